@@ -1,0 +1,84 @@
+/* base_internal.h - what base offers to the layers inside libheed.
+ *
+ * Names begin with hd__ (internal, never exported). Every layer may include this header. */
+#ifndef HEED_BASE_INTERNAL_H
+#define HEED_BASE_INTERNAL_H
+
+#include "heed/base.h"
+
+/* Thread-local state is read in every call: initial-exec spares the call into the loader. */
+#define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
+#define HD__UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---------------------------------------------------------------- errors */
+
+/* A call was given NULL for its argument `arg`: counts a failure, and sets HD_NULL_ARG naming both
+ * unless an error stands (a chain is checked once, at its end). Returns NULL. */
+void *hd__null_arg(const char *function, const char *arg);
+
+/* HD_MEMORY naming the function and the bytes; allocates nothing. Returns NULL. */
+void *hd__no_memory(const char *function, size_t bytes);
+
+/* Failures of this thread that no hd_error_clear followed: sets their number, returns what it was.
+ * A frame that must know of its own failures alone begins with before = swap(0), and ends with
+ * own = swap(0); swap(before + own). */
+uint64_t hd__uncleared_swap(uint64_t n);
+
+/* ---------------------------------------------------------------- start and end */
+
+/* Chooses the CPU level once. False with the error set when HEED_CPU is wrong. */
+bool hd__init(void);
+
+/* f runs on a thread that ends (and on the main one in hd_shutdown, before caches are freed).
+ * One slot: the tensor layer's, for root scopes. Called lazily: hd__thread_arm() once a thread. */
+void hd__on_thread_end(void (*f)(void));
+void hd__thread_arm(void);
+
+/* ---------------------------------------------------------------- CPU level */
+
+enum { HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
+extern int hd__level; /* valid after hd__init */
+
+/* ---------------------------------------------------------------- memory */
+
+/* As hd_alloc, zeroed. */
+void *hd__alloc_zeroed(size_t size);
+
+/* Scratch for one kernel call: a block of the calling thread's cache. Free it with hd_free. */
+
+/* ---------------------------------------------------------------- thread pool */
+
+/* Calls f(begin, end, arg) over disjoint ranges that cover [0, n), each but the last a multiple of
+ * `grain` long, on the pool and the caller; returns when all are done. Runs inline when n <= grain,
+ * when one thread is set, inside a pool worker, or when the pool is busy. f must not depend on how
+ * the range is cut, must not fail and must not record or allocate tensors. */
+void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
+                      void *arg);
+
+/* ---------------------------------------------------------------- random streams (rng.c) */
+
+/* All draws of one call happen between lock and unlock (a no-op but for the default generator). */
+void hd__gen_lock(hd_generator *g);
+void hd__gen_unlock(hd_generator *g);
+
+/* n contiguous elements each; formulas and rounding: the streams' description in rng.c. */
+void hd__uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b);
+void hd__uniform_f64(hd_generator *g, double *x, int64_t n, double a, double b);
+
+/* n >= 16 contiguous elements: the blocks of 16. */
+void hd__normal_f32(hd_generator *g, float *x, int64_t n, double mean, double std);
+void hd__normal_f64(hd_generator *g, double *x, int64_t n, double mean, double std);
+/* one standard normal in float64: Box-Muller with the generator's spare (n < 16, strided). */
+double hd__normal_sample(hd_generator *g);
+
+int64_t hd__randint(hd_generator *g, int64_t lo, int64_t hi); /* in [lo, hi), one draw */
+void hd__randperm(hd_generator *g, int64_t *r, int64_t n);
+double hd__uniform_sample32(hd_generator *g); /* 24 bits of one output, times 2^-24 */
+double hd__uniform_sample64(hd_generator *g); /* 53 bits of two outputs, times 2^-53 */
+double hd__exponential_sample(hd_generator *g, double lambda);
+
+/* n Bernoulli(p) draws as bytes 0 or 1, in the order of the generator's stream:
+ * MCG31 takes one seed and is parallel by skip-ahead; native draws one uniform64 an element. */
+void hd__bernoulli(hd_generator *g, uint8_t *x, int64_t n, double p);
+
+#endif

@@ -1,0 +1,108 @@
+/* cpus.c - how many CPUs the process may use: affinity, then the CPU quota of its cgroups.
+ *
+ * In a container the machine's CPU count says little. Quotas are read from cgroup v2 (cpu.max) and
+ * v1 (cpu.cfs_quota_us); each group above the process's own limits it too, and what cannot be read
+ * does not. */
+#include "base/parts.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 1024 };
+
+/* The numbers of one group directory; false where it sets no limit. */
+static bool read_quota(const char *dir, bool v2, long long *quota, long long *period)
+{
+    static const char *const names[2][2] = {{"cpu.cfs_quota_us", "cpu.cfs_period_us"},
+                                            {"cpu.max", NULL}};
+    long long *const values[2] = {quota, period};
+    char path[PATH_SIZE + 32];
+    int found = 0;
+    for (int i = 0; i < 2 && names[v2][i]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[v2][i]);
+        FILE *f = fopen(path, "r");
+        if (!f)
+            return false;
+        found += v2 ? fscanf(f, "%lld %lld", quota, period) : fscanf(f, "%lld", values[i]);
+        fclose(f);
+    }
+    return found == 2 && *quota > 0 && *period > 0;
+}
+
+/* The least quota from root + path up to root; 0 when no group has one. */
+static int least_quota(const char *root, const char *path, bool v2)
+{
+    char dir[PATH_SIZE];
+    int length = snprintf(dir, sizeof dir, "%s%s", root, path);
+    if (length < 0 || length >= PATH_SIZE)
+        return 0;
+    long long least = 0, quota, period;
+    for (char *end = dir + length; end; end = strrchr(dir + strlen(root), '/')) {
+        *end = '\0';
+        if (!read_quota(dir, v2, &quota, &period))
+            continue;
+        long long cpus = quota / period + (quota % period != 0);
+        if (least == 0 || cpus < least)
+            least = cpus;
+    }
+    return least > HD__MAX_THREADS ? HD__MAX_THREADS : (int)least;
+}
+
+/* One line, "4:cpu,cpuacct:/a/b" in v1 and "0::/a/b" in v2. */
+static int line_quota(char *line, const char *root)
+{
+    line[strcspn(line, "\n")] = '\0';
+    char *names = strchr(line, ':');
+    char *path = names ? strchr(names + 1, ':') : NULL;
+    if (!path)
+        return 0;
+    *path++ = '\0';
+    if (*++names == '\0')
+        return least_quota(root, path, true);
+    for (char *rest, *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        if (strcmp(name, "cpu") == 0) {
+            char mount[PATH_SIZE];
+            snprintf(mount, sizeof mount, "%s/cpu", root);
+            return least_quota(mount, path, false);
+        }
+    }
+    return 0;
+}
+
+int hd__cgroup_cpus(const char *list, const char *root)
+{
+    FILE *f = fopen(list, "r");
+    if (!f)
+        return 0;
+    char line[PATH_SIZE];
+    int least = 0;
+    while (fgets(line, sizeof line, f)) {
+        int cpus = line_quota(line, root);
+        if (cpus > 0 && (least == 0 || cpus < least))
+            least = cpus;
+    }
+    fclose(f);
+    return least;
+}
+
+static int affinity_cpus(void)
+{
+#if defined(__linux__) && defined(CPU_COUNT)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+#endif
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > HD__MAX_THREADS ? HD__MAX_THREADS : (int)n;
+}
+
+int hd__cpus_allowed(void)
+{
+    int cpus = affinity_cpus();
+    int quota = hd__cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
+    if (quota > 0 && quota < cpus)
+        cpus = quota;
+    return cpus < 1 ? 1 : cpus;
+}

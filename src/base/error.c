@@ -1,0 +1,158 @@
+/* error.c - the thread's standing error, the count of failures, and the process's handler.
+ *
+ * The first failure stands until it is cleared, because it is the cause of those that follow it.
+ * Nothing here allocates, so that running out of memory can be told like any other failure. */
+#include "base/base_internal.h"
+
+#include <locale.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGE_SIZE = 512 };
+
+static HD__TLS struct {
+    hd_code code;
+    bool in_handler; /* a failure inside the handler is counted, not handed to it again */
+    uint64_t count;
+    uint64_t uncleared; /* failures since the last clear, in the innermost frame */
+    char message[MESSAGE_SIZE];
+} thread_error;
+
+static struct {
+    pthread_mutex_t lock; /* handler and user are read as a pair */
+    hd_error_handler handler;
+    void *user;
+} process_error = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *const code_names[] = {
+    "OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",
+    "MEMORY", "GRAD",     "STATE", "IO",    "FORMAT", "USER",
+};
+
+enum { CODES = sizeof code_names / sizeof code_names[0] };
+
+/* Ends a message that was cut off with dots, never inside a UTF-8 character. */
+static void mark_cut(char *text)
+{
+    size_t end = MESSAGE_SIZE - 4;
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
+        end--;
+    memcpy(text + end, "...", 4);
+}
+
+/* vsnprintf with a decimal point, whatever locale the program has chosen. */
+static void format_message(char *text, const char *format, va_list args)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    int length = vsnprintf(text, MESSAGE_SIZE, format, args);
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    if (length < 0)
+        snprintf(text, MESSAGE_SIZE, "%s", format);
+    else if (length >= MESSAGE_SIZE)
+        mark_cut(text);
+}
+
+static void call_handler(hd_code code, const char *text)
+{
+    pthread_mutex_lock(&process_error.lock);
+    hd_error_handler handler = process_error.handler;
+    void *user = process_error.user;
+    pthread_mutex_unlock(&process_error.lock);
+    if (!handler || thread_error.in_handler)
+        return;
+    thread_error.in_handler = true;
+    handler(code, text, user);
+    thread_error.in_handler = false;
+}
+
+/* The text is complete before it is stored: its arguments may point into the old message. */
+static void fail_v(hd_code code, const char *format, va_list args)
+{
+    char text[MESSAGE_SIZE];
+    format_message(text, format, args);
+    thread_error.count++;
+    thread_error.uncleared++;
+    if (thread_error.code == HD_OK) {
+        thread_error.code = code;
+        memcpy(thread_error.message, text, strlen(text) + 1);
+    }
+    call_handler(code, text);
+}
+
+void *hd_error_set(hd_code code, const char *format, ...)
+{
+    if (!format)
+        return hd__null_arg("hd_error_set", "format");
+    if ((int)code <= HD_OK || (int)code >= CODES)
+        code = HD_USER;
+    va_list args;
+    va_start(args, format);
+    fail_v(code, format, args);
+    va_end(args);
+    return NULL;
+}
+
+void *hd__null_arg(const char *function, const char *arg)
+{
+    return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, arg);
+}
+
+void *hd__no_memory(const char *function, size_t bytes)
+{
+    return hd_error_set(HD_MEMORY, "%s: %zu bytes: out of memory", function, bytes);
+}
+
+hd_code hd_error_code(void)
+{
+    return thread_error.code;
+}
+
+const char *hd_error_message(void)
+{
+    return thread_error.code == HD_OK ? "" : thread_error.message;
+}
+
+void hd_error_clear(void)
+{
+    thread_error.code = HD_OK;
+    thread_error.uncleared = 0;
+}
+
+uint64_t hd__uncleared_swap(uint64_t n)
+{
+    uint64_t before = thread_error.uncleared;
+    thread_error.uncleared = n;
+    return before;
+}
+
+uint64_t hd_error_count(void)
+{
+    return thread_error.count;
+}
+
+const char *hd_code_name(hd_code c)
+{
+    return (int)c >= 0 && (int)c < CODES ? code_names[c] : "?";
+}
+
+void hd_on_error(hd_error_handler handler, void *user)
+{
+    pthread_mutex_lock(&process_error.lock);
+    process_error.handler = handler;
+    process_error.user = user;
+    pthread_mutex_unlock(&process_error.lock);
+}
+
+void hd_error_abort(hd_code code, const char *message, void *user)
+{
+    (void)user;
+    fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
+    abort();
+}

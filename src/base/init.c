@@ -1,0 +1,163 @@
+/* init.c - the start (version, CPU level, what the environment asks for) and the end.
+ *
+ * The start runs once; what was wrong then is told again by every call that needs it. A thread's
+ * end runs through the destructor of a pthread key, the process's through atexit. */
+#include "base/parts.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(x) #x
+#define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
+static const char *const level_names[HD__LEVELS] = {"baseline", "avx2", "avx512"};
+
+int hd__level;
+
+static struct {
+    pthread_once_t once;
+    atomic_bool good;
+    char wrong[160]; /* the message, "" when nothing is wrong */
+} start = {.once = PTHREAD_ONCE_INIT};
+
+static struct {
+    pthread_once_t once;
+    pthread_key_t key;
+    bool made;
+    _Atomic(void (*)(void)) f;
+} thread_end = {.once = PTHREAD_ONCE_INIT};
+
+static HD__TLS bool armed;
+
+/* ---------------------------------------------------------------- start */
+
+static int best_level(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return HD__BASELINE;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return HD__AVX512;
+    return HD__AVX2;
+#else
+    return HD__BASELINE;
+#endif
+}
+
+static void choose_level(void)
+{
+    static const char *const lacks[HD__LEVELS] = {"", "this CPU has no AVX2 with FMA",
+                                                  "this CPU has no AVX-512"};
+    static const char *const expected[HD__LEVELS] = {"baseline", "baseline or avx2",
+                                                     "baseline, avx2 or avx512"};
+    int best = best_level();
+    const char *text = getenv("HEED_CPU");
+    hd__level = best;
+    if (!text || !*text)
+        return;
+    for (hd__level = 0; hd__level < HD__LEVELS; hd__level++)
+        if (strcmp(text, level_names[hd__level]) == 0)
+            break;
+    if (hd__level > best)
+        snprintf(start.wrong, sizeof start.wrong, "heed: HEED_CPU=%.40s: %s; expected %s", text,
+                 hd__level < HD__LEVELS ? lacks[hd__level] : "no such level", expected[best]);
+}
+
+static void fork_prepare(void)
+{
+    hd__gen_lock(hd_default_generator());
+    hd__pool_fork_prepare();
+}
+
+static void fork_parent(void)
+{
+    hd__pool_fork_parent();
+    hd__gen_unlock(hd_default_generator());
+}
+
+static void fork_child(void)
+{
+    hd__pool_fork_child();
+    hd__gen_unlock(hd_default_generator());
+}
+
+static void run_start(void)
+{
+    choose_level();
+    if (!start.wrong[0])
+        hd__pool_start(start.wrong, sizeof start.wrong);
+    pthread_atfork(fork_prepare, fork_parent, fork_child);
+    atexit(hd_shutdown);
+    atomic_store_explicit(&start.good, !start.wrong[0], memory_order_release);
+}
+
+static bool first_init(void)
+{
+    pthread_once(&start.once, run_start);
+    return !start.wrong[0] || hd_error_set(HD_VALUE, "%s", start.wrong);
+}
+
+bool hd__init(void)
+{
+    if (HD__UNLIKELY(!atomic_load_explicit(&start.good, memory_order_acquire)))
+        return first_init();
+    return true;
+}
+
+const char *hd_version(void)
+{
+    return VERSION(HD_VERSION_MAJOR, HD_VERSION_MINOR, HD_VERSION_PATCH);
+}
+
+const char *hd_cpu_level(void)
+{
+    return hd__init() ? level_names[hd__level] : NULL;
+}
+
+/* ---------------------------------------------------------------- end */
+
+static void call_thread_end(void)
+{
+    void (*f)(void) = atomic_load(&thread_end.f);
+    if (f)
+        f();
+}
+
+/* Still armed while it runs, so that what it frees does not ask for a second run. */
+static void end_thread(void *unused)
+{
+    (void)unused;
+    call_thread_end();
+    hd__cache_release();
+    armed = false;
+}
+
+static void make_key(void)
+{
+    thread_end.made = pthread_key_create(&thread_end.key, end_thread) == 0;
+}
+
+void hd__on_thread_end(void (*f)(void))
+{
+    atomic_store(&thread_end.f, f);
+}
+
+void hd__thread_arm(void)
+{
+    if (armed)
+        return;
+    pthread_once(&thread_end.once, make_key);
+    armed = thread_end.made && pthread_setspecific(thread_end.key, &thread_end) == 0;
+}
+
+void hd_shutdown(void)
+{
+    call_thread_end();
+    hd__pool_stop();
+    hd__cache_release();
+}

@@ -1,0 +1,30 @@
+/* parts.h - what the files of base offer to each other, and to no other layer. */
+#ifndef HEED_BASE_PARTS_H
+#define HEED_BASE_PARTS_H
+
+#include "base/base_internal.h"
+
+enum { HD__MAX_THREADS = 1024 };
+
+/* Takes the thread count from the environment or the CPUs; writes what is wrong, if it is. */
+void hd__pool_start(char *wrong, size_t size);
+
+/* Ends and joins the pool's workers; does nothing while a call is using them. */
+void hd__pool_stop(void);
+
+/* Gives the blocks that the calling thread keeps for reuse back to the system. */
+void hd__cache_release(void);
+
+/* The CPUs that the process may use, by affinity and cgroup quota: 1 to HD__MAX_THREADS. */
+int hd__cpus_allowed(void);
+
+/* The least CPU quota, rounded up, of the cgroups that `list` (as /proc/self/cgroup) names and of
+ * those above them, in the hierarchies mounted under `root`; 0 without a limit. */
+int hd__cgroup_cpus(const char *list, const char *root);
+
+/* Around a fork: the child finds the lock free, and has no workers. */
+void hd__pool_fork_prepare(void);
+void hd__pool_fork_parent(void);
+void hd__pool_fork_child(void);
+
+#endif

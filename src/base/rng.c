@@ -1,0 +1,227 @@
+/* rng.c - the Mersenne twister MT19937, generators, and the draws of one number at a time.
+ *
+ * The generator is that of Matsumoto and Nishimura (1998), seeded with the low 32 bits of the seed;
+ * every stream drawn from it is PyTorch's, bit for bit: integers and single samples here, uniform
+ * and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
+#include "base/rng.h"
+
+#include <math.h>
+#include <pthread.h>
+
+enum { MT_SHIFT = 397 };
+
+static const double two_pi = 6.283185307179586476925;
+
+/* ---------------------------------------------------------------- the twister */
+
+static uint32_t twist(uint32_t a, uint32_t b, uint32_t far)
+{
+    uint32_t y = (a & 0x80000000u) | (b & 0x7fffffffu);
+    return far ^ y >> 1 ^ (-(y & 1u) & 0x9908b0dfu);
+}
+
+void hd__mt_renew(hd_generator *g)
+{
+    uint32_t *s = g->state;
+    int i = 0;
+    for (; i < HD__MT_SIZE - MT_SHIFT; i++)
+        s[i] = twist(s[i], s[i + 1], s[i + MT_SHIFT]);
+    for (; i < HD__MT_SIZE - 1; i++)
+        s[i] = twist(s[i], s[i + 1], s[i + MT_SHIFT - HD__MT_SIZE]);
+    s[i] = twist(s[i], s[0], s[i + MT_SHIFT - HD__MT_SIZE]);
+    g->next = 0;
+}
+
+static void seed(hd_generator *g, int64_t value)
+{
+    uint32_t x = (uint32_t)value;
+    for (uint32_t i = 0; i < HD__MT_SIZE; i++) {
+        g->state[i] = x;
+        x = 1812433253u * (x ^ x >> 30) + i + 1;
+    }
+    g->next = HD__MT_SIZE;
+    g->has_spare = false;
+}
+
+/* ---------------------------------------------------------------- the default one */
+
+static hd_generator default_generator;
+static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t default_once = PTHREAD_ONCE_INIT;
+static HD__TLS hd_generator *in_use; /* NULL: the default one */
+
+static void seed_default(void)
+{
+    seed(&default_generator, 67280421310721);
+}
+
+hd_generator *hd_default_generator(void)
+{
+    pthread_once(&default_once, seed_default);
+    return &default_generator;
+}
+
+hd_generator *hd_generator_current(void)
+{
+    return in_use ? in_use : hd_default_generator();
+}
+
+void hd_generator_use(hd_generator *g)
+{
+    in_use = g;
+}
+
+void hd__gen_lock(hd_generator *g)
+{
+    if (g == &default_generator)
+        pthread_mutex_lock(&default_lock);
+}
+
+void hd__gen_unlock(hd_generator *g)
+{
+    if (g == &default_generator)
+        pthread_mutex_unlock(&default_lock);
+}
+
+/* ---------------------------------------------------------------- generators */
+
+hd_generator *hd_generator_new(int64_t value)
+{
+    hd_generator *g = hd_alloc(sizeof *g);
+    if (!g)
+        return NULL;
+    g->bernoulli = HD_BERNOULLI_MCG31;
+    seed(g, value);
+    return g;
+}
+
+void hd_generator_free(hd_generator *g)
+{
+    if (g == &default_generator)
+        hd_error_set(HD_VALUE, "hd_generator_free: g is the default generator: "
+                               "expected one that hd_generator_new made");
+    else
+        hd_free(g);
+}
+
+bool hd_generator_seed(hd_generator *g, int64_t value)
+{
+    if (!g)
+        return hd__null_arg("hd_generator_seed", "g");
+    hd__gen_lock(g);
+    seed(g, value);
+    hd__gen_unlock(g);
+    return true;
+}
+
+bool hd_manual_seed(int64_t value)
+{
+    return hd_generator_seed(hd_generator_current(), value);
+}
+
+bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
+{
+    if (!g)
+        return hd__null_arg("hd_generator_set_bernoulli", "g");
+    if (s != HD_BERNOULLI_MCG31 && s != HD_BERNOULLI_NATIVE)
+        return hd_error_set(HD_VALUE,
+                            "hd_generator_set_bernoulli: stream %d: "
+                            "expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE",
+                            (int)s);
+    hd__gen_lock(g);
+    g->bernoulli = s;
+    hd__gen_unlock(g);
+    return true;
+}
+
+hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g)
+{
+    if (!g) {
+        hd__null_arg("hd_generator_bernoulli", "g");
+        return HD_BERNOULLI_MCG31;
+    }
+    return g->bernoulli;
+}
+
+uint32_t hd_generator_random(hd_generator *g)
+{
+    if (!g) {
+        hd__null_arg("hd_generator_random", "g");
+        return 0;
+    }
+    hd__gen_lock(g);
+    uint32_t x = hd__random(g);
+    hd__gen_unlock(g);
+    return x;
+}
+
+uint64_t hd_generator_random64(hd_generator *g)
+{
+    if (!g) {
+        hd__null_arg("hd_generator_random64", "g");
+        return 0;
+    }
+    hd__gen_lock(g);
+    uint64_t x = hd__random64(g);
+    hd__gen_unlock(g);
+    return x;
+}
+
+/* ---------------------------------------------------------------- integers */
+
+/* lo + output mod range; two outputs where one would favour some values visibly. */
+int64_t hd__randint(hd_generator *g, int64_t lo, int64_t hi)
+{
+    uint64_t range = (uint64_t)hi - (uint64_t)lo;
+    uint64_t x = range >= UINT64_C(1) << 28 ? hd__random64(g) : hd__random(g);
+    return (int64_t)((uint64_t)lo + x % range);
+}
+
+/* Fisher and Yates from the front; from 2^32 / 20 on, the inside-out form with random64. */
+void hd__randperm(hd_generator *g, int64_t *r, int64_t n)
+{
+    bool small = n < UINT32_MAX / 20;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t j = small ? i : (int64_t)(hd__random64(g) % ((uint64_t)i + 1));
+        r[i] = i;
+        r[i] = r[j];
+        r[j] = i;
+    }
+    for (int64_t i = 0; small && i < n - 1; i++) {
+        int64_t j = i + (int64_t)(hd__random(g) % (uint64_t)(n - i));
+        int64_t t = r[i];
+        r[i] = r[j];
+        r[j] = t;
+    }
+}
+
+/* ---------------------------------------------------------------- one sample */
+
+double hd__uniform_sample32(hd_generator *g)
+{
+    return hd__unit_f32(g);
+}
+
+double hd__uniform_sample64(hd_generator *g)
+{
+    return hd__unit_f64(g);
+}
+
+/* Box and Muller (1958): the radius from the second uniform; the sine half is kept. */
+double hd__normal_sample(hd_generator *g)
+{
+    if (g->has_spare) {
+        g->has_spare = false;
+        return g->spare;
+    }
+    double t = two_pi * hd__unit_f64(g);
+    double r = sqrt(-2 * log1p(-hd__unit_f64(g)));
+    g->spare = r * sin(t);
+    g->has_spare = true;
+    return r * cos(t);
+}
+
+double hd__exponential_sample(hd_generator *g, double lambda)
+{
+    return -1 / lambda * log1p(-hd__unit_f64(g));
+}

@@ -1,0 +1,48 @@
+/* rng.h - the generator's state, for the files of base that draw from it. */
+#ifndef HEED_BASE_RNG_H
+#define HEED_BASE_RNG_H
+
+#include "base/base_internal.h"
+
+enum { HD__MT_SIZE = 624 };
+
+struct hd_generator {
+    uint32_t state[HD__MT_SIZE];
+    int next; /* the word that the next output comes from; HD__MT_SIZE: all are used up */
+    hd_bernoulli_stream bernoulli;
+    bool has_spare; /* the second half of a Box-Muller pair is left */
+    double spare;
+};
+
+/* Makes the next 624 words. */
+void hd__mt_renew(hd_generator *g);
+
+static inline uint32_t hd__random(hd_generator *g)
+{
+    if (HD__UNLIKELY(g->next == HD__MT_SIZE))
+        hd__mt_renew(g);
+    uint32_t y = g->state[g->next++];
+    y ^= y >> 11;
+    y ^= y << 7 & 0x9d2c5680u;
+    y ^= y << 15 & 0xefc60000u;
+    return y ^ y >> 18;
+}
+
+static inline uint64_t hd__random64(hd_generator *g)
+{
+    uint64_t high = hd__random(g);
+    return high << 32 | hd__random(g);
+}
+
+/* In [0, 1), exact: 24 bits of one output, 53 bits of two. */
+static inline float hd__unit_f32(hd_generator *g)
+{
+    return (float)(hd__random(g) & 0xffffffu) * 0x1p-24f;
+}
+
+static inline double hd__unit_f64(hd_generator *g)
+{
+    return (double)(hd__random64(g) & 0x1fffffffffffffu) * 0x1p-53;
+}
+
+#endif

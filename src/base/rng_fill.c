@@ -1,0 +1,158 @@
+/* rng_fill.c - uniform and normal draws of whole arrays.
+ *
+ * Uniform: u (b - a) + a with one rounding; a result that this brings to b becomes a.
+ * Normal: all of the array is drawn uniform; then each block of 16 is eight Box-Muller pairs
+ * (j, j + 8), and a rest is the last 16 elements drawn anew. float64 uses libm; float32 the
+ * Cephes single-precision polynomials (netlib.org/cephes), where every fused multiply-add shows
+ * in the bits: on x86 they are built twice, with libm's exact fmaf and with the instruction. */
+#include "base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 16, HALF = 8 };
+
+static const double two_pi = 6.283185307179586476925;
+
+/* ---------------------------------------------------------------- float32 block */
+
+#define BOTH static inline __attribute__((always_inline))
+
+/* ln u for u in [2^-24, 1]: u = f 2^e with f in [sqrt(1/2), sqrt(2)). */
+BOTH float log_f32(float u)
+{
+    uint32_t bits;
+    float f;
+    memcpy(&bits, &u, sizeof bits);
+    int exponent = (int)(bits >> 23) - 126;
+    bits = (bits & 0x7fffffu) | 0x3f000000u;
+    memcpy(&f, &bits, sizeof f);
+    bool low = f < 0.707106781186547524f;
+    float e = (float)(exponent - low), x = (low ? 2 * f : f) - 1, z = x * x;
+    float y = fmaf(7.0376836292E-2f, x, -1.1514610310E-1f);
+    y = fmaf(y, x, 1.1676998740E-1f);
+    y = fmaf(y, x, -1.2420140846E-1f);
+    y = fmaf(y, x, 1.4249322787E-1f);
+    y = fmaf(y, x, -1.6668057665E-1f);
+    y = fmaf(y, x, 2.0000714765E-1f);
+    y = fmaf(y, x, -2.4999993993E-1f);
+    y = fmaf(y, x, 3.3333331174E-1f) * x;
+    y = fmaf(y, z, e * -2.12194440e-4f);
+    y = fmaf(z, -0.5f, y);
+    return fmaf(e, 0.693359375f, x + y);
+}
+
+/* For t in [0, 2 pi]: t = j pi/4 + x, j even, |x| <= pi/4; pi/4 is taken away in three parts. */
+BOTH void sincos_f32(float t, float *sine, float *cosine)
+{
+    int j = ((int)(t * 1.27323954473516f) + 1) & ~1;
+    float x = fmaf((float)j, -0.78515625f, t);
+    x = fmaf((float)j, -2.4187564849853515625e-4f, x);
+    x = fmaf((float)j, -3.77489497744594108e-8f, x);
+    float z = x * x;
+    float c = fmaf(2.443315711809948E-005f, z, -1.388731625493765E-003f);
+    c = fmaf(c, z, 4.166664568298827E-002f) * z;
+    c = fmaf(c, z, -(z * 0.5f)) + 1;
+    float s = fmaf(-1.9515295891E-4f, z, 8.3321608736E-3f);
+    s = fmaf(s, z, -1.6666654611E-1f) * z;
+    s = fmaf(s, x, x);
+    float first = j & 2 ? c : s, second = j & 2 ? s : c;
+    *sine = j & 4 ? -first : first;
+    *cosine = ~(j - 2) & 4 ? -second : second;
+}
+
+BOTH void block_f32(float *x, float mean, float std)
+{
+    for (int j = 0; j < HALF; j++) {
+        float r = sqrtf(-2 * log_f32(1 - x[j])), s, c;
+        sincos_f32((float)two_pi * x[j + HALF], &s, &c);
+        x[j] = fmaf(r * c, std, mean);
+        x[j + HALF] = fmaf(r * s, std, mean);
+    }
+}
+
+static void blocks_f32_plain(float *x, int64_t n, float mean, float std)
+{
+    for (int64_t i = 0; i + BLOCK <= n; i += BLOCK)
+        block_f32(x + i, mean, std);
+}
+
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__FMA__)
+__attribute__((target("fma"))) static void blocks_f32_fma(float *x, int64_t n, float mean,
+                                                          float std)
+{
+    for (int64_t i = 0; i + BLOCK <= n; i += BLOCK)
+        block_f32(x + i, mean, std);
+}
+
+static void blocks_f32(float *x, int64_t n, float mean, float std)
+{
+    (__builtin_cpu_supports("fma") ? blocks_f32_fma : blocks_f32_plain)(x, n, mean, std);
+}
+#else
+#define blocks_f32 blocks_f32_plain
+#endif
+
+/* ---------------------------------------------------------------- float64 block */
+
+static void blocks_f64(double *x, int64_t n, double mean, double std)
+{
+    for (int64_t i = 0; i + BLOCK <= n; i += BLOCK) {
+        for (double *u = x + i; u < x + i + HALF; u++) {
+            double r = sqrt(-2 * log(1 - u[0])), t = two_pi * u[HALF];
+            u[0] = fma(r * cos(t), std, mean);
+            u[HALF] = fma(r * sin(t), std, mean);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- fills */
+
+static void units_f32(hd_generator *g, float *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = hd__unit_f32(g);
+}
+
+static void units_f64(hd_generator *g, double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = hd__unit_f64(g);
+}
+
+void hd__uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b)
+{
+    float low = (float)a, high = (float)b, range = high - low;
+    for (int64_t i = 0; i < n; i++) {
+        float y = fmaf(hd__unit_f32(g), range, low);
+        x[i] = y == high ? low : y;
+    }
+}
+
+void hd__uniform_f64(hd_generator *g, double *x, int64_t n, double a, double b)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double y = fma(hd__unit_f64(g), b - a, a);
+        x[i] = y == b ? a : y;
+    }
+}
+
+void hd__normal_f32(hd_generator *g, float *x, int64_t n, double mean, double std)
+{
+    units_f32(g, x, n);
+    blocks_f32(x, n, (float)mean, (float)std);
+    if (n % BLOCK != 0) {
+        units_f32(g, x + n - BLOCK, BLOCK);
+        blocks_f32(x + n - BLOCK, BLOCK, (float)mean, (float)std);
+    }
+}
+
+void hd__normal_f64(hd_generator *g, double *x, int64_t n, double mean, double std)
+{
+    units_f64(g, x, n);
+    blocks_f64(x, n, mean, std);
+    if (n % BLOCK != 0) {
+        units_f64(g, x + n - BLOCK, BLOCK);
+        blocks_f64(x + n - BLOCK, BLOCK, mean, std);
+    }
+}

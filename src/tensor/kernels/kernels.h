@@ -1,0 +1,58 @@
+/* kernels.h - how kernels are compiled once per CPU level and found at run time.
+ *
+ * A family of kernels is a struct of function pointers (hdk_softmax), declared in its own header
+ * with HDK_FAMILY, and defined in its .c file, at the end, as
+ *     const struct hdk_softmax HDK_TABLE(hdk_softmax) = {...};
+ * The build compiles every .c file here once per level, with -DHDK_LEVEL=<level>; statics need no
+ * suffix, as each level is its own set of objects. Callers write hdk_softmax()->rows_f32(...).
+ * Kernels take out-parameters, allocate nothing, know no tensor, and never fail. */
+#ifndef HEED_KERNELS_H
+#define HEED_KERNELS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base_internal.h"
+
+#define HDK__JOIN2(a, b) a##_##b
+#define HDK__JOIN(a, b) HDK__JOIN2(a, b)
+#define HDK_TABLE(family) HDK__JOIN(family, HDK_LEVEL)
+
+/* The build defines HDK_HAVE_AVX2 and HDK_HAVE_AVX512 where those levels are compiled. */
+#ifdef HDK_HAVE_AVX2
+#define HDK__AVX2(f) f##_avx2
+#else
+#define HDK__AVX2(f) f##_baseline
+#endif
+#ifdef HDK_HAVE_AVX512
+#define HDK__AVX512(f) f##_avx512
+#else
+#define HDK__AVX512(f) HDK__AVX2(f)
+#endif
+
+#define HDK_FAMILY(family)                                                                         \
+    extern const struct family family##_baseline, HDK__AVX2(family), HDK__AVX512(family);          \
+    static inline const struct family *family(void)                                                \
+    {                                                                                              \
+        static const struct family *const levels[] = {&family##_baseline, &HDK__AVX2(family),      \
+                                                      &HDK__AVX512(family)};                       \
+        return levels[hd__level];                                                                  \
+    }
+
+/* An elementwise loop: n elements; data[i] advances by strides[i] bytes; data[0] is the output;
+ * params is the op's own. */
+typedef void (*hdk_loop)(char *const *data, const int64_t *strides, int64_t n, const void *params);
+
+/* a * b + c with one rounding where the level has the instruction, with two elsewhere. Where the
+ * bits must not depend on the level, call fmaf or fma. */
+#ifdef __FMA__
+#define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))
+#define HDK_FMA(a, b, c) __builtin_fma((a), (b), (c))
+#else
+#define HDK_FMAF(a, b, c) ((a) * (b) + (c))
+#define HDK_FMA(a, b, c) ((a) * (b) + (c))
+#endif
+
+#endif
