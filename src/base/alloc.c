@@ -54,7 +54,7 @@ static atomic_bool cache_on;
 static hd_allocator custom; /* in place when custom_on; both change only while nothing is live */
 static atomic_bool custom_on;
 
-static atomic_int_least64_t bytes_live, bytes_peak, system_allocs;
+static atomic_int_least64_t system_allocs;
 
 static header *header_of(void *p)
 {
@@ -156,15 +156,6 @@ static bool keep(void *p, unsigned int class)
     return true;
 }
 
-static void count_live(int64_t size)
-{
-    int64_t live = atomic_fetch_add_explicit(&bytes_live, size, memory_order_relaxed) + size;
-    int64_t peak = atomic_load_explicit(&bytes_peak, memory_order_relaxed);
-    while (live > peak && !atomic_compare_exchange_weak_explicit(
-                              &bytes_peak, &peak, live, memory_order_relaxed, memory_order_relaxed))
-        ;
-}
-
 void *hd_alloc(size_t size)
 {
     if (size == 0)
@@ -174,7 +165,7 @@ void *hd_alloc(size_t size)
     if (!p && !(p = new_block(size, class)))
         return NULL;
     header_of(p)->size = size;
-    count_live((int64_t)size);
+    hd__count(HD__BYTES, (int64_t)size);
     return p;
 }
 
@@ -189,7 +180,7 @@ void hd_free(void *p)
     if (!p)
         return;
     header *h = header_of(p);
-    atomic_fetch_sub_explicit(&bytes_live, (int64_t)h->size, memory_order_relaxed);
+    hd__count(HD__BYTES, -(int64_t)h->size);
     if (!keep(p, h->class))
         system_free(p);
 }
@@ -223,21 +214,6 @@ bool hd_set_allocator(const hd_allocator *a)
         custom = *a;
     atomic_store_explicit(&custom_on, a != NULL, memory_order_release);
     return true;
-}
-
-int64_t hd_bytes_live(void)
-{
-    return atomic_load_explicit(&bytes_live, memory_order_relaxed);
-}
-
-int64_t hd_bytes_peak(void)
-{
-    return atomic_load_explicit(&bytes_peak, memory_order_relaxed);
-}
-
-void hd_bytes_peak_reset(void)
-{
-    atomic_store_explicit(&bytes_peak, hd_bytes_live(), memory_order_relaxed);
 }
 
 int64_t hd_system_allocs(void)

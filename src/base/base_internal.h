@@ -4,6 +4,8 @@
 #ifndef HEED_BASE_INTERNAL_H
 #define HEED_BASE_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "heed/base.h"
 
 /* Thread-local state is read in every call: initial-exec spares the call into the loader. */
@@ -23,6 +25,36 @@ void *hd__no_memory(const char *function, size_t bytes);
  * A frame that must know of its own failures alone begins with before = swap(0), and ends with
  * own = swap(0); swap(before + own). */
 uint64_t hd__uncleared_swap(uint64_t n);
+
+/* Is p not NULL? Else fails as hd__null_arg. */
+bool hd__given(const char *function, const char *arg, const void *p);
+
+/* ---------------------------------------------------------------- arrays and texts that grow */
+
+/* Room for n items of `size` bytes in *(void **)array, which holds *room of them (hd_alloc). */
+bool hd__grow(void *array, int64_t *room, int64_t n, size_t size);
+
+/* Begins as {0}; hd_free(t.s) at the end. Ended by a zero once something was added. After one
+ * failure every addition is without effect; the error then stands. */
+typedef struct hd__text {
+    char *s;
+    size_t len;
+    int64_t room;
+    bool failed;
+} hd__text;
+
+void hd__text_add(hd__text *t, const char *s, size_t n);
+void hd__text_puts(hd__text *t, const char *s);
+void hd__text_repeat(hd__text *t, char c, int64_t n);
+void hd__text_format(hd__text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void hd__text_cut(hd__text *t, size_t len); /* back to a length that it had */
+
+enum { HD__SHAPE_TEXT = 192 };
+
+/* "(2, 6, 3)" into text; returns text. Python's tuple: "(3,)", "()".
+ * In a message: hd_error_set(HD_SHAPE, "hd_mm: %s: ...", HD__SIZES(ndim, sizes)) */
+const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT]);
+#define HD__SIZES(n, s) hd__sizes_text((n), (s), (char[HD__SHAPE_TEXT]){0})
 
 /* ---------------------------------------------------------------- start and end */
 
@@ -44,7 +76,30 @@ extern int hd__level; /* valid after hd__init */
 /* As hd_alloc, zeroed. */
 void *hd__alloc_zeroed(size_t size);
 
-/* Scratch for one kernel call: a block of the calling thread's cache. Free it with hd_free. */
+/* What is alive: count.c tells how it is counted. */
+enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
+
+typedef struct hd__tally { /* only its own thread writes it */
+    atomic_int_least64_t now[HD__COUNTS], high; /* high: of the bytes */
+    struct hd__tally *prev, *next;
+    bool listed;
+} hd__tally;
+
+extern HD__TLS hd__tally hd__mine;
+
+void hd__count_bytes_moved(void);
+int64_t hd__counted(int what); /* over all threads */
+
+static inline void hd__count(int what, int64_t delta)
+{
+    int64_t now = atomic_load_explicit(&hd__mine.now[what], memory_order_relaxed) + delta;
+    atomic_store_explicit(&hd__mine.now[what], now, memory_order_relaxed);
+    if (what == HD__BYTES &&
+        HD__UNLIKELY(now > atomic_load_explicit(&hd__mine.high, memory_order_relaxed) ||
+                     now < -HD__FLUSH)) {
+        hd__count_bytes_moved();
+    }
+}
 
 /* ---------------------------------------------------------------- thread pool */
 

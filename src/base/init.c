@@ -72,16 +72,19 @@ static void fork_prepare(void)
 {
     hd__gen_lock(hd_default_generator());
     hd__pool_fork_prepare();
+    hd__count_fork_prepare();
 }
 
 static void fork_parent(void)
 {
+    hd__count_fork_done();
     hd__pool_fork_parent();
     hd__gen_unlock(hd_default_generator());
 }
 
 static void fork_child(void)
 {
+    hd__count_fork_done();
     hd__pool_fork_child();
     hd__gen_unlock(hd_default_generator());
 }
@@ -134,6 +137,7 @@ static void end_thread(void *unused)
     (void)unused;
     call_thread_end();
     hd__cache_release();
+    hd__count_thread_end();
     armed = false;
 }
 

@@ -15,6 +15,11 @@ void hd__pool_stop(void);
 /* Gives the blocks that the calling thread keeps for reuse back to the system. */
 void hd__cache_release(void);
 
+/* The calling thread ends: what it counted goes to the total. */
+void hd__count_thread_end(void);
+void hd__count_fork_prepare(void); /* around a fork, in both processes */
+void hd__count_fork_done(void);
+
 /* The CPUs that the process may use, by affinity and cgroup quota: 1 to HD__MAX_THREADS. */
 int hd__cpus_allowed(void);
 

@@ -1,0 +1,151 @@
+/* count.c - how many bytes and tensors are alive, without an atomic addition for each.
+ *
+ * Each thread counts for itself in a tally that only it writes, and adds it to the total now and
+ * then; whoever asks sums the total and all tallies. A tally also remembers its highest value since
+ * it was added up, so that the peak of one thread's bytes is exact; the peak over several threads
+ * that allocate at once may come out higher than it was, by no more than HD__FLUSH for each. */
+#include "base/parts.h"
+
+#include <pthread.h>
+
+typedef struct hd__tally tally;
+
+/* The first change of a thread is above this, even a free, and lists the tally. */
+enum { UNLISTED_HIGH = INT32_MIN };
+HD__TLS tally hd__mine = {.high = UNLISTED_HIGH};
+
+static struct {
+    pthread_mutex_t lock;
+    tally *first;
+    atomic_int_least64_t total[HD__COUNTS], peak;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int64_t get(atomic_int_least64_t *a)
+{
+    return atomic_load_explicit(a, memory_order_relaxed);
+}
+
+static void put(atomic_int_least64_t *a, int64_t v)
+{
+    atomic_store_explicit(a, v, memory_order_relaxed);
+}
+
+static void raise_peak(int64_t to)
+{
+    int64_t peak = get(&all.peak);
+    while (to > peak && !atomic_compare_exchange_weak_explicit(
+                            &all.peak, &peak, to, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+/* Adds the calling thread's tally to the total. Under the lock, so that no sum misses it. */
+static void flush(void)
+{
+    raise_peak(get(&all.total[HD__BYTES]) + get(&hd__mine.high));
+    for (int i = 0; i < HD__COUNTS; i++) {
+        atomic_fetch_add_explicit(&all.total[i], get(&hd__mine.now[i]), memory_order_relaxed);
+        put(&hd__mine.now[i], 0);
+    }
+    put(&hd__mine.high, 0);
+}
+
+static void list(void)
+{
+    hd__thread_arm();
+    pthread_mutex_lock(&all.lock);
+    hd__mine.prev = NULL;
+    hd__mine.next = all.first;
+    if (all.first)
+        all.first->prev = &hd__mine;
+    all.first = &hd__mine;
+    hd__mine.listed = true;
+    put(&hd__mine.high, 0);
+    pthread_mutex_unlock(&all.lock);
+}
+
+void hd__count_thread_end(void)
+{
+    if (!hd__mine.listed)
+        return;
+    pthread_mutex_lock(&all.lock);
+    flush();
+    if (hd__mine.prev)
+        hd__mine.prev->next = hd__mine.next;
+    else
+        all.first = hd__mine.next;
+    if (hd__mine.next)
+        hd__mine.next->prev = hd__mine.prev;
+    hd__mine.listed = false;
+    put(&hd__mine.high, INT64_MIN);
+    put(&hd__mine.high, UNLISTED_HIGH);
+    pthread_mutex_unlock(&all.lock);
+}
+
+void hd__count_fork_prepare(void)
+{
+    pthread_mutex_lock(&all.lock);
+}
+
+void hd__count_fork_done(void)
+{
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* The bytes have left what hd__count looks after by itself. */
+void hd__count_bytes_moved(void)
+{
+    int64_t now = get(&hd__mine.now[HD__BYTES]);
+    if (!hd__mine.listed) {
+        put(&hd__mine.high, 0);
+        list();
+    }
+    if (now > get(&hd__mine.high))
+        put(&hd__mine.high, now);
+    if (now > HD__FLUSH || now < -HD__FLUSH) {
+        pthread_mutex_lock(&all.lock);
+        flush();
+        pthread_mutex_unlock(&all.lock);
+    }
+}
+
+/* The total and all tallies; *high: how far above it the bytes may have been since the last flush */
+static int64_t sum(int what, int64_t *high)
+{
+    pthread_mutex_lock(&all.lock);
+    int64_t n = get(&all.total[what]), most = n;
+    for (tally *t = all.first; t; t = t->next) {
+        n += get(&t->now[what]);
+        most += get(&t->high);
+    }
+    pthread_mutex_unlock(&all.lock);
+    *high = most;
+    return n;
+}
+
+int64_t hd__counted(int what)
+{
+    int64_t high;
+    return sum(what, &high);
+}
+
+int64_t hd_bytes_live(void)
+{
+    return hd__counted(HD__BYTES);
+}
+
+int64_t hd_bytes_peak(void)
+{
+    int64_t high;
+    sum(HD__BYTES, &high);
+    raise_peak(high);
+    return get(&all.peak);
+}
+
+void hd_bytes_peak_reset(void)
+{
+    pthread_mutex_lock(&all.lock);
+    for (tally *t = all.first; t; t = t->next)
+        put(&t->high, get(&t->now[HD__BYTES]));
+    pthread_mutex_unlock(&all.lock);
+    put(&all.peak, hd_bytes_live());
+}

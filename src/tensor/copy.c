@@ -1,0 +1,139 @@
+/* copy.c - copies, conversions and fills between tensors of any strides, unrecorded. */
+#include <float.h>
+#include <math.h>
+
+#include "tensor/kernels/copy.h"
+#include "tensor/tensor_internal.h"
+
+bool hd__copy(hd_tensor *dst, const hd_tensor *src)
+{
+    if (dst->dtype == src->dtype && hd__contig(dst) && hd__contig(src) &&
+        dst->numel == src->numel && dst->numel <= 4096) {
+        memmove(hd__ptr(dst), hd__ptr(src),
+                (size_t)(dst->numel * hd_dtype_size((hd_dtype)dst->dtype)));
+        return true;
+    }
+    hd_tensor *operands[] = {dst, (hd_tensor *)src};
+    hd__map(hdk_copy()->convert[dst->dtype][src->dtype], NULL, 2, operands);
+    return true;
+}
+
+void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
+{
+    float f = value.is_int ? (float)value.v.i : (float)value.v.d;
+    double g = hd__scalar_double(value);
+    int64_t i = value.is_int                                 ? value.v.i
+                : value.v.d >= -0x1p63 && value.v.d < 0x1p63 ? (int64_t)value.v.d
+                                                             : INT64_MIN;
+    uint8_t b = value.is_int ? value.v.i != 0 : value.v.d != 0;
+    const void *from[] = {&f, &g, &i, &b};
+    memcpy(bytes, from[d], (size_t)hd_dtype_size(d));
+}
+
+bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value)
+{
+    double v = value.v.d;
+    bool fits = value.is_int || d == HD_FLOAT64 || d == HD_BOOL ||
+                (d == HD_INT64 ? v >= -0x1p63 && v < 0x1p63 : !(fabs(v) > FLT_MAX) || isinf(v));
+    if (!fits) {
+        hd_error_set(HD_VALUE, "%s: value %g: expected one that %s can hold", function, v,
+                     hd_dtype_name(d));
+    }
+    return fits;
+}
+
+bool hd__fill(hd_tensor *x, hd_scalar value)
+{
+    int64_t bytes;
+    hd__scalar_bytes((hd_dtype)x->dtype, value, &bytes);
+    hd__map(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
+    return true;
+}
+
+hd_tensor *hd__clone(const hd_tensor *x)
+{
+    hd_tensor *y = hd__empty("hd_clone", (hd_dtype)x->dtype, x->ndim, x->sizes);
+    return y && hd__copy(y, x) ? y : NULL;
+}
+
+hd_tensor *hd__contiguous(hd_tensor *x)
+{
+    return hd__contig(x) ? x : hd__clone(x);
+}
+
+hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
+{
+    if (x->dtype == d) {
+        return x;
+    }
+    hd_tensor *y = hd__empty("hd_to", d, x->ndim, x->sizes);
+    return y && hd__copy(y, x) ? y : NULL;
+}
+
+hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    int64_t strides[HD_MAX_DIMS], next = 1; /* next: where a new dim's second element would lie */
+    for (int d = ndim - 1; d >= 0; d--) {
+        int at = d - (ndim - x->ndim);
+        bool spread = sizes[d] != (at < 0 ? 1 : x->sizes[at]);
+        strides[d] = spread ? 0 : at < 0 ? next : x->strides[at];
+        next = strides[d] * sizes[d];
+    }
+    return hd__alias(x, ndim, sizes, strides, x->offset);
+}
+
+static bool array_fits(const char *function, const hd_tensor *x, const void *array, size_t bytes)
+{
+    if (!hd__arg(function, "x", x)) {
+        return false;
+    }
+    if (!array) {
+        return hd__null_arg(function, "array");
+    }
+    size_t need = (size_t)(x->numel * hd_dtype_size((hd_dtype)x->dtype));
+    if (bytes != need) {
+        hd_error_set(HD_VALUE, "%s: an array of %zu bytes for %s of %s: expected %zu", function,
+                     bytes, HD__SHAPE(x), hd_dtype_name((hd_dtype)x->dtype), need);
+        return false;
+    }
+    return true;
+}
+
+/* A row-major tensor of x's shape over the array, for the length of one copy. */
+static void lay_over(hd_tensor *over, hd__storage *storage, const hd_tensor *x, const void *array)
+{
+    *storage = (hd__storage){.data = (void *)(uintptr_t)array};
+    *over = (hd_tensor){.dtype = x->dtype, .ndim = x->ndim, .storage = storage};
+    memcpy(over->sizes, x->sizes, sizeof over->sizes[0] * x->ndim);
+    hd__default_strides(x->ndim, x->sizes, over->strides);
+    hd__geometry_changed(over);
+}
+
+bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
+{
+    hd_tensor over;
+    hd__storage storage;
+    if (!array_fits("hd_copy_to", x, array, bytes)) {
+        return false;
+    }
+    lay_over(&over, &storage, x, array);
+    return hd__copy(&over, x);
+}
+
+bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
+{
+    hd_tensor over;
+    hd__storage storage;
+    if (!array_fits("hd_copy_from", x, array, bytes) ||
+        (hd__write_check && !hd__write_check("hd_copy_from", x))) {
+        return false;
+    }
+    if (hd__overlaps_itself(x)) {
+        hd_error_set(HD_STATE, "hd_copy_from: %s is expanded: several elements share memory",
+                     HD__SHAPE(x));
+        return false;
+    }
+    lay_over(&over, &storage, x, array);
+    hd__bump(x);
+    return hd__copy(x, &over);
+}

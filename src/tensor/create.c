@@ -1,0 +1,309 @@
+/* create.c - new tensors: filled, counted, copied from memory, random. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "tensor/tensor_internal.h"
+
+/* ---------------------------------------------------------------- filled */
+
+static hd_tensor *filled(const char *function, hd_dtype d, hd_scalar value, int ndim,
+                         const int64_t *sizes)
+{
+    if (!hd__dtype_arg(function, d) || !hd__scalar_fits(function, d, value)) {
+        return NULL;
+    }
+    hd_tensor *y = hd__empty(function, d, ndim, sizes);
+    return y && hd__fill(y, value) ? y : NULL;
+}
+
+hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes)
+{
+    return hd__empty("hd_empty", d, ndim, sizes);
+}
+
+hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
+{
+    hd_tensor *y = hd__empty("hd_zeros", d, ndim, sizes);
+    if (y) {
+        memset(hd__ptr(y), 0, y->storage->nbytes);
+    }
+    return y;
+}
+
+hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes)
+{
+    return filled("hd_ones", d, hd_scalar_int(1), ndim, sizes);
+}
+
+hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes)
+{
+    return filled("hd_full", d, value, ndim, sizes);
+}
+
+hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
+{
+    return filled("hd_scalar_tensor", d, value, 0, NULL);
+}
+
+hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
+{
+    if (!data) {
+        return hd__null_arg("hd_from_data", "data");
+    }
+    hd_tensor *y = hd__empty("hd_from_data", d, ndim, sizes);
+    if (!y) {
+        return NULL;
+    }
+    memcpy(hd__ptr(y), data, y->storage->nbytes);
+    if (d == HD_BOOL) { /* any non-zero byte is true */
+        uint8_t *bytes = hd__ptr(y);
+        for (int64_t i = 0; i < y->numel; i++) {
+            bytes[i] = bytes[i] != 0;
+        }
+    }
+    return y;
+}
+
+hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d)
+{
+    return hd__arg("hd_empty_like", "x", x) ? hd__empty("hd_empty_like", d, x->ndim, x->sizes)
+                                            : NULL;
+}
+
+hd_tensor *hd_zeros_like(const hd_tensor *x, hd_dtype d)
+{
+    return hd__arg("hd_zeros_like", "x", x)
+               ? filled("hd_zeros_like", d, hd_scalar_int(0), x->ndim, x->sizes)
+               : NULL;
+}
+
+hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d)
+{
+    return hd__arg("hd_ones_like", "x", x)
+               ? filled("hd_ones_like", d, hd_scalar_int(1), x->ndim, x->sizes)
+               : NULL;
+}
+
+hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
+{
+    return hd__arg("hd_full_like", "x", x) ? filled("hd_full_like", d, value, x->ndim, x->sizes)
+                                           : NULL;
+}
+
+/* ---------------------------------------------------------------- counted */
+
+/* How many steps lead from start to end; -1 with the error set. */
+static int64_t arange_len(hd_scalar start, hd_scalar end, hd_scalar step)
+{
+    double a = hd__scalar_double(start), b = hd__scalar_double(end), s = hd__scalar_double(step);
+    if (!isfinite(a) || !isfinite(b) || isnan(s)) {
+        hd_error_set(HD_VALUE, "hd_arange: from %g to %g by %g: expected finite numbers", a, b, s);
+        return -1;
+    }
+    if (s == 0 || (s > 0 ? b < a : b > a)) {
+        hd_error_set(HD_VALUE, "hd_arange: from %g to %g by %g: expected a step that leads there",
+                     a, b, s);
+        return -1;
+    }
+    if (start.is_int && end.is_int && step.is_int) {
+        uint64_t span = s > 0 ? (uint64_t)end.v.i - (uint64_t)start.v.i
+                              : (uint64_t)start.v.i - (uint64_t)end.v.i;
+        uint64_t by = s > 0 ? (uint64_t)step.v.i : 0 - (uint64_t)step.v.i;
+        uint64_t len = span / by + (span % by != 0);
+        return len > INT64_MAX ? INT64_MAX : (int64_t)len;
+    }
+    double len = ceil((b - a) / s);
+    return len < 0x1p63 ? (int64_t)len : INT64_MAX;
+}
+
+/* For an int64 result start, end and step are cut to integers first, as PyTorch does. */
+static bool whole(hd_scalar *s)
+{
+    if (!s->is_int && !hd__scalar_fits("hd_arange", HD_INT64, *s)) {
+        return false;
+    }
+    *s = s->is_int ? *s : hd_scalar_int((int64_t)s->v.d);
+    return true;
+}
+
+hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
+{
+    if (!hd__dtype_arg("hd_arange", d)) {
+        return NULL;
+    }
+    if (d == HD_BOOL) {
+        return hd_error_set(HD_DTYPE, "hd_arange: bool: expected float32, float64 or int64");
+    }
+    if (d == HD_INT64 && !(whole(&start) && whole(&end) && whole(&step))) {
+        return NULL;
+    }
+    int64_t n = arange_len(start, end, step);
+    hd_tensor *y = n < 0 ? NULL : hd__empty("hd_arange", d, 1, &n);
+    if (!y) {
+        return NULL;
+    }
+    double a = hd__scalar_double(start), s = hd__scalar_double(step);
+    if (d == HD_INT64) {
+        uint64_t at = (uint64_t)start.v.i;
+        for (int64_t i = 0; i < n; i++, at += (uint64_t)step.v.i) {
+            ((int64_t *)hd__ptr(y))[i] = (int64_t)at;
+        }
+    } else if (d == HD_FLOAT64) {
+        for (int64_t i = 0; i < n; i++) {
+            ((double *)hd__ptr(y))[i] = a + s * (double)i;
+        }
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            ((float *)hd__ptr(y))[i] = (float)(a + s * (double)i);
+        }
+    }
+    return y;
+}
+
+hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
+{
+    bool integers = start.is_int && end.is_int && step.is_int;
+    return (hd_arange_as)(integers ? HD_INT64 : HD_FLOAT32, start, end, step);
+}
+
+/* From both ends to the middle, each with one rounding, so that both ends are exact. */
+static void linspace_f32(float *y, float a, float b, int64_t n)
+{
+    float step = n > 1 ? (b - a) / (float)(n - 1) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = i < n / 2 ? fmaf(step, (float)i, a) : fmaf(-step, (float)(n - 1 - i), b);
+    }
+}
+
+static void linspace_f64(double *y, double a, double b, int64_t n)
+{
+    double step = n > 1 ? (b - a) / (double)(n - 1) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = i < n / 2 ? fma(step, (double)i, a) : fma(-step, (double)(n - 1 - i), b);
+    }
+}
+
+hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
+{
+    if (!hd__dtype_arg("hd_linspace", d)) {
+        return NULL;
+    }
+    if (!hd__is_float(d)) {
+        return hd_error_set(HD_DTYPE, "hd_linspace: %s: expected float32 or float64",
+                            hd_dtype_name(d));
+    }
+    if (steps < 0) {
+        return hd_error_set(HD_VALUE, "hd_linspace: %" PRId64 " steps: expected 0 or more", steps);
+    }
+    hd_tensor *y = hd__empty("hd_linspace", d, 1, &steps);
+    if (y && steps == 1) {
+        hd__fill(y, hd_scalar_double(start));
+    } else if (y && d == HD_FLOAT32) {
+        linspace_f32(hd__ptr(y), (float)start, (float)end, steps);
+    } else if (y) {
+        linspace_f64(hd__ptr(y), start, end, steps);
+    }
+    return y;
+}
+
+hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
+{
+    hd_tensor *y = filled("hd_eye", d, hd_scalar_int(0), 2, (int64_t[]){n, m});
+    if (y) {
+        int64_t len = n < m ? n : m, stride = m + 1;
+        hd_tensor diagonal = {.dtype = y->dtype, .ndim = 1, .storage = y->storage, .numel = len};
+        diagonal.sizes[0] = len;
+        diagonal.strides[0] = stride;
+        hd__fill(&diagonal, hd_scalar_int(1));
+    }
+    return y;
+}
+
+/* ---------------------------------------------------------------- random */
+
+static hd_tensor *random_float(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
+                               bool (*fill)(hd_tensor *x, double a, double b))
+{
+    if (!hd__dtype_arg(function, d)) {
+        return NULL;
+    }
+    if (!hd__is_float(d)) {
+        return hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64", function,
+                            hd_dtype_name(d));
+    }
+    hd_tensor *y = hd__empty(function, d, ndim, sizes);
+    return y && fill(y, 0, 1) ? y : NULL;
+}
+
+hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes)
+{
+    return random_float("hd_rand", d, ndim, sizes, hd__uniform_fill);
+}
+
+hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes)
+{
+    return random_float("hd_randn", d, ndim, sizes, hd__normal_fill);
+}
+
+hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d)
+{
+    return hd__arg("hd_rand_like", "x", x)
+               ? random_float("hd_rand_like", d, x->ndim, x->sizes, hd__uniform_fill)
+               : NULL;
+}
+
+hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d)
+{
+    return hd__arg("hd_randn_like", "x", x)
+               ? random_float("hd_randn_like", d, x->ndim, x->sizes, hd__normal_fill)
+               : NULL;
+}
+
+static void draw_ints(int64_t *r, int64_t n, int64_t lo, int64_t hi)
+{
+    hd_generator *g = hd_generator_current();
+    hd__gen_lock(g);
+    for (int64_t i = 0; i < n; i++) {
+        r[i] = hd__randint(g, lo, hi);
+    }
+    hd__gen_unlock(g);
+}
+
+hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)
+{
+    if (!hd__dtype_arg("hd_randint", d)) {
+        return NULL;
+    }
+    if (d == HD_BOOL) {
+        return hd_error_set(HD_DTYPE, "hd_randint: bool: expected float32, float64 or int64");
+    }
+    if (lo >= hi) {
+        return hd_error_set(HD_VALUE, "hd_randint: [%" PRId64 ", %" PRId64 "): expected lo < hi",
+                            lo, hi);
+    }
+    hd_tensor *y = hd__empty("hd_randint", HD_INT64, ndim, sizes);
+    if (!y) {
+        return NULL;
+    }
+    draw_ints(hd__ptr(y), y->numel, lo, hi);
+    hd_tensor *cast = hd__cast(y, d);
+    if (cast != y) {
+        hd_release(y);
+    }
+    return cast;
+}
+
+hd_tensor *hd_randperm(int64_t n)
+{
+    if (n < 0) {
+        return hd_error_set(HD_VALUE, "hd_randperm: %" PRId64 ": expected 0 or more", n);
+    }
+    hd_tensor *y = hd__empty("hd_randperm", HD_INT64, 1, &n);
+    if (y) {
+        hd_generator *g = hd_generator_current();
+        hd__gen_lock(g);
+        hd__randperm(g, hd__ptr(y), n);
+        hd__gen_unlock(g);
+    }
+    return y;
+}

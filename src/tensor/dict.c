@@ -1,0 +1,320 @@
+/* dict.c - an ordered map from name to tensor, string or number.
+ *
+ * Entries stand in an array in the order of their insertion; an open-addressed table of positions
+ * in it (0: free, else position + 1) finds a name, at most half full. Entries never move in memory,
+ * so a name or text that was handed out lives as long as its entry keeps it. */
+#include <inttypes.h>
+
+#include "tensor/tensor_internal.h"
+
+typedef union value {
+    hd_tensor *tensor; /* retained */
+    char *string;      /* of hd_alloc */
+    int64_t i;
+    double d;
+} value;
+
+typedef struct entry {
+    uint64_t hash;
+    hd_dict_kind kind;
+    value v;
+    char name[];
+} entry;
+
+struct hd_dict {
+    int64_t len, room; /* of entries */
+    entry **entries;
+    uint32_t *slots;
+    uint64_t mask; /* the number of slots - 1; with no slots len is 0 */
+};
+
+static const char *const kinds[] = {"missing", "a tensor", "a string", "an integer", "a double"};
+
+/* ---------------------------------------------------------------- finding */
+
+static uint64_t hash_of(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        h = (h ^ *c) * 0x100000001b3u;
+    }
+    return h;
+}
+
+/* The position of name, or -1. */
+static int64_t find(const hd_dict *d, const char *name, uint64_t hash)
+{
+    for (uint64_t s = hash; d->slots; s++) {
+        uint32_t at = d->slots[s & d->mask];
+        if (at == 0) {
+            break;
+        }
+        const entry *e = d->entries[at - 1];
+        if (e->hash == hash && strcmp(e->name, name) == 0) {
+            return at - 1;
+        }
+    }
+    return -1;
+}
+
+static void put_slot(hd_dict *d, int64_t position)
+{
+    uint64_t s = d->entries[position]->hash;
+    while (d->slots[s & d->mask]) {
+        s++;
+    }
+    d->slots[s & d->mask] = (uint32_t)position + 1;
+}
+
+static void fill_slots(hd_dict *d)
+{
+    memset(d->slots, 0, (size_t)(d->mask + 1) * sizeof *d->slots);
+    for (int64_t i = 0; i < d->len; i++) {
+        put_slot(d, i);
+    }
+}
+
+/* Room for one more entry: both arrays double together. */
+static bool grow(const char *function, hd_dict *d)
+{
+    if (d->len < d->room) {
+        return true;
+    }
+    int64_t room = d->room ? 2 * d->room : 8;
+    if (room > INT32_MAX) {
+        hd_error_set(HD_MEMORY, "%s: %" PRId64 " names: expected fewer", function, d->len);
+        return false;
+    }
+    entry **entries = hd_alloc((size_t)room * sizeof *entries);
+    uint32_t *slots = entries ? hd_alloc((size_t)room * 2 * sizeof *slots) : NULL;
+    if (!slots) {
+        hd_free(entries);
+        return false;
+    }
+    if (d->len) {
+        memcpy(entries, d->entries, (size_t)d->len * sizeof *entries);
+    }
+    hd_free(d->entries);
+    hd_free(d->slots);
+    d->entries = entries;
+    d->slots = slots;
+    d->room = room;
+    d->mask = (uint64_t)room * 2 - 1;
+    fill_slots(d);
+    return true;
+}
+
+/* ---------------------------------------------------------------- arguments */
+
+static bool check_dict(const char *function, const hd_dict *d)
+{
+    return d || hd__null_arg(function, "d");
+}
+
+static bool check_name(const char *function, const hd_dict *d, const char *name)
+{
+    if (!check_dict(function, d)) {
+        return false;
+    }
+    if (!name) {
+        return hd__null_arg(function, "name");
+    }
+    return *name || hd_error_set(HD_VALUE, "%s: an empty name: expected some text", function);
+}
+
+/* The entry of name, of one of two kinds; else NULL with the error set. */
+static const entry *expect(const char *function, const hd_dict *d, const char *name,
+                           hd_dict_kind kind, hd_dict_kind or_kind)
+{
+    if (!check_name(function, d, name)) {
+        return NULL;
+    }
+    int64_t at = find(d, name, hash_of(name));
+    const entry *e = at < 0 ? NULL : d->entries[at];
+    if (!e || (e->kind != kind && e->kind != or_kind)) {
+        return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, name,
+                            kinds[e ? e->kind : HD_DICT_MISSING], kinds[kind]);
+    }
+    return e;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+static void drop_value(entry *e)
+{
+    if (e->kind == HD_DICT_TENSOR) {
+        hd__drop(e->v.tensor);
+    } else if (e->kind == HD_DICT_STRING) {
+        hd_free(e->v.string);
+    }
+}
+
+static entry *append(const char *function, hd_dict *d, const char *name, uint64_t hash)
+{
+    size_t bytes = strlen(name) + 1;
+    entry *e = grow(function, d) ? hd_alloc(sizeof *e + bytes) : NULL;
+    if (e) {
+        e->hash = hash;
+        e->kind = HD_DICT_MISSING;
+        memcpy(e->name, name, bytes);
+        d->entries[d->len] = e;
+        put_slot(d, d->len++);
+    }
+    return e;
+}
+
+/* Takes the value over on success. The old value goes last: it may be what the new one is part of. */
+static bool set(const char *function, hd_dict *d, const char *name, hd_dict_kind kind, value v)
+{
+    uint64_t hash = hash_of(name);
+    int64_t at = find(d, name, hash);
+    entry *e = at < 0 ? append(function, d, name, hash) : d->entries[at];
+    if (!e) {
+        return false;
+    }
+    entry old = {.kind = e->kind, .v = e->v};
+    e->kind = kind;
+    e->v = v;
+    drop_value(&old);
+    return true;
+}
+
+bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
+{
+    if (!check_name("hd_dict_set", d, name) || !hd__arg("hd_dict_set", "t", t)) {
+        return false;
+    }
+    hd__hold(t); /* first: it may be the dictionary alone that holds it */
+    bool ok = set("hd_dict_set", d, name, HD_DICT_TENSOR, (value){.tensor = t});
+    if (!ok) {
+        hd__drop(t);
+    }
+    return ok;
+}
+
+bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
+{
+    if (!check_name("hd_dict_set_string", d, name)) {
+        return false;
+    }
+    if (!text) {
+        return hd__null_arg("hd_dict_set_string", "text");
+    }
+    char *copy = hd_alloc(strlen(text) + 1);
+    if (!copy) {
+        return false;
+    }
+    memcpy(copy, text, strlen(text) + 1);
+    if (!set("hd_dict_set_string", d, name, HD_DICT_STRING, (value){.string = copy})) {
+        hd_free(copy);
+        return false;
+    }
+    return true;
+}
+
+bool hd_dict_set_int(hd_dict *d, const char *name, int64_t v)
+{
+    return check_name("hd_dict_set_int", d, name) &&
+           set("hd_dict_set_int", d, name, HD_DICT_INT, (value){.i = v});
+}
+
+bool hd_dict_set_double(hd_dict *d, const char *name, double v)
+{
+    return check_name("hd_dict_set_double", d, name) &&
+           set("hd_dict_set_double", d, name, HD_DICT_DOUBLE, (value){.d = v});
+}
+
+bool hd_dict_remove(hd_dict *d, const char *name)
+{
+    if (!check_name("hd_dict_remove", d, name)) {
+        return false;
+    }
+    int64_t at = find(d, name, hash_of(name));
+    if (at < 0) {
+        return hd_error_set(HD_VALUE, "hd_dict_remove: '%s' is missing", name);
+    }
+    entry *e = d->entries[at];
+    d->len--;
+    memmove(d->entries + at, d->entries + at + 1, (size_t)(d->len - at) * sizeof *d->entries);
+    fill_slots(d);
+    drop_value(e);
+    hd_free(e);
+    return true;
+}
+
+/* ---------------------------------------------------------------- life and reading */
+
+hd_dict *hd_dict_new(void)
+{
+    return hd__alloc_zeroed(sizeof(hd_dict));
+}
+
+void hd_dict_free(hd_dict *d)
+{
+    if (!d || (const void *)d == HD_NONE) {
+        return;
+    }
+    for (int64_t i = 0; i < d->len; i++) {
+        drop_value(d->entries[i]);
+        hd_free(d->entries[i]);
+    }
+    hd_free(d->entries);
+    hd_free(d->slots);
+    hd_free(d);
+}
+
+int64_t hd_dict_len(const hd_dict *d)
+{
+    return check_dict("hd_dict_len", d) ? d->len : -1;
+}
+
+const char *hd_dict_name(const hd_dict *d, int64_t i)
+{
+    if (!check_dict("hd_dict_name", d)) {
+        return NULL;
+    }
+    int64_t at = i < 0 ? i + d->len : i;
+    if (at < 0 || at >= d->len) {
+        return hd_error_set(HD_INDEX,
+                            "hd_dict_name: index %" PRId64 " of %" PRId64
+                            " names: expected %" PRId64 " to %" PRId64,
+                            i, d->len, -d->len, d->len - 1);
+    }
+    return d->entries[at]->name;
+}
+
+hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name)
+{
+    int64_t at = check_name("hd_dict_kind_of", d, name) ? find(d, name, hash_of(name)) : -1;
+    return at < 0 ? HD_DICT_MISSING : d->entries[at]->kind;
+}
+
+hd_tensor *hd_dict_get(const hd_dict *d, const char *name)
+{
+    const entry *e = expect("hd_dict_get", d, name, HD_DICT_TENSOR, HD_DICT_TENSOR);
+    return e ? e->v.tensor : NULL;
+}
+
+const char *hd_dict_get_string(const hd_dict *d, const char *name)
+{
+    const entry *e = expect("hd_dict_get_string", d, name, HD_DICT_STRING, HD_DICT_STRING);
+    return e ? e->v.string : NULL;
+}
+
+bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *v)
+{
+    const entry *e = expect("hd_dict_get_int", d, name, HD_DICT_INT, HD_DICT_INT);
+    if (e && v) {
+        *v = e->v.i;
+    }
+    return e;
+}
+
+bool hd_dict_get_double(const hd_dict *d, const char *name, double *v)
+{
+    const entry *e = expect("hd_dict_get_double", d, name, HD_DICT_DOUBLE, HD_DICT_INT);
+    if (e && v) {
+        *v = e->kind == HD_DICT_INT ? (double)e->v.i : e->v.d;
+    }
+    return e;
+}

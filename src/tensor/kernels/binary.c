@@ -1,0 +1,167 @@
+/* binary.c - loops of two inputs, and of where.
+ *
+ * Integers wrap, in uint64; bools are bytes 0 and 1, added as "or" and multiplied as "and". Of two
+ * equal numbers maximum and minimum take the second, as PyTorch's vectors do (0.0 and -0.0). */
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/gelu.h"
+
+/* y[i] = EXPR of a and b: contiguous, with one input spread, or on any strides. */
+#define BINARY_LOOP(name, TO, FROM, SIMD, EXPR)                                                    \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        (void)params;                                                                              \
+        enum { ELEMENT = sizeof(FROM) };                                                           \
+        const int64_t sy = strides[0], sa = strides[1], sb = strides[2];                           \
+        const bool dense = sy == sizeof(TO);                                                       \
+        TO *y = (TO *)data[0];                                                                     \
+        const FROM *as = (const FROM *)data[1], *bs = (const FROM *)data[2];                       \
+        if (dense && sa == ELEMENT && sb == ELEMENT) {                                             \
+            SIMD for (int64_t i = 0; i < n; i++)                                                   \
+            {                                                                                      \
+                const FROM a = as[i], b = bs[i];                                                   \
+                y[i] = (TO)(EXPR);                                                                 \
+            }                                                                                      \
+        } else if (dense && sa == ELEMENT && sb == 0 && n > 0) {                                   \
+            const FROM b = *bs;                                                                    \
+            SIMD for (int64_t i = 0; i < n; i++)                                                   \
+            {                                                                                      \
+                const FROM a = as[i];                                                              \
+                y[i] = (TO)(EXPR);                                                                 \
+            }                                                                                      \
+        } else if (dense && sa == 0 && sb == ELEMENT && n > 0) {                                   \
+            const FROM a = *as;                                                                    \
+            SIMD for (int64_t i = 0; i < n; i++)                                                   \
+            {                                                                                      \
+                const FROM b = bs[i];                                                              \
+                y[i] = (TO)(EXPR);                                                                 \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                const FROM a = *(const FROM *)(data[1] + i * sa);                                  \
+                const FROM b = *(const FROM *)(data[2] + i * sb);                                  \
+                *(TO *)(data[0] + i * sy) = (TO)(EXPR);                                            \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#define PLAIN_LOOP /* a loop with calls, which no compiler vectorises */
+#define BINARY(name, T, EXPR) BINARY_LOOP(name, T, T, HDK_INDEPENDENT, EXPR)
+#define CALLING(name, T, EXPR) BINARY_LOOP(name, T, T, PLAIN_LOOP, EXPR)
+#define U(x) ((uint64_t)(x))
+
+#define FLOATS(T, SUFFIX)                                                                          \
+    BINARY(add_##SUFFIX, T, a + b)                                                                 \
+    BINARY(sub_##SUFFIX, T, a - b)                                                                 \
+    BINARY(mul_##SUFFIX, T, (a * b))                                                               \
+    BINARY(div_##SUFFIX, T, a / b)                                                                 \
+    BINARY(maximum_##SUFFIX, T, a > b || a != a ? a : b)                                           \
+    BINARY(minimum_##SUFFIX, T, a < b || a != a ? a : b)                                           \
+    BINARY(tanh_backward_##SUFFIX, T, (a * (1 - b * b)))                                           \
+    BINARY(sigmoid_backward_##SUFFIX, T, (a * (1 - b) * b))                                        \
+    BINARY(relu_backward_##SUFFIX, T, b <= 0 ? 0 : a)                                              \
+    BINARY(abs_backward_##SUFFIX, T, (a * (T)((b > 0) - (b < 0))))                                 \
+    CALLING(gelu_backward_##SUFFIX, T, (a * gelu_slope_##SUFFIX(b)))                               \
+    CALLING(gelu_tanh_backward_##SUFFIX, T, (a * gelu_tanh_slope_##SUFFIX(b)))
+
+FLOATS(float, f32)
+FLOATS(double, f64)
+CALLING(pow_f32, float, powf(a, b))
+CALLING(pow_f64, double, pow(a, b))
+
+/* b < 0 keeps what is left of a rational: 1, -1 or 0 */
+static int64_t int_pow(int64_t a, int64_t b)
+{
+    uint64_t y = 1, base = U(a);
+    if (b < 0) {
+        return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+    }
+    for (; b; b >>= 1, base *= base) {
+        y *= b & 1 ? base : 1;
+    }
+    return (int64_t)y;
+}
+
+BINARY(add_i64, int64_t, U(a) + U(b))
+BINARY(sub_i64, int64_t, U(a) - U(b))
+BINARY(mul_i64, int64_t, U(a) * U(b))
+BINARY(maximum_i64, int64_t, a > b ? a : b)
+BINARY(minimum_i64, int64_t, a < b ? a : b)
+CALLING(pow_i64, int64_t, int_pow(a, b))
+
+BINARY(or_b8, uint8_t, a | b)
+BINARY(and_b8, uint8_t, a &b)
+
+#define COMPARE(name, OP)                                                                          \
+    BINARY_LOOP(name##_f32, uint8_t, float, HDK_INDEPENDENT, a OP b)                               \
+    BINARY_LOOP(name##_f64, uint8_t, double, HDK_INDEPENDENT, a OP b)                              \
+    BINARY_LOOP(name##_i64, uint8_t, int64_t, HDK_INDEPENDENT, a OP b)                             \
+    BINARY_LOOP(name##_b8, uint8_t, uint8_t, HDK_INDEPENDENT, a OP b)
+
+COMPARE(eq, ==)
+COMPARE(ne, !=)
+COMPARE(lt, <)
+COMPARE(le, <=)
+COMPARE(gt, >)
+COMPARE(ge, >=)
+
+/* Specialised for what masks need: everything dense, and one value spread on either side. */
+#define WHERE(name, T)                                                                             \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        (void)params;                                                                              \
+        enum { ELEMENT = sizeof(T) };                                                              \
+        const bool dense = strides[0] == ELEMENT && strides[1] == 1;                               \
+        T *y = (T *)data[0];                                                                       \
+        const uint8_t *c = (const uint8_t *)data[1];                                               \
+        const T *a = (const T *)data[2], *b = (const T *)data[3];                                  \
+        if (dense && strides[2] == ELEMENT && strides[3] == ELEMENT) {                             \
+            HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                        \
+            {                                                                                      \
+                const T u = a[i], v = b[i];                                                        \
+                y[i] = c[i] ? u : v;                                                               \
+            }                                                                                      \
+        } else if (dense && strides[2] == 0 && strides[3] == ELEMENT && n > 0) {                   \
+            const T u = *a;                                                                        \
+            HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                        \
+            {                                                                                      \
+                const T v = b[i];                                                                  \
+                y[i] = c[i] ? u : v;                                                               \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                bool is = *(const uint8_t *)(data[1] + i * strides[1]);                            \
+                const char *from = is ? data[2] + i * strides[2] : data[3] + i * strides[3];       \
+                *(T *)(data[0] + i * strides[0]) = *(const T *)from;                               \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+WHERE(where_f32, float)
+WHERE(where_f64, double)
+WHERE(where_i64, int64_t)
+WHERE(where_b8, uint8_t)
+
+#define FLOAT(name) name##_f32, name##_f64
+#define NUMBER(name) name##_f32, name##_f64, name##_i64
+#define ALL(name) name##_f32, name##_f64, name##_i64, name##_b8
+
+const struct hdk_binary HDK_TABLE(hdk_binary) = {
+    .of =
+        {
+            [HDK_ADD] = {add_f32, add_f64, add_i64, or_b8},
+            [HDK_SUB] = {NUMBER(sub)},
+            [HDK_MUL] = {mul_f32, mul_f64, mul_i64, and_b8},
+            [HDK_DIV] = {FLOAT(div)},
+            [HDK_MAXIMUM] = {maximum_f32, maximum_f64, maximum_i64, or_b8},
+            [HDK_MINIMUM] = {minimum_f32, minimum_f64, minimum_i64, and_b8},
+            [HDK_POW] = {NUMBER(pow)},
+            [HDK_TANH_BACKWARD] = {FLOAT(tanh_backward)},
+            [HDK_SIGMOID_BACKWARD] = {FLOAT(sigmoid_backward)},
+            [HDK_RELU_BACKWARD] = {FLOAT(relu_backward)},
+            [HDK_ABS_BACKWARD] = {FLOAT(abs_backward)},
+            [HDK_GELU_BACKWARD] = {FLOAT(gelu_backward)},
+            [HDK_GELU_TANH_BACKWARD] = {FLOAT(gelu_tanh_backward)},
+        },
+    .compare = {{ALL(eq)}, {ALL(ne)}, {ALL(lt)}, {ALL(le)}, {ALL(gt)}, {ALL(ge)}},
+    .where = {where_f32, where_f64, where_i64, where_b8},
+};

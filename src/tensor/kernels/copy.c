@@ -1,0 +1,82 @@
+/* copy.c - loops that copy between any two dtypes, and that fill.
+ *
+ * A float outside int64's range, or NaN, becomes INT64_MIN, as x86 converts; to bool, everything
+ * but zero is true (NaN too). */
+#include "tensor/kernels/copy.h"
+
+#include <string.h>
+
+static inline int64_t to_int(double v)
+{
+    return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
+}
+
+#define AS_IS(v) (v)
+#define TO_INT(v) to_int((double)(v))
+#define TO_BOOL(v) ((v) != 0)
+
+/* One loop: contiguous, one value spread, or any strides. */
+#define CONVERT(name, TO, FROM, CAST)                                                              \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        (void)params;                                                                              \
+        if (strides[0] == sizeof(TO) && strides[1] == sizeof(FROM)) {                              \
+            TO *restrict y = (TO *)data[0];                                                        \
+            const FROM *restrict x = (const FROM *)data[1];                                        \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                y[i] = (TO)CAST(x[i]);                                                             \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            *(TO *)(data[0] + i * strides[0]) =                                                    \
+                (TO)CAST(*(const FROM *)(data[1] + i * strides[1]));                               \
+        }                                                                                          \
+    }
+
+CONVERT(f32_f32, float, float, AS_IS)
+CONVERT(f32_f64, float, double, AS_IS)
+CONVERT(f32_i64, float, int64_t, AS_IS)
+CONVERT(f32_b8, float, uint8_t, AS_IS)
+CONVERT(f64_f32, double, float, AS_IS)
+CONVERT(f64_f64, double, double, AS_IS)
+CONVERT(f64_i64, double, int64_t, AS_IS)
+CONVERT(f64_b8, double, uint8_t, AS_IS)
+CONVERT(i64_f32, int64_t, float, TO_INT)
+CONVERT(i64_f64, int64_t, double, TO_INT)
+CONVERT(i64_i64, int64_t, int64_t, AS_IS)
+CONVERT(i64_b8, int64_t, uint8_t, AS_IS)
+CONVERT(b8_f32, uint8_t, float, TO_BOOL)
+CONVERT(b8_f64, uint8_t, double, TO_BOOL)
+CONVERT(b8_i64, uint8_t, int64_t, TO_BOOL)
+CONVERT(b8_b8, uint8_t, uint8_t, AS_IS)
+
+#define FILL(name, T)                                                                              \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        T v;                                                                                       \
+        memcpy(&v, params, sizeof v);                                                              \
+        if (strides[0] == sizeof(T)) {                                                             \
+            T *y = (T *)data[0];                                                                   \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                y[i] = v;                                                                          \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            *(T *)(data[0] + i * strides[0]) = v;                                                  \
+        }                                                                                          \
+    }
+
+FILL(fill_f32, float)
+FILL(fill_f64, double)
+FILL(fill_i64, int64_t)
+FILL(fill_b8, uint8_t)
+
+const struct hdk_copy HDK_TABLE(hdk_copy) = {
+    .convert = {{f32_f32, f32_f64, f32_i64, f32_b8},
+                {f64_f32, f64_f64, f64_i64, f64_b8},
+                {i64_f32, i64_f64, i64_i64, i64_b8},
+                {b8_f32, b8_f64, b8_i64, b8_b8}},
+    .fill = {fill_f32, fill_f64, fill_i64, fill_b8},
+};

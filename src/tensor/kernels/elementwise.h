@@ -1,0 +1,73 @@
+/* elementwise.h - loops over one, two or three inputs, element by element.
+ *
+ * All are hdk_loop: data[0] is the output, which may be the same memory as an input, element for
+ * element. Tables are indexed by operation and by the dtype of the inputs; NULL where PyTorch has
+ * no such operation. Contiguous operands, and one spread value (stride 0), take vector loops. */
+#ifndef HEED_KERNELS_ELEMENTWISE_H
+#define HEED_KERNELS_ELEMENTWISE_H
+
+#include "tensor/kernels/kernels.h"
+
+enum { HDK_DTYPES = 4 };
+
+/* y = a op b, all of one dtype */
+enum {
+    HDK_ADD,
+    HDK_SUB,
+    HDK_MUL,
+    HDK_DIV,
+    HDK_MAXIMUM,
+    HDK_MINIMUM,
+    HDK_POW,
+    HDK_TANH_BACKWARD,    /* dx of dy and y */
+    HDK_SIGMOID_BACKWARD, /* dy, y */
+    HDK_RELU_BACKWARD,    /* dy, y */
+    HDK_ABS_BACKWARD,     /* dy, x */
+    HDK_GELU_BACKWARD,    /* dy, x */
+    HDK_GELU_TANH_BACKWARD,
+    HDK_BINARIES
+};
+
+/* y = a op b, y bool */
+enum { HDK_EQ, HDK_NE, HDK_LT, HDK_LE, HDK_GT, HDK_GE, HDK_COMPARES };
+
+/* y = f(x), both of one dtype */
+enum {
+    HDK_NEG,
+    HDK_ABS,
+    HDK_RELU,
+    HDK_CLAMP, /* params: lo and hi, as an array of the dtype */
+    HDK_RECIPROCAL,
+    HDK_SQRT,
+    HDK_RSQRT,
+    HDK_EXP,
+    HDK_LOG,
+    HDK_TANH,
+    HDK_SIGMOID,
+    HDK_GELU,
+    HDK_GELU_TANH,
+    HDK_UNARIES
+};
+
+struct hdk_binary {
+    hdk_loop of[HDK_BINARIES][HDK_DTYPES];
+    hdk_loop compare[HDK_COMPARES][HDK_DTYPES];
+    hdk_loop where[HDK_DTYPES]; /* data[1] bool: data[0] = data[1] ? data[2] : data[3] */
+};
+HDK_FAMILY(hdk_binary)
+
+struct hdk_unary {
+    hdk_loop of[HDK_UNARIES][HDK_DTYPES];
+};
+HDK_FAMILY(hdk_unary)
+
+/* Before a loop whose iterations are independent although its output may be one of its inputs.
+ * Clang warns where it cannot vectorise such a loop, as under sanitizers. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define HDK_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HDK_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#endif

@@ -1,0 +1,23 @@
+/* gemm.h - one matrix product, of any strides. */
+#ifndef HEED_KERNELS_GEMM_H
+#define HEED_KERNELS_GEMM_H
+
+#include "tensor/kernels/kernels.h"
+
+/* c = a b, a (m, k), b (k, n), c (m, n). Strides in elements; c's columns lie densely. */
+typedef struct hdk_product {
+    int64_t m, n, k;
+    const void *a, *b;
+    void *c;
+    int64_t a_row, a_col, b_row, b_col, c_row;
+    const void *bias;  /* (n,), added to every row at the end; or NULL */
+    int64_t bias_step; /* its stride */
+    bool add;          /* c += a b: goes on from what c holds */
+} hdk_product;
+
+struct hdk_gemm {
+    void (*product[3])(const hdk_product *p); /* by dtype: float32, float64, int64 */
+};
+HDK_FAMILY(hdk_gemm)
+
+#endif

@@ -1,0 +1,28 @@
+/* norm.c - layer normalisation, forward and backward.
+ *
+ * Mean and variance are two passes of partial sums in lanes, the second about the first's mean: as
+ * accurate as the type, also far from 0. */
+#include "tensor/kernels/norm.h"
+
+enum { LANES = 32 }; /* four vectors of 8 floats */
+
+#define T float
+#define F(name) name##_f32
+#define SQRT sqrtf
+#include "tensor/kernels/norm_body.h"
+#undef T
+#undef F
+#undef SQRT
+
+#define T double
+#define F(name) name##_f64
+#define SQRT sqrt
+#include "tensor/kernels/norm_body.h"
+#undef T
+#undef F
+#undef SQRT
+
+const struct hdk_norm HDK_TABLE(hdk_norm) = {
+    .layer_norm = {layer_norm_f32, layer_norm_f64},
+    .layer_norm_backward = {layer_norm_backward_f32, layer_norm_backward_f64},
+};

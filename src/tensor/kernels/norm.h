@@ -1,0 +1,26 @@
+/* norm.h - layer normalisation of contiguous rows of n. Tables are indexed by dtype, float32 and
+ * float64. */
+#ifndef HEED_KERNELS_NORM_H
+#define HEED_KERNELS_NORM_H
+
+#include "tensor/kernels/kernels.h"
+
+/* stats (rows, 3) holds mean, a correction and rstd: x is normalised as
+ * (x - mean - correction) * rstd, which keeps the digits that rounding the mean loses. */
+typedef struct hdk_norm_rows {
+    int64_t rows, n;
+    const void *x;      /* (rows, n) */
+    const void *weight; /* (n,) or NULL: ones */
+    void *stats;
+} hdk_norm_rows;
+
+struct hdk_norm {
+    /* y = (x - mean) / sqrt(var + eps) * weight + bias, var biased; writes stats; bias or NULL */
+    void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, void *y);
+    /* dx (rows, n); and over these rows alone dweight (n,), dbias (n,); each may be NULL */
+    void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, void *dx, void *dweight,
+                                   void *dbias);
+};
+HDK_FAMILY(hdk_norm)
+
+#endif

@@ -1,0 +1,160 @@
+/* reduce.c - sums, variances, extremes and their places, any and all, along lanes.
+ *
+ * Lanes that are contiguous runs are reduced one by one; others a tile of neighbouring lanes at a
+ * time, row by row, so that both read memory in order and vectorise. The bits depend on n and on
+ * which of the two it is, never on the CPU level. The includes below are the same code for each
+ * type. */
+#include <string.h>
+
+#include "tensor/kernels/reduce.h"
+
+enum {
+    LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
+    BLOCK = 512, /* elements of a run added in LANES lanes before they are folded */
+    STEP = 16,   /* elements of a strided lane added in order */
+    TILE = 128,  /* strided lanes side by side */
+    LEVELS = 13  /* HDK_SUM_MAX / STEP is 2^12 */
+};
+
+#define T float
+#define F(name) name##_f32
+#include "tensor/kernels/reduce_sum.h"
+#include "tensor/kernels/reduce_float.h"
+#undef T
+#undef F
+#define T double
+#define F(name) name##_f64
+#include "tensor/kernels/reduce_sum.h"
+#include "tensor/kernels/reduce_float.h"
+#undef T
+#undef F
+#define T uint64_t
+#define F(name) name##_i64
+#include "tensor/kernels/reduce_sum.h"
+#undef T
+#undef F
+
+#define OP >=
+#define STRICTLY >
+#define IS_FLOAT 1
+#define T float
+#define F(name) max_##name##_f32
+#include "tensor/kernels/reduce_extreme.h"
+#undef T
+#undef F
+#define T double
+#define F(name) max_##name##_f64
+#include "tensor/kernels/reduce_extreme.h"
+#undef T
+#undef F
+#undef IS_FLOAT
+#define IS_FLOAT 0
+#define T int64_t
+#define F(name) max_##name##_i64
+#include "tensor/kernels/reduce_extreme.h"
+#undef T
+#undef F
+#define T uint8_t
+#define F(name) max_##name##_bool
+#include "tensor/kernels/reduce_extreme.h"
+#undef T
+#undef F
+#undef IS_FLOAT
+#undef OP
+#undef STRICTLY
+
+#define OP <=
+#define STRICTLY <
+#define IS_FLOAT 1
+#define T float
+#define F(name) min_##name##_f32
+#include "tensor/kernels/reduce_extreme.h"
+#undef T
+#undef F
+#define T double
+#define F(name) min_##name##_f64
+#include "tensor/kernels/reduce_extreme.h"
+#undef T
+#undef F
+#undef IS_FLOAT
+#define IS_FLOAT 0
+#define T int64_t
+#define F(name) min_##name##_i64
+#include "tensor/kernels/reduce_extreme.h"
+#undef T
+#undef F
+#define T uint8_t
+#define F(name) min_##name##_bool
+#include "tensor/kernels/reduce_extreme.h"
+#undef T
+#undef F
+#undef IS_FLOAT
+#undef OP
+#undef STRICTLY
+
+/* any: start 0, |= (x != 0); all: start 1, &= (x != 0) */
+#define LOGICAL(name, T, start, OP)                                                                \
+    static void name(const hdk_lanes *l, void *const *data, double p)                              \
+    {                                                                                              \
+        uint8_t *y = data[0];                                                                      \
+        const T *x = data[1];                                                                      \
+        int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];                                       \
+        (void)p;                                                                                   \
+        for (int64_t j0 = 0; j0 < l->k; j0 += TILE) {                                              \
+            int64_t k = l->k - j0 < TILE ? l->k - j0 : TILE;                                       \
+            uint8_t truth[TILE];                                                                   \
+            memset(truth, start, sizeof truth);                                                    \
+            for (int64_t j = 0; sn == 1 && j < k; j++) {                                           \
+                for (int64_t i = 0; i < l->n; i++) {                                               \
+                    truth[j] OP(uint8_t)(x[(j0 + j) * sk + i] != 0);                               \
+                }                                                                                  \
+            }                                                                                      \
+            for (int64_t i = 0; sn != 1 && i < l->n; i++) {                                        \
+                for (int64_t j = 0; j < k; j++) {                                                  \
+                    truth[j] OP(uint8_t)(x[(j0 + j) * sk + i * sn] != 0);                          \
+                }                                                                                  \
+            }                                                                                      \
+            for (int64_t j = 0; j < k; j++) {                                                      \
+                y[(j0 + j) * ys] = truth[j];                                                       \
+            }                                                                                      \
+        }                                                                                          \
+    }
+LOGICAL(any_f32, float, 0, |=)
+LOGICAL(any_f64, double, 0, |=)
+LOGICAL(any_i64, int64_t, 0, |=)
+LOGICAL(any_bool, uint8_t, 0, |=)
+LOGICAL(all_f32, float, 1, &=)
+LOGICAL(all_f64, double, 1, &=)
+LOGICAL(all_i64, int64_t, 1, &=)
+LOGICAL(all_bool, uint8_t, 1, &=)
+
+#define PLACE(name, T)                                                                             \
+    static void name(const hdk_lanes *l, void *const *data, double p)                              \
+    {                                                                                              \
+        T *dx = data[0];                                                                           \
+        const T *dy = data[1];                                                                     \
+        const int64_t *index = data[2];                                                            \
+        (void)p;                                                                                   \
+        for (int64_t j = 0; j < l->k; j++) {                                                       \
+            dx[j * l->sk[0] + index[j * l->sk[2]] * l->sn[0]] = dy[j * l->sk[1]];                  \
+        }                                                                                          \
+    }
+PLACE(place_f32, float)
+PLACE(place_f64, double)
+
+const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
+    .kernel =
+        {
+            [HDK_SUM] = {sum_f32, sum_f64, sum_i64, NULL},
+            [HDK_MAX] = {max_value_f32, max_value_f64, max_value_i64, max_value_bool},
+            [HDK_MIN] = {min_value_f32, min_value_f64, min_value_i64, min_value_bool},
+            [HDK_ANY] = {any_f32, any_f64, any_i64, any_bool},
+            [HDK_ALL] = {all_f32, all_f64, all_i64, all_bool},
+            [HDK_VAR] = {var_f32, var_f64, NULL, NULL},
+            [HDK_ARGMAX] = {max_arg_f32, max_arg_f64, max_arg_i64, max_arg_bool},
+            [HDK_ARGMIN] = {min_arg_f32, min_arg_f64, min_arg_i64, min_arg_bool},
+        },
+    .place = {place_f32, place_f64, NULL, NULL},
+    .square_distance_f32 = square_distance_f32,
+    .square_distance_f64 = square_distance_f64,
+};

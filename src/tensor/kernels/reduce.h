@@ -1,0 +1,33 @@
+/* reduce.h - reductions along lanes (lanes.h). Operand 0 is the result, one element a lane;
+ * operand 1 is x. Tables are indexed by hd_dtype; NULL where an op does not take the dtype. */
+#ifndef HEED_KERNELS_REDUCE_H
+#define HEED_KERNELS_REDUCE_H
+
+#include "tensor/kernels/lanes.h"
+
+enum {
+    HDK_SUM, /* of x's dtype; int64 wraps */
+    HDK_MAX, /* NaN wins; n >= 1 */
+    HDK_MIN,
+    HDK_ANY, /* to bool: is any element not 0? */
+    HDK_ALL,
+    HDK_VAR,    /* sum((x - mean)^2) / p, float64 inside */
+    HDK_ARGMAX, /* to int64: the first maximum, or the first NaN; operand 2: its value, or NULL */
+    HDK_ARGMIN,
+    HDK_REDUCTIONS
+};
+
+/* How many elements HDK_SUM may add in one lane at most: its tree has so many levels. */
+enum { HDK_SUM_MAX = 65536 };
+
+struct hdk_reduce {
+    hdk_lane_kernel kernel[HDK_REDUCTIONS][4];
+    /* operand 0: dx (n a lane, zeroed), 1: dy, 2: int64 indices; dx[index] = dy */
+    hdk_lane_kernel place[4];
+    /* sum((x - t)^2) of two contiguous runs, in HDK_SUM's order; n <= HDK_SUM_MAX */
+    float (*square_distance_f32)(const float *x, const float *t, int64_t n);
+    double (*square_distance_f64)(const double *x, const double *t, int64_t n);
+};
+HDK_FAMILY(hdk_reduce)
+
+#endif

@@ -1,0 +1,21 @@
+/* softmax.h - softmax, log_softmax, logsumexp and cumsum along lanes (lanes.h).
+ *
+ * The first index says where the lanes lie: HDK_LAST is the last dim, every operand with sn 1;
+ * HDK_OTHER any other dim, any strides. The second is the dtype. Operand 0 is the result;
+ * forward: 1 is x; backward: 1 is dy, 2 is y. The result may not overlap the others. */
+#ifndef HEED_KERNELS_SOFTMAX_H
+#define HEED_KERNELS_SOFTMAX_H
+
+#include "tensor/kernels/lanes.h"
+
+enum { HDK_LAST, HDK_OTHER };
+
+struct hdk_softmax {
+    hdk_lane_kernel softmax[2][2], softmax_backward[2][2];
+    hdk_lane_kernel log_softmax[2][2], log_softmax_backward[2][2];
+    hdk_lane_kernel logsumexp[2]; /* one element a lane; any strides; n may be 0 */
+    hdk_lane_kernel cumsum[3];    /* float32 and float64 add up in float64; int64 wraps */
+};
+HDK_FAMILY(hdk_softmax)
+
+#endif

@@ -1,0 +1,101 @@
+/* softmax_row.h - the parts of a softmax over one contiguous run, of one type: included with T,
+ * F(name), EXP and LOG defined, by softmax.c and loss.c.
+ *
+ * The order of the sums is PyTorch's at 8 floats a vector, at every CPU level: under 8 elements in
+ * order; else 8 lanes, the tail to the first ones, folded in halves. */
+
+static inline T F(row_max)(const T *restrict x, int64_t n)
+{
+    T m = x[0], p[8];
+    int64_t i = n & ~(int64_t)7;
+    if (n >= 8) {
+        memcpy(p, x, sizeof p);
+        for (int64_t at = 8; at < i; at += 8) {
+            for (int l = 0; l < 8; l++) {
+                p[l] = x[at + l] > p[l] ? x[at + l] : p[l];
+            }
+        }
+        for (int l = 0; l < 8; l++) {
+            m = p[l] > m ? p[l] : m;
+        }
+    }
+    for (; i < n; i++) {
+        m = x[i] > m ? x[i] : m;
+    }
+    return m;
+}
+
+/* e = exp(x - m). A tail goes through 8 elements of its own, so that it is vectorised too. */
+static inline void F(row_exp)(const T *restrict x, int64_t n, T m, T *restrict e)
+{
+    int64_t whole = n & ~(int64_t)7;
+    for (int64_t i = 0; i < whole; i++) {
+        e[i] = EXP(x[i] - m);
+    }
+    if (whole < n) {
+        T tail[8] = {0};
+        for (int64_t i = whole; i < n; i++) {
+            tail[i - whole] = x[i] - m;
+        }
+        for (int l = 0; l < 8; l++) {
+            tail[l] = EXP(tail[l]);
+        }
+        for (int64_t i = whole; i < n; i++) {
+            e[i] = tail[i - whole];
+        }
+    }
+}
+
+/* Adds a run to the lanes; every run but a lane's last is a multiple of 8. */
+static inline void F(lanes_add)(T *restrict lane, const T *restrict e, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        for (int l = 0; l < 8; l++) {
+            lane[l] += e[i + l];
+        }
+    }
+    for (int l = 0; i + l < n; l++) {
+        lane[l] += e[i + l];
+    }
+}
+
+static inline T F(lanes_fold)(T *restrict lane)
+{
+    for (int h = 4; h > 0; h /= 2) {
+        for (int l = 0; l < h; l++) {
+            lane[l] += lane[l + h];
+        }
+    }
+    return lane[0];
+}
+
+static inline T F(row_sum)(const T *e, int64_t n)
+{
+    T lane[8] = {0};
+    if (n < 8) {
+        T s = 0;
+        for (int64_t i = 0; i < n; i++) {
+            s += e[i];
+        }
+        return s;
+    }
+    F(lanes_add)(lane, e, n);
+    return F(lanes_fold)(lane);
+}
+
+/* sum(exp(x - m)) without room for the exponentials */
+static inline T F(row_exp_sum)(const T *x, int64_t n, T m)
+{
+    T lane[8] = {0}, e[256];
+    if (n < 8) {
+        F(row_exp)(x, n, m, e);
+        return F(row_sum)(e, n);
+    }
+    for (int64_t i = 0; i < n; i += 256) {
+        int64_t part = n - i < 256 ? n - i : 256;
+        F(row_exp)(x + i, part, m, e);
+        F(lanes_add)(lane, e, part);
+    }
+    return F(lanes_fold)(lane);
+}

@@ -1,0 +1,102 @@
+/* unary.c - loops of one input. */
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/gelu.h"
+
+#define UNARY_LOOP(name, T, SIMD, EXPR)                                                            \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        (void)params;                                                                              \
+        T *y = (T *)data[0];                                                                       \
+        const T *xs = (const T *)data[1];                                                          \
+        if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {                                  \
+            SIMD for (int64_t i = 0; i < n; i++)                                                   \
+            {                                                                                      \
+                const T x = xs[i];                                                                 \
+                y[i] = (T)(EXPR);                                                                  \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const T x = *(const T *)(data[1] + i * strides[1]);                                    \
+            *(T *)(data[0] + i * strides[0]) = (T)(EXPR);                                          \
+        }                                                                                          \
+    }
+
+#define PLAIN_LOOP /* a loop with calls, which no compiler vectorises */
+#define UNARY(name, T, EXPR) UNARY_LOOP(name, T, HDK_INDEPENDENT, EXPR)
+#define CALLING(name, T, EXPR) UNARY_LOOP(name, T, PLAIN_LOOP, EXPR)
+
+/* a NaN x fails both comparisons and stays; lo > hi gives hi */
+#define CLAMP(name, T)                                                                             \
+    static inline T name##_one(T x, T lo, T hi)                                                    \
+    {                                                                                              \
+        x = x < lo ? lo : x;                                                                       \
+        return x > hi ? hi : x;                                                                    \
+    }                                                                                              \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        const T lo = ((const T *)params)[0], hi = ((const T *)params)[1];                          \
+        T *y = (T *)data[0];                                                                       \
+        const T *xs = (const T *)data[1];                                                          \
+        if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {                                  \
+            HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                        \
+            {                                                                                      \
+                y[i] = name##_one(xs[i], lo, hi);                                                  \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const T x = *(const T *)(data[1] + i * strides[1]);                                    \
+            *(T *)(data[0] + i * strides[0]) = name##_one(x, lo, hi);                              \
+        }                                                                                          \
+    }
+
+#define FLOATS(T, SUFFIX, M)                                                                       \
+    UNARY(neg_##SUFFIX, T, -x)                                                                     \
+    UNARY(abs_##SUFFIX, T, M(fabs)(x))                                                             \
+    UNARY(relu_##SUFFIX, T, x <= 0 ? 0 : x)                                                        \
+    CLAMP(clamp_##SUFFIX, T)                                                                       \
+    UNARY(reciprocal_##SUFFIX, T, 1 / x)                                                           \
+    UNARY(sqrt_##SUFFIX, T, M(sqrt)(x))                                                            \
+    UNARY(rsqrt_##SUFFIX, T, 1 / M(sqrt)(x))                                                       \
+    CALLING(log_##SUFFIX, T, M(log)(x))                                                            \
+    CALLING(tanh_##SUFFIX, T, M(tanh)(x))                                                          \
+    CALLING(gelu_##SUFFIX##_loop, T, gelu_##SUFFIX(x))                                             \
+    CALLING(gelu_tanh_##SUFFIX##_loop, T, gelu_tanh_##SUFFIX(x))
+
+#define SINGLE(function) function##f
+#define DOUBLE(function) function
+FLOATS(float, f32, SINGLE)
+FLOATS(double, f64, DOUBLE)
+
+UNARY(exp_f32, float, hdk_vexpf(x))
+CALLING(exp_f64, double, exp(x))
+UNARY(sigmoid_f32, float, 1 / (1 + hdk_vexpf(-x)))
+CALLING(sigmoid_f64, double, 1 / (1 + exp(-x)))
+
+UNARY(neg_i64, int64_t, 0 - (uint64_t)x)
+UNARY(abs_i64, int64_t, x < 0 ? 0 - (uint64_t)x : (uint64_t)x)
+UNARY(relu_i64, int64_t, x < 0 ? 0 : x)
+CLAMP(clamp_i64, int64_t)
+
+#define FLOAT(name) name##_f32, name##_f64
+#define NUMBER(name) name##_f32, name##_f64, name##_i64
+
+const struct hdk_unary HDK_TABLE(hdk_unary) = {
+    .of =
+        {
+            [HDK_NEG] = {NUMBER(neg)},
+            [HDK_ABS] = {NUMBER(abs)},
+            [HDK_RELU] = {NUMBER(relu)},
+            [HDK_CLAMP] = {NUMBER(clamp)},
+            [HDK_RECIPROCAL] = {FLOAT(reciprocal)},
+            [HDK_SQRT] = {FLOAT(sqrt)},
+            [HDK_RSQRT] = {FLOAT(rsqrt)},
+            [HDK_EXP] = {FLOAT(exp)},
+            [HDK_LOG] = {FLOAT(log)},
+            [HDK_TANH] = {FLOAT(tanh)},
+            [HDK_SIGMOID] = {FLOAT(sigmoid)},
+            [HDK_GELU] = {gelu_f32_loop, gelu_f64_loop, NULL, NULL},
+            [HDK_GELU_TANH] = {gelu_tanh_f32_loop, gelu_tanh_f64_loop, NULL, NULL},
+        },
+};

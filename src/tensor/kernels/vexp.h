@@ -1,0 +1,55 @@
+/* vexp.h - float32 exp in plain arithmetic, which compilers vectorise inside a loop.
+ *
+ * exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s:
+ * the steps, in the order and with the fused multiply-adds, that PyTorch's softmax takes. The bits
+ * are the same at every CPU level: fmaf is exact where the level has no instruction for it.
+ * x <= -104 gives 0, x > 88.73 infinity, NaN NaN; subnormal results are rounded once. */
+#ifndef HEED_KERNELS_VEXP_H
+#define HEED_KERNELS_VEXP_H
+
+#include <string.h>
+
+#include "tensor/kernels/kernels.h"
+
+static inline uint32_t hdk_float_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float hdk_float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline float hdk_vexpf(float x)
+{
+    /* beyond these the result no longer changes; a NaN fails both tests and stays */
+    x = x < -104.0f ? -104.0f : x;
+    x = x > 89.0f ? 89.0f : x;
+
+    /* adding 1.5 * 2^23 leaves rint(v) in the low bits of the sum, and exactly so behind it */
+    const float magic = 12582912.0f;
+    float shifted = x * 1.44269504088896341f + magic;
+    float q = shifted - magic;
+
+    float s = __builtin_fmaf(q, -0.693145751953125f, x);
+    s = __builtin_fmaf(q, -1.428606765330187045e-06f, s);
+    float u = 0.000198527617612853646278381f;
+    u = __builtin_fmaf(u, s, 0.00139304355252534151077271f);
+    u = __builtin_fmaf(u, s, 0.00833336077630519866943359f);
+    u = __builtin_fmaf(u, s, 0.0416664853692054748535156f);
+    u = __builtin_fmaf(u, s, 0.166666671633720397949219f);
+    u = __builtin_fmaf(u, s, 0.5f);
+    u = 1.0f + __builtin_fmaf(s * s, u, s);
+
+    /* times 2^q in two halves: 2^q itself may be out of range, and only the second one rounds */
+    uint32_t exponent = hdk_float_bits(shifted) - hdk_float_bits(magic) + 2 * 127;
+    uint32_t half = exponent >> 1;
+    return u * hdk_float_of(half << 23) * hdk_float_of((exponent - half) << 23);
+}
+
+#endif

@@ -1,0 +1,445 @@
+/* lifecycle.c - how tensors, storages and scopes come and go.
+ *
+ * A tensor has one count of holders: its scope, heed's own (hd__hold) and those of hd_retain, which
+ * are counted once more in `kept`, so that hd_release knows a retain from the scope's hold. Each
+ * thread has a stack of scopes whose lowest, the root, is never popped; a scope keeps its tensors
+ * in a doubly linked list, so that entering, leaving and moving cost the same however many there
+ * are. Only the thread that owns a scope touches its list. */
+#include "tensor/tensor_internal.h"
+
+struct hd_scope {
+    hd_scope *outer; /* NULL: the root */
+    hd_tensor *first;
+};
+
+static HD__TLS hd_scope root;
+static HD__TLS hd_scope *top; /* NULL until the thread makes its first tensor */
+static HD__TLS int64_t owned; /* tensors in all scopes of this thread */
+
+struct hd_tensor hd_none = {.refs = 1};
+
+bool (*hd__write_check)(const char *function, hd_tensor *x);
+
+/* ---------------------------------------------------------------- scopes */
+
+static void drain(hd_scope *s)
+{
+    while (s->first) {
+        hd_tensor *t = s->first;
+        s->first = t->next;
+        if (t->next) {
+            t->next->prev = NULL;
+        }
+        t->scope = NULL;
+        owned--;
+        hd__drop(t);
+    }
+}
+
+static void close_top(void)
+{
+    hd_scope *s = top;
+    drain(s);
+    top = s->outer;
+    hd_free(s);
+}
+
+static void close_all(void)
+{
+    while (top && top != &root) {
+        close_top();
+    }
+    drain(&root);
+    top = NULL;
+}
+
+/* The thread's first tensor or scope: its root scope will close when it ends. */
+static bool enter_thread(void)
+{
+    if (!hd__init()) {
+        return false;
+    }
+    hd__on_thread_end(close_all);
+    hd__thread_arm();
+    top = &root;
+    return true;
+}
+
+static inline bool ready(void)
+{
+    return top || enter_thread();
+}
+
+static inline void link_in(hd_scope *s, hd_tensor *t)
+{
+    t->scope = s;
+    t->prev = NULL;
+    t->next = s->first;
+    if (t->next) {
+        t->next->prev = t;
+    }
+    s->first = t;
+}
+
+static inline void unlink_from(hd_scope *s, hd_tensor *t)
+{
+    if (t->prev) {
+        t->prev->next = t->next;
+    } else {
+        s->first = t->next;
+    }
+    if (t->next) {
+        t->next->prev = t->prev;
+    }
+    t->scope = NULL;
+}
+
+static bool is_open(const hd_scope *s)
+{
+    const hd_scope *each = top;
+    while (each && each != s) {
+        each = each->outer;
+    }
+    return each != NULL;
+}
+
+hd_scope *hd_scope_open(void)
+{
+    if (!ready()) {
+        return NULL;
+    }
+    hd_scope *s = hd_alloc(sizeof *s);
+    if (!s) {
+        return NULL;
+    }
+    s->outer = top;
+    s->first = NULL;
+    top = s;
+    return s;
+}
+
+void hd_scope_close(hd_scope *s)
+{
+    if (!s) {
+        return;
+    }
+    if (s == &root || !is_open(s)) {
+        hd_error_set(HD_STATE, "hd_scope_close: not a scope that is open on this thread");
+        return;
+    }
+    for (bool last = false; !last;) {
+        last = top == s;
+        close_top();
+    }
+}
+
+hd_tensor *hd_scope_return(hd_tensor *t)
+{
+    if (t && top && t->scope == top && top->outer) {
+        unlink_from(top, t);
+        link_in(top->outer, t);
+    }
+    return t;
+}
+
+int64_t hd_scope_count(void)
+{
+    return owned;
+}
+
+int64_t hd_tensor_count(void)
+{
+    return hd__counted(HD__TENSORS);
+}
+
+/* ---------------------------------------------------------------- holders */
+
+static void storage_release(hd__storage *s)
+{
+    if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 &&
+        atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    if (s->release) {
+        s->release(s->data, s->user);
+    }
+    hd_free(s);
+}
+
+static void destroy(hd_tensor *t)
+{
+    hd_tensor *base = t->base;
+    if (t->attachment) {
+        t->attachment_ops->release(t->attachment);
+    }
+    storage_release(t->storage);
+    hd_free(t);
+    hd__count(HD__TENSORS, -1);
+    hd__drop(base); /* a base has no base itself: one level deep */
+}
+
+hd_tensor *hd__hold(hd_tensor *t)
+{
+    if (t && !hd__is_none(t)) {
+        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    }
+    return t;
+}
+
+void hd__drop(hd_tensor *t)
+{
+    if (!t || hd__is_none(t)) {
+        return;
+    }
+    if (atomic_load_explicit(&t->refs, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1) {
+        destroy(t);
+    }
+}
+
+hd_tensor *hd_retain(hd_tensor *t)
+{
+    if (t && !hd__is_none(t)) {
+        atomic_fetch_add_explicit(&t->kept, 1, memory_order_relaxed);
+    }
+    return hd__hold(t);
+}
+
+void hd_release(hd_tensor *t)
+{
+    if (!t || hd__is_none(t)) {
+        return;
+    }
+    if (atomic_load_explicit(&t->kept, memory_order_relaxed) > 0) {
+        atomic_fetch_sub_explicit(&t->kept, 1, memory_order_relaxed);
+    } else if (t->scope) {
+        unlink_from(t->scope, t);
+        owned--;
+    } else {
+        hd_error_set(HD_STATE, "hd_release: %s: no hd_retain and no scope is left to give it up",
+                     HD__SHAPE(t));
+        return;
+    }
+    hd__drop(t);
+}
+
+bool hd_assign(hd_tensor **slot, hd_tensor *t)
+{
+    if (!slot) {
+        return hd__null_arg("hd_assign", "slot");
+    }
+    if (!t) {
+        return hd__null_arg("hd_assign", "t");
+    }
+    hd_tensor *before = *slot;
+    *slot = hd_retain(t);
+    hd_release(before);
+    return true;
+}
+
+/* ---------------------------------------------------------------- making tensors */
+
+enum { STORAGE_HEADER = 64 }; /* data starts here: aligned as the block */
+
+static hd__storage *storage_new(const char *function, size_t nbytes)
+{
+    _Static_assert(sizeof(hd__storage) <= STORAGE_HEADER, "the header must fit");
+    hd__storage *s = hd_alloc(STORAGE_HEADER + nbytes);
+    if (!s) {
+        return hd__no_memory(function, nbytes);
+    }
+    atomic_init(&s->refs, 1);
+    atomic_init(&s->version, 0);
+    s->data = (char *)s + STORAGE_HEADER;
+    s->nbytes = nbytes;
+    s->release = NULL;
+    s->user = NULL;
+    return s;
+}
+
+/* Takes over one count of s. refs 1 and no scope. */
+static hd_tensor *tensor_new(hd_dtype d, hd__storage *s)
+{
+    hd_tensor *t = hd_alloc(sizeof *t);
+    if (!t) {
+        return NULL;
+    }
+    hd__count(HD__TENSORS, 1);
+    atomic_init(&t->refs, 1);
+    atomic_init(&t->kept, 0);
+    t->dtype = (uint8_t)d;
+    t->flags = 0;
+    t->output = 0;
+    t->storage = s;
+    t->offset = 0;
+    t->attachment = NULL;
+    t->attachment_ops = NULL;
+    t->base = NULL;
+    t->view_version = 0;
+    t->scope = NULL;
+    t->prev = t->next = NULL;
+    return t;
+}
+
+static hd_tensor *adopt(hd_tensor *t)
+{
+    link_in(top, t);
+    owned++;
+    return t;
+}
+
+/* Checks sizes; numel and bytes of d. */
+static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
+                    int64_t *numel, int64_t *bytes)
+{
+    if (!hd__dtype_arg(function, d)) {
+        return false;
+    }
+    if (ndim < 0 || ndim > HD_MAX_DIMS) {
+        hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, ndim, HD_MAX_DIMS);
+        return false;
+    }
+    if (ndim > 0 && !sizes) {
+        hd__null_arg(function, "sizes");
+        return false;
+    }
+    int64_t n = 1, reach = hd_dtype_size(d); /* reach: as if no size were 0, for the strides */
+    for (int i = 0; i < ndim; i++) {
+        if (sizes[i] < 0) {
+            hd_error_set(HD_SHAPE, "%s: %s: expected sizes of 0 or more", function,
+                         HD__SIZES(ndim, sizes));
+            return false;
+        }
+        if (__builtin_mul_overflow(reach, sizes[i] > 0 ? sizes[i] : 1, &reach) ||
+            reach > INT64_MAX / 2) {
+            hd_error_set(HD_MEMORY, "%s: %s of %s: the size overflows", function,
+                         HD__SIZES(ndim, sizes), hd_dtype_name(d));
+            return false;
+        }
+        n *= sizes[i]; /* never above reach */
+    }
+    *numel = n;
+    *bytes = n * hd_dtype_size(d);
+    return true;
+}
+
+static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
+{
+    t->ndim = (uint8_t)ndim;
+    t->numel = numel;
+    t->flags |= HD__F_CONTIGUOUS;
+    int64_t stride = 1;
+    for (int i = ndim - 1; i >= 0; i--) {
+        t->sizes[i] = sizes[i];
+        t->strides[i] = stride;
+        stride *= sizes[i] > 1 ? sizes[i] : 1;
+    }
+}
+
+static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
+                        hd__storage *wrapped)
+{
+    int64_t numel, bytes;
+    if (!ready() || !measure(function, d, ndim, sizes, &numel, &bytes)) {
+        return NULL;
+    }
+    hd__storage *s = wrapped ? wrapped : storage_new(function, (size_t)bytes);
+    if (!s) {
+        return NULL;
+    }
+    s->nbytes = (size_t)bytes;
+    hd_tensor *t = tensor_new(d, s);
+    if (!t) {
+        if (!wrapped) {
+            hd_free(s);
+        }
+        return NULL;
+    }
+    set_contiguous(t, numel, ndim, sizes);
+    return adopt(t);
+}
+
+hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *sizes)
+{
+    return fresh(function, d, ndim, sizes, NULL);
+}
+
+hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user), void *user,
+                     int ndim, const int64_t *sizes)
+{
+    if (!data) {
+        return hd__null_arg("hd_wrap", "data");
+    }
+    if (hd__dtype_arg("hd_wrap", d) && (uintptr_t)data % (uintptr_t)hd_dtype_size(d) != 0) {
+        return hd_error_set(HD_VALUE, "hd_wrap: data %p: expected an address aligned for %s", data,
+                            hd_dtype_name(d));
+    }
+    hd__storage *s = storage_new("hd_wrap", 0);
+    hd_tensor *t = s ? fresh("hd_wrap", d, ndim, sizes, s) : NULL;
+    if (!t) {
+        hd_free(s);
+        return NULL;
+    }
+    s->data = data;
+    s->release = release;
+    s->user = user;
+    return t;
+}
+
+static hd_tensor *share(const hd_tensor *x)
+{
+    hd_tensor *y = ready() ? tensor_new((hd_dtype)x->dtype, x->storage) : NULL;
+    if (y) {
+        atomic_fetch_add_explicit(&x->storage->refs, 1, memory_order_relaxed);
+    }
+    return y;
+}
+
+hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
+                     int64_t offset)
+{
+    hd_tensor *y = share(x);
+    if (!y) {
+        return NULL;
+    }
+    y->ndim = (uint8_t)ndim;
+    y->offset = offset;
+    memcpy(y->sizes, sizes, (size_t)ndim * sizeof *sizes);
+    memcpy(y->strides, strides, (size_t)ndim * sizeof *strides);
+    hd__geometry_changed(y);
+    return adopt(y);
+}
+
+hd_tensor *hd__alias_held(const hd_tensor *x)
+{
+    hd_tensor *y = share(x);
+    if (!y) {
+        return NULL;
+    }
+    y->ndim = x->ndim;
+    y->offset = x->offset;
+    y->numel = x->numel;
+    y->flags = x->flags & HD__F_CONTIGUOUS;
+    memcpy(y->sizes, x->sizes, (size_t)x->ndim * sizeof *x->sizes);
+    memcpy(y->strides, x->strides, (size_t)x->ndim * sizeof *x->strides);
+    return y;
+}
+
+void *hd__scope_alloc(const char *function, size_t bytes)
+{
+    int64_t n = (int64_t)bytes;
+    hd_tensor *t = hd__empty(function, HD_BOOL, 1, &n);
+    return t ? t->storage->data : NULL;
+}
+
+const hd_debug_layout_table hd_debug_layout = {
+    .size = sizeof(hd_debug_layout_table),
+    .dtype = offsetof(hd_tensor, dtype),
+    .ndim = offsetof(hd_tensor, ndim),
+    .sizes = offsetof(hd_tensor, sizes),
+    .strides = offsetof(hd_tensor, strides),
+    .offset = offsetof(hd_tensor, offset),
+    .storage = offsetof(hd_tensor, storage),
+    .storage_data = offsetof(hd__storage, data),
+    .storage_nbytes = offsetof(hd__storage, nbytes),
+};

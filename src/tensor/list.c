@@ -1,0 +1,98 @@
+/* list.c - tensors in a row.
+ *
+ * A list lies in a tensor of bytes in the innermost scope; when the scope lets go of that, the
+ * storage's release function gives up the list's tensors and their array. */
+#include <inttypes.h>
+
+#include "tensor/tensor_internal.h"
+
+static void release_items(void *data, void *user)
+{
+    (void)user;
+    hd_list *l = data;
+    for (int64_t i = 0; i < l->len; i++) {
+        hd__drop(l->items[i]);
+    }
+    hd_free(l->items);
+}
+
+static hd_list *empty(int64_t room)
+{
+    int64_t bytes = sizeof(hd_list);
+    hd_tensor *holder = hd__empty("hd_list_of", HD_BOOL, 1, &bytes);
+    if (!holder) {
+        return NULL;
+    }
+    hd_list *l = holder->storage->data;
+    *l = (hd_list){0};
+    if (!hd__grow(&l->items, &l->room, room, sizeof *l->items)) {
+        hd_release(holder);
+        return NULL;
+    }
+    holder->storage->release = release_items;
+    return l;
+}
+
+static bool check_items(int64_t n, hd_tensor *const *tensors)
+{
+    if (n < 0 || n > INT64_MAX / (int64_t)sizeof *tensors / 2) {
+        hd_error_set(HD_VALUE, "hd_list_of: %" PRId64 " tensors: expected 0 or more", n);
+        return false;
+    }
+    if (n > 0 && !tensors) {
+        return hd__null_arg("hd_list_of", "tensors");
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (!tensors[i]) {
+            char name[40];
+            snprintf(name, sizeof name, "tensors[%" PRId64 "]", i);
+            return hd__null_arg("hd_list_of", name);
+        }
+    }
+    return true;
+}
+
+hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
+{
+    hd_list *l = check_items(n, tensors) ? empty(n) : NULL;
+    for (int64_t i = 0; l && i < n; i++) {
+        l->items[l->len++] = hd__hold(tensors[i]);
+    }
+    return l;
+}
+
+bool hd_list_append(hd_list *l, hd_tensor *t)
+{
+    if (!l || !t) {
+        return hd__null_arg("hd_list_append", l ? "t" : "l");
+    }
+    if (!hd__grow(&l->items, &l->room, l->len + 1, sizeof *l->items)) {
+        return false;
+    }
+    l->items[l->len++] = hd__hold(t);
+    return true;
+}
+
+int64_t hd_list_len(const hd_list *l)
+{
+    if (!l) {
+        hd__null_arg("hd_list_len", "l");
+        return -1;
+    }
+    return l->len;
+}
+
+hd_tensor *hd_list_get(const hd_list *l, int64_t i)
+{
+    if (!l) {
+        return hd__null_arg("hd_list_get", "l");
+    }
+    int64_t at = i < 0 ? i + l->len : i;
+    if (at < 0 || at >= l->len) {
+        return hd_error_set(HD_INDEX,
+                            "hd_list_get: index %" PRId64 " of %" PRId64
+                            " tensors: expected %" PRId64 " to %" PRId64,
+                            i, l->len, -l->len, l->len - 1);
+    }
+    return l->items[at];
+}

@@ -1,0 +1,465 @@
+/* repr.c - tensors as text: what Python's print shows, character for character.
+ *
+ * First every shown element is visited to choose one style for the tensor, then again for the
+ * width, then the text is written. Elements are read where they lie, through the strides; what is
+ * not shown is never looked at. Floats are classified and compared as doubles. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+
+#include "tensor/repr.h"
+
+enum { INDENT = 7 }; /* of lines after the first: the length of "tensor(" */
+
+typedef struct printer {
+    const hd_tensor *x;
+    hd_print_options o;
+    hd__text *out;
+    bool summarise;
+    bool any, integral, sci; /* any: some shown float is finite and not 0 */
+    double hi, lo;           /* of their absolute values */
+    int width;               /* of a cell */
+} printer;
+
+/* ---------------------------------------------------------------- options */
+
+static struct {
+    pthread_mutex_t lock;
+    bool set; /* else the defaults */
+    hd_print_options o;
+} process_options = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+hd_print_options hd_print_defaults(void)
+{
+    return (hd_print_options){sizeof(hd_print_options), 4, 1000, 3, 80, -1};
+}
+
+hd_print_options hd_print_short(void)
+{
+    hd_print_options o = hd_print_defaults();
+    o.precision = 2;
+    o.edgeitems = 2;
+    return o;
+}
+
+hd_print_options hd_print_full(void)
+{
+    hd_print_options o = hd_print_defaults();
+    o.threshold = INT64_MAX;
+    return o;
+}
+
+static bool check_options(const char *function, const hd_print_options *o)
+{
+    if (o->size != sizeof *o) {
+        hd_error_set(HD_VALUE, "%s: size %zu: expected sizeof(hd_print_options)", function,
+                     o->size);
+        return false;
+    }
+    const struct {
+        const char *name;
+        int64_t value, lo, hi;
+    } fields[] = {
+        {"precision", o->precision, 0, HD__PRECISION_MAX},
+        {"threshold", o->threshold, 0, INT64_MAX},
+        {"edgeitems", o->edgeitems, 0, INT64_MAX},
+        {"linewidth", o->linewidth, 1, INT64_MAX},
+        {"sci_mode", o->sci_mode, -1, 1},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (fields[i].value < fields[i].lo || fields[i].value > fields[i].hi) {
+            char most[32] = "or more";
+            if (fields[i].hi != INT64_MAX) {
+                snprintf(most, sizeof most, "to %" PRId64, fields[i].hi);
+            }
+            hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %" PRId64 " %s", function,
+                         fields[i].name, fields[i].value, fields[i].lo, most);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hd_set_print_options(const hd_print_options *o)
+{
+    if (o && !check_options("hd_set_print_options", o)) {
+        return false;
+    }
+    pthread_mutex_lock(&process_options.lock);
+    process_options.set = o != NULL;
+    if (o) {
+        process_options.o = *o;
+    }
+    pthread_mutex_unlock(&process_options.lock);
+    return true;
+}
+
+static hd_print_options options_in_force(void)
+{
+    pthread_mutex_lock(&process_options.lock);
+    hd_print_options o = process_options.set ? process_options.o : hd_print_defaults();
+    pthread_mutex_unlock(&process_options.lock);
+    return o;
+}
+
+/* ---------------------------------------------------------------- which elements are shown */
+
+/* Is dim shown whole, not as its edges with dots between? Written so that 2E cannot overflow. */
+static bool is_whole(const printer *p, int dim)
+{
+    return !p->summarise || p->o.edgeitems >= (p->x->sizes[dim] + 1) / 2;
+}
+
+/* What stands between dim's brackets: elements, and the dots as one more. */
+static int64_t parts_of(const printer *p, int dim)
+{
+    return is_whole(p, dim) ? p->x->sizes[dim] : 2 * p->o.edgeitems + 1;
+}
+
+static bool is_dots(const printer *p, int dim, int64_t part)
+{
+    return part == p->o.edgeitems && !is_whole(p, dim);
+}
+
+/* How far the part lies from the first element of dim, in elements of the storage. */
+static int64_t offset_of(const printer *p, int dim, int64_t part)
+{
+    int64_t size = p->x->sizes[dim];
+    bool from_start = is_whole(p, dim) || part < p->o.edgeitems;
+    return (from_start ? part : size - (parts_of(p, dim) - part)) * p->x->strides[dim];
+}
+
+static void visit_shown(printer *p, int dim, int64_t at, void (*visit)(printer *p, int64_t at))
+{
+    if (dim == p->x->ndim) {
+        visit(p, at);
+        return;
+    }
+    for (int64_t i = 0, parts = parts_of(p, dim); i < parts; i++) {
+        if (!is_dots(p, dim, i)) {
+            visit_shown(p, dim + 1, at + offset_of(p, dim, i), visit);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- style */
+
+static double float_at(const printer *p, int64_t at)
+{
+    const void *data = p->x->storage->data;
+    return p->x->dtype == HD_FLOAT32 ? (double)((const float *)data)[at]
+                                     : ((const double *)data)[at];
+}
+
+static bool counts(double v)
+{
+    return isfinite(v) && v != 0;
+}
+
+static void classify(printer *p, int64_t at)
+{
+    double v = float_at(p, at);
+    if (counts(v)) {
+        double size = fabs(v);
+        p->hi = p->any && p->hi > size ? p->hi : size;
+        p->lo = p->any && p->lo < size ? p->lo : size;
+        p->integral = p->integral && v == trunc(v);
+        p->any = true;
+    }
+}
+
+static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
+{
+    if (p->x->dtype == HD_INT64) {
+        const int64_t *data = p->x->storage->data;
+        return snprintf(text, HD__NUMBER_TEXT, "%" PRId64, data[at]);
+    }
+    if (p->x->dtype == HD_BOOL) {
+        const uint8_t *data = p->x->storage->data;
+        return snprintf(text, HD__NUMBER_TEXT, data[at] ? "True" : "False");
+    }
+    double v = float_at(p, at);
+    bool whole = p->integral && !p->sci;
+    int n = hd__number_text(text, v, p->sci ? 'e' : 'f', whole ? 0 : p->o.precision);
+    if (whole && isfinite(v)) {
+        text[n++] = '.';
+        text[n] = '\0';
+    }
+    return n;
+}
+
+/* Zeros, inf and nan do not widen the cells of floats. */
+static void widen(printer *p, int64_t at)
+{
+    char text[HD__NUMBER_TEXT];
+    if (!hd__is_float(p->x->dtype) || counts(float_at(p, at))) {
+        int n = cell_text(p, at, text);
+        p->width = p->width > n ? p->width : n;
+    }
+}
+
+static void choose_style(printer *p)
+{
+    p->integral = true;
+    p->width = 1;
+    if (hd__is_float(p->x->dtype)) {
+        visit_shown(p, 0, p->x->offset, classify);
+    }
+    if (p->any) {
+        bool wide = p->hi / p->lo > 1000.0 || p->hi > 1e8 || p->lo < 1e-4;
+        p->sci = p->o.sci_mode == -1 ? wide : p->o.sci_mode;
+    }
+    visit_shown(p, 0, p->x->offset, widen);
+}
+
+/* ---------------------------------------------------------------- layout */
+
+static void write_cell(printer *p, int64_t at, int width)
+{
+    char text[HD__NUMBER_TEXT];
+    int n = cell_text(p, at, text);
+    hd__text_repeat(p->out, ' ', width - n);
+    hd__text_add(p->out, text, (size_t)n);
+}
+
+/* The last dimension, its bracket at `column`. */
+static void write_row(printer *p, int column, int64_t at)
+{
+    int dim = p->x->ndim - 1;
+    int64_t per_line = ((int64_t)p->o.linewidth - column) / ((int64_t)p->width + 2);
+    for (int64_t i = 0, parts = parts_of(p, dim); i < parts; i++) {
+        if (i > 0 && (per_line <= 1 || i % per_line == 0)) {
+            hd__text_puts(p->out, ",\n");
+            hd__text_repeat(p->out, ' ', column + 1);
+        } else if (i > 0) {
+            hd__text_puts(p->out, ", ");
+        }
+        if (is_dots(p, dim, i)) {
+            hd__text_puts(p->out, parts > 1 ? " ..." : "...");
+        } else {
+            write_cell(p, at + offset_of(p, dim, i), p->width);
+        }
+    }
+}
+
+static void write_dim(printer *p, int dim, int column, int64_t at)
+{
+    int left = p->x->ndim - dim;
+    hd__text_puts(p->out, "[");
+    if (left == 1) {
+        write_row(p, column, at);
+    }
+    for (int64_t i = 0, parts = left == 1 ? 0 : parts_of(p, dim); i < parts; i++) {
+        if (i > 0) {
+            hd__text_puts(p->out, ",");
+            hd__text_repeat(p->out, '\n', left - 1);
+            hd__text_repeat(p->out, ' ', column + 1);
+        }
+        if (is_dots(p, dim, i)) {
+            hd__text_puts(p->out, "...");
+        } else {
+            write_dim(p, dim + 1, column + 1, at + offset_of(p, dim, i));
+        }
+    }
+    hd__text_puts(p->out, "]");
+}
+
+static void write_body(printer *p)
+{
+    if (p->x->numel == 0) {
+        hd__text_puts(p->out, "[]");
+        return;
+    }
+    choose_style(p);
+    if (p->x->ndim == 0) {
+        write_cell(p, p->x->offset, 0);
+    } else {
+        write_dim(p, 0, INDENT, p->x->offset);
+    }
+}
+
+/* ---------------------------------------------------------------- suffixes */
+
+/* Behind a comma, on a new line when it would pass the line's width. */
+static void write_suffix(printer *p, size_t *column, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    if (*column + n + 2 > (size_t)p->o.linewidth) {
+        hd__text_puts(p->out, ",\n");
+        hd__text_repeat(p->out, ' ', INDENT);
+        *column = INDENT + n;
+    } else {
+        hd__text_puts(p->out, ", ");
+        *column += n + 2;
+    }
+    hd__text_add(p->out, suffix, n);
+}
+
+static void write_suffixes(printer *p, size_t start)
+{
+    const hd_tensor *x = p->x;
+    size_t line = p->out->len; /* where the last line starts */
+    while (line > start && p->out->s[line - 1] != '\n') {
+        line--;
+    }
+    size_t column = p->out->len - line + 2;
+    char text[HD__SHAPE_TEXT + 64];
+
+    if (x->numel == 0 ? x->ndim != 1 : p->o.edgeitems == 0) {
+        snprintf(text, sizeof text, "size=%s", HD__SHAPE(x));
+        write_suffix(p, &column, text);
+    }
+    bool implied =
+        x->dtype == HD_FLOAT32 || (x->numel > 0 && (x->dtype == HD_INT64 || x->dtype == HD_BOOL));
+    if (!implied) {
+        snprintf(text, sizeof text, "dtype=torch.%s", hd_dtype_name((hd_dtype)x->dtype));
+        write_suffix(p, &column, text);
+    }
+    const hd_tensor *graph = x->attachment || !x->base ? x : x->base; /* a view may learn from it */
+    if (graph->attachment) {
+        graph->attachment_ops->describe(x, text, sizeof text);
+        if (*text) {
+            write_suffix(p, &column, text);
+        }
+    }
+}
+
+static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_options *o)
+{
+    printer p = {.x = x, .o = *o, .out = out, .summarise = x->numel > o->threshold};
+    if (x->flags & HD__F_PARAMETER) {
+        hd__text_puts(out, "Parameter containing:\n");
+    }
+    size_t start = out->len;
+    hd__text_puts(out, "tensor(");
+    write_body(&p);
+    write_suffixes(&p, start);
+    hd__text_puts(out, ")");
+}
+
+static void write_list(hd__text *out, const hd_list *l, const hd_print_options *o)
+{
+    hd__text_puts(out, "[");
+    for (int64_t i = 0; i < l->len; i++) {
+        hd__text_puts(out, i > 0 ? ", " : "");
+        if (hd__is_none(l->items[i])) {
+            hd__text_puts(out, "None");
+        } else {
+            write_tensor(out, l->items[i], o);
+        }
+    }
+    hd__text_puts(out, "]");
+}
+
+/* ---------------------------------------------------------------- public */
+
+static const char *repr_as(const char *function, const hd_tensor *x, const hd_print_options *o)
+{
+    hd__text t = {0};
+    write_tensor(&t, x, o);
+    return hd__text_give(function, &t);
+}
+
+const char *hd_repr(const hd_tensor *x)
+{
+    hd_print_options o = options_in_force();
+    return hd__arg("hd_repr", "x", x) ? repr_as("hd_repr", x, &o) : NULL;
+}
+
+const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
+{
+    hd_print_options in_force = options_in_force();
+    if (!hd__arg("hd_repr_with", "x", x) || (o && !check_options("hd_repr_with", o))) {
+        return NULL;
+    }
+    return repr_as("hd_repr_with", x, o ? o : &in_force);
+}
+
+const char *hd_list_repr(const hd_list *l)
+{
+    if (!l) {
+        return hd__null_arg("hd_list_repr", "l");
+    }
+    hd_print_options o = options_in_force();
+    hd__text t = {0};
+    write_list(&t, l, &o);
+    return hd__text_give("hd_list_repr", &t);
+}
+
+const char *hd_shape_repr(const hd_tensor *x)
+{
+    if (!hd__arg("hd_shape_repr", "x", x)) {
+        return NULL;
+    }
+    hd__text t = {0};
+    hd__text_puts(&t, "torch.Size([");
+    for (int i = 0; i < x->ndim; i++) {
+        hd__text_format(&t, "%s%" PRId64, i > 0 ? ", " : "", x->sizes[i]);
+    }
+    hd__text_puts(&t, "])");
+    return hd__text_give("hd_shape_repr", &t);
+}
+
+/* Writes the text and a newline at once, so that lines of several threads do not mix; frees it. */
+static bool put(const char *function, FILE *f, hd__text *t)
+{
+    hd__text_puts(t, "\n");
+    bool ok = !t->failed;
+    if (ok && fwrite(t->s, 1, t->len, f) != t->len) {
+        char why[128] = "";
+        strerror_r(errno, why, sizeof why);
+        hd_error_set(HD_IO, "%s: %zu bytes not written: %s", function, t->len, why);
+        ok = false;
+    }
+    hd_free(t->s);
+    return ok;
+}
+
+static bool print_tensor(const char *function, FILE *f, const hd_tensor *x)
+{
+    if (!f) {
+        return hd__null_arg(function, "f");
+    }
+    if (!hd__arg(function, "x", x)) {
+        return false;
+    }
+    hd_print_options o = options_in_force();
+    hd__text t = {0};
+    write_tensor(&t, x, &o);
+    return put(function, f, &t);
+}
+
+static bool print_list(const char *function, FILE *f, const hd_list *l)
+{
+    if (!f) {
+        return hd__null_arg(function, "f");
+    }
+    if (!l) {
+        return hd__null_arg(function, "l");
+    }
+    hd_print_options o = options_in_force();
+    hd__text t = {0};
+    write_list(&t, l, &o);
+    return put(function, f, &t);
+}
+
+bool hd_print(const hd_tensor *x)
+{
+    return print_tensor("hd_print", stdout, x);
+}
+
+bool hd_fprint(FILE *f, const hd_tensor *x)
+{
+    return print_tensor("hd_fprint", f, x);
+}
+
+bool hd_print_list(const hd_list *l)
+{
+    return print_list("hd_print_list", stdout, l);
+}
+
+bool hd_fprint_list(FILE *f, const hd_list *l)
+{
+    return print_list("hd_fprint_list", f, l);
+}

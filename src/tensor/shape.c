@@ -1,0 +1,275 @@
+/* shape.c - arguments, shapes and dtypes: their checks, their texts, and the rules of NumPy's
+ * broadcasting, PyTorch's promotion and views without copies. */
+#include <inttypes.h>
+
+#include "tensor/tensor_internal.h"
+
+/* ---------------------------------------------------------------- texts and arguments */
+
+const char *hd__shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT])
+{
+    return hd__sizes_text(x->ndim, x->sizes, text);
+}
+
+bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x)
+{
+    if (!x) {
+        hd__null_arg(function, arg);
+    } else {
+        hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
+    }
+    return false;
+}
+
+const char *hd_dtype_name(hd_dtype d)
+{
+    static const char *const names[] = {"float32", "float64", "int64", "bool"};
+    return (unsigned)d < 4 ? names[d] : "?";
+}
+
+int64_t hd_dtype_size(hd_dtype d)
+{
+    static const int8_t bytes[] = {4, 8, 8, 1};
+    return (unsigned)d < 4 ? bytes[d] : -1;
+}
+
+bool hd__dtype_arg(const char *function, int d)
+{
+    if ((unsigned)d < 4) {
+        return true;
+    }
+    hd_error_set(HD_DTYPE, "%s: dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL",
+                 function, d);
+    return false;
+}
+
+bool hd__float_arg(const char *function, const hd_tensor *x)
+{
+    if (hd__is_float(x->dtype)) {
+        return true;
+    }
+    hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64", function,
+                 hd_dtype_name((hd_dtype)x->dtype));
+    return false;
+}
+
+int hd__dim(const char *function, const hd_tensor *x, int64_t dim)
+{
+    int n = x->ndim > 0 ? x->ndim : 1;
+    if (dim >= -n && dim < n) {
+        return (int)(dim < 0 ? dim + n : dim);
+    }
+    hd_error_set(HD_INDEX, "%s: dim %" PRId64 " of %s: expected %d to %d", function, dim,
+                 HD__SHAPE(x), -n, n - 1);
+    return -1;
+}
+
+bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,
+                   uint32_t *mask)
+{
+    *mask = 0;
+    if (n < 0 || (n > 0 && !dims)) {
+        return hd__null_arg(function, "dims");
+    }
+    for (int i = 0; i < n; i++) {
+        int dim = hd__dim(function, x, dims[i]);
+        if (dim < 0) {
+            return false;
+        }
+        if (*mask & 1u << dim) {
+            hd_error_set(HD_INDEX, "%s: dim %d of %s appears twice: expected distinct dims",
+                         function, dim, HD__SHAPE(x));
+            return false;
+        }
+        *mask |= 1u << dim;
+    }
+    if (n == 0) {
+        *mask = x->ndim ? (1u << x->ndim) - 1 : 1;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- broadcasting, promotion */
+
+static void broadcast_fail(const char *function, int n, hd_tensor *const *xs, int from_end,
+                           int64_t a, int64_t b)
+{
+    char text[4 * HD__SHAPE_TEXT] = "";
+    size_t at = 0;
+    for (int i = 0; i < n; i++) {
+        if (!hd__is_none(xs[i])) {
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? " and " : "",
+                                   HD__SHAPE(xs[i]));
+            at = at < sizeof text ? at : sizeof text - 1;
+        }
+    }
+    hd_error_set(HD_SHAPE, "%s: %s: sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast",
+                 function, text, a, b, from_end);
+}
+
+bool hd__broadcast(const char *function, int n, hd_tensor *const *xs, int *ndim, int64_t *sizes)
+{
+    int rank = 0;
+    for (int i = 0; i < n; i++) {
+        rank = !hd__is_none(xs[i]) && xs[i]->ndim > rank ? xs[i]->ndim : rank;
+    }
+    for (int d = 0; d < rank; d++) {
+        int64_t size = 1;
+        for (int i = 0; i < n; i++) {
+            int at = hd__is_none(xs[i]) ? -1 : xs[i]->ndim - rank + d;
+            if (at < 0 || xs[i]->sizes[at] == 1) {
+                continue;
+            }
+            if (size != 1 && size != xs[i]->sizes[at]) {
+                broadcast_fail(function, n, xs, rank - d, size, xs[i]->sizes[at]);
+                return false;
+            }
+            size = xs[i]->sizes[at];
+        }
+        sizes[d] = size;
+    }
+    *ndim = rank;
+    return true;
+}
+
+/* bool < int64 < float32 < float64; the categories are bool, integer and float */
+static int rank_of(int dtype)
+{
+    static const int8_t ranks[] = {2, 3, 1, 0};
+    return ranks[dtype];
+}
+
+static int category_of(int dtype)
+{
+    static const int8_t categories[] = {2, 2, 1, 0};
+    return categories[dtype];
+}
+
+hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b)
+{
+    int da = a->dtype, db = b->dtype;
+    if (da == db) {
+        return (hd_dtype)da;
+    }
+    /* a 0-d tensor decides only if its category is the higher one */
+    if ((a->ndim == 0) != (b->ndim == 0)) {
+        int dim = a->ndim ? da : db, zero = a->ndim ? db : da;
+        return (hd_dtype)(category_of(zero) > category_of(dim) ? zero : dim);
+    }
+    return (hd_dtype)(rank_of(da) > rank_of(db) ? da : db);
+}
+
+hd_dtype hd__promote_scalar(const hd_tensor *a, hd_scalar s)
+{
+    if (!s.is_int) {
+        return hd__is_float(a->dtype) ? (hd_dtype)a->dtype : HD_FLOAT32;
+    }
+    return a->dtype == HD_BOOL ? HD_INT64 : (hd_dtype)a->dtype;
+}
+
+/* ---------------------------------------------------------------- strides */
+
+void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides)
+{
+    int64_t stride = 1;
+    for (int i = ndim - 1; i >= 0; i--) {
+        strides[i] = stride;
+        stride *= sizes[i] > 1 ? sizes[i] : 1;
+    }
+}
+
+void hd__geometry_changed(hd_tensor *x)
+{
+    int64_t numel = 1;
+    bool contiguous = true;
+    for (int i = x->ndim - 1; i >= 0; i--) {
+        contiguous &= x->sizes[i] == 1 || x->strides[i] == numel;
+        numel *= x->sizes[i];
+    }
+    x->numel = numel;
+    contiguous |= numel == 0;
+    x->flags = (uint8_t)((x->flags & ~HD__F_CONTIGUOUS) | (contiguous ? HD__F_CONTIGUOUS : 0));
+}
+
+bool hd__overlaps_itself(const hd_tensor *x)
+{
+    for (int i = 0; i < x->ndim; i++) {
+        if (x->sizes[i] > 1 && x->strides[i] == 0) {
+            return x->numel > 0;
+        }
+    }
+    return false;
+}
+
+/* Walks x's dims from the last in runs that lie densely, and fills each with dims of the view.
+ * Size-1 dims count too: their strides come out as PyTorch's. */
+bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
+{
+    if (x->numel == 0 && x->ndim == ndim && memcmp(x->sizes, sizes, sizeof *sizes * ndim) == 0) {
+        memcpy(strides, x->strides, sizeof *strides * (size_t)ndim);
+        return true;
+    }
+    if (x->numel == 0 || x->ndim == 0) {
+        hd__default_strides(ndim, sizes, strides);
+        return true;
+    }
+    int v = ndim - 1;
+    int64_t base = x->strides[x->ndim - 1], run = 1;
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        run *= x->sizes[d];
+        bool ends = d == 0 || (x->sizes[d - 1] != 1 && x->strides[d - 1] != run * base);
+        if (!ends) {
+            continue;
+        }
+        int64_t filled = 1;
+        while (v >= 0 && (filled < run || sizes[v] == 1)) {
+            strides[v] = filled * base;
+            filled *= sizes[v--];
+        }
+        if (filled != run) {
+            return false;
+        }
+        if (d > 0) {
+            base = x->strides[d - 1];
+            run = 1;
+        }
+    }
+    return v == -1;
+}
+
+bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
+                     int64_t *out)
+{
+    int unknown = -1;
+    int64_t product = 1;
+    if (n < 0 || n > HD_MAX_DIMS) {
+        hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, n, HD_MAX_DIMS);
+        return false;
+    }
+    if (n > 0 && !sizes) {
+        return hd__null_arg(function, "sizes");
+    }
+    for (int i = 0; i < n; i++) {
+        out[i] = sizes[i];
+        if (sizes[i] == -1 && unknown < 0) {
+            unknown = i;
+        } else if (sizes[i] < 0) {
+            hd_error_set(HD_SHAPE, "%s: %s as %s: expected sizes of 0 or more and one -1 at most",
+                         function, HD__SHAPE(x), HD__SIZES(n, sizes));
+            return false;
+        } else if (__builtin_mul_overflow(product, sizes[i], &product)) {
+            product = -1;
+            break;
+        }
+    }
+    bool fits = unknown < 0 ? product == x->numel : product > 0 && x->numel % product == 0;
+    if (!fits) {
+        hd_error_set(HD_SHAPE, "%s: %s as %s: the %" PRId64 " elements do not fit", function,
+                     HD__SHAPE(x), HD__SIZES(n, sizes), x->numel);
+        return false;
+    }
+    if (unknown >= 0) {
+        out[unknown] = x->numel / product;
+    }
+    return true;
+}

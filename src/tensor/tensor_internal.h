@@ -1,0 +1,218 @@
+/* tensor_internal.h - the tensor itself, and what the layers above may do with it unrecorded.
+ *
+ * Invariants: refs >= 1, refs >= kept; sizes are never negative; numel is their product; every index that sizes
+ * and strides reach from offset lies inside the storage; dims at and above ndim hold nothing. */
+#ifndef HEED_TENSOR_INTERNAL_H
+#define HEED_TENSOR_INTERNAL_H
+
+#include <string.h>
+
+#include "base/base_internal.h"
+#include "heed/tensor.h"
+#include "tensor/kernels/kernels.h"
+
+typedef struct hd__storage {
+    atomic_int refs;
+    atomic_uint version; /* in-place changes so far */
+    void *data;          /* behind this header, or the caller's (hd_wrap) */
+    size_t nbytes;
+    void (*release)(void *data, void *user); /* wrapped memory only */
+    void *user;
+} hd__storage;
+
+/* What a layer above hangs on a tensor: the tensor layer only knows these two. */
+typedef struct hd__attachment_ops {
+    void (*release)(void *attachment);
+    /* writes the repr's suffix, as `grad_fn=<MulBackward0>`, into text; "" for none */
+    void (*describe)(const hd_tensor *t, char *text, size_t n);
+} hd__attachment_ops;
+
+struct hd_tensor {
+    atomic_int refs;
+    uint8_t dtype, ndim;
+    uint8_t flags;             /* HD__F_... */
+    uint32_t output;           /* the attachment's: which output of the node this is */
+    atomic_int kept;           /* how many of refs are hd_retain's */
+    hd__storage *storage;
+    int64_t offset;            /* of the first element, in elements */
+    int64_t numel;
+    void *attachment;          /* the autograd node, or NULL */
+    const hd__attachment_ops *attachment_ops;
+    hd_tensor *base;           /* the tensor this is a differentiable view of, retained; or NULL */
+    uint32_t view_version;     /* the storage's version that `attachment` of a view belongs to */
+    hd_scope *scope;           /* the owner, or NULL */
+    hd_tensor *prev, *next;    /* in the scope's list */
+    int64_t sizes[HD_MAX_DIMS];
+    int64_t strides[HD_MAX_DIMS];
+};
+
+enum {
+    HD__F_PARAMETER = 1,  /* prints as a Parameter */
+    HD__F_MULTI_VIEW = 2, /* an output of split, chunk or unbind: no in-place changes */
+    HD__F_CONTIGUOUS = 4, /* row-major without gaps; kept by whoever sets sizes and strides */
+    HD__F_NO_GRAD_VIEW = 8 /* a view taken under no_grad: no in-place changes when grad mode is on */
+};
+
+struct hd_list {
+    int64_t len, room;
+    hd_tensor **items; /* held */
+};
+
+/* ---------------------------------------------------------------- arguments and messages */
+
+/* As hd__sizes_text. */
+const char *hd__shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
+
+/* In a message: hd_error_set(HD_SHAPE, "hd_mm: %s and %s: ...", HD__SHAPE(a), HD__SHAPE(b)) */
+#define HD__SHAPE(x) hd__shape_text((x), (char[HD__SHAPE_TEXT]){0})
+
+/* Is x a tensor (not NULL, not HD_NONE)? Else fails as DESIGN's errors say and returns false:
+ *   if (!hd__arg("hd_neg", "x", x)) return NULL; */
+bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x);
+static inline bool hd__arg(const char *function, const char *arg, const hd_tensor *x)
+{
+    return (x && x != &hd_none) || hd__arg_fail(function, arg, x);
+}
+
+static inline bool hd__is_none(const hd_tensor *x)
+{
+    return x == &hd_none;
+}
+
+/* NULL when d is no dtype: HD_DTYPE naming the function and the value. */
+bool hd__dtype_arg(const char *function, int d);
+static inline bool hd__is_float(int dtype)
+{
+    return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
+}
+/* A dtype outside float32 and float64 is HD_DTYPE: "hd_log_: int64: expected float32 or float64". */
+bool hd__float_arg(const char *function, const hd_tensor *x);
+
+/* dim in [-n, n) to [0, n), n = max(ndim, 1); HD_INDEX and -1 outside:
+ * "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
+int hd__dim(const char *function, const hd_tensor *x, int64_t dim);
+
+/* A list of dims, normalised into a bit mask; n == 0 means all. HD_INDEX on range and repetition. */
+bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,
+                   uint32_t *mask);
+
+/* The broadcast shape of n tensors (HD_NONE skipped): NumPy's rule. On failure HD_SHAPE:
+ * "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast". */
+bool hd__broadcast(const char *function, int n, hd_tensor *const *xs, int *ndim, int64_t *sizes);
+
+/* The dtype that a and b promote to (0-d tensors weigh less than others of a lower category, as
+ * in PyTorch); and of a tensor with a number. */
+hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b);
+hd_dtype hd__promote_scalar(const hd_tensor *a, hd_scalar s);
+
+static inline double hd__scalar_double(hd_scalar s)
+{
+    return s.is_int ? (double)s.v.i : s.v.d;
+}
+
+/* The bytes of value in dtype d, converted as PyTorch's fill_ does. */
+void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes);
+/* A double that d cannot hold - NaN or infinity as int64, 1e40 as float32 - is HD_VALUE. */
+bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value);
+
+/* ---------------------------------------------------------------- making tensors */
+
+/* Fresh, contiguous, in the innermost scope, values undefined. Sizes are checked. */
+hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *sizes);
+
+/* A tensor over x's storage with its own geometry (offset in elements), in the innermost scope; no
+ * attachment, no base: plain alias. The geometry is the caller's promise. */
+hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
+                     int64_t offset);
+/* As hd__alias of the same geometry but in no scope: the caller holds it (hd__drop). */
+hd_tensor *hd__alias_held(const hd_tensor *x);
+
+/* heed's own holds, which hd_release never gives up. Both pass NULL and HD_NONE. */
+hd_tensor *hd__hold(hd_tensor *t);
+void hd__drop(hd_tensor *t);
+
+/* x, or a copy of it when it is not contiguous / not of dtype d. Unrecorded. */
+hd_tensor *hd__contiguous(hd_tensor *x);
+hd_tensor *hd__cast(hd_tensor *x, hd_dtype d);
+hd_tensor *hd__clone(const hd_tensor *x); /* fresh and contiguous */
+/* x expanded to sizes by strides of 0; the caller has checked that it broadcasts. */
+hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
+
+/* dst = src elementwise, converting; src broadcasts to dst (checked by the caller); they may
+ * overlap only if identical. Bumps nothing. */
+bool hd__copy(hd_tensor *dst, const hd_tensor *src);
+bool hd__fill(hd_tensor *x, hd_scalar value); /* converts as PyTorch's fill_; bumps nothing */
+
+static inline void hd__bump(hd_tensor *x)
+{
+    atomic_fetch_add_explicit(&x->storage->version, 1, memory_order_relaxed);
+}
+
+static inline uint32_t hd__storage_version(const hd_tensor *x)
+{
+    return atomic_load_explicit(&x->storage->version, memory_order_relaxed);
+}
+
+static inline void *hd__ptr(const hd_tensor *x)
+{
+    static const uint8_t bytes[] = {4, 8, 8, 1};
+    return (char *)x->storage->data + x->offset * bytes[x->dtype];
+}
+
+static inline bool hd__contig(const hd_tensor *x)
+{
+    return x->flags & HD__F_CONTIGUOUS;
+}
+
+static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes) == 0;
+}
+
+/* Row-major strides of sizes. */
+void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides);
+/* Recomputes numel and HD__F_CONTIGUOUS after sizes or strides were written. */
+void hd__geometry_changed(hd_tensor *x);
+/* Does some pair of indices reach the same element (as expand makes them)? */
+bool hd__overlaps_itself(const hd_tensor *x);
+
+/* Strides for viewing x as sizes without a copy; false when its layout does not allow that. */
+bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);
+/* Replaces one -1 in sizes (n entries) so that the product is x's numel; errors as PyTorch's view. */
+bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
+                     int64_t *out);
+
+/* Bytes, text or anything without a destructor that lives in the innermost scope. */
+void *hd__scope_alloc(const char *function, size_t bytes);
+
+/* Fills from g on any strides; memory order, not logical order (FACTS: fill order). No bump. */
+bool hd__uniform_fill(hd_tensor *x, double a, double b);
+bool hd__normal_fill(hd_tensor *x, double mean, double std);
+/* 0/1 (as x's dtype) Bernoulli(p) into x: logical order for MCG31, memory order for native. */
+bool hd__bernoulli_fill(hd_tensor *x, double p);
+bool hd__exponential_fill(hd_tensor *x, double lambda);
+
+/* Whether writing is allowed; set by autograd at start-up (leaf that requires grad). NULL: yes. */
+extern bool (*hd__write_check)(const char *function, hd_tensor *x);
+
+/* ---------------------------------------------------------------- elementwise iteration (iter.c) */
+
+/* Up to 4 operands walked together; operand 0 is the output. Sizes are the output's; a size-1 or
+ * missing dim of an input gets stride 0. Dims are reordered by the output's strides and merged
+ * where all operands allow it. */
+typedef struct hd__iter {
+    int n, ndim;
+    int64_t numel;
+    int64_t sizes[HD_MAX_DIMS];       /* innermost first */
+    int64_t strides[4][HD_MAX_DIMS];  /* bytes */
+    char *data[4];
+} hd__iter;
+
+void hd__iter_init(hd__iter *it, int n, hd_tensor *const *operands);
+/* Runs f over everything, split over the pool when large. */
+void hd__iter_run(const hd__iter *it, hdk_loop f, const void *params);
+/* Both, for the common case. */
+void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
+
+#endif
