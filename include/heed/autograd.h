@@ -1,0 +1,373 @@
+/* autograd.h - differentiable operations, and the graph that they record.
+ *
+ * Every function here returns a new tensor of the innermost scope unless its line says otherwise,
+ * and records itself when grad mode is on and an input requires grad. Shapes broadcast as NumPy's
+ * and dtypes promote as PyTorch's where two tensors meet. Dims may be negative. Names, argument
+ * order, results and grad_fn names are those of PyTorch 2.13 (pytorch.org/docs, torch.*) */
+#ifndef HEED_AUTOGRAD_H
+#define HEED_AUTOGRAD_H
+
+#include "heed/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- grad mode, leaves, gradients */
+
+HD_API bool hd_grad_mode(void);          /* does this thread record? true at first */
+HD_API bool hd_set_grad_mode(bool on);   /* returns what it was */
+
+/* HD_NO_GRAD; declares that nothing is recorded to the end of the enclosing block. */
+#define HD_NO_GRAD                                                                                 \
+    bool HD__JOIN(hd_grad_mode_at_, __LINE__)                                                      \
+        __attribute__((cleanup(hd_grad_mode_cleanup), unused)) = hd_set_grad_mode(false)
+
+static inline void hd_grad_mode_cleanup(bool *before)
+{
+    hd_set_grad_mode(*before);
+}
+
+HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on); /* leaf of a float dtype; returns x */
+HD_API bool hd_requires_grad(const hd_tensor *x);
+HD_API bool hd_is_leaf(const hd_tensor *x);
+HD_API hd_tensor *hd_retain_grad(hd_tensor *x);  /* a non-leaf keeps its .grad too; returns x */
+HD_API const char *hd_grad_fn(const hd_tensor *x); /* "MulBackward0"; "" for a leaf */
+
+/* A parameter: shares x's storage, is a leaf, prints as `Parameter containing:`. */
+HD_API hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad);
+
+/* x.grad: a new alias of it, or HD_NONE when there is none. */
+HD_API hd_tensor *hd_grad(const hd_tensor *x);
+/* x.grad = g (g of x's shape and dtype, not copied; HD_NONE: drops it). */
+HD_API bool hd_set_grad(hd_tensor *x, hd_tensor *g);
+
+/* ---------------------------------------------------------------- backward */
+
+/* Adds d loss / d leaf to the .grad of every leaf that requires grad; on failure to none.
+ * loss: one element. The graph is freed as it is walked; a second walk is HD_GRAD. */
+HD_API bool hd_backward(hd_tensor *loss);
+/* From y of any shape with the gradient of y given (HD_NONE: ones, y of one element). */
+HD_API bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph);
+
+typedef struct hd_grad_options {
+    size_t size;
+    bool retain_graph; /* false */
+    bool allow_unused; /* false: an input that the outputs do not depend on is an error */
+} hd_grad_options;
+
+HD_API hd_grad_options hd_grad_defaults(void);
+/* d outputs / d inputs without touching any .grad: a list with an entry an input (HD_NONE where
+ * unused and allowed). grad_outputs NULL: ones for outputs of one element; its entries may be
+ * HD_NONE. o NULL: defaults. */
+HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
+                           const hd_list *grad_outputs, const hd_grad_options *o);
+
+/* Called once a backward with the summed gradient of x, before it reaches x.grad, in a scope and
+ * with grad mode off: returns the gradient to use instead, HD_NONE to leave it, NULL on failure. */
+typedef hd_tensor *(*hd_hook)(hd_tensor *grad, void *user);
+HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user); /* an id > 0; -1 on error */
+HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
+
+/* ---------------------------------------------------------------- users' own ops */
+
+typedef struct hd_ctx hd_ctx; /* one call of an op: what forward leaves for backward */
+
+/* A static table. forward computes outputs from inputs (grad mode is off in it) and saves what
+ * backward needs; backward gives the gradients of the inputs: gx[] comes filled with HD_NONE ("no
+ * gradient"), gy[] has a tensor for every output (zeros where none arrived). NULL left in gx[], or
+ * any failed call inside, fails the whole backward. free releases `user` (hd_ctx_user), or is NULL.
+ * First order only. */
+typedef struct hd_op {
+    size_t size;      /* sizeof(hd_op) */
+    const char *name; /* shows as grad_fn=<NameBackward> */
+    bool (*forward)(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y);
+    void (*backward)(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx);
+    void (*free)(hd_ctx *ctx);
+} hd_op;
+
+/* Runs op on n inputs; user is handed to it by hd_ctx_user, and freed by op->free even on failure. */
+HD_API hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs);
+/* The same for an op with several outputs. */
+HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n,
+                                 hd_tensor *const *inputs);
+#define hd_apply(op, user, ...) hd_apply_n(op, user, HD__ITEMS(hd_tensor *, __VA_ARGS__))
+
+HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t); /* in forward: inputs, outputs or others */
+HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i); /* in backward; HD_GRAD if changed since */
+HD_API bool hd_needs_grad(const hd_ctx *ctx, int i); /* does input i need a gradient? */
+HD_API void *hd_ctx_user(const hd_ctx *ctx);
+
+/* Compares the gradients of f with central differences. inputs: float64, requiring grad where they
+ * are to be checked. f gives one tensor of a float dtype. The error (HD_GRAD) names the op, the
+ * input, the index and both values: "hd_gradcheck: SoftmaxBackward0, input 0 at (1, 2): backward
+ * gives 0.5, differences give 0.25". The default generator is reseeded before each call of f. */
+typedef hd_tensor *(*hd_gradcheck_fn)(hd_tensor *const *inputs, int n, void *user);
+typedef struct hd_gradcheck_options {
+    size_t size;
+    double eps, atol, rtol; /* 1e-6, 1e-5, 1e-3 */
+    int64_t seed;           /* 0 */
+} hd_gradcheck_options;
+HD_API hd_gradcheck_options hd_gradcheck_defaults(void);
+HD_API bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inputs,
+                           const hd_gradcheck_options *o);
+
+/* ---------------------------------------------------------------- views: share x's storage */
+
+HD_API hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes);    /* one size may be -1 */
+HD_API hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes); /* copies if it must */
+HD_API hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1);
+HD_API hd_tensor *hd_t(hd_tensor *x); /* x.T of rank 0, 1 or 2; above: an error, see hd_transpose */
+HD_API hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims);
+HD_API hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes); /* -1: as it is */
+HD_API hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim);      /* as reshape */
+HD_API hd_tensor *hd_squeeze(hd_tensor *x, int dim); /* drops dim if its size is 1 */
+HD_API hd_tensor *hd_squeeze_all(hd_tensor *x);
+HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim);
+HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index);
+HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop); /* x[start:stop] */
+HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
+HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
+HD_API hd_tensor *hd_detach(hd_tensor *x);            /* outside the graph */
+HD_API hd_list *hd_unbind(hd_tensor *x, int dim);     /* the slices along dim, rank - 1 each */
+HD_API hd_list *hd_split(hd_tensor *x, int64_t size, int dim);
+HD_API hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim);
+HD_API hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim);
+/* x[i, j, ...]: an index an entry, HD_ALL for `:`; the rest is whole. */
+HD_API hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index);
+
+/* ---------------------------------------------------------------- copies */
+
+HD_API hd_tensor *hd_contiguous(hd_tensor *x);     /* x itself when it is contiguous */
+HD_API hd_tensor *hd_clone(hd_tensor *x);          /* keeps x's strides where they are dense */
+HD_API hd_tensor *hd_to(hd_tensor *x, hd_dtype d); /* x itself when it is of dtype d */
+HD_API hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim);
+HD_API hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim);
+HD_API hd_tensor *hd_cat_list(const hd_list *xs, int dim);
+HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
+HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal); /* selects: 0 above, never 0 * x */
+HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* selects: 0 below */
+
+#define hd_view(x, ...) hd_view_n(x, HD__LIST(__VA_ARGS__))
+#define hd_reshape(x, ...) hd_reshape_n(x, HD__LIST(__VA_ARGS__))
+#define hd_permute(x, ...) hd_permute_n(x, HD__LIST(__VA_ARGS__))
+#define hd_expand(x, ...) hd_expand_n(x, HD__LIST(__VA_ARGS__))
+#define hd_getitem(x, ...) hd_getitem_n(x, HD__LIST(__VA_ARGS__))
+#define hd_cat(dim, ...) hd_cat_list(hd_list_of(__VA_ARGS__), dim)
+#define hd_stack(dim, ...) hd_stack_list(hd_list_of(__VA_ARGS__), dim)
+
+/* ---------------------------------------------------------------- arithmetic, elementwise */
+
+HD_API hd_tensor *hd_add(hd_tensor *a, hd_tensor *b);     /* a + b */
+HD_API hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b);     /* a - b; not of two bools */
+HD_API hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b);     /* a * b */
+HD_API hd_tensor *hd_div(hd_tensor *a, hd_tensor *b);     /* a / b; integers give float32 */
+HD_API hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b);     /* a ** b */
+HD_API hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b); /* NaN wins; ties share the gradient */
+HD_API hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s);  /* x + s */
+HD_API hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s);  /* x - s */
+HD_API hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s);  /* x * s */
+HD_API hd_tensor *(hd_div_scalar)(hd_tensor *x, hd_scalar s);  /* x / s */
+HD_API hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s);  /* x ** s */
+HD_API hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s); /* s - x */
+HD_API hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s); /* s / x */
+HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; not of bool */
+
+HD_API hd_tensor *hd_exp(hd_tensor *x);     /* these give float32 for integers and bool */
+HD_API hd_tensor *hd_log(hd_tensor *x);
+HD_API hd_tensor *hd_sqrt(hd_tensor *x);
+HD_API hd_tensor *hd_rsqrt(hd_tensor *x);   /* 1 / sqrt(x) */
+HD_API hd_tensor *hd_tanh(hd_tensor *x);
+HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
+HD_API hd_tensor *hd_relu(hd_tensor *x);    /* max(x, 0); gradient 0 at 0; not of bool */
+HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x * Phi(x), by erf; floats only */
+HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+HD_API hd_tensor *hd_abs(hd_tensor *x);     /* gradient 0 at 0 */
+HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
+HD_API hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo);
+HD_API hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi);
+
+/* condition ? a : b; condition bool */
+HD_API hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b);
+/* mask ? value : x; mask bool, broadcasts to x */
+HD_API hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value);
+
+#define hd_add_scalar(x, s) (hd_add_scalar)(x, hd_scalar_of(s))
+#define hd_sub_scalar(x, s) (hd_sub_scalar)(x, hd_scalar_of(s))
+#define hd_mul_scalar(x, s) (hd_mul_scalar)(x, hd_scalar_of(s))
+#define hd_div_scalar(x, s) (hd_div_scalar)(x, hd_scalar_of(s))
+#define hd_pow_scalar(x, s) (hd_pow_scalar)(x, hd_scalar_of(s))
+#define hd_rsub_scalar(x, s) (hd_rsub_scalar)(x, hd_scalar_of(s))
+#define hd_rdiv_scalar(x, s) (hd_rdiv_scalar)(x, hd_scalar_of(s))
+#define hd_clamp(x, lo, hi) (hd_clamp)(x, hd_scalar_of(lo), hd_scalar_of(hi))
+#define hd_clamp_min(x, lo) (hd_clamp_min)(x, hd_scalar_of(lo))
+#define hd_clamp_max(x, hi) (hd_clamp_max)(x, hd_scalar_of(hi))
+#define hd_masked_fill(x, mask, value) (hd_masked_fill)(x, mask, hd_scalar_of(value))
+
+/* ---------------------------------------------------------------- comparison and logic: bool */
+
+HD_API hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b); /* no gradient; NaN compares as in IEEE 754 */
+HD_API hd_tensor *hd_ne(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *hd_lt(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *hd_le(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *hd_gt(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *hd_ge(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *(hd_eq_scalar)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_ne_scalar)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_lt_scalar)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_le_scalar)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_gt_scalar)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b); /* non-zero counts as true */
+HD_API hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *hd_logical_not(hd_tensor *x);
+
+/* Same shape and values (NaN equals nothing)? false with an error for NULL. */
+HD_API bool hd_equal(hd_tensor *a, hd_tensor *b);
+/* |a - b| <= atol + rtol |b| everywhere, after broadcasting; equal infinities are close. */
+HD_API bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan);
+
+#define hd_eq_scalar(x, s) (hd_eq_scalar)(x, hd_scalar_of(s))
+#define hd_ne_scalar(x, s) (hd_ne_scalar)(x, hd_scalar_of(s))
+#define hd_lt_scalar(x, s) (hd_lt_scalar)(x, hd_scalar_of(s))
+#define hd_le_scalar(x, s) (hd_le_scalar)(x, hd_scalar_of(s))
+#define hd_gt_scalar(x, s) (hd_gt_scalar)(x, hd_scalar_of(s))
+#define hd_ge_scalar(x, s) (hd_ge_scalar)(x, hd_scalar_of(s))
+
+/* ---------------------------------------------------------------- in place: return x itself */
+
+/* The result must fit x's shape and dtype category. Errors (HD_GRAD): a leaf that requires grad
+ * (with grad mode on), a view of one, an output of split, chunk or unbind, an expanded tensor. */
+HD_API hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b);
+HD_API hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b);
+HD_API hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b);
+HD_API hd_tensor *hd_div_(hd_tensor *x, hd_tensor *b);
+HD_API hd_tensor *(hd_add_scalar_)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_sub_scalar_)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_mul_scalar_)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s);
+HD_API hd_tensor *hd_zero_(hd_tensor *x);
+HD_API hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src); /* src broadcasts and converts */
+HD_API hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value);
+HD_API hd_tensor *hd_uniform_(hd_tensor *x, double a, double b); /* [a, b) */
+HD_API hd_tensor *hd_normal_(hd_tensor *x, double mean, double std);
+HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p);
+HD_API hd_tensor *hd_exponential_(hd_tensor *x, double lambda);
+/* x[index...] = value: index as in hd_getitem; value broadcasts and converts. Returns x. */
+HD_API hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index);
+HD_API hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index);
+
+#define hd_add_scalar_(x, s) (hd_add_scalar_)(x, hd_scalar_of(s))
+#define hd_sub_scalar_(x, s) (hd_sub_scalar_)(x, hd_scalar_of(s))
+#define hd_mul_scalar_(x, s) (hd_mul_scalar_)(x, hd_scalar_of(s))
+#define hd_div_scalar_(x, s) (hd_div_scalar_)(x, hd_scalar_of(s))
+#define hd_fill_(x, s) (hd_fill_)(x, hd_scalar_of(s))
+#define hd_masked_fill_(x, mask, value) (hd_masked_fill_)(x, mask, hd_scalar_of(value))
+#define hd_setitem(x, value, ...) hd_setitem_n(x, value, HD__LIST(__VA_ARGS__))
+#define hd_setitem_scalar_n(x, value, n, index)                                                    \
+    (hd_setitem_scalar_n)(x, hd_scalar_of(value), n, index)
+#define hd_setitem_scalar(x, value, ...)                                                           \
+    (hd_setitem_scalar_n)(x, hd_scalar_of(value), HD__LIST(__VA_ARGS__))
+
+/* ---------------------------------------------------------------- reductions */
+
+/* Plain: over everything, 0-d. _dim: over one dim, kept as size 1 if keepdim. _dims_n: over several
+ * (n 0: over all). Integers and bool sum to int64; mean and var take floats only. */
+HD_API hd_tensor *hd_sum(hd_tensor *x);
+HD_API hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim);
+HD_API hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
+HD_API hd_tensor *hd_mean(hd_tensor *x);
+HD_API hd_tensor *hd_mean_dim(hd_tensor *x, int dim, bool keepdim);
+HD_API hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
+/* sum((x - mean)^2) / (N - correction), correction 0 or 1 */
+HD_API hd_tensor *hd_var(hd_tensor *x, int correction);
+HD_API hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim);
+HD_API hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n,
+                                const int64_t *dims);
+HD_API hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim); /* log sum exp(x) */
+HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
+/* NaN wins. Over everything ties share the gradient; along a dim the first gets it all.
+ * indices (int64) through the out-parameter unless NULL. */
+HD_API hd_tensor *hd_max(hd_tensor *x);
+HD_API hd_tensor *hd_min(hd_tensor *x);
+HD_API hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
+HD_API hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
+HD_API hd_tensor *hd_argmax(hd_tensor *x); /* int64, of the flattened x; the first of ties */
+HD_API hd_tensor *hd_argmin(hd_tensor *x);
+HD_API hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim);
+HD_API hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim);
+HD_API hd_tensor *hd_any(hd_tensor *x); /* bool */
+HD_API hd_tensor *hd_all(hd_tensor *x);
+HD_API hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim);
+HD_API hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim);
+
+HD_API hd_tensor *hd_softmax(hd_tensor *x, int dim);     /* exp(x - max) / sum; floats only */
+HD_API hd_tensor *hd_log_softmax(hd_tensor *x, int dim); /* x - logsumexp(x) */
+HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_i */
+
+#define hd_sum_dims(x, keepdim, ...) hd_sum_dims_n(x, keepdim, HD__LIST(__VA_ARGS__))
+#define hd_mean_dims(x, keepdim, ...) hd_mean_dims_n(x, keepdim, HD__LIST(__VA_ARGS__))
+#define hd_var_dims(x, correction, keepdim, ...)                                                   \
+    hd_var_dims_n(x, correction, keepdim, HD__LIST(__VA_ARGS__))
+#define hd_logsumexp_dims(x, keepdim, ...) hd_logsumexp_dims_n(x, keepdim, HD__LIST(__VA_ARGS__))
+
+/* ---------------------------------------------------------------- products */
+
+HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b); /* (n,) and (n,): 0-d */
+/* a @ b: (n)(n); (m,k)(k,n); (k)(k,n); (m,k)(k); batches (..., m, k)(..., k, n) broadcast. */
+HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
+/* x W^T + b: x (..., in), weight (out, in), bias (out,) or HD_NONE; gives (..., out) */
+HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
+
+/* ---------------------------------------------------------------- picking elements */
+
+HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index); /* index (n,) int64 */
+/* y[i][j] = x[i][index[i][j]] for dim 1, and so on; index int64, of x's rank */
+HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
+/* rows of weight (n, d) at index (...): (..., d). padding_idx: its row gets no gradient; -1: none */
+HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
+/* the k largest (smallest) along dim, sorted; indices through the out-parameter unless NULL */
+HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices);
+/* index (...) int64 to (..., num_classes) int64; num_classes -1: the largest index + 1 */
+HD_API hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes);
+
+/* ---------------------------------------------------------------- random */
+
+HD_API hd_tensor *hd_bernoulli(hd_tensor *p); /* one draw an element of probabilities p */
+/* x * mask / (1 - p), mask drawn by the generator's Bernoulli stream; x itself when !training or
+ * p == 0 or x is empty. p in [0, 1]. */
+HD_API hd_tensor *hd_dropout(hd_tensor *x, double p, bool training);
+/* n indices a row of weights p (m,) or (r, m), none negative: (n,) or (r, n) int64 */
+HD_API hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement);
+
+/* ---------------------------------------------------------------- layers and losses */
+
+/* (x - mean) / sqrt(var + eps) * weight + bias over the last n dims, var biased; weight and bias of
+ * those sizes or HD_NONE. Ba, Kiros and Hinton 2016, "Layer Normalization". */
+HD_API hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
+                                  hd_tensor *weight, hd_tensor *bias, double eps);
+
+typedef enum hd_reduction { HD_MEAN = 0, HD_SUM = 1, HD_REDUCE_NONE = 2 } hd_reduction;
+
+HD_API hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target);       /* mean((x - target)^2) */
+HD_API hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
+
+typedef struct hd_cross_entropy_options {
+    size_t size;
+    int64_t ignore_index;   /* -100: targets of this value count for nothing */
+    hd_reduction reduction; /* HD_MEAN */
+} hd_cross_entropy_options;
+
+HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);
+/* -log softmax(x)[target]: x (c,), (n, c) or (n, c, d1, ...), target int64 (), (n,), (n, d1, ...) */
+HD_API hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target);
+HD_API hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target,
+                                        const hd_cross_entropy_options *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

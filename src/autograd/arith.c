@@ -1,0 +1,408 @@
+/* arith.c - arithmetic of two tensors, or of a tensor and a number; and where.
+ *
+ * Gradients have the shape of the result: the engine sums them to the inputs'. The _scalar forms
+ * keep their number as the node's params. */
+#include <inttypes.h>
+
+#include "autograd/elementwise.h"
+
+/* ---------------------------------------------------------------- two tensors */
+
+/* y = a op b, unrecorded */
+static hd_tensor *arith(const char *function, int op, hd_tensor *a, hd_tensor *b)
+{
+    hd_dtype d;
+    if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
+        return NULL;
+    }
+    hdk_loop loop = hd__arith_loop(function, op, a, b, &d);
+    return loop ? hd__map_binary(function, loop, d, d, a, b) : NULL;
+}
+
+static hd_tensor *record(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_tensor *b, bool save_a,
+                         bool save_b)
+{
+    hd_tensor *in[] = {a, b};
+    hd_tensor *saved[] = {hd__save_if(save_a, a), hd__save_if(save_b, b)};
+    return hd__record(op, y, &(hd__record_args){.n_in = 2, .in = in, .n_saved = 2, .saved = saved});
+}
+
+/* also of x + s, which has one input */
+static void add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    for (int i = 0; i < n->n_in; i++) {
+        dx[i] = hd__needs(n, i) ? dy[0] : HD_NONE;
+    }
+}
+
+static void sub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    if (hd__needs(n, 0)) {
+        dx[0] = dy[0];
+    }
+    if (n->n_in == 2 && hd__needs(n, 1)) {
+        dx[1] = hd_neg(dy[0]);
+    }
+}
+
+/* da += dy b,  db += dy a */
+static void mul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    if (hd__needs(n, 0)) {
+        dx[0] = hd_mul(dy[0], hd__saved_get(n, 1));
+    }
+    if (hd__needs(n, 1)) {
+        dx[1] = hd_mul(dy[0], hd__saved_get(n, 0));
+    }
+}
+
+/* da += dy / b,  db += -dy (a / b) / b */
+static void div_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *b = hd__saved_get(n, 1);
+    if (hd__needs(n, 0)) {
+        dx[0] = hd_div(dy[0], b);
+    }
+    if (hd__needs(n, 1)) {
+        dx[1] = hd_mul(hd_neg(dy[0]), hd_div(hd_div(hd__saved_get(n, 0), b), b));
+    }
+}
+
+/* da += dy b a^(b-1), 0 where b = 0;  db += dy y ln a, 0 where a = 0 and b >= 0 */
+static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *a = hd__saved_get(n, 0), *b = hd__saved_get(n, 1);
+    if (hd__needs(n, 0)) {
+        hd_tensor *slope = hd_mul(b, hd_pow(a, hd_sub_scalar(b, 1)));
+        dx[0] = hd_masked_fill(hd_mul(dy[0], slope), hd_eq_scalar(b, 0), 0);
+    }
+    if (hd__needs(n, 1)) {
+        hd_tensor *slope = hd_mul(hd__saved_get(n, 2), hd_log(a));
+        hd_tensor *flat = hd_logical_and(hd_eq_scalar(a, 0), hd_ge_scalar(b, 0));
+        dx[1] = hd_mul(dy[0], hd_masked_fill(slope, flat, 0));
+    }
+}
+
+/* The larger (smaller) one gets dy; equal ones half each. NaN compares false, so both get dy. */
+static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool maximum)
+{
+    hd_tensor *a = hd__saved_get(n, 0), *b = hd__saved_get(n, 1);
+    hd_tensor *shared = hd_where(hd_eq(a, b), hd_div_scalar(dy[0], 2), dy[0]);
+    if (hd__needs(n, 0)) {
+        dx[0] = hd_masked_fill(shared, maximum ? hd_lt(a, b) : hd_gt(a, b), 0);
+    }
+    if (hd__needs(n, 1)) {
+        dx[1] = hd_masked_fill(shared, maximum ? hd_gt(a, b) : hd_lt(a, b), 0);
+    }
+}
+
+static void maximum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    extreme_backward(n, dy, dx, true);
+}
+
+static void minimum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    extreme_backward(n, dy, dx, false);
+}
+
+const hd__op hd__add_op = {.name = "AddBackward0", .backward = add_backward};
+const hd__op hd__sub_op = {.name = "SubBackward0", .backward = sub_backward};
+const hd__op hd__mul_op = {.name = "MulBackward0", .backward = mul_backward};
+const hd__op hd__div_op = {.name = "DivBackward0", .backward = div_backward};
+static const hd__op pow_op = {.name = "PowBackward1", .backward = pow_backward};
+static const hd__op maximum_op = {.name = "MaximumBackward0", .backward = maximum_backward};
+static const hd__op minimum_op = {.name = "MinimumBackward0", .backward = minimum_backward};
+
+hd_tensor *hd_add(hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *y = arith("hd_add", HDK_ADD, a, b);
+    hd_tensor *in[] = {a, b};
+    return hd__record(&hd__add_op, y, &(hd__record_args){.n_in = 2, .in = in});
+}
+
+hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *y = arith("hd_sub", HDK_SUB, a, b);
+    hd_tensor *in[] = {a, b};
+    return hd__record(&hd__sub_op, y, &(hd__record_args){.n_in = 2, .in = in});
+}
+
+hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *y = arith("hd_mul", HDK_MUL, a, b);
+    return y ? record(&hd__mul_op, y, a, b, hd__wants_grad(b), hd__wants_grad(a)) : NULL;
+}
+
+hd_tensor *hd_div(hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *y = arith("hd_div", HDK_DIV, a, b);
+    return y ? record(&hd__div_op, y, a, b, hd__wants_grad(b), true) : NULL;
+}
+
+hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *y = arith("hd_pow", HDK_POW, a, b);
+    if (!y) {
+        return NULL;
+    }
+    hd_tensor *in[] = {a, b};
+    return hd__record(
+        &pow_op, y,
+        &(hd__record_args){
+            .n_in = 2, .in = in, .n_saved = 2, .saved = in, .save_y = hd__wants_grad(b)});
+}
+
+hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *y = arith("hd_maximum", HDK_MAXIMUM, a, b);
+    return y ? record(&maximum_op, y, a, b, true, true) : NULL;
+}
+
+hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *y = arith("hd_minimum", HDK_MINIMUM, a, b);
+    return y ? record(&minimum_op, y, a, b, true, true) : NULL;
+}
+
+/* ---------------------------------------------------------------- a tensor and a number */
+
+/* y = x op s, or s op x; unrecorded */
+static hd_tensor *arith_scalar(const char *function, int op, hd_tensor *x, hd_scalar s,
+                               bool number_first)
+{
+    hd_dtype d;
+    hd__number number;
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    hdk_loop loop = hd__arith_loop_scalar(function, op, x, s, &d);
+    if (!loop) {
+        return NULL;
+    }
+    hd_tensor *n = hd__number_of(&number, d, s);
+    return number_first ? hd__map_binary(function, loop, d, d, n, x)
+                        : hd__map_binary(function, loop, d, d, x, n);
+}
+
+static hd_tensor *record_scalar(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_scalar s)
+{
+    return hd__record(
+        op, y, &(hd__record_args){.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s});
+}
+
+static void mul_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const hd_scalar *s = hd__params(n);
+    dx[0] = hd_mul_scalar(dy[0], *s);
+}
+
+static void div_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const hd_scalar *s = hd__params(n);
+    dx[0] = hd_div_scalar(dy[0], *s);
+}
+
+static void neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    (void)n;
+    dx[0] = hd_neg(dy[0]);
+}
+
+/* dx += -dy y^2 */
+static void reciprocal_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *y = hd__saved_get(n, 0);
+    dx[0] = hd_mul(hd_neg(dy[0]), hd_mul(y, y));
+}
+
+/* dx += dy s x^(s-1), 0 where s = 0 */
+static void pow_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const hd_scalar s = *(const hd_scalar *)hd__params(n);
+    if (hd__scalar_double(s) == 0) {
+        dx[0] = hd_zeros_like(dy[0], hd_dtype_of(dy[0]));
+        return;
+    }
+    hd_scalar less = s.is_int ? hd_scalar_int(s.v.i - 1) : hd_scalar_double(s.v.d - 1);
+    dx[0] = hd_mul(dy[0], hd_mul_scalar(hd_pow_scalar(hd__saved_get(n, 0), less), s));
+}
+
+const hd__op hd__mul_scalar_op = {.name = "MulBackward0", .backward = mul_scalar_backward};
+const hd__op hd__div_scalar_op = {.name = "DivBackward0", .backward = div_scalar_backward};
+static const hd__op rsub_op = {.name = "RsubBackward1", .backward = neg_backward};
+static const hd__op neg_op = {.name = "NegBackward0", .backward = neg_backward};
+static const hd__op reciprocal_op = {.name = "ReciprocalBackward0",
+                                     .backward = reciprocal_backward};
+static const hd__op pow_scalar_op = {.name = "PowBackward0", .backward = pow_scalar_backward};
+
+hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s)
+{
+    hd_tensor *y = arith_scalar("hd_add_scalar", HDK_ADD, x, s, false);
+    return hd__record(&hd__add_op, y, &(hd__record_args){.n_in = 1, .in = &x});
+}
+
+hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s)
+{
+    hd_tensor *y = arith_scalar("hd_sub_scalar", HDK_SUB, x, s, false);
+    return hd__record(&hd__sub_op, y, &(hd__record_args){.n_in = 1, .in = &x});
+}
+
+hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return record_scalar(&hd__mul_scalar_op, arith_scalar("hd_mul_scalar", HDK_MUL, x, s, false), x,
+                         s);
+}
+
+hd_tensor *(hd_div_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return record_scalar(&hd__div_scalar_op, arith_scalar("hd_div_scalar", HDK_DIV, x, s, false), x,
+                         s);
+}
+
+hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
+{
+    hd_tensor *y = arith_scalar("hd_rsub_scalar", HDK_SUB, x, s, true);
+    return hd__record(&rsub_op, y, &(hd__record_args){.n_in = 1, .in = &x});
+}
+
+hd_tensor *hd_neg(hd_tensor *x)
+{
+    if (!hd__arg("hd_neg", "x", x)) {
+        return NULL;
+    }
+    hdk_loop loop = hdk_unary()->of[HDK_NEG][x->dtype];
+    if (!loop) {
+        return hd_error_set(HD_DTYPE, "hd_neg: bool: expected numbers (hd_logical_not)");
+    }
+    hd_tensor *y = hd__map_unary("hd_neg", loop, NULL, (hd_dtype)x->dtype, x);
+    return hd__record(&neg_op, y, &(hd__record_args){.n_in = 1, .in = &x});
+}
+
+static hd_tensor *reciprocal(const char *function, hd_tensor *x)
+{
+    hd_dtype d = hd__is_float(x->dtype) ? (hd_dtype)x->dtype : HD_FLOAT32;
+    return hd__map_unary(function, hdk_unary()->of[HDK_RECIPROCAL][d], NULL, d, x);
+}
+
+/* (1 / x) s, in two roundings, as Python's s / x computes it */
+hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
+{
+    if (!hd__arg("hd_rdiv_scalar", "x", x)) {
+        return NULL;
+    }
+    hd_tensor *y = reciprocal("hd_rdiv_scalar", x);
+    y = hd__record(&reciprocal_op, y, &(hd__record_args){.n_in = 1, .in = &x, .save_y = true});
+    return y ? hd_mul_scalar(y, s) : NULL;
+}
+
+/* The exponents that PyTorch computes without pow; -2 to 3 without a step of rounding more. */
+static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loop pow_loop,
+                        hd_dtype d)
+{
+    double e = hd__scalar_double(s);
+    hd__number number;
+    hdk_loop mul = hdk_binary()->of[HDK_MUL][d];
+    const hdk_loop root = hdk_unary()->of[e == 0.5 ? HDK_SQRT : HDK_RSQRT][d];
+    if (hd__is_float(d) && (e == 0.5 || e == -0.5)) {
+        return hd__map_unary(function, root, NULL, d, x);
+    }
+    if (e == -1) {
+        return reciprocal(function, x);
+    }
+    if (e == 1) {
+        return hd__map_binary(function, mul, d, d, x, hd__number_of(&number, d, hd_scalar_int(1)));
+    }
+    if (e == 2 || e == 3 || e == -2) {
+        hd_tensor *y = hd__map_binary(function, mul, d, d, x, x);
+        return !y || e == 2 ? y
+               : e == 3     ? hd__map_binary(function, mul, d, d, y, x)
+                            : reciprocal(function, y);
+    }
+    return hd__map_binary(function, pow_loop, d, d, x, hd__number_of(&number, d, s));
+}
+
+hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
+{
+    hd_dtype d;
+    if (!hd__arg("hd_pow_scalar", "x", x)) {
+        return NULL;
+    }
+    if (s.is_int && s.v.i < 0 && !hd__is_float(x->dtype)) {
+        return hd_error_set(HD_VALUE,
+                            "hd_pow_scalar: %s to the power %" PRId64
+                            ": expected an exponent of 0 or more for integers",
+                            hd_dtype_name((hd_dtype)x->dtype), s.v.i);
+    }
+    hdk_loop loop = hd__arith_loop_scalar("hd_pow_scalar", HDK_POW, x, s, &d);
+    hd_tensor *y = loop ? power("hd_pow_scalar", x, s, loop, d) : NULL;
+    return hd__record(
+        &pow_scalar_op, y,
+        &(hd__record_args){
+            .n_in = 1, .in = &x, .n_saved = 1, .saved = &x, .params = &s, .params_size = sizeof s});
+}
+
+/* ---------------------------------------------------------------- where */
+
+static void where_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd__number zero;
+    hd_tensor *condition = hd__saved_get(n, 0);
+    hd_tensor *nothing = hd__number_of(&zero, (hd_dtype)dy[0]->dtype, hd_scalar_int(0));
+    if (hd__needs(n, 0)) {
+        dx[0] = hd_where(condition, dy[0], nothing);
+    }
+    if (hd__needs(n, 1)) {
+        dx[1] = hd_where(condition, nothing, dy[0]);
+    }
+}
+
+static const hd__op where_op = {.name = "WhereBackward0", .backward = where_backward};
+
+static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
+{
+    hd_dtype d = hd__promote(a, b);
+    hd_tensor *y = hd__elementwise_out("hd_where", d, 3, (hd_tensor *[]){condition, a, b});
+    a = y ? hd__cast(a, d) : NULL;
+    b = a ? hd__cast(b, d) : NULL;
+    if (!b) {
+        return NULL;
+    }
+    hd__map(hdk_binary()->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
+    return y;
+}
+
+hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
+{
+    if (!hd__arg("hd_where", "condition", condition) || !hd__arg("hd_where", "a", a) ||
+        !hd__arg("hd_where", "b", b)) {
+        return NULL;
+    }
+    if (condition->dtype != HD_BOOL) {
+        return hd_error_set(HD_DTYPE, "hd_where: condition of %s: expected bool",
+                            hd_dtype_name((hd_dtype)condition->dtype));
+    }
+    hd_tensor *in[] = {a, b};
+    return hd__record(&where_op, where(condition, a, b),
+                      &(hd__record_args){.n_in = 2, .in = in, .n_saved = 1, .saved = &condition});
+}
+
+static const hd__op_row rows[] = {
+    {"hd_add", &hd__add_op},
+    {"hd_sub", &hd__sub_op},
+    {"hd_mul", &hd__mul_op},
+    {"hd_div", &hd__div_op},
+    {"hd_pow", &pow_op},
+    {"hd_maximum", &maximum_op},
+    {"hd_minimum", &minimum_op},
+    {"hd_add_scalar", &hd__add_op},
+    {"hd_sub_scalar", &hd__sub_op},
+    {"hd_mul_scalar", &hd__mul_scalar_op},
+    {"hd_div_scalar", &hd__div_scalar_op},
+    {"hd_pow_scalar", &pow_scalar_op},
+    {"hd_rsub_scalar", &rsub_op},
+    {"hd_rdiv_scalar", &reciprocal_op},
+    {"hd_neg", &neg_op},
+    {"hd_where", &where_op},
+};
+HD__FAMILY(hd__ops_arith, rows);

@@ -1,0 +1,580 @@
+/* backward.c - the engine: walks the graph from outputs to leaves and adds up gradients.
+ *
+ * Nodes wait in a heap, the youngest first: every node is younger than its inputs, so when one
+ * comes out all gradients for its outputs have arrived. What reaches leaves is kept aside until
+ * the whole walk has succeeded, then added to their .grad: to all or to none. */
+#include <inttypes.h>
+
+#include "autograd/autograd_internal.h"
+
+typedef struct commit { /* value, held, for *slot */
+    hd_tensor **slot, *value;
+} commit;
+
+typedef struct capture { /* what arrives at an output of a node, for hd_grad_of */
+    hd__edge at;
+    hd_tensor *value;
+} capture;
+
+typedef struct run {
+    const char *function;
+    bool retain_graph, accumulate;
+    hd__node **heap; /* retained */
+    int64_t len, cap;
+    commit *commits;
+    int64_t n_commits, cap_commits;
+    capture *captures;
+    int64_t n_captures;
+    uint64_t mark; /* nodes with it lie on a path to a captured one; 0: all run */
+} run;
+
+static atomic_ullong last_mark;
+
+/* ---------------------------------------------------------------- the heap */
+
+static bool push(run *r, hd__node *n)
+{
+    if (!hd__grow(&r->heap, &r->cap, r->len + 1, sizeof *r->heap)) {
+        return false;
+    }
+    int64_t i = r->len++;
+    for (; i > 0 && r->heap[(i - 1) / 2]->seq < n->seq; i = (i - 1) / 2) {
+        r->heap[i] = r->heap[(i - 1) / 2];
+    }
+    r->heap[i] = hd__node_retain(n);
+    return true;
+}
+
+static hd__node *pop(run *r)
+{
+    hd__node *first = r->heap[0], *last = r->heap[--r->len];
+    int64_t i = 0;
+    for (int64_t child; (child = 2 * i + 1) < r->len; i = child) {
+        child += child + 1 < r->len && r->heap[child + 1]->seq > r->heap[child]->seq;
+        if (r->heap[child]->seq <= last->seq) {
+            break;
+        }
+        r->heap[i] = r->heap[child];
+    }
+    r->heap[i] = last;
+    return first;
+}
+
+static bool add_commit(run *r, hd_tensor **slot, hd_tensor *value)
+{
+    if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
+        return false;
+    }
+    r->commits[r->n_commits++] = (commit){slot, value};
+    return true;
+}
+
+/* ---------------------------------------------------------------- arriving gradients */
+
+/* Has nobody else a hold on t or its memory, so that it may be changed or kept as it is? */
+static bool engine_only(const hd_tensor *t)
+{
+    return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && !t->scope &&
+           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 &&
+           !t->storage->release && hd__contig(t);
+}
+
+hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    int64_t dims[HD_MAX_DIMS];
+    int n = 0, lead = x->ndim - ndim;
+    for (int d = 0; d < x->ndim; d++) {
+        bool extra = d < lead, spread = !extra && sizes[d - lead] == 1 && x->sizes[d] != 1;
+        if (!extra && !spread && x->sizes[d] != sizes[d - lead]) {
+            return NULL;
+        }
+        if (extra || spread) {
+            dims[n++] = d;
+        }
+    }
+    if (lead < 0) {
+        return NULL;
+    }
+    hd_tensor *y = n ? hd_sum_dims_n(x, true, n, dims) : x;
+    return lead ? hd_view_n(y, ndim, sizes) : y;
+}
+
+/* g in the shape and dtype of the output it belongs to; in the current scope. */
+static hd_tensor *conform(run *r, hd_tensor *g, const hd__out_meta *out, const char *who, int input)
+{
+    if (g->ndim != out->ndim ||
+        memcmp(g->sizes, out->sizes, sizeof g->sizes[0] * out->ndim) != 0) {
+        uint64_t failures = hd_error_count();
+        hd_tensor *sum = hd__sum_to(g, out->ndim, out->sizes);
+        if (!sum && hd_error_count() == failures) {
+            hd_error_set(HD_SHAPE, "%s: %s gave a gradient of %s for input %d of %s", r->function,
+                         who, HD__SHAPE(g), input, HD__SIZES(out->ndim, out->sizes));
+        }
+        g = sum;
+    }
+    return g && g->dtype != out->dtype ? hd__cast(g, (hd_dtype)out->dtype) : g;
+}
+
+/* *slot = t, which is NULL when it could not be made. */
+static bool put(hd_tensor **slot, hd_tensor *t)
+{
+    if (t) {
+        hd_tensor *before = *slot;
+        *slot = hd__hold(t);
+        hd__drop(before);
+    }
+    return t != NULL;
+}
+
+static void clear(hd_tensor **slot)
+{
+    hd__drop(*slot);
+    *slot = NULL;
+}
+
+/* Adds g to what has arrived at the edge, and queues its node. */
+static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
+{
+    if (r->mark && e.node->mark != r->mark) {
+        return true;
+    }
+    hd__out_meta *out = &e.node->outs[e.output];
+    g = conform(r, g, out, who, input);
+    if (!g) {
+        return false;
+    }
+    if (!e.node->queued) {
+        e.node->queued = push(r, e.node);
+        if (!e.node->queued) {
+            return false;
+        }
+    }
+    if (!out->pending) {
+        return put(&out->pending, g);
+    }
+    return engine_only(out->pending) ? hd_add_(out->pending, g) != NULL
+                                     : put(&out->pending, hd_add(out->pending, g));
+}
+
+static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
+{
+    hd__hook *h = extra->hooks;
+    while (h && h->id <= id) {
+        h = h->next;
+    }
+    return h;
+}
+
+static bool run_hooks(hd__out_meta *out, const hd__out_extra *extra)
+{
+    int64_t last = 0; /* ids grow along the list; a hook may remove any of them */
+    for (hd__hook *h; (h = hook_after(extra, last));) {
+        last = h->id;
+        uint64_t failures = hd_error_count();
+        hd_scope *scope = hd_scope_open();
+        hd_tensor *seen = scope ? hd__alias(out->pending, out->ndim, out->pending->sizes,
+                                            out->pending->strides, out->pending->offset)
+                                : NULL;
+        hd_tensor *g = seen ? h->f(seen, h->user) : NULL;
+        bool ok = g && hd_error_count() == failures;
+        if (!g && hd_error_count() == failures) {
+            hd_error_set(HD_USER, "hd_backward: a hook returned NULL");
+        }
+        if (ok && !hd__is_none(g)) {
+            ok = hd__same_shape(g, seen) && g->dtype == seen->dtype;
+            if (!ok) {
+                hd_error_set(HD_SHAPE, "hd_backward: a hook returned %s of %s: expected %s of %s",
+                             HD__SHAPE(g), hd_dtype_name((hd_dtype)g->dtype), HD__SHAPE(seen),
+                             hd_dtype_name((hd_dtype)seen->dtype));
+            } else {
+                put(&out->pending, g);
+            }
+        }
+        hd_scope_close(scope);
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Hooks, captures and retained gradients of an output whose gradient is complete. */
+static bool complete(run *r, hd__node *n, int k)
+{
+    hd__out_meta *out = &n->outs[k];
+    hd__out_extra *extra = out->extra;
+    if (!out->pending) {
+        return true;
+    }
+    if (extra && !run_hooks(out, extra)) {
+        return false;
+    }
+    for (int64_t i = 0; i < r->n_captures; i++) {
+        capture *c = &r->captures[i];
+        if (c->at.node == n && c->at.output == (uint32_t)k) {
+            c->value = hd__hold(out->pending);
+        }
+    }
+    bool leaf = n->op == &hd__leaf_op;
+    if (!r->accumulate || !(leaf || (extra && extra->retain_grad))) {
+        return true;
+    }
+    if (!add_commit(r, leaf ? &n->grad : &extra->grad, hd__hold(out->pending))) {
+        hd__drop(out->pending);
+        return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- one node */
+
+static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
+{
+    char name[64];
+    const char *who = hd__node_name(n, name);
+    for (int i = 0; i < n->n_in; i++) {
+        if (!dx[i]) {
+            hd_error_set(HD_USER, "%s: %s gave NULL for input %d", r->function, who, i);
+            return false;
+        }
+        if (n->edges[i].node && !hd__is_none(dx[i]) && !arrive(r, n->edges[i], dx[i], who, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
+{
+    char name[64];
+    if (n->freed) {
+        hd_error_set(HD_GRAD,
+                     "%s: %s: its graph was freed by an earlier backward; retain_graph there "
+                     "keeps it",
+                     r->function, hd__node_name(n, name));
+        return false;
+    }
+    for (int k = 0; k < n->n_out; k++) {
+        dy[k] = n->outs[k].pending;
+    }
+    for (int i = 0; i < n->n_in; i++) {
+        dx[i] = HD_NONE;
+    }
+    uint64_t failures = hd_error_count();
+    n->op->backward(n, dy, dx);
+    return hd_error_count() == failures && pass_on(r, n, dx);
+}
+
+static bool step(run *r, hd__node *n)
+{
+    hd_tensor *few[2 * HD__FEW], **block = few;
+    bool ok = true;
+    n->queued = false;
+    for (int k = 0; k < n->n_out && ok; k++) {
+        ok = complete(r, n, k);
+    }
+    if (ok && n->op != &hd__leaf_op) {
+        if (n->n_in + n->n_out > 2 * HD__FEW) {
+            block = hd_alloc((size_t)(n->n_in + n->n_out) * sizeof *block);
+        }
+        hd_scope *scope = block ? hd_scope_open() : NULL;
+        ok = scope && call_backward(r, n, block, block ? block + n->n_out : NULL);
+        hd_scope_close(scope);
+        if (ok && !r->retain_graph) {
+            hd__node_free_saved(n);
+        }
+        if (block != few) {
+            hd_free(block);
+        }
+    }
+    for (int k = 0; k < n->n_out; k++) {
+        clear(&n->outs[k].pending);
+    }
+    return ok;
+}
+
+/* ---------------------------------------------------------------- a whole run */
+
+/* The new value of a .grad, where it cannot simply be added to in place. */
+static bool prepare(commit *c)
+{
+    hd_tensor *made = NULL;
+    if (*c->slot && hd__overlaps_itself(*c->slot)) {
+        made = hd_add(*c->slot, c->value);
+    } else if (!*c->slot && !engine_only(c->value)) {
+        made = hd__clone(c->value);
+    } else {
+        return true;
+    }
+    return put(&c->value, made);
+}
+
+static void apply(commit *c)
+{
+    if (*c->slot && !hd__overlaps_itself(*c->slot)) {
+        hd_add_(*c->slot, c->value); /* same shape and dtype: cannot fail */
+        hd__drop(c->value);
+        return;
+    }
+    hd__drop(*c->slot);
+    *c->slot = c->value;
+}
+
+static bool finish(run *r, bool ok)
+{
+    hd_scope *scope = ok && r->n_commits ? hd_scope_open() : NULL;
+    for (int64_t i = 0; i < r->n_commits && ok; i++) {
+        ok = scope && prepare(&r->commits[i]);
+    }
+    for (int64_t i = 0; i < r->n_commits; i++) {
+        if (ok) {
+            apply(&r->commits[i]);
+        } else {
+            hd__drop(r->commits[i].value);
+        }
+    }
+    hd_scope_close(scope);
+    hd_free(r->commits);
+    while (r->len) {
+        hd__node *n = pop(r);
+        n->queued = false;
+        for (int k = 0; k < n->n_out; k++) {
+            clear(&n->outs[k].pending);
+        }
+        hd__node_release(n);
+    }
+    hd_free(r->heap);
+    return ok;
+}
+
+/* From seeds that have arrived already. */
+static bool walk(run *r)
+{
+    bool ok = true;
+    while (ok && r->len) {
+        hd__node *n = pop(r);
+        ok = step(r, n);
+        hd__node_release(n);
+    }
+    return ok;
+}
+
+/* The gradient that y starts with: the one given, or a one. */
+static bool seed(run *r, hd_tensor *y, hd_tensor *grad)
+{
+    bool fail = false;
+    if (hd__is_none(grad) && y->numel != 1) {
+        hd_error_set(HD_GRAD, "%s: %s: expected one element, or a gradient of that shape",
+                     r->function, HD__SHAPE(y));
+        return false;
+    }
+    if (!hd__is_none(grad) && !hd__same_shape(grad, y)) {
+        hd_error_set(HD_SHAPE, "%s: a gradient of %s for %s: expected the same shape", r->function,
+                     HD__SHAPE(grad), HD__SHAPE(y));
+        return false;
+    }
+    if (!hd__is_none(grad) && !hd__float_arg(r->function, grad)) {
+        return false;
+    }
+    if (!hd__requires_grad(y)) {
+        hd_error_set(HD_GRAD, "%s: %s does not require grad and has no grad_fn", r->function,
+                     HD__SHAPE(y));
+        return false;
+    }
+    hd_tensor *g = hd__is_none(grad) ? hd_ones_like(y, (hd_dtype)y->dtype) : grad;
+    hd__edge e = hd__edge_of(y, &fail);
+    bool ok = g && !fail && arrive(r, e, g, "the caller", 0);
+    hd__node_release(e.node);
+    return ok;
+}
+
+static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool retain_graph)
+{
+    run r = {.function = function, .retain_graph = retain_graph, .accumulate = true};
+    bool before = hd_set_grad_mode(false);
+    hd_scope *scope = hd_scope_open();
+    bool ok = scope && seed(&r, y, grad);
+    hd_scope_close(scope); /* so that only the engine holds what it made itself */
+    ok = finish(&r, ok && walk(&r));
+    hd_set_grad_mode(before);
+    return ok;
+}
+
+bool hd_backward(hd_tensor *loss)
+{
+    return hd__arg("hd_backward", "loss", loss) && backward("hd_backward", loss, HD_NONE, false);
+}
+
+bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph)
+{
+    if (!hd__arg("hd_backward_with", "y", y)) {
+        return false;
+    }
+    if (!grad) {
+        return hd__null_arg("hd_backward_with", "grad");
+    }
+    return backward("hd_backward_with", y, grad, retain_graph);
+}
+
+/* ---------------------------------------------------------------- hd_grad_of */
+
+hd_grad_options hd_grad_defaults(void)
+{
+    return (hd_grad_options){.size = sizeof(hd_grad_options)};
+}
+
+/* Every node that can be reached from the outputs, once each, youngest first, into *order. */
+static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***order, int64_t *n)
+{
+    int64_t cap = 0;
+    bool ok = true, fail = false;
+    for (int64_t i = 0; i < outputs->len && ok; i++) {
+        fail |= !hd__refresh_view(outputs->items[i]); /* so that seeding finds the same node */
+        hd__edge e = hd__edge_of(outputs->items[i], &fail);
+        if (e.node && e.node->mark != mark) {
+            e.node->mark = mark;
+            ok = push(r, e.node);
+        }
+        hd__node_release(e.node);
+    }
+    while (ok && !fail && r->len) {
+        hd__node *each = pop(r);
+        for (int i = 0; i < each->n_in && ok; i++) {
+            hd__node *input = each->edges[i].node;
+            if (input && input->mark != mark) {
+                input->mark = mark;
+                ok = push(r, input);
+            }
+        }
+        ok = ok && hd__grow(order, &cap, *n + 1, sizeof **order);
+        if (ok) {
+            (*order)[(*n)++] = each;
+        }
+        hd__node_release(each); /* the outputs hold the graph */
+    }
+    return ok && !fail;
+}
+
+/* Marks the nodes from which a captured one can be reached: only they will run. */
+static bool mark_paths(run *r, const hd_list *outputs)
+{
+    hd__node **order = NULL;
+    int64_t n = 0;
+    uint64_t seen = atomic_fetch_add(&last_mark, 2) + 1;
+    bool ok = reach(r, outputs, seen, &order, &n);
+    r->mark = seen + 1;
+    for (int64_t i = n - 1; ok && i >= 0; i--) { /* the oldest first: inputs before their users */
+        bool on_path = false;
+        for (int64_t c = 0; c < r->n_captures; c++) {
+            on_path |= r->captures[c].at.node == order[i];
+        }
+        for (int k = 0; k < order[i]->n_in; k++) {
+            hd__node *input = order[i]->edges[k].node;
+            on_path |= input && input->mark == r->mark;
+        }
+        order[i]->mark = on_path ? r->mark : seen;
+    }
+    hd_free(order);
+    return ok;
+}
+
+static bool find_captures(run *r, const hd_list *inputs)
+{
+    for (int64_t i = 0; i < inputs->len; i++) {
+        hd_tensor *x = inputs->items[i];
+        bool fail = false;
+        if (!hd__arg(r->function, "an input", x)) {
+            return false;
+        }
+        if (!hd__requires_grad(x)) {
+            hd_error_set(HD_GRAD, "%s: input %" PRId64 " of %s does not require grad", r->function,
+                         i, HD__SHAPE(x));
+            return false;
+        }
+        fail |= !hd__refresh_view(x);
+        r->captures[i].at = hd__edge_of(x, &fail);
+        r->n_captures++;
+        if (fail) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
+{
+    if (grads && grads->len != outputs->len) {
+        hd_error_set(HD_VALUE,
+                     "%s: %" PRId64 " gradients for %" PRId64 " outputs: expected as many",
+                     r->function, grads->len, outputs->len);
+        return false;
+    }
+    for (int64_t i = 0; i < outputs->len; i++) {
+        if (!seed(r, outputs->items[i], grads ? grads->items[i] : HD_NONE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool outputs_ok(const char *function, const hd_list *outputs)
+{
+    for (int64_t i = 0; i < outputs->len; i++) {
+        if (!hd__arg(function, "an output", outputs->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The captured gradients as a list in the caller's scope. */
+static hd_list *results(run *r, const hd_list *inputs, bool allow_unused)
+{
+    hd_tensor **values = hd_alloc((size_t)inputs->len * sizeof *values);
+    bool ok = values != NULL;
+    for (int64_t i = 0; i < inputs->len && ok; i++) {
+        hd_tensor *v = r->captures[i].value;
+        values[i] = v ? hd__alias(v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
+        ok = values[i] != NULL;
+        if (!v && !allow_unused) {
+            hd_error_set(HD_GRAD,
+                         "%s: input %" PRId64 " of %s: the outputs do not depend on it; "
+                         "allow_unused gives HD_NONE there",
+                         r->function, i, HD__SHAPE(inputs->items[i]));
+            ok = false;
+        }
+    }
+    hd_list *list = ok ? hd_list_n(inputs->len, values) : NULL;
+    hd_free(values);
+    return list;
+}
+
+hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list *grad_outputs,
+                    const hd_grad_options *o)
+{
+    if (!outputs || !inputs) {
+        return hd__null_arg("hd_grad_of", outputs ? "inputs" : "outputs");
+    }
+    if (!outputs_ok("hd_grad_of", outputs)) {
+        return NULL;
+    }
+    run r = {.function = "hd_grad_of", .retain_graph = o && o->retain_graph};
+    r.captures = hd__alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
+    if (!r.captures) {
+        return NULL;
+    }
+    bool before = hd_set_grad_mode(false);
+    hd_scope *scope = hd_scope_open();
+    bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
+              seed_all(&r, outputs, grad_outputs);
+    hd_scope_close(scope);
+    ok = finish(&r, ok && walk(&r));
+    hd_list *list = ok ? results(&r, inputs, o && o->allow_unused) : NULL;
+    for (int64_t i = 0; i < r.n_captures; i++) {
+        hd__node_release(r.captures[i].at.node);
+        hd__drop(r.captures[i].value);
+    }
+    hd_free(r.captures);
+    hd_set_grad_mode(before);
+    return list;
+}

@@ -1,0 +1,176 @@
+/* compare.c - comparison and logic: bool results, never a gradient. */
+#include "autograd/elementwise.h"
+
+static hd_tensor *compare(const char *function, int op, hd_tensor *a, hd_tensor *b)
+{
+    if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
+        return NULL;
+    }
+    hd_dtype d = hd__promote(a, b);
+    return hd__map_binary(function, hdk_binary()->compare[op][d], d, HD_BOOL, a, b);
+}
+
+static hd_tensor *compare_scalar(const char *function, int op, hd_tensor *x, hd_scalar s)
+{
+    hd__number number;
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    hd_dtype d = hd__promote_scalar(x, s);
+    return hd__map_binary(function, hdk_binary()->compare[op][d], d, HD_BOOL, x,
+                          hd__number_of(&number, d, s));
+}
+
+static hd_tensor *logical(const char *function, hdk_loop loop, hd_tensor *a, hd_tensor *b)
+{
+    if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
+        return NULL;
+    }
+    return hd__map_binary(function, loop, HD_BOOL, HD_BOOL, a, b);
+}
+
+hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b)
+{
+    return compare("hd_eq", HDK_EQ, a, b);
+}
+
+hd_tensor *hd_ne(hd_tensor *a, hd_tensor *b)
+{
+    return compare("hd_ne", HDK_NE, a, b);
+}
+
+hd_tensor *hd_lt(hd_tensor *a, hd_tensor *b)
+{
+    return compare("hd_lt", HDK_LT, a, b);
+}
+
+hd_tensor *hd_le(hd_tensor *a, hd_tensor *b)
+{
+    return compare("hd_le", HDK_LE, a, b);
+}
+
+hd_tensor *hd_gt(hd_tensor *a, hd_tensor *b)
+{
+    return compare("hd_gt", HDK_GT, a, b);
+}
+
+hd_tensor *hd_ge(hd_tensor *a, hd_tensor *b)
+{
+    return compare("hd_ge", HDK_GE, a, b);
+}
+
+hd_tensor *(hd_eq_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return compare_scalar("hd_eq_scalar", HDK_EQ, x, s);
+}
+
+hd_tensor *(hd_ne_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return compare_scalar("hd_ne_scalar", HDK_NE, x, s);
+}
+
+hd_tensor *(hd_lt_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return compare_scalar("hd_lt_scalar", HDK_LT, x, s);
+}
+
+hd_tensor *(hd_le_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return compare_scalar("hd_le_scalar", HDK_LE, x, s);
+}
+
+hd_tensor *(hd_gt_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return compare_scalar("hd_gt_scalar", HDK_GT, x, s);
+}
+
+hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return compare_scalar("hd_ge_scalar", HDK_GE, x, s);
+}
+
+/* Of bytes 0 and 1, "and" is the product, "or" the sum, "xor" the inequality. */
+hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b)
+{
+    return logical("hd_logical_and", hdk_binary()->of[HDK_MUL][HD_BOOL], a, b);
+}
+
+hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b)
+{
+    return logical("hd_logical_or", hdk_binary()->of[HDK_ADD][HD_BOOL], a, b);
+}
+
+hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b)
+{
+    return logical("hd_logical_xor", hdk_binary()->compare[HDK_NE][HD_BOOL], a, b);
+}
+
+hd_tensor *hd_logical_not(hd_tensor *x)
+{
+    hd__number zero;
+    if (!hd__arg("hd_logical_not", "x", x)) {
+        return NULL;
+    }
+    hd_dtype d = (hd_dtype)x->dtype;
+    return hd__map_binary("hd_logical_not", hdk_binary()->compare[HDK_EQ][d], d, HD_BOOL, x,
+                          hd__number_of(&zero, d, hd_scalar_int(0)));
+}
+
+/* ---------------------------------------------------------------- whole tensors */
+
+/* y, which is bool, fresh and dense in some order of its dims; NULL is false */
+static bool all_true(const hd_tensor *y)
+{
+    return y && !memchr(hd__ptr(y), 0, (size_t)y->numel);
+}
+
+bool hd_equal(hd_tensor *a, hd_tensor *b)
+{
+    HD_SCOPE;
+    if (!hd__arg("hd_equal", "a", a) || !hd__arg("hd_equal", "b", b)) {
+        return false;
+    }
+    return hd__same_shape(a, b) && all_true(compare("hd_equal", HDK_EQ, a, b));
+}
+
+/* a == b, or both are NaN if those count, or |a - b| is finite and within the tolerance, which
+ * integers are measured by in float32 */
+static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan)
+{
+    hd_tensor *close = hd_eq(a, b);
+    if (equal_nan) {
+        close = hd_logical_or(close, hd_logical_and(hd_ne(a, a), hd_ne(b, b)));
+    }
+    if (rtol == 0 && atol == 0) {
+        return close;
+    }
+    hd_dtype d = hd__is_float(a->dtype) ? (hd_dtype)a->dtype : HD_FLOAT32;
+    a = hd__cast(a, d);
+    b = a ? hd__cast(b, d) : NULL;
+    hd_tensor *error = b ? hd_abs(hd_sub(a, b)) : NULL;
+    hd_tensor *allowed = b ? hd_add_scalar(hd_abs(hd_mul_scalar(b, rtol)), atol) : NULL;
+    hd_tensor *within = hd_logical_and(hd_lt_scalar(error, INFINITY), hd_le(error, allowed));
+    return hd_logical_or(close, within);
+}
+
+bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan)
+{
+    HD_SCOPE;
+    HD_NO_GRAD;
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    if (!hd__arg("hd_allclose", "a", a) || !hd__arg("hd_allclose", "b", b) ||
+        !hd__broadcast("hd_allclose", 2, (hd_tensor *[]){a, b}, &ndim, sizes)) {
+        return false;
+    }
+    if (a->dtype != b->dtype) {
+        hd_error_set(HD_DTYPE, "hd_allclose: %s and %s: expected one dtype",
+                     hd_dtype_name((hd_dtype)a->dtype), hd_dtype_name((hd_dtype)b->dtype));
+        return false;
+    }
+    if (!(rtol >= 0) || !(atol >= 0)) {
+        hd_error_set(HD_VALUE, "hd_allclose: rtol %g and atol %g: expected 0 or more", rtol, atol);
+        return false;
+    }
+    return all_true(is_close(a, b, rtol, atol, equal_nan));
+}

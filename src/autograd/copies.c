@@ -1,0 +1,415 @@
+/* copies.c - new tensors made of old ones' elements: cloned, converted, joined, cut to triangles;
+ * and assignment to parts of a tensor. */
+#include <inttypes.h>
+
+#include "autograd/autograd_internal.h"
+
+/* dx = dy; the engine casts it to x's dtype */
+static void pass_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    (void)n;
+    dx[0] = dy[0];
+}
+
+static const hd__op clone_op = {.name = "CloneBackward0", .backward = pass_backward};
+static const hd__op to_op = {.name = "ToCopyBackward0", .backward = pass_backward};
+
+/* ---------------------------------------------------------------- clone, contiguous, to, detach */
+
+static hd_tensor *record_copy(const hd__op *op, hd_tensor *y, hd_tensor *x)
+{
+    return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x});
+}
+
+/* Should dim a of x lie inside dim b? By strides, equal ones by size; 0 tells nothing. */
+static int compare_dims(const hd_tensor *x, int a, int b)
+{
+    if (x->strides[a] == 0 || x->strides[b] == 0) {
+        return 0;
+    }
+    if (x->strides[a] != x->strides[b]) {
+        return x->strides[a] < x->strides[b] ? 1 : -1;
+    }
+    return x->sizes[a] < x->sizes[b];
+}
+
+/* Gives the contiguous y the order of x's dims in memory, without gaps. */
+static void lay_out_as(hd_tensor *y, const hd_tensor *x)
+{
+    int order[HD_MAX_DIMS]; /* innermost first */
+    for (int i = 0; i < x->ndim; i++) {
+        order[i] = x->ndim - 1 - i;
+        for (int j = i - 1, at = i, c; j >= 0; j--) {
+            c = compare_dims(x, order[at], order[j]);
+            if (c < 0) {
+                break;
+            }
+            if (c > 0) {
+                int inner = order[at];
+                order[at] = order[j];
+                order[j] = inner;
+                at = j;
+            }
+        }
+    }
+    int64_t stride = 1;
+    for (int i = 0; i < x->ndim; i++) {
+        y->strides[order[i]] = stride;
+        stride *= x->sizes[order[i]] > 1 ? x->sizes[order[i]] : 1;
+    }
+    hd__geometry_changed(y);
+}
+
+static hd_tensor *copied(const char *function, const hd_tensor *x, hd_dtype d)
+{
+    hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
+    if (y && !hd__contig(x)) {
+        lay_out_as(y, x);
+    }
+    return y && hd__copy(y, x) ? y : NULL;
+}
+
+hd_tensor *hd_clone(hd_tensor *x)
+{
+    if (!hd__arg("hd_clone", "x", x)) {
+        return NULL;
+    }
+    return record_copy(&clone_op, copied("hd_clone", x, (hd_dtype)x->dtype), x);
+}
+
+hd_tensor *hd_contiguous(hd_tensor *x)
+{
+    if (!hd__arg("hd_contiguous", "x", x)) {
+        return NULL;
+    }
+    return hd__contig(x) ? x : record_copy(&clone_op, hd__clone(x), x);
+}
+
+hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
+{
+    if (!hd__arg("hd_to", "x", x) || !hd__dtype_arg("hd_to", d)) {
+        return NULL;
+    }
+    return x->dtype == d ? x : record_copy(&to_op, copied("hd_to", x, d), x);
+}
+
+hd_tensor *hd_detach(hd_tensor *x)
+{
+    return hd__arg("hd_detach", "x", x) ? hd__alias(x, x->ndim, x->sizes, x->strides, x->offset)
+                                        : NULL;
+}
+
+/* ---------------------------------------------------------------- cat, stack */
+
+/* dx_i = the i-th part of dy along dim; params: dim */
+static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int *dim = hd__params(n);
+    const int64_t *lens = (const int64_t *)(dim + 2);
+    int64_t start = 0;
+    for (int i = 0; i < n->n_in; i++) {
+        if (hd__needs(n, i)) {
+            /* an empty (0,) among tensors of other rank counts for nothing */
+            const hd__out_meta *x = hd__input_meta(n, i);
+            dx[i] = lens[i] ? hd_narrow(dy[0], *dim, start, lens[i])
+                            : hd_zeros_n((hd_dtype)x->dtype, x->ndim, x->sizes);
+        }
+        start += lens[i];
+    }
+}
+
+static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int *dim = hd__params(n);
+    for (int i = 0; i < n->n_in; i++) {
+        if (hd__needs(n, i)) {
+            dx[i] = hd_select(dy[0], *dim, i);
+        }
+    }
+}
+
+static const hd__op cat_op = {.name = "CatBackward0", .backward = cat_backward};
+static const hd__op stack_op = {.name = "StackBackward0", .backward = stack_backward};
+
+static bool inputs_ok(const char *function, int64_t n, hd_tensor *const *xs)
+{
+    if (n < 1 || n > INT32_MAX) {
+        hd_error_set(HD_VALUE, "%s: %" PRId64 " tensors: expected 1 or more", function, n);
+        return false;
+    }
+    if (!xs) {
+        return hd__null_arg(function, "xs");
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (!hd__arg(function, "one of xs", xs[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
+{
+    hd_tensor all = {.dtype = xs[0]->dtype, .ndim = xs[0]->ndim};
+    for (int64_t i = 1; i < n; i++) {
+        all.dtype = (uint8_t)hd__promote(&all, xs[i]);
+        all.ndim = xs[i]->ndim > all.ndim ? xs[i]->ndim : all.ndim;
+    }
+    return (hd_dtype)all.dtype;
+}
+
+static bool skipped(const hd_tensor *x)
+{
+    return x->ndim == 1 && x->sizes[0] == 0;
+}
+
+/* The first that counts gives the shape; the others must agree but at dim. */
+static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at,
+                                  int64_t *sizes)
+{
+    const hd_tensor *first = xs[0];
+    for (int64_t i = 1; i < n && skipped(first); i++) {
+        first = xs[i];
+    }
+    *at = skipped(first) ? 0 : hd__dim("hd_cat", first, dim); /* nothing to join along any dim */
+    if (*at < 0) {
+        return NULL;
+    }
+    memcpy(sizes, first->sizes, sizeof first->sizes);
+    sizes[*at] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (skipped(xs[i])) {
+            continue;
+        }
+        if (xs[i]->ndim == 0) {
+            return hd_error_set(
+                HD_SHAPE, "hd_cat: a tensor of (): expected dimensions; hd_stack adds one");
+        }
+        bool fits = xs[i]->ndim == first->ndim;
+        for (int d = 0; d < first->ndim && fits; d++) {
+            fits = d == *at || xs[i]->sizes[d] == first->sizes[d];
+        }
+        if (!fits) {
+            return hd_error_set(HD_SHAPE,
+                                "hd_cat: %s and %s along dim %d: expected the other sizes equal",
+                                HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
+        }
+        if (__builtin_add_overflow(sizes[*at], xs[i]->sizes[*at], &sizes[*at])) {
+            return hd_error_set(HD_MEMORY, "hd_cat: %s and others along dim %d: the size overflows",
+                                HD__SHAPE(first), *at);
+        }
+    }
+    return first;
+}
+
+/* Copies x to y[start : start + len] of dim. */
+static bool lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start, int64_t len)
+{
+    hd_tensor place = *y;
+    place.sizes[dim] = len;
+    place.offset += start * place.strides[dim];
+    hd__geometry_changed(&place);
+    return hd__copy(&place, x);
+}
+
+hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
+{
+    int at = -1;
+    int64_t sizes[HD_MAX_DIMS];
+    if (!inputs_ok("hd_cat", n, xs)) {
+        return NULL;
+    }
+    const hd_tensor *first = cat_shape(n, xs, dim, &at, sizes);
+    hd_tensor *y = first ? hd__empty("hd_cat", promoted(n, xs), first->ndim, sizes) : NULL;
+    size_t params_size = 2 * sizeof(int) + (size_t)n * sizeof(int64_t);
+    int *params = y ? hd_alloc(params_size) : NULL;
+    if (!params) {
+        return NULL;
+    }
+    int64_t *lens = (int64_t *)(params + 2), start = 0;
+    params[0] = at;
+    for (int64_t i = 0; i < n; i++) {
+        lens[i] = skipped(xs[i]) ? 0 : xs[i]->sizes[at];
+        if (lens[i]) {
+            lay(y, xs[i], at, start, lens[i]);
+        }
+        start += lens[i];
+    }
+    hd__record_args a = {.n_in = (int)n, .in = xs, .params = params, .params_size = params_size};
+    y = hd__record(&cat_op, y, &a);
+    hd_free(params);
+    return y;
+}
+
+hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
+{
+    if (!inputs_ok("hd_stack", n, xs)) {
+        return NULL;
+    }
+    for (int64_t i = 1; i < n; i++) {
+        if (!hd__same_shape(xs[0], xs[i])) {
+            return hd_error_set(HD_SHAPE, "hd_stack: %s and %s: expected equal shapes",
+                                HD__SHAPE(xs[0]), HD__SHAPE(xs[i]));
+        }
+    }
+    int ndim = xs[0]->ndim + 1, at = dim < 0 ? dim + ndim : dim;
+    if (at < 0 || at >= ndim) {
+        return hd_error_set(HD_INDEX, "hd_stack: dim %d of %d: expected %d to %d", dim, ndim, -ndim,
+                            ndim - 1);
+    }
+    int64_t sizes[HD_MAX_DIMS + 1];
+    for (int d = 0; d < ndim; d++) {
+        sizes[d] = d == at ? n : xs[0]->sizes[d < at ? d : d - 1];
+    }
+    hd_tensor *y = hd__empty("hd_stack", promoted(n, xs), ndim, sizes);
+    for (int64_t i = 0; y && i < n; i++) {
+        hd_tensor place = *y; /* y without dim `at`, at its i-th index */
+        place.ndim--;
+        place.offset = i * y->strides[at];
+        for (int d = at; d < place.ndim; d++) {
+            place.sizes[d] = y->sizes[d + 1];
+            place.strides[d] = y->strides[d + 1];
+        }
+        hd__geometry_changed(&place);
+        hd__copy(&place, xs[i]);
+    }
+    hd__record_args a = {
+        .n_in = (int)n, .in = xs, .params = &at, .params_size = sizeof at};
+    return hd__record(&stack_op, y, &a);
+}
+
+hd_tensor *hd_cat_list(const hd_list *xs, int dim)
+{
+    return xs ? hd_cat_n(xs->len, xs->items, dim) : hd__null_arg("hd_cat", "xs");
+}
+
+hd_tensor *hd_stack_list(const hd_list *xs, int dim)
+{
+    return xs ? hd_stack_n(xs->len, xs->items, dim) : hd__null_arg("hd_stack", "xs");
+}
+
+/* ---------------------------------------------------------------- triangles */
+
+static void tril_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_tril(dy[0], *(const int64_t *)hd__params(n));
+}
+
+static void triu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_triu(dy[0], *(const int64_t *)hd__params(n));
+}
+
+static const hd__op tril_op = {.name = "TrilBackward0", .backward = tril_backward};
+static const hd__op triu_op = {.name = "TriuBackward0", .backward = triu_backward};
+
+/* Zeroes what a triangle leaves out, row by row, in a contiguous y: columns above i + diagonal
+ * (lower) or below it. */
+static void cut(hd_tensor *y, int64_t diagonal, bool lower)
+{
+    int64_t rows = y->sizes[y->ndim - 2], columns = y->sizes[y->ndim - 1];
+    size_t each = (size_t)hd_dtype_size((hd_dtype)y->dtype);
+    int64_t all = columns > 0 ? y->numel / columns : 0;
+    char *row = hd__ptr(y);
+    for (int64_t r = 0; r < all; r++, row += columns * (int64_t)each) {
+        int64_t i = r % rows;
+        /* the first column above the diagonal, kept within the row without overflow */
+        int64_t edge = diagonal >= columns ? columns : diagonal < -rows ? 0 : i + diagonal;
+        edge += lower && diagonal < columns && diagonal >= -rows;
+        edge = edge < 0 ? 0 : edge > columns ? columns : edge;
+        if (lower) {
+            memset(row + edge * (int64_t)each, 0, (size_t)(columns - edge) * each);
+        } else {
+            memset(row, 0, (size_t)edge * each);
+        }
+    }
+}
+
+static hd_tensor *triangle(const char *function, const hd__op *op, hd_tensor *x, int64_t diagonal,
+                           bool lower)
+{
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    if (x->ndim < 2) {
+        return hd_error_set(HD_SHAPE, "%s: %s: expected 2 dimensions or more", function,
+                            HD__SHAPE(x));
+    }
+    hd_tensor *y = hd__clone(x);
+    if (y) {
+        cut(y, diagonal, lower);
+    }
+    hd__record_args a = {
+        .n_in = 1, .in = &x, .params = &diagonal, .params_size = sizeof diagonal};
+    return hd__record(op, y, &a);
+}
+
+hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal)
+{
+    return triangle("hd_tril", &tril_op, x, diagonal, true);
+}
+
+hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal)
+{
+    return triangle("hd_triu", &triu_op, x, diagonal, false);
+}
+
+/* ---------------------------------------------------------------- x[...] = value */
+
+/* value without leading dims of size 1 beyond the target's rank, as Python's assignment allows. */
+static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
+{
+    int lead = 0;
+    while (value->ndim - lead > target->ndim && value->sizes[lead] == 1) {
+        lead++;
+    }
+    bool fits = value->ndim - lead <= target->ndim;
+    for (int d = lead; d < value->ndim && fits; d++) {
+        int64_t size = value->sizes[d];
+        fits = size == 1 || size == target->sizes[target->ndim - value->ndim + d];
+    }
+    if (!fits) {
+        return hd_error_set(HD_SHAPE, "hd_setitem: a value of %s for %s: expected it to broadcast",
+                            HD__SHAPE(value), HD__SHAPE(target));
+    }
+    return lead ? hd_view_n(value, value->ndim - lead, value->sizes + lead) : value;
+}
+
+hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index)
+{
+    if (!hd__arg("hd_setitem", "x", x) || !hd__arg("hd_setitem", "value", value)) {
+        return NULL;
+    }
+    hd_scope *scope = hd_scope_open();
+    hd_tensor *target = scope ? hd__getitem("hd_setitem", x, n, index) : NULL;
+    value = target ? fitting(value, target) : NULL;
+    bool ok = value && hd__inplace_ok("hd_setitem", target, 2, (hd_tensor *[]){target, value}) &&
+              hd_copy_(target, value);
+    hd_scope_close(scope);
+    return ok ? x : NULL;
+}
+
+hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
+{
+    if (!hd__arg("hd_setitem_scalar", "x", x)) {
+        return NULL;
+    }
+    hd_scope *scope = hd_scope_open();
+    hd_tensor *target = scope ? hd__getitem("hd_setitem_scalar", x, n, index) : NULL;
+    bool ok = target &&
+              hd__scalar_fits("hd_setitem_scalar", (hd_dtype)target->dtype, value) &&
+              hd__inplace_ok("hd_setitem_scalar", target, 1, &target) && (hd_fill_)(target, value);
+    hd_scope_close(scope);
+    return ok ? x : NULL;
+}
+
+/* ---------------------------------------------------------------- the family */
+
+static const hd__op_row rows[] = {
+    {"hd_clone", &clone_op},  {"hd_contiguous", &clone_op},
+    {"hd_to", &to_op},        {"hd_cat", &cat_op},
+    {"hd_stack", &stack_op},  {"hd_tril", &tril_op},
+    {"hd_triu", &triu_op},    {"hd_setitem", NULL},
+    {"hd_setitem_scalar", NULL},
+};
+HD__FAMILY(hd__ops_copy, rows);

@@ -1,0 +1,195 @@
+/* elementwise.c - what the elementwise families share: results, and loops run over tensors.
+ *
+ * Small contiguous operands of one shape go straight to the loop; everything else through the
+ * iterator. */
+#include "autograd/elementwise.h"
+
+enum { DIRECT = 32768 }; /* elements; above, the iterator splits the work */
+
+hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s)
+{
+    hd__scalar_bytes(d, s, &n->bytes);
+    n->storage.data = &n->bytes;
+    n->t.dtype = (uint8_t)d;
+    n->t.ndim = 0;
+    n->t.flags = HD__F_CONTIGUOUS;
+    n->t.storage = &n->storage;
+    n->t.offset = 0;
+    n->t.numel = 1;
+    return &n->t;
+}
+
+/* ---------------------------------------------------------------- results */
+
+/* x's stride along dim d of y's, 0 where x is broadcast */
+static int64_t stride_at(const hd_tensor *x, const hd_tensor *y, int d)
+{
+    int at = d - (y->ndim - x->ndim);
+    return at < 0 || (x->sizes[at] == 1 && y->sizes[d] != 1) ? 0 : x->strides[at];
+}
+
+/* Does dim a lie inside dim b (< 0), around it (> 0), or do the inputs not say (0)? The first input
+ * that is not broadcast along either decides. */
+static int compare_dims(int n, hd_tensor *const *xs, const hd_tensor *y, int a, int b)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t sa = stride_at(xs[i], y, a), sb = stride_at(xs[i], y, b);
+        if (sa == 0 || sb == 0) {
+            continue;
+        }
+        if (sa != sb) {
+            return sa < sb ? -1 : 1;
+        }
+        if (y->sizes[a] > y->sizes[b]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Orders y's dims by an insertion sort that passes over undecided pairs. */
+static void lay_out(int n, hd_tensor *const *xs, hd_tensor *y)
+{
+    int perm[HD_MAX_DIMS]; /* innermost first */
+    for (int i = 0; i < y->ndim; i++) {
+        perm[i] = y->ndim - 1 - i;
+    }
+    for (int i = 1; i < y->ndim; i++) {
+        for (int at = i, j = i - 1; j >= 0; j--) {
+            int order = compare_dims(n, xs, y, perm[j], perm[at]);
+            if (order < 0) {
+                break;
+            }
+            if (order > 0) {
+                int dim = perm[j];
+                perm[j] = perm[at];
+                perm[at] = dim;
+                at = j;
+            }
+        }
+    }
+    int64_t stride = 1;
+    for (int i = 0; i < y->ndim; i++) {
+        y->strides[perm[i]] = stride;
+        stride *= y->sizes[perm[i]] > 1 ? y->sizes[perm[i]] : 1;
+    }
+    hd__geometry_changed(y);
+}
+
+hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tensor *const *xs)
+{
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    if (!hd__broadcast(function, n, xs, &ndim, sizes)) {
+        return NULL;
+    }
+    hd_tensor *y = hd__empty(function, d, ndim, sizes);
+    bool contiguous = true;
+    for (int i = 0; i < n; i++) {
+        contiguous &= hd__contig(xs[i]);
+    }
+    if (y && !contiguous && y->numel > 0) {
+        lay_out(n, xs, y);
+    }
+    return y;
+}
+
+/* ---------------------------------------------------------------- loops */
+
+static int64_t bytes_of(int dtype)
+{
+    static const int8_t bytes[] = {4, 8, 8, 1};
+    return bytes[dtype];
+}
+
+hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params, hd_dtype in,
+                         hd_tensor *x)
+{
+    if (x->dtype == in && hd__contig(x) && x->numel <= DIRECT) {
+        hd_tensor *y = hd__empty(function, in, x->ndim, x->sizes);
+        if (y) {
+            const int64_t strides[] = {bytes_of(in), bytes_of(in)};
+            loop((char *[]){hd__ptr(y), hd__ptr(x)}, strides, y->numel, params);
+        }
+        return y;
+    }
+    hd_tensor *y = hd__elementwise_out(function, in, 1, &x);
+    x = y ? hd__cast(x, in) : NULL;
+    if (!x) {
+        return NULL;
+    }
+    hd__map(loop, params, 2, (hd_tensor *[]){y, x});
+    return y;
+}
+
+static hd_tensor *map_direct(const char *function, hdk_loop loop, hd_dtype out, hd_tensor *a,
+                             hd_tensor *b)
+{
+    hd_tensor *y = hd__empty(function, out, a->ndim, a->sizes);
+    if (y) {
+        int64_t in = bytes_of(a->dtype);
+        const int64_t strides[] = {bytes_of(out), in, b->ndim ? in : 0};
+        loop((char *[]){hd__ptr(y), hd__ptr(a), hd__ptr(b)}, strides, y->numel, NULL);
+    }
+    return y;
+}
+
+hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_dtype out,
+                          hd_tensor *a, hd_tensor *b)
+{
+    if (a->dtype == in && b->dtype == in && a->numel <= DIRECT && hd__contig(a) &&
+        (b->ndim == 0 || (hd__contig(b) && hd__same_shape(a, b)))) {
+        return map_direct(function, loop, out, a, b);
+    }
+    hd_tensor *y = hd__elementwise_out(function, out, 2, (hd_tensor *[]){a, b});
+    a = y ? hd__cast(a, in) : NULL;
+    b = a ? hd__cast(b, in) : NULL;
+    if (!b) {
+        return NULL;
+    }
+    hd__map(loop, NULL, 3, (hd_tensor *[]){y, a, b});
+    return y;
+}
+
+hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
+{
+    if (!saved) {
+        return NULL;
+    }
+    hd_dtype d = (hd_dtype)dy->dtype;
+    return hd__map_binary("hd_backward", hdk_binary()->of[op][d], d, d, dy, saved);
+}
+
+/* ---------------------------------------------------------------- arithmetic */
+
+static hdk_loop loop_for(const char *function, int op, const char *a, const char *b, bool bools,
+                         hd_dtype *d)
+{
+    if (op == HDK_DIV && !hd__is_float(*d)) {
+        *d = HD_FLOAT32;
+    }
+    hdk_loop loop = hdk_binary()->of[op][*d];
+    if (!loop || (op == HDK_SUB && bools)) {
+        hd_error_set(HD_DTYPE, "%s: %s and %s: expected %s", function, a, b,
+                     op == HDK_SUB ? "no bool (hd_logical_xor, hd_logical_not)" : "numbers");
+        return NULL;
+    }
+    return loop;
+}
+
+hdk_loop hd__arith_loop(const char *function, int op, const hd_tensor *a, const hd_tensor *b,
+                        hd_dtype *d)
+{
+    *d = hd__promote(a, b);
+    return loop_for(function, op, hd_dtype_name((hd_dtype)a->dtype),
+                    hd_dtype_name((hd_dtype)b->dtype), a->dtype == HD_BOOL || b->dtype == HD_BOOL,
+                    d);
+}
+
+hdk_loop hd__arith_loop_scalar(const char *function, int op, const hd_tensor *x, hd_scalar s,
+                               hd_dtype *d)
+{
+    *d = hd__promote_scalar(x, s);
+    return loop_for(function, op, hd_dtype_name((hd_dtype)x->dtype), "a number",
+                    x->dtype == HD_BOOL, d);
+}

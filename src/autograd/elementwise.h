@@ -1,0 +1,42 @@
+/* elementwise.h - what the elementwise families share: results, and loops run over tensors. */
+#ifndef HEED_AUTOGRAD_ELEMENTWISE_H
+#define HEED_AUTOGRAD_ELEMENTWISE_H
+
+#include "autograd/autograd_internal.h"
+#include "tensor/kernels/elementwise.h"
+
+/* A 0-d tensor on the stack that holds a number; lives as long as the struct, holds no counts. */
+typedef struct hd__number {
+    hd_tensor t;
+    hd__storage storage;
+    int64_t bytes;
+} hd__number;
+
+hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s);
+
+/* The result of an elementwise op on xs: of their broadcast shape and dtype d, values undefined.
+ * Dims lie in memory in the order of the inputs' strides, as PyTorch's TensorIterator has it: the
+ * sum of two transposed tensors is transposed. */
+hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tensor *const *xs);
+
+/* loop over f(x), or over a op b; inputs are converted to dtype `in`, the result is of dtype out. */
+hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params, hd_dtype in,
+                         hd_tensor *x);
+hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_dtype out,
+                          hd_tensor *a, hd_tensor *b);
+
+/* dx of dy and a saved tensor, by one of hdk_binary's backward loops. */
+hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved);
+
+/* The loop of an arithmetic op of hdk_binary on a and b, and the dtype d that it computes in; NULL
+ * and HD_DTYPE when the op is not for these dtypes (bools are not subtracted). */
+hdk_loop hd__arith_loop(const char *function, int op, const hd_tensor *a, const hd_tensor *b,
+                        hd_dtype *d);
+hdk_loop hd__arith_loop_scalar(const char *function, int op, const hd_tensor *x, hd_scalar s,
+                               hd_dtype *d);
+
+/* Descriptors that the in-place forms record too. The _scalar ones have the number as params. */
+extern const hd__op hd__add_op, hd__sub_op, hd__mul_op, hd__div_op, hd__mul_scalar_op,
+    hd__div_scalar_op;
+
+#endif

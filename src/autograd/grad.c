@@ -1,0 +1,240 @@
+/* grad.c - grad mode, leaves, .grad, and hooks on tensors. */
+#include "autograd/autograd_internal.h"
+
+/* ---------------------------------------------------------------- grad mode */
+
+bool hd_grad_mode(void)
+{
+    return hd__grad_mode_on;
+}
+
+bool hd_set_grad_mode(bool on)
+{
+    bool before = hd__grad_mode_on;
+    hd__grad_mode_on = on;
+    return before;
+}
+
+/* ---------------------------------------------------------------- leaves */
+
+static hd__node *leaf_node(const hd_tensor *x)
+{
+    hd__node *n = x->attachment;
+    return n && n->op == &hd__leaf_op ? n : NULL;
+}
+
+static bool make_leaf(hd_tensor *x)
+{
+    hd__node *n = hd__node_new(&hd__leaf_op, 0, NULL, 0, 1, 0);
+    if (!n) {
+        return false;
+    }
+    n->outs[0].dtype = x->dtype;
+    n->outs[0].ndim = x->ndim;
+    memcpy(n->outs[0].sizes, x->sizes, sizeof x->sizes[0] * x->ndim);
+    hd__attach(x, n, 0);
+    return true;
+}
+
+hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
+{
+    if (!hd__arg("hd_requires_grad_", "x", x)) {
+        return NULL;
+    }
+    if (on && !hd__float_arg("hd_requires_grad_", x)) {
+        return NULL;
+    }
+    if (!hd_is_leaf(x)) {
+        return on ? x
+                  : hd_error_set(HD_GRAD,
+                                 "hd_requires_grad_: %s with grad_fn=<%s>: only a leaf can stop "
+                                 "requiring grad; hd_detach gives one",
+                                 HD__SHAPE(x), hd_grad_fn(x));
+    }
+    if (on && !x->attachment && !make_leaf(x)) {
+        return NULL;
+    }
+    if (x->attachment) {
+        leaf_node(x)->requires_grad = on;
+    }
+    return x;
+}
+
+bool hd_requires_grad(const hd_tensor *x)
+{
+    return hd__arg("hd_requires_grad", "x", x) && hd__requires_grad(x);
+}
+
+bool hd_is_leaf(const hd_tensor *x)
+{
+    return hd__arg("hd_is_leaf", "x", x) && (!hd__requires_grad(x) || leaf_node(x));
+}
+
+const char *hd_grad_fn(const hd_tensor *x)
+{
+    if (!hd__arg("hd_grad_fn", "x", x)) {
+        return NULL;
+    }
+    bool fail = false;
+    char name[64];
+    hd__edge e = hd__edge_of(x, &fail);
+    const char *text = "";
+    if (e.node && e.node->op == &hd__user_op) {
+        char *copy = hd__scope_alloc("hd_grad_fn", sizeof name);
+        text = copy ? hd__node_name(e.node, copy) : NULL;
+    } else if (e.node && e.node->op != &hd__leaf_op) {
+        text = e.node->op->name;
+    }
+    hd__node_release(e.node);
+    return fail ? NULL : text;
+}
+
+hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
+{
+    if (!hd__arg("hd_parameter", "x", x) || (requires_grad && !hd__float_arg("hd_parameter", x))) {
+        return NULL;
+    }
+    hd_tensor *p = hd__alias(x, x->ndim, x->sizes, x->strides, x->offset);
+    if (!p) {
+        return NULL;
+    }
+    p->flags |= HD__F_PARAMETER;
+    return requires_grad ? hd_requires_grad_(p, true) : p;
+}
+
+/* ---------------------------------------------------------------- .grad */
+
+/* Where x's .grad lies; NULL when x can have none yet. */
+static hd_tensor **grad_slot(const hd_tensor *x)
+{
+    hd__node *n = x->attachment;
+    if (!n) {
+        return NULL;
+    }
+    if (n->op == &hd__leaf_op) {
+        return &n->grad;
+    }
+    hd__out_extra *extra = n->outs[x->output].extra;
+    return extra && extra->retain_grad ? &extra->grad : NULL;
+}
+
+hd_tensor *hd_grad(const hd_tensor *x)
+{
+    if (!hd__arg("hd_grad", "x", x)) {
+        return NULL;
+    }
+    hd_tensor **slot = grad_slot(x);
+    if (!slot || !*slot) {
+        return HD_NONE;
+    }
+    const hd_tensor *g = *slot;
+    return hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
+}
+
+bool hd_set_grad(hd_tensor *x, hd_tensor *g)
+{
+    if (!hd__arg("hd_set_grad", "x", x)) {
+        return false;
+    }
+    if (!g) {
+        return hd__null_arg("hd_set_grad", "g");
+    }
+    hd_tensor **slot = grad_slot(x);
+    if (hd__is_none(g)) {
+        if (slot) {
+            hd__drop(*slot);
+            *slot = NULL;
+        }
+        return true;
+    }
+    if (!hd__same_shape(x, g) || x->dtype != g->dtype) {
+        hd_error_set(HD_SHAPE, "hd_set_grad: %s of %s for %s of %s: expected the same", HD__SHAPE(g),
+                     hd_dtype_name((hd_dtype)g->dtype), HD__SHAPE(x),
+                     hd_dtype_name((hd_dtype)x->dtype));
+        return false;
+    }
+    if (!slot && !hd_is_leaf(x)) {
+        hd_error_set(HD_GRAD, "hd_set_grad: %s is no leaf: hd_retain_grad first", HD__SHAPE(x));
+        return false;
+    }
+    if (!slot && (!hd__float_arg("hd_set_grad", x) || !make_leaf(x))) {
+        return false;
+    }
+    hd_tensor *held = hd__alias_held(g);
+    if (!held) {
+        return false;
+    }
+    slot = grad_slot(x);
+    hd__drop(*slot);
+    *slot = held;
+    return true;
+}
+
+hd_tensor *hd_retain_grad(hd_tensor *x)
+{
+    if (!hd__arg("hd_retain_grad", "x", x)) {
+        return NULL;
+    }
+    if (!hd__requires_grad(x)) {
+        return hd_error_set(HD_GRAD, "hd_retain_grad: %s does not require grad", HD__SHAPE(x));
+    }
+    if (leaf_node(x)) {
+        return x;
+    }
+    hd__out_extra *extra = hd__refresh_view(x) ? hd__extra_of(x) : NULL;
+    if (!extra) {
+        return NULL;
+    }
+    extra->retain_grad = true;
+    return x;
+}
+
+/* ---------------------------------------------------------------- hooks */
+
+static atomic_llong last_id;
+
+int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
+{
+    if (!hd__arg("hd_register_hook", "x", x)) {
+        return -1;
+    }
+    if (!hook) {
+        hd__null_arg("hd_register_hook", "hook");
+        return -1;
+    }
+    if (!hd__requires_grad(x)) {
+        hd_error_set(HD_GRAD, "hd_register_hook: %s does not require grad", HD__SHAPE(x));
+        return -1;
+    }
+    hd__out_extra *extra = hd__refresh_view(x) ? hd__extra_of(x) : NULL;
+    hd__hook *h = extra ? hd_alloc(sizeof *h) : NULL;
+    if (!h) {
+        return -1;
+    }
+    *h = (hd__hook){.id = atomic_fetch_add(&last_id, 1) + 1, .f = hook, .user = user};
+    hd__hook **end = &extra->hooks;
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = h;
+    return h->id;
+}
+
+bool hd_remove_hook(hd_tensor *x, int64_t id)
+{
+    if (!hd__arg("hd_remove_hook", "x", x)) {
+        return false;
+    }
+    hd__node *n = x->attachment;
+    hd__out_extra *extra = n ? n->outs[x->output].extra : NULL;
+    for (hd__hook **at = extra ? &extra->hooks : NULL; at && *at; at = &(*at)->next) {
+        if ((*at)->id == id) {
+            hd__hook *gone = *at;
+            *at = gone->next;
+            hd_free(gone);
+            return true;
+        }
+    }
+    hd_error_set(HD_VALUE, "hd_remove_hook: %lld is no hook of %s", (long long)id, HD__SHAPE(x));
+    return false;
+}

@@ -1,0 +1,175 @@
+/* gradcheck.c - gradients against central differences, in float64.
+ *
+ * The outputs are weighted with fixed, uneven weights and summed, so that one backward gives what
+ * every single difference is compared with. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "autograd/autograd_internal.h"
+
+typedef struct check {
+    hd_gradcheck_fn f;
+    void *user;
+    int n;
+    hd_tensor *const *inputs;
+    hd_gradcheck_options o;
+} check;
+
+hd_gradcheck_options hd_gradcheck_defaults(void)
+{
+    return (hd_gradcheck_options){
+        .size = sizeof(hd_gradcheck_options), .eps = 1e-6, .atol = 1e-5, .rtol = 1e-3};
+}
+
+/* Weights in [0.5, 1.5) that repeat nowhere soon. */
+static hd_tensor *weights_like(const hd_tensor *y)
+{
+    hd_tensor *w = hd__empty("hd_gradcheck", HD_FLOAT64, y->ndim, y->sizes);
+    for (int64_t i = 0; w && i < w->numel; i++) {
+        double turn = (double)(i + 1) * 0.6180339887498949;
+        ((double *)hd__ptr(w))[i] = 0.5 + turn - floor(turn);
+    }
+    return w;
+}
+
+static hd_tensor *call(const check *c)
+{
+    hd_generator *g = hd_generator_current();
+    hd_generator_seed(g, c->o.seed);
+    hd_tensor *y = c->f(c->inputs, c->n, c->user);
+    return y && hd__arg("hd_gradcheck", "f's result", y) && hd__float_arg("hd_gradcheck", y) ? y
+                                                                                            : NULL;
+}
+
+/* sum(weights * f), in float64; NaN on failure. */
+static double weighted(const check *c)
+{
+    HD_SCOPE;
+    HD_NO_GRAD;
+    hd_tensor *y = call(c);
+    return y ? hd_item(hd_sum(hd_mul(hd__cast(y, HD_FLOAT64), weights_like(y)))) : NAN;
+}
+
+/* Where element i (row-major) of x lies. */
+static double *element(hd_tensor *x, int64_t i, int64_t *index)
+{
+    int64_t at = x->offset;
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        index[d] = i % x->sizes[d];
+        at += index[d] * x->strides[d];
+        i /= x->sizes[d];
+    }
+    return (double *)x->storage->data + at;
+}
+
+static double difference(const check *c, double *at)
+{
+    double before = *at;
+    *at = before + c->o.eps;
+    double above = weighted(c);
+    *at = before - c->o.eps;
+    double below = weighted(c);
+    *at = before;
+    return (above - below) / (2 * c->o.eps);
+}
+
+static bool compare(const check *c, int input, const hd_tensor *grad, const char *name)
+{
+    hd_tensor *x = c->inputs[input];
+    for (int64_t i = 0; i < x->numel; i++) {
+        int64_t index[HD_MAX_DIMS];
+        uint64_t failures = hd_error_count();
+        double numeric = difference(c, element(x, i, index));
+        if (hd_error_count() != failures) {
+            return false;
+        }
+        double given = hd_get_n(grad, x->ndim, index);
+        if (!(fabs(given - numeric) <= c->o.atol + c->o.rtol * fabs(numeric))) {
+            hd_error_set(HD_GRAD,
+                         "hd_gradcheck: %s, input %d at %s: backward gives %.9g, differences give "
+                         "%.9g",
+                         name, input, HD__SIZES(x->ndim, index), given, numeric);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool inputs_ok(int n, hd_tensor *const *inputs)
+{
+    for (int i = 0; i < n; i++) {
+        if (!hd__arg("hd_gradcheck", "an input", inputs[i])) {
+            return false;
+        }
+        if (hd__requires_grad(inputs[i]) &&
+            (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
+             hd__overlaps_itself(inputs[i]))) {
+            hd_error_set(HD_VALUE, "hd_gradcheck: input %d of %s of %s: expected a float64 leaf", i,
+                         HD__SHAPE(inputs[i]), hd_dtype_name((hd_dtype)inputs[i]->dtype));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The gradients of weighted(c) by backward, HD_NONE for inputs that require none or are unused. */
+static bool analytic(const check *c, hd_tensor **grads, char name[64])
+{
+    hd_tensor *y = call(c);
+    if (!y) {
+        return false;
+    }
+    const char *fn = hd_grad_fn(y);
+    snprintf(name, 64, "%s", fn && *fn ? fn : "f");
+    int checked = 0;
+    hd_tensor *wanted[HD__FEW];
+    for (int i = 0; i < c->n; i++) {
+        grads[i] = HD_NONE;
+        if (hd__requires_grad(c->inputs[i])) {
+            wanted[checked++] = c->inputs[i];
+        }
+    }
+    if (!checked || !hd__requires_grad(y)) {
+        return true;
+    }
+    hd_grad_options o = hd_grad_defaults();
+    o.allow_unused = true;
+    hd_tensor *w = hd__cast(weights_like(y), (hd_dtype)y->dtype);
+    hd_list *found =
+        hd_grad_of(hd_list_n(1, &y), hd_list_n(checked, wanted), hd_list_n(1, &w), &o);
+    for (int i = 0, k = 0; found && i < c->n; i++) {
+        if (hd__requires_grad(c->inputs[i])) {
+            grads[i] = found->items[k++];
+        }
+    }
+    return found != NULL;
+}
+
+bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inputs,
+                    const hd_gradcheck_options *o)
+{
+    if (!f || !inputs) {
+        return hd__null_arg("hd_gradcheck", f ? "inputs" : "f");
+    }
+    if (n < 1 || n > HD__FEW) {
+        hd_error_set(HD_VALUE, "hd_gradcheck: %d inputs: expected 1 to %d", n, HD__FEW);
+        return false;
+    }
+    if (!inputs_ok(n, inputs)) {
+        return false;
+    }
+    HD_SCOPE;
+    bool before = hd_set_grad_mode(true);
+    check c = {f, user, n, inputs, o ? *o : hd_gradcheck_defaults()};
+    hd_tensor *grads[HD__FEW];
+    char name[64];
+    bool ok = analytic(&c, grads, name);
+    for (int i = 0; ok && i < n; i++) {
+        if (hd__requires_grad(inputs[i])) {
+            hd_tensor *g = hd__is_none(grads[i]) ? hd_zeros_like(inputs[i], HD_FLOAT64) : grads[i];
+            ok = g && compare(&c, i, g, name);
+        }
+    }
+    hd_set_grad_mode(before);
+    return ok;
+}

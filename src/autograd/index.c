@@ -1,0 +1,447 @@
+/* index.c - picking elements by an index tensor: index_select, gather, embedding, one_hot.
+ *
+ * Every index is checked before anything is made. Backward adds in the index's order, whatever the
+ * thread count: threads share out columns, never indices. */
+#include "autograd/index.h"
+
+#include <inttypes.h>
+
+enum { GRAIN = 32768 };
+
+/* ---------------------------------------------------------------- checking */
+
+static bool index_arg(const char *function, const hd_tensor *index)
+{
+    if (!hd__arg(function, "index", index)) {
+        return false;
+    }
+    if (index->dtype != HD_INT64) {
+        hd_error_set(HD_DTYPE, "%s: index of %s: expected int64", function,
+                     hd_dtype_name((hd_dtype)index->dtype));
+        return false;
+    }
+    return true;
+}
+
+static void range_fail(const char *function, const hd_tensor *index, int64_t flat, int64_t n)
+{
+    int64_t at[HD_MAX_DIMS], value = ((const int64_t *)hd__ptr(index))[flat];
+    for (int d = index->ndim - 1; d >= 0; d--) {
+        at[d] = flat % index->sizes[d];
+        flat /= index->sizes[d];
+    }
+    if (n == 0) {
+        hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: there is nothing to pick from",
+                     function, value, HD__SIZES(index->ndim, at));
+    } else {
+        hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: expected 0 to %" PRId64, function,
+                     value, HD__SIZES(index->ndim, at), n - 1);
+    }
+}
+
+/* index, contiguous, if all of it lies in [0, n); else NULL with HD_INDEX set. */
+static hd_tensor *checked(const char *function, hd_tensor *index, int64_t n)
+{
+    index = hd__contiguous(index);
+    if (!index) {
+        return NULL;
+    }
+    const int64_t *i = hd__ptr(index);
+    for (int64_t flat = 0; flat < index->numel; flat++) {
+        if ((uint64_t)i[flat] >= (uint64_t)n) {
+            range_fail(function, index, flat, n);
+            return NULL;
+        }
+    }
+    return index;
+}
+
+/* ---------------------------------------------------------------- along one dim */
+
+/* x (outer, len, inner) seen along a dim; n indices into it. */
+typedef struct lines {
+    int64_t outer, len, inner, n;
+    const int64_t *index;
+    const void *from;
+    void *to;
+    int64_t bytes; /* an element */
+    int64_t skip;  /* an index that counts for nothing in backward; -1: none */
+} lines;
+
+static lines lines_of(int ndim, const int64_t *sizes, int dim, const hd_tensor *index)
+{
+    lines l = {.outer = 1,
+               .len = ndim ? sizes[dim] : 1,
+               .inner = 1,
+               .n = index->numel,
+               .index = hd__ptr(index),
+               .skip = -1};
+    for (int d = 0; d < dim; d++) {
+        l.outer *= sizes[d];
+    }
+    for (int d = dim + 1; d < ndim; d++) {
+        l.inner *= sizes[d];
+    }
+    return l;
+}
+
+/* Lines [begin, end) of the outer * n to pick, from contiguous memory. */
+static void pick_lines(int64_t begin, int64_t end, void *arg)
+{
+    const lines *l = arg;
+    size_t bytes = (size_t)(l->inner * l->bytes);
+    for (int64_t r = begin; r < end; r++) {
+        int64_t from = r / l->n * l->len + l->index[r % l->n];
+        char *to = (char *)l->to + (size_t)r * bytes;
+        const char *x = (const char *)l->from + (size_t)from * bytes;
+        if (bytes == 4) {
+            memcpy(to, x, 4);
+        } else if (bytes == 8) {
+            memcpy(to, x, 8);
+        } else {
+            memcpy(to, x, bytes);
+        }
+    }
+}
+
+/* x's geometry over its storage, for the length of one call */
+static hd_tensor geometry(const hd_tensor *x)
+{
+    hd_tensor y = {.dtype = x->dtype,
+                   .ndim = x->ndim,
+                   .flags = x->flags,
+                   .storage = x->storage,
+                   .offset = x->offset,
+                   .numel = x->numel};
+    memcpy(y.sizes, x->sizes, x->ndim * sizeof *x->sizes);
+    memcpy(y.strides, x->strides, x->ndim * sizeof *x->strides);
+    return y;
+}
+
+/* x at one position along dim */
+static hd_tensor layer(const hd_tensor *x, int dim, int64_t at)
+{
+    hd_tensor y = geometry(x);
+    y.offset += at * x->strides[dim];
+    y.ndim--;
+    for (int d = dim; d < y.ndim; d++) {
+        y.sizes[d] = x->sizes[d + 1];
+        y.strides[d] = x->strides[d + 1];
+    }
+    hd__geometry_changed(&y);
+    return y;
+}
+
+/* y, seen with `dim` as long as index, = x picked along dim */
+static void pick(hd_tensor *y, const hd_tensor *x, int dim, const hd_tensor *index)
+{
+    if (hd__contig(x)) {
+        lines l = lines_of(x->ndim, x->sizes, dim, index);
+        l.from = hd__ptr(x);
+        l.to = hd__ptr(y);
+        l.bytes = hd_dtype_size((hd_dtype)x->dtype);
+        hd__parallel_for(l.outer * l.n, GRAIN / (l.inner < GRAIN ? l.inner + 1 : GRAIN), pick_lines,
+                         &l);
+        return;
+    }
+    const int64_t *at = hd__ptr(index);
+    for (int64_t i = 0; i < index->numel; i++) {
+        hd_tensor to = layer(y, dim, i), from = layer(x, dim, at[i]);
+        hd__copy(&to, &from);
+    }
+}
+
+#define ADD_COLUMNS(name, T)                                                                       \
+    /* columns [begin, end) of outer * inner: to[o][index[i]] += from[o][i] for each i in order */ \
+    static void name(int64_t begin, int64_t end, void *arg)                                        \
+    {                                                                                              \
+        const lines *l = arg;                                                                      \
+        while (begin < end) {                                                                      \
+            int64_t o = begin / l->inner, c = begin % l->inner;                                    \
+            int64_t some = l->inner - c < end - begin ? l->inner - c : end - begin;                \
+            const T *from = (const T *)l->from + o * l->n * l->inner + c;                          \
+            T *to = (T *)l->to + o * l->len * l->inner + c;                                        \
+            for (int64_t i = 0; i < l->n; i++) {                                                   \
+                const T *restrict x = from + i * l->inner;                                         \
+                T *restrict y = to + l->index[i] * l->inner;                                       \
+                int64_t m = l->index[i] == l->skip ? 0 : some;                                     \
+                for (int64_t j = 0; j < m; j++) {                                                  \
+                    y[j] += x[j];                                                                  \
+                }                                                                                  \
+            }                                                                                      \
+            begin += some;                                                                         \
+        }                                                                                          \
+    }
+
+ADD_COLUMNS(add_columns_f32, float)
+ADD_COLUMNS(add_columns_f64, double)
+
+typedef struct pick_params {
+    int dim;
+    int64_t skip;
+} pick_params;
+
+static hd_tensor *zeros_like_input(hd__node *n, int dtype)
+{
+    const hd__out_meta *meta = hd__input_meta(n, 0);
+    return hd_zeros_n((hd_dtype)dtype, meta->ndim, meta->sizes);
+}
+
+/* y = x[index] along dim:  dx[index[i]] += dy[i] */
+static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const pick_params *params = hd__params(n);
+    hd_tensor *index = hd__saved_get(n, 0);
+    hd_tensor *from = hd__contiguous(dy[0]);
+    dx[0] = index && from ? zeros_like_input(n, dy[0]->dtype) : NULL;
+    if (!dx[0]) {
+        return;
+    }
+    lines l = lines_of(dx[0]->ndim, dx[0]->sizes, params->dim, index);
+    l.from = hd__ptr(from);
+    l.to = hd__ptr(dx[0]);
+    l.skip = params->skip;
+    hd__parallel_for(l.outer * l.inner, GRAIN / (l.n < GRAIN ? l.n + 1 : GRAIN) + 1,
+                     dy[0]->dtype == HD_FLOAT32 ? add_columns_f32 : add_columns_f64, &l);
+}
+
+static const hd__op index_select_op = {.name = "IndexSelectBackward0", .backward = pick_backward};
+static const hd__op embedding_op = {.name = "EmbeddingBackward0", .backward = pick_backward};
+
+static hd_tensor *record_pick(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_tensor *index,
+                              pick_params params)
+{
+    return hd__record(op, y,
+                      &(hd__record_args){.n_in = 1,
+                                         .in = &x,
+                                         .n_saved = 1,
+                                         .saved = &index,
+                                         .params = &params,
+                                         .params_size = sizeof params});
+}
+
+hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
+{
+    if (!hd__arg("hd_index_select", "x", x) || !index_arg("hd_index_select", index)) {
+        return NULL;
+    }
+    int d = hd__dim("hd_index_select", x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    if (index->ndim > 1 || (x->ndim == 0 && index->numel != 1)) {
+        return hd_error_set(HD_SHAPE,
+                            "hd_index_select: %s by an index of %s: expected an index of %s",
+                            HD__SHAPE(x), HD__SHAPE(index), x->ndim ? "1 dim" : "1 element");
+    }
+    index = checked("hd_index_select", index, x->ndim ? x->sizes[d] : 1);
+    if (!index) {
+        return NULL;
+    }
+    int64_t sizes[HD_MAX_DIMS];
+    memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
+    sizes[d] = index->numel;
+    hd_tensor *y = hd__empty("hd_index_select", (hd_dtype)x->dtype, x->ndim, sizes);
+    if (!y) {
+        return NULL;
+    }
+    pick(y, x, d, index);
+    return record_pick(&index_select_op, y, x, index, (pick_params){d, -1});
+}
+
+hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx)
+{
+    if (!index_arg("hd_embedding", index) || !hd__arg("hd_embedding", "weight", weight)) {
+        return NULL;
+    }
+    if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
+        return hd_error_set(
+            HD_SHAPE, "hd_embedding: index %s and weight %s: expected up to %d dims and (n, d)",
+            HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
+    }
+    if (padding_idx < -1 || padding_idx >= weight->sizes[0]) {
+        return hd_error_set(HD_INDEX,
+                            "hd_embedding: padding_idx %" PRId64
+                            " of weight %s: expected -1 (none) "
+                            "to %" PRId64,
+                            padding_idx, HD__SHAPE(weight), weight->sizes[0] - 1);
+    }
+    index = checked("hd_embedding", index, weight->sizes[0]);
+    if (!index) {
+        return NULL;
+    }
+    int64_t sizes[HD_MAX_DIMS], rows[] = {index->numel, weight->sizes[1]};
+    memcpy(sizes, index->sizes, index->ndim * sizeof *sizes);
+    sizes[index->ndim] = weight->sizes[1];
+    hd_tensor *y = hd__empty("hd_embedding", (hd_dtype)weight->dtype, index->ndim + 1, sizes);
+    if (!y) {
+        return NULL;
+    }
+    hd_tensor flat = geometry(y); /* (numel of index, d) */
+    flat.ndim = 2;
+    memcpy(flat.sizes, rows, sizeof rows);
+    hd__default_strides(2, rows, flat.strides);
+    pick(&flat, weight, 0, index);
+    return record_pick(&embedding_op, y, weight, index, (pick_params){0, padding_idx});
+}
+
+/* ---------------------------------------------------------------- gather */
+
+/* data: y, x at the first position along dim, index; params: the bytes from one position on */
+#define GATHER(name, T)                                                                            \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        int64_t step = *(const int64_t *)params;                                                   \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            int64_t at = *(const int64_t *)(data[2] + i * strides[2]);                             \
+            *(T *)(data[0] + i * strides[0]) = *(const T *)(data[1] + i * strides[1] + at * step); \
+        }                                                                                          \
+    }
+
+GATHER(gather_1, uint8_t)
+GATHER(gather_4, float)
+GATHER(gather_8, double)
+
+static const hdk_loop gather_loops[] = {gather_4, gather_8, gather_8, gather_1};
+
+#define SCATTER_ADD(name, T)                                                                       \
+    /* dx at index, along dim, += dy: in the order of the index, which alone decides the sums */   \
+    static void name(hd_tensor *dx, int dim, const hd_tensor *index, const hd_tensor *dy)          \
+    {                                                                                              \
+        const int64_t *pick = hd__ptr(index);                                                      \
+        const T *from = hd__ptr(dy);                                                               \
+        T *to = hd__ptr(dx);                                                                       \
+        int64_t at[HD_MAX_DIMS] = {0}, base = 0;                                                   \
+        for (int64_t flat = 0; flat < index->numel; flat++) {                                      \
+            to[base + pick[flat] * (dx->ndim ? dx->strides[dim] : 1)] += from[flat];               \
+            for (int d = index->ndim - 1; d >= 0; d--) {                                           \
+                int64_t stride = d == dim ? 0 : dx->strides[d];                                    \
+                base += stride;                                                                    \
+                if (++at[d] < index->sizes[d]) {                                                   \
+                    break;                                                                         \
+                }                                                                                  \
+                base -= stride * index->sizes[d];                                                  \
+                at[d] = 0;                                                                         \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+SCATTER_ADD(scatter_add_f32, float)
+SCATTER_ADD(scatter_add_f64, double)
+
+/* y[i] = x[index[i]]:  dx[index[i]] += dy[i] */
+void hd__gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *index = hd__saved_get(n, 0);
+    index = index ? hd__contiguous(index) : NULL;
+    hd_tensor *from = hd__contiguous(dy[0]);
+    dx[0] = index && from ? zeros_like_input(n, dy[0]->dtype) : NULL;
+    if (dx[0]) {
+        int dim = *(const int *)hd__params(n);
+        (dy[0]->dtype == HD_FLOAT32 ? scatter_add_f32 : scatter_add_f64)(dx[0], dim, index, from);
+    }
+}
+
+static const hd__op gather_op = {.name = "GatherBackward0", .backward = hd__gather_backward};
+
+static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index)
+{
+    int nx = x->ndim ? x->ndim : 1, ni = index->ndim ? index->ndim : 1;
+    if (index->numel == 0) {
+        return true;
+    }
+    bool ok = nx == ni;
+    for (int d = 0; ok && d < x->ndim && d < index->ndim; d++) {
+        ok = d == dim || index->sizes[d] <= x->sizes[d];
+    }
+    if (!ok) {
+        hd_error_set(HD_SHAPE,
+                     "hd_gather: %s by an index of %s: expected the same rank, and sizes no larger "
+                     "apart from dim %d",
+                     HD__SHAPE(x), HD__SHAPE(index), dim);
+    }
+    return ok;
+}
+
+hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index)
+{
+    hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, index->ndim, index->sizes);
+    if (y && y->numel > 0) {
+        hd_tensor first = geometry(x); /* of index's shape, standing still along dim */
+        int64_t step = x->ndim ? x->strides[dim] * hd_dtype_size((hd_dtype)x->dtype) : 0;
+        first.ndim = index->ndim;
+        first.strides[dim] = 0;
+        memcpy(first.sizes, index->sizes, sizeof first.sizes);
+        hd_tensor *operands[] = {y, &first, index};
+        hd__map(gather_loops[x->dtype], &step, 3, operands);
+    }
+    return y;
+}
+
+hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
+{
+    if (!hd__arg("hd_gather", "x", x) || !index_arg("hd_gather", index)) {
+        return NULL;
+    }
+    int d = hd__dim("hd_gather", x, dim);
+    if (d < 0 || !gather_shapes_ok(x, d, index)) {
+        return NULL;
+    }
+    index = checked("hd_gather", index, x->ndim ? x->sizes[d] : 1);
+    if (!index) {
+        return NULL;
+    }
+    hd_tensor *y = hd__gather("hd_gather", x, d, index);
+    return hd__record(&gather_op, y,
+                      &(hd__record_args){.n_in = 1,
+                                         .in = &x,
+                                         .n_saved = 1,
+                                         .saved = &index,
+                                         .params = &d,
+                                         .params_size = sizeof d});
+}
+
+/* ---------------------------------------------------------------- one_hot */
+
+hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
+{
+    if (!index_arg("hd_one_hot", index)) {
+        return NULL;
+    }
+    if (num_classes < -1 || num_classes == 0 || (num_classes == -1 && index->numel == 0)) {
+        return hd_error_set(HD_VALUE,
+                            "hd_one_hot: %" PRId64 " classes for an index of %s: expected "
+                            "1 or more, or -1 and an index that is not empty",
+                            num_classes, HD__SHAPE(index));
+    }
+    index = checked("hd_one_hot", index, num_classes == -1 ? INT64_MAX : num_classes);
+    if (!index) {
+        return NULL;
+    }
+    const int64_t *at = hd__ptr(index);
+    bool infer = num_classes == -1;
+    for (int64_t i = 0; i < index->numel && infer; i++) {
+        num_classes = at[i] >= num_classes ? at[i] + 1 : num_classes;
+    }
+    int64_t sizes[HD_MAX_DIMS + 1];
+    memcpy(sizes, index->sizes, index->ndim * sizeof *sizes);
+    sizes[index->ndim] = num_classes;
+    hd_tensor *y = hd__empty("hd_one_hot", HD_INT64, index->ndim + 1, sizes);
+    if (!y) {
+        return NULL;
+    }
+    int64_t *to = hd__ptr(y);
+    memset(to, 0, (size_t)y->numel * sizeof *to);
+    for (int64_t i = 0; i < index->numel; i++) {
+        to[i * num_classes + at[i]] = 1;
+    }
+    return y;
+}
+
+static const hd__op_row rows[] = {
+    {"hd_index_select", &index_select_op},
+    {"hd_gather", &gather_op},
+    {"hd_embedding", &embedding_op},
+    {"hd_topk", &hd__topk_op},
+};
+HD__FAMILY(hd__ops_index, rows);

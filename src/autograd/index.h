@@ -1,0 +1,13 @@
+/* index.h - what index.c and topk.c share. */
+#ifndef HEED_AUTOGRAD_INDEX_H
+#define HEED_AUTOGRAD_INDEX_H
+
+#include "autograd/autograd_internal.h"
+
+/* y[i] = x[index[i]] along dim, unrecorded; shapes and indices are checked. */
+hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
+/* Of gather and topk; saved 0 is the index, params one int: the dim. */
+void hd__gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
+extern const hd__op hd__topk_op; /* topk.c */
+
+#endif

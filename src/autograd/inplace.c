@@ -1,0 +1,323 @@
+/* inplace.c - operations that write to x and return it; and masked_fill, which they share.
+ *
+ * Everything is checked before the first byte is written: arguments, the result's dtype and shape,
+ * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
+#include "autograd/elementwise.h"
+
+/* ---------------------------------------------------------------- checks */
+
+/* bool < integer < float: a result fits into a dtype of its own category or a higher one */
+static int category(hd_dtype d)
+{
+    static const int8_t categories[] = {2, 2, 1, 0};
+    return categories[d];
+}
+
+static bool dtype_fits(const char *function, const hd_tensor *x, hd_dtype result)
+{
+    if (category(result) <= category((hd_dtype)x->dtype)) {
+        return true;
+    }
+    hd_error_set(HD_DTYPE, "%s: the result is %s: expected one that x of %s can hold", function,
+                 hd_dtype_name(result), hd_dtype_name((hd_dtype)x->dtype));
+    return false;
+}
+
+/* Does b broadcast to x's shape, no further? */
+static bool shape_fits(const char *function, hd_tensor *x, hd_tensor *b)
+{
+    bool fits = b->ndim <= x->ndim;
+    for (int i = 1; fits && i <= b->ndim; i++) {
+        int64_t size = b->sizes[b->ndim - i];
+        fits = size == 1 || size == x->sizes[x->ndim - i];
+    }
+    if (!fits) {
+        hd_error_set(HD_SHAPE, "%s: %s and %s: expected the second to broadcast to the first",
+                     function, HD__SHAPE(x), HD__SHAPE(b));
+    }
+    return fits;
+}
+
+static bool same_memory(const hd_tensor *a, const hd_tensor *b)
+{
+    return a->storage == b->storage && a->offset == b->offset && hd__same_shape(a, b) &&
+           memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
+}
+
+/* Is x dense: its elements, in some order of its dims, lie side by side? Then *n is their number. */
+static bool dense(const hd_tensor *x)
+{
+    int64_t stride = 1;
+    for (int found = 0; found < x->ndim; found++) {
+        int d = 0;
+        while (d < x->ndim && (x->sizes[d] == 1 || x->strides[d] != stride)) {
+            d++;
+        }
+        if (d == x->ndim) {
+            break;
+        }
+        stride *= x->sizes[d];
+    }
+    return stride == x->numel;
+}
+
+/* Is b, seen as PyTorch sees it, a part of x's memory, or all of it in another order? Only where
+ * both are dense: of others it does not know. */
+static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
+{
+    return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !same_memory(x, b) &&
+           dense(x) && dense(b) && x->offset < b->offset + b->numel &&
+           b->offset < x->offset + x->numel;
+}
+
+/* b as it can be read while x is written: *b itself, or a copy where the two may interleave. */
+static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
+{
+    if (!shape_fits(function, x, *b)) {
+        return false;
+    }
+    if (partly_overlaps(x, *b)) {
+        hd_error_set(HD_STATE,
+                     "%s: %s and %s share some memory: expected the second apart from the first, "
+                     "or the same; clone it first",
+                     function, HD__SHAPE(x), HD__SHAPE(*b));
+        return false;
+    }
+    if (x->storage == (*b)->storage && !same_memory(x, *b)) {
+        *b = hd__clone(*b);
+    }
+    return *b != NULL;
+}
+
+/* ---------------------------------------------------------------- arithmetic */
+
+/* x = a op b in dtype d */
+static bool compute(const char *function, hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *b)
+{
+    if (x->dtype != d) {
+        hd_tensor *y = hd__map_binary(function, loop, d, d, x, b);
+        return y && hd__copy(x, y);
+    }
+    b = hd__cast(b, d);
+    if (b) {
+        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, b});
+    }
+    return b != NULL;
+}
+
+/* save: backward needs b for x, and x as it was (a quotient b too) for b */
+static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_tensor *x,
+                         hd_tensor *b, bool save)
+{
+    hd_dtype d;
+    if (!hd__arg(function, "x", x) || !hd__arg(function, "b", b)) {
+        return NULL;
+    }
+    hd_tensor *in[] = {x, b}, *read = b;
+    hdk_loop loop = hd__arith_loop(function, op, x, b, &d);
+    if (!loop || !dtype_fits(function, x, d) || !operand_ok(function, x, &read) ||
+        !hd__inplace_ok(function, x, 2, in)) {
+        return NULL;
+    }
+    bool db = save && hd__wants_grad(b);
+    bool needs_b = save && (hd__wants_grad(x) || (db && op == HDK_DIV));
+    hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
+    if (!saved[0] || !compute(function, loop, d, x, read)) {
+        return NULL;
+    }
+    x = hd__record_inplace(record, x,
+                           &(hd__record_args){.n_in = 2, .in = in, .n_saved = 2, .saved = saved});
+    if (x && needs_b && x->storage == b->storage) {
+        hd__bump(x); /* b was saved after it changed: backward must refuse it, as PyTorch's does */
+    }
+    return x;
+}
+
+static hd_tensor *scalar_(const char *function, int op, const hd__op *record, hd_tensor *x,
+                          hd_scalar s)
+{
+    hd_dtype d;
+    hd__number number;
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    hdk_loop loop = hd__arith_loop_scalar(function, op, x, s, &d);
+    if (!loop || !dtype_fits(function, x, d) || !hd__inplace_ok(function, x, 1, &x) ||
+        !compute(function, loop, d, x, hd__number_of(&number, d, s))) {
+        return NULL;
+    }
+    return hd__record_inplace(
+        record, x, &(hd__record_args){.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s});
+}
+
+hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b)
+{
+    return arith_("hd_add_", HDK_ADD, &hd__add_op, x, b, false);
+}
+
+hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b)
+{
+    return arith_("hd_sub_", HDK_SUB, &hd__sub_op, x, b, false);
+}
+
+hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b)
+{
+    return arith_("hd_mul_", HDK_MUL, &hd__mul_op, x, b, true);
+}
+
+hd_tensor *hd_div_(hd_tensor *x, hd_tensor *b)
+{
+    return arith_("hd_div_", HDK_DIV, &hd__div_op, x, b, true);
+}
+
+hd_tensor *(hd_add_scalar_)(hd_tensor *x, hd_scalar s)
+{
+    return scalar_("hd_add_scalar_", HDK_ADD, &hd__add_op, x, s);
+}
+
+hd_tensor *(hd_sub_scalar_)(hd_tensor *x, hd_scalar s)
+{
+    return scalar_("hd_sub_scalar_", HDK_SUB, &hd__sub_op, x, s);
+}
+
+hd_tensor *(hd_mul_scalar_)(hd_tensor *x, hd_scalar s)
+{
+    return scalar_("hd_mul_scalar_", HDK_MUL, &hd__mul_scalar_op, x, s);
+}
+
+hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s)
+{
+    return scalar_("hd_div_scalar_", HDK_DIV, &hd__div_scalar_op, x, s);
+}
+
+/* ---------------------------------------------------------------- fill, zero, copy */
+
+/* x forgets what it was; the gradient of that is zero, not missing */
+static void fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    if (hd__needs(n, 0)) {
+        dx[0] = hd_zeros_like(dy[0], hd_dtype_of(dy[0]));
+    }
+}
+
+static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    fill_backward(n, dy, dx);
+    if (hd__needs(n, 1)) {
+        dx[1] = dy[0];
+    }
+}
+
+static const hd__op fill_op = {.name = "FillBackward2", .backward = fill_backward};
+static const hd__op zero_op = {.name = "ZeroBackward0", .backward = fill_backward};
+static const hd__op copy_op = {.name = "CopyBackwards", .backward = copy_backward};
+
+static hd_tensor *fill(const char *function, const hd__op *record, hd_tensor *x, hd_scalar s)
+{
+    if (!hd__arg(function, "x", x) || !hd__scalar_fits(function, (hd_dtype)x->dtype, s) ||
+        !hd__inplace_ok(function, x, 1, &x) || !hd__fill(x, s)) {
+        return NULL;
+    }
+    return hd__record_inplace(record, x, &(hd__record_args){.n_in = 1, .in = &x});
+}
+
+hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)
+{
+    return fill("hd_fill_", &fill_op, x, s);
+}
+
+hd_tensor *hd_zero_(hd_tensor *x)
+{
+    return fill("hd_zero_", &zero_op, x, hd_scalar_int(0));
+}
+
+hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
+{
+    if (!hd__arg("hd_copy_", "x", x) || !hd__arg("hd_copy_", "src", src)) {
+        return NULL;
+    }
+    hd_tensor *in[] = {x, src}, *read = src;
+    if (!operand_ok("hd_copy_", x, &read) || !hd__inplace_ok("hd_copy_", x, 2, in) ||
+        !hd__copy(x, read)) {
+        return NULL;
+    }
+    return hd__record_inplace(&copy_op, x, &(hd__record_args){.n_in = 2, .in = in});
+}
+
+/* ---------------------------------------------------------------- masked_fill */
+
+static void masked_fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_masked_fill(dy[0], hd__saved_get(n, 0), 0);
+}
+
+static const hd__op masked_fill_op = {.name = "MaskedFillBackward0",
+                                      .backward = masked_fill_backward};
+
+static bool mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd_scalar value)
+{
+    if (!hd__arg(function, "x", x) || !hd__arg(function, "mask", mask)) {
+        return false;
+    }
+    if (mask->dtype != HD_BOOL) {
+        hd_error_set(HD_DTYPE, "%s: mask of %s: expected bool", function,
+                     hd_dtype_name((hd_dtype)mask->dtype));
+        return false;
+    }
+    return hd__scalar_fits(function, (hd_dtype)x->dtype, value);
+}
+
+/* y = mask ? value : x */
+static void select(hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
+{
+    hd__number number;
+    hd_tensor *v = hd__number_of(&number, (hd_dtype)x->dtype, value);
+    hd__map(hdk_binary()->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
+}
+
+/* x broadcasts to mask too; the result is row-major whatever x's strides */
+hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
+{
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    if (!mask_ok("hd_masked_fill", x, mask, value) ||
+        !hd__broadcast("hd_masked_fill", 2, (hd_tensor *[]){x, mask}, &ndim, sizes)) {
+        return NULL;
+    }
+    hd_tensor *y = hd__empty("hd_masked_fill", (hd_dtype)x->dtype, ndim, sizes);
+    if (!y) {
+        return NULL;
+    }
+    select(y, x, mask, value);
+    return hd__record(&masked_fill_op, y,
+                      &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &mask});
+}
+
+hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
+{
+    hd_tensor *read = mask;
+    if (!mask_ok("hd_masked_fill_", x, mask, value) || !operand_ok("hd_masked_fill_", x, &read) ||
+        !hd__inplace_ok("hd_masked_fill_", x, 1, &x)) {
+        return NULL;
+    }
+    select(x, x, read, value);
+    return hd__record_inplace(
+        &masked_fill_op, x, &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &mask});
+}
+
+static const hd__op_row rows[] = {
+    {"hd_add_", &hd__add_op},
+    {"hd_sub_", &hd__sub_op},
+    {"hd_mul_", &hd__mul_op},
+    {"hd_div_", &hd__div_op},
+    {"hd_add_scalar_", &hd__add_op},
+    {"hd_sub_scalar_", &hd__sub_op},
+    {"hd_mul_scalar_", &hd__mul_scalar_op},
+    {"hd_div_scalar_", &hd__div_scalar_op},
+    {"hd_fill_", &fill_op},
+    {"hd_zero_", &zero_op},
+    {"hd_copy_", &copy_op},
+    {"hd_masked_fill", &masked_fill_op},
+    {"hd_masked_fill_", &masked_fill_op},
+};
+HD__FAMILY(hd__ops_inplace, rows);

@@ -1,0 +1,211 @@
+/* layer_norm.c - layer normalisation over the last dims; its row is in loss.c's table.
+ *
+ * The gradients of weight and bias are sums over all rows: first over ROWS rows each, then over
+ * those sums, so that the order depends on shapes only. */
+#include "autograd/layer_norm.h"
+#include "autograd/lanes.h"
+#include "tensor/kernels/norm.h"
+#include "tensor/kernels/reduce.h"
+
+enum {
+    ROWS = 32,    /* rows summed by one task backward */
+    GRAIN = 32768 /* elements worth a task of the pool */
+};
+
+typedef struct norm_task {
+    hdk_norm_rows r;
+    int dtype;
+    int64_t item;
+    const void *bias, *dy;
+    double eps;
+    void *y, *dx, *dweight, *dbias;
+} norm_task;
+
+static int64_t grain(int64_t n, int64_t rows)
+{
+    int64_t g = GRAIN / (n * rows > 0 ? n * rows : 1);
+    return g > 0 ? g : 1;
+}
+
+/* base + elements, NULL staying NULL */
+static void *at(const void *base, int64_t elements, int64_t item)
+{
+    return base ? (char *)base + elements * item : NULL;
+}
+
+static hdk_norm_rows rows_from(const norm_task *k, int64_t begin, int64_t end)
+{
+    hdk_norm_rows r = k->r;
+    r.rows = end - begin;
+    r.x = at(r.x, begin * r.n, k->item);
+    r.stats = at(r.stats, begin * 3, k->item);
+    return r;
+}
+
+static void forward_rows(int64_t begin, int64_t end, void *arg)
+{
+    const norm_task *k = arg;
+    hdk_norm_rows r = rows_from(k, begin, end);
+    hdk_norm()->layer_norm[k->dtype](&r, k->bias, k->eps, at(k->y, begin * r.n, k->item));
+}
+
+/* Groups of ROWS rows. */
+static void backward_groups(int64_t begin, int64_t end, void *arg)
+{
+    const norm_task *k = arg;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t from = i * ROWS, to = from + ROWS < k->r.rows ? from + ROWS : k->r.rows, n = k->r.n;
+        hdk_norm_rows r = rows_from(k, from, to);
+        hdk_norm()->layer_norm_backward[k->dtype](
+            &r, at(k->dy, from * n, k->item), at(k->dx, from * n, k->item),
+            at(k->dweight, i * n, k->item), at(k->dbias, i * n, k->item));
+    }
+}
+
+static int64_t row_size(const hd_tensor *x, int n)
+{
+    int64_t size = 1;
+    for (int d = x->ndim - n; d < x->ndim; d++) {
+        size *= x->sizes[d];
+    }
+    return size;
+}
+
+/* The sums of the groups (groups, n) added up, in the shape of the last dims of x. */
+static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *groups)
+{
+    hd_tensor *y =
+        groups ? hd__empty("hd_layer_norm", (hd_dtype)x->dtype, *dims, x->sizes + x->ndim - *dims)
+               : NULL;
+    bool ok = y && hd__reduce("hd_layer_norm", hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, groups,
+                              1, 0, NULL);
+    return ok ? y : NULL;
+}
+
+static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int *dims = hd__params(node);
+    hd_tensor *x = hd__saved_get(node, 0), *weight = hd__saved_get(node, 1);
+    hd_tensor *stats = hd__saved_get(node, 2);
+    hd_tensor *g = hd__contiguous(dy[0]);
+    dx[0] = dx[1] = dx[2] = NULL;
+    x = x ? hd__contiguous(x) : NULL;
+    weight = weight && !hd__is_none(weight) ? hd__contiguous(weight) : weight;
+    if (!x || !weight || !stats || !g) {
+        return;
+    }
+    int64_t n = row_size(x, *dims), rows = stats->sizes[0];
+    int64_t groups[] = {(rows + ROWS - 1) / ROWS, n};
+    hd_dtype d = (hd_dtype)x->dtype;
+    hd_tensor *made[3] = {HD_NONE, HD_NONE, HD_NONE}; /* x's shape; (groups, n) twice */
+    norm_task k = {.r = {rows, n, hd__ptr(x), NULL, hd__ptr(stats)},
+                   .dtype = d,
+                   .item = hd_dtype_size(d),
+                   .dy = hd__ptr(g)};
+    void **out[] = {&k.dx, &k.dweight, &k.dbias};
+    k.r.weight = hd__is_none(weight) ? NULL : hd__ptr(weight);
+    for (int i = 0; i < 3; i++) {
+        if (hd__needs(node, i)) {
+            made[i] = i ? hd__empty("hd_layer_norm", d, 2, groups) : hd_empty_like(x, d);
+            if (!made[i]) {
+                return;
+            }
+            *out[i] = hd__ptr(made[i]);
+        }
+    }
+    hd__parallel_for(groups[0], grain(n, ROWS), backward_groups, &k);
+    dx[0] = made[0];
+    dx[1] = hd__is_none(made[1]) ? HD_NONE : total(x, dims, made[1]);
+    dx[2] = hd__is_none(made[2]) ? HD_NONE : total(x, dims, made[2]);
+}
+const hd__op hd__layer_norm_op = {.name = "NativeLayerNormBackward0",
+                                  .backward = layer_norm_backward};
+
+/* ---------------------------------------------------------------- forward */
+
+static bool shape_arg(const char *function, const hd_tensor *x, int n, const int64_t *shape)
+{
+    if (n < 1 || !shape) {
+        hd_error_set(HD_SHAPE, "%s: %d normalized dims: expected 1 or more", function,
+                     shape ? n : 0);
+        return false;
+    }
+    if (n > x->ndim || memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) != 0) {
+        hd_error_set(HD_SHAPE, "%s: x %s and normalized shape %s: expected the last dims of x",
+                     function, HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape));
+        return false;
+    }
+    return true;
+}
+
+/* weight or bias: HD_NONE, or of the normalized shape and x's dtype. */
+static bool scale_arg(const char *function, const char *name, const hd_tensor *w,
+                      const hd_tensor *x, int n)
+{
+    if (!w) {
+        return hd__arg(function, name, w);
+    }
+    if (hd__is_none(w)) {
+        return true;
+    }
+    if (w->ndim != n ||
+        memcmp(w->sizes, x->sizes + x->ndim - n, sizeof *w->sizes * (size_t)n) != 0) {
+        hd_error_set(HD_SHAPE, "%s: %s %s: expected the normalized shape %s", function, name,
+                     HD__SHAPE(w), HD__SIZES(n, x->sizes + x->ndim - n));
+        return false;
+    }
+    if (w->dtype != x->dtype) {
+        hd_error_set(HD_DTYPE, "%s: %s of %s and x of %s: expected the same dtype", function, name,
+                     hd_dtype_name((hd_dtype)w->dtype), hd_dtype_name((hd_dtype)x->dtype));
+        return false;
+    }
+    return true;
+}
+
+static hd_tensor *normalize(const char *function, hd_tensor *x, int n, hd_tensor *weight,
+                            hd_tensor *bias, double eps, hd_tensor *stats)
+{
+    hd_dtype d = (hd_dtype)x->dtype;
+    hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
+    HD_SCOPE;
+    hd_tensor *dense = hd__contiguous(x);
+    hd_tensor *w = hd__is_none(weight) ? weight : hd__contiguous(weight);
+    hd_tensor *b = hd__is_none(bias) ? bias : hd__contiguous(bias);
+    if (!y || !dense || !w || !b || !stats) {
+        return NULL;
+    }
+    norm_task k = {.r = {stats->sizes[0], row_size(x, n), hd__ptr(dense), NULL, hd__ptr(stats)},
+                   .dtype = d,
+                   .item = hd_dtype_size(d),
+                   .bias = hd__is_none(b) ? NULL : hd__ptr(b),
+                   .eps = eps,
+                   .y = hd__ptr(y)};
+    k.r.weight = hd__is_none(w) ? NULL : hd__ptr(w);
+    hd__parallel_for(k.r.rows, grain(k.r.n, 1), forward_rows, &k);
+    return y;
+}
+
+hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape, hd_tensor *weight,
+                           hd_tensor *bias, double eps)
+{
+    const char *function = "hd_layer_norm_n";
+    if (!hd__arg(function, "x", x) || !hd__float_arg(function, x) ||
+        !shape_arg(function, x, n, normalized_shape) ||
+        !scale_arg(function, "weight", weight, x, n) || !scale_arg(function, "bias", bias, x, n)) {
+        return NULL;
+    }
+    int64_t sizes[] = {1, 3};
+    for (int d = 0; d < x->ndim - n; d++) {
+        sizes[0] *= x->sizes[d];
+    }
+    hd_tensor *stats = hd__empty(function, (hd_dtype)x->dtype, 2, sizes); /* (rows, 3) */
+    hd_tensor *y = normalize(function, x, n, weight, bias, eps, stats);
+    hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats};
+    return hd__record(&hd__layer_norm_op, y,
+                      &(hd__record_args){.n_in = 3,
+                                         .in = in,
+                                         .n_saved = 3,
+                                         .saved = saved,
+                                         .params = &n,
+                                         .params_size = sizeof n});
+}

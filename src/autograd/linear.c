@@ -1,0 +1,103 @@
+/* linear.c - the affine map of a layer, x W^T + b, in one pass.
+ *
+ * Any leading dims of x count as rows. One backward serves every rank, under the names that PyTorch
+ * shows: a matrix, a row, or rows folded to one matrix and viewed back. */
+#include <inttypes.h>
+
+#include "autograd/product.h"
+
+static hd_tensor *product_like(const hd__out_meta *meta, hd_tensor *const *dy, hd__matrix a,
+                               hd__matrix b)
+{
+    hd_tensor *c = hd__empty("hd_backward", dy[0]->dtype, meta->ndim, meta->sizes);
+    if (c) {
+        hd__product(a, b, hd__matrix_left(c), NULL);
+    }
+    return c;
+}
+
+/* y = x W^T + b:  dx += dy W,  dW += dy^T x,  db += sum of dy over rows */
+static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd__matrix rows = hd__matrix_left(dy[0]);
+    if (hd__needs(n, 0)) {
+        hd_tensor *weight = hd__saved_get(n, 1); /* (out, in) */
+        dx[0] =
+            weight ? product_like(hd__input_meta(n, 0), dy, rows, hd__matrix_left(weight)) : NULL;
+    }
+    if (hd__needs(n, 1)) {
+        hd_tensor *x = hd__saved_get(n, 0); /* (..., in) */
+        dx[1] = x ? product_like(hd__input_meta(n, 1), dy, hd__matrix_t(rows), hd__matrix_left(x))
+                  : NULL;
+    }
+    if (hd__needs(n, 2)) {
+        dx[2] = dy[0]; /* the engine sums it to (out,) */
+    }
+}
+
+const hd__op hd__linear_op = {.name = "AddmmBackward0", .backward = linear_backward};
+static const hd__op mm_op = {.name = "MmBackward0", .backward = linear_backward};
+static const hd__op squeeze_op = {.name = "SqueezeBackward4", .backward = linear_backward};
+static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = linear_backward};
+static const hd__op view_op = {.name = "ViewBackward0", .backward = linear_backward};
+static const hd__op add_op = {.name = "AddBackward0", .backward = linear_backward};
+
+static const hd__op *op_of(const hd_tensor *x, bool bias)
+{
+    switch (x->ndim) {
+    case 1: return bias ? &view_op : &squeeze_op;
+    case 2: return bias ? &hd__linear_op : &mm_op;
+    default: return !bias ? &unsafe_view_op : hd__contig(x) ? &view_op : &add_op;
+    }
+}
+
+static bool shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
+{
+    if (x->ndim == 0 || weight->ndim != 2) {
+        hd_error_set(HD_SHAPE, "hd_linear: x %s and weight %s: expected (..., in) and (out, in)",
+                     HD__SHAPE(x), HD__SHAPE(weight));
+        return false;
+    }
+    if (x->sizes[x->ndim - 1] != weight->sizes[1]) {
+        hd_error_set(HD_SHAPE,
+                     "hd_linear: x %s and weight %s: inner sizes %" PRId64 " and %" PRId64
+                     " differ",
+                     HD__SHAPE(x), HD__SHAPE(weight), x->sizes[x->ndim - 1], weight->sizes[1]);
+        return false;
+    }
+    if (!hd__is_none(bias) && (bias->ndim != 1 || bias->sizes[0] != weight->sizes[0])) {
+        hd_error_set(HD_SHAPE, "hd_linear: weight %s and bias %s: expected bias (%" PRId64 ",)",
+                     HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
+        return false;
+    }
+    return true;
+}
+
+hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
+{
+    if (!hd__arg("hd_linear", "x", x) || !hd__arg("hd_linear", "weight", weight)) {
+        return NULL;
+    }
+    if (!bias) {
+        return hd__null_arg("hd_linear", "bias");
+    }
+    bool has_bias = !hd__is_none(bias);
+    if (!hd__product_dtypes("hd_linear", x, weight) ||
+        (has_bias && !hd__product_dtypes("hd_linear", x, bias)) || !shapes_ok(x, weight, bias)) {
+        return NULL;
+    }
+    int64_t sizes[HD_MAX_DIMS];
+    memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
+    sizes[x->ndim - 1] = weight->sizes[0];
+    hd_tensor *y = hd__empty("hd_linear", (hd_dtype)x->dtype, x->ndim, sizes);
+    if (!y) {
+        return NULL;
+    }
+    hd__product(hd__matrix_left(x), hd__matrix_t(hd__matrix_left(weight)), hd__matrix_left(y),
+                has_bias ? bias : NULL);
+    hd_tensor *in[] = {x, weight, bias};
+    hd_tensor *saved[] = {hd__save_if(hd__wants_grad(weight), x),
+                          hd__save_if(hd__wants_grad(x), weight)};
+    return hd__record(op_of(x, has_bias), y,
+                      &(hd__record_args){.n_in = 3, .in = in, .n_saved = 2, .saved = saved});
+}

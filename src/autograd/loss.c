@@ -1,0 +1,419 @@
+/* loss.c - mse_loss and cross_entropy; the table also names layer_norm (layer_norm.c).
+ *
+ * Cross entropy is one kernel a direction: it keeps two numbers a row instead of the softmax. */
+#include <inttypes.h>
+
+#include "autograd/autograd_internal.h"
+#include "autograd/lanes.h"
+#include "autograd/layer_norm.h"
+#include "autograd/reduce.h"
+#include "tensor/kernels/loss.h"
+#include "tensor/kernels/reduce.h"
+
+enum { GRAIN = 32768 }; /* elements worth a task of the pool */
+
+/* ---------------------------------------------------------------- both losses */
+
+static bool reduction_arg(const char *function, hd_reduction r)
+{
+    if (r == HD_MEAN || r == HD_SUM || r == HD_REDUCE_NONE) {
+        return true;
+    }
+    hd_error_set(HD_VALUE, "%s: reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", function,
+                 (int)r);
+    return false;
+}
+
+/* The losses added up into y (0-d), and divided by n unless n is 1. */
+static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses, double n)
+{
+    if (!hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, losses,
+                    hd__all_dims(losses), 0, NULL)) {
+        return false;
+    }
+    if (y->dtype == HD_FLOAT64) {
+        *(double *)hd__ptr(y) /= n;
+    } else {
+        *(float *)hd__ptr(y) /= (float)n;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- mse_loss */
+
+static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* y = norm/2 sum (x - t)^2:  dx = norm (x - t) dy, dt = -dx */
+    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1), *in[] = {x, t};
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    dx[0] = dx[1] = NULL;
+    if (!x || !t || !hd__broadcast("hd_mse_loss", 2, in, &ndim, sizes)) {
+        return;
+    }
+    hd_dtype d = (hd_dtype)dy[0]->dtype;
+    hd_tensor *g = hd__empty("hd_mse_loss", d, ndim, sizes);
+    x = hd__cast(x, d);
+    t = hd__cast(t, d);
+    if (!g || !x || !t) {
+        return;
+    }
+    hd__map(hdk_loss()->square_backward[d], hd__params(n), 4, (hd_tensor *[]){g, x, t, dy[0]});
+    dx[0] = g;
+    dx[1] = hd__needs(n, 1) ? hd_neg(g) : HD_NONE;
+}
+static const hd__op mse_op = {.name = "MseLossBackward0", .backward = mse_backward};
+
+typedef struct distance_task {
+    const hd_tensor *x, *t;
+    hd_tensor *pieces;
+} distance_task;
+
+static void distances(int64_t begin, int64_t end, void *arg)
+{
+    const distance_task *k = arg;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t at = i * HDK_SUM_MAX, n = k->x->numel - at;
+        n = n < HDK_SUM_MAX ? n : HDK_SUM_MAX;
+        if (k->x->dtype == HD_FLOAT64) {
+            const double *x = hd__ptr(k->x), *t = hd__ptr(k->t);
+            ((double *)hd__ptr(k->pieces))[i] =
+                hdk_reduce()->square_distance_f64(x + at, t + at, n);
+        } else {
+            const float *x = hd__ptr(k->x), *t = hd__ptr(k->t);
+            ((float *)hd__ptr(k->pieces))[i] = hdk_reduce()->square_distance_f32(x + at, t + at, n);
+        }
+    }
+}
+
+/* (x - t)^2 of the broadcast shape, or added up piece by piece where both lie densely. */
+static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t, bool whole)
+{
+    hd_tensor *in[] = {x, t};
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS], pieces = (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX;
+    if (!whole && hd__same_shape(x, t) && hd__contig(x) && hd__contig(t)) {
+        distance_task k = {x, t, hd__empty(function, (hd_dtype)x->dtype, 1, &pieces)};
+        if (k.pieces) {
+            hd__parallel_for(pieces, 1, distances, &k);
+        }
+        return k.pieces;
+    }
+    hd_tensor *y = hd__broadcast(function, 2, in, &ndim, sizes)
+                       ? hd__empty(function, (hd_dtype)x->dtype, ndim, sizes)
+                       : NULL;
+    if (y) {
+        hd__map(hdk_loss()->square[x->dtype], NULL, 3, (hd_tensor *[]){y, x, t});
+    }
+    return y;
+}
+
+static hd_tensor *mse(const char *function, hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r,
+                      double numel)
+{
+    if (r == HD_REDUCE_NONE) {
+        HD_SCOPE;
+        hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
+        return a && b ? hd_scope_return(squares(function, a, b, true)) : NULL;
+    }
+    hd_tensor *y = hd__empty(function, d, 0, NULL);
+    HD_SCOPE;
+    hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
+    hd_tensor *losses = y && a && b ? squares(function, a, b, false) : NULL;
+    return losses && add_up(function, y, losses, r == HD_MEAN ? numel : 1) ? y : NULL;
+}
+
+hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
+{
+    const char *function = "hd_mse_loss";
+    hd_tensor *in[] = {x, target};
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    if (!hd__arg(function, "x", x) || !hd__arg(function, "target", target) ||
+        !reduction_arg(function, r) || !hd__broadcast(function, 2, in, &ndim, sizes)) {
+        return NULL;
+    }
+    hd_dtype d = hd__promote(x, target);
+    if (!hd__is_float(d)) {
+        return hd_error_set(HD_DTYPE, "%s: %s and %s: expected float32 or float64 in one of them",
+                            function, hd_dtype_name((hd_dtype)x->dtype),
+                            hd_dtype_name((hd_dtype)target->dtype));
+    }
+    double numel = 1;
+    for (int i = 0; i < ndim; i++) {
+        numel *= (double)sizes[i];
+    }
+    double norm = r == HD_MEAN ? 2 / numel : 2;
+    return hd__record(&mse_op, mse(function, x, target, d, r, numel),
+                      &(hd__record_args){.n_in = 2,
+                                         .in = in,
+                                         .n_saved = 2,
+                                         .saved = in,
+                                         .params = &norm,
+                                         .params_size = sizeof norm});
+}
+
+hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
+{
+    return hd_mse_loss_with(x, target, HD_MEAN);
+}
+
+/* ---------------------------------------------------------------- cross_entropy */
+
+typedef struct entropy_task {
+    hdk_logits l;
+    int dtype;
+    int64_t item;
+    const void *dy; /* backward; gs: 0 where all rows share one */
+    int64_t gs;
+    double divisor;
+    void *out; /* the losses, or dx */
+} entropy_task;
+
+static hdk_logits rows_from(const entropy_task *k, int64_t begin, int64_t end)
+{
+    hdk_logits l = k->l;
+    l.x = (const char *)l.x + begin * l.stride * k->item;
+    l.rows = end - begin;
+    l.target += begin;
+    l.stats = (char *)l.stats + 2 * begin * k->item;
+    return l;
+}
+
+static void entropy_rows(int64_t begin, int64_t end, void *arg)
+{
+    const entropy_task *k = arg;
+    hdk_logits l = rows_from(k, begin, end);
+    hdk_loss()->cross_entropy[k->dtype](&l, (char *)k->out + begin * k->item);
+}
+
+static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
+{
+    const entropy_task *k = arg;
+    hdk_logits l = rows_from(k, begin, end);
+    hdk_loss()->cross_entropy_backward[k->dtype](&l, (const char *)k->dy + begin * k->gs * k->item,
+                                                 k->gs, k->divisor,
+                                                 (char *)k->out + begin * l.c * k->item);
+}
+
+/* (c,) and (n, c) as they are, (n, c, d1, ...) as (n, d1, ..., c): an alias. */
+static hd_tensor *classes_last(const hd_tensor *x)
+{
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    int n = 0, class_dim = x->ndim > 1;
+    for (int d = 0; d < x->ndim; d++) {
+        if (d != class_dim) {
+            sizes[n] = x->sizes[d];
+            strides[n++] = x->strides[d];
+        }
+    }
+    sizes[n] = x->sizes[class_dim];
+    strides[n] = x->strides[class_dim];
+    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+}
+
+/* The way back: (n, d1, ..., c) as (n, c, d1, ...). */
+static hd_tensor *classes_second(const hd_tensor *x)
+{
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    for (int d = 0; d < x->ndim; d++) {
+        int from = d == 0 ? 0 : d == 1 ? x->ndim - 1 : d - 1;
+        sizes[d] = x->sizes[from];
+        strides[d] = x->strides[from];
+    }
+    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+}
+
+/* Rows of logits for the kernels; the tensors that it makes live in the scope. */
+static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
+{
+    bool rows_as_they_are = x->ndim <= 2 && (x->strides[x->ndim - 1] == 1 || hd__contig(x));
+    if (!rows_as_they_are) {
+        hd_tensor *rows = classes_last(x); /* (n, d1, ..., c) */
+        x = rows ? hd__contiguous(rows) : NULL;
+    }
+    target = hd__contiguous(target);
+    if (!x || !target || !stats) {
+        return false;
+    }
+    int64_t c = x->sizes[x->ndim - 1];
+    k->dtype = x->dtype;
+    k->item = hd_dtype_size((hd_dtype)x->dtype);
+    k->l.x = hd__ptr(x);
+    k->l.c = c;
+    k->l.rows = target->numel;
+    k->l.stride = x->ndim == 2 ? x->strides[0] : c;
+    k->l.target = hd__ptr(target);
+    k->l.stats = hd__ptr(stats);
+    return true;
+}
+
+static void run_rows(entropy_task *k, void (*f)(int64_t, int64_t, void *))
+{
+    int64_t grain = GRAIN / (k->l.c > 0 ? k->l.c : 1);
+    hd__parallel_for(k->l.rows, grain > 0 ? grain : 1, f, k);
+}
+
+typedef struct entropy_params {
+    int64_t ignore;
+    double divisor; /* the number of targets that count (mean), or 1 */
+} entropy_params;
+
+static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* y_i = -log softmax(x_i)[t_i]:  dx_i = (softmax(x_i) - [t_i]) dy_i */
+    const entropy_params *p = hd__params(n);
+    hd_tensor *x = hd__saved_get(n, 0), *target = hd__saved_get(n, 1);
+    hd_tensor *stats = hd__saved_get(n, 2);
+    hd_tensor *g = hd__contiguous(dy[0]);
+    entropy_task k = {.l.ignore = p->ignore, .gs = dy[0]->ndim > 0, .divisor = p->divisor};
+    dx[0] = NULL;
+    if (!x || !target || !g || !logits(&k, x, target, stats)) {
+        return;
+    }
+    hd_tensor *moved = classes_last(x);
+    hd_tensor *rows =
+        moved ? hd__empty("hd_cross_entropy", (hd_dtype)x->dtype, moved->ndim, moved->sizes)
+              : NULL; /* (n, d1, ..., c) */
+    if (!rows) {
+        return;
+    }
+    k.dy = hd__ptr(g);
+    k.out = hd__ptr(rows);
+    run_rows(&k, entropy_backward_rows);
+    dx[0] = x->ndim > 2 ? classes_second(rows) : rows;
+}
+static const hd__op nll_op = {.name = "NllLossBackward0", .backward = cross_entropy_backward};
+static const hd__op nll2d_op = {.name = "NllLoss2DBackward0", .backward = cross_entropy_backward};
+static const hd__op nll_view_op = {.name = "ViewBackward0", .backward = cross_entropy_backward};
+
+/* PyTorch runs more dims than one behind the classes as two: its last step is then a view. */
+static const hd__op *entropy_op(int ndim, hd_reduction r)
+{
+    if (ndim <= 2) {
+        return &nll_op;
+    }
+    return r == HD_REDUCE_NONE && ndim != 4 ? &nll_view_op : &nll2d_op;
+}
+
+/* target of x's shape without the classes; a single row's may be (1,). */
+static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor *target)
+{
+    if (target->dtype != HD_INT64) {
+        hd_error_set(HD_DTYPE, "%s: target of %s: expected int64", function,
+                     hd_dtype_name((hd_dtype)target->dtype));
+        return false;
+    }
+    int64_t expected[HD_MAX_DIMS];
+    int n = 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (d != (x->ndim > 1)) {
+            expected[n++] = x->sizes[d];
+        }
+    }
+    bool one = x->ndim == 1 && target->ndim == 1 && target->sizes[0] == 1;
+    bool same = target->ndim == n && memcmp(target->sizes, expected, sizeof *expected * n) == 0;
+    if (x->ndim > 0 && (one || same)) {
+        return true;
+    }
+    if (x->ndim == 0) {
+        hd_error_set(HD_SHAPE, "%s: x (): expected (c,), (n, c) or (n, c, d1, ...)", function);
+    } else {
+        hd_error_set(HD_SHAPE, "%s: x %s and target %s: expected a target of %s", function,
+                     HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(n, expected));
+    }
+    return false;
+}
+
+/* How many targets count; -1 with the error set when one is no class. */
+static int64_t count_targets(const char *function, const hdk_logits *l)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < l->rows; i++) {
+        int64_t t = l->target[i];
+        if (t == l->ignore) {
+            continue;
+        }
+        if (t < 0 || t >= l->c) {
+            hd_error_set(HD_INDEX,
+                         "%s: target %" PRId64 " for %" PRId64 " classes: expected 0 to %" PRId64
+                         ", or ignore_index %" PRId64,
+                         function, t, l->c, l->c - 1, l->ignore);
+            return -1;
+        }
+        count++;
+    }
+    return count;
+}
+
+static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *target,
+                                hd_tensor *stats, entropy_params *p, hd_reduction r)
+{
+    bool none = r == HD_REDUCE_NONE;
+    entropy_task k = {.l.ignore = p->ignore};
+    hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, none && x->ndim > 1 ? target->ndim : 0,
+                             target->sizes);
+    HD_SCOPE;
+    if (!y || !logits(&k, x, target, stats)) {
+        return NULL;
+    }
+    int64_t count = count_targets(function, &k.l), rows = k.l.rows;
+    hd_tensor *losses = none ? y : hd__empty(function, (hd_dtype)x->dtype, 1, &rows);
+    if (count < 0 || !losses) {
+        return NULL;
+    }
+    k.out = hd__ptr(losses);
+    run_rows(&k, entropy_rows);
+    p->divisor = r == HD_MEAN ? (double)count : 1;
+    return none || add_up(function, y, losses, p->divisor) ? y : NULL;
+}
+
+hd_cross_entropy_options hd_cross_entropy_defaults(void)
+{
+    return (hd_cross_entropy_options){
+        .size = sizeof(hd_cross_entropy_options), .ignore_index = -100, .reduction = HD_MEAN};
+}
+
+hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
+{
+    const char *function = "hd_cross_entropy";
+    hd_cross_entropy_options v = hd_cross_entropy_defaults();
+    if (o && o->size < sizeof v) {
+        return hd_error_set(HD_VALUE,
+                            "%s: options of size %zu: expected %zu, as "
+                            "hd_cross_entropy_defaults() gives",
+                            function, o->size, sizeof v);
+    }
+    v = o ? *o : v;
+    if (!hd__arg(function, "x", x) || !hd__arg(function, "target", target) ||
+        !hd__float_arg(function, x) || !reduction_arg(function, v.reduction) ||
+        !target_arg(function, x, target)) {
+        return NULL;
+    }
+    int64_t sizes[] = {target->numel, 2};
+    hd_tensor *stats = hd__empty(function, (hd_dtype)x->dtype, 2, sizes); /* (rows, 2) */
+    entropy_params p = {.ignore = v.ignore_index};
+    hd_tensor *y = cross_entropy(function, x, target, stats, &p, v.reduction);
+    hd_tensor *in[] = {x}, *saved[] = {x, target, stats};
+    return hd__record(entropy_op(x->ndim, v.reduction), y,
+                      &(hd__record_args){.n_in = 1,
+                                         .in = in,
+                                         .n_saved = 3,
+                                         .saved = saved,
+                                         .params = &p,
+                                         .params_size = sizeof p});
+}
+
+hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
+{
+    return hd_cross_entropy_with(x, target, NULL);
+}
+
+static const hd__op_row rows[] = {
+    {"hd_mse_loss", &mse_op},
+    {"hd_mse_loss_with", &mse_op},
+    {"hd_cross_entropy", &nll_op},
+    {"hd_cross_entropy_with", &nll2d_op},
+    {"hd_layer_norm_n", &hd__layer_norm_op},
+};
+HD__FAMILY(hd__ops_loss, rows);

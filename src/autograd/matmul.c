@@ -1,0 +1,138 @@
+/* matmul.c - dot and matmul, with PyTorch's rules for ranks 1, 2 and batches.
+ *
+ * One backward serves every rank; which name a node shows follows what PyTorch makes of the call.
+ * The products themselves, with everything that broadcasting asks of them, are in product.c. */
+#include <inttypes.h>
+
+#include "autograd/product.h"
+
+/* y = a b:  da += dy b^T,  db += a^T dy; summed over the batches that a or b lacks */
+static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!hd__needs(n, i)) {
+            continue;
+        }
+        const hd__out_meta *meta = hd__input_meta(n, i);
+        hd_tensor *other = hd__saved_get(n, 1 - i);
+        dx[i] = other ? hd__empty("hd_backward", dy[0]->dtype, meta->ndim, meta->sizes) : NULL;
+        if (!dx[i]) {
+            return;
+        }
+        if (i == 0) {
+            hd__product(hd__matrix_result(dy[0], meta->ndim == 1, other->ndim == 1),
+                        hd__matrix_t(hd__matrix_right(other)), hd__matrix_left(dx[i]), NULL);
+        } else {
+            hd__product(hd__matrix_t(hd__matrix_left(other)),
+                        hd__matrix_result(dy[0], other->ndim == 1, meta->ndim == 1),
+                        hd__matrix_right(dx[i]), NULL);
+        }
+    }
+}
+
+static const hd__op dot_op = {.name = "DotBackward0", .backward = matmul_backward};
+static const hd__op mv_op = {.name = "MvBackward0", .backward = matmul_backward};
+static const hd__op mm_op = {.name = "MmBackward0", .backward = matmul_backward};
+static const hd__op squeeze_op = {.name = "SqueezeBackward4", .backward = matmul_backward};
+static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = matmul_backward};
+static const hd__op clone_op = {.name = "CloneBackward0", .backward = matmul_backward};
+static const hd__op transpose_op = {.name = "TransposeBackward0", .backward = matmul_backward};
+
+/* PyTorch folds a batch into the rows of one product, ending in a view; a batch on the right is
+ * folded transposed if the left matrix wants a gradient, and then turned back by a copy. */
+static const hd__op *op_of(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
+{
+    if (a->ndim <= 2 && b->ndim <= 2) {
+        return a->ndim == 2 ? b->ndim == 2 ? &mm_op : &mv_op : b->ndim == 2 ? &squeeze_op : &dot_op;
+    }
+    bool one_left =
+        a->ndim == 2 || (a->ndim == 3 && b->ndim == 3 && a->sizes[0] == 1 && b->sizes[0] != 1);
+    if (one_left && b->ndim > 2 && hd__wants_grad(a)) {
+        bool line = y->numel == 0 || y->sizes[y->ndim - 1] == 1 || y->sizes[y->ndim - 2] == 1;
+        return line ? &transpose_op : &clone_op;
+    }
+    return &unsafe_view_op;
+}
+
+/* The broadcast batch sizes of a and b, into sizes; how many, or -1 with the error set. */
+static int batches(const char *function, const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
+{
+    int na = a->ndim > 2 ? a->ndim - 2 : 0, nb = b->ndim > 2 ? b->ndim - 2 : 0;
+    int n = na > nb ? na : nb;
+    for (int d = 0; d < n; d++) {
+        int64_t sa = d < n - na ? 1 : a->sizes[d - (n - na)];
+        int64_t sb = d < n - nb ? 1 : b->sizes[d - (n - nb)];
+        if (sa != sb && sa != 1 && sb != 1) {
+            hd_error_set(HD_SHAPE,
+                         "%s: %s and %s: batch sizes %" PRId64 " and %" PRId64
+                         " at dim -%d do not broadcast",
+                         function, HD__SHAPE(a), HD__SHAPE(b), sa, sb, n - d + 2);
+            return -1;
+        }
+        sizes[d] = sa == 1 ? sb : sa;
+    }
+    return n;
+}
+
+static hd_tensor *multiply(const char *function, hd_tensor *a, hd_tensor *b)
+{
+    hd__matrix left = hd__matrix_left(a), right = hd__matrix_right(b);
+    int64_t sizes[HD_MAX_DIMS];
+    if (left.cols != right.rows) {
+        return hd_error_set(HD_SHAPE,
+                            "%s: %s and %s: inner sizes %" PRId64 " and %" PRId64 " differ",
+                            function, HD__SHAPE(a), HD__SHAPE(b), left.cols, right.rows);
+    }
+    int n = batches(function, a, b, sizes);
+    if (n < 0) {
+        return NULL;
+    }
+    if (a->ndim > 1) {
+        sizes[n++] = left.rows;
+    }
+    if (b->ndim > 1) {
+        sizes[n++] = right.cols;
+    }
+    hd_tensor *y = hd__empty(function, (hd_dtype)a->dtype, n, sizes);
+    if (!y) {
+        return NULL;
+    }
+    hd__product(left, right, hd__matrix_result(y, a->ndim == 1, b->ndim == 1), NULL);
+    hd_tensor *in[] = {a, b};
+    hd_tensor *saved[] = {hd__save_if(hd__wants_grad(b), a), hd__save_if(hd__wants_grad(a), b)};
+    return hd__record(op_of(a, b, y), y,
+                      &(hd__record_args){.n_in = 2, .in = in, .n_saved = 2, .saved = saved});
+}
+
+hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b)
+{
+    if (!hd__arg("hd_matmul", "a", a) || !hd__arg("hd_matmul", "b", b) ||
+        !hd__product_dtypes("hd_matmul", a, b)) {
+        return NULL;
+    }
+    if (a->ndim == 0 || b->ndim == 0) {
+        return hd_error_set(HD_SHAPE, "hd_matmul: %s and %s: expected 1 or more dims each",
+                            HD__SHAPE(a), HD__SHAPE(b));
+    }
+    return multiply("hd_matmul", a, b);
+}
+
+hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b)
+{
+    if (!hd__arg("hd_dot", "a", a) || !hd__arg("hd_dot", "b", b) ||
+        !hd__product_dtypes("hd_dot", a, b)) {
+        return NULL;
+    }
+    if (a->ndim != 1 || b->ndim != 1) {
+        return hd_error_set(HD_SHAPE, "hd_dot: %s and %s: expected 1 dim each", HD__SHAPE(a),
+                            HD__SHAPE(b));
+    }
+    return multiply("hd_dot", a, b);
+}
+
+static const hd__op_row rows[] = {
+    {"hd_dot", &dot_op},
+    {"hd_matmul", &mm_op},
+    {"hd_linear", &hd__linear_op},
+};
+HD__FAMILY(hd__ops_matmul, rows);

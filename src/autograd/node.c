@@ -1,0 +1,292 @@
+/* node.c - nodes of the graph: made, shared, freed; and what a tensor's attachment means.
+ *
+ * A node is one block: itself, its edges, saved tensors, outputs and the op's parameters. Releasing
+ * the last holder of a long chain frees it node by node from a list, never by recursion. */
+#include "autograd/autograd_internal.h"
+
+HD__TLS bool hd__grad_mode_on = true;
+
+static HD__TLS uint64_t last_seq; /* of this thread's nodes */
+
+static void nothing(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    (void)n, (void)dy, (void)dx;
+}
+
+const hd__op hd__leaf_op = {.name = "AccumulateGrad", .backward = nothing};
+
+static size_t up(size_t bytes)
+{
+    return (bytes + 15) & ~(size_t)15;
+}
+
+/* Later than the thread's last node and than every input's, whichever thread made that. */
+void hd__node_stamp(hd__node *n)
+{
+    n->seq = ++last_seq;
+    for (int i = 0; i < n->n_in; i++) {
+        if (n->edges[i].node && n->edges[i].node->seq >= n->seq) {
+            n->seq = n->edges[i].node->seq + 1;
+        }
+    }
+    last_seq = n->seq;
+}
+
+hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_saved, int n_out,
+                       size_t params_size)
+{
+    size_t edges = up(sizeof(hd__node)), saved = edges + up((size_t)n_in * sizeof(hd__edge));
+    size_t outs = saved + up((size_t)n_saved * sizeof(hd__saved));
+    size_t params = outs + up((size_t)n_out * sizeof(hd__out_meta));
+    char *block = hd_alloc(params + params_size);
+    if (!block) {
+        return NULL;
+    }
+    hd__node *n = (hd__node *)block;
+    *n = (hd__node){.op = op,
+                    .n_in = n_in,
+                    .n_saved = n_saved,
+                    .n_out = n_out,
+                    .edges = (hd__edge *)(block + edges),
+                    .saved = (hd__saved *)(block + saved),
+                    .outs = (hd__out_meta *)(block + outs),
+                    .params = block + params};
+    atomic_init(&n->refs, 1);
+    memset(n->saved, 0, (size_t)n_saved * sizeof *n->saved);
+    for (int k = 0; k < n_out; k++) {
+        n->outs[k].ndim = 0;
+        n->outs[k].pending = NULL;
+        n->outs[k].extra = NULL;
+    }
+    bool fail = false;
+    for (int i = 0; i < n_in; i++) {
+        bool none = !in || hd__is_none(in[i]);
+        n->edges[i] = none ? (hd__edge){NULL, 0} : hd__edge_of(in[i], &fail);
+    }
+    hd__node_stamp(n);
+    if (fail) {
+        n->op = &hd__leaf_op; /* no params yet: nothing for the op to free */
+        hd__node_release(n);
+        return NULL;
+    }
+    return n;
+}
+
+/* ---------------------------------------------------------------- release */
+
+void hd__node_free_saved(hd__node *n)
+{
+    for (int i = 0; i < n->n_saved; i++) {
+        n->freed |= n->saved[i].t && !hd__is_none(n->saved[i].t);
+        hd__drop(n->saved[i].t);
+        n->saved[i].t = NULL;
+    }
+    if (n->inner) {
+        hd__node_free_saved(n->inner);
+    }
+}
+
+static void free_extra(hd__out_extra *e)
+{
+    if (!e) {
+        return;
+    }
+    for (hd__hook *h = e->hooks, *next; h; h = next) {
+        next = h->next;
+        hd_free(h);
+    }
+    hd__drop(e->grad);
+    hd_free(e);
+}
+
+/* Drops one holder; puts the node on the list when it was the last. */
+static void drop(hd__node *n, hd__node **list)
+{
+    if (n && atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) == 1) {
+        n->next = *list;
+        *list = n;
+    }
+}
+
+static void free_node(hd__node *n, hd__node **list)
+{
+    if (n->op->free) {
+        n->op->free(n);
+    }
+    for (int i = 0; i < n->n_in && !n->borrows; i++) {
+        drop(n->edges[i].node, list);
+    }
+    hd__node_free_saved(n);
+    if (n->saved_apart) {
+        hd_free(n->saved);
+    }
+    for (int k = 0; k < n->n_out; k++) {
+        hd__drop(n->outs[k].pending);
+        free_extra(n->outs[k].extra);
+    }
+    hd__drop(n->grad);
+    drop(n->inner, list);
+    hd_free(n);
+}
+
+void hd__node_release(hd__node *n)
+{
+    hd__node *list = NULL;
+    drop(n, &list);
+    while (list) {
+        hd__node *each = list;
+        list = each->next;
+        free_node(each, &list);
+    }
+}
+
+/* ---------------------------------------------------------------- attachment */
+
+static void release_attachment(void *node)
+{
+    hd__node_release(node);
+}
+
+const char *hd__node_name(const hd__node *n, char text[64])
+{
+    if (n->op != &hd__user_op) {
+        return n->op->name;
+    }
+    const hd_op *op = *(const hd_op *const *)n->params;
+    snprintf(text, 64, "%sBackward", op->name);
+    return text;
+}
+
+static void describe(const hd_tensor *x, char *text, size_t size)
+{
+    char name[64];
+    bool fail = false;
+    hd__edge e = hd__edge_of(x, &fail);
+    if (!e.node) {
+        snprintf(text, size, "%s", "");
+    } else if (e.node->op == &hd__leaf_op) {
+        snprintf(text, size, "requires_grad=True");
+    } else {
+        snprintf(text, size, "grad_fn=<%s>", hd__node_name(e.node, name));
+    }
+    hd__node_release(e.node);
+}
+
+const hd__attachment_ops hd__attachment = {release_attachment, describe};
+
+void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
+{
+    if (x->attachment) {
+        hd__node_release(x->attachment);
+    }
+    x->attachment = n;
+    x->attachment_ops = &hd__attachment;
+    x->output = output;
+}
+
+/* A view taken while grad mode was off stays outside the graph, whatever its base becomes. */
+static bool stale(const hd_tensor *x)
+{
+    return x->base && !(x->flags & HD__F_NO_GRAD_VIEW) &&
+           x->view_version != hd__storage_version(x);
+}
+
+static bool attached_grad(const hd_tensor *x)
+{
+    const hd__node *n = x->attachment;
+    return n && (n->op != &hd__leaf_op || n->requires_grad);
+}
+
+bool hd__requires_grad(const hd_tensor *x)
+{
+    return attached_grad(x) || (stale(x) && attached_grad(x->base));
+}
+
+hd__geometry hd__geometry_of(const hd_tensor *x)
+{
+    hd__geometry g = {.ndim = x->ndim, .offset = x->offset};
+    memcpy(g.sizes, x->sizes, sizeof x->sizes[0] * x->ndim);
+    memcpy(g.strides, x->strides, sizeof x->strides[0] * x->ndim);
+    return g;
+}
+
+/* A base may have gaps itself: a detached slice is one. */
+hd_tensor *hd__empty_in(const hd__geometry *g, int dtype)
+{
+    int64_t reach = 1;
+    for (int d = 0; d < g->ndim; d++) {
+        reach += g->sizes[d] > 0 ? (g->sizes[d] - 1) * g->strides[d] : 0;
+    }
+    hd_tensor *block = hd__empty("hd_backward", (hd_dtype)dtype, 1, &reach);
+    return block ? hd__alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
+}
+
+hd_tensor *hd__part_in(const hd_tensor *whole, const hd__geometry *base, const hd__geometry *part)
+{
+    return hd__alias(whole, part->ndim, part->sizes, part->strides, part->offset - base->offset);
+}
+
+/* A view whose base was changed in place since: its value is now a strided part of the base's. */
+static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const hd__geometry *g = hd__params(n); /* the base's, then the view's */
+    hd_tensor *zeros = hd__empty_in(&g[0], dy[0]->dtype);
+    if (!zeros || !hd__fill(zeros, hd_scalar_int(0))) {
+        dx[0] = NULL;
+        return;
+    }
+    hd_tensor *part = hd__part_in(zeros, &g[0], &g[1]);
+    dx[0] = part && hd__copy(part, dy[0]) ? zeros : NULL;
+}
+
+static const hd__op as_strided_op = {.name = "AsStridedBackward0", .backward = as_strided_backward};
+
+static hd__node *regenerate(const hd_tensor *x)
+{
+    hd__node *n = hd__node_new(&as_strided_op, 1, &x->base, 0, 1, 2 * sizeof(hd__geometry));
+    if (n) {
+        hd__geometry g[] = {hd__geometry_of(x->base), hd__geometry_of(x)};
+        memcpy(n->params, g, sizeof g);
+        n->outs[0].dtype = x->dtype;
+        n->outs[0].ndim = x->ndim;
+        memcpy(n->outs[0].sizes, x->sizes, sizeof x->sizes[0] * x->ndim);
+    }
+    return n;
+}
+
+hd__edge hd__edge_of(const hd_tensor *x, bool *fail)
+{
+    hd__edge e = {NULL, 0};
+    if (stale(x) && attached_grad(x->base)) {
+        e.node = regenerate(x);
+        *fail |= !e.node;
+    } else if (attached_grad(x)) {
+        e.node = hd__node_retain(x->attachment);
+        e.output = x->output;
+    }
+    return e;
+}
+
+bool hd__refresh_view(hd_tensor *x)
+{
+    if (!stale(x) || !attached_grad(x->base)) {
+        return true;
+    }
+    hd__node *n = regenerate(x);
+    if (!n) {
+        return false;
+    }
+    hd__attach(x, n, 0);
+    x->view_version = hd__storage_version(x);
+    return true;
+}
+
+hd__out_extra *hd__extra_of(hd_tensor *x)
+{
+    hd__node *n = x->attachment;
+    hd__out_meta *out = &n->outs[x->output];
+    if (!out->extra) {
+        out->extra = hd__alloc_zeroed(sizeof *out->extra);
+    }
+    return out->extra;
+}

@@ -1,0 +1,315 @@
+/* part.c - tensors that share a part of their input's storage: selected, sliced, split.
+ *
+ * Backward lays the gradient into zeros of the input's shape. */
+#include <inttypes.h>
+
+#include "autograd/autograd_internal.h"
+
+typedef struct part { /* what of the input a view is: for select, slice and narrow */
+    int dim;
+    bool selects;
+    int64_t start, step, len;
+} part;
+
+/* ---------------------------------------------------------------- backward */
+
+static hd_tensor *take(hd_tensor *x, const part *p)
+{
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    int ndim = 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (d == p->dim && p->selects) {
+            continue;
+        }
+        sizes[ndim] = d == p->dim ? p->len : x->sizes[d];
+        strides[ndim] = x->strides[d];
+        if (d == p->dim && __builtin_mul_overflow(x->strides[d], p->step, &strides[ndim])) {
+            strides[ndim] = x->strides[d]; /* such a step leaves one element: no stride is taken */
+        }
+        ndim++;
+    }
+    int64_t offset = x->offset + p->start * x->strides[p->dim];
+    return hd__alias(x, ndim, sizes, strides, offset);
+}
+
+static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
+{
+    return hd_zeros_n(d, x->ndim, x->sizes);
+}
+
+/* dx = 0, but dy where the part lies */
+static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *whole = zeros_of(hd__input_meta(n, 0), (hd_dtype)dy[0]->dtype);
+    hd_tensor *cut = whole ? take(whole, hd__params(n)) : NULL;
+    dx[0] = cut && hd__copy(cut, dy[0]) ? whole : NULL;
+}
+
+/* the same for parts in a row along one dim: params are dim, selects and the lengths */
+static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int64_t *p = hd__params(n);
+    const hd__out_meta *x = hd__input_meta(n, 0);
+    hd_tensor *whole = zeros_of(x, (hd_dtype)x->dtype);
+    part each = {.dim = (int)p[0], .selects = p[1] != 0, .step = 1};
+    dx[0] = whole;
+    for (int k = 0; k < n->n_out && dx[0]; k++) {
+        int64_t len = each.selects ? 1 : n->outs[k].sizes[each.dim];
+        each.len = len;
+        hd_tensor *cut = dy[k] ? take(whole, &each) : whole;
+        if (!cut || (dy[k] && !hd__copy(cut, dy[k]))) {
+            dx[0] = NULL;
+        }
+        each.start += len;
+    }
+}
+
+/* dx = dy */
+static void pass_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    (void)n;
+    dx[0] = dy[0];
+}
+
+static const hd__op alias_op = {.name = "AliasBackward0", .backward = pass_backward};
+static const hd__op select_op = {.name = "SelectBackward0", .backward = part_backward};
+static const hd__op slice_op = {.name = "SliceBackward0", .backward = part_backward};
+static const hd__op unbind_op = {.name = "UnbindBackward0", .backward = parts_backward};
+static const hd__op split_op = {.name = "SplitBackward0", .backward = parts_backward};
+static const hd__op split_sizes_op = {.name = "SplitWithSizesBackward0",
+                                      .backward = parts_backward};
+
+/* ---------------------------------------------------------------- one part */
+
+static bool has_dims(const char *function, const hd_tensor *x)
+{
+    if (x->ndim == 0) {
+        hd_error_set(HD_SHAPE, "%s: (): expected a tensor with dimensions", function);
+    }
+    return x->ndim > 0;
+}
+
+/* A checked dim of x with dimensions, or -1. */
+static int dim_of(const char *function, const hd_tensor *x, int dim)
+{
+    return hd__arg(function, "x", x) && has_dims(function, x) ? hd__dim(function, x, dim) : -1;
+}
+
+static hd_tensor *select_at(const char *function, hd_tensor *x, int d, int64_t index)
+{
+    int64_t size = x->sizes[d], at = index < 0 ? index + size : index;
+    if (at < 0 || at >= size) {
+        return hd_error_set(HD_INDEX,
+                            "%s: index %" PRId64 " at dim %d of %s: expected %" PRId64
+                            " to %" PRId64,
+                            function, index, d, HD__SHAPE(x), -size, size - 1);
+    }
+    part p = {.dim = d, .selects = true, .start = at, .step = 1, .len = 1};
+    return hd__record_view(&select_op, take(x, &p), x, &p, sizeof p);
+}
+
+hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index)
+{
+    int d = dim_of("hd_select", x, dim);
+    return d < 0 ? NULL : select_at("hd_select", x, d, index);
+}
+
+static int64_t clamped(int64_t i, int64_t size)
+{
+    i = i < 0 ? i + size : i;
+    return i < 0 ? 0 : i > size ? size : i;
+}
+
+hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
+{
+    int d = dim_of("hd_slice", x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    if (step < 1) {
+        return hd_error_set(HD_VALUE, "hd_slice: step %" PRId64 ": expected 1 or more", step);
+    }
+    int64_t from = clamped(start, x->sizes[d]), to = clamped(stop, x->sizes[d]);
+    int64_t span = to > from ? to - from : 0;
+    part p = {.dim = d, .start = from, .step = step, .len = span / step + (span % step != 0)};
+    return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
+}
+
+hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop)
+{
+    return hd_slice_step(x, dim, start, stop, 1);
+}
+
+hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
+{
+    int d = dim_of("hd_narrow", x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    int64_t size = x->sizes[d], from = start < 0 ? start + size : start;
+    if (from < 0 || from > size || length < 0 || length > size - from) {
+        return hd_error_set(HD_INDEX,
+                            "hd_narrow: %" PRId64 " from %" PRId64 " at dim %d of %s: expected to "
+                            "stay within %" PRId64,
+                            length, start, d, HD__SHAPE(x), size);
+    }
+    part p = {.dim = d, .start = from, .step = 1, .len = length};
+    return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
+}
+
+hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index)
+{
+    if (!hd__arg(function, "x", x) || !has_dims(function, x)) {
+        return NULL;
+    }
+    if (n < 1 || n > x->ndim) {
+        return hd_error_set(HD_INDEX, "%s: %d indices into %s: expected 1 to %d", function, n,
+                            HD__SHAPE(x), x->ndim);
+    }
+    if (!index) {
+        return hd__null_arg(function, "index");
+    }
+    hd_tensor *y = x;
+    for (int i = 0, d = 0; i < n && y; i++) {
+        if (index[i] == HD_ALL) {
+            d++;
+        } else {
+            y = select_at(function, y, d, index[i]);
+        }
+    }
+    if (y != x) {
+        return y;
+    }
+    return n == 1 ? hd_slice(x, 0, 0, HD_END)
+                  : hd__record_view(&alias_op, hd_detach(x), x, NULL, 0);
+}
+
+hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
+{
+    return hd__getitem("hd_getitem", x, n, index);
+}
+
+/* ---------------------------------------------------------------- several parts */
+
+enum { MOST = 1 << 24 };
+
+/* Memory for n things: of a split, which may be asked for more parts than there are elements. */
+static void *room(const char *function, int64_t n, size_t each)
+{
+    if (n > MOST) {
+        return hd_error_set(HD_MEMORY, "%s: %" PRId64 " parts: expected %d at most", function, n,
+                            MOST);
+    }
+    return hd__alloc_zeroed((size_t)(n ? n : 1) * each);
+}
+
+static hd_list *parts(const char *function, const hd__op *op, hd_tensor *x, int dim, bool selects,
+                      int64_t n, const int64_t *lens)
+{
+    hd_tensor **ys = room(function, n, sizeof *ys);
+    bool ok = ys != NULL;
+    part p = {.dim = dim, .selects = selects, .step = 1};
+    for (int64_t k = 0; k < n && ok; k++) {
+        p.len = selects ? 1 : lens[k];
+        ys[k] = take(x, &p);
+        ok = ys[k] != NULL;
+        p.start += p.len;
+    }
+    int64_t params[] = {dim, selects};
+    ok = ok && (n == 0 ||
+                hd__record_multi_view(op, (int)n, ys, x, params, sizeof params));
+    hd_list *list = ok ? hd_list_n(n, ys) : NULL;
+    hd_free(ys);
+    return list;
+}
+
+hd_list *hd_unbind(hd_tensor *x, int dim)
+{
+    int d = dim_of("hd_unbind", x, dim);
+    return d < 0 ? NULL : parts("hd_unbind", &unbind_op, x, d, true, x->sizes[d], NULL);
+}
+
+hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
+{
+    int d = dim_of("hd_split_sizes", x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    int64_t sum = 0;
+    bool fits = n >= 0 && (n == 0 || sizes);
+    for (int k = 0; k < n && fits; k++) {
+        fits = sizes[k] >= 0 && sizes[k] <= x->sizes[d] - sum;
+        sum += fits ? sizes[k] : 0;
+    }
+    if (!fits || sum != x->sizes[d]) {
+        return hd_error_set(HD_SHAPE,
+                            "hd_split_sizes: dim %d of %s: expected sizes of 0 or more whose sum "
+                            "is %" PRId64,
+                            d, HD__SHAPE(x), x->sizes[d]);
+    }
+    return parts("hd_split_sizes", &split_sizes_op, x, d, false, n, sizes);
+}
+
+/* n parts of `size`, the last what is left; an empty dim gives one empty part. */
+static hd_list *split_evenly(const char *function, hd_tensor *x, int d, int64_t size)
+{
+    int64_t total = x->sizes[d];
+    int64_t n = total == 0 ? 1 : total / size + (total % size != 0);
+    int64_t *lens = room(function, n, sizeof *lens);
+    if (!lens) {
+        return NULL;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        lens[k] = total - k * size < size ? total - k * size : size;
+    }
+    hd_list *list = parts(function, &split_op, x, d, false, n, lens);
+    hd_free(lens);
+    return list;
+}
+
+hd_list *hd_split(hd_tensor *x, int64_t size, int dim)
+{
+    int d = dim_of("hd_split", x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    if (size < 0 || (size == 0 && x->sizes[d] != 0)) {
+        return hd_error_set(HD_VALUE, "hd_split: parts of %" PRId64 " of %s: expected 1 or more",
+                            size, HD__SHAPE(x));
+    }
+    return split_evenly("hd_split", x, d, size);
+}
+
+hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
+{
+    int d = dim_of("hd_chunk", x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    if (chunks < 1) {
+        return hd_error_set(HD_VALUE, "hd_chunk: %" PRId64 " chunks: expected 1 or more", chunks);
+    }
+    int64_t size = x->sizes[d] / chunks + (x->sizes[d] % chunks != 0);
+    if (size == 0) { /* PyTorch: as many empty parts as asked for */
+        int64_t *lens = room("hd_chunk", chunks, sizeof *lens);
+        hd_list *list = lens ? parts("hd_chunk", &split_sizes_op, x, d, false, chunks, lens) : NULL;
+        hd_free(lens);
+        return list;
+    }
+    return split_evenly("hd_chunk", x, d, size);
+}
+
+/* ---------------------------------------------------------------- the family */
+
+static const hd__op_row rows[] = {
+    {"hd_select", &select_op},
+    {"hd_slice", &slice_op},
+    {"hd_slice_step", &slice_op},
+    {"hd_narrow", &slice_op},
+    {"hd_getitem", NULL},
+    {"hd_unbind", &unbind_op},
+    {"hd_split", &split_op},
+    {"hd_split_sizes", &split_sizes_op},
+    {"hd_chunk", &split_op},
+};
+HD__FAMILY(hd__ops_part, rows);

@@ -1,0 +1,32 @@
+/* product.h - batched matrix products between tensors, for matmul.c and linear.c. */
+#ifndef HEED_AUTOGRAD_PRODUCT_H
+#define HEED_AUTOGRAD_PRODUCT_H
+
+#include "autograd/autograd_internal.h"
+
+/* A tensor read as matrices (..., rows, cols); strides in elements. Its first `batch` dims count
+ * the matrices. */
+typedef struct hd__matrix {
+    const hd_tensor *t;
+    int64_t rows, cols, row, col;
+    int batch;
+} hd__matrix;
+
+/* x of rank 1 is a row (as the left factor) or a column (as the right one); else as it is. */
+hd__matrix hd__matrix_left(const hd_tensor *x);
+hd__matrix hd__matrix_right(const hd_tensor *x);
+/* y = a b with dims of a or b of rank 1 left out */
+hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
+hd__matrix hd__matrix_t(hd__matrix x); /* the matrices transposed */
+
+/* c = a b, computed; all of one dtype but bool. Batches broadcast; a batch dim that a or b has and
+ * c lacks is summed over, in order. c is contiguous. bias: (c.cols,), added to each row, or NULL. */
+void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias);
+
+/* Are the dtypes of a and b the same, and none bool? Else HD_DTYPE: "hd_dot: float32 and float64:
+ * expected one dtype". */
+bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tensor *b);
+
+extern const hd__op hd__linear_op; /* linear.c */
+
+#endif

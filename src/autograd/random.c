@@ -1,0 +1,416 @@
+/* random.c - random draws that stand in the graph: bernoulli, dropout, multinomial, and fills.
+ *
+ * The streams are PyTorch's (base); what is decided here is the order of the draws: logical for
+ * bernoulli, that of memory for multinomial's race and dropout's native stream, in a fresh tensor
+ * that is laid out as the input is, dims by falling stride. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "autograd/autograd_internal.h"
+#include "tensor/kernels/dropout.h"
+
+/* ---------------------------------------------------------------- layout and checks */
+
+/* Fresh, dense, with x's shape and order of dims in memory; a dim of stride 0 keeps its place. */
+static hd_tensor *laid_out_as(const char *function, hd_dtype d, const hd_tensor *x)
+{
+    int order[HD_MAX_DIMS];
+    int64_t sizes[HD_MAX_DIMS];
+    if (hd__contig(x)) {
+        return hd__empty(function, d, x->ndim, x->sizes);
+    }
+    for (int i = 0; i < x->ndim; i++) {
+        int j = i;
+        for (; j > 0; j--) {
+            int64_t outer = x->strides[order[j - 1]], inner = x->strides[i];
+            if (inner <= outer || inner == 0 || outer == 0) {
+                break;
+            }
+            order[j] = order[j - 1];
+        }
+        order[j] = i;
+    }
+    for (int i = 0; i < x->ndim; i++) {
+        sizes[i] = x->sizes[order[i]];
+    }
+    hd_tensor *y = hd__empty(function, d, x->ndim, sizes);
+    if (y) {
+        int64_t strides[HD_MAX_DIMS];
+        memcpy(strides, y->strides, sizeof strides);
+        for (int i = 0; i < x->ndim; i++) {
+            y->sizes[order[i]] = sizes[i];
+            y->strides[order[i]] = strides[i];
+        }
+        hd__geometry_changed(y);
+    }
+    return y;
+}
+
+static bool probability(const char *function, double p)
+{
+    if (p >= 0 && p <= 1) {
+        return true;
+    }
+    hd_error_set(HD_VALUE, "%s: p %s: expected 0 to 1", function, hd_float_repr(p));
+    return false;
+}
+
+/* The flat position of the first element of a contiguous p for which bad() holds; -1: none. */
+static int64_t find(const hd_tensor *p, bool (*bad)(double v), double *value)
+{
+    const void *data = hd__ptr(p);
+    for (int64_t i = 0; i < p->numel; i++) {
+        *value = p->dtype == HD_FLOAT32 ? ((const float *)data)[i] : ((const double *)data)[i];
+        if (bad(*value)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static const char *position(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT])
+{
+    int64_t at[HD_MAX_DIMS];
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        at[d] = flat % x->sizes[d];
+        flat /= x->sizes[d];
+    }
+    return hd__sizes_text(x->ndim, at, text);
+}
+
+/* p, contiguous, of a float dtype and without a bad value; else NULL with the error set. */
+static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(double v),
+                                const char *expected)
+{
+    double value;
+    if (!hd__float_arg(function, p)) {
+        return NULL;
+    }
+    hd_tensor *flat = hd__contiguous(p);
+    int64_t at = flat ? find(flat, bad, &value) : -1;
+    if (at >= 0) {
+        return hd_error_set(HD_VALUE, "%s: %s at %s: expected %s", function, hd_float_repr(value),
+                            position(flat, at, (char[HD__SHAPE_TEXT]){0}), expected);
+    }
+    return flat;
+}
+
+/* ---------------------------------------------------------------- bernoulli */
+
+static void zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    (void)n;
+    dx[0] = hd_zeros_like(dy[0], (hd_dtype)dy[0]->dtype);
+}
+
+static const hd__op bernoulli_op = {.name = "BernoulliBackward0", .backward = zero_backward};
+
+/* data: y, uniforms, probabilities */
+#define BELOW(name, T)                                                                             \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        (void)params;                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            T u = *(const T *)(data[1] + i * strides[1]),                                          \
+              p = *(const T *)(data[2] + i * strides[2]);                                          \
+            *(T *)(data[0] + i * strides[0]) = u < p;                                              \
+        }                                                                                          \
+    }
+
+BELOW(below_f32, float)
+BELOW(below_f64, double)
+
+static bool no_probability(double v)
+{
+    return !(v >= 0 && v <= 1);
+}
+
+hd_tensor *hd_bernoulli(hd_tensor *p)
+{
+    if (!hd__arg("hd_bernoulli", "p", p) ||
+        !probabilities("hd_bernoulli", p, no_probability, "0 to 1")) {
+        return NULL;
+    }
+    hd_tensor *y = hd__empty("hd_bernoulli", (hd_dtype)p->dtype, p->ndim, p->sizes);
+    if (!y || !hd__uniform_fill(y, 0, 1)) {
+        return NULL;
+    }
+    hd_tensor *operands[] = {y, y, p};
+    hd__map(p->dtype == HD_FLOAT32 ? below_f32 : below_f64, NULL, 3, operands);
+    return hd__record(&bernoulli_op, y, &(hd__record_args){.n_in = 1, .in = &p});
+}
+
+/* ---------------------------------------------------------------- dropout */
+
+static hd_tensor *apply(const char *function, hd_tensor *x, hd_tensor *mask, double keep)
+{
+    hd_tensor *y = laid_out_as(function, (hd_dtype)x->dtype, x);
+    if (y) {
+        hd_tensor *operands[] = {y, x, mask};
+        hd__map(hdk_dropout()->apply[x->dtype], &keep, 3, operands);
+    }
+    return y;
+}
+
+/* y = x (mask / keep):  dx += dy (mask / keep) */
+static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *mask = hd__saved_get(n, 0);
+    dx[0] = mask ? apply("hd_backward", dy[0], mask, *(const double *)hd__params(n)) : NULL;
+}
+
+static const hd__op dropout_op = {.name = "MulBackward0", .backward = dropout_backward};
+
+/* The native stream draws in x's memory order, the other in logical order. */
+static hd_tensor *draw_mask(const hd_tensor *x, double keep)
+{
+    hd_generator *g = hd_generator_current();
+    bool native = hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE;
+    hd_tensor *mask = native ? laid_out_as("hd_dropout", HD_BOOL, x)
+                             : hd__empty("hd_dropout", HD_BOOL, x->ndim, x->sizes);
+    if (mask) {
+        hd__gen_lock(g);
+        hd__bernoulli(g, hd__ptr(mask), mask->numel, keep);
+        hd__gen_unlock(g);
+    }
+    return mask;
+}
+
+hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
+{
+    if (!hd__arg("hd_dropout", "x", x) || !probability("hd_dropout", p)) {
+        return NULL;
+    }
+    if (!training || p == 0 || x->numel == 0) {
+        return x;
+    }
+    if (p == 1) {
+        hd_tensor *zero = hd_zeros_n((hd_dtype)x->dtype, 0, NULL);
+        return zero ? hd_mul(x, zero) : NULL;
+    }
+    if (!hd__float_arg("hd_dropout", x)) {
+        return NULL;
+    }
+    double keep = 1 - p;
+    hd_tensor *mask = draw_mask(x, keep);
+    hd_tensor *y = mask ? apply("hd_dropout", x, mask, keep) : NULL;
+    return hd__record(&dropout_op, y,
+                      &(hd__record_args){.n_in = 1,
+                                         .in = &x,
+                                         .n_saved = 1,
+                                         .saved = &mask,
+                                         .params = &keep,
+                                         .params_size = sizeof keep});
+}
+
+/* ---------------------------------------------------------------- multinomial */
+
+static bool no_weight(double v)
+{
+    return !(v >= 0 && v < INFINITY);
+}
+
+static double value_at(const hd_tensor *p, int64_t i)
+{
+    const void *data = hd__ptr(p);
+    return p->dtype == HD_FLOAT32 ? ((const float *)data)[i] : ((const double *)data)[i];
+}
+
+/* p (rows, m) contiguous: has each row a positive weight? */
+static bool rows_positive(const hd_tensor *p, int64_t m)
+{
+    for (int64_t r = 0; r * m < p->numel; r++) {
+        int64_t j = 0;
+        while (j < m && !(value_at(p, r * m + j) > 0)) {
+            j++;
+        }
+        if (j == m) {
+            hd_error_set(HD_VALUE,
+                         "hd_multinomial: the weights of row %" PRId64 " of %s are all 0: expected "
+                         "one above 0",
+                         r, HD__SHAPE(p));
+            return false;
+        }
+    }
+    return true;
+}
+
+#define CUMULATE(name, T)                                                                          \
+    /* c_j = (w_0 + ... + w_j) / (their sum), the last exactly 1 */                                \
+    static void name(const void *weights, double *c, int64_t m)                                    \
+    {                                                                                              \
+        const T *w = weights;                                                                      \
+        T sum = 0;                                                                                 \
+        for (int64_t j = 0; j < m; j++) {                                                          \
+            sum += w[j];                                                                           \
+            c[j] = sum;                                                                            \
+        }                                                                                          \
+        for (int64_t j = 0; j < m; j++) {                                                          \
+            c[j] = (T)c[j] / sum;                                                                  \
+        }                                                                                          \
+        c[m - 1] = 1;                                                                              \
+    }
+
+CUMULATE(cumulate_f32, float)
+CUMULATE(cumulate_f64, double)
+
+/* The first of m sorted values that is not below u. */
+static int64_t search(const double *c, int64_t m, double u)
+{
+    int64_t left = 0, right = m;
+    while (left < right) {
+        int64_t middle = left + (right - left) / 2;
+        if (c[middle] < u) {
+            left = middle + 1;
+        } else {
+            right = middle;
+        }
+    }
+    return left;
+}
+
+/* p (rows, m) contiguous, y (rows, n) */
+static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
+{
+    double *c = hd_alloc((size_t)m * sizeof *c);
+    if (!c) {
+        return false;
+    }
+    hd_generator *g = hd_generator_current();
+    int64_t *to = hd__ptr(y), bytes = hd_dtype_size((hd_dtype)p->dtype);
+    hd__gen_lock(g);
+    for (int64_t r = 0; r * m < p->numel; r++) {
+        const char *row = (const char *)hd__ptr(p) + r * m * bytes;
+        (p->dtype == HD_FLOAT32 ? cumulate_f32 : cumulate_f64)(row, c, m);
+        for (int64_t i = 0; i < n; i++) {
+            to[r * n + i] = search(c, m, hd__uniform_sample64(g));
+        }
+    }
+    hd__gen_unlock(g);
+    hd_free(c);
+    return true;
+}
+
+/* The n largest of p / q, q exponential: a race that p_i wins with probability p_i / sum p. */
+static hd_tensor *race(hd_tensor *p, int64_t n)
+{
+    HD_NO_GRAD;
+    hd_tensor *indices = NULL, *q = laid_out_as("hd_multinomial", (hd_dtype)p->dtype, p);
+    if (!q || !hd__exponential_fill(q, 1)) {
+        return NULL;
+    }
+    hd_tensor *ratio = hd_div(p, q);
+    if (n == 1) {
+        return ratio ? hd_argmax_dim(ratio, -1, true) : NULL;
+    }
+    return ratio && hd_topk(ratio, n, -1, true, &indices) ? indices : NULL;
+}
+
+hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
+{
+    if (!hd__arg("hd_multinomial", "p", p)) {
+        return NULL;
+    }
+    hd_tensor *flat = probabilities("hd_multinomial", p, no_weight, "0 or more, and finite");
+    if (!flat) {
+        return NULL;
+    }
+    if (p->ndim != 1 && p->ndim != 2) {
+        return hd_error_set(HD_SHAPE, "hd_multinomial: p %s: expected (m,) or (rows, m)",
+                            HD__SHAPE(p));
+    }
+    int64_t m = p->sizes[p->ndim - 1];
+    if (n < 1 || m == 0 || (!replacement && n > m)) {
+        return hd_error_set(HD_VALUE,
+                            "hd_multinomial: %" PRId64 " samples %s replacement of %s: "
+                            "expected 1 or more, and no more than there are",
+                            n, replacement ? "with" : "without", HD__SHAPE(p));
+    }
+    if (!rows_positive(flat, m)) {
+        return NULL;
+    }
+    if (n == 1 || !replacement) {
+        return race(p, n);
+    }
+    int64_t sizes[] = {p->sizes[0], n};
+    hd_tensor *y = hd__empty("hd_multinomial", HD_INT64, p->ndim, sizes + (p->ndim == 1));
+    return y && draw_with_replacement(y, flat, m, n) ? y : NULL;
+}
+
+/* ---------------------------------------------------------------- in place */
+
+static const hd__op uniform_op = {.name = "UniformBackward0", .backward = zero_backward};
+static const hd__op normal_op = {.name = "NormalBackward0", .backward = zero_backward};
+static const hd__op bernoulli_inplace_op = {.name = "BernoulliBackward2",
+                                            .backward = zero_backward};
+static const hd__op exponential_op = {.name = "ExponentialBackward0", .backward = zero_backward};
+
+static bool writable(const char *function, hd_tensor *x)
+{
+    return hd__inplace_ok(function, x, 1, &x);
+}
+
+static hd_tensor *written(const hd__op *op, hd_tensor *x, bool ok)
+{
+    return ok ? hd__record_inplace(op, x, &(hd__record_args){.n_in = 1, .in = &x}) : NULL;
+}
+
+hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
+{
+    if (!hd__arg("hd_uniform_", "x", x) || !hd__float_arg("hd_uniform_", x)) {
+        return NULL;
+    }
+    double limit = x->dtype == HD_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
+    if (!(a <= b && a >= -limit && b <= limit && b - a <= limit)) {
+        return hd_error_set(HD_VALUE,
+                            "hd_uniform_: [%s, %s) in %s: expected finite bounds, the "
+                            "first no greater, and a finite difference",
+                            hd_float_repr(a), hd_float_repr(b), hd_dtype_name((hd_dtype)x->dtype));
+    }
+    return writable("hd_uniform_", x) ? written(&uniform_op, x, hd__uniform_fill(x, a, b)) : NULL;
+}
+
+hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
+{
+    if (!hd__arg("hd_normal_", "x", x) || !hd__float_arg("hd_normal_", x)) {
+        return NULL;
+    }
+    if (!(std >= 0)) {
+        return hd_error_set(HD_VALUE, "hd_normal_: std %s: expected 0 or more", hd_float_repr(std));
+    }
+    return writable("hd_normal_", x) ? written(&normal_op, x, hd__normal_fill(x, mean, std)) : NULL;
+}
+
+hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
+{
+    if (!hd__arg("hd_bernoulli_", "x", x) || !probability("hd_bernoulli_", p) ||
+        !writable("hd_bernoulli_", x)) {
+        return NULL;
+    }
+    return written(&bernoulli_inplace_op, x, hd__bernoulli_fill(x, p));
+}
+
+hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
+{
+    if (!hd__arg("hd_exponential_", "x", x) || !hd__float_arg("hd_exponential_", x)) {
+        return NULL;
+    }
+    if (!(lambda > 0)) {
+        return hd_error_set(HD_VALUE, "hd_exponential_: lambda %s: expected more than 0",
+                            hd_float_repr(lambda));
+    }
+    return writable("hd_exponential_", x)
+               ? written(&exponential_op, x, hd__exponential_fill(x, lambda))
+               : NULL;
+}
+
+static const hd__op_row rows[] = {
+    {"hd_bernoulli", &bernoulli_op},
+    {"hd_dropout", &dropout_op},
+    {"hd_uniform_", &uniform_op},
+    {"hd_normal_", &normal_op},
+    {"hd_bernoulli_", &bernoulli_inplace_op},
+    {"hd_exponential_", &exponential_op},
+};
+HD__FAMILY(hd__ops_random, rows);

@@ -1,0 +1,301 @@
+/* reduce.c - sum, mean, var, any and all: over everything, over one dim or over several.
+ *
+ * Where x's elements went is told by a mask of reduced dims and keepdim; backward spreads dy over
+ * x's shape again by strides of 0. max and min are in reduce_extreme.c. */
+#include "autograd/autograd_internal.h"
+#include "autograd/lanes.h"
+#include "autograd/reduce.h"
+#include "tensor/kernels/reduce.h"
+
+/* ---------------------------------------------------------------- shared with reduce_extreme.c */
+
+uint32_t hd__all_dims(const hd_tensor *x)
+{
+    return x->ndim ? (1u << x->ndim) - 1 : 1;
+}
+
+hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, bool keepdim,
+                       hd_dtype d)
+{
+    int64_t sizes[HD_MAX_DIMS];
+    int n = 0;
+    for (int i = 0; i < x->ndim; i++) {
+        if (!(mask >> i & 1)) {
+            sizes[n++] = x->sizes[i];
+        } else if (keepdim) {
+            sizes[n++] = 1;
+        }
+    }
+    return hd__empty(function, d, n, sizes);
+}
+
+hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
+{
+    int64_t strides[HD_MAX_DIMS];
+    int at = 0;
+    for (int i = 0; i < ndim; i++) {
+        bool reduced = s.mask >> i & 1;
+        strides[i] = reduced ? 0 : y->strides[at];
+        at += !reduced || s.keepdim;
+    }
+    return hd__alias(y, ndim, sizes, strides, y->offset);
+}
+
+/* ---------------------------------------------------------------- helpers */
+
+static hd_tensor *spread_to_input(hd__node *n, hd_tensor *dy)
+{
+    const hd__out_meta *x = hd__input_meta(n, 0);
+    const hd__span *s = hd__params(n);
+    return dy ? hd__spread(dy, x->ndim, x->sizes, *s) : NULL;
+}
+
+static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
+{
+    int64_t n = 1;
+    for (int i = 0; i < ndim; i++) {
+        n *= mask >> i & 1 ? sizes[i] : 1;
+    }
+    return n;
+}
+
+/* One dim as a mask; 0 on failure. */
+static uint32_t dim_mask(const char *function, const hd_tensor *x, int dim)
+{
+    int at = hd__arg(function, "x", x) ? hd__dim(function, x, dim) : -1;
+    return at < 0 ? 0 : 1u << at;
+}
+
+static uint32_t dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims)
+{
+    uint32_t mask;
+    return hd__arg(function, "x", x) && hd__dims_mask(function, x, n, dims, &mask) ? mask : 0;
+}
+
+static hd_tensor *record(const hd__op *op, hd_tensor *y, hd_tensor *x, bool save, hd__span s)
+{
+    hd_tensor *in[] = {x};
+    return hd__record(op, y,
+                      &(hd__record_args){.n_in = 1,
+                                         .in = in,
+                                         .n_saved = save,
+                                         .saved = in,
+                                         .params = &s,
+                                         .params_size = sizeof s});
+}
+
+/* ---------------------------------------------------------------- sum */
+
+static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = spread_to_input(n, dy[0]);
+}
+static const hd__op sum_op = {.name = "SumBackward0", .backward = sum_backward};
+static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backward};
+
+static hd_tensor *sum(const char *function, const hd_tensor *x, hd__span s)
+{
+    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : (hd_dtype)x->dtype;
+    hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, d);
+    HD_SCOPE;
+    const hd_tensor *numbers = x->dtype == HD_BOOL ? hd__cast((hd_tensor *)x, d) : x;
+    bool ok = y && numbers &&
+              hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, numbers, s.mask, 0,
+                         NULL);
+    return ok ? y : NULL;
+}
+
+static hd_tensor *recorded_sum(const char *function, const hd__op *op, hd_tensor *x, hd__span s)
+{
+    return s.mask ? record(op, sum(function, x, s), x, false, s) : NULL;
+}
+
+hd_tensor *hd_sum(hd_tensor *x)
+{
+    if (!hd__arg("hd_sum", "x", x)) {
+        return NULL;
+    }
+    return recorded_sum("hd_sum", &sum_op, x, (hd__span){.mask = hd__all_dims(x)});
+}
+
+hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim)
+{
+    hd__span s = {.mask = dim_mask("hd_sum_dim", x, dim), .keepdim = keepdim};
+    return recorded_sum("hd_sum_dim", &sum_dims_op, x, s);
+}
+
+hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
+{
+    hd__span s = {.mask = dims_mask("hd_sum_dims_n", x, n, dims), .keepdim = keepdim};
+    return recorded_sum("hd_sum_dims_n", &sum_dims_op, x, s);
+}
+
+/* ---------------------------------------------------------------- mean */
+
+static void mean_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* y = sum x / N:  dx = dy / N */
+    const hd__out_meta *x = hd__input_meta(n, 0);
+    const hd__span *s = hd__params(n);
+    dx[0] = spread_to_input(n, hd_div_scalar(dy[0], count(x->ndim, x->sizes, s->mask)));
+}
+static const hd__op mean_op = {.name = "MeanBackward0", .backward = mean_backward};
+static const hd__op mean_dims_op = {.name = "MeanBackward1", .backward = mean_backward};
+
+/* y /= n, in y's own precision */
+static void divide(hd_tensor *y, double n)
+{
+    if (y->dtype == HD_FLOAT64) {
+        double *v = hd__ptr(y);
+        for (int64_t i = 0; i < y->numel; i++) {
+            v[i] /= n;
+        }
+        return;
+    }
+    float *v = hd__ptr(y), divisor = (float)n;
+    for (int64_t i = 0; i < y->numel; i++) {
+        v[i] /= divisor;
+    }
+}
+
+static hd_tensor *recorded_mean(const char *function, const hd__op *op, hd_tensor *x, hd__span s)
+{
+    if (!s.mask || !hd__float_arg(function, x)) {
+        return NULL;
+    }
+    hd_tensor *y = sum(function, x, s);
+    if (y) {
+        divide(y, (double)count(x->ndim, x->sizes, s.mask));
+    }
+    return record(op, y, x, false, s);
+}
+
+hd_tensor *hd_mean(hd_tensor *x)
+{
+    if (!hd__arg("hd_mean", "x", x)) {
+        return NULL;
+    }
+    return recorded_mean("hd_mean", &mean_op, x, (hd__span){.mask = hd__all_dims(x)});
+}
+
+hd_tensor *hd_mean_dim(hd_tensor *x, int dim, bool keepdim)
+{
+    hd__span s = {.mask = dim_mask("hd_mean_dim", x, dim), .keepdim = keepdim};
+    return recorded_mean("hd_mean_dim", &mean_dims_op, x, s);
+}
+
+hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
+{
+    hd__span s = {.mask = dims_mask("hd_mean_dims_n", x, n, dims), .keepdim = keepdim};
+    return recorded_mean("hd_mean_dims_n", &mean_dims_op, x, s);
+}
+
+/* ---------------------------------------------------------------- var */
+
+/* N - correction, never negative */
+static double freedom(int ndim, const int64_t *sizes, hd__span s)
+{
+    int64_t n = count(ndim, sizes, s.mask) - s.correction;
+    return (double)(n > 0 ? n : 0);
+}
+
+static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* y = sum (x - mean)^2 / (N - c):  dx = 2 / (N - c) dy (x - mean) */
+    const hd__span *s = hd__params(n);
+    hd_tensor *x = hd__saved_get(n, 0);
+    if (!x) {
+        dx[0] = NULL;
+        return;
+    }
+    hd__span all = {.mask = s->mask, .keepdim = true};
+    hd_tensor *mean = sum("hd_var", x, all); /* of x's rank, size 1 where reduced */
+    if (mean) {
+        divide(mean, (double)count(x->ndim, x->sizes, s->mask));
+    }
+    double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
+    dx[0] = hd_mul(spread_to_input(n, hd_mul_scalar(dy[0], factor)), hd_sub(x, mean));
+}
+static const hd__op var_op = {.name = "VarBackward0", .backward = var_backward};
+
+static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)
+{
+    if (!s.mask || !hd__float_arg(function, x)) {
+        return NULL;
+    }
+    if (s.correction != 0 && s.correction != 1) {
+        return hd_error_set(HD_VALUE, "%s: correction %d: expected 0 or 1", function, s.correction);
+    }
+    hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, (hd_dtype)x->dtype);
+    bool ok = y && hd__reduce(function, hdk_reduce()->kernel[HDK_VAR], HD__WHOLE, y, x, s.mask,
+                              freedom(x->ndim, x->sizes, s), NULL);
+    return ok ? record(&var_op, y, x, true, s) : NULL;
+}
+
+hd_tensor *hd_var(hd_tensor *x, int correction)
+{
+    if (!hd__arg("hd_var", "x", x)) {
+        return NULL;
+    }
+    hd__span s = {.mask = hd__all_dims(x), .correction = correction};
+    return recorded_var("hd_var", x, s);
+}
+
+hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim)
+{
+    hd__span s = {dim_mask("hd_var_dim", x, dim), keepdim, correction};
+    return recorded_var("hd_var_dim", x, s);
+}
+
+hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n, const int64_t *dims)
+{
+    hd__span s = {dims_mask("hd_var_dims_n", x, n, dims), keepdim, correction};
+    return recorded_var("hd_var_dims_n", x, s);
+}
+
+/* ---------------------------------------------------------------- any, all */
+
+static hd_tensor *truth(const char *function, int op, const hd_tensor *x, uint32_t mask,
+                        bool keepdim)
+{
+    hd_tensor *y = mask ? hd__reduced(function, x, mask, keepdim, HD_BOOL) : NULL;
+    bool ok = y && hd__reduce(function, hdk_reduce()->kernel[op], HD__PIECES, y, x, mask, 0, NULL);
+    return ok ? y : NULL;
+}
+
+hd_tensor *hd_any(hd_tensor *x)
+{
+    return hd__arg("hd_any", "x", x) ? truth("hd_any", HDK_ANY, x, hd__all_dims(x), false) : NULL;
+}
+
+hd_tensor *hd_all(hd_tensor *x)
+{
+    return hd__arg("hd_all", "x", x) ? truth("hd_all", HDK_ALL, x, hd__all_dims(x), false) : NULL;
+}
+
+hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim)
+{
+    return truth("hd_any_dim", HDK_ANY, x, dim_mask("hd_any_dim", x, dim), keepdim);
+}
+
+hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim)
+{
+    return truth("hd_all_dim", HDK_ALL, x, dim_mask("hd_all_dim", x, dim), keepdim);
+}
+
+static const hd__op_row rows[] = {
+    {"hd_sum", &sum_op},
+    {"hd_sum_dim", &sum_dims_op},
+    {"hd_sum_dims_n", &sum_dims_op},
+    {"hd_mean", &mean_op},
+    {"hd_mean_dim", &mean_dims_op},
+    {"hd_mean_dims_n", &mean_dims_op},
+    {"hd_var", &var_op},
+    {"hd_var_dim", &var_op},
+    {"hd_var_dims_n", &var_op},
+    {"hd_max", &hd__max_op},
+    {"hd_min", &hd__min_op},
+    {"hd_max_dim", &hd__max_dim_op},
+    {"hd_min_dim", &hd__min_dim_op},
+};
+HD__FAMILY(hd__ops_reduce, rows);

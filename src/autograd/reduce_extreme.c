@@ -1,0 +1,184 @@
+/* reduce_extreme.c - max, min, argmax and argmin; their rows are in reduce.c's table.
+ *
+ * Over everything ties share the gradient; along a dim the first maximum gets it all. A NaN wins,
+ * and the first one is where the maximum is. */
+#include "autograd/autograd_internal.h"
+#include "autograd/lanes.h"
+#include "autograd/reduce.h"
+#include "tensor/kernels/reduce.h"
+
+/* ---------------------------------------------------------------- over everything */
+
+static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* m = max x, reached c times:  dx = dy / c where x == m (or is NaN, as m is) */
+    hd_tensor *x = hd__saved_get(n, 0), *m = hd__saved_get(n, 1);
+    if (!x || !m) {
+        dx[0] = NULL;
+        return;
+    }
+    bool is_nan = isnan(hd_item(m));
+    hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
+    dx[0] = hd_mul(reached, hd_div(dy[0], hd_sum(reached)));
+}
+const hd__op hd__max_op = {.name = "MaxBackward1", .backward = extreme_backward};
+const hd__op hd__min_op = {.name = "MinBackward1", .backward = extreme_backward};
+
+static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd_tensor *x)
+{
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    if (x->numel == 0) {
+        return hd_error_set(HD_SHAPE, "%s: %s: expected at least one element", function,
+                            HD__SHAPE(x));
+    }
+    uint32_t mask = hd__all_dims(x);
+    hd_tensor *y = hd__reduced(function, x, mask, false, (hd_dtype)x->dtype);
+    if (!y ||
+        !hd__reduce(function, hdk_reduce()->kernel[kernel], HD__PIECES, y, x, mask, 0, NULL)) {
+        return NULL;
+    }
+    hd_tensor *in[] = {x};
+    return hd__record(
+        op, y, &(hd__record_args){.n_in = 1, .in = in, .n_saved = 1, .saved = in, .save_y = true});
+}
+
+hd_tensor *hd_max(hd_tensor *x)
+{
+    return extreme("hd_max", &hd__max_op, HDK_MAX, x);
+}
+
+hd_tensor *hd_min(hd_tensor *x)
+{
+    return extreme("hd_min", &hd__min_op, HDK_MIN, x);
+}
+
+/* ---------------------------------------------------------------- along a dim */
+
+/* dim as a mask, checked to have a size above 0; 0 on failure. */
+static uint32_t lane_mask(const char *function, const hd_tensor *x, int dim)
+{
+    int at = hd__arg(function, "x", x) ? hd__dim(function, x, dim) : -1;
+    if (at < 0) {
+        return 0;
+    }
+    if (x->ndim && x->sizes[at] == 0) {
+        hd_error_set(HD_SHAPE, "%s: dim %d of %s: expected a size above 0", function, at,
+                     HD__SHAPE(x));
+        return 0;
+    }
+    return 1u << at;
+}
+
+static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* dx = dy at the index, 0 elsewhere */
+    const hd__out_meta *x = hd__input_meta(n, 0);
+    const hd__span *s = hd__params(n);
+    int dim = 0;
+    while (!(s->mask >> dim & 1)) {
+        dim++;
+    }
+    hd_tensor *index = hd__saved_get(n, 0);
+    dx[0] = index ? hd_zeros_n((hd_dtype)dy[0]->dtype, x->ndim, x->sizes) : NULL;
+    hd_tensor *from = dx[0] ? hd__spread(dy[0], x->ndim, x->sizes, *s) : NULL;
+    hd_tensor *at = from ? hd__spread(index, x->ndim, x->sizes, *s) : NULL;
+    if (!at) {
+        dx[0] = NULL;
+        return;
+    }
+    hd__lanes w;
+    hd__lanes_init(&w, dim, 3, (hd_tensor *[]){dx[0], from, at});
+    hd__lanes_run(&w, hdk_reduce()->place[dx[0]->dtype], 0);
+}
+const hd__op hd__max_dim_op = {.name = "MaxBackward0", .backward = extreme_dim_backward};
+const hd__op hd__min_dim_op = {.name = "MinBackward0", .backward = extreme_dim_backward};
+
+static hd_tensor *extreme_dim(const char *function, const hd__op *op, int kernel, hd_tensor *x,
+                              int dim, bool keepdim, hd_tensor **indices)
+{
+    hd__span s = {.mask = lane_mask(function, x, dim), .keepdim = keepdim};
+    if (indices) {
+        *indices = NULL;
+    }
+    if (!s.mask) {
+        return NULL;
+    }
+    hd_tensor *y = hd__reduced(function, x, s.mask, keepdim, (hd_dtype)x->dtype);
+    hd_tensor *index = y ? hd__reduced(function, x, s.mask, keepdim, HD_INT64) : NULL;
+    if (!index ||
+        !hd__reduce(function, hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, s.mask, 0, y)) {
+        return NULL;
+    }
+    hd_tensor *in[] = {x}, *saved[] = {index};
+    y = hd__record(op, y,
+                   &(hd__record_args){.n_in = 1,
+                                      .in = in,
+                                      .n_saved = 1,
+                                      .saved = saved,
+                                      .params = &s,
+                                      .params_size = sizeof s});
+    if (indices && y) {
+        *indices = index;
+    }
+    return y;
+}
+
+hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
+{
+    return extreme_dim("hd_max_dim", &hd__max_dim_op, HDK_ARGMAX, x, dim, keepdim, indices);
+}
+
+hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
+{
+    return extreme_dim("hd_min_dim", &hd__min_dim_op, HDK_ARGMIN, x, dim, keepdim, indices);
+}
+
+/* ---------------------------------------------------------------- places */
+
+static hd_tensor *place(const char *function, int kernel, const hd_tensor *x, uint32_t mask,
+                        bool keepdim)
+{
+    if (x->dtype == HD_BOOL) {
+        return hd_error_set(HD_DTYPE, "%s: bool: expected float32, float64 or int64", function);
+    }
+    hd_tensor *y = hd__reduced(function, x, mask, keepdim, HD_INT64);
+    bool ok =
+        y && hd__reduce(function, hdk_reduce()->kernel[kernel], HD__IN_ORDER, y, x, mask, 0, NULL);
+    return ok ? y : NULL;
+}
+
+static hd_tensor *place_in_all(const char *function, int kernel, const hd_tensor *x)
+{
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    if (x->numel == 0) {
+        return hd_error_set(HD_SHAPE, "%s: %s: expected at least one element", function,
+                            HD__SHAPE(x));
+    }
+    return place(function, kernel, x, hd__all_dims(x), false);
+}
+
+hd_tensor *hd_argmax(hd_tensor *x)
+{
+    return place_in_all("hd_argmax", HDK_ARGMAX, x);
+}
+
+hd_tensor *hd_argmin(hd_tensor *x)
+{
+    return place_in_all("hd_argmin", HDK_ARGMIN, x);
+}
+
+hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim)
+{
+    uint32_t mask = lane_mask("hd_argmax_dim", x, dim);
+    return mask ? place("hd_argmax_dim", HDK_ARGMAX, x, mask, keepdim) : NULL;
+}
+
+hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim)
+{
+    uint32_t mask = lane_mask("hd_argmin_dim", x, dim);
+    return mask ? place("hd_argmin_dim", HDK_ARGMIN, x, mask, keepdim) : NULL;
+}

@@ -1,0 +1,190 @@
+/* softmax.c - softmax, log_softmax, logsumexp and cumsum: what keeps or sums a whole lane.
+ *
+ * softmax and log_softmax save their results, not their inputs; both directions are one kernel a
+ * lane. The last dim has kernels of its own, which need it contiguous. */
+#include "autograd/autograd_internal.h"
+#include "autograd/lanes.h"
+#include "autograd/reduce.h"
+#include "tensor/kernels/softmax.h"
+
+/* ---------------------------------------------------------------- helpers */
+
+/* x as the kernels of the last dim take it: with elements side by side there. */
+static hd_tensor *with_dense_rows(hd_tensor *x)
+{
+    return x->ndim == 0 || x->strides[x->ndim - 1] == 1 ? x : hd__contiguous(x);
+}
+
+/* A new tensor from x, and y if it is one, of the same shape, by the kernel for dim. */
+static hd_tensor *along(const char *function, const hdk_lane_kernel kernels[2][2], int dim,
+                        hd_tensor *x, hd_tensor *y)
+{
+    bool last = dim >= x->ndim - 1;
+    hd_tensor *out = hd__empty(function, (hd_dtype)x->dtype, x->ndim, x->sizes);
+    HD_SCOPE;
+    x = last ? with_dense_rows(x) : x;
+    bool of_result = y != NULL;
+    y = last && y ? with_dense_rows(y) : y;
+    if (!out || !x || (of_result && !y)) {
+        return NULL;
+    }
+    hd__lanes w;
+    hd__lanes_init(&w, dim, y ? 3 : 2, (hd_tensor *[]){out, x, y});
+    hd__lanes_run(&w, kernels[last ? HDK_LAST : HDK_OTHER][x->dtype], 0);
+    return out;
+}
+
+/* Forward of softmax and log_softmax, which save y alone. */
+static hd_tensor *lane_op(const char *function, const hd__op *op,
+                          const hdk_lane_kernel kernels[2][2], hd_tensor *x, int dim)
+{
+    if (!hd__arg(function, "x", x) || !hd__float_arg(function, x)) {
+        return NULL;
+    }
+    int at = hd__dim(function, x, dim);
+    hd_tensor *y = at < 0 ? NULL : along(function, kernels, at, x, NULL);
+    hd_tensor *in[] = {x};
+    return hd__record(
+        op, y,
+        &(hd__record_args){
+            .n_in = 1, .in = in, .save_y = true, .params = &at, .params_size = sizeof at});
+}
+
+static void lane_backward(hd__node *n, const hdk_lane_kernel kernels[2][2], hd_tensor *dy,
+                          hd_tensor **dx)
+{
+    const int *dim = hd__params(n);
+    hd_tensor *y = hd__saved_get(n, 0);
+    dx[0] = y ? along(n->op->name, kernels, *dim, dy, y) : NULL;
+}
+
+/* ---------------------------------------------------------------- softmax, log_softmax */
+
+static void softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* dx = y (dy - sum(dy y)) */
+    lane_backward(n, hdk_softmax()->softmax_backward, dy[0], dx);
+}
+static const hd__op softmax_op = {.name = "SoftmaxBackward0", .backward = softmax_backward};
+
+hd_tensor *hd_softmax(hd_tensor *x, int dim)
+{
+    return lane_op("hd_softmax", &softmax_op, hdk_softmax()->softmax, x, dim);
+}
+
+static void log_softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* dx = dy - exp(y) sum(dy) */
+    lane_backward(n, hdk_softmax()->log_softmax_backward, dy[0], dx);
+}
+static const hd__op log_softmax_op = {.name = "LogSoftmaxBackward0",
+                                      .backward = log_softmax_backward};
+
+hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
+{
+    return lane_op("hd_log_softmax", &log_softmax_op, hdk_softmax()->log_softmax, x, dim);
+}
+
+/* ---------------------------------------------------------------- logsumexp */
+
+static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* dx = dy exp(x - y) */
+    const hd__span *s = hd__params(n);
+    hd_tensor *x = hd__saved_get(n, 0), *y = hd__saved_get(n, 1);
+    if (!x || !y) {
+        dx[0] = NULL;
+        return;
+    }
+    hd_tensor *weight = hd_exp(hd_sub(x, hd__spread(y, x->ndim, x->sizes, *s)));
+    dx[0] = hd_mul(hd__spread(dy[0], x->ndim, x->sizes, *s), weight);
+}
+static const hd__op logsumexp_op = {.name = "LogsumexpBackward0", .backward = logsumexp_backward};
+
+static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
+{
+    hd_dtype d = hd__is_float(x->dtype) ? (hd_dtype)x->dtype : HD_FLOAT32;
+    hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, d);
+    {
+        HD_SCOPE;
+        hd_tensor *numbers = hd__cast(x, d);
+        if (!y || !numbers ||
+            !hd__reduce(function, hdk_softmax()->logsumexp, HD__WHOLE, y, numbers, s.mask, 0,
+                        NULL)) {
+            return NULL;
+        }
+    }
+    hd_tensor *in[] = {x};
+    return hd__record(&logsumexp_op, y,
+                      &(hd__record_args){.n_in = 1,
+                                         .in = in,
+                                         .n_saved = 1,
+                                         .saved = in,
+                                         .save_y = true,
+                                         .params = &s,
+                                         .params_size = sizeof s});
+}
+
+hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim)
+{
+    const char *function = "hd_logsumexp_dim";
+    int at = hd__arg(function, "x", x) ? hd__dim(function, x, dim) : -1;
+    return at < 0 ? NULL : logsumexp(function, x, (hd__span){1u << at, keepdim, 0});
+}
+
+hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
+{
+    const char *function = "hd_logsumexp_dims_n";
+    hd__span s = {.keepdim = keepdim};
+    if (!hd__arg(function, "x", x) || !hd__dims_mask(function, x, n, dims, &s.mask)) {
+        return NULL;
+    }
+    return logsumexp(function, x, s);
+}
+
+/* ---------------------------------------------------------------- cumsum */
+
+/* The running sums of x along dim, from its end if `backwards`. */
+static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool backwards)
+{
+    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : (hd_dtype)x->dtype;
+    hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
+    HD_SCOPE;
+    x = hd__cast(x, d);
+    if (!y || !x) {
+        return NULL;
+    }
+    hd__lanes w;
+    hd__lanes_init(&w, dim, 2, (hd_tensor *[]){y, x});
+    for (int i = 0; i < 2 && backwards && w.lanes.n > 0; i++) {
+        w.data[i] = (char *)w.data[i] + (w.lanes.n - 1) * w.lanes.sn[i] * w.item[i];
+        w.lanes.sn[i] = -w.lanes.sn[i];
+    }
+    hd__lanes_run(&w, hdk_softmax()->cumsum[d], 0);
+    return y;
+}
+
+static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    /* x_i is in every y_j, j >= i:  dx_i = dy_i + ... + dy_last */
+    const int *dim = hd__params(n);
+    dx[0] = running_sums("hd_cumsum", dy[0], *dim, true);
+}
+static const hd__op cumsum_op = {.name = "CumsumBackward0", .backward = cumsum_backward};
+
+hd_tensor *hd_cumsum(hd_tensor *x, int dim)
+{
+    int at = hd__arg("hd_cumsum", "x", x) ? hd__dim("hd_cumsum", x, dim) : -1;
+    hd_tensor *y = at < 0 ? NULL : running_sums("hd_cumsum", x, at, false);
+    hd_tensor *in[] = {x};
+    return hd__record(
+        &cumsum_op, y,
+        &(hd__record_args){.n_in = 1, .in = in, .params = &at, .params_size = sizeof at});
+}
+
+static const hd__op_row rows[] = {
+    {"hd_softmax", &softmax_op},         {"hd_log_softmax", &log_softmax_op},
+    {"hd_logsumexp_dim", &logsumexp_op}, {"hd_logsumexp_dims_n", &logsumexp_op},
+    {"hd_cumsum", &cumsum_op},
+};
+HD__FAMILY(hd__ops_softmax, rows);

@@ -1,0 +1,275 @@
+/* topk.c - the k largest or smallest along a dim, in order.
+ *
+ * PyTorch leaves ties to the C++ library's algorithms, so their order is theirs here too: a heap
+ * where k is small against n (Williams 1964), else Hoare's selection and an introspective sort of
+ * what it leaves (Musser 1997), both with the median of three and insertion at the end. Values
+ * become integer keys of the same order first; NaN is above all, -0 equals 0. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "autograd/index.h"
+
+typedef struct entry {
+    int64_t key; /* less comes first */
+    int64_t at;
+} entry;
+
+static inline bool before(const entry *a, const entry *b)
+{
+    return a->key < b->key;
+}
+
+static inline void swap(entry *a, entry *b)
+{
+    entry t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* ---------------------------------------------------------------- heap */
+
+/* Puts v into the heap of n at the hole, which first sinks to the bottom: the last entry on top. */
+static void sift(entry *e, int64_t hole, int64_t n, entry v)
+{
+    int64_t top = hole, child = 2 * hole + 2;
+    for (; child < n; child = 2 * hole + 2) {
+        child -= before(&e[child], &e[child - 1]);
+        e[hole] = e[child];
+        hole = child;
+    }
+    if (child == n) { /* a left child alone */
+        e[hole] = e[child - 1];
+        hole = child - 1;
+    }
+    for (; hole > top && before(&e[(hole - 1) / 2], &v); hole = (hole - 1) / 2) {
+        e[hole] = e[(hole - 1) / 2];
+    }
+    e[hole] = v;
+}
+
+/* The first k of n entries in front, as a heap. */
+static void heap_select(entry *e, int64_t k, int64_t n)
+{
+    for (int64_t i = k / 2 - 1; i >= 0; i--) {
+        sift(e, i, k, e[i]);
+    }
+    for (int64_t i = k; i < n; i++) {
+        if (before(&e[i], &e[0])) {
+            entry v = e[i];
+            e[i] = e[0];
+            sift(e, 0, k, v);
+        }
+    }
+}
+
+static void heap_sort(entry *e, int64_t k)
+{
+    for (int64_t i = k - 1; i > 0; i--) {
+        entry v = e[i];
+        e[i] = e[0];
+        sift(e, 0, i, v);
+    }
+}
+
+/* ---------------------------------------------------------------- partition */
+
+/* Cuts n > 3 entries at the median of the second, the middle and the last: none in front of the cut
+ * comes after one behind it. */
+static int64_t partition(entry *e, int64_t n)
+{
+    entry *a = &e[1], *b = &e[n / 2], *c = &e[n - 1];
+    if (before(a, b)) {
+        swap(e, before(b, c) ? b : before(a, c) ? c : a);
+    } else {
+        swap(e, before(a, c) ? a : before(b, c) ? c : b);
+    }
+    for (int64_t i = 1, j = n;; i++) {
+        while (before(&e[i], &e[0])) {
+            i++;
+        }
+        do {
+            j--;
+        } while (before(&e[0], &e[j]));
+        if (i >= j) {
+            return i;
+        }
+        swap(&e[i], &e[j]);
+    }
+}
+
+static void insertion_sort(entry *e, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        entry v = e[i];
+        int64_t j = i;
+        for (; j > 0 && before(&v, &e[j - 1]); j--) {
+            e[j] = e[j - 1];
+        }
+        e[j] = v;
+    }
+}
+
+/* Cuts after which a bad run of pivots is left to the heap. */
+static int patience(int64_t n)
+{
+    int cuts = 0;
+    for (; n > 1; n >>= 1) {
+        cuts += 2;
+    }
+    return cuts;
+}
+
+/* The k-th entry in its place, none after it in front of it. */
+static void select_kth(entry *e, int64_t k, int64_t n)
+{
+    for (int cuts = patience(n); n > 3; cuts--) {
+        if (cuts == 0) {
+            heap_select(e, k, n);
+            swap(&e[0], &e[k - 1]);
+            return;
+        }
+        int64_t cut = partition(e, n);
+        if (cut < k) {
+            e += cut;
+            n -= cut;
+            k -= cut;
+        } else {
+            n = cut;
+        }
+    }
+    insertion_sort(e, n);
+}
+
+/* Down to runs of 16; the depth of the recursion is bounded by cuts. */
+static void sort_coarsely(entry *e, int64_t n, int cuts)
+{
+    while (n > 16) {
+        if (cuts-- == 0) {
+            heap_select(e, n, n);
+            heap_sort(e, n);
+            return;
+        }
+        int64_t cut = partition(e, n);
+        sort_coarsely(e + cut, n - cut, cuts);
+        n = cut;
+    }
+}
+
+/* The first k of n entries in front, in order. */
+static void order(entry *e, int64_t k, int64_t n)
+{
+    if (k * 64 <= n) {
+        heap_select(e, k, n);
+        heap_sort(e, k);
+    } else {
+        select_kth(e, k, n);
+        sort_coarsely(e, k - 1, patience(k - 1));
+        insertion_sort(e, k - 1);
+    }
+}
+
+/* ---------------------------------------------------------------- keys */
+
+static int64_t key_of(double v)
+{
+    int64_t bits;
+    if (isnan(v)) {
+        return INT64_MAX;
+    }
+    v += 0.0; /* -0 to 0 */
+    memcpy(&bits, &v, sizeof bits);
+    return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+static void read_keys(entry *e, const hd_tensor *x, int64_t first, int64_t stride, int64_t n,
+                      bool largest)
+{
+    const void *data = hd__ptr(x);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = first + i * stride;
+        int64_t key = x->dtype == HD_FLOAT32   ? key_of(((const float *)data)[at])
+                      : x->dtype == HD_FLOAT64 ? key_of(((const double *)data)[at])
+                                               : ((const int64_t *)data)[at];
+        e[i] = (entry){largest ? ~key : key, i};
+    }
+}
+
+/* ---------------------------------------------------------------- topk */
+
+const hd__op hd__topk_op = {.name = "TopkBackward0", .backward = hd__gather_backward};
+
+/* The offset of line r of x, in elements: its place in all dims but dim. */
+static int64_t line_offset(const hd_tensor *x, int dim, int64_t r)
+{
+    int64_t offset = 0;
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        if (d != dim) {
+            offset += r % x->sizes[d] * x->strides[d];
+            r /= x->sizes[d];
+        }
+    }
+    return offset;
+}
+
+static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int dim, int64_t k, int64_t n,
+                         bool largest)
+{
+    entry *e = hd_alloc((size_t)n * sizeof *e);
+    if (!e) {
+        return false;
+    }
+    int64_t *to = hd__ptr(indices), stride = x->ndim ? x->strides[dim] : 1;
+    int64_t step = x->ndim ? indices->strides[dim] : 1, lines = indices->numel / k;
+    for (int64_t r = 0; r < lines; r++) {
+        int64_t first = line_offset(indices, dim, r);
+        read_keys(e, x, line_offset(x, dim, r), stride, n, largest);
+        order(e, k, n);
+        for (int64_t i = 0; i < k; i++) {
+            to[first + i * step] = e[i].at;
+        }
+    }
+    hd_free(e);
+    return true;
+}
+
+/* The indices of the k first, or NULL with the error set. */
+static hd_tensor *find(hd_tensor *x, int64_t k, int dim, bool largest)
+{
+    if (x->dtype == HD_BOOL) {
+        return hd_error_set(HD_DTYPE, "hd_topk: bool: expected float32, float64 or int64");
+    }
+    int64_t n = x->ndim ? x->sizes[dim] : 1, sizes[HD_MAX_DIMS];
+    if (k < 0 || k > n) {
+        return hd_error_set(HD_VALUE,
+                            "hd_topk: k %" PRId64 " at dim %d of %s: expected 0 to %" PRId64, k,
+                            dim, HD__SHAPE(x), n);
+    }
+    memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
+    sizes[dim] = k;
+    hd_tensor *indices = hd__empty("hd_topk", HD_INT64, x->ndim, sizes);
+    if (!indices || indices->numel == 0) {
+        return indices;
+    }
+    return fill_indices(indices, x, dim, x->ndim ? k : 1, n, largest) ? indices : NULL;
+}
+
+hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices)
+{
+    if (!hd__arg("hd_topk", "x", x)) {
+        return NULL;
+    }
+    int d = hd__dim("hd_topk", x, dim);
+    hd_tensor *at = d < 0 ? NULL : find(x, k, d, largest);
+    hd_tensor *y = at ? hd__gather("hd_topk", x, d, at) : NULL;
+    y = hd__record(&hd__topk_op, y,
+                   &(hd__record_args){.n_in = 1,
+                                      .in = &x,
+                                      .n_saved = 1,
+                                      .saved = &at,
+                                      .params = &d,
+                                      .params_size = sizeof d});
+    if (y && indices) {
+        *indices = at;
+    }
+    return y;
+}

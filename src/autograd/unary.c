@@ -1,0 +1,257 @@
+/* unary.c - functions of one tensor, element by element.
+ *
+ * Their gradients come from what they save, x or y; formulas and rounding are those of PyTorch's
+ * CPU kernels (derivatives.yaml names them). */
+#include "autograd/elementwise.h"
+
+/* ---------------------------------------------------------------- to float32 at least */
+
+/* y = f(x), unrecorded; integers and bool become float32 */
+static hd_tensor *to_float(const char *function, int op, hd_tensor *x)
+{
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    hd_dtype d = hd__is_float(x->dtype) ? (hd_dtype)x->dtype : HD_FLOAT32;
+    return hd__map_unary(function, hdk_unary()->of[op][d], NULL, d, x);
+}
+
+static hd_tensor *record_saving_y(const hd__op *op, hd_tensor *y, hd_tensor *x)
+{
+    return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x, .save_y = true});
+}
+
+static hd_tensor *record_saving_x(const hd__op *op, hd_tensor *y, hd_tensor *x)
+{
+    return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &x});
+}
+
+static void exp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_mul(dy[0], hd__saved_get(n, 0));
+}
+
+static void log_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_div(dy[0], hd__saved_get(n, 0));
+}
+
+/* dx += dy / (2 y) */
+static void sqrt_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_div(dy[0], hd_mul_scalar(hd__saved_get(n, 0), 2));
+}
+
+/* dx += -dy y^3 / 2 */
+static void rsqrt_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_mul(hd_mul_scalar(dy[0], -0.5), hd_pow_scalar(hd__saved_get(n, 0), 3));
+}
+
+/* dx += dy (1 - y^2) */
+static void tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd__map_backward(HDK_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
+}
+
+/* dx += dy (1 - y) y */
+static void sigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd__map_backward(HDK_SIGMOID_BACKWARD, dy[0], hd__saved_get(n, 0));
+}
+
+static const hd__op exp_op = {.name = "ExpBackward0", .backward = exp_backward};
+static const hd__op log_op = {.name = "LogBackward0", .backward = log_backward};
+static const hd__op sqrt_op = {.name = "SqrtBackward0", .backward = sqrt_backward};
+static const hd__op rsqrt_op = {.name = "RsqrtBackward0", .backward = rsqrt_backward};
+static const hd__op tanh_op = {.name = "TanhBackward0", .backward = tanh_backward};
+static const hd__op sigmoid_op = {.name = "SigmoidBackward0", .backward = sigmoid_backward};
+
+hd_tensor *hd_exp(hd_tensor *x)
+{
+    return record_saving_y(&exp_op, to_float("hd_exp", HDK_EXP, x), x);
+}
+
+hd_tensor *hd_log(hd_tensor *x)
+{
+    return record_saving_x(&log_op, to_float("hd_log", HDK_LOG, x), x);
+}
+
+hd_tensor *hd_sqrt(hd_tensor *x)
+{
+    return record_saving_y(&sqrt_op, to_float("hd_sqrt", HDK_SQRT, x), x);
+}
+
+hd_tensor *hd_rsqrt(hd_tensor *x)
+{
+    return record_saving_y(&rsqrt_op, to_float("hd_rsqrt", HDK_RSQRT, x), x);
+}
+
+hd_tensor *hd_tanh(hd_tensor *x)
+{
+    return record_saving_y(&tanh_op, to_float("hd_tanh", HDK_TANH, x), x);
+}
+
+hd_tensor *hd_sigmoid(hd_tensor *x)
+{
+    return record_saving_y(&sigmoid_op, to_float("hd_sigmoid", HDK_SIGMOID, x), x);
+}
+
+/* ---------------------------------------------------------------- of x's own dtype */
+
+/* y = f(x), unrecorded; expected: in words, the dtypes that f takes */
+static hd_tensor *same_dtype(const char *function, int op, hd_tensor *x, const char *expected)
+{
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    hdk_loop loop = hdk_unary()->of[op][x->dtype];
+    if (!loop) {
+        return hd_error_set(HD_DTYPE, "%s: %s: expected %s", function,
+                            hd_dtype_name((hd_dtype)x->dtype), expected);
+    }
+    return hd__map_unary(function, loop, NULL, (hd_dtype)x->dtype, x);
+}
+
+static void relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd__map_backward(HDK_RELU_BACKWARD, dy[0], hd__saved_get(n, 0));
+}
+
+static void abs_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd__map_backward(HDK_ABS_BACKWARD, dy[0], hd__saved_get(n, 0));
+}
+
+static void gelu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd__map_backward(HDK_GELU_BACKWARD, dy[0], hd__saved_get(n, 0));
+}
+
+static void gelu_tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd__map_backward(HDK_GELU_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
+}
+
+static const hd__op relu_op = {.name = "ReluBackward0", .backward = relu_backward};
+static const hd__op abs_op = {.name = "AbsBackward0", .backward = abs_backward};
+static const hd__op gelu_op = {.name = "GeluBackward0", .backward = gelu_backward};
+static const hd__op gelu_tanh_op = {.name = "GeluBackward0", .backward = gelu_tanh_backward};
+
+hd_tensor *hd_relu(hd_tensor *x)
+{
+    return record_saving_y(&relu_op, same_dtype("hd_relu", HDK_RELU, x, "numbers"), x);
+}
+
+hd_tensor *hd_abs(hd_tensor *x)
+{
+    return record_saving_x(&abs_op, same_dtype("hd_abs", HDK_ABS, x, "numbers"), x);
+}
+
+hd_tensor *hd_gelu(hd_tensor *x)
+{
+    hd_tensor *y = same_dtype("hd_gelu", HDK_GELU, x, "float32 or float64");
+    return record_saving_x(&gelu_op, y, x);
+}
+
+hd_tensor *hd_gelu_tanh(hd_tensor *x)
+{
+    hd_tensor *y = same_dtype("hd_gelu_tanh", HDK_GELU_TANH, x, "float32 or float64");
+    return record_saving_x(&gelu_tanh_op, y, x);
+}
+
+/* ---------------------------------------------------------------- clamp */
+
+typedef struct bounds {
+    bool has_lo, has_hi;
+    hd_scalar lo, hi;
+} bounds;
+
+/* dy where lo <= x <= hi, else 0 */
+static void clamp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const bounds *b = hd__params(n);
+    hd_tensor *x = hd__saved_get(n, 0);
+    hd_tensor *above = b->has_lo ? hd_ge_scalar(x, b->lo) : NULL;
+    hd_tensor *inside = b->has_hi ? hd_le_scalar(x, b->hi) : above;
+    if (b->has_lo && b->has_hi) {
+        inside = hd_logical_and(above, inside);
+    }
+    dx[0] = hd_masked_fill(dy[0], hd_logical_not(inside), 0);
+}
+
+static const hd__op clamp_op = {.name = "ClampBackward1", .backward = clamp_backward};
+
+/* Bounds promote x as in x + lo; a missing one is the end of d's range. */
+static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
+{
+    hd_dtype lo = b->has_lo ? hd__promote_scalar(x, b->lo) : (hd_dtype)x->dtype;
+    hd_dtype hi = b->has_hi ? hd__promote_scalar(x, b->hi) : (hd_dtype)x->dtype;
+    return hd__is_float(hi) || lo == HD_BOOL ? hi : lo;
+}
+
+/* lo and hi as two elements of dtype d, a missing one as the end of d's range */
+static bool clamp_ends(const char *function, hd_dtype d, const bounds *b, void *ends)
+{
+    bool real = hd__is_float(d);
+    hd_scalar least = real ? hd_scalar_double(-INFINITY) : hd_scalar_int(INT64_MIN);
+    hd_scalar most = real ? hd_scalar_double(INFINITY) : hd_scalar_int(INT64_MAX);
+    hd_scalar lo = b->has_lo ? b->lo : least, hi = b->has_hi ? b->hi : most;
+    if (!hd__scalar_fits(function, d, lo) || !hd__scalar_fits(function, d, hi)) {
+        return false;
+    }
+    hd__scalar_bytes(d, lo, ends);
+    hd__scalar_bytes(d, hi, (char *)ends + hd_dtype_size(d));
+    return true;
+}
+
+static bool is_nan(bool has, hd_scalar s)
+{
+    return has && isnan(hd__scalar_double(s));
+}
+
+static hd_tensor *clamp(const char *function, hd_tensor *x, bounds b)
+{
+    int64_t ends[2];
+    if (!hd__arg(function, "x", x)) {
+        return NULL;
+    }
+    hd_dtype d = clamp_dtype(x, &b);
+    if (!clamp_ends(function, d, &b, ends)) {
+        return NULL;
+    }
+    hd_tensor *y = hd__map_unary(function, hdk_unary()->of[HDK_CLAMP][d], ends, d, x);
+    if (y && (is_nan(b.has_lo, b.lo) || is_nan(b.has_hi, b.hi))) {
+        hd__fill(y, hd_scalar_double(NAN));
+    }
+    return hd__record(
+        &clamp_op, y,
+        &(hd__record_args){
+            .n_in = 1, .in = &x, .n_saved = 1, .saved = &x, .params = &b, .params_size = sizeof b});
+}
+
+hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi)
+{
+    return clamp("hd_clamp", x, (bounds){true, true, lo, hi});
+}
+
+hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo)
+{
+    return clamp("hd_clamp_min", x, (bounds){.has_lo = true, .lo = lo});
+}
+
+hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
+{
+    return clamp("hd_clamp_max", x, (bounds){.has_hi = true, .hi = hi});
+}
+
+static const hd__op_row rows[] = {
+    {"hd_exp", &exp_op},         {"hd_log", &log_op},
+    {"hd_sqrt", &sqrt_op},       {"hd_rsqrt", &rsqrt_op},
+    {"hd_tanh", &tanh_op},       {"hd_sigmoid", &sigmoid_op},
+    {"hd_relu", &relu_op},       {"hd_abs", &abs_op},
+    {"hd_gelu", &gelu_op},       {"hd_gelu_tanh", &gelu_tanh_op},
+    {"hd_clamp", &clamp_op},     {"hd_clamp_min", &clamp_op},
+    {"hd_clamp_max", &clamp_op},
+};
+HD__FAMILY(hd__ops_unary, rows);

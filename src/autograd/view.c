@@ -1,0 +1,273 @@
+/* view.c - tensors that share their input's storage: reshaped and permuted. (Parts: part.c.)
+ *
+ * Backward needs no parameters where the input's shape says all: the graph keeps the shape of every
+ * output. */
+#include <inttypes.h>
+
+#include "autograd/autograd_internal.h"
+
+/* ---------------------------------------------------------------- backward */
+
+/* dx = dy in x's shape */
+static void reshape_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const hd__out_meta *x = hd__input_meta(n, 0);
+    dx[0] = hd_reshape_n(dy[0], x->ndim, x->sizes);
+}
+
+/* dx = dy, which the engine sums over the expanded dims */
+static void expand_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    (void)n;
+    dx[0] = dy[0];
+}
+
+static void transpose_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int *dims = hd__params(n);
+    dx[0] = hd_transpose(dy[0], dims[0], dims[1]);
+}
+
+static void permute_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int64_t *dims = hd__params(n);
+    int64_t inverse[HD_MAX_DIMS];
+    for (int d = 0; d < dy[0]->ndim; d++) {
+        inverse[dims[d]] = d;
+    }
+    dx[0] = hd_permute_n(dy[0], dy[0]->ndim, inverse);
+}
+
+static const hd__op view_op = {.name = "ViewBackward0", .backward = reshape_backward};
+static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = reshape_backward};
+static const hd__op reshape_alias_op = {.name = "ReshapeAliasBackward0",
+                                        .backward = reshape_backward};
+static const hd__op squeeze_op = {.name = "SqueezeBackward0", .backward = reshape_backward};
+static const hd__op squeeze_dim_op = {.name = "SqueezeBackward1", .backward = reshape_backward};
+static const hd__op unsqueeze_op = {.name = "UnsqueezeBackward0", .backward = reshape_backward};
+static const hd__op expand_op = {.name = "ExpandBackward0", .backward = expand_backward};
+static const hd__op transpose_op = {.name = "TransposeBackward0", .backward = transpose_backward};
+static const hd__op permute_op = {.name = "PermuteBackward0", .backward = permute_backward};
+
+/* ---------------------------------------------------------------- shape */
+
+hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    int64_t fit[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    if (!hd__arg("hd_view", "x", x) || !hd__infer_sizes("hd_view", x, ndim, sizes, fit)) {
+        return NULL;
+    }
+    if (!hd__view_strides(x, ndim, fit, strides)) {
+        return hd_error_set(HD_SHAPE,
+                            "hd_view: %s with strides %s as %s: the layout does not allow it; use "
+                            "hd_reshape, or hd_contiguous first",
+                            HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, fit));
+    }
+    hd_tensor *y = hd__alias(x, ndim, fit, strides, x->offset);
+    return hd__record_view(&view_op, y, x, NULL, 0);
+}
+
+/* A view where the layout allows it, else a view of a copy. */
+hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    int64_t fit[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    if (!hd__arg("hd_reshape", "x", x) || !hd__infer_sizes("hd_reshape", x, ndim, sizes, fit)) {
+        return NULL;
+    }
+    if (hd__view_strides(x, ndim, fit, strides)) {
+        hd_tensor *y = hd__alias(x, ndim, fit, strides, x->offset);
+        return hd__record_view(hd__contig(x) ? &view_op : &reshape_alias_op, y, x, NULL, 0);
+    }
+    hd_tensor *copy = hd__clone(x);
+    if (!copy) {
+        return NULL;
+    }
+    hd__default_strides(ndim, fit, strides);
+    hd_tensor *y = hd__alias(copy, ndim, fit, strides, 0);
+    hd_release(copy);
+    hd_tensor *in[] = {x};
+    return hd__record(&unsafe_view_op, y, &(hd__record_args){.n_in = 1, .in = in});
+}
+
+hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
+{
+    if (!hd__arg("hd_flatten", "x", x)) {
+        return NULL;
+    }
+    int start = hd__dim("hd_flatten", x, start_dim), end = hd__dim("hd_flatten", x, end_dim);
+    if (start < 0 || end < 0) {
+        return NULL;
+    }
+    if (start > end) {
+        return hd_error_set(HD_INDEX, "hd_flatten: dims %d to %d of %s: expected start <= end",
+                            start, end, HD__SHAPE(x));
+    }
+    if (x->ndim > 0 && start == end) {
+        return x;
+    }
+    int64_t sizes[HD_MAX_DIMS], run = 1;
+    int ndim = 0;
+    for (int d = 0; d < x->ndim; d++) {
+        run = d > start && d <= end ? run * x->sizes[d] : x->sizes[d];
+        if (d < start || d >= end) {
+            sizes[ndim++] = run;
+        }
+    }
+    if (x->ndim == 0) {
+        sizes[ndim++] = 1;
+    }
+    return hd_reshape_n(x, ndim, sizes);
+}
+
+hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    if (!hd__arg("hd_expand", "x", x)) {
+        return NULL;
+    }
+    if (ndim < x->ndim || ndim > HD_MAX_DIMS) {
+        return hd_error_set(HD_SHAPE, "hd_expand: %s to %d dimensions: expected %d to %d",
+                            HD__SHAPE(x), ndim, x->ndim, HD_MAX_DIMS);
+    }
+    if (ndim && !sizes) {
+        return hd__null_arg("hd_expand", "sizes");
+    }
+    int64_t fit[HD_MAX_DIMS], numel = 1;
+    for (int d = 0; d < ndim; d++) {
+        int at = d - (ndim - x->ndim);
+        fit[d] = sizes[d] == -1 && at >= 0 ? x->sizes[at] : sizes[d];
+        if (fit[d] < 0 || (at >= 0 && x->sizes[at] != 1 && x->sizes[at] != fit[d])) {
+            return hd_error_set(HD_SHAPE, "hd_expand: %s to %s: expected size %" PRId64 " at dim %d",
+                                HD__SHAPE(x), HD__SIZES(ndim, sizes), at < 0 ? 1 : x->sizes[at], d);
+        }
+        if (__builtin_mul_overflow(numel, fit[d] ? fit[d] : 1, &numel)) {
+            return hd_error_set(HD_MEMORY, "hd_expand: %s to %s: the size overflows", HD__SHAPE(x),
+                                HD__SIZES(ndim, sizes));
+        }
+    }
+    return hd__record_view(&expand_op, hd__expand(x, ndim, fit), x, NULL, 0);
+}
+
+static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
+{
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    int ndim = 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (x->sizes[d] != 1 || !(mask & 1u << d)) {
+            sizes[ndim] = x->sizes[d];
+            strides[ndim++] = x->strides[d];
+        }
+    }
+    return hd__record_view(op, hd__alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
+}
+
+hd_tensor *hd_squeeze(hd_tensor *x, int dim)
+{
+    int d = hd__arg("hd_squeeze", "x", x) ? hd__dim("hd_squeeze", x, dim) : -1;
+    return d < 0 ? NULL : squeezed(x, &squeeze_dim_op, 1u << d);
+}
+
+hd_tensor *hd_squeeze_all(hd_tensor *x)
+{
+    return hd__arg("hd_squeeze_all", "x", x) ? squeezed(x, &squeeze_op, ~0u) : NULL;
+}
+
+hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
+{
+    if (!hd__arg("hd_unsqueeze", "x", x)) {
+        return NULL;
+    }
+    int n = x->ndim + 1, at = dim < 0 ? dim + n : dim;
+    if (at < 0 || at >= n) {
+        return hd_error_set(HD_INDEX, "hd_unsqueeze: dim %d of %s: expected %d to %d", dim,
+                            HD__SHAPE(x), -n, n - 1);
+    }
+    if (n > HD_MAX_DIMS) {
+        return hd_error_set(HD_SHAPE, "hd_unsqueeze: %s: %d dimensions: expected %d at most",
+                            HD__SHAPE(x), n, HD_MAX_DIMS);
+    }
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    for (int d = 0; d < n; d++) {
+        int from = d < at ? d : d - 1;
+        sizes[d] = d == at ? 1 : x->sizes[from];
+        strides[d] = d != at ? x->strides[from] : at < x->ndim ? x->sizes[at] * x->strides[at] : 1;
+    }
+    return hd__record_view(&unsqueeze_op, hd__alias(x, n, sizes, strides, x->offset), x, NULL, 0);
+}
+
+/* ---------------------------------------------------------------- order of dims */
+
+static hd_tensor *permuted(hd_tensor *x, const int64_t *dims)
+{
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    for (int d = 0; d < x->ndim; d++) {
+        sizes[d] = x->sizes[dims[d]];
+        strides[d] = x->strides[dims[d]];
+    }
+    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+}
+
+hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1)
+{
+    if (!hd__arg("hd_transpose", "x", x)) {
+        return NULL;
+    }
+    int dims[] = {hd__dim("hd_transpose", x, dim0), hd__dim("hd_transpose", x, dim1)};
+    if (dims[0] < 0 || dims[1] < 0) {
+        return NULL;
+    }
+    int64_t order[HD_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    order[dims[0]] = dims[1];
+    order[dims[1]] = dims[0];
+    return hd__record_view(&transpose_op, permuted(x, order), x, dims, sizeof dims);
+}
+
+hd_tensor *hd_t(hd_tensor *x)
+{
+    if (!hd__arg("hd_t", "x", x)) {
+        return NULL;
+    }
+    if (x->ndim > 2) {
+        return hd_error_set(HD_SHAPE,
+                            "hd_t: %s: expected 2 dimensions at most; hd_transpose(x, -2, -1) "
+                            "swaps the last two",
+                            HD__SHAPE(x));
+    }
+    int64_t order[HD_MAX_DIMS] = {x->ndim == 2, 0};
+    return hd__record_view(&permute_op, permuted(x, order), x, order, sizeof order);
+}
+
+hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
+{
+    uint32_t mask;
+    int64_t order[HD_MAX_DIMS];
+    if (!hd__arg("hd_permute", "x", x)) {
+        return NULL;
+    }
+    if (n != x->ndim) {
+        return hd_error_set(HD_SHAPE, "hd_permute: %d dims for %s: expected %d", n, HD__SHAPE(x),
+                            x->ndim);
+    }
+    if (!hd__dims_mask("hd_permute", x, n, dims, &mask)) {
+        return NULL;
+    }
+    for (int d = 0; d < n; d++) {
+        order[d] = dims[d] < 0 ? dims[d] + n : dims[d];
+    }
+    return hd__record_view(&permute_op, permuted(x, order), x, order, sizeof order);
+}
+
+/* ---------------------------------------------------------------- the family */
+
+static const hd__op_row rows[] = {
+    {"hd_view", &view_op},
+    {"hd_reshape", &unsafe_view_op},
+    {"hd_flatten", NULL},
+    {"hd_expand", &expand_op},
+    {"hd_squeeze", &squeeze_dim_op},
+    {"hd_squeeze_all", &squeeze_op},
+    {"hd_unsqueeze", &unsqueeze_op},
+    {"hd_transpose", &transpose_op},
+    {"hd_t", &permute_op},
+    {"hd_permute", &permute_op},
+};
+HD__FAMILY(hd__ops_view, rows);
