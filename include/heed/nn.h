@@ -1,0 +1,201 @@
+/* nn.h - modules: parameters, buffers, children, forward; the layers of the attention chapter.
+ *
+ * A module is a struct whose first member is an hd_module. Its parameters, buffers and children are
+ * fields of that struct, registered by their addresses: the field is the only copy. A child has one
+ * parent, which frees it; a module without parent is freed by hd_module_free. Modules are in no
+ * scope. Names, state_dict order, initial weights and summaries are those of PyTorch's classes.
+ * A module in evaluation mode may run on several threads at once. */
+#ifndef HEED_NN_H
+#define HEED_NN_H
+
+#include "heed/autograd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- types */
+
+typedef struct hd_module hd_module;
+
+typedef struct hd_module_type {
+    size_t size;          /* sizeof(hd_module_type) */
+    const char *name;     /* "CausalAttention" */
+    size_t instance_size; /* sizeof the module's own struct */
+    hd_tensor *(*forward)(hd_module *self, hd_tensor *x);
+    void (*free)(hd_module *self); /* what the struct holds besides registered fields; or NULL */
+    /* what stands in the brackets of the summary, as `p=0.5, inplace=False`; or NULL */
+    void (*extra)(const hd_module *self, char *text, size_t n);
+} hd_module_type;
+
+/* static const hd_module_type type = HD_MODULE_TYPE(causal_attention, "CausalAttention", forward);
+ * free and extra may follow. */
+#ifdef __cplusplus
+#define HD__FIRST_FIELD(name)
+#else
+#define HD__FIRST_FIELD(name) .name = /* so that no compiler warns of the fields left out */
+#endif
+#define HD_MODULE_TYPE(struct_type, class_name, ...)                                               \
+    {                                                                                              \
+        HD__FIRST_FIELD(size) sizeof(hd_module_type), class_name, sizeof(struct_type), __VA_ARGS__ \
+    }
+
+struct hd_module {
+    const hd_module_type *type;
+    struct hd__module *priv;
+};
+
+/* ---------------------------------------------------------------- making and freeing */
+
+/* The module's struct, zeroed, in training mode. */
+HD_API hd_module *hd_module_new(const hd_module_type *type);
+
+/* Registers under name (no dots) and sets *field, which must be a field of m's struct. t is retained;
+ * HD_NONE is left in the field and adds no name (a Linear without bias). parameter: a leaf of a
+ * float dtype, usually from hd_parameter. buffer: persistent ones are part of the state_dict. On
+ * failure the field holds HD_NONE and hd_module_ready will fail. NULL fails as everywhere. */
+HD_API bool hd_register_parameter(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t);
+HD_API bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
+                               bool persistent);
+/* Takes child over, even on failure (then it is freed). */
+HD_API bool hd_register_module(hd_module *m, const char *name, hd_module **field,
+                               hd_module *child);
+
+/* Ends a constructor: m, or NULL with everything freed if a registration failed. */
+HD_API hd_module *hd_module_ready(hd_module *m);
+HD_API void hd_module_free(hd_module *m); /* with its children; a child: HD_STATE; NULL passes */
+
+/* ---------------------------------------------------------------- running */
+
+/* type->forward in a scope of its own, whose result goes to the scope around. NULL when any call
+ * inside failed, used or not, unless the forward cleared the error itself. */
+HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
+
+/* For a class whose call is not one tensor in, one out: a function of its own is
+ *     if (!hd_forward_begin(m)) return NULL;  ...compute y...  return hd_forward_end(m, y);
+ * with nothing between that leaves the function. */
+HD_API bool hd_forward_begin(hd_module *m);
+HD_API hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y);
+
+HD_API bool hd_module_train(hd_module *m, bool on); /* and all below it */
+HD_API bool hd_module_eval(hd_module *m);           /* hd_module_train(m, false) */
+HD_API bool hd_module_training(const hd_module *m);
+
+/* ---------------------------------------------------------------- what is inside */
+
+HD_API hd_list *hd_module_parameters(const hd_module *m); /* each once, in PyTorch's order */
+/* Dotted names ("heads.0.W_query.weight"), each tensor once; free with hd_dict_free. */
+HD_API hd_dict *hd_module_named_parameters(const hd_module *m);
+HD_API hd_dict *hd_module_named_buffers(const hd_module *m);
+HD_API hd_module *hd_module_get(hd_module *m, const char *name);            /* "heads.0" */
+HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name);  /* "out_proj.weight" */
+HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
+/* Calls f for m (name "") and all below, parents first; stops when f returns false, and returns
+ * what the last f returned. */
+HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user),
+                            void *user);
+
+/* Detached tensors that share the module's memory, under PyTorch's names in PyTorch's order: own
+ * parameters, own persistent buffers, children. Free with hd_dict_free. */
+HD_API hd_dict *hd_module_state_dict(const hd_module *m);
+/* Copies from d into the module: all or nothing. strict: names missing from d or unknown to m are an
+ * error; shapes that differ always are. The message lists all of them. report (NULL: not wanted)
+ * gets a string for each under its name: "missing", "unexpected" or "(2, 3), expected (2, 4)". */
+HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict,
+                                      hd_dict *report);
+
+HD_API bool hd_module_zero_grad(hd_module *m);                 /* drops all gradients */
+HD_API bool hd_module_requires_grad_(hd_module *m, bool on);   /* of all parameters */
+HD_API bool hd_module_to(hd_module *m, hd_dtype d);            /* float parameters and buffers */
+HD_API const char *hd_module_summary(const hd_module *m);      /* print(model)'s text, in a scope */
+HD_API bool hd_module_print(const hd_module *m);               /* that and a newline, to stdout */
+
+/* ---------------------------------------------------------------- layers */
+
+/* y = x W^T + b: weight (out, in), bias (out,); both uniform in +-1/sqrt(in). */
+HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias);
+HD_API hd_module *hd_dropout_new(double p, bool inplace);
+/* weight (n, d) of normal(0, 1); padding_idx in [-n, n): its row zero, without gradient;
+ * HD_NO_PADDING: none */
+HD_API hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim,
+                                   int64_t padding_idx);
+#define HD_NO_PADDING INT64_MIN
+HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
+                                      bool elementwise_affine, bool bias);
+HD_API hd_module *hd_layer_norm_new(int64_t normalized_size); /* eps 1e-5, weight and bias */
+HD_API hd_module *hd_relu_new(bool inplace);
+HD_API hd_module *hd_gelu_new(const char *approximate); /* "none" or "tanh" */
+
+/* Takes the modules over; children "0", "1", ... run in turn. */
+HD_API hd_module *hd_sequential_n(int64_t n, hd_module *const *modules);
+HD_API hd_module *hd_module_list_n(int64_t n, hd_module *const *modules);
+HD_API bool hd_module_list_append(hd_module *list, hd_module *child); /* to either of the two */
+HD_API int64_t hd_module_list_len(const hd_module *list);            /* -1 on error */
+HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);    /* i < 0 from the end */
+#define hd_sequential(...) hd_sequential_n(HD__ITEMS(hd_module *, __VA_ARGS__))
+#define hd_module_list(...) hd_module_list_n(HD__ITEMS(hd_module *, __VA_ARGS__))
+
+/* ---------------------------------------------------------------- attention: the notebooks' */
+
+/* x (n, d_in) to (n, d_out): softmax(q k^T / sqrt(d_out)) v with W_query, W_key, W_value of
+ * rand(d_in, d_out). Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
+HD_API hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out);
+/* the same with Linear layers */
+HD_API hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias);
+/* x (b, num_tokens, d_in), num_tokens <= context_length: no token sees a later one; dropout on the
+ * weights; buffer mask (context_length, context_length) */
+HD_API hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
+                                          double dropout, bool qkv_bias);
+/* num_heads CausalAttention side by side: (b, num_tokens, num_heads * d_out) */
+HD_API hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out,
+                                                      int64_t context_length, double dropout,
+                                                      int64_t num_heads, bool qkv_bias);
+/* one set of W_query, W_key, W_value split into heads of d_out / num_heads, then out_proj */
+HD_API hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
+                                              double dropout, int64_t num_heads, bool qkv_bias);
+
+/* Keeps the attention weights (after dropout) of the last forward, detached: of SelfAttention v1 and
+ * v2 (n, n), CausalAttention (b, n, n), MultiHeadAttention (b, num_heads, n, n). Writes to the
+ * module: not for a module that several threads run. */
+HD_API bool hd_attention_keep_weights(hd_module *m, bool keep);
+HD_API hd_tensor *hd_attention_weights(const hd_module *m); /* HD_NONE before the first */
+
+/* ---------------------------------------------------------------- attention: torch.nn's packed one */
+
+typedef struct hd_multihead_attention_options {
+    size_t size;
+    double dropout;     /* 0 */
+    bool bias;          /* true */
+    bool add_bias_kv;   /* false */
+    bool add_zero_attn; /* false */
+    int64_t kdim, vdim; /* 0: embed_dim */
+    bool batch_first;   /* false: (sequence, batch, embed_dim) */
+} hd_multihead_attention_options;
+
+HD_API hd_multihead_attention_options hd_multihead_attention_defaults(void);
+/* torch.nn.MultiheadAttention: in_proj_weight (3E, E), in_proj_bias (3E,), out_proj. o NULL:
+ * defaults. hd_forward(m, x) is self-attention without masks. */
+HD_API hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
+                                             const hd_multihead_attention_options *o);
+
+typedef struct hd_multihead_attention_args {
+    size_t size;
+    hd_tensor *key_padding_mask; /* HD_NONE; (b, s) or (s,): bool (true: ignored) or float, added */
+    hd_tensor *attn_mask;        /* HD_NONE; (l, s) or (b * num_heads, l, s): bool or float */
+    bool need_weights;           /* true */
+    bool average_attn_weights;   /* true: (b, l, s), else (b, num_heads, l, s) */
+    bool is_causal;              /* false; true asks for attn_mask too, as in PyTorch */
+} hd_multihead_attention_args;
+
+HD_API hd_multihead_attention_args hd_multihead_attention_arg_defaults(void);
+/* query (l, b, E), key (s, b, kdim), value (s, b, vdim), or batch first, or unbatched (l, E), ...:
+ * the output, in query's layout; *weights (NULL: not wanted) the attention weights, HD_NONE unless
+ * need_weights. a NULL: defaults. */
+HD_API hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key,
+                                         hd_tensor *value, const hd_multihead_attention_args *a,
+                                         hd_tensor **weights);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

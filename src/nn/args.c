@@ -1,0 +1,34 @@
+/* args.c - the checks of arguments that every file of nn needs. */
+#include "nn/nn_internal.h"
+
+#include <inttypes.h>
+
+/* ---------------------------------------------------------------- arguments */
+
+bool hd__tensor_given(const char *function, const char *arg, const hd_tensor *x)
+{
+    if (x == HD_NONE) {
+        hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
+        return false;
+    }
+    return hd__given(function, arg, x);
+}
+
+bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t least)
+{
+    if (value >= least) {
+        return true;
+    }
+    hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %" PRId64 " or more", function, arg, value,
+                 least);
+    return false;
+}
+
+bool hd__probability_arg(const char *function, const char *arg, double p)
+{
+    if (p >= 0 && p <= 1) { /* NaN is neither */
+        return true;
+    }
+    hd_error_set(HD_VALUE, "%s: %s %g: expected a number from 0 to 1", function, arg, p);
+    return false;
+}

@@ -1,0 +1,202 @@
+/* attention_causal.c - CausalAttention, MultiHeadAttentionWrapper and MultiHeadAttention, as the
+ * notebooks write them: no token sees a later one. */
+#include "nn/nn_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---------------------------------------------------------------- CausalAttention */
+
+typedef struct causal_attention {
+    hd__attention base;
+    hd_module *W_query, *W_key, *W_value, *dropout;
+    hd_tensor *mask; /* (context_length, context_length), buffer */
+} causal_attention;
+
+static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
+{
+    causal_attention *m = (causal_attention *)self;
+    if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
+        return NULL;
+    }
+    int64_t num_tokens = hd_size(x, 1); /* x (b, num_tokens, d_in) */
+
+    hd_tensor *keys = hd_forward(m->W_key, x); /* (b, num_tokens, d_out) */
+    hd_tensor *queries = hd_forward(m->W_query, x);
+    hd_tensor *values = hd_forward(m->W_value, x);
+
+    hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, 1, 2));
+    if (!attn_scores) {
+        return NULL;
+    }
+    hd_tensor *mask = hd_to(m->mask, HD_BOOL);
+    mask = hd_slice(hd_slice(mask, 0, 0, num_tokens), 1, 0, num_tokens);
+    attn_scores = hd_masked_fill_(attn_scores, mask, -INFINITY);
+    hd_tensor *attn_weights =
+        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
+    attn_weights = hd_forward(m->dropout, attn_weights);
+    attn_weights = hd__keep_weights(self, attn_weights); /* (b, num_tokens, num_tokens) */
+
+    return hd_matmul(attn_weights, values); /* (b, num_tokens, d_out) */
+}
+
+const hd_module_type hd__causal_attention_type = HD_MODULE_TYPE(
+    causal_attention, "CausalAttention", causal_attention_forward, hd__attention_free);
+
+static hd_module *causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
+                                       double dropout, bool qkv_bias)
+{
+    HD_SCOPE;
+    hd_module *m = hd_module_new(&hd__causal_attention_type);
+    if (!m) {
+        return NULL;
+    }
+    causal_attention *self = (causal_attention *)m;
+    hd_register_module(m, "W_query", &self->W_query, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "W_key", &self->W_key, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "W_value", &self->W_value, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "dropout", &self->dropout, hd_dropout_new(dropout, false));
+    hd_register_buffer(m, "mask", &self->mask, hd__causal_mask(context_length), true);
+    return hd_module_ready(m);
+}
+
+hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
+                                   double dropout, bool qkv_bias)
+{
+    bool ok =
+        hd__attention_args("hd_causal_attention_new", d_in, d_out, context_length, dropout, 1);
+    return ok ? causal_attention_new(d_in, d_out, context_length, dropout, qkv_bias) : NULL;
+}
+
+/* ---------------------------------------------------------------- MultiHeadAttentionWrapper */
+
+typedef struct multi_head_attention_wrapper {
+    hd_module base;
+    hd_module *heads; /* ModuleList of CausalAttention */
+} multi_head_attention_wrapper;
+
+static hd_tensor *wrapper_forward(hd_module *self, hd_tensor *x) /* x (b, num_tokens, d_in) */
+{
+    multi_head_attention_wrapper *m = (multi_head_attention_wrapper *)self;
+    hd_list *outs = hd_list_n(0, NULL); /* (b, num_tokens, d_out) each */
+    for (int64_t i = 0; i < hd_module_list_len(m->heads); i++) {
+        hd_list_append(outs, hd_forward(hd_module_list_get(m->heads, i), x));
+    }
+    return hd_cat_list(outs, -1); /* (b, num_tokens, num_heads * d_out) */
+}
+
+static const hd_module_type wrapper_type =
+    HD_MODULE_TYPE(multi_head_attention_wrapper, "MultiHeadAttentionWrapper", wrapper_forward);
+
+hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int64_t context_length,
+                                               double dropout, int64_t num_heads, bool qkv_bias)
+{
+    if (!hd__attention_args("hd_multi_head_attention_wrapper_new", d_in, d_out, context_length,
+                            dropout, num_heads)) {
+        return NULL;
+    }
+    hd_module *m = hd_module_new(&wrapper_type);
+    if (!m) {
+        return NULL;
+    }
+    multi_head_attention_wrapper *self = (multi_head_attention_wrapper *)m;
+    hd_register_module(m, "heads", &self->heads, hd_module_list_n(0, NULL));
+    for (int64_t i = 0; self->heads && i < num_heads; i++) {
+        if (!hd_module_list_append(self->heads, causal_attention_new(d_in, d_out, context_length,
+                                                                     dropout, qkv_bias))) {
+            hd_module_free(m);
+            return NULL;
+        }
+    }
+    return hd_module_ready(m);
+}
+
+/* ---------------------------------------------------------------- MultiHeadAttention */
+
+typedef struct multi_head_attention {
+    hd__attention base;
+    hd_module *W_query, *W_key, *W_value, *out_proj, *dropout;
+    hd_tensor *mask; /* (context_length, context_length), buffer */
+    int64_t d_out, num_heads, head_dim;
+} multi_head_attention;
+
+static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
+{
+    multi_head_attention *m = (multi_head_attention *)self;
+    if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
+        return NULL;
+    }
+    int64_t b = hd_size(x, 0), num_tokens = hd_size(x, 1); /* x (b, num_tokens, d_in) */
+
+    hd_tensor *keys = hd_forward(m->W_key, x); /* (b, num_tokens, d_out) */
+    hd_tensor *queries = hd_forward(m->W_query, x);
+    hd_tensor *values = hd_forward(m->W_value, x);
+
+    keys = hd_view(keys, b, num_tokens, m->num_heads, m->head_dim);
+    values = hd_view(values, b, num_tokens, m->num_heads, m->head_dim);
+    queries = hd_view(queries, b, num_tokens, m->num_heads, m->head_dim);
+
+    keys = hd_transpose(keys, 1, 2); /* (b, num_heads, num_tokens, head_dim) */
+    queries = hd_transpose(queries, 1, 2);
+    values = hd_transpose(values, 1, 2);
+
+    hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, 2, 3));
+    if (!attn_scores) {
+        return NULL;
+    }
+    hd_tensor *mask_bool = hd_to(m->mask, HD_BOOL);
+    mask_bool = hd_slice(hd_slice(mask_bool, 0, 0, num_tokens), 1, 0, num_tokens);
+    attn_scores = hd_masked_fill_(attn_scores, mask_bool, -INFINITY);
+
+    hd_tensor *attn_weights =
+        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
+    attn_weights = hd_forward(m->dropout, attn_weights);
+    attn_weights =
+        hd__keep_weights(self, attn_weights); /* (b, num_heads, num_tokens, num_tokens) */
+
+    hd_tensor *context_vec = hd_transpose(hd_matmul(attn_weights, values), 1, 2);
+
+    context_vec = hd_view(hd_contiguous(context_vec), b, num_tokens, m->d_out);
+    return hd_forward(m->out_proj, context_vec); /* (b, num_tokens, d_out) */
+}
+
+const hd_module_type hd__multi_head_attention_type = HD_MODULE_TYPE(
+    multi_head_attention, "MultiHeadAttention", multi_head_attention_forward, hd__attention_free);
+
+static bool divides(const char *function, int64_t d_out, int64_t num_heads)
+{
+    if (d_out % num_heads == 0) {
+        return true;
+    }
+    hd_error_set(HD_VALUE,
+                 "%s: d_out %" PRId64 ", num_heads %" PRId64
+                 ": d_out must be divisible by num_heads",
+                 function, d_out, num_heads);
+    return false;
+}
+
+hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
+                                       double dropout, int64_t num_heads, bool qkv_bias)
+{
+    const char *function = "hd_multi_head_attention_new";
+    if (!hd__attention_args(function, d_in, d_out, context_length, dropout, num_heads) ||
+        !divides(function, d_out, num_heads)) {
+        return NULL;
+    }
+    HD_SCOPE;
+    hd_module *m = hd_module_new(&hd__multi_head_attention_type);
+    if (!m) {
+        return NULL;
+    }
+    multi_head_attention *self = (multi_head_attention *)m;
+    self->d_out = d_out;
+    self->num_heads = num_heads;
+    self->head_dim = d_out / num_heads;
+    hd_register_module(m, "W_query", &self->W_query, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "W_key", &self->W_key, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "W_value", &self->W_value, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "out_proj", &self->out_proj, hd_linear_new(d_out, d_out, true));
+    hd_register_module(m, "dropout", &self->dropout, hd_dropout_new(dropout, false));
+    hd_register_buffer(m, "mask", &self->mask, hd__causal_mask(context_length), true);
+    return hd_module_ready(m);
+}

@@ -1,0 +1,99 @@
+/* attention_self.c - SelfAttention_v1 and SelfAttention_v2, as the notebooks write them: every
+ * token looks at every token. Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
+#include "nn/nn_internal.h"
+
+#include <math.h>
+
+/* ---------------------------------------------------------------- SelfAttention_v1 */
+
+typedef struct self_attention_v1 {
+    hd__attention base;
+    hd_tensor *W_query, *W_key, *W_value; /* (d_in, d_out) */
+} self_attention_v1;
+
+static hd_tensor *self_attention_v1_forward(hd_module *self, hd_tensor *x) /* x (n, d_in) */
+{
+    self_attention_v1 *m = (self_attention_v1 *)self;
+
+    hd_tensor *keys = hd_matmul(x, m->W_key); /* (n, d_out) */
+    hd_tensor *queries = hd_matmul(x, m->W_query);
+    hd_tensor *values = hd_matmul(x, m->W_value);
+
+    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* (n, n) */
+    if (!attn_scores) {
+        return NULL;
+    }
+    hd_tensor *attn_weights =
+        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
+    attn_weights = hd__keep_weights(self, attn_weights);
+
+    return hd_matmul(attn_weights, values); /* (n, d_out) */
+}
+
+const hd_module_type hd__self_attention_v1_type = HD_MODULE_TYPE(
+    self_attention_v1, "SelfAttention_v1", self_attention_v1_forward, hd__attention_free);
+
+hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
+{
+    if (!hd__attention_args("hd_self_attention_v1_new", d_in, d_out, 0, 0, 1)) {
+        return NULL;
+    }
+    HD_SCOPE;
+    hd_module *m = hd_module_new(&hd__self_attention_v1_type);
+    if (!m) {
+        return NULL;
+    }
+    self_attention_v1 *self = (self_attention_v1 *)m;
+    hd_register_parameter(m, "W_query", &self->W_query,
+                          hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
+    hd_register_parameter(m, "W_key", &self->W_key,
+                          hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
+    hd_register_parameter(m, "W_value", &self->W_value,
+                          hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
+    return hd_module_ready(m);
+}
+
+/* ---------------------------------------------------------------- SelfAttention_v2 */
+
+typedef struct self_attention_v2 {
+    hd__attention base;
+    hd_module *W_query, *W_key, *W_value; /* Linear */
+} self_attention_v2;
+
+static hd_tensor *self_attention_v2_forward(hd_module *self, hd_tensor *x) /* x (n, d_in) */
+{
+    self_attention_v2 *m = (self_attention_v2 *)self;
+
+    hd_tensor *keys = hd_forward(m->W_key, x); /* (n, d_out) */
+    hd_tensor *queries = hd_forward(m->W_query, x);
+    hd_tensor *values = hd_forward(m->W_value, x);
+
+    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* (n, n) */
+    if (!attn_scores) {
+        return NULL;
+    }
+    hd_tensor *attn_weights =
+        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
+    attn_weights = hd__keep_weights(self, attn_weights);
+
+    return hd_matmul(attn_weights, values); /* (n, d_out) */
+}
+
+const hd_module_type hd__self_attention_v2_type = HD_MODULE_TYPE(
+    self_attention_v2, "SelfAttention_v2", self_attention_v2_forward, hd__attention_free);
+
+hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
+{
+    if (!hd__attention_args("hd_self_attention_v2_new", d_in, d_out, 0, 0, 1)) {
+        return NULL;
+    }
+    hd_module *m = hd_module_new(&hd__self_attention_v2_type);
+    if (!m) {
+        return NULL;
+    }
+    self_attention_v2 *self = (self_attention_v2 *)m;
+    hd_register_module(m, "W_query", &self->W_query, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "W_key", &self->W_key, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "W_value", &self->W_value, hd_linear_new(d_in, d_out, qkv_bias));
+    return hd_module_ready(m);
+}

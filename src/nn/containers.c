@@ -1,0 +1,109 @@
+/* containers.c - Sequential and ModuleList: children "0", "1", ..., which have no fields. */
+#include "nn/nn_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct container {
+    hd_module base;
+} container;
+
+static hd_tensor *sequential_forward(hd_module *self, hd_tensor *x)
+{
+    hd_module *child;
+    for (int64_t i = 0; x && (child = hd__list_child(self, i)); i++) {
+        x = hd_forward(child, x);
+    }
+    return x;
+}
+
+static const hd_module_type sequential_type =
+    HD_MODULE_TYPE(container, "Sequential", sequential_forward);
+static const hd_module_type module_list_type = HD_MODULE_TYPE(container, "ModuleList", NULL);
+
+bool hd__is_module_list(const hd_module *m)
+{
+    return m->type == &module_list_type;
+}
+
+/* A container holds nothing but children. */
+hd_module *hd__list_child(const hd_module *list, int64_t i)
+{
+    return i < list->priv->n ? hd__child(&list->priv->entries[i]) : NULL;
+}
+
+/* ---------------------------------------------------------------- making */
+
+static bool append(const char *function, hd_module *list, hd_module *child)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%" PRId64, list ? list->priv->n : 0);
+    return hd__register_own(function, list, name, child);
+}
+
+static hd_module *make(const char *function, const hd_module_type *type, int64_t n,
+                       hd_module *const *modules)
+{
+    if (!hd__size_arg(function, "n", n, 0) || (n > 0 && !hd__given(function, "modules", modules))) {
+        return NULL;
+    }
+    hd_module *m = hd_module_new(type);
+    for (int64_t i = 0; i < n; i++) {
+        append(function, m, modules[i]); /* all of them: each is taken over */
+    }
+    return m ? hd_module_ready(m) : NULL;
+}
+
+hd_module *hd_sequential_n(int64_t n, hd_module *const *modules)
+{
+    return make("hd_sequential", &sequential_type, n, modules);
+}
+
+hd_module *hd_module_list_n(int64_t n, hd_module *const *modules)
+{
+    return make("hd_module_list", &module_list_type, n, modules);
+}
+
+/* ---------------------------------------------------------------- using */
+
+static bool list_arg(const char *function, const hd_module *list)
+{
+    if (!hd__given(function, "list", list)) {
+        return false;
+    }
+    if (list->type != &sequential_type && list->type != &module_list_type) {
+        hd_error_set(HD_VALUE, "%s: %s: expected a ModuleList or a Sequential", function,
+                     list->type->name);
+        return false;
+    }
+    return true;
+}
+
+bool hd_module_list_append(hd_module *list, hd_module *child)
+{
+    bool ok = list_arg("hd_module_list_append", list);
+    if (!ok && child && !child->priv->parent && child != list) {
+        hd_module_free(child);
+    }
+    return ok && append("hd_module_list_append", list, child);
+}
+
+int64_t hd_module_list_len(const hd_module *list)
+{
+    return list_arg("hd_module_list_len", list) ? list->priv->n : -1;
+}
+
+hd_module *hd_module_list_get(hd_module *list, int64_t i)
+{
+    if (!list_arg("hd_module_list_get", list)) {
+        return NULL;
+    }
+    int64_t n = list->priv->n;
+    if (i < -n || i >= n) {
+        return hd_error_set(HD_INDEX,
+                            "hd_module_list_get: index %" PRId64 " of %" PRId64
+                            " modules: expected %" PRId64 " to %" PRId64,
+                            i, n, -n, n - 1);
+    }
+    return hd__list_child(list, i < 0 ? i + n : i);
+}

@@ -1,0 +1,323 @@
+/* layers.c - Linear, Dropout, Embedding, LayerNorm, ReLU, GELU: each its struct, forward, extra
+ * text and constructor. They draw their weights as PyTorch's classes do. */
+#include "nn/nn_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *truth(bool b)
+{
+    return b ? "True" : "False";
+}
+
+/* ---------------------------------------------------------------- Linear */
+
+typedef struct linear {
+    hd_module base;
+    hd_tensor *weight; /* (out_features, in_features) */
+    hd_tensor *bias;   /* (out_features,), or HD_NONE */
+    int64_t in_features, out_features;
+} linear;
+
+static hd_tensor *linear_forward(hd_module *self, hd_tensor *x)
+{
+    linear *m = (linear *)self;
+    return hd_linear(x, m->weight, m->bias);
+}
+
+static void linear_extra(const hd_module *self, char *text, size_t n)
+{
+    const linear *m = (const linear *)self;
+    snprintf(text, n, "in_features=%" PRId64 ", out_features=%" PRId64 ", bias=%s", m->in_features,
+             m->out_features, truth(m->bias != HD_NONE));
+}
+
+static const hd_module_type linear_type =
+    HD_MODULE_TYPE(linear, "Linear", linear_forward, NULL, linear_extra);
+const hd_module_type hd__packed_out_proj_type =
+    HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
+
+/* Both bounds are 1 / sqrt(in); the weight's goes through kaiming_uniform_(a=sqrt(5)), whose
+ * rounding in double shows. */
+hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_t out_features,
+                         bool bias)
+{
+    HD_SCOPE;
+    linear *m = (linear *)hd_module_new(type);
+    if (!m) {
+        return NULL;
+    }
+    m->in_features = in_features;
+    m->out_features = out_features;
+    double root = sqrt((double)(in_features > 0 ? in_features : 1));
+    double weight_bound = sqrt(3.0) * (sqrt(2.0 / (1 + sqrt(5.0) * sqrt(5.0))) / root);
+    double bias_bound = in_features > 0 ? 1 / root : 0;
+    hd_tensor *w =
+        hd_uniform_(hd_empty(HD_FLOAT32, out_features, in_features), -weight_bound, weight_bound);
+    hd_register_parameter(&m->base, "weight", &m->weight, hd_parameter(w, true));
+    hd_tensor *b = HD_NONE;
+    if (bias) {
+        b = hd_uniform_(hd_empty(HD_FLOAT32, out_features), -bias_bound, bias_bound);
+        b = hd_parameter(b, true);
+    }
+    hd_register_parameter(&m->base, "bias", &m->bias, b);
+    return hd_module_ready(&m->base);
+}
+
+hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
+{
+    bool ok = hd__size_arg("hd_linear_new", "in_features", in_features, 0) &&
+              hd__size_arg("hd_linear_new", "out_features", out_features, 0);
+    return ok ? hd__linear_of(&linear_type, in_features, out_features, bias) : NULL;
+}
+
+/* ---------------------------------------------------------------- Dropout */
+
+typedef struct dropout {
+    hd_module base;
+    double p;
+    bool inplace;
+} dropout;
+
+static hd_tensor *dropout_forward(hd_module *self, hd_tensor *x)
+{
+    dropout *m = (dropout *)self;
+    bool training = hd_module_training(self);
+    if (!m->inplace || !training || m->p == 0) {
+        return hd_dropout(x, m->p, training);
+    }
+    hd_tensor *ones = hd_fill_(hd_clone(hd_detach(x)), 1); /* x's shape and order of dims */
+    return hd_mul_(x, hd_dropout(ones, m->p, true));
+}
+
+static void dropout_extra(const hd_module *self, char *text, size_t n)
+{
+    const dropout *m = (const dropout *)self;
+    const char *p = hd_float_repr(m->p);
+    snprintf(text, n, "p=%s, inplace=%s", p ? p : "?", truth(m->inplace));
+}
+
+static const hd_module_type dropout_type =
+    HD_MODULE_TYPE(dropout, "Dropout", dropout_forward, NULL, dropout_extra);
+
+hd_module *hd_dropout_new(double p, bool inplace)
+{
+    if (!hd__probability_arg("hd_dropout_new", "p", p)) {
+        return NULL;
+    }
+    dropout *m = (dropout *)hd_module_new(&dropout_type);
+    if (!m) {
+        return NULL;
+    }
+    m->p = p;
+    m->inplace = inplace;
+    return hd_module_ready(&m->base);
+}
+
+/* ---------------------------------------------------------------- Embedding */
+
+typedef struct embedding {
+    hd_module base;
+    hd_tensor *weight;   /* (num_embeddings, embedding_dim) */
+    int64_t padding_idx; /* -1: none */
+} embedding;
+
+static hd_tensor *embedding_forward(hd_module *self, hd_tensor *x)
+{
+    embedding *m = (embedding *)self;
+    return hd_embedding(x, m->weight, m->padding_idx);
+}
+
+static void embedding_extra(const hd_module *self, char *text, size_t n)
+{
+    const embedding *m = (const embedding *)self;
+    int at =
+        snprintf(text, n, "%" PRId64 ", %" PRId64, hd_size(m->weight, 0), hd_size(m->weight, 1));
+    if (m->padding_idx >= 0 && at > 0 && (size_t)at < n) {
+        snprintf(text + at, n - (size_t)at, ", padding_idx=%" PRId64, m->padding_idx);
+    }
+}
+
+static const hd_module_type embedding_type =
+    HD_MODULE_TYPE(embedding, "Embedding", embedding_forward, NULL, embedding_extra);
+
+hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64_t padding_idx)
+{
+    const char *function = "hd_embedding_new";
+    if (!hd__size_arg(function, "num_embeddings", num_embeddings, 0) ||
+        !hd__size_arg(function, "embedding_dim", embedding_dim, 0)) {
+        return NULL;
+    }
+    bool padded = padding_idx != HD_NO_PADDING;
+    if (padded && (padding_idx < -num_embeddings || padding_idx >= num_embeddings)) {
+        return hd_error_set(HD_INDEX,
+                            "%s: padding_idx %" PRId64 ": expected %" PRId64 " to %" PRId64
+                            ", or HD_NO_PADDING",
+                            function, padding_idx, -num_embeddings, num_embeddings - 1);
+    }
+    HD_SCOPE;
+    embedding *m = (embedding *)hd_module_new(&embedding_type);
+    if (!m) {
+        return NULL;
+    }
+    m->padding_idx = padded && padding_idx < 0 ? padding_idx + num_embeddings : padding_idx;
+    m->padding_idx = padded ? m->padding_idx : -1;
+    hd_tensor *w = hd_normal_(hd_empty(HD_FLOAT32, num_embeddings, embedding_dim), 0, 1);
+    if (padded) {
+        hd_zero_(hd_select(w, 0, padding_idx));
+    }
+    hd_register_parameter(&m->base, "weight", &m->weight, hd_parameter(w, true));
+    return hd_module_ready(&m->base);
+}
+
+/* ---------------------------------------------------------------- LayerNorm */
+
+typedef struct layer_norm {
+    hd_module base;
+    hd_tensor *weight; /* normalized_shape, or HD_NONE */
+    hd_tensor *bias;   /* normalized_shape, or HD_NONE */
+    int ndim;
+    int64_t normalized_shape[HD_MAX_DIMS];
+    double eps;
+    bool elementwise_affine;
+} layer_norm;
+
+static hd_tensor *layer_norm_forward(hd_module *self, hd_tensor *x)
+{
+    layer_norm *m = (layer_norm *)self;
+    return hd_layer_norm_n(x, m->ndim, m->normalized_shape, m->weight, m->bias, m->eps);
+}
+
+static void layer_norm_extra(const hd_module *self, char *text, size_t n)
+{
+    const layer_norm *m = (const layer_norm *)self;
+    const char *eps = hd_float_repr(m->eps);
+    snprintf(text, n, "%s, eps=%s, elementwise_affine=%s, bias=%s",
+             HD__SIZES(m->ndim, m->normalized_shape), eps ? eps : "?", truth(m->elementwise_affine),
+             truth(m->bias != HD_NONE));
+}
+
+static const hd_module_type layer_norm_type =
+    HD_MODULE_TYPE(layer_norm, "LayerNorm", layer_norm_forward, NULL, layer_norm_extra);
+
+static bool normalized_shape_arg(int n, const int64_t *normalized_shape)
+{
+    const char *function = "hd_layer_norm_new";
+    if (n < 1 || n > HD_MAX_DIMS) {
+        hd_error_set(HD_SHAPE, "%s: normalized_shape of %d dimensions: expected 1 to %d", function,
+                     n, HD_MAX_DIMS);
+        return false;
+    }
+    bool ok = hd__given(function, "normalized_shape", normalized_shape);
+    for (int i = 0; i < n && ok; i++) {
+        ok = hd__size_arg(function, "normalized_shape", normalized_shape[i], 0);
+    }
+    return ok;
+}
+
+hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
+                               bool elementwise_affine, bool bias)
+{
+    if (!normalized_shape_arg(n, normalized_shape)) {
+        return NULL;
+    }
+    HD_SCOPE;
+    layer_norm *m = (layer_norm *)hd_module_new(&layer_norm_type);
+    if (!m) {
+        return NULL;
+    }
+    m->ndim = n;
+    memcpy(m->normalized_shape, normalized_shape, (size_t)n * sizeof *normalized_shape);
+    m->eps = eps;
+    m->elementwise_affine = elementwise_affine;
+    hd_tensor *w = HD_NONE, *b = HD_NONE;
+    if (elementwise_affine) {
+        w = hd_parameter(hd_ones_n(HD_FLOAT32, n, normalized_shape), true);
+    }
+    if (elementwise_affine && bias) {
+        b = hd_parameter(hd_zeros_n(HD_FLOAT32, n, normalized_shape), true);
+    }
+    hd_register_parameter(&m->base, "weight", &m->weight, w);
+    hd_register_parameter(&m->base, "bias", &m->bias, b);
+    return hd_module_ready(&m->base);
+}
+
+hd_module *hd_layer_norm_new(int64_t normalized_size)
+{
+    return hd_layer_norm_new_n(1, &normalized_size, 1e-5, true, true);
+}
+
+/* ---------------------------------------------------------------- ReLU, GELU */
+
+typedef struct relu {
+    hd_module base;
+    bool inplace;
+} relu;
+
+static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
+{
+    if (!((relu *)self)->inplace) {
+        return hd_relu(x);
+    }
+    if (hd_dtype_of(x) == HD_BOOL) {
+        return hd_error_set(HD_DTYPE, "hd_forward: ReLU: bool: expected a number's dtype");
+    }
+    return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* NaN stays */
+}
+
+static void relu_extra(const hd_module *self, char *text, size_t n)
+{
+    snprintf(text, n, "%s", ((const relu *)self)->inplace ? "inplace=True" : "");
+}
+
+static const hd_module_type relu_type =
+    HD_MODULE_TYPE(relu, "ReLU", relu_forward, NULL, relu_extra);
+
+hd_module *hd_relu_new(bool inplace)
+{
+    relu *m = (relu *)hd_module_new(&relu_type);
+    if (!m) {
+        return NULL;
+    }
+    m->inplace = inplace;
+    return hd_module_ready(&m->base);
+}
+
+typedef struct gelu {
+    hd_module base;
+    bool by_tanh;
+} gelu;
+
+static hd_tensor *gelu_forward(hd_module *self, hd_tensor *x)
+{
+    return ((gelu *)self)->by_tanh ? hd_gelu_tanh(x) : hd_gelu(x);
+}
+
+static void gelu_extra(const hd_module *self, char *text, size_t n)
+{
+    snprintf(text, n, "approximate='%s'", ((const gelu *)self)->by_tanh ? "tanh" : "none");
+}
+
+static const hd_module_type gelu_type =
+    HD_MODULE_TYPE(gelu, "GELU", gelu_forward, NULL, gelu_extra);
+
+hd_module *hd_gelu_new(const char *approximate)
+{
+    if (!hd__given("hd_gelu_new", "approximate", approximate)) {
+        return NULL;
+    }
+    bool by_tanh = strcmp(approximate, "tanh") == 0;
+    if (!by_tanh && strcmp(approximate, "none") != 0) {
+        return hd_error_set(HD_VALUE,
+                            "hd_gelu_new: approximate \"%s\": expected \"none\" or \"tanh\"",
+                            approximate);
+    }
+    gelu *m = (gelu *)hd_module_new(&gelu_type);
+    if (!m) {
+        return NULL;
+    }
+    m->by_tanh = by_tanh;
+    return hd_module_ready(&m->base);
+}

@@ -1,0 +1,296 @@
+/* module.c - modules come, register what they hold, and go.
+ *
+ * A registration that fails leaves its mark, so that a constructor may register everything in a
+ * row and look once, in hd_module_ready. What a field held before is released as by hd_assign. */
+#include "nn/nn_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- making */
+
+static bool type_ok(const hd_module_type *type)
+{
+    if (!hd__given("hd_module_new", "type", type)) {
+        return false;
+    }
+    if (type->size != sizeof *type) {
+        hd_error_set(HD_VALUE, "hd_module_new: type->size %zu: expected %zu (HD_MODULE_TYPE)",
+                     type->size, sizeof *type);
+        return false;
+    }
+    if (!hd__given("hd_module_new", "type->name", type->name)) {
+        return false;
+    }
+    if (type->instance_size < sizeof(hd_module)) {
+        hd_error_set(HD_VALUE,
+                     "hd_module_new: %s: instance_size %zu: expected a struct that begins with an "
+                     "hd_module (%zu)",
+                     type->name, type->instance_size, sizeof(hd_module));
+        return false;
+    }
+    return true;
+}
+
+hd_module *hd_module_new(const hd_module_type *type)
+{
+    if (!type_ok(type)) {
+        return NULL;
+    }
+    hd_module *m = hd__alloc_zeroed(type->instance_size);
+    struct hd__module *priv = hd__alloc_zeroed(sizeof *priv);
+    if (!m || !priv) {
+        hd_free(m);
+        hd_free(priv);
+        return NULL;
+    }
+    priv->training = true;
+    m->type = type;
+    m->priv = priv;
+    return m;
+}
+
+hd_module *hd_module_ready(hd_module *m)
+{
+    if (!hd__given("hd_module_ready", "m", m)) {
+        return NULL;
+    }
+    if (!m->priv->failed) {
+        return m;
+    }
+    hd_error_set(HD_STATE, "hd_module_ready: a registration in %s failed", m->type->name);
+    if (!m->priv->parent) {
+        hd_module_free(m);
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- registering */
+
+static bool refuse(const char *function, const hd_module *m, const char *name, const char *what)
+{
+    hd_error_set(HD_VALUE, "%s: %s: \"%s\" %s", function, m->type->name, name, what);
+    return false;
+}
+
+static bool name_ok(const char *function, const hd_module *m, const char *name)
+{
+    if (!hd__given(function, "name", name)) {
+        return false;
+    }
+    if (!*name || strchr(name, '.')) {
+        return refuse(function, m, name, "is no name: expected text without dots");
+    }
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        if (strcmp(m->priv->entries[i].name, name) == 0) {
+            return refuse(function, m, name, "is registered already");
+        }
+    }
+    return true;
+}
+
+/* Is field one of m's struct, behind the hd_module, and not yet registered? */
+static bool field_ok(const char *function, const hd_module *m, const char *name, const void *field)
+{
+    if (!hd__given(function, "field", field)) {
+        return false;
+    }
+    uintptr_t begin = (uintptr_t)m, at = (uintptr_t)field;
+    if (at < begin + sizeof(hd_module) || at - begin > m->type->instance_size - sizeof(void *) ||
+        at % _Alignof(void *) != 0) {
+        return refuse(function, m, name, "has a field that is not one of its module's struct");
+    }
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        const hd__entry *e = &m->priv->entries[i];
+        if ((const void *)e->tensor == field || (const void *)e->child == field) {
+            hd_error_set(HD_VALUE, "%s: %s: \"%s\" has the field of \"%s\"", function,
+                         m->type->name, name, e->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_entry(hd_module *m, const char *name, hd__entry e)
+{
+    struct hd__module *priv = m->priv;
+    size_t bytes = strlen(name) + 1;
+    if (!hd__grow(&priv->entries, &priv->room, priv->n + 1, sizeof e)) {
+        return false;
+    }
+    e.name = hd_alloc(bytes);
+    if (!e.name) {
+        return false;
+    }
+    memcpy(e.name, name, bytes);
+    priv->entries[priv->n++] = e;
+    return true;
+}
+
+/* t as a parameter: a leaf of a float dtype. */
+static bool parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
+{
+    hd_dtype d = hd_dtype_of(t);
+    if (d != HD_FLOAT32 && d != HD_FLOAT64) {
+        hd_error_set(HD_DTYPE,
+                     "hd_register_parameter: %s: \"%s\" is %s: expected float32 or float64",
+                     m->type->name, name, hd_dtype_name(d));
+        return false;
+    }
+    if (!hd_is_leaf(t)) {
+        hd_error_set(HD_GRAD,
+                     "hd_register_parameter: %s: \"%s\" %s is the result of an operation: "
+                     "expected a leaf (hd_parameter makes one)",
+                     m->type->name, name, HD__DIMS(t));
+        return false;
+    }
+    return true;
+}
+
+static bool register_tensor(const char *function, hd_module *m, const char *name, hd_tensor **field,
+                            hd_tensor *t, hd__kind kind)
+{
+    if (!hd__given(function, "m", m)) {
+        return false;
+    }
+    bool placed = hd__given(function, "name", name) && field_ok(function, m, name, field);
+    bool ok = placed && name_ok(function, m, name) && hd__given(function, "t", t) &&
+              (t == HD_NONE || kind != HD__PARAMETER || parameter_ok(m, name, t));
+    if (ok && t != HD_NONE) {
+        ok = add_entry(m, name, (hd__entry){.kind = kind, .tensor = field});
+    }
+    if (placed) {
+        hd_assign(field, ok ? t : HD_NONE);
+    }
+    m->priv->failed |= !ok;
+    return ok;
+}
+
+bool hd_register_parameter(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t)
+{
+    return register_tensor("hd_register_parameter", m, name, field, t, HD__PARAMETER);
+}
+
+bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
+                        bool persistent)
+{
+    return register_tensor("hd_register_buffer", m, name, field, t,
+                           persistent ? HD__BUFFER : HD__TRANSIENT);
+}
+
+/* May child be freed by this call? Not one that somebody else frees, nor one that holds m. */
+static bool child_ok(const char *function, const hd_module *m, const hd_module *child, bool *ours)
+{
+    *ours = false;
+    if (!hd__given(function, "child", child)) {
+        return false;
+    }
+    for (const hd_module *up = m; up; up = up->priv->parent) {
+        if (up == child) {
+            hd_error_set(HD_STATE, "%s: %s cannot be below itself", function, child->type->name);
+            return false;
+        }
+    }
+    if (child->priv->parent) {
+        hd_error_set(HD_STATE, "%s: %s has a parent already, a %s", function, child->type->name,
+                     child->priv->parent->type->name);
+        return false;
+    }
+    *ours = true;
+    return true;
+}
+
+static bool register_child(const char *function, hd_module *m, const char *name, hd_module **field,
+                           hd_module *child, bool own)
+{
+    bool ours, ok = hd__given(function, "m", m);
+    if (!ok) {
+        if (child && !child->priv->parent) {
+            hd_module_free(child);
+        }
+        return false;
+    }
+    ok = child_ok(function, m, child, &ours) && hd__given(function, "name", name) &&
+         (own || field_ok(function, m, name, field)) && name_ok(function, m, name) &&
+         add_entry(m, name,
+                   (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
+    if (ok && !own) {
+        *field = child;
+    }
+    if (ok) {
+        child->priv->parent = m;
+    } else if (ours) {
+        hd_module_free(child);
+    }
+    m->priv->failed |= !ok;
+    return ok;
+}
+
+bool hd_register_module(hd_module *m, const char *name, hd_module **field, hd_module *child)
+{
+    return register_child("hd_register_module", m, name, field, child, false);
+}
+
+bool hd__register_own(const char *function, hd_module *m, const char *name, hd_module *child)
+{
+    return register_child(function, m, name, NULL, child, true);
+}
+
+/* ---------------------------------------------------------------- freeing */
+
+static void free_entry(hd__entry *e)
+{
+    if (e->kind == HD__CHILD) {
+        hd_module *child = hd__child(e);
+        child->priv->parent = NULL;
+        hd_module_free(child);
+    } else {
+        hd_release(*e->tensor);
+    }
+    hd_free(e->name);
+}
+
+void hd_module_free(hd_module *m)
+{
+    if (!m || (void *)m == (void *)HD_NONE) {
+        return;
+    }
+    if (m->priv->parent) {
+        hd_error_set(HD_STATE, "hd_module_free: %s is a child of %s, which frees it", m->type->name,
+                     m->priv->parent->type->name);
+        return;
+    }
+    if (m->type->free) {
+        m->type->free(m);
+    }
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        free_entry(&m->priv->entries[i]);
+    }
+    hd_free(m->priv->entries);
+    hd_free(m->priv);
+    hd_free(m);
+}
+
+/* ---------------------------------------------------------------- training */
+
+static bool set_training(hd_module *m, const char *name, void *user)
+{
+    (void)name;
+    m->priv->training = *(const bool *)user;
+    return true;
+}
+
+bool hd_module_train(hd_module *m, bool on)
+{
+    return hd__given("hd_module_train", "m", m) && hd_module_visit(m, set_training, &on);
+}
+
+bool hd_module_eval(hd_module *m)
+{
+    return hd__given("hd_module_eval", "m", m) && hd_module_train(m, false);
+}
+
+bool hd_module_training(const hd_module *m)
+{
+    return hd__given("hd_module_training", "m", m) && m->priv->training;
+}

@@ -1,0 +1,466 @@
+/* multihead_attention.c - torch.nn.MultiheadAttention: the packed class, its options and masks.
+ *
+ * Inside, everything is (sequence, batch, embed_dim), and each head of each sequence is a batch of
+ * its own. With need_weights the softmax is plain, and a row whose keys are all masked is NaN;
+ * without, such a row is zero: both as PyTorch 2.13 in training. */
+#include "nn/nn_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+typedef struct multihead_attention {
+    hd_module base;
+    hd_tensor *in_proj_weight;                                /* (3E, E), or HD_NONE and */
+    hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
+    hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
+    hd_tensor *bias_k, *bias_v;                               /* (1, 1, E), or HD_NONE */
+    hd_module *out_proj;
+    int64_t embed_dim, num_heads, kdim, vdim;
+    double dropout;
+    bool batch_first, add_zero_attn;
+} multihead_attention;
+
+typedef hd_multihead_attention_args call_args;
+
+/* ---------------------------------------------------------------- arguments of a call */
+
+static const char function[] = "hd_multihead_attention";
+
+static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tensor *value)
+{
+    int rank = hd_ndim(query);
+    if (rank != 2 && rank != 3) {
+        hd_error_set(HD_SHAPE, "%s: query %s: expected 2 dimensions, or 3 with a batch", function,
+                     HD__DIMS(query));
+        return false;
+    }
+    if (hd_ndim(key) != rank || hd_ndim(value) != rank) {
+        hd_error_set(HD_SHAPE, "%s: query %s, key %s, value %s: expected %d dimensions each",
+                     function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
+        return false;
+    }
+    return true;
+}
+
+static bool width_ok(const char *arg, const hd_tensor *x, const char *width_name, int64_t width)
+{
+    if (hd_size(x, -1) == width) {
+        return true;
+    }
+    hd_error_set(HD_SHAPE, "%s: %s %s: expected %s %" PRId64 " at the end", function, arg,
+                 HD__DIMS(x), width_name, width);
+    return false;
+}
+
+static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
+{
+    hd_dtype d = hd_dtype_of(mask);
+    if (d == HD_BOOL || d == query) {
+        return true;
+    }
+    hd_error_set(HD_DTYPE, "%s: %s of %s: expected bool, or query's %s", function, arg,
+                 hd_dtype_name(d), hd_dtype_name(query));
+    return false;
+}
+
+static bool has_sizes(const hd_tensor *x, int n, const int64_t *sizes)
+{
+    bool same = hd_ndim(x) == n;
+    for (int i = 0; i < n && same; i++) {
+        same = hd_size(x, i) == sizes[i];
+    }
+    return same;
+}
+
+static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype query, bool batched,
+                     int64_t b, int64_t l, int64_t s)
+{
+    if (a->key_padding_mask != HD_NONE) {
+        const int64_t sizes[] = {b, s}, *want = batched ? sizes : sizes + 1;
+        int n = batched ? 2 : 1;
+        if (!has_sizes(a->key_padding_mask, n, want)) {
+            hd_error_set(HD_SHAPE, "%s: key_padding_mask %s: expected %s", function,
+                         HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
+            return false;
+        }
+    }
+    if (a->attn_mask != HD_NONE) {
+        const int64_t sizes[] = {b * m->num_heads, l, s};
+        if (!has_sizes(a->attn_mask, 2, sizes + 1) && !has_sizes(a->attn_mask, 3, sizes)) {
+            hd_error_set(HD_SHAPE, "%s: attn_mask %s: expected %s or %s", function,
+                         HD__DIMS(a->attn_mask), HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
+            return false;
+        }
+    }
+    if (a->is_causal && a->attn_mask == HD_NONE) {
+        hd_error_set(HD_VALUE, "%s: is_causal without attn_mask: expected the mask too", function);
+        return false;
+    }
+    return (a->key_padding_mask == HD_NONE ||
+            mask_dtype_ok("key_padding_mask", a->key_padding_mask, query)) &&
+           (a->attn_mask == HD_NONE || mask_dtype_ok("attn_mask", a->attn_mask, query));
+}
+
+static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
+                    const hd_tensor *value, const call_args *a)
+{
+    if (!rank_ok(query, key, value) || !width_ok("query", query, "embed_dim", m->embed_dim) ||
+        !width_ok("key", key, "kdim", m->kdim) || !width_ok("value", value, "vdim", m->vdim)) {
+        return false;
+    }
+    bool batched = hd_ndim(query) == 3;
+    int seq = batched && m->batch_first ? 1 : 0, batch = 1 - seq;
+    int64_t l = hd_size(query, seq), s = hd_size(key, seq);
+    int64_t b = batched ? hd_size(query, batch) : 1;
+    if (hd_size(value, seq) != s ||
+        (batched && (hd_size(key, batch) != b || hd_size(value, batch) != b))) {
+        hd_error_set(HD_SHAPE,
+                     "%s: query %s, key %s, value %s: expected one batch, and key and value of "
+                     "one length",
+                     function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value));
+        return false;
+    }
+    return masks_ok(m, a, hd_dtype_of(query), batched, b, l, s);
+}
+
+/* ---------------------------------------------------------------- masks */
+
+/* A mask to be added to scores: of a bool one, -inf where it is true. */
+static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
+{
+    if (hd_dtype_of(mask) != HD_BOOL) {
+        return mask;
+    }
+    return hd_masked_fill(hd_zeros_like(mask, d), mask, -INFINITY);
+}
+
+/* `more` columns of 0 behind: the keys that add_bias_kv and add_zero_attn append. */
+static hd_tensor *widen(hd_tensor *mask, int64_t more)
+{
+    if (more == 0 || !mask) {
+        return mask;
+    }
+    int64_t sizes[HD_MAX_DIMS];
+    int n = hd_ndim(mask);
+    for (int i = 0; i < n; i++) {
+        sizes[i] = i == n - 1 ? more : hd_size(mask, i);
+    }
+    return hd_cat(-1, mask, hd_zeros_n(hd_dtype_of(mask), n, sizes));
+}
+
+/* What is added to the scores (b * num_heads, l, s): of that shape or one that broadcasts to it, or
+ * HD_NONE. s counts the appended keys too, `more` of them. */
+static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, hd_dtype d,
+                              int64_t b, int64_t l, int64_t s, int64_t more)
+{
+    hd_tensor *attn = a->attn_mask, *padding = a->key_padding_mask;
+    if (a->is_causal && !a->need_weights && padding == HD_NONE) {
+        return hd_triu(hd_full(d, -INFINITY, l, s), 1); /* as PyTorch, whatever attn_mask says */
+    }
+    if (attn != HD_NONE) {
+        attn = widen(additive(attn, d), more); /* (l, s) or (b * num_heads, l, s) */
+    }
+    if (padding == HD_NONE) {
+        return attn;
+    }
+    padding = widen(additive(padding, d), more);
+    padding = hd_expand(hd_view(padding, b, 1, 1, s), b, m->num_heads, 1, s);
+    padding = hd_reshape(padding, b * m->num_heads, 1, s);
+    return attn == HD_NONE ? padding : hd_add(attn, padding);
+}
+
+/* ---------------------------------------------------------------- forward */
+
+/* The three projections of in[] = query, key, value (n, b, width): each (n, b, E). */
+static bool project(const multihead_attention *m, hd_tensor *const *in, hd_tensor **out)
+{
+    int64_t e = m->embed_dim;
+    bool packed = m->in_proj_weight != HD_NONE, biased = m->in_proj_bias != HD_NONE;
+    if (packed && in[0] == in[1] && in[1] == in[2]) {
+        hd_list *qkv = hd_split(hd_linear(in[0], m->in_proj_weight, m->in_proj_bias), e, -1);
+        for (int i = 0; i < 3 && qkv; i++) {
+            out[i] = hd_list_get(qkv, i);
+        }
+        return qkv != NULL;
+    }
+    hd_tensor *const separate[] = {m->q_proj_weight, m->k_proj_weight, m->v_proj_weight};
+    bool ok = true;
+    for (int i = 0; i < 3 && ok; i++) {
+        hd_tensor *w = packed ? hd_narrow(m->in_proj_weight, 0, i * e, e) : separate[i];
+        hd_tensor *bias = biased ? hd_narrow(m->in_proj_bias, 0, i * e, e) : HD_NONE;
+        out[i] = hd_linear(in[i], w, bias);
+        ok = out[i] != NULL;
+    }
+    return ok;
+}
+
+/* x (n, b, E) to (b * num_heads, n, head_dim) */
+static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
+{
+    if (!x) {
+        return NULL;
+    }
+    int64_t n = hd_size(x, 0), b = hd_size(x, 1);
+    return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
+}
+
+/* x (n, b, E) with one more key behind: bias (1, 1, E) for each of the batch */
+static hd_tensor *append_bias(hd_tensor *x, hd_tensor *bias)
+{
+    if (bias == HD_NONE || !x) {
+        return x;
+    }
+    return hd_cat(0, x, hd_expand(bias, 1, hd_size(x, 1), -1));
+}
+
+/* x (b * num_heads, n, head_dim) with one more key of zeros behind */
+static hd_tensor *append_zero(hd_tensor *x)
+{
+    return x ? hd_cat(1, x, hd_zeros(hd_dtype_of(x), hd_size(x, 0), 1, hd_size(x, 2))) : NULL;
+}
+
+/* The softmax of scores + mask; rows of -inf only give zeros, and no gradient, if `safe`. */
+static hd_tensor *masked_softmax(hd_tensor *scores, hd_tensor *mask, bool safe)
+{
+    if (mask == HD_NONE) {
+        return hd_softmax(scores, -1);
+    }
+    scores = hd_add(scores, mask);
+    if (!safe) {
+        return hd_softmax(scores, -1);
+    }
+    hd_tensor *dead = hd_all_dim(hd_eq_scalar(scores, -INFINITY), -1, true); /* (b * h, l, 1) */
+    return hd_masked_fill(hd_softmax(hd_masked_fill(scores, dead, 0), -1), dead, 0);
+}
+
+/* in[]: (n, b, width) each. The output (l, b, E); *weights (b * num_heads, l, s). */
+static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const call_args *a,
+                         hd_tensor **weights)
+{
+    hd_tensor *qkv[3];
+    if (!project(m, in, qkv)) {
+        return NULL;
+    }
+    int64_t l = hd_size(in[0], 0), b = hd_size(in[0], 1), e = m->embed_dim;
+    int64_t more = (m->bias_k != HD_NONE) + m->add_zero_attn, s = hd_size(in[1], 0) + more;
+    hd_tensor *q = split_heads(m, qkv[0]); /* (b * num_heads, l, head_dim) */
+    hd_tensor *k = split_heads(m, append_bias(qkv[1], m->bias_k));
+    hd_tensor *v = split_heads(m, append_bias(qkv[2], m->bias_v));
+    if (m->add_zero_attn) {
+        k = append_zero(k);
+        v = append_zero(v);
+    }
+    hd_tensor *mask = merged_mask(m, a, hd_dtype_of(in[0]), b, l, s, more);
+    if (!q || !mask) {
+        return NULL;
+    }
+    q = hd_mul_scalar(q, sqrt(1.0 / (double)(e / m->num_heads)));
+    hd_tensor *w = masked_softmax(hd_matmul(q, hd_transpose(k, -2, -1)), mask, !a->need_weights);
+    *weights = w = hd_dropout(w, m->dropout, hd_module_training(&m->base));
+    hd_tensor *y = hd_transpose(hd_matmul(w, v), 0, 1); /* (l, b * num_heads, head_dim) */
+    return hd_view(hd_forward(m->out_proj, hd_reshape(y, l * b, e)), l, b, e);
+}
+
+/* weights (b * num_heads, l, s) as the caller asked for them */
+static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, const call_args *a,
+                                 bool batched)
+{
+    if (!a->need_weights || !w) {
+        return w ? HD_NONE : NULL;
+    }
+    w = hd_view(w, hd_size(w, 0) / m->num_heads, m->num_heads, hd_size(w, 1), hd_size(w, 2));
+    if (a->average_attn_weights) {
+        w = hd_mean_dim(w, 1, false);
+    }
+    return batched ? w : hd_squeeze(w, 0);
+}
+
+/* query, key, value in the caller's layout; weights NULL: not wanted */
+static hd_tensor *run(multihead_attention *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
+                      const call_args *a, hd_tensor **weights)
+{
+    if (!call_ok(m, query, key, value, a)) {
+        return NULL;
+    }
+    bool batched = hd_ndim(query) == 3;
+    hd_tensor *given[] = {query, key, value}, *in[3];
+    for (int i = 0; i < 3; i++) {
+        if (i > 0 && given[i] == given[i - 1]) {
+            in[i] = in[i - 1]; /* the same tensor stays the same */
+        } else if (!batched) {
+            in[i] = hd_unsqueeze(given[i], 1);
+        } else {
+            in[i] = m->batch_first ? hd_transpose(given[i], 0, 1) : given[i];
+        }
+        if (!in[i]) {
+            return NULL;
+        }
+    }
+    hd_tensor *w = NULL, *y = attend(m, in, a, &w);
+    if (weights) {
+        *weights = shaped_weights(m, w, a, batched);
+    }
+    if (!batched) {
+        return hd_squeeze(y, 1);
+    }
+    return m->batch_first ? hd_transpose(y, 0, 1) : y;
+}
+
+hd_multihead_attention_args hd_multihead_attention_arg_defaults(void)
+{
+    return (hd_multihead_attention_args){.size = sizeof(hd_multihead_attention_args),
+                                         .key_padding_mask = HD_NONE,
+                                         .attn_mask = HD_NONE,
+                                         .need_weights = true,
+                                         .average_attn_weights = true};
+}
+
+static hd_tensor *multihead_attention_forward(hd_module *self, hd_tensor *x)
+{
+    call_args a = hd_multihead_attention_arg_defaults();
+    return run((multihead_attention *)self, x, x, x, &a, NULL);
+}
+
+static const hd_module_type multihead_attention_type =
+    HD_MODULE_TYPE(multihead_attention, "MultiheadAttention", multihead_attention_forward);
+
+static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
+                      const call_args *a)
+{
+    if (!hd__given(function, "m", m)) {
+        return false;
+    }
+    if (m->type != &multihead_attention_type) {
+        hd_error_set(HD_VALUE, "%s: %s: expected a MultiheadAttention", function, m->type->name);
+        return false;
+    }
+    if (a->size != sizeof *a) {
+        hd_error_set(HD_VALUE,
+                     "%s: a->size %zu: expected %zu, as of "
+                     "hd_multihead_attention_arg_defaults()",
+                     function, a->size, sizeof *a);
+        return false;
+    }
+    return hd__tensor_given(function, "query", query) && hd__tensor_given(function, "key", key) &&
+           hd__tensor_given(function, "value", value) &&
+           hd__given(function, "key_padding_mask", a->key_padding_mask) &&
+           hd__given(function, "attn_mask", a->attn_mask);
+}
+
+hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
+                                  const hd_multihead_attention_args *a, hd_tensor **weights)
+{
+    if (weights) {
+        *weights = NULL;
+    }
+    call_args defaults = hd_multihead_attention_arg_defaults();
+    a = a ? a : &defaults;
+    if (!given_all(m, query, key, value, a) || !hd_forward_begin(m)) {
+        return NULL;
+    }
+    hd_tensor *w = HD_NONE;
+    hd_tensor *y = run((multihead_attention *)m, query, key, value, a, weights ? &w : NULL);
+    w = hd_scope_return(w);
+    y = hd_forward_end(m, y);
+    if (weights) {
+        *weights = y ? w : NULL;
+    }
+    return y;
+}
+
+/* ---------------------------------------------------------------- making */
+
+hd_multihead_attention_options hd_multihead_attention_defaults(void)
+{
+    return (hd_multihead_attention_options){.size = sizeof(hd_multihead_attention_options),
+                                            .bias = true};
+}
+
+static bool options_ok(const char *name, int64_t embed_dim, int64_t num_heads,
+                       const hd_multihead_attention_options *o)
+{
+    if (o->size != sizeof *o) {
+        hd_error_set(HD_VALUE,
+                     "%s: o->size %zu: expected %zu, as of hd_multihead_attention_defaults()", name,
+                     o->size, sizeof *o);
+        return false;
+    }
+    if (!hd__size_arg(name, "embed_dim", embed_dim, 1) ||
+        !hd__size_arg(name, "num_heads", num_heads, 1) ||
+        !hd__probability_arg(name, "dropout", o->dropout) ||
+        !hd__size_arg(name, "kdim", o->kdim, 0) || !hd__size_arg(name, "vdim", o->vdim, 0)) {
+        return false;
+    }
+    if (embed_dim % num_heads != 0) {
+        hd_error_set(HD_VALUE,
+                     "%s: embed_dim %" PRId64 ", num_heads %" PRId64
+                     ": embed_dim must be divisible by num_heads",
+                     name, embed_dim, num_heads);
+        return false;
+    }
+    return true;
+}
+
+/* (rows, cols) by xavier_uniform_ */
+static hd_tensor *xavier_weight(int64_t rows, int64_t cols)
+{
+    double bound = sqrt(3.0) * sqrt(2.0 / (double)(rows + cols));
+    return hd_parameter(hd_uniform_(hd_empty(HD_FLOAT32, rows, cols), -bound, bound), true);
+}
+
+/* bias_k and bias_v (1, 1, E) by xavier_normal_, whose fans are E and E */
+static hd_tensor *xavier_bias(int64_t e)
+{
+    double std = sqrt(2.0 / (double)(e + e));
+    return hd_parameter(hd_normal_(hd_empty(HD_FLOAT32, 1, 1, e), 0, std), true);
+}
+
+/* Draws, and registers, in PyTorch's orders: out_proj is drawn first. */
+static void register_all(multihead_attention *m, const hd_multihead_attention_options *o)
+{
+    hd_module *self = &m->base;
+    int64_t e = m->embed_dim;
+    bool packed = m->kdim == e && m->vdim == e;
+    hd_register_module(self, "out_proj", &m->out_proj,
+                       hd__linear_of(&hd__packed_out_proj_type, e, e, o->bias));
+    hd_register_parameter(self, "in_proj_weight", &m->in_proj_weight,
+                          packed ? xavier_weight(3 * e, e) : HD_NONE);
+    hd_register_parameter(self, "q_proj_weight", &m->q_proj_weight,
+                          packed ? HD_NONE : xavier_weight(e, e));
+    hd_register_parameter(self, "k_proj_weight", &m->k_proj_weight,
+                          packed ? HD_NONE : xavier_weight(e, m->kdim));
+    hd_register_parameter(self, "v_proj_weight", &m->v_proj_weight,
+                          packed ? HD_NONE : xavier_weight(e, m->vdim));
+    hd_register_parameter(self, "in_proj_bias", &m->in_proj_bias,
+                          o->bias ? hd_parameter(hd_zeros(HD_FLOAT32, 3 * e), true) : HD_NONE);
+    hd_register_parameter(self, "bias_k", &m->bias_k, o->add_bias_kv ? xavier_bias(e) : HD_NONE);
+    hd_register_parameter(self, "bias_v", &m->bias_v, o->add_bias_kv ? xavier_bias(e) : HD_NONE);
+    if (o->bias && m->out_proj) {
+        HD_NO_GRAD;
+        hd_zero_(hd_module_get_parameter(m->out_proj, "bias"));
+    }
+}
+
+hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
+                                      const hd_multihead_attention_options *o)
+{
+    hd_multihead_attention_options defaults = hd_multihead_attention_defaults();
+    o = o ? o : &defaults;
+    if (!options_ok("hd_multihead_attention_new", embed_dim, num_heads, o)) {
+        return NULL;
+    }
+    HD_SCOPE;
+    multihead_attention *m = (multihead_attention *)hd_module_new(&multihead_attention_type);
+    if (!m) {
+        return NULL;
+    }
+    m->embed_dim = embed_dim;
+    m->num_heads = num_heads;
+    m->kdim = o->kdim ? o->kdim : embed_dim;
+    m->vdim = o->vdim ? o->vdim : embed_dim;
+    m->dropout = o->dropout;
+    m->batch_first = o->batch_first;
+    m->add_zero_attn = o->add_zero_attn;
+    register_all(m, o);
+    return hd_module_ready(&m->base);
+}

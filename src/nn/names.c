@@ -1,0 +1,240 @@
+/* names.c - what is inside a module, under dotted names: iteration and lookup.
+ *
+ * The order is PyTorch's: a module's own parameters, then its buffers, then its children in turn;
+ * within each, as registered. A field that the user has emptied since has no name. */
+#include "nn/nn_internal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- visiting */
+
+typedef bool (*visitor)(hd_module *m, const char *name, void *user);
+
+/* path is m's name, and is that again at the end. */
+static bool visit(hd_module *m, hd__text *path, visitor f, void *user)
+{
+    if (!f(m, path->s ? path->s : "", user)) {
+        return false;
+    }
+    size_t len = path->len;
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        const hd__entry *e = &m->priv->entries[i];
+        if (e->kind != HD__CHILD) {
+            continue;
+        }
+        hd__text_add(path, ".", len ? 1 : 0);
+        hd__text_add(path, e->name, strlen(e->name));
+        if (path->failed || !visit(hd__child(e), path, f, user)) {
+            return false;
+        }
+        hd__text_cut(path, len);
+    }
+    return true;
+}
+
+bool hd_module_visit(hd_module *m, visitor f, void *user)
+{
+    if (!hd__given("hd_module_visit", "m", m)) {
+        return false;
+    }
+    if (!f) {
+        return hd__null_arg("hd_module_visit", "f");
+    }
+    hd__text path = {0};
+    bool went_on = visit(m, &path, f, user);
+    hd_free(path.s);
+    return went_on;
+}
+
+/* ---------------------------------------------------------------- collecting */
+
+typedef struct collection {
+    int kinds;
+    bool once;
+    hd__items *items;
+} collection;
+
+static bool is_there(const hd__items *items, const hd_tensor *t)
+{
+    for (int64_t i = 0; i < items->n; i++) {
+        if (*items->v[i].field == t) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_item(const collection *c, const char *module_name, const hd__entry *e)
+{
+    hd_tensor *t = *e->tensor;
+    if (!t || t == HD_NONE || (c->once && is_there(c->items, t))) {
+        return true;
+    }
+    hd__text name = {0};
+    hd__text_add(&name, module_name, strlen(module_name));
+    hd__text_add(&name, ".", *module_name ? 1 : 0);
+    hd__text_add(&name, e->name, strlen(e->name));
+    if (name.failed ||
+        !hd__grow(&c->items->v, &c->items->room, c->items->n + 1, sizeof(hd__item))) {
+        hd_free(name.s);
+        return false;
+    }
+    c->items->v[c->items->n++] = (hd__item){name.s, e->kind, e->tensor};
+    return true;
+}
+
+static bool collect_kind(const collection *c, const hd_module *m, const char *name, int kinds)
+{
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        const hd__entry *e = &m->priv->entries[i];
+        if ((e->kind & kinds) && !add_item(c, name, e)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool collect_module(hd_module *m, const char *name, void *user)
+{
+    const collection *c = user;
+    return collect_kind(c, m, name, c->kinds & HD__PARAMETER) &&
+           collect_kind(c, m, name, c->kinds & (HD__BUFFER | HD__TRANSIENT));
+}
+
+bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items)
+{
+    collection c = {kinds, once, items};
+    return hd_module_visit((hd_module *)m, collect_module, &c);
+}
+
+void hd__items_free(hd__items *items)
+{
+    for (int64_t i = 0; i < items->n; i++) {
+        hd_free(items->v[i].name);
+    }
+    hd_free(items->v);
+}
+
+/* ---------------------------------------------------------------- lists and dictionaries */
+
+hd_list *hd_module_parameters(const hd_module *m)
+{
+    hd__items found = {0};
+    hd_list *list = NULL;
+    if (!hd__given("hd_module_parameters", "m", m) ||
+        !hd__collect(m, HD__PARAMETER, true, &found)) {
+        hd__items_free(&found);
+        return NULL;
+    }
+    hd_tensor **ts = hd_alloc((size_t)(found.n + 1) * sizeof(hd_tensor *));
+    for (int64_t i = 0; ts && i < found.n; i++) {
+        ts[i] = *found.v[i].field;
+    }
+    if (ts) {
+        list = hd_list_n(found.n, ts);
+    }
+    hd_free(ts);
+    hd__items_free(&found);
+    return list;
+}
+
+static hd_dict *named(const char *function, const hd_module *m, int kinds)
+{
+    if (!hd__given(function, "m", m)) {
+        return NULL;
+    }
+    hd__items found = {0};
+    hd_dict *d = hd_dict_new();
+    bool ok = d && hd__collect(m, kinds, true, &found);
+    for (int64_t i = 0; ok && i < found.n; i++) {
+        ok = hd_dict_set(d, found.v[i].name, *found.v[i].field);
+    }
+    hd__items_free(&found);
+    if (!ok) {
+        hd_dict_free(d);
+    }
+    return ok ? d : NULL;
+}
+
+hd_dict *hd_module_named_parameters(const hd_module *m)
+{
+    return named("hd_module_named_parameters", m, HD__PARAMETER);
+}
+
+hd_dict *hd_module_named_buffers(const hd_module *m)
+{
+    return named("hd_module_named_buffers", m, HD__BUFFER | HD__TRANSIENT);
+}
+
+/* ---------------------------------------------------------------- lookup */
+
+static const hd__entry *find_entry(const hd_module *m, const char *name, size_t len, int kinds)
+{
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        const hd__entry *e = &m->priv->entries[i];
+        if ((e->kind & kinds) && strncmp(e->name, name, len) == 0 && e->name[len] == '\0') {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/* Follows name's parts but the last, which it leaves in *name; NULL where there is no such child. */
+static const hd_module *descend(const hd_module *m, const char **name)
+{
+    for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {
+        const hd__entry *e = find_entry(m, *name, (size_t)(dot - *name), HD__CHILD);
+        m = e ? hd__child(e) : NULL;
+    }
+    return m;
+}
+
+const hd__entry *hd__find(const hd_module *m, const char *name, int kinds)
+{
+    const hd_module *holder = descend(m, &name);
+    const hd__entry *e = holder ? find_entry(holder, name, strlen(name), kinds) : NULL;
+    bool empty = e && e->tensor && (!*e->tensor || *e->tensor == HD_NONE);
+    return empty ? NULL : e;
+}
+
+static const hd__entry *lookup(const char *function, const hd_module *m, const char *name,
+                               int kinds, const char *what)
+{
+    const hd__entry *e = hd__find(m, name, kinds);
+    if (!e) {
+        hd_error_set(HD_VALUE, "%s: %s has no %s \"%s\"", function, m->type->name, what, name);
+    }
+    return e;
+}
+
+hd_module *hd_module_get(hd_module *m, const char *name)
+{
+    if (!hd__given("hd_module_get", "m", m) || !hd__given("hd_module_get", "name", name)) {
+        return NULL;
+    }
+    if (!*name) {
+        return m;
+    }
+    const hd__entry *e = lookup("hd_module_get", m, name, HD__CHILD, "module");
+    return e ? hd__child(e) : NULL;
+}
+
+static hd_tensor *get_tensor(const char *function, hd_module *m, const char *name, int kinds,
+                             const char *what)
+{
+    if (!hd__given(function, "m", m) || !hd__given(function, "name", name)) {
+        return NULL;
+    }
+    const hd__entry *e = lookup(function, m, name, kinds, what);
+    return e ? *e->tensor : NULL;
+}
+
+hd_tensor *hd_module_get_parameter(hd_module *m, const char *name)
+{
+    return get_tensor("hd_module_get_parameter", m, name, HD__PARAMETER, "parameter");
+}
+
+hd_tensor *hd_module_get_buffer(hd_module *m, const char *name)
+{
+    return get_tensor("hd_module_get_buffer", m, name, HD__BUFFER | HD__TRANSIENT, "buffer");
+}

@@ -1,0 +1,266 @@
+/* state.c - a module's tensors as a whole: state_dict, loading, gradients, dtype.
+ *
+ * What can fail comes before the first write: loading converts and copies its sources first, so
+ * that writing needs no memory. */
+#include "nn/nn_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- state_dict */
+
+hd_dict *hd_module_state_dict(const hd_module *m)
+{
+    if (!hd__given("hd_module_state_dict", "m", m)) {
+        return NULL;
+    }
+    HD_SCOPE;
+    hd__items found = {0};
+    hd_dict *d = hd_dict_new();
+    bool ok = d && hd__collect(m, HD__PARAMETER | HD__BUFFER, false, &found);
+    for (int64_t i = 0; ok && i < found.n; i++) {
+        ok = hd_dict_set(d, found.v[i].name, hd_detach(*found.v[i].field));
+    }
+    hd__items_free(&found);
+    if (!ok) {
+        hd_dict_free(d);
+    }
+    return ok ? d : NULL;
+}
+
+/* ---------------------------------------------------------------- loading */
+
+/* What does not fit: the message's three lists, and the caller's report. */
+typedef struct problems {
+    hd__text missing, unexpected, shapes;
+    hd_dict *report; /* NULL: not wanted */
+    bool failed;     /* the report could not be written */
+} problems;
+
+static void note(problems *p, hd__text *list, const char *name, const char *what)
+{
+    hd__text_format(list, "%s\"%s\"", list->len ? ", " : "", name);
+    if (list == &p->shapes) {
+        hd__text_format(list, " is %s", what);
+    }
+    if (p->report && !hd_dict_set_string(p->report, name, what)) {
+        p->failed = true;
+    }
+}
+
+static bool same_sizes(const hd_tensor *a, const hd_tensor *b)
+{
+    return hd_ndim(a) == hd_ndim(b) &&
+           memcmp(hd_sizes(a), hd_sizes(b), (size_t)hd_ndim(a) * sizeof(int64_t)) == 0;
+}
+
+/* The tensor to copy from into item, contiguous and of its dtype; NULL: there is none. */
+static hd_tensor *source_of(const hd_dict *d, const hd__item *item, problems *p)
+{
+    hd_dict_kind kind = hd_dict_kind_of(d, item->name);
+    hd_tensor *x = *item->field;
+    if (kind == HD_DICT_MISSING) {
+        note(p, &p->missing, item->name, "missing");
+        return NULL;
+    }
+    hd_tensor *t = kind == HD_DICT_TENSOR ? hd_dict_get(d, item->name) : NULL;
+    if (!t || !same_sizes(t, x)) {
+        hd__text what = {0};
+        hd__text_format(&what, "%s, expected %s", t ? HD__DIMS(t) : "no tensor", HD__DIMS(x));
+        note(p, &p->shapes, item->name, what.failed ? "mis-shaped" : what.s);
+        hd_free(what.s);
+        return NULL;
+    }
+    hd_tensor *y = hd_contiguous(hd_to(t, hd_dtype_of(x)));
+    return y && hd_shares_storage(y, x) ? hd_clone(y) : y;
+}
+
+static void note_unexpected(const hd_module *m, const hd_dict *d, problems *p)
+{
+    for (int64_t i = 0; i < hd_dict_len(d); i++) {
+        const char *name = hd_dict_name(d, i);
+        if (!hd__find(m, name, HD__PARAMETER | HD__BUFFER)) {
+            note(p, &p->unexpected, name, "unexpected");
+        }
+    }
+}
+
+/* "missing "a"; unexpected "b", "c"; "d" is (2, 3), expected (2, 4)" */
+static bool report_error(const hd_module *m, const problems *p)
+{
+    hd__text text = {0};
+    if (p->missing.len) {
+        hd__text_format(&text, "missing ");
+        hd__text_add(&text, p->missing.s, p->missing.len);
+    }
+    if (p->unexpected.len) {
+        hd__text_format(&text, "%sunexpected ", text.len ? "; " : "");
+        hd__text_add(&text, p->unexpected.s, p->unexpected.len);
+    }
+    if (p->shapes.len) {
+        hd__text_format(&text, "%s", text.len ? "; " : "");
+        hd__text_add(&text, p->shapes.s, p->shapes.len);
+    }
+    bool only_shapes = !p->missing.len && !p->unexpected.len;
+    if (!text.failed) {
+        hd_error_set(only_shapes ? HD_SHAPE : HD_VALUE, "hd_module_load_state_dict: %s: %s",
+                     m->type->name, text.s);
+    }
+    hd_free(text.s);
+    return false;
+}
+
+static bool is_fitting(const hd_module *m, bool strict, const problems *p)
+{
+    bool failed = p->failed || p->missing.failed || p->unexpected.failed || p->shapes.failed;
+    if (!failed && (p->shapes.len || (strict && (p->missing.len || p->unexpected.len)))) {
+        return report_error(m, p);
+    }
+    return !failed;
+}
+
+static bool write_all(const hd__items *items, hd_tensor *const *sources)
+{
+    HD_NO_GRAD;
+    bool ok = true;
+    for (int64_t i = 0; i < items->n && ok; i++) {
+        const hd_tensor *y = sources[i];
+        ok = !y || hd_copy_from(*items->v[i].field, hd_data(y),
+                                (size_t)(hd_numel(y) * hd_dtype_size(hd_dtype_of(y))));
+    }
+    return ok;
+}
+
+bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report)
+{
+    if (!hd__given("hd_module_load_state_dict", "m", m) ||
+        !hd__given("hd_module_load_state_dict", "d", d)) {
+        return false;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    uint64_t failures = hd_error_count();
+    problems p = {.report = report};
+    hd__items found = {0};
+    bool ok = hd__collect(m, HD__PARAMETER | HD__BUFFER, false, &found);
+    hd_tensor **sources = ok ? hd_alloc((size_t)(found.n + 1) * sizeof(hd_tensor *)) : NULL;
+    for (int64_t i = 0; sources && i < found.n; i++) {
+        sources[i] = source_of(d, &found.v[i], &p);
+    }
+    note_unexpected(m, d, &p);
+    ok = sources && is_fitting(m, strict, &p) && hd_error_count() == failures &&
+         write_all(&found, sources);
+    hd_free(sources);
+    hd_free(p.missing.s);
+    hd_free(p.unexpected.s);
+    hd_free(p.shapes.s);
+    hd__items_free(&found);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- all parameters at once */
+
+static bool for_parameters(const char *function, hd_module *m, bool (*f)(hd_tensor *p, bool on),
+                           bool on)
+{
+    hd__items found = {0};
+    bool ok = hd__given(function, "m", m) && hd__collect(m, HD__PARAMETER, true, &found);
+    for (int64_t i = 0; i < found.n && ok; i++) {
+        ok = f(*found.v[i].field, on);
+    }
+    hd__items_free(&found);
+    return ok;
+}
+
+static bool drop_grad(hd_tensor *p, bool on)
+{
+    (void)on;
+    return hd_set_grad(p, HD_NONE);
+}
+
+bool hd_module_zero_grad(hd_module *m)
+{
+    return for_parameters("hd_module_zero_grad", m, drop_grad, true);
+}
+
+static bool require_grad(hd_tensor *p, bool on)
+{
+    return hd_requires_grad_(p, on) != NULL;
+}
+
+bool hd_module_requires_grad_(hd_module *m, bool on)
+{
+    return for_parameters("hd_module_requires_grad_", m, require_grad, on);
+}
+
+/* ---------------------------------------------------------------- dtype */
+
+/* t of dtype d, with its gradient; t itself where nothing changes. */
+static hd_tensor *converted(const hd__item *item, hd_dtype d)
+{
+    hd_tensor *t = *item->field;
+    hd_dtype from = hd_dtype_of(t);
+    if (from == d || (from != HD_FLOAT32 && from != HD_FLOAT64)) {
+        return t;
+    }
+    hd_tensor *y = hd_to(hd_detach(t), d);
+    if (item->kind != HD__PARAMETER) {
+        return y;
+    }
+    y = hd_parameter(y, hd_requires_grad(t));
+    hd_tensor *grad = hd_grad(t);
+    if (grad != HD_NONE && !(y && hd_set_grad(y, hd_to(grad, d)))) {
+        return NULL;
+    }
+    return y;
+}
+
+/* Every field that holds from holds to: a shared parameter stays shared. */
+static void replace(const hd__items *fields, const hd_tensor *from, hd_tensor *to)
+{
+    for (int64_t i = 0; i < fields->n; i++) {
+        if (*fields->v[i].field == from) {
+            hd_assign(fields->v[i].field, to);
+        }
+    }
+}
+
+static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype d)
+{
+    hd_tensor **from = hd_alloc((size_t)(2 * once->n + 1) * sizeof(hd_tensor *));
+    hd_tensor **to = from ? from + once->n : NULL;
+    bool ok = from != NULL;
+    for (int64_t i = 0; i < once->n && ok; i++) {
+        from[i] = *once->v[i].field;
+        to[i] = converted(&once->v[i], d);
+        ok = to[i] != NULL;
+    }
+    for (int64_t i = 0; i < once->n && ok; i++) {
+        if (to[i] != from[i]) {
+            replace(fields, from[i], to[i]);
+        }
+    }
+    hd_free(from);
+    return ok;
+}
+
+bool hd_module_to(hd_module *m, hd_dtype d)
+{
+    if (!hd__given("hd_module_to", "m", m)) {
+        return false;
+    }
+    if (d != HD_FLOAT32 && d != HD_FLOAT64) {
+        hd_error_set(HD_DTYPE, "hd_module_to: %s: %s: expected float32 or float64", m->type->name,
+                     hd_dtype_name(d));
+        return false;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    int kinds = HD__PARAMETER | HD__BUFFER | HD__TRANSIENT;
+    hd__items once = {0}, fields = {0};
+    bool ok = hd__collect(m, kinds, true, &once) && hd__collect(m, kinds, false, &fields) &&
+              convert_all(&once, &fields, d);
+    hd__items_free(&once);
+    hd__items_free(&fields);
+    return ok;
+}

@@ -1,0 +1,51 @@
+/* suites.h - the suites of the nn layer, one a topic; main.c runs them all. Each test begins and
+ * ends with the same number of live bytes and tensors, or fails. */
+#ifndef HEED_TESTS_NN_SUITES_H
+#define HEED_TESTS_NN_SUITES_H
+
+#include "../support.h"
+#include "heed/nn.h"
+
+Suite *suite_module(void);
+Suite *suite_forward(void);
+Suite *suite_state(void);
+Suite *suite_summary(void);
+Suite *suite_layers(void);
+Suite *suite_attention(void);
+Suite *suite_packed(void);
+Suite *suite_claims(void);
+Suite *suite_threads(void);
+
+/* A suite of one case, whose tests leak nothing. */
+Suite *suite_of(const char *name, const TTest *const *tests, size_t n);
+#define SUITE(name, tests) suite_of(name, tests, sizeof(tests) / sizeof *(tests))
+
+/* A user's module with room for everything. Its forward is hook, or x. */
+typedef struct probe {
+    hd_module base;
+    hd_tensor *a, *b;
+    hd_module *left, *right, *third, *fourth;
+    hd_tensor *(*hook)(hd_module *self, hd_tensor *x);
+    int64_t odd; /* no pointer: too small a place for one behind it */
+} probe;
+
+extern const hd_module_type probe_type;
+probe *probe_new(void); /* a module that is ready and empty */
+static inline hd_module *base_of(probe *m)
+{
+    return &m->base;
+}
+
+/* (n,) float32 0, 1, ..., as a parameter that requires grad */
+hd_tensor *ramp_parameter(int64_t n);
+
+/* The notebook's six tokens (6, 3), and two of them stacked (2, 6, 3). */
+hd_tensor *notebook_inputs(void);
+hd_tensor *notebook_batch(void);
+
+/* The same dtype, shape and bits? NaN equals NaN of the same bits. */
+bool same_bits(const hd_tensor *a, const hd_tensor *b);
+/* The largest |a - b|, over the largest |b|; infinity for other shapes or NaN. */
+double distance(const hd_tensor *a, const hd_tensor *b);
+
+#endif

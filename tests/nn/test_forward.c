@@ -1,0 +1,291 @@
+/* test_forward.c - hd_forward: its scope, and failures inside that nobody looked at. */
+#include "suites.h"
+
+/* ---------------------------------------------------------------- forwards to try */
+
+/* NULL, as any call that fails. */
+static hd_tensor *failing_call(hd_tensor *x)
+{
+    return hd_masked_fill_(x, hd_ones(HD_BOOL, 7), 0); /* (7,) does not broadcast to (2,) */
+}
+
+static hd_tensor *ignores_a_failure(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    hd_tensor *y = hd_mul_scalar(x, 2);
+    failing_call(y);
+    return y;
+}
+
+static hd_tensor *clears_a_failure(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    failing_call(x);
+    hd_error_clear();
+    return hd_mul_scalar(x, 2);
+}
+
+static hd_tensor *fails_after_clearing(hd_module *self, hd_tensor *x)
+{
+    hd_tensor *y = clears_a_failure(self, x);
+    failing_call(y);
+    return y;
+}
+
+static hd_tensor *calls_left(hd_module *self, hd_tensor *x)
+{
+    return hd_forward(((probe *)self)->left, x);
+}
+
+static hd_tensor *fails_then_calls_left(hd_module *self, hd_tensor *x)
+{
+    failing_call(x);
+    return calls_left(self, x);
+}
+
+static hd_tensor *covers_for_left(hd_module *self, hd_tensor *x)
+{
+    hd_tensor *y = calls_left(self, x);
+    if (!y) {
+        hd_error_clear();
+        y = hd_mul_scalar(x, 3);
+    }
+    return y;
+}
+
+static hd_tensor *gives_null(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    (void)x;
+    return NULL;
+}
+
+static hd_tensor *gives_none(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    (void)x;
+    return HD_NONE;
+}
+
+static hd_tensor *makes_garbage(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    for (int i = 0; i < 10; i++) {
+        x = hd_add_scalar(x, 1);
+    }
+    return x;
+}
+
+static hd_tensor *gives_its_parameter(hd_module *self, hd_tensor *x)
+{
+    (void)x;
+    return ((probe *)self)->a;
+}
+
+static hd_tensor *begins_only(hd_module *self, hd_tensor *x)
+{
+    hd_module *left = ((probe *)self)->left;
+    return hd_forward_begin(left) ? hd_mul_scalar(x, 2) : NULL; /* and never ends it */
+}
+
+static hd_tensor *ends_itself(hd_module *self, hd_tensor *x)
+{
+    hd_forward_end(self, x);
+    return x;
+}
+
+/* ---------------------------------------------------------------- failures */
+
+/* The message of failing_call on two elements. */
+static const char *bad_mask(void)
+{
+    static char text[512];
+    HD_SCOPE;
+    failing_call(hd_ones(HD_FLOAT32, 2));
+    strcpy(text, hd_error_message());
+    hd_error_clear();
+    return text;
+}
+
+static void with(probe *m, hd_tensor *(*hook)(hd_module *self, hd_tensor *x))
+{
+    m->hook = hook;
+}
+
+START_TEST(an_unused_failure_fails_the_forward)
+{
+    HD_SCOPE;
+    const char *message = bad_mask();
+    ck_assert_int_gt(strlen(message), 20);
+    probe *m = probe_new();
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2);
+    with(m, ignores_a_failure);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_SHAPE, message);
+    ck_elements(x, 1, 1);
+
+    hd_error_set(HD_USER, "older"); /* which stays */
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_USER, "older");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(an_older_error_does_not_fail_it)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    with(m, makes_garbage);
+    hd_error_set(HD_USER, "older");
+    ck_elements(hd_forward(&m->base, hd_zeros(HD_FLOAT32, 1)), 10);
+    ck_error(HD_USER, "older");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(a_cleared_failure_does_not)
+{
+    HD_SCOPE;
+    const char *message = bad_mask();
+    probe *m = probe_new();
+    with(m, clears_a_failure);
+    ck_elements(hd_forward(&m->base, hd_ones(HD_FLOAT32, 2)), 2, 2);
+    ck_no_error();
+    with(m, fails_after_clearing);
+    ck_assert_ptr_null(hd_forward(&m->base, hd_ones(HD_FLOAT32, 2)));
+    ck_error(HD_SHAPE, message);
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(failures_of_modules_in_modules)
+{
+    HD_SCOPE;
+    const char *message = bad_mask();
+    probe *m = probe_new(), *left = probe_new();
+    hd_register_module(&m->base, "left", &m->left, &left->base);
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2);
+    with(m, calls_left);
+    with(left, ignores_a_failure);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_SHAPE, message);
+
+    with(m, covers_for_left);
+    ck_elements(hd_forward(&m->base, x), 3, 3);
+    ck_no_error();
+
+    with(m, fails_then_calls_left); /* left clears its own error, not m's */
+    with(left, clears_a_failure);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_STATE, "hd_forward: a call inside Probe failed, and its error was cleared");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(a_forward_gives_a_tensor)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2);
+    with(m, gives_null);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_USER, "hd_forward: Probe gave NULL without an error: expected a tensor");
+    with(m, gives_none);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_USER, "hd_forward: Probe gave HD_NONE: expected a tensor");
+    ck_assert_ptr_null(hd_forward(NULL, x));
+    ck_error(HD_NULL_ARG, "hd_forward: m is NULL");
+    ck_assert_ptr_null(hd_forward(&m->base, NULL));
+    ck_error(HD_NULL_ARG, "hd_forward: x is NULL");
+    ck_assert_ptr_null(hd_forward(&m->base, HD_NONE));
+    ck_error(HD_NULL_ARG, "hd_forward: x is HD_NONE: expected a tensor");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- scopes */
+
+START_TEST(only_the_result_comes_out)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 2);
+    int64_t before = hd_scope_count();
+    with(m, makes_garbage);
+    hd_tensor *y = hd_forward(&m->base, x);
+    ck_assert_int_eq(hd_scope_count(), before + 1);
+    ck_elements(y, 10, 10);
+
+    with(m, NULL); /* x itself: nothing new, nothing moved */
+    ck_assert_ptr_eq(hd_forward(&m->base, x), x);
+    ck_assert_int_eq(hd_scope_count(), before + 1);
+
+    hd_register_parameter(&m->base, "a", &m->a, ramp_parameter(2));
+    before = hd_scope_count();
+    with(m, gives_its_parameter);
+    ck_assert_ptr_eq(hd_forward(&m->base, x), m->a);
+    ck_assert_int_eq(hd_scope_count(), before);
+    ck_elements(m->a, 0, 1);
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(begin_and_end)
+{
+    HD_SCOPE;
+    const char *message = bad_mask();
+    probe *m = probe_new();
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2);
+    int64_t before = hd_scope_count();
+    ck_assert(hd_forward_begin(&m->base));
+    hd_tensor *y = hd_forward_end(&m->base, hd_add_scalar(hd_mul_scalar(x, 2), 1));
+    ck_elements(y, 3, 3);
+    ck_assert_int_eq(hd_scope_count(), before + 1);
+
+    ck_assert(hd_forward_begin(&m->base));
+    failing_call(x);
+    ck_assert_ptr_null(hd_forward_end(&m->base, x));
+    ck_error(HD_SHAPE, message);
+
+    ck_assert_ptr_null(hd_forward_end(&m->base, x));
+    ck_error(HD_STATE, "hd_forward_end: Probe: its hd_forward_begin is not the last");
+    ck_assert(!hd_forward_begin(NULL));
+    ck_error(HD_NULL_ARG, "hd_forward_begin: m is NULL");
+    ck_assert_ptr_null(hd_forward_end(NULL, x));
+    ck_error(HD_NULL_ARG, "hd_forward_end: m is NULL");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(begin_without_end)
+{
+    HD_SCOPE;
+    probe *m = probe_new(), *left = probe_new();
+    hd_register_module(&m->base, "left", &m->left, &left->base);
+    with(m, begins_only);
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2);
+    ck_assert_ptr_null(hd_forward(&m->base, NULL));
+    hd_error_clear();
+    hd_forward(&m->base, x); /* what it gives is in a scope that is gone */
+    hd_error_clear();
+    with(m, ends_itself);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_STATE, "hd_forward_end: Probe: its hd_forward_begin is not the last");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+Suite *suite_forward(void)
+{
+    const TTest *const tests[] = {
+        an_unused_failure_fails_the_forward,
+        an_older_error_does_not_fail_it,
+        a_cleared_failure_does_not,
+        failures_of_modules_in_modules,
+        a_forward_gives_a_tensor,
+        only_the_result_comes_out,
+        begin_and_end,
+        begin_without_end,
+    };
+    return SUITE("forward", tests);
+}

@@ -1,0 +1,473 @@
+/* test_module.c - registration and every error of it, names, order, lookup, freeing. */
+#include "suites.h"
+
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- types */
+
+START_TEST(refuses_a_bad_type)
+{
+    ck_assert_ptr_null(hd_module_new(NULL));
+    ck_error(HD_NULL_ARG, "hd_module_new: type is NULL");
+
+    hd_module_type type = probe_type;
+    type.size = 8;
+    ck_assert_ptr_null(hd_module_new(&type));
+    ck_error(HD_VALUE, "hd_module_new: type->size 8: expected 48 (HD_MODULE_TYPE)");
+
+    type = probe_type;
+    type.name = NULL;
+    ck_assert_ptr_null(hd_module_new(&type));
+    ck_error(HD_NULL_ARG, "hd_module_new: type->name is NULL");
+
+    type = probe_type;
+    type.instance_size = 8;
+    ck_assert_ptr_null(hd_module_new(&type));
+    ck_error(HD_VALUE, "hd_module_new: Probe: instance_size 8: expected a struct that begins with "
+                       "an hd_module (16)");
+}
+END_TEST
+
+START_TEST(new_module_is_zeroed_and_trains)
+{
+    probe *m = (probe *)hd_module_new(&probe_type);
+    ck_assert_ptr_null(m->a);
+    ck_assert_ptr_null(m->left);
+    ck_assert_int_eq(m->odd, 0);
+    ck_assert(hd_module_training(&m->base));
+    ck_assert_ptr_eq(hd_module_ready(&m->base), &m->base);
+    hd_module_free(&m->base);
+    hd_module_free(NULL);
+    ck_assert(!hd_module_training(NULL));
+    ck_error(HD_NULL_ARG, "hd_module_training: m is NULL");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- registration */
+
+/* A registration that fails: the message, the field (HD_NONE), and hd_module_ready. */
+#define fails(call, code, message)                                                                 \
+    do {                                                                                           \
+        HD_SCOPE;                                                                                  \
+        probe *m = (probe *)hd_module_new(&probe_type);                                            \
+        ck_assert(hd_register_parameter(&m->base, "taken", &m->b, ramp_parameter(2)));             \
+        ck_assert(!(call));                                                                        \
+        ck_error(code, message);                                                                   \
+        ck_assert_ptr_null(hd_module_ready(&m->base));                                             \
+        ck_error(HD_STATE, "hd_module_ready: a registration in Probe failed");                     \
+    } while (0)
+
+START_TEST(refuses_bad_names)
+{
+    fails(hd_register_parameter(&m->base, "a.b", &m->a, ramp_parameter(2)), HD_VALUE,
+          "hd_register_parameter: Probe: \"a.b\" is no name: expected text without dots");
+    fails(hd_register_buffer(&m->base, "", &m->a, ramp_parameter(2), true), HD_VALUE,
+          "hd_register_buffer: Probe: \"\" is no name: expected text without dots");
+    fails(hd_register_parameter(&m->base, "taken", &m->a, ramp_parameter(2)), HD_VALUE,
+          "hd_register_parameter: Probe: \"taken\" is registered already");
+    fails(hd_register_buffer(&m->base, "taken", &m->a, ramp_parameter(2), false), HD_VALUE,
+          "hd_register_buffer: Probe: \"taken\" is registered already");
+    fails(hd_register_module(&m->base, "taken", &m->left, hd_relu_new(false)), HD_VALUE,
+          "hd_register_module: Probe: \"taken\" is registered already");
+    fails(hd_register_parameter(&m->base, NULL, &m->a, ramp_parameter(2)), HD_NULL_ARG,
+          "hd_register_parameter: name is NULL");
+    fails(hd_register_module(&m->base, NULL, &m->left, hd_relu_new(false)), HD_NULL_ARG,
+          "hd_register_module: name is NULL");
+}
+END_TEST
+
+START_TEST(refuses_bad_fields)
+{
+    hd_tensor *outside = NULL;
+    hd_module *child_outside = NULL;
+    fails(hd_register_parameter(&m->base, "p", NULL, ramp_parameter(2)), HD_NULL_ARG,
+          "hd_register_parameter: field is NULL");
+    fails(hd_register_parameter(&m->base, "p", &outside, ramp_parameter(2)), HD_VALUE,
+          "hd_register_parameter: Probe: \"p\" has a field that is not one of its module's struct");
+    ck_assert_ptr_null(outside);
+    fails(hd_register_buffer(&m->base, "p", (hd_tensor **)&m->base.priv, ramp_parameter(2), true),
+          HD_VALUE,
+          "hd_register_buffer: Probe: \"p\" has a field that is not one of its module's struct");
+    fails(hd_register_buffer(&m->base, "p", (hd_tensor **)(m + 1), ramp_parameter(2), true),
+          HD_VALUE,
+          "hd_register_buffer: Probe: \"p\" has a field that is not one of its module's struct");
+    fails(hd_register_module(&m->base, "p", &child_outside, hd_relu_new(false)), HD_VALUE,
+          "hd_register_module: Probe: \"p\" has a field that is not one of its module's struct");
+    ck_assert_ptr_null(child_outside);
+    fails(hd_register_buffer(&m->base, "p", &m->b, ramp_parameter(2), true), HD_VALUE,
+          "hd_register_buffer: Probe: \"p\" has the field of \"taken\"");
+}
+END_TEST
+
+START_TEST(refuses_bad_tensors)
+{
+    fails(hd_register_parameter(&m->base, "p", &m->a, NULL), HD_NULL_ARG,
+          "hd_register_parameter: t is NULL");
+    fails(hd_register_buffer(&m->base, "p", &m->a, NULL, true), HD_NULL_ARG,
+          "hd_register_buffer: t is NULL");
+    fails(hd_register_parameter(&m->base, "p", &m->a, hd_zeros(HD_INT64, 2)), HD_DTYPE,
+          "hd_register_parameter: Probe: \"p\" is int64: expected float32 or float64");
+    fails(hd_register_parameter(&m->base, "p", &m->a, hd_mul_scalar(ramp_parameter(2), 2)), HD_GRAD,
+          "hd_register_parameter: Probe: \"p\" (2,) is the result of an operation: expected a leaf "
+          "(hd_parameter makes one)");
+    fails(hd_register_module(&m->base, "p", &m->left, NULL), HD_NULL_ARG,
+          "hd_register_module: child is NULL");
+}
+END_TEST
+
+START_TEST(failure_leaves_none_in_the_field)
+{
+    HD_SCOPE;
+    probe *m = (probe *)hd_module_new(&probe_type);
+    ck_assert(!hd_register_parameter(&m->base, "p.q", &m->a, ramp_parameter(2)));
+    ck_assert_ptr_eq(m->a, HD_NONE);
+    ck_assert(!hd_register_module(&m->base, "p.q", &m->left, hd_relu_new(false)));
+    ck_assert_ptr_null(m->left);
+    hd_module_free(&m->base);
+    hd_error_clear();
+}
+END_TEST
+
+START_TEST(none_stays_and_has_no_name)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    ck_assert(hd_register_parameter(&m->base, "a", &m->a, HD_NONE));
+    ck_assert_ptr_eq(m->a, HD_NONE);
+    ck_assert_int_eq(hd_list_len(hd_module_parameters(&m->base)), 0);
+    ck_assert_ptr_null(hd_module_get_parameter(&m->base, "a"));
+    ck_error(HD_VALUE, "hd_module_get_parameter: Probe has no parameter \"a\"");
+    ck_assert_ptr_eq(hd_module_ready(&m->base), &m->base);
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(null_modules)
+{
+    HD_SCOPE;
+    hd_tensor *t = NULL;
+    hd_module *child = NULL;
+    ck_assert(!hd_register_parameter(NULL, "a", &t, ramp_parameter(1)));
+    ck_error(HD_NULL_ARG, "hd_register_parameter: m is NULL");
+    ck_assert(!hd_register_buffer(NULL, "a", &t, ramp_parameter(1), true));
+    ck_error(HD_NULL_ARG, "hd_register_buffer: m is NULL");
+    ck_assert(!hd_register_module(NULL, "a", &child, hd_relu_new(false))); /* which is freed */
+    ck_error(HD_NULL_ARG, "hd_register_module: m is NULL");
+    ck_assert_ptr_null(hd_module_ready(NULL));
+    ck_error(HD_NULL_ARG, "hd_module_ready: m is NULL");
+    ck_assert(!hd_module_train(NULL, true));
+    ck_error(HD_NULL_ARG, "hd_module_train: m is NULL");
+    ck_assert(!hd_module_eval(NULL));
+    ck_error(HD_NULL_ARG, "hd_module_eval: m is NULL");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- children */
+
+START_TEST(a_child_has_one_parent)
+{
+    probe *one = probe_new(), *two = probe_new();
+    ck_assert(hd_register_module(&one->base, "left", &one->left, hd_relu_new(false)));
+    hd_module *relu = one->left;
+    ck_assert(!hd_register_module(&two->base, "left", &two->left, relu));
+    ck_error(HD_STATE, "hd_register_module: ReLU has a parent already, a Probe");
+    ck_assert_ptr_null(two->left);
+
+    hd_module_free(relu);
+    ck_error(HD_STATE, "hd_module_free: ReLU is a child of Probe, which frees it");
+    ck_assert_ptr_eq(hd_module_get(&one->base, "left"), relu);
+    hd_module_free(&one->base);
+    hd_module_free(&two->base);
+}
+END_TEST
+
+START_TEST(no_cycles)
+{
+    probe *root = probe_new(), *below = probe_new();
+    ck_assert(hd_register_module(&root->base, "left", &root->left, &below->base));
+    ck_assert(!hd_register_module(&root->base, "right", &root->right, &root->base));
+    ck_error(HD_STATE, "hd_register_module: Probe cannot be below itself");
+    ck_assert(!hd_register_module(&below->base, "left", &below->left, &root->base));
+    ck_error(HD_STATE, "hd_register_module: Probe cannot be below itself");
+    ck_assert_ptr_null(below->left);
+    hd_module_free(&root->base);
+}
+END_TEST
+
+static int freed;
+
+static void count_free(hd_module *self)
+{
+    freed++;
+    hd_release(((probe *)self)->b);
+}
+
+START_TEST(freeing_frees_everything_once)
+{
+    hd_module_type type = probe_type;
+    type.free = count_free;
+    probe *root = probe_new(), *child = (probe *)hd_module_new(&type);
+    {
+        HD_SCOPE;
+        hd_assign(&child->b, ramp_parameter(3)); /* not registered: type->free's */
+        hd_register_parameter(&child->base, "a", &child->a, ramp_parameter(3));
+        hd_register_module(&root->base, "left", &root->left, hd_module_ready(&child->base));
+    }
+    freed = 0;
+    hd_module_free(&root->base);
+    ck_assert_int_eq(freed, 1);
+}
+END_TEST
+
+START_TEST(train_and_eval_reach_everything)
+{
+    hd_module *list[] = {hd_dropout_new(0.5, false), hd_dropout_new(0.5, false)};
+    hd_module *m = hd_sequential_n(2, list);
+    ck_assert(hd_module_eval(m));
+    ck_assert(!hd_module_training(m) && !hd_module_training(list[1]));
+    ck_assert(hd_module_train(list[1], true));
+    ck_assert(!hd_module_training(m) && hd_module_training(list[1]));
+    ck_assert(hd_module_train(m, true));
+    ck_assert(hd_module_training(list[0]));
+    hd_module_free(m);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- names */
+
+/* root: a, buffer b; left: Probe with a; right: Sequential of two Linear layers */
+static probe *family(void)
+{
+    HD_SCOPE;
+    probe *root = (probe *)hd_module_new(&probe_type), *left = probe_new();
+    hd_register_module(&root->base, "left", &root->left, &left->base);
+    hd_register_parameter(&left->base, "a", &left->a, ramp_parameter(2));
+    hd_register_module(&root->base, "right", &root->right,
+                       hd_sequential(hd_linear_new(2, 3, true), hd_linear_new(3, 1, false)));
+    hd_register_buffer(&root->base, "b", &root->b, hd_zeros(HD_INT64, 2), true);
+    hd_register_parameter(&root->base, "a", &root->a, ramp_parameter(1));
+    return (probe *)hd_module_ready(&root->base);
+}
+
+static void ck_names(hd_dict *d, int n, const char *const *names)
+{
+    ck_assert_int_eq(hd_dict_len(d), n);
+    for (int i = 0; i < n; i++) {
+        ck_assert_str_eq(hd_dict_name(d, i), names[i]);
+    }
+    hd_dict_free(d);
+}
+
+START_TEST(names_in_pytorchs_order)
+{
+    HD_SCOPE;
+    probe *m = family();
+    ck_names(hd_module_named_parameters(&m->base), 5,
+             (const char *[]){"a", "left.a", "right.0.weight", "right.0.bias", "right.1.weight"});
+    ck_names(hd_module_named_buffers(&m->base), 1, (const char *[]){"b"});
+    ck_names(
+        hd_module_state_dict(&m->base), 6,
+        (const char *[]){"a", "b", "left.a", "right.0.weight", "right.0.bias", "right.1.weight"});
+    hd_list *list = hd_module_parameters(&m->base);
+    ck_assert_int_eq(hd_list_len(list), 5);
+    ck_assert_ptr_eq(hd_list_get(list, 0), m->a);
+    ck_assert_ptr_eq(hd_list_get(list, 2), hd_module_get_parameter(&m->base, "right.0.weight"));
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(a_shared_parameter_is_listed_once)
+{
+    HD_SCOPE;
+    probe *m = probe_new(), *left = probe_new();
+    hd_tensor *tied = ramp_parameter(2);
+    ck_assert(hd_register_module(&m->base, "left", &m->left, &left->base));
+    ck_assert(hd_register_parameter(&m->base, "a", &m->a, tied));
+    ck_assert(hd_register_parameter(&left->base, "a", &left->a, tied));
+    ck_assert_int_eq(hd_list_len(hd_module_parameters(&m->base)), 1);
+    ck_names(hd_module_named_parameters(&m->base), 1, (const char *[]){"a"});
+    ck_names(hd_module_state_dict(&m->base), 2, (const char *[]){"a", "left.a"});
+
+    ck_assert(hd_module_to(&m->base, HD_FLOAT64)); /* still shared */
+    ck_assert_ptr_eq(m->a, left->a);
+    ck_assert_int_eq(hd_dtype_of(m->a), HD_FLOAT64);
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(lookup_by_name)
+{
+    HD_SCOPE;
+    probe *m = family();
+    hd_module *root = &m->base;
+    ck_assert_ptr_eq(hd_module_get(root, ""), root);
+    ck_assert_ptr_eq(hd_module_get(root, "left"), m->left);
+    ck_assert_ptr_eq(hd_module_get(root, "right.1"), hd_module_list_get(m->right, 1));
+    ck_assert_ptr_eq(hd_module_get_parameter(root, "left.a"), ((probe *)m->left)->a);
+    ck_assert_ptr_eq(hd_module_get_buffer(root, "b"), m->b);
+
+    ck_assert_ptr_null(hd_module_get(root, "right.2"));
+    ck_error(HD_VALUE, "hd_module_get: Probe has no module \"right.2\"");
+    ck_assert_ptr_null(hd_module_get(root, "right.0.weight"));
+    ck_error(HD_VALUE, "hd_module_get: Probe has no module \"right.0.weight\"");
+    ck_assert_ptr_null(hd_module_get_parameter(root, "b"));
+    ck_error(HD_VALUE, "hd_module_get_parameter: Probe has no parameter \"b\"");
+    ck_assert_ptr_null(hd_module_get_parameter(root, "lef.a"));
+    ck_error(HD_VALUE, "hd_module_get_parameter: Probe has no parameter \"lef.a\"");
+    ck_assert_ptr_null(hd_module_get_buffer(root, "left..a"));
+    ck_error(HD_VALUE, "hd_module_get_buffer: Probe has no buffer \"left..a\"");
+    ck_assert_ptr_null(hd_module_get_parameter(root, NULL));
+    ck_error(HD_NULL_ARG, "hd_module_get_parameter: name is NULL");
+    ck_assert_ptr_null(hd_module_get(NULL, "a"));
+    ck_error(HD_NULL_ARG, "hd_module_get: m is NULL");
+    ck_assert_ptr_null(hd_module_parameters(NULL));
+    ck_error(HD_NULL_ARG, "hd_module_parameters: m is NULL");
+    ck_assert_ptr_null(hd_module_named_parameters(NULL));
+    ck_error(HD_NULL_ARG, "hd_module_named_parameters: m is NULL");
+    hd_module_free(root);
+}
+END_TEST
+
+static char visited[256];
+
+static bool write_down(hd_module *m, const char *name, void *user)
+{
+    (void)m;
+    strcat(strcat(visited, name), ";");
+    return !user || strcmp(name, user) != 0;
+}
+
+START_TEST(visiting_parents_first)
+{
+    probe *m = family();
+    visited[0] = '\0';
+    ck_assert(hd_module_visit(&m->base, write_down, NULL));
+    ck_assert_str_eq(visited, ";left;right;right.0;right.1;");
+    visited[0] = '\0';
+    ck_assert(!hd_module_visit(&m->base, write_down, (void *)"right.0"));
+    ck_assert_str_eq(visited, ";left;right;right.0;");
+    ck_assert(!hd_module_visit(NULL, write_down, NULL));
+    ck_error(HD_NULL_ARG, "hd_module_visit: m is NULL");
+    ck_assert(!hd_module_visit(&m->base, NULL, NULL));
+    ck_error(HD_NULL_ARG, "hd_module_visit: f is NULL");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- containers */
+
+START_TEST(lists)
+{
+    HD_SCOPE;
+    hd_module *list = hd_module_list_n(0, NULL);
+    ck_assert_int_eq(hd_module_list_len(list), 0);
+    for (int i = 0; i < 12; i++) {
+        ck_assert(hd_module_list_append(list, hd_linear_new(1, i, false)));
+    }
+    ck_assert_int_eq(hd_module_list_len(list), 12);
+    ck_assert_ptr_eq(hd_module_list_get(list, -1), hd_module_get(list, "11"));
+    ck_assert_ptr_eq(hd_module_list_get(list, 0), hd_module_get(list, "0"));
+    ck_assert_ptr_null(hd_module_list_get(list, 12));
+    ck_error(HD_INDEX, "hd_module_list_get: index 12 of 12 modules: expected -12 to 11");
+    ck_assert(!hd_module_list_append(list, NULL));
+    ck_error(HD_NULL_ARG, "hd_module_list_append: child is NULL");
+    ck_assert_int_eq(hd_module_list_len(list), 12);
+    ck_assert_ptr_null(hd_forward(list, hd_ones(HD_FLOAT32, 1)));
+    ck_error(HD_STATE, "hd_forward: ModuleList has no forward");
+    hd_module_free(list);
+
+    hd_module *linear = hd_linear_new(1, 1, true);
+    ck_assert_int_eq(hd_module_list_len(linear), -1);
+    ck_error(HD_VALUE, "hd_module_list_len: Linear: expected a ModuleList or a Sequential");
+    ck_assert(!hd_module_list_append(linear, hd_relu_new(false)));
+    ck_error(HD_VALUE, "hd_module_list_append: Linear: expected a ModuleList or a Sequential");
+    hd_module_free(linear);
+    ck_assert(!hd_module_list_append(NULL, hd_relu_new(false)));
+    ck_error(HD_NULL_ARG, "hd_module_list_append: list is NULL");
+}
+END_TEST
+
+START_TEST(a_failed_list_frees_all)
+{
+    hd_module *relu = hd_relu_new(false);
+    hd_module *with_null[] = {hd_relu_new(false), NULL, hd_relu_new(true)};
+    ck_assert_ptr_null(hd_sequential_n(3, with_null));
+    ck_error(HD_NULL_ARG, "hd_sequential: child is NULL");
+    hd_module *twice[] = {relu, relu};
+    ck_assert_ptr_null(hd_module_list_n(2, twice));
+    ck_error(HD_STATE, "hd_module_list: ReLU has a parent already, a ModuleList");
+    ck_assert_ptr_null(hd_sequential_n(-1, NULL));
+    ck_error(HD_VALUE, "hd_sequential: n -1: expected 0 or more");
+    ck_assert_ptr_null(hd_module_list_n(2, NULL));
+    ck_error(HD_NULL_ARG, "hd_module_list: modules is NULL");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- out of memory */
+
+static int64_t allowed;
+
+static void *some_alloc(size_t bytes, size_t alignment, void *user)
+{
+    (void)user;
+    if (allowed-- <= 0) {
+        return NULL;
+    }
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void some_free(void *p, size_t bytes, void *user)
+{
+    (void)bytes;
+    (void)user;
+    free(p);
+}
+
+/* However many allocations succeed, a constructor that fails leaves nothing behind. */
+START_TEST(constructors_survive_no_memory)
+{
+    static const hd_allocator door = {sizeof door, some_alloc, some_free, NULL};
+    ck_assert_msg(hd_set_allocator(&door), "%s", hd_error_message());
+    hd_module *m = NULL;
+    for (int64_t n = 0; !m && n < 1000; n++) {
+        allowed = n;
+        m = hd_multi_head_attention_new(2, 2, 3, 0.5, 2, true);
+        allowed = INT64_MAX;
+        if (!m) {
+            ck_assert_int_eq(hd_error_code(), HD_MEMORY);
+            hd_error_clear();
+            ck_assert_int_eq(hd_bytes_live(), 0);
+        }
+    }
+    ck_assert_ptr_nonnull(m);
+    hd_module_free(m);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+    ck_assert(hd_set_allocator(NULL));
+}
+END_TEST
+
+Suite *suite_module(void)
+{
+    const TTest *const tests[] = {
+        refuses_a_bad_type,
+        new_module_is_zeroed_and_trains,
+        refuses_bad_names,
+        refuses_bad_fields,
+        refuses_bad_tensors,
+        failure_leaves_none_in_the_field,
+        none_stays_and_has_no_name,
+        null_modules,
+        a_child_has_one_parent,
+        no_cycles,
+        freeing_frees_everything_once,
+        train_and_eval_reach_everything,
+        names_in_pytorchs_order,
+        a_shared_parameter_is_listed_once,
+        lookup_by_name,
+        visiting_parents_first,
+        lists,
+        a_failed_list_frees_all,
+        constructors_survive_no_memory,
+    };
+    return SUITE("module", tests);
+}

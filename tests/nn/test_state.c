@@ -1,0 +1,225 @@
+/* test_state.c - state_dict and loading, gradients, requires_grad, dtypes. */
+#include "suites.h"
+
+/* a (3,), buffers b (2,) persistent or not, left: Linear(2, 2) */
+static probe *model(bool persistent)
+{
+    HD_SCOPE;
+    probe *m = (probe *)hd_module_new(&probe_type);
+    hd_register_parameter(&m->base, "a", &m->a, ramp_parameter(3));
+    hd_register_buffer(&m->base, "b", &m->b, hd_zeros(HD_FLOAT32, 2), persistent);
+    hd_register_module(&m->base, "left", &m->left, hd_linear_new(2, 2, true));
+    return (probe *)hd_module_ready(&m->base);
+}
+
+START_TEST(state_dict_shares_memory_and_is_detached)
+{
+    HD_SCOPE;
+    probe *m = model(true);
+    int64_t before = hd_scope_count();
+    hd_dict *d = hd_module_state_dict(&m->base);
+    ck_assert_int_eq(hd_scope_count(), before);
+    ck_assert_int_eq(hd_dict_len(d), 4);
+    hd_tensor *a = hd_dict_get(d, "a");
+    ck_assert(hd_shares_storage(a, m->a) && !hd_requires_grad(a));
+    hd_dict_free(d);
+
+    probe *other = model(false); /* b is no part of it then */
+    d = hd_module_state_dict(&other->base);
+    ck_assert_int_eq(hd_dict_kind_of(d, "b"), HD_DICT_MISSING);
+    ck_assert_int_eq(hd_dict_len(d), 3);
+    hd_dict_free(d);
+    hd_dict *buffers = hd_module_named_buffers(&other->base); /* but a buffer it is */
+    ck_assert_str_eq(hd_dict_name(buffers, 0), "b");
+    hd_dict_free(buffers);
+    hd_module_free(&m->base);
+    hd_module_free(&other->base);
+    ck_assert_ptr_null(hd_module_state_dict(NULL));
+    ck_error(HD_NULL_ARG, "hd_module_state_dict: m is NULL");
+}
+END_TEST
+
+START_TEST(loading_copies)
+{
+    HD_SCOPE;
+    probe *from = model(true), *to = model(true);
+    hd_dict *d = hd_module_state_dict(&from->base);
+    hd_dict_set(d, "a", hd_from_data(HD_FLOAT64, ((double[]){5, 6, 7}), 3)); /* is converted */
+    hd_dict *report = hd_dict_new();
+    hd_tensor *a = to->a, *weight = hd_module_get_parameter(to->left, "weight");
+    ck_assert(hd_module_load_state_dict(&to->base, d, true, report));
+    ck_assert_int_eq(hd_dict_len(report), 0);
+    ck_assert_ptr_eq(to->a, a); /* the tensor stays, its values change */
+    ck_assert(hd_requires_grad(a));
+    ck_assert_int_eq(hd_dtype_of(a), HD_FLOAT32);
+    ck_elements(a, 5, 6, 7);
+    ck_assert(same_bits(weight, hd_module_get_parameter(from->left, "weight")));
+    ck_assert(!hd_shares_storage(weight, hd_module_get_parameter(from->left, "weight")));
+    hd_dict_free(d);
+    hd_dict_free(report);
+
+    d = hd_module_state_dict(&to->base); /* its own: nothing changes */
+    ck_assert(hd_module_load_state_dict(&to->base, d, true, NULL));
+    ck_elements(a, 5, 6, 7);
+    hd_dict_free(d);
+    hd_module_free(&from->base);
+    hd_module_free(&to->base);
+}
+END_TEST
+
+START_TEST(strict_loading_lists_what_does_not_fit)
+{
+    HD_SCOPE;
+    probe *m = model(true);
+    hd_dict *d = hd_dict_new(), *report = hd_dict_new();
+    hd_dict_set(d, "left.weight", hd_ones(HD_FLOAT32, 2, 3));
+    hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 2));
+    hd_dict_set(d, "left.gain", hd_ones(HD_FLOAT32, 2));
+    hd_dict_set(d, "c", hd_ones(HD_FLOAT32, 2));
+    hd_dict_set_int(d, "left.bias", 3);
+    hd_dict_set(d, "left", hd_ones(HD_FLOAT32, 2));
+    ck_assert(!hd_module_load_state_dict(&m->base, d, true, report));
+    ck_error(HD_VALUE, "hd_module_load_state_dict: Probe: missing \"a\"; unexpected \"left.gain\", "
+                       "\"c\", \"left\"; \"left.weight\" is (2, 3), expected (2, 2), "
+                       "\"left.bias\" is no tensor, expected (2,)");
+    ck_assert_int_eq(hd_dict_len(report), 6);
+    ck_assert_str_eq(hd_dict_get_string(report, "a"), "missing");
+    ck_assert_str_eq(hd_dict_get_string(report, "c"), "unexpected");
+    ck_assert_str_eq(hd_dict_get_string(report, "left.weight"), "(2, 3), expected (2, 2)");
+    ck_elements(m->b, 0, 0); /* nothing was loaded */
+    hd_dict_free(d);
+    hd_dict_free(report);
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(loose_loading)
+{
+    HD_SCOPE;
+    probe *m = model(true);
+    hd_dict *d = hd_dict_new(), *report = hd_dict_new();
+    hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 2));
+    hd_dict_set(d, "c", hd_ones(HD_FLOAT32, 2));
+    ck_assert(hd_module_load_state_dict(&m->base, d, false, report));
+    ck_elements(m->b, 1, 1);
+    ck_elements(m->a, 0, 1, 2);
+    ck_assert_int_eq(hd_dict_len(report), 4); /* a, left.weight, left.bias, c */
+
+    hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 1, 2)); /* a shape never passes */
+    hd_dict_set(d, "a", hd_ones(HD_FLOAT32, 3));
+    ck_assert(!hd_module_load_state_dict(&m->base, d, false, NULL));
+    ck_error(HD_VALUE, "hd_module_load_state_dict: Probe: missing \"left.weight\", \"left.bias\"; "
+                       "unexpected \"c\"; \"b\" is (1, 2), expected (2,)");
+    ck_elements(m->a, 0, 1, 2);
+    hd_dict_free(d);
+    hd_dict_free(report);
+
+    ck_assert(!hd_module_load_state_dict(&m->base, NULL, false, NULL));
+    ck_error(HD_NULL_ARG, "hd_module_load_state_dict: d is NULL");
+    ck_assert(!hd_module_load_state_dict(NULL, NULL, false, NULL));
+    ck_error(HD_NULL_ARG, "hd_module_load_state_dict: m is NULL");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+START_TEST(only_shapes_are_a_shape_error)
+{
+    HD_SCOPE;
+    hd_module *m = hd_linear_new(2, 1, false);
+    hd_dict *d = hd_dict_new();
+    hd_dict_set(d, "weight", hd_ones(HD_FLOAT32, 1, 3));
+    ck_assert(!hd_module_load_state_dict(m, d, true, NULL));
+    ck_error(HD_SHAPE, "hd_module_load_state_dict: Linear: \"weight\" is (1, 3), expected (1, 2)");
+    hd_dict_free(d);
+    hd_module_free(m);
+}
+END_TEST
+
+START_TEST(loading_counts_as_a_change)
+{
+    HD_SCOPE;
+    hd_module *m = hd_linear_new(2, 1, false);
+    hd_tensor *weight = hd_module_get_parameter(m, "weight");
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 3, 2), true);
+    hd_tensor *loss = hd_sum(hd_forward(m, x)); /* saves the weight */
+    hd_dict *d = hd_dict_new();
+    hd_dict_set(d, "weight", hd_ones(HD_FLOAT32, 1, 2));
+    int64_t version = hd_version_of(weight);
+    ck_assert(hd_module_load_state_dict(m, d, true, NULL));
+    ck_assert_int_eq(hd_version_of(weight), version + 1);
+    ck_assert(!hd_backward(loss));
+    ck_assert_int_eq(hd_error_code(), HD_GRAD);
+    hd_error_clear();
+    hd_dict_free(d);
+    hd_module_free(m);
+}
+END_TEST
+
+START_TEST(gradients_of_all)
+{
+    HD_SCOPE;
+    hd_module *m = hd_linear_new(2, 1, true);
+    hd_tensor *weight = hd_module_get_parameter(m, "weight");
+    ck_assert(hd_backward(hd_sum(hd_forward(m, hd_ones(HD_FLOAT32, 3, 2)))));
+    ck_elements(hd_grad(weight), 3, 3);
+    ck_assert(hd_module_zero_grad(m));
+    ck_assert_ptr_eq(hd_grad(weight), HD_NONE);
+    ck_assert(hd_module_requires_grad_(m, false));
+    ck_assert(!hd_requires_grad(weight));
+    ck_assert(!hd_requires_grad(hd_forward(m, hd_ones(HD_FLOAT32, 3, 2))));
+    ck_assert(hd_module_requires_grad_(m, true));
+    ck_assert(hd_requires_grad(weight));
+    ck_assert(!hd_module_zero_grad(NULL));
+    ck_error(HD_NULL_ARG, "hd_module_zero_grad: m is NULL");
+    ck_assert(!hd_module_requires_grad_(NULL, true));
+    ck_error(HD_NULL_ARG, "hd_module_requires_grad_: m is NULL");
+    hd_module_free(m);
+}
+END_TEST
+
+START_TEST(to_another_dtype)
+{
+    HD_SCOPE;
+    probe *m = model(true);
+    hd_set_grad(m->a, hd_ones(HD_FLOAT32, 3));
+    hd_tensor *counts = hd_zeros(HD_INT64, 2);
+    probe *ints = probe_new();
+    hd_register_buffer(&ints->base, "b", &ints->b, counts, true);
+    hd_register_module(&m->base, "right", &m->right, &ints->base);
+    ck_assert(hd_module_requires_grad_(m->left, false));
+
+    ck_assert(hd_module_to(&m->base, HD_FLOAT64));
+    ck_repr(m->a, "Parameter containing:\ntensor([0., 1., 2.], dtype=torch.float64, "
+                  "requires_grad=True)");
+    ck_assert_int_eq(hd_dtype_of(hd_grad(m->a)), HD_FLOAT64);
+    ck_elements(hd_grad(m->a), 1, 1, 1);
+    ck_assert_int_eq(hd_dtype_of(m->b), HD_FLOAT64);
+    ck_assert_ptr_eq(ints->b, counts); /* not a float */
+    ck_assert(!hd_requires_grad(hd_module_get_parameter(m->left, "weight")));
+    ck_assert_int_eq(hd_dtype_of(hd_forward(m->left, hd_ones(HD_FLOAT64, 2))), HD_FLOAT64);
+
+    hd_tensor *a = m->a;
+    ck_assert(hd_module_to(&m->base, HD_FLOAT64)); /* nothing to do */
+    ck_assert_ptr_eq(m->a, a);
+    ck_assert(!hd_module_to(&m->base, HD_INT64));
+    ck_error(HD_DTYPE, "hd_module_to: Probe: int64: expected float32 or float64");
+    ck_assert(!hd_module_to(NULL, HD_FLOAT64));
+    ck_error(HD_NULL_ARG, "hd_module_to: m is NULL");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+Suite *suite_state(void)
+{
+    const TTest *const tests[] = {
+        state_dict_shares_memory_and_is_detached,
+        loading_copies,
+        strict_loading_lists_what_does_not_fit,
+        loose_loading,
+        only_shapes_are_a_shape_error,
+        loading_counts_as_a_change,
+        gradients_of_all,
+        to_another_dtype,
+    };
+    return SUITE("state", tests);
+}
