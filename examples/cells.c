@@ -1,0 +1,128 @@
+/* cells.c - the command line of the notebooks: all cells, one cell, or the list of them. */
+#include "cells.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const cell *cells;
+    int n;
+    const cell *only; /* --cell: the one that prints; NULL: all do */
+    bool list;
+} notebook;
+
+static bool silent;
+
+static const char usage_text[] =
+    "usage: %s [--list | --cell N] [--stream mcg31|native]\n"
+    "  (nothing)        runs all cells and prints what each prints, under its heading\n"
+    "  --list           the cells: number and first line\n"
+    "  --cell N         runs the cells up to N and prints what cell N prints, nothing else\n"
+    "  --stream native  draws dropout as PyTorch 2.7 and later does; mcg31 (as the notebook,\n"
+    "                   PyTorch 2.5.1 on x86-64) is the default\n"
+    "  --help           this text\n";
+
+void print(const char *format, ...)
+{
+    if (silent)
+        return;
+    va_list args;
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+}
+
+void show(const hd_tensor *x)
+{
+    print("%s", hd_repr(x));
+}
+
+static const cell *find_cell(const notebook *nb, const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    for (int i = 0; i < nb->n && *text != '\0' && *end == '\0'; i++)
+        if (nb->cells[i].number == number)
+            return &nb->cells[i];
+    return NULL;
+}
+
+static bool choose_stream(const char *name)
+{
+    if (strcmp(name, "native") == 0)
+        return hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_NATIVE);
+    return strcmp(name, "mcg31") == 0;
+}
+
+/* Reads the arguments into nb; false, after a message, for one that it does not know. */
+static bool read_arguments(notebook *nb, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        bool takes_value = strcmp(name, "--cell") == 0 || strcmp(name, "--stream") == 0;
+        if (strcmp(name, "--list") == 0) {
+            nb->list = true;
+        } else if (!takes_value) {
+            fprintf(stderr, "%s: unknown argument '%s'; see --help\n", argv[0], name);
+            return false;
+        } else if (value == NULL) {
+            fprintf(stderr, "%s: %s needs a value; see --help\n", argv[0], name);
+            return false;
+        } else if (strcmp(name, "--cell") == 0 && (nb->only = find_cell(nb, value)) == NULL) {
+            fprintf(stderr, "%s: there is no cell '%s'; see --list\n", argv[0], value);
+            return false;
+        } else if (strcmp(name, "--stream") == 0 && !choose_stream(value)) {
+            fprintf(stderr, "%s: --stream is mcg31 or native, not '%s'\n", argv[0], value);
+            return false;
+        }
+        i += takes_value;
+    }
+    return true;
+}
+
+static void list_cells(const notebook *nb)
+{
+    for (int i = 0; i < nb->n; i++)
+        print("%2d  %s", nb->cells[i].number, nb->cells[i].title);
+}
+
+static bool run_cells(const notebook *nb)
+{
+    for (int i = 0; i < nb->n; i++) {
+        const cell *c = &nb->cells[i];
+        silent = nb->only != NULL && c != nb->only;
+        if (nb->only == NULL)
+            print("In [%s]:", c->heading);
+        c->run();
+        if (hd_error_code() != HD_OK) {
+            fprintf(stderr, "cell %d: %s\n", c->number, hd_error_message());
+            return false;
+        }
+        if (c == nb->only)
+            return true;
+        if (i + 1 < nb->n)
+            print("%s", "");
+    }
+    return true;
+}
+
+int run_notebook(int argc, char **argv, const cell *cells, int n, void (*finish)(void))
+{
+    notebook nb = {.cells = cells, .n = n};
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        printf(usage_text, argv[0]);
+        return 0;
+    }
+    if (!read_arguments(&nb, argc, argv))
+        return 2;
+    bool ok = true;
+    if (nb.list)
+        list_cells(&nb);
+    else
+        ok = run_cells(&nb);
+    if (finish != NULL)
+        finish();
+    return ok && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}

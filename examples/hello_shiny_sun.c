@@ -1,0 +1,103 @@
+/* hello_shiny_sun.c - self-attention by hand: the context vector of "shiny" in "Hello shiny sun!".
+ *
+ * The worked example of three of the source texts, step by step: scores, weights, context vector.
+ * The texts print [0.3992, 0.3858, 0.8610]; computing gives [0.3990, 0.3854, 0.8610]. The last step
+ * multiplies again with the texts' own rounded weights and finds the products that are wrong. */
+#include "heed/heed.h"
+
+#include <math.h>
+
+static const char *const words[3] = {"Hello", "shiny", "sun"};
+static const float embeddings[3][3] = {
+    {0.34f, 0.22f, 0.54f},
+    {0.53f, 0.34f, 0.98f},
+    {0.29f, 0.54f, 0.93f},
+};
+
+/* What the texts print: weights to four digits, each word's weight times its embedding, the sum. */
+static const double text_weights[3] = {0.2291, 0.4064, 0.3645};
+static const double text_products[3][3] = {
+    {0.0779, 0.0504, 0.1237},
+    {0.2156, 0.1382, 0.3983},
+    {0.1057, 0.1972, 0.3390},
+};
+
+static hd_tensor *scores_of(hd_tensor *inputs, hd_tensor *query) /* (3, 3), (3,) to (3,) */
+{
+    printf("Step 1: the score of each word is its dot product with \"shiny\"\n");
+    hd_tensor *scores = hd_matmul(inputs, query);
+    for (int i = 0; i < 3; i++) {
+        printf("  %-5s . shiny = ", words[i]);
+        for (int j = 0; j < 3; j++)
+            printf("%s%.2f*%.2f", j > 0 ? " + " : "", hd_get(inputs, i, j), hd_get(query, j));
+        printf(" = %.4f\n", hd_get(scores, i));
+    }
+    return scores;
+}
+
+static hd_tensor *weights_of(hd_tensor *scores) /* (3,) to (3,) */
+{
+    printf("\nStep 2: softmax turns scores into weights that sum to 1\n");
+    hd_tensor *exps = hd_exp(scores);
+    hd_tensor *weights = hd_div(exps, hd_sum(exps)); /* the texts' way */
+    for (int i = 0; i < 3; i++)
+        printf("  %-5s  exp(%.4f) = %.4f   / %.4f = %.4f\n", words[i], hd_get(scores, i),
+               hd_get(exps, i), hd_item(hd_sum(exps)), hd_get(weights, i));
+    printf("  hd_softmax(scores, 0) = %s\n", hd_repr(hd_softmax(scores, 0)));
+    return weights;
+}
+
+static hd_tensor *context_of(hd_tensor *weights, hd_tensor *inputs) /* (3,), (3, 3) to (3,) */
+{
+    printf("\nStep 3: the context vector is the sum of the weighted words\n");
+    hd_tensor *weighted = hd_mul(hd_unsqueeze(weights, 1), inputs); /* (3, 3) */
+    for (int i = 0; i < 3; i++)
+        printf("  %-5s  %.4f * [%.2f, %.2f, %.2f] = [%.4f, %.4f, %.4f]\n", words[i],
+               hd_get(weights, i), hd_get(inputs, i, 0), hd_get(inputs, i, 1), hd_get(inputs, i, 2),
+               hd_get(weighted, i, 0), hd_get(weighted, i, 1), hd_get(weighted, i, 2));
+    hd_tensor *context = hd_matmul(weights, inputs);
+    printf("  weights @ inputs = %s\n", hd_repr(context));
+    return context;
+}
+
+/* Every product from the texts' own rounded weights against the one that they print: a right one
+ * differs by at most half of its fourth digit. Returns how many are wrong. */
+static int find_slips(hd_tensor *inputs)
+{
+    int slips = 0;
+    printf("\nWhere the texts' [0.3992, 0.3858, 0.8610] comes from: products of rounded weights\n");
+    hd_tensor *w = hd_from_data(HD_FLOAT64, text_weights, 3, 1);       /* (3, 1) */
+    hd_tensor *theirs = hd_from_data(HD_FLOAT64, text_products, 3, 3); /* (3, 3) */
+    hd_tensor *ours = hd_mul(w, hd_to(inputs, HD_FLOAT64));            /* (3, 3) */
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            double right = hd_get(ours, i, j), printed = hd_get(theirs, i, j);
+            bool wrong = fabs(right - printed) > 0.5e-4 + 1e-7;
+            printf("  %-5s  %.2f * %.4f = %.4f, the texts: %.4f%s\n", words[i],
+                   hd_get(inputs, i, j), text_weights[i], right, printed, wrong ? "   wrong" : "");
+            slips += wrong;
+        }
+    printf("  columns summed, the texts' products:  %s\n", hd_repr(hd_sum_dim(theirs, 0, false)));
+    printf("  columns summed, the right products:   %s\n", hd_repr(hd_sum_dim(ours, 0, false)));
+    return slips;
+}
+
+int main(void)
+{
+    HD_SCOPE;
+    hd_tensor *inputs = hd_from_data(HD_FLOAT32, embeddings, 3, 3);
+    hd_tensor *query = hd_getitem(inputs, 1); /* (3,): shiny */
+
+    hd_tensor *scores = scores_of(inputs, query);
+    hd_tensor *weights = weights_of(scores);
+    hd_tensor *context = context_of(weights, inputs);
+    int slips = find_slips(inputs);
+    printf("\n%d of the texts' products are wrong, and that is the whole difference: exact weights "
+           "and\n"
+           "rounded ones give the same four digits, %s.\n",
+           slips, hd_repr(context));
+
+    if (hd_error_code() != HD_OK)
+        fprintf(stderr, "%s\n", hd_error_message());
+    return hd_error_code() == HD_OK && slips == 2 ? 0 : 1;
+}

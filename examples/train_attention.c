@@ -1,0 +1,329 @@
+/* train_attention.c - a task that needs attention, learnt by MultiHeadAttention.
+ *
+ * A sequence is eight pairs and a question, `a3 k7 b1 f5 m1 c0 h9 e4 ?b`: which digit stood with b?
+ * To answer, the last token must find its letter among the others and fetch the digit beside it.
+ * A model of the same size that sees the question and the average of all tokens, but cannot look
+ * one up, is trained beside it on the same sequences: it stays near the share of the digit that
+ * happens to be frequent. Exits with 1 when the difference does not show (unless --steps is given).
+ */
+#include "heed/heed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LETTERS = 16, DIGITS = 10, PAIRS = 8, TOKENS = PAIRS + 1 };
+enum { DIM = 32, HEADS = 2, BATCH = 32, UNSEEN = 1000, REPORTS = 10 };
+
+/* ---------------------------------------------------------------- the task */
+
+typedef struct {
+    hd_tensor *x; /* (n, TOKENS, 2) int64: a token's letter and digit; DIGITS for the question */
+    hd_tensor *y; /* (n,) int64: the digit asked for */
+} sequences;
+
+static void draw_sequence(hd_generator *g, int64_t x[TOKENS][2], int64_t *y)
+{
+    int64_t letters[LETTERS];
+    for (int i = 0; i < LETTERS; i++)
+        letters[i] = i;
+    for (int i = 0; i < PAIRS; i++) { /* eight different letters: the start of a shuffle */
+        uint32_t j = (uint32_t)i + hd_generator_random(g) % (uint32_t)(LETTERS - i);
+        x[i][0] = letters[j];
+        x[i][1] = hd_generator_random(g) % DIGITS;
+        letters[j] = letters[i];
+    }
+    uint32_t asked = hd_generator_random(g) % PAIRS;
+    x[PAIRS][0] = x[asked][0];
+    x[PAIRS][1] = DIGITS;
+    *y = x[asked][1];
+}
+
+static sequences draw_sequences(hd_generator *g, int64_t n)
+{
+    static int64_t x[UNSEEN][TOKENS][2], y[UNSEEN];
+    for (int64_t i = 0; i < n; i++)
+        draw_sequence(g, x[i], &y[i]);
+    return (sequences){hd_from_data(HD_INT64, x, n, TOKENS, 2), hd_from_data(HD_INT64, y, n)};
+}
+
+/* ---------------------------------------------------------------- the two models */
+
+/* A token is the sum of two vectors, its letter's and its digit's: (n, TOKENS, 2) to
+ * (n, TOKENS, DIM). */
+static hd_tensor *embed(hd_module *letter, hd_module *digit, hd_tensor *x)
+{
+    return hd_add(hd_forward(letter, hd_select(x, 2, 0)), hd_forward(digit, hd_select(x, 2, 1)));
+}
+
+typedef struct {
+    hd_module base;
+    hd_module *letter, *digit, *attention, *out;
+} lookup;
+
+static hd_tensor *lookup_forward(hd_module *self, hd_tensor *x) /* (n, TOKENS, 2) */
+{
+    lookup *m = (lookup *)self;
+    hd_tensor *tokens = embed(m->letter, m->digit, x);          /* (n, TOKENS, DIM) */
+    hd_tensor *context_vecs = hd_forward(m->attention, tokens); /* (n, TOKENS, DIM) */
+    return hd_forward(m->out, hd_select(context_vecs, 1, -1));  /* (n, DIGITS) */
+}
+
+static hd_module *lookup_new(void)
+{
+    static const hd_module_type type = HD_MODULE_TYPE(lookup, "Lookup", lookup_forward);
+    hd_module *self = hd_module_new(&type);
+    lookup *m = (lookup *)self;
+    if (m == NULL)
+        return NULL;
+    hd_register_module(self, "letter", &m->letter, hd_embedding_new(LETTERS, DIM, HD_NO_PADDING));
+    hd_register_module(self, "digit", &m->digit, hd_embedding_new(DIGITS + 1, DIM, HD_NO_PADDING));
+    hd_register_module(self, "attention", &m->attention,
+                       hd_multi_head_attention_new(DIM, DIM, TOKENS, 0.0, HEADS, false));
+    hd_register_module(self, "out", &m->out, hd_linear_new(DIM, DIGITS, true));
+    return hd_module_ready(self);
+}
+
+typedef struct {
+    hd_module base;
+    hd_module *letter, *digit, *each, *all, *out;
+} average;
+
+static hd_tensor *average_forward(hd_module *self, hd_tensor *x) /* (n, TOKENS, 2) */
+{
+    average *m = (average *)self;
+    hd_tensor *tokens = embed(m->letter, m->digit, x);                    /* (n, TOKENS, DIM) */
+    hd_tensor *mean = hd_mean_dim(hd_forward(m->each, tokens), 1, false); /* (n, DIM) */
+    hd_tensor *seen = hd_add(mean, hd_select(tokens, 1, -1)); /* with the question: (n, DIM) */
+    return hd_forward(m->out, hd_forward(m->all, seen));      /* (n, DIGITS) */
+}
+
+static hd_module *average_new(void)
+{
+    static const hd_module_type type = HD_MODULE_TYPE(average, "Average", average_forward);
+    hd_module *self = hd_module_new(&type);
+    average *m = (average *)self;
+    if (m == NULL)
+        return NULL;
+    hd_register_module(self, "letter", &m->letter, hd_embedding_new(LETTERS, DIM, HD_NO_PADDING));
+    hd_register_module(self, "digit", &m->digit, hd_embedding_new(DIGITS + 1, DIM, HD_NO_PADDING));
+    hd_register_module(self, "each", &m->each,
+                       hd_sequential(hd_linear_new(DIM, DIM, true), hd_relu_new(false),
+                                     hd_linear_new(DIM, DIM, true)));
+    hd_register_module(self, "all", &m->all,
+                       hd_sequential(hd_linear_new(DIM, DIM, true), hd_relu_new(false),
+                                     hd_linear_new(DIM, DIM, true)));
+    hd_register_module(self, "out", &m->out, hd_linear_new(DIM, DIGITS, true));
+    return hd_module_ready(self);
+}
+
+/* ---------------------------------------------------------------- training */
+
+static double train_step(hd_module *model, hd_optim *opt, sequences s)
+{
+    HD_SCOPE;
+    hd_tensor *loss = hd_cross_entropy(hd_forward(model, s.x), s.y);
+    hd_optim_zero_grad(opt);
+    hd_backward(loss);
+    hd_optim_step(opt);
+    return hd_item(loss);
+}
+
+/* The share of right answers. */
+static double accuracy(hd_module *model, sequences s)
+{
+    HD_SCOPE;
+    HD_NO_GRAD;
+    hd_module_eval(model);
+    hd_tensor *answers = hd_argmax_dim(hd_forward(model, s.x), -1, false); /* (n,) */
+    hd_module_train(model, true);
+    return hd_item(hd_mean(hd_to(hd_eq(answers, s.y), HD_FLOAT32)));
+}
+
+/* The length of the gradient that the last step left in a parameter. */
+static double grad_norm(hd_module *model, const char *name)
+{
+    HD_SCOPE;
+    hd_tensor *g = hd_grad(hd_module_get_parameter(model, name));
+    return sqrt(hd_item(hd_sum(hd_mul(g, g))));
+}
+
+static int64_t parameter_count(hd_module *model)
+{
+    HD_SCOPE;
+    hd_list *parameters = hd_module_parameters(model);
+    int64_t count = 0;
+    for (int64_t i = 0; i < hd_list_len(parameters); i++)
+        count += hd_numel(hd_list_get(parameters, i));
+    return count;
+}
+
+/* ---------------------------------------------------------------- showing it */
+
+/* One sequence, and how much its tokens (rows) look at each other (columns): mean of the heads. */
+static void print_attention(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
+{
+    HD_SCOPE;
+    HD_NO_GRAD;
+    static const char shades[] = " .:-=+*#%@";
+    hd_module *attention = hd_module_get(model, "attention");
+    hd_attention_keep_weights(attention, true);
+    hd_forward(model, x);
+    hd_tensor *w = hd_mean_dim(hd_attention_weights(attention), 1, false); /* (1, TOKENS, TOKENS) */
+    hd_attention_keep_weights(attention, false);
+    if (w == NULL)
+        return;
+
+    char names[TOKENS][3];
+    for (int i = 0; i < TOKENS; i++) {
+        char letter = (char)('a' + hd_get_int(x, 0, i, 0));
+        int64_t digit = hd_get_int(x, 0, i, 1);
+        names[i][0] = digit == DIGITS ? '?' : letter;
+        names[i][1] = digit == DIGITS ? letter : (char)('0' + digit);
+        names[i][2] = '\0';
+    }
+    printf("     ");
+    for (int j = 0; j < TOKENS; j++)
+        printf(" %s", names[j]);
+    for (int i = 0; i < TOKENS; i++) {
+        printf("\n  %s |", names[i]);
+        for (int j = 0; j < TOKENS; j++) {
+            char shade = shades[(int)(hd_get(w, 0, i, j) * 9.999)];
+            printf("%s%c%c", j > 0 ? " " : "", shade, shade);
+        }
+        printf("|");
+    }
+    printf("\n");
+}
+
+static void print_bar(int64_t step, int64_t steps)
+{
+    char bar[41];
+    memset(bar, '.', 40);
+    memset(bar, '#', (size_t)(40 * step / steps));
+    bar[40] = '\0';
+    printf("[%s] %lld/%lld\r", bar, (long long)step, (long long)steps);
+    fflush(stdout); /* the next line, or bar, is written over this one */
+}
+
+static void print_progress(int64_t step, double loss, double loss_without, hd_module *model)
+{
+    printf("%6lld  %9.4f  %9.4f  %9.4f  %9.4f      %9.4f\n", (long long)step, loss,
+           grad_norm(model, "attention.W_query.weight"), grad_norm(model, "attention.W_key.weight"),
+           grad_norm(model, "attention.W_value.weight"), loss_without);
+    fflush(stdout);
+}
+
+/* ---------------------------------------------------------------- the program */
+
+typedef struct {
+    int64_t steps, seed;
+    bool demand; /* is accuracy asked for? not with --steps */
+} arguments;
+
+static bool read_number(const char *text, int64_t lowest, int64_t *value)
+{
+    char *end;
+    *value = text != NULL ? strtoll(text, &end, 10) : 0;
+    return text != NULL && *text != '\0' && *end == '\0' && *value >= lowest;
+}
+
+static bool read_arguments(arguments *a, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        bool steps = strcmp(argv[i], "--steps") == 0;
+        if (!steps && strcmp(argv[i], "--seed") != 0) {
+            fprintf(stderr, "%s: unknown argument '%s'; see --help\n", argv[0], argv[i]);
+            return false;
+        }
+        if (!read_number(value, steps ? 1 : INT64_MIN, steps ? &a->steps : &a->seed)) {
+            fprintf(stderr, "%s: %s needs a whole number%s\n", argv[0], argv[i],
+                    steps ? " from 1 on" : "");
+            return false;
+        }
+        if (steps)
+            a->demand = false;
+    }
+    return true;
+}
+
+static hd_optim *adamw(hd_module *model)
+{
+    hd_adamw_options o = hd_adamw_defaults();
+    o.lr = 3e-3;
+    return hd_adamw_new(hd_module_parameters(model), &o);
+}
+
+/* Both models on the same sequences; stops at the first error. */
+static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t steps)
+{
+    hd_optim *opt = adamw(model), *opt_without = adamw(without);
+    bool terminal = isatty(STDOUT_FILENO) != 0;
+    int64_t every = steps / REPORTS > 0 ? steps / REPORTS : 1;
+    printf("\n                   length of the gradient of            loss without\n"
+           "  step       loss    W_query      W_key    W_value         attention\n");
+    for (int64_t step = 1; step <= steps && hd_error_code() == HD_OK; step++) {
+        HD_SCOPE;
+        sequences s = draw_sequences(g, BATCH);
+        double loss = train_step(model, opt, s);
+        double loss_without = train_step(without, opt_without, s);
+        if (step == 1 || step % every == 0 || step == steps)
+            print_progress(step, loss, loss_without, model);
+        if (terminal && step < steps)
+            print_bar(step, steps);
+    }
+    hd_optim_free(opt);
+    hd_optim_free(opt_without);
+}
+
+/* Trains, shows, and says whether attention made the difference. */
+static bool run(const arguments *a, hd_module *model, hd_module *without)
+{
+    HD_SCOPE;
+    hd_generator *g = hd_generator_new(a->seed);
+    sequences unseen = draw_sequences(g, UNSEEN);
+    hd_tensor *one = hd_narrow(unseen.x, 0, 0, 1); /* (1, TOKENS, 2) */
+
+    printf("%d pairs and a question; %lld parameters, without attention %lld\n", PAIRS,
+           (long long)parameter_count(model), (long long)parameter_count(without));
+    printf("\nattention before training (rows look at columns; @ all, blank nothing)\n");
+    print_attention(model, one);
+    train(model, without, g, a->steps);
+    printf("\nattention after training\n");
+    print_attention(model, one);
+
+    double right = accuracy(model, unseen), right_without = accuracy(without, unseen);
+    printf("\nright answers to %d unseen sequences (chance: %.1f%%)\n", UNSEEN, 100.0 / DIGITS);
+    printf("  with attention     %5.1f%%\n  without attention  %5.1f%%\n", 100 * right,
+           100 * right_without);
+    hd_generator_free(g);
+    if (a->demand && !(right >= 0.95 && right_without < 0.60)) {
+        fprintf(stderr, "expected at least 95%% with attention and less than 60%% without\n");
+        return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    arguments a = {.steps = 400, .seed = 123, .demand = true};
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        printf("usage: %s [--steps N] [--seed N]\n"
+               "  --steps N   training steps (400); with it no accuracy is demanded\n"
+               "  --seed N    of the weights and of the sequences (123)\n",
+               argv[0]);
+        return 0;
+    }
+    if (!read_arguments(&a, argc, argv))
+        return 2;
+    hd_manual_seed(a.seed);
+    hd_module *model = lookup_new(), *without = average_new();
+    bool ok = run(&a, model, without);
+    hd_module_free(model);
+    hd_module_free(without);
+    if (hd_error_code() != HD_OK)
+        fprintf(stderr, "%s\n", hd_error_message());
+    return ok && hd_error_code() == HD_OK ? 0 : 1;
+}

@@ -1,0 +1,13 @@
+/* suites.h - the suites of what spans layers, one a topic; main.c runs them all. */
+#ifndef TESTS_WHOLE_SUITES_H
+#define TESTS_WHOLE_SUITES_H
+
+#include <stdlib.h>
+
+#include "../support.h"
+#include "heed/heed.h"
+
+Suite *suite_attention_golden(void);
+Suite *suite_notebook_classes(void);
+
+#endif
