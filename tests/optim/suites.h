@@ -1,0 +1,17 @@
+/* suites.h - the suites of the optim layer, one a topic; main.c runs them all. Each test begins and
+ * ends with the same number of live bytes and tensors, or fails. */
+#ifndef HEED_TESTS_OPTIM_SUITES_H
+#define HEED_TESTS_OPTIM_SUITES_H
+
+#include "../support.h"
+#include "heed/optim.h"
+
+Suite *suite_golden(void);
+Suite *suite_step(void);
+Suite *suite_options(void);
+
+/* A suite of one case, whose tests leak nothing. */
+Suite *suite_of(const char *name, const TTest *const *tests, size_t n);
+#define SUITE(name, tests) suite_of(name, tests, sizeof(tests) / sizeof *(tests))
+
+#endif
