@@ -112,6 +112,24 @@ HD_API hd_gradcheck_options hd_gradcheck_defaults(void);
 HD_API bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inputs,
                            const hd_gradcheck_options *o);
 
+/* ---------------------------------------------------------------- walking the graph */
+
+/* One recorded call, or a leaf that requires grad (its name: "AccumulateGrad"). It lives as long as
+ * a tensor that it leads to is neither released nor changed in place; a backward leaves it. Its
+ * input i is there to read only where hd_needs_grad(n, i) says so. A leaf has one node for all its
+ * life: n == hd_grad_node(p) tells whether n is p. */
+typedef struct hd_ctx hd_node;
+
+HD_API const hd_node *hd_grad_node(hd_tensor *x); /* HD_GRAD when x does not require grad */
+HD_API const char *hd_node_name(const hd_node *n); /* "MulBackward0"; of a user's op: in the scope */
+HD_API bool hd_node_is_leaf(const hd_node *n);
+HD_API int hd_node_inputs(const hd_node *n);  /* how many; -1 on error */
+HD_API int hd_node_outputs(const hd_node *n); /* how many; -1 on error */
+/* The node that made input i, and which of its outputs that is (NULL: not wanted). */
+HD_API const hd_node *hd_node_input(const hd_node *n, int i, int *output);
+/* The sizes of an output, *ndim of them. */
+HD_API const int64_t *hd_node_sizes(const hd_node *n, int output, int *ndim);
+
 /* ---------------------------------------------------------------- views: share x's storage */
 
 HD_API hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes);    /* one size may be -1 */
@@ -238,8 +256,9 @@ HD_API bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bo
 
 /* ---------------------------------------------------------------- in place: return x itself */
 
-/* The result must fit x's shape and dtype category. Errors (HD_GRAD): a leaf that requires grad
- * (with grad mode on), a view of one, an output of split, chunk or unbind, an expanded tensor. */
+/* The result must fit x's shape and dtype category. Errors: a leaf that requires grad (with grad mode
+ * on), a view of one, an output of split, chunk or unbind (HD_GRAD); an expanded tensor, or one that
+ * overlaps another operand partly (HD_STATE). */
 HD_API hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b);
 HD_API hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b);
 HD_API hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b);

@@ -280,6 +280,11 @@ HD_API const char *hd_dict_get_string(const hd_dict *d, const char *name);
 HD_API bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *value);
 HD_API bool hd_dict_get_double(const hd_dict *d, const char *name, double *value); /* ints too */
 
+/* A generator's whole state (words, position, spare normal, Bernoulli stream) as the entries
+ * prefix.state, prefix.next ...; prefix "": state, next ... A load that fails changes nothing. */
+HD_API bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix);
+HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix);
+
 /* ---------------------------------------------------------------- debuggers */
 
 /* Where a debugger finds the fields of an hd_tensor, in bytes (tools/gdb/heed.py reads it). */

@@ -155,12 +155,15 @@ static inline hd__node *hd__node_retain(hd__node *n)
     return n;
 }
 
-/* Where x's gradient goes: a retained node (fresh for a view whose base was changed since), or
- * {NULL, 0} when x requires none. fail: out of memory. Does not look at grad mode. */
-hd__edge hd__edge_of(const hd_tensor *x, bool *fail);
+/* Where x's gradient goes: a retained node, or {NULL, 0} when x requires none. *fail becomes true,
+ * with an error that names who, without memory or for an output of split whose base was changed.
+ * Does not look at grad mode. */
+hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail);
 bool hd__requires_grad(const hd_tensor *x);
-/* As hd__edge_of but kept in x: for functions that write to x (hooks, retain_grad). */
-bool hd__refresh_view(hd_tensor *x);
+/* Gives a view whose base was changed in place since its new node, if it is part of the graph. */
+bool hd__refresh_view(const char *who, const hd_tensor *x);
+/* retain_grad follows x to its new node; other hooks stay with the old value. */
+bool hd__move_retain_grad(const hd_tensor *x, hd__node *to);
 /* The extra of x's output, made if it is not there yet; NULL: out of memory. */
 hd__out_extra *hd__extra_of(hd_tensor *x);
 void hd__attach(hd_tensor *x, hd__node *n, uint32_t output); /* takes over one count of n */

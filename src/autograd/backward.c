@@ -216,7 +216,7 @@ static bool complete(run *r, hd__node *n, int k)
         }
     }
     bool leaf = n->op == &hd__leaf_op;
-    if (!r->accumulate || !(leaf || (extra && extra->retain_grad))) {
+    if (!r->accumulate || !(leaf ? n->requires_grad : extra && extra->retain_grad)) {
         return true;
     }
     if (!add_commit(r, leaf ? &n->grad : &extra->grad, hd__hold(out->pending))) {
@@ -265,6 +265,16 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     return hd_error_count() == failures && pass_on(r, n, dx);
 }
 
+/* Does n's backward lead to what is asked for? A captured node itself need not run. */
+static bool leads_on(const run *r, const hd__node *n)
+{
+    bool any = r->mark == 0 && n->op != &hd__leaf_op;
+    for (int i = 0; i < n->n_in && !any; i++) {
+        any = n->edges[i].node && n->edges[i].node->mark == r->mark;
+    }
+    return any;
+}
+
 static bool step(run *r, hd__node *n)
 {
     hd_tensor *few[2 * HD__FEW], **block = few;
@@ -273,7 +283,7 @@ static bool step(run *r, hd__node *n)
     for (int k = 0; k < n->n_out && ok; k++) {
         ok = complete(r, n, k);
     }
-    if (ok && n->op != &hd__leaf_op) {
+    if (ok && leads_on(r, n)) {
         if (n->n_in + n->n_out > 2 * HD__FEW) {
             block = hd_alloc((size_t)(n->n_in + n->n_out) * sizeof *block);
         }
@@ -382,7 +392,7 @@ static bool seed(run *r, hd_tensor *y, hd_tensor *grad)
         return false;
     }
     hd_tensor *g = hd__is_none(grad) ? hd_ones_like(y, (hd_dtype)y->dtype) : grad;
-    hd__edge e = hd__edge_of(y, &fail);
+    hd__edge e = hd__edge_of(r->function, y, &fail);
     bool ok = g && !fail && arrive(r, e, g, "the caller", 0);
     hd__node_release(e.node);
     return ok;
@@ -429,8 +439,7 @@ static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***ord
     int64_t cap = 0;
     bool ok = true, fail = false;
     for (int64_t i = 0; i < outputs->len && ok; i++) {
-        fail |= !hd__refresh_view(outputs->items[i]); /* so that seeding finds the same node */
-        hd__edge e = hd__edge_of(outputs->items[i], &fail);
+        hd__edge e = hd__edge_of(r->function, outputs->items[i], &fail);
         if (e.node && e.node->mark != mark) {
             e.node->mark = mark;
             ok = push(r, e.node);
@@ -491,8 +500,7 @@ static bool find_captures(run *r, const hd_list *inputs)
                          i, HD__SHAPE(x));
             return false;
         }
-        fail |= !hd__refresh_view(x);
-        r->captures[i].at = hd__edge_of(x, &fail);
+        r->captures[i].at = hd__edge_of(r->function, x, &fail);
         r->n_captures++;
         if (fail) {
             return false;

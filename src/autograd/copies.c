@@ -356,6 +356,13 @@ hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal)
 
 /* ---------------------------------------------------------------- x[...] = value */
 
+/* x[index...] to be written: x itself where the index leaves nothing out. */
+static hd_tensor *target_of(const char *function, hd_tensor *x, int n, const int64_t *index)
+{
+    hd_tensor *part = hd__getitem(function, x, n, index);
+    return part && part->numel == x->numel && hd__same_shape(part, x) ? x : part;
+}
+
 /* value without leading dims of size 1 beyond the target's rank, as Python's assignment allows. */
 static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 {
@@ -372,6 +379,10 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
         return hd_error_set(HD_SHAPE, "hd_setitem: a value of %s for %s: expected it to broadcast",
                             HD__SHAPE(value), HD__SHAPE(target));
     }
+    if (value->storage == target->storage && !hd__same_shape(value, target)) {
+        value = hd_view_n(value, value->ndim - lead, value->sizes + lead);
+        return value ? hd_expand_n(value, target->ndim, target->sizes) : NULL;
+    }
     return lead ? hd_view_n(value, value->ndim - lead, value->sizes + lead) : value;
 }
 
@@ -381,7 +392,7 @@ hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *in
         return NULL;
     }
     hd_scope *scope = hd_scope_open();
-    hd_tensor *target = scope ? hd__getitem("hd_setitem", x, n, index) : NULL;
+    hd_tensor *target = scope ? target_of("hd_setitem", x, n, index) : NULL;
     value = target ? fitting(value, target) : NULL;
     bool ok = value && hd__inplace_ok("hd_setitem", target, 2, (hd_tensor *[]){target, value}) &&
               hd_copy_(target, value);
@@ -395,7 +406,7 @@ hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int
         return NULL;
     }
     hd_scope *scope = hd_scope_open();
-    hd_tensor *target = scope ? hd__getitem("hd_setitem_scalar", x, n, index) : NULL;
+    hd_tensor *target = scope ? target_of("hd_setitem_scalar", x, n, index) : NULL;
     bool ok = target &&
               hd__scalar_fits("hd_setitem_scalar", (hd_dtype)target->dtype, value) &&
               hd__inplace_ok("hd_setitem_scalar", target, 1, &target) && (hd_fill_)(target, value);

@@ -19,7 +19,7 @@ hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s);
  * sum of two transposed tensors is transposed. */
 hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tensor *const *xs);
 
-/* loop over f(x), or over a op b; inputs are converted to dtype `in`, the result is of dtype out. */
+/* loop over f(x), or over a op b: inputs are converted to dtype `in`, the result has dtype out. */
 hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params, hd_dtype in,
                          hd_tensor *x);
 hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_dtype out,

@@ -77,7 +77,7 @@ const char *hd_grad_fn(const hd_tensor *x)
     }
     bool fail = false;
     char name[64];
-    hd__edge e = hd__edge_of(x, &fail);
+    hd__edge e = hd__edge_of("hd_grad_fn", x, &fail);
     const char *text = "";
     if (e.node && e.node->op == &hd__user_op) {
         char *copy = hd__scope_alloc("hd_grad_fn", sizeof name);
@@ -181,7 +181,7 @@ hd_tensor *hd_retain_grad(hd_tensor *x)
     if (leaf_node(x)) {
         return x;
     }
-    hd__out_extra *extra = hd__refresh_view(x) ? hd__extra_of(x) : NULL;
+    hd__out_extra *extra = hd__refresh_view("hd_retain_grad", x) ? hd__extra_of(x) : NULL;
     if (!extra) {
         return NULL;
     }
@@ -206,7 +206,7 @@ int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
         hd_error_set(HD_GRAD, "hd_register_hook: %s does not require grad", HD__SHAPE(x));
         return -1;
     }
-    hd__out_extra *extra = hd__refresh_view(x) ? hd__extra_of(x) : NULL;
+    hd__out_extra *extra = hd__refresh_view("hd_register_hook", x) ? hd__extra_of(x) : NULL;
     hd__hook *h = extra ? hd_alloc(sizeof *h) : NULL;
     if (!h) {
         return -1;

@@ -44,7 +44,7 @@ static bool same_memory(const hd_tensor *a, const hd_tensor *b)
            memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
 }
 
-/* Is x dense: its elements, in some order of its dims, lie side by side? Then *n is their number. */
+/* Do x's elements, in some order of its dims, lie side by side? */
 static bool dense(const hd_tensor *x)
 {
     int64_t stride = 1;

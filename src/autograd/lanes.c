@@ -293,9 +293,30 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
     }
 }
 
+/* A small contiguous x reduced over its last dims, or over its first: one call, no plan. */
+static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, uint32_t mask,
+                         double p, hd_tensor *extra)
+{
+    bool leading = (mask & (mask + 1)) == 0;
+    bool trailing = mask + (mask & -mask) == 1u << (x->ndim > 0 ? x->ndim : 1);
+    if (!hd__contig(x) || x->numel > GRAIN || y->numel == 0 || !(leading || trailing)) {
+        return false;
+    }
+    int64_t k = y->numel, n = x->numel / k;
+    hdk_lanes l = {.n = n, .k = k};
+    l.sn[1] = trailing ? 1 : k;
+    l.sk[0] = l.sk[2] = 1;
+    l.sk[1] = trailing ? n : 1;
+    f(&l, (void *[]){hd__ptr(y), hd__ptr(x), extra ? hd__ptr(extra) : NULL}, p);
+    return true;
+}
+
 bool hd__reduce(const char *function, const hdk_lane_kernel *kernels, hd__pieces pieces,
                 hd_tensor *y, const hd_tensor *x, uint32_t mask, double p, hd_tensor *extra)
 {
+    if (reduce_small(kernels[x->dtype], y, x, mask, p, extra)) {
+        return true;
+    }
     plan q;
     make_plan(&q, x, mask);
     bool several = (mask & (mask - 1)) != 0;

@@ -24,19 +24,21 @@ static bool reduction_arg(const char *function, hd_reduction r)
     return false;
 }
 
-/* The losses added up into y (0-d), and divided by n unless n is 1. */
-static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses, double n)
+/* y (0-d) divided by n, in its own precision. */
+static void divide(hd_tensor *y, double n)
 {
-    if (!hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, losses,
-                    hd__all_dims(losses), 0, NULL)) {
-        return false;
-    }
     if (y->dtype == HD_FLOAT64) {
         *(double *)hd__ptr(y) /= n;
     } else {
         *(float *)hd__ptr(y) /= (float)n;
     }
-    return true;
+}
+
+/* The losses added up into y (0-d). */
+static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses)
+{
+    return hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, losses,
+                      hd__all_dims(losses), 0, NULL);
 }
 
 /* ---------------------------------------------------------------- mse_loss */
@@ -86,19 +88,12 @@ static void distances(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* (x - t)^2 of the broadcast shape, or added up piece by piece where both lie densely. */
-static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t, bool whole)
+/* (x - t)^2 of the broadcast shape */
+static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t)
 {
     hd_tensor *in[] = {x, t};
     int ndim;
-    int64_t sizes[HD_MAX_DIMS], pieces = (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX;
-    if (!whole && hd__same_shape(x, t) && hd__contig(x) && hd__contig(t)) {
-        distance_task k = {x, t, hd__empty(function, (hd_dtype)x->dtype, 1, &pieces)};
-        if (k.pieces) {
-            hd__parallel_for(pieces, 1, distances, &k);
-        }
-        return k.pieces;
-    }
+    int64_t sizes[HD_MAX_DIMS];
     hd_tensor *y = hd__broadcast(function, 2, in, &ndim, sizes)
                        ? hd__empty(function, (hd_dtype)x->dtype, ndim, sizes)
                        : NULL;
@@ -108,19 +103,47 @@ static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t, bool
     return y;
 }
 
+/* sum (x - t)^2 into y (0-d): of contiguous x and t piece by piece, without storing the squares. */
+static bool add_squares(const char *function, hd_tensor *y, hd_tensor *x, hd_tensor *t)
+{
+    bool dense = hd__same_shape(x, t) && hd__contig(x) && hd__contig(t);
+    if (dense && x->numel <= HDK_SUM_MAX) {
+        distances(0, 1, &(distance_task){x, t, y});
+        return true;
+    }
+    HD_SCOPE;
+    if (!dense) {
+        hd_tensor *losses = squares(function, x, t);
+        return losses && add_up(function, y, losses);
+    }
+    int64_t pieces = (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX;
+    distance_task k = {x, t, hd__empty(function, (hd_dtype)x->dtype, 1, &pieces)};
+    if (!k.pieces) {
+        return false;
+    }
+    hd__parallel_for(pieces, 1, distances, &k);
+    return add_up(function, y, k.pieces);
+}
+
 static hd_tensor *mse(const char *function, hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r,
                       double numel)
 {
-    if (r == HD_REDUCE_NONE) {
+    if (x->dtype != d || t->dtype != d) {
         HD_SCOPE;
         hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
-        return a && b ? hd_scope_return(squares(function, a, b, true)) : NULL;
+        return a && b ? hd_scope_return(mse(function, a, b, d, r, numel)) : NULL;
+    }
+    if (r == HD_REDUCE_NONE) {
+        return squares(function, x, t);
     }
     hd_tensor *y = hd__empty(function, d, 0, NULL);
-    HD_SCOPE;
-    hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
-    hd_tensor *losses = y && a && b ? squares(function, a, b, false) : NULL;
-    return losses && add_up(function, y, losses, r == HD_MEAN ? numel : 1) ? y : NULL;
+    if (!y || !add_squares(function, y, x, t)) {
+        return NULL;
+    }
+    if (r == HD_MEAN) {
+        divide(y, numel);
+    }
+    return y;
 }
 
 hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
@@ -364,8 +387,15 @@ static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *t
     }
     k.out = hd__ptr(losses);
     run_rows(&k, entropy_rows);
-    p->divisor = r == HD_MEAN ? (double)count : 1;
-    return none || add_up(function, y, losses, p->divisor) ? y : NULL;
+    if (!none && !add_up(function, y, losses)) {
+        return NULL;
+    }
+    p->divisor = 1;
+    if (r == HD_MEAN) {
+        p->divisor = (double)count;
+        divide(y, p->divisor);
+    }
+    return y;
 }
 
 hd_cross_entropy_options hd_cross_entropy_defaults(void)

@@ -2,6 +2,8 @@
  *
  * A node is one block: itself, its edges, saved tensors, outputs and the op's parameters. Releasing
  * the last holder of a long chain frees it node by node from a list, never by recursion. */
+#include <pthread.h>
+
 #include "autograd/autograd_internal.h"
 
 HD__TLS bool hd__grad_mode_on = true;
@@ -61,7 +63,7 @@ hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_s
     bool fail = false;
     for (int i = 0; i < n_in; i++) {
         bool none = !in || hd__is_none(in[i]);
-        n->edges[i] = none ? (hd__edge){NULL, 0} : hd__edge_of(in[i], &fail);
+        n->edges[i] = none ? (hd__edge){NULL, 0} : hd__edge_of(op->name, in[i], &fail);
     }
     hd__node_stamp(n);
     if (fail) {
@@ -157,23 +159,6 @@ const char *hd__node_name(const hd__node *n, char text[64])
     return text;
 }
 
-static void describe(const hd_tensor *x, char *text, size_t size)
-{
-    char name[64];
-    bool fail = false;
-    hd__edge e = hd__edge_of(x, &fail);
-    if (!e.node) {
-        snprintf(text, size, "%s", "");
-    } else if (e.node->op == &hd__leaf_op) {
-        snprintf(text, size, "requires_grad=True");
-    } else {
-        snprintf(text, size, "grad_fn=<%s>", hd__node_name(e.node, name));
-    }
-    hd__node_release(e.node);
-}
-
-const hd__attachment_ops hd__attachment = {release_attachment, describe};
-
 void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
 {
     if (x->attachment) {
@@ -184,11 +169,12 @@ void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
     x->output = output;
 }
 
-/* A view taken while grad mode was off stays outside the graph, whatever its base becomes. */
+/* Was x's base changed in place since x's node was made? (A view taken while grad mode was off stays
+ * outside the graph, whatever its base becomes.) */
 static bool stale(const hd_tensor *x)
 {
     return x->base && !(x->flags & HD__F_NO_GRAD_VIEW) &&
-           x->view_version != hd__storage_version(x);
+           atomic_load_explicit(&x->view_version, memory_order_acquire) != hd__storage_version(x);
 }
 
 static bool attached_grad(const hd_tensor *x)
@@ -197,9 +183,14 @@ static bool attached_grad(const hd_tensor *x)
     return n && (n->op != &hd__leaf_op || n->requires_grad);
 }
 
+static bool stale_in_graph(const hd_tensor *x)
+{
+    return stale(x) && attached_grad(x->base);
+}
+
 bool hd__requires_grad(const hd_tensor *x)
 {
-    return attached_grad(x) || (stale(x) && attached_grad(x->base));
+    return stale_in_graph(x) || attached_grad(x);
 }
 
 hd__geometry hd__geometry_of(const hd_tensor *x)
@@ -235,14 +226,44 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
         dx[0] = NULL;
         return;
     }
-    hd_tensor *part = hd__part_in(zeros, &g[0], &g[1]);
-    dx[0] = part && hd__copy(part, dy[0]) ? zeros : NULL;
+    hd__geometry once = g[1]; /* an expanded dim's gradients add up */
+    for (int d = 0; d < once.ndim; d++) {
+        once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
+    }
+    hd_tensor *sum = hd__sum_to(dy[0], once.ndim, once.sizes);
+    hd_tensor *part = sum ? hd__part_in(zeros, &g[0], &once) : NULL;
+    dx[0] = part && hd__copy(part, sum) ? zeros : NULL;
 }
 
 static const hd__op as_strided_op = {.name = "AsStridedBackward0", .backward = as_strided_backward};
 
-static hd__node *regenerate(const hd_tensor *x)
+/* What PyTorch prints for a view that may not be used any more is Invalid. */
+static void describe(const hd_tensor *x, char *text, size_t size)
 {
+    char name[64];
+    const hd__node *n = x->attachment;
+    if (stale_in_graph(x)) {
+        bool lost = x->flags & HD__F_MULTI_VIEW;
+        snprintf(text, size, "grad_fn=<%s>", lost ? "Invalid" : as_strided_op.name);
+    } else if (!attached_grad(x)) {
+        snprintf(text, size, "%s", "");
+    } else if (n->op == &hd__leaf_op) {
+        snprintf(text, size, "requires_grad=True");
+    } else {
+        snprintf(text, size, "grad_fn=<%s>", hd__node_name(n, name));
+    }
+}
+
+const hd__attachment_ops hd__attachment = {release_attachment, describe};
+
+static hd__node *regenerate(const char *who, const hd_tensor *x)
+{
+    if (x->flags & HD__F_MULTI_VIEW) {
+        return hd_error_set(HD_GRAD,
+                            "%s: %s is an output of split, chunk or unbind whose base was changed "
+                            "in place since: clone it before that",
+                            who, HD__SHAPE(x));
+    }
     hd__node *n = hd__node_new(&as_strided_op, 1, &x->base, 0, 1, 2 * sizeof(hd__geometry));
     if (n) {
         hd__geometry g[] = {hd__geometry_of(x->base), hd__geometry_of(x)};
@@ -254,31 +275,60 @@ static hd__node *regenerate(const hd_tensor *x)
     return n;
 }
 
-hd__edge hd__edge_of(const hd_tensor *x, bool *fail)
+bool hd__move_retain_grad(const hd_tensor *x, hd__node *to)
+{
+    hd__node *from = x->attachment;
+    hd__out_extra *e = from ? from->outs[x->output].extra : NULL;
+    if (!e || !e->retain_grad) {
+        return true;
+    }
+    to->outs[0].extra = hd__alloc_zeroed(sizeof *e);
+    if (!to->outs[0].extra) {
+        return false;
+    }
+    to->outs[0].extra->retain_grad = true;
+    to->outs[0].extra->grad = e->grad;
+    e->retain_grad = false;
+    e->grad = NULL;
+    return true;
+}
+
+/* Using a stale view gives it its new node; the lock is for threads that use it at once. Who finds
+ * it fresh sees the node, because the version is stored behind it. */
+bool hd__refresh_view(const char *who, const hd_tensor *x)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (!stale_in_graph(x)) {
+        return true;
+    }
+    hd_tensor *view = (hd_tensor *)(uintptr_t)x;
+    hd__node *n = regenerate(who, x), *other = n;
+    if (!n) {
+        return false;
+    }
+    pthread_mutex_lock(&lock);
+    bool ok = true;
+    if (stale(x) && (ok = hd__move_retain_grad(view, n))) {
+        other = view->attachment;
+        view->attachment = NULL;
+        hd__attach(view, n, 0);
+        atomic_store_explicit(&view->view_version, hd__storage_version(x), memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    hd__node_release(other);
+    return ok;
+}
+
+hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail)
 {
     hd__edge e = {NULL, 0};
-    if (stale(x) && attached_grad(x->base)) {
-        e.node = regenerate(x);
-        *fail |= !e.node;
+    if (!hd__refresh_view(who, x)) {
+        *fail = true;
     } else if (attached_grad(x)) {
         e.node = hd__node_retain(x->attachment);
         e.output = x->output;
     }
     return e;
-}
-
-bool hd__refresh_view(hd_tensor *x)
-{
-    if (!stale(x) || !attached_grad(x->base)) {
-        return true;
-    }
-    hd__node *n = regenerate(x);
-    if (!n) {
-        return false;
-    }
-    hd__attach(x, n, 0);
-    x->view_version = hd__storage_version(x);
-    return true;
 }
 
 hd__out_extra *hd__extra_of(hd_tensor *x)

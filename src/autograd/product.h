@@ -20,7 +20,7 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
 hd__matrix hd__matrix_t(hd__matrix x); /* the matrices transposed */
 
 /* c = a b, computed; all of one dtype but bool. Batches broadcast; a batch dim that a or b has and
- * c lacks is summed over, in order. c is contiguous. bias: (c.cols,), added to each row, or NULL. */
+ * c lacks is summed over, in order. c is contiguous. bias: (c.cols,) for each row, or NULL. */
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias);
 
 /* Are the dtypes of a and b the same, and none bool? Else HD_DTYPE: "hd_dot: float32 and float64:

@@ -80,7 +80,7 @@ hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *a)
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__hold(x->base ? x->base : x);
-    y->view_version = hd__storage_version(y);
+    atomic_init(&y->view_version, hd__storage_version(y));
     y->flags |= (uint8_t)(x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW));
     if (!hd__grad_mode_on) {
         y->flags |= HD__F_NO_GRAD_VIEW;
@@ -222,7 +222,7 @@ static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
     }
     bool fail = false;
     hd__node_release(inner->edges[0].node); /* the view's: the base's takes its place */
-    inner->edges[0] = hd__edge_of(base, &fail);
+    inner->edges[0] = hd__edge_of(inner->op->name, base, &fail);
     memcpy(n->edges, inner->edges, (size_t)inner->n_in * sizeof *n->edges);
     hd__node_stamp(n);
     inner->borrows = true;
@@ -237,45 +237,33 @@ static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
     return n;
 }
 
-/* retain_grad follows the tensor to its new node; other hooks stay with the old value. */
-static bool move_retain_grad(hd_tensor *x, hd__node *to)
-{
-    hd__node *from = x->attachment;
-    hd__out_extra *e = from ? from->outs[x->output].extra : NULL;
-    if (!e || !e->retain_grad) {
-        return true;
-    }
-    to->outs[0].extra = hd__alloc_zeroed(sizeof *e);
-    if (!to->outs[0].extra) {
-        return false;
-    }
-    to->outs[0].extra->retain_grad = true;
-    to->outs[0].extra->grad = e->grad;
-    e->retain_grad = false;
-    e->grad = NULL;
-    return true;
-}
-
 static hd_tensor *rebase(hd_tensor *x, hd__node *n)
 {
     hd_tensor *whole = x->base ? x->base : x;
     if (x->base) {
         n = slices_node(x, n);
     }
-    if (!n || !move_retain_grad(whole, n)) {
+    if (!n || !hd__move_retain_grad(whole, n)) {
         hd__node_release(n);
         return NULL;
     }
     hd__attach(whole, n, 0);
-    return hd__refresh_view(x) ? x : NULL;
+    atomic_store_explicit(&x->view_version, hd__storage_version(x) - 1, memory_order_relaxed);
+    return hd__refresh_view(n->op->name, x) ? x : NULL;
 }
 
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *a)
 {
+    bool records = hd__is_float(x->dtype) && any_wants_grad(a->n_in, a->in);
+    if (records && !hd__refresh_view(op->name, x)) {
+        return NULL;
+    }
     hd__bump(x);
-    if (!hd__is_float(x->dtype) || !any_wants_grad(a->n_in, a->in)) {
+    if (!records) {
         return x;
     }
+    /* the node's input is x before the change, whatever version it has now */
+    atomic_store_explicit(&x->view_version, hd__storage_version(x), memory_order_relaxed);
     hd__node *n = node_for(op, 1, &x, a);
     return n ? rebase(x, n) : NULL;
 }

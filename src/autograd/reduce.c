@@ -93,16 +93,21 @@ static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op sum_op = {.name = "SumBackward0", .backward = sum_backward};
 static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backward};
 
-static hd_tensor *sum(const char *function, const hd_tensor *x, hd__span s)
+static bool sum_into(const char *function, hd_tensor *y, const hd_tensor *x, uint32_t mask)
+{
+    return hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, x, mask, 0, NULL);
+}
+
+static hd_tensor *sum(const char *function, hd_tensor *x, hd__span s)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : (hd_dtype)x->dtype;
     hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, d);
+    if (!y || d == (hd_dtype)x->dtype) {
+        return y && sum_into(function, y, x, s.mask) ? y : NULL;
+    }
     HD_SCOPE;
-    const hd_tensor *numbers = x->dtype == HD_BOOL ? hd__cast((hd_tensor *)x, d) : x;
-    bool ok = y && numbers &&
-              hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, numbers, s.mask, 0,
-                         NULL);
-    return ok ? y : NULL;
+    hd_tensor *numbers = hd__cast(x, d);
+    return numbers && sum_into(function, y, numbers, s.mask) ? y : NULL;
 }
 
 static hd_tensor *recorded_sum(const char *function, const hd__op *op, hd_tensor *x, hd__span s)

@@ -7,6 +7,8 @@
 #include "autograd/reduce.h"
 #include "tensor/kernels/softmax.h"
 
+enum { FEW = 16384 }; /* elements not worth a task of the pool */
+
 /* ---------------------------------------------------------------- helpers */
 
 /* x as the kernels of the last dim take it: with elements side by side there. */
@@ -15,22 +17,36 @@ static hd_tensor *with_dense_rows(hd_tensor *x)
     return x->ndim == 0 || x->strides[x->ndim - 1] == 1 ? x : hd__contiguous(x);
 }
 
+/* Few contiguous rows: one call of the kernel of the last dim. */
+static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
+{
+    int64_t n = x->sizes[x->ndim - 1];
+    if (n == 0 || x->numel > FEW || !hd__contig(x) || (y && !hd__contig(y))) {
+        return false;
+    }
+    hdk_lanes l = {.n = n, .k = x->numel / n, .sn = {1, 1, 1}, .sk = {n, n, n}};
+    f(&l, (void *[]){hd__ptr(out), hd__ptr(x), y ? hd__ptr(y) : NULL}, 0);
+    return true;
+}
+
 /* A new tensor from x, and y if it is one, of the same shape, by the kernel for dim. */
 static hd_tensor *along(const char *function, const hdk_lane_kernel kernels[2][2], int dim,
                         hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
     hd_tensor *out = hd__empty(function, (hd_dtype)x->dtype, x->ndim, x->sizes);
+    hdk_lane_kernel f = kernels[last ? HDK_LAST : HDK_OTHER][x->dtype];
+    if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
+        return out;
+    }
     HD_SCOPE;
-    x = last ? with_dense_rows(x) : x;
-    bool of_result = y != NULL;
-    y = last && y ? with_dense_rows(y) : y;
-    if (!out || !x || (of_result && !y)) {
+    hd_tensor *in = last ? with_dense_rows(x) : x, *also = y && last ? with_dense_rows(y) : y;
+    if (!out || !in || (y && !also)) {
         return NULL;
     }
     hd__lanes w;
-    hd__lanes_init(&w, dim, y ? 3 : 2, (hd_tensor *[]){out, x, y});
-    hd__lanes_run(&w, kernels[last ? HDK_LAST : HDK_OTHER][x->dtype], 0);
+    hd__lanes_init(&w, dim, y ? 3 : 2, (hd_tensor *[]){out, in, also});
+    hd__lanes_run(&w, f, 0);
     return out;
 }
 

@@ -1,4 +1,5 @@
-/* rng.h - the generator's state, for the files of base that draw from it. */
+/* rng.h - the generator's state, for the files of base that draw from it and for the one of tensor
+ * that saves it. */
 #ifndef HEED_BASE_RNG_H
 #define HEED_BASE_RNG_H
 

@@ -179,7 +179,7 @@ static const hd__entry *find_entry(const hd_module *m, const char *name, size_t 
     return NULL;
 }
 
-/* Follows name's parts but the last, which it leaves in *name; NULL where there is no such child. */
+/* Follows name's parts but the last, which it leaves in *name; NULL: there is no such child. */
 static const hd_module *descend(const hd_module *m, const char **name)
 {
     for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {

@@ -169,17 +169,19 @@ hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
 /* From both ends to the middle, each with one rounding, so that both ends are exact. */
 static void linspace_f32(float *y, float a, float b, int64_t n)
 {
-    float step = n > 1 ? (b - a) / (float)(n - 1) : 0;
+    float step = (b - a) / (float)(n - 1);
     for (int64_t i = 0; i < n; i++) {
         y[i] = i < n / 2 ? fmaf(step, (float)i, a) : fmaf(-step, (float)(n - 1 - i), b);
     }
 }
 
-static void linspace_f64(double *y, double a, double b, int64_t n)
+/* float64, and int64, which cuts each value. */
+static void linspace_f64(hd_dtype d, char *y, double a, double b, int64_t n)
 {
-    double step = n > 1 ? (b - a) / (double)(n - 1) : 0;
-    for (int64_t i = 0; i < n; i++) {
-        y[i] = i < n / 2 ? fma(step, (double)i, a) : fma(-step, (double)(n - 1 - i), b);
+    double step = (b - a) / (double)(n - 1);
+    for (int64_t i = 0; i < n; i++, y += sizeof(double)) {
+        double v = i < n / 2 ? fma(step, (double)i, a) : fma(-step, (double)(n - 1 - i), b);
+        hd__scalar_bytes(d, hd_scalar_double(v), y);
     }
 }
 
@@ -188,12 +190,15 @@ hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
     if (!hd__dtype_arg("hd_linspace", d)) {
         return NULL;
     }
-    if (!hd__is_float(d)) {
-        return hd_error_set(HD_DTYPE, "hd_linspace: %s: expected float32 or float64",
-                            hd_dtype_name(d));
+    if (d == HD_BOOL) {
+        return hd_error_set(HD_DTYPE, "hd_linspace: bool: expected float32, float64 or int64");
     }
     if (steps < 0) {
         return hd_error_set(HD_VALUE, "hd_linspace: %" PRId64 " steps: expected 0 or more", steps);
+    }
+    if (!hd__scalar_fits("hd_linspace", d, hd_scalar_double(start)) ||
+        !hd__scalar_fits("hd_linspace", d, hd_scalar_double(end))) {
+        return NULL;
     }
     hd_tensor *y = hd__empty("hd_linspace", d, 1, &steps);
     if (y && steps == 1) {
@@ -201,7 +206,8 @@ hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
     } else if (y && d == HD_FLOAT32) {
         linspace_f32(hd__ptr(y), (float)start, (float)end, steps);
     } else if (y) {
-        linspace_f64(hd__ptr(y), start, end, steps);
+        linspace_f64(d, hd__ptr(y), d == HD_INT64 ? trunc(start) : start,
+                     d == HD_INT64 ? trunc(end) : end, steps);
     }
     return y;
 }

@@ -275,7 +275,7 @@ static hd_tensor *tensor_new(hd_dtype d, hd__storage *s)
     t->attachment = NULL;
     t->attachment_ops = NULL;
     t->base = NULL;
-    t->view_version = 0;
+    atomic_init(&t->view_version, 0);
     t->scope = NULL;
     t->prev = t->next = NULL;
     return t;

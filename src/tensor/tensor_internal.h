@@ -39,7 +39,7 @@ struct hd_tensor {
     void *attachment;          /* the autograd node, or NULL */
     const hd__attachment_ops *attachment_ops;
     hd_tensor *base;           /* the tensor this is a differentiable view of, retained; or NULL */
-    uint32_t view_version;     /* the storage's version that `attachment` of a view belongs to */
+    atomic_uint view_version;     /* the storage's version that `attachment` of a view belongs to */
     hd_scope *scope;           /* the owner, or NULL */
     hd_tensor *prev, *next;    /* in the scope's list */
     int64_t sizes[HD_MAX_DIMS];
@@ -185,6 +185,10 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
 
 /* Bytes, text or anything without a destructor that lives in the innermost scope. */
 void *hd__scope_alloc(const char *function, size_t bytes);
+
+/* "prefix.field", or "field" when prefix is empty: the names of saved state. In the innermost scope;
+ * NULL is taken by every hd_dict function. */
+const char *hd__field(const char *prefix, const char *field);
 
 /* Fills from g on any strides; memory order, not logical order (FACTS: fill order). No bump. */
 bool hd__uniform_fill(hd_tensor *x, double a, double b);

@@ -93,6 +93,24 @@ START_TEST(strict_loading_lists_what_does_not_fit)
 }
 END_TEST
 
+START_TEST(strict_is_about_names)
+{
+    HD_SCOPE;
+    hd_module *m = hd_linear_new(2, 1, true);
+    hd_dict *d = hd_module_state_dict(m);
+    hd_dict_set(d, "gain", hd_ones(HD_FLOAT32, 1));
+    ck_assert(!hd_module_load_state_dict(m, d, true, NULL));
+    ck_error(HD_VALUE, "hd_module_load_state_dict: Linear: unexpected \"gain\"");
+    ck_assert(hd_module_load_state_dict(m, d, false, NULL));
+    ck_assert(hd_dict_remove(d, "gain") && hd_dict_remove(d, "bias"));
+    ck_assert(!hd_module_load_state_dict(m, d, true, NULL));
+    ck_error(HD_VALUE, "hd_module_load_state_dict: Linear: missing \"bias\"");
+    ck_assert(hd_module_load_state_dict(m, d, false, NULL));
+    hd_dict_free(d);
+    hd_module_free(m);
+}
+END_TEST
+
 START_TEST(loose_loading)
 {
     HD_SCOPE;
@@ -215,6 +233,7 @@ Suite *suite_state(void)
         state_dict_shares_memory_and_is_detached,
         loading_copies,
         strict_loading_lists_what_does_not_fit,
+        strict_is_about_names,
         loose_loading,
         only_shapes_are_a_shape_error,
         loading_counts_as_a_change,

@@ -4,7 +4,10 @@
  * accurate as the type, also far from 0. */
 #include "tensor/kernels/norm.h"
 
-enum { LANES = 32 }; /* four vectors of 8 floats */
+enum {
+    LANES = 32, /* partial sums of a row: four vectors of 8 floats */
+    SHORT = 16  /* rows under this many elements are added up in order */
+};
 
 #define T float
 #define F(name) name##_f32

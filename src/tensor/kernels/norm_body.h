@@ -15,6 +15,16 @@ static inline void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T
 {
     T p[LANES] = {0}, q[LANES] = {0};
     int64_t i = 0;
+    if (n < SHORT) {
+        for (; i < n; i++) {
+            T d = x[i] - shift;
+            p[0] += d;
+            q[0] += d * d;
+        }
+        *sum = p[0];
+        *squares = q[0];
+        return;
+    }
     for (; i + LANES <= n; i += LANES) {
         for (int l = 0; l < LANES; l++) {
             T d = x[i + l] - shift;
@@ -77,12 +87,11 @@ static inline void F(row_dx)(const T *restrict x, const T *restrict dy, const T 
             q[l] += g * ((x[i + l] - mean - correction) * rstd);
         }
     }
-    for (int l = 0; i + l < n; l++) {
-        T g = dx[i + l];
-        p[l] += g;
-        q[l] += g * ((x[i + l] - mean - correction) * rstd);
+    for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
+        p[l] += dx[i];
+        q[l] += dx[i] * ((x[i] - mean - correction) * rstd);
     }
-    T of_g = F(fold)(p) / (T)n, of_gu = F(fold)(q) / (T)n;
+    T of_g = (n < SHORT ? p[0] : F(fold)(p)) / (T)n, of_gu = (n < SHORT ? q[0] : F(fold)(q)) / (T)n;
     for (int64_t j = 0; j < n; j++) {
         T u = (x[j] - mean - correction) * rstd;
         dx[j] = rstd * (dx[j] - of_g - u * of_gu);

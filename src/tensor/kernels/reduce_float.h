@@ -6,6 +6,13 @@ static inline double F(moment)(const T *restrict x, int64_t n, double mean, bool
 {
     double p[LANES] = {0}, sum = 0;
     int64_t i = 0;
+    if (n < LANES) {
+        for (; i < n; i++) {
+            double d = (double)x[i] - mean;
+            sum += squared ? d * d : d;
+        }
+        return sum;
+    }
     for (; i + LANES <= n; i += LANES) {
         for (int l = 0; l < LANES; l++) {
             double d = (double)x[i + l] - mean;

@@ -8,7 +8,10 @@
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/vexp.h"
 
-enum { TILE = 128 }; /* lanes side by side */
+enum {
+    TILE = 128, /* lanes side by side */
+    SHORT = 64  /* rows of under 8 elements at a time */
+};
 
 #define T float
 #define F(name) name##_f32
@@ -39,8 +42,9 @@ enum { TILE = 128 }; /* lanes side by side */
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
         (void)p;                                                                                   \
-        for (int64_t j0 = 0; j0 < l->k; j0 += TILE) {                                              \
-            int64_t k = l->k - j0 < TILE ? l->k - j0 : TILE;                                       \
+        int64_t tile = l->sn[1] == 1 ? 8 : TILE; /* rows: as many streams as go well together */   \
+        for (int64_t j0 = 0; j0 < l->k; j0 += tile) {                                              \
+            int64_t k = l->k - j0 < tile ? l->k - j0 : tile;                                       \
             T *restrict y = (T *)data[0] + j0 * l->sk[0];                                          \
             const T *restrict x = (const T *)data[1] + j0 * l->sk[1];                              \
             SUM s[TILE] = {0};                                                                     \

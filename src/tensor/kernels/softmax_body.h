@@ -2,10 +2,43 @@
 
 /* ---------------------------------------------------------------- the last dim: row by row */
 
+/* k rows of under 8 elements side by side: exp runs over all of them at once. */
+static void F(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
+{
+    for (int64_t j = 0; j < k; j++) {
+        T m = x[j * xk];
+        for (int64_t i = 1; i < n; i++) {
+            m = x[j * xk + i] > m ? x[j * xk + i] : m;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            y[j * n + i] = x[j * xk + i] - m;
+        }
+    }
+    F(exp_all)(y, n * k);
+    for (int64_t j = 0; j < k; j++) {
+        T sum = 0;
+        for (int64_t i = 0; i < n; i++) {
+            sum += y[j * n + i];
+        }
+        T scale = 1 / sum;
+        for (int64_t i = 0; i < n; i++) {
+            y[j * n + i] *= scale;
+        }
+    }
+}
+
 static void F(softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n;
     (void)p;
+    if (n > 0 && n < 8 && l->sk[0] == n) {
+        for (int64_t j = 0; j < l->k; j += SHORT) {
+            int64_t k = l->k - j < SHORT ? l->k - j : SHORT;
+            F(softmax_short)
+            ((const T *)data[1] + j * l->sk[1], l->sk[1], n, k, (T *)data[0] + j * n);
+        }
+        return;
+    }
     for (int64_t j = 0; j < l->k && n > 0; j++) {
         T *restrict y = (T *)data[0] + j * l->sk[0];
         const T *x = (const T *)data[1] + j * l->sk[1];

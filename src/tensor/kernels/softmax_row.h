@@ -25,25 +25,41 @@ static inline T F(row_max)(const T *restrict x, int64_t n)
     return m;
 }
 
-/* e = exp(x - m). A tail goes through 8 elements of its own, so that it is vectorised too. */
-static inline void F(row_exp)(const T *restrict x, int64_t n, T m, T *restrict e)
+/* e = exp(e), n a multiple of 8. A function of its own: inlined for 8 elements it is unrolled into
+ * scalar code. */
+static __attribute__((noinline)) void F(exp_blocks)(T *e, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        e[i] = EXP(e[i]);
+    }
+}
+
+/* e = exp(e). A tail goes through 8 elements of its own, so that it is vectorised too. */
+static inline void F(exp_all)(T *e, int64_t n)
 {
     int64_t whole = n & ~(int64_t)7;
-    for (int64_t i = 0; i < whole; i++) {
-        e[i] = EXP(x[i] - m);
+    if (whole > 0) {
+        F(exp_blocks)(e, whole);
     }
     if (whole < n) {
         T tail[8] = {0};
         for (int64_t i = whole; i < n; i++) {
-            tail[i - whole] = x[i] - m;
+            tail[i - whole] = e[i];
         }
-        for (int l = 0; l < 8; l++) {
-            tail[l] = EXP(tail[l]);
-        }
+        F(exp_blocks)(tail, 8);
         for (int64_t i = whole; i < n; i++) {
             e[i] = tail[i - whole];
         }
     }
+}
+
+/* e = exp(x - m) */
+static inline void F(row_exp)(const T *restrict x, int64_t n, T m, T *restrict e)
+{
+    for (int64_t i = 0; i < n; i++) {
+        e[i] = x[i] - m;
+    }
+    F(exp_all)(e, n);
 }
 
 /* Adds a run to the lanes; every run but a lane's last is a multiple of 8. */

@@ -1,0 +1,154 @@
+/* golden_ops.c - runs an operation's cases of ops.txt and grads.txt. */
+#include "golden_ops.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static const hd_dtype dtypes[] = {[GOLDEN_F32] = HD_FLOAT32,
+                                  [GOLDEN_F64] = HD_FLOAT64,
+                                  [GOLDEN_I64] = HD_INT64,
+                                  [GOLDEN_BOOL] = HD_BOOL};
+
+static hd_tensor *tensor_of(const golden_record *r)
+{
+    hd_tensor *x = hd_empty_n(dtypes[r->type], r->ndim, r->sizes);
+    char *bytes = malloc((size_t)r->numel * 8 + 1);
+    for (int64_t i = 0; i < r->numel; i++) {
+        switch (r->type) {
+        case GOLDEN_F32: ((float *)bytes)[i] = (float)r->d[i]; break;
+        case GOLDEN_F64: ((double *)bytes)[i] = r->d[i]; break;
+        case GOLDEN_I64: ((int64_t *)bytes)[i] = r->i[i]; break;
+        default: ((uint8_t *)bytes)[i] = (uint8_t)r->i[i];
+        }
+    }
+    hd_copy_from(x, bytes, (size_t)(r->numel * hd_dtype_size(dtypes[r->type])));
+    free(bytes);
+    return x;
+}
+
+/* A float64 result of float32 inputs may have been rounded to float32 on its way. */
+static bool close_enough(const golden_case *c, double got, double want, bool exact)
+{
+    if (got == want || (isnan(got) && isnan(want))) {
+        return true;
+    }
+    bool single = false;
+    for (int k = 0; k < c->count; k++) {
+        single |= c->records[k].type == GOLDEN_F32;
+    }
+    double relative = single ? 1e-6 : 1e-12, absolute = single ? 1e-7 : 1e-13;
+    return !exact && isfinite(want) && fabs(got - want) <= relative * fabs(want) + absolute;
+}
+
+/* y is the record's tensor: dtype, sizes, values */
+static void same(const golden_case *c, const char *field, hd_tensor *y, bool exact)
+{
+    const golden_record *r = golden_get(c, "%s", field);
+    ck_assert_msg(y && y != HD_NONE, "%s/%s: no result: %s", c->name, field, hd_error_message());
+    ck_assert_msg(hd_dtype_of(y) == dtypes[r->type], "%s/%s: %s, expected %s", c->name, field,
+                  hd_dtype_name(hd_dtype_of(y)), hd_dtype_name(dtypes[r->type]));
+    hd_tensor *like = hd_empty_n(dtypes[r->type], r->ndim, r->sizes);
+    ck_assert_msg(hd_ndim(y) == r->ndim &&
+                      memcmp(hd_sizes(y), r->sizes, sizeof(int64_t) * (size_t)r->ndim) == 0,
+                  "%s/%s: %s, expected %s", c->name, field, hd_shape_repr(y), hd_shape_repr(like));
+    for (int64_t i = 0; i < r->numel; i++) {
+        int64_t index[HD_MAX_DIMS], rest = i;
+        for (int d = r->ndim - 1; d >= 0; d--) {
+            index[d] = rest % r->sizes[d];
+            rest /= r->sizes[d];
+        }
+        double got = hd_get_n(y, r->ndim, index);
+        bool ok = r->i ? hd_get_int_n(y, r->ndim, index) == r->i[i]
+                       : close_enough(c, got, r->d[i], exact);
+        ck_assert_msg(ok, "%s/%s: element %lld is %.17g, expected %.17g", c->name, field,
+                      (long long)i, got, r->d[i]);
+    }
+}
+
+static void scalars_of(golden_args *a)
+{
+    for (int k = 0; k < GOLDEN_SCALARS; k++) {
+        const golden_record *r = golden_get(a->c, "s%d", k);
+        if (r) {
+            a->s[k] = r->i ? hd_scalar_int(r->i[0]) : hd_scalar_double(r->d[0]);
+        }
+    }
+}
+
+static bool in_place(const char *op)
+{
+    return op[strlen(op) - 1] == '_' || strcmp(op, "setitem") == 0;
+}
+
+static void run_case(const golden_case *c, const golden_op *op)
+{
+    HD_SCOPE;
+    golden_args a = {.c = c};
+    hd_tensor *leaves[GOLDEN_INPUTS];
+    for (const golden_record *r; (r = golden_get(c, "in%d", a.n)); a.n++) {
+        leaves[a.n] = tensor_of(r);
+        if (golden_get(c, "grad%d", a.n)) {
+            hd_requires_grad_(leaves[a.n], true);
+        }
+        a.x[a.n] = a.n == 0 && in_place(op->op) ? hd_clone(leaves[0]) : leaves[a.n];
+    }
+    scalars_of(&a);
+    hd_tensor *y = op->f(&a);
+    if (golden_get(c, "error")) {
+        ck_assert_msg(!y, "%s: a result, expected an error like: %s", c->name,
+                      golden_text(c, "error", ""));
+        ck_assert_msg(strncmp(hd_error_message(), "hd_", 3) == 0, "%s: message '%s'", c->name,
+                      hd_error_message());
+        hd_error_clear();
+        return;
+    }
+    same(c, golden_get(c, "out") ? "out" : "out0", y, op->exact);
+    for (int k = 1; golden_get(c, "out%d", k); k++) {
+        char field[16];
+        snprintf(field, sizeof field, "out%d", k);
+        same(c, field, a.extra[k - 1], op->exact);
+    }
+    const golden_record *gy = golden_get(c, "gy");
+    if (gy) {
+        ck_assert_msg(hd_backward_with(y, tensor_of(gy), false), "%s: %s", c->name,
+                      hd_error_message());
+    }
+    for (int k = 0; k < a.n; k++) {
+        char field[16];
+        snprintf(field, sizeof field, "grad%d", k);
+        if (golden_get(c, "%s", field)) {
+            same(c, field, hd_grad(leaves[k]), op->exact);
+        }
+    }
+    ck_assert_str_eq(hd_error_message(), "");
+}
+
+static void run_file(const char *path, int n, const golden_op *ops, int *counts)
+{
+    golden_file *f = golden_read(path);
+    ck_assert_ptr_nonnull(f);
+    for (int k = 0; k < f->count; k++) {
+        const char *name = golden_text(&f->cases[k], "op", "");
+        for (int i = 0; i < n; i++) {
+            if (strcmp(ops[i].op, name) == 0) {
+                run_case(&f->cases[k], &ops[i]);
+                counts[i]++;
+            }
+        }
+    }
+    golden_free(f);
+}
+
+void golden_ops_check(int n, const golden_op *ops)
+{
+    int counts[64] = {0};
+    ck_assert_int_le(n, 64);
+    run_file(GOLDEN_DIR "/ops.txt", n, ops, counts);
+    run_file(GOLDEN_DIR "/grads.txt", n, ops, counts);
+    for (int i = 0; i < n; i++) {
+        ck_assert_msg(counts[i] > 0, "no case of %s", ops[i].op);
+    }
+}

@@ -1,0 +1,28 @@
+/* golden_ops.h - runs an operation's cases of ops.txt and grads.txt (tests/golden/README.md). */
+#ifndef HEED_TESTS_GOLDEN_OPS_H
+#define HEED_TESTS_GOLDEN_OPS_H
+
+#include "golden_reader.h"
+#include "heed/autograd.h"
+
+enum { GOLDEN_INPUTS = 4, GOLDEN_SCALARS = 3, GOLDEN_EXTRA = 8 };
+
+/* One case's arguments. Further ones: golden_int(a->c, "dim", 0) and so on. */
+typedef struct golden_args {
+    int n;
+    hd_tensor *x[GOLDEN_INPUTS]; /* in-place operations may write to x[0] */
+    hd_scalar s[GOLDEN_SCALARS];
+    const golden_case *c;
+    hd_tensor *extra[GOLDEN_EXTRA]; /* for f to fill: results 1, 2, ... */
+} golden_args;
+
+typedef struct golden_op {
+    const char *op; /* as in the files: "mul_scalar" */
+    hd_tensor *(*f)(golden_args *a);
+    bool exact; /* else to 1e-6 (float64: 1e-12) of the value plus 1e-7 */
+} golden_op;
+
+/* Fails the running test at the first case that differs, or for an op without a case. */
+void golden_ops_check(int n, const golden_op *ops);
+
+#endif

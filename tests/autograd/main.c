@@ -1,0 +1,20 @@
+/* main.c - runs every suite of the autograd layer. */
+#include <stdlib.h>
+
+#include "suites.h"
+
+#define ENTRY(name) suite_##name,
+
+static Suite *(*const suites[])(void) = {AUTOGRAD_SUITES(ENTRY)};
+
+int main(void)
+{
+    SRunner *runner = srunner_create(NULL);
+    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
+        srunner_add_suite(runner, suites[i]());
+    }
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,27 @@
+/* suites.h - the suites of the autograd layer, one a topic: add a name here, and write
+ * `Suite *suite_<name>(void)`. */
+#ifndef HEED_TESTS_AUTOGRAD_SUITES_H
+#define HEED_TESTS_AUTOGRAD_SUITES_H
+
+#include <check.h>
+
+#define AUTOGRAD_SUITES(X)                                                                         \
+    X(engine)                                                                                      \
+    X(inplace_history)                                                                             \
+    X(user_op)                                                                                     \
+    X(arith)                                                                                       \
+    X(unary)                                                                                       \
+    X(compare)                                                                                     \
+    X(inplace)                                                                                     \
+    X(gradcheck)                                                                                   \
+    X(matmul)                                                                                      \
+    X(index)                                                                                       \
+    X(random)                                                                                      \
+    X(reduce)                                                                                      \
+    X(softmax)                                                                                     \
+    X(loss)
+
+#define DECLARE_SUITE(name) Suite *suite_##name(void);
+AUTOGRAD_SUITES(DECLARE_SUITE)
+
+#endif

@@ -1,0 +1,282 @@
+/* test_arith.c - arithmetic: PyTorch's values and dtypes, loops against plain ones, layouts of
+ * results, errors. */
+#include "autograd/elementwise.h"
+#include "golden_ops.h"
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+
+/* ---------------------------------------------------------------- golden */
+
+#define TWO(f)                                                                                     \
+    static hd_tensor *f##_case(golden_args *a)                                                     \
+    {                                                                                              \
+        return hd_##f(a->x[0], a->x[1]);                                                           \
+    }
+#define NUMBER(f)                                                                                  \
+    static hd_tensor *f##_scalar_case(golden_args *a)                                              \
+    {                                                                                              \
+        return hd_##f##_scalar(a->x[0], a->s[0]);                                                  \
+    }
+TWO(add)
+TWO(sub)
+TWO(mul)
+TWO(div)
+TWO(pow)
+TWO(maximum)
+TWO(minimum)
+NUMBER(add)
+NUMBER(sub)
+NUMBER(mul)
+NUMBER(div)
+NUMBER(pow)
+NUMBER(rsub)
+NUMBER(rdiv)
+
+static hd_tensor *neg_case(golden_args *a)
+{
+    return hd_neg(a->x[0]);
+}
+
+static hd_tensor *where_case(golden_args *a)
+{
+    return hd_where(a->x[0], a->x[1], a->x[2]);
+}
+
+START_TEST(golden)
+{
+    static const golden_op ops[] = {
+        {"add", add_case, true},
+        {"sub", sub_case, true},
+        {"mul", mul_case, true},
+        {"div", div_case, true},
+        {"pow", pow_case, false},
+        {"maximum", maximum_case, true},
+        {"minimum", minimum_case, true},
+        {"add_scalar", add_scalar_case, true},
+        {"sub_scalar", sub_scalar_case, true},
+        {"mul_scalar", mul_scalar_case, true},
+        {"div_scalar", div_scalar_case, true},
+        {"pow_scalar", pow_scalar_case, false},
+        {"rsub_scalar", rsub_scalar_case, true},
+        {"rdiv_scalar", rdiv_scalar_case, true},
+        {"neg", neg_case, true},
+        {"where", where_case, true},
+    };
+    golden_ops_check(sizeof ops / sizeof ops[0], ops);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- loops against plain ones */
+
+enum { MOST = 70, GUARD = 4 };
+
+static double plain(int op, double a, double b)
+{
+    switch (op) {
+    case HDK_ADD: return a + b;
+    case HDK_SUB: return a - b;
+    case HDK_MUL: return a * b;
+    case HDK_DIV: return a / b;
+    case HDK_MAXIMUM: return a > b ? a : b;
+    default: return a < b ? a : b;
+    }
+}
+
+/* n elements with steps of sa and sb elements; y is filled with NaN, and NaN behind it stays. */
+#define LOOP_CASE(name, T, DTYPE)                                                                  \
+    static void name(int op, int64_t n, int64_t sy, int64_t sa, int64_t sb)                        \
+    {                                                                                              \
+        T a[2 * MOST], b[2 * MOST], y[2 * MOST + GUARD];                                           \
+        for (int i = 0; i < 2 * MOST; i++) {                                                       \
+            a[i] = (T)(i * 0.75 - 20);                                                             \
+            b[i] = (T)(11 - i * 0.5 + (i == 22));                                                  \
+        }                                                                                          \
+        for (int i = 0; i < 2 * MOST + GUARD; i++) {                                               \
+            y[i] = (T)NAN;                                                                         \
+        }                                                                                          \
+        char *data[] = {(char *)y, (char *)a, (char *)b};                                          \
+        const int64_t w = sizeof(T), strides[] = {sy * w, sa * w, sb * w};                         \
+        hdk_binary()->of[op][DTYPE](data, strides, n, NULL);                                       \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            T want = (T)plain(op, a[i * sa], b[i * sb]);                                           \
+            ck_assert_msg(y[i * sy] == want, #name " op %d, n %d, %d: %.9g, expected %.9g", op,    \
+                          (int)n, (int)i, (double)y[i * sy], (double)want);                        \
+        }                                                                                          \
+        for (int64_t i = n * sy; i < 2 * MOST + GUARD; i++) {                                      \
+            ck_assert(isnan(y[i]));                                                                \
+        }                                                                                          \
+    }
+
+LOOP_CASE(loop_f32, float, HD_FLOAT32)
+LOOP_CASE(loop_f64, double, HD_FLOAT64)
+
+START_TEST(loops_at_every_length_and_stride)
+{
+    static const int64_t steps[][3] = {{1, 1, 1}, {1, 1, 0}, {1, 0, 1}, {1, 2, 1},
+                                       {2, 1, 1}, {1, 0, 0}, {2, 2, 2}};
+    for (int op = HDK_ADD; op <= HDK_MINIMUM; op++) {
+        for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
+            for (int64_t n = 0; n <= MOST; n++) {
+                loop_f32(op, n, steps[s][0], steps[s][1], steps[s][2]);
+                loop_f64(op, n, steps[s][0], steps[s][1], steps[s][2]);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(integers_wrap)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_empty(HD_INT64, 2);
+    hd_set(x, INT64_MAX, 0);
+    hd_set(x, INT64_MIN, 1);
+    ck_repr(hd_add_scalar(x, 1), "tensor([-9223372036854775808, -9223372036854775807])");
+    ck_repr(hd_sub_scalar(x, 1), "tensor([9223372036854775806, 9223372036854775807])");
+    ck_repr(hd_mul_scalar(x, 2), "tensor([-2,  0])");
+    ck_repr(hd_neg(x), "tensor([-9223372036854775807, -9223372036854775808])");
+}
+END_TEST
+
+START_TEST(large_results_do_not_depend_on_threads)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_arange_as(HD_FLOAT32, 0, 100003, 1), *b = hd_full(HD_FLOAT32, 0.1, 100003);
+    int before = hd_num_threads();
+    hd_set_num_threads(1);
+    hd_tensor *one = hd_mul(a, b);
+    hd_set_num_threads(3);
+    hd_tensor *three = hd_mul(a, b);
+    hd_set_num_threads(before);
+    const float *p = hd_data(one), *q = hd_data(three);
+    for (int64_t i = 0; i < 100003; i++) {
+        ck_assert(p[i] == (float)i * 0.1f && q[i] == p[i]);
+    }
+}
+END_TEST
+
+/* Rows against columns, in a shape that the iterator cannot merge. */
+START_TEST(broadcast_against_a_double_loop)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_view(hd_arange_as(HD_FLOAT64, 0, 30, 1), 5, 1, 6);
+    hd_tensor *b = hd_transpose(hd_view(hd_arange_as(HD_FLOAT64, 0, 28, 1), 7, 4), 0, 1);
+    b = hd_unsqueeze(b, -1); /* (4, 7, 1) */
+    hd_tensor *y = hd_sub(hd_unsqueeze(a, 1), b);
+    ck_assert_str_eq(hd_shape_repr(y), "torch.Size([5, 4, 7, 6])");
+    for (int64_t i = 0; i < 5; i++) {
+        for (int64_t j = 0; j < 4 * 7 * 6; j++) {
+            int64_t p = j / 42, q = j / 6 % 7, r = j % 6;
+            ck_assert(hd_get(y, i, p, q, r) == (double)(i * 6 + r) - (double)(q * 4 + p));
+        }
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- layouts, as PyTorch's */
+
+static hd_tensor *zeros_t(void) /* (3, 2), strides (1, 3) */
+{
+    return hd_transpose(hd_zeros(HD_FLOAT32, 2, 3), 0, 1);
+}
+
+#define ck_strides(x, ...)                                                                         \
+    do {                                                                                           \
+        const hd_tensor *x_ = (x);                                                                 \
+        int64_t want_[] = {__VA_ARGS__};                                                           \
+        ck_assert_ptr_nonnull(x_);                                                                 \
+        for (int i_ = 0; i_ < hd_ndim(x_); i_++) {                                                 \
+            ck_assert_int_eq(hd_stride(x_, i_), want_[i_]);                                        \
+        }                                                                                          \
+    } while (0)
+
+START_TEST(results_lie_as_their_inputs_do)
+{
+    HD_SCOPE;
+    hd_tensor *row = hd_zeros(HD_FLOAT32, 3, 2), *cube = hd_zeros(HD_FLOAT32, 2, 3, 4);
+    ck_strides(hd_add_scalar(zeros_t(), 1), 1, 3);
+    ck_strides(hd_add(zeros_t(), zeros_t()), 1, 3);
+    ck_strides(hd_add(zeros_t(), row), 1, 3);
+    ck_strides(hd_add(row, zeros_t()), 2, 1);
+    ck_strides(hd_mul_scalar(hd_permute(cube, 2, 0, 1), 2), 1, 12, 4);
+    ck_strides(hd_add_scalar(hd_slice_step(hd_zeros(HD_FLOAT32, 4, 6), 1, 0, HD_END, 2), 1), 3, 1);
+    ck_strides(hd_add_scalar(hd_expand(hd_zeros(HD_FLOAT32, 3, 1), 3, 4), 1), 4, 1);
+    ck_strides(hd_add(hd_zeros(HD_FLOAT32, 1, 2), zeros_t()), 1, 3);
+    ck_strides(hd_add(zeros_t(), hd_zeros(HD_FLOAT64, 3, 2)), 1, 3);
+    ck_strides(hd_relu(zeros_t()), 1, 3);
+    ck_strides(hd_eq_scalar(zeros_t(), 0), 1, 3);
+    ck_strides(hd_where(hd_ones(HD_BOOL, 3, 1), zeros_t(), hd_zeros(HD_FLOAT32, 2)), 1, 3);
+    ck_strides(hd_masked_fill(zeros_t(), hd_ones(HD_BOOL, 3, 2), 1), 2, 1);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- names, errors */
+
+START_TEST(grad_fn_names)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true);
+    ck_assert_str_eq(hd_grad_fn(hd_add(a, a)), "AddBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_sub_scalar(a, 1)), "SubBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_rsub_scalar(a, 1)), "RsubBackward1");
+    ck_assert_str_eq(hd_grad_fn(hd_rdiv_scalar(a, 1)), "MulBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_div_scalar(a, 2)), "DivBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_pow_scalar(a, 2)), "PowBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_pow(a, a)), "PowBackward1");
+    ck_assert_str_eq(hd_grad_fn(hd_maximum(a, a)), "MaximumBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_minimum(a, a)), "MinimumBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_neg(a)), "NegBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_where(hd_gt_scalar(a, 1), a, a)), "WhereBackward0");
+}
+END_TEST
+
+START_TEST(errors)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_zeros(HD_FLOAT32, 2, 3), *b = hd_zeros(HD_FLOAT32, 4);
+    hd_tensor *i = hd_zeros(HD_INT64, 2), *t = hd_zeros(HD_BOOL, 2);
+    ck_assert_ptr_null(hd_add(a, NULL));
+    ck_error(HD_NULL_ARG, "hd_add: b is NULL");
+    ck_assert_ptr_null(hd_mul(HD_NONE, a));
+    ck_error(HD_NULL_ARG, "hd_mul: a is HD_NONE: expected a tensor");
+    ck_assert_ptr_null(hd_add(a, b));
+    ck_error(HD_SHAPE, "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast");
+    ck_assert_ptr_null(hd_where(t, a, b));
+    ck_error(HD_SHAPE, "hd_where: (2,) and (2, 3) and (4,): sizes 2 and 3 at dim -1 do not "
+                       "broadcast");
+    ck_assert_ptr_null(hd_where(i, a, a));
+    ck_error(HD_DTYPE, "hd_where: condition of int64: expected bool");
+    ck_assert_ptr_null(hd_sub(t, i));
+    ck_error(HD_DTYPE, "hd_sub: bool and int64: expected no bool (hd_logical_xor, hd_logical_not)");
+    ck_assert_ptr_null(hd_rsub_scalar(t, 1));
+    ck_error(
+        HD_DTYPE,
+        "hd_rsub_scalar: bool and a number: expected no bool (hd_logical_xor, hd_logical_not)");
+    ck_assert_ptr_null(hd_pow(t, t));
+    ck_error(HD_DTYPE, "hd_pow: bool and bool: expected numbers");
+    ck_assert_ptr_null(hd_neg(t));
+    ck_error(HD_DTYPE, "hd_neg: bool: expected numbers (hd_logical_not)");
+    ck_assert_ptr_null(hd_pow_scalar(i, -2));
+    ck_error(HD_VALUE, "hd_pow_scalar: int64 to the power -2: expected an exponent of 0 or more "
+                       "for integers");
+    ck_assert_ptr_null(hd_neg(hd_add(hd_sub(a, b), a)));
+    ck_error(HD_SHAPE, "hd_sub: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast");
+}
+END_TEST
+
+Suite *suite_arith(void)
+{
+    Suite *s = suite_create("arith");
+    TCase *t = tcase_create("arith");
+    tcase_add_test(t, golden);
+    tcase_add_test(t, loops_at_every_length_and_stride);
+    tcase_add_test(t, integers_wrap);
+    tcase_add_test(t, large_results_do_not_depend_on_threads);
+    tcase_add_test(t, broadcast_against_a_double_loop);
+    tcase_add_test(t, results_lie_as_their_inputs_do);
+    tcase_add_test(t, grad_fn_names);
+    tcase_add_test(t, errors);
+    suite_add_tcase(s, t);
+    return s;
+}

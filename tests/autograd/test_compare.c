@@ -1,0 +1,179 @@
+/* test_compare.c - comparison and logic: PyTorch's values, loops against plain ones, errors. */
+#include "golden_ops.h"
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+#include "tensor/kernels/elementwise.h"
+
+#define TWO(f)                                                                                     \
+    static hd_tensor *f##_case(golden_args *a)                                                     \
+    {                                                                                              \
+        return hd_##f(a->x[0], a->x[1]);                                                           \
+    }
+
+#define NUMBER(f)                                                                                  \
+    static hd_tensor *f##_scalar_case(golden_args *a)                                              \
+    {                                                                                              \
+        return hd_##f##_scalar(a->x[0], a->s[0]);                                                  \
+    }
+
+TWO(eq)
+TWO(ne)
+TWO(lt)
+TWO(le)
+TWO(gt)
+TWO(ge)
+NUMBER(eq)
+NUMBER(ne)
+NUMBER(lt)
+NUMBER(le)
+NUMBER(gt)
+NUMBER(ge)
+TWO(logical_and)
+TWO(logical_or)
+TWO(logical_xor)
+
+static hd_tensor *logical_not_case(golden_args *a)
+{
+    return hd_logical_not(a->x[0]);
+}
+
+static hd_tensor *answer(bool yes)
+{
+    return hd_error_code() == HD_OK ? hd_scalar_tensor(HD_BOOL, yes) : NULL;
+}
+
+static hd_tensor *equal_case(golden_args *a)
+{
+    return answer(hd_equal(a->x[0], a->x[1]));
+}
+
+static hd_tensor *allclose_case(golden_args *a)
+{
+    return answer(hd_allclose(a->x[0], a->x[1], golden_double(a->c, "rtol", -1),
+                              golden_double(a->c, "atol", -1),
+                              golden_int(a->c, "equal_nan", 0) != 0));
+}
+
+START_TEST(golden)
+{
+    static const golden_op ops[] = {
+        {"eq", eq_case, true},
+        {"ne", ne_case, true},
+        {"lt", lt_case, true},
+        {"le", le_case, true},
+        {"gt", gt_case, true},
+        {"ge", ge_case, true},
+        {"eq_scalar", eq_scalar_case, true},
+        {"ne_scalar", ne_scalar_case, true},
+        {"lt_scalar", lt_scalar_case, true},
+        {"le_scalar", le_scalar_case, true},
+        {"gt_scalar", gt_scalar_case, true},
+        {"ge_scalar", ge_scalar_case, true},
+        {"logical_and", logical_and_case, true},
+        {"logical_or", logical_or_case, true},
+        {"logical_xor", logical_xor_case, true},
+        {"logical_not", logical_not_case, true},
+        {"equal", equal_case, true},
+        {"allclose", allclose_case, true},
+    };
+    golden_ops_check(sizeof ops / sizeof ops[0], ops);
+}
+END_TEST
+
+static bool plain(int op, double a, double b)
+{
+    const bool results[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
+    return results[op];
+}
+
+/* Every length up to 70, a number on the right or not; bytes behind the result stay. */
+START_TEST(loops_against_plain_ones)
+{
+    enum { MOST = 70 };
+    for (int op = HDK_EQ; op <= HDK_GE; op++) {
+        for (int64_t n = 0; n <= MOST; n++) {
+            float a[MOST], b[MOST];
+            uint8_t y[MOST + 1];
+            memset(y, 0xee, sizeof y);
+            for (int i = 0; i < MOST; i++) {
+                a[i] = i % 9 == 4 ? NAN : (float)(i % 5);
+                b[i] = (float)(i % 3);
+            }
+            char *data[] = {(char *)y, (char *)a, (char *)b};
+            const int64_t strides[] = {1, 4, n % 2 ? 0 : 4};
+            hdk_binary()->compare[op][HD_FLOAT32](data, strides, n, NULL);
+            for (int64_t i = 0; i < n; i++) {
+                ck_assert_int_eq(y[i], plain(op, a[i], b[n % 2 ? 0 : i]));
+            }
+            ck_assert_int_eq(y[n], 0xee);
+        }
+    }
+}
+END_TEST
+
+START_TEST(equal_and_allclose)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_transpose(hd_arange(0, 6, 1), 0, 0), *b = hd_arange_as(HD_FLOAT64, 0, 6, 1);
+    ck_assert(hd_equal(a, b)); /* of two dtypes, as PyTorch */
+    ck_assert(!hd_equal(a, hd_arange(0, 5, 1)));
+    hd_tensor *x = hd_view(b, 2, 3);
+    ck_assert(hd_equal(hd_transpose(x, 0, 1), hd_transpose(hd_clone(x), 0, 1)));
+    ck_assert(hd_allclose(x, hd_add_scalar(x, 1e-9), 1e-5, 1e-8, false));
+    ck_assert(!hd_allclose(x, hd_add_scalar(x, 1e-3), 1e-5, 1e-8, false));
+    hd_tensor *i = hd_full(HD_INT64, 16777217, 1), *j = hd_full(HD_INT64, 16777216, 1);
+    ck_assert(!hd_allclose(i, j, 0, 0, false));   /* exactly */
+    ck_assert(hd_allclose(i, j, 1e-9, 0, false)); /* in float32 */
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(results_have_no_gradient)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true);
+    ck_assert(!hd_requires_grad(hd_eq(a, a)));
+    ck_assert(!hd_requires_grad(hd_logical_not(a)));
+}
+END_TEST
+
+START_TEST(errors)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_zeros(HD_FLOAT32, 2, 3), *b = hd_zeros(HD_FLOAT64, 2);
+    ck_assert_ptr_null(hd_eq(a, NULL));
+    ck_error(HD_NULL_ARG, "hd_eq: b is NULL");
+    ck_assert_ptr_null(hd_lt_scalar(NULL, 1));
+    ck_error(HD_NULL_ARG, "hd_lt_scalar: x is NULL");
+    ck_assert_ptr_null(hd_ge(a, b));
+    ck_error(HD_SHAPE, "hd_ge: (2, 3) and (2,): sizes 3 and 2 at dim -1 do not broadcast");
+    ck_assert_ptr_null(hd_logical_xor(a, b));
+    ck_error(HD_SHAPE, "hd_logical_xor: (2, 3) and (2,): sizes 3 and 2 at dim -1 do not broadcast");
+    ck_assert_ptr_null(hd_logical_not(HD_NONE));
+    ck_error(HD_NULL_ARG, "hd_logical_not: x is HD_NONE: expected a tensor");
+    ck_assert(!hd_equal(a, NULL));
+    ck_error(HD_NULL_ARG, "hd_equal: b is NULL");
+    ck_assert(!hd_allclose(a, b, 0, 0, false));
+    ck_error(HD_SHAPE, "hd_allclose: (2, 3) and (2,): sizes 3 and 2 at dim -1 do not broadcast");
+    ck_assert(!hd_allclose(a, hd_zeros(HD_FLOAT64, 3), 0, 0, false));
+    ck_error(HD_DTYPE, "hd_allclose: float32 and float64: expected one dtype");
+    ck_assert(!hd_allclose(a, a, -1, 0, false));
+    ck_error(HD_VALUE, "hd_allclose: rtol -1 and atol 0: expected 0 or more");
+    ck_assert(!hd_allclose(a, a, 0, NAN, false));
+    ck_error(HD_VALUE, "hd_allclose: rtol 0 and atol nan: expected 0 or more");
+}
+END_TEST
+
+Suite *suite_compare(void)
+{
+    Suite *s = suite_create("compare");
+    TCase *t = tcase_create("compare");
+    tcase_add_test(t, golden);
+    tcase_add_test(t, loops_against_plain_ones);
+    tcase_add_test(t, equal_and_allclose);
+    tcase_add_test(t, results_have_no_gradient);
+    tcase_add_test(t, errors);
+    suite_add_tcase(s, t);
+    return s;
+}

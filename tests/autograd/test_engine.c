@@ -1,0 +1,318 @@
+/* test_engine.c - backward: what reaches .grad, when it fails, hooks, hd_grad_of, long chains. */
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+
+static hd_tensor *leaf(hd_dtype d, int64_t n, const double *v)
+{
+    return hd_requires_grad_(row_of(d, n, v), true);
+}
+#define LEAF(...)                                                                                  \
+    leaf(HD_FLOAT32, (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)),                  \
+         (double[]){__VA_ARGS__})
+
+START_TEST(product_and_sum)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2, 3), *b = LEAF(4, 5, 6);
+    hd_tensor *y = hd_sum(hd_mul(a, b));
+    ck_assert_str_eq(hd_grad_fn(y), "SumBackward0");
+    ck_assert(hd_requires_grad(y) && !hd_is_leaf(y) && hd_is_leaf(a));
+    ck_assert(hd_backward(y));
+    ck_elements(hd_grad(a), 4, 5, 6);
+    ck_elements(hd_grad(b), 1, 2, 3);
+    ck_assert_ptr_eq(hd_grad(y), HD_NONE);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(accumulates_and_drops)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2);
+    hd_backward(hd_sum(hd_mul_scalar(a, 3)));
+    hd_backward(hd_sum(hd_mul_scalar(a, 4)));
+    hd_tensor *alias = hd_grad(a);
+    ck_elements(alias, 7, 7);
+    ck_assert(hd_set_grad(a, HD_NONE));
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+    ck_elements(alias, 7, 7); /* an alias outlives what it was an alias of */
+    hd_tensor *given = vec(HD_FLOAT32, 10, 20);
+    ck_assert(hd_set_grad(a, given));
+    hd_backward(hd_sum(a));
+    ck_elements(hd_grad(a), 11, 21);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(one_gradient_for_two_leaves_is_not_shared)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2), *b = LEAF(3, 4), *g = vec(HD_FLOAT32, 5, 6);
+    ck_assert(hd_backward_with(hd_add(a, b), g, false));
+    ck_assert(!hd_shares_storage(hd_grad(a), hd_grad(b)));
+    ck_assert(!hd_shares_storage(hd_grad(a), g));
+    hd_backward(hd_sum(a));
+    ck_elements(hd_grad(a), 6, 7);
+    ck_elements(hd_grad(b), 5, 6);
+    ck_elements(g, 5, 6);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(a_node_used_twice)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(2, 3), *b = hd_mul(a, a);
+    hd_tensor *y = hd_add(hd_mul(b, b), b); /* a^4 + a^2: 4 a^3 + 2 a */
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_elements(hd_grad(a), 36, 114);
+}
+END_TEST
+
+START_TEST(broadcast_is_summed_and_dtype_is_the_leafs)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2, 3), *s = leaf(HD_FLOAT64, 1, (double[]){2});
+    hd_tensor *x = hd_view(vec(HD_FLOAT64, 1, 2, 3, 4, 5, 6), 2, 3);
+    hd_tensor *y = hd_mul(hd_mul(x, a), s);
+    ck_assert_int_eq(hd_dtype_of(y), HD_FLOAT64);
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_assert_int_eq(hd_dtype_of(hd_grad(a)), HD_FLOAT32);
+    ck_elements(hd_grad(a), 10, 14, 18);
+    ck_elements(hd_grad(s), 46);
+}
+END_TEST
+
+START_TEST(needs_one_element_or_a_gradient)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2, 3);
+    ck_assert(!hd_backward(hd_mul_scalar(a, 2)));
+    ck_error(HD_GRAD, "hd_backward: (3,): expected one element, or a gradient of that shape");
+    ck_assert(!hd_backward_with(hd_mul_scalar(a, 2), vec(HD_FLOAT32, 1, 2), false));
+    ck_error(HD_SHAPE, "hd_backward_with: a gradient of (2,) for (3,): expected the same shape");
+    ck_assert(!hd_backward(hd_sum(hd_detach(a))));
+    ck_error(HD_GRAD, "hd_backward: () does not require grad and has no grad_fn");
+    ck_assert(!hd_backward(NULL));
+    ck_error(HD_NULL_ARG, "hd_backward: loss is NULL");
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+    ck_assert(hd_backward_with(hd_mul_scalar(a, 2), vec(HD_FLOAT32, 1, 2, 3), false));
+    ck_elements(hd_grad(a), 2, 4, 6);
+}
+END_TEST
+
+START_TEST(twice_needs_retain_graph)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3), *y = hd_mul(a, a);
+    ck_assert(hd_backward_with(y, HD_NONE, true));
+    ck_assert(hd_backward(y));
+    ck_elements(hd_grad(a), 12);
+    ck_assert(!hd_backward(y));
+    ck_error(HD_GRAD, "hd_backward: MulBackward0: its graph was freed by an earlier backward; "
+                      "retain_graph there keeps it");
+    ck_elements(hd_grad(a), 12);
+}
+END_TEST
+
+START_TEST(no_grad_and_detach_cut)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3);
+    {
+        HD_NO_GRAD;
+        ck_assert(!hd_grad_mode());
+        ck_assert(!hd_requires_grad(hd_mul(a, a)));
+    }
+    ck_assert(hd_grad_mode());
+    hd_tensor *y = hd_mul(a, hd_detach(a));
+    ck_assert(hd_backward(y));
+    ck_elements(hd_grad(a), 3);
+}
+END_TEST
+
+START_TEST(non_leaves_keep_grad_when_asked)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3), *b = hd_retain_grad(hd_mul_scalar(a, 2)), *c = hd_mul(b, b);
+    hd_backward(c);
+    ck_elements(hd_grad(b), 12);
+    ck_elements(hd_grad(a), 24);
+    ck_assert_ptr_null(hd_retain_grad(vec(HD_FLOAT32, 1)));
+    ck_error(HD_GRAD, "hd_retain_grad: (1,) does not require grad");
+}
+END_TEST
+
+START_TEST(requires_grad_only_for_float_leaves)
+{
+    HD_SCOPE;
+    ck_assert_ptr_null(hd_requires_grad_(hd_arange(0, 3, 1), true));
+    ck_error(HD_DTYPE, "hd_requires_grad_: int64: expected float32 or float64");
+    hd_tensor *a = LEAF(3), *b = hd_mul(a, a);
+    ck_assert_ptr_null(hd_requires_grad_(b, false));
+    ck_error(HD_GRAD, "hd_requires_grad_: (1,) with grad_fn=<MulBackward0>: only a leaf can stop "
+                      "requiring grad; hd_detach gives one");
+    ck_assert_ptr_eq(hd_requires_grad_(a, false), a);
+    ck_assert(!hd_requires_grad(a));
+    ck_repr(a, "tensor([3.])");
+    ck_repr(hd_requires_grad_(a, true), "tensor([3.], requires_grad=True)");
+    ck_repr(hd_parameter(a, true), "Parameter containing:\ntensor([3.], requires_grad=True)");
+    ck_repr(hd_parameter(a, false), "Parameter containing:\ntensor([3.])");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- hooks */
+
+static hd_tensor *twice(hd_tensor *grad, void *user)
+{
+    ++*(int *)user;
+    ck_assert(!hd_grad_mode());
+    return hd_mul_scalar(grad, 2);
+}
+
+static hd_tensor *look(hd_tensor *grad, void *user)
+{
+    *(double *)user = hd_item(grad);
+    return HD_NONE;
+}
+
+static hd_tensor *broken(hd_tensor *grad, void *user)
+{
+    (void)user;
+    hd_view(grad, 7); /* fails, and is not used */
+    return grad;
+}
+
+START_TEST(hooks_run_once_on_the_sum)
+{
+    HD_SCOPE;
+    int calls = 0;
+    double seen = 0;
+    hd_tensor *a = LEAF(3), *b = hd_mul_scalar(a, 1);
+    int64_t first = hd_register_hook(b, twice, &calls);
+    hd_register_hook(b, look, &seen);
+    hd_backward_with(hd_add(hd_mul(b, b), b), HD_NONE, true); /* 2 b + 1 = 7, doubled */
+    ck_assert_int_eq(calls, 1);
+    ck_assert(seen == 14);
+    ck_elements(hd_grad(a), 14);
+    ck_assert(hd_remove_hook(b, first));
+    ck_assert(!hd_remove_hook(b, first));
+    hd_error_clear();
+    hd_set_grad(a, HD_NONE);
+    hd_backward(hd_mul(b, b));
+    ck_elements(hd_grad(a), 6);
+    ck_assert_int_eq(calls, 1);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(a_failing_hook_leaves_every_grad)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3), *b = LEAF(4);
+    hd_backward(hd_add(a, b));
+    hd_register_hook(a, broken, NULL);
+    ck_assert(!hd_backward(hd_mul(a, b)));
+    ck_error(HD_SHAPE, "hd_view: (1,) as (7,): the 1 elements do not fit");
+    ck_elements(hd_grad(a), 1);
+    ck_elements(hd_grad(b), 1);
+    ck_assert_int_eq(hd_register_hook(hd_detach(a), look, NULL), -1);
+    ck_error(HD_GRAD, "hd_register_hook: (1,) does not require grad");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- hd_grad_of */
+
+START_TEST(grad_of_leaves_grad_alone)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3), *b = LEAF(4), *m = hd_mul(a, b), *y = hd_mul(m, m);
+    hd_grad_options o = hd_grad_defaults();
+    o.retain_graph = true;
+    hd_list *g = hd_grad_of(hd_list_of(y), hd_list_of(a, m), NULL, &o);
+    ck_assert_int_eq(hd_list_len(g), 2);
+    ck_elements(hd_list_get(g, 0), 96);
+    ck_elements(hd_list_get(g, 1), 24);
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+    ck_assert_ptr_eq(hd_grad(b), HD_NONE);
+    hd_tensor *apart = LEAF(1);
+    ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a, apart), NULL, &o));
+    ck_error(HD_GRAD, "hd_grad_of: input 1 of (1,): the outputs do not depend on it; allow_unused "
+                      "gives HD_NONE there");
+    o.allow_unused = true;
+    g = hd_grad_of(hd_list_of(y, a), hd_list_of(a, apart), NULL, &o);
+    ck_elements(hd_list_get(g, 0), 97);
+    ck_assert_ptr_eq(hd_list_get(g, 1), HD_NONE);
+    ck_assert(hd_backward(y)); /* the graph was retained */
+    ck_elements(hd_grad(a), 96);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- size */
+
+enum { CHAIN = 1000000 };
+
+START_TEST(a_million_nodes)
+{
+    int64_t before = hd_tensor_count(), live = hd_bytes_live();
+    {
+        HD_SCOPE;
+        hd_tensor *a = hd_retain(LEAF(1)), *y = hd_retain(hd_mul_scalar(a, 1));
+        for (int i = 0; i < CHAIN; i++) {
+            HD_SCOPE;
+            hd_assign(&y, hd_add_scalar(y, 1));
+        }
+        ck_assert(hd_item(y) == CHAIN + 1);
+        ck_assert(hd_backward_with(y, HD_NONE, true));
+        ck_elements(hd_grad(a), 1);
+        hd_release(y);
+        hd_release(a);
+    }
+    ck_assert_int_eq(hd_tensor_count(), before);
+    ck_assert_int_eq(hd_bytes_live(), live);
+}
+END_TEST
+
+START_TEST(nothing_leaks_on_any_way)
+{
+    int64_t before = hd_tensor_count(), live = hd_bytes_live();
+    for (int i = 0; i < 3; i++) {
+        HD_SCOPE;
+        hd_tensor *a = LEAF(1, 2), *y = hd_mul(hd_mul(a, a), a);
+        if (i == 1) {
+            hd_backward(y); /* fails: two elements */
+            hd_error_clear();
+            continue;
+        }
+        hd_register_hook(y, broken, NULL);
+        hd_backward_with(y, vec(HD_FLOAT32, 1, 1), false);
+        hd_error_clear();
+    }
+    ck_assert_int_eq(hd_tensor_count(), before);
+    ck_assert_int_eq(hd_bytes_live(), live);
+}
+END_TEST
+
+Suite *suite_engine(void)
+{
+    Suite *s = suite_create("engine");
+    TCase *t = tcase_create("engine");
+    tcase_add_test(t, product_and_sum);
+    tcase_add_test(t, accumulates_and_drops);
+    tcase_add_test(t, one_gradient_for_two_leaves_is_not_shared);
+    tcase_add_test(t, a_node_used_twice);
+    tcase_add_test(t, broadcast_is_summed_and_dtype_is_the_leafs);
+    tcase_add_test(t, needs_one_element_or_a_gradient);
+    tcase_add_test(t, twice_needs_retain_graph);
+    tcase_add_test(t, no_grad_and_detach_cut);
+    tcase_add_test(t, non_leaves_keep_grad_when_asked);
+    tcase_add_test(t, requires_grad_only_for_float_leaves);
+    tcase_add_test(t, hooks_run_once_on_the_sum);
+    tcase_add_test(t, a_failing_hook_leaves_every_grad);
+    tcase_add_test(t, grad_of_leaves_grad_alone);
+    tcase_add_test(t, a_million_nodes);
+    tcase_add_test(t, nothing_leaks_on_any_way);
+    suite_add_tcase(s, t);
+    return s;
+}

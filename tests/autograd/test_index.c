@@ -1,0 +1,366 @@
+/* test_index.c - picking by index: values, gradients in order, ties of topk, errors. */
+#include "golden_ops.h"
+#include "suites.h"
+#include "support.h"
+
+#define ints(...) index_of(HD__LIST(__VA_ARGS__))
+
+static hd_tensor *index_of(int n, const int64_t *values)
+{
+    return hd_from_data(HD_INT64, values, n);
+}
+
+/* 0, 1, 2, ... in a shape */
+#define ramp(d, ...) hd_view(hd_arange_as(d, 0, product(HD__LIST(__VA_ARGS__)), 1), __VA_ARGS__)
+
+static int64_t product(int n, const int64_t *sizes)
+{
+    int64_t numel = 1;
+    for (int i = 0; i < n; i++) {
+        numel *= sizes[i];
+    }
+    return numel;
+}
+
+/* ---------------------------------------------------------------- values */
+
+START_TEST(index_select_of_any_layout)
+{
+    HD_SCOPE;
+    static const int64_t order[][3] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}};
+    hd_tensor *at = ints(3, 0, 3, 1);
+    for (hd_dtype d = HD_FLOAT32; d <= HD_BOOL; d++) {
+        for (int k = 0; k < 3; k++) {
+            hd_tensor *x =
+                hd_permute_n(hd_to(ramp(d == HD_BOOL ? HD_INT64 : d, 4, 5, 6), d), 3, order[k]);
+            for (int dim = 0; dim < 3; dim++) {
+                hd_tensor *y = hd_index_select(x, dim, at), *parts[4];
+                for (int i = 0; i < 4; i++) {
+                    parts[i] = hd_select(x, dim, hd_get_int(at, i));
+                }
+                ck_assert(hd_dtype_of(y) == d && hd_is_contiguous(y));
+                ck_assert(hd_equal(y, hd_stack_n(4, parts, dim)));
+            }
+        }
+    }
+    ck_assert(
+        hd_equal(hd_index_select(ramp(HD_FLOAT32, 5), 0, hd_slice_step(ints(4, 9, 2), 0, 0, 3, 2)),
+                 vec(HD_FLOAT32, 4, 2)));
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(single_elements)
+{
+    HD_SCOPE;
+    hd_tensor *point = hd_scalar_tensor(HD_FLOAT32, 7), *zero = hd_scalar_tensor(HD_INT64, 0);
+    ck_repr(hd_index_select(point, 0, zero), "tensor(7.)");
+    ck_repr(hd_index_select(point, -1, ints(0)), "tensor(7.)");
+    ck_repr(hd_index_select(ramp(HD_FLOAT32, 3), 0, zero), "tensor([0.])");
+    ck_repr(hd_gather(point, 0, zero), "tensor(7.)");
+    ck_repr(hd_gather(point, 0, ints(0, 0)), "tensor([7., 7.])");
+    ck_repr(hd_gather(ramp(HD_FLOAT32, 3), 0, hd_scalar_tensor(HD_INT64, 2)), "tensor(2.)");
+    ck_repr(hd_embedding(zero, ramp(HD_FLOAT32, 2, 3), -1), "tensor([0., 1., 2.])");
+    ck_repr(hd_one_hot(hd_scalar_tensor(HD_INT64, 2), 4), "tensor([0, 0, 1, 0])");
+    hd_tensor *at = NULL;
+    ck_repr(hd_topk(point, 0, 0, true, &at), "tensor(7.)"); /* PyTorch gives it for k = 0 too */
+    ck_repr(at, "tensor(0)");
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(gather_of_any_layout)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_transpose(ramp(HD_FLOAT64, 6, 5), 0, 1); /* (5, 6) */
+    for (int dim = 0; dim < 2; dim++) {
+        hd_manual_seed(4);
+        hd_tensor *at =
+            hd_transpose(hd_randint(HD_INT64, 0, hd_size(x, dim), 4, 3), 0, 1); /* (3, 4) */
+        hd_tensor *y = hd_gather(x, dim, at);
+        for (int64_t i = 0; i < 3; i++) {
+            for (int64_t j = 0; j < 4; j++) {
+                int64_t k = hd_get_int(at, i, j);
+                ck_assert_double_eq(hd_get(y, i, j), dim ? hd_get(x, i, k) : hd_get(x, k, j));
+            }
+        }
+    }
+    hd_tensor *nothing = hd_gather(x, 0, hd_zeros(HD_INT64, 0, 9, 2));
+    ck_assert_str_eq(hd_shape_repr(nothing), "torch.Size([0, 9, 2])");
+    ck_no_error();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- gradients */
+
+START_TEST(repeated_indices_add_in_their_order)
+{
+    HD_SCOPE;
+    const float big[] = {1e8f, 1, -1e8f, 1}; /* in order: ((1e8 + 1) - 1e8) + 1 = 1 */
+    hd_tensor *dy = hd_from_data(HD_FLOAT32, big, 4), *at = ints(1, 1, 1, 1);
+    hd_tensor *x = hd_requires_grad_(hd_zeros(HD_FLOAT32, 3), true);
+    ck_assert(hd_backward_with(hd_index_select(x, 0, at), dy, false));
+    ck_elements(hd_grad(x), 0, 1, 0);
+    hd_set_grad(x, HD_NONE);
+    ck_assert(hd_backward_with(hd_gather(x, 0, at), dy, false));
+    ck_elements(hd_grad(x), 0, 1, 0);
+    hd_tensor *w = hd_requires_grad_(hd_zeros(HD_FLOAT32, 3, 1), true);
+    ck_assert(hd_backward_with(hd_embedding(at, w, -1), hd_view(dy, 4, 1), false));
+    ck_elements(hd_grad(w), 0, 1, 0);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(padding_gets_no_gradient)
+{
+    HD_SCOPE;
+    hd_tensor *w = hd_requires_grad_(ramp(HD_FLOAT32, 3, 2), true);
+    hd_tensor *y = hd_embedding(hd_view(ints(1, 2, 1, 0), 2, 2), w, 1);
+    ck_assert_str_eq(hd_shape_repr(y), "torch.Size([2, 2, 2])");
+    ck_elements(hd_select(y, 0, 0), 2, 3, 4, 5);
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_elements(hd_grad(w), 1, 1, 0, 0, 1, 1);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(names)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3), true), *at = ints(0);
+    ck_assert_str_eq(hd_grad_fn(hd_index_select(x, 0, at)), "IndexSelectBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_gather(x, 0, hd_view(at, 1, 1))), "GatherBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_embedding(at, x, -1)), "EmbeddingBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_topk(x, 1, 0, true, NULL)), "TopkBackward0");
+}
+END_TEST
+
+START_TEST(threads_change_no_bit)
+{
+    HD_SCOPE;
+    int before = hd_num_threads();
+    hd_tensor *y1 = NULL, *g1 = NULL;
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        hd_set_num_threads(threads);
+        hd_manual_seed(5);
+        hd_tensor *w = hd_requires_grad_(hd_randn(HD_FLOAT32, 50, 300), true);
+        hd_tensor *y = hd_embedding(hd_randint(HD_INT64, 0, 50, 900), w, 3);
+        hd_backward(hd_sum(hd_mul(y, y)));
+        y1 = threads == 1 ? y : y1;
+        g1 = threads == 1 ? hd_grad(w) : g1;
+        ck_assert(hd_equal(y, y1) && hd_equal(hd_grad(w), g1));
+    }
+    hd_set_num_threads(before);
+    ck_no_error();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- topk */
+
+static void expect_order(hd_tensor *x, bool largest, int k, const int64_t *order)
+{
+    hd_tensor *at = NULL, *y = hd_topk(x, k, -1, largest, &at);
+    ck_assert_ptr_nonnull(y);
+    for (int i = 0; i < k; i++) {
+        ck_assert_int_eq(hd_get_int(at, i), order[i]);
+        double got = hd_get(y, i), want = hd_get(x, order[i]);
+        ck_assert(got == want || (isnan(got) && isnan(want)));
+    }
+}
+#define EXPECT_ORDER(x, largest, ...) expect_order(x, largest, HD__LIST(__VA_ARGS__))
+
+/* Ties in PyTorch's order, as 2.13 gave it. */
+START_TEST(ties_and_nan)
+{
+    HD_SCOPE;
+    hd_tensor *odd = vec(HD_FLOAT64, 1, NAN, 2, NAN, INFINITY, -INFINITY, 0);
+    EXPECT_ORDER(odd, true, 1, 3, 4, 2, 0, 6, 5);
+    EXPECT_ORDER(odd, false, 5, 6, 0, 2, 4, 3, 1);
+    EXPECT_ORDER(vec(HD_FLOAT32, 0., -0., 0., -0.), true, 2, 3, 0, 1);
+    int64_t a[40], b[200];
+    for (int64_t i = 0; i < 40; i++) {
+        a[i] = i * i * 7 % 11;
+    }
+    for (int64_t i = 0; i < 200; i++) {
+        b[i] = i * i * 3 % 17;
+    }
+    for (hd_dtype d = HD_FLOAT32; d <= HD_INT64; d++) {
+        hd_tensor *x = hd_to(hd_from_data(HD_INT64, a, 40), d);
+        EXPECT_ORDER(x, true, 39, 17, 16, 27, 28, 6, 5, 38, 8, 30, 36, 3, 25, 14, 19, 34, 12, 10,
+                     21, 1, 23, 32, 35, 9, 31);
+        EXPECT_ORDER(x, false, 11, 22, 33, 0, 15, 29);
+        EXPECT_ORDER(x, false, 11, 22, 33, 0, 4, 18, 26, 15, 29, 7, 37, 9, 31, 13, 2, 24, 35, 20,
+                     10, 23, 12, 21, 1, 32, 34, 3, 36, 8, 30, 19, 14, 25, 6, 28, 27, 17, 38, 39, 5,
+                     16);
+        x = hd_to(hd_from_data(HD_INT64, b, 200), d);
+        EXPECT_ORDER(x, true, 21, 4, 13);
+        EXPECT_ORDER(x, false, 17, 0);
+    }
+    ck_no_error();
+}
+END_TEST
+
+/* Sorted rows of every length, along both dims. */
+START_TEST(topk_sorts)
+{
+    for (int64_t n = 1; n <= 300; n += n < 70 ? 1 : 57) {
+        HD_SCOPE;
+        hd_manual_seed(n);
+        hd_tensor *x = hd_randn(HD_FLOAT32, 2, n), *at = NULL;
+        for (int64_t k = 1; k <= n; k += 1 + n / 7) {
+            hd_tensor *y = hd_topk(x, k, 1, true, &at);
+            ck_assert(hd_equal(y, hd_gather(x, 1, at)));
+            hd_tensor *turned = hd_topk(hd_t(x), k, 0, true, NULL);
+            ck_assert(hd_equal(hd_t(turned), y));
+            for (int64_t r = 0; r < 2; r++) {
+                int64_t above = 0;
+                for (int64_t i = 1; i < k; i++) {
+                    ck_assert_double_ge(hd_get(y, r, i - 1), hd_get(y, r, i));
+                }
+                for (int64_t i = 0; i < n; i++) {
+                    above += hd_get(x, r, i) > hd_get(y, r, k - 1);
+                }
+                ck_assert_int_eq(above, k - 1);
+            }
+        }
+    }
+    ck_no_error();
+}
+END_TEST
+
+/* Values against which each cut takes off two elements (McIlroy, "A Killer Adversary for
+ * Quicksort", 1999): the selection has to give up on medians. */
+START_TEST(topk_of_an_adversary)
+{
+    HD_SCOPE;
+    hd_tensor *x =
+        vec(HD_FLOAT32, 62, 1, 33, 3, 49, 5, 35, 7, 57, 9, 37, 11, 51, 13, 39, 15, 61, 17, 41, 19,
+            53, 21, 43, 23, 59, 25, 45, 27, 55, 29, 47, 31, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20,
+            22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 63);
+    ck_assert(hd_equal(hd_topk(x, 64, 0, false, NULL), hd_arange_as(HD_FLOAT32, 0, 64, 1)));
+    ck_assert(hd_equal(hd_topk(x, 40, 0, false, NULL), hd_arange_as(HD_FLOAT32, 0, 40, 1)));
+    ck_no_error();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- errors */
+
+START_TEST(errors)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3, 4), *at = NULL;
+    hd_tensor *empty = hd_zeros(HD_FLOAT32, 0, 3), *none = hd_zeros(HD_INT64, 0);
+    ck_assert_ptr_null(hd_index_select(x, 1, ints(0, 4)));
+    ck_error(HD_INDEX, "hd_index_select: index 4 at (1,): expected 0 to 3");
+    ck_assert_ptr_null(hd_index_select(x, 1, ints(-1)));
+    ck_error(HD_INDEX, "hd_index_select: index -1 at (0,): expected 0 to 3");
+    ck_assert_ptr_null(hd_index_select(empty, 0, ints(0)));
+    ck_error(HD_INDEX, "hd_index_select: index 0 at (0,): there is nothing to pick from");
+    ck_assert_ptr_null(hd_index_select(x, 2, ints(0)));
+    ck_error(HD_INDEX, "hd_index_select: dim 2 of (3, 4): expected -2 to 1");
+    ck_assert_ptr_null(hd_index_select(x, 0, hd_zeros(HD_INT64, 1, 2)));
+    ck_error(HD_SHAPE, "hd_index_select: (3, 4) by an index of (1, 2): expected an index of 1 dim");
+    ck_assert_ptr_null(hd_index_select(hd_scalar_tensor(HD_FLOAT32, 1), 0, ints(0, 0)));
+    ck_error(HD_SHAPE, "hd_index_select: () by an index of (2,): expected an index of 1 element");
+    ck_assert_ptr_null(hd_index_select(x, 0, hd_ones(HD_BOOL, 3)));
+    ck_error(HD_DTYPE, "hd_index_select: index of bool: expected int64");
+    ck_assert_ptr_null(hd_gather(x, 1, hd_view(ints(0, 1, 2, 9), 2, 2)));
+    ck_error(HD_INDEX, "hd_gather: index 9 at (1, 1): expected 0 to 3");
+    ck_assert_ptr_null(hd_gather(x, 1, hd_zeros(HD_INT64, 4, 1)));
+    ck_error(HD_SHAPE, "hd_gather: (3, 4) by an index of (4, 1): expected the same rank, and sizes "
+                       "no larger apart from dim 1");
+    ck_assert_ptr_null(hd_gather(x, 0, ints(0)));
+    ck_error(HD_SHAPE,
+             "hd_gather: (3, 4) by an index of (1,): expected the same rank, and sizes no "
+             "larger apart from dim 0");
+    ck_assert_ptr_null(hd_gather(x, 0, x));
+    ck_error(HD_DTYPE, "hd_gather: index of float32: expected int64");
+    ck_assert_ptr_null(hd_embedding(ints(1, 3), x, -1));
+    ck_error(HD_INDEX, "hd_embedding: index 3 at (1,): expected 0 to 2");
+    ck_assert_ptr_null(hd_embedding(ints(1), hd_ones(HD_FLOAT32, 3), -1));
+    ck_error(HD_SHAPE,
+             "hd_embedding: index (1,) and weight (3,): expected up to 7 dims and (n, d)");
+    ck_assert_ptr_null(hd_embedding(ints(1), x, 3));
+    ck_error(HD_INDEX, "hd_embedding: padding_idx 3 of weight (3, 4): expected -1 (none) to 2");
+    ck_assert_ptr_null(hd_topk(x, 5, 1, true, &at));
+    ck_error(HD_VALUE, "hd_topk: k 5 at dim 1 of (3, 4): expected 0 to 4");
+    ck_assert_ptr_null(hd_topk(x, -1, 1, true, &at));
+    ck_error(HD_VALUE, "hd_topk: k -1 at dim 1 of (3, 4): expected 0 to 4");
+    ck_assert_ptr_null(hd_topk(hd_ones(HD_BOOL, 2), 1, 0, true, &at));
+    ck_error(HD_DTYPE, "hd_topk: bool: expected float32, float64 or int64");
+    ck_assert_ptr_null(at);
+    ck_assert_ptr_null(hd_one_hot(ints(0, 2), 2));
+    ck_error(HD_INDEX, "hd_one_hot: index 2 at (1,): expected 0 to 1");
+    ck_assert_ptr_null(hd_one_hot(none, -1));
+    ck_error(HD_VALUE, "hd_one_hot: -1 classes for an index of (0,): expected 1 or more, or -1 and "
+                       "an index that is not empty");
+    ck_assert_ptr_null(hd_one_hot(NULL, -1));
+    ck_error(HD_NULL_ARG, "hd_one_hot: index is NULL");
+    ck_assert_ptr_null(hd_gather(HD_NONE, 0, none));
+    ck_error(HD_NULL_ARG, "hd_gather: x is HD_NONE: expected a tensor");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- PyTorch's values */
+
+static int dim_of(const golden_args *g)
+{
+    return (int)golden_int(g->c, "dim", 0);
+}
+
+static hd_tensor *call_index_select(golden_args *g)
+{
+    return hd_index_select(g->x[0], dim_of(g), g->x[1]);
+}
+
+static hd_tensor *call_gather(golden_args *g)
+{
+    return hd_gather(g->x[0], dim_of(g), g->x[1]);
+}
+
+static hd_tensor *call_embedding(golden_args *g)
+{
+    return hd_embedding(g->x[0], g->x[1], golden_int(g->c, "padding_idx", -1));
+}
+
+static hd_tensor *call_topk(golden_args *g)
+{
+    return hd_topk(g->x[0], golden_int(g->c, "k", 0), dim_of(g), golden_int(g->c, "largest", 1),
+                   &g->extra[0]);
+}
+
+static hd_tensor *call_one_hot(golden_args *g)
+{
+    return hd_one_hot(g->x[0], g->s[0].v.i);
+}
+
+START_TEST(values_and_gradients_of_pytorch)
+{
+    static const golden_op ops[] = {{"index_select", call_index_select, true},
+                                    {"gather", call_gather, true},
+                                    {"embedding", call_embedding, true},
+                                    {"topk", call_topk, true},
+                                    {"one_hot", call_one_hot, true}};
+    golden_ops_check(5, ops);
+}
+END_TEST
+
+Suite *suite_index(void)
+{
+    Suite *s = suite_create("index");
+    TCase *t = tcase_create("index");
+    tcase_add_test(t, index_select_of_any_layout);
+    tcase_add_test(t, single_elements);
+    tcase_add_test(t, gather_of_any_layout);
+    tcase_add_test(t, repeated_indices_add_in_their_order);
+    tcase_add_test(t, padding_gets_no_gradient);
+    tcase_add_test(t, names);
+    tcase_add_test(t, threads_change_no_bit);
+    tcase_add_test(t, ties_and_nan);
+    tcase_add_test(t, topk_sorts);
+    tcase_add_test(t, topk_of_an_adversary);
+    tcase_add_test(t, errors);
+    tcase_add_test(t, values_and_gradients_of_pytorch);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,265 @@
+/* test_inplace.c - operations in place: PyTorch's values, shared memory, saved values, errors. */
+#include "golden_ops.h"
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+
+#define TWO(f)                                                                                     \
+    static hd_tensor *f##case (golden_args * a)                                                    \
+    {                                                                                              \
+        return hd_##f(a->x[0], a->x[1]);                                                           \
+    }
+
+#define NUMBER(f)                                                                                  \
+    static hd_tensor *f##case (golden_args * a)                                                    \
+    {                                                                                              \
+        return hd_##f(a->x[0], a->s[0]);                                                           \
+    }
+
+TWO(add_)
+TWO(sub_)
+TWO(mul_)
+TWO(div_)
+TWO(copy_)
+NUMBER(add_scalar_)
+NUMBER(sub_scalar_)
+NUMBER(mul_scalar_)
+NUMBER(div_scalar_)
+NUMBER(fill_)
+
+static hd_tensor *zero_case(golden_args *a)
+{
+    return hd_zero_(a->x[0]);
+}
+
+static hd_tensor *masked_fill_case(golden_args *a)
+{
+    return hd_masked_fill(a->x[0], a->x[1], a->s[0]);
+}
+
+static hd_tensor *masked_fill__case(golden_args *a)
+{
+    return hd_masked_fill_(a->x[0], a->x[1], a->s[0]);
+}
+
+START_TEST(golden)
+{
+    static const golden_op ops[] = {
+        {"add_", add_case, true},
+        {"sub_", sub_case, true},
+        {"mul_", mul_case, true},
+        {"div_", div_case, true},
+        {"copy_", copy_case, true},
+        {"add_scalar_", add_scalar_case, true},
+        {"sub_scalar_", sub_scalar_case, true},
+        {"mul_scalar_", mul_scalar_case, true},
+        {"div_scalar_", div_scalar_case, true},
+        {"fill_", fill_case, true},
+        {"zero_", zero_case, true},
+        {"masked_fill", masked_fill_case, true},
+        {"masked_fill_", masked_fill__case, true},
+    };
+    golden_ops_check(sizeof ops / sizeof ops[0], ops);
+}
+END_TEST
+
+static hd_tensor *square(void) /* (3, 3): 0 .. 8 */
+{
+    return hd_view(hd_arange_as(HD_FLOAT32, 0, 9, 1), 3, 3);
+}
+
+START_TEST(returns_x_and_counts_a_change)
+{
+    HD_SCOPE;
+    hd_tensor *x = square();
+    int64_t before = hd_version_of(x);
+    ck_assert_ptr_eq(hd_add_scalar_(x, 1), x);
+    ck_assert_ptr_eq(hd_mul_(x, x), x);
+    ck_assert_ptr_eq(hd_zero_(x), x);
+    ck_assert_int_eq(hd_version_of(x), before + 3);
+    hd_tensor *part = hd_select(x, 1, 2);
+    ck_assert_ptr_eq(hd_fill_(part, 7), part);
+    ck_elements(x, 0, 0, 7, 0, 0, 7, 0, 0, 7);
+}
+END_TEST
+
+START_TEST(views_of_one_memory)
+{
+    HD_SCOPE;
+    hd_tensor *x = square();
+    hd_add_(hd_select(x, 0, 0), hd_select(x, 0, 1));
+    ck_elements(x, 3, 5, 7, 3, 4, 5, 6, 7, 8);
+    hd_add_(hd_select(x, 1, 0), hd_select(x, 1, 1)); /* columns: interleaved but apart */
+    ck_elements(x, 8, 5, 7, 7, 4, 5, 13, 7, 8);
+    x = square();
+    hd_add_(x, hd_slice(x, 1, 0, 1)); /* b is read as it was */
+    ck_elements(x, 0, 1, 2, 6, 7, 8, 12, 13, 14);
+    x = square();
+    ck_assert_ptr_eq(hd_copy_(x, x), x);
+    ck_elements(hd_mul_(x, x), 0, 1, 4, 9, 16, 25, 36, 49, 64);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(partly_shared_memory_is_refused)
+{
+    HD_SCOPE;
+    hd_tensor *x = square();
+    hd_tensor *flat = hd_view(x, -1);
+    int64_t before = hd_version_of(x);
+    ck_assert_ptr_null(hd_add_(x, hd_select(x, 0, 0)));
+    ck_error(HD_STATE, "hd_add_: (3, 3) and (3,) share some memory: expected the second apart from "
+                       "the first, or the same; clone it first");
+    ck_assert_ptr_null(hd_copy_(x, hd_transpose(x, 0, 1)));
+    ck_error(HD_STATE, "hd_copy_: (3, 3) and (3, 3) share some memory: expected the second apart "
+                       "from the first, or the same; clone it first");
+    ck_assert_ptr_null(hd_mul_(hd_slice(flat, 0, 1, 9), hd_slice(flat, 0, 0, 8)));
+    ck_error(HD_STATE, "hd_mul_: (8,) and (8,) share some memory: expected the second apart from "
+                       "the first, or the same; clone it first");
+    ck_assert_int_eq(hd_version_of(x), before);
+    ck_elements(x, 0, 1, 2, 3, 4, 5, 6, 7, 8);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- gradients */
+
+#define LEAF(...) hd_requires_grad_(vec(HD_FLOAT32, __VA_ARGS__), true)
+
+START_TEST(products_remember_what_x_was)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2, 3), *b = LEAF(4, 5, 6);
+    hd_tensor *y = hd_mul_(hd_mul_scalar(a, 1), b);
+    ck_assert_str_eq(hd_grad_fn(y), "MulBackward0");
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_elements(hd_grad(a), 4, 5, 6);
+    ck_elements(hd_grad(b), 1, 2, 3);
+    hd_tensor *c = LEAF(2, 4);
+    y = hd_div_(vec(HD_FLOAT32, 1, 1), c); /* x itself needed no gradient */
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_elements(hd_grad(c), -0.25, -0.0625);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(x_times_itself)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2, 3);
+    hd_tensor *x = hd_mul_scalar(a, 1);
+    ck_assert(hd_backward(hd_sum(hd_add_(x, x))));
+    ck_elements(hd_grad(a), 2, 2, 2);
+    x = hd_mul_scalar(a, 1);
+    ck_elements(hd_mul_(x, x), 1, 4, 9);
+    ck_assert(!hd_backward(hd_sum(x))); /* b was changed by the call itself: PyTorch refuses too */
+    ck_assert_int_eq(hd_error_code(), HD_GRAD);
+    ck_assert_ptr_nonnull(strstr(hd_error_message(), "MulBackward0"));
+    ck_assert_ptr_nonnull(strstr(hd_error_message(), "changed in place"));
+    hd_error_clear();
+}
+END_TEST
+
+START_TEST(what_is_overwritten_gets_zero)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2, 3), *b = LEAF(4, 5, 6);
+    hd_tensor *y = hd_copy_(hd_mul_scalar(a, 1), b);
+    ck_assert_str_eq(hd_grad_fn(y), "CopyBackwards");
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_elements(hd_grad(a), 0, 0, 0);
+    ck_elements(hd_grad(b), 1, 1, 1);
+    y = hd_fill_(hd_mul_scalar(a, 1), 2);
+    ck_assert_str_eq(hd_grad_fn(y), "FillBackward2");
+    ck_assert_str_eq(hd_grad_fn(hd_zero_(hd_mul_scalar(a, 1))), "ZeroBackward0");
+    hd_tensor *mask = hd_eq_scalar(vec(HD_FLOAT32, 1, 0, 1), 1);
+    y = hd_masked_fill_(hd_mul_scalar(a, 1), mask, -INFINITY);
+    ck_assert_str_eq(hd_grad_fn(y), "MaskedFillBackward0");
+    ck_assert(hd_backward_with(y, vec(HD_FLOAT32, 10, 20, 30), false));
+    ck_elements(hd_grad(a), 0, 20, 0);
+    hd_tensor *d = hd_copy_(hd_zeros(HD_FLOAT64, 2, 3), b); /* converts and broadcasts */
+    ck_assert(hd_backward(hd_sum(d)));
+    ck_elements(hd_grad(b), 3, 3, 3);
+    ck_assert(!hd_requires_grad(hd_copy_(hd_zeros(HD_INT64, 3), b)));
+    ck_no_error();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- errors */
+
+START_TEST(errors_change_nothing)
+{
+    HD_SCOPE;
+    hd_tensor *x = vec(HD_FLOAT32, 1, 2, 3), *i = hd_arange(0, 3, 1), *t = hd_ones(HD_BOOL, 3);
+    hd_tensor *wide = hd_ones(HD_FLOAT32, 2, 3);
+    int64_t before = hd_version_of(x);
+    ck_assert_ptr_null(hd_add_(x, NULL));
+    ck_error(HD_NULL_ARG, "hd_add_: b is NULL");
+    ck_assert_ptr_null(hd_zero_(HD_NONE));
+    ck_error(HD_NULL_ARG, "hd_zero_: x is HD_NONE: expected a tensor");
+    ck_assert_ptr_null(hd_add_(x, wide));
+    ck_error(HD_SHAPE, "hd_add_: (3,) and (2, 3): expected the second to broadcast to the first");
+    ck_assert_ptr_null(hd_copy_(x, hd_ones(HD_FLOAT32, 1, 3)));
+    ck_error(HD_SHAPE, "hd_copy_: (3,) and (1, 3): expected the second to broadcast to the first");
+    ck_assert_ptr_null(hd_masked_fill_(x, hd_ones(HD_BOOL, 2), 0));
+    ck_error(HD_SHAPE,
+             "hd_masked_fill_: (3,) and (2,): expected the second to broadcast to the first");
+    ck_assert_ptr_null(hd_masked_fill(x, hd_ones(HD_BOOL, 2), 0));
+    ck_error(HD_SHAPE, "hd_masked_fill: (3,) and (2,): sizes 3 and 2 at dim -1 do not broadcast");
+    ck_assert_ptr_null(hd_masked_fill_(x, i, 0));
+    ck_error(HD_DTYPE, "hd_masked_fill_: mask of int64: expected bool");
+    ck_assert_ptr_null(hd_add_scalar_(i, 1.5));
+    ck_error(HD_DTYPE,
+             "hd_add_scalar_: the result is float32: expected one that x of int64 can hold");
+    ck_assert_ptr_null(hd_div_(i, i));
+    ck_error(HD_DTYPE, "hd_div_: the result is float32: expected one that x of int64 can hold");
+    ck_assert_ptr_null(hd_mul_(t, i));
+    ck_error(HD_DTYPE, "hd_mul_: the result is int64: expected one that x of bool can hold");
+    ck_assert_ptr_null(hd_sub_(t, t));
+    ck_error(HD_DTYPE, "hd_sub_: bool and bool: expected no bool (hd_logical_xor, hd_logical_not)");
+    ck_assert_ptr_null(hd_fill_(i, NAN));
+    ck_error(HD_VALUE, "hd_fill_: value nan: expected one that int64 can hold");
+    ck_assert_ptr_null(hd_fill_(x, 1e40));
+    ck_error(HD_VALUE, "hd_fill_: value 1e+40: expected one that float32 can hold");
+    ck_assert_ptr_null(hd_masked_fill_(i, t, -INFINITY));
+    ck_error(HD_VALUE, "hd_masked_fill_: value -inf: expected one that int64 can hold");
+    ck_elements(x, 1, 2, 3);
+    ck_elements(i, 0, 1, 2);
+    ck_elements(t, 1, 1, 1);
+    ck_assert_int_eq(hd_version_of(x), before);
+}
+END_TEST
+
+START_TEST(targets_that_must_not_be_written)
+{
+    HD_SCOPE;
+    hd_tensor *leaf = LEAF(1, 2, 3), *one = hd_ones(HD_FLOAT32, 1);
+    ck_assert_ptr_null(hd_add_scalar_(leaf, 1));
+    ck_error(HD_GRAD, "hd_add_scalar_: x of (3,) is a leaf that requires grad: change it under "
+                      "HD_NO_GRAD, or a clone of it");
+    ck_assert_ptr_null(hd_add_(hd_expand(one, 3), leaf));
+    ck_assert_ptr_nonnull(strstr(hd_error_message(), "hd_add_: x of (3,) is expanded"));
+    hd_error_clear();
+    ck_elements(leaf, 1, 2, 3);
+    ck_elements(one, 1);
+    HD_NO_GRAD;
+    ck_elements(hd_add_scalar_(leaf, 1), 2, 3, 4);
+    ck_no_error();
+}
+END_TEST
+
+Suite *suite_inplace(void)
+{
+    Suite *s = suite_create("inplace");
+    TCase *t = tcase_create("inplace");
+    tcase_add_test(t, golden);
+    tcase_add_test(t, returns_x_and_counts_a_change);
+    tcase_add_test(t, views_of_one_memory);
+    tcase_add_test(t, partly_shared_memory_is_refused);
+    tcase_add_test(t, products_remember_what_x_was);
+    tcase_add_test(t, x_times_itself);
+    tcase_add_test(t, what_is_overwritten_gets_zero);
+    tcase_add_test(t, errors_change_nothing);
+    tcase_add_test(t, targets_that_must_not_be_written);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,190 @@
+/* test_inplace_history.c - in-place changes: what they refuse, and how they rewrite history, of
+ * plain tensors and through views; expected values are PyTorch's. */
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+
+static hd_tensor *leaf(hd_tensor *x)
+{
+    return hd_requires_grad_(x, true);
+}
+
+START_TEST(scores_are_masked_in_place)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(hd_view(vec(HD_FLOAT32, 1, 2, 3, 4), 2, 2));
+    hd_tensor *scores = hd_mul_scalar(a, 2);
+    hd_tensor *mask = hd_to(hd_triu(hd_ones(HD_FLOAT32, 2, 2), 1), HD_BOOL);
+    ck_assert_ptr_eq(hd_masked_fill_(scores, mask, -INFINITY), scores);
+    ck_repr(scores, "tensor([[2., -inf],\n        [6., 8.]], grad_fn=<MaskedFillBackward0>)");
+    ck_assert(hd_backward(hd_sum(hd_softmax(scores, -1))));
+    ck_assert(hd_get(hd_grad(a), 0, 1) == 0);
+}
+END_TEST
+
+START_TEST(a_saved_tensor_that_changed)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 1, 2)), *b = hd_mul_scalar(a, 1);
+    hd_tensor *y = hd_sum(hd_mul(b, b));
+    hd_add_scalar_(b, 1);
+    ck_assert(!hd_backward(y));
+    ck_error(HD_GRAD, "hd_backward: MulBackward0: its saved tensor 1 of (2,) was changed in place: "
+                      "version 1, expected 0");
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+}
+END_TEST
+
+START_TEST(leaves_that_require_grad_are_not_written)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 1, 2));
+    int64_t version = hd_version_of(a);
+    ck_assert_ptr_null(hd_add_scalar_(a, 1));
+    ck_error(HD_GRAD, "hd_add_scalar_: x of (2,) is a leaf that requires grad: change it under "
+                      "HD_NO_GRAD, or a clone of it");
+    ck_assert_ptr_null(hd_mul_scalar_(hd_slice(a, 0, 0, 1), 2));
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view of a leaf that requires grad: change it "
+                      "under HD_NO_GRAD");
+    ck_assert_ptr_null(hd_data_mut(a));
+    ck_error(HD_GRAD, "hd_data_mut: x of (2,) is a leaf that requires grad: change it under "
+                      "HD_NO_GRAD, or a clone of it");
+    ck_assert(!hd_set(a, 5, 0));
+    hd_error_clear();
+    ck_assert(!hd_copy_from(a, (float[]){7, 8}, 8));
+    hd_error_clear();
+    ck_elements(a, 1, 2);
+    ck_assert_int_eq(hd_version_of(a), version);
+    HD_NO_GRAD;
+    ck_assert_ptr_eq(hd_add_scalar_(a, 1), a);
+    ck_assert_ptr_nonnull(hd_data_mut(a));
+    ck_elements(a, 2, 3);
+    ck_assert_int_eq(hd_version_of(a), version + 2);
+    ck_assert(hd_is_leaf(a));
+}
+END_TEST
+
+START_TEST(views_that_are_not_written)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_mul_scalar(leaf(vec(HD_FLOAT32, 1, 2, 3, 4)), 1);
+    hd_tensor *part = hd_list_get(hd_split(a, 2, 0), 0);
+    ck_assert_ptr_null(hd_mul_scalar_(part, 2));
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is an output of split, chunk or unbind: clone it "
+                      "first");
+    hd_tensor *quiet;
+    {
+        HD_NO_GRAD;
+        quiet = hd_slice(a, 0, 0, 2);
+    }
+    ck_assert_ptr_null(hd_mul_(quiet, leaf(vec(HD_FLOAT32, 1, 2))));
+    ck_error(HD_GRAD, "hd_mul_: x of (2,) is a view taken while grad mode was off: clone it first");
+    hd_tensor *wide = hd_expand(hd_zeros(HD_FLOAT32, 1), 3);
+    ck_assert_ptr_null(hd_add_scalar_(wide, 1));
+    ck_error(HD_STATE, "hd_add_scalar_: x of (3,) is expanded: several elements share memory; "
+                       "clone it first");
+    ck_elements(a, 1, 2, 3, 4);
+}
+END_TEST
+
+/* b = a * 1; b.view(-1)[2] = 5 */
+START_TEST(assignment_through_a_view)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(hd_view(vec(HD_FLOAT32, 1, 2, 3, 4), 2, 2));
+    hd_tensor *b = hd_mul_scalar(a, 1);
+    ck_assert_ptr_nonnull(hd_setitem_scalar(hd_view(b, -1), 5, 2));
+    ck_repr(b, "tensor([[1., 2.],\n        [5., 4.]], grad_fn=<CopySlices>)");
+    ck_assert(hd_backward(hd_sum(hd_mul(b, b))));
+    ck_elements(hd_grad(a), 2, 4, 0, 8);
+}
+END_TEST
+
+/* the gradient of what is assigned */
+START_TEST(assignment_of_a_tensor)
+{
+    HD_SCOPE;
+    hd_tensor *w = leaf(vec(HD_FLOAT32, 2, 3)), *b = hd_zeros(HD_FLOAT32, 3, 2);
+    ck_assert(!hd_requires_grad(b));
+    hd_setitem(b, hd_mul_scalar(w, 10), 1);
+    hd_setitem(b, vec(HD_FLOAT32, 7, 8, 9), HD_ALL, 1);
+    ck_elements(b, 0, 7, 20, 8, 0, 9);
+    ck_assert_str_eq(hd_grad_fn(b), "CopySlices");
+    ck_assert(hd_backward(hd_sum(hd_mul(b, b))));
+    ck_elements(hd_grad(w), 400, 0);
+}
+END_TEST
+
+/* v1 = b[0]; v2 = b[1]; v1.mul_(w): the base and the other view learn of it */
+START_TEST(other_views_follow_the_base)
+{
+    HD_SCOPE;
+    hd_tensor *w = leaf(vec(HD_FLOAT32, 3, 5)), *b = hd_ones(HD_FLOAT32, 2, 2);
+    hd_tensor *v1 = hd_select(b, 0, 0), *v2 = hd_slice(b, 1, 0, 1);
+    ck_assert_ptr_eq(hd_mul_(v1, w), v1);
+    ck_assert_str_eq(hd_grad_fn(v1), "AsStridedBackward0");
+    ck_assert_str_eq(hd_grad_fn(v2), "AsStridedBackward0");
+    ck_assert_str_eq(hd_grad_fn(b), "CopySlices");
+    ck_repr(v2, "tensor([[3.],\n        [1.]], grad_fn=<AsStridedBackward0>)");
+    ck_assert(hd_backward(hd_sum(hd_mul(v2, v2)))); /* w0^2 + 1 */
+    ck_elements(hd_grad(w), 6, 0);
+}
+END_TEST
+
+START_TEST(a_view_of_a_transposed_base)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(hd_view(vec(HD_FLOAT32, 1, 2, 3, 4, 5, 6), 2, 3));
+    hd_tensor *b = hd_mul_scalar(hd_transpose(a, 0, 1), 1); /* (3, 2) */
+    hd_mul_scalar_(hd_select(hd_transpose(b, 0, 1), 0, 1), 10);
+    ck_elements(b, 1, 40, 2, 50, 3, 60);
+    ck_assert(hd_backward(hd_sum(b)));
+    ck_elements(hd_grad(a), 1, 1, 1, 10, 10, 10);
+}
+END_TEST
+
+START_TEST(retain_grad_follows)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 2)), *b = hd_retain_grad(hd_mul_scalar(a, 3));
+    hd_mul_scalar_(b, 5);
+    ck_assert(hd_backward(hd_mul(b, b))); /* of the new value, 30: 60 */
+    ck_elements(hd_grad(b), 60);
+    ck_elements(hd_grad(a), 900);
+}
+END_TEST
+
+START_TEST(in_place_chain_of_views_frees_itself)
+{
+    int64_t before = hd_tensor_count();
+    {
+        HD_SCOPE;
+        hd_tensor *w = leaf(vec(HD_FLOAT32, 1)), *b = hd_zeros(HD_FLOAT32, 4);
+        for (int i = 0; i < 50000; i++) {
+            HD_SCOPE;
+            hd_add_(hd_slice(b, 0, i % 4, i % 4 + 1), w);
+        }
+        ck_assert(hd_backward(hd_sum(b)));
+        ck_elements(hd_grad(w), 50000);
+    }
+    ck_assert_int_eq(hd_tensor_count(), before);
+}
+END_TEST
+
+Suite *suite_inplace_history(void)
+{
+    Suite *s = suite_create("in-place history");
+    TCase *t = tcase_create("in-place history");
+    tcase_add_test(t, scores_are_masked_in_place);
+    tcase_add_test(t, a_saved_tensor_that_changed);
+    tcase_add_test(t, leaves_that_require_grad_are_not_written);
+    tcase_add_test(t, views_that_are_not_written);
+    tcase_add_test(t, assignment_through_a_view);
+    tcase_add_test(t, assignment_of_a_tensor);
+    tcase_add_test(t, other_views_follow_the_base);
+    tcase_add_test(t, a_view_of_a_transposed_base);
+    tcase_add_test(t, retain_grad_follows);
+    tcase_add_test(t, in_place_chain_of_views_frees_itself);
+    suite_add_tcase(s, t);
+    return s;
+}

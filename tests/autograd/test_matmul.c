@@ -1,0 +1,468 @@
+/* test_matmul.c - products: kernels bit for bit against plain chains, ranks, names, gradients. */
+#include <stdlib.h>
+
+#include "golden_ops.h"
+#include "suites.h"
+#include "support.h"
+#include "tensor/kernels/gemm.h"
+
+static unsigned state = 1;
+
+static int below(int n)
+{
+    state = state * 1664525u + 1013904223u;
+    return (int)((state >> 8) % (unsigned)n);
+}
+
+/* ---------------------------------------------------------------- kernels */
+
+enum { MAX = 70, ROOM = 4 * (MAX + 2) * (MAX + 2) };
+
+static double a[ROOM], b[ROOM], c[ROOM], bias[2 * MAX]; /* room for elements of any dtype */
+
+static double get(int dtype, const void *x, int64_t i)
+{
+    switch (dtype) {
+    case HD_FLOAT32: return ((const float *)x)[i];
+    case HD_FLOAT64: return ((const double *)x)[i];
+    default: return (double)((const int64_t *)x)[i];
+    }
+}
+
+static void set(int dtype, void *x, int64_t i, double v)
+{
+    switch (dtype) {
+    case HD_FLOAT32: ((float *)x)[i] = (float)v; break;
+    case HD_FLOAT64: ((double *)x)[i] = v; break;
+    default: ((int64_t *)x)[i] = (int64_t)v; break;
+    }
+}
+
+/* x y + s as the level computes it in this dtype */
+static double muladd(int dtype, bool fused, double x, double y, double s)
+{
+    if (dtype == HD_FLOAT32) {
+        float product = (float)x * (float)y;
+        return fused ? fmaf((float)x, (float)y, (float)s) : product + (float)s;
+    }
+    return fused ? fma(x, y, s) : x * y + s;
+}
+
+static double add(int dtype, double x, double y)
+{
+    return dtype == HD_FLOAT32 ? (float)x + (float)y : x + y;
+}
+
+/* Dense, transposed, with gaps, spread: strides of an (m, n) matrix. */
+static void random_strides(int64_t m, int64_t n, int64_t *row, int64_t *col)
+{
+    const int64_t patterns[][2] = {{n, 1}, {1, m}, {n + 2, 1}, {2 * n, 2}, {0, 1}, {1, 0}, {0, 0}};
+    int k = below(7);
+    *row = patterns[k][0];
+    *col = patterns[k][1];
+}
+
+static hdk_product random_product(int round)
+{
+    hdk_product p = {.a = a, .b = b, .c = c, .bias_step = 1 + below(2)};
+    p.m = 1 + below(round % 4 ? MAX : 3);
+    p.n = round % 7 ? 1 + below(MAX) : 1;
+    p.k = below(MAX);
+    random_strides(p.m, p.k, &p.a_row, &p.a_col);
+    random_strides(p.k, p.n, &p.b_row, &p.b_col);
+    p.c_row = p.n + below(3);
+    p.add = below(3) == 0;
+    p.bias = below(2) ? bias : NULL;
+    return p;
+}
+
+static void check_product(int dtype, bool fused, const hdk_product *p)
+{
+    int64_t end = p->m * p->c_row + 40;
+    double nothing = dtype == HD_INT64 ? -12345 : NAN;
+    for (int64_t i = 0; i < end; i++) {
+        set(dtype, c, i, p->add ? (double)(i % 13) : nothing);
+    }
+    hdk_gemm()->product[dtype](p);
+    for (int64_t i = 0; i < end; i++) {
+        int64_t row = i / p->c_row, col = i % p->c_row;
+        double want = p->add ? (double)(i % 13) : nothing, got = get(dtype, c, i);
+        if (row < p->m && col < p->n) {
+            want = p->add ? want : 0;
+            for (int64_t q = 0; q < p->k; q++) {
+                want = muladd(dtype, fused, get(dtype, a, row * p->a_row + q * p->a_col),
+                              get(dtype, b, q * p->b_row + col * p->b_col), want);
+            }
+            want = p->bias ? add(dtype, want, get(dtype, bias, col * p->bias_step)) : want;
+        }
+        ck_assert_msg(got == want || (isnan(got) && isnan(want)),
+                      "(%d, %d, %d), dtype %d, level %d: %.9g at (%d, %d), expected %.9g",
+                      (int)p->m, (int)p->k, (int)p->n, dtype, hd__level, got, (int)row, (int)col,
+                      want);
+    }
+}
+
+START_TEST(every_element_is_one_chain)
+{
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    int best = hd__level;
+    for (int level = 0; level <= best; level++) {
+        hd__level = level;
+        for (int dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
+            for (int i = 0; i < ROOM; i++) {
+                double scale = dtype == HD_INT64 ? 1 : 1.0 / 700;
+                set(dtype, a, i, (below(2001) - 1000) * scale);
+                set(dtype, b, i, (below(2001) - 1000) * scale);
+            }
+            for (int i = 0; i < 2 * MAX; i++) {
+                set(dtype, bias, i, i - MAX);
+            }
+            for (int round = 0; round < 300; round++) {
+                hdk_product p = random_product(round);
+                check_product(dtype, level > HD__BASELINE, &p);
+            }
+        }
+    }
+    hd__level = best;
+}
+END_TEST
+
+/* Inner sizes beyond a packed panel, and blocks of c: against rows and columns taken one by one. */
+START_TEST(large_products_are_their_parts)
+{
+    HD_SCOPE;
+    hd_manual_seed(1);
+    hd_tensor *x = hd_randn(HD_FLOAT32, 301, 523), *y = hd_randn(HD_FLOAT32, 523, 167);
+    hd_tensor *z = hd_matmul(x, y);
+    hd_tensor *turned = hd_matmul(x, hd_t(hd_contiguous(hd_t(y))));
+    ck_assert(hd_equal(z, turned));
+    for (int i = 0; i < 301; i += 37) {
+        ck_assert(hd_equal(hd_select(z, 0, i), hd_matmul(hd_select(x, 0, i), y)));
+    }
+    for (int j = 0; j < 167; j += 29) {
+        ck_assert(hd_equal(hd_select(z, 1, j), hd_matmul(x, hd_select(y, 1, j))));
+    }
+    ck_assert_float_eq((float)hd_get(z, 300, 166),
+                       (float)hd_item(hd_dot(hd_select(x, 0, 300), hd_select(y, 1, 166))));
+    ck_no_error();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- ranks */
+
+static const char *const shapes[][2] = {
+    {"(3,)", "(3,)"},
+    {"(2, 3)", "(3,)"},
+    {"(3,)", "(3, 2)"},
+    {"(2, 3)", "(3, 4)"},
+    {"(5, 2, 3)", "(3,)"},
+    {"(3,)", "(5, 3, 2)"},
+    {"(5, 2, 3)", "(3, 4)"},
+    {"(2, 3)", "(5, 3, 4)"},
+    {"(5, 2, 3)", "(5, 3, 4)"},
+    {"(1, 2, 3)", "(5, 3, 4)"},
+    {"(5, 2, 3)", "(1, 3, 4)"},
+    {"(4, 1, 2, 3)", "(5, 3, 4)"},
+    {"(5, 2, 3)", "(4, 1, 3, 2)"},
+    {"(4, 5, 2, 3)", "(3, 2)"},
+    {"(2, 0)", "(0, 3)"},
+    {"(5, 2, 0)", "(0, 3)"},
+    {"(0, 2, 3)", "(3, 2)"},
+    {"(0, 3)", "(3, 2)"},
+    {"(2, 3)", "(3, 0)"},
+    {"(1, 3)", "(0, 3, 2)"},
+    {"(7, 1, 3)", "(7, 3, 1)"},
+    {"(2, 2, 2, 2, 2, 2, 2, 3)", "(2, 1, 2, 1, 2, 1, 3, 2)"},
+};
+
+/* A tensor of the shape that the text says, its dims laid out in memory in one of three ways. */
+static hd_tensor *ramp(hd_dtype d, const char *text, int layout)
+{
+    int64_t sizes[HD_MAX_DIMS], numel = 1;
+    int n = 0;
+    for (const char *p = text + 1; *p && *p != ')'; p += strspn(p, ", ")) {
+        sizes[n] = strtoll(p, (char **)(uintptr_t)&p, 10);
+        numel *= sizes[n++];
+    }
+    hd_tensor *flat = hd_arange_as(d, 0, numel, 1);
+    hd_tensor *x = hd_view_n(hd_sub_scalar(flat, numel / 3), n, sizes);
+    if (layout == 1 && n > 1) { /* transposed in memory */
+        x = hd_transpose(hd_contiguous(hd_transpose(x, -1, -2)), -1, -2);
+    } else if (layout == 2 && n > 0) { /* gaps */
+        x = hd_slice_step(hd_cat(-1, x, x, x), -1, 0, 3 * sizes[n - 1], 3);
+        x = hd_copy_(x, hd_view_n(hd_sub_scalar(flat, numel / 3), n, sizes));
+    }
+    return x;
+}
+
+/* a as (..., m, k), b as (..., k, n): y by loops in double */
+static double naive_at(hd_tensor *y, hd_tensor *left, hd_tensor *right, int64_t flat)
+{
+    int nl = hd_ndim(left), nr = hd_ndim(right), ny = hd_ndim(y);
+    int64_t at[HD_MAX_DIMS], i[HD_MAX_DIMS], j[HD_MAX_DIMS];
+    for (int d = ny - 1; d >= 0; d--) {
+        at[d] = flat % hd_size(y, d);
+        flat /= hd_size(y, d);
+    }
+    int batch = ny - (nl > 1) - (nr > 1);
+    for (int d = 0; d < nl - 2; d++) {
+        i[d] = hd_size(left, d) == 1 ? 0 : at[batch - (nl - 2) + d];
+    }
+    for (int d = 0; d < nr - 2; d++) {
+        j[d] = hd_size(right, d) == 1 ? 0 : at[batch - (nr - 2) + d];
+    }
+    if (nl > 1) {
+        i[nl - 2] = at[batch];
+    }
+    if (nr > 1) {
+        j[nr - 1] = at[ny - 1];
+    }
+    double sum = 0;
+    for (int64_t k = 0; k < hd_size(left, -1); k++) {
+        i[nl - 1] = k;
+        j[nr > 1 ? nr - 2 : 0] = k;
+        sum += hd_get_n(left, nl, i) * hd_get_n(right, nr, j);
+    }
+    return sum;
+}
+
+START_TEST(all_ranks)
+{
+    for (int d = HD_FLOAT32; d <= HD_INT64; d++) {
+        for (int layout = 0; layout < 3; layout++) {
+            HD_SCOPE;
+            hd_tensor *x = ramp((hd_dtype)d, shapes[_i][0], layout);
+            hd_tensor *z = ramp((hd_dtype)d, shapes[_i][1], (layout + below(2)) % 3);
+            hd_tensor *y = hd_matmul(x, z);
+            ck_assert_msg(y != NULL, "%s", hd_error_message());
+            ck_assert(hd_is_contiguous(y) && hd_dtype_of(y) == (hd_dtype)d);
+            for (int64_t i = 0; i < hd_numel(y); i++) { /* integers: every sum is exact */
+                ck_assert_double_eq(element_at(y, i), naive_at(y, x, z, i));
+            }
+        }
+    }
+    ck_no_error();
+}
+END_TEST
+
+/* L = sum(w * (a @ b)): its gradients against those of the loops. */
+START_TEST(gradients_of_all_ranks)
+{
+    for (int layout = 0; layout < 3; layout++) {
+        HD_SCOPE;
+        hd_tensor *x = hd_requires_grad_(hd_detach(ramp(HD_FLOAT64, shapes[_i][0], layout)), true);
+        hd_tensor *z = hd_requires_grad_(hd_detach(ramp(HD_FLOAT64, shapes[_i][1], layout)), true);
+        hd_tensor *y = hd_matmul(x, z);
+        hd_tensor *w = hd_arange_as(HD_FLOAT64, 0, hd_numel(y), 1);
+        w = hd_view_n(hd_sub_scalar(w, 3), hd_ndim(y), hd_sizes(y));
+        ck_assert_msg(hd_backward_with(y, w, false), "%s", hd_error_message());
+        hd_tensor *inputs[] = {x, z};
+        for (int k = 0; k < 2; k++) {
+            hd_tensor *g = hd_grad(inputs[k]);
+            ck_assert(hd_numel(g) == hd_numel(inputs[k]));
+            for (int64_t i = 0; i < hd_numel(g); i++) { /* the loss is linear in each element */
+                HD_SCOPE;
+                hd_tensor *unit = hd_zeros_n(HD_FLOAT64, hd_ndim(g), hd_sizes(g));
+                ((double *)hd_data_mut(unit))[i] = 1;
+                hd_tensor *other = hd_detach(inputs[1 - k]);
+                hd_tensor *change = k ? hd_matmul(other, unit) : hd_matmul(unit, other);
+                ck_assert_double_eq(element_at(g, i), hd_item(hd_sum(hd_mul(change, w))));
+            }
+        }
+    }
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(names)
+{
+    static const char *const expected[] = {
+        "DotBackward0",        "MvBackward0",         "SqueezeBackward4",    "MmBackward0",
+        "UnsafeViewBackward0", "UnsafeViewBackward0", "UnsafeViewBackward0", "CloneBackward0",
+        "UnsafeViewBackward0", "CloneBackward0",      "UnsafeViewBackward0", "UnsafeViewBackward0",
+        "UnsafeViewBackward0", "UnsafeViewBackward0", "MmBackward0",         "UnsafeViewBackward0",
+        "UnsafeViewBackward0", "MmBackward0",         "MmBackward0",         "TransposeBackward0",
+        "UnsafeViewBackward0", "UnsafeViewBackward0",
+    };
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_detach(ramp(HD_FLOAT32, shapes[_i][0], 0)), true);
+    hd_tensor *z = hd_requires_grad_(hd_detach(ramp(HD_FLOAT32, shapes[_i][1], 0)), true);
+    ck_assert_str_eq(hd_grad_fn(hd_matmul(x, z)), expected[_i]);
+    if (strstr(expected[_i], "Clone") || strstr(expected[_i], "Transpose")) {
+        ck_assert_str_eq(hd_grad_fn(hd_matmul(hd_detach(x), z)), "UnsafeViewBackward0");
+    }
+}
+END_TEST
+
+START_TEST(names_of_linear)
+{
+    HD_SCOPE;
+    static const char *const inputs[] = {"(3,)", "(2, 3)", "(2, 2, 3)", "(2, 1, 2, 3)"};
+    static const char *const plain[] = {"SqueezeBackward4", "MmBackward0", "UnsafeViewBackward0",
+                                        "UnsafeViewBackward0"};
+    static const char *const biased[] = {"ViewBackward0", "AddmmBackward0", "ViewBackward0",
+                                         "ViewBackward0"};
+    hd_tensor *w = hd_requires_grad_(hd_ones(HD_FLOAT32, 4, 3), true);
+    hd_tensor *bias_4 = hd_ones(HD_FLOAT32, 4);
+    for (int i = 0; i < 4; i++) {
+        hd_tensor *x = ramp(HD_FLOAT32, inputs[i], 0);
+        ck_assert_str_eq(hd_grad_fn(hd_linear(x, w, HD_NONE)), plain[i]);
+        ck_assert_str_eq(hd_grad_fn(hd_linear(x, w, bias_4)), biased[i]);
+    }
+    hd_tensor *x = ramp(HD_FLOAT32, "(2, 2, 3)", 1);
+    ck_assert_str_eq(hd_grad_fn(hd_linear(x, w, bias_4)), "AddBackward0");
+    ck_no_error();
+}
+END_TEST
+
+/* One product with the bias behind it, and the gradients of its parts. */
+START_TEST(linear_is_matmul_and_add)
+{
+    static const char *const inputs[] = {"(6,)", "(5, 6)", "(2, 5, 6)", "(3, 2, 5, 6)", "(0, 6)"};
+    for (int layout = 0; layout < 3; layout++) {
+        HD_SCOPE;
+        hd_tensor *x = hd_requires_grad_(hd_detach(ramp(HD_FLOAT32, inputs[_i], layout)), true);
+        hd_tensor *w = hd_requires_grad_(hd_detach(ramp(HD_FLOAT32, "(4, 6)", layout)), true);
+        hd_tensor *v = hd_requires_grad_(hd_detach(ramp(HD_FLOAT32, "(4,)", layout)), true);
+        hd_tensor *y = hd_linear(x, w, v), *z = hd_add(hd_matmul(x, hd_t(w)), v);
+        ck_assert(hd_equal(y, z));
+        ck_assert(hd_equal(hd_linear(x, w, HD_NONE), hd_matmul(x, hd_t(w))));
+        hd_tensor *dy = hd_sub_scalar(hd_mul_scalar(y, 2), 1);
+        dy = hd_detach(dy);
+        ck_assert(hd_backward_with(y, dy, false));
+        hd_tensor *dx = hd_grad(x), *dw = hd_grad(w), *dv = hd_grad(v);
+        hd_set_grad(x, HD_NONE), hd_set_grad(w, HD_NONE), hd_set_grad(v, HD_NONE);
+        ck_assert(hd_backward_with(z, dy, false));
+        ck_assert(hd_equal(dx, hd_grad(x)) && hd_equal(dw, hd_grad(w)) &&
+                  hd_equal(dv, hd_grad(v))); /* integers: exact in any order */
+    }
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(only_what_is_needed_is_saved)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3), true),
+              *z = hd_ones(HD_FLOAT32, 3, 2);
+    hd_tensor *y = hd_matmul(hd_mul_scalar(x, 1), z);
+    hd_fill_(z, 2);
+    ck_assert(!hd_backward(hd_sum(y)));
+    ck_error(HD_GRAD,
+             "hd_backward: MmBackward0: its saved tensor 1 of (3, 2) was changed in place: "
+             "version 1, expected 0");
+    hd_tensor *h = hd_mul_scalar(x, 1);
+    y = hd_matmul(h, z);
+    hd_fill_(h, 2); /* only db would need it */
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_no_error();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- threads */
+
+START_TEST(threads_change_no_bit)
+{
+    HD_SCOPE;
+    hd_tensor *first[4] = {NULL};
+    int before = hd_num_threads();
+    for (int threads = 1; threads <= 4; threads += threads) {
+        hd_set_num_threads(threads);
+        hd_manual_seed(3);
+        hd_tensor *x = hd_requires_grad_(hd_randn(HD_FLOAT32, 3, 130, 70), true);
+        hd_tensor *w = hd_requires_grad_(hd_randn(HD_FLOAT32, 150, 70), true);
+        hd_tensor *y = hd_linear(x, w, HD_NONE);            /* (3, 130, 150) */
+        hd_tensor *s = hd_matmul(y, hd_transpose(y, 1, 2)); /* (3, 130, 130) */
+        hd_backward(hd_sum(hd_mul(s, s)));
+        hd_tensor *now[] = {y, s, hd_grad(x), hd_grad(w)};
+        for (int k = 0; k < 4; k++) {
+            first[k] = threads == 1 ? now[k] : first[k];
+            ck_assert(hd_equal(first[k], now[k]));
+        }
+    }
+    hd_set_num_threads(before);
+    ck_no_error();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- errors */
+
+START_TEST(errors)
+{
+    HD_SCOPE;
+    hd_tensor *m23 = hd_ones(HD_FLOAT32, 2, 3), *v3 = hd_ones(HD_FLOAT32, 3);
+    hd_tensor *m42 = hd_ones(HD_FLOAT32, 4, 2), *point = hd_scalar_tensor(HD_FLOAT32, 1);
+    ck_assert_ptr_null(hd_matmul(hd_ones(HD_FLOAT32, 2, 6, 3), m42));
+    ck_error(HD_SHAPE, "hd_matmul: (2, 6, 3) and (4, 2): inner sizes 3 and 4 differ");
+    ck_assert_ptr_null(hd_matmul(v3, m42));
+    ck_error(HD_SHAPE, "hd_matmul: (3,) and (4, 2): inner sizes 3 and 4 differ");
+    ck_assert_ptr_null(hd_matmul(hd_ones(HD_FLOAT32, 5, 2, 3), hd_ones(HD_FLOAT32, 4, 3, 2)));
+    ck_error(HD_SHAPE, "hd_matmul: (5, 2, 3) and (4, 3, 2): batch sizes 5 and 4 at dim -3 do not "
+                       "broadcast");
+    ck_assert_ptr_null(hd_matmul(point, v3));
+    ck_error(HD_SHAPE, "hd_matmul: () and (3,): expected 1 or more dims each");
+    ck_assert_ptr_null(hd_matmul(m23, hd_ones(HD_FLOAT64, 3, 2)));
+    ck_error(HD_DTYPE, "hd_matmul: float32 and float64: expected one dtype");
+    ck_assert_ptr_null(hd_matmul(hd_ones(HD_BOOL, 2, 2), hd_ones(HD_BOOL, 2, 2)));
+    ck_error(HD_DTYPE, "hd_matmul: bool: expected float32, float64 or int64");
+    ck_assert_ptr_null(hd_matmul(NULL, v3));
+    ck_error(HD_NULL_ARG, "hd_matmul: a is NULL");
+    ck_assert_ptr_null(hd_matmul(v3, HD_NONE));
+    ck_error(HD_NULL_ARG, "hd_matmul: b is HD_NONE: expected a tensor");
+    ck_assert_ptr_null(hd_dot(v3, hd_ones(HD_FLOAT32, 4)));
+    ck_error(HD_SHAPE, "hd_dot: (3,) and (4,): inner sizes 3 and 4 differ");
+    ck_assert_ptr_null(hd_dot(m23, v3));
+    ck_error(HD_SHAPE, "hd_dot: (2, 3) and (3,): expected 1 dim each");
+    ck_assert_ptr_null(hd_linear(m23, m42, HD_NONE));
+    ck_error(HD_SHAPE, "hd_linear: x (2, 3) and weight (4, 2): inner sizes 3 and 2 differ");
+    ck_assert_ptr_null(hd_linear(m23, v3, HD_NONE));
+    ck_error(HD_SHAPE, "hd_linear: x (2, 3) and weight (3,): expected (..., in) and (out, in)");
+    ck_assert_ptr_null(hd_linear(m42, hd_t(m23), hd_ones(HD_FLOAT32, 4)));
+    ck_error(HD_SHAPE, "hd_linear: weight (3, 2) and bias (4,): expected bias (3,)");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- PyTorch's values */
+
+static hd_tensor *call_matmul(golden_args *g)
+{
+    return hd_matmul(g->x[0], g->x[1]);
+}
+
+static hd_tensor *call_dot(golden_args *g)
+{
+    return hd_dot(g->x[0], g->x[1]);
+}
+
+static hd_tensor *call_linear(golden_args *g)
+{
+    return hd_linear(g->x[0], g->x[1], g->n > 2 ? g->x[2] : HD_NONE);
+}
+
+START_TEST(values_and_gradients_of_pytorch)
+{
+    static const golden_op ops[] = {
+        {"matmul", call_matmul, false}, {"dot", call_dot, false}, {"linear", call_linear, false}};
+    golden_ops_check(3, ops);
+}
+END_TEST
+
+Suite *suite_matmul(void)
+{
+    Suite *s = suite_create("matmul");
+    TCase *t = tcase_create("matmul");
+    int n = sizeof shapes / sizeof *shapes;
+    tcase_add_test(t, every_element_is_one_chain);
+    tcase_add_test(t, large_products_are_their_parts);
+    tcase_add_loop_test(t, all_ranks, 0, n);
+    tcase_add_loop_test(t, gradients_of_all_ranks, 0, n);
+    tcase_add_loop_test(t, names, 0, n);
+    tcase_add_test(t, names_of_linear);
+    tcase_add_loop_test(t, linear_is_matmul_and_add, 0, 5);
+    tcase_add_test(t, only_what_is_needed_is_saved);
+    tcase_add_test(t, threads_change_no_bit);
+    tcase_add_test(t, errors);
+    tcase_add_test(t, values_and_gradients_of_pytorch);
+    suite_add_tcase(s, t);
+    return s;
+}

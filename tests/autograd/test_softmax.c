@@ -1,0 +1,350 @@
+/* test_softmax.c - softmax bit for bit, log_softmax, logsumexp, cumsum: rows, layouts, errors. */
+#include "golden_ops.h"
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+#include "tensor/kernels/softmax.h"
+
+/* ---------------------------------------------------------------- bits */
+
+/* the numbers that PyTorch was given for the hashes below */
+static hd_tensor *digits(int64_t a, int64_t b, int64_t c)
+{
+    hd_tensor *x = hd_empty(HD_FLOAT32, a, b, c);
+    float *v = hd_data_mut(x);
+    for (int64_t i = 0; i < a * b * c; i++) {
+        v[i] = (float)((i * 7919 + 13) % 2003 - 1001) * 0.007f;
+    }
+    return x;
+}
+
+/* FNV-1a of all results of f(x, dim) for x (a, n, c), n = 1 .. last */
+static int64_t hash(hd_tensor *(*f)(hd_tensor *x, int dim), int64_t a, int64_t last, int64_t c)
+{
+    static float all[64 * 1024];
+    int64_t used = 0;
+    for (int64_t n = 1; n <= last; n++) {
+        HD_SCOPE;
+        hd_tensor *x = digits(a, n, c);
+        hd_tensor *y = c == 1 ? f(hd_reshape(x, a, n), 1) : f(x, 1);
+        ck_assert(hd_copy_to(y, all + used, (size_t)hd_numel(x) * sizeof *all));
+        used += hd_numel(x);
+    }
+    return golden_fnv(all, (uint64_t)used * sizeof *all);
+}
+
+/* PyTorch 2.13 at its AVX2 level; heed must give these bytes at every level of its own. */
+START_TEST(pytorchs_bits)
+{
+    ck_assert_int_eq(hash(hd_softmax, 5, 100, 1), -6836421478330976356);
+    ck_assert_int_eq(hash(hd_softmax, 2, 40, 8), 7432824278495646836);
+    ck_assert_int_eq(hash(hd_cumsum, 5, 100, 1), 5394413011123191942);
+}
+END_TEST
+
+/* FACTS of one row, step by step; libm's fmaf is exact everywhere. */
+static float plain_exp(float x)
+{
+    if (!(x > -104)) {
+        return x != x ? x : 0;
+    }
+    float q = rintf(x * 1.44269504088896341f);
+    float s = fmaf(q, -1.428606765330187045e-06f, fmaf(q, -0.693145751953125f, x));
+    static const float c[] = {0.00139304355252534151077271f, 0.00833336077630519866943359f,
+                              0.0416664853692054748535156f, 0.166666671633720397949219f, 0.5f};
+    float u = 0.000198527617612853646278381f;
+    for (int i = 0; i < 5; i++) {
+        u = fmaf(u, s, c[i]);
+    }
+    return ldexpf(1 + fmaf(s * s, u, s), (int)q);
+}
+
+static void plain_softmax(const float *x, int64_t n, float *y)
+{
+    float m = x[0], lane[8] = {0}, sum = 0;
+    for (int64_t i = 1; i < n; i++) {
+        m = x[i] > m ? x[i] : m;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = plain_exp(x[i] - m);
+        sum += y[i];
+        lane[i % 8] += y[i];
+    }
+    for (int h = 4; h > 0; h /= 2) {
+        for (int l = 0; l < h; l++) {
+            lane[l] += lane[l + h];
+        }
+    }
+    float scale = 1 / (n < 8 ? sum : lane[0]);
+    for (int64_t i = 0; i < n; i++) {
+        y[i] *= scale;
+    }
+}
+
+START_TEST(every_level_gives_the_same_bits)
+{
+    const struct hdk_softmax *const levels[] = {&hdk_softmax_baseline, &HDK__AVX2(hdk_softmax),
+                                                &HDK__AVX512(hdk_softmax)};
+    float want[3][300], got[3 * 300 + 8];
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    for (int64_t n = 1; n <= 300; n += n < 70 ? 1 : 23) {
+        HD_SCOPE;
+        hd_tensor *x = hd_mul_scalar(digits(3, n, 1), 4.0);
+        float *rows = hd_data_mut(x);
+        rows[n / 2] = -INFINITY;
+        for (int r = 0; r < 3; r++) {
+            plain_softmax(rows + r * n, n, want[r]);
+        }
+        for (int level = 0; level <= hd__level; level++) {
+            hdk_lanes l = {n, 3, {1, 1}, {n, n}};
+            memset(got, 0xff, sizeof got);
+            levels[level]->softmax[HDK_LAST][HD_FLOAT32](&l, (void *[]){got, rows}, 0);
+            for (int r = 0; r < 3; r++) {
+                for (int64_t i = 0; i < n; i++) {
+                    float g = got[r * n + i], w = want[r][i];
+                    ck_assert_msg(g == w || (g != g && w != w),
+                                  "level %d, n %d, element %d: %.9g, expected %.9g", level, (int)n,
+                                  (int)i, (double)g, (double)w);
+                }
+            }
+            for (int i = 0; i < 8; i++) {
+                ck_assert(isnan(got[3 * n + i])); /* nothing behind the last row is written */
+            }
+        }
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- values */
+
+typedef struct lane_case {
+    hd_tensor *(*f)(hd_tensor *x, int dim);
+    int what; /* 0 softmax, 1 log_softmax, 2 cumsum */
+} lane_case;
+
+static void check_lane(const char *what, int kind, hd_tensor *x, hd_tensor *y, int dim,
+                       int64_t index[3])
+{
+    int64_t n = hd_size(x, dim);
+    double m = -INFINITY, sum = 0, running = 0, room = hd_dtype_of(x) == HD_FLOAT64 ? 1e-14 : 1e-6;
+    for (index[dim] = 0; index[dim] < n; index[dim]++) {
+        double v = hd_get_n(x, 3, index);
+        m = v > m ? v : m;
+    }
+    for (index[dim] = 0; index[dim] < n; index[dim]++) {
+        sum += exp(hd_get_n(x, 3, index) - m);
+    }
+    for (index[dim] = 0; index[dim] < n; index[dim]++) {
+        double v = hd_get_n(x, 3, index), got = hd_get_n(y, 3, index);
+        running += v;
+        double want = kind == 0 ? exp(v - m) / sum : kind == 1 ? v - m - log(sum) : running;
+        ck_assert_msg(fabs(got - want) <= room * (1 + fabs(want)) * 4,
+                      "%s, dim %d, element %d: %.9g, expected %.9g", what, dim, (int)index[dim],
+                      got, want);
+    }
+    index[dim] = 0;
+}
+
+START_TEST(values_of_any_layout)
+{
+    HD_SCOPE;
+    static const lane_case cases[] = {{hd_softmax, 0}, {hd_log_softmax, 1}, {hd_cumsum, 2}};
+    hd_tensor *x = digits(3, 11, 18);
+    hd_tensor *layouts[] = {x,
+                            hd_transpose(digits(18, 11, 3), 0, 2),
+                            hd_transpose(digits(3, 18, 11), 1, 2),
+                            hd_slice_step(digits(3, 11, 36), 2, 0, 36, 2),
+                            hd_expand(digits(1, 11, 1), 3, 11, 18),
+                            hd_to(x, HD_FLOAT64)};
+    for (size_t k = 0; k < sizeof layouts / sizeof layouts[0]; k++) {
+        for (int c = 0; c < 3; c++) {
+            for (int dim = 0; dim < 3; dim++) {
+                hd_tensor *y = cases[c].f(layouts[k], dim - 3 * (dim % 2));
+                int a = dim == 0, b = dim == 2 ? 1 : 2;
+                ck_assert_ptr_nonnull(y);
+                for (int64_t i = 0; i < hd_size(x, a); i += 2) {
+                    for (int64_t j = 0; j < hd_size(x, b); j += 3) {
+                        int64_t index[3] = {0};
+                        index[a] = i;
+                        index[b] = j;
+                        check_lane("layout", cases[c].what, layouts[k], y, dim, index);
+                    }
+                }
+            }
+        }
+    }
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(special_rows)
+{
+    HD_SCOPE;
+    static const double rows[][3] = {{-INFINITY, -INFINITY, -INFINITY},
+                                     {1, NAN, 2},
+                                     {NAN, 1, 2},
+                                     {INFINITY, 1, 2},
+                                     {INFINITY, -INFINITY, INFINITY}};
+    for (int r = 0; r < 5; r++) {
+        for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+            hd_tensor *x = row_of((hd_dtype)d, 3, rows[r]);
+            ck_elements(hd_softmax(x, 0), NAN, NAN, NAN);
+            ck_elements(hd_softmax(hd_unsqueeze(x, 1), 0), NAN, NAN, NAN);
+            hd_tensor *nine = hd_cat(0, x, x, x); /* a whole vector and a tail */
+            ck_assert_int_eq(hd_item_int(hd_any(hd_eq(hd_softmax(nine, 0), hd_softmax(nine, 0)))),
+                             0);
+        }
+    }
+    hd_tensor *masked = vec(HD_FLOAT32, 0, -INFINITY, 0);
+    ck_elements(hd_softmax(masked, 0), 0.5, 0, 0.5);
+    ck_elements(hd_softmax(hd_unsqueeze(masked, 1), 0), 0.5, 0, 0.5);
+    ck_elements(hd_softmax(vec(HD_FLOAT32, 1000, 1000), 0), 0.5, 0.5); /* no overflow */
+    ck_elements(hd_logsumexp_dim(vec(HD_FLOAT32, INFINITY, 1), 0, false), INFINITY);
+    ck_elements(hd_logsumexp_dim(vec(HD_FLOAT32, -INFINITY, -INFINITY), 0, false), -INFINITY);
+    ck_elements(hd_logsumexp_dim(vec(HD_FLOAT32, -INFINITY, NAN), 0, false), NAN);
+    ck_elements(hd_logsumexp_dim(hd_zeros(HD_FLOAT32, 1, 0), 1, false), -INFINITY);
+    ck_repr(hd_softmax(hd_zeros(HD_FLOAT32, 2, 0), 1), "tensor([], size=(2, 0))");
+    ck_repr(hd_softmax(hd_zeros(HD_FLOAT32, 0, 2), 1), "tensor([], size=(0, 2))");
+    ck_repr(hd_softmax(hd_scalar_tensor(HD_FLOAT32, 3.0), -1), "tensor(1.)");
+    ck_repr(hd_cumsum(hd_ones(HD_BOOL, 3), 0), "tensor([1, 2, 3])");
+    hd_tensor *big = hd_from_data(HD_INT64, ((int64_t[]){INT64_MAX, 1}), 2);
+    ck_assert_int_eq(hd_get_int(hd_cumsum(big, 0), 1), INT64_MIN);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(logsumexp_over_dims)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_to(digits(3, 5, 7), HD_FLOAT64);
+    for (int mask = 1; mask < 8; mask++) {
+        int64_t dims[3], n = 0;
+        for (int d = 0; d < 3; d++) {
+            if (mask >> d & 1) {
+                dims[n++] = d;
+            }
+        }
+        hd_tensor *want = hd_log(hd_sum_dims_n(hd_exp(x), true, (int)n, dims));
+        hd_tensor *y = hd_logsumexp_dims_n(x, true, (int)n, dims);
+        ck_assert(hd_allclose(y, want, 1e-13, 1e-13, false));
+        y = hd_logsumexp_dims_n(hd_to(x, HD_FLOAT32), true, (int)n, dims);
+        ck_assert(hd_allclose(hd_to(y, HD_FLOAT64), want, 1e-6, 1e-6, false));
+    }
+    hd_tensor *ints = hd_from_data(HD_INT64, ((int64_t[]){0, 0}), 2);
+    ck_elements(hd_logsumexp_dim(ints, 0, false), (double)logf(2));
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(threads_do_not_change_bits)
+{
+    HD_SCOPE;
+    hd_tensor *x = digits(70, 33, 40), *y[2][3];
+    int before = hd_num_threads();
+    for (int many = 0; many < 2; many++) {
+        ck_assert(hd_set_num_threads(many ? 4 : 1));
+        y[many][0] = hd_softmax(x, 2);
+        y[many][1] = hd_softmax(x, 0);
+        y[many][2] = hd_cumsum(x, 1);
+    }
+    ck_assert(hd_set_num_threads(before));
+    for (int i = 0; i < 3; i++) {
+        ck_assert(hd_equal(y[0][i], y[1][i]));
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- names, gradients, errors */
+
+START_TEST(names)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3), true);
+    ck_assert_str_eq(hd_grad_fn(hd_softmax(x, 0)), "SoftmaxBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_log_softmax(x, 1)), "LogSoftmaxBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_logsumexp_dim(x, 1, true)), "LogsumexpBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_logsumexp_dims(x, true, 0, 1)), "LogsumexpBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_cumsum(x, 1)), "CumsumBackward0");
+}
+END_TEST
+
+START_TEST(masked_elements_get_no_gradient)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(vec(HD_FLOAT32, 1, -INFINITY, 2, 3), true);
+    ck_assert(hd_backward_with(hd_softmax(x, 0), vec(HD_FLOAT32, 1, 2, 3, 4), false));
+    ck_assert(hd_get(hd_grad(x), 1) == 0);
+    ck_assert(hd_get(hd_grad(x), 0) < 0 && hd_get(hd_grad(x), 3) > 0);
+}
+END_TEST
+
+START_TEST(errors)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3), *i = hd_ones(HD_INT64, 2, 3);
+    ck_assert_ptr_null(hd_softmax(NULL, 0));
+    ck_error(HD_NULL_ARG, "hd_softmax: x is NULL");
+    ck_assert_ptr_null(hd_softmax(i, 0));
+    ck_error(HD_DTYPE, "hd_softmax: int64: expected float32 or float64");
+    ck_assert_ptr_null(hd_softmax(x, 2));
+    ck_error(HD_INDEX, "hd_softmax: dim 2 of (2, 3): expected -2 to 1");
+    ck_assert_ptr_null(hd_log_softmax(x, -3));
+    ck_error(HD_INDEX, "hd_log_softmax: dim -3 of (2, 3): expected -2 to 1");
+    ck_assert_ptr_null(hd_logsumexp_dim(HD_NONE, 0, false));
+    ck_error(HD_NULL_ARG, "hd_logsumexp_dim: x is HD_NONE: expected a tensor");
+    ck_assert_ptr_null(hd_logsumexp_dims(x, false, 1, 1));
+    ck_error(HD_INDEX,
+             "hd_logsumexp_dims_n: dim 1 of (2, 3) appears twice: expected distinct dims");
+    ck_assert_ptr_null(hd_cumsum(x, 5));
+    ck_error(HD_INDEX, "hd_cumsum: dim 5 of (2, 3): expected -2 to 1");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- golden values */
+
+#define CASE(name, expression)                                                                     \
+    static hd_tensor *name##_case(golden_args *a)                                                  \
+    {                                                                                              \
+        int dim = (int)golden_int(a->c, "dim", 0);                                                 \
+        bool keepdim = golden_int(a->c, "keepdim", 0) != 0;                                        \
+        const golden_record *dims = golden_get(a->c, "dims");                                      \
+        int count = dims ? (int)dims->numel : 0;                                                   \
+        (void)dim, (void)keepdim, (void)count;                                                     \
+        return expression;                                                                         \
+    }
+CASE(softmax, hd_softmax(a->x[0], dim))
+CASE(log_softmax, hd_log_softmax(a->x[0], dim))
+CASE(logsumexp_dim, hd_logsumexp_dim(a->x[0], dim, keepdim))
+CASE(logsumexp_dims, hd_logsumexp_dims_n(a->x[0], keepdim, count, dims->i))
+CASE(cumsum, hd_cumsum(a->x[0], dim))
+
+START_TEST(golden)
+{
+    static const golden_op ops[] = {
+        {"softmax", softmax_case, false},
+        {"log_softmax", log_softmax_case, false},
+        {"logsumexp_dim", logsumexp_dim_case, false},
+        {"logsumexp_dims", logsumexp_dims_case, false},
+        {"cumsum", cumsum_case, true},
+    };
+    golden_ops_check(sizeof ops / sizeof ops[0], ops);
+}
+END_TEST
+
+Suite *suite_softmax(void)
+{
+    Suite *s = suite_create("softmax");
+    TCase *c = tcase_create("softmax");
+    tcase_add_test(c, pytorchs_bits);
+    tcase_add_test(c, every_level_gives_the_same_bits);
+    tcase_add_test(c, values_of_any_layout);
+    tcase_add_test(c, special_rows);
+    tcase_add_test(c, logsumexp_over_dims);
+    tcase_add_test(c, threads_do_not_change_bits);
+    tcase_add_test(c, names);
+    tcase_add_test(c, masked_elements_get_no_gradient);
+    tcase_add_test(c, errors);
+    tcase_add_test(c, golden);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,185 @@
+/* test_unary.c - functions of one tensor: PyTorch's values, float32 exp bit for bit, errors. */
+#include "golden_ops.h"
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/vexp.h"
+
+#define ONE(f)                                                                                     \
+    static hd_tensor *f##_case(golden_args *a)                                                     \
+    {                                                                                              \
+        return hd_##f(a->x[0]);                                                                    \
+    }
+
+ONE(exp)
+ONE(log)
+ONE(sqrt)
+ONE(rsqrt)
+ONE(tanh)
+ONE(sigmoid)
+ONE(relu)
+ONE(gelu)
+ONE(gelu_tanh)
+ONE(abs)
+
+static hd_tensor *clamp_case(golden_args *a)
+{
+    return hd_clamp(a->x[0], a->s[0], a->s[1]);
+}
+
+static hd_tensor *clamp_min_case(golden_args *a)
+{
+    return hd_clamp_min(a->x[0], a->s[0]);
+}
+
+static hd_tensor *clamp_max_case(golden_args *a)
+{
+    return hd_clamp_max(a->x[0], a->s[0]);
+}
+
+START_TEST(golden)
+{
+    static const golden_op ops[] = {
+        {"exp", exp_case, false},
+        {"log", log_case, false},
+        {"sqrt", sqrt_case, true},
+        {"rsqrt", rsqrt_case, false},
+        {"tanh", tanh_case, false},
+        {"sigmoid", sigmoid_case, false},
+        {"relu", relu_case, true},
+        {"gelu", gelu_case, false},
+        {"gelu_tanh", gelu_tanh_case, false},
+        {"abs", abs_case, true},
+        {"clamp", clamp_case, true},
+        {"clamp_min", clamp_min_case, true},
+        {"clamp_max", clamp_max_case, true},
+    };
+    golden_ops_check(sizeof ops / sizeof ops[0], ops);
+}
+END_TEST
+
+/* The steps of exp, one after the other. */
+static float plain_exp(float x)
+{
+    static const float c[] = {0.00139304355252534151077271f, 0.00833336077630519866943359f,
+                              0.0416664853692054748535156f, 0.166666671633720397949219f, 0.5f};
+    if (isnan(x) || x < -104 || x > 100) {
+        return isnan(x) ? x : x < 0 ? 0 : INFINITY;
+    }
+    float q = rintf(x * 1.44269504088896341f);
+    float s = fmaf(q, -0.693145751953125f, x);
+    s = fmaf(q, -1.428606765330187045e-06f, s);
+    float u = 0.000198527617612853646278381f;
+    for (int i = 0; i < 5; i++) {
+        u = fmaf(u, s, c[i]);
+    }
+    return ldexpf(1 + fmaf(s * s, u, s), (int)q);
+}
+
+/* Bit patterns all over float32, in runs that are no multiple of a vector. */
+START_TEST(exp_of_float32_bit_for_bit)
+{
+    enum { RUN = 4093 };
+    static float x[RUN], y[RUN];
+    const int64_t strides[] = {sizeof(float), sizeof(float)};
+    char *data[] = {(char *)y, (char *)x};
+    for (uint32_t block = 0; block < 256; block++) {
+        for (uint32_t i = 0; i < RUN; i++) {
+            x[i] = hdk_float_of((block << 24) + i * 4099u);
+            y[i] = NAN;
+        }
+        hdk_unary()->of[HDK_EXP][HD_FLOAT32](data, strides, RUN, NULL);
+        for (int i = 0; i < RUN; i++) {
+            float want = plain_exp(x[i]);
+            ck_assert_msg(isnan(want) ? isnan(y[i]) : hdk_float_bits(want) == hdk_float_bits(y[i]),
+                          "exp(%a) is %a, expected %a", (double)x[i], (double)y[i], (double)want);
+        }
+    }
+}
+END_TEST
+
+START_TEST(exp_at_its_ends)
+{
+    HD_SCOPE;
+    hd_tensor *x = vec(HD_FLOAT32, -INFINITY, -200, -104, -103.5, -87.5, 88.722839, 88.8, INFINITY);
+    hd_tensor *y = hd_exp(x);
+    ck_elements(y, 0, 0, 0, 0x1p-149, (double)plain_exp(-87.5f), (double)plain_exp(88.722839f),
+                INFINITY, INFINITY);
+    ck_assert(hd_get(y, 4) > 0 && hd_get(y, 4) < 0x1p-126); /* subnormal, not flushed */
+    ck_assert(isnan(hd_item(hd_exp(vec(HD_FLOAT32, NAN)))));
+}
+END_TEST
+
+/* Gradients of strided and of large tensors, against a plain loop. */
+START_TEST(gradient_of_relu_through_a_transpose)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_sub_scalar(hd_arange_as(HD_FLOAT32, 0, 70000, 1), 35000);
+    x = hd_requires_grad_(hd_view(x, 7, 10000), true);
+    hd_tensor *y = hd_relu(hd_transpose(x, 0, 1));
+    ck_assert(hd_backward_with(y, hd_full(HD_FLOAT32, 3, 10000, 7), false));
+    hd_tensor *grad = hd_grad(x);
+    for (int64_t i = 0; i < 7; i++) {
+        for (int64_t j = 0; j < 10000; j++) {
+            ck_assert(hd_get(grad, i, j) == (i * 10000 + j > 35000 ? 3 : 0));
+        }
+    }
+}
+END_TEST
+
+START_TEST(errors)
+{
+    HD_SCOPE;
+    hd_tensor *t = hd_zeros(HD_BOOL, 2), *i = hd_zeros(HD_INT64, 2);
+    ck_assert_ptr_null(hd_exp(NULL));
+    ck_error(HD_NULL_ARG, "hd_exp: x is NULL");
+    ck_assert_ptr_null(hd_relu(HD_NONE));
+    ck_error(HD_NULL_ARG, "hd_relu: x is HD_NONE: expected a tensor");
+    ck_assert_ptr_null(hd_relu(t));
+    ck_error(HD_DTYPE, "hd_relu: bool: expected numbers");
+    ck_assert_ptr_null(hd_abs(t));
+    ck_error(HD_DTYPE, "hd_abs: bool: expected numbers");
+    ck_assert_ptr_null(hd_gelu(i));
+    ck_error(HD_DTYPE, "hd_gelu: int64: expected float32 or float64");
+    ck_assert_ptr_null(hd_gelu_tanh(t));
+    ck_error(HD_DTYPE, "hd_gelu_tanh: bool: expected float32 or float64");
+    ck_assert_ptr_null(hd_clamp(NULL, 0, 1));
+    ck_error(HD_NULL_ARG, "hd_clamp: x is NULL");
+    ck_assert_ptr_null(hd_clamp_max(hd_zeros(HD_FLOAT32, 2), 1e40));
+    ck_error(HD_VALUE, "hd_clamp_max: value 1e+40: expected one that float32 can hold");
+}
+END_TEST
+
+START_TEST(grad_fn_names)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true);
+    ck_assert_str_eq(hd_grad_fn(hd_exp(a)), "ExpBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_log(a)), "LogBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_sqrt(a)), "SqrtBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_rsqrt(a)), "RsqrtBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_tanh(a)), "TanhBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_sigmoid(a)), "SigmoidBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_relu(a)), "ReluBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_abs(a)), "AbsBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_gelu(a)), "GeluBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_gelu_tanh(a)), "GeluBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_clamp(a, 0, 1)), "ClampBackward1");
+    ck_assert_str_eq(hd_grad_fn(hd_clamp_min(a, 0)), "ClampBackward1");
+}
+END_TEST
+
+Suite *suite_unary(void)
+{
+    Suite *s = suite_create("unary");
+    TCase *t = tcase_create("unary");
+    tcase_add_test(t, golden);
+    tcase_add_test(t, exp_of_float32_bit_for_bit);
+    tcase_add_test(t, exp_at_its_ends);
+    tcase_add_test(t, gradient_of_relu_through_a_transpose);
+    tcase_add_test(t, errors);
+    tcase_add_test(t, grad_fn_names);
+    suite_add_tcase(s, t);
+    return s;
+}

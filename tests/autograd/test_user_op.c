@@ -1,0 +1,210 @@
+/* test_user_op.c - ops that a user defines: forward, backward, saving, freeing, failing. */
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+
+static int freed;
+
+/* y = exp(x): dx = dy y */
+static bool exp_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    y[0] = hd_exp(x[0]);
+    return hd_save(ctx, y[0]);
+}
+
+static void exp_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    gx[0] = hd_mul(gy[0], hd_saved(ctx, 0));
+}
+
+static void count_free(hd_ctx *ctx)
+{
+    freed += *(int *)hd_ctx_user(ctx);
+}
+
+static const hd_op exp_op = {sizeof(hd_op), "MyExp", exp_forward, exp_backward, count_free};
+
+static hd_tensor *call_exp(hd_tensor *const *x, int n, void *user)
+{
+    (void)n;
+    return hd_apply(&exp_op, user, x[0]);
+}
+
+START_TEST(an_op_of_ones_own)
+{
+    int one = 1;
+    freed = 0;
+    {
+        HD_SCOPE;
+        hd_tensor *x = hd_requires_grad_(vec(HD_FLOAT64, 0, 1), true);
+        hd_tensor *y = hd_apply(&exp_op, &one, x);
+        ck_assert_str_eq(hd_grad_fn(y), "MyExpBackward");
+        ck_assert_str_eq(strchr(hd_repr(y), 'g'), "grad_fn=<MyExpBackward>)");
+        ck_assert(hd_backward(hd_sum(y)));
+        ck_assert(hd_get(hd_grad(x), 1) == hd_get(y, 1));
+        ck_assert(hd_gradcheck_n(call_exp, &one, 1, &x, NULL));
+    }
+    ck_assert_int_gt(freed, 0);
+    ck_no_error();
+}
+END_TEST
+
+/* (a + b, a - b), the second output unused in most tests */
+static bool both_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    (void)ctx;
+    y[0] = hd_add(x[0], x[1]);
+    y[1] = hd_sub(x[0], x[1]);
+    return true;
+}
+
+static void both_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    gx[0] = hd_add(gy[0], gy[1]);
+    if (hd_needs_grad(ctx, 1)) {
+        gx[1] = hd_sub(gy[0], gy[1]);
+    }
+}
+
+static const hd_op both_op = {sizeof(hd_op), "Both", both_forward, both_backward, NULL};
+
+START_TEST(several_outputs)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_requires_grad_(vec(HD_FLOAT32, 5), true), *b = vec(HD_FLOAT32, 2);
+    hd_requires_grad_(b, true);
+    hd_list *y = hd_apply_multi_n(&both_op, NULL, 2, 2, (hd_tensor *[]){a, b});
+    ck_elements(hd_list_get(y, 0), 7);
+    ck_elements(hd_list_get(y, 1), 3);
+    hd_backward_with(hd_list_get(y, 1), HD_NONE, true); /* zeros stand in for the other */
+    ck_elements(hd_grad(a), 1);
+    ck_elements(hd_grad(b), -1);
+    hd_backward(hd_mul(hd_list_get(y, 0), hd_list_get(y, 1))); /* a^2 - b^2 */
+    ck_elements(hd_grad(a), 11);
+    ck_elements(hd_grad(b), -5);
+}
+END_TEST
+
+static bool no_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    (void)ctx;
+    hd_matmul(x[0], x[0]); /* fails: its result is not used */
+    y[0] = hd_clone(x[0]);
+    return true;
+}
+
+static bool false_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    (void)ctx, (void)x, (void)y;
+    return false;
+}
+
+static bool plain_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    y[0] = hd_clone(x[0]);
+    return hd_save(ctx, x[0]);
+}
+
+static void misshaped_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    (void)ctx, (void)gy;
+    gx[0] = hd_zeros(HD_FLOAT32, 5);
+}
+
+static void null_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    (void)ctx, (void)gy;
+    gx[0] = NULL;
+}
+
+START_TEST(failures)
+{
+    int one = 1;
+    hd_op op = {sizeof(hd_op), "Op", no_forward, misshaped_backward, count_free};
+    HD_SCOPE; /* closes before op and one go */
+    hd_tensor *x = hd_requires_grad_(hd_zeros(HD_FLOAT32, 2, 3), true);
+    freed = 0;
+    ck_assert_ptr_null(hd_apply(&op, &one, x));
+    ck_assert_int_eq(freed, 1);
+    ck_assert_int_eq(hd_error_code(), HD_SHAPE);
+    hd_error_clear();
+    op.forward = false_forward;
+    ck_assert_ptr_null(hd_apply(&op, &one, x));
+    ck_error(HD_USER, "hd_apply: the forward of Op failed");
+    ck_assert_int_eq(freed, 2);
+    op.size = 3;
+    ck_assert_ptr_null(hd_apply(&op, &one, x));
+    ck_error(HD_VALUE, "hd_apply: the table of the op: expected size, name, forward, backward");
+    op.size = sizeof op;
+    op.forward = plain_forward;
+    ck_assert_ptr_null(hd_apply(&op, &one, NULL));
+    ck_error(HD_NULL_ARG, "hd_apply: an input is NULL");
+    ck_assert(!hd_backward(hd_sum(hd_apply(&op, &one, x))));
+    ck_error(HD_SHAPE, "hd_backward: OpBackward gave a gradient of (5,) for input 0 of (2, 3)");
+    op.backward = null_backward;
+    ck_assert(!hd_backward(hd_sum(hd_apply(&op, &one, x))));
+    ck_error(HD_USER, "hd_backward: OpBackward gave NULL for input 0");
+    ck_assert_ptr_eq(hd_grad(x), HD_NONE);
+}
+END_TEST
+
+START_TEST(saved_tensors_are_version_checked)
+{
+    int one = 1;
+    HD_SCOPE;
+    hd_tensor *x = hd_mul_scalar(hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true), 1);
+    hd_tensor *y = hd_apply(&exp_op, &one, x);
+    hd_mul_scalar_(y, 2);
+    ck_assert(!hd_backward(hd_sum(y)));
+    ck_error(HD_GRAD, "hd_backward: MyExpBackward: its saved tensor 0 of (2,) was changed in place: "
+                      "version 1, expected 0");
+}
+END_TEST
+
+/* y = x^2 with a backward that forgets the 2 */
+static bool square_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    y[0] = hd_mul(x[0], x[0]);
+    return hd_save(ctx, x[0]);
+}
+
+static void wrong_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    gx[0] = hd_mul(gy[0], hd_saved(ctx, 0));
+}
+
+static const hd_op wrong_op = {sizeof(hd_op), "Square", square_forward, wrong_backward, NULL};
+
+static hd_tensor *call_wrong(hd_tensor *const *x, int n, void *user)
+{
+    (void)n, (void)user;
+    return hd_apply(&wrong_op, NULL, x[0]);
+}
+
+START_TEST(gradcheck_sees_a_wrong_backward)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_view(vec(HD_FLOAT64, 0, 2, 0, 0), 2, 2), true);
+    ck_assert(!hd_gradcheck_n(call_wrong, NULL, 1, &x, NULL));
+    ck_assert_int_eq(hd_error_code(), HD_GRAD);
+    const char *want = "hd_gradcheck: SquareBackward, input 0 at (0, 1): backward gives ";
+    ck_assert_int_eq(strncmp(hd_error_message(), want, strlen(want)), 0);
+    hd_error_clear();
+    hd_tensor *single = hd_requires_grad_(vec(HD_FLOAT32, 1), true);
+    ck_assert(!hd_gradcheck_n(call_wrong, NULL, 1, &single, NULL));
+    ck_error(HD_VALUE, "hd_gradcheck: input 0 of (1,) of float32: expected a float64 leaf");
+}
+END_TEST
+
+Suite *suite_user_op(void)
+{
+    Suite *s = suite_create("user ops");
+    TCase *t = tcase_create("user ops");
+    tcase_add_test(t, an_op_of_ones_own);
+    tcase_add_test(t, several_outputs);
+    tcase_add_test(t, failures);
+    tcase_add_test(t, saved_tensors_are_version_checked);
+    tcase_add_test(t, gradcheck_sees_a_wrong_backward);
+    suite_add_tcase(s, t);
+    return s;
+}

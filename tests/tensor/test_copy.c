@@ -1,0 +1,237 @@
+/* test_copy.c - conversions, copies and elementwise walks over any strides, against naive loops. */
+#include <float.h>
+#include <stdlib.h>
+
+#include "strided.h"
+
+/* ---------------------------------------------------------------- conversions */
+
+/* PyTorch's, on x86-64: what float64 becomes as float32, int64 and bool. */
+START_TEST(float64_to_every_dtype)
+{
+    static const double from[] = {0.0,      -0.0,  1.0,   -1.0, 2.5,     -2.5,      0.3,
+                                  NAN,      INFINITY, -INFINITY, 1e10, 9.3e18, -9.3e18,
+                                  9223372036854774784.0, 1e40, -1e40, 1e-320, 9007199254740993.0};
+    static const int64_t whole[] = {
+        0, 0, 1, -1, 2, -2, 0, INT64_MIN, INT64_MIN, INT64_MIN, 10000000000, INT64_MIN, INT64_MIN,
+        9223372036854774784, INT64_MIN, INT64_MIN, 0, 9007199254740992};
+    enum { N = sizeof from / sizeof from[0] };
+    HD_SCOPE;
+    hd_tensor *x = hd_from_data(HD_FLOAT64, from, N);
+    hd_tensor *f = hd__cast(x, HD_FLOAT32), *i = hd__cast(x, HD_INT64), *b = hd__cast(x, HD_BOOL);
+    hd_tensor *fi = hd__cast(f, HD_INT64), *fb = hd__cast(f, HD_BOOL), *fd = hd__cast(f, HD_FLOAT64);
+    ck_assert_ptr_eq(hd__cast(x, HD_FLOAT64), x);
+    for (int64_t k = 0; k < N; k++) {
+        float single = (float)from[k];
+        ck_assert_int_eq(memcmp((const float *)hd_data(f) + k, &single, 4), 0);
+        ck_assert_int_eq(hd_get_int(i, k), whole[k]);
+        ck_assert_int_eq(hd_get_int(b, k), k > 1);
+        ck_assert_int_eq(hd_get_int(fb, k), k > 1 && k != 16); /* 1e-320 is 0 as float32 */
+        double d = single;
+        ck_assert_int_eq(memcmp((const double *)hd_data(fd) + k, &d, 8), 0);
+        if (k != 13) { /* rounds up to 2^63 as float32 */
+            ck_assert_int_eq(hd_get_int(fi, k), whole[k]);
+        }
+    }
+    ck_assert_int_eq(hd_get_int(fi, 13), INT64_MIN);
+}
+END_TEST
+
+START_TEST(int64_and_bool_to_every_dtype)
+{
+    static const int64_t from[] = {0, 1, -1, 9007199254740993, INT64_MAX, INT64_MIN, 16777217};
+    static const float single[] = {0, 1, -1, 0x1p53f, 0x1p63f, -0x1p63f, 0x1p24f};
+    static const double twice[] = {0, 1, -1, 0x1p53, 0x1p63, -0x1p63, 16777217};
+    HD_SCOPE;
+    hd_tensor *x = hd_from_data(HD_INT64, from, 7);
+    ck_assert_int_eq(memcmp(hd_data(hd__cast(x, HD_FLOAT32)), single, sizeof single), 0);
+    ck_assert_int_eq(memcmp(hd_data(hd__cast(x, HD_FLOAT64)), twice, sizeof twice), 0);
+    hd_tensor *b = hd__cast(x, HD_BOOL);
+    ck_elements(b, 0, 1, 1, 1, 1, 1, 1);
+    for (int d = HD_FLOAT32; d <= HD_INT64; d++) {
+        ck_elements(hd__cast(b, (hd_dtype)d), 0, 1, 1, 1, 1, 1, 1);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- copies */
+
+static void random_sizes(dice *r, int ndim, int64_t *sizes)
+{
+    for (int d = 0; d < ndim; d++) {
+        sizes[d] = roll(r, 12) == 0 ? 0 : 1 + roll(r, ndim > 5 ? 3 : 5);
+    }
+}
+
+/* dst = src for random layouts, all dtypes: each element where it belongs, nothing beside them. */
+START_TEST(strided_copies_touch_their_elements_only)
+{
+    dice r = {11};
+    for (int round = 0; round < 1500; round++) {
+        HD_SCOPE;
+        int64_t sizes[HD_MAX_DIMS], from_sizes[HD_MAX_DIMS];
+        int ndim = (int)roll(&r, HD_MAX_DIMS + 1), lead = (int)roll(&r, (uint32_t)ndim + 1);
+        hd_dtype to = (hd_dtype)roll(&r, 4), from = (hd_dtype)roll(&r, 4);
+        random_sizes(&r, ndim, sizes);
+        for (int d = lead; d < ndim; d++) { /* src has fewer dims, and some of size 1 */
+            from_sizes[d - lead] = roll(&r, 4) == 0 ? 1 : sizes[d];
+        }
+        hd_tensor *dst = strided(&r, to, ndim, sizes, false);
+        hd_tensor *src = strided(&r, from, ndim - lead, from_sizes, true);
+        int64_t n = (int64_t)dst->storage->nbytes / hd_dtype_size(to);
+        double *want = malloc(sizeof *want * (size_t)n);
+        hd_tensor all = *dst;
+        all.ndim = 1;
+        all.sizes[0] = all.numel = n;
+        all.strides[0] = 1;
+        all.offset = 0;
+        for (int64_t i = 0; i < n; i++) {
+            want[i] = element_at(&all, i);
+        }
+        hd_tensor *wide = hd__expand(src, ndim, sizes);
+        for (int64_t i = 0; i < dst->numel; i++) {
+            double v = element_at(wide, i);
+            want[place_of(dst, i)] = to == HD_BOOL ? v != 0 : v;
+        }
+        ck_assert(hd__copy(dst, src));
+        for (int64_t i = 0; i < n; i++) {
+            ck_assert_msg(element_at(&all, i) == want[i], "round %d, place %lld", round,
+                          (long long)i);
+        }
+        free(want);
+    }
+}
+END_TEST
+
+START_TEST(large_copies_are_split_over_threads)
+{
+    for (int threads = 1; threads <= 4; threads++) {
+        HD_SCOPE;
+        ck_assert(hd_set_num_threads(threads));
+        hd_tensor *x = hd_arange_as(HD_FLOAT32, 0, 500 * 301, 1);
+        hd_tensor *turned = hd__alias(x, 2, (int64_t[]){500, 301}, (int64_t[]){1, 500}, 0);
+        hd_tensor *y = hd__clone(turned);
+        const float *p = hd_data(y);
+        for (int64_t i = 0; i < 500; i++) {
+            for (int64_t j = 0; j < 301; j++) {
+                ck_assert(p[i * 301 + j] == (float)(j * 500 + i));
+            }
+        }
+        ck_assert(hd__fill(turned, hd_scalar_int(3)));
+        ck_assert(hd_get(x, 0) == 3 && hd_get(x, 500 * 301 - 1) == 3 && hd_get(x, 75000) == 3);
+    }
+}
+END_TEST
+
+START_TEST(expanded_and_contiguous)
+{
+    HD_SCOPE;
+    hd_tensor *x = vec(HD_FLOAT32, 1, 2, 3);
+    hd_tensor *wide = hd__expand(x, 2, (int64_t[]){2, 3});
+    ck_elements(wide, 1, 2, 3, 1, 2, 3);
+    ck_assert(hd_shares_storage(wide, x) && hd_stride(wide, 0) == 0);
+    ck_elements(hd__contiguous(wide), 1, 2, 3, 1, 2, 3);
+    ck_assert_ptr_eq(hd__contiguous(x), x);
+    ck_assert(!hd_shares_storage(hd__clone(x), x));
+    /* PyTorch: a new leading dim of size 1 gets the stride that a contiguous one would have */
+    ck_assert_int_eq(hd_stride(hd__expand(x, 2, (int64_t[]){1, 3}), 0), 3);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- walks of up to four */
+
+/* y = a + 10 b + 100 c, int64; params NULL */
+static void weigh(char *const *data, const int64_t *strides, int64_t n, const void *params)
+{
+    ck_assert_ptr_null(params);
+    for (int64_t i = 0; i < n; i++) {
+        *(int64_t *)(data[0] + i * strides[0]) = *(int64_t *)(data[1] + i * strides[1]) +
+                                                 10 * *(int64_t *)(data[2] + i * strides[2]) +
+                                                 100 * *(int64_t *)(data[3] + i * strides[3]);
+    }
+}
+
+START_TEST(four_operands_walk_together)
+{
+    dice r = {5};
+    for (int round = 0; round < 1500; round++) {
+        HD_SCOPE;
+        int64_t sizes[HD_MAX_DIMS];
+        hd_tensor *x[4], *wide[4];
+        int ndim = (int)roll(&r, HD_MAX_DIMS + 1);
+        random_sizes(&r, ndim, sizes);
+        x[0] = strided(&r, HD_INT64, ndim, sizes, false);
+        for (int k = 1; k < 4; k++) {
+            int lead = (int)roll(&r, (uint32_t)ndim + 1);
+            int64_t own[HD_MAX_DIMS];
+            for (int d = lead; d < ndim; d++) {
+                own[d - lead] = roll(&r, 3) == 0 ? 1 : sizes[d];
+            }
+            x[k] = strided(&r, HD_INT64, ndim - lead, own, true);
+            wide[k] = hd__expand(x[k], ndim, sizes);
+        }
+        hd__map(weigh, NULL, 4, x);
+        for (int64_t i = 0; i < x[0]->numel; i++) {
+            ck_assert(element_at(x[0], i) == element_at(wide[1], i) + 10 * element_at(wide[2], i) +
+                                                 100 * element_at(wide[3], i));
+        }
+    }
+}
+END_TEST
+
+START_TEST(contiguous_operands_are_one_run)
+{
+    HD_SCOPE;
+    hd_tensor *x[] = {hd_zeros(HD_FLOAT32, 2, 3, 4), hd_zeros(HD_FLOAT32, 2, 3, 4),
+                      hd_zeros(HD_FLOAT32, 4)};
+    hd__iter it;
+    hd__iter_init(&it, 2, x);
+    ck_assert_int_eq(it.ndim, 1);
+    ck_assert_int_eq(it.sizes[0], 24);
+    hd__iter_init(&it, 3, x); /* the third repeats every 4 */
+    ck_assert_int_eq(it.ndim, 2);
+    ck_assert_int_eq(it.sizes[0], 4);
+    ck_assert_int_eq(it.sizes[1], 6);
+    ck_assert_int_eq(it.strides[2][1], 0);
+    hd_tensor *point = hd_zeros_n(HD_FLOAT32, 0, NULL);
+    hd__iter_init(&it, 1, &point);
+    ck_assert(it.ndim == 1 && it.sizes[0] == 1 && it.numel == 1);
+}
+END_TEST
+
+START_TEST(large_walks_are_split_over_threads)
+{
+    for (int threads = 1; threads <= 3; threads++) {
+        HD_SCOPE;
+        ck_assert(hd_set_num_threads(threads));
+        enum { ROWS = 300, COLUMNS = 333 };
+        hd_tensor *a = hd_arange(0, ROWS * COLUMNS, 1), *b = hd_arange(0, COLUMNS, 1);
+        hd_tensor *x[] = {hd_zeros(HD_INT64, ROWS, COLUMNS),
+                          hd__alias(a, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){1, ROWS}, 0), b,
+                          hd_full(HD_INT64, 2, 1)};
+        hd__map(weigh, NULL, 4, x);
+        const int64_t *p = hd_data(x[0]);
+        for (int64_t i = 0; i < ROWS; i++) {
+            for (int64_t j = 0; j < COLUMNS; j++) {
+                ck_assert_int_eq(p[i * COLUMNS + j], j * ROWS + i + 10 * j + 200);
+            }
+        }
+    }
+}
+END_TEST
+
+Suite *suite_copy(void)
+{
+    Suite *s = suite_create("copy");
+    TCase *t = tcase_create("copy");
+    tcase_add_test(t, float64_to_every_dtype);
+    tcase_add_test(t, int64_and_bool_to_every_dtype);
+    tcase_add_test(t, strided_copies_touch_their_elements_only);
+    tcase_add_test(t, large_copies_are_split_over_threads);
+    tcase_add_test(t, expanded_and_contiguous);
+    tcase_add_test(t, four_operands_walk_together);
+    tcase_add_test(t, contiguous_operands_are_one_run);
+    tcase_add_test(t, large_walks_are_split_over_threads);
+    suite_add_tcase(s, t);
+    return s;
+}

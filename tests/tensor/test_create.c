@@ -1,0 +1,314 @@
+/* test_create.c - new tensors: PyTorch's golden values, sizes that do not exist, values that a
+ * dtype cannot hold. */
+#include "../golden_reader.h"
+#include "suites.h"
+
+/* ---------------------------------------------------------------- golden cases */
+
+static hd_scalar scalar_of(const golden_case *c, const char *field, int64_t otherwise)
+{
+    const golden_record *r = golden_get(c, "%s", field);
+    if (!r) {
+        return hd_scalar_int(otherwise);
+    }
+    return r->type == GOLDEN_F64 ? hd_scalar_double(r->d[0]) : hd_scalar_int(r->i[0]);
+}
+
+static int dtype_in(const golden_case *c)
+{
+    static const char *const names[] = {"f32", "f64", "i64", "bool"};
+    const char *name = golden_text(c, "dtype", "");
+    for (int d = 0; d < 4; d++) {
+        if (strcmp(name, names[d]) == 0) {
+            return d;
+        }
+    }
+    return -1;
+}
+
+static hd_tensor *create(const golden_case *c, const char *op)
+{
+    int d = dtype_in(c);
+    hd_dtype dtype = d < 0 ? HD_FLOAT32 : (hd_dtype)d;
+    if (strcmp(op, "arange") == 0) {
+        hd_scalar start = scalar_of(c, "s0", 0), end = scalar_of(c, "s1", 0);
+        hd_scalar step = scalar_of(c, "s2", 1);
+        return d < 0 ? hd_arange(start, end, step) : hd_arange_as(dtype, start, end, step);
+    }
+    if (strcmp(op, "linspace") == 0) {
+        return hd_linspace(dtype, golden_double(c, "start", 0), golden_double(c, "end", 0),
+                           golden_int(c, "steps", 0));
+    }
+    if (strcmp(op, "eye") == 0) {
+        int64_t n = golden_int(c, "n", 0);
+        return hd_eye(dtype, n, golden_int(c, "m", n));
+    }
+    const golden_record *sizes = golden_get(c, "sizes");
+    return hd_full_n(dtype, scalar_of(c, "s0", 0), (int)sizes->numel, sizes->i);
+}
+
+static void check_case(const golden_case *c, const char *op)
+{
+    HD_SCOPE;
+    const golden_record *out = golden_get(c, "out");
+    hd_tensor *y = create(c, op);
+    if (!out) {
+        ck_assert_msg(!y, "%s: %s", c->name, golden_text(c, "error", ""));
+        hd_error_clear();
+        return;
+    }
+    ck_assert_msg(y && hd_dtype_of(y) == (hd_dtype)out->type && hd_ndim(y) == out->ndim &&
+                      hd_numel(y) == out->numel && hd_is_contiguous(y),
+                  "%s: %s", c->name, hd_error_message());
+    for (int64_t i = 0; i < out->numel; i++) {
+        double got = element_at(y, i), want = out->d[i];
+        ck_assert_msg(got == want || (isnan(got) && isnan(want)), "%s: [%lld] is %.17g not %.17g",
+                      c->name, (long long)i, got, want);
+        ck_assert(!out->i || ((const char *)hd_data(y))[0] == (char)out->i[0]);
+    }
+}
+
+START_TEST(arange_linspace_eye_full_as_pytorch)
+{
+    static const char *const ops[] = {"arange", "linspace", "eye", "full"};
+    golden_file *f = golden_read(GOLDEN_DIR "/ops.txt");
+    int cases = 0;
+    ck_assert_ptr_nonnull(f);
+    for (int k = 0; k < f->count; k++) {
+        for (int i = 0; i < 4; i++) {
+            if (strcmp(golden_text(&f->cases[k], "op", ""), ops[i]) == 0) {
+                check_case(&f->cases[k], ops[i]);
+                cases++;
+            }
+        }
+    }
+    ck_assert_int_ge(cases, 90);
+    golden_free(f);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- plain ones */
+
+START_TEST(filled)
+{
+    HD_SCOPE;
+    ck_elements(hd_zeros(HD_FLOAT64, 2, 1), 0, 0);
+    ck_elements(hd_ones(HD_BOOL, 2), 1, 1);
+    ck_elements(hd_full(HD_INT64, -7, 1, 3), -7, -7, -7);
+    ck_elements(hd_full(HD_FLOAT32, INFINITY, 1), INFINITY);
+    ck_elements(hd_full(HD_BOOL, NAN, 1), 1);
+    ck_elements(hd_scalar_tensor(HD_FLOAT32, 2.5), 2.5);
+    ck_assert_int_eq(hd_ndim(hd_scalar_tensor(HD_INT64, INT64_MAX)), 0);
+    ck_assert_int_eq(hd_item_int(hd_scalar_tensor(HD_INT64, INT64_MAX)), INT64_MAX);
+    ck_assert_int_eq(hd_numel(hd_empty(HD_FLOAT32, 3, 0, 2)), 0);
+    ck_assert_int_eq(hd_ndim(hd_empty_n(HD_FLOAT32, 0, NULL)), 0);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(like_another)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 3);
+    hd_tensor *y[] = {hd_empty_like(x, HD_FLOAT64),   hd_zeros_like(x, HD_INT64),
+                      hd_ones_like(x, HD_BOOL),       hd_full_like(x, HD_FLOAT32, 4.5),
+                      hd_rand_like(x, HD_FLOAT64),    hd_randn_like(x, HD_FLOAT32)};
+    static const int dtypes[] = {HD_FLOAT64, HD_INT64, HD_BOOL, HD_FLOAT32, HD_FLOAT64, HD_FLOAT32};
+    for (int i = 0; i < 6; i++) {
+        ck_assert(hd__same_shape(x, y[i]) && !hd_shares_storage(x, y[i]));
+        ck_assert_int_eq(hd_dtype_of(y[i]), dtypes[i]);
+    }
+    ck_elements(y[3], 4.5, 4.5, 4.5, 4.5, 4.5, 4.5);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(from_data_copies)
+{
+    HD_SCOPE;
+    float data[] = {1, 2, 3, 4};
+    hd_tensor *x = hd_from_data(HD_FLOAT32, data, 2, 2);
+    data[0] = 9;
+    ck_elements(x, 1, 2, 3, 4);
+    hd_tensor *b = hd_from_data(HD_BOOL, ((uint8_t[]){0, 1, 7, 255}), 4);
+    ck_elements(b, 0, 1, 1, 1); /* any byte but zero is true */
+    ck_assert_ptr_null(hd_from_data(HD_FLOAT32, NULL, 2));
+    ck_error(HD_NULL_ARG, "hd_from_data: data is NULL");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- refusals */
+
+START_TEST(sizes_that_do_not_exist)
+{
+    HD_SCOPE;
+    int64_t big = (int64_t)1 << 40, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    ck_assert_ptr_null(hd_zeros(HD_FLOAT32, 2, -1));
+    ck_error(HD_SHAPE, "hd_zeros: (2, -1): expected sizes of 0 or more");
+    ck_assert_ptr_null(hd_empty(HD_FLOAT32, INT64_MIN));
+    ck_error(HD_SHAPE, "hd_empty: (-9223372036854775808,): expected sizes of 0 or more");
+    ck_assert_ptr_null(hd_ones_n(HD_FLOAT32, 9, nine));
+    ck_error(HD_SHAPE, "hd_ones: 9 dimensions: expected 0 to 8");
+    ck_assert_ptr_null(hd_rand_n(HD_FLOAT32, -1, nine));
+    ck_error(HD_SHAPE, "hd_rand: -1 dimensions: expected 0 to 8");
+    ck_assert_ptr_nonnull(hd_ones_n(HD_FLOAT32, 8, nine));
+    ck_assert_ptr_null(hd_full_n(HD_FLOAT32, 1, 2, NULL));
+    ck_error(HD_NULL_ARG, "hd_full: sizes is NULL");
+    ck_assert_ptr_null(hd_zeros(HD_FLOAT32, big, big));
+    ck_error(HD_MEMORY,
+             "hd_zeros: (1099511627776, 1099511627776) of float32: the size overflows");
+    ck_assert_ptr_null(hd_zeros(HD_BOOL, big, big, 0)); /* as PyTorch: its strides overflow */
+    ck_error(HD_MEMORY,
+             "hd_zeros: (1099511627776, 1099511627776, 0) of bool: the size overflows");
+    ck_assert_ptr_null(hd_empty(HD_FLOAT64, INT64_MAX));
+    ck_error(HD_MEMORY, "hd_empty: (9223372036854775807,) of float64: the size overflows");
+    ck_assert_ptr_null(hd_eye(HD_FLOAT32, -1, 3));
+    ck_error(HD_SHAPE, "hd_eye: (-1, 3): expected sizes of 0 or more");
+    ck_assert_ptr_null(hd_zeros(HD_BOOL, big, 1 << 20)); /* fits int64, not this machine */
+    ck_assert_int_eq(hd_error_code(), HD_MEMORY);
+    hd_error_clear();
+}
+END_TEST
+
+START_TEST(dtypes_that_do_not_exist)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 1);
+#define NO_DTYPE(f, call)                                                                          \
+    ck_assert_ptr_null(call);                                                                      \
+    ck_error(HD_DTYPE, f ": dtype 4: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL")
+    hd_dtype no = (hd_dtype)4;
+    NO_DTYPE("hd_empty", hd_empty(no, 1));
+    NO_DTYPE("hd_zeros", hd_zeros(no, 1));
+    NO_DTYPE("hd_ones", hd_ones(no, 1));
+    NO_DTYPE("hd_full", hd_full(no, 1, 1));
+    NO_DTYPE("hd_scalar_tensor", hd_scalar_tensor(no, 1));
+    NO_DTYPE("hd_from_data", hd_from_data(no, &no, 1));
+    NO_DTYPE("hd_wrap", hd_wrap(no, &no, NULL, NULL, 1));
+    NO_DTYPE("hd_arange", hd_arange_as(no, 0, 1, 1));
+    NO_DTYPE("hd_linspace", hd_linspace(no, 0, 1, 2));
+    NO_DTYPE("hd_eye", hd_eye(no, 1, 1));
+    NO_DTYPE("hd_empty_like", hd_empty_like(x, no));
+    NO_DTYPE("hd_zeros_like", hd_zeros_like(x, no));
+    NO_DTYPE("hd_ones_like", hd_ones_like(x, no));
+    NO_DTYPE("hd_full_like", hd_full_like(x, no, 1));
+    NO_DTYPE("hd_rand_like", hd_rand_like(x, no));
+    NO_DTYPE("hd_randn_like", hd_randn_like(x, no));
+    NO_DTYPE("hd_rand", hd_rand(no, 1));
+    NO_DTYPE("hd_randn", hd_randn(no, 1));
+    NO_DTYPE("hd_randint", hd_randint(no, 0, 2, 1));
+    ck_assert_str_eq(hd_dtype_name(no), "?");
+    ck_assert_int_eq(hd_dtype_size(no), -1);
+    ck_assert_ptr_null(hd_rand(HD_INT64, 1));
+    ck_error(HD_DTYPE, "hd_rand: int64: expected float32 or float64");
+    ck_assert_ptr_null(hd_randn_like(x, HD_BOOL));
+    ck_error(HD_DTYPE, "hd_randn_like: bool: expected float32 or float64");
+    ck_assert_ptr_null(hd_randint(HD_BOOL, 0, 2, 1));
+    ck_error(HD_DTYPE, "hd_randint: bool: expected float32, float64 or int64");
+    ck_assert_ptr_null(hd_arange_as(HD_BOOL, 0, 2, 1));
+    ck_error(HD_DTYPE, "hd_arange: bool: expected float32, float64 or int64");
+    ck_assert_ptr_null(hd_linspace(HD_BOOL, 0, 2, 1));
+    ck_error(HD_DTYPE, "hd_linspace: bool: expected float32, float64 or int64");
+}
+END_TEST
+
+START_TEST(values_that_a_dtype_cannot_hold)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 1);
+    ck_assert_ptr_null(hd_full(HD_INT64, INFINITY, 2));
+    ck_error(HD_VALUE, "hd_full: value inf: expected one that int64 can hold");
+    ck_assert_ptr_null(hd_full(HD_INT64, 1e19, 2));
+    ck_error(HD_VALUE, "hd_full: value 1e+19: expected one that int64 can hold");
+    ck_assert_ptr_null(hd_full(HD_FLOAT32, -1e40, 2));
+    ck_error(HD_VALUE, "hd_full: value -1e+40: expected one that float32 can hold");
+    ck_assert_ptr_null(hd_full_like(x, HD_FLOAT32, 3.5e38));
+    ck_error(HD_VALUE, "hd_full_like: value 3.5e+38: expected one that float32 can hold");
+    ck_assert_ptr_null(hd_scalar_tensor(HD_INT64, -1e30));
+    ck_error(HD_VALUE, "hd_scalar_tensor: value -1e+30: expected one that int64 can hold");
+    ck_elements(hd_full(HD_INT64, -2.9, 1), -2);
+    ck_assert_ptr_null(hd_linspace(HD_FLOAT32, 0, 1e40, 3));
+    ck_error(HD_VALUE, "hd_linspace: value 1e+40: expected one that float32 can hold");
+    ck_elements(hd_linspace(HD_INT64, 2.7, -7.9, 4), 2, -1, -4, -7);
+    ck_elements(hd_linspace(HD_FLOAT32, 3, INFINITY, 1), 3);
+}
+END_TEST
+
+START_TEST(ranges_that_lead_nowhere)
+{
+    HD_SCOPE;
+    ck_assert_ptr_null(hd_arange(5, 1, 1));
+    ck_error(HD_VALUE, "hd_arange: from 5 to 1 by 1: expected a step that leads there");
+    ck_assert_ptr_null(hd_arange(1, 5, -1));
+    ck_error(HD_VALUE, "hd_arange: from 1 to 5 by -1: expected a step that leads there");
+    ck_assert_ptr_null(hd_arange(0, 1, 0));
+    ck_error(HD_VALUE, "hd_arange: from 0 to 1 by 0: expected a step that leads there");
+    ck_assert_ptr_null(hd_arange(0, NAN, 1));
+    ck_error(HD_VALUE, "hd_arange: from 0 to nan by 1: expected finite numbers");
+    ck_assert_ptr_null(hd_arange(0, 1e30, 1));
+    ck_assert_int_eq(hd_error_code(), HD_MEMORY);
+    hd_error_clear();
+    ck_assert_int_eq(hd_numel(hd_arange(1, 1, 1)), 0);
+    ck_assert_int_eq(hd_numel(hd_arange(0, 1, INFINITY)), 0);
+    ck_elements(hd_arange(3, 0, -1), 3, 2, 1);
+    ck_elements(hd_arange_as(HD_INT64, 0.5, 3.7, 1.9), 0, 1, 2);
+    ck_elements(hd_arange_as(HD_INT64, -0.5, 2.5, 1), 0, 1);
+    ck_assert_ptr_null(hd_arange_as(HD_INT64, 0, 3, 0.5));
+    ck_error(HD_VALUE, "hd_arange: from 0 to 3 by 0: expected a step that leads there");
+    ck_assert_ptr_null(hd_arange_as(HD_INT64, 0, 1e19, 1));
+    ck_error(HD_VALUE, "hd_arange: value 1e+19: expected one that int64 can hold");
+    ck_assert_int_eq(hd_get_int(hd_arange(INT64_MAX - 2, INT64_MAX, 1), 1), INT64_MAX - 1);
+    ck_assert_int_eq(hd_get_int(hd_arange(INT64_MIN, INT64_MAX, INT64_MAX), 2), INT64_MAX - 1);
+    ck_assert_ptr_null(hd_linspace(HD_FLOAT32, 0, 1, -1));
+    ck_error(HD_VALUE, "hd_linspace: -1 steps: expected 0 or more");
+    ck_assert_ptr_null(hd_randint(HD_INT64, 5, 5, 2));
+    ck_error(HD_VALUE, "hd_randint: [5, 5): expected lo < hi");
+    ck_assert_ptr_null(hd_randperm(-1));
+    ck_error(HD_VALUE, "hd_randperm: -1: expected 0 or more");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- when memory runs out */
+
+START_TEST(no_memory_leaves_nothing)
+{
+    for (int left = 0; left < 3; left++) {
+        scarce s = {.left = -1};
+        scarce_use(&s);
+        hd_scope *scope = hd_scope_open();
+        s.left = left;
+        uint64_t failures = hd_error_count();
+        hd_tensor *x = hd_randint(HD_FLOAT64, 0, 9, 100);
+        ck_assert_ptr_null(x);
+        ck_assert_int_eq(hd_error_code(), HD_MEMORY);
+        ck_assert(hd_error_count() > failures);
+        ck_assert_int_eq(strncmp(hd_error_message(), "hd_", 3), 0);
+        hd_error_clear();
+        hd_scope_close(scope);
+        ck_assert_int_eq(s.blocks, 0);
+        scarce_end();
+    }
+}
+END_TEST
+
+Suite *suite_creation(void)
+{
+    const TTest *const tests[] = {
+        arange_linspace_eye_full_as_pytorch,
+        filled,
+        like_another,
+        from_data_copies,
+        sizes_that_do_not_exist,
+        dtypes_that_do_not_exist,
+        values_that_a_dtype_cannot_hold,
+        ranges_that_lead_nowhere,
+        no_memory_leaves_nothing,
+    };
+    Suite *s = suite_create("creation");
+    TCase *t = tcase_create("creation");
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+        tcase_add_test(t, tests[i]);
+    }
+    suite_add_tcase(s, t);
+    return s;
+}
