@@ -1,0 +1,117 @@
+/* generator_dict.c - a generator written to a dictionary, and read from one.
+ *
+ * All of its state: the twister's words (int64, (624,)), the position in them, the spare normal and
+ * the Bernoulli stream. Reading checks everything before it changes anything. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/rng.h"
+#include "tensor/tensor_internal.h"
+
+const char *hd__field(const char *prefix, const char *field)
+{
+    size_t n = strlen(prefix), m = strlen(field);
+    char *name = hd__scope_alloc("hd_dict", n + m + 2);
+    if (name) {
+        memcpy(name, prefix, n);
+        name[n] = '.';
+        memcpy(name + n + (n > 0), field, m + 1);
+    }
+    return name;
+}
+
+static bool given(const char *function, const hd_generator *g, const hd_dict *d, const char *prefix)
+{
+    return hd__given(function, "g", g) && hd__given(function, "d", d) &&
+           hd__given(function, "prefix", prefix);
+}
+
+bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
+{
+    HD_SCOPE;
+    if (!given("hd_generator_save", g, d, prefix)) {
+        return false;
+    }
+    hd_tensor *state = hd_empty(HD_INT64, HD__MT_SIZE); /* (624,) */
+    if (!state) {
+        return false;
+    }
+    hd__gen_lock(g);
+    hd_generator now = *g;
+    hd__gen_unlock(g);
+    int64_t *words = hd__ptr(state);
+    for (int i = 0; i < HD__MT_SIZE; i++) {
+        words[i] = now.state[i];
+    }
+    return hd_dict_set(d, hd__field(prefix, "state"), state) &&
+           hd_dict_set_int(d, hd__field(prefix, "next"), now.next) &&
+           hd_dict_set_int(d, hd__field(prefix, "bernoulli"), now.bernoulli) &&
+           hd_dict_set_int(d, hd__field(prefix, "has_spare"), now.has_spare) &&
+           hd_dict_set_double(d, hd__field(prefix, "spare"), now.has_spare ? now.spare : 0);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static bool read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max, int *v)
+{
+    const char *name = hd__field(prefix, field);
+    int64_t x;
+    if (!hd_dict_get_int(d, name, &x)) {
+        return false;
+    }
+    if (x < 0 || x > max) {
+        return hd_error_set(HD_VALUE,
+                            "hd_generator_load: '%s' is %" PRId64 ": expected 0 to %" PRId64, name,
+                            x, max);
+    }
+    *v = (int)x;
+    return true;
+}
+
+static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
+{
+    const char *name = hd__field(prefix, "state");
+    hd_tensor *state = hd_dict_get(d, name);
+    if (!state) {
+        return false;
+    }
+    if (state->dtype != HD_INT64 || state->ndim != 1 || state->numel != HD__MT_SIZE) {
+        return hd_error_set(HD_SHAPE, "hd_generator_load: '%s' is %s %s: expected int64 (%d,)",
+                            name, hd_dtype_name(state->dtype), HD__SHAPE(state), HD__MT_SIZE);
+    }
+    for (int64_t i = 0; i < HD__MT_SIZE; i++) {
+        int64_t word = hd_get_int(state, i);
+        if (word < 0 || word > UINT32_MAX) {
+            return hd_error_set(HD_VALUE,
+                                "hd_generator_load: '%s' holds %" PRId64 " at %" PRId64
+                                ": expected 0 to 4294967295",
+                                name, word, i);
+        }
+        words[i] = (uint32_t)word;
+    }
+    return true;
+}
+
+bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
+{
+    HD_SCOPE;
+    hd_generator read;
+    int bernoulli, has_spare;
+    if (!given("hd_generator_load", g, d, prefix) || !read_words(d, prefix, read.state) ||
+        !read_int(d, prefix, "next", HD__MT_SIZE, &read.next) ||
+        !read_int(d, prefix, "bernoulli", HD_BERNOULLI_NATIVE, &bernoulli) ||
+        !read_int(d, prefix, "has_spare", 1, &has_spare) ||
+        !hd_dict_get_double(d, hd__field(prefix, "spare"), &read.spare)) {
+        return false;
+    }
+    if (!isfinite(read.spare)) {
+        return hd_error_set(HD_VALUE, "hd_generator_load: '%s' is %g: expected a finite number",
+                            hd__field(prefix, "spare"), read.spare);
+    }
+    read.bernoulli = (hd_bernoulli_stream)bernoulli;
+    read.has_spare = has_spare;
+    hd__gen_lock(g);
+    *g = read;
+    hd__gen_unlock(g);
+    return true;
+}
