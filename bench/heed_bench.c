@@ -11,8 +11,8 @@
 enum { TOKENS = 6, D_IN = 3, D_OUT = 2, HEADS = 2 };
 
 typedef struct bench {
-    hd_tensor *a, *b;       /* (6, 3) */
-    hd_tensor *x, *target;  /* (2, 6, 3), (2, 6, 2) */
+    hd_tensor *a, *b;      /* (6, 3) */
+    hd_tensor *x, *target; /* (2, 6, 3), (2, 6, 2) */
     hd_module *attention;
     hd_optim *optim;
 } bench;

@@ -15,8 +15,8 @@ extern "C" {
 
 /* ---------------------------------------------------------------- grad mode, leaves, gradients */
 
-HD_API bool hd_grad_mode(void);          /* does this thread record? true at first */
-HD_API bool hd_set_grad_mode(bool on);   /* returns what it was */
+HD_API bool hd_grad_mode(void);        /* does this thread record? true at first */
+HD_API bool hd_set_grad_mode(bool on); /* returns what it was */
 
 /* HD_NO_GRAD; declares that nothing is recorded to the end of the enclosing block. */
 #define HD_NO_GRAD                                                                                 \
@@ -31,11 +31,12 @@ static inline void hd_grad_mode_cleanup(bool *before)
 HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on); /* leaf of a float dtype; returns x */
 HD_API bool hd_requires_grad(const hd_tensor *x);
 HD_API bool hd_is_leaf(const hd_tensor *x);
-HD_API hd_tensor *hd_retain_grad(hd_tensor *x);  /* a non-leaf keeps its .grad too; returns x */
+HD_API hd_tensor *hd_retain_grad(hd_tensor *x);    /* a non-leaf keeps its .grad too; returns x */
 HD_API const char *hd_grad_fn(const hd_tensor *x); /* "MulBackward0"; "" for a leaf */
 
 /* A parameter: shares x's storage, is a leaf, prints as `Parameter containing:`. */
 HD_API hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad);
+HD_API bool hd_is_parameter(const hd_tensor *x);
 
 /* x.grad: a new alias of it, or HD_NONE when there is none. */
 HD_API hd_tensor *hd_grad(const hd_tensor *x);
@@ -66,7 +67,8 @@ HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
 /* Called once a backward with the summed gradient of x, before it reaches x.grad, in a scope and
  * with grad mode off: returns the gradient to use instead, HD_NONE to leave it, NULL on failure. */
 typedef hd_tensor *(*hd_hook)(hd_tensor *grad, void *user);
-HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user); /* an id > 0; -1 on error */
+HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook,
+                                void *user); /* an id > 0; -1 on error */
 HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
 
 /* ---------------------------------------------------------------- users' own ops */
@@ -86,15 +88,15 @@ typedef struct hd_op {
     void (*free)(hd_ctx *ctx);
 } hd_op;
 
-/* Runs op on n inputs; user is handed to it by hd_ctx_user, and freed by op->free even on failure. */
+/* Runs op on n inputs; hd_ctx_user hands it `user`, which op->free frees even on failure. */
 HD_API hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs);
 /* The same for an op with several outputs. */
 HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n,
                                  hd_tensor *const *inputs);
 #define hd_apply(op, user, ...) hd_apply_n(op, user, HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
-HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t); /* in forward: inputs, outputs or others */
-HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i); /* in backward; HD_GRAD if changed since */
+HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t);      /* in forward: inputs, outputs or others */
+HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i);      /* in backward; HD_GRAD if changed since */
 HD_API bool hd_needs_grad(const hd_ctx *ctx, int i); /* does input i need a gradient? */
 HD_API void *hd_ctx_user(const hd_ctx *ctx);
 
@@ -121,7 +123,8 @@ HD_API bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *cons
 typedef struct hd_ctx hd_node;
 
 HD_API const hd_node *hd_grad_node(hd_tensor *x); /* HD_GRAD when x does not require grad */
-HD_API const char *hd_node_name(const hd_node *n); /* "MulBackward0"; of a user's op: in the scope */
+HD_API const char *
+hd_node_name(const hd_node *n); /* "MulBackward0"; of a user's op: in the scope */
 HD_API bool hd_node_is_leaf(const hd_node *n);
 HD_API int hd_node_inputs(const hd_node *n);  /* how many; -1 on error */
 HD_API int hd_node_outputs(const hd_node *n); /* how many; -1 on error */
@@ -132,8 +135,9 @@ HD_API const int64_t *hd_node_sizes(const hd_node *n, int output, int *ndim);
 
 /* ---------------------------------------------------------------- views: share x's storage */
 
-HD_API hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes);    /* one size may be -1 */
-HD_API hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes); /* copies if it must */
+HD_API hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes); /* one size may be -1 */
+HD_API hd_tensor *hd_reshape_n(hd_tensor *x, int ndim,
+                               const int64_t *sizes); /* copies if it must */
 HD_API hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1);
 HD_API hd_tensor *hd_t(hd_tensor *x); /* x.T of rank 0, 1 or 2; above: an error, see hd_transpose */
 HD_API hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims);
@@ -146,8 +150,8 @@ HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index);
 HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop); /* x[start:stop] */
 HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
-HD_API hd_tensor *hd_detach(hd_tensor *x);            /* outside the graph */
-HD_API hd_list *hd_unbind(hd_tensor *x, int dim);     /* the slices along dim, rank - 1 each */
+HD_API hd_tensor *hd_detach(hd_tensor *x);        /* outside the graph */
+HD_API hd_list *hd_unbind(hd_tensor *x, int dim); /* the slices along dim, rank - 1 each */
 HD_API hd_list *hd_split(hd_tensor *x, int64_t size, int dim);
 HD_API hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim);
 HD_API hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim);
@@ -192,16 +196,16 @@ HD_API hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s); /* s - x */
 HD_API hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s); /* s / x */
 HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; not of bool */
 
-HD_API hd_tensor *hd_exp(hd_tensor *x);     /* these give float32 for integers and bool */
+HD_API hd_tensor *hd_exp(hd_tensor *x); /* these give float32 for integers and bool */
 HD_API hd_tensor *hd_log(hd_tensor *x);
 HD_API hd_tensor *hd_sqrt(hd_tensor *x);
-HD_API hd_tensor *hd_rsqrt(hd_tensor *x);   /* 1 / sqrt(x) */
+HD_API hd_tensor *hd_rsqrt(hd_tensor *x); /* 1 / sqrt(x) */
 HD_API hd_tensor *hd_tanh(hd_tensor *x);
-HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
-HD_API hd_tensor *hd_relu(hd_tensor *x);    /* max(x, 0); gradient 0 at 0; not of bool */
+HD_API hd_tensor *hd_sigmoid(hd_tensor *x);   /* 1 / (1 + exp(-x)) */
+HD_API hd_tensor *hd_relu(hd_tensor *x);      /* max(x, 0); gradient 0 at 0; not of bool */
 HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x * Phi(x), by erf; floats only */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
-HD_API hd_tensor *hd_abs(hd_tensor *x);     /* gradient 0 at 0 */
+HD_API hd_tensor *hd_abs(hd_tensor *x);       /* gradient 0 at 0 */
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
 HD_API hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo);
 HD_API hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi);
@@ -256,9 +260,9 @@ HD_API bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bo
 
 /* ---------------------------------------------------------------- in place: return x itself */
 
-/* The result must fit x's shape and dtype category. Errors: a leaf that requires grad (with grad mode
- * on), a view of one, an output of split, chunk or unbind (HD_GRAD); an expanded tensor, or one that
- * overlaps another operand partly (HD_STATE). */
+/* The result must fit x's shape and dtype category. Errors: a leaf that requires grad (with grad
+ * mode on), a view of one, an output of split, chunk or unbind (HD_GRAD); an expanded tensor, or
+ * one that overlaps another operand partly (HD_STATE). */
 HD_API hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b);
 HD_API hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b);
 HD_API hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b);
@@ -346,7 +350,7 @@ HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
 HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index); /* index (n,) int64 */
 /* y[i][j] = x[i][index[i][j]] for dim 1, and so on; index int64, of x's rank */
 HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
-/* rows of weight (n, d) at index (...): (..., d). padding_idx: its row gets no gradient; -1: none */
+/* rows of weight (n, d) at index (...): (..., d). padding_idx: a row without gradient; -1: none */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
 /* the k largest (smallest) along dim, sorted; indices through the out-parameter unless NULL */
 HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices);
@@ -371,7 +375,7 @@ HD_API hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized
 
 typedef enum hd_reduction { HD_MEAN = 0, HD_SUM = 1, HD_REDUCE_NONE = 2 } hd_reduction;
 
-HD_API hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target);       /* mean((x - target)^2) */
+HD_API hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target); /* mean((x - target)^2) */
 HD_API hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
 
 typedef struct hd_cross_entropy_options {
@@ -381,7 +385,7 @@ typedef struct hd_cross_entropy_options {
 } hd_cross_entropy_options;
 
 HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);
-/* -log softmax(x)[target]: x (c,), (n, c) or (n, c, d1, ...), target int64 (), (n,), (n, d1, ...) */
+/* -log softmax(x)[target]: x (c,), (n, c), (n, c, d1, ...), target int64 (), (n,), (n, d1, ...) */
 HD_API hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target);
 HD_API hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target,
                                         const hd_cross_entropy_options *o);

@@ -80,7 +80,7 @@ HD_API void *hd_alloc(size_t size); /* 16-byte aligned, 64 from 1 KiB on; NULL: 
 HD_API void hd_free(void *p);       /* what hd_alloc, or a function that says so, returned */
 
 typedef struct hd_allocator {
-    size_t size;                                               /* sizeof(hd_allocator) */
+    size_t size;                                                /* sizeof(hd_allocator) */
     void *(*alloc)(size_t bytes, size_t alignment, void *user); /* NULL: out of memory */
     void (*free)(void *p, size_t bytes, void *user);
     void *user;
@@ -90,10 +90,10 @@ typedef struct hd_allocator {
  * NULL: the system's again. An error (HD_STATE) while any block is live. */
 HD_API bool hd_set_allocator(const hd_allocator *a);
 
-HD_API int64_t hd_bytes_live(void);      /* bytes that callers hold now; size 0 counts as 1 */
-HD_API int64_t hd_bytes_peak(void);      /* the most that were live since the last reset */
-HD_API void hd_bytes_peak_reset(void);   /* peak = live */
-HD_API int64_t hd_system_allocs(void);   /* blocks asked of the system so far */
+HD_API int64_t hd_bytes_live(void);    /* bytes that callers hold now; size 0 counts as 1 */
+HD_API int64_t hd_bytes_peak(void);    /* the most that were live since the last reset */
+HD_API void hd_bytes_peak_reset(void); /* peak = live */
+HD_API int64_t hd_system_allocs(void); /* blocks asked of the system so far */
 
 /* ---------------------------------------------------------------- random numbers */
 

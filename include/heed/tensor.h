@@ -2,7 +2,7 @@
  *
  * A tensor is a typed, strided view of a reference-counted storage, with up to 8 dimensions.
  * Who owns what and how errors travel is the contract in heed.h. In this file every function that
- * returns an hd_tensor *, hd_list * or text gives it to the innermost scope of the calling thread. */
+ * returns an hd_tensor *, hd_list * or text gives it to the calling thread's innermost scope. */
 #ifndef HEED_TENSOR_H
 #define HEED_TENSOR_H
 
@@ -26,7 +26,7 @@ typedef struct hd_scope hd_scope;
 typedef struct hd_list hd_list; /* tensors in a row, as a Python tuple; lives in a scope */
 typedef struct hd_dict hd_dict; /* an ordered map from name to tensor, string or number */
 
-/* "None": an optional argument left out, no gradient, no bias. An error where a tensor is required. */
+/* "None": an optional argument left out, no gradient, no bias. An error where a tensor is needed. */
 HD_API extern hd_tensor hd_none;
 #define HD_NONE (&hd_none)
 
@@ -69,12 +69,12 @@ static inline hd_scalar hd_scalar_self(hd_scalar s)
 
 #ifndef __cplusplus
 #define hd_scalar_of(x)                                                                            \
-    _Generic((x),                                                                                  \
-        float: hd_scalar_double,                                                                   \
-        double: hd_scalar_double,                                                                  \
-        long double: hd_scalar_double,                                                             \
-        hd_scalar: hd_scalar_self,                                                                 \
-        default: hd_scalar_int)(x)
+    _Generic((x), float                                                                            \
+             : hd_scalar_double, double                                                            \
+             : hd_scalar_double, long double                                                       \
+             : hd_scalar_double, hd_scalar                                                         \
+             : hd_scalar_self, default                                                             \
+             : hd_scalar_int)(x)
 #endif
 
 /* ---------------------------------------------------------------- lifetime */
@@ -131,7 +131,8 @@ HD_API hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, 
  * leads away from end: HD_VALUE. */
 HD_API hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step);
 HD_API hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step);
-HD_API hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps); /* both ends in */
+HD_API hd_tensor *hd_linspace(hd_dtype d, double start, double end,
+                              int64_t steps);               /* both ends in */
 HD_API hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
 
 /* Of x's shape; d: the dtype, usually hd_dtype_of(x). */
@@ -177,17 +178,17 @@ HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 
 /* ---------------------------------------------------------------- access */
 
-HD_API int hd_ndim(const hd_tensor *x);                      /* -1 on error */
-HD_API int64_t hd_size(const hd_tensor *x, int dim);         /* -1 on error */
-HD_API int64_t hd_stride(const hd_tensor *x, int dim);       /* in elements; INT64_MIN on error */
-HD_API const int64_t *hd_sizes(const hd_tensor *x);          /* ndim entries, alive as long as x */
-HD_API const int64_t *hd_strides(const hd_tensor *x);        /* likewise */
-HD_API int64_t hd_numel(const hd_tensor *x);                 /* -1 on error */
-HD_API int64_t hd_storage_offset(const hd_tensor *x);        /* in elements; -1 on error */
-HD_API hd_dtype hd_dtype_of(const hd_tensor *x);             /* HD_FLOAT32 and an error for NULL */
-HD_API bool hd_is_contiguous(const hd_tensor *x);            /* row-major without gaps */
+HD_API int hd_ndim(const hd_tensor *x);                /* -1 on error */
+HD_API int64_t hd_size(const hd_tensor *x, int dim);   /* -1 on error */
+HD_API int64_t hd_stride(const hd_tensor *x, int dim); /* in elements; INT64_MIN on error */
+HD_API const int64_t *hd_sizes(const hd_tensor *x);    /* ndim entries, alive as long as x */
+HD_API const int64_t *hd_strides(const hd_tensor *x);  /* likewise */
+HD_API int64_t hd_numel(const hd_tensor *x);           /* -1 on error */
+HD_API int64_t hd_storage_offset(const hd_tensor *x);  /* in elements; -1 on error */
+HD_API hd_dtype hd_dtype_of(const hd_tensor *x);       /* HD_FLOAT32 and an error for NULL */
+HD_API bool hd_is_contiguous(const hd_tensor *x);      /* row-major without gaps */
 HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
-HD_API int64_t hd_version_of(const hd_tensor *x);            /* in-place changes so far; -1 */
+HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1 */
 
 /* The first element; only as many as the strides reach. hd_data_mut counts as an in-place change,
  * and is an error (HD_GRAD) on a leaf that requires grad unless grad mode is off. */
@@ -200,7 +201,7 @@ HD_API int64_t hd_item_int(const hd_tensor *x); /* likewise, towards zero; INT64
 /* One element by its indices (as many as dims; negative ones count from the end). */
 HD_API double hd_get_n(const hd_tensor *x, int n, const int64_t *index);      /* NaN on error */
 HD_API int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index); /* INT64_MIN */
-HD_API bool (hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index); /* unrecorded */
+HD_API bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index); /* unrecorded */
 
 /* All elements, row-major, into an array of at least hd_numel(x) of x's dtype, and back; bytes is
  * the array's size and must fit exactly. copy_from counts as an in-place change as hd_data_mut. */
@@ -216,8 +217,8 @@ HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
 /* A list holds its tensors and lives in a scope itself. */
 HD_API hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors);
-HD_API bool hd_list_append(hd_list *l, hd_tensor *t);      /* outs = []; outs.append(t) */
-HD_API int64_t hd_list_len(const hd_list *l);              /* -1 on error */
+HD_API bool hd_list_append(hd_list *l, hd_tensor *t);       /* outs = []; outs.append(t) */
+HD_API int64_t hd_list_len(const hd_list *l);               /* -1 on error */
 HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i); /* i < 0 counts from the end */
 #define hd_list_of(...) hd_list_n(HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
@@ -233,9 +234,9 @@ typedef struct hd_print_options {
     int sci_mode;      /* 1 and 0: always and never exponents; -1: as the values ask (default) */
 } hd_print_options;
 
-HD_API hd_print_options hd_print_defaults(void);              /* "default" */
-HD_API hd_print_options hd_print_short(void);                 /* precision 2, edgeitems 2 */
-HD_API hd_print_options hd_print_full(void);                  /* no threshold */
+HD_API hd_print_options hd_print_defaults(void);             /* "default" */
+HD_API hd_print_options hd_print_short(void);                /* precision 2, edgeitems 2 */
+HD_API hd_print_options hd_print_full(void);                 /* no threshold */
 HD_API bool hd_set_print_options(const hd_print_options *o); /* process wide; NULL: defaults */
 /* HD_VALUE: precision outside 0 to 1000, threshold or edgeitems < 0, linewidth < 1, other modes. */
 
@@ -247,8 +248,8 @@ HD_API const char *hd_list_repr(const hd_list *l);    /* `[tensor(1.), tensor(2.
 HD_API const char *hd_shape_repr(const hd_tensor *x); /* `torch.Size([2, 6, 3])` */
 HD_API const char *hd_float_repr(double v);           /* Python's repr of a float: `0.1`, `1e-05` */
 
-HD_API bool hd_print(const hd_tensor *x);            /* hd_repr and a newline, to stdout */
-HD_API bool hd_fprint(FILE *f, const hd_tensor *x);  /* HD_IO when the write fails */
+HD_API bool hd_print(const hd_tensor *x);           /* hd_repr and a newline, to stdout */
+HD_API bool hd_fprint(FILE *f, const hd_tensor *x); /* HD_IO when the write fails */
 HD_API bool hd_print_list(const hd_list *l);
 HD_API bool hd_fprint_list(FILE *f, const hd_list *l);
 
@@ -266,8 +267,8 @@ typedef enum hd_dict_kind {
 
 HD_API hd_dict *hd_dict_new(void);
 HD_API void hd_dict_free(hd_dict *d);
-HD_API int64_t hd_dict_len(const hd_dict *d);                    /* -1 on error */
-HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);    /* the i-th name */
+HD_API int64_t hd_dict_len(const hd_dict *d);                            /* -1 on error */
+HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);            /* the i-th name */
 HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name); /* MISSING is no error */
 HD_API bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t);
 HD_API bool hd_dict_set_string(hd_dict *d, const char *name, const char *text);

@@ -36,28 +36,28 @@ typedef struct hd__saved {
 typedef struct hd__out_meta { /* what the engine knows of an output, and gathers for it */
     uint8_t dtype, ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *pending;         /* the sum of the gradients that arrived so far, held */
+    hd_tensor *pending;          /* the sum of the gradients that arrived so far, held */
     struct hd__out_extra *extra; /* hooks, retain_grad; NULL mostly */
 } hd__out_meta;
 
 struct hd_ctx {
     atomic_int refs;
-    bool freed;            /* saved tensors are gone: a second backward is an error */
-    bool queued;           /* the engine's: gradients are pending */
-    bool requires_grad;    /* leaf nodes: false after requires_grad_(x, false) */
-    bool borrows;          /* edges are another node's: not released with this one */
-    bool saved_apart;      /* saved is a block of its own (users' ops) */
+    bool freed;         /* saved tensors are gone: a second backward is an error */
+    bool queued;        /* the engine's: gradients are pending */
+    bool requires_grad; /* leaf nodes: false after requires_grad_(x, false) */
+    bool borrows;       /* edges are another node's: not released with this one */
+    bool saved_apart;   /* saved is a block of its own (users' ops) */
     const hd__op *op;
-    uint64_t seq;          /* larger than every input's, and than the thread's last */
-    uint64_t mark;         /* the engine's: the run that last saw this node */
+    uint64_t seq;  /* larger than every input's, and than the thread's last */
+    uint64_t mark; /* the engine's: the run that last saw this node */
     int32_t n_in, n_saved, n_out;
-    hd__edge *edges;       /* n_in */
-    hd__saved *saved;      /* n_saved */
-    hd__out_meta *outs;    /* n_out */
-    void *params;          /* the op's own bytes, copied at record; 16-byte aligned */
-    hd_tensor *grad;       /* leaf nodes: .grad, held; or NULL */
-    struct hd_ctx *inner;  /* CopySlices: the op's own node, which borrows this one's edges */
-    struct hd_ctx *next;   /* in the list of nodes that are being released */
+    hd__edge *edges;      /* n_in */
+    hd__saved *saved;     /* n_saved */
+    hd__out_meta *outs;   /* n_out */
+    void *params;         /* the op's own bytes, copied at record; 16-byte aligned */
+    hd_tensor *grad;      /* leaf nodes: .grad, held; or NULL */
+    struct hd_ctx *inner; /* CopySlices: the op's own node, which borrows this one's edges */
+    struct hd_ctx *next;  /* in the list of nodes that are being released */
 };
 
 typedef struct hd__hook {
@@ -68,9 +68,9 @@ typedef struct hd__hook {
 } hd__hook;
 
 typedef struct hd__out_extra {
-    hd__hook *hooks;  /* in the order of registration */
+    hd__hook *hooks; /* in the order of registration */
     bool retain_grad;
-    hd_tensor *grad;  /* of a non-leaf with retain_grad, held; or NULL */
+    hd_tensor *grad; /* of a non-leaf with retain_grad, held; or NULL */
 } hd__out_extra;
 
 /* ---------------------------------------------------------------- recording */
@@ -78,11 +78,12 @@ typedef struct hd__out_extra {
 /* One recorded call. Unset fields are zero. */
 typedef struct hd__record_args {
     int n_in;
-    hd_tensor *const *in;    /* the op's differentiable inputs; HD_NONE allowed */
+    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE allowed */
     int n_saved;
-    hd_tensor *const *saved; /* what backward needs, HD_NONE where not; never y itself: see y_saved */
-    bool save_y;             /* saves y (a detached alias of it) behind the others */
-    const void *params;      /* copied */
+    hd_tensor *const
+        *saved;         /* what backward needs, HD_NONE where not; never y itself: see y_saved */
+    bool save_y;        /* saves y (a detached alias of it) behind the others */
+    const void *params; /* copied */
     size_t params_size;
 } hd__record_args;
 
@@ -142,7 +143,7 @@ static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
 extern const hd__op hd__leaf_op;
 extern const hd__attachment_ops hd__attachment;
 
-/* Allocates a node with room for everything; edges of `in` are filled in (retained; NULL: empty). */
+/* A node with room for everything; the edges of `in` are filled in (retained; NULL: empty). */
 hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_saved, int n_out,
                        size_t params_size);
 void hd__node_stamp(hd__node *n);   /* its seq, after its edges were written */
@@ -169,7 +170,7 @@ hd__out_extra *hd__extra_of(hd_tensor *x);
 void hd__attach(hd_tensor *x, hd__node *n, uint32_t output); /* takes over one count of n */
 void hd__node_free_saved(hd__node *n);
 const char *hd__node_name(const hd__node *n, char text[64]);
-/* x summed (keeping no dims) to the shape that broadcasting made x from; NULL if it does not fit. */
+/* x summed to the shape that broadcasting made x from; NULL if it does not fit. */
 hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes);
 
 /* Where a base or a view lies in their common storage; for gradients through strided parts. */
@@ -207,8 +208,9 @@ typedef struct hd__op_family {
 #define HD__FAMILY(family, table)                                                                  \
     const hd__op_family family = {#family, (int)(sizeof(table) / sizeof(table)[0]), table}
 
-extern const hd__op_family hd__ops_arith, hd__ops_inplace, hd__ops_unary, hd__ops_view, hd__ops_part,
-    hd__ops_copy, hd__ops_index, hd__ops_reduce, hd__ops_softmax, hd__ops_matmul, hd__ops_random, hd__ops_loss;
+extern const hd__op_family hd__ops_arith, hd__ops_inplace, hd__ops_unary, hd__ops_view,
+    hd__ops_part, hd__ops_copy, hd__ops_index, hd__ops_reduce, hd__ops_softmax, hd__ops_matmul,
+    hd__ops_random, hd__ops_loss;
 extern const hd__op_family *const hd__op_families[]; /* families.c */
 extern const int hd__n_op_families;
 

@@ -102,8 +102,7 @@ hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
 /* g in the shape and dtype of the output it belongs to; in the current scope. */
 static hd_tensor *conform(run *r, hd_tensor *g, const hd__out_meta *out, const char *who, int input)
 {
-    if (g->ndim != out->ndim ||
-        memcmp(g->sizes, out->sizes, sizeof g->sizes[0] * out->ndim) != 0) {
+    if (g->ndim != out->ndim || memcmp(g->sizes, out->sizes, sizeof g->sizes[0] * out->ndim) != 0) {
         uint64_t failures = hd_error_count();
         hd_tensor *sum = hd__sum_to(g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
@@ -249,8 +248,8 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     char name[64];
     if (n->freed) {
         hd_error_set(HD_GRAD,
-                     "%s: %s: its graph was freed by an earlier backward; retain_graph there "
-                     "keeps it",
+                     "%s: %s: its graph was freed by an earlier backward; "
+                     "hd_backward_with(y, HD_NONE, true) keeps it",
                      r->function, hd__node_name(n, name));
         return false;
     }

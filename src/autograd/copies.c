@@ -164,8 +164,7 @@ static bool skipped(const hd_tensor *x)
 }
 
 /* The first that counts gives the shape; the others must agree but at dim. */
-static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at,
-                                  int64_t *sizes)
+static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at, int64_t *sizes)
 {
     const hd_tensor *first = xs[0];
     for (int64_t i = 1; i < n && skipped(first); i++) {
@@ -182,8 +181,8 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
             continue;
         }
         if (xs[i]->ndim == 0) {
-            return hd_error_set(
-                HD_SHAPE, "hd_cat: a tensor of (): expected dimensions; hd_stack adds one");
+            return hd_error_set(HD_SHAPE,
+                                "hd_cat: a tensor of (): expected dimensions; hd_stack adds one");
         }
         bool fits = xs[i]->ndim == first->ndim;
         for (int d = 0; d < first->ndim && fits; d++) {
@@ -273,8 +272,7 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
         hd__geometry_changed(&place);
         hd__copy(&place, xs[i]);
     }
-    hd__record_args a = {
-        .n_in = (int)n, .in = xs, .params = &at, .params_size = sizeof at};
+    hd__record_args a = {.n_in = (int)n, .in = xs, .params = &at, .params_size = sizeof at};
     return hd__record(&stack_op, y, &a);
 }
 
@@ -339,8 +337,7 @@ static hd_tensor *triangle(const char *function, const hd__op *op, hd_tensor *x,
     if (y) {
         cut(y, diagonal, lower);
     }
-    hd__record_args a = {
-        .n_in = 1, .in = &x, .params = &diagonal, .params_size = sizeof diagonal};
+    hd__record_args a = {.n_in = 1, .in = &x, .params = &diagonal, .params_size = sizeof diagonal};
     return hd__record(op, y, &a);
 }
 
@@ -407,8 +404,7 @@ hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int
     }
     hd_scope *scope = hd_scope_open();
     hd_tensor *target = scope ? target_of("hd_setitem_scalar", x, n, index) : NULL;
-    bool ok = target &&
-              hd__scalar_fits("hd_setitem_scalar", (hd_dtype)target->dtype, value) &&
+    bool ok = target && hd__scalar_fits("hd_setitem_scalar", (hd_dtype)target->dtype, value) &&
               hd__inplace_ok("hd_setitem_scalar", target, 1, &target) && (hd_fill_)(target, value);
     hd_scope_close(scope);
     return ok ? x : NULL;
@@ -417,10 +413,8 @@ hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int
 /* ---------------------------------------------------------------- the family */
 
 static const hd__op_row rows[] = {
-    {"hd_clone", &clone_op},  {"hd_contiguous", &clone_op},
-    {"hd_to", &to_op},        {"hd_cat", &cat_op},
-    {"hd_stack", &stack_op},  {"hd_tril", &tril_op},
-    {"hd_triu", &triu_op},    {"hd_setitem", NULL},
-    {"hd_setitem_scalar", NULL},
+    {"hd_clone", &clone_op}, {"hd_contiguous", &clone_op}, {"hd_to", &to_op},
+    {"hd_cat", &cat_op},     {"hd_stack", &stack_op},      {"hd_tril", &tril_op},
+    {"hd_triu", &triu_op},   {"hd_setitem", NULL},         {"hd_setitem_scalar", NULL},
 };
 HD__FAMILY(hd__ops_copy, rows);

@@ -102,6 +102,11 @@ hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
     return requires_grad ? hd_requires_grad_(p, true) : p;
 }
 
+bool hd_is_parameter(const hd_tensor *x)
+{
+    return hd__arg("hd_is_parameter", "x", x) && x->flags & HD__F_PARAMETER;
+}
+
 /* ---------------------------------------------------------------- .grad */
 
 /* Where x's .grad lies; NULL when x can have none yet. */
@@ -148,8 +153,8 @@ bool hd_set_grad(hd_tensor *x, hd_tensor *g)
         return true;
     }
     if (!hd__same_shape(x, g) || x->dtype != g->dtype) {
-        hd_error_set(HD_SHAPE, "hd_set_grad: %s of %s for %s of %s: expected the same", HD__SHAPE(g),
-                     hd_dtype_name((hd_dtype)g->dtype), HD__SHAPE(x),
+        hd_error_set(HD_SHAPE, "hd_set_grad: %s of %s for %s of %s: expected the same",
+                     HD__SHAPE(g), hd_dtype_name((hd_dtype)g->dtype), HD__SHAPE(x),
                      hd_dtype_name((hd_dtype)x->dtype));
         return false;
     }

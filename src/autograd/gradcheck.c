@@ -38,7 +38,7 @@ static hd_tensor *call(const check *c)
     hd_generator_seed(g, c->o.seed);
     hd_tensor *y = c->f(c->inputs, c->n, c->user);
     return y && hd__arg("hd_gradcheck", "f's result", y) && hd__float_arg("hd_gradcheck", y) ? y
-                                                                                            : NULL;
+                                                                                             : NULL;
 }
 
 /* sum(weights * f), in float64; NaN on failure. */
@@ -135,8 +135,7 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
     hd_grad_options o = hd_grad_defaults();
     o.allow_unused = true;
     hd_tensor *w = hd__cast(weights_like(y), (hd_dtype)y->dtype);
-    hd_list *found =
-        hd_grad_of(hd_list_n(1, &y), hd_list_n(checked, wanted), hd_list_n(1, &w), &o);
+    hd_list *found = hd_grad_of(hd_list_n(1, &y), hd_list_n(checked, wanted), hd_list_n(1, &w), &o);
     for (int i = 0, k = 0; found && i < c->n; i++) {
         if (hd__requires_grad(c->inputs[i])) {
             grads[i] = found->items[k++];

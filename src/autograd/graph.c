@@ -47,7 +47,7 @@ static bool in_range(const char *function, const char *what, int i, int n)
     if (i >= 0 && i < n) {
         return true;
     }
-    hd_error_set(HD_INDEX, "%s: %s %d of a node with %d", function, what, i, n);
+    hd_error_set(HD_INDEX, "%s: %s %d of %d: expected 0 to %d", function, what, i, n, n - 1);
     return false;
 }
 

@@ -125,9 +125,11 @@ const hd__op hd__layer_norm_op = {.name = "NativeLayerNormBackward0",
 
 static bool shape_arg(const char *function, const hd_tensor *x, int n, const int64_t *shape)
 {
-    if (n < 1 || !shape) {
-        hd_error_set(HD_SHAPE, "%s: %d normalized dims: expected 1 or more", function,
-                     shape ? n : 0);
+    if (n < 1) {
+        hd_error_set(HD_SHAPE, "%s: %d normalized dims: expected 1 or more", function, n);
+        return false;
+    }
+    if (!hd__given(function, "normalized_shape", shape)) {
         return false;
     }
     if (n > x->ndim || memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) != 0) {

@@ -99,10 +99,9 @@ static hd_tensor *select_at(const char *function, hd_tensor *x, int d, int64_t i
 {
     int64_t size = x->sizes[d], at = index < 0 ? index + size : index;
     if (at < 0 || at >= size) {
-        return hd_error_set(HD_INDEX,
-                            "%s: index %" PRId64 " at dim %d of %s: expected %" PRId64
-                            " to %" PRId64,
-                            function, index, d, HD__SHAPE(x), -size, size - 1);
+        return hd_error_set(
+            HD_INDEX, "%s: index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
+            function, index, d, HD__SHAPE(x), -size, size - 1);
     }
     part p = {.dim = d, .selects = true, .start = at, .step = 1, .len = 1};
     return hd__record_view(&select_op, take(x, &p), x, &p, sizeof p);
@@ -216,8 +215,7 @@ static hd_list *parts(const char *function, const hd__op *op, hd_tensor *x, int 
         p.start += p.len;
     }
     int64_t params[] = {dim, selects};
-    ok = ok && (n == 0 ||
-                hd__record_multi_view(op, (int)n, ys, x, params, sizeof params));
+    ok = ok && (n == 0 || hd__record_multi_view(op, (int)n, ys, x, params, sizeof params));
     hd_list *list = ok ? hd_list_n(n, ys) : NULL;
     hd_free(ys);
     return list;
@@ -235,8 +233,11 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
     if (d < 0) {
         return NULL;
     }
+    if (n > 0 && !sizes) {
+        return hd__null_arg("hd_split_sizes", "sizes");
+    }
     int64_t sum = 0;
-    bool fits = n >= 0 && (n == 0 || sizes);
+    bool fits = n >= 0;
     for (int k = 0; k < n && fits; k++) {
         fits = sizes[k] >= 0 && sizes[k] <= x->sizes[d] - sum;
         sum += fits ? sizes[k] : 0;
@@ -302,14 +303,10 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
 /* ---------------------------------------------------------------- the family */
 
 static const hd__op_row rows[] = {
-    {"hd_select", &select_op},
-    {"hd_slice", &slice_op},
-    {"hd_slice_step", &slice_op},
-    {"hd_narrow", &slice_op},
-    {"hd_getitem", NULL},
-    {"hd_unbind", &unbind_op},
-    {"hd_split", &split_op},
-    {"hd_split_sizes", &split_sizes_op},
+    {"hd_select", &select_op},    {"hd_slice", &slice_op},
+    {"hd_slice_step", &slice_op}, {"hd_narrow", &slice_op},
+    {"hd_getitem", NULL},         {"hd_unbind", &unbind_op},
+    {"hd_split", &split_op},      {"hd_split_sizes", &split_sizes_op},
     {"hd_chunk", &split_op},
 };
 HD__FAMILY(hd__ops_part, rows);

@@ -37,17 +37,20 @@ static void describe_output(hd__node *n, int k, const hd_tensor *y)
     memcpy(n->outs[k].sizes, y->sizes, sizeof y->sizes[0] * y->ndim);
 }
 
-/* The node of one call, not yet attached to anything. */
-static hd__node *node_for(const hd__op *op, int n_out, hd_tensor *const *ys,
-                          const hd__record_args *a)
+/* The node of one call with its edges, not yet attached to anything. */
+static hd__node *node_for(const hd__op *op, int n_out, const hd__record_args *a)
 {
-    int n_saved = a->n_saved + a->save_y;
-    hd__node *n = hd__node_new(op, a->n_in, a->in, n_saved, n_out, a->params_size);
+    return hd__node_new(op, a->n_in, a->in, a->n_saved + a->save_y, n_out, a->params_size);
+}
+
+/* Everything else that the node keeps. Takes n over on failure. */
+static hd__node *complete(hd__node *n, int n_out, hd_tensor *const *ys, const hd__record_args *a)
+{
     if (!n) {
         return NULL;
     }
     bool ok = true;
-    for (int i = 0; i < n_saved && ok; i++) {
+    for (int i = 0; i < n->n_saved && ok; i++) {
         ok = save(&n->saved[i], i < a->n_saved ? a->saved[i] : ys[0]);
     }
     if (!ok) {
@@ -69,7 +72,7 @@ hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *a)
     if (!y || !hd__is_float(y->dtype) || !any_wants_grad(a->n_in, a->in)) {
         return y;
     }
-    hd__node *n = node_for(op, 1, &y, a);
+    hd__node *n = complete(node_for(op, 1, a), 1, &y, a);
     if (!n) {
         return NULL;
     }
@@ -103,7 +106,7 @@ bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys, const h
     if (!any_wants_grad(a->n_in, a->in)) {
         return true;
     }
-    hd__node *n = node_for(op, n_out, ys, a);
+    hd__node *n = complete(node_for(op, n_out, a), n_out, ys, a);
     if (!n) {
         return false;
     }
@@ -164,6 +167,11 @@ bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *con
     }
     if (!any_wants_grad(n_in, in)) {
         return true;
+    }
+    for (int i = 0; i < n_in; i++) { /* what may not be used is found out before the change */
+        if (!hd__is_none(in[i]) && !hd__refresh_view(function, in[i])) {
+            return false;
+        }
     }
     if (x->base && x->flags & HD__F_MULTI_VIEW) {
         return refuse(function, x, "an output of split, chunk or unbind: clone it first");
@@ -248,23 +256,18 @@ static hd_tensor *rebase(hd_tensor *x, hd__node *n)
         return NULL;
     }
     hd__attach(whole, n, 0);
-    atomic_store_explicit(&x->view_version, hd__storage_version(x) - 1, memory_order_relaxed);
     return hd__refresh_view(n->op->name, x) ? x : NULL;
 }
 
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *a)
 {
-    bool records = hd__is_float(x->dtype) && any_wants_grad(a->n_in, a->in);
-    if (records && !hd__refresh_view(op->name, x)) {
-        return NULL;
-    }
-    hd__bump(x);
-    if (!records) {
+    if (!hd__is_float(x->dtype) || !any_wants_grad(a->n_in, a->in)) {
+        hd__bump(x);
         return x;
     }
-    /* the node's input is x before the change, whatever version it has now */
-    atomic_store_explicit(&x->view_version, hd__storage_version(x), memory_order_relaxed);
-    hd__node *n = node_for(op, 1, &x, a);
+    hd__node *n = node_for(op, 1, a); /* its edges are what was before the change */
+    hd__bump(x);
+    n = complete(n, 1, &x, a);
     return n ? rebase(x, n) : NULL;
 }
 
@@ -277,7 +280,7 @@ hd_tensor *hd__saved_get(hd__node *n, int i)
     if (!s->t) {
         return hd_error_set(HD_GRAD,
                             "hd_backward: %s: its graph was freed by an earlier backward; "
-                            "retain_graph there keeps it",
+                            "hd_backward_with(y, HD_NONE, true) keeps it",
                             hd__node_name(n, name));
     }
     if (!hd__is_none(s->t) && hd__storage_version(s->t) != s->version) {

@@ -124,7 +124,10 @@ static bool op_ok(const hd_op *op, int outputs, int n, hd_tensor *const *inputs)
                      op->size >= sizeof(hd_op) && op->name ? op->name : "the op");
         return false;
     }
-    if (n < 1 || outputs < 1 || !inputs) {
+    if (!inputs) {
+        return hd__null_arg("hd_apply", "inputs");
+    }
+    if (n < 1 || outputs < 1) {
         hd_error_set(HD_VALUE, "hd_apply: %s with %d inputs and %d outputs: expected 1 or more",
                      op->name, n, outputs);
         return false;
@@ -208,8 +211,7 @@ hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inpu
     return apply(op, user, 1, n, inputs, &y) ? y : NULL;
 }
 
-hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n,
-                          hd_tensor *const *inputs)
+hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_tensor *const *inputs)
 {
     hd_tensor **y = hd__alloc_zeroed((size_t)(outputs > 0 ? outputs : 1) * sizeof *y);
     hd_list *list = y && apply(op, user, outputs, n, inputs, y) ? hd_list_n(outputs, y) : NULL;

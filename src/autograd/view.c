@@ -136,7 +136,8 @@ hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
         int at = d - (ndim - x->ndim);
         fit[d] = sizes[d] == -1 && at >= 0 ? x->sizes[at] : sizes[d];
         if (fit[d] < 0 || (at >= 0 && x->sizes[at] != 1 && x->sizes[at] != fit[d])) {
-            return hd_error_set(HD_SHAPE, "hd_expand: %s to %s: expected size %" PRId64 " at dim %d",
+            return hd_error_set(HD_SHAPE,
+                                "hd_expand: %s to %s: expected size %" PRId64 " at dim %d",
                                 HD__SHAPE(x), HD__SIZES(ndim, sizes), at < 0 ? 1 : x->sizes[at], d);
         }
         if (__builtin_mul_overflow(numel, fit[d] ? fit[d] : 1, &numel)) {

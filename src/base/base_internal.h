@@ -79,7 +79,7 @@ void *hd__alloc_zeroed(size_t size);
 /* What is alive: count.c tells how it is counted. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
 
-typedef struct hd__tally { /* only its own thread writes it */
+typedef struct hd__tally {                      /* only its own thread writes it */
     atomic_int_least64_t now[HD__COUNTS], high; /* high: of the bytes */
     struct hd__tally *prev, *next;
     bool listed;

@@ -108,7 +108,7 @@ void hd__count_bytes_moved(void)
     }
 }
 
-/* The total and all tallies; *high: how far above it the bytes may have been since the last flush */
+/* The total and all tallies; *high: what the bytes may have reached since the last flush */
 static int64_t sum(int what, int64_t *high)
 {
     pthread_mutex_lock(&all.lock);

@@ -127,7 +127,7 @@ static bool add_entry(hd_module *m, const char *name, hd__entry e)
     return true;
 }
 
-/* t as a parameter: a leaf of a float dtype. */
+/* t as a parameter: a leaf of a float dtype, and meant as one. */
 static bool parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
@@ -141,6 +141,13 @@ static bool parameter_ok(const hd_module *m, const char *name, const hd_tensor *
         hd_error_set(HD_GRAD,
                      "hd_register_parameter: %s: \"%s\" %s is the result of an operation: "
                      "expected a leaf (hd_parameter makes one)",
+                     m->type->name, name, HD__DIMS(t));
+        return false;
+    }
+    if (!hd_is_parameter(t) && !hd_requires_grad(t)) {
+        hd_error_set(HD_VALUE,
+                     "hd_register_parameter: %s: \"%s\" %s is a plain tensor: expected a parameter "
+                     "(hd_parameter makes one)",
                      m->type->name, name, HD__DIMS(t));
         return false;
     }

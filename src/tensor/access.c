@@ -99,14 +99,10 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;
     switch ((hd_dtype)x->dtype) {
-    case HD_FLOAT32:
-        return hd_scalar_double(((const float *)data)[at]);
-    case HD_FLOAT64:
-        return hd_scalar_double(((const double *)data)[at]);
-    case HD_INT64:
-        return hd_scalar_int(((const int64_t *)data)[at]);
-    case HD_BOOL:
-        return hd_scalar_int(((const uint8_t *)data)[at]);
+    case HD_FLOAT32: return hd_scalar_double(((const float *)data)[at]);
+    case HD_FLOAT64: return hd_scalar_double(((const double *)data)[at]);
+    case HD_INT64: return hd_scalar_int(((const int64_t *)data)[at]);
+    case HD_BOOL: return hd_scalar_int(((const uint8_t *)data)[at]);
     }
     return hd_scalar_int(0);
 }

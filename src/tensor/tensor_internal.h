@@ -30,18 +30,18 @@ typedef struct hd__attachment_ops {
 struct hd_tensor {
     atomic_int refs;
     uint8_t dtype, ndim;
-    uint8_t flags;             /* HD__F_... */
-    uint32_t output;           /* the attachment's: which output of the node this is */
-    atomic_int kept;           /* how many of refs are hd_retain's */
+    uint8_t flags;   /* HD__F_... */
+    uint32_t output; /* the attachment's: which output of the node this is */
+    atomic_int kept; /* how many of refs are hd_retain's */
     hd__storage *storage;
-    int64_t offset;            /* of the first element, in elements */
+    int64_t offset; /* of the first element, in elements */
     int64_t numel;
-    void *attachment;          /* the autograd node, or NULL */
+    void *attachment; /* the autograd node, or NULL */
     const hd__attachment_ops *attachment_ops;
-    hd_tensor *base;           /* the tensor this is a differentiable view of, retained; or NULL */
-    atomic_uint view_version;     /* the storage's version that `attachment` of a view belongs to */
-    hd_scope *scope;           /* the owner, or NULL */
-    hd_tensor *prev, *next;    /* in the scope's list */
+    hd_tensor *base;          /* the tensor this is a differentiable view of, retained; or NULL */
+    atomic_uint view_version; /* the storage's version that `attachment` of a view belongs to */
+    hd_scope *scope;          /* the owner, or NULL */
+    hd_tensor *prev, *next;   /* in the scope's list */
     int64_t sizes[HD_MAX_DIMS];
     int64_t strides[HD_MAX_DIMS];
 };
@@ -50,7 +50,8 @@ enum {
     HD__F_PARAMETER = 1,  /* prints as a Parameter */
     HD__F_MULTI_VIEW = 2, /* an output of split, chunk or unbind: no in-place changes */
     HD__F_CONTIGUOUS = 4, /* row-major without gaps; kept by whoever sets sizes and strides */
-    HD__F_NO_GRAD_VIEW = 8 /* a view taken under no_grad: no in-place changes when grad mode is on */
+    HD__F_NO_GRAD_VIEW =
+        8 /* a view taken under no_grad: no in-place changes when grad mode is on */
 };
 
 struct hd_list {
@@ -208,8 +209,8 @@ extern bool (*hd__write_check)(const char *function, hd_tensor *x);
 typedef struct hd__iter {
     int n, ndim;
     int64_t numel;
-    int64_t sizes[HD_MAX_DIMS];       /* innermost first */
-    int64_t strides[4][HD_MAX_DIMS];  /* bytes */
+    int64_t sizes[HD_MAX_DIMS];      /* innermost first */
+    int64_t strides[4][HD_MAX_DIMS]; /* bytes */
     char *data[4];
 } hd__iter;
 

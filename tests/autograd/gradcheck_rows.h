@@ -12,21 +12,21 @@
 enum { ROW_INPUTS = 4, ROW_BROADCASTS = 3 };
 
 enum {
-    ROW_NO_ZERO = 1,   /* an empty input is an error here */
-    ROW_NO_ONE = 2,    /* size 1 is (a divisor would be 0) */
-    ROW_DISTINCT = 4,  /* values must be well apart from each other (max, topk) */
-    ROW_INPLACE = 8,   /* f gets clones: a leaf must not be written */
-    ROW_NO_F32 = 16    /* no float32 comparison: f itself needs float64 */
+    ROW_NO_ZERO = 1,  /* an empty input is an error here */
+    ROW_NO_ONE = 2,   /* size 1 is (a divisor would be 0) */
+    ROW_DISTINCT = 4, /* values must be well apart from each other (max, topk) */
+    ROW_INPLACE = 8,  /* f gets clones: a leaf must not be written */
+    ROW_NO_F32 = 16   /* no float32 comparison: f itself needs float64 */
 };
 
 typedef struct gradcheck_row {
     const char *function; /* as in the family tables: "hd_mul" */
     const char *note;     /* which case: "", "2-d", "keepdim" */
     hd_tensor *(*f)(hd_tensor *const *x, int n, void *user);
-    int n;                           /* inputs */
-    const char *shapes[ROW_INPUTS];  /* the plain case */
+    int n;                                             /* inputs */
+    const char *shapes[ROW_INPUTS];                    /* the plain case */
     const char *broadcast[ROW_BROADCASTS][ROW_INPUTS]; /* further sets of shapes; unused: NULL */
-    double lo, hi;        /* inputs are uniform in [lo, hi], away from the kinks of f */
+    double lo, hi; /* inputs are uniform in [lo, hi], away from the kinks of f */
     unsigned flags;
 } gradcheck_row;
 

@@ -12,8 +12,8 @@
 ROW(reshape, hd_reshape(x[0], hd_size(x[0], 1), hd_size(x[0], 2), hd_size(x[0], 0)))
 ROW(reshape_turned, hd_reshape(hd_transpose(x[0], 0, 1), hd_numel(x[0])))
 /* of a turned input, twice turned back: a view of what is not contiguous */
-ROW(reshape_alias, hd_reshape(hd_transpose(x[0], 0, 2), hd_size(x[0], 2), 1, hd_size(x[0], 1),
-                              hd_size(x[0], 0)))
+ROW(reshape_alias,
+    hd_reshape(hd_transpose(x[0], 0, 2), hd_size(x[0], 2), 1, hd_size(x[0], 1), hd_size(x[0], 0)))
 ROW(view, hd_view(hd_contiguous(x[0]), hd_numel(x[0])))
 ROW(view_of_part, hd_view(hd_mul(hd_slice(hd_contiguous(x[0]), 0, 1, 3), x[1]), 2, -1, 1))
 ROW(flatten, hd_flatten(x[0], 1, 2))

@@ -16,6 +16,8 @@
     X(gradcheck)                                                                                   \
     X(matmul)                                                                                      \
     X(index)                                                                                       \
+    X(view)                                                                                        \
+    X(copies)                                                                                      \
     X(random)                                                                                      \
     X(reduce)                                                                                      \
     X(softmax)                                                                                     \

@@ -111,7 +111,7 @@ START_TEST(twice_needs_retain_graph)
     ck_elements(hd_grad(a), 12);
     ck_assert(!hd_backward(y));
     ck_error(HD_GRAD, "hd_backward: MulBackward0: its graph was freed by an earlier backward; "
-                      "retain_graph there keeps it");
+                      "hd_backward_with(y, HD_NONE, true) keeps it");
     ck_elements(hd_grad(a), 12);
 }
 END_TEST
@@ -222,6 +222,61 @@ START_TEST(a_failing_hook_leaves_every_grad)
 }
 END_TEST
 
+static int64_t remove_these[2];
+
+static hd_tensor *removes(hd_tensor *grad, void *user)
+{
+    (void)grad;
+    hd_remove_hook(user, remove_these[0]); /* itself */
+    hd_remove_hook(user, remove_these[1]); /* the next */
+    return HD_NONE;
+}
+
+START_TEST(a_hook_may_remove_itself_and_others)
+{
+    HD_SCOPE;
+    int calls = 0, last = 0;
+    hd_tensor *a = LEAF(3);
+    remove_these[0] = hd_register_hook(a, removes, a);
+    remove_these[1] = hd_register_hook(a, twice, &calls);
+    hd_register_hook(a, twice, &last);
+    ck_assert(hd_backward(hd_mul_scalar(a, 5)));
+    ck_elements(hd_grad(a), 10);
+    ck_assert_int_eq(calls, 0);
+    ck_assert_int_eq(last, 1);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(a_leaf_that_stopped_requiring_grad_gets_none)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3), *b = LEAF(4), *y = hd_mul(a, b);
+    hd_requires_grad_(a, false);
+    ck_assert(hd_backward(y));
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+    ck_elements(hd_grad(b), 3);
+}
+END_TEST
+
+START_TEST(set_grad_refuses)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2), *y = hd_mul(a, a);
+    ck_assert(!hd_set_grad(a, vec(HD_FLOAT32, 1)));
+    ck_error(HD_SHAPE, "hd_set_grad: (1,) of float32 for (2,) of float32: expected the same");
+    ck_assert(!hd_set_grad(a, vec(HD_FLOAT64, 1, 2)));
+    ck_error(HD_SHAPE, "hd_set_grad: (2,) of float64 for (2,) of float32: expected the same");
+    ck_assert(!hd_set_grad(y, vec(HD_FLOAT32, 1, 2)));
+    uint64_t failures = hd_error_count(); /* while an error stands, a failure is counted too */
+    ck_assert(!hd_set_grad(y, vec(HD_FLOAT32, 1, 2)));
+    ck_assert(hd_error_count() == failures + 1);
+    ck_error(HD_GRAD, "hd_set_grad: (2,) is no leaf: hd_retain_grad first");
+    ck_assert_ptr_null(hd_parameter(hd_arange(0, 2, 1), true));
+    ck_error(HD_DTYPE, "hd_parameter: int64: expected float32 or float64");
+}
+END_TEST
+
 /* ---------------------------------------------------------------- hd_grad_of */
 
 START_TEST(grad_of_leaves_grad_alone)
@@ -310,6 +365,9 @@ Suite *suite_engine(void)
     tcase_add_test(t, requires_grad_only_for_float_leaves);
     tcase_add_test(t, hooks_run_once_on_the_sum);
     tcase_add_test(t, a_failing_hook_leaves_every_grad);
+    tcase_add_test(t, a_hook_may_remove_itself_and_others);
+    tcase_add_test(t, a_leaf_that_stopped_requiring_grad_gets_none);
+    tcase_add_test(t, set_grad_refuses);
     tcase_add_test(t, grad_of_leaves_grad_alone);
     tcase_add_test(t, a_million_nodes);
     tcase_add_test(t, nothing_leaks_on_any_way);

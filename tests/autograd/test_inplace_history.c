@@ -1,5 +1,7 @@
 /* test_inplace_history.c - in-place changes: what they refuse, and how they rewrite history, of
  * plain tensors and through views; expected values are PyTorch's. */
+#include <pthread.h>
+
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support.h"
@@ -154,6 +156,125 @@ START_TEST(retain_grad_follows)
 }
 END_TEST
 
+START_TEST(retain_grad_follows_a_view_of_a_changed_base)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 1, 2)), *b = hd_mul_scalar(a, 3);
+    hd_tensor *v = hd_retain_grad(hd_slice(b, 0, 0, 1));
+    hd_mul_scalar_(b, 2);
+    ck_assert(hd_backward(hd_mul(v, v)));
+    ck_elements(hd_grad(v), 12);
+    ck_elements(hd_grad(a), 72, 0);
+}
+END_TEST
+
+/* a detached slice is a base with gaps: nothing may be written beyond it */
+START_TEST(a_base_with_gaps)
+{
+    HD_SCOPE;
+    hd_tensor *w = leaf(vec(HD_FLOAT32, 3, 5));
+    hd_tensor *d = hd_detach(hd_slice_step(hd_ones(HD_FLOAT32, 4, 4), 1, 0, HD_END, 2));
+    hd_tensor *last = hd_select(d, 0, 3);
+    ck_assert_ptr_nonnull(hd_mul_(last, w));
+    ck_elements(d, 1, 1, 1, 1, 1, 1, 3, 5);
+    ck_assert(hd_backward(hd_add(hd_sum(hd_mul(d, d)), hd_sum(last))));
+    ck_elements(hd_grad(w), 7, 11);
+}
+END_TEST
+
+START_TEST(an_expanded_view_of_a_changed_base)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 1)), *b = hd_mul_scalar(a, 2), *wide = hd_expand(b, 3);
+    hd_mul_scalar_(b, 3);
+    ck_elements(wide, 6, 6, 6);
+    ck_assert(hd_backward(hd_sum(hd_mul(wide, wide))));
+    ck_elements(hd_grad(a), 216);
+}
+END_TEST
+
+/* v = b[0]; b.mul_(v.clone()): v then belongs to the new b */
+START_TEST(a_base_changed_by_its_own_view)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(hd_view(vec(HD_FLOAT32, 1, 2, 3, 4), 2, 2)), *b = hd_mul_scalar(a, 1);
+    hd_tensor *v = hd_select(b, 0, 0);
+    ck_assert_ptr_nonnull(hd_mul_(b, hd_clone(v)));
+    ck_assert(hd_backward(hd_sum(hd_mul(v, v))));
+    ck_elements(hd_grad(a), 4, 32, 0, 0);
+}
+END_TEST
+
+START_TEST(gradients_of_a_view_of_a_changed_base)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 1, 2, 3)), *b = hd_mul_scalar(a, 2);
+    hd_tensor *v = hd_slice(b, 0, 1, 3);
+    hd_add_scalar_(b, 1);
+    hd_tensor *y = hd_sum(hd_mul(v, v));
+    hd_grad_options o = hd_grad_defaults();
+    o.retain_graph = true;
+    ck_elements(hd_list_get(hd_grad_of(hd_list_of(y), hd_list_of(v), NULL, &o), 0), 10, 14);
+    ck_elements(hd_list_get(hd_grad_of(hd_list_of(y), hd_list_of(b), NULL, &o), 0), 0, 10, 14);
+    hd_tensor *one = hd_slice(v, 0, 0, 1);
+    hd_add_scalar_(b, 1); /* the saved tensors of y are changed; those of one are its own */
+    ck_elements(hd_list_get(hd_grad_of(hd_list_of(one), hd_list_of(one), NULL, &o), 0), 1);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(parts_of_a_changed_base)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 1, 2)), *b = hd_mul_scalar(a, 3);
+    hd_tensor *part = hd_list_get(hd_split(b, 1, 0), 0), *other = hd_ones(HD_FLOAT32, 1);
+    hd_mul_scalar_(b, 2);
+    ck_repr(part, "tensor([6.], grad_fn=<Invalid>)");
+    ck_no_error();
+    ck_assert_ptr_null(hd_mul(part, part));
+    ck_error(HD_GRAD, "MulBackward0: (1,) is an output of split, chunk or unbind whose base was "
+                      "changed in place since: clone it before that");
+    ck_assert_ptr_null(hd_add_(other, part));
+    ck_error(HD_GRAD, "hd_add_: (1,) is an output of split, chunk or unbind whose base was changed "
+                      "in place since: clone it before that");
+    ck_elements(other, 1);
+    ck_assert_ptr_null(hd_grad_fn(part));
+    ck_error(HD_GRAD, "hd_grad_fn: (1,) is an output of split, chunk or unbind whose base was "
+                      "changed in place since: clone it before that");
+    HD_NO_GRAD;
+    ck_elements(hd_mul(part, part), 36);
+    ck_no_error();
+}
+END_TEST
+
+static void *use_view(void *view)
+{
+    HD_SCOPE;
+    ck_assert_str_eq(hd_grad_fn(hd_mul_scalar(view, 2)), "MulBackward0");
+    ck_assert_str_eq(hd_grad_fn(view), "AsStridedBackward0");
+    return NULL;
+}
+
+START_TEST(threads_may_use_one_view_of_a_changed_base)
+{
+    for (int round = 0; round < 50; round++) {
+        HD_SCOPE;
+        hd_tensor *b = hd_mul_scalar(leaf(vec(HD_FLOAT32, 1, 2)), 3);
+        hd_tensor *v = hd_retain(hd_slice(b, 0, 0, 1));
+        pthread_t thread[4];
+        hd_mul_scalar_(b, 2);
+        for (int i = 0; i < 4; i++) {
+            ck_assert_int_eq(pthread_create(&thread[i], NULL, use_view, v), 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            pthread_join(thread[i], NULL);
+        }
+        hd_release(v);
+    }
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(in_place_chain_of_views_frees_itself)
 {
     int64_t before = hd_tensor_count();
@@ -184,6 +305,13 @@ Suite *suite_inplace_history(void)
     tcase_add_test(t, other_views_follow_the_base);
     tcase_add_test(t, a_view_of_a_transposed_base);
     tcase_add_test(t, retain_grad_follows);
+    tcase_add_test(t, retain_grad_follows_a_view_of_a_changed_base);
+    tcase_add_test(t, a_base_with_gaps);
+    tcase_add_test(t, an_expanded_view_of_a_changed_base);
+    tcase_add_test(t, a_base_changed_by_its_own_view);
+    tcase_add_test(t, gradients_of_a_view_of_a_changed_base);
+    tcase_add_test(t, parts_of_a_changed_base);
+    tcase_add_test(t, threads_may_use_one_view_of_a_changed_base);
     tcase_add_test(t, in_place_chain_of_views_frees_itself);
     suite_add_tcase(s, t);
     return s;

@@ -156,8 +156,41 @@ START_TEST(saved_tensors_are_version_checked)
     hd_tensor *y = hd_apply(&exp_op, &one, x);
     hd_mul_scalar_(y, 2);
     ck_assert(!hd_backward(hd_sum(y)));
-    ck_error(HD_GRAD, "hd_backward: MyExpBackward: its saved tensor 0 of (2,) was changed in place: "
-                      "version 1, expected 0");
+    ck_error(HD_GRAD,
+             "hd_backward: MyExpBackward: its saved tensor 0 of (2,) was changed in place: "
+             "version 1, expected 0");
+}
+END_TEST
+
+/* gives back its second input, and the first one */
+static bool swap_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    (void)ctx;
+    y[0] = x[1];
+    y[1] = x[0];
+    return true;
+}
+
+static void swap_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    (void)ctx;
+    gx[0] = gy[1];
+    gx[1] = gy[0];
+}
+
+static const hd_op swap_op = {sizeof(hd_op), "Swap", swap_forward, swap_backward, NULL};
+
+START_TEST(inputs_given_back_stay_as_they_are)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_requires_grad_(vec(HD_FLOAT32, 2), true), *b = vec(HD_FLOAT32, 3);
+    hd_list *y = hd_apply_multi_n(&swap_op, NULL, 2, 2, (hd_tensor *[]){a, b});
+    ck_assert(!hd_requires_grad(b) && hd_is_leaf(a));
+    ck_assert_str_eq(hd_grad_fn(hd_list_get(y, 0)), "SwapBackward");
+    ck_assert(hd_backward(hd_mul(hd_list_get(y, 0), hd_list_get(y, 1))));
+    ck_elements(hd_grad(a), 3);
+    ck_assert_ptr_eq(hd_grad(b), HD_NONE);
+    ck_no_error();
 }
 END_TEST
 
@@ -204,6 +237,7 @@ Suite *suite_user_op(void)
     tcase_add_test(t, several_outputs);
     tcase_add_test(t, failures);
     tcase_add_test(t, saved_tensors_are_version_checked);
+    tcase_add_test(t, inputs_given_back_stay_as_they_are);
     tcase_add_test(t, gradcheck_sees_a_wrong_backward);
     suite_add_tcase(s, t);
     return s;

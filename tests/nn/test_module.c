@@ -110,6 +110,9 @@ START_TEST(refuses_bad_tensors)
     fails(hd_register_parameter(&m->base, "p", &m->a, hd_mul_scalar(ramp_parameter(2), 2)), HD_GRAD,
           "hd_register_parameter: Probe: \"p\" (2,) is the result of an operation: expected a leaf "
           "(hd_parameter makes one)");
+    fails(hd_register_parameter(&m->base, "p", &m->a, hd_zeros(HD_FLOAT32, 2)), HD_VALUE,
+          "hd_register_parameter: Probe: \"p\" (2,) is a plain tensor: expected a parameter "
+          "(hd_parameter makes one)");
     fails(hd_register_module(&m->base, "p", &m->left, NULL), HD_NULL_ARG,
           "hd_register_module: child is NULL");
 }

@@ -1,0 +1,312 @@
+/* test_copies.c - clone, conversion, joining, triangles and assignment: values, layouts, names,
+ * dtypes and gradients as PyTorch's, every refusal by its message. */
+#include "golden_ops.h"
+#include "suites.h"
+#include "support.h"
+
+#define ramp(d, ...) hd_view(hd_arange_as(d, 0, product(HD__LIST(__VA_ARGS__)), 1), __VA_ARGS__)
+
+static int64_t product(int n, const int64_t *sizes)
+{
+    int64_t numel = 1;
+    for (int i = 0; i < n; i++) {
+        numel *= sizes[i];
+    }
+    return numel;
+}
+
+/* ---------------------------------------------------------------- golden values */
+
+static hd_dtype dtype_in(golden_args *a)
+{
+    static const char *const names[] = {"f32", "f64", "i64", "bool"};
+    int d = 0;
+    while (d < 3 && strcmp(golden_text(a->c, "dtype", ""), names[d]) != 0) {
+        d++;
+    }
+    return (hd_dtype)d;
+}
+
+#define GOLDEN(name, y)                                                                            \
+    static hd_tensor *name(golden_args *a)                                                         \
+    {                                                                                              \
+        return y;                                                                                  \
+    }
+
+GOLDEN(to, hd_to(a->x[0], dtype_in(a)))
+GOLDEN(cat, hd_cat_n(a->n, a->x, (int)golden_int(a->c, "dim", 0)))
+GOLDEN(stack, hd_stack_n(a->n, a->x, (int)golden_int(a->c, "dim", 0)))
+GOLDEN(tril, hd_tril(a->x[0], golden_int(a->c, "diagonal", 0)))
+GOLDEN(triu, hd_triu(a->x[0], golden_int(a->c, "diagonal", 0)))
+GOLDEN(setitem, hd_setitem_n(a->x[0], a->x[1], (int)golden_get(a->c, "index")->numel,
+                             golden_get(a->c, "index")->i))
+
+START_TEST(values_are_pytorchs)
+{
+    static const golden_op ops[] = {
+        {"to", to, true},     {"cat", cat, true},   {"stack", stack, true},
+        {"tril", tril, true}, {"triu", triu, true}, {"setitem", setitem, true},
+    };
+    golden_ops_check(sizeof ops / sizeof ops[0], ops);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- clone, contiguous, to */
+
+static void strides_are(hd_tensor *x, const int64_t *want)
+{
+    for (int d = 0; d < hd_ndim(x); d++) {
+        ck_assert_int_eq(hd_stride(x, d), want[d]);
+    }
+}
+#define ck_strides(x, ...) strides_are(x, (int64_t[]){__VA_ARGS__})
+
+START_TEST(clones_keep_the_order_of_dims)
+{
+    HD_SCOPE;
+    hd_tensor *x = ramp(HD_FLOAT32, 4, 6), *y = ramp(HD_FLOAT32, 2, 3, 4);
+    ck_strides(hd_clone(hd_t(x)), 1, 6);
+    ck_strides(hd_clone(hd_slice_step(hd_t(x), 0, 0, 6, 2)), 1, 3);
+    ck_strides(hd_clone(hd_slice_step(x, 1, 0, 6, 2)), 3, 1);
+    ck_strides(hd_clone(hd_expand(ramp(HD_FLOAT32, 3, 1), 3, 4)), 4, 1);
+    ck_strides(hd_clone(hd_slice(hd_permute(y, 2, 0, 1), 2, 1, 3)), 1, 8, 4);
+    ck_strides(hd_clone(hd_permute(ramp(HD_FLOAT32, 2, 1, 3), 2, 1, 0)), 1, 3, 3);
+    ck_strides(hd_to(hd_t(x), HD_FLOAT64), 1, 6);
+    ck_strides(hd_contiguous(hd_t(x)), 4, 1);
+    ck_assert(hd_equal(hd_clone(hd_permute(y, 2, 0, 1)), hd_permute(y, 2, 0, 1)));
+    ck_assert(hd_equal(hd_contiguous(hd_t(x)), hd_t(x)));
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(what_needs_no_copy_is_returned)
+{
+    HD_SCOPE;
+    hd_tensor *x = ramp(HD_FLOAT32, 2, 3);
+    ck_assert_ptr_eq(hd_contiguous(x), x);
+    ck_assert_ptr_eq(hd_to(x, HD_FLOAT32), x);
+    ck_assert_ptr_ne(hd_clone(x), x);
+    ck_assert(!hd_shares_storage(hd_clone(x), x));
+    ck_assert_ptr_null(hd_to(x, (hd_dtype)9));
+    ck_error(HD_DTYPE, "hd_to: dtype 9: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL");
+}
+END_TEST
+
+START_TEST(names_and_gradients)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(ramp(HD_FLOAT32, 2, 3), true);
+    ck_assert_str_eq(hd_grad_fn(hd_clone(x)), "CloneBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_contiguous(hd_t(x))), "CloneBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_cat(0, x, x)), "CatBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_cat(0, x)), "CatBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_stack(0, x, x)), "StackBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_tril(x, 0)), "TrilBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_triu(x, 0)), "TriuBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_setitem_scalar(hd_clone(x), 1, 0)), "CopySlices");
+    ck_assert_str_eq(hd_grad_fn(hd_setitem(hd_clone(x), x, HD_ALL)), "CopyBackwards");
+    hd_tensor *y = hd_to(x, HD_FLOAT64);
+    ck_assert_str_eq(hd_grad_fn(y), "ToCopyBackward0");
+    ck_assert(hd_backward(hd_sum(hd_mul(y, y))));
+    ck_assert_int_eq(hd_dtype_of(hd_grad(x)), HD_FLOAT32);
+    ck_elements(hd_grad(x), 0, 2, 4, 6, 8, 10);
+    ck_assert(!hd_requires_grad(hd_to(x, HD_INT64)));
+    ck_no_error();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- cat, stack */
+
+START_TEST(joined_dtypes_and_empty_vectors)
+{
+    HD_SCOPE;
+    hd_tensor *none = hd_zeros(HD_FLOAT64, 0), *m = hd_ones(HD_FLOAT32, 2, 3);
+    ck_repr(hd_cat(0, hd_ones(HD_BOOL, 1), hd_arange(5, 7, 1)), "tensor([1, 5, 6])");
+    ck_repr(hd_cat(0, none, hd_arange(5, 7, 1)), "tensor([5., 6.], dtype=torch.float64)");
+    ck_repr(hd_cat(1, none), "tensor([], dtype=torch.float64)");
+    ck_repr(hd_cat(-7, none, none), "tensor([], dtype=torch.float64)");
+    hd_tensor *y = hd_cat(1, none, m, none);
+    ck_assert(hd_dtype_of(y) == HD_FLOAT64 && hd_ndim(y) == 2 && hd_numel(y) == 6);
+    ck_assert_int_eq(hd_size(hd_cat(1, hd_zeros(HD_FLOAT32, 1, 0), hd_ones(HD_FLOAT32, 1, 2)), 1),
+                     2);
+    ck_assert_int_eq(hd_size(hd_cat(0, hd_zeros(HD_FLOAT32, 0, 3), m), 0), 2);
+    ck_assert_int_eq(hd_dtype_of(hd_stack(-1, hd_ones(HD_FLOAT32, 2), hd_ones(HD_FLOAT64, 2))),
+                     HD_FLOAT64);
+    ck_repr(hd_stack(0, hd_scalar_tensor(HD_FLOAT32, 1), hd_scalar_tensor(HD_INT64, 2)),
+            "tensor([1., 2.])");
+    hd_tensor *empty = hd_zeros(HD_FLOAT32, 2, 0);
+    ck_assert_str_eq(hd_shape_repr(hd_stack(2, empty, empty)), "torch.Size([2, 0, 2])");
+    ck_assert(hd_equal(hd_cat(1, hd_t(m), hd_t(m)), hd_ones(HD_FLOAT32, 3, 4)));
+    ck_no_error();
+}
+END_TEST
+
+/* each part's gradient in its own dtype; an empty vector's is empty */
+START_TEST(joined_gradients)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true);
+    hd_tensor *b = hd_requires_grad_(vec(HD_FLOAT64, 3), true);
+    hd_tensor *none = hd_requires_grad_(hd_zeros(HD_FLOAT32, 0), true), *i = hd_arange(0, 2, 1);
+    hd_tensor *y = hd_cat(0, a, none, i, b, a);
+    ck_assert(hd_backward(hd_sum(hd_mul(y, hd_arange(1, 8, 1)))));
+    ck_assert_int_eq(hd_dtype_of(hd_grad(a)), HD_FLOAT32);
+    ck_elements(hd_grad(a), 1 + 6, 2 + 7);
+    ck_elements(hd_grad(b), 5);
+    ck_repr(hd_grad(none), "tensor([])");
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(what_cannot_be_joined)
+{
+    HD_SCOPE;
+    hd_tensor *m = hd_ones(HD_FLOAT32, 2, 3), *v = hd_ones(HD_FLOAT32, 2);
+    hd_tensor *point = hd_scalar_tensor(HD_FLOAT32, 1), *none = hd_zeros(HD_FLOAT32, 0);
+    ck_assert_ptr_null(hd_cat(0, m, v));
+    ck_error(HD_SHAPE, "hd_cat: (2, 3) and (2,) along dim 0: expected the other sizes equal");
+    ck_assert_ptr_null(hd_cat(1, m, hd_ones(HD_FLOAT32, 3, 3)));
+    ck_error(HD_SHAPE, "hd_cat: (2, 3) and (3, 3) along dim 1: expected the other sizes equal");
+    ck_assert_ptr_null(hd_cat(2, m, m));
+    ck_error(HD_INDEX, "hd_cat: dim 2 of (2, 3): expected -2 to 1");
+    for (int i = 0; i < 3; i++) {
+        hd_tensor *first[] = {point, none, v};
+        ck_assert_ptr_null(hd_cat(0, first[i], point));
+        ck_error(HD_SHAPE, "hd_cat: a tensor of (): expected dimensions; hd_stack adds one");
+    }
+    ck_assert_ptr_null(hd_cat_n(0, &m, 0));
+    ck_error(HD_VALUE, "hd_cat: 0 tensors: expected 1 or more");
+    ck_assert_ptr_null(hd_cat_n(1, NULL, 0));
+    ck_error(HD_NULL_ARG, "hd_cat: xs is NULL");
+    ck_assert_ptr_null(hd_cat_n(2, ((hd_tensor *[]){m, NULL}), 0));
+    ck_error(HD_NULL_ARG, "hd_cat: one of xs is NULL");
+    ck_assert_ptr_null(hd_stack_n(2, ((hd_tensor *[]){m, HD_NONE}), 0));
+    ck_error(HD_NULL_ARG, "hd_stack: one of xs is HD_NONE: expected a tensor");
+    ck_assert_ptr_null(hd_stack(0, m, v));
+    ck_error(HD_SHAPE, "hd_stack: (2, 3) and (2,): expected equal shapes");
+    ck_assert_ptr_null(hd_stack(3, m, m));
+    ck_error(HD_INDEX, "hd_stack: dim 3 of 3: expected -3 to 2");
+    hd_tensor *eight = hd_ones(HD_FLOAT32, 1, 1, 1, 1, 1, 1, 1, 1);
+    ck_assert_ptr_null(hd_stack(0, eight));
+    ck_error(HD_SHAPE, "hd_stack: 9 dimensions: expected 0 to 8");
+    hd_tensor *huge = hd_expand(v, (int64_t)1 << 61, 2);
+    ck_assert_ptr_null(hd_cat(0, huge, huge, huge, huge));
+    ck_error(HD_MEMORY, "hd_cat: (2305843009213693952, 2) and others along dim 0: the size "
+                        "overflows");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- triangles */
+
+/* selects, never multiplies: nothing of -inf or NaN is left on the other side */
+START_TEST(triangles_of_any_layout)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_full(HD_FLOAT32, -INFINITY, 3, 3);
+    ck_elements(hd_triu(x, 1), 0, -INFINITY, -INFINITY, 0, 0, -INFINITY, 0, 0, 0);
+    ck_elements(hd_tril(hd_full(HD_FLOAT64, NAN, 2, 2), -1), 0, 0, NAN, 0);
+    static const int64_t far[] = {INT64_MIN, -9, -3, -2, -1, 0, 1, 2, 3, 4, 5, INT64_MAX};
+    hd_tensor *batch = hd_permute(ramp(HD_INT64, 4, 2, 3), 1, 2, 0); /* (2, 3, 4), strided */
+    for (size_t k = 0; k < sizeof far / sizeof far[0]; k++) {
+        hd_tensor *lower = hd_tril(batch, far[k]), *upper = hd_triu(batch, far[k]);
+        ck_assert(hd_is_contiguous(lower) && hd_is_contiguous(upper));
+        for (int64_t i = 0; i < 24; i++) {
+            int64_t row = i / 4 % 3, column = i % 4;
+            double v = element_at(batch, i);
+            ck_assert(element_at(lower, i) == (column - row <= far[k] ? v : 0));
+            ck_assert(element_at(upper, i) == (column - row >= far[k] ? v : 0));
+        }
+    }
+    ck_elements(hd_triu(hd_ones(HD_BOOL, 2, 3), 1), 0, 1, 1, 0, 0, 1);
+    ck_repr(hd_tril(hd_zeros(HD_FLOAT32, 0, 3), 0), "tensor([], size=(0, 3))");
+    ck_repr(hd_triu(hd_zeros(HD_FLOAT32, 2, 0), 0), "tensor([], size=(2, 0))");
+    ck_no_error();
+    ck_assert_ptr_null(hd_tril(hd_ones(HD_FLOAT32, 3), 0));
+    ck_error(HD_SHAPE, "hd_tril: (3,): expected 2 dimensions or more");
+    ck_assert_ptr_null(hd_triu(hd_scalar_tensor(HD_FLOAT32, 3), 0));
+    ck_error(HD_SHAPE, "hd_triu: (): expected 2 dimensions or more");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- assignment */
+
+START_TEST(assigned_values_broadcast_and_convert)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 3);
+    ck_assert_ptr_eq(hd_setitem(x, hd_ones(HD_FLOAT64, 1, 1, 3), 0), x); /* leading ones go */
+    ck_elements(x, 1, 1, 1, 0, 0, 0);
+    hd_setitem(x, hd_full(HD_FLOAT32, 5, 1, 1), 0, 1);
+    ck_elements(x, 1, 5, 1, 0, 0, 0);
+    hd_setitem(x, hd_arange(7, 9, 1), HD_ALL, 1);
+    ck_elements(x, 1, 7, 1, 0, 8, 0);
+    hd_setitem(x, hd_from_data(HD_BOOL, ((uint8_t[]){1, 0, 1}), 3), -1);
+    ck_elements(x, 1, 7, 1, 1, 0, 1);
+    hd_setitem(x, hd_full(HD_FLOAT32, 2, 1, 2, 3), HD_ALL);
+    ck_elements(x, 2, 2, 2, 2, 2, 2);
+    hd_setitem_scalar(x, 4, HD_ALL, -1);
+    hd_setitem_scalar(x, 0.5, 0, 0);
+    ck_elements(x, 0.5, 2, 4, 2, 2, 4);
+    hd_tensor *i = hd_zeros(HD_INT64, 2);
+    hd_setitem(i, hd_scalar_tensor(HD_FLOAT32, 2.7), 0);
+    hd_setitem_scalar(i, 3.9, 1);
+    ck_elements(i, 2, 3);
+    hd_setitem(x, hd_view(x, 1, 2, 3), HD_ALL); /* itself */
+    ck_elements(x, 0.5, 2, 4, 2, 2, 4);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(assignments_that_are_refused)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 3),
+              *leaf = hd_requires_grad_(hd_ones(HD_FLOAT32, 2), true);
+    ck_assert_ptr_null(hd_setitem(x, hd_ones(HD_FLOAT32, 4), 0));
+    ck_error(HD_SHAPE, "hd_setitem: a value of (4,) for (3,): expected it to broadcast");
+    ck_assert_ptr_null(hd_setitem(x, hd_ones(HD_FLOAT32, 2, 3), 0));
+    ck_error(HD_SHAPE, "hd_setitem: a value of (2, 3) for (3,): expected it to broadcast");
+    ck_assert_ptr_null(hd_setitem(x, hd_ones(HD_FLOAT32, 2, 1, 3), 0));
+    ck_error(HD_SHAPE, "hd_setitem: a value of (2, 1, 3) for (3,): expected it to broadcast");
+    ck_assert_ptr_null(hd_setitem(x, hd_zeros(HD_FLOAT32, 0), 0));
+    ck_error(HD_SHAPE, "hd_setitem: a value of (0,) for (3,): expected it to broadcast");
+    ck_assert_ptr_null(hd_setitem(x, x, 2));
+    ck_error(HD_INDEX, "hd_setitem: index 2 at dim 0 of (2, 3): expected -2 to 1");
+    ck_assert_ptr_null(hd_setitem_scalar(x, 1, 0, 0, 0));
+    ck_error(HD_INDEX, "hd_setitem_scalar: 3 indices into (2, 3): expected 1 to 2");
+    ck_assert_ptr_null(hd_setitem_scalar(x, 1e40, 0));
+    ck_error(HD_VALUE, "hd_setitem_scalar: value 1e+40: expected one that float32 can hold");
+    ck_assert_ptr_null(hd_setitem_scalar(hd_scalar_tensor(HD_FLOAT32, 1), 1, 0));
+    ck_error(HD_SHAPE, "hd_setitem_scalar: (): expected a tensor with dimensions");
+    ck_assert_ptr_null(hd_setitem_scalar(leaf, 1, 0));
+    ck_error(HD_GRAD, "hd_setitem_scalar: x of () is a view of a leaf that requires grad: change "
+                      "it under HD_NO_GRAD");
+    ck_assert_ptr_null(hd_setitem(leaf, leaf, HD_ALL));
+    ck_error(HD_GRAD, "hd_setitem: x of (2,) is a leaf that requires grad: change it under "
+                      "HD_NO_GRAD, or a clone of it");
+    ck_assert_ptr_null(hd_setitem(hd_expand(x, 2, 2, 3), x, HD_ALL));
+    ck_error(HD_STATE, "hd_setitem: x of (2, 2, 3) is expanded: several elements share memory; "
+                       "clone it first");
+    ck_elements(x, 0, 0, 0, 0, 0, 0);
+    ck_elements(leaf, 1, 1);
+    ck_assert_int_eq(hd_version_of(x), 0);
+}
+END_TEST
+
+Suite *suite_copies(void)
+{
+    Suite *s = suite_create("copies");
+    TCase *t = tcase_create("copies");
+    tcase_add_test(t, values_are_pytorchs);
+    tcase_add_test(t, clones_keep_the_order_of_dims);
+    tcase_add_test(t, what_needs_no_copy_is_returned);
+    tcase_add_test(t, names_and_gradients);
+    tcase_add_test(t, joined_dtypes_and_empty_vectors);
+    tcase_add_test(t, joined_gradients);
+    tcase_add_test(t, what_cannot_be_joined);
+    tcase_add_test(t, triangles_of_any_layout);
+    tcase_add_test(t, assigned_values_broadcast_and_convert);
+    tcase_add_test(t, assignments_that_are_refused);
+    suite_add_tcase(s, t);
+    return s;
+}
