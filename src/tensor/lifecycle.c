@@ -12,7 +12,11 @@ struct hd_scope {
     hd_tensor *first;
 };
 
+enum { NEAR = 64 }; /* scopes that a thread opens without memory, so that this cannot fail */
+
 static HD__TLS hd_scope root;
+static HD__TLS hd_scope near_scopes[NEAR];
+static HD__TLS int depth;     /* open scopes, the root not counted */
 static HD__TLS hd_scope *top; /* NULL until the thread makes its first tensor */
 static HD__TLS int64_t owned; /* tensors in all scopes of this thread */
 
@@ -41,7 +45,9 @@ static void close_top(void)
     hd_scope *s = top;
     drain(s);
     top = s->outer;
-    hd_free(s);
+    if (--depth >= NEAR) {
+        hd_free(s);
+    }
 }
 
 static void close_all(void)
@@ -108,13 +114,14 @@ hd_scope *hd_scope_open(void)
     if (!ready()) {
         return NULL;
     }
-    hd_scope *s = hd_alloc(sizeof *s);
+    hd_scope *s = depth < NEAR ? &near_scopes[depth] : hd_alloc(sizeof *s);
     if (!s) {
         return NULL;
     }
     s->outer = top;
     s->first = NULL;
     top = s;
+    depth++;
     return s;
 }
 
@@ -154,6 +161,23 @@ int64_t hd_tensor_count(void)
 
 /* ---------------------------------------------------------------- holders */
 
+/* A fresh tensor lies in one block with its storage: header, tensor, data, which is aligned as the
+ * block is. The tensor may go before the block does, which stays for views of it. */
+enum { TENSOR_AT = 64, DATA_AT = TENSOR_AT + 256 };
+
+_Static_assert(sizeof(hd__storage) <= TENSOR_AT && sizeof(hd_tensor) <= DATA_AT - TENSOR_AT,
+               "each must fit its place");
+
+static inline hd_tensor *tensor_in(hd__storage *s)
+{
+    return (hd_tensor *)((char *)s + TENSOR_AT);
+}
+
+static inline bool in_storage_block(const hd_tensor *t)
+{
+    return t == tensor_in(t->storage);
+}
+
 static void storage_release(hd__storage *s)
 {
     if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 &&
@@ -169,11 +193,14 @@ static void storage_release(hd__storage *s)
 static void destroy(hd_tensor *t)
 {
     hd_tensor *base = t->base;
+    bool apart = !in_storage_block(t);
     if (t->attachment) {
         t->attachment_ops->release(t->attachment);
     }
     storage_release(t->storage);
-    hd_free(t);
+    if (apart) {
+        hd_free(t);
+    }
     hd__count(HD__TENSORS, -1);
     hd__drop(base); /* a base has no base itself: one level deep */
 }
@@ -239,18 +266,15 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
 
 /* ---------------------------------------------------------------- making tensors */
 
-enum { STORAGE_HEADER = 64 }; /* data starts here: aligned as the block */
-
 static hd__storage *storage_new(const char *function, size_t nbytes)
 {
-    _Static_assert(sizeof(hd__storage) <= STORAGE_HEADER, "the header must fit");
-    hd__storage *s = hd_alloc(STORAGE_HEADER + nbytes);
+    hd__storage *s = hd_alloc(DATA_AT + nbytes);
     if (!s) {
         return hd__no_memory(function, nbytes);
     }
     atomic_init(&s->refs, 1);
     atomic_init(&s->version, 0);
-    s->data = (char *)s + STORAGE_HEADER;
+    s->data = (char *)s + DATA_AT;
     s->nbytes = nbytes;
     s->release = NULL;
     s->user = NULL;
@@ -258,12 +282,8 @@ static hd__storage *storage_new(const char *function, size_t nbytes)
 }
 
 /* Takes over one count of s. refs 1 and no scope. */
-static hd_tensor *tensor_new(hd_dtype d, hd__storage *s)
+static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
 {
-    hd_tensor *t = hd_alloc(sizeof *t);
-    if (!t) {
-        return NULL;
-    }
     hd__count(HD__TENSORS, 1);
     atomic_init(&t->refs, 1);
     atomic_init(&t->kept, 0);
@@ -336,32 +356,27 @@ static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t 
     }
 }
 
+/* A contiguous tensor; not owned: its data are the caller's, who sets them. */
 static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
-                        hd__storage *wrapped)
+                        bool owned)
 {
     int64_t numel, bytes;
     if (!ready() || !measure(function, d, ndim, sizes, &numel, &bytes)) {
         return NULL;
     }
-    hd__storage *s = wrapped ? wrapped : storage_new(function, (size_t)bytes);
+    hd__storage *s = storage_new(function, owned ? (size_t)bytes : 0);
     if (!s) {
         return NULL;
     }
     s->nbytes = (size_t)bytes;
-    hd_tensor *t = tensor_new(d, s);
-    if (!t) {
-        if (!wrapped) {
-            hd_free(s);
-        }
-        return NULL;
-    }
+    hd_tensor *t = begin(tensor_in(s), d, s);
     set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }
 
 hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *sizes)
 {
-    return fresh(function, d, ndim, sizes, NULL);
+    return fresh(function, d, ndim, sizes, true);
 }
 
 hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user), void *user,
@@ -374,23 +389,21 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
         return hd_error_set(HD_VALUE, "hd_wrap: data %p: expected an address aligned for %s", data,
                             hd_dtype_name(d));
     }
-    hd__storage *s = storage_new("hd_wrap", 0);
-    hd_tensor *t = s ? fresh("hd_wrap", d, ndim, sizes, s) : NULL;
-    if (!t) {
-        hd_free(s);
-        return NULL;
+    hd_tensor *t = fresh("hd_wrap", d, ndim, sizes, false);
+    if (t) {
+        t->storage->data = data;
+        t->storage->release = release;
+        t->storage->user = user;
     }
-    s->data = data;
-    s->release = release;
-    s->user = user;
     return t;
 }
 
 static hd_tensor *share(const hd_tensor *x)
 {
-    hd_tensor *y = ready() ? tensor_new((hd_dtype)x->dtype, x->storage) : NULL;
+    hd_tensor *y = ready() ? hd_alloc(sizeof *y) : NULL;
     if (y) {
         atomic_fetch_add_explicit(&x->storage->refs, 1, memory_order_relaxed);
+        begin(y, (hd_dtype)x->dtype, x->storage);
     }
     return y;
 }
