@@ -105,9 +105,9 @@ bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
 bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
                            const void *params, size_t params_size);
 
-/* In-place ops: first hd__inplace_ok (before a byte is written), then the change, then
- * hd__record_inplace, which bumps the version and rewrites x's history (and its base's). in[0] must
- * be x. saved may hold x (its version after the bump). */
+/* In-place ops: first hd__inplace_ok, then everything that needs memory, then hd__record_inplace,
+ * which bumps the version and rewrites x's history (and its base's) or fails and changes nothing;
+ * last the change itself, which cannot fail. in[0] must be x. saved may hold x (as it will be). */
 bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 
@@ -163,8 +163,11 @@ hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail);
 bool hd__requires_grad(const hd_tensor *x);
 /* Gives a view whose base was changed in place since its new node, if it is part of the graph. */
 bool hd__refresh_view(const char *who, const hd_tensor *x);
-/* retain_grad follows x to its new node; other hooks stay with the old value. */
-bool hd__move_retain_grad(const hd_tensor *x, hd__node *to);
+/* A view's node on that of its base (taken over); NULL: an error that names who. */
+hd__node *hd__view_node(const char *who, const hd_tensor *x, hd__node *base, uint32_t output);
+/* retain_grad follows x to its new node; other hooks stay with the old value. First the memory. */
+bool hd__retain_room(const hd_tensor *x, hd__node *to);
+void hd__replace_node(hd_tensor *x, hd__node *to, uint32_t version); /* takes over to */
 /* The extra of x's output, made if it is not there yet; NULL: out of memory. */
 hd__out_extra *hd__extra_of(hd_tensor *x);
 void hd__attach(hd_tensor *x, hd__node *n, uint32_t output); /* takes over one count of n */

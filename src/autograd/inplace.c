@@ -91,18 +91,20 @@ static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* x = a op b in dtype d */
-static bool compute(const char *function, hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *b)
+/* What x = x op b in dtype d needs memory for: the result in another dtype than x's, else b in d. */
+static hd_tensor *prepare(const char *function, hdk_loop loop, hd_dtype d, hd_tensor *x,
+                          hd_tensor *b)
+{
+    return x->dtype != d ? hd__map_binary(function, loop, d, d, x, b) : hd__cast(b, d);
+}
+
+static void write_result(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *prepared)
 {
     if (x->dtype != d) {
-        hd_tensor *y = hd__map_binary(function, loop, d, d, x, b);
-        return y && hd__copy(x, y);
+        hd__copy(x, prepared);
+    } else {
+        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, prepared});
     }
-    b = hd__cast(b, d);
-    if (b) {
-        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, b});
-    }
-    return b != NULL;
 }
 
 /* save: backward needs b for x, and x as it was (a quotient b too) for b */
@@ -122,13 +124,14 @@ static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_
     bool db = save && hd__wants_grad(b);
     bool needs_b = save && (hd__wants_grad(x) || (db && op == HDK_DIV));
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
-    if (!saved[0] || !compute(function, loop, d, x, read)) {
+    read = saved[0] ? prepare(function, loop, d, x, read) : NULL;
+    hd__record_args a = {.n_in = 2, .in = in, .n_saved = 2, .saved = saved};
+    if (!read || !hd__record_inplace(record, x, &a)) {
         return NULL;
     }
-    x = hd__record_inplace(record, x,
-                           &(hd__record_args){.n_in = 2, .in = in, .n_saved = 2, .saved = saved});
-    if (x && needs_b && x->storage == b->storage) {
-        hd__bump(x); /* b was saved after it changed: backward must refuse it, as PyTorch's does */
+    write_result(loop, d, x, read);
+    if (needs_b && x->storage == b->storage) {
+        hd__bump(x); /* b is saved but changed: backward must refuse it, as PyTorch's does */
     }
     return x;
 }
@@ -142,12 +145,16 @@ static hd_tensor *scalar_(const char *function, int op, const hd__op *record, hd
         return NULL;
     }
     hdk_loop loop = hd__arith_loop_scalar(function, op, x, s, &d);
-    if (!loop || !dtype_fits(function, x, d) || !hd__inplace_ok(function, x, 1, &x) ||
-        !compute(function, loop, d, x, hd__number_of(&number, d, s))) {
+    if (!loop || !dtype_fits(function, x, d) || !hd__inplace_ok(function, x, 1, &x)) {
         return NULL;
     }
-    return hd__record_inplace(
-        record, x, &(hd__record_args){.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s});
+    hd_tensor *read = prepare(function, loop, d, x, hd__number_of(&number, d, s));
+    hd__record_args a = {.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s};
+    if (!read || !hd__record_inplace(record, x, &a)) {
+        return NULL;
+    }
+    write_result(loop, d, x, read);
+    return x;
 }
 
 hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b)
@@ -215,10 +222,11 @@ static const hd__op copy_op = {.name = "CopyBackwards", .backward = copy_backwar
 static hd_tensor *fill(const char *function, const hd__op *record, hd_tensor *x, hd_scalar s)
 {
     if (!hd__arg(function, "x", x) || !hd__scalar_fits(function, (hd_dtype)x->dtype, s) ||
-        !hd__inplace_ok(function, x, 1, &x) || !hd__fill(x, s)) {
+        !hd__inplace_ok(function, x, 1, &x) ||
+        !hd__record_inplace(record, x, &(hd__record_args){.n_in = 1, .in = &x})) {
         return NULL;
     }
-    return hd__record_inplace(record, x, &(hd__record_args){.n_in = 1, .in = &x});
+    return hd__fill(x, s) ? x : NULL;
 }
 
 hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)
@@ -238,10 +246,10 @@ hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
     }
     hd_tensor *in[] = {x, src}, *read = src;
     if (!operand_ok("hd_copy_", x, &read) || !hd__inplace_ok("hd_copy_", x, 2, in) ||
-        !hd__copy(x, read)) {
+        !hd__record_inplace(&copy_op, x, &(hd__record_args){.n_in = 2, .in = in})) {
         return NULL;
     }
-    return hd__record_inplace(&copy_op, x, &(hd__record_args){.n_in = 2, .in = in});
+    return hd__copy(x, read) ? x : NULL;
 }
 
 /* ---------------------------------------------------------------- masked_fill */
@@ -300,9 +308,12 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
         !hd__inplace_ok("hd_masked_fill_", x, 1, &x)) {
         return NULL;
     }
+    hd__record_args a = {.n_in = 1, .in = &x, .n_saved = 1, .saved = &mask};
+    if (!hd__record_inplace(&masked_fill_op, x, &a)) {
+        return NULL;
+    }
     select(x, x, read, value);
-    return hd__record_inplace(
-        &masked_fill_op, x, &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &mask});
+    return x;
 }
 
 static const hd__op_row rows[] = {

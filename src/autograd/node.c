@@ -256,41 +256,56 @@ static void describe(const hd_tensor *x, char *text, size_t size)
 
 const hd__attachment_ops hd__attachment = {release_attachment, describe};
 
-static hd__node *regenerate(const char *who, const hd_tensor *x)
+hd__node *hd__view_node(const char *who, const hd_tensor *x, hd__node *base, uint32_t output)
 {
     if (x->flags & HD__F_MULTI_VIEW) {
+        hd__node_release(base);
         return hd_error_set(HD_GRAD,
                             "%s: %s is an output of split, chunk or unbind whose base was changed "
                             "in place since: clone it before that",
                             who, HD__SHAPE(x));
     }
-    hd__node *n = hd__node_new(&as_strided_op, 1, &x->base, 0, 1, 2 * sizeof(hd__geometry));
-    if (n) {
-        hd__geometry g[] = {hd__geometry_of(x->base), hd__geometry_of(x)};
-        memcpy(n->params, g, sizeof g);
-        n->outs[0].dtype = x->dtype;
-        n->outs[0].ndim = x->ndim;
-        memcpy(n->outs[0].sizes, x->sizes, sizeof x->sizes[0] * x->ndim);
+    hd__node *n = hd__node_new(&as_strided_op, 1, NULL, 0, 1, 2 * sizeof(hd__geometry));
+    if (!n) {
+        hd__node_release(base);
+        return NULL;
     }
+    n->edges[0] = (hd__edge){base, output};
+    hd__node_stamp(n);
+    hd__geometry g[] = {hd__geometry_of(x->base), hd__geometry_of(x)};
+    memcpy(n->params, g, sizeof g);
+    n->outs[0].dtype = x->dtype;
+    n->outs[0].ndim = x->ndim;
+    memcpy(n->outs[0].sizes, x->sizes, sizeof x->sizes[0] * x->ndim);
     return n;
 }
 
-bool hd__move_retain_grad(const hd_tensor *x, hd__node *to)
+static hd__out_extra *kept_grad(const hd_tensor *x)
 {
-    hd__node *from = x->attachment;
-    hd__out_extra *e = from ? from->outs[x->output].extra : NULL;
-    if (!e || !e->retain_grad) {
-        return true;
+    hd__node *n = x->attachment;
+    hd__out_extra *e = n ? n->outs[x->output].extra : NULL;
+    return e && e->retain_grad ? e : NULL;
+}
+
+bool hd__retain_room(const hd_tensor *x, hd__node *to)
+{
+    if (kept_grad(x)) {
+        to->outs[0].extra = hd__alloc_zeroed(sizeof *to->outs[0].extra);
     }
-    to->outs[0].extra = hd__alloc_zeroed(sizeof *e);
-    if (!to->outs[0].extra) {
-        return false;
+    return !kept_grad(x) || to->outs[0].extra;
+}
+
+void hd__replace_node(hd_tensor *x, hd__node *to, uint32_t version)
+{
+    hd__out_extra *from = kept_grad(x);
+    if (from && to->outs[0].extra) {
+        to->outs[0].extra->retain_grad = true;
+        to->outs[0].extra->grad = from->grad;
+        from->retain_grad = false;
+        from->grad = NULL;
     }
-    to->outs[0].extra->retain_grad = true;
-    to->outs[0].extra->grad = e->grad;
-    e->retain_grad = false;
-    e->grad = NULL;
-    return true;
+    hd__attach(x, to, 0);
+    atomic_store_explicit(&x->view_version, version, memory_order_release);
 }
 
 /* Using a stale view gives it its new node; the lock is for threads that use it at once. Who finds
@@ -301,18 +316,16 @@ bool hd__refresh_view(const char *who, const hd_tensor *x)
     if (!stale_in_graph(x)) {
         return true;
     }
-    hd_tensor *view = (hd_tensor *)(uintptr_t)x;
-    hd__node *n = regenerate(who, x), *other = n;
+    hd__node *base = hd__node_retain(x->base->attachment), *other;
+    hd__node *n = other = hd__view_node(who, x, base, x->base->output);
     if (!n) {
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool ok = true;
-    if (stale(x) && (ok = hd__move_retain_grad(view, n))) {
-        other = view->attachment;
-        view->attachment = NULL;
-        hd__attach(view, n, 0);
-        atomic_store_explicit(&view->view_version, hd__storage_version(x), memory_order_release);
+    bool ok = !stale(x) || hd__retain_room(x, n);
+    if (stale(x) && ok) {
+        other = hd__node_retain(x->attachment); /* released behind the lock */
+        hd__replace_node((hd_tensor *)(uintptr_t)x, n, hd__storage_version(x));
     }
     pthread_mutex_unlock(&lock);
     hd__node_release(other);

@@ -346,14 +346,11 @@ static const hd__op bernoulli_inplace_op = {.name = "BernoulliBackward2",
                                             .backward = zero_backward};
 static const hd__op exponential_op = {.name = "ExponentialBackward0", .backward = zero_backward};
 
-static bool writable(const char *function, hd_tensor *x)
+/* The graph's part, before the draw, which cannot fail. */
+static bool recorded(const char *function, const hd__op *op, hd_tensor *x)
 {
-    return hd__inplace_ok(function, x, 1, &x);
-}
-
-static hd_tensor *written(const hd__op *op, hd_tensor *x, bool ok)
-{
-    return ok ? hd__record_inplace(op, x, &(hd__record_args){.n_in = 1, .in = &x}) : NULL;
+    return hd__inplace_ok(function, x, 1, &x) &&
+           hd__record_inplace(op, x, &(hd__record_args){.n_in = 1, .in = &x});
 }
 
 hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
@@ -368,7 +365,8 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
                             "first no greater, and a finite difference",
                             hd_float_repr(a), hd_float_repr(b), hd_dtype_name((hd_dtype)x->dtype));
     }
-    return writable("hd_uniform_", x) ? written(&uniform_op, x, hd__uniform_fill(x, a, b)) : NULL;
+    bool ok = recorded("hd_uniform_", &uniform_op, x) && hd__uniform_fill(x, a, b);
+    return ok ? x : NULL;
 }
 
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
@@ -379,16 +377,21 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
     if (!(std >= 0)) {
         return hd_error_set(HD_VALUE, "hd_normal_: std %s: expected 0 or more", hd_float_repr(std));
     }
-    return writable("hd_normal_", x) ? written(&normal_op, x, hd__normal_fill(x, mean, std)) : NULL;
+    bool ok = recorded("hd_normal_", &normal_op, x) && hd__normal_fill(x, mean, std);
+    return ok ? x : NULL;
 }
 
 hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
 {
-    if (!hd__arg("hd_bernoulli_", "x", x) || !probability("hd_bernoulli_", p) ||
-        !writable("hd_bernoulli_", x)) {
+    if (!hd__arg("hd_bernoulli_", "x", x) || !probability("hd_bernoulli_", p)) {
         return NULL;
     }
-    return written(&bernoulli_inplace_op, x, hd__bernoulli_fill(x, p));
+    hd_tensor *bytes = hd__empty("hd_bernoulli_", HD_BOOL, 1, &x->numel);
+    if (!bytes || !recorded("hd_bernoulli_", &bernoulli_inplace_op, x)) {
+        return NULL;
+    }
+    hd__bernoulli_fill_by(x, bytes, p);
+    return x;
 }
 
 hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
@@ -400,9 +403,8 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
         return hd_error_set(HD_VALUE, "hd_exponential_: lambda %s: expected more than 0",
                             hd_float_repr(lambda));
     }
-    return writable("hd_exponential_", x)
-               ? written(&exponential_op, x, hd__exponential_fill(x, lambda))
-               : NULL;
+    bool ok = recorded("hd_exponential_", &exponential_op, x) && hd__exponential_fill(x, lambda);
+    return ok ? x : NULL;
 }
 
 static const hd__op_row rows[] = {

@@ -23,10 +23,11 @@ static bool any_wants_grad(int n, hd_tensor *const *xs)
     return false;
 }
 
-static bool save(hd__saved *slot, hd_tensor *t)
+/* changing: the storage whose version the op is about to bump, or NULL */
+static bool save(hd__saved *slot, hd_tensor *t, const hd__storage *changing)
 {
     slot->t = hd__is_none(t) ? HD_NONE : hd__alias_held(t);
-    slot->version = hd__is_none(t) ? 0 : hd__storage_version(t);
+    slot->version = hd__is_none(t) ? 0 : hd__storage_version(t) + (t->storage == changing);
     return slot->t != NULL;
 }
 
@@ -44,14 +45,15 @@ static hd__node *node_for(const hd__op *op, int n_out, const hd__record_args *a)
 }
 
 /* Everything else that the node keeps. Takes n over on failure. */
-static hd__node *complete(hd__node *n, int n_out, hd_tensor *const *ys, const hd__record_args *a)
+static hd__node *complete(hd__node *n, int n_out, hd_tensor *const *ys, const hd__record_args *a,
+                          const hd__storage *changing)
 {
     if (!n) {
         return NULL;
     }
     bool ok = true;
     for (int i = 0; i < n->n_saved && ok; i++) {
-        ok = save(&n->saved[i], i < a->n_saved ? a->saved[i] : ys[0]);
+        ok = save(&n->saved[i], i < a->n_saved ? a->saved[i] : ys[0], changing);
     }
     if (!ok) {
         n->op = &hd__leaf_op; /* no params yet: nothing for the op to free */
@@ -72,7 +74,7 @@ hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *a)
     if (!y || !hd__is_float(y->dtype) || !any_wants_grad(a->n_in, a->in)) {
         return y;
     }
-    hd__node *n = complete(node_for(op, 1, a), 1, &y, a);
+    hd__node *n = complete(node_for(op, 1, a), 1, &y, a, NULL);
     if (!n) {
         return NULL;
     }
@@ -106,7 +108,7 @@ bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys, const h
     if (!any_wants_grad(a->n_in, a->in)) {
         return true;
     }
-    hd__node *n = complete(node_for(op, n_out, a), n_out, ys, a);
+    hd__node *n = complete(node_for(op, n_out, a), n_out, ys, a, NULL);
     if (!n) {
         return false;
     }
@@ -165,7 +167,8 @@ bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *con
                      function, HD__SHAPE(x));
         return false;
     }
-    if (!any_wants_grad(n_in, in)) {
+    bool unseen = x->base && x->flags & HD__F_NO_GRAD_VIEW && hd__wants_grad(x->base);
+    if (!unseen && !any_wants_grad(n_in, in)) { /* unseen: the base's history would miss it */
         return true;
     }
     for (int i = 0; i < n_in; i++) { /* what may not be used is found out before the change */
@@ -245,30 +248,31 @@ static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
     return n;
 }
 
-static hd_tensor *rebase(hd_tensor *x, hd__node *n)
-{
-    hd_tensor *whole = x->base ? x->base : x;
-    if (x->base) {
-        n = slices_node(x, n);
-    }
-    if (!n || !hd__move_retain_grad(whole, n)) {
-        hd__node_release(n);
-        return NULL;
-    }
-    hd__attach(whole, n, 0);
-    return hd__refresh_view(n->op->name, x) ? x : NULL;
-}
-
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *a)
 {
     if (!hd__is_float(x->dtype) || !any_wants_grad(a->n_in, a->in)) {
         hd__bump(x);
         return x;
     }
-    hd__node *n = node_for(op, 1, a); /* its edges are what was before the change */
+    hd_tensor *whole = x->base ? x->base : x;
+    hd__node *n = complete(node_for(op, 1, a), 1, &x, a, x->storage), *view = NULL;
+    n = n && x->base ? slices_node(x, n) : n;
+    bool ok = n && hd__retain_room(whole, n);
+    if (ok && x->base) {
+        view = hd__view_node(op->name, x, hd__node_retain(n), 0);
+        ok = view && hd__retain_room(x, view);
+    }
+    if (!ok) {
+        hd__node_release(view);
+        hd__node_release(n);
+        return NULL;
+    }
     hd__bump(x);
-    n = complete(n, 1, &x, a);
-    return n ? rebase(x, n) : NULL;
+    hd__replace_node(whole, n, hd__storage_version(x));
+    if (view) {
+        hd__replace_node(x, view, hd__storage_version(x));
+    }
+    return x;
 }
 
 /* ---------------------------------------------------------------- in backward functions */

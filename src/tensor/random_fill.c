@@ -184,13 +184,9 @@ static void spread(const hd_tensor *x, hd_tensor *bytes, bool memory_order)
     hd__copy(&to, &from);
 }
 
-bool hd__bernoulli_fill(hd_tensor *x, double p)
+void hd__bernoulli_fill_by(hd_tensor *x, hd_tensor *bytes, double p)
 {
     hd_generator *g = hd_generator_current();
-    hd_tensor *bytes = hd__empty("hd_bernoulli_", HD_BOOL, 1, &x->numel);
-    if (!bytes) {
-        return false;
-    }
     if (x->numel > 0) {
         hd__gen_lock(g);
         hd__bernoulli(g, hd__ptr(bytes), x->numel, p);
@@ -198,5 +194,13 @@ bool hd__bernoulli_fill(hd_tensor *x, double p)
         spread(x, bytes, hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE);
     }
     hd_release(bytes);
-    return true;
+}
+
+bool hd__bernoulli_fill(hd_tensor *x, double p)
+{
+    hd_tensor *bytes = hd__empty("hd_bernoulli_", HD_BOOL, 1, &x->numel);
+    if (bytes) {
+        hd__bernoulli_fill_by(x, bytes, p);
+    }
+    return bytes;
 }

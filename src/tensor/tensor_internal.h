@@ -196,6 +196,8 @@ bool hd__uniform_fill(hd_tensor *x, double a, double b);
 bool hd__normal_fill(hd_tensor *x, double mean, double std);
 /* 0/1 (as x's dtype) Bernoulli(p) into x: logical order for MCG31, memory order for native. */
 bool hd__bernoulli_fill(hd_tensor *x, double p);
+/* The same with memory that was made before: bytes is a fresh bool tensor of (numel,), released. */
+void hd__bernoulli_fill_by(hd_tensor *x, hd_tensor *bytes, double p);
 bool hd__exponential_fill(hd_tensor *x, double lambda);
 
 /* Whether writing is allowed; set by autograd at start-up (leaf that requires grad). NULL: yes. */

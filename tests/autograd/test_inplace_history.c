@@ -81,6 +81,9 @@ START_TEST(views_that_are_not_written)
     }
     ck_assert_ptr_null(hd_mul_(quiet, leaf(vec(HD_FLOAT32, 1, 2))));
     ck_error(HD_GRAD, "hd_mul_: x of (2,) is a view taken while grad mode was off: clone it first");
+    ck_assert_ptr_null(hd_mul_scalar_(quiet, 2));
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is a view taken while grad mode was off: clone it "
+                      "first");
     hd_tensor *wide = hd_expand(hd_zeros(HD_FLOAT32, 1), 3);
     ck_assert_ptr_null(hd_add_scalar_(wide, 1));
     ck_error(HD_STATE, "hd_add_scalar_: x of (3,) is expanded: several elements share memory; "
