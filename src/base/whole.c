@@ -89,13 +89,17 @@ static bool write_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* A new file beside path, its name into name. -1 with errno. */
+/* A new file beside path, its name into name: short, as path's own last part may be as long as a
+ * name can be. -1 with errno. */
 static int open_beside(const char *path, char *name, size_t room)
 {
     static atomic_uint count;
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
     int fd;
     do {
-        snprintf(name, room, "%s.%ld.%u.tmp", path, (long)getpid(), atomic_fetch_add(&count, 1));
+        snprintf(name, room, "%.*s.heed-%ld-%u.tmp", folder, path, (long)getpid(),
+                 atomic_fetch_add(&count, 1));
         fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (fd < 0 && errno == EEXIST);
     return fd;

@@ -1,0 +1,375 @@
+/* bpe_load.c - reads GPT-2's vocab.json and merges.txt.
+ *
+ * Both spell bytes as characters: a printable byte of Latin-1 is itself, the other 68 are U+0100,
+ * U+0101 ... in their order. vocab.json maps every token to its id; a line of merges.txt names the
+ * two tokens of a merge, the earlier the line the lower its rank. */
+#include "data/bpe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/whole.h"
+
+enum { BYTES = 256, CODES = 256 + 68 };
+
+typedef struct alphabet {
+    int16_t byte[CODES]; /* of a code point; -1: it spells none */
+    uint32_t code[BYTES];
+} alphabet;
+
+typedef struct file {
+    char where[128]; /* its path, or the entry of a dictionary, in quotes */
+    char *s;         /* of hd_alloc, ended by a zero */
+    int64_t n;
+} file;
+
+/* The vocabulary in the file's order. */
+typedef struct entries {
+    hd__text bytes; /* of all tokens */
+    int64_t *ends;  /* where each one's end */
+    int64_t *ids;
+    int64_t n, ends_room, ids_room;
+} entries;
+
+typedef struct reader {
+    const char *function;
+    alphabet a;
+    file vocab, merges;
+    hd__bpe *b;
+} reader;
+
+/* ---------------------------------------------------------------- bytes as characters */
+
+static void alphabet_init(alphabet *a)
+{
+    uint32_t next = BYTES;
+    memset(a->byte, -1, sizeof a->byte);
+    for (int b = 0; b < BYTES; b++) {
+        bool printable = (b > 32 && b < 127) || (b > 160 && b != 173);
+        a->code[b] = printable ? (uint32_t)b : next++;
+        a->byte[a->code[b]] = (int16_t)b;
+    }
+}
+
+/* Adds the bytes that s spells; false, without an error, when a character of it spells none. */
+static bool unspell(const alphabet *a, const char *s, int64_t n, hd__text *bytes)
+{
+    uint32_t code;
+    for (int64_t i = 0; i < n;) {
+        int length = hd__utf8_next(s + i, n - i, &code);
+        int byte = length > 0 && code < CODES ? a->byte[code] : -1;
+        if (byte < 0) {
+            return false;
+        }
+        hd__text_add(bytes, (const char[]){(char)byte}, 1);
+        i += length;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+/* HD_FORMAT "hd_fn: 'file': line 3: 'text': expected ..."; line 0 is left out. Returns false. */
+static bool fail(const reader *r, const file *f, int64_t line, const char *s, int64_t n,
+                 const char *expected)
+{
+    char place[40] = "";
+    if (line > 0) {
+        snprintf(place, sizeof place, "line %" PRId64 ": ", line);
+    }
+    return hd_error_set(HD_FORMAT, "%s: %s: %s'%.*s': expected %s", r->function, f->where, place,
+                        HD__CLIP(s, n), expected);
+}
+
+/* The same of a token, spelled. */
+static bool fail_token(const reader *r, const file *f, int64_t line, const char *token, int64_t n,
+                       const char *expected)
+{
+    hd__text s = {0};
+    char c[4];
+    hd__text_puts(&s, "");
+    for (int64_t i = 0; i < n; i++) {
+        hd__text_add(&s, c, (size_t)hd__utf8_put(r->a.code[(unsigned char)token[i]], c));
+    }
+    if (!s.failed) {
+        fail(r, f, line, s.s, (int64_t)s.len, expected);
+    }
+    hd_free(s.s);
+    return false;
+}
+
+/* At the JSON reader's place: "... line 1, column 9: found a string: expected an id". */
+static bool fail_json(const reader *r, const hd__json *j, const char *expected)
+{
+    int64_t line, column;
+    if (j->kind == HD__JSON_BAD) {
+        return hd__json_fail(j, r->function, r->vocab.where);
+    }
+    hd__json_place(r->vocab.s, j->at, &line, &column);
+    return hd_error_set(
+        HD_FORMAT, "%s: %s: line %" PRId64 ", column %" PRId64 ": found %s: expected %s",
+        r->function, r->vocab.where, line, column, hd__json_kind_name(j->kind), expected);
+}
+
+/* ---------------------------------------------------------------- vocab.json */
+
+static bool add_entry(entries *e, int64_t id)
+{
+    if (e->bytes.failed || !hd__grow(&e->ends, &e->ends_room, e->n + 1, sizeof *e->ends) ||
+        !hd__grow(&e->ids, &e->ids_room, e->n + 1, sizeof *e->ids)) {
+        return false;
+    }
+    e->ends[e->n] = (int64_t)e->bytes.len;
+    e->ids[e->n++] = id;
+    return true;
+}
+
+/* An object of names, each with an integer. */
+static bool read_object(const reader *r, hd__json *j, entries *e)
+{
+    int64_t id;
+    if (hd__json_next(j) != HD__JSON_OBJECT) {
+        return fail_json(r, j, "an object");
+    }
+    while (hd__json_next(j) == HD__JSON_NAME) {
+        if (!unspell(&r->a, j->s, (int64_t)j->len, &e->bytes)) {
+            return fail(r, &r->vocab, 0, j->s, (int64_t)j->len, "GPT-2's characters for bytes");
+        }
+        if (hd__json_next(j) != HD__JSON_NUMBER || !hd__json_int(j, &id)) {
+            return fail_json(r, j, "an integer");
+        }
+        if (!add_entry(e, id)) {
+            return false;
+        }
+    }
+    return j->kind == HD__JSON_OBJECT_END && hd__json_next(j) == HD__JSON_END
+               ? true
+               : fail_json(r, j, "a name");
+}
+
+static bool read_entries(const reader *r, entries *e)
+{
+    hd__json j;
+    hd__text_puts(&e->bytes, "");
+    hd__json_init(&j, r->vocab.s, (size_t)r->vocab.n);
+    bool ok = read_object(r, &j, e);
+    hd__json_free(&j);
+    return ok;
+}
+
+/* at[id] = the entry that has it; every id of 0 .. n - 1 comes once. */
+static bool place_ids(const reader *r, const entries *e, int32_t *at)
+{
+    memset(at, -1, (size_t)e->n * sizeof *at);
+    for (int64_t i = 0; i < e->n; i++) {
+        int64_t id = e->ids[i];
+        bool inside = id >= 0 && id < e->n;
+        if (!inside || at[id] >= 0) {
+            return hd_error_set(HD_FORMAT,
+                                "%s: %s: id %" PRId64 "%s: expected each of 0 to %" PRId64 " once",
+                                r->function, r->vocab.where, id, inside ? " again" : "", e->n - 1);
+        }
+        at[id] = (int32_t)i;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- the encoder's tables */
+
+static bool make_tables(reader *r, int64_t n, int64_t bytes)
+{
+    hd__bpe *b = (hd__bpe *)hd__tokenizer_new(&hd__bpe_type, sizeof *b, n, bytes);
+    uint32_t slots = 2;
+    r->b = b;
+    if (!b) {
+        return false;
+    }
+    while (slots < 2 * n) {
+        slots *= 2;
+    }
+    b->special = -1;
+    b->mask = slots - 1;
+    b->slots = hd__alloc_zeroed(slots * sizeof *b->slots);
+    b->ranks = hd_alloc((size_t)n * sizeof *b->ranks);
+    if (b->ranks) {
+        memset(b->ranks, -1, (size_t)n * sizeof *b->ranks);
+    }
+    return b->slots && b->ranks;
+}
+
+/* The tokens by their ids; at[id] is an id's entry. */
+static bool enter_tokens(reader *r, const entries *e, const int32_t *at)
+{
+    hd__bpe *b = r->b;
+    for (int64_t id = 0, end = 0; id < e->n; id++) {
+        int64_t i = at[id], from = i > 0 ? e->ends[i - 1] : 0, n = e->ends[i] - from;
+        const char *token = e->bytes.s + from;
+        memcpy(b->base.bytes + end, token, (size_t)n);
+        end += n;
+        b->base.starts[id + 1] = end;
+        bool special = hd__bpe_is_special(token, n), first = b->special < 0;
+        if (special) {
+            b->special = id;
+        }
+        if (special ? !first : !hd__bpe_enter(b, (int32_t)id)) {
+            return fail_token(r, &r->vocab, 0, token, n, "each token once");
+        }
+    }
+    return true;
+}
+
+static bool read_vocab(reader *r)
+{
+    entries e = {0};
+    bool ok = read_entries(r, &e);
+    if (ok && (e.n < BYTES || e.n > INT32_MAX / 4)) {
+        ok = hd_error_set(HD_FORMAT, "%s: %s: %" PRId64 " tokens: expected %d to %d", r->function,
+                          r->vocab.where, e.n, BYTES, INT32_MAX / 4);
+    }
+    int32_t *at = ok ? hd_alloc((size_t)e.n * sizeof *at) : NULL;
+    ok = at && place_ids(r, &e, at) && make_tables(r, e.n, (int64_t)e.bytes.len) &&
+         enter_tokens(r, &e, at);
+    for (int i = 0; i < BYTES && ok; i++) {
+        const char byte = (char)i;
+        ok = hd__bpe_find(r->b, &byte, 1) >= 0 ||
+             fail_token(r, &r->vocab, 0, &byte, 1, "a token for each byte");
+    }
+    hd_free(at);
+    hd_free(e.bytes.s);
+    hd_free(e.ends);
+    hd_free(e.ids);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- merges.txt */
+
+static int32_t known_token(const reader *r, int64_t line, const char *token, size_t n)
+{
+    int32_t id = hd__bpe_find(r->b, token, (int64_t)n);
+    if (id < 0) {
+        fail_token(r, &r->merges, line, token, (int64_t)n, "a token of the vocabulary");
+    }
+    return id;
+}
+
+/* A line "left right": both, and what they make together, are tokens; the rank goes to the last. */
+static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int64_t n,
+                       hd__text *bytes)
+{
+    const char *space = memchr(s, ' ', (size_t)n);
+    int64_t left = space ? space - s : 0, right = n - left - 1;
+    hd__text_cut(bytes, 0);
+    bool two = left > 0 && right > 0 && unspell(&r->a, s, left, bytes);
+    size_t middle = bytes->len;
+    if (!two || !unspell(&r->a, space + 1, right, bytes)) {
+        return fail(r, &r->merges, line, s, n,
+                    "two tokens in GPT-2's characters for bytes, and a space between them");
+    }
+    if (bytes->failed || known_token(r, line, bytes->s, middle) < 0 ||
+        known_token(r, line, bytes->s + middle, bytes->len - middle) < 0) {
+        return false;
+    }
+    int32_t id = known_token(r, line, bytes->s, bytes->len);
+    if (id >= 0 && r->b->ranks[id] >= 0) {
+        return fail(r, &r->merges, line, s, n, "a token that no line above makes");
+    }
+    if (id >= 0) {
+        r->b->ranks[id] = rank;
+    }
+    return id >= 0;
+}
+
+static bool read_merges(reader *r)
+{
+    static const char version[] = "#version";
+    const file *f = &r->merges;
+    hd__text bytes = {0};
+    bool ok = true;
+    int32_t rank = 0;
+    for (int64_t at = 0, line = 1; at < f->n && ok; line++) {
+        const char *s = f->s + at, *end = memchr(s, '\n', (size_t)(f->n - at));
+        int64_t n = end ? end - s : f->n - at;
+        bool is_head = line == 1 && strncmp(s, version, strlen(version)) == 0;
+        ok = is_head || read_merge(r, line, rank++, s, n, &bytes);
+        at += n + 1;
+    }
+    hd_free(bytes.s);
+    return ok;
+}
+
+/* Every token is a byte, the special one, or made by a merge. */
+static bool check_made(const reader *r)
+{
+    for (int64_t id = 0, n; id < r->b->base.size; id++) {
+        const char *token = hd__token(&r->b->base, id, &n);
+        if (n != 1 && id != r->b->special && r->b->ranks[id] < 0) {
+            return fail_token(r, &r->merges, 0, token, n, "a line that makes this token");
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- both files */
+
+/* s, of hd_alloc and ended by a zero, goes to f; NULL: false. */
+static bool file_init(file *f, const char *name, char *s, size_t n)
+{
+    if (s) {
+        snprintf(f->where, sizeof f->where, "'%.*s'", HD__CLIP(name, (int64_t)strlen(name)));
+        f->s = s;
+        f->n = (int64_t)n;
+    }
+    return s;
+}
+
+static bool file_read(file *f, const char *function, const char *path)
+{
+    size_t n;
+    char *s = hd__whole_read(function, path, INT32_MAX, &n);
+    return file_init(f, path, s, n);
+}
+
+/* An entry of a dictionary. */
+static bool file_get(file *f, const hd_dict *d, const char *name)
+{
+    const char *text = hd_dict_get_string(d, name);
+    size_t n = text ? strlen(text) : 0;
+    char *s = text ? hd_alloc(n + 1) : NULL;
+    if (s) {
+        memcpy(s, text, n + 1);
+    }
+    return file_init(f, name, s, n);
+}
+
+/* The encoder, which then has the texts. */
+static hd_tokenizer *finish(reader *r, bool ok)
+{
+    alphabet_init(&r->a);
+    ok = ok && read_vocab(r) && read_merges(r) && check_made(r);
+    if (ok) {
+        r->b->vocab_json = r->vocab.s;
+        r->b->merges_text = r->merges.s;
+        return &r->b->base;
+    }
+    hd_tokenizer_free((hd_tokenizer *)r->b);
+    hd_free(r->vocab.s);
+    hd_free(r->merges.s);
+    return NULL;
+}
+
+hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path)
+{
+    reader r = {.function = "hd_tokenizer_bpe"};
+    return finish(&r, hd__given(r.function, "vocab_path", vocab_path) &&
+                          hd__given(r.function, "merges_path", merges_path) &&
+                          file_read(&r.vocab, r.function, vocab_path) &&
+                          file_read(&r.merges, r.function, merges_path));
+}
+
+hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix)
+{
+    reader r = {.function = "hd_tokenizer_load"};
+    return finish(&r, file_get(&r.vocab, d, hd__field(prefix, "vocab")) &&
+                          file_get(&r.merges, d, hd__field(prefix, "merges")));
+}

@@ -1,0 +1,184 @@
+/* dataset.c - sliding windows over tokens, and random parts of them.
+ *
+ * Window k begins at token k stride. A part of a dataset is the same windows behind a list of their
+ * numbers; a part of a part lists the windows too, so there is never more than one list. */
+#include <inttypes.h>
+
+#include "data/data_internal.h"
+
+/* ---------------------------------------------------------------- life */
+
+/* Holds t; takes order over on success. */
+static hd_dataset *dataset_new(const hd_tokens *t, int64_t max_length, int64_t stride, int64_t len,
+                               int64_t *order)
+{
+    hd_dataset *s = hd__alloc_zeroed(sizeof *s);
+    if (s) {
+        atomic_init(&s->refs, 1);
+        s->tokens = hd__tokens_hold(t);
+        s->max_length = max_length;
+        s->stride = stride;
+        s->len = len;
+        s->order = order;
+    }
+    return s;
+}
+
+hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t stride)
+{
+    if (!hd__given("hd_windows_new", "t", t)) {
+        return NULL;
+    }
+    if (max_length < 1 || stride < 1) {
+        return hd_error_set(HD_VALUE,
+                            "hd_windows_new: max_length %" PRId64 ", stride %" PRId64
+                            ": expected 1 or more",
+                            max_length, stride);
+    }
+    /* the size of range(0, len - max_length, stride) */
+    int64_t room = t->len - max_length;
+    return dataset_new(t, max_length, stride, room > 0 ? (room - 1) / stride + 1 : 0, NULL);
+}
+
+hd_dataset *hd__dataset_hold(const hd_dataset *s)
+{
+    hd_dataset *held = (hd_dataset *)s;
+    atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
+    return held;
+}
+
+void hd_dataset_free(hd_dataset *s)
+{
+    if (s && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
+        hd_tokens_free(s->tokens);
+        hd_free(s->order);
+        hd_free(s);
+    }
+}
+
+int64_t hd_dataset_len(const hd_dataset *s)
+{
+    return hd__given("hd_dataset_len", "s", s) ? s->len : -1;
+}
+
+/* ---------------------------------------------------------------- items */
+
+bool hd__dataset_batch(const char *function, const hd_dataset *s, int64_t n, int64_t first,
+                       const int64_t *order, hd_tensor **input, hd_tensor **target)
+{
+    int64_t len = s->max_length, sizes[] = {n, len};
+    hd_tensor *x = hd__empty(function, HD_INT64, 2, sizes); /* (n, max_length) */
+    hd_tensor *y = x ? hd__empty(function, HD_INT64, 2, sizes) : NULL;
+    if (!y) {
+        return false;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t item = order ? order[i] : first + i;
+        int64_t at = (s->order ? s->order[item] : item) * s->stride;
+        hd__tokens_copy(s->tokens, at, len, (int64_t *)hd__ptr(x) + i * len);
+        hd__tokens_copy(s->tokens, at + 1, len, (int64_t *)hd__ptr(y) + i * len);
+    }
+    if (input) {
+        *input = x;
+    }
+    if (target) {
+        *target = y;
+    }
+    return true;
+}
+
+bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor **target)
+{
+    hd_tensor *x, *y; /* (1, max_length) */
+    if (!hd__given("hd_dataset_get", "s", s)) {
+        return false;
+    }
+    int64_t at = i < 0 ? i + s->len : i;
+    if (at < 0 || at >= s->len) {
+        return hd_error_set(HD_INDEX,
+                            "hd_dataset_get: item %" PRId64 " of %" PRId64 ": expected %" PRId64
+                            " to %" PRId64,
+                            i, s->len, -s->len, s->len - 1);
+    }
+    if (!hd__dataset_batch("hd_dataset_get", s, 1, at, NULL, &x, &y)) {
+        return false;
+    }
+    if (input) {
+        *input = hd__alias(x, 1, x->sizes + 1, x->strides + 1, x->offset);
+    }
+    if (target) {
+        *target = hd__alias(y, 1, y->sizes + 1, y->strides + 1, y->offset);
+    }
+    return (!input || *input) && (!target || *target);
+}
+
+/* ---------------------------------------------------------------- random parts */
+
+static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
+{
+    int64_t left = s->len;
+    bool ok = n > 0;
+    for (int i = 0; i < n && ok; i++) {
+        ok = lengths[i] >= 0 && lengths[i] <= left;
+        left -= lengths[i];
+    }
+    return (ok && left == 0) ||
+           hd_error_set(HD_VALUE, "hd_random_split: lengths %s: expected %" PRId64 " in all",
+                        HD__SIZES(n, lengths), s->len);
+}
+
+/* Items order[0 .. len) of s. */
+static hd_dataset *part(const hd_dataset *s, const int64_t *order, int64_t len)
+{
+    int64_t *windows = hd_alloc((size_t)len * sizeof *windows);
+    if (!windows) {
+        return NULL;
+    }
+    for (int64_t i = 0; i < len; i++) {
+        windows[i] = s->order ? s->order[order[i]] : order[i];
+    }
+    hd_dataset *p = dataset_new(s->tokens, s->max_length, s->stride, len, windows);
+    if (!p) {
+        hd_free(windows);
+    }
+    return p;
+}
+
+/* All parts, or none. */
+static bool cut(const hd_dataset *s, int n, const int64_t *lengths, const int64_t *order,
+                hd_dataset **parts)
+{
+    for (int i = 0; i < n; i++) {
+        parts[i] = part(s, order, lengths[i]);
+        order += lengths[i];
+        if (!parts[i]) {
+            while (i > 0) {
+                hd_dataset_free(parts[--i]);
+                parts[i] = NULL;
+            }
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_generator *g,
+                     hd_dataset **parts)
+{
+    const char *function = "hd_random_split";
+    if (!hd__given(function, "s", s) || !hd__given(function, "lengths", lengths) ||
+        !hd__given(function, "parts", parts) || !check_lengths(s, n, lengths)) {
+        return false;
+    }
+    int64_t *order = hd_alloc((size_t)s->len * sizeof *order);
+    if (!order) {
+        return false;
+    }
+    g = g ? g : hd_generator_current();
+    hd__gen_lock(g);
+    hd__randperm(g, order, s->len);
+    hd__gen_unlock(g);
+    bool ok = cut(s, n, lengths, order, parts);
+    hd_free(order);
+    return ok;
+}

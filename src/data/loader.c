@@ -1,0 +1,293 @@
+/* loader.c - batches of a dataset, with the draws of torch.utils.data.DataLoader at their moments.
+ *
+ * An epoch draws one random64 as it begins (PyTorch's base seed for workers). With shuffle the
+ * first batch draws the order. PyTorch's sampler draws a second randperm, of which it uses nothing,
+ * once it is asked for an item behind the last one: by the epoch's short last batch, or by the call
+ * that finds the end. It shows only in a generator of the loader's own. */
+#include <inttypes.h>
+
+#include "data/data_internal.h"
+
+struct hd_loader {
+    hd_dataset *s; /* held */
+    hd_loader_options o;
+    int64_t epoch;  /* epochs begun */
+    int64_t batch;  /* batches taken from this one */
+    bool under_way; /* an epoch has begun and not ended */
+    int64_t *order; /* of the s->len items, with shuffle while an epoch is under way */
+};
+
+/* ---------------------------------------------------------------- making */
+
+hd_loader_options hd_loader_defaults(void)
+{
+    return (hd_loader_options){.size = sizeof(hd_loader_options), .batch_size = 1};
+}
+
+static bool check_options(const hd_dataset *s, const hd_loader_options *o)
+{
+    if (o->size != sizeof *o) {
+        return hd_error_set(HD_VALUE,
+                            "hd_loader_new: options of %zu bytes: expected %zu, as "
+                            "hd_loader_defaults makes them",
+                            o->size, sizeof *o);
+    }
+    if (o->batch_size < 1) {
+        return hd_error_set(HD_VALUE, "hd_loader_new: batch_size %" PRId64 ": expected 1 or more",
+                            o->batch_size);
+    }
+    return !o->shuffle || s->len > 0 ||
+           hd_error_set(HD_VALUE, "hd_loader_new: shuffle of 0 items: expected 1 or more");
+}
+
+hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
+{
+    hd_loader_options o = options ? *options : hd_loader_defaults();
+    if (!hd__given("hd_loader_new", "s", s) || !check_options(s, &o)) {
+        return NULL;
+    }
+    hd_loader *l = hd__alloc_zeroed(sizeof *l);
+    int64_t *order = l && o.shuffle ? hd_alloc((size_t)s->len * sizeof *order) : NULL;
+    if (!l || (o.shuffle && !order)) {
+        hd_free(l);
+        return NULL;
+    }
+    l->s = hd__dataset_hold(s);
+    l->o = o;
+    l->order = order;
+    return l;
+}
+
+void hd_loader_free(hd_loader *l)
+{
+    if (l) {
+        hd_dataset_free(l->s);
+        hd_free(l->order);
+        hd_free(l);
+    }
+}
+
+/* ---------------------------------------------------------------- draws */
+
+static uint64_t draw(hd_generator *g)
+{
+    return hd_generator_random64(g ? g : hd_generator_current());
+}
+
+static void permute(hd_generator *g, int64_t *order, int64_t n)
+{
+    hd__gen_lock(g);
+    hd__randperm(g, order, n);
+    hd__gen_unlock(g);
+}
+
+/* The order of an epoch, by the loader's own generator or by a fresh one with a drawn seed. */
+static bool draw_order(hd_loader *l)
+{
+    if (l->o.generator) {
+        permute(l->o.generator, l->order, l->s->len);
+        return true;
+    }
+    hd_generator *fresh = hd_generator_new((int64_t)(draw(NULL) & INT64_MAX));
+    if (!fresh) {
+        return false;
+    }
+    permute(fresh, l->order, l->s->len);
+    hd_generator_free(fresh);
+    return true;
+}
+
+/* The sampler was asked for more items than there are. The order is not needed any more. */
+static void draw_at_end(hd_loader *l)
+{
+    if (l->o.generator && l->o.shuffle) {
+        permute(l->o.generator, l->order, l->s->len);
+    }
+}
+
+/* ---------------------------------------------------------------- batches */
+
+static bool begin(hd_loader *l)
+{
+    draw(l->o.generator);
+    if (l->o.shuffle && !draw_order(l)) {
+        return false;
+    }
+    l->under_way = true;
+    l->batch = 0;
+    l->epoch++;
+    return true;
+}
+
+/* The number of items in the next batch; 0 at the end. */
+static int64_t next_size(const hd_loader *l)
+{
+    int64_t left = l->s->len - l->batch * l->o.batch_size;
+    return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
+}
+
+bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
+{
+    if (!hd__given("hd_loader_next", "l", l) || (!l->under_way && !begin(l))) {
+        return false;
+    }
+    int64_t n = next_size(l), at = l->batch * l->o.batch_size;
+    if (n > 0 && !hd__dataset_batch("hd_loader_next", l->s, n, at,
+                                    l->o.shuffle ? l->order + at : NULL, input, target)) {
+        return false;
+    }
+    if (n > 0 ? n < l->o.batch_size : l->o.drop_last || l->s->len % l->o.batch_size == 0) {
+        draw_at_end(l);
+    }
+    l->batch += n > 0;
+    l->under_way = n > 0;
+    return n > 0;
+}
+
+bool hd_loader_restart(hd_loader *l)
+{
+    if (!hd__given("hd_loader_restart", "l", l)) {
+        return false;
+    }
+    l->under_way = false;
+    return true;
+}
+
+int64_t hd_loader_len(const hd_loader *l)
+{
+    if (!hd__given("hd_loader_len", "l", l)) {
+        return -1;
+    }
+    return l->s->len / l->o.batch_size + (!l->o.drop_last && l->s->len % l->o.batch_size != 0);
+}
+
+int64_t hd_loader_epoch(const hd_loader *l)
+{
+    return hd__given("hd_loader_epoch", "l", l) ? l->epoch : -1;
+}
+
+int64_t hd_loader_batch(const hd_loader *l)
+{
+    return hd__given("hd_loader_batch", "l", l) ? l->batch : -1;
+}
+
+/* ---------------------------------------------------------------- saved state */
+
+enum { FIXED = 6 };
+
+/* What must be the same in both loaders: the numbers in the order of `fixed`. */
+static const char *const fixed[FIXED] = {"len",        "max_length", "stride",
+                                         "batch_size", "shuffle",    "drop_last"};
+
+static void fixed_values(const hd_loader *l, int64_t values[FIXED])
+{
+    const int64_t v[FIXED] = {l->s->len,       l->s->max_length, l->s->stride,
+                              l->o.batch_size, l->o.shuffle,     l->o.drop_last};
+    memcpy(values, v, sizeof v);
+}
+
+bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
+{
+    HD_SCOPE;
+    int64_t values[FIXED];
+    if (!hd__given("hd_loader_save", "l", l) || !hd__given("hd_loader_save", "d", d) ||
+        !hd__given("hd_loader_save", "prefix", prefix)) {
+        return false;
+    }
+    fixed_values(l, values);
+    for (int i = 0; i < FIXED; i++) {
+        if (!hd_dict_set_int(d, hd__field(prefix, fixed[i]), values[i])) {
+            return false;
+        }
+    }
+    return hd_dict_set_int(d, hd__field(prefix, "epoch"), l->epoch) &&
+           hd_dict_set_int(d, hd__field(prefix, "batch"), l->batch) &&
+           hd_dict_set_int(d, hd__field(prefix, "under_way"), l->under_way) &&
+           (!l->under_way || !l->o.shuffle ||
+            hd_dict_set(d, hd__field(prefix, "order"),
+                        hd_from_data(HD_INT64, l->order, l->s->len)));
+}
+
+/* The integer prefix.field, in [min, max]. */
+static bool read_int(const hd_dict *d, const char *prefix, const char *field, int64_t min,
+                     int64_t max, int64_t *v)
+{
+    const char *name = hd__field(prefix, field);
+    if (!hd_dict_get_int(d, name, v)) {
+        return false;
+    }
+    if (*v >= min && *v <= max) {
+        return true;
+    }
+    return min == max ? hd_error_set(HD_VALUE,
+                                     "hd_loader_load: '%s' is %" PRId64 ": expected %" PRId64
+                                     ", as in this loader",
+                                     name, *v, min)
+                      : hd_error_set(HD_VALUE,
+                                     "hd_loader_load: '%s' is %" PRId64 ": expected %" PRId64
+                                     " to %" PRId64,
+                                     name, *v, min, max);
+}
+
+static bool is_permutation(const int64_t *order, int64_t n)
+{
+    unsigned char *seen = hd__alloc_zeroed((size_t)n);
+    int64_t i = 0;
+    while (seen && i < n && order[i] >= 0 && order[i] < n && !seen[order[i]]) {
+        seen[order[i++]] = 1;
+    }
+    hd_free(seen);
+    return i == n;
+}
+
+/* The saved order, checked; NULL with the error set. */
+static const int64_t *read_order(const hd_dict *d, const char *prefix, int64_t n)
+{
+    const char *name = hd__field(prefix, "order");
+    hd_tensor *order = hd_dict_get(d, name); /* (n,) */
+    if (!order) {
+        return NULL;
+    }
+    order = hd__contiguous(order);
+    if (!order || order->dtype != HD_INT64 || order->ndim != 1 || order->numel != n ||
+        !is_permutation(hd__ptr(order), n)) {
+        return hd_error_set(HD_VALUE,
+                            "hd_loader_load: '%s': expected int64 (%" PRId64
+                            ",), each of 0 to %" PRId64 " once",
+                            name, n, n - 1);
+    }
+    return hd__ptr(order);
+}
+
+bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
+{
+    HD_SCOPE;
+    int64_t values[FIXED], epoch, batch, under_way, same;
+    const int64_t *order = NULL;
+    if (!hd__given("hd_loader_load", "l", l) || !hd__given("hd_loader_load", "d", d) ||
+        !hd__given("hd_loader_load", "prefix", prefix)) {
+        return false;
+    }
+    fixed_values(l, values);
+    for (int i = 0; i < FIXED; i++) {
+        if (!read_int(d, prefix, fixed[i], values[i], values[i], &same)) {
+            return false;
+        }
+    }
+    if (!read_int(d, prefix, "epoch", 0, INT64_MAX, &epoch) ||
+        !read_int(d, prefix, "batch", 0, hd_loader_len(l), &batch) ||
+        !read_int(d, prefix, "under_way", 0, 1, &under_way)) {
+        return false;
+    }
+    if (under_way && l->o.shuffle) {
+        order = read_order(d, prefix, l->s->len);
+        if (!order) {
+            return false;
+        }
+        memcpy(l->order, order, (size_t)l->s->len * sizeof *order);
+    }
+    l->epoch = epoch;
+    l->batch = batch;
+    l->under_way = under_way;
+    return true;
+}

@@ -1,0 +1,246 @@
+/* tokenizer.c - what every tokenizer has: a table of its tokens' bytes, which decodes, and the
+ * functions that go to its type. And the simplest one, whose tokens are the 256 bytes. */
+#include <inttypes.h>
+
+#include "data/data_internal.h"
+
+/* ---------------------------------------------------------------- life */
+
+hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_size, int64_t size,
+                                int64_t bytes)
+{
+    hd_tokenizer *t = hd__alloc_zeroed(struct_size);
+    if (!t) {
+        return NULL;
+    }
+    t->type = type;
+    t->size = size;
+    t->bytes = hd_alloc((size_t)bytes);
+    t->starts = hd__alloc_zeroed(((size_t)size + 1) * sizeof *t->starts);
+    if (!t->bytes || !t->starts) {
+        hd_tokenizer_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+void hd_tokenizer_free(hd_tokenizer *t)
+{
+    if (t) {
+        if (t->type->free) {
+            t->type->free(t);
+        }
+        hd_free(t->bytes);
+        hd_free(t->starts);
+        hd_free(t);
+    }
+}
+
+int64_t hd_tokenizer_size(const hd_tokenizer *t)
+{
+    return hd__given("hd_tokenizer_size", "t", t) ? t->size : -1;
+}
+
+/* ---------------------------------------------------------------- encoding */
+
+bool hd__ids_add(hd__ids *ids, int64_t id)
+{
+    if (HD__UNLIKELY(ids->n == ids->room) &&
+        !hd__grow(&ids->v, &ids->room, ids->n + 1, sizeof *ids->v)) {
+        return false;
+    }
+    ids->v[ids->n++] = id;
+    return true;
+}
+
+int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
+{
+    if (!hd__given("hd_tokenizer_id", "t", t) || !hd__given("hd_tokenizer_id", "token", token)) {
+        return -1;
+    }
+    return t->type->find(t, token, n < 0 ? (int64_t)strlen(token) : n);
+}
+
+hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t n,
+                               hd_special special)
+{
+    if (!hd__given("hd_tokenizer_encode", "t", t) ||
+        !hd__given("hd_tokenizer_encode", "text", text)) {
+        return NULL;
+    }
+    if ((int)special < HD_SPECIAL_REFUSE || special > HD_SPECIAL_TEXT) {
+        return hd_error_set(HD_VALUE, "hd_tokenizer_encode: special %d: expected HD_SPECIAL_...",
+                            (int)special);
+    }
+    hd__ids ids = {0};
+    hd_tensor *x = NULL; /* (ids.n,) */
+    if (t->type->encode(t, text, n < 0 ? (int64_t)strlen(text) : n, special, &ids)) {
+        x = hd_from_data_n(HD_INT64, ids.n ? ids.v : &ids.n, 1, &ids.n);
+    }
+    hd_free(ids.v);
+    return x;
+}
+
+/* ---------------------------------------------------------------- decoding */
+
+static bool check_ids(const char *function, const hd_tokenizer *t, const hd_tensor *ids)
+{
+    if (!hd__given(function, "t", t) || !hd__arg(function, "ids", ids)) {
+        return false;
+    }
+    return ids->dtype == HD_INT64 || hd_error_set(HD_DTYPE, "%s: ids of %s: expected int64",
+                                                  function, hd_dtype_name(ids->dtype));
+}
+
+/* The bytes of the ids, added to text. */
+static bool add_tokens(const char *function, const hd_tokenizer *t, const hd_tensor *ids,
+                       hd__text *text)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd__contiguous((hd_tensor *)ids); /* ids' shape */
+    const int64_t *v = x ? hd__ptr(x) : NULL;
+    for (int64_t i = 0; x && i < x->numel; i++) {
+        if (v[i] < 0 || v[i] >= t->size) {
+            return hd_error_set(HD_INDEX,
+                                "%s: id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64,
+                                function, v[i], i, t->size - 1);
+        }
+        int64_t n;
+        const char *token = hd__token(t, v[i], &n);
+        hd__text_add(text, token, (size_t)n);
+    }
+    return x && !text->failed;
+}
+
+static void add_replaced(hd__text *to, const char *s, int64_t n)
+{
+    uint32_t code;
+    for (int64_t i = 0; i < n;) {
+        int length = hd__utf8_next(s + i, n - i, &code);
+        if (length > 0) {
+            hd__text_add(to, s + i, (size_t)length);
+        } else {
+            hd__text_puts(to, "\xEF\xBF\xBD");
+            length = -length;
+        }
+        i += length;
+    }
+}
+
+/* The text in the innermost scope; its own memory goes. */
+static const char *hand_out(const char *function, hd__text *text, int64_t *n)
+{
+    char *s = text->failed ? NULL : hd__scope_alloc(function, text->len + 1);
+    if (s) {
+        memcpy(s, text->len ? text->s : "", text->len + 1);
+        if (n) {
+            *n = (int64_t)text->len;
+        }
+    }
+    hd_free(text->s);
+    return s;
+}
+
+const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
+{
+    const char *function = "hd_tokenizer_decode_bytes";
+    hd__text text = {0};
+    if (!check_ids(function, t, ids)) {
+        return NULL;
+    }
+    text.failed = !add_tokens(function, t, ids, &text);
+    return hand_out(function, &text, n);
+}
+
+const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
+{
+    const char *function = "hd_tokenizer_decode";
+    hd__text bytes = {0}, text = {0};
+    if (!check_ids(function, t, ids)) {
+        return NULL;
+    }
+    text.failed = !add_tokens(function, t, ids, &bytes);
+    if (!text.failed) {
+        add_replaced(&text, bytes.s, (int64_t)bytes.len);
+    }
+    hd_free(bytes.s);
+    return hand_out(function, &text, n);
+}
+
+/* ---------------------------------------------------------------- dictionaries */
+
+static const hd__tokenizer_type *const types[] = {&hd__byte_type, &hd__char_type, &hd__bpe_type};
+
+bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
+{
+    HD_SCOPE;
+    return hd__given("hd_tokenizer_save", "t", t) && hd__given("hd_tokenizer_save", "d", d) &&
+           hd__given("hd_tokenizer_save", "prefix", prefix) &&
+           hd_dict_set_string(d, hd__field(prefix, "kind"), t->type->kind) &&
+           t->type->save(t, d, prefix);
+}
+
+hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
+{
+    HD_SCOPE;
+    if (!hd__given("hd_tokenizer_load", "d", d) ||
+        !hd__given("hd_tokenizer_load", "prefix", prefix)) {
+        return NULL;
+    }
+    const char *name = hd__field(prefix, "kind"), *kind = hd_dict_get_string(d, name);
+    if (!kind) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(kind, types[i]->kind) == 0) {
+            return types[i]->load(d, prefix);
+        }
+    }
+    return hd_error_set(HD_VALUE, "hd_tokenizer_load: '%s' is '%.*s': expected byte, char or bpe",
+                        name, HD__CLIP(kind, (int64_t)strlen(kind)));
+}
+
+/* ---------------------------------------------------------------- bytes */
+
+hd_tokenizer *hd_tokenizer_bytes(void)
+{
+    hd_tokenizer *t = hd__tokenizer_new(&hd__byte_type, sizeof *t, 256, 256);
+    for (int i = 0; t && i < 256; i++) {
+        t->bytes[i] = (char)i;
+        t->starts[i + 1] = i + 1;
+    }
+    return t;
+}
+
+static bool byte_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
+                        hd__ids *ids)
+{
+    (void)t, (void)special;
+    for (int64_t i = 0; i < n; i++) {
+        if (!hd__ids_add(ids, (unsigned char)text[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int64_t byte_find(const hd_tokenizer *t, const char *token, int64_t n)
+{
+    (void)t;
+    return n == 1 ? (unsigned char)token[0] : -1;
+}
+
+static bool byte_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
+{
+    (void)t, (void)d, (void)prefix;
+    return true;
+}
+
+static hd_tokenizer *byte_load(const hd_dict *d, const char *prefix)
+{
+    (void)d, (void)prefix;
+    return hd_tokenizer_bytes();
+}
+
+const hd__tokenizer_type hd__byte_type = {"byte",    byte_encode, byte_find,
+                                          byte_save, byte_load,   NULL};

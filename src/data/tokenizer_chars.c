@@ -1,0 +1,144 @@
+/* tokenizer_chars.c - a tokenizer whose tokens are the characters of a text: its distinct code
+ * points in ascending order, as Python's sorted(set(text)). */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "data/data_internal.h"
+
+/* UTF-8 sorts as its code points do, so the table of tokens is searched by its bytes. */
+static int compare(const char *a, int64_t n, const char *b, int64_t m)
+{
+    int order = memcmp(a, b, (size_t)(n < m ? n : m));
+    return order != 0 ? order : (n > m) - (n < m);
+}
+
+static int64_t find(const hd_tokenizer *t, const char *token, int64_t n)
+{
+    int64_t low = 0, high = t->size;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2, m;
+        const char *c = hd__token(t, middle, &m);
+        int order = compare(token, n, c, m);
+        if (order == 0) {
+            return middle;
+        }
+        if (order < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return -1;
+}
+
+/* HD_VALUE naming the character text[at .. at + length), and its place. */
+static bool refuse(const char *text, int64_t at, int length, int64_t count, int64_t size)
+{
+    uint32_t code;
+    hd__utf8_next(text + at, length, &code);
+    return hd_error_set(HD_VALUE,
+                        "hd_tokenizer_encode: '%.*s' (U+%04X) at character %" PRId64
+                        ", byte %" PRId64 ": expected one of the %" PRId64
+                        " characters of the vocabulary",
+                        length, text + at, (unsigned)code, count, at, size);
+}
+
+static bool encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
+                   hd__ids *ids)
+{
+    (void)special;
+    if (!hd__utf8_check("hd_tokenizer_encode", text, n)) {
+        return false;
+    }
+    uint32_t code;
+    for (int64_t i = 0, count = 0; i < n; count++) {
+        int length = hd__utf8_next(text + i, n - i, &code);
+        int64_t id = find(t, text + i, length);
+        if (id < 0) {
+            return refuse(text, i, length, count, t->size);
+        }
+        if (!hd__ids_add(ids, id)) {
+            return false;
+        }
+        i += length;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- making */
+
+/* Marks the code points of the text; returns the bytes that the distinct ones need, or -1. */
+static int64_t mark(const char *function, const char *text, int64_t n, unsigned char *seen,
+                    int64_t *size)
+{
+    int64_t bytes = 0, count = 0;
+    uint32_t code = 0;
+    for (int64_t i = 0; i < n; count++) {
+        int length = hd__utf8_next(text + i, n - i, &code);
+        if (code == 0) {
+            hd_error_set(HD_VALUE,
+                         "%s: U+0000 at character %" PRId64 ", byte %" PRId64
+                         ": expected text without it",
+                         function, count, i);
+            return -1;
+        }
+        if (!seen[code]) {
+            seen[code] = 1;
+            bytes += length;
+            ++*size;
+        }
+        i += length;
+    }
+    return bytes;
+}
+
+static void list_marked(hd_tokenizer *t, const unsigned char *seen)
+{
+    int64_t at = 0;
+    for (uint32_t code = 0, id = 0; id < t->size; code++) {
+        if (seen[code]) {
+            at += hd__utf8_put(code, t->bytes + at);
+            t->starts[++id] = at;
+        }
+    }
+}
+
+static hd_tokenizer *from_text(const char *function, const char *text, int64_t n)
+{
+    enum { CODES = 0x110000 };
+    n = n < 0 ? (int64_t)strlen(text) : n;
+    if (!hd__utf8_check(function, text, n)) {
+        return NULL;
+    }
+    unsigned char *seen = hd__alloc_zeroed(CODES);
+    int64_t size = 0, bytes = seen ? mark(function, text, n, seen, &size) : -1;
+    hd_tokenizer *t =
+        bytes < 0 ? NULL : hd__tokenizer_new(&hd__char_type, sizeof *t, size, bytes + 1);
+    if (t) {
+        list_marked(t, seen);
+        t->bytes[bytes] = '\0'; /* for saving */
+    }
+    hd_free(seen);
+    return t;
+}
+
+hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n)
+{
+    return hd__given("hd_tokenizer_chars", "text", text) ? from_text("hd_tokenizer_chars", text, n)
+                                                         : NULL;
+}
+
+/* ---------------------------------------------------------------- dictionaries */
+
+static bool save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
+{
+    return hd_dict_set_string(d, hd__field(prefix, "chars"), t->bytes);
+}
+
+static hd_tokenizer *load(const hd_dict *d, const char *prefix)
+{
+    const char *chars = hd_dict_get_string(d, hd__field(prefix, "chars"));
+    return chars ? from_text("hd_tokenizer_load", chars, -1) : NULL;
+}
+
+const hd__tokenizer_type hd__char_type = {"char", encode, find, save, load, NULL};

@@ -1,0 +1,230 @@
+/* tokens.c - a row of token ids: a mapped file, a copy in memory, or a part of either.
+ *
+ * A file is the ids and nothing else, two or four bytes each, the low byte first on every machine.
+ * A part points into its owner's bytes and holds the owner. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/whole.h"
+#include "data/data_internal.h"
+
+/* ---------------------------------------------------------------- life */
+
+static hd_tokens *tokens_new(int width, int64_t len, const unsigned char *bytes)
+{
+    hd_tokens *t = hd__alloc_zeroed(sizeof *t);
+    if (t) {
+        atomic_init(&t->refs, 1);
+        t->width = width;
+        t->len = len;
+        t->bytes = bytes;
+    }
+    return t;
+}
+
+hd_tokens *hd__tokens_hold(const hd_tokens *t)
+{
+    hd_tokens *held = (hd_tokens *)t;
+    atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
+    return held;
+}
+
+static void free_bytes(const unsigned char *bytes)
+{
+    void *p;
+    memcpy(&p, &bytes, sizeof p);
+    hd_free(p);
+}
+
+void hd_tokens_free(hd_tokens *t)
+{
+    while (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1) {
+        hd_tokens *owner = t->owner;
+        hd__file_unmap(t->bytes, t->mapped);
+        if (t->allocated) {
+            free_bytes(t->bytes);
+        }
+        hd_free(t);
+        t = owner;
+    }
+}
+
+/* ---------------------------------------------------------------- arguments */
+
+static bool check_type(const char *function, hd_token_type type)
+{
+    return type == HD_TOKEN_U16 || type == HD_TOKEN_U32 ||
+           hd_error_set(HD_VALUE, "%s: type %d: expected HD_TOKEN_U16 or HD_TOKEN_U32", function,
+                        (int)type);
+}
+
+/* ids contiguous, int64 and (n,), every one in 0 .. 2^(8 width) - 1; else NULL. */
+static hd_tensor *check_ids(const char *function, const hd_tensor *ids, int width)
+{
+    if (!hd__arg(function, "ids", ids)) {
+        return NULL;
+    }
+    if (ids->dtype != HD_INT64 || ids->ndim != 1) {
+        return hd_error_set(HD_SHAPE, "%s: ids %s %s: expected int64 (n,)", function,
+                            hd_dtype_name(ids->dtype), HD__SHAPE(ids));
+    }
+    hd_tensor *x = hd__contiguous((hd_tensor *)ids); /* (n,) */
+    int64_t max = ((int64_t)1 << 8 * width) - 1;
+    const int64_t *v = x ? hd__ptr(x) : NULL;
+    for (int64_t i = 0; x && i < x->numel; i++) {
+        if (v[i] < 0 || v[i] > max) {
+            return hd_error_set(HD_VALUE,
+                                "%s: id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64,
+                                function, v[i], i, max);
+        }
+    }
+    return x;
+}
+
+/* ---------------------------------------------------------------- bytes */
+
+static void put_ids(const int64_t *ids, int64_t n, int width, unsigned char *bytes)
+{
+    for (int64_t i = 0; i < n; i++) {
+        for (int b = 0; b < width; b++) {
+            *bytes++ = (unsigned char)(ids[i] >> 8 * b);
+        }
+    }
+}
+
+void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
+{
+    const unsigned char *p = t->bytes + at * t->width;
+    if (t->width == 2) {
+        for (int64_t i = 0; i < n; i++, p += 2) {
+            ids[i] = p[0] | p[1] << 8;
+        }
+    } else {
+        for (int64_t i = 0; i < n; i++, p += 4) {
+            ids[i] = p[0] | p[1] << 8 | p[2] << 16 | (int64_t)p[3] << 24;
+        }
+    }
+}
+
+/* check_ids, then its bytes in *bytes (of hd_alloc); the number of ids, or -1. */
+static int64_t bytes_of(const char *function, int width, const hd_tensor *ids,
+                        unsigned char **bytes)
+{
+    HD_SCOPE;
+    hd_tensor *x = check_ids(function, ids, width); /* (n,) */
+    *bytes = x ? hd_alloc((size_t)x->numel * (size_t)width) : NULL;
+    if (!*bytes) {
+        return -1;
+    }
+    put_ids(hd__ptr(x), x->numel, width, *bytes);
+    return x->numel;
+}
+
+/* ---------------------------------------------------------------- making */
+
+hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
+{
+    const unsigned char *bytes;
+    size_t size;
+    if (!hd__given("hd_tokens_open", "path", path) || !check_type("hd_tokens_open", type) ||
+        !hd__file_map("hd_tokens_open", path, &bytes, &size)) {
+        return NULL;
+    }
+    size_t width = (size_t)type;
+    hd_tokens *t = NULL;
+    if (size % width) {
+        hd_error_set(HD_FORMAT, "hd_tokens_open: '%.*s': %zu bytes: expected a multiple of %zu",
+                     HD__CLIP(path, (int64_t)strlen(path)), size, width);
+    } else {
+        t = tokens_new((int)width, (int64_t)(size / width), bytes);
+    }
+    if (t) {
+        t->mapped = size;
+    } else {
+        hd__file_unmap(bytes, size);
+    }
+    return t;
+}
+
+hd_tokens *hd_tokens_from(const hd_tensor *ids)
+{
+    unsigned char *bytes;
+    int64_t n = bytes_of("hd_tokens_from", HD_TOKEN_U32, ids, &bytes);
+    hd_tokens *t = n < 0 ? NULL : tokens_new(HD_TOKEN_U32, n, bytes);
+    if (t) {
+        t->allocated = true;
+    } else {
+        hd_free(bytes);
+    }
+    return t;
+}
+
+bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
+{
+    unsigned char *bytes;
+    if (hd_error_code() != HD_OK) {
+        return hd_error_set(HD_STATE, "hd_tokens_write: an error stands: nothing is written");
+    }
+    if (!hd__given("hd_tokens_write", "path", path) || !check_type("hd_tokens_write", type)) {
+        return false;
+    }
+    int64_t n = bytes_of("hd_tokens_write", (int)type, ids, &bytes);
+    bool ok = n >= 0 && hd__whole_write("hd_tokens_write", path, bytes, (size_t)n * (size_t)type);
+    hd_free(bytes);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+int64_t hd_tokens_len(const hd_tokens *t)
+{
+    return hd__given("hd_tokens_len", "t", t) ? t->len : -1;
+}
+
+hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
+{
+    if (!hd__given("hd_tokens_read", "t", t)) {
+        return NULL;
+    }
+    if (at < 0 || n < 0 || at > t->len - n) {
+        return hd_error_set(HD_INDEX,
+                            "hd_tokens_read: %" PRId64 " from %" PRId64
+                            " on: expected a part of the %" PRId64 " tokens",
+                            n, at, t->len);
+    }
+    hd_tensor *ids = hd__empty("hd_tokens_read", HD_INT64, 1, &n); /* (n,) */
+    if (ids) {
+        hd__tokens_copy(t, at, n, hd__ptr(ids));
+    }
+    return ids;
+}
+
+static hd_tokens *part(const hd_tokens *t, int64_t at, int64_t len)
+{
+    hd_tokens *p = tokens_new(t->width, len, t->bytes + at * t->width);
+    if (p) {
+        p->owner = hd__tokens_hold(t);
+    }
+    return p;
+}
+
+bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first, hd_tokens **rest)
+{
+    const char *function = "hd_tokens_split";
+    if (!hd__given(function, "t", t) || !hd__given(function, "first", first) ||
+        !hd__given(function, "rest", rest)) {
+        return false;
+    }
+    *first = *rest = NULL;
+    if (!(fraction >= 0 && fraction <= 1)) {
+        return hd_error_set(HD_VALUE, "hd_tokens_split: fraction %g: expected 0 to 1", fraction);
+    }
+    int64_t cut = (int64_t)(fraction * (double)t->len);
+    *first = part(t, 0, cut);
+    *rest = *first ? part(t, cut, t->len - cut) : NULL;
+    if (!*rest) {
+        hd_tokens_free(*first);
+        *first = NULL;
+    }
+    return *rest;
+}

@@ -1,0 +1,373 @@
+/* test_bpe.c - byte pair encoding against tiktoken, on the strings of tools/golden_bpe.py; special
+ * tokens; saving; malformed vocab.json and merges.txt. */
+#include "suites.h"
+
+static golden_file *golden;
+static hd_tokenizer *small; /* the one of tests/golden */
+
+static void setup(void)
+{
+    golden = golden_read(GOLDEN_DIR "/bpe.txt");
+    small = hd_tokenizer_bpe(GOLDEN_DIR "/bpe_vocab.json", GOLDEN_DIR "/bpe_merges.txt");
+    ck_assert_msg(golden && small, "%s", hd_error_message());
+}
+
+static void teardown(void)
+{
+    golden_free(golden);
+    hd_tokenizer_free(small);
+}
+
+static const golden_record *record(const char *field)
+{
+    const golden_record *r = golden_get(golden_find(golden, "bpe"), "%s", field);
+    ck_assert_ptr_nonnull(r);
+    return r;
+}
+
+/* ---------------------------------------------------------------- the strings */
+
+enum { STRINGS = 12000, LONG = 12, CHUNK = 100 };
+
+static const uint32_t ranges[][2] = {
+    {97, 122},        {97, 122},        {65, 90},           {48, 57},         {32, 32},
+    {33, 47},         {9, 13},          {0, 0x7F},          {0x80, 0xFF},     {0x370, 0x52F},
+    {0x5D0, 0x6FF},   {0x900, 0xDFF},   {0x2000, 0x206F},   {0x2070, 0x218F}, {0x3000, 0x30FF},
+    {0x4E00, 0x4FFF}, {0xAC00, 0xAFFF}, {0x1F300, 0x1F6FF}, {0, 0xFFFF},      {0, 0x10FFFF},
+};
+
+static const char *const literals[] = {
+    " ",  "  ",  "\n",   "\r\n", "\t\t",          "'s",      "'re",      "'ll",           "'S",
+    " '", "the", " the", "ing",  "<|endoftext|>", "<|endof", "\xC2\xA0", "\xE3\x80\x80 ", " 1st",
+};
+
+enum { RANGES = sizeof ranges / sizeof ranges[0], LITERALS = sizeof literals / sizeof literals[0] };
+
+/* Steele, Lea and Flood 2014: splitmix64 */
+static uint64_t below(uint64_t *state, uint64_t n)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (z ^ z >> 31) % n;
+}
+
+static void add_piece(hd__text *t, uint64_t *r)
+{
+    uint64_t k = below(r, RANGES + 3);
+    if (k >= RANGES) {
+        hd__text_puts(t, literals[below(r, LITERALS)]);
+        return;
+    }
+    char c[4];
+    for (uint64_t i = 1 + below(r, 6); i > 0; i--) {
+        uint32_t code = ranges[k][0] + (uint32_t)below(r, ranges[k][1] - ranges[k][0] + 1);
+        code = code >= 0xD800 && code < 0xE000 ? code ^ 0x2000 : code;
+        hd__text_add(t, c, (size_t)hd__utf8_put(code, c));
+    }
+}
+
+static void add_pieces(hd__text *t, uint64_t *r, uint64_t n)
+{
+    hd__text_puts(t, "");
+    while (n-- > 0) {
+        add_piece(t, r);
+    }
+}
+
+static int64_t characters(const hd__text *t)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < t->len; i++) {
+        n += ((unsigned char)t->s[i] & 0xC0) != 0x80;
+    }
+    return n;
+}
+
+/* Strings 0 .. STRINGS - 1 are short, LONG more long: a few pieces again and again, or many. */
+static hd__text string(int number)
+{
+    hd__text t = {0};
+    uint64_t r = (uint64_t)number;
+    if (number < STRINGS) {
+        add_pieces(&t, &r, below(&r, 16));
+        return t;
+    }
+    number -= STRINGS;
+    r = 1000000 + (uint64_t)number;
+    if (number % 3 == 2) {
+        add_pieces(&t, &r, 3000);
+        return t;
+    }
+    add_pieces(&t, &r, 1 + (uint64_t)number % 3);
+    int64_t length = characters(&t);
+    size_t part = t.len;
+    for (int64_t i = 1; i < 20000 / length; i++) {
+        for (size_t k = 0; k < part; k++) { /* t.s moves as it grows */
+            hd__text_add(&t, (const char[]){t.s[k]}, 1);
+        }
+    }
+    return t;
+}
+
+/* ---------------------------------------------------------------- against tiktoken */
+
+static hd_tensor *encode(const hd__text *s, hd_special special)
+{
+    return hd_tokenizer_encode(small, s->s, (int64_t)s->len, special);
+}
+
+static int64_t fnv(const hd_tensor *ids)
+{
+    return golden_fnv(hd_data(ids), (uint64_t)hd_numel(ids) * sizeof(int64_t));
+}
+
+START_TEST(ids_with_special_tokens)
+{
+    const golden_record *want = record("allowed");
+    ck_assert_int_eq(hd_tokenizer_size(small), record("size")->i[0]);
+    ck_assert_int_eq(want->numel, STRINGS + LONG);
+    for (int k = 0; k < STRINGS + LONG; k++) {
+        HD_SCOPE;
+        hd__text s = string(k);
+        hd_tensor *ids = encode(&s, HD_SPECIAL_ALLOW);
+        ck_assert_msg(ids && fnv(ids) == want->i[k], "string %d: %s", k, s.s);
+        hd_free(s.s);
+    }
+}
+END_TEST
+
+START_TEST(ids_without_special_tokens_and_back)
+{
+    const golden_record *want = record("ordinary");
+    int64_t *all = hd_alloc(16 << 20), n = 0, length;
+    for (int k = 0; k < STRINGS + LONG; k++) {
+        HD_SCOPE;
+        hd__text s = string(k);
+        hd_tensor *ids = encode(&s, HD_SPECIAL_TEXT);
+        ck_assert_ptr_nonnull(ids);
+        const char *text = hd_tokenizer_decode(small, ids, &length);
+        ck_assert_int_eq(length, (int64_t)s.len);
+        ck_assert_msg(memcmp(text, s.s, s.len + 1) == 0, "string %d: %s", k, s.s);
+        hd_free(s.s);
+        memcpy(all + n, hd_data(ids), (size_t)hd_numel(ids) * sizeof *all);
+        n += hd_numel(ids);
+        if (k % CHUNK == CHUNK - 1 || k == STRINGS + LONG - 1) {
+            ck_assert_msg(golden_fnv(all, (uint64_t)n * sizeof *all) == want->i[k / CHUNK],
+                          "the strings up to %d", k);
+            n = 0;
+        }
+    }
+    hd_free(all);
+}
+END_TEST
+
+START_TEST(texts_of_random_ids)
+{
+    const golden_record *want = record("decoded");
+    for (int64_t k = 0; k < want->numel; k++) {
+        HD_SCOPE;
+        int64_t ids[13], n, bytes[2048];
+        uint64_t r = 3000000 + (uint64_t)k, count = below(&r, 13);
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t size = below(&r, 2) ? 256 : (uint64_t)hd_tokenizer_size(small);
+            ids[i] = (int64_t)below(&r, size);
+        }
+        const char *s = hd_tokenizer_decode(small, hd_from_data(HD_INT64, ids, (int64_t)count), &n);
+        ck_assert_int_lt(n, 2048);
+        for (int64_t i = 0; i < n; i++) {
+            bytes[i] = (unsigned char)s[i];
+        }
+        ck_assert_msg(golden_fnv(bytes, (uint64_t)n * sizeof *bytes) == want->i[k], "text %d: %s",
+                      (int)k, s);
+    }
+    ck_assert_int_eq(want->numel, 2000);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- special tokens and places */
+
+START_TEST(special_tokens)
+{
+    int64_t end = hd_tokenizer_id(small, "<|endoftext|>", -1);
+    const char *text = "a<|endoftext|>a";
+    ck_assert_int_eq(end, hd_tokenizer_size(small) - 1);
+    hd_tensor *x = hd_tokenizer_encode(small, text, -1, HD_SPECIAL_ALLOW); /* (3,) */
+    ck_elements(x, 64, 1200, 64);
+    ck_assert_str_eq(hd_tokenizer_decode(small, x, NULL), text);
+    x = hd_tokenizer_encode(small, text, -1, HD_SPECIAL_TEXT);
+    ck_assert_int_gt(hd_numel(x), 3);
+    ck_assert_str_eq(hd_tokenizer_decode(small, x, NULL), text);
+    ck_assert_ptr_null(hd_tokenizer_encode(small, text, -1, HD_SPECIAL_REFUSE));
+    ck_error(HD_VALUE, "hd_tokenizer_encode: <|endoftext|> at byte 1: expected text without it, "
+                       "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT");
+    ck_assert_ptr_nonnull(hd_tokenizer_encode(small, "a<|endoftext|", -1, HD_SPECIAL_REFUSE));
+    ck_assert_int_eq(hd_tokenizer_id(small, "the", -1),
+                     hd_item_int(hd_tokenizer_encode(small, "the", -1, HD_SPECIAL_REFUSE)));
+    ck_assert_int_eq(hd_tokenizer_id(small, "no such token", -1), -1);
+    ck_assert_ptr_null(hd_tokenizer_encode(small, "ab\xE2\x82", -1, HD_SPECIAL_REFUSE));
+    ck_error(HD_FORMAT, "hd_tokenizer_encode: byte 0xe2 at 2: expected UTF-8");
+}
+END_TEST
+
+START_TEST(saved_and_loaded)
+{
+    hd_dict *d = hd_dict_new();
+    const char *text = "the king's 51 <|endoftext|> \xEA\xB0\x80";
+    ck_assert(hd_tokenizer_save(small, d, "tok"));
+    hd_tokenizer *t = hd_tokenizer_load(d, "tok");
+    hd_tensor *x = hd_tokenizer_encode(small, text, -1, HD_SPECIAL_ALLOW);
+    hd_tensor *y = hd_tokenizer_encode(t, text, -1, HD_SPECIAL_ALLOW);
+    ck_assert_str_eq(hd_repr(x), hd_repr(y));
+    hd_tokenizer_free(t);
+    hd_dict_set_string(d, "tok.vocab", "[]");
+    ck_assert_ptr_null(hd_tokenizer_load(d, "tok"));
+    ck_error(
+        HD_FORMAT,
+        "hd_tokenizer_load: 'tok.vocab': line 1, column 1: found an array: expected an object");
+    hd_dict_remove(d, "tok.merges");
+    ck_assert_ptr_null(hd_tokenizer_load(d, "tok"));
+    ck_error(HD_VALUE, "hd_dict_get_string: 'tok.merges' is missing: expected a string");
+    hd_dict_free(d);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- malformed files */
+
+/* A vocab.json of the 256 bytes, with ids from 0, and then `more`; merges.txt is `merges`. */
+static hd_tokenizer *from_texts(const char *more, const char *merges)
+{
+    hd__text v = {0};
+    char c[4];
+    uint32_t next = 256;
+    hd__text_puts(&v, "{\n");
+    for (uint32_t b = 0; b < 256; b++) {
+        bool printable = (b > 32 && b < 127) || (b > 160 && b != 173);
+        int length = hd__utf8_put(printable ? b : next++, c);
+        hd__text_format(&v, "%s\"%s%.*s\": %u", b ? ", " : "", b == '"' || b == '\\' ? "\\" : "",
+                        length, c, (unsigned)b);
+    }
+    hd__text_puts(&v, more);
+    const char *vocab = file_of("vocab.json", v.s, v.len);
+    hd_free(v.s);
+    return hd_tokenizer_bpe(vocab, file_of("merges.txt", merges, strlen(merges)));
+}
+
+/* %s: the path of the file that is wrong */
+static const struct {
+    const char *more, *merges, *message;
+} bad[] = {
+    {"", "", "vocab.json': line 2, column 2613: found the end: expected ',' or '}'"},
+    {"} x", "", "vocab.json': line 2, column 2615: found 'x': expected the end"},
+    {", \"ab\": 1e2}", "a b",
+     "vocab.json': line 2, column 2621: found a number: expected an integer"},
+    {", \"ab\": \"256\"}", "a b",
+     "vocab.json': line 2, column 2621: found a string: expected an integer"},
+    {", \"ab\": [256]}", "a b",
+     "vocab.json': line 2, column 2621: found an array: expected an integer"},
+    {", \"ab\": 257}", "a b", "vocab.json': id 257: expected each of 0 to 256 once"},
+    {", \"ab\": -1}", "a b", "vocab.json': id -1: expected each of 0 to 256 once"},
+    {", \"ab\": 65}", "a b", "vocab.json': id 65 again: expected each of 0 to 256 once"},
+    {", \"a\": 256}", "", "vocab.json': 'a': expected each token once"},
+    {", \"<|endoftext|>\": 256, \"<|endoftext|>\": 257}", "",
+     "vocab.json': '<|endoftext|>': expected each token once"},
+    {", \"a b\": 256}", "", "vocab.json': 'a b': expected GPT-2's characters for bytes"},
+    {", \"a\\u0000\": 256}", "", "vocab.json': 'a': expected GPT-2's characters for bytes"},
+    {", \"\\u4e2d\": 256}", "",
+     "vocab.json': '\xE4\xB8\xAD': expected GPT-2's characters for bytes"},
+    {", \"ab\": 256}", "", "merges.txt': 'ab': expected a line that makes this token"},
+    {", \"\": 256}", "", "merges.txt': '': expected a line that makes this token"},
+    {"}", "a b", "merges.txt': line 1: 'ab': expected a token of the vocabulary"},
+    {", \"ab\": 256}", "a b\nab c",
+     "merges.txt': line 2: 'abc': expected a token of the vocabulary"},
+    {", \"\xC4\xA0"
+     "a\": 256}",
+     "#version: 0.2\n\xC4\xA0 a\nx \xC4\xA0y\n",
+     "merges.txt': line 3: '\xC4\xA0y': expected a token of the vocabulary"},
+    {", \"ab\": 256}", "a b\na b",
+     "merges.txt': line 2: 'a b': expected a token that no line above makes"},
+#define TWO "two tokens in GPT-2's characters for bytes, and a space between them"
+    {", \"ab\": 256}", "ab", "merges.txt': line 1: 'ab': expected " TWO},
+    {", \"ab\": 256}", "a b c", "merges.txt': line 1: 'a b c': expected " TWO},
+    {", \"ab\": 256}", "a  b", "merges.txt': line 1: 'a  b': expected " TWO},
+    {", \"ab\": 256}", " b", "merges.txt': line 1: ' b': expected " TWO},
+    {", \"ab\": 256}", "a ", "merges.txt': line 1: 'a ': expected " TWO},
+    {", \"ab\": 256}", "a b\n\n", "merges.txt': line 2: '': expected " TWO},
+    {", \"ab\": 256}", "a b\r\n", "merges.txt': line 1: 'a b\r': expected " TWO},
+    {", \"ab\": 256}", "a \xE4\xB8\xAD", "merges.txt': line 1: 'a \xE4\xB8\xAD': expected " TWO},
+    {", \"ab\": 256}", "a \xFF", "merges.txt': line 1: 'a \xFF': expected " TWO},
+    {", \"ab\": 256}", "#version: 0.2\n#version: 0.2\na b",
+     "merges.txt': line 2: '#version:': expected a token of the vocabulary"},
+};
+
+START_TEST(malformed_files)
+{
+    char want[600];
+    int64_t before = hd_bytes_live();
+    ck_assert_ptr_null(from_texts(bad[_i].more, bad[_i].merges));
+    snprintf(want, sizeof want, "hd_tokenizer_bpe: '%s%s", temporary(""), bad[_i].message);
+    ck_error(HD_FORMAT, want);
+    ck_assert_int_eq(hd_bytes_live(), before);
+}
+END_TEST
+
+START_TEST(well_formed_files)
+{
+    hd_tokenizer *t = from_texts(", \"ab\": 256, \"abc\": 257, \"bc\": 258}", "b c\na b\na bc\n");
+    hd_tensor *x = hd_tokenizer_encode(t, "abc abd", -1, HD_SPECIAL_REFUSE);
+    ck_elements(x, 257, 32, 256, 100);
+    ck_assert_int_eq(hd_tokenizer_id(t, "<|endoftext|>", -1), -1);
+    ck_assert_ptr_nonnull(hd_tokenizer_encode(t, "<|endoftext|>", -1, HD_SPECIAL_REFUSE));
+    hd_tokenizer_free(t);
+    /* a pair merges by what it makes, as in tiktoken: "aab" is made of a ab, and of aa b too */
+    t = from_texts(", \"ab\": 256, \"aa\": 257, \"aab\": 258}", "a a\na b\na ab");
+    ck_elements(hd_tokenizer_encode(t, "aabb", -1, HD_SPECIAL_REFUSE), 258, 98);
+    hd_tokenizer_free(t);
+    t = from_texts("}", "");
+    ck_elements(hd_tokenizer_encode(t, "a b", -1, HD_SPECIAL_REFUSE), 97, 32, 98);
+    hd_tokenizer_free(t);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(files_that_cannot_be_read)
+{
+    char want[600];
+    const char *vocab = GOLDEN_DIR "/bpe_vocab.json", *none = temporary("none.txt");
+    ck_assert_ptr_null(hd_tokenizer_bpe(none, vocab));
+    snprintf(want, sizeof want, "hd_tokenizer_bpe: '%s': cannot open: No such file or directory",
+             none);
+    ck_error(HD_IO, want);
+    ck_assert_ptr_null(hd_tokenizer_bpe(vocab, none));
+    ck_error(HD_IO, want);
+    const char *empty = file_of("empty.json", "", 0);
+    ck_assert_ptr_null(hd_tokenizer_bpe(empty, empty));
+    snprintf(want, sizeof want,
+             "hd_tokenizer_bpe: '%s': line 1, column 1: found the end: expected a value", empty);
+    ck_error(HD_FORMAT, want);
+    const char *few = file_of("few.json", "{}", 2);
+    ck_assert_ptr_null(hd_tokenizer_bpe(few, empty));
+    snprintf(want, sizeof want, "hd_tokenizer_bpe: '%s': 0 tokens: expected 256 to 536870911", few);
+    ck_error(HD_FORMAT, want);
+    ck_assert_ptr_null(hd_tokenizer_bpe(NULL, vocab));
+    ck_error(HD_NULL_ARG, "hd_tokenizer_bpe: vocab_path is NULL");
+}
+END_TEST
+
+Suite *suite_bpe(void)
+{
+    Suite *s = suite_create("bpe");
+    TCase *c = tcase_create("tiktoken"), *d = tcase_create("files");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, ids_with_special_tokens);
+    tcase_add_test(c, ids_without_special_tokens_and_back);
+    tcase_add_test(c, texts_of_random_ids);
+    tcase_add_test(c, special_tokens);
+    tcase_add_test(c, saved_and_loaded);
+    suite_add_tcase(s, c);
+    tcase_add_loop_test(d, malformed_files, 0, sizeof bad / sizeof bad[0]);
+    tcase_add_test(d, well_formed_files);
+    tcase_add_test(d, files_that_cannot_be_read);
+    suite_add_tcase(s, d);
+    return s;
+}
