@@ -26,7 +26,7 @@ typedef struct hd_scope hd_scope;
 typedef struct hd_list hd_list; /* tensors in a row, as a Python tuple; lives in a scope */
 typedef struct hd_dict hd_dict; /* an ordered map from name to tensor, string or number */
 
-/* "None": an optional argument left out, no gradient, no bias. An error where a tensor is needed. */
+/* "None": an optional argument left out, no gradient, no bias. An error where a tensor is due. */
 HD_API extern hd_tensor hd_none;
 #define HD_NONE (&hd_none)
 

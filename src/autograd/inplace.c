@@ -91,7 +91,7 @@ static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* What x = x op b in dtype d needs memory for: the result in another dtype than x's, else b in d. */
+/* What x = x op b in dtype d needs memory for: a result in another dtype than x's, else b in d. */
 static hd_tensor *prepare(const char *function, hdk_loop loop, hd_dtype d, hd_tensor *x,
                           hd_tensor *b)
 {

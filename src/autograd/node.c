@@ -169,8 +169,8 @@ void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
     x->output = output;
 }
 
-/* Was x's base changed in place since x's node was made? (A view taken while grad mode was off stays
- * outside the graph, whatever its base becomes.) */
+/* Was x's base changed in place since x's node was made? (A view taken while grad mode was off
+ * stays outside the graph, whatever its base becomes.) */
 static bool stale(const hd_tensor *x)
 {
     return x->base && !(x->flags & HD__F_NO_GRAD_VIEW) &&

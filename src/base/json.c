@@ -1,8 +1,8 @@
 /* json.c - the strict JSON reader.
  *
- * What may come next is one of four states; which kind of bracket is open is a bit a level. A string
- * without escapes is handed out where it stands, any other is decoded into a buffer of its own,
- * which it cannot outgrow: every escape is longer than what it stands for. */
+ * What may come next is one of four states; which kind of bracket is open is a bit a level. A
+ * string without escapes is handed out where it stands, any other is decoded into a buffer of its
+ * own, which it cannot outgrow: every escape is longer than what it stands for. */
 #include "base/json.h"
 
 #include <locale.h>

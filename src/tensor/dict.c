@@ -163,7 +163,7 @@ static entry *append(const char *function, hd_dict *d, const char *name, uint64_
     return e;
 }
 
-/* Takes the value over on success. The old value goes last: it may be what the new one is part of. */
+/* Takes the value over on success. The old value goes last: the new one may be part of it. */
 static bool set(const char *function, hd_dict *d, const char *name, hd_dict_kind kind, value v)
 {
     uint64_t hash = hash_of(name);

@@ -1,7 +1,8 @@
 /* tensor_internal.h - the tensor itself, and what the layers above may do with it unrecorded.
  *
- * Invariants: refs >= 1, refs >= kept; sizes are never negative; numel is their product; every index that sizes
- * and strides reach from offset lies inside the storage; dims at and above ndim hold nothing. */
+ * Invariants: refs >= 1, refs >= kept; sizes are never negative; numel is their product; every
+ * index that sizes and strides reach from offset lies inside the storage; dims at and above ndim
+ * hold nothing. */
 #ifndef HEED_TENSOR_INTERNAL_H
 #define HEED_TENSOR_INTERNAL_H
 
@@ -86,14 +87,14 @@ static inline bool hd__is_float(int dtype)
 {
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
 }
-/* A dtype outside float32 and float64 is HD_DTYPE: "hd_log_: int64: expected float32 or float64". */
+/* Other than float32 and float64: HD_DTYPE, "hd_log_: int64: expected float32 or float64". */
 bool hd__float_arg(const char *function, const hd_tensor *x);
 
 /* dim in [-n, n) to [0, n), n = max(ndim, 1); HD_INDEX and -1 outside:
  * "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
 int hd__dim(const char *function, const hd_tensor *x, int64_t dim);
 
-/* A list of dims, normalised into a bit mask; n == 0 means all. HD_INDEX on range and repetition. */
+/* A list of dims as a bit mask; n == 0 means all. HD_INDEX when out of range or repeated. */
 bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,
                    uint32_t *mask);
 
@@ -180,15 +181,15 @@ bool hd__overlaps_itself(const hd_tensor *x);
 
 /* Strides for viewing x as sizes without a copy; false when its layout does not allow that. */
 bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);
-/* Replaces one -1 in sizes (n entries) so that the product is x's numel; errors as PyTorch's view. */
+/* Replaces one -1 in sizes (n entries) so that the product is x's numel; errs as PyTorch's view. */
 bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
                      int64_t *out);
 
 /* Bytes, text or anything without a destructor that lives in the innermost scope. */
 void *hd__scope_alloc(const char *function, size_t bytes);
 
-/* "prefix.field", or "field" when prefix is empty: the names of saved state. In the innermost scope;
- * NULL is taken by every hd_dict function. */
+/* "prefix.field", or "field" when prefix is empty: the names of saved state. In the innermost
+ * scope; NULL is taken by every hd_dict function. */
 const char *hd__field(const char *prefix, const char *field);
 
 /* Fills from g on any strides; memory order, not logical order (FACTS: fill order). No bump. */
@@ -203,7 +204,7 @@ bool hd__exponential_fill(hd_tensor *x, double lambda);
 /* Whether writing is allowed; set by autograd at start-up (leaf that requires grad). NULL: yes. */
 extern bool (*hd__write_check)(const char *function, hd_tensor *x);
 
-/* ---------------------------------------------------------------- elementwise iteration (iter.c) */
+/* ---------------------------------------------------------------- elementwise walks (iter.c) */
 
 /* Up to 4 operands walked together; operand 0 is the output. Sizes are the output's; a size-1 or
  * missing dim of an input gets stride 0. Dims are reordered by the output's strides and merged

@@ -2,15 +2,8 @@
 #include "suites.h"
 
 static Suite *(*const suites[])(void) = {
-    suite_print,
-    suite_dict,
-    suite_list,
-    suite_scope,
-    suite_shape,
-    suite_creation,
-    suite_copy,
-    suite_access,
-    suite_random,
+    suite_print,    suite_dict, suite_list,   suite_scope,  suite_shape,
+    suite_creation, suite_copy, suite_access, suite_random,
 };
 
 /* ---------------------------------------------------------------- scarce memory */

@@ -1,4 +1,4 @@
-/* strided.h - tensors of random shapes and layouts, and where their elements lie, counted naively. */
+/* strided.h - tensors of random shapes and layouts; where their elements lie, counted naively. */
 #ifndef TESTS_TENSOR_STRIDED_H
 #define TESTS_TENSOR_STRIDED_H
 
@@ -27,7 +27,7 @@ static inline int64_t place_of(const hd_tensor *x, int64_t i)
 }
 
 /* A tensor of these sizes whose dims lie in a random order, with gaps and an offset; where spread,
- * some dims are expanded (stride 0). The storage is filled with 1, 2, 3, ... as the dtype holds it. */
+ * some dims are expanded (stride 0). The storage is filled with 1, 2, 3, ... as dtypes hold it. */
 static inline hd_tensor *strided(dice *r, hd_dtype d, int ndim, const int64_t *sizes, bool spread)
 {
     int order[HD_MAX_DIMS] = {0};

@@ -84,8 +84,7 @@ START_TEST(get_and_set_refuse)
     ck_assert(isnan(hd_get(none, 0)));
     ck_error(HD_INDEX, "hd_get: index 0 at dim 0 of (0,): expected 0 to -1");
     ck_assert(!hd_set(x, 1, HD_ALL, 0));
-    ck_error(HD_INDEX,
-             "hd_set: index -9223372036854775808 at dim 0 of (3, 2): expected -3 to 2");
+    ck_error(HD_INDEX, "hd_set: index -9223372036854775808 at dim 0 of (3, 2): expected -3 to 2");
     ck_assert(!hd_set(x, INFINITY, 0, 0));
     ck_error(HD_VALUE, "hd_set: value inf: expected one that int64 can hold");
     ck_elements(x, 1, 1, 1, 1, 1, 1);

@@ -9,17 +9,30 @@
 /* PyTorch's, on x86-64: what float64 becomes as float32, int64 and bool. */
 START_TEST(float64_to_every_dtype)
 {
-    static const double from[] = {0.0,      -0.0,  1.0,   -1.0, 2.5,     -2.5,      0.3,
-                                  NAN,      INFINITY, -INFINITY, 1e10, 9.3e18, -9.3e18,
-                                  9223372036854774784.0, 1e40, -1e40, 1e-320, 9007199254740993.0};
-    static const int64_t whole[] = {
-        0, 0, 1, -1, 2, -2, 0, INT64_MIN, INT64_MIN, INT64_MIN, 10000000000, INT64_MIN, INT64_MIN,
-        9223372036854774784, INT64_MIN, INT64_MIN, 0, 9007199254740992};
+    static const double from[] = {0.0,      -0.0,
+                                  1.0,      -1.0,
+                                  2.5,      -2.5,
+                                  0.3,      NAN,
+                                  INFINITY, -INFINITY,
+                                  1e10,     9.3e18,
+                                  -9.3e18,  9223372036854774784.0,
+                                  1e40,     -1e40,
+                                  1e-320,   9007199254740993.0};
+    static const int64_t whole[] = {0,           0,
+                                    1,           -1,
+                                    2,           -2,
+                                    0,           INT64_MIN,
+                                    INT64_MIN,   INT64_MIN,
+                                    10000000000, INT64_MIN,
+                                    INT64_MIN,   9223372036854774784,
+                                    INT64_MIN,   INT64_MIN,
+                                    0,           9007199254740992};
     enum { N = sizeof from / sizeof from[0] };
     HD_SCOPE;
     hd_tensor *x = hd_from_data(HD_FLOAT64, from, N);
     hd_tensor *f = hd__cast(x, HD_FLOAT32), *i = hd__cast(x, HD_INT64), *b = hd__cast(x, HD_BOOL);
-    hd_tensor *fi = hd__cast(f, HD_INT64), *fb = hd__cast(f, HD_BOOL), *fd = hd__cast(f, HD_FLOAT64);
+    hd_tensor *fi = hd__cast(f, HD_INT64), *fb = hd__cast(f, HD_BOOL),
+              *fd = hd__cast(f, HD_FLOAT64);
     ck_assert_ptr_eq(hd__cast(x, HD_FLOAT64), x);
     for (int64_t k = 0; k < N; k++) {
         float single = (float)from[k];

@@ -110,9 +110,9 @@ START_TEST(like_another)
 {
     HD_SCOPE;
     hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 3);
-    hd_tensor *y[] = {hd_empty_like(x, HD_FLOAT64),   hd_zeros_like(x, HD_INT64),
-                      hd_ones_like(x, HD_BOOL),       hd_full_like(x, HD_FLOAT32, 4.5),
-                      hd_rand_like(x, HD_FLOAT64),    hd_randn_like(x, HD_FLOAT32)};
+    hd_tensor *y[] = {hd_empty_like(x, HD_FLOAT64), hd_zeros_like(x, HD_INT64),
+                      hd_ones_like(x, HD_BOOL),     hd_full_like(x, HD_FLOAT32, 4.5),
+                      hd_rand_like(x, HD_FLOAT64),  hd_randn_like(x, HD_FLOAT32)};
     static const int dtypes[] = {HD_FLOAT64, HD_INT64, HD_BOOL, HD_FLOAT32, HD_FLOAT64, HD_FLOAT32};
     for (int i = 0; i < 6; i++) {
         ck_assert(hd__same_shape(x, y[i]) && !hd_shares_storage(x, y[i]));
@@ -155,11 +155,9 @@ START_TEST(sizes_that_do_not_exist)
     ck_assert_ptr_null(hd_full_n(HD_FLOAT32, 1, 2, NULL));
     ck_error(HD_NULL_ARG, "hd_full: sizes is NULL");
     ck_assert_ptr_null(hd_zeros(HD_FLOAT32, big, big));
-    ck_error(HD_MEMORY,
-             "hd_zeros: (1099511627776, 1099511627776) of float32: the size overflows");
+    ck_error(HD_MEMORY, "hd_zeros: (1099511627776, 1099511627776) of float32: the size overflows");
     ck_assert_ptr_null(hd_zeros(HD_BOOL, big, big, 0)); /* as PyTorch: its strides overflow */
-    ck_error(HD_MEMORY,
-             "hd_zeros: (1099511627776, 1099511627776, 0) of bool: the size overflows");
+    ck_error(HD_MEMORY, "hd_zeros: (1099511627776, 1099511627776, 0) of bool: the size overflows");
     ck_assert_ptr_null(hd_empty(HD_FLOAT64, INT64_MAX));
     ck_error(HD_MEMORY, "hd_empty: (9223372036854775807,) of float64: the size overflows");
     ck_assert_ptr_null(hd_eye(HD_FLOAT32, -1, 3));

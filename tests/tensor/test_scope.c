@@ -77,19 +77,18 @@ END_TEST
 START_TEST(left_by_goto)
 {
     int rounds = 0;
-again:
+again : {
+    HD_SCOPE;
+    hd_ones(HD_FLOAT32, 1);
     {
         HD_SCOPE;
         hd_ones(HD_FLOAT32, 1);
-        {
-            HD_SCOPE;
-            hd_ones(HD_FLOAT32, 1);
-            if (++rounds < 4) {
-                goto again;
-            }
-            goto out;
+        if (++rounds < 4) {
+            goto again;
         }
+        goto out;
     }
+}
 out:
     ck_assert_int_eq(rounds, 4);
 }
@@ -186,8 +185,7 @@ static void *close_foreign(void *scope)
 {
     hd_ones(HD_FLOAT32, 1);
     hd_scope_close(scope);
-    ck_assert_str_eq(hd_error_message(),
-                     "hd_scope_close: not a scope that is open on this thread");
+    ck_assert_str_eq(hd_error_message(), "hd_scope_close: not a scope that is open on this thread");
     ck_assert_int_eq(hd_error_code(), HD_STATE);
     return NULL;
 }
@@ -425,8 +423,7 @@ START_TEST(wrap_refuses_and_then_releases_nothing)
     ck_assert_ptr_null(hd_wrap(HD_FLOAT32, mine, note_release, &one, 2, -1));
     ck_error(HD_SHAPE, "hd_wrap: (2, -1): expected sizes of 0 or more");
     ck_assert_ptr_null(hd_wrap(7, mine, note_release, &one, 2));
-    ck_error(HD_DTYPE,
-             "hd_wrap: dtype 7: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL");
+    ck_error(HD_DTYPE, "hd_wrap: dtype 7: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL");
     ck_assert_ptr_null(hd_wrap(HD_FLOAT32, (char *)mine + 1, note_release, &one, 1));
     ck_assert_int_eq(hd_error_code(), HD_VALUE);
     ck_assert_ptr_nonnull(strstr(hd_error_message(), "expected an address aligned for float32"));

@@ -226,14 +226,10 @@ START_TEST(contiguous_and_overlapping)
         int64_t sizes[3], strides[3];
         bool contiguous, overlaps;
     } cases[] = {
-        {0, {0}, {0}, true, false},
-        {2, {2, 3}, {3, 1}, true, false},
-        {2, {3, 2}, {1, 3}, false, false},
-        {2, {1, 3}, {50, 1}, true, false},
-        {2, {0, 3}, {1, 7}, true, false},
-        {2, {2, 3}, {0, 1}, false, true},
-        {2, {1, 3}, {0, 1}, true, false},
-        {2, {0, 3}, {1, 0}, true, false},
+        {0, {0}, {0}, true, false},        {2, {2, 3}, {3, 1}, true, false},
+        {2, {3, 2}, {1, 3}, false, false}, {2, {1, 3}, {50, 1}, true, false},
+        {2, {0, 3}, {1, 7}, true, false},  {2, {2, 3}, {0, 1}, false, true},
+        {2, {1, 3}, {0, 1}, true, false},  {2, {0, 3}, {1, 0}, true, false},
         {1, {3}, {2}, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
