@@ -10,27 +10,36 @@ import sys
 import torch
 
 import golden_attention
+import golden_data
 import golden_format
+import golden_gpt
 import golden_grads
+import golden_init
 import golden_modules
 import golden_ops
 import golden_optim
 import golden_repr
 import golden_rng
+import golden_steps
 
 FILES = {
     "native": {
         "rng": golden_rng.native,
+        "data": golden_data.write,
         "repr": golden_repr.write,
         "ops": golden_ops.write,
         "grads": golden_grads.write,
         "attention": golden_attention.native,
         "modules": golden_modules.write,
         "optim": golden_optim.write,
+        "steps": golden_steps.write,
+        "init": golden_init.write,
+        "gpt": golden_gpt.native,
     },
     "mcg31": {
         "rng": golden_rng.mcg31,
         "attention": golden_attention.mcg31,
+        "gpt": golden_gpt.mcg31,
     },
 }
 

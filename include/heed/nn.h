@@ -50,16 +50,16 @@ struct hd_module {
 /* The module's struct, zeroed, in training mode. */
 HD_API hd_module *hd_module_new(const hd_module_type *type);
 
-/* Registers under name (no dots) and sets *field, which must be a field of m's struct. t is retained;
- * HD_NONE is left in the field and adds no name (a Linear without bias). parameter: a leaf of a
- * float dtype, usually from hd_parameter. buffer: persistent ones are part of the state_dict. On
- * failure the field holds HD_NONE and hd_module_ready will fail. NULL fails as everywhere. */
+/* Registers under name (no dots) and sets *field, which must be a field of m's struct. t is
+ * retained; HD_NONE is left in the field and adds no name (a Linear without bias). parameter: a
+ * leaf of a float dtype, usually from hd_parameter. buffer: persistent ones are part of the
+ * state_dict. On failure the field holds HD_NONE and hd_module_ready will fail. NULL fails as
+ * everywhere. */
 HD_API bool hd_register_parameter(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t);
 HD_API bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
                                bool persistent);
 /* Takes child over, even on failure (then it is freed). */
-HD_API bool hd_register_module(hd_module *m, const char *name, hd_module **field,
-                               hd_module *child);
+HD_API bool hd_register_module(hd_module *m, const char *name, hd_module **field, hd_module *child);
 
 /* Ends a constructor: m, or NULL with everything freed if a registration failed. */
 HD_API hd_module *hd_module_ready(hd_module *m);
@@ -87,9 +87,13 @@ HD_API hd_list *hd_module_parameters(const hd_module *m); /* each once, in PyTor
 /* Dotted names ("heads.0.W_query.weight"), each tensor once; free with hd_dict_free. */
 HD_API hd_dict *hd_module_named_parameters(const hd_module *m);
 HD_API hd_dict *hd_module_named_buffers(const hd_module *m);
-HD_API hd_module *hd_module_get(hd_module *m, const char *name);            /* "heads.0" */
-HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name);  /* "out_proj.weight" */
+HD_API hd_module *hd_module_get(hd_module *m, const char *name);           /* "heads.0" */
+HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name); /* "out_proj.weight" */
 HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
+/* Puts t, of the same shape and dtype, where the parameter `name` is: m.out_head.weight = t. A t
+ * that is another parameter of m ties the two: state_dict has both names, lists of parameters the
+ * first alone, and its gradient is the sum. */
+HD_API bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t);
 /* Calls f for m (name "") and all below, parents first; stops when f returns false, and returns
  * what the last f returned. */
 HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user),
@@ -98,17 +102,53 @@ HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *na
 /* Detached tensors that share the module's memory, under PyTorch's names in PyTorch's order: own
  * parameters, own persistent buffers, children. Free with hd_dict_free. */
 HD_API hd_dict *hd_module_state_dict(const hd_module *m);
-/* Copies from d into the module: all or nothing. strict: names missing from d or unknown to m are an
- * error; shapes that differ always are. The message lists all of them. report (NULL: not wanted)
- * gets a string for each under its name: "missing", "unexpected" or "(2, 3), expected (2, 4)". */
-HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict,
-                                      hd_dict *report);
+/* Copies from d into the module: all or nothing. strict: names missing from d or unknown to m are
+ * an error; shapes that differ always are. The message lists all of them. report (NULL: not wanted)
+ * gets a string for each under its name: "missing", "unexpected" or "(2, 3), expected (2, 4)". Of a
+ * parameter with several names one is enough; copies that are not equal are an error. */
+HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report);
 
-HD_API bool hd_module_zero_grad(hd_module *m);                 /* drops all gradients */
-HD_API bool hd_module_requires_grad_(hd_module *m, bool on);   /* of all parameters */
-HD_API bool hd_module_to(hd_module *m, hd_dtype d);            /* float parameters and buffers */
-HD_API const char *hd_module_summary(const hd_module *m);      /* print(model)'s text, in a scope */
-HD_API bool hd_module_print(const hd_module *m);               /* that and a newline, to stdout */
+HD_API bool hd_module_zero_grad(hd_module *m);               /* drops all gradients */
+HD_API bool hd_module_requires_grad_(hd_module *m, bool on); /* of all parameters */
+HD_API bool hd_module_to(hd_module *m, hd_dtype d);          /* float parameters and buffers */
+HD_API const char *hd_module_summary(const hd_module *m);    /* print(model)'s text, in a scope */
+HD_API bool hd_module_print(const hd_module *m);             /* that and a newline, to stdout */
+
+/* ---------------------------------------------------------------- initialisation */
+
+/* torch.nn.init: each fills x in place, outside the graph, from the thread's generator with
+ * PyTorch's draws, and returns x. Fans are those of a weight (out, in, ...): its sizes times those
+ * behind; fewer than two dimensions: HD_SHAPE. */
+HD_API hd_tensor *hd_init_uniform_(hd_tensor *x, double a, double b); /* [a, b) */
+HD_API hd_tensor *hd_init_normal_(hd_tensor *x, double mean, double std);
+HD_API hd_tensor *hd_init_constant_(hd_tensor *x, double value);
+HD_API hd_tensor *hd_init_ones_(hd_tensor *x);
+HD_API hd_tensor *hd_init_zeros_(hd_tensor *x);
+/* normal(mean, std) with what lies outside [a, b], of numbers of x's own (not of deviations),
+ * redrawn */
+HD_API hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b);
+/* std = gain sqrt(2 / (fan_in + fan_out)); uniform in +-sqrt(3) std
+ * Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural
+ * networks" */
+HD_API hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain);
+HD_API hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain);
+
+typedef enum hd_fan { HD_FAN_IN = 0, HD_FAN_OUT = 1 } hd_fan;
+
+/* std = hd_calculate_gain(nonlinearity, a) / sqrt(fan); uniform in +-sqrt(3) std; an x without
+ * elements is left as it is
+ * He, Zhang, Ren and Sun 2015, "Delving Deep into Rectifiers" */
+HD_API hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode,
+                                           const char *nonlinearity);
+HD_API hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode,
+                                          const char *nonlinearity);
+/* gain Q, of rows or columns that are orthonormal: the QR factor of a normal (out, rest) matrix
+ * Saxe, McClelland and Ganguli 2013, "Exact solutions to the nonlinear dynamics of learning in deep
+ * linear neural networks" */
+HD_API hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain);
+/* linear, conv1d ..., sigmoid: 1; tanh: 5/3; relu: sqrt(2); selu: 3/4;
+ * leaky_relu: sqrt(2 / (1 + param^2)), of slope 0.01 when param is NaN. NaN on error */
+HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 
 /* ---------------------------------------------------------------- layers */
 
@@ -130,8 +170,8 @@ HD_API hd_module *hd_gelu_new(const char *approximate); /* "none" or "tanh" */
 HD_API hd_module *hd_sequential_n(int64_t n, hd_module *const *modules);
 HD_API hd_module *hd_module_list_n(int64_t n, hd_module *const *modules);
 HD_API bool hd_module_list_append(hd_module *list, hd_module *child); /* to either of the two */
-HD_API int64_t hd_module_list_len(const hd_module *list);            /* -1 on error */
-HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);    /* i < 0 from the end */
+HD_API int64_t hd_module_list_len(const hd_module *list);             /* -1 on error */
+HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);     /* i < 0 from the end */
 #define hd_sequential(...) hd_sequential_n(HD__ITEMS(hd_module *, __VA_ARGS__))
 #define hd_module_list(...) hd_module_list_n(HD__ITEMS(hd_module *, __VA_ARGS__))
 
@@ -154,13 +194,42 @@ HD_API hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_ou
 HD_API hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                               double dropout, int64_t num_heads, bool qkv_bias);
 
-/* Keeps the attention weights (after dropout) of the last forward, detached: of SelfAttention v1 and
- * v2 (n, n), CausalAttention (b, n, n), MultiHeadAttention (b, num_heads, n, n). Writes to the
+/* Keys and values of the tokens that a MultiHeadAttention has seen, so that the next ones need no
+ * others: generating a text costs one token's work a token. One for each layer; room for a batch of
+ * the module's context_length, of its dtype at the time. Used by one thread at a time; freed before
+ * or after the module, which it does not hold. */
+typedef struct hd_kv_cache hd_kv_cache;
+HD_API hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch);
+HD_API void hd_kv_cache_free(hd_kv_cache *c);                  /* takes NULL */
+HD_API int64_t hd_kv_cache_len(const hd_kv_cache *c);          /* tokens seen; -1 on error */
+HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* forgets all but the first len */
+
+/* x (batch, num_tokens, d_in), the tokens that follow those in c: what hd_forward gives for them
+ * behind the others, without a gradient; c has them then too. On failure c stays as it is. */
+HD_API hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c);
+
+/* Keeps the attention weights (after dropout) of the last forward, detached: of SelfAttention v1
+ * and v2 (n, n), CausalAttention (b, n, n), MultiHeadAttention (b, num_heads, n, n). Writes to the
  * module: not for a module that several threads run. */
 HD_API bool hd_attention_keep_weights(hd_module *m, bool keep);
 HD_API hd_tensor *hd_attention_weights(const hd_module *m); /* HD_NONE before the first */
 
-/* ---------------------------------------------------------------- attention: torch.nn's packed one */
+/* ---------------------------------------------------------------- blocks */
+
+/* layers = Sequential(Linear(emb_dim, hidden_dim), GELU(tanh), Linear(hidden_dim, emb_dim)) */
+HD_API hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim);
+
+/* A pre-norm block, (b, num_tokens, emb_dim) to the same:
+ *     x = x + drop_shortcut(att(norm1(x)));  x = x + drop_shortcut(ff(norm2(x)))
+ * of any four modules, which it takes over (even on failure), children att, ff, norm1, norm2 and
+ * drop_shortcut. In a call's arguments C constructs in any order: make what draws weights before.
+ * Raschka, "Build a Large Language Model (From Scratch)", listing 4.6 */
+HD_API hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *norm1,
+                                           hd_module *norm2, double drop_rate);
+/* As hd_forward of the tokens that follow those in c; att is a MultiHeadAttention. */
+HD_API hd_tensor *hd_transformer_block_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c);
+
+/* ---------------------------------------------------------------- attention: torch.nn's packed */
 
 typedef struct hd_multihead_attention_options {
     size_t size;

@@ -2,6 +2,7 @@
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -31,4 +32,10 @@ bool hd__probability_arg(const char *function, const char *arg, double p)
     }
     hd_error_set(HD_VALUE, "%s: %s %g: expected a number from 0 to 1", function, arg, p);
     return false;
+}
+
+bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b)
+{
+    return hd_ndim(a) == hd_ndim(b) &&
+           memcmp(hd_sizes(a), hd_sizes(b), (size_t)hd_ndim(a) * sizeof(int64_t)) == 0;
 }

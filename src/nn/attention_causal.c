@@ -113,55 +113,56 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
 
 /* ---------------------------------------------------------------- MultiHeadAttention */
 
-typedef struct multi_head_attention {
-    hd__attention base;
-    hd_module *W_query, *W_key, *W_value, *out_proj, *dropout;
-    hd_tensor *mask; /* (context_length, context_length), buffer */
-    int64_t d_out, num_heads, head_dim;
-} multi_head_attention;
-
-static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
+hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x)
 {
-    multi_head_attention *m = (multi_head_attention *)self;
-    if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
+    if (!x) {
         return NULL;
     }
-    int64_t b = hd_size(x, 0), num_tokens = hd_size(x, 1); /* x (b, num_tokens, d_in) */
+    x = hd_view(x, hd_size(x, 0), hd_size(x, 1), m->num_heads, m->head_dim);
+    return hd_transpose(x, 1, 2);
+}
 
-    hd_tensor *keys = hd_forward(m->W_key, x); /* (b, num_tokens, d_out) */
-    hd_tensor *queries = hd_forward(m->W_query, x);
-    hd_tensor *values = hd_forward(m->W_value, x);
-
-    keys = hd_view(keys, b, num_tokens, m->num_heads, m->head_dim);
-    values = hd_view(values, b, num_tokens, m->num_heads, m->head_dim);
-    queries = hd_view(queries, b, num_tokens, m->num_heads, m->head_dim);
-
-    keys = hd_transpose(keys, 1, 2); /* (b, num_heads, num_tokens, head_dim) */
-    queries = hd_transpose(queries, 1, 2);
-    values = hd_transpose(values, 1, 2);
-
+hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor *keys,
+                      hd_tensor *values, int64_t first)
+{
     hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, 2, 3));
     if (!attn_scores) {
         return NULL;
     }
-    hd_tensor *mask_bool = hd_to(m->mask, HD_BOOL);
-    mask_bool = hd_slice(hd_slice(mask_bool, 0, 0, num_tokens), 1, 0, num_tokens);
-    attn_scores = hd_masked_fill_(attn_scores, mask_bool, -INFINITY);
+    int64_t b = hd_size(queries, 0), num_tokens = hd_size(queries, 2), n = first + num_tokens;
+    hd_tensor *mask = hd_slice(hd_slice(m->mask, 0, first, n), 1, 0, n); /* (num_tokens, n) */
+    attn_scores = hd_masked_fill_(attn_scores, hd_to(mask, HD_BOOL), -INFINITY);
 
     hd_tensor *attn_weights =
         hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
     attn_weights = hd_forward(m->dropout, attn_weights);
     attn_weights =
-        hd__keep_weights(self, attn_weights); /* (b, num_heads, num_tokens, num_tokens) */
+        hd__keep_weights(&m->base.base, attn_weights); /* (b, num_heads, num_tokens, n) */
 
     hd_tensor *context_vec = hd_transpose(hd_matmul(attn_weights, values), 1, 2);
-
     context_vec = hd_view(hd_contiguous(context_vec), b, num_tokens, m->d_out);
-    return hd_forward(m->out_proj, context_vec); /* (b, num_tokens, d_out) */
+    return hd_forward(m->out_proj, context_vec);
 }
 
-const hd_module_type hd__multi_head_attention_type = HD_MODULE_TYPE(
-    multi_head_attention, "MultiHeadAttention", multi_head_attention_forward, hd__attention_free);
+static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
+{
+    hd__multi_head_attention *m = (hd__multi_head_attention *)self;
+    if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
+        return NULL;
+    }
+    hd_tensor *keys = hd_forward(m->W_key, x); /* x (b, num_tokens, d_in); (b, num_tokens, d_out) */
+    hd_tensor *queries = hd_forward(m->W_query, x);
+    hd_tensor *values = hd_forward(m->W_value, x);
+
+    keys = hd__split_heads(m, keys); /* (b, num_heads, num_tokens, head_dim) */
+    queries = hd__split_heads(m, queries);
+    values = hd__split_heads(m, values);
+    return hd__attend(m, queries, keys, values, 0); /* (b, num_tokens, d_out) */
+}
+
+const hd_module_type hd__multi_head_attention_type =
+    HD_MODULE_TYPE(hd__multi_head_attention, "MultiHeadAttention", multi_head_attention_forward,
+                   hd__attention_free);
 
 static bool divides(const char *function, int64_t d_out, int64_t num_heads)
 {
@@ -188,7 +189,7 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
     if (!m) {
         return NULL;
     }
-    multi_head_attention *self = (multi_head_attention *)m;
+    hd__multi_head_attention *self = (hd__multi_head_attention *)m;
     self->d_out = d_out;
     self->num_heads = num_heads;
     self->head_dim = d_out / num_heads;

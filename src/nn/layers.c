@@ -39,8 +39,7 @@ static const hd_module_type linear_type =
 const hd_module_type hd__packed_out_proj_type =
     HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
 
-/* Both bounds are 1 / sqrt(in); the weight's goes through kaiming_uniform_(a=sqrt(5)), whose
- * rounding in double shows. */
+/* Both bounds are 1 / sqrt(in), the weight's by way of kaiming_uniform_, whose rounding shows. */
 hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_t out_features,
                          bool bias)
 {
@@ -51,15 +50,13 @@ hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_
     }
     m->in_features = in_features;
     m->out_features = out_features;
-    double root = sqrt((double)(in_features > 0 ? in_features : 1));
-    double weight_bound = sqrt(3.0) * (sqrt(2.0 / (1 + sqrt(5.0) * sqrt(5.0))) / root);
-    double bias_bound = in_features > 0 ? 1 / root : 0;
-    hd_tensor *w =
-        hd_uniform_(hd_empty(HD_FLOAT32, out_features, in_features), -weight_bound, weight_bound);
+    hd_tensor *w = hd_init_kaiming_uniform_(hd_empty(HD_FLOAT32, out_features, in_features),
+                                            sqrt(5.0), HD_FAN_IN, "leaky_relu");
     hd_register_parameter(&m->base, "weight", &m->weight, hd_parameter(w, true));
     hd_tensor *b = HD_NONE;
     if (bias) {
-        b = hd_uniform_(hd_empty(HD_FLOAT32, out_features), -bias_bound, bias_bound);
+        double bound = in_features > 0 ? 1 / sqrt((double)in_features) : 0;
+        b = hd_uniform_(hd_empty(HD_FLOAT32, out_features), -bound, bound);
         b = hd_parameter(b, true);
     }
     hd_register_parameter(&m->base, "bias", &m->bias, b);

@@ -128,27 +128,27 @@ static bool add_entry(hd_module *m, const char *name, hd__entry e)
 }
 
 /* t as a parameter: a leaf of a float dtype, and meant as one. */
-static bool parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
+static bool parameter_ok(const char *function, const hd_module *m, const char *name,
+                         const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        hd_error_set(HD_DTYPE,
-                     "hd_register_parameter: %s: \"%s\" is %s: expected float32 or float64",
+        hd_error_set(HD_DTYPE, "%s: %s: \"%s\" is %s: expected float32 or float64", function,
                      m->type->name, name, hd_dtype_name(d));
         return false;
     }
     if (!hd_is_leaf(t)) {
         hd_error_set(HD_GRAD,
-                     "hd_register_parameter: %s: \"%s\" %s is the result of an operation: "
+                     "%s: %s: \"%s\" %s is the result of an operation: "
                      "expected a leaf (hd_parameter makes one)",
-                     m->type->name, name, HD__DIMS(t));
+                     function, m->type->name, name, HD__DIMS(t));
         return false;
     }
     if (!hd_is_parameter(t) && !hd_requires_grad(t)) {
         hd_error_set(HD_VALUE,
-                     "hd_register_parameter: %s: \"%s\" %s is a plain tensor: expected a parameter "
+                     "%s: %s: \"%s\" %s is a plain tensor: expected a parameter "
                      "(hd_parameter makes one)",
-                     m->type->name, name, HD__DIMS(t));
+                     function, m->type->name, name, HD__DIMS(t));
         return false;
     }
     return true;
@@ -162,7 +162,7 @@ static bool register_tensor(const char *function, hd_module *m, const char *name
     }
     bool placed = hd__given(function, "name", name) && field_ok(function, m, name, field);
     bool ok = placed && name_ok(function, m, name) && hd__given(function, "t", t) &&
-              (t == HD_NONE || kind != HD__PARAMETER || parameter_ok(m, name, t));
+              (t == HD_NONE || kind != HD__PARAMETER || parameter_ok(function, m, name, t));
     if (ok && t != HD_NONE) {
         ok = add_entry(m, name, (hd__entry){.kind = kind, .tensor = field});
     }
@@ -183,6 +183,31 @@ bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_te
 {
     return register_tensor("hd_register_buffer", m, name, field, t,
                            persistent ? HD__BUFFER : HD__TRANSIENT);
+}
+
+bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
+{
+    const char *function = "hd_module_set_parameter";
+    if (!hd__given(function, "m", m) || !hd__given(function, "name", name) ||
+        !hd__tensor_given(function, "t", t)) {
+        return false;
+    }
+    const hd__entry *e = hd__find(m, name, HD__PARAMETER);
+    if (!e) {
+        hd_error_set(HD_VALUE, "%s: %s has no parameter \"%s\"", function, m->type->name, name);
+        return false;
+    }
+    const hd_tensor *old = *e->tensor;
+    if (!parameter_ok(function, m, name, t)) {
+        return false;
+    }
+    if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__same_sizes(t, old)) {
+        hd_error_set(HD_SHAPE, "%s: %s: \"%s\": %s %s for %s %s: expected the same", function,
+                     m->type->name, name, hd_dtype_name(hd_dtype_of(t)), HD__DIMS(t),
+                     hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
+        return false;
+    }
+    return hd_assign(e->tensor, t);
 }
 
 /* May child be freed by this call? Not one that somebody else frees, nor one that holds m. */

@@ -401,18 +401,15 @@ static bool options_ok(const char *name, int64_t embed_dim, int64_t num_heads,
     return true;
 }
 
-/* (rows, cols) by xavier_uniform_ */
 static hd_tensor *xavier_weight(int64_t rows, int64_t cols)
 {
-    double bound = sqrt(3.0) * sqrt(2.0 / (double)(rows + cols));
-    return hd_parameter(hd_uniform_(hd_empty(HD_FLOAT32, rows, cols), -bound, bound), true);
+    return hd_parameter(hd_init_xavier_uniform_(hd_empty(HD_FLOAT32, rows, cols), 1), true);
 }
 
-/* bias_k and bias_v (1, 1, E) by xavier_normal_, whose fans are E and E */
+/* bias_k and bias_v */
 static hd_tensor *xavier_bias(int64_t e)
 {
-    double std = sqrt(2.0 / (double)(e + e));
-    return hd_parameter(hd_normal_(hd_empty(HD_FLOAT32, 1, 1, e), 0, std), true);
+    return hd_parameter(hd_init_xavier_normal_(hd_empty(HD_FLOAT32, 1, 1, e), 1), true);
 }
 
 /* Draws, and registers, in PyTorch's orders: out_proj is drawn first. */

@@ -51,6 +51,8 @@ bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t 
 /* "hd_dropout_new: p 1.5: expected a number from 0 to 1" */
 bool hd__probability_arg(const char *function, const char *arg, double p);
 
+bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
+
 #define HD__DIMS(x) HD__SIZES(hd_ndim(x), hd_sizes(x))
 
 /* ---------------------------------------------------------------- what is inside */
@@ -101,6 +103,21 @@ bool hd__attention_args(const char *function, int64_t d_in, int64_t d_out, int64
                         double dropout, int64_t num_heads);
 /* triu(ones(n, n), diagonal=1): one where a token must not look */
 hd_tensor *hd__causal_mask(int64_t n);
+
+typedef struct hd__multi_head_attention {
+    hd__attention base;
+    hd_module *W_query, *W_key, *W_value, *out_proj, *dropout;
+    hd_tensor *mask; /* (context_length, context_length), buffer */
+    int64_t d_out, num_heads, head_dim;
+} hd__multi_head_attention;
+
+/* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
+hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x);
+/* Attention and out_proj for tokens first, first + 1, ...: queries (b, num_heads, num_tokens,
+ * head_dim), keys and values (b, num_heads, first + num_tokens, head_dim); gives
+ * (b, num_tokens, d_out). */
+hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor *keys,
+                      hd_tensor *values, int64_t first);
 
 extern const hd_module_type hd__self_attention_v1_type, hd__self_attention_v2_type,
     hd__causal_attention_type, hd__multi_head_attention_type;

@@ -30,17 +30,22 @@ hd_dict *hd_module_state_dict(const hd_module *m)
 
 /* ---------------------------------------------------------------- loading */
 
-/* What does not fit: the message's three lists, and the caller's report. */
+/* What does not fit: the message's lists, and the caller's report. */
 typedef struct problems {
-    hd__text missing, unexpected, shapes;
+    hd__text missing, unexpected, shapes, unequal;
     hd_dict *report; /* NULL: not wanted */
     bool failed;     /* the report could not be written */
 } problems;
 
+static size_t bytes_of(const hd_tensor *x)
+{
+    return (size_t)(hd_numel(x) * hd_dtype_size(hd_dtype_of(x)));
+}
+
 static void note(problems *p, hd__text *list, const char *name, const char *what)
 {
     hd__text_format(list, "%s\"%s\"", list->len ? ", " : "", name);
-    if (list == &p->shapes) {
+    if (list == &p->shapes || list == &p->unequal) {
         hd__text_format(list, " is %s", what);
     }
     if (p->report && !hd_dict_set_string(p->report, name, what)) {
@@ -48,23 +53,32 @@ static void note(problems *p, hd__text *list, const char *name, const char *what
     }
 }
 
-static bool same_sizes(const hd_tensor *a, const hd_tensor *b)
+/* Has d one of the other names of item's tensor? */
+static bool has_other_name(const hd_dict *d, const hd__items *items, const hd__item *item)
 {
-    return hd_ndim(a) == hd_ndim(b) &&
-           memcmp(hd_sizes(a), hd_sizes(b), (size_t)hd_ndim(a) * sizeof(int64_t)) == 0;
+    for (int64_t i = 0; i < items->n; i++) {
+        if (*items->v[i].field == *item->field &&
+            hd_dict_kind_of(d, items->v[i].name) != HD_DICT_MISSING) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The tensor to copy from into item, contiguous and of its dtype; NULL: there is none. */
-static hd_tensor *source_of(const hd_dict *d, const hd__item *item, problems *p)
+static hd_tensor *source_of(const hd_dict *d, const hd__items *items, const hd__item *item,
+                            problems *p)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, item->name);
     hd_tensor *x = *item->field;
     if (kind == HD_DICT_MISSING) {
-        note(p, &p->missing, item->name, "missing");
+        if (!has_other_name(d, items, item)) {
+            note(p, &p->missing, item->name, "missing");
+        }
         return NULL;
     }
     hd_tensor *t = kind == HD_DICT_TENSOR ? hd_dict_get(d, item->name) : NULL;
-    if (!t || !same_sizes(t, x)) {
+    if (!t || !hd__same_sizes(t, x)) {
         hd__text what = {0};
         hd__text_format(&what, "%s, expected %s", t ? HD__DIMS(t) : "no tensor", HD__DIMS(x));
         note(p, &p->shapes, item->name, what.failed ? "mis-shaped" : what.s);
@@ -73,6 +87,24 @@ static hd_tensor *source_of(const hd_dict *d, const hd__item *item, problems *p)
     }
     hd_tensor *y = hd_contiguous(hd_to(t, hd_dtype_of(x)));
     return y && hd_shares_storage(y, x) ? hd_clone(y) : y;
+}
+
+/* A shared parameter has a source under each of its names, of the same bytes. */
+static void note_unequal(const hd__items *items, hd_tensor *const *sources, problems *p)
+{
+    for (int64_t i = 0; i < items->n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            if (*items->v[i].field != *items->v[j].field || !sources[i] || !sources[j] ||
+                memcmp(hd_data(sources[i]), hd_data(sources[j]), bytes_of(sources[i])) == 0) {
+                continue;
+            }
+            hd__text what = {0};
+            hd__text_format(&what, "unequal to \"%s\", which is the same tensor here",
+                            items->v[j].name);
+            note(p, &p->unequal, items->v[i].name, what.failed ? "unequal" : what.s);
+            hd_free(what.s);
+        }
+    }
 }
 
 static void note_unexpected(const hd_module *m, const hd_dict *d, problems *p)
@@ -88,20 +120,23 @@ static void note_unexpected(const hd_module *m, const hd_dict *d, problems *p)
 /* "missing "a"; unexpected "b", "c"; "d" is (2, 3), expected (2, 4)" */
 static bool report_error(const hd_module *m, const problems *p)
 {
+    const struct {
+        const char *before;
+        const hd__text *list;
+    } parts[] = {
+        {"missing ", &p->missing},
+        {"unexpected ", &p->unexpected},
+        {"", &p->shapes},
+        {"", &p->unequal},
+    };
     hd__text text = {0};
-    if (p->missing.len) {
-        hd__text_format(&text, "missing ");
-        hd__text_add(&text, p->missing.s, p->missing.len);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].list->len) {
+            hd__text_format(&text, "%s%s", text.len ? "; " : "", parts[i].before);
+            hd__text_add(&text, parts[i].list->s, parts[i].list->len);
+        }
     }
-    if (p->unexpected.len) {
-        hd__text_format(&text, "%sunexpected ", text.len ? "; " : "");
-        hd__text_add(&text, p->unexpected.s, p->unexpected.len);
-    }
-    if (p->shapes.len) {
-        hd__text_format(&text, "%s", text.len ? "; " : "");
-        hd__text_add(&text, p->shapes.s, p->shapes.len);
-    }
-    bool only_shapes = !p->missing.len && !p->unexpected.len;
+    bool only_shapes = !p->missing.len && !p->unexpected.len && !p->unequal.len;
     if (!text.failed) {
         hd_error_set(only_shapes ? HD_SHAPE : HD_VALUE, "hd_module_load_state_dict: %s: %s",
                      m->type->name, text.s);
@@ -112,8 +147,10 @@ static bool report_error(const hd_module *m, const problems *p)
 
 static bool is_fitting(const hd_module *m, bool strict, const problems *p)
 {
-    bool failed = p->failed || p->missing.failed || p->unexpected.failed || p->shapes.failed;
-    if (!failed && (p->shapes.len || (strict && (p->missing.len || p->unexpected.len)))) {
+    bool failed = p->failed || p->missing.failed || p->unexpected.failed || p->shapes.failed ||
+                  p->unequal.failed;
+    bool wrong = p->shapes.len || p->unequal.len;
+    if (!failed && (wrong || (strict && (p->missing.len || p->unexpected.len)))) {
         return report_error(m, p);
     }
     return !failed;
@@ -125,8 +162,7 @@ static bool write_all(const hd__items *items, hd_tensor *const *sources)
     bool ok = true;
     for (int64_t i = 0; i < items->n && ok; i++) {
         const hd_tensor *y = sources[i];
-        ok = !y || hd_copy_from(*items->v[i].field, hd_data(y),
-                                (size_t)(hd_numel(y) * hd_dtype_size(hd_dtype_of(y))));
+        ok = !y || hd_copy_from(*items->v[i].field, hd_data(y), bytes_of(y));
     }
     return ok;
 }
@@ -145,7 +181,10 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     bool ok = hd__collect(m, HD__PARAMETER | HD__BUFFER, false, &found);
     hd_tensor **sources = ok ? hd_alloc((size_t)(found.n + 1) * sizeof(hd_tensor *)) : NULL;
     for (int64_t i = 0; sources && i < found.n; i++) {
-        sources[i] = source_of(d, &found.v[i], &p);
+        sources[i] = source_of(d, &found, &found.v[i], &p);
+    }
+    if (sources) {
+        note_unequal(&found, sources, &p);
     }
     note_unexpected(m, d, &p);
     ok = sources && is_fitting(m, strict, &p) && hd_error_count() == failures &&
@@ -154,6 +193,7 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     hd_free(p.missing.s);
     hd_free(p.unexpected.s);
     hd_free(p.shapes.s);
+    hd_free(p.unequal.s);
     hd__items_free(&found);
     return ok;
 }

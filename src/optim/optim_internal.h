@@ -1,7 +1,8 @@
-/* optim_internal.h - what every optimizer has in common.
+/* optim_internal.h - what the files of optim share.
  *
- * A slot is one parameter with its state: named tensors and a count of steps. The options are the
- * type's own. */
+ * An optimizer is a row of slots, one a parameter with its state, and of groups, which own the
+ * slots in turn and have options each. Options are described by tables, so that checking, saving
+ * and comparing them is written once. */
 #ifndef HEED_OPTIM_INTERNAL_H
 #define HEED_OPTIM_INTERNAL_H
 
@@ -9,40 +10,134 @@
 #include "heed/optim.h"
 #include "tensor/kernels/optim.h"
 
+/* ---------------------------------------------------------------- options */
+
+typedef enum hd__range {
+    HD__NOT_NEGATIVE,  /* double: 0 or more */
+    HD__POSITIVE,      /* above 0 */
+    HD__BELOW_ONE,     /* 0 or more, below 1 */
+    HD__FROM_0_TO_1,   /* with both ends */
+    HD__ABOVE_0_TO_1,  /* without 0 */
+    HD__NUMBER,        /* not NaN */
+    HD__FLAG,          /* bool */
+    HD__CHOICE,        /* an enum of 0 and 1 */
+    HD__COUNT,         /* int64: 0 or more */
+    HD__POSITIVE_COUNT /* 1 or more */
+} hd__range;
+
+typedef struct hd__option {
+    const char *name;
+    size_t offset; /* in the options' struct */
+    hd__range range;
+} hd__option;
+
+/* A table of options ends with a row of zeros. */
+#define HD__OPTION(type, field, limits)                                                            \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(type, field), .range = limits                           \
+    }
+
+/* The option's field in an options struct. */
+double *hd__option_double(const hd__option *option, const void *options);
+
+/* "hd_sgd_new: lr -1: expected 0 or more" */
+bool hd__option_ok(const char *function, const hd__option *option, const void *options);
+bool hd__options_ok(const char *function, const hd__option *table, const void *options);
+bool hd__options_size(const char *function, const char *name, size_t size, size_t want,
+                      const char *defaults);
+
+/* "PREFIX.list.i.field" ("PREFIX.field" when list is NULL) in t; NULL when there is no memory. */
+const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i,
+                    const char *field);
+
+/* All options of a table but lr, under hd__key(..., name): written, and compared with d's. */
+bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
+                      const hd__option *table, const void *options);
+bool hd__options_equal(const char *function, const hd_dict *d, const char *prefix, const char *list,
+                       int64_t i, const hd__option *table, const void *options);
+/* Is d's number, d's text under this key the expected one? "hd_optim_load: 'o.params' is 2: ..." */
+bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want);
+bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want);
+
+/* Saving and loading have their arguments; saving: and no error stands. */
+bool hd__save_args(const char *function, const void *object, const char *name, const hd_dict *d,
+                   const char *prefix);
+bool hd__load_args(const char *function, const void *object, const char *name, const hd_dict *d,
+                   const char *prefix);
+
+/* ---------------------------------------------------------------- optimizers */
+
 enum { HD__STATES = 3 };
 
 typedef struct hd__slot {
-    hd_tensor *p; /* held */
-    hd_tensor
-        *state[HD__STATES]; /* dense, of p's shape and dtype, held; NULL until the first step */
+    hd_tensor *p;                 /* held */
+    int64_t group;                /* the number of its group */
+    hd_tensor *state[HD__STATES]; /* dense, of p's shape and dtype, held; NULL until needed */
+    bool fresh;                   /* a state was made for the coming step */
     int64_t steps;
 } hd__slot;
 
+typedef union hd__optim_options {
+    size_t size;
+    hd_sgd_options sgd;
+    hd_adam_options adam; /* and AdamW */
+    hd_rmsprop_options rmsprop;
+    hd_adagrad_options adagrad;
+} hd__optim_options;
+
+typedef struct hd__group {
+    hd__optim_options given;
+    hd__optim_options now; /* given, with the lr and momentum that were set since */
+} hd__group;
+
 typedef struct hd__optim_type {
-    int (*n_states)(const hd_optim *o);
+    const char *name;     /* "AdamW" */
+    const char *function; /* "hd_adamw_new" */
+    const char *defaults; /* "hd_adamw_defaults" */
+    size_t options_size;
+    const hd__option *options;  /* lr is the first */
+    const hd__option *momentum; /* what a one-cycle schedule moves; NULL: nothing */
+    bool (*options_ok)(const char *function, const hd__optim_options *o); /* or NULL */
+    const char *states[HD__STATES];                                       /* PyTorch's names */
+    unsigned (*uses)(const hd__optim_options *o); /* bit k: state k is needed */
+    double (*start)(const hd__optim_options *o);  /* what a state begins with; NULL: 0 */
     /* Updates run's n elements; slot->steps counts this step already. Called for parts of a
      * parameter, on any thread. */
-    void (*update)(const hd_optim *o, const hd__slot *slot, const hdk_step *run, int64_t n,
+    void (*update)(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run, int64_t n,
                    hd_dtype d);
 } hd__optim_type;
 
 struct hd_optim {
     const hd__optim_type *type;
-    double lr;
-    union {
-        hd_sgd_options sgd;
-        hd_adamw_options adamw;
-    } options;
-    int64_t n;
+    int64_t n, room;
     hd__slot *slots;
+    int64_t n_groups, groups_room;
+    hd__group *groups;
 };
 
-/* An optimizer of type without options, or NULL when the list is not one of distinct parameters. */
-hd_optim *hd__optim_new(const char *function, const hd__optim_type *type, const hd_list *parameters,
-                        double lr);
+/* An optimizer with one group, or NULL when the list is not one of distinct parameters or an option
+ * is out of its range. */
+hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
-/* value in [0, ...): "hd_sgd_new: lr -1: expected 0 or more" */
-bool hd__not_negative(const char *function, const char *option, double value);
-bool hd__options_size(const char *function, size_t size, size_t want, const char *defaults);
+static inline double *hd__lr(const hd_optim *o, int64_t group)
+{
+    return hd__option_double(&o->type->options[0], &o->groups[group].now);
+}
+
+/* Do several of x's elements share memory? */
+bool hd__is_expanded(const hd_tensor *x);
+
+/* ---------------------------------------------------------------- walking elements */
+
+enum { HD__GRAIN = 32768 };
+
+/* n elements in a row, from the `element`-th (row-major) on: those of tensor k begin at at[k] and
+ * are strides[k] apart, counted in elements. */
+typedef void (*hd__run)(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
+                        void *arg);
+
+/* Calls run for all elements of one or two (b NULL) tensors of a shape: on several threads, each
+ * run but the last a multiple of HD__GRAIN long, where both are contiguous; else row by row. */
+void hd__walk(const hd_tensor *a, const hd_tensor *b, hd__run run, void *arg);
 
 #endif

@@ -104,8 +104,8 @@ double distance(const hd_tensor *a, const hd_tensor *b)
 /* ---------------------------------------------------------------- running */
 
 static Suite *(*const suites[])(void) = {
-    suite_module,    suite_forward, suite_state,  suite_summary, suite_layers,
-    suite_attention, suite_packed,  suite_claims, suite_threads,
+    suite_module,    suite_forward, suite_state,  suite_summary, suite_layers, suite_init,
+    suite_attention, suite_packed,  suite_claims, suite_threads, suite_blocks,
 };
 
 int main(void)

@@ -11,6 +11,8 @@ Suite *suite_forward(void);
 Suite *suite_state(void);
 Suite *suite_summary(void);
 Suite *suite_layers(void);
+Suite *suite_init(void);
+Suite *suite_blocks(void);
 Suite *suite_attention(void);
 Suite *suite_packed(void);
 Suite *suite_claims(void);

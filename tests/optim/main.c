@@ -32,7 +32,8 @@ Suite *suite_of(const char *name, const TTest *const *tests, size_t n)
     return s;
 }
 
-static Suite *(*const suites[])(void) = {suite_golden, suite_step, suite_options};
+static Suite *(*const suites[])(void) = {suite_golden, suite_step,   suite_options,
+                                         suite_groups, suite_resume, suite_clip};
 
 int main(void)
 {

@@ -9,6 +9,9 @@
 Suite *suite_golden(void);
 Suite *suite_step(void);
 Suite *suite_options(void);
+Suite *suite_groups(void);
+Suite *suite_resume(void);
+Suite *suite_clip(void);
 
 /* A suite of one case, whose tests leak nothing. */
 Suite *suite_of(const char *name, const TTest *const *tests, size_t n);

@@ -1,93 +1,200 @@
-/* test_golden.c - twenty steps of every option against PyTorch's: tests/golden/optim.txt. */
-#include "suites.h"
+/* test_golden.c - steps of every option against PyTorch's: twenty, each one compared, in optim.txt,
+ * and a hundred, also under every schedule, in steps.txt; clipping. */
+#include "cases.h"
 
-#include "../golden_reader.h"
-
-static hd_optim *sgd(const golden_case *c, const hd_list *parameters)
+/* The largest |value| of a record, for tolerances. */
+static double largest(const golden_record *r)
 {
-    hd_sgd_options o = hd_sgd_defaults();
-    o.lr = golden_double(c, "lr", o.lr);
-    o.momentum = golden_double(c, "momentum", o.momentum);
-    o.dampening = golden_double(c, "dampening", o.dampening);
-    o.weight_decay = golden_double(c, "weight_decay", o.weight_decay);
-    o.nesterov = golden_int(c, "nesterov", o.nesterov);
-    o.maximize = golden_int(c, "maximize", o.maximize);
-    return hd_sgd_new(parameters, &o);
+    double top = 0;
+    for (int64_t i = 0; i < r->numel; i++) {
+        top = fmax(top, fabs(r->d[i]));
+    }
+    return top;
 }
 
-static hd_optim *adamw(const golden_case *c, const hd_list *parameters)
+/* x's elements are r's from `from` on, to tolerance of r's largest. */
+static void ck_near(const hd_tensor *x, const golden_record *r, int64_t from, double tolerance,
+                    const char *name)
 {
-    hd_adamw_options o = hd_adamw_defaults();
-    const golden_record *betas = golden_get(c, "betas");
-    o.lr = golden_double(c, "lr", o.lr);
-    o.beta1 = betas ? betas->d[0] : o.beta1;
-    o.beta2 = betas ? betas->d[1] : o.beta2;
-    o.eps = golden_double(c, "eps", o.eps);
-    o.weight_decay = golden_double(c, "weight_decay", o.weight_decay);
-    o.amsgrad = golden_int(c, "amsgrad", o.amsgrad);
-    o.maximize = golden_int(c, "maximize", o.maximize);
-    return hd_adamw_new(parameters, &o);
+    for (int64_t i = 0; i < hd_numel(x); i++) {
+        double got = element_at(x, i), want = r->d[from + i];
+        ck_assert_msg(fabs(got - want) <= tolerance * largest(r),
+                      "%s: value %lld is %.17g, expected %.17g", name, (long long)(from + i), got,
+                      want);
+    }
 }
 
-/* (2, 3) of the record's values from `from` on */
-static hd_tensor *tensor_of(const golden_record *r, int64_t from)
-{
-    hd_tensor *x = hd_from_data(HD_FLOAT64, r->d + from, 2, 3);
-    return r->type == GOLDEN_F32 ? hd_to(x, HD_FLOAT32) : x;
-}
+/* ---------------------------------------------------------------- optimizers */
 
-/* x by other strides: the transposed of a copy of its transposed */
-static hd_tensor *strided(hd_tensor *x)
-{
-    return hd_t(hd_contiguous(hd_t(x)));
-}
-
+/* Steps as many as there are gradients; `out` holds the parameter after every `every`-th. */
 static void run(const golden_file *f, const golden_case *c, bool strided_parameter,
                 bool strided_grad)
 {
     HD_SCOPE;
     const golden_record *out = golden_get(c, "out");
     bool f32 = out->type == GOLDEN_F32;
-    const golden_case *given = golden_find(f, f32 ? "gradients_f32" : "gradients_f64");
-    const golden_record *start = golden_get(given, "start"), *grads = golden_get(given, "grads");
-    hd_tensor *x = tensor_of(start, 0);
-    hd_tensor *p = hd_parameter(strided_parameter ? strided(x) : x, true);
-    const hd_list *parameters = hd_list_of(p);
-    bool is_sgd = strcmp(golden_text(c, "class", ""), "SGD") == 0;
-    hd_optim *o = is_sgd ? sgd(c, parameters) : adamw(c, parameters);
+    const golden_case *given = case_gradients(f, out->type);
+    const golden_record *grads = golden_get(given, "grads");
+    hd_tensor *x = case_tensor(golden_get(given, "start"), 0);
+    hd_tensor *p = hd_parameter(strided_parameter ? restrided(x) : x, true);
+    hd_optim *o = case_optim(c, hd_list_of(p));
     ck_assert_msg(o != NULL, "%s: %s", c->name, hd_error_message());
-    double largest = 0;
-    for (int64_t i = 0; i < out->numel; i++) {
-        largest = fmax(largest, fabs(out->d[i]));
-    }
-    for (int64_t k = 0; k < 20; k++) {
-        hd_tensor *g = tensor_of(grads, 6 * k);
-        ck_assert(hd_set_grad(p, strided_grad ? strided(g) : g));
+    int64_t steps = grads->sizes[0], every = steps / out->sizes[0];
+    for (int64_t k = 0; k < steps; k++) {
+        hd_tensor *g = case_tensor(grads, 6 * k);
+        ck_assert(hd_set_grad(p, strided_grad ? restrided(g) : g));
         ck_assert_msg(hd_optim_step(o), "%s: %s", c->name, hd_error_message());
-        for (int64_t i = 0; i < 6; i++) {
-            double got = element_at(p, i), want = out->d[6 * k + i];
-            ck_assert_msg(fabs(got - want) <= (f32 ? 1e-6 : 1e-12) * largest,
-                          "%s: step %lld, element %lld is %.17g, expected %.17g", c->name,
-                          (long long)k, (long long)i, got, want);
+        if ((k + 1) % every == 0) {
+            ck_near(p, out, 6 * (k / every), f32 ? (steps > 20 ? 1e-5 : 1e-6) : 1e-12, c->name);
         }
     }
     hd_optim_free(o);
 }
 
-START_TEST(twenty_steps)
+static void run_all(const char *path, int expected)
 {
-    golden_file *f = golden_read(GOLDEN_DIR "/optim.txt");
+    golden_file *f = golden_read(path);
     ck_assert_ptr_nonnull(f);
     int found = 0;
     for (int k = 0; k < f->count; k++) {
-        if (golden_get(&f->cases[k], "out")) {
-            run(f, &f->cases[k], false, false);
-            run(f, &f->cases[k], true, false);
-            run(f, &f->cases[k], false, true);
+        const golden_case *c = &f->cases[k];
+        if (golden_get(c, "out") && !golden_get(c, "schedule")) {
+            run(f, c, false, false);
+            run(f, c, true, false);
+            run(f, c, false, true);
             found++;
         }
     }
-    ck_assert_int_eq(found, 32);
+    ck_assert_int_eq(found, expected);
+    golden_free(f);
+}
+
+START_TEST(twenty_steps)
+{
+    run_all(GOLDEN_DIR "/optim.txt", 32);
+}
+END_TEST
+
+START_TEST(a_hundred_steps)
+{
+    run_all(GOLDEN_DIR "/steps.txt", 42);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- schedules */
+
+static void ck_lr(const golden_case *c, const hd_optim *o, int64_t k)
+{
+    const golden_record *lrs = golden_get(c, "lrs"); /* (101, 2) */
+    for (int64_t i = 0; i < 2; i++) {
+        double got = hd_optim_group_lr(o, i), want = lrs->d[2 * k + i];
+        ck_assert_msg(fabs(got - want) <= 1e-12 * fabs(want),
+                      "%s: lr %lld of group %lld is %.17g, expected %.17g", c->name, (long long)k,
+                      (long long)i, got, want);
+    }
+}
+
+static void run_schedule(const golden_file *f, const golden_case *c)
+{
+    HD_SCOPE;
+    const golden_case *given = case_gradients(f, GOLDEN_F64);
+    const golden_record *grads = golden_get(given, "grads"), *start = golden_get(given, "start");
+    const golden_record *out = golden_get(c, "out"); /* (10, 2, 2, 3) */
+    hd_tensor *p[2];
+    for (int i = 0; i < 2; i++) {
+        p[i] = hd_parameter(case_tensor(start, 0), true);
+    }
+    hd_optim *o = case_two_groups(c, p[0], p[1]);
+    hd_schedule *s = case_schedule(c, o);
+    ck_assert_msg(s != NULL, "%s: %s", c->name, hd_error_message());
+    for (int64_t k = 0; k < 100; k++) {
+        ck_lr(c, o, k);
+        for (int i = 0; i < 2; i++) {
+            ck_assert(hd_set_grad(p[i], case_tensor(grads, 6 * k)));
+        }
+        ck_assert_msg(hd_optim_step(o) && hd_schedule_step(s), "%s: %s", c->name,
+                      hd_error_message());
+        for (int i = 0; i < 2 && k % 10 == 9; i++) {
+            ck_near(p[i], out, 12 * (k / 10) + 6 * i, 1e-11, c->name);
+        }
+    }
+    ck_lr(c, o, 100);
+    ck_assert_int_eq(hd_schedule_steps(s), 100);
+    hd_schedule_free(s);
+    hd_optim_free(o);
+}
+
+START_TEST(schedules)
+{
+    golden_file *f = golden_read(GOLDEN_DIR "/steps.txt");
+    ck_assert_ptr_nonnull(f);
+    int found = 0;
+    for (int k = 0; k < f->count; k++) {
+        if (golden_get(&f->cases[k], "schedule")) {
+            run_schedule(f, &f->cases[k]);
+            found++;
+        }
+    }
+    ck_assert_int_eq(found, 15);
+    golden_free(f);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- clipping */
+
+static hd_tensor *tensor_of(const golden_record *r)
+{
+    hd_tensor *x = hd_from_data_n(HD_FLOAT64, r->d, r->ndim, r->sizes);
+    return r->type == GOLDEN_F32 ? hd_to(x, HD_FLOAT32) : x;
+}
+
+static hd_tensor *with_grad(hd_tensor *g)
+{
+    hd_tensor *p = hd_parameter(hd_zeros_like(g, hd_dtype_of(g)), true);
+    ck_assert(hd_set_grad(p, g));
+    return p;
+}
+
+static void run_clip(const golden_case *c, bool strided)
+{
+    HD_SCOPE;
+    hd_list *parameters = hd_list_n(0, NULL);
+    for (int k = 0; k < 3; k++) {
+        hd_tensor *g = tensor_of(golden_get(c, "in%d", k));
+        hd_list_append(parameters, with_grad(strided && k == 0 ? restrided(g) : g));
+    }
+    hd_dtype d = hd_dtype_of(hd_list_get(parameters, 0));
+    hd_list_append(parameters, hd_parameter(hd_ones(d, 4), true)); /* without a gradient */
+    hd_list_append(parameters, with_grad(hd_zeros(d, 0, 2)));
+    double max_norm = golden_double(c, "max_norm", NAN), tolerance = d == HD_FLOAT32 ? 1e-6 : 1e-14;
+    if (max_norm < 0) {
+        ck_assert(hd_clip_grad_value_(parameters, -max_norm));
+    } else {
+        double norm =
+            hd_clip_grad_norm_(parameters, max_norm, golden_double(c, "norm_type", NAN), true);
+        double want = golden_double(c, "norm", NAN);
+        ck_assert_msg(fabs(norm - want) <= tolerance * want, "%s: norm %.17g, expected %.17g",
+                      c->name, norm, want);
+    }
+    for (int k = 0; k < 3; k++) {
+        const golden_record *out = golden_get(c, "out%d", k);
+        ck_near(hd_grad(hd_list_get(parameters, k)), out, 0, tolerance, c->name);
+    }
+}
+
+START_TEST(clipping)
+{
+    golden_file *f = golden_read(GOLDEN_DIR "/steps.txt");
+    ck_assert_ptr_nonnull(f);
+    int found = 0;
+    for (int k = 0; k < f->count; k++) {
+        if (golden_get(&f->cases[k], "norm_type")) {
+            run_clip(&f->cases[k], false);
+            run_clip(&f->cases[k], true);
+            found++;
+        }
+    }
+    ck_assert_int_eq(found, 34);
     golden_free(f);
 }
 END_TEST
@@ -96,6 +203,9 @@ Suite *suite_golden(void)
 {
     const TTest *const tests[] = {
         twenty_steps,
+        a_hundred_steps,
+        schedules,
+        clipping,
     };
     return SUITE("golden", tests);
 }

@@ -43,17 +43,42 @@ START_TEST(adamw_options)
 }
 END_TEST
 
+START_TEST(the_others_options)
+{
+    HD_SCOPE;
+    hd_list *list = hd_list_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    refuses(adam, o.beta2 = 1, "hd_adam_new: beta2 1: expected 0 or more, below 1");
+    refuses(adam, o.size = 8, "hd_adam_new: o->size 8: expected 56, as of hd_adam_defaults()");
+    refuses(rmsprop, o.lr = NAN, "hd_rmsprop_new: lr nan: expected 0 or more");
+    refuses(rmsprop, o.alpha = -1, "hd_rmsprop_new: alpha -1: expected 0 or more");
+    refuses(rmsprop, o.eps = -1, "hd_rmsprop_new: eps -1: expected 0 or more");
+    refuses(rmsprop, o.momentum = -1, "hd_rmsprop_new: momentum -1: expected 0 or more");
+    refuses(rmsprop, o.weight_decay = -1, "hd_rmsprop_new: weight_decay -1: expected 0 or more");
+    refuses(rmsprop, o.size = 8,
+            "hd_rmsprop_new: o->size 8: expected 56, as of hd_rmsprop_defaults()");
+    refuses(adagrad, o.lr = -1, "hd_adagrad_new: lr -1: expected 0 or more");
+    refuses(adagrad, o.lr_decay = -1, "hd_adagrad_new: lr_decay -1: expected 0 or more");
+    refuses(adagrad, o.initial_accumulator_value = NAN,
+            "hd_adagrad_new: initial_accumulator_value nan: expected 0 or more");
+    refuses(adagrad, o.weight_decay = -1, "hd_adagrad_new: weight_decay -1: expected 0 or more");
+    refuses(adagrad, o.eps = -1, "hd_adagrad_new: eps -1: expected 0 or more");
+}
+END_TEST
+
 START_TEST(defaults_are_pytorchs)
 {
     HD_SCOPE;
     hd_list *list = hd_list_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
-    hd_optim *sgd = hd_sgd_new(list, NULL), *adamw = hd_adamw_new(list, NULL);
-    ck_assert_double_eq(hd_optim_lr(sgd), 1e-3);
-    ck_assert_double_eq(hd_optim_lr(adamw), 1e-3);
+    hd_optim *made[] = {hd_sgd_new(list, NULL), hd_adamw_new(list, NULL), hd_adam_new(list, NULL),
+                        hd_rmsprop_new(list, NULL), hd_adagrad_new(list, NULL)};
+    static const double lr[] = {1e-3, 1e-3, 1e-3, 1e-2, 1e-2};
+    for (int i = 0; i < 5; i++) {
+        ck_assert_double_eq(hd_optim_lr(made[i]), lr[i]);
+        hd_optim_free(made[i]);
+    }
     hd_adamw_options o = hd_adamw_defaults();
     ck_assert(o.beta1 == 0.9 && o.beta2 == 0.999 && o.eps == 1e-8 && o.weight_decay == 1e-2);
-    hd_optim_free(sgd);
-    hd_optim_free(adamw);
+    ck_assert_double_eq(hd_adam_defaults().weight_decay, 0);
 }
 END_TEST
 
@@ -110,7 +135,8 @@ END_TEST
 Suite *suite_options(void)
 {
     const TTest *const tests[] = {
-        sgd_options, adamw_options, defaults_are_pytorchs, parameters, learning_rate,
+        sgd_options,           adamw_options, the_others_options,
+        defaults_are_pytorchs, parameters,    learning_rate,
     };
     return SUITE("options", tests);
 }

@@ -1,16 +1,16 @@
-/* optim.h - one optimizer step over n elements of a parameter. */
+/* optim.h - one optimizer step over n elements of a parameter; norms and clipping of gradients. */
 #ifndef HEED_KERNELS_OPTIM_H
 #define HEED_KERNELS_OPTIM_H
 
 #include "tensor/kernels/kernels.h"
 
-/* What a step changes and reads. p and g are any strided arrays; the states are dense. Strides in
- * elements. */
+/* What a step changes and reads. p and g are any strided arrays; the states are dense, or NULL
+ * where the options need none. Strides in elements. */
 typedef struct hdk_step {
     void *p;
     const void *g;
     int64_t p_stride, g_stride;
-    void *state[3]; /* SGD: v; AdamW: m, v, the largest v (amsgrad) */
+    void *state[3]; /* SGD: v; Adam: m, v, the largest v; RMSprop: s, v, m; Adagrad: s */
 } hdk_step;
 
 typedef struct hdk_sgd {
@@ -19,19 +19,44 @@ typedef struct hdk_sgd {
     bool first; /* v takes the gradient */
 } hdk_sgd;
 
-typedef struct hdk_adamw {
-    double decay; /* 1 - lr weight_decay */
+typedef struct hdk_adam {
+    double decay;        /* of the parameter: 1 - lr weight_decay for AdamW, 1 for Adam */
+    double weight_decay; /* times the parameter, added to the gradient: 0 for AdamW */
     double one_minus_beta1, beta2, one_minus_beta2, eps;
     double step_size;   /* lr / (1 - beta1^t) */
     double correction2; /* sqrt(1 - beta2^t) */
-    bool amsgrad, maximize;
-} hdk_adamw;
+    bool maximize;
+} hdk_adam;
+
+typedef struct hdk_rmsprop {
+    double lr, alpha, one_minus_alpha, eps, weight_decay, momentum;
+    bool maximize;
+} hdk_rmsprop;
+
+typedef struct hdk_adagrad {
+    double lr; /* decayed */
+    double eps, weight_decay;
+    bool maximize;
+} hdk_adagrad;
 
 struct hdk_optim {
     void (*sgd_f32)(const hdk_step *s, int64_t n, const hdk_sgd *o);
     void (*sgd_f64)(const hdk_step *s, int64_t n, const hdk_sgd *o);
-    void (*adamw_f32)(const hdk_step *s, int64_t n, const hdk_adamw *o);
-    void (*adamw_f64)(const hdk_step *s, int64_t n, const hdk_adamw *o);
+    void (*adam_f32)(const hdk_step *s, int64_t n, const hdk_adam *o);
+    void (*adam_f64)(const hdk_step *s, int64_t n, const hdk_adam *o);
+    void (*rmsprop_f32)(const hdk_step *s, int64_t n, const hdk_rmsprop *o);
+    void (*rmsprop_f64)(const hdk_step *s, int64_t n, const hdk_rmsprop *o);
+    void (*adagrad_f32)(const hdk_step *s, int64_t n, const hdk_adagrad *o);
+    void (*adagrad_f64)(const hdk_step *s, int64_t n, const hdk_adagrad *o);
+
+    /* *sum with n elements more: the sum of |x|^p (p 0: how many are not 0), the largest |x| for p
+     * INFINITY, the least for -INFINITY; NaN stays. */
+    void (*norm_f32)(const void *x, int64_t stride, int64_t n, double p, double *sum);
+    void (*norm_f64)(const void *x, int64_t stride, int64_t n, double p, double *sum);
+    void (*scale_f32)(void *x, int64_t stride, int64_t n, double a); /* x *= a */
+    void (*scale_f64)(void *x, int64_t stride, int64_t n, double a);
+    void (*clamp_f32)(void *x, int64_t stride, int64_t n, double a); /* into [-a, a]; NaN stays */
+    void (*clamp_f64)(void *x, int64_t stride, int64_t n, double a);
 };
 HDK_FAMILY(hdk_optim)
 

@@ -1,0 +1,148 @@
+/* attention_cached.c - MultiHeadAttention one piece of a text after another: the keys and values of
+ * the tokens before are kept, in tensors that have room for all. */
+#include "nn/nn_internal.h"
+
+#include <inttypes.h>
+
+struct hd_kv_cache {
+    const hd_module *attention; /* whose it is; not held */
+    hd_tensor *keys, *values;   /* (b, num_heads, context_length, head_dim), held */
+    int64_t len;                /* tokens that are there */
+};
+
+/* ---------------------------------------------------------------- the cache */
+
+static bool attention_arg(const char *function, const char *name, const hd_module *m)
+{
+    if (!hd__given(function, name, m)) {
+        return false;
+    }
+    if (m->type != &hd__multi_head_attention_type) {
+        hd_error_set(HD_VALUE, "%s: %s: expected a MultiHeadAttention", function, m->type->name);
+        return false;
+    }
+    return true;
+}
+
+hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
+{
+    const char *function = "hd_kv_cache_new";
+    if (!attention_arg(function, "attention", attention) ||
+        !hd__size_arg(function, "batch", batch, 0)) {
+        return NULL;
+    }
+    HD_SCOPE;
+    const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
+    hd_dtype d = hd_dtype_of(hd_module_get_parameter(m->W_key, "weight"));
+    int64_t context_length = hd_size(m->mask, 0);
+    hd_kv_cache *c = hd__alloc_zeroed(sizeof *c);
+    if (!c) {
+        return NULL;
+    }
+    c->attention = attention;
+    c->keys = hd_retain(hd_empty(d, batch, m->num_heads, context_length, m->head_dim));
+    c->values = hd_retain(hd_empty(d, batch, m->num_heads, context_length, m->head_dim));
+    if (!c->keys || !c->values) {
+        hd_kv_cache_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void hd_kv_cache_free(hd_kv_cache *c)
+{
+    if (!c || (void *)c == (void *)HD_NONE) {
+        return;
+    }
+    hd_release(c->keys);
+    hd_release(c->values);
+    hd_free(c);
+}
+
+int64_t hd_kv_cache_len(const hd_kv_cache *c)
+{
+    return hd__given("hd_kv_cache_len", "c", c) ? c->len : -1;
+}
+
+bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
+{
+    if (!hd__given("hd_kv_cache_truncate", "c", c)) {
+        return false;
+    }
+    if (len < 0 || len > c->len) {
+        hd_error_set(HD_VALUE, "hd_kv_cache_truncate: len %" PRId64 ": expected 0 to %" PRId64, len,
+                     c->len);
+        return false;
+    }
+    c->len = len;
+    return true;
+}
+
+/* ---------------------------------------------------------------- attention */
+
+static bool arguments_ok(const char *function, const hd_module *m, const hd_tensor *x,
+                         const hd_kv_cache *c)
+{
+    if (!attention_arg(function, "m", m) || !hd__tensor_given(function, "x", x) ||
+        !hd__given(function, "c", c)) {
+        return false;
+    }
+    if (c->attention != m) {
+        hd_error_set(HD_VALUE, "%s: c was made for another MultiHeadAttention", function);
+        return false;
+    }
+    int64_t b = hd_size(c->keys, 0), context_length = hd_size(c->keys, 2);
+    if (hd_ndim(x) != 3 || hd_size(x, 0) != b) {
+        hd_error_set(HD_SHAPE, "%s: x %s: expected (%" PRId64 ", num_tokens, d_in)", function,
+                     HD__DIMS(x), b);
+        return false;
+    }
+    if (hd_size(x, 1) > context_length - c->len) {
+        hd_error_set(HD_SHAPE,
+                     "%s: x %s behind %" PRId64 " tokens: more than context_length %" PRId64,
+                     function, HD__DIMS(x), c->len, context_length);
+        return false;
+    }
+    return true;
+}
+
+/* The cached ones (b, num_heads, len + num_tokens, head_dim), these tokens' (..., num_tokens, ...)
+ * behind. */
+static hd_tensor *append(const hd_kv_cache *c, hd_tensor *cached, hd_tensor *x)
+{
+    if (!x) {
+        return NULL;
+    }
+    if (hd_dtype_of(x) != hd_dtype_of(cached)) {
+        return hd_error_set(HD_DTYPE, "hd_multi_head_attention_cached: %s: expected %s, as c has",
+                            hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(cached)));
+    }
+    int64_t num_tokens = hd_size(x, 2);
+    if (!hd_copy_(hd_narrow(cached, 2, c->len, num_tokens), x)) {
+        return NULL;
+    }
+    return hd_narrow(cached, 2, 0, c->len + num_tokens);
+}
+
+static hd_tensor *run(hd__multi_head_attention *m, hd_tensor *x, const hd_kv_cache *c)
+{
+    hd_tensor *keys = hd__split_heads(m, hd_forward(m->W_key, x));
+    hd_tensor *queries = hd__split_heads(m, hd_forward(m->W_query, x));
+    hd_tensor *values = hd__split_heads(m, hd_forward(m->W_value, x));
+    keys = append(c, c->keys, keys);
+    values = append(c, c->values, values);
+    return hd__attend(m, queries, keys, values, c->len);
+}
+
+hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)
+{
+    if (!arguments_ok("hd_multi_head_attention_cached", m, x, c) || !hd_forward_begin(m)) {
+        return NULL;
+    }
+    HD_NO_GRAD;
+    hd_tensor *y = hd_forward_end(m, run((hd__multi_head_attention *)m, x, c));
+    if (y) {
+        c->len += hd_size(x, 1);
+    }
+    return y;
+}

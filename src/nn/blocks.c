@@ -1,0 +1,119 @@
+/* blocks.c - what a GPT is stacked of: the feed-forward net and the pre-norm transformer block. */
+#include "nn/nn_internal.h"
+
+/* ---------------------------------------------------------------- FeedForward */
+
+typedef struct feed_forward {
+    hd_module base;
+    hd_module *layers;
+} feed_forward;
+
+static hd_tensor *feed_forward_forward(hd_module *self, hd_tensor *x)
+{
+    return hd_forward(((feed_forward *)self)->layers, x);
+}
+
+static const hd_module_type feed_forward_type =
+    HD_MODULE_TYPE(feed_forward, "FeedForward", feed_forward_forward);
+
+hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
+{
+    if (!hd__size_arg("hd_feed_forward_new", "emb_dim", emb_dim, 0) ||
+        !hd__size_arg("hd_feed_forward_new", "hidden_dim", hidden_dim, 0)) {
+        return NULL;
+    }
+    hd_module *self = hd_module_new(&feed_forward_type);
+    if (!self) {
+        return NULL;
+    }
+    hd_module *layers = hd_sequential_n(0, NULL);
+    hd_register_module(self, "layers", &((feed_forward *)self)->layers, layers);
+    bool ok = layers && hd_module_list_append(layers, hd_linear_new(emb_dim, hidden_dim, true)) &&
+              hd_module_list_append(layers, hd_gelu_new("tanh")) &&
+              hd_module_list_append(layers, hd_linear_new(hidden_dim, emb_dim, true));
+    if (!ok) {
+        hd_module_free(self);
+        return NULL;
+    }
+    return hd_module_ready(self);
+}
+
+/* ---------------------------------------------------------------- TransformerBlock */
+
+typedef struct transformer_block {
+    hd_module base;
+    hd_module *att, *ff, *norm1, *norm2, *drop_shortcut;
+} transformer_block;
+
+/* x + drop_shortcut(y), x and y (b, num_tokens, emb_dim) */
+static hd_tensor *add_shortcut(const transformer_block *m, hd_tensor *x, hd_tensor *y)
+{
+    return hd_add(hd_forward(m->drop_shortcut, y), x);
+}
+
+static hd_tensor *transformer_block_forward(hd_module *self, hd_tensor *x)
+{
+    transformer_block *m = (transformer_block *)self;
+    x = add_shortcut(m, x, hd_forward(m->att, hd_forward(m->norm1, x)));
+    return add_shortcut(m, x, hd_forward(m->ff, hd_forward(m->norm2, x)));
+}
+
+static const hd_module_type transformer_block_type =
+    HD_MODULE_TYPE(transformer_block, "TransformerBlock", transformer_block_forward);
+
+static void free_all(int n, hd_module *const *parts)
+{
+    for (int i = 0; i < n; i++) {
+        if (parts[i] && !parts[i]->priv->parent) {
+            hd_module_free(parts[i]);
+        }
+    }
+}
+
+hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *norm1,
+                                    hd_module *norm2, double drop_rate)
+{
+    const char *const names[] = {"att", "ff", "norm1", "norm2"};
+    hd_module *const parts[] = {att, ff, norm1, norm2};
+    bool ok = true;
+    for (int i = 0; i < 4 && ok; i++) {
+        ok = hd__given("hd_transformer_block_new", names[i], parts[i]);
+    }
+    hd_module *self = ok ? hd_module_new(&transformer_block_type) : NULL;
+    if (!self) {
+        free_all(4, parts);
+        return NULL;
+    }
+    transformer_block *m = (transformer_block *)self;
+    hd_register_module(self, "att", &m->att, att);
+    hd_register_module(self, "ff", &m->ff, ff);
+    hd_register_module(self, "norm1", &m->norm1, norm1);
+    hd_register_module(self, "norm2", &m->norm2, norm2);
+    hd_register_module(self, "drop_shortcut", &m->drop_shortcut, hd_dropout_new(drop_rate, false));
+    return hd_module_ready(self);
+}
+
+hd_tensor *hd_transformer_block_cached(hd_module *self, hd_tensor *x, hd_kv_cache *c)
+{
+    const char *function = "hd_transformer_block_cached";
+    if (!hd__given(function, "m", self) || !hd__tensor_given(function, "x", x) ||
+        !hd__given(function, "c", c)) {
+        return NULL;
+    }
+    if (self->type != &transformer_block_type) {
+        return hd_error_set(HD_VALUE, "%s: %s: expected a TransformerBlock", function,
+                            self->type->name);
+    }
+    if (!hd_forward_begin(self)) {
+        return NULL;
+    }
+    HD_NO_GRAD;
+    transformer_block *m = (transformer_block *)self;
+    int64_t seen = hd_kv_cache_len(c);
+    x = add_shortcut(m, x, hd_multi_head_attention_cached(m->att, hd_forward(m->norm1, x), c));
+    x = hd_forward_end(self, add_shortcut(m, x, hd_forward(m->ff, hd_forward(m->norm2, x))));
+    if (!x) {
+        hd_kv_cache_truncate(c, seen);
+    }
+    return x;
+}

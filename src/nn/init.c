@@ -1,0 +1,297 @@
+/* init.c - torch.nn.init: fills of a tensor, outside the graph, by PyTorch's formulas and draws.
+ *
+ * Bounds and deviations are computed in double, in PyTorch's order of operations, whose rounding
+ * shows in the float32 weights. */
+#include "nn/nn_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- plain fills */
+
+hd_tensor *hd_init_uniform_(hd_tensor *x, double a, double b)
+{
+    HD_NO_GRAD;
+    return hd__tensor_given("hd_init_uniform_", "x", x) ? hd_uniform_(x, a, b) : NULL;
+}
+
+hd_tensor *hd_init_normal_(hd_tensor *x, double mean, double std)
+{
+    HD_NO_GRAD;
+    return hd__tensor_given("hd_init_normal_", "x", x) ? hd_normal_(x, mean, std) : NULL;
+}
+
+hd_tensor *hd_init_constant_(hd_tensor *x, double value)
+{
+    HD_NO_GRAD;
+    return hd__tensor_given("hd_init_constant_", "x", x) ? hd_fill_(x, value) : NULL;
+}
+
+hd_tensor *hd_init_ones_(hd_tensor *x)
+{
+    HD_NO_GRAD;
+    return hd__tensor_given("hd_init_ones_", "x", x) ? hd_fill_(x, 1) : NULL;
+}
+
+hd_tensor *hd_init_zeros_(hd_tensor *x)
+{
+    HD_NO_GRAD;
+    return hd__tensor_given("hd_init_zeros_", "x", x) ? hd_fill_(x, 0) : NULL;
+}
+
+/* ---------------------------------------------------------------- truncated normal */
+
+/* Phi */
+static double normal_cdf(double x)
+{
+    return (1 + erf(x / sqrt(2.0))) / 2;
+}
+
+static bool all_false(hd_tensor *mask)
+{
+    hd_tensor *any = hd_any(mask);
+    return any && hd_item_int(any) == 0;
+}
+
+/* Whole new normal tensors, taken where the one before is outside. */
+static bool redraw_outside(hd_tensor *x, double mean, double std, double a, double b)
+{
+    hd_tensor *fresh = hd_clone(x); /* x's order in memory, which is that of the draws */
+    bool ok = fresh && hd_normal_(x, mean, std);
+    while (ok) {
+        HD_SCOPE;
+        hd_tensor *outside = hd_logical_or(hd_lt_scalar(x, a), hd_gt_scalar(x, b));
+        if (!outside || all_false(outside)) {
+            return outside != NULL;
+        }
+        ok = hd_normal_(fresh, mean, std) && hd_copy_(x, hd_where(outside, fresh, x));
+    }
+    return false;
+}
+
+/* Is log v > -0.5 ((c - mean) / std)^2 - peak, the candidate c refused? Draws v into v. */
+static hd_tensor *refused(hd_tensor *c, hd_tensor *v, double mean, double std, double peak)
+{
+    hd_tensor *density = hd_div_scalar(hd_sub_scalar(c, mean), std);
+    density = hd_sub_scalar(hd_mul_scalar(hd_pow_scalar(density, 2), -0.5), peak);
+    return hd_gt(hd_log(hd_uniform_(v, 0, 1)), density);
+}
+
+/* Candidates from a uniform distribution over [a, b], accepted by their density. */
+static bool accept_by_density(hd_tensor *x, double mean, double std, double a, double b)
+{
+    double mode = fmax(a, fmin(mean, b)),
+           peak = -0.5 * ((mode - mean) / std * ((mode - mean) / std));
+    hd_tensor *c = hd_clone(x), *v = hd_clone(x);
+    if (!c || !v || !hd_uniform_(x, a, b)) {
+        return false;
+    }
+    hd_tensor *pending = refused(x, v, mean, std, peak);
+    bool ok = pending != NULL;
+    while (ok && !all_false(pending)) {
+        HD_SCOPE;
+        ok = hd_uniform_(c, a, b) && hd_copy_(x, hd_where(pending, c, x)) &&
+             hd_copy_(pending, hd_logical_and(pending, refused(c, v, mean, std, peak)));
+    }
+    return ok;
+}
+
+static bool truncation_ok(double mean, double std, double a, double b)
+{
+    if (isfinite(mean) && isfinite(std) && std > 0 && a <= b) {
+        return true;
+    }
+    hd_error_set(
+        HD_VALUE,
+        "hd_init_trunc_normal_: mean %g, std %g, a %g, b %g: expected numbers, std above 0 "
+        "and a <= b",
+        mean, std, a, b);
+    return false;
+}
+
+hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b)
+{
+    if (!hd__tensor_given("hd_init_trunc_normal_", "x", x) || !truncation_ok(mean, std, a, b)) {
+        return NULL;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    double p = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
+    bool ok = p > 0.3 ? redraw_outside(x, mean, std, a, b) : accept_by_density(x, mean, std, a, b);
+    return ok ? x : NULL;
+}
+
+/* ---------------------------------------------------------------- by fan */
+
+typedef struct fans {
+    double in, out;
+} fans;
+
+/* weight (out, in, ...): each times the sizes behind */
+static bool fans_of(const char *function, const hd_tensor *x, fans *f)
+{
+    if (!hd__tensor_given(function, "x", x)) {
+        return false;
+    }
+    if (hd_ndim(x) < 2) {
+        hd_error_set(HD_SHAPE, "%s: x %s: expected two dimensions or more", function, HD__DIMS(x));
+        return false;
+    }
+    double field = 1;
+    for (int d = 2; d < hd_ndim(x); d++) {
+        field *= (double)hd_size(x, d);
+    }
+    *f = (fans){(double)hd_size(x, 1) * field, (double)hd_size(x, 0) * field};
+    return true;
+}
+
+static bool xavier_std(const char *function, const hd_tensor *x, double gain, double *std)
+{
+    fans f;
+    if (!fans_of(function, x, &f)) {
+        return false;
+    }
+    if (f.in + f.out == 0) {
+        hd_error_set(HD_SHAPE, "%s: x %s: expected a fan above 0", function, HD__DIMS(x));
+        return false;
+    }
+    *std = gain * sqrt(2.0 / (f.in + f.out));
+    return true;
+}
+
+hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
+{
+    double std;
+    if (!xavier_std("hd_init_xavier_uniform_", x, gain, &std)) {
+        return NULL;
+    }
+    double bound = sqrt(3.0) * std;
+    return hd_init_uniform_(x, -bound, bound);
+}
+
+hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain)
+{
+    double std;
+    return xavier_std("hd_init_xavier_normal_", x, gain, &std) ? hd_init_normal_(x, 0, std) : NULL;
+}
+
+double hd_calculate_gain(const char *nonlinearity, double param)
+{
+    static const struct {
+        const char *name;
+        double gain;
+    } gains[] = {
+        {"linear", 1},           {"conv1d", 1},           {"conv2d", 1},  {"conv3d", 1},
+        {"conv_transpose1d", 1}, {"conv_transpose2d", 1}, {"sigmoid", 1}, {"tanh", 5.0 / 3},
+        {"conv_transpose3d", 1}, {"selu", 3.0 / 4},
+    };
+    if (!hd__given("hd_calculate_gain", "nonlinearity", nonlinearity)) {
+        return NAN;
+    }
+    for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
+        if (strcmp(gains[i].name, nonlinearity) == 0) {
+            return gains[i].gain;
+        }
+    }
+    if (strcmp(nonlinearity, "relu") == 0) {
+        return sqrt(2.0);
+    }
+    if (strcmp(nonlinearity, "leaky_relu") == 0) {
+        double slope = isnan(param) ? 0.01 : param;
+        return sqrt(2.0 / (1 + slope * slope));
+    }
+    hd_error_set(HD_VALUE,
+                 "hd_calculate_gain: nonlinearity \"%s\": expected linear, conv1d, conv2d, conv3d, "
+                 "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
+                 "leaky_relu or selu",
+                 nonlinearity);
+    return NAN;
+}
+
+static bool kaiming_std(const char *function, const hd_tensor *x, double a, hd_fan mode,
+                        const char *nonlinearity, double *std)
+{
+    fans f;
+    if (!hd__given(function, "nonlinearity", nonlinearity)) {
+        return false;
+    }
+    if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {
+        hd_error_set(HD_VALUE, "%s: mode %d: expected HD_FAN_IN or HD_FAN_OUT", function,
+                     (int)mode);
+        return false;
+    }
+    double gain = hd_calculate_gain(nonlinearity, a);
+    if (isnan(gain) || !fans_of(function, x, &f)) {
+        return false;
+    }
+    *std = gain / sqrt(mode == HD_FAN_IN ? f.in : f.out);
+    return true;
+}
+
+hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
+{
+    double std;
+    if (x && x != HD_NONE && hd_numel(x) == 0) {
+        return x;
+    }
+    if (!kaiming_std("hd_init_kaiming_uniform_", x, a, mode, nonlinearity, &std)) {
+        return NULL;
+    }
+    double bound = sqrt(3.0) * std;
+    return hd_init_uniform_(x, -bound, bound);
+}
+
+hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
+{
+    double std;
+    if (x && x != HD_NONE && hd_numel(x) == 0) {
+        return x;
+    }
+    bool ok = kaiming_std("hd_init_kaiming_normal_", x, a, mode, nonlinearity, &std);
+    return ok ? hd_init_normal_(x, 0, std) : NULL;
+}
+
+/* ---------------------------------------------------------------- orthogonal */
+
+/* Makes the rows of a (n, m), n <= m, float64, orthonormal in turn. Each one loses its part along
+ * those before it twice, which leaves rounding only (Giraud, Langou and Rozloznik 2005), and keeps
+ * its direction: the factor R of such a QR has a positive diagonal. */
+static bool orthonormal_rows(hd_tensor *a)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < hd_size(a, 0) && ok; i++) {
+        HD_SCOPE;
+        hd_tensor *row = hd_select(a, 0, i), *before = hd_narrow(a, 0, 0, i); /* (m,), (i, m) */
+        for (int pass = 0; pass < 2 && i > 0 && ok; pass++) {
+            ok = hd_sub_(row, hd_matmul(hd_matmul(before, row), before)) != NULL;
+        }
+        ok = ok && hd_div_(row, hd_sqrt(hd_dot(row, row))) != NULL;
+    }
+    return ok;
+}
+
+hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
+{
+    if (!hd__tensor_given("hd_init_orthogonal_", "x", x)) {
+        return NULL;
+    }
+    if (hd_ndim(x) < 2) {
+        return hd_error_set(HD_SHAPE, "hd_init_orthogonal_: x %s: expected two dimensions or more",
+                            HD__DIMS(x));
+    }
+    if (hd_numel(x) == 0) {
+        return x;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    int64_t rows = hd_size(x, 0), cols = hd_numel(x) / rows;
+    hd_tensor *a = hd_normal_(hd_empty(hd_dtype_of(x), rows, cols), 0, 1);
+    a = hd_to(a, HD_FLOAT64);
+    a = rows > cols ? hd_contiguous(hd_t(a)) : a; /* (n, m), n <= m */
+    if (!a || !orthonormal_rows(a)) {
+        return NULL;
+    }
+    a = hd_to(rows > cols ? hd_t(a) : a, hd_dtype_of(x));
+    a = hd_reshape_n(a, hd_ndim(x), hd_sizes(x));
+    return hd_mul_scalar_(hd_copy_(x, a), gain);
+}

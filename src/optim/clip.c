@@ -1,0 +1,224 @@
+/* clip.c - gradients made smaller, as torch.nn.utils' clip_grad_norm_ and clip_grad_value_.
+ *
+ * All gradients are looked at before the first is written. Sums are in double, by grains in their
+ * order, so that they do not depend on the number of threads. */
+#include "optim/optim_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---------------------------------------------------------------- collecting */
+
+typedef struct grads {
+    hd_tensor **at; /* those that are there and have elements */
+    int64_t n;
+    double *norms; /* room for one each */
+} grads;
+
+static hd_tensor *grad_of(const char *function, const hd_list *parameters, int64_t i)
+{
+    hd_tensor *p = hd_list_get(parameters, i);
+    if (!p || p == HD_NONE) {
+        return hd_error_set(HD_NULL_ARG, "%s: parameter %" PRId64 " is HD_NONE: expected a tensor",
+                            function, i);
+    }
+    hd_tensor *g = hd_grad(p);
+    if (g && g != HD_NONE && hd__is_expanded(g)) {
+        return hd_error_set(HD_VALUE,
+                            "%s: the gradient of parameter %" PRId64
+                            " of %s is expanded: several elements share memory",
+                            function, i, HD__SIZES(hd_ndim(g), hd_sizes(g)));
+    }
+    return g;
+}
+
+static bool collect(const char *function, const hd_list *parameters, grads *found)
+{
+    int64_t n = hd_list_len(parameters);
+    found->n = 0;
+    found->at = hd_alloc((size_t)(n + 1) * sizeof(hd_tensor *));
+    found->norms = hd_alloc((size_t)(n + 1) * sizeof(double));
+    bool ok = found->at && found->norms;
+    for (int64_t i = 0; i < n && ok; i++) {
+        hd_tensor *g = grad_of(function, parameters, i);
+        ok = g != NULL;
+        if (ok && g != HD_NONE && hd_numel(g) > 0) {
+            found->at[found->n++] = g;
+        }
+    }
+    return ok;
+}
+
+static void drop(grads *found)
+{
+    hd_free(found->at);
+    hd_free(found->norms);
+}
+
+/* ---------------------------------------------------------------- norms */
+
+typedef struct summing {
+    const char *data;
+    hd_dtype d;
+    double p;
+    double *sums; /* one a grain; of strided tensors the first alone */
+    bool grains;
+} summing;
+
+static void sum_run(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
+                    void *arg)
+{
+    const summing *s = arg;
+    int64_t bytes = hd_dtype_size(s->d), grain = s->grains ? HD__GRAIN : n;
+    for (int64_t i = 0; i < n; i += grain) {
+        int64_t len = n - i < grain ? n - i : grain;
+        double *sum = s->sums + (s->grains ? (element + i) / HD__GRAIN : 0);
+        (s->d == HD_FLOAT32 ? hdk_optim()->norm_f32 : hdk_optim()->norm_f64)(
+            s->data + (at[0] + i * strides[0]) * bytes, strides[0], len, s->p, sum);
+    }
+}
+
+/* The p-norm from its sum. */
+static double root(double sum, double p)
+{
+    return p == 0 || isinf(p) ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
+}
+
+static double first_sum(double p)
+{
+    return p == -INFINITY ? INFINITY : 0;
+}
+
+static bool norm_of(const hd_tensor *g, double p, double *norm)
+{
+    int64_t n = (hd_numel(g) + HD__GRAIN - 1) / HD__GRAIN;
+    double *sums = hd_alloc((size_t)n * sizeof *sums), sum = first_sum(p);
+    if (!sums) {
+        return false;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        sums[i] = first_sum(p);
+    }
+    summing s = {hd_data(g), hd_dtype_of(g), p, sums, hd_is_contiguous(g)};
+    hd__walk(g, NULL, sum_run, &s);
+    for (int64_t i = 0; i < n; i++) { /* sums are added, extremes compared */
+        if (isinf(p)) {
+            hdk_optim()->norm_f64(&sums[i], 1, 1, p, &sum);
+        } else {
+            sum += sums[i];
+        }
+    }
+    hd_free(sums);
+    *norm = root(sum, p);
+    return true;
+}
+
+static bool total_norm(const grads *found, double p, double *norm)
+{
+    for (int64_t i = 0; i < found->n; i++) {
+        if (!norm_of(found->at[i], p, &found->norms[i])) {
+            return false;
+        }
+    }
+    double sum = found->n ? first_sum(p) : 0;
+    hdk_optim()->norm_f64(found->norms, 1, found->n, p, &sum);
+    *norm = found->n ? root(sum, p) : 0;
+    return true;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+typedef struct change {
+    char *data;
+    hd_dtype d;
+    void (*f32)(void *x, int64_t stride, int64_t n, double a);
+    void (*f64)(void *x, int64_t stride, int64_t n, double a);
+    double a;
+} change;
+
+static void change_run(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
+                       void *arg)
+{
+    (void)element;
+    const change *c = arg;
+    (c->d == HD_FLOAT32 ? c->f32 : c->f64)(c->data + at[0] * hd_dtype_size(c->d), strides[0], n,
+                                           c->a);
+}
+
+/* Gradients are no leaves that require grad, and grad mode is off: hd_data_mut does not fail. */
+static void change_all(const grads *found, change c)
+{
+    for (int64_t i = 0; i < found->n; i++) {
+        c.data = hd_data_mut(found->at[i]);
+        c.d = hd_dtype_of(found->at[i]);
+        hd__walk(found->at[i], NULL, change_run, &c);
+    }
+}
+
+/* ---------------------------------------------------------------- public */
+
+static bool not_negative(const char *function, const char *name, double v)
+{
+    if (v >= 0) { /* NaN is not */
+        return true;
+    }
+    hd_error_set(HD_VALUE, "%s: %s %g: expected 0 or more", function, name, v);
+    return false;
+}
+
+static bool norm_ok(const char *function, double norm, bool error_if_nonfinite)
+{
+    if (isfinite(norm) || !error_if_nonfinite) {
+        return true;
+    }
+    hd_error_set(HD_VALUE, "%s: the norm of the gradients is %s: expected a finite number",
+                 function, isnan(norm) ? "nan" : "inf");
+    return false;
+}
+
+double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
+                          bool error_if_nonfinite)
+{
+    const char *function = "hd_clip_grad_norm_";
+    if (!hd__given(function, "parameters", parameters) ||
+        !not_negative(function, "max_norm", max_norm)) {
+        return NAN;
+    }
+    if (isnan(norm_type)) {
+        hd_error_set(HD_VALUE, "%s: norm_type nan: expected a number", function);
+        return NAN;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    grads found;
+    double norm = NAN;
+    bool ok = collect(function, parameters, &found) && total_norm(&found, norm_type, &norm) &&
+              norm_ok(function, norm, error_if_nonfinite);
+    double a = max_norm / (norm + 1e-6);
+    if (ok && !(a >= 1)) { /* NaN too */
+        change_all(&found,
+                   (change){.f32 = hdk_optim()->scale_f32, .f64 = hdk_optim()->scale_f64, .a = a});
+    }
+    drop(&found);
+    return ok ? norm : NAN;
+}
+
+bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
+{
+    const char *function = "hd_clip_grad_value_";
+    if (!hd__given(function, "parameters", parameters) ||
+        !not_negative(function, "clip_value", clip_value)) {
+        return false;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    grads found;
+    bool ok = collect(function, parameters, &found);
+    if (ok) {
+        change_all(&found, (change){.f32 = hdk_optim()->clamp_f32,
+                                    .f64 = hdk_optim()->clamp_f64,
+                                    .a = clip_value});
+    }
+    drop(&found);
+    return ok;
+}

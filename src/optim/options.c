@@ -1,0 +1,203 @@
+/* options.c - options by their tables: checked, written to a dictionary, compared with one. */
+#include "optim/optim_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- fields */
+
+static const void *field(const hd__option *option, const void *options)
+{
+    return (const char *)options + option->offset;
+}
+
+double *hd__option_double(const hd__option *option, const void *options)
+{
+    return (double *)field(option, options);
+}
+
+static bool is_double(const hd__option *option)
+{
+    return option->range <= HD__NUMBER;
+}
+
+/* The value of a field that is no double. */
+static int64_t int_of(const hd__option *option, const void *options)
+{
+    const void *at = field(option, options);
+    switch (option->range) {
+    case HD__FLAG: return *(const bool *)at;
+    case HD__CHOICE: return (int64_t) * (const int *)at;
+    default: return *(const int64_t *)at;
+    }
+}
+
+/* ---------------------------------------------------------------- checking */
+
+/* In range? NaN never is. *expected: what the range is. */
+static bool double_ok(hd__range range, double v, const char **expected)
+{
+    switch (range) {
+    case HD__NOT_NEGATIVE: *expected = "0 or more"; return v >= 0;
+    case HD__POSITIVE: *expected = "above 0"; return v > 0;
+    case HD__BELOW_ONE: *expected = "0 or more, below 1"; return v >= 0 && v < 1;
+    case HD__FROM_0_TO_1: *expected = "0 to 1"; return v >= 0 && v <= 1;
+    case HD__ABOVE_0_TO_1: *expected = "above 0, to 1"; return v > 0 && v <= 1;
+    default: *expected = "a number"; return !isnan(v);
+    }
+}
+
+static bool int_ok(hd__range range, int64_t v, const char **expected)
+{
+    switch (range) {
+    case HD__POSITIVE_COUNT: *expected = "1 or more"; return v >= 1;
+    case HD__COUNT: *expected = "0 or more"; return v >= 0;
+    default: *expected = "0 or 1"; return v == 0 || v == 1;
+    }
+}
+
+bool hd__option_ok(const char *function, const hd__option *option, const void *options)
+{
+    const char *expected;
+    if (is_double(option)) {
+        double v = *hd__option_double(option, options);
+        if (!double_ok(option->range, v, &expected)) {
+            hd_error_set(HD_VALUE, "%s: %s %g: expected %s", function, option->name, v, expected);
+            return false;
+        }
+        return true;
+    }
+    int64_t v = int_of(option, options);
+    if (!int_ok(option->range, v, &expected)) {
+        hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %s", function, option->name, v,
+                     expected);
+        return false;
+    }
+    return true;
+}
+
+bool hd__options_ok(const char *function, const hd__option *table, const void *options)
+{
+    bool ok = true;
+    for (; table->name && ok; table++) {
+        ok = hd__option_ok(function, table, options);
+    }
+    return ok;
+}
+
+bool hd__options_size(const char *function, const char *name, size_t size, size_t want,
+                      const char *defaults)
+{
+    if (size == want) {
+        return true;
+    }
+    hd_error_set(HD_VALUE, "%s: %s->size %zu: expected %zu, as of %s()", function, name, size, want,
+                 defaults);
+    return false;
+}
+
+/* ---------------------------------------------------------------- dictionaries */
+
+const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name)
+{
+    hd__text_cut(t, 0);
+    hd__text_format(t, "%s%s", prefix, *prefix ? "." : "");
+    if (list) {
+        hd__text_format(t, "%s.%" PRId64 ".", list, i);
+    }
+    hd__text_puts(t, name);
+    return t->failed ? NULL : t->s;
+}
+
+bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
+                      const hd__option *table, const void *options)
+{
+    hd__text t = {0};
+    bool ok = true;
+    for (; table->name && ok; table++) {
+        if (strcmp(table->name, "lr") == 0) {
+            continue;
+        }
+        const char *key = hd__key(&t, prefix, list, i, table->name);
+        ok = key &&
+             (is_double(table) ? hd_dict_set_double(d, key, *hd__option_double(table, options))
+                               : hd_dict_set_int(d, key, int_of(table, options)));
+    }
+    hd_free(t.s);
+    return ok;
+}
+
+bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want)
+{
+    int64_t v;
+    if (!key || !hd_dict_get_int(d, key, &v)) {
+        return false;
+    }
+    if (v != want) {
+        hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected %" PRId64, function, key, v,
+                     want);
+    }
+    return v == want;
+}
+
+static bool double_equal(const char *function, const hd_dict *d, const char *key, double want)
+{
+    double v;
+    if (!hd_dict_get_double(d, key, &v)) {
+        return false;
+    }
+    if (v != want) {
+        hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, hd_float_repr(v),
+                     hd_float_repr(want));
+    }
+    return v == want;
+}
+
+bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want)
+{
+    const char *s = key ? hd_dict_get_string(d, key) : NULL;
+    bool equal = s && strcmp(s, want) == 0;
+    if (s && !equal) {
+        hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, s, want);
+    }
+    return equal;
+}
+
+bool hd__options_equal(const char *function, const hd_dict *d, const char *prefix, const char *list,
+                       int64_t i, const hd__option *table, const void *options)
+{
+    hd__text t = {0};
+    bool ok = true;
+    for (; table->name && ok; table++) {
+        if (strcmp(table->name, "lr") == 0) {
+            continue;
+        }
+        const char *key = hd__key(&t, prefix, list, i, table->name);
+        ok = key &&
+             (is_double(table) ? double_equal(function, d, key, *hd__option_double(table, options))
+                               : hd__int_equal(function, d, key, int_of(table, options)));
+    }
+    hd_free(t.s);
+    return ok;
+}
+
+bool hd__load_args(const char *function, const void *object, const char *name, const hd_dict *d,
+                   const char *prefix)
+{
+    return hd__given(function, name, object) && hd__given(function, "d", d) &&
+           hd__given(function, "prefix", prefix);
+}
+
+bool hd__save_args(const char *function, const void *object, const char *name, const hd_dict *d,
+                   const char *prefix)
+{
+    if (!hd__load_args(function, object, name, d, prefix)) {
+        return false;
+    }
+    if (hd_error_code() != HD_OK) {
+        hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
+        return false;
+    }
+    return true;
+}

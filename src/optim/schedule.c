@@ -1,0 +1,168 @@
+/* schedule.c - what every schedule does: making, stepping, saving. A schedule is a formula
+ * (schedules.c) of the steps so far, and of the learning rates that it found. */
+#include "optim/schedule.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---------------------------------------------------------------- applying */
+
+/* Sets the lr of each group, and its momentum, to what they are at step t. */
+static bool apply(const char *function, hd_schedule *s, int64_t t)
+{
+    hd_optim *o = s->o;
+    if (o->n_groups != s->n) {
+        hd_error_set(HD_STATE,
+                     "%s: the optimizer has %" PRId64 " groups: expected %" PRId64
+                     ", as when the schedule was made",
+                     function, o->n_groups, s->n);
+        return false;
+    }
+    if (s->type->step_ok && !s->type->step_ok(function, &s->options, t)) {
+        return false;
+    }
+    const hd__option *momentum = o->type->momentum;
+    for (int64_t i = 0; i < s->n; i++) {
+        *hd__lr(o, i) = s->type->lr(&s->options, s->base_lr[i], t);
+        if (s->type->momentum && momentum && !isnan(s->type->momentum(&s->options, t))) {
+            *hd__option_double(momentum, &o->groups[i].now) = s->type->momentum(&s->options, t);
+        }
+    }
+    s->t = t;
+    return true;
+}
+
+/* ---------------------------------------------------------------- making and freeing */
+
+hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
+                              const hd__schedule_options *options)
+{
+    const char *function = type->function;
+    if (!hd__given(function, "o", o) || !hd__options_ok(function, type->table, options)) {
+        return NULL;
+    }
+    hd_schedule *s = hd__alloc_zeroed(sizeof *s);
+    double *base_lr = hd_alloc((size_t)o->n_groups * sizeof *base_lr);
+    if (!s || !base_lr) {
+        hd_free(s);
+        hd_free(base_lr);
+        return NULL;
+    }
+    for (int64_t i = 0; i < o->n_groups; i++) {
+        base_lr[i] = *hd__lr(o, i);
+    }
+    *s = (hd_schedule){type, o, *options, 0, o->n_groups, base_lr};
+    if (!apply(function, s, 0)) {
+        hd_schedule_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void hd_schedule_free(hd_schedule *s)
+{
+    if (!s || (void *)s == (void *)HD_NONE) {
+        return;
+    }
+    hd_free(s->base_lr);
+    hd_free(s);
+}
+
+/* ---------------------------------------------------------------- stepping */
+
+bool hd_schedule_step(hd_schedule *s)
+{
+    if (!hd__given("hd_schedule_step", "s", s)) {
+        return false;
+    }
+    if (hd_error_code() != HD_OK) {
+        hd_error_set(HD_STATE, "hd_schedule_step: an error stands: nothing is changed");
+        return false;
+    }
+    return apply("hd_schedule_step", s, s->t + 1);
+}
+
+int64_t hd_schedule_steps(const hd_schedule *s)
+{
+    return hd__given("hd_schedule_steps", "s", s) ? s->t : -1;
+}
+
+/* ---------------------------------------------------------------- saved state */
+
+bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
+{
+    if (!hd__save_args("hd_schedule_save", s, "s", d, prefix)) {
+        return false;
+    }
+    hd__text t = {0};
+    bool ok = hd_dict_set_string(d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
+              hd__options_save(d, prefix, NULL, 0, s->type->table, &s->options) &&
+              hd_dict_set_int(d, hd__key(&t, prefix, NULL, 0, "step"), s->t) &&
+              hd_dict_set_int(d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
+    for (int64_t i = 0; i < s->n && ok; i++) {
+        ok = hd_dict_set_double(d, hd__key(&t, prefix, "base_lr", i, "lr"), s->base_lr[i]);
+    }
+    hd_free(t.s);
+    return ok;
+}
+
+static bool read_base(const hd_dict *d, const char *key, double *lr)
+{
+    if (!key || !hd_dict_get_double(d, key, lr)) {
+        return false;
+    }
+    if (!(*lr >= 0)) {
+        hd_error_set(HD_VALUE, "hd_schedule_load: '%s' is %s: expected 0 or more", key,
+                     hd_float_repr(*lr));
+        return false;
+    }
+    return true;
+}
+
+static bool read_steps(const hd_dict *d, const char *key, int64_t *steps)
+{
+    if (!key || !hd_dict_get_int(d, key, steps)) {
+        return false;
+    }
+    if (*steps < 0) {
+        hd_error_set(HD_VALUE, "hd_schedule_load: '%s' is %" PRId64 ": expected 0 or more", key,
+                     *steps);
+        return false;
+    }
+    return true;
+}
+
+static bool read_all(const hd_schedule *s, const hd_dict *d, const char *prefix, int64_t *steps,
+                     double *base_lr)
+{
+    const char *function = "hd_schedule_load";
+    hd__text t = {0};
+    bool ok = hd__string_equal(function, d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
+              hd__options_equal(function, d, prefix, NULL, 0, s->type->table, &s->options) &&
+              read_steps(d, hd__key(&t, prefix, NULL, 0, "step"), steps) &&
+              hd__int_equal(function, d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
+    for (int64_t i = 0; i < s->n && ok; i++) {
+        ok = read_base(d, hd__key(&t, prefix, "base_lr", i, "lr"), &base_lr[i]);
+    }
+    hd_free(t.s);
+    return ok;
+}
+
+bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
+{
+    if (!hd__load_args("hd_schedule_load", s, "s", d, prefix)) {
+        return false;
+    }
+    HD_SCOPE;
+    int64_t steps;
+    double *old = s->base_lr, *base_lr = hd_alloc((size_t)s->n * sizeof *base_lr);
+    if (!base_lr || !read_all(s, d, prefix, &steps, base_lr)) {
+        hd_free(base_lr);
+        return false;
+    }
+    s->base_lr = base_lr;
+    bool ok = apply("hd_schedule_load", s, steps);
+    s->base_lr = ok ? base_lr : old;
+    hd_free(ok ? old : base_lr);
+    return ok;
+}

@@ -1,0 +1,248 @@
+/* schedules.c - the formulas: torch.optim.lr_scheduler's in closed form, and the book's cosine with
+ * warm-up. All of them in double. */
+#include "optim/schedule.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const double PI = 3.14159265358979323846;
+
+/* ---------------------------------------------------------------- constant */
+
+static double constant(const hd__schedule_options *o, double base, int64_t t)
+{
+    return t < o->constant.total_iters ? base * o->constant.factor : base;
+}
+
+static const hd__option constant_table[] = {
+    HD__OPTION(hd__constant_lr, factor, HD__FROM_0_TO_1),
+    HD__OPTION(hd__constant_lr, total_iters, HD__COUNT),
+    {0},
+};
+
+static const hd__schedule_type constant_type = {
+    "ConstantLR", "hd_constant_lr_new", constant_table, NULL, constant, NULL,
+};
+
+hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
+{
+    hd__schedule_options options = {.constant = {factor, total_iters}};
+    return hd__schedule_new(&constant_type, o, &options);
+}
+
+/* ---------------------------------------------------------------- step */
+
+static double step(const hd__schedule_options *o, double base, int64_t t)
+{
+    return base * pow(o->step.gamma, (double)(t / o->step.step_size));
+}
+
+static const hd__option step_table[] = {
+    HD__OPTION(hd__step_lr, step_size, HD__POSITIVE_COUNT),
+    HD__OPTION(hd__step_lr, gamma, HD__NOT_NEGATIVE),
+    {0},
+};
+
+static const hd__schedule_type step_type = {
+    "StepLR", "hd_step_lr_new", step_table, NULL, step, NULL,
+};
+
+hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
+{
+    hd__schedule_options options = {.step = {step_size, gamma}};
+    return hd__schedule_new(&step_type, o, &options);
+}
+
+/* ---------------------------------------------------------------- linear */
+
+static double linear(const hd__schedule_options *o, double base, int64_t t)
+{
+    const hd__linear_lr *l = &o->linear;
+    double share = t < l->total_iters ? (double)t / (double)l->total_iters : 1;
+    return base * (l->start_factor + (l->end_factor - l->start_factor) * share);
+}
+
+static const hd__option linear_table[] = {
+    HD__OPTION(hd__linear_lr, start_factor, HD__ABOVE_0_TO_1),
+    HD__OPTION(hd__linear_lr, end_factor, HD__FROM_0_TO_1),
+    HD__OPTION(hd__linear_lr, total_iters, HD__POSITIVE_COUNT),
+    {0},
+};
+
+static const hd__schedule_type linear_type = {
+    "LinearLR", "hd_linear_lr_new", linear_table, NULL, linear, NULL,
+};
+
+hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
+                              int64_t total_iters)
+{
+    hd__schedule_options options = {.linear = {start_factor, end_factor, total_iters}};
+    return hd__schedule_new(&linear_type, o, &options);
+}
+
+/* ---------------------------------------------------------------- cosine with warm-up */
+
+/* From `from` to `to` as share goes from 0 to 1. */
+static double by_cosine(double from, double to, double share)
+{
+    return to + (from - to) / 2 * (cos(PI * share) + 1);
+}
+
+static double cosine(const hd__schedule_options *o, double base, int64_t t)
+{
+    const hd_cosine_warmup_options *c = &o->cosine;
+    if (t < c->warmup_steps) {
+        return c->initial_lr + (double)t * ((base - c->initial_lr) / (double)c->warmup_steps);
+    }
+    if (t >= c->total_steps) {
+        return c->min_lr;
+    }
+    return by_cosine(base, c->min_lr,
+                     (double)(t - c->warmup_steps) / (double)(c->total_steps - c->warmup_steps));
+}
+
+static const hd__option cosine_table[] = {
+    HD__OPTION(hd_cosine_warmup_options, warmup_steps, HD__COUNT),
+    HD__OPTION(hd_cosine_warmup_options, total_steps, HD__POSITIVE_COUNT),
+    HD__OPTION(hd_cosine_warmup_options, initial_lr, HD__NOT_NEGATIVE),
+    HD__OPTION(hd_cosine_warmup_options, min_lr, HD__NOT_NEGATIVE),
+    {0},
+};
+
+static const hd__schedule_type cosine_type = {
+    "CosineWarmup", "hd_cosine_warmup_new", cosine_table, NULL, cosine, NULL,
+};
+
+hd_cosine_warmup_options hd_cosine_warmup_defaults(void)
+{
+    return (hd_cosine_warmup_options){.size = sizeof(hd_cosine_warmup_options)};
+}
+
+hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c)
+{
+    hd_cosine_warmup_options defaults = hd_cosine_warmup_defaults();
+    c = c ? c : &defaults;
+    if (!hd__given(cosine_type.function, "o", o) ||
+        !hd__options_size(cosine_type.function, "options", c->size, sizeof *c,
+                          "hd_cosine_warmup_defaults")) {
+        return NULL;
+    }
+    if (c->total_steps >= 1 && c->warmup_steps >= c->total_steps) {
+        return hd_error_set(HD_VALUE,
+                            "hd_cosine_warmup_new: warmup_steps %" PRId64 ", total_steps %" PRId64
+                            ": expected fewer steps of warm-up",
+                            c->warmup_steps, c->total_steps);
+    }
+    hd__schedule_options options = {.cosine = *c};
+    return hd__schedule_new(&cosine_type, o, &options);
+}
+
+/* ---------------------------------------------------------------- one cycle */
+
+/* Where step t is: between two of the cycle's points, a share of the way. */
+typedef enum point { LOW, HIGH, LOWEST } point;
+typedef struct phase {
+    point from, to;
+    double start, end; /* steps */
+} phase;
+
+static phase phase_at(const hd_one_cycle_options *c, int64_t t)
+{
+    double risen = c->pct_start * (double)c->total_steps - 1, last = (double)(c->total_steps - 1);
+    double fallen = 2 * c->pct_start * (double)c->total_steps - 2;
+    if ((double)t <= risen) {
+        return (phase){LOW, HIGH, 0, risen};
+    }
+    if (!c->three_phase) {
+        return (phase){HIGH, LOWEST, risen, last};
+    }
+    return (double)t <= fallen ? (phase){HIGH, LOW, risen, fallen}
+                               : (phase){LOW, LOWEST, fallen, last};
+}
+
+static double between(const hd_one_cycle_options *c, const double at[3], int64_t t)
+{
+    phase p = phase_at(c, t);
+    double share = ((double)t - p.start) / (p.end - p.start);
+    return c->anneal == HD_ANNEAL_COS ? by_cosine(at[p.from], at[p.to], share)
+                                      : (at[p.to] - at[p.from]) * share + at[p.from];
+}
+
+static double cycle_lr(const hd__schedule_options *o, double base, int64_t t)
+{
+    const hd_one_cycle_options *c = &o->cycle;
+    double max = c->max_lr > 0 ? c->max_lr : base, low = max / c->div_factor;
+    return between(c, (double[]){low, max, low / c->final_div_factor}, t);
+}
+
+static double cycle_momentum(const hd__schedule_options *o, int64_t t)
+{
+    const hd_one_cycle_options *c = &o->cycle;
+    double low = c->max_momentum; /* where the lr is low */
+    return c->cycle_momentum ? between(c, (double[]){low, c->base_momentum, low}, t) : NAN;
+}
+
+static bool cycle_step_ok(const char *function, const hd__schedule_options *o, int64_t t)
+{
+    const hd_one_cycle_options *c = &o->cycle;
+    phase p = phase_at(c, t);
+    if (t > c->total_steps) {
+        hd_error_set(HD_STATE, "%s: step %" PRId64 ": expected at most total_steps %" PRId64,
+                     function, t, c->total_steps);
+        return false;
+    }
+    if (p.end == p.start) {
+        hd_error_set(HD_VALUE,
+                     "%s: pct_start %s of total_steps %" PRId64
+                     ": a phase begins and ends at step %g",
+                     function, hd_float_repr(c->pct_start), c->total_steps, p.end);
+        return false;
+    }
+    return true;
+}
+
+static const hd__option cycle_table[] = {
+    HD__OPTION(hd_one_cycle_options, total_steps, HD__POSITIVE_COUNT),
+    HD__OPTION(hd_one_cycle_options, max_lr, HD__NOT_NEGATIVE),
+    HD__OPTION(hd_one_cycle_options, pct_start, HD__FROM_0_TO_1),
+    HD__OPTION(hd_one_cycle_options, anneal, HD__CHOICE),
+    HD__OPTION(hd_one_cycle_options, cycle_momentum, HD__FLAG),
+    HD__OPTION(hd_one_cycle_options, base_momentum, HD__BELOW_ONE),
+    HD__OPTION(hd_one_cycle_options, max_momentum, HD__BELOW_ONE),
+    HD__OPTION(hd_one_cycle_options, div_factor, HD__POSITIVE),
+    HD__OPTION(hd_one_cycle_options, final_div_factor, HD__POSITIVE),
+    HD__OPTION(hd_one_cycle_options, three_phase, HD__FLAG),
+    {0},
+};
+
+static const hd__schedule_type cycle_type = {
+    "OneCycleLR", "hd_one_cycle_new", cycle_table, cycle_step_ok, cycle_lr, cycle_momentum,
+};
+
+hd_one_cycle_options hd_one_cycle_defaults(void)
+{
+    return (hd_one_cycle_options){.size = sizeof(hd_one_cycle_options),
+                                  .pct_start = 0.3,
+                                  .cycle_momentum = true,
+                                  .base_momentum = 0.85,
+                                  .max_momentum = 0.95,
+                                  .div_factor = 25,
+                                  .final_div_factor = 1e4};
+}
+
+hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
+{
+    const char *function = cycle_type.function;
+    hd_one_cycle_options defaults = hd_one_cycle_defaults();
+    c = c ? c : &defaults;
+    if (!hd__given(function, "o", o) ||
+        !hd__options_size(function, "options", c->size, sizeof *c, "hd_one_cycle_defaults")) {
+        return NULL;
+    }
+    if (c->cycle_momentum && !o->type->momentum) {
+        return hd_error_set(HD_VALUE, "%s: cycle_momentum: %s has no momentum and no beta1",
+                            function, o->type->name);
+    }
+    hd__schedule_options options = {.cycle = *c};
+    return hd__schedule_new(&cycle_type, o, &options);
+}

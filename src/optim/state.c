@@ -1,0 +1,212 @@
+/* state.c - an optimizer written to a dictionary, and read from one, under the names of PyTorch's
+ * Optimizer.state_dict. Reading copies everything that it needs first, and changes o then. */
+#include "optim/optim_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- writing */
+
+static int64_t group_size(const hd_optim *o, int64_t group)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < o->n; i++) {
+        n += o->slots[i].group == group;
+    }
+    return n;
+}
+
+static bool save_group(const hd_optim *o, int64_t i, hd_dict *d, const char *prefix, hd__text *t)
+{
+    const char *list = "param_groups";
+    return hd_dict_set_double(d, hd__key(t, prefix, list, i, "lr"), *hd__lr(o, i)) &&
+           hd_dict_set_int(d, hd__key(t, prefix, list, i, "params"), group_size(o, i)) &&
+           hd__options_save(d, prefix, list, i, o->type->options, &o->groups[i].given);
+}
+
+/* What was never stepped has no state. */
+static bool save_slot(const hd_optim *o, int64_t i, hd_dict *d, const char *prefix, hd__text *t)
+{
+    const hd__slot *slot = &o->slots[i];
+    if (slot->steps == 0) {
+        return true;
+    }
+    bool ok = hd_dict_set_int(d, hd__key(t, prefix, "state", i, "step"), slot->steps);
+    for (int k = 0; k < HD__STATES && ok; k++) {
+        if (slot->state[k]) {
+            ok = hd_dict_set(d, hd__key(t, prefix, "state", i, o->type->states[k]),
+                             hd_detach(slot->state[k]));
+        }
+    }
+    return ok;
+}
+
+bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
+{
+    if (!hd__save_args("hd_optim_save", o, "o", d, prefix)) {
+        return false;
+    }
+    HD_SCOPE;
+    hd__text t = {0};
+    bool ok = hd_dict_set_string(d, hd__key(&t, prefix, NULL, 0, "type"), o->type->name) &&
+              hd_dict_set_int(d, hd__key(&t, prefix, NULL, 0, "param_groups"), o->n_groups);
+    for (int64_t i = 0; i < o->n_groups && ok; i++) {
+        ok = save_group(o, i, d, prefix, &t);
+    }
+    for (int64_t i = 0; i < o->n && ok; i++) {
+        ok = save_slot(o, i, d, prefix, &t);
+    }
+    hd_free(t.s);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static const char function[] = "hd_optim_load";
+
+typedef struct reader {
+    const hd_optim *o;
+    const hd_dict *d;
+    const char *prefix;
+    hd__text t;
+    double *lr;      /* of each group */
+    hd__slot *slots; /* as they will be; their states are held, p is not */
+} reader;
+
+static bool read_group(reader *r, int64_t i)
+{
+    const hd_optim *o = r->o;
+    const char *list = "param_groups";
+    if (!hd__options_equal(function, r->d, r->prefix, list, i, o->type->options,
+                           &o->groups[i].given) ||
+        !hd__int_equal(function, r->d, hd__key(&r->t, r->prefix, list, i, "params"),
+                       group_size(o, i))) {
+        return false;
+    }
+    const char *key = hd__key(&r->t, r->prefix, list, i, "lr");
+    if (!key || !hd_dict_get_double(r->d, key, &r->lr[i])) {
+        return false;
+    }
+    if (isnan(r->lr[i])) {
+        hd_error_set(HD_VALUE, "%s: '%s' is nan: expected a number", function, key);
+        return false;
+    }
+    return true;
+}
+
+static bool fits(const char *key, const hd_tensor *t, const hd_tensor *p)
+{
+    int n = hd_ndim(p);
+    if (hd_dtype_of(t) == hd_dtype_of(p) && hd_ndim(t) == n &&
+        memcmp(hd_sizes(t), hd_sizes(p), (size_t)n * sizeof(int64_t)) == 0) {
+        return true;
+    }
+    hd_error_set(HD_SHAPE, "%s: '%s' is %s %s: expected %s %s", function, key,
+                 hd_dtype_name(hd_dtype_of(t)), HD__SIZES(hd_ndim(t), hd_sizes(t)),
+                 hd_dtype_name(hd_dtype_of(p)), HD__SIZES(n, hd_sizes(p)));
+    return false;
+}
+
+/* State k of slot i, which the options as given need or do not. */
+static bool read_state(reader *r, int64_t i, int k)
+{
+    const hd__slot *old = &r->o->slots[i];
+    const hd__optim_type *type = r->o->type;
+    const char *key = hd__key(&r->t, r->prefix, "state", i, type->states[k]);
+    bool needed = type->uses(&r->o->groups[old->group].given) >> k & 1;
+    if (!key) {
+        return false;
+    }
+    if (!needed && hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
+        return true;
+    }
+    hd_tensor *t = hd_dict_get(r->d, key);
+    if (!t || !fits(key, t, old->p)) {
+        return false;
+    }
+    hd_tensor *copy = hd_empty_like(t, hd_dtype_of(t)); /* dense, whatever t's strides */
+    r->slots[i].state[k] = copy ? hd_retain(hd_copy_(copy, t)) : NULL;
+    return r->slots[i].state[k] != NULL;
+}
+
+static bool read_slot(reader *r, int64_t i)
+{
+    const char *key = hd__key(&r->t, r->prefix, "state", i, "step");
+    hd__slot *slot = &r->slots[i];
+    if (!key) {
+        return false;
+    }
+    if (hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
+        return true;
+    }
+    if (!hd_dict_get_int(r->d, key, &slot->steps)) {
+        return false;
+    }
+    if (slot->steps < 1) {
+        hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected 1 or more", function, key,
+                     slot->steps);
+        return false;
+    }
+    bool ok = true;
+    for (int k = 0; k < HD__STATES && r->o->type->states[k] && ok; k++) {
+        ok = read_state(r, i, k);
+    }
+    return ok;
+}
+
+static bool read_all(reader *r)
+{
+    const hd_optim *o = r->o;
+    bool ok = hd__string_equal(function, r->d, hd__key(&r->t, r->prefix, NULL, 0, "type"),
+                               o->type->name) &&
+              hd__int_equal(function, r->d, hd__key(&r->t, r->prefix, NULL, 0, "param_groups"),
+                            o->n_groups);
+    for (int64_t i = 0; i < o->n_groups && ok; i++) {
+        ok = read_group(r, i);
+    }
+    for (int64_t i = 0; i < o->n && ok; i++) {
+        ok = read_slot(r, i);
+    }
+    return ok;
+}
+
+/* What was read becomes o's; r gets what o had. */
+static void take_over(hd_optim *o, reader *r)
+{
+    for (int64_t i = 0; i < o->n_groups; i++) {
+        *hd__lr(o, i) = r->lr[i];
+    }
+    for (int64_t i = 0; i < o->n; i++) {
+        hd__slot old = o->slots[i];
+        o->slots[i] = r->slots[i];
+        o->slots[i].p = old.p;
+        o->slots[i].group = old.group;
+        r->slots[i] = old;
+    }
+}
+
+bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
+{
+    if (!hd__load_args(function, o, "o", d, prefix)) {
+        return false;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    reader r = {.o = o, .d = d, .prefix = prefix};
+    r.lr = hd_alloc((size_t)o->n_groups * sizeof *r.lr);
+    r.slots = hd__alloc_zeroed((size_t)o->n * sizeof *r.slots);
+    bool ok = r.lr && r.slots && read_all(&r);
+    if (ok) {
+        take_over(o, &r);
+    }
+    for (int64_t i = 0; r.slots && i < o->n; i++) {
+        for (int k = 0; k < HD__STATES; k++) {
+            hd_release(r.slots[i].state[k]);
+        }
+    }
+    hd_free(r.slots);
+    hd_free(r.lr);
+    hd_free(r.t.s);
+    return ok;
+}

@@ -1,0 +1,147 @@
+/* step.c - one step of any optimizer.
+ *
+ * A step looks at everything first and writes then: gradients, memory for states, the right to
+ * write. States are made in a parameter's first step and never again. */
+#include "optim/optim_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- writing */
+
+typedef struct part {
+    const hd_optim *o;
+    const hd__slot *slot;
+    hdk_step whole;
+    int64_t bytes; /* an element's */
+    hd_dtype d;
+} part;
+
+static void *at(void *data, int64_t element, int64_t bytes)
+{
+    return data ? (char *)data + element * bytes : NULL;
+}
+
+static void update(const int64_t begin[2], const int64_t strides[2], int64_t element, int64_t n,
+                   void *arg)
+{
+    const part *a = arg;
+    hdk_step run = a->whole;
+    run.p = at(run.p, begin[0], a->bytes);
+    run.g = (const char *)run.g + begin[1] * a->bytes;
+    run.p_stride = strides[0];
+    run.g_stride = strides[1];
+    for (int k = 0; k < HD__STATES; k++) {
+        run.state[k] = at(run.state[k], element, a->bytes);
+    }
+    a->o->type->update(&a->o->groups[a->slot->group].now, a->slot, &run, n, a->d);
+}
+
+static unsigned states_of(const hd_optim *o, const hd__slot *slot)
+{
+    return o->type->uses(&o->groups[slot->group].now);
+}
+
+static void update_slot(const hd_optim *o, hd__slot *slot, void *data, const hd_tensor *g)
+{
+    part a = {.o = o, .slot = slot, .d = hd_dtype_of(slot->p)};
+    a.bytes = hd_dtype_size(a.d);
+    a.whole = (hdk_step){.p = data, .g = hd_data(g)};
+    unsigned used = states_of(o, slot);
+    for (int k = 0; k < HD__STATES; k++) {
+        a.whole.state[k] = used >> k & 1 ? hd_data_mut(slot->state[k]) : NULL;
+    }
+    slot->steps++;
+    hd__walk(slot->p, g, update, &a);
+    slot->fresh = false;
+}
+
+/* ---------------------------------------------------------------- looking */
+
+typedef struct pending {
+    hd_tensor *grad; /* HD_NONE: the parameter is left alone */
+    void *data;      /* the parameter's */
+} pending;
+
+static bool grad_fits(int64_t i, const hd_tensor *p, const hd_tensor *g)
+{
+    int n = hd_ndim(p);
+    if (hd_dtype_of(g) == hd_dtype_of(p) && hd_ndim(g) == n &&
+        memcmp(hd_sizes(g), hd_sizes(p), (size_t)n * sizeof(int64_t)) == 0) {
+        return true;
+    }
+    hd_error_set(HD_SHAPE, "hd_optim_step: parameter %" PRId64 ": a gradient %s of %s for %s of %s",
+                 i, HD__SIZES(hd_ndim(g), hd_sizes(g)), hd_dtype_name(hd_dtype_of(g)),
+                 HD__SIZES(n, hd_sizes(p)), hd_dtype_name(hd_dtype_of(p)));
+    return false;
+}
+
+static bool make_states(const hd_optim *o, hd__slot *slot)
+{
+    const hd__optim_options *options = &o->groups[slot->group].now;
+    double start = o->type->start ? o->type->start(options) : 0;
+    unsigned used = states_of(o, slot);
+    for (int k = 0; k < HD__STATES; k++) {
+        if (!(used >> k & 1) || slot->state[k]) {
+            continue;
+        }
+        slot->state[k] = hd_retain(hd_full_like(slot->p, hd_dtype_of(slot->p), start));
+        if (!slot->state[k]) {
+            return false;
+        }
+        slot->fresh = true;
+    }
+    return true;
+}
+
+/* All that can fail; the write itself cannot. */
+static bool prepare(const hd_optim *o, pending *todo)
+{
+    for (int64_t i = 0; i < o->n; i++) {
+        hd_tensor *p = o->slots[i].p, *g = hd_grad(p);
+        if (g && g != HD_NONE && hd_shares_storage(g, p)) {
+            g = hd_clone(g);
+        }
+        if (!g || (g != HD_NONE && (!grad_fits(i, p, g) || !make_states(o, &o->slots[i])))) {
+            return false;
+        }
+        todo[i].grad = g;
+    }
+    for (int64_t i = 0; i < o->n; i++) {
+        if (todo[i].grad != HD_NONE && !(todo[i].data = hd_data_mut(o->slots[i].p))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hd_optim_step(hd_optim *o)
+{
+    if (!hd__given("hd_optim_step", "o", o)) {
+        return false;
+    }
+    if (hd_error_code() != HD_OK) {
+        hd_error_set(HD_STATE, "hd_optim_step: an error stands: nothing is changed");
+        return false;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    pending *todo = hd_alloc((size_t)o->n * sizeof *todo);
+    bool ok = todo && prepare(o, todo);
+    for (int64_t i = 0; ok && i < o->n; i++) {
+        if (todo[i].grad != HD_NONE) {
+            update_slot(o, &o->slots[i], todo[i].data, todo[i].grad);
+        }
+    }
+    hd_free(todo);
+    return ok;
+}
+
+bool hd_optim_zero_grad(hd_optim *o)
+{
+    bool ok = hd__given("hd_optim_zero_grad", "o", o);
+    for (int64_t i = 0; ok && i < o->n; i++) {
+        ok = hd_set_grad(o->slots[i].p, HD_NONE);
+    }
+    return ok;
+}

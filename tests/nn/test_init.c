@@ -1,0 +1,203 @@
+/* test_init.c - torch.nn.init: tests/golden/init.txt, bit for bit but orthogonal_. */
+#include "suites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../golden_reader.h"
+
+/* ---------------------------------------------------------------- against PyTorch */
+
+static hd_tensor *view_of(hd_tensor *x, const char *view)
+{
+    int64_t a, b, c;
+    if (sscanf(view, "transpose %ld %ld", &a, &b) == 2) {
+        return hd_transpose(x, (int)a, (int)b);
+    }
+    if (sscanf(view, "permute %ld %ld %ld", &a, &b, &c) == 3) {
+        return hd_permute(x, a, b, c);
+    }
+    return x;
+}
+
+static hd_tensor *call(const golden_case *c, hd_tensor *x)
+{
+    const char *op = golden_text(c, "op", "");
+    const char *nonlinearity = golden_text(c, "nonlinearity", "leaky_relu");
+    double gain = golden_double(c, "gain", 1), mean = golden_double(c, "mean", 0);
+    double std = golden_double(c, "std", 1);
+    bool out = strcmp(golden_text(c, "mode", "fan_in"), "fan_out") == 0;
+    hd_fan mode = out ? HD_FAN_OUT : HD_FAN_IN;
+    if (strcmp(op, "uniform_") == 0) {
+        return hd_init_uniform_(x, golden_double(c, "a", 0), golden_double(c, "b", 1));
+    }
+    if (strcmp(op, "normal_") == 0) {
+        return hd_init_normal_(x, mean, std);
+    }
+    if (strcmp(op, "trunc_normal_") == 0) {
+        return hd_init_trunc_normal_(x, mean, std, golden_double(c, "a", -2),
+                                     golden_double(c, "b", 2));
+    }
+    if (strcmp(op, "xavier_uniform_") == 0) {
+        return hd_init_xavier_uniform_(x, gain);
+    }
+    if (strcmp(op, "xavier_normal_") == 0) {
+        return hd_init_xavier_normal_(x, gain);
+    }
+    if (strcmp(op, "kaiming_uniform_") == 0) {
+        return hd_init_kaiming_uniform_(x, golden_double(c, "a", 0), mode, nonlinearity);
+    }
+    if (strcmp(op, "kaiming_normal_") == 0) {
+        return hd_init_kaiming_normal_(x, golden_double(c, "a", 0), mode, nonlinearity);
+    }
+    if (strcmp(op, "constant_") == 0) {
+        return hd_init_constant_(x, golden_double(c, "val", NAN));
+    }
+    if (strcmp(op, "orthogonal_") == 0) {
+        return hd_init_orthogonal_(x, gain);
+    }
+    return strcmp(op, "ones_") == 0 ? hd_init_ones_(x) : hd_init_zeros_(x);
+}
+
+/* FNV-1a of x's bytes, row-major */
+static int64_t hash_of(const hd_tensor *x)
+{
+    size_t bytes = (size_t)(hd_numel(x) * hd_dtype_size(hd_dtype_of(x)));
+    void *data = malloc(bytes);
+    ck_assert(hd_copy_to(x, data, bytes));
+    int64_t h = golden_fnv(data, bytes);
+    free(data);
+    return h;
+}
+
+static void ck_values(const golden_case *c, const hd_tensor *x)
+{
+    const golden_record *out = golden_get(c, "out");
+    bool exact = strcmp(golden_text(c, "op", ""), "orthogonal_") != 0;
+    if (!out) {
+        out = golden_get(c, "out.first");
+        ck_assert_int_eq(hash_of(x), golden_int(c, "out.fnv", 0));
+    }
+    for (int64_t i = 0; i < out->numel; i++) {
+        double got = element_at(x, i), off = fabs(got - out->d[i]);
+        ck_assert_msg(off <= (exact ? 0 : 2e-5), "%s: element %lld is %.17g, expected %.17g",
+                      c->name, (long long)i, got, out->d[i]);
+    }
+}
+
+static void run(const golden_case *c)
+{
+    HD_SCOPE;
+    const golden_record *sizes = golden_get(c, "sizes");
+    bool f32 = strcmp(golden_text(c, "dtype", ""), "f32") == 0;
+    hd_tensor *base = hd_zeros_n(f32 ? HD_FLOAT32 : HD_FLOAT64, (int)sizes->numel, sizes->i);
+    hd_tensor *x = hd_parameter(view_of(base, golden_text(c, "view", "")), true);
+    hd_manual_seed(golden_int(c, "seed", -1));
+    ck_assert_msg(call(c, x) == x, "%s: %s", c->name, hd_error_message());
+    ck_assert(hd_is_leaf(x) && hd_requires_grad(x));
+    ck_values(c, base);
+    int64_t next = (int64_t)(hd_generator_random64(hd_default_generator()) & INT64_MAX);
+    ck_assert_msg(next == golden_int(c, "next", -1), "%s: the generator's state", c->name);
+}
+
+START_TEST(golden_inits)
+{
+    golden_file *f = golden_read(GOLDEN_DIR "/init.txt");
+    ck_assert_ptr_nonnull(f);
+    int fills = 0, gains = 0;
+    for (int k = 0; k < f->count; k++) {
+        const golden_case *c = &f->cases[k];
+        if (golden_get(c, "op")) {
+            run(c);
+            fills++;
+            continue;
+        }
+        ck_assert_double_eq(
+            hd_calculate_gain(golden_text(c, "nonlinearity", ""), golden_double(c, "param", NAN)),
+            golden_double(c, "gain", NAN));
+        gains++;
+    }
+    ck_assert_int_eq(fills, 374);
+    ck_assert_int_eq(gains, 10);
+    golden_free(f);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- orthogonal, and edges */
+
+START_TEST(rows_or_columns_are_orthonormal)
+{
+    HD_SCOPE;
+    for (int turned = 0; turned < 2; turned++) {
+        hd_tensor *x = turned ? hd_empty(HD_FLOAT32, 70, 40) : hd_empty(HD_FLOAT32, 40, 70);
+        ck_assert_ptr_eq(hd_init_orthogonal_(x, 1), x);
+        hd_tensor *y = turned ? hd_t(x) : x; /* (40, 70) */
+        ck_assert(hd_allclose(hd_matmul(y, hd_t(y)), hd_eye(HD_FLOAT32, 40, 40), 0, 1e-6, false));
+    }
+}
+END_TEST
+
+START_TEST(without_elements)
+{
+    HD_SCOPE;
+    hd_tensor *none = hd_empty(HD_FLOAT32, 0, 5), *row = hd_empty(HD_FLOAT32, 0);
+    ck_assert_ptr_eq(hd_init_orthogonal_(none, 1), none);
+    ck_assert_ptr_eq(hd_init_xavier_normal_(none, 1), none);
+    ck_assert_ptr_eq(hd_init_kaiming_uniform_(none, 0, HD_FAN_OUT, "relu"), none);
+    ck_assert_ptr_eq(hd_init_kaiming_normal_(row, 0, HD_FAN_IN, "relu"), row);
+    ck_assert_ptr_eq(hd_init_trunc_normal_(row, 0, 1, -2, 2), row);
+}
+END_TEST
+
+START_TEST(what_is_refused)
+{
+    HD_SCOPE;
+    hd_tensor *row = hd_zeros(HD_FLOAT32, 4), *x = hd_zeros(HD_FLOAT32, 2, 2);
+    ck_assert_ptr_null(hd_init_xavier_uniform_(row, 1));
+    ck_error(HD_SHAPE, "hd_init_xavier_uniform_: x (4,): expected two dimensions or more");
+    ck_assert_ptr_null(hd_init_kaiming_normal_(row, 0, HD_FAN_IN, "relu"));
+    ck_error(HD_SHAPE, "hd_init_kaiming_normal_: x (4,): expected two dimensions or more");
+    ck_assert_ptr_null(hd_init_orthogonal_(row, 1));
+    ck_error(HD_SHAPE, "hd_init_orthogonal_: x (4,): expected two dimensions or more");
+    ck_assert_ptr_null(hd_init_xavier_normal_(hd_zeros(HD_FLOAT32, 0, 0), 1));
+    ck_error(HD_SHAPE, "hd_init_xavier_normal_: x (0, 0): expected a fan above 0");
+    ck_assert_ptr_null(hd_init_kaiming_uniform_(x, 0, (hd_fan)7, "relu"));
+    ck_error(HD_VALUE, "hd_init_kaiming_uniform_: mode 7: expected HD_FAN_IN or HD_FAN_OUT");
+    ck_assert_ptr_null(hd_init_kaiming_uniform_(x, 0, HD_FAN_IN, "swish"));
+    ck_error(HD_VALUE,
+             "hd_calculate_gain: nonlinearity \"swish\": expected linear, conv1d, conv2d, conv3d, "
+             "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
+             "leaky_relu or selu");
+    ck_assert(isnan(hd_calculate_gain(NULL, 0)));
+    ck_error(HD_NULL_ARG, "hd_calculate_gain: nonlinearity is NULL");
+    ck_assert_ptr_null(hd_init_trunc_normal_(x, 0, 1, 2, -2));
+    ck_error(HD_VALUE, "hd_init_trunc_normal_: mean 0, std 1, a 2, b -2: expected numbers, std "
+                       "above 0 and a <= b");
+    ck_assert_ptr_null(hd_init_trunc_normal_(x, 0, 0, -2, 2));
+    ck_error(HD_VALUE, "hd_init_trunc_normal_: mean 0, std 0, a -2, b 2: expected numbers, std "
+                       "above 0 and a <= b");
+    ck_assert_ptr_null(hd_init_trunc_normal_(HD_NONE, 0, 1, -2, 2));
+    ck_error(HD_NULL_ARG, "hd_init_trunc_normal_: x is HD_NONE: expected a tensor");
+    ck_assert_ptr_null(hd_init_uniform_(x, 1, 0));
+    ck_assert_int_eq(hd_error_code(), HD_VALUE);
+    hd_error_clear();
+    ck_assert_ptr_null(hd_init_trunc_normal_(x, 0, 1, 3, INFINITY));
+    ck_assert_int_eq(hd_error_code(), HD_VALUE);
+    hd_error_clear();
+    ck_assert_ptr_null(hd_init_normal_(hd_zeros(HD_INT64, 2), 0, 1));
+    ck_assert_int_eq(hd_error_code(), HD_DTYPE);
+    hd_error_clear();
+    ck_elements(x, 0, 0, 0, 0);
+}
+END_TEST
+
+Suite *suite_init(void)
+{
+    const TTest *const tests[] = {
+        golden_inits,
+        rows_or_columns_are_orthonormal,
+        without_elements,
+        what_is_refused,
+    };
+    return SUITE("init", tests);
+}

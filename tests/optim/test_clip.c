@@ -1,0 +1,133 @@
+/* test_clip.c - clipping: what it changes, when it changes nothing; accumulated gradients. */
+#include "suites.h"
+
+static hd_tensor *with_grad(hd_tensor *g)
+{
+    hd_tensor *p = hd_parameter(hd_zeros_like(g, hd_dtype_of(g)), true);
+    ck_assert(hd_set_grad(p, g));
+    return p;
+}
+
+START_TEST(small_gradients_stay)
+{
+    HD_SCOPE;
+    hd_tensor *g = vec(HD_FLOAT32, 3, 4), *p = with_grad(g);
+    int64_t version = hd_version_of(g);
+    ck_assert_double_eq(hd_clip_grad_norm_(hd_list_of(p), 6, 2, false), 5);
+    ck_elements(g, 3, 4);
+    ck_assert_int_eq(hd_version_of(g), version);
+    ck_assert_double_eq(hd_clip_grad_norm_(hd_list_of(p), 0, 2, false), 5);
+    ck_elements(g, 0, 0); /* PyTorch's 0 too */
+    ck_assert_double_eq(hd_clip_grad_norm_(hd_list_n(0, NULL), 1, 2, true), 0);
+    ck_assert_double_eq(hd_clip_grad_norm_(hd_list_of(hd_parameter(g, true)), 1, 2, true), 0);
+}
+END_TEST
+
+START_TEST(numbers_that_are_not_finite)
+{
+    HD_SCOPE;
+    hd_tensor *p = with_grad(vec(HD_FLOAT32, 1, INFINITY)), *q = with_grad(vec(HD_FLOAT32, 2));
+    const hd_list *both = hd_list_of(p, q);
+    ck_assert(isnan(hd_clip_grad_norm_(both, 1, 2, true)));
+    ck_error(HD_VALUE,
+             "hd_clip_grad_norm_: the norm of the gradients is inf: expected a finite number");
+    ck_elements(hd_grad(q), 2);
+    ck_assert_double_eq(hd_clip_grad_norm_(both, 1, 2, false), INFINITY);
+    ck_elements(hd_grad(p), 0, NAN);
+    ck_elements(hd_grad(q), 0);
+    static const double types[] = {2, 1, INFINITY, -INFINITY};
+    for (int i = 0; i < 4; i++) {
+        ck_assert(isnan(hd_clip_grad_norm_(both, 1, types[i], true)));
+        ck_error(HD_VALUE,
+                 "hd_clip_grad_norm_: the norm of the gradients is nan: expected a finite number");
+    }
+    hd_tensor *nan = with_grad(vec(HD_FLOAT32, NAN, -9, 9, 1));
+    ck_assert(hd_clip_grad_value_(hd_list_of(nan), 2));
+    ck_elements(hd_grad(nan), NAN, -2, 2, 1);
+}
+END_TEST
+
+START_TEST(arguments)
+{
+    HD_SCOPE;
+    hd_tensor *p = with_grad(hd_ones(HD_FLOAT32, 3));
+    const hd_list *list = hd_list_of(p);
+    ck_assert(isnan(hd_clip_grad_norm_(NULL, 1, 2, false)));
+    ck_error(HD_NULL_ARG, "hd_clip_grad_norm_: parameters is NULL");
+    ck_assert(isnan(hd_clip_grad_norm_(list, -1, 2, false)));
+    ck_error(HD_VALUE, "hd_clip_grad_norm_: max_norm -1: expected 0 or more");
+    ck_assert(isnan(hd_clip_grad_norm_(list, NAN, 2, false)));
+    ck_error(HD_VALUE, "hd_clip_grad_norm_: max_norm nan: expected 0 or more");
+    ck_assert(isnan(hd_clip_grad_norm_(list, 1, NAN, false)));
+    ck_error(HD_VALUE, "hd_clip_grad_norm_: norm_type nan: expected a number");
+    ck_assert(!hd_clip_grad_value_(list, -1));
+    ck_error(HD_VALUE, "hd_clip_grad_value_: clip_value -1: expected 0 or more");
+    ck_assert(!hd_clip_grad_value_(hd_list_of(p, HD_NONE), 0.5));
+    ck_error(HD_NULL_ARG, "hd_clip_grad_value_: parameter 1 is HD_NONE: expected a tensor");
+    hd_tensor *wide = hd_parameter(hd_ones(HD_FLOAT32, 3), true);
+    ck_assert(hd_set_grad(wide, hd_expand(hd_ones(HD_FLOAT32, 1), 3)));
+    ck_assert(isnan(hd_clip_grad_norm_(hd_list_of(p, wide), 0.5, 2, false)));
+    ck_error(HD_VALUE, "hd_clip_grad_norm_: the gradient of parameter 1 of (3,) is expanded: "
+                       "several elements share memory");
+    ck_elements(hd_grad(p), 1, 1, 1);
+}
+END_TEST
+
+/* The bits do not depend on the number of threads, nor much on the strides. */
+START_TEST(large_gradients)
+{
+    HD_SCOPE;
+    hd_tensor *g = hd_randn(HD_FLOAT32, 400, 501);
+    double want = sqrt(hd_item(hd_sum(hd_mul(hd_to(g, HD_FLOAT64), hd_to(g, HD_FLOAT64)))));
+    double norms[2];
+    hd_tensor *p[2];
+    for (int k = 0; k < 2; k++) {
+        ck_assert(hd_set_num_threads(k ? 3 : 1));
+        p[k] = with_grad(hd_clone(g));
+        norms[k] = hd_clip_grad_norm_(hd_list_of(p[k]), 1, 2, true);
+    }
+    ck_assert_double_eq(norms[0], norms[1]);
+    ck_assert(hd_equal(hd_grad(p[0]), hd_grad(p[1])));
+    ck_assert_double_lt(fabs(norms[0] - want), 1e-12 * want);
+    double again = hd_clip_grad_norm_(hd_list_of(p[0]), 1, 2, true);
+    ck_assert_double_lt(fabs(again - 1), 1e-6);
+    hd_tensor *turned = with_grad(hd_t(hd_contiguous(hd_t(g))));
+    ck_assert_double_lt(fabs(hd_clip_grad_norm_(hd_list_of(turned), 1, 2, true) - want),
+                        1e-12 * want);
+    ck_assert(hd_allclose(hd_grad(turned), hd_grad(p[1]), 1e-6, 0, false));
+}
+END_TEST
+
+/* Two halves of a batch, each loss divided by 2, are one step on the whole. */
+START_TEST(accumulation)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_randn(HD_FLOAT64, 8, 3), *y = hd_randn(HD_FLOAT64, 8, 1);
+    hd_tensor *start = hd_randn(HD_FLOAT64, 3, 1), *w[2];
+    for (int parts = 1; parts <= 2; parts++) {
+        w[parts - 1] = hd_parameter(hd_clone(start), true);
+        hd_optim *o = hd_adam_new(hd_list_of(w[parts - 1]), NULL);
+        for (int step = 0; step < 5; step++) {
+            ck_assert(hd_optim_zero_grad(o));
+            for (int i = 0; i < parts; i++) {
+                int64_t n = 8 / parts;
+                hd_tensor *loss = hd_mse_loss(hd_matmul(hd_narrow(x, 0, i * n, n), w[parts - 1]),
+                                              hd_narrow(y, 0, i * n, n));
+                ck_assert(hd_backward(hd_div_scalar(loss, parts)));
+            }
+            ck_assert(hd_optim_step(o));
+        }
+        hd_optim_free(o);
+    }
+    ck_assert(hd_allclose(w[0], w[1], 1e-12, 0, false));
+    ck_assert(!hd_allclose(w[0], start, 1e-4, 0, false));
+}
+END_TEST
+
+Suite *suite_clip(void)
+{
+    const TTest *const tests[] = {
+        small_gradients_stay, numbers_that_are_not_finite, arguments, large_gradients, accumulation,
+    };
+    return SUITE("clip", tests);
+}

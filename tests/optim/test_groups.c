@@ -1,0 +1,237 @@
+/* test_groups.c - parameter groups, and schedules over them. */
+#include "suites.h"
+
+static hd_tensor *parameter(double value)
+{
+    return hd_parameter(hd_full(HD_FLOAT32, value, 2), true);
+}
+
+static hd_optim *sgd(hd_tensor *p, double lr)
+{
+    hd_sgd_options o = hd_sgd_defaults();
+    o.lr = lr;
+    return hd_sgd_new(hd_list_of(p), &o);
+}
+
+START_TEST(each_has_its_options)
+{
+    HD_SCOPE;
+    hd_tensor *a = parameter(1), *b = parameter(1), *c = parameter(1);
+    hd_optim *o = sgd(a, 0.5);
+    hd_sgd_options second = hd_sgd_defaults();
+    second.lr = 0.25;
+    second.weight_decay = 1;
+    ck_assert(hd_optim_add_group(o, hd_list_of(b), &second));
+    ck_assert(hd_optim_set_lr(o, 0.125));
+    ck_assert(hd_optim_add_group(o, hd_list_of(c), NULL)); /* the first's, as they were given */
+    ck_assert_int_eq(hd_optim_group_count(o), 3);
+    ck_assert_double_eq(hd_optim_group_lr(o, 0), 0.125);
+    ck_assert_double_eq(hd_optim_group_lr(o, 1), 0.125);
+    ck_assert_double_eq(hd_optim_group_lr(o, 2), 0.5);
+    ck_assert(hd_optim_group_set_lr(o, 1, 0.25));
+    ck_assert_double_eq(hd_optim_lr(o), 0.125);
+    hd_set_grad(a, hd_ones(HD_FLOAT32, 2));
+    hd_set_grad(b, hd_ones(HD_FLOAT32, 2));
+    hd_set_grad(c, hd_ones(HD_FLOAT32, 2));
+    ck_assert(hd_optim_step(o));
+    ck_elements(a, 0.875, 0.875);
+    ck_elements(b, 0.5, 0.5); /* 1 - 0.25 (1 + 1) */
+    ck_elements(c, 0.5, 0.5);
+    ck_assert(hd_optim_zero_grad(o));
+    ck_assert_ptr_eq(hd_grad(c), HD_NONE);
+    hd_optim_free(o);
+}
+END_TEST
+
+START_TEST(what_a_group_cannot_be)
+{
+    HD_SCOPE;
+    hd_tensor *a = parameter(1), *b = parameter(1);
+    hd_optim *o = sgd(a, 0.5);
+    ck_assert(!hd_optim_add_group(o, hd_list_of(b, a), NULL));
+    ck_error(HD_VALUE, "hd_optim_add_group: parameter 1 is in group 0 already");
+    hd_sgd_options s = hd_sgd_defaults();
+    s.momentum = -1;
+    ck_assert(!hd_optim_add_group(o, hd_list_of(b), &s));
+    ck_error(HD_VALUE, "hd_optim_add_group: momentum -1: expected 0 or more");
+    hd_adam_options other = hd_adam_defaults();
+    ck_assert(!hd_optim_add_group(o, hd_list_of(b), &other));
+    ck_error(HD_VALUE,
+             "hd_optim_add_group: options->size 56: expected 48, as of hd_sgd_defaults()");
+    ck_assert(!hd_optim_add_group(o, hd_list_n(0, NULL), NULL));
+    ck_error(HD_VALUE, "hd_optim_add_group: an empty list of parameters: expected one or more");
+    ck_assert(!hd_optim_add_group(NULL, hd_list_of(b), NULL));
+    ck_error(HD_NULL_ARG, "hd_optim_add_group: o is NULL");
+    ck_assert_int_eq(hd_optim_group_count(o), 1);
+    ck_assert(isnan(hd_optim_group_lr(o, 1)));
+    ck_error(HD_INDEX, "hd_optim_group_lr: group 1: expected 0 to 0");
+    ck_assert(!hd_optim_group_set_lr(o, -1, 1));
+    ck_error(HD_INDEX, "hd_optim_group_set_lr: group -1: expected 0 to 0");
+    ck_assert(!hd_optim_group_set_lr(o, 0, NAN));
+    ck_error(HD_VALUE, "hd_optim_group_set_lr: lr nan: expected 0 or more");
+    ck_assert_int_eq(hd_optim_group_count(NULL), -1);
+    ck_error(HD_NULL_ARG, "hd_optim_group_count: o is NULL");
+    hd_optim_free(o);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- schedules */
+
+START_TEST(schedules_start_at_each_groups_lr)
+{
+    HD_SCOPE;
+    hd_tensor *a = parameter(1), *b = parameter(1), *c = parameter(1);
+    hd_optim *o = sgd(a, 8);
+    ck_assert(hd_optim_add_group(o, hd_list_of(b), NULL) && hd_optim_group_set_lr(o, 1, 4));
+    hd_schedule *s = hd_step_lr_new(o, 2, 0.5);
+    static const double want[] = {8, 8, 4, 4, 2};
+    for (int t = 0; t < 5; t++) {
+        ck_assert_double_eq(hd_optim_group_lr(o, 0), want[t]);
+        ck_assert_double_eq(hd_optim_group_lr(o, 1), want[t] / 2);
+        ck_assert_int_eq(hd_schedule_steps(s), t);
+        ck_assert(hd_schedule_step(s));
+    }
+    hd_error_set(HD_USER, "older");
+    ck_assert(!hd_schedule_step(s));
+    ck_error(HD_USER, "older");
+    ck_assert_int_eq(hd_schedule_steps(s), 5);
+    ck_assert(hd_optim_add_group(o, hd_list_of(c), NULL));
+    ck_assert(!hd_schedule_step(s));
+    ck_error(HD_STATE, "hd_schedule_step: the optimizer has 3 groups: expected 2, as when the "
+                       "schedule was made");
+    hd_schedule_free(s);
+    hd_schedule_free(NULL);
+    hd_optim_free(o);
+}
+END_TEST
+
+START_TEST(a_constant_one_leaves_the_lr)
+{
+    HD_SCOPE;
+    hd_optim *o = sgd(parameter(1), 0.3);
+    hd_schedule *s = hd_constant_lr_new(o, 1, 0);
+    for (int t = 0; t < 3; t++) {
+        ck_assert_double_eq(hd_optim_lr(o), 0.3);
+        ck_assert(hd_schedule_step(s));
+    }
+    hd_schedule_free(s);
+    hd_optim_free(o);
+}
+END_TEST
+
+START_TEST(what_a_schedule_cannot_be)
+{
+    HD_SCOPE;
+    hd_optim *o = sgd(parameter(1), 0.5);
+    ck_assert_ptr_null(hd_constant_lr_new(o, 1.5, 3));
+    ck_error(HD_VALUE, "hd_constant_lr_new: factor 1.5: expected 0 to 1");
+    ck_assert_ptr_null(hd_constant_lr_new(o, 0.5, -1));
+    ck_error(HD_VALUE, "hd_constant_lr_new: total_iters -1: expected 0 or more");
+    ck_assert_ptr_null(hd_step_lr_new(o, 0, 0.5));
+    ck_error(HD_VALUE, "hd_step_lr_new: step_size 0: expected 1 or more");
+    ck_assert_ptr_null(hd_step_lr_new(o, 1, NAN));
+    ck_error(HD_VALUE, "hd_step_lr_new: gamma nan: expected 0 or more");
+    ck_assert_ptr_null(hd_linear_lr_new(o, 0, 1, 5));
+    ck_error(HD_VALUE, "hd_linear_lr_new: start_factor 0: expected above 0, to 1");
+    ck_assert_ptr_null(hd_linear_lr_new(o, 1, 1.5, 5));
+    ck_error(HD_VALUE, "hd_linear_lr_new: end_factor 1.5: expected 0 to 1");
+    ck_assert_ptr_null(hd_linear_lr_new(NULL, 1, 1, 5));
+    ck_error(HD_NULL_ARG, "hd_linear_lr_new: o is NULL");
+    ck_assert_ptr_null(hd_cosine_warmup_new(o, NULL));
+    ck_error(HD_VALUE, "hd_cosine_warmup_new: total_steps 0: expected 1 or more");
+    hd_cosine_warmup_options c = hd_cosine_warmup_defaults();
+    c.warmup_steps = 5;
+    c.total_steps = 5;
+    ck_assert_ptr_null(hd_cosine_warmup_new(o, &c));
+    ck_error(HD_VALUE, "hd_cosine_warmup_new: warmup_steps 5, total_steps 5: expected fewer steps "
+                       "of warm-up");
+    c.size = 1;
+    ck_assert_ptr_null(hd_cosine_warmup_new(o, &c));
+    ck_error(
+        HD_VALUE,
+        "hd_cosine_warmup_new: options->size 1: expected 40, as of hd_cosine_warmup_defaults()");
+    ck_assert_double_eq(hd_optim_lr(o), 0.5);
+    ck_assert(!hd_schedule_step(NULL));
+    ck_error(HD_NULL_ARG, "hd_schedule_step: s is NULL");
+    ck_assert_int_eq(hd_schedule_steps(NULL), -1);
+    ck_error(HD_NULL_ARG, "hd_schedule_steps: s is NULL");
+    hd_optim_free(o);
+}
+END_TEST
+
+START_TEST(what_one_cycle_cannot_be)
+{
+    HD_SCOPE;
+    hd_tensor *p = parameter(1);
+    hd_optim *o = sgd(p, 0.5), *adagrad = hd_adagrad_new(hd_list_of(p), NULL);
+    hd_one_cycle_options c = hd_one_cycle_defaults();
+    ck_assert_ptr_null(hd_one_cycle_new(o, NULL));
+    ck_error(HD_VALUE, "hd_one_cycle_new: total_steps 0: expected 1 or more");
+    c.total_steps = 10;
+    ck_assert_ptr_null(hd_one_cycle_new(adagrad, &c));
+    ck_error(HD_VALUE, "hd_one_cycle_new: cycle_momentum: Adagrad has no momentum and no beta1");
+    c.pct_start = 0.1; /* PyTorch divides by zero here */
+    ck_assert_ptr_null(hd_one_cycle_new(o, &c));
+    ck_error(HD_VALUE, "hd_one_cycle_new: pct_start 0.1 of total_steps 10: a phase begins and ends "
+                       "at step 0");
+    c.pct_start = -0.1;
+    ck_assert_ptr_null(hd_one_cycle_new(o, &c));
+    ck_error(HD_VALUE, "hd_one_cycle_new: pct_start -0.1: expected 0 to 1");
+    c.pct_start = 0.3;
+    c.anneal = (hd_anneal)2;
+    ck_assert_ptr_null(hd_one_cycle_new(o, &c));
+    ck_error(HD_VALUE, "hd_one_cycle_new: anneal 2: expected 0 or 1");
+    c.anneal = HD_ANNEAL_COS;
+    c.div_factor = 0;
+    ck_assert_ptr_null(hd_one_cycle_new(o, &c));
+    ck_error(HD_VALUE, "hd_one_cycle_new: div_factor 0: expected above 0");
+    c.div_factor = 25;
+    c.cycle_momentum = false;
+    hd_schedule *s = hd_one_cycle_new(adagrad, &c);
+    for (int t = 0; t < 10; t++) {
+        ck_assert(hd_schedule_step(s));
+    }
+    double lr = hd_optim_lr(adagrad);
+    ck_assert(!hd_schedule_step(s));
+    ck_error(HD_STATE, "hd_schedule_step: step 11: expected at most total_steps 10");
+    ck_assert_double_eq(hd_optim_lr(adagrad), lr);
+    hd_schedule_free(s);
+    hd_optim_free(o);
+    hd_optim_free(adagrad);
+}
+END_TEST
+
+/* One cycle gives a momentum to an SGD that had none: v begins with the gradient then. */
+START_TEST(momentum_may_begin_late)
+{
+    HD_SCOPE;
+    hd_tensor *p = hd_parameter(hd_ones(HD_FLOAT64, 1), true);
+    hd_sgd_options plain = hd_sgd_defaults();
+    plain.lr = 1;
+    hd_optim *o = hd_sgd_new(hd_list_of(p), &plain);
+    hd_set_grad(p, hd_ones(HD_FLOAT64, 1));
+    ck_assert(hd_optim_step(o));
+    ck_elements(p, 0);
+    hd_one_cycle_options c = hd_one_cycle_defaults();
+    c.total_steps = 10;
+    c.max_momentum = 0.5;
+    c.div_factor = 1;
+    hd_schedule *s = hd_one_cycle_new(o, &c);
+    ck_assert(hd_optim_step(o));
+    ck_elements(p, -1);
+    ck_assert(hd_optim_step(o));
+    ck_elements(p, -2.5); /* v = 0.5 + 1 */
+    hd_schedule_free(s);
+    hd_optim_free(o);
+}
+END_TEST
+
+Suite *suite_groups(void)
+{
+    const TTest *const tests[] = {
+        each_has_its_options,         what_a_group_cannot_be,    schedules_start_at_each_groups_lr,
+        a_constant_one_leaves_the_lr, what_a_schedule_cannot_be, what_one_cycle_cannot_be,
+        momentum_may_begin_late,
+    };
+    return SUITE("groups", tests);
+}

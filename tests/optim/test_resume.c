@@ -1,0 +1,420 @@
+/* test_resume.c - state written and read: k steps, a save, a load elsewhere and the other steps are
+ * the bits of all steps in a row; and everything that a load refuses. */
+#include "cases.h"
+
+#include <stdlib.h>
+
+enum { STEPS = 12 };
+
+typedef struct training {
+    hd_tensor *p[2];
+    hd_optim *o;
+    hd_schedule *s; /* NULL: none */
+    const golden_record *grads;
+} training;
+
+static training begin(const golden_file *f, const golden_case *c)
+{
+    const golden_case *given = case_gradients(f, golden_get(c, "out")->type);
+    const golden_record *start = golden_get(given, "start");
+    training t = {.grads = golden_get(given, "grads")};
+    for (int i = 0; i < 2; i++) {
+        t.p[i] = hd_parameter(case_tensor(start, 0), true);
+    }
+    bool scheduled = golden_get(c, "schedule") != NULL;
+    t.o =
+        scheduled ? case_two_groups(c, t.p[0], t.p[1]) : case_optim(c, hd_list_of(t.p[0], t.p[1]));
+    t.s = scheduled ? case_schedule(c, t.o) : NULL;
+    ck_no_error();
+    return t;
+}
+
+static void end(training *t)
+{
+    hd_schedule_free(t->s);
+    hd_optim_free(t->o);
+}
+
+/* Steps from..to-1; parameter 1 has its first gradient at step 5. */
+static void train(const training *t, int64_t from, int64_t to)
+{
+    for (int64_t k = from; k < to; k++) {
+        HD_SCOPE;
+        ck_assert(hd_set_grad(t->p[0], case_tensor(t->grads, 6 * k)));
+        ck_assert(hd_set_grad(t->p[1], k < 5 ? HD_NONE : case_tensor(t->grads, 6 * k + 6)));
+        ck_assert_msg(hd_optim_step(t->o) && (!t->s || hd_schedule_step(t->s)), "%s",
+                      hd_error_message());
+    }
+}
+
+/* What t is in a dictionary of its own, as a file would hold it. */
+static hd_dict *saved(const training *t)
+{
+    HD_SCOPE;
+    hd_dict *d = hd_dict_new(), *copy = hd_dict_new();
+    ck_assert(hd_optim_save(t->o, d, "optim"));
+    ck_assert(!t->s || hd_schedule_save(t->s, d, "schedule"));
+    for (int64_t i = 0; i < hd_dict_len(d); i++) {
+        const char *name = hd_dict_name(d, i);
+        int64_t v;
+        double x;
+        switch (hd_dict_kind_of(d, name)) {
+        case HD_DICT_TENSOR:
+            ck_assert(hd_dict_set(copy, name, hd_clone(hd_dict_get(d, name))));
+            break;
+        case HD_DICT_STRING:
+            ck_assert(hd_dict_set_string(copy, name, hd_dict_get_string(d, name)));
+            break;
+        case HD_DICT_INT:
+            ck_assert(hd_dict_get_int(d, name, &v) && hd_dict_set_int(copy, name, v));
+            break;
+        default: ck_assert(hd_dict_get_double(d, name, &x) && hd_dict_set_double(copy, name, x));
+        }
+    }
+    hd_dict_free(d);
+    return copy;
+}
+
+static void load(training *t, const hd_dict *d)
+{
+    ck_assert_msg(hd_optim_load(t->o, d, "optim"), "%s", hd_error_message());
+    ck_assert_msg(!t->s || hd_schedule_load(t->s, d, "schedule"), "%s", hd_error_message());
+}
+
+/* k steps, then the others by another optimizer, which has already done something else. */
+static void resume(const golden_file *f, const golden_case *c, const training *all, int64_t k)
+{
+    HD_SCOPE;
+    training before = begin(f, c), after = begin(f, c);
+    train(&before, 0, k);
+    hd_dict *d = saved(&before);
+    train(&after, 0, k % 3);
+    for (int i = 0; i < 2; i++) {
+        HD_NO_GRAD;
+        ck_assert_ptr_nonnull(hd_copy_(after.p[i], before.p[i]));
+    }
+    train(&before, k, STEPS); /* which the copy in d does not see */
+    load(&after, d);
+    train(&after, k, STEPS);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_msg(hd_equal(after.p[i], all->p[i]), "%s: after %lld steps", c->name,
+                      (long long)k);
+        ck_assert(hd_equal(before.p[i], all->p[i]));
+        if (all->s) {
+            ck_assert_double_eq(hd_optim_group_lr(after.o, i), hd_optim_group_lr(all->o, i));
+        }
+    }
+    hd_dict_free(d);
+    end(&before);
+    end(&after);
+}
+
+START_TEST(at_every_step)
+{
+    golden_file *f = golden_read(GOLDEN_DIR "/steps.txt");
+    ck_assert_ptr_nonnull(f);
+    int found = 0;
+    for (int i = 0; i < f->count; i++) {
+        const golden_case *c = &f->cases[i];
+        if (!golden_get(c, "class")) {
+            continue;
+        }
+        HD_SCOPE;
+        training all = begin(f, c);
+        train(&all, 0, STEPS);
+        for (int64_t k = 0; k <= STEPS; k++) {
+            resume(f, c, &all, k);
+        }
+        end(&all);
+        found++;
+    }
+    ck_assert_int_eq(found, 42 + 15);
+    golden_free(f);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- what is written */
+
+static hd_optim *adam_of(hd_tensor *p)
+{
+    hd_adam_options o = hd_adam_defaults();
+    o.weight_decay = 0.25;
+    return hd_adam_new(hd_list_of(p), &o);
+}
+
+static void step_once(hd_optim *o, hd_tensor *p)
+{
+    ck_assert(hd_set_grad(p, hd_ones_like(p, HD_FLOAT32)) && hd_optim_step(o));
+}
+
+static void ck_names(const hd_dict *d, int64_t n, const char *const *names)
+{
+    ck_assert_int_eq(hd_dict_len(d), n);
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert_str_eq(hd_dict_name(d, i), names[i]);
+    }
+}
+
+START_TEST(names_are_pytorchs)
+{
+    HD_SCOPE;
+    static const char *const names[] = {
+        "type",
+        "param_groups",
+        "param_groups.0.lr",
+        "param_groups.0.params",
+        "param_groups.0.eps",
+        "param_groups.0.beta1",
+        "param_groups.0.beta2",
+        "param_groups.0.weight_decay",
+        "param_groups.0.amsgrad",
+        "param_groups.0.maximize",
+        "state.0.step",
+        "state.0.exp_avg",
+        "state.0.exp_avg_sq",
+    };
+    hd_tensor *p = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+    hd_optim *o = adam_of(p);
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_optim_save(o, d, ""));
+    ck_names(d, 10, names);
+    step_once(o, p);
+    ck_assert(hd_optim_save(o, d, ""));
+    ck_names(d, 13, names);
+    int64_t version = hd_version_of(hd_dict_get(d, "state.0.exp_avg"));
+    step_once(o, p); /* the dictionary's tensor is the optimizer's memory */
+    ck_assert_int_gt(hd_version_of(hd_dict_get(d, "state.0.exp_avg")), version);
+
+    hd_error_set(HD_USER, "older");
+    ck_assert(!hd_optim_save(o, d, "again"));
+    ck_error(HD_USER, "older");
+    ck_assert_int_eq(hd_dict_len(d), 13);
+    hd_dict_free(d);
+    hd_optim_free(o);
+}
+END_TEST
+
+START_TEST(loading_its_own_state)
+{
+    HD_SCOPE;
+    hd_tensor *p = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+    hd_tensor *q = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+    hd_optim *o = adam_of(p), *other = adam_of(q);
+    hd_dict *d = hd_dict_new();
+    step_once(o, p);
+    step_once(other, q);
+    ck_assert(hd_optim_save(o, d, "o") && hd_optim_load(o, d, "o"));
+    for (int i = 0; i < 3; i++) {
+        step_once(o, p);
+        step_once(other, q);
+    }
+    ck_assert(hd_equal(p, q));
+    hd_dict_free(d);
+    hd_optim_free(o);
+    hd_optim_free(other);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- what is refused */
+
+/* A load of d, in which change was made, fails with this message, and a step then does what it does
+ * without any load. */
+#define refuses(code, change, message)                                                             \
+    do {                                                                                           \
+        hd_tensor *p_ = hd_parameter(hd_ones(HD_FLOAT32, 2), true);                                \
+        hd_tensor *q_ = hd_parameter(hd_ones(HD_FLOAT32, 2), true);                                \
+        hd_optim *saving = adam_of(p_), *o = adam_of(q_), *free_of_it = adam_of(p_);               \
+        hd_dict *d = hd_dict_new();                                                                \
+        step_once(saving, p_);                                                                     \
+        ck_assert(hd_optim_set_lr(saving, 0.5) && hd_optim_save(saving, d, "o"));                  \
+        change;                                                                                    \
+        ck_assert(!hd_optim_load(o, d, "o"));                                                      \
+        ck_error(code, message);                                                                   \
+        hd_fill_(hd_detach(p_), 1);                                                                \
+        step_once(free_of_it, p_);                                                                 \
+        step_once(o, q_);                                                                          \
+        ck_assert(hd_equal(p_, q_));                                                               \
+        hd_dict_free(d);                                                                           \
+        hd_optim_free(saving);                                                                     \
+        hd_optim_free(o);                                                                          \
+        hd_optim_free(free_of_it);                                                                 \
+    } while (0)
+
+START_TEST(differences_are_named)
+{
+    HD_SCOPE;
+    refuses(HD_VALUE, hd_dict_set_string(d, "o.type", "AdamW"),
+            "hd_optim_load: 'o.type' is AdamW: expected Adam");
+    refuses(HD_VALUE, hd_dict_set_int(d, "o.param_groups", 2),
+            "hd_optim_load: 'o.param_groups' is 2: expected 1");
+    refuses(HD_VALUE, hd_dict_set_int(d, "o.param_groups.0.params", 3),
+            "hd_optim_load: 'o.param_groups.0.params' is 3: expected 1");
+    refuses(HD_VALUE, hd_dict_set_double(d, "o.param_groups.0.weight_decay", 0.1),
+            "hd_optim_load: 'o.param_groups.0.weight_decay' is 0.1: expected 0.25");
+    refuses(HD_VALUE, hd_dict_set_double(d, "o.param_groups.0.beta1", 0.95),
+            "hd_optim_load: 'o.param_groups.0.beta1' is 0.95: expected 0.9");
+    refuses(HD_VALUE, hd_dict_set_int(d, "o.param_groups.0.amsgrad", 1),
+            "hd_optim_load: 'o.param_groups.0.amsgrad' is 1: expected 0");
+    refuses(HD_VALUE, hd_dict_set_double(d, "o.param_groups.0.lr", NAN),
+            "hd_optim_load: 'o.param_groups.0.lr' is nan: expected a number");
+    refuses(HD_VALUE, hd_dict_set_int(d, "o.state.0.step", 0),
+            "hd_optim_load: 'o.state.0.step' is 0: expected 1 or more");
+    refuses(HD_SHAPE, hd_dict_set(d, "o.state.0.exp_avg_sq", hd_ones(HD_FLOAT32, 3)),
+            "hd_optim_load: 'o.state.0.exp_avg_sq' is float32 (3,): expected float32 (2,)");
+    refuses(HD_SHAPE, hd_dict_set(d, "o.state.0.exp_avg", hd_ones(HD_FLOAT64, 2)),
+            "hd_optim_load: 'o.state.0.exp_avg' is float64 (2,): expected float32 (2,)");
+    refuses(HD_VALUE, hd_dict_remove(d, "o.state.0.exp_avg"),
+            "hd_dict_get: 'o.state.0.exp_avg' is missing: expected a tensor");
+    refuses(HD_VALUE, hd_dict_remove(d, "o.type"),
+            "hd_dict_get_string: 'o.type' is missing: expected a string");
+}
+END_TEST
+
+static hd_schedule *cosine_of(hd_optim *o, int64_t warmup_steps)
+{
+    hd_cosine_warmup_options c = hd_cosine_warmup_defaults();
+    c.warmup_steps = warmup_steps;
+    c.total_steps = 10;
+    return hd_cosine_warmup_new(o, &c);
+}
+
+#define schedule_refuses(change, message)                                                          \
+    do {                                                                                           \
+        change;                                                                                    \
+        ck_assert(!hd_schedule_load(s, d, "s"));                                                   \
+        ck_error(HD_VALUE, message);                                                               \
+        ck_assert_int_eq(hd_schedule_steps(s), 1);                                                 \
+        ck_assert_double_eq(hd_optim_lr(o), lr);                                                   \
+        ck_assert(hd_schedule_save(s, d, "s"));                                                    \
+    } while (0)
+
+START_TEST(schedules_differ)
+{
+    HD_SCOPE;
+    hd_optim *o = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_schedule *s = cosine_of(o, 4);
+    ck_assert(hd_schedule_step(s));
+    double lr = hd_optim_lr(o);
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_schedule_save(s, d, "s"));
+    schedule_refuses(hd_dict_set_string(d, "s.type", "StepLR"),
+                     "hd_schedule_load: 's.type' is StepLR: expected CosineWarmup");
+    schedule_refuses(hd_dict_set_int(d, "s.warmup_steps", 5),
+                     "hd_schedule_load: 's.warmup_steps' is 5: expected 4");
+    schedule_refuses(hd_dict_set_double(d, "s.min_lr", 1e-5),
+                     "hd_schedule_load: 's.min_lr' is 1e-05: expected 0.0");
+    schedule_refuses(hd_dict_set_int(d, "s.step", -1),
+                     "hd_schedule_load: 's.step' is -1: expected 0 or more");
+    schedule_refuses(hd_dict_set_int(d, "s.groups", 2),
+                     "hd_schedule_load: 's.groups' is 2: expected 1");
+    schedule_refuses(hd_dict_set_double(d, "s.base_lr.0.lr", NAN),
+                     "hd_schedule_load: 's.base_lr.0.lr' is nan: expected 0 or more");
+    schedule_refuses(hd_dict_remove(d, "s.step"),
+                     "hd_dict_get_int: 's.step' is missing: expected an integer");
+    hd_error_set(HD_USER, "older");
+    ck_assert(!hd_schedule_save(s, d, "again"));
+    ck_error(HD_USER, "older");
+    ck_assert_int_eq(hd_dict_kind_of(d, "again.type"), HD_DICT_MISSING);
+
+    /* The rates that it began with come from the dictionary: the order of loads does not matter. */
+    ck_assert(hd_optim_set_lr(o, 77));
+    hd_schedule *later = cosine_of(o, 4);
+    ck_assert(hd_schedule_load(later, d, "s"));
+    ck_assert_double_eq(hd_optim_lr(o), lr);
+    hd_schedule_free(later);
+    hd_schedule_free(s);
+    hd_dict_free(d);
+    hd_optim_free(o);
+}
+END_TEST
+
+START_TEST(arguments)
+{
+    HD_SCOPE;
+    hd_optim *o = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_dict *d = hd_dict_new();
+    ck_assert(!hd_optim_save(NULL, d, ""));
+    ck_error(HD_NULL_ARG, "hd_optim_save: o is NULL");
+    ck_assert(!hd_optim_save(o, NULL, ""));
+    ck_error(HD_NULL_ARG, "hd_optim_save: d is NULL");
+    ck_assert(!hd_optim_save(o, d, NULL));
+    ck_error(HD_NULL_ARG, "hd_optim_save: prefix is NULL");
+    ck_assert(!hd_optim_load(NULL, d, ""));
+    ck_error(HD_NULL_ARG, "hd_optim_load: o is NULL");
+    ck_assert(!hd_schedule_save(NULL, d, ""));
+    ck_error(HD_NULL_ARG, "hd_schedule_save: s is NULL");
+    ck_assert(!hd_schedule_load(NULL, d, ""));
+    ck_error(HD_NULL_ARG, "hd_schedule_load: s is NULL");
+    ck_assert_int_eq(hd_dict_len(d), 0);
+    hd_dict_free(d);
+    hd_optim_free(o);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- out of memory */
+
+static int64_t allowed;
+
+static void *some_alloc(size_t bytes, size_t alignment, void *user)
+{
+    (void)user;
+    if (allowed-- <= 0) {
+        return NULL;
+    }
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void some_free(void *p, size_t bytes, void *user)
+{
+    (void)bytes;
+    (void)user;
+    free(p);
+}
+
+/* Loading fails at its n-th block, for every n, and changes nothing. */
+START_TEST(no_memory_changes_nothing)
+{
+    static const hd_allocator door = {sizeof door, some_alloc, some_free, NULL};
+    allowed = INT64_MAX;
+    ck_assert_msg(hd_set_allocator(&door), "%s", hd_error_message());
+    {
+        HD_SCOPE;
+        hd_tensor *p = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+        hd_tensor *q = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+        hd_optim *from = adam_of(p), *to = adam_of(q);
+        hd_dict *d = hd_dict_new();
+        step_once(from, p);
+        ck_assert(hd_optim_set_lr(from, 0.5) && hd_optim_save(from, d, "o"));
+        bool done = false;
+        int failures = 0;
+        for (int64_t n = 0; !done && n < 100; n++) {
+            allowed = n;
+            done = hd_optim_load(to, d, "o");
+            allowed = INT64_MAX;
+            if (!done) {
+                ck_assert_int_eq(hd_error_code(), HD_MEMORY);
+                hd_error_clear();
+                ck_assert_double_eq(hd_optim_lr(to), 1e-3);
+                failures++;
+            }
+        }
+        ck_assert(done);
+        ck_assert_int_gt(failures, 3);
+        ck_assert_double_eq(hd_optim_lr(to), 0.5);
+        hd_dict_free(d);
+        hd_optim_free(from);
+        hd_optim_free(to);
+    }
+    ck_assert_int_eq(hd_bytes_live(), 0);
+    ck_assert(hd_set_allocator(NULL));
+}
+END_TEST
+
+Suite *suite_resume(void)
+{
+    const TTest *const tests[] = {
+        at_every_step,    names_are_pytorchs, loading_its_own_state,     differences_are_named,
+        schedules_differ, arguments,          no_memory_changes_nothing,
+    };
+    return SUITE("resume", tests);
+}
