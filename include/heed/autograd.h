@@ -88,7 +88,8 @@ typedef struct hd_op {
     void (*free)(hd_ctx *ctx);
 } hd_op;
 
-/* Runs op on n inputs; hd_ctx_user hands it `user`, which op->free frees even on failure. */
+/* Runs op on n inputs; hd_ctx_user hands it `user`, which op->free frees even on failure. A result
+ * that shares an input's memory is copied. */
 HD_API hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs);
 /* The same for an op with several outputs. */
 HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n,

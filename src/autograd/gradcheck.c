@@ -134,7 +134,8 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
     }
     hd_grad_options o = hd_grad_defaults();
     o.allow_unused = true;
-    hd_tensor *w = hd__cast(weights_like(y), (hd_dtype)y->dtype);
+    hd_tensor *w = weights_like(y);
+    w = w ? hd__cast(w, (hd_dtype)y->dtype) : NULL;
     hd_list *found = hd_grad_of(hd_list_n(1, &y), hd_list_n(checked, wanted), hd_list_n(1, &w), &o);
     for (int i = 0, k = 0; found && i < c->n; i++) {
         if (hd__requires_grad(c->inputs[i])) {

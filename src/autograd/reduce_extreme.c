@@ -19,7 +19,8 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
     bool is_nan = isnan(hd_item(m));
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
-    dx[0] = hd_mul(reached, hd_div(dy[0], hd_sum(reached)));
+    hd_tensor *share = hd_div(dy[0], hd_sum(reached));       /* may be inf: no 0 * inf below */
+    dx[0] = hd_where(reached, share, hd_zeros_n((hd_dtype)dy[0]->dtype, 0, NULL));
 }
 const hd__op hd__max_op = {.name = "MaxBackward1", .backward = extreme_backward};
 const hd__op hd__min_op = {.name = "MinBackward1", .backward = extreme_backward};

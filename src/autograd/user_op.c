@@ -140,15 +140,27 @@ static bool op_ok(const hd_op *op, int outputs, int n, hd_tensor *const *inputs)
     return true;
 }
 
-/* The results as fresh aliases: inputs, views and tensors that the user keeps stay as they are. */
-static bool results_ok(const hd_op *op, int outputs, hd_tensor **y)
+static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
+{
+    bool any = false;
+    for (int i = 0; i < n && !any; i++) {
+        any = y->storage == inputs[i]->storage;
+    }
+    return any;
+}
+
+/* The results as fresh aliases: tensors that the user keeps stay as they are. A part of an input is
+ * copied: the graph would not see that changing it in place changes the input. */
+static bool results_ok(const hd_op *op, int n, hd_tensor *const *inputs, int outputs, hd_tensor **y)
 {
     for (int k = 0; k < outputs; k++) {
         if (!y[k] || hd__is_none(y[k])) {
             hd_error_set(HD_USER, "hd_apply: %s left output %d empty", op->name, k);
             return false;
         }
-        y[k] = hd__alias(y[k], y[k]->ndim, y[k]->sizes, y[k]->strides, y[k]->offset);
+        y[k] = shares_any(y[k], n, inputs)
+                   ? hd__clone(y[k])
+                   : hd__alias(y[k], y[k]->ndim, y[k]->sizes, y[k]->strides, y[k]->offset);
         if (!y[k]) {
             return false;
         }
@@ -170,7 +182,7 @@ static bool forward(const hd_op *op, hd__node *node, hd_tensor *const *inputs, i
         hd_error_set(HD_USER, "hd_apply: the forward of %s failed", op->name);
         return false;
     }
-    return results_ok(op, outputs, y);
+    return results_ok(op, node->n_in, inputs, outputs, y);
 }
 
 static bool apply(const hd_op *op, void *user, int outputs, int n, hd_tensor *const *inputs,

@@ -113,7 +113,7 @@ static void *new_block(size_t size, unsigned int class)
     if (size <= PTRDIFF_MAX - LARGE_ALIGNMENT)
         start = system_alloc(bytes_of(size, class), lead_of(class));
     if (!start)
-        return hd__no_memory("hd_alloc", size);
+        return NULL;
     char *p = start + lead_of(class);
     header_of(p)->class = class;
     return p;
@@ -156,7 +156,7 @@ static bool keep(void *p, unsigned int class)
     return true;
 }
 
-void *hd_alloc(size_t size)
+void *hd__alloc(size_t size)
 {
     if (size == 0)
         size = 1;
@@ -167,6 +167,12 @@ void *hd_alloc(size_t size)
     header_of(p)->size = size;
     hd__count(HD__BYTES, (int64_t)size);
     return p;
+}
+
+void *hd_alloc(size_t size)
+{
+    void *p = hd__alloc(size);
+    return p ? p : hd__no_memory("hd_alloc", size);
 }
 
 void *hd__alloc_zeroed(size_t size)

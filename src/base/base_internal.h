@@ -73,6 +73,8 @@ extern int hd__level; /* valid after hd__init */
 
 /* ---------------------------------------------------------------- memory */
 
+/* As hd_alloc, but a failure is the caller's to tell, by hd__no_memory and its own name. */
+void *hd__alloc(size_t size);
 /* As hd_alloc, zeroed. */
 void *hd__alloc_zeroed(size_t size);
 

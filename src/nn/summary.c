@@ -115,10 +115,12 @@ static void add_lines(hd__text *t, const char *s)
 static void describe(hd__text *t, const hd_module *m)
 {
     char extra[EXTRA_TEXT] = "";
+    uint64_t failures = hd_error_count();
     if (m->type->extra) {
         m->type->extra(m, extra, sizeof extra);
         extra[sizeof extra - 1] = '\0';
     }
+    t->failed |= hd_error_count() != failures;
     hd__text_format(t, "%s(", m->type->name);
     if (*extra && !has_children(m) && !strchr(extra, '\n')) {
         hd__text_puts(t, extra);

@@ -12,7 +12,9 @@ struct hd_scope {
     hd_tensor *first;
 };
 
-enum { NEAR = 64 }; /* scopes that a thread opens without memory, so that this cannot fail */
+/* Scopes that a thread opens without memory, so that this cannot fail. Few: a program that loads
+ * the library when it runs has little room for its thread-local state. */
+enum { NEAR = 16 };
 
 static HD__TLS hd_scope root;
 static HD__TLS hd_scope near_scopes[NEAR];
@@ -268,7 +270,7 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
 
 static hd__storage *storage_new(const char *function, size_t nbytes)
 {
-    hd__storage *s = hd_alloc(DATA_AT + nbytes);
+    hd__storage *s = hd__alloc(DATA_AT + nbytes);
     if (!s) {
         return hd__no_memory(function, nbytes);
     }

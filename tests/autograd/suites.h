@@ -9,6 +9,7 @@
     X(engine)                                                                                      \
     X(inplace_history)                                                                             \
     X(user_op)                                                                                     \
+    X(graph)                                                                                       \
     X(arith)                                                                                       \
     X(unary)                                                                                       \
     X(compare)                                                                                     \

@@ -392,6 +392,9 @@ START_TEST(ties)
     ck_elements(hd_grad(x), 0.5, 0, 0.5, 0);
     ck_assert(hd_backward(hd_max_dim(x, 0, false, NULL)));
     ck_elements(hd_grad(x), 1.5, 0, 0.5, 0);
+    hd_tensor *inf = hd_scalar_tensor(HD_FLOAT32, INFINITY);
+    ck_assert(hd_set_grad(x, HD_NONE) && hd_backward_with(hd_max(x), inf, false));
+    ck_elements(hd_grad(x), INFINITY, 0, INFINITY, 0); /* no 0 * inf */
 }
 END_TEST
 

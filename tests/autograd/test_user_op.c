@@ -190,6 +190,9 @@ START_TEST(inputs_given_back_stay_as_they_are)
     ck_assert(hd_backward(hd_mul(hd_list_get(y, 0), hd_list_get(y, 1))));
     ck_elements(hd_grad(a), 3);
     ck_assert_ptr_eq(hd_grad(b), HD_NONE);
+    ck_assert_ptr_nonnull(hd_mul_scalar_(hd_list_get(y, 1), 5)); /* a itself is not written */
+    ck_elements(a, 2);
+    ck_elements(hd_list_get(y, 1), 10);
     ck_no_error();
 }
 END_TEST

@@ -7,6 +7,7 @@ int main(void)
     SRunner *runner = srunner_create(start_suite());
     srunner_add_suite(runner, error_suite());
     srunner_add_suite(runner, alloc_suite());
+    srunner_add_suite(runner, json_suite());
     srunner_add_suite(runner, threads_suite());
     srunner_add_suite(runner, rng_suite());
     srunner_run_all(runner, CK_NORMAL);

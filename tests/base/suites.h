@@ -10,6 +10,7 @@
 Suite *start_suite(void);
 Suite *error_suite(void);
 Suite *alloc_suite(void);
+Suite *json_suite(void);
 Suite *threads_suite(void);
 Suite *rng_suite(void);
 
