@@ -1,0 +1,303 @@
+/* checkpoint.c - a run's whole state in a directory that is there at once or not at all.
+ *
+ * The directory is filled under a temporary name beside the new one, and every file in it, itself
+ * and its parent are synced around the rename. A number of the state is a text of the second
+ * file's metadata, told by its first word: "int -3", "double 3fb999999999999a" (the bits, so that
+ * nothing is lost and no locale matters), "string any text". */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/io_internal.h"
+
+static const char model_file[] = "model.safetensors", state_file[] = "state.safetensors";
+static const char version_name[] = "heed.version", level_name[] = "heed.cpu_level";
+
+/* ---------------------------------------------------------------- state as tensors and strings */
+
+static bool encode(hd_dict *to, const hd_dict *d, const char *name)
+{
+    hd__text t = {0};
+    int64_t i = 0;
+    double v = 0;
+    uint64_t bits;
+    switch (hd_dict_kind_of(d, name)) {
+    case HD_DICT_TENSOR: return hd_dict_set(to, name, hd_dict_get(d, name));
+    case HD_DICT_INT:
+        hd_dict_get_int(d, name, &i);
+        hd__text_format(&t, "int %" PRId64, i);
+        break;
+    case HD_DICT_DOUBLE:
+        hd_dict_get_double(d, name, &v);
+        memcpy(&bits, &v, sizeof bits);
+        hd__text_format(&t, "double %016" PRIx64, bits);
+        break;
+    default:
+        hd__text_puts(&t, "string ");
+        hd__text_puts(&t, hd_dict_get_string(d, name));
+        break;
+    }
+    bool ok = !t.failed && hd_dict_set_string(to, name, t.s);
+    hd_free(t.s);
+    return ok;
+}
+
+static bool encode_all(hd_dict *to, const hd_dict *state)
+{
+    for (int64_t i = 0; i < hd_dict_len(state); i++) {
+        if (!encode(to, state, hd_dict_name(state, i))) {
+            return false;
+        }
+    }
+    hd__text version = {0}, level = {0};
+    hd__text_format(&version, "string %s", hd_version());
+    hd__text_format(&level, "string %s", hd_cpu_level() ? hd_cpu_level() : "");
+    bool ok = !version.failed && !level.failed && hd_dict_set_string(to, version_name, version.s) &&
+              hd_dict_set_string(to, level_name, level.s);
+    hd_free(version.s);
+    hd_free(level.s);
+    return ok;
+}
+
+/* A number in digits of that base, and nothing else. */
+static bool digits_only(const char *s, int base)
+{
+    s += base == 10 && *s == '-';
+    return *s && s[strspn(s, base == 10 ? "0123456789" : "0123456789abcdef")] == '\0';
+}
+
+static bool decode(hd_dict *to, const char *path, const char *name, const char *text)
+{
+    if (strncmp(text, "string ", 7) == 0) {
+        return hd_dict_set_string(to, name, text + 7);
+    }
+    errno = 0;
+    if (strncmp(text, "int ", 4) == 0 && digits_only(text + 4, 10)) {
+        int64_t i = strtoll(text + 4, NULL, 10);
+        if (errno == 0) {
+            return hd_dict_set_int(to, name, i);
+        }
+    } else if (strncmp(text, "double ", 7) == 0 && digits_only(text + 7, 16) &&
+               strlen(text + 7) == 16) {
+        uint64_t bits = strtoull(text + 7, NULL, 16);
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        return hd_dict_set_double(to, name, v);
+    }
+    return hd_error_set(HD_FORMAT,
+                        "hd_checkpoint_load: '%.*s': '%.*s' is '%.*s': expected \"int \", "
+                        "\"double \" or \"string \" and a value",
+                        HD__CUT(path), HD__CUT(name), HD__CUT(text));
+}
+
+static bool decode_all(hd_dict *state, const char *path)
+{
+    for (int64_t i = 0; i < hd_dict_len(state); i++) {
+        const char *name = hd_dict_name(state, i);
+        if (hd_dict_kind_of(state, name) == HD_DICT_STRING &&
+            !decode(state, path, name, hd_dict_get_string(state, name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- the directory */
+
+/* "dir/name"; NULL: out of memory. Free with hd_free. */
+static char *join(const char *dir, const char *name)
+{
+    hd__text t = {0};
+    hd__text_format(&t, "%s/%s", dir, name);
+    if (t.failed) {
+        hd_free(t.s);
+    }
+    return t.failed ? NULL : t.s;
+}
+
+static bool save_into(const char *dir, const char *name, const hd_dict *d)
+{
+    char *path = join(dir, name);
+    bool ok = path && hd__safetensors_save("hd_checkpoint_save", path, d);
+    hd_free(path);
+    return ok;
+}
+
+/* Removes dir and the files in it: 0, or errno at the first that fails. Needs no memory of heed's,
+ * as a failure for want of it must leave nothing either. */
+static int remove_directory(const char *dir)
+{
+    DIR *open_dir = opendir(dir);
+    if (!open_dir) {
+        return errno;
+    }
+    int cause = 0;
+    for (struct dirent *each; cause == 0 && (each = readdir(open_dir));) {
+        bool itself = strcmp(each->d_name, ".") == 0 || strcmp(each->d_name, "..") == 0;
+        if (!itself && unlinkat(dirfd(open_dir), each->d_name, 0) != 0) {
+            cause = errno;
+        }
+    }
+    closedir(open_dir);
+    return cause ? cause : rmdir(dir) != 0 ? errno : 0;
+}
+
+static bool make_temporary(const char *dir, hd__text *temporary)
+{
+    int made;
+    do {
+        hd__temporary(temporary, dir);
+        made = temporary->failed ? -1 : mkdir(temporary->s, 0777);
+    } while (made != 0 && !temporary->failed && errno == EEXIST);
+    return made == 0 || (!temporary->failed && hd__io_fail("hd_checkpoint_save", dir,
+                                                           "create a directory beside it", errno));
+}
+
+/* ---------------------------------------------------------------- saving */
+
+static bool check_model(const hd_dict *model)
+{
+    for (int64_t i = 0; i < hd_dict_len(model); i++) {
+        const char *name = hd_dict_name(model, i);
+        if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
+            return hd_error_set(HD_VALUE,
+                                "hd_checkpoint_save: model: '%.*s' is no tensor: expected tensors "
+                                "only, the rest in state",
+                                HD__CUT(name));
+        }
+    }
+    return true;
+}
+
+/* rename would replace an empty directory. */
+static bool check_new(const char *dir)
+{
+    struct stat st;
+    return lstat(dir, &st) != 0 || hd_error_set(HD_IO,
+                                                "hd_checkpoint_save: '%.*s' is there already: "
+                                                "expected a new name",
+                                                HD__CUT(dir));
+}
+
+/* Fills the temporary directory and gives it its name. */
+static bool fill_and_rename(const char *temporary, const char *dir, const hd_dict *model,
+                            const hd_dict *state)
+{
+    if (!save_into(temporary, model_file, model) || !save_into(temporary, state_file, state) ||
+        !check_new(dir)) {
+        return false;
+    }
+    return rename(temporary, dir) == 0 ||
+           hd__io_fail("hd_checkpoint_save", dir, "rename the new directory to it", errno);
+}
+
+static bool save(const char *dir, const hd_dict *model, const hd_dict *state)
+{
+    hd__text temporary = {0};
+    bool ok = false;
+    if (make_temporary(dir, &temporary)) {
+        ok = fill_and_rename(temporary.s, dir, model, state);
+        if (!ok) {
+            remove_directory(temporary.s);
+        }
+        if (ok && !hd__sync_parent("hd_checkpoint_save", dir)) {
+            remove_directory(dir);
+            ok = false;
+        }
+    }
+    hd_free(temporary.s);
+    return ok;
+}
+
+bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
+{
+    static const char function[] = "hd_checkpoint_save";
+    if (!hd__given(function, "dir", dir) || !hd__given(function, "model", model) ||
+        !hd__given(function, "state", state) || !hd__may_save(function) || !check_model(model) ||
+        !check_new(dir)) {
+        return false;
+    }
+    hd_dict *encoded = hd_dict_new();
+    bool ok = encoded && encode_all(encoded, state) && save(dir, model, encoded);
+    hd_dict_free(encoded);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- loading and removing */
+
+static hd_dict *load_from(const char *dir, const char *name, bool is_state)
+{
+    char *path = join(dir, name);
+    hd_dict *d = path ? hd__safetensors_load("hd_checkpoint_load", path, NULL) : NULL;
+    if (d && is_state && !decode_all(d, path)) {
+        hd_dict_free(d);
+        d = NULL;
+    }
+    hd_free(path);
+    return d;
+}
+
+bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
+{
+    if (!hd__given("hd_checkpoint_load", "dir", dir)) {
+        return false;
+    }
+    hd_dict *m = model ? load_from(dir, model_file, false) : NULL;
+    hd_dict *s = state && (m || !model) ? load_from(dir, state_file, true) : NULL;
+    if ((model && !m) || (state && !s)) {
+        hd_dict_free(m);
+        return false;
+    }
+    if (model) {
+        *model = m;
+    }
+    if (state) {
+        *state = s;
+    }
+    return true;
+}
+
+/* Are both files there? */
+static bool is_checkpoint(const char *function, const char *dir)
+{
+    static const char *const files[] = {model_file, state_file};
+    struct stat st;
+    for (int i = 0; i < 2; i++) {
+        char *path = join(dir, files[i]);
+        bool there = path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+        hd_free(path);
+        if (path && !there) {
+            return hd_error_set(HD_FORMAT, "%s: '%.*s' holds no %s: expected a checkpoint",
+                                function, HD__CUT(dir), files[i]);
+        }
+        if (!path) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hd_checkpoint_remove(const char *dir)
+{
+    static const char function[] = "hd_checkpoint_remove";
+    if (!hd__given(function, "dir", dir) || !is_checkpoint(function, dir)) {
+        return false;
+    }
+    hd__text temporary = {0};
+    hd__temporary(&temporary, dir);
+    bool ok = !temporary.failed;
+    if (ok && rename(dir, temporary.s) != 0) {
+        ok = hd__io_fail(function, dir, "rename", errno);
+    }
+    ok = ok && hd__sync_parent(function, dir);
+    if (ok) {
+        int cause = remove_directory(temporary.s);
+        ok = cause == 0 || hd__io_fail(function, dir, "remove the files of", cause);
+    }
+    hd_free(temporary.s);
+    return ok;
+}

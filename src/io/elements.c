@@ -1,0 +1,181 @@
+/* elements.c - the numbers in files: their types, and what becomes of them.
+ *
+ * A row of the table is all that there is to a type. Elements that need no change go straight
+ * between file and tensor; all others go through a small buffer. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "io/io_internal.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+const bool hd__big_endian = true;
+#else
+const bool hd__big_endian = false;
+#endif
+
+enum { BUFFER = 1 << 14 };
+
+/* ---------------------------------------------------------------- conversions */
+
+static int64_t from_bool(const unsigned char *from, void *to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        ((uint8_t *)to)[i] = from[i] != 0;
+    }
+    return n;
+}
+
+#define INTEGER(name, type)                                                                        \
+    static int64_t name(const unsigned char *from, void *to, int64_t n)                            \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            type v;                                                                                \
+            memcpy(&v, from + i * (int64_t)sizeof v, sizeof v);                                    \
+            ((int64_t *)to)[i] = v;                                                                \
+        }                                                                                          \
+        return n;                                                                                  \
+    }
+INTEGER(from_u8, uint8_t)
+INTEGER(from_i8, int8_t)
+INTEGER(from_u16, uint16_t)
+INTEGER(from_i16, int16_t)
+INTEGER(from_u32, uint32_t)
+INTEGER(from_i32, int32_t)
+
+static int64_t from_u64(const unsigned char *from, void *to, int64_t n)
+{
+    int64_t *y = to;
+    memcpy(y, from, (size_t)n * sizeof *y);
+    for (int64_t i = 0; i < n; i++) {
+        if (y[i] < 0) {
+            return i;
+        }
+    }
+    return n;
+}
+
+/* The bits of a float32 with those of a float16: 1 sign, 5 exponent (bias 15), 10 fraction. */
+static uint32_t half_bits(uint32_t h)
+{
+    uint32_t sign = (h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3FF;
+    if (exponent == 31) { /* infinity, NaN */
+        return sign | 0x7F800000 | fraction << 13;
+    }
+    if (exponent == 0) { /* fraction 2^-24: exact */
+        float v = (float)fraction * 0x1p-24f;
+        uint32_t bits;
+        memcpy(&bits, &v, sizeof bits);
+        return sign | bits;
+    }
+    return sign | (exponent + 127 - 15) << 23 | fraction << 13;
+}
+
+static int64_t from_f16(const unsigned char *from, void *to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t h;
+        memcpy(&h, from + 2 * i, sizeof h);
+        ((uint32_t *)to)[i] = half_bits(h);
+    }
+    return n;
+}
+
+static int64_t from_bf16(const unsigned char *from, void *to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t h;
+        memcpy(&h, from + 2 * i, sizeof h);
+        ((uint32_t *)to)[i] = (uint32_t)h << 16;
+    }
+    return n;
+}
+
+const hd__element hd__elements[] = {
+    {"F32", "f4", 4, HD_FLOAT32, NULL},     {"F64", "f8", 8, HD_FLOAT64, NULL},
+    {"I64", "i8", 8, HD_INT64, NULL},       {"BOOL", "b1", 1, HD_BOOL, from_bool},
+    {"F16", "f2", 2, HD_FLOAT32, from_f16}, {"BF16", "", 2, HD_FLOAT32, from_bf16},
+    {"U8", "u1", 1, HD_INT64, from_u8},     {"I8", "i1", 1, HD_INT64, from_i8},
+    {"U16", "u2", 2, HD_INT64, from_u16},   {"I16", "i2", 2, HD_INT64, from_i16},
+    {"U32", "u4", 4, HD_INT64, from_u32},   {"I32", "i4", 4, HD_INT64, from_i32},
+    {"U64", "u8", 8, HD_INT64, from_u64},
+};
+const int hd__elements_len = sizeof hd__elements / sizeof *hd__elements;
+
+/* ---------------------------------------------------------------- reading */
+
+static void swap_bytes(unsigned char *bytes, int width, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++, bytes += width) {
+        for (int k = 0; k < width / 2; k++) {
+            unsigned char c = bytes[k];
+            bytes[k] = bytes[width - 1 - k];
+            bytes[width - 1 - k] = c;
+        }
+    }
+}
+
+static bool out_of_range(const hd__in *in, const char *function, const char *what, int64_t at,
+                         const unsigned char *element)
+{
+    uint64_t v;
+    memcpy(&v, element, sizeof v);
+    return hd_error_set(
+        HD_VALUE, "%s: '%.*s': %s: element %" PRId64 " is %" PRIu64 ": expected at most %" PRId64,
+        function, HD__CUT(in->path), what, at, v, INT64_MAX);
+}
+
+/* n elements, no more than the buffer holds. */
+static bool convert(const hd__element *e, bool swap, unsigned char *buffer, void *to, int64_t n,
+                    int64_t *fit)
+{
+    if (swap) {
+        swap_bytes(buffer, e->bytes, n);
+    }
+    if (e->convert) {
+        *fit = e->convert(buffer, to, n);
+    } else {
+        memcpy(to, buffer, (size_t)n * e->bytes);
+        *fit = n;
+    }
+    return *fit == n;
+}
+
+bool hd__in_elements(const hd__in *in, const char *function, const char *what, int64_t at,
+                     const hd__element *e, bool swap, hd_tensor *x)
+{
+    if (!swap && !e->convert) {
+        return hd__in_read(in, function, at, hd__ptr(x), (size_t)x->numel * e->bytes);
+    }
+    _Alignas(8) unsigned char buffer[BUFFER];
+    int64_t step = BUFFER / e->bytes, fit;
+    char *to = hd__ptr(x);
+    for (int64_t i = 0; i < x->numel; i += step) {
+        int64_t n = x->numel - i < step ? x->numel - i : step;
+        if (!hd__in_read(in, function, at + i * e->bytes, buffer, (size_t)n * e->bytes)) {
+            return false;
+        }
+        if (!convert(e, swap, buffer, to + i * hd_dtype_size(e->dtype), n, &fit)) {
+            return out_of_range(in, function, what, i + fit, buffer + fit * e->bytes);
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+void hd__out_elements(hd__out *out, const hd_tensor *x)
+{
+    int width = (int)hd_dtype_size((hd_dtype)x->dtype);
+    if (!hd__big_endian || width == 1) {
+        hd__out_write(out, hd__ptr(x), (size_t)(x->numel * width));
+        return;
+    }
+    unsigned char buffer[BUFFER];
+    int64_t step = BUFFER / width;
+    for (int64_t i = 0; i < x->numel; i += step) {
+        int64_t n = x->numel - i < step ? x->numel - i : step;
+        memcpy(buffer, (const char *)hd__ptr(x) + i * width, (size_t)(n * width));
+        swap_bytes(buffer, width, n);
+        hd__out_write(out, buffer, (size_t)(n * width));
+    }
+}

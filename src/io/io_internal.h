@@ -1,0 +1,108 @@
+/* io_internal.h - what the files of the io layer offer to each other. */
+#ifndef HEED_IO_INTERNAL_H
+#define HEED_IO_INTERNAL_H
+
+#include "heed/io.h"
+#include "tensor/tensor_internal.h"
+
+/* ---------------------------------------------------------------- messages */
+
+/* A text of the file's, or a path, in a message, cut when it is long: "'%.*s'", HD__CUT(s) */
+int hd__cut(const char *s);
+#define HD__CUT(s) hd__cut(s), (s)
+
+/* HD_IO: "hd_load_npy: 'x.npy': cannot open: Permission denied". Returns false. */
+bool hd__io_fail(const char *function, const char *path, const char *what, int cause);
+
+/* Does no error stand? Else fails: a save changes nothing. */
+bool hd__may_save(const char *function);
+
+/* ---------------------------------------------------------------- files (file.c) */
+
+/* A regular file that is read at places of the caller's. */
+typedef struct hd__in {
+    const char *path; /* the caller's */
+    int fd;
+    int64_t size; /* when it was opened */
+} hd__in;
+
+bool hd__in_open(hd__in *in, const char *function, const char *path);
+void hd__in_close(hd__in *in);
+/* n bytes from `at` on; HD_IO also when the file ends before. */
+bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes, size_t n);
+
+/* A file that appears under its path only when it is whole. Begins as {.fd = -1}. */
+typedef struct hd__out {
+    const char *function, *path; /* the caller's */
+    hd__text temporary;
+    int fd;
+    bool failed; /* nothing is written any more */
+} hd__out;
+
+bool hd__out_open(hd__out *out, const char *function, const char *path);
+void hd__out_write(hd__out *out, const void *bytes, size_t n);
+/* Syncs and renames; or, when something failed or ok is false, removes what was written. */
+bool hd__out_close(hd__out *out, bool ok);
+
+/* The next name for something temporary in the directory that path stands in. */
+void hd__temporary(hd__text *name, const char *path);
+/* Makes what was renamed in that directory durable. */
+bool hd__sync_parent(const char *function, const char *path);
+
+/* ---------------------------------------------------------------- elements (elements.c) */
+
+/* A type of number in a file and the dtype that it becomes. */
+typedef struct hd__element {
+    const char *safetensors; /* "F16" */
+    char npy[3];             /* "f2"; "" for none */
+    uint8_t bytes;
+    hd_dtype dtype;
+    /* n elements; returns how many fit: n, or the place of the first that does not. NULL: the bytes
+     * are the same. */
+    int64_t (*convert)(const unsigned char *from, void *to, int64_t n);
+} hd__element;
+
+/* The first four are the dtypes' own, in their order. */
+extern const hd__element hd__elements[];
+extern const int hd__elements_len;
+
+/* Reads x's elements, which stand in the file from `at` on; x is contiguous and of e's dtype. swap:
+ * their bytes stand in the order that is not this machine's. what: for messages. */
+bool hd__in_elements(const hd__in *in, const char *function, const char *what, int64_t at,
+                     const hd__element *e, bool swap, hd_tensor *x);
+/* Writes x's elements, row-major and little-endian. */
+void hd__out_elements(hd__out *out, const hd_tensor *x);
+
+extern const bool hd__big_endian; /* this machine */
+
+/* ---------------------------------------------------------------- safetensors */
+
+typedef struct hd__entry {
+    const char *name; /* of `names` */
+    const hd__element *type;
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    int64_t begin, end; /* in the data */
+} hd__entry;
+
+typedef struct hd__mapping hd__mapping;
+
+struct hd_safetensors {
+    hd__in in;
+    char *path;
+    hd_dict *names;    /* to the position in entries, in the same order */
+    hd_dict *metadata; /* strings */
+    hd__entry *entries;
+    int64_t n, room;
+    int64_t data;         /* where the data begins */
+    hd__mapping *mapping; /* NULL: none was asked for */
+};
+
+/* Reads and checks the header: fills names, metadata, entries and data. */
+bool hd__safetensors_header(hd_safetensors *f, const char *function);
+
+bool hd__safetensors_save(const char *function, const char *path, const hd_dict *d);
+hd_dict *hd__safetensors_load(const char *function, const char *path,
+                              const hd_safetensors_options *o);
+
+#endif

@@ -1,0 +1,350 @@
+/* npy.c - NumPy's format for one array.
+ *
+ * The file: "\x93NUMPY", version, the header's length in 2 bytes (version 1) or 4, the header - the
+ * literal of a Python dictionary of descr, fortran_order and shape - and the data
+ * (numpy.org, "numpy.lib.format"). A Fortran-order array is read as its transpose. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "io/io_internal.h"
+
+enum { MAGIC_BYTES = 8, LONGEST = 10000 }; /* LONGEST: as numpy.load by default */
+
+static const char function[] = "hd_load_npy";
+
+typedef struct header {
+    const hd__in *in;
+    char *text;
+    size_t n, at;
+    int64_t data; /* where the data begins */
+
+    const hd__element *type;
+    bool swap, fortran;
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+} header;
+
+#define bad(h, format, ...)                                                                        \
+    hd_error_set(HD_FORMAT, "%s: '%.*s': " format, function, HD__CUT((h)->in->path), __VA_ARGS__)
+
+/* ---------------------------------------------------------------- the header's text */
+
+/* The byte at the cursor behind white space; 0 at the end. */
+static char peek(header *h)
+{
+    while (h->at < h->n && (h->text[h->at] == ' ' || h->text[h->at] == '\n')) {
+        h->at++;
+    }
+    return h->at < h->n ? h->text[h->at] : '\0';
+}
+
+static bool expected(header *h, const char *what)
+{
+    return bad(h, "header: byte %zu: expected %s", h->at, what);
+}
+
+static bool take(header *h, char c)
+{
+    bool there = peek(h) == c;
+    h->at += there;
+    return there;
+}
+
+static bool need(header *h, char c)
+{
+    return take(h, c) || expected(h, (char[]){'\'', c, '\'', '\0'});
+}
+
+/* A text in quotes, without escapes; cut when it is longer than size. */
+static bool quoted(header *h, char *text, size_t size)
+{
+    char quote = peek(h);
+    if (quote != '\'' && quote != '"') {
+        return expected(h, "a text in quotes");
+    }
+    size_t len = 0;
+    for (h->at++; h->at < h->n && h->text[h->at] != quote; h->at++) {
+        char c = h->text[h->at];
+        if (c < ' ' || c == '\\') {
+            return expected(h, "plain characters");
+        }
+        text[len] = c;
+        len += len + 1 < size;
+    }
+    text[len] = '\0';
+    return need(h, quote);
+}
+
+static bool integer(header *h, int64_t *v)
+{
+    char first = peek(h);
+    size_t begin = h->at;
+    *v = 0;
+    for (; h->at < h->n && h->text[h->at] >= '0' && h->text[h->at] <= '9'; h->at++) {
+        if (__builtin_mul_overflow(*v, 10, v) ||
+            __builtin_add_overflow(*v, h->text[h->at] - '0', v)) {
+            return expected(h, "a size that fits int64");
+        }
+    }
+    if (h->at == begin || (first == '0' && h->at > begin + 1)) {
+        h->at = begin;
+        return expected(h, "a size of 0 or more");
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- its three fields */
+
+static bool parse_descr(header *h)
+{
+    char descr[32];
+    if (peek(h) == '[') {
+        return hd_error_set(HD_DTYPE, "%s: '%.*s': an array of records: expected numbers", function,
+                            HD__CUT(h->in->path));
+    }
+    if (!quoted(h, descr, sizeof descr)) {
+        return false;
+    }
+    bool ordered = descr[0] == '<' || descr[0] == '>' || descr[0] == '=' || descr[0] == '|';
+    for (int i = 0; ordered && i < hd__elements_len; i++) {
+        const hd__element *e = &hd__elements[i];
+        if (*e->npy && strcmp(e->npy, descr + 1) == 0 && (descr[0] != '|' || e->bytes == 1)) {
+            h->type = e;
+            h->swap = e->bytes > 1 && descr[0] == (hd__big_endian ? '<' : '>');
+            return true;
+        }
+    }
+    return hd_error_set(
+        HD_DTYPE,
+        "%s: '%.*s': descr '%s': expected b1, i1 to i8, u1 to u8 or f2 to f8 behind "
+        "one of < > = |",
+        function, HD__CUT(h->in->path), descr);
+}
+
+static bool parse_order(header *h)
+{
+    static const char *const words[] = {"False", "True"};
+    peek(h);
+    for (int i = 0; i < 2; i++) {
+        size_t len = strlen(words[i]);
+        if (h->n - h->at >= len && memcmp(h->text + h->at, words[i], len) == 0) {
+            h->at += len;
+            h->fortran = i;
+            return true;
+        }
+    }
+    return expected(h, "True or False");
+}
+
+/* A tuple: one of one size has its comma. */
+static bool parse_shape(header *h)
+{
+    if (!need(h, '(')) {
+        return false;
+    }
+    bool comma = true;
+    for (h->ndim = 0; !take(h, ')'); h->ndim++) {
+        if (!comma) {
+            return expected(h, "',' or ')'");
+        }
+        if (h->ndim == HD_MAX_DIMS) {
+            return bad(h, "more than %d dimensions: expected at most %d", HD_MAX_DIMS, HD_MAX_DIMS);
+        }
+        if (!integer(h, &h->sizes[h->ndim])) {
+            return false;
+        }
+        comma = take(h, ',');
+    }
+    return h->ndim != 1 || comma || expected(h, "a comma behind the one size");
+}
+
+static const struct {
+    const char *name;
+    bool (*parse)(header *h);
+} fields[] = {
+    {"descr", parse_descr},
+    {"fortran_order", parse_order},
+    {"shape", parse_shape},
+};
+
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static bool parse_field(header *h, bool seen[FIELDS])
+{
+    char name[16];
+    if (!quoted(h, name, sizeof name) || !need(h, ':')) {
+        return false;
+    }
+    for (int i = 0; i < FIELDS; i++) {
+        if (strcmp(fields[i].name, name) == 0) {
+            if (seen[i]) {
+                return bad(h, "header: '%s' comes twice: expected it once", name);
+            }
+            seen[i] = true;
+            return fields[i].parse(h);
+        }
+    }
+    return bad(h, "header: '%s': expected descr, fortran_order and shape only", name);
+}
+
+static bool parse(header *h)
+{
+    bool seen[FIELDS] = {false}, comma = true;
+    if (!need(h, '{')) {
+        return false;
+    }
+    while (!take(h, '}')) {
+        if (!comma) {
+            return expected(h, "',' or '}'");
+        }
+        if (!parse_field(h, seen)) {
+            return false;
+        }
+        comma = take(h, ',');
+    }
+    for (int i = 0; i < FIELDS; i++) {
+        if (!seen[i]) {
+            return bad(h, "header: %s is missing", fields[i].name);
+        }
+    }
+    return (peek(h) == '\0' && h->at == h->n) || expected(h, "the end");
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+/* Reads the header's text, of *n bytes, which the data follows. */
+static bool read_header(header *h)
+{
+    unsigned char start[MAGIC_BYTES + 4];
+    size_t width = 2;
+    bool ok = h->in->size >= MAGIC_BYTES + 2 && hd__in_read(h->in, function, 0, start, MAGIC_BYTES);
+    if (h->in->size < MAGIC_BYTES + 2 || (ok && memcmp(start, "\x93NUMPY", 6) != 0)) {
+        return bad(h, "expected %s at its start", "\\x93NUMPY and a version");
+    }
+    if (!ok) {
+        return false;
+    }
+    if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
+        return bad(h, "version %d.%d: expected 1.0, 2.0 or 3.0", start[6], start[7]);
+    }
+    width = start[6] == 1 ? 2 : 4;
+    h->data = MAGIC_BYTES + (int64_t)width;
+    if (h->in->size < h->data) {
+        return bad(h, "%" PRId64 " bytes: expected a header", h->in->size);
+    }
+    if (!hd__in_read(h->in, function, MAGIC_BYTES, start, width)) {
+        return false;
+    }
+    for (size_t i = width; i-- > 0;) {
+        h->n = h->n << 8 | start[i];
+    }
+    int64_t most = h->in->size - h->data < LONGEST ? h->in->size - h->data : LONGEST;
+    if ((int64_t)h->n > most) {
+        return bad(h, "a header of %zu bytes: expected at most %" PRId64, h->n, most);
+    }
+    h->text = hd_alloc(h->n);
+    bool read = h->text && hd__in_read(h->in, function, h->data, h->text, h->n);
+    h->data += (int64_t)h->n;
+    return read && parse(h);
+}
+
+static bool check_size(const header *h)
+{
+    int64_t reach = h->type->bytes, numel = 1;
+    for (int i = 0; i < h->ndim; i++) {
+        if (__builtin_mul_overflow(reach, h->sizes[i] ? h->sizes[i] : 1, &reach)) {
+            return bad(h, "shape %s of %s: the size overflows", HD__SIZES(h->ndim, h->sizes),
+                       h->type->npy);
+        }
+        numel *= h->sizes[i];
+    }
+    int64_t bytes = h->in->size - h->data;
+    return bytes == numel * h->type->bytes ||
+           bad(h, "%" PRId64 " bytes of data for shape %s of %s: expected %" PRId64, bytes,
+               HD__SIZES(h->ndim, h->sizes), h->type->npy, numel * h->type->bytes);
+}
+
+static hd_tensor *read_array(const header *h)
+{
+    int64_t sizes[HD_MAX_DIMS];
+    for (int i = 0; i < h->ndim; i++) {
+        sizes[i] = h->sizes[h->fortran ? h->ndim - 1 - i : i];
+    }
+    hd_tensor *x = hd__empty(function, h->type->dtype, h->ndim, sizes);
+    if (!x || !hd__in_elements(h->in, function, "data", h->data, h->type, h->swap, x)) {
+        return NULL;
+    }
+    if (!h->fortran || h->ndim < 2) {
+        return x;
+    }
+    int64_t strides[HD_MAX_DIMS];
+    for (int i = 0; i < h->ndim; i++) {
+        strides[i] = x->strides[h->ndim - 1 - i];
+    }
+    hd_tensor *y = hd__alias(x, h->ndim, h->sizes, strides, 0);
+    return y ? hd__contiguous(y) : NULL;
+}
+
+hd_tensor *hd_load_npy(const char *path)
+{
+    hd__in in;
+    if (!hd__given(function, "path", path) || !hd__in_open(&in, function, path)) {
+        return NULL;
+    }
+    HD_SCOPE;
+    header h = {.in = &in};
+    hd_tensor *x = read_header(&h) && check_size(&h) ? read_array(&h) : NULL;
+    hd_free(h.text);
+    hd__in_close(&in);
+    return x ? hd_scope_return(x) : NULL;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* What numpy.save writes: room for the first size to grow, and data at a multiple of 64. */
+static void put_header(hd__text *t, const hd_tensor *x)
+{
+    enum { LENGTH_AT = MAGIC_BYTES, BEGIN = 10, ALIGNMENT = 64, LONGEST_SIZE = 21 };
+    const hd__element *e = &hd__elements[x->dtype];
+    char sizes[HD__SHAPE_TEXT];
+    hd__text_add(t, "\x93NUMPY\x01\0\0\0", BEGIN);
+    hd__text_format(t, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
+                    e->bytes == 1 ? '|' : '<', e->npy, hd__sizes_text(x->ndim, x->sizes, sizes));
+    if (x->ndim > 0) {
+        int digits = snprintf(sizes, sizeof sizes, "%" PRId64, x->sizes[0]);
+        hd__text_repeat(t, ' ', LONGEST_SIZE - digits);
+    }
+    hd__text_repeat(t, ' ', ALIGNMENT - 1 - (int64_t)t->len % ALIGNMENT);
+    hd__text_puts(t, "\n");
+    if (!t->failed) {
+        t->s[LENGTH_AT] = (char)((t->len - BEGIN) & 0xFF);
+        t->s[LENGTH_AT + 1] = (char)((t->len - BEGIN) >> 8);
+    }
+}
+
+static bool save(const char *path, const hd_tensor *x)
+{
+    HD_SCOPE;
+    hd__out out;
+    hd__text t = {0};
+    hd_tensor *row_major = hd__contig(x) ? NULL : hd__clone(x);
+    const hd_tensor *from = hd__contig(x) ? x : row_major;
+    put_header(&t, x);
+    bool ok = from && !t.failed;
+    if (ok) {
+        ok = hd__out_open(&out, "hd_save_npy", path);
+        if (ok) {
+            hd__out_write(&out, t.s, t.len);
+            hd__out_elements(&out, from);
+        }
+        ok = hd__out_close(&out, ok);
+    }
+    hd_free(t.s);
+    return ok;
+}
+
+bool hd_save_npy(const char *path, const hd_tensor *x)
+{
+    return hd__given("hd_save_npy", "path", path) && hd__arg("hd_save_npy", "x", x) &&
+           hd__may_save("hd_save_npy") && save(path, x);
+}

@@ -1,0 +1,277 @@
+/* safetensors.c - safetensors files: opened, asked, read.
+ *
+ * With a mapping, a tensor whose bytes in the file are a tensor's bytes wraps its part of it and
+ * holds the mapping; what needs a change or stands at an odd address is read into a copy. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "io/io_internal.h"
+
+/* ---------------------------------------------------------------- the mapping */
+
+struct hd__mapping {
+    atomic_int refs;
+    char *bytes;
+    size_t n;
+};
+
+static void mapping_drop(void *unused, void *user)
+{
+    (void)unused;
+    hd__mapping *m = user;
+    if (m && atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) == 1) {
+        munmap(m->bytes, m->n);
+        hd_free(m);
+    }
+}
+
+/* Private: what is written goes to pages of the process's own. */
+static bool map_file(hd_safetensors *f, const char *function)
+{
+    hd__mapping *m = hd_alloc(sizeof *m);
+    if (!m) {
+        return false;
+    }
+    atomic_init(&m->refs, 1);
+    m->n = (size_t)f->in.size;
+    m->bytes = mmap(NULL, m->n, PROT_READ | PROT_WRITE, MAP_PRIVATE, f->in.fd, 0);
+    if (m->bytes == MAP_FAILED) {
+        int cause = errno;
+        hd_free(m);
+        return hd__io_fail(function, f->path, "map", cause);
+    }
+    f->mapping = m;
+    return true;
+}
+
+/* Has the file still the length that its header was checked against? */
+static bool same_size(const hd_safetensors *f, const char *function)
+{
+    struct stat st;
+    if (fstat(f->in.fd, &st) != 0) {
+        return hd__io_fail(function, f->path, "stat", errno);
+    }
+    return st.st_size == f->in.size ||
+           hd_error_set(HD_IO,
+                        "%s: '%.*s': %" PRId64 " bytes now: expected %" PRId64
+                        " bytes, as when it was opened",
+                        function, HD__CUT(f->path), (int64_t)st.st_size, f->in.size);
+}
+
+/* ---------------------------------------------------------------- opening */
+
+hd_safetensors_options hd_safetensors_defaults(void)
+{
+    return (hd_safetensors_options){.size = sizeof(hd_safetensors_options)};
+}
+
+static hd_safetensors *file_new(const char *path)
+{
+    hd_safetensors *f = hd__alloc_zeroed(sizeof *f);
+    if (!f) {
+        return NULL;
+    }
+    f->in.fd = -1;
+    f->names = hd_dict_new();
+    f->path = hd_alloc(strlen(path) + 1);
+    if (!f->names || !f->path) {
+        hd_safetensors_close(f);
+        return NULL;
+    }
+    strcpy(f->path, path);
+    return f;
+}
+
+static hd_safetensors *open_file(const char *function, const char *path,
+                                 const hd_safetensors_options *o)
+{
+    hd_safetensors_options options = o ? *o : hd_safetensors_defaults();
+    if (!hd__given(function, "path", path)) {
+        return NULL;
+    }
+    if (options.size != sizeof options) {
+        return hd_error_set(HD_VALUE,
+                            "%s: options of size %zu: expected %zu, from hd_safetensors_defaults()",
+                            function, options.size, sizeof options);
+    }
+    hd_safetensors *f = file_new(path);
+    if (f && hd__in_open(&f->in, function, f->path) && hd__safetensors_header(f, function) &&
+        (!options.map || map_file(f, function))) {
+        return f;
+    }
+    hd_safetensors_close(f);
+    return NULL;
+}
+
+hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o)
+{
+    return open_file("hd_safetensors_open", path, o);
+}
+
+void hd_safetensors_close(hd_safetensors *f)
+{
+    if (!f || (const void *)f == HD_NONE) {
+        return;
+    }
+    mapping_drop(NULL, f->mapping);
+    hd__in_close(&f->in);
+    hd_dict_free(f->names);
+    hd_dict_free(f->metadata);
+    hd_free(f->entries);
+    hd_free(f->path);
+    hd_free(f);
+}
+
+/* ---------------------------------------------------------------- asking */
+
+static const hd__entry *entry_at(const char *function, const hd_safetensors *f, int64_t i)
+{
+    if (!hd__given(function, "f", f)) {
+        return NULL;
+    }
+    if (i < -f->n || i >= f->n) {
+        return hd_error_set(HD_INDEX,
+                            "%s: index %" PRId64 " of %" PRId64 " tensors: expected %" PRId64
+                            " to %" PRId64,
+                            function, i, f->n, -f->n, f->n - 1);
+    }
+    return &f->entries[i < 0 ? i + f->n : i];
+}
+
+int64_t hd_safetensors_len(const hd_safetensors *f)
+{
+    return hd__given("hd_safetensors_len", "f", f) ? f->n : -1;
+}
+
+int64_t hd_safetensors_find(const hd_safetensors *f, const char *name)
+{
+    int64_t i = -1;
+    if (hd__given("hd_safetensors_find", "f", f) &&
+        hd__given("hd_safetensors_find", "name", name) && *name &&
+        hd_dict_kind_of(f->names, name) != HD_DICT_MISSING) {
+        hd_dict_get_int(f->names, name, &i);
+    }
+    return i;
+}
+
+const char *hd_safetensors_name(const hd_safetensors *f, int64_t i)
+{
+    const hd__entry *e = entry_at("hd_safetensors_name", f, i);
+    return e ? e->name : NULL;
+}
+
+const char *hd_safetensors_type(const hd_safetensors *f, int64_t i)
+{
+    const hd__entry *e = entry_at("hd_safetensors_type", f, i);
+    return e ? e->type->safetensors : NULL;
+}
+
+int hd_safetensors_ndim(const hd_safetensors *f, int64_t i)
+{
+    const hd__entry *e = entry_at("hd_safetensors_ndim", f, i);
+    return e ? e->ndim : -1;
+}
+
+const int64_t *hd_safetensors_sizes(const hd_safetensors *f, int64_t i)
+{
+    const hd__entry *e = entry_at("hd_safetensors_sizes", f, i);
+    return e ? e->sizes : NULL;
+}
+
+int64_t hd_safetensors_bytes(const hd_safetensors *f, int64_t i)
+{
+    const hd__entry *e = entry_at("hd_safetensors_bytes", f, i);
+    return e ? e->end - e->begin : -1;
+}
+
+const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
+{
+    return hd__given("hd_safetensors_metadata", "f", f) ? f->metadata : NULL;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+/* Are the entry's bytes in the mapping a tensor's as they are? */
+static bool wraps(const hd_safetensors *f, const hd__entry *e)
+{
+    const char *bytes = f->mapping->bytes + f->data + e->begin;
+    return e->begin < e->end && !e->type->convert && !hd__big_endian &&
+           (uintptr_t)bytes % e->type->bytes == 0;
+}
+
+static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e)
+{
+    hd_tensor *x = hd_wrap_n(e->type->dtype, f->mapping->bytes + f->data + e->begin, mapping_drop,
+                             f->mapping, e->ndim, e->sizes);
+    if (x) {
+        atomic_fetch_add_explicit(&f->mapping->refs, 1, memory_order_relaxed);
+    }
+    return x;
+}
+
+static hd_tensor *read_entry(const char *function, const hd_safetensors *f, const hd__entry *e)
+{
+    char what[160];
+    if (f->mapping && wraps(f, e)) {
+        return same_size(f, function) ? wrap_entry(f, e) : NULL;
+    }
+    snprintf(what, sizeof what, "tensor '%.*s'", HD__CUT(e->name));
+    hd_tensor *x = hd__empty(function, e->type->dtype, e->ndim, e->sizes);
+    if (x &&
+        !hd__in_elements(&f->in, function, what, f->data + e->begin, e->type, hd__big_endian, x)) {
+        hd_release(x);
+        return NULL;
+    }
+    return x;
+}
+
+hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i)
+{
+    const hd__entry *e = entry_at("hd_safetensors_read", f, i);
+    return e ? read_entry("hd_safetensors_read", f, e) : NULL;
+}
+
+static bool read_all(const char *function, const hd_safetensors *f, hd_dict *d)
+{
+    for (int64_t i = 0; i < f->n; i++) {
+        HD_SCOPE;
+        hd_tensor *x = read_entry(function, f, &f->entries[i]);
+        if (!x || !hd_dict_set(d, f->entries[i].name, x)) {
+            return false;
+        }
+    }
+    for (int64_t i = 0; i < hd_dict_len(f->metadata); i++) {
+        const char *name = hd_dict_name(f->metadata, i);
+        if (hd_dict_kind_of(d, name) != HD_DICT_MISSING) {
+            return hd_error_set(HD_FORMAT,
+                                "%s: '%.*s': '%.*s' is a tensor and metadata: expected either "
+                                "(hd_safetensors_open takes both)",
+                                function, HD__CUT(f->path), HD__CUT(name));
+        }
+        if (!hd_dict_set_string(d, name, hd_dict_get_string(f->metadata, name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+hd_dict *hd__safetensors_load(const char *function, const char *path,
+                              const hd_safetensors_options *o)
+{
+    hd_safetensors *f = open_file(function, path, o);
+    hd_dict *d = f ? hd_dict_new() : NULL;
+    bool ok = d && read_all(function, f, d);
+    hd_safetensors_close(f);
+    if (!ok) {
+        hd_dict_free(d);
+    }
+    return ok ? d : NULL;
+}
+
+hd_dict *hd_load_safetensors(const char *path, const hd_safetensors_options *o)
+{
+    return hd__safetensors_load("hd_load_safetensors", path, o);
+}

@@ -1,0 +1,372 @@
+/* safetensors_header.c - a safetensors file's header, read and checked whole.
+ *
+ * The file: 8 bytes, the header's length n; n bytes of JSON, an object from each tensor's name to
+ * its dtype, shape and data_offsets [begin, end); then the data, of which every byte must belong
+ * to exactly one tensor (github.com/huggingface/safetensors, README, "Format"). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "io/io_internal.h"
+
+enum { LENGTH_BYTES = 8, LONGEST = 100000000 };
+
+typedef struct parser {
+    const char *function;
+    hd_safetensors *f;
+    hd__json json;
+    hd__text name, text; /* each ended by a zero */
+} parser;
+
+/* ---------------------------------------------------------------- messages */
+
+/* "hd_load_safetensors: 'x.safetensors': tensor 'w': ..."; what: "tensor", "metadata" */
+#define bad(p, what, name, format, ...)                                                            \
+    hd_error_set(HD_FORMAT, "%s: '%.*s': %s '%.*s': " format, (p)->function,                       \
+                 HD__CUT((p)->f->path), what, HD__CUT(name), __VA_ARGS__)
+
+/* The JSON is wrong, or its last event is not what the format has there. */
+static bool unexpected(parser *p, const char *expected)
+{
+    const hd__json *j = &p->json;
+    char where[200];
+    snprintf(where, sizeof where, "'%.*s': header", HD__CUT(p->f->path));
+    if (j->kind == HD__JSON_BAD) {
+        return hd__json_fail(j, p->function, where);
+    }
+    int64_t line, column;
+    hd__json_place(j->text, j->at, &line, &column);
+    return hd_error_set(HD_FORMAT,
+                        "%s: %s: line %" PRId64 ", column %" PRId64 ": found %s: expected %s",
+                        p->function, where, line, column, hd__json_kind_name(j->kind), expected);
+}
+
+static bool expect(parser *p, hd__json_kind kind)
+{
+    return hd__json_next(&p->json) == kind || unexpected(p, hd__json_kind_name(kind));
+}
+
+/* The next of an object's names; false at its end too: then p->json.kind says so. */
+static bool next_name(parser *p)
+{
+    hd__json_kind kind = hd__json_next(&p->json);
+    return kind == HD__JSON_NAME || (kind != HD__JSON_OBJECT_END && unexpected(p, "a name"));
+}
+
+static bool at_end(const parser *p)
+{
+    return p->json.kind == HD__JSON_OBJECT_END;
+}
+
+/* ---------------------------------------------------------------- texts */
+
+/* The event's text, ended by a zero; false when it has one inside. */
+static bool take(parser *p, hd__text *t, const char *what)
+{
+    hd__text_cut(t, 0);
+    hd__text_add(t, p->json.s, p->json.len);
+    return !t->failed &&
+           (strlen(t->s) == t->len ||
+            bad(p, what, t->s, "U+0000 at byte %zu: expected none in a text", strlen(t->s)));
+}
+
+/* The name that the event is, new to the dictionary. */
+static bool take_name(parser *p, const char *what, const hd_dict *d)
+{
+    if (!take(p, &p->name, what)) {
+        return false;
+    }
+    if (p->name.len == 0) {
+        return bad(p, what, "", "%s", "an empty name: expected some text");
+    }
+    return hd_dict_kind_of(d, p->name.s) == HD_DICT_MISSING ||
+           bad(p, what, p->name.s, "%s", "comes twice: expected each name once");
+}
+
+static bool parse_metadata(parser *p)
+{
+    if (p->f->metadata) {
+        return bad(p, "header", "__metadata__", "%s", "comes twice: expected it once");
+    }
+    p->f->metadata = hd_dict_new();
+    if (!p->f->metadata || !expect(p, HD__JSON_OBJECT)) {
+        return false;
+    }
+    while (next_name(p)) {
+        if (!take_name(p, "metadata", p->f->metadata) || !expect(p, HD__JSON_STRING) ||
+            !take(p, &p->text, "metadata") ||
+            !hd_dict_set_string(p->f->metadata, p->name.s, p->text.s)) {
+            return false;
+        }
+    }
+    return at_end(p);
+}
+
+/* ---------------------------------------------------------------- a tensor's entry */
+
+static bool parse_dtype(parser *p, hd__entry *e)
+{
+    if (!expect(p, HD__JSON_STRING) || !take(p, &p->text, "tensor")) {
+        return false;
+    }
+    for (int i = 0; i < hd__elements_len; i++) {
+        if (strcmp(hd__elements[i].safetensors, p->text.s) == 0) {
+            e->type = &hd__elements[i];
+            return true;
+        }
+    }
+    return hd_error_set(HD_DTYPE,
+                        "%s: '%.*s': tensor '%.*s': dtype '%.*s': expected BOOL, U8, I8, U16, I16, "
+                        "F16, BF16, U32, I32, F32, U64, I64 or F64",
+                        p->function, HD__CUT(p->f->path), HD__CUT(e->name), HD__CUT(p->text.s));
+}
+
+/* An array of at most `most` integers of 0 or more. */
+static bool parse_integers(parser *p, const hd__entry *e, const char *field, int most,
+                           int64_t *values, int *n)
+{
+    hd__json *j = &p->json;
+    if (!expect(p, HD__JSON_ARRAY)) {
+        return false;
+    }
+    for (*n = 0; hd__json_next(j) == HD__JSON_NUMBER; ++*n) {
+        int64_t v;
+        if (j->s[0] == '-' || !hd__json_int(j, &v)) {
+            return bad(p, "tensor", e->name, "%s has %.*s: expected integers from 0 to %" PRId64,
+                       field, j->len < 40 ? (int)j->len : 40, j->s, INT64_MAX);
+        }
+        if (*n == most) {
+            return bad(p, "tensor", e->name, "%s has more than %d numbers: expected at most %d",
+                       field, most, most);
+        }
+        values[*n] = v;
+    }
+    return j->kind == HD__JSON_ARRAY_END || unexpected(p, "an integer");
+}
+
+static bool parse_shape(parser *p, hd__entry *e)
+{
+    return parse_integers(p, e, "shape", HD_MAX_DIMS, e->sizes, &e->ndim);
+}
+
+static bool parse_offsets(parser *p, hd__entry *e)
+{
+    int64_t offsets[2];
+    int n;
+    if (!parse_integers(p, e, "data_offsets", 2, offsets, &n)) {
+        return false;
+    }
+    if (n != 2) {
+        return bad(p, "tensor", e->name, "data_offsets has %d numbers: expected 2", n);
+    }
+    e->begin = offsets[0];
+    e->end = offsets[1];
+    return e->begin <= e->end ||
+           bad(p, "tensor", e->name,
+               "data_offsets [%" PRId64 ", %" PRId64 "]: expected begin <= end", e->begin, e->end);
+}
+
+static const struct {
+    const char *name;
+    bool (*parse)(parser *p, hd__entry *e);
+} fields[] = {
+    {"dtype", parse_dtype},
+    {"shape", parse_shape},
+    {"data_offsets", parse_offsets},
+};
+
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+/* The number of the field that the event names; -1: of none. */
+static int field_of(const hd__json *j)
+{
+    for (int i = 0; i < FIELDS; i++) {
+        if (strlen(fields[i].name) == j->len && memcmp(fields[i].name, j->s, j->len) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool parse_fields(parser *p, hd__entry *e)
+{
+    bool seen[FIELDS] = {false};
+    if (!expect(p, HD__JSON_OBJECT)) {
+        return false;
+    }
+    while (next_name(p)) {
+        int i = field_of(&p->json);
+        if (i < 0) {
+            return take(p, &p->text, "tensor") &&
+                   bad(p, "tensor", e->name,
+                       "field '%.*s': expected dtype, shape and data_offsets only",
+                       HD__CUT(p->text.s));
+        }
+        if (seen[i]) {
+            return bad(p, "tensor", e->name, "%s comes twice: expected it once", fields[i].name);
+        }
+        seen[i] = true;
+        if (!fields[i].parse(p, e)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < FIELDS; i++) {
+        if (at_end(p) && !seen[i]) {
+            return bad(p, "tensor", e->name, "%s is missing", fields[i].name);
+        }
+    }
+    return at_end(p);
+}
+
+/* bytes = what shape and dtype make; a size of 0 counts as 1 for the overflow, as in hd_empty. */
+static bool check_size(parser *p, const hd__entry *e)
+{
+    int64_t reach = e->type->bytes, numel = 1;
+    for (int i = 0; i < e->ndim; i++) {
+        if (__builtin_mul_overflow(reach, e->sizes[i] ? e->sizes[i] : 1, &reach)) {
+            return bad(p, "tensor", e->name, "shape %s of %s: the size overflows",
+                       HD__SIZES(e->ndim, e->sizes), e->type->safetensors);
+        }
+        numel *= e->sizes[i];
+    }
+    return e->end - e->begin == numel * e->type->bytes ||
+           bad(p, "tensor", e->name,
+               "data_offsets [%" PRId64 ", %" PRId64 "] for shape %s of %s: expected %" PRId64
+               " bytes",
+               e->begin, e->end, HD__SIZES(e->ndim, e->sizes), e->type->safetensors,
+               numel * e->type->bytes);
+}
+
+static bool parse_entry(parser *p)
+{
+    hd_safetensors *f = p->f;
+    if (!take_name(p, "tensor", f->names) ||
+        !hd__grow(&f->entries, &f->room, f->n + 1, sizeof *f->entries) ||
+        !hd_dict_set_int(f->names, p->name.s, f->n)) {
+        return false;
+    }
+    hd__entry *e = &f->entries[f->n];
+    e->name = hd_dict_name(f->names, f->n++);
+    return parse_fields(p, e) && check_size(p, e);
+}
+
+/* ---------------------------------------------------------------- the layout of the data */
+
+static int by_offsets(const void *a, const void *b)
+{
+    const hd__entry *x = *(hd__entry *const *)a, *y = *(hd__entry *const *)b;
+    if (x->begin != y->begin) {
+        return x->begin < y->begin ? -1 : 1;
+    }
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+/* In order, each entry begins where the one before ended; the file ends with the last. */
+static bool check_cover(parser *p, hd__entry *const *order, int64_t available)
+{
+    const char *before = "";
+    int64_t end = 0;
+    for (int64_t i = 0; i < p->f->n; i++) {
+        const hd__entry *e = order[i];
+        if (e->begin < end) {
+            return bad(p, "tensor", e->name,
+                       "begins at %" PRId64 ", inside '%.*s', which ends at %" PRId64
+                       ": expected no overlap",
+                       e->begin, HD__CUT(before), end);
+        }
+        if (e->begin > end) {
+            return bad(p, "tensor", e->name,
+                       "begins at %" PRId64 ", and %" PRId64
+                       " bytes before it belong to none: expected no hole",
+                       e->begin, e->begin - end);
+        }
+        end = e->end;
+        before = e->name;
+    }
+    return end == available ||
+           hd_error_set(HD_FORMAT,
+                        "%s: '%.*s': %" PRId64 " bytes of data behind the header: expected %" PRId64
+                        ", where the last tensor ends",
+                        p->function, HD__CUT(p->f->path), available, end);
+}
+
+static bool check_layout(parser *p)
+{
+    hd_safetensors *f = p->f;
+    hd__entry **order = hd_alloc((size_t)f->n * sizeof *order);
+    if (!order) {
+        return false;
+    }
+    for (int64_t i = 0; i < f->n; i++) {
+        order[i] = &f->entries[i];
+    }
+    qsort(order, (size_t)f->n, sizeof *order, by_offsets);
+    bool ok = check_cover(p, order, f->in.size - f->data);
+    hd_free(order);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static bool parse(parser *p)
+{
+    hd_safetensors *f = p->f;
+    if (!expect(p, HD__JSON_OBJECT)) {
+        return false;
+    }
+    while (next_name(p)) {
+        bool metadata = p->json.len == 12 && memcmp(p->json.s, "__metadata__", 12) == 0;
+        if (!(metadata ? parse_metadata(p) : parse_entry(p))) {
+            return false;
+        }
+    }
+    if (!at_end(p) || !expect(p, HD__JSON_END)) {
+        return false;
+    }
+    f->metadata = f->metadata ? f->metadata : hd_dict_new();
+    return f->metadata && check_layout(p);
+}
+
+/* The header's length: inside the file, and no more than Python's safetensors takes. */
+static bool read_length(hd_safetensors *f, const char *function, size_t *n)
+{
+    unsigned char bytes[LENGTH_BYTES];
+    if (f->in.size < LENGTH_BYTES) {
+        return hd_error_set(HD_FORMAT, "%s: '%.*s': %" PRId64 " bytes: expected 8 or more",
+                            function, HD__CUT(f->path), f->in.size);
+    }
+    if (!hd__in_read(&f->in, function, 0, bytes, sizeof bytes)) {
+        return false;
+    }
+    uint64_t length = 0;
+    for (int i = LENGTH_BYTES - 1; i >= 0; i--) {
+        length = length << 8 | bytes[i];
+    }
+    uint64_t rest = (uint64_t)f->in.size - LENGTH_BYTES;
+    if (length > LONGEST || length > rest) {
+        return hd_error_set(HD_FORMAT,
+                            "%s: '%.*s': a header of %" PRIu64 " bytes: expected at most %" PRIu64,
+                            function, HD__CUT(f->path), length, rest < LONGEST ? rest : LONGEST);
+    }
+    *n = (size_t)length;
+    return true;
+}
+
+bool hd__safetensors_header(hd_safetensors *f, const char *function)
+{
+    size_t n = 0;
+    char *text = read_length(f, function, &n) ? hd_alloc(n) : NULL;
+    if (!text) {
+        return false;
+    }
+    parser p = {.function = function, .f = f};
+    hd__json_init(&p.json, text, n);
+    f->data = LENGTH_BYTES + (int64_t)n;
+    bool ok = hd__in_read(&f->in, function, LENGTH_BYTES, text, n) && parse(&p);
+    hd__json_free(&p.json);
+    hd_free(p.name.s);
+    hd_free(p.text.s);
+    hd_free(text);
+    return ok;
+}

@@ -1,0 +1,196 @@
+/* safetensors_save.c - a dictionary written as a safetensors file.
+ *
+ * The order is that of Python's safetensors: by dtype, I64 F64 F32 BOOL, then by name, byte by
+ * byte; the header is filled up with spaces until the data begins at a multiple of 8. So every
+ * tensor is aligned, and equal dictionaries give equal bytes. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "io/io_internal.h"
+
+typedef struct item {
+    const char *name;
+    hd_tensor *x;
+} item;
+
+enum { LONGEST_HEADER = 100000000 };
+
+/* ---------------------------------------------------------------- what is to be written */
+
+static bool check_text(const char *function, const char *what, const char *s)
+{
+    size_t n = strlen(s), good = hd__json_utf8(s, n);
+    return good == n || hd_error_set(HD_VALUE, "%s: %s: byte 0x%02x at %zu: expected UTF-8",
+                                     function, what, (unsigned char)s[good], good);
+}
+
+static bool check_entry(const char *function, const hd_dict *d, const char *name)
+{
+    hd_dict_kind kind = hd_dict_kind_of(d, name);
+    if (kind != HD_DICT_TENSOR && kind != HD_DICT_STRING) {
+        return hd_error_set(HD_VALUE, "%s: '%.*s' is a number: expected a tensor or a string",
+                            function, HD__CUT(name));
+    }
+    if (kind == HD_DICT_TENSOR && strcmp(name, "__metadata__") == 0) {
+        return hd_error_set(HD_VALUE, "%s: a tensor named '__metadata__': expected another name",
+                            function);
+    }
+    return check_text(function, "a name", name) &&
+           (kind == HD_DICT_TENSOR ||
+            check_text(function, "a string", hd_dict_get_string(d, name)));
+}
+
+static int rank_of(const hd_tensor *x)
+{
+    static const int ranks[] = {[HD_INT64] = 0, [HD_FLOAT64] = 1, [HD_FLOAT32] = 2, [HD_BOOL] = 3};
+    return ranks[x->dtype];
+}
+
+static int by_type_and_name(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    int ranks = rank_of(x->x) - rank_of(y->x);
+    return ranks ? ranks : strcmp(x->name, y->name);
+}
+
+/* The tensors of d, in the file's order; *n of them. */
+static item *tensors_of(const char *function, const hd_dict *d, int64_t *n)
+{
+    int64_t len = hd_dict_len(d);
+    item *items = hd_alloc((size_t)len * sizeof *items);
+    *n = 0;
+    for (int64_t i = 0; items && i < len; i++) {
+        const char *name = hd_dict_name(d, i);
+        if (!check_entry(function, d, name)) {
+            hd_free(items);
+            return NULL;
+        }
+        if (hd_dict_kind_of(d, name) == HD_DICT_TENSOR) {
+            items[(*n)++] = (item){name, hd_dict_get(d, name)};
+        }
+    }
+    if (items) {
+        qsort(items, (size_t)*n, sizeof *items, by_type_and_name);
+    }
+    return items;
+}
+
+/* ---------------------------------------------------------------- the header */
+
+/* In quotes, with the escapes that JSON asks for and no other. */
+static void put_string(hd__text *t, const char *s)
+{
+    static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    hd__text_puts(t, "\"");
+    for (; *s; s++) {
+        const char *at = strchr(escaped, *s);
+        if (at) {
+            hd__text_format(t, "\\%c", letters[at - escaped]);
+        } else if ((unsigned char)*s < 0x20) {
+            hd__text_format(t, "\\u%04x", *s);
+        } else {
+            hd__text_add(t, s, 1);
+        }
+    }
+    hd__text_puts(t, "\"");
+}
+
+static void put_metadata(hd__text *t, const hd_dict *d)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < hd_dict_len(d); i++) {
+        const char *name = hd_dict_name(d, i);
+        if (hd_dict_kind_of(d, name) == HD_DICT_STRING) {
+            hd__text_puts(t, found++ ? "," : "\"__metadata__\":{");
+            put_string(t, name);
+            hd__text_puts(t, ":");
+            put_string(t, hd_dict_get_string(d, name));
+        }
+    }
+    hd__text_puts(t, found ? "}" : "");
+}
+
+static void put_entry(hd__text *t, const item *each, int64_t begin, int64_t end)
+{
+    const hd_tensor *x = each->x;
+    hd__text_puts(t, t->len > 1 ? "," : "");
+    put_string(t, each->name);
+    hd__text_format(t, ":{\"dtype\":\"%s\",\"shape\":[", hd__elements[x->dtype].safetensors);
+    for (int i = 0; i < x->ndim; i++) {
+        hd__text_format(t, "%s%" PRId64, i ? "," : "", x->sizes[i]);
+    }
+    hd__text_format(t, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", begin, end);
+}
+
+static bool make_header(const char *function, hd__text *t, const hd_dict *d, const item *items,
+                        int64_t n)
+{
+    int64_t at = 0;
+    hd__text_puts(t, "{");
+    put_metadata(t, d);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t end;
+        int64_t bytes = items[i].x->numel * hd_dtype_size((hd_dtype)items[i].x->dtype);
+        if (__builtin_add_overflow(at, bytes, &end)) {
+            return hd_error_set(HD_MEMORY, "%s: the size of all tensors overflows", function);
+        }
+        put_entry(t, &items[i], at, end);
+        at = end;
+    }
+    hd__text_puts(t, "}");
+    hd__text_repeat(t, ' ', (int64_t)(-t->len % 8));
+    return !t->failed && (t->len <= LONGEST_HEADER ||
+                          hd_error_set(HD_VALUE, "%s: a header of %zu bytes: expected at most %d",
+                                       function, t->len, LONGEST_HEADER));
+}
+
+/* ---------------------------------------------------------------- the file */
+
+static bool put_tensor(hd__out *out, hd_tensor *x)
+{
+    HD_SCOPE;
+    hd_tensor *row_major = hd__contiguous(x);
+    if (row_major) {
+        hd__out_elements(out, row_major);
+    }
+    return row_major && !out->failed;
+}
+
+static bool write_file(const char *function, const char *path, const hd__text *header,
+                       const item *items, int64_t n)
+{
+    hd__out out;
+    bool ok = hd__out_open(&out, function, path);
+    if (ok) {
+        unsigned char length[8];
+        for (int i = 0; i < 8; i++) {
+            length[i] = (unsigned char)((uint64_t)header->len >> 8 * i);
+        }
+        hd__out_write(&out, length, sizeof length);
+        hd__out_write(&out, header->s, header->len);
+    }
+    for (int64_t i = 0; ok && i < n; i++) {
+        ok = put_tensor(&out, items[i].x);
+    }
+    return hd__out_close(&out, ok);
+}
+
+bool hd__safetensors_save(const char *function, const char *path, const hd_dict *d)
+{
+    int64_t n;
+    item *items = tensors_of(function, d, &n);
+    hd__text header = {0};
+    bool ok = items && make_header(function, &header, d, items, n) &&
+              write_file(function, path, &header, items, n);
+    hd_free(header.s);
+    hd_free(items);
+    return ok;
+}
+
+bool hd_save_safetensors(const char *path, const hd_dict *d)
+{
+    return hd__given("hd_save_safetensors", "path", path) &&
+           hd__given("hd_save_safetensors", "d", d) && hd__may_save("hd_save_safetensors") &&
+           hd__safetensors_save("hd_save_safetensors", path, d);
+}

@@ -1,0 +1,66 @@
+/* suites.h - the suites of the io layer, one a topic; main.c runs them all. Each test begins in an
+ * empty directory of its own, and ends with the same number of live bytes, tensors and open files,
+ * or fails. */
+#ifndef HEED_TESTS_IO_SUITES_H
+#define HEED_TESTS_IO_SUITES_H
+
+#include <stdlib.h>
+
+#include "../support.h"
+#include "io/io_internal.h"
+
+Suite *suite_verdicts(void);
+Suite *suite_safetensors(void);
+Suite *suite_mapping(void);
+Suite *suite_npy(void);
+Suite *suite_files(void);
+Suite *suite_checkpoint(void);
+
+/* A suite of one case, whose tests leak nothing. */
+Suite *suite_of(const char *name, const TTest *const *tests, size_t n);
+#define SUITE(name, tests) suite_of(name, tests, sizeof(tests) / sizeof *(tests))
+
+/* ---------------------------------------------------------------- files (support.c) */
+
+void write_file(const char *path, const void *bytes, size_t n);
+char *read_file(const char *path, size_t *n); /* of malloc, ended by a zero */
+bool same_files(const char *a, const char *b);
+int files_here(void); /* in the working directory, hidden ones too */
+
+/* A safetensors file of this header and n bytes of data. */
+void write_safetensors(const char *path, const char *header, const void *data, size_t n);
+
+/* The test goes on as a user whom permissions bind, until its end. False: it cannot. */
+bool as_nobody(void);
+
+/* From here on, until the test's end, no file grows beyond so many bytes; 0: no limit. */
+void limit_file_size(size_t n);
+
+/* ---------------------------------------------------------------- golden cases (golden_case.c) */
+
+typedef struct golden_tensor {
+    char *name, dtype[16], shape[64]; /* as heed must have them: "float32", "torch.Size([2])" */
+    unsigned char *bytes;
+    size_t n;
+} golden_tensor;
+
+typedef struct golden_case { /* tests/golden/io/README.md */
+    char name[80];
+    bool python_loads;
+    char *bytes;
+    size_t n;
+    int tensors;
+    golden_tensor tensor[8];
+} golden_case;
+
+/* Calls f with each case of tests/golden/io/FILE, and returns how many there were. */
+int for_each_case(const char *file, void (*f)(const golden_case *c));
+
+/* ---------------------------------------------------------------- the round trip (roundtrip.c) */
+
+/* A dictionary of every dtype, with odd names, views and empty tensors: always the same. */
+hd_dict *roundtrip_dict(void);
+/* "make FILE" writes it; "copy IN OUT" loads and saves: for tools/roundtrip_safetensors.py */
+int roundtrip_main(int argc, char **argv);
+
+#endif

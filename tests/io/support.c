@@ -1,0 +1,84 @@
+/* support.c - files, and what stands in their way. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "suites.h"
+
+void write_file(const char *path, const void *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+char *read_file(const char *path, size_t *n)
+{
+    struct stat st;
+    ck_assert_msg(stat(path, &st) == 0, "there is no %s", path);
+    char *bytes = malloc((size_t)st.st_size + 1);
+    FILE *f = fopen(path, "rb");
+    ck_assert(f && bytes);
+    *n = fread(bytes, 1, (size_t)st.st_size, f);
+    ck_assert_uint_eq(*n, (size_t)st.st_size);
+    bytes[*n] = '\0';
+    fclose(f);
+    return bytes;
+}
+
+bool same_files(const char *a, const char *b)
+{
+    size_t n, m;
+    char *x = read_file(a, &n), *y = read_file(b, &m);
+    bool same = n == m && memcmp(x, y, n) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+int files_here(void)
+{
+    int n = 0;
+    DIR *d = opendir(".");
+    ck_assert_ptr_nonnull(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    }
+    closedir(d);
+    return n;
+}
+
+void write_safetensors(const char *path, const char *header, const void *data, size_t n)
+{
+    size_t length = strlen(header);
+    char *bytes = calloc(1, 8 + length + n);
+    ck_assert_ptr_nonnull(bytes);
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (char)((uint64_t)length >> 8 * i);
+    }
+    memcpy(bytes + 8, header, length);
+    if (n > 0) {
+        memcpy(bytes + 8 + length, data, n);
+    }
+    write_file(path, bytes, 8 + length + n);
+    free(bytes);
+}
+
+bool as_nobody(void)
+{
+    enum { NOBODY = 65534 };
+    return geteuid() != 0 || seteuid(NOBODY) == 0;
+}
+
+void limit_file_size(size_t n)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN); /* the write fails instead: EFBIG */
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = n ? n : limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}

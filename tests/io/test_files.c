@@ -1,0 +1,297 @@
+/* test_files.c - what the system puts in the way of reading and writing: special files,
+ * permissions, full disks, long names, memory that runs out. A save that fails leaves the old file
+ * and no other. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "suites.h"
+
+/* w: n float32 ones; free with hd_dict_free */
+static hd_dict *ones(int64_t n)
+{
+    HD_SCOPE;
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_dict_set(d, "w", hd_ones(HD_FLOAT32, n)));
+    return d;
+}
+
+static void save_ones(const char *path, int64_t n)
+{
+    hd_dict *d = ones(n);
+    ck_assert_msg(hd_save_safetensors(path, d), "%s", hd_error_message());
+    hd_dict_free(d);
+}
+
+static void fail_to_save(const char *path, int64_t n, hd_code code, const char *message)
+{
+    hd_dict *d = ones(n);
+    ck_assert(!hd_save_safetensors(path, d));
+    ck_error(code, message);
+    hd_dict_free(d);
+}
+
+static void fail_to_load(const char *path, hd_code code, const char *message)
+{
+    ck_assert_ptr_null(hd_load_safetensors(path, NULL));
+    ck_error(code, message);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+START_TEST(only_regular_files_are_read)
+{
+    ck_assert_int_eq(mkdir("directory", 0777), 0);
+    ck_assert_int_eq(mkfifo("fifo", 0666), 0);
+    fail_to_load("none", HD_IO,
+                 "hd_load_safetensors: 'none': cannot open: No such file or directory");
+    fail_to_load("directory", HD_IO,
+                 "hd_load_safetensors: 'directory': a directory: expected a regular file");
+    fail_to_load("fifo", HD_IO,
+                 "hd_load_safetensors: 'fifo': a special file: expected a regular file");
+    fail_to_load("/dev/zero", HD_IO,
+                 "hd_load_safetensors: '/dev/zero': a special file: expected a regular file");
+    ck_assert_ptr_null(hd_load_npy("fifo"));
+    ck_error(HD_IO, "hd_load_npy: 'fifo': a special file: expected a regular file");
+}
+END_TEST
+
+START_TEST(an_unreadable_file)
+{
+    save_ones("x", 3);
+    ck_assert_int_eq(chmod("x", 0), 0);
+    ck_assert_int_eq(chmod(".", 0755), 0);
+    if (as_nobody()) {
+        fail_to_load("x", HD_IO, "hd_load_safetensors: 'x': cannot open: Permission denied");
+    }
+}
+END_TEST
+
+START_TEST(a_symbolic_link_is_followed)
+{
+    save_ones("x", 3);
+    ck_assert_int_eq(symlink("x", "link"), 0);
+    hd_dict *d = hd_load_safetensors("link", NULL);
+    ck_elements(hd_dict_get(d, "w"), 1, 1, 1);
+    hd_dict_free(d);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- writing */
+
+START_TEST(saving_replaces)
+{
+    save_ones("x", 3);
+    save_ones("x", 1);
+    hd_dict *d = hd_load_safetensors("x", NULL);
+    ck_elements(hd_dict_get(d, "w"), 1);
+    hd_dict_free(d);
+    ck_assert_int_eq(files_here(), 1);
+}
+END_TEST
+
+START_TEST(a_full_disk)
+{
+    save_ones("x", 3);
+    save_ones("same", 3);
+    limit_file_size(100000);
+    fail_to_save("x", 100000, HD_IO, "hd_save_safetensors: 'x': cannot write: File too large");
+    ck_assert(same_files("x", "same"));
+    fail_to_save("new", 100000, HD_IO, "hd_save_safetensors: 'new': cannot write: File too large");
+    HD_SCOPE;
+    ck_assert(!hd_save_npy("x", hd_ones(HD_FLOAT64, 100000)));
+    ck_error(HD_IO, "hd_save_npy: 'x': cannot write: File too large");
+    ck_assert(same_files("x", "same"));
+    ck_assert_int_eq(files_here(), 2);
+}
+END_TEST
+
+START_TEST(a_directory_that_cannot_be_written)
+{
+    ck_assert_int_eq(mkdir("directory", 0755), 0);
+    ck_assert_int_eq(chmod(".", 0755), 0);
+    save_ones("directory/x", 3);
+    save_ones("same", 3);
+    if (geteuid() != 0) {
+        ck_assert_int_eq(chmod("directory", 0555), 0);
+    }
+    if (as_nobody()) {
+        fail_to_save("directory/x", 1, HD_IO,
+                     "hd_save_safetensors: 'directory/x': cannot create a file beside it: "
+                     "Permission denied");
+        ck_assert(same_files("directory/x", "same"));
+    }
+    fail_to_save("none/x", 1, HD_IO,
+                 "hd_save_safetensors: 'none/x': cannot create a file beside it: No such file or "
+                 "directory");
+}
+END_TEST
+
+START_TEST(only_regular_files_are_replaced)
+{
+    ck_assert_int_eq(mkdir("directory", 0777), 0);
+    ck_assert_int_eq(mkfifo("fifo", 0666), 0);
+    fail_to_save("directory", 1, HD_IO,
+                 "hd_save_safetensors: 'directory': a directory: expected a regular file, or none");
+    fail_to_save("fifo", 1, HD_IO,
+                 "hd_save_safetensors: 'fifo': a special file: expected a regular file, or none");
+    fail_to_save("/dev/full", 1, HD_IO,
+                 "hd_save_safetensors: '/dev/full': a special file: expected a regular file, or "
+                 "none");
+    ck_assert_int_eq(files_here(), 2);
+}
+END_TEST
+
+START_TEST(nothing_is_saved_while_an_error_stands)
+{
+    HD_SCOPE;
+    save_ones("x", 3);
+    save_ones("same", 3);
+    hd_dict *d = ones(1);
+    hd_tensor *x = hd_ones(HD_FLOAT32, 1);
+    hd_error_set(HD_USER, "the first error");
+    ck_assert(!hd_save_safetensors("x", d));
+    ck_assert(!hd_save_npy("x", x));
+    ck_assert(!hd_checkpoint_save("c", d, d));
+    ck_error(HD_USER, "the first error");
+    ck_assert(same_files("x", "same"));
+    ck_assert_int_eq(files_here(), 2);
+
+    hd_error_set(HD_USER, "the first error"); /* reading goes on */
+    hd_dict *loaded = hd_load_safetensors("x", NULL);
+    ck_error(HD_USER, "the first error");
+    ck_elements(hd_dict_get(loaded, "w"), 1, 1, 1);
+    hd_dict_free(loaded);
+    hd_dict_free(d);
+}
+END_TEST
+
+START_TEST(the_longest_name)
+{
+    char name[256];
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    save_ones(name, 3);
+    hd_dict *d = hd_load_safetensors(name, NULL);
+    ck_elements(hd_dict_get(d, "w"), 1, 1, 1);
+    hd_dict_free(d);
+    ck_assert_int_eq(files_here(), 1);
+}
+END_TEST
+
+START_TEST(paths)
+{
+    char here[200], path[300];
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+    snprintf(path, sizeof path, "%s/x", here);
+    ck_assert_int_eq(mkdir("a", 0777), 0);
+    save_ones(path, 3);
+    save_ones("./a/../a//x", 3);
+    ck_assert(same_files("x", "a/x"));
+    ck_assert_int_eq(files_here(), 2);
+}
+END_TEST
+
+START_TEST(a_file_is_made_with_the_umask)
+{
+    struct stat st;
+    umask(027);
+    save_ones("x", 3);
+    ck_assert_int_eq(stat("x", &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0640);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- memory */
+
+static int64_t blocks_left, blocks_out;
+
+static void *scarce_alloc(size_t bytes, size_t alignment, void *user)
+{
+    (void)user;
+    void *p = NULL;
+    if (blocks_left == 0 || posix_memalign(&p, alignment, bytes) != 0) {
+        return NULL;
+    }
+    blocks_left -= blocks_left > 0;
+    blocks_out++;
+    return p;
+}
+
+static void scarce_free(void *p, size_t bytes, void *user)
+{
+    (void)bytes, (void)user;
+    blocks_out--;
+    free(p);
+}
+
+static bool load_everything(void)
+{
+    HD_SCOPE;
+    hd_safetensors_options o = hd_safetensors_defaults();
+    o.map = true;
+    hd_dict *d = hd_load_safetensors("x", NULL), *m = d ? hd_load_safetensors("x", &o) : NULL;
+    hd_tensor *x = m ? hd_load_npy("y") : NULL;
+    bool ok =
+        x && hd_save_safetensors("x2", m) && hd_save_npy("y2", x) && hd_checkpoint_save("c", d, m);
+    hd_dict_free(d);
+    hd_dict_free(m);
+    hd_dict *model = NULL, *state = NULL;
+    ok = ok && hd_checkpoint_load("c", &model, &state);
+    hd_dict_free(model);
+    hd_dict_free(state);
+    return ok && hd_checkpoint_remove("c");
+}
+
+/* Every allocation fails once; what was there stays as it was. */
+START_TEST(out_of_memory)
+{
+    write_safetensors("x",
+                      "{\"\\u0061\":{\"dtype\":\"F16\",\"shape\":[1,2],\"data_offsets\":[8,12]},"
+                      "\"b\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8]}} ",
+                      "\0\0\0\0\0\0\xf0\x3f\0\x3c\0\x3c", 12);
+    {
+        HD_SCOPE;
+        int64_t sizes[] = {2, 2}, strides[] = {1, 2};
+        hd_tensor *x = hd_arange(0, 4, 1);
+        ck_assert(hd_save_npy("y", hd__alias(x, 2, sizes, strides, 0)));
+    }
+    hd_allocator a = {sizeof a, scarce_alloc, scarce_free, NULL};
+    ck_assert(hd_set_allocator(&a));
+    int64_t failures = 0;
+    for (bool done = false; !done; failures += !done) {
+        blocks_left = failures;
+        done = load_everything();
+        blocks_left = -1;
+        ck_assert_int_eq(hd_error_code(), done ? HD_OK : HD_MEMORY);
+        hd_error_clear();
+        if (!done && access("c", F_OK) == 0) { /* saved, then not loaded */
+            ck_assert_msg(hd_checkpoint_remove("c"), "%s", hd_error_message());
+        }
+        ck_assert_int_eq(blocks_out, 0);
+    }
+    ck_assert(hd_set_allocator(NULL));
+    ck_assert_int_gt(failures, 60);
+    ck_assert_int_eq(files_here(), 4);
+}
+END_TEST
+
+Suite *suite_files(void)
+{
+    const TTest *const tests[] = {
+        only_regular_files_are_read,
+        an_unreadable_file,
+        a_symbolic_link_is_followed,
+        saving_replaces,
+        a_full_disk,
+        a_directory_that_cannot_be_written,
+        only_regular_files_are_replaced,
+        nothing_is_saved_while_an_error_stands,
+        the_longest_name,
+        paths,
+        a_file_is_made_with_the_umask,
+        out_of_memory,
+    };
+    return SUITE("files", tests);
+}

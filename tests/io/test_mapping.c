@@ -1,0 +1,138 @@
+/* test_mapping.c - what is loaded by mapping: shared, copied on writing, alive on its own. */
+#include <unistd.h>
+
+#include "suites.h"
+
+static hd_safetensors_options mapped(void)
+{
+    hd_safetensors_options o = hd_safetensors_defaults();
+    o.map = true;
+    return o;
+}
+
+static hd_dict *load_mapped(const char *path)
+{
+    hd_safetensors_options o = mapped();
+    return hd_load_safetensors(path, &o);
+}
+
+/* a (3,) float32, b (2,) int64, c (2,) bool */
+static void save_three(const char *path)
+{
+    HD_SCOPE;
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_dict_set(d, "a", vec(HD_FLOAT32, 1, 2, 3)));
+    ck_assert(hd_dict_set(d, "b", hd_arange(4, 6, 1)));
+    ck_assert(hd_dict_set(d, "c", vec(HD_BOOL, 1, 0)));
+    ck_assert(hd_save_safetensors(path, d));
+    hd_dict_free(d);
+}
+
+/* Does x's memory lie outside heed's own? */
+static bool is_mapped(const hd_tensor *x)
+{
+    return x->storage->release != NULL;
+}
+
+START_TEST(writing_stays_private)
+{
+    HD_SCOPE;
+    save_three("x");
+    save_three("same");
+    hd_dict *d = load_mapped("x"), *other = load_mapped("x");
+    hd_tensor *a = hd_dict_get(d, "a");
+    ck_assert(is_mapped(a) && is_mapped(hd_dict_get(d, "b")));
+    ck_assert(!hd_shares_storage(a, hd_dict_get(other, "a")));
+    ck_elements(hd_dict_get(d, "b"), 4, 5);
+    ck_elements(hd_dict_get(d, "c"), 1, 0);
+    ck_assert(hd_set(a, 7, 0));
+    ck_elements(a, 7, 2, 3);
+    ck_elements(hd_dict_get(other, "a"), 1, 2, 3);
+    ck_assert(same_files("x", "same"));
+    hd_dict_free(d);
+    hd_dict_free(other);
+}
+END_TEST
+
+START_TEST(a_tensor_outlives_file_and_dictionary)
+{
+    HD_SCOPE;
+    save_three("x");
+    hd_dict *d = load_mapped("x");
+    hd_tensor *a = hd_retain(hd_dict_get(d, "a"));
+    hd_dict_free(d);
+    save_three("x"); /* a new file under the name: the mapping has the old one */
+    ck_assert_int_eq(unlink("x"), 0);
+    ck_elements(a, 1, 2, 3);
+    hd_release(a);
+}
+END_TEST
+
+START_TEST(copies_what_cannot_be_shared)
+{
+    HD_SCOPE;
+    static const char header[] =
+        "{\"odd\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[1,5]},"
+        "\"u\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+        "\"none\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[5,5]},"
+        "\"b\":{\"dtype\":\"BOOL\",\"shape\":[2],\"data_offsets\":[5,7]}}  ";
+    ck_assert_uint_eq((sizeof header - 1) % 4, 0);
+    write_safetensors("x", header, "\7\0\0\x80\x3f\1\2", 7);
+    hd_dict *d = load_mapped("x");
+    static const char *const names[] = {"odd", "u", "none", "b"};
+    for (int i = 0; i < 4; i++) {
+        ck_assert(!is_mapped(hd_dict_get(d, names[i])));
+    }
+    ck_elements(hd_dict_get(d, "odd"), 1);
+    ck_elements(hd_dict_get(d, "u"), 7);
+    ck_elements(hd_dict_get(d, "b"), 1, 1);
+    hd_dict_free(d);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- files that change */
+
+/* The file after its header was read: cut to so many bytes. */
+static void read_shrunk(const hd_safetensors_options *o, off_t left, const char *name,
+                        const char *message)
+{
+    HD_SCOPE;
+    save_three("x");
+    hd_safetensors *f = hd_safetensors_open("x", o);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(truncate("x", left), 0);
+    ck_assert_ptr_null(hd_safetensors_read(f, hd_safetensors_find(f, name)));
+    ck_error(HD_IO, message);
+    hd_safetensors_close(f);
+}
+
+/* Its 8 + 168 bytes of header are followed by b in 16, a in 12 and c in 2. */
+START_TEST(a_file_that_shrinks_behind_its_header)
+{
+    hd_safetensors_options o = mapped();
+    read_shrunk(
+        NULL, 200, "a",
+        "hd_safetensors_read: 'x': ends at byte 200 now: expected 206 bytes, as when it was "
+        "opened");
+    read_shrunk(
+        NULL, 0, "c",
+        "hd_safetensors_read: 'x': ends at byte 204 now: expected 206 bytes, as when it was "
+        "opened");
+    read_shrunk(
+        &o, 200, "a",
+        "hd_safetensors_read: 'x': 200 bytes now: expected 206 bytes, as when it was opened");
+    read_shrunk(&o, 0, "b",
+                "hd_safetensors_read: 'x': 0 bytes now: expected 206 bytes, as when it was opened");
+}
+END_TEST
+
+Suite *suite_mapping(void)
+{
+    const TTest *const tests[] = {
+        writing_stays_private,
+        a_tensor_outlives_file_and_dictionary,
+        copies_what_cannot_be_shared,
+        a_file_that_shrinks_behind_its_header,
+    };
+    return SUITE("mapping", tests);
+}

@@ -1,0 +1,238 @@
+/* heed_inspect.c - heed-inspect FILE.safetensors: what is in the file, a line a tensor.
+ *
+ * One tensor is in memory at a time. Statistics are those of the elements that are no NaN, computed
+ * in double; std is that of a sample (divided by n - 1), as torch.std. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <heed/io.h>
+
+enum { GOOD = 0, BAD_FILE = 1, BAD_USAGE = 2, COLUMNS = 9, TEXTS = 3, CELL = 192 };
+
+/* A row is a line of cells, a tab between two: no cell holds one. */
+static const char heading[] = "name\tdtype\tshape\tbytes\tmin\tmax\tmean\tstd\tnan";
+
+/* ---------------------------------------------------------------- statistics */
+
+typedef struct statistics {
+    int64_t n, nans; /* n: of those that are no NaN */
+    double min, max, mean, std;
+} statistics;
+
+static double value_at(const hd_tensor *x, int64_t i)
+{
+    const void *data = hd_data(x);
+    switch (hd_dtype_of(x)) {
+    case HD_FLOAT32: return ((const float *)data)[i];
+    case HD_FLOAT64: return ((const double *)data)[i];
+    case HD_INT64: return (double)((const int64_t *)data)[i];
+    default: return ((const uint8_t *)data)[i];
+    }
+}
+
+static statistics statistics_of(const hd_tensor *x)
+{
+    statistics s = {.min = INFINITY, .max = -INFINITY};
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < hd_numel(x); i++) {
+        double v = value_at(x, i);
+        if (isnan(v)) {
+            s.nans++;
+            continue;
+        }
+        s.n++;
+        sum += v;
+        s.min = v < s.min ? v : s.min;
+        s.max = v > s.max ? v : s.max;
+    }
+    s.mean = sum / (double)s.n;
+    for (int64_t i = 0; i < hd_numel(x); i++) {
+        double d = value_at(x, i) - s.mean;
+        squares += isnan(d) ? 0 : d * d;
+    }
+    s.std = isfinite(s.mean) ? sqrt(squares / (double)(s.n - 1)) : NAN;
+    return s;
+}
+
+/* ---------------------------------------------------------------- a row */
+
+/* A text from the file as one line that moves no cursor; cut with dots when it is long. */
+static void plain(char cell[CELL], const char *text)
+{
+    size_t at = 0;
+    for (const unsigned char *c = (const unsigned char *)text; *c && at < CELL - 8; c++) {
+        if (*c < ' ' || *c == 0x7F) {
+            at += (size_t)snprintf(cell + at, CELL - at, "\\x%02x", *c);
+        } else {
+            cell[at++] = (char)*c;
+        }
+    }
+    bool cut = at >= CELL - 8;
+    while (cut && at > 0 && ((unsigned char)cell[at - 1] & 0xC0) == 0x80) {
+        at--; /* no part of a character */
+    }
+    at -= cut && at > 0 && (unsigned char)cell[at - 1] >= 0xC0;
+    snprintf(cell + at, CELL - at, "%s", cut ? "..." : "");
+}
+
+static void shape_cell(char cell[CELL], const hd_safetensors *f, int64_t i)
+{
+    int at = snprintf(cell, CELL, "(");
+    for (int d = 0; d < hd_safetensors_ndim(f, i); d++) {
+        at += snprintf(cell + at, (size_t)(CELL - at), "%s%" PRId64, d ? ", " : "",
+                       hd_safetensors_sizes(f, i)[d]);
+    }
+    snprintf(cell + at, (size_t)(CELL - at), hd_safetensors_ndim(f, i) == 1 ? ",)" : ")");
+}
+
+/* Of no element, or of one for std, there is none. */
+static void number_cell(char cell[CELL], double v, bool there)
+{
+    snprintf(cell, CELL, there ? "%.6g" : "-", v);
+}
+
+/* The tensor's row, of hd_alloc; NULL when it cannot be read. */
+static char *row_of(const hd_safetensors *f, int64_t i)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_safetensors_read(f, i);
+    char *line = x ? hd_alloc(COLUMNS * CELL) : NULL;
+    if (!line) {
+        return NULL;
+    }
+    char name[CELL], shape[CELL], numbers[4][CELL];
+    statistics s = statistics_of(x);
+    plain(name, hd_safetensors_name(f, i));
+    shape_cell(shape, f, i);
+    number_cell(numbers[0], s.min, s.n > 0);
+    number_cell(numbers[1], s.max, s.n > 0);
+    number_cell(numbers[2], s.mean, s.n > 0);
+    number_cell(numbers[3], s.std, s.n > 1);
+    int n = snprintf(line, COLUMNS * CELL, "%s\t%s\t%s\t%" PRId64 "\t%s\t%s\t%s\t%s\t%" PRId64,
+                     name, hd_safetensors_type(f, i), shape, hd_safetensors_bytes(f, i), numbers[0],
+                     numbers[1], numbers[2], numbers[3], s.nans);
+    char *row = hd_alloc((size_t)n + 1);
+    if (row) {
+        memcpy(row, line, (size_t)n + 1);
+    }
+    hd_free(line);
+    return row;
+}
+
+/* ---------------------------------------------------------------- the table */
+
+/* The length of a row's first cell, and its columns on a screen: a character takes one. */
+static size_t cell_of(const char *row, int *width)
+{
+    size_t n = strcspn(row, "\t");
+    *width = 0;
+    for (size_t i = 0; i < n; i++) {
+        *width += ((unsigned char)row[i] & 0xC0) != 0x80;
+    }
+    return n;
+}
+
+static void widen(int widths[COLUMNS], const char *row)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        int width;
+        size_t n = cell_of(row, &width);
+        widths[c] = width > widths[c] ? width : widths[c];
+        row += n + (row[n] == '\t');
+    }
+}
+
+/* Texts stand at the left, numbers at the right. */
+static void print_row(const char *row, const int widths[COLUMNS])
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        int width;
+        size_t n = cell_of(row, &width);
+        int space = widths[c] - width;
+        printf("%s%*s%.*s%*s", c ? "  " : "", c < TEXTS ? 0 : space, "", (int)n, row,
+               c < TEXTS ? space : 0, "");
+        row += n + (row[n] == '\t');
+    }
+    printf("\n");
+}
+
+/* Nothing is printed unless all can be read. */
+static bool print_tensors(const hd_safetensors *f)
+{
+    int64_t n = hd_safetensors_len(f), made = 0;
+    int widths[COLUMNS] = {0};
+    char **rows = hd_alloc((size_t)n * sizeof *rows);
+    widen(widths, heading);
+    while (rows && made < n && (rows[made] = row_of(f, made))) {
+        widen(widths, rows[made++]);
+    }
+    bool ok = rows && made == n;
+    if (ok) {
+        print_row(heading, widths);
+    }
+    for (int64_t i = 0; i < made; i++) {
+        if (ok) {
+            print_row(rows[i], widths);
+        }
+        hd_free(rows[i]);
+    }
+    hd_free(rows);
+    return ok;
+}
+
+static void print_rest(const hd_safetensors *f)
+{
+    int64_t n = hd_safetensors_len(f), bytes = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bytes += hd_safetensors_bytes(f, i);
+    }
+    printf("%" PRId64 " tensor%s, %" PRId64 " bytes\n", n, n == 1 ? "" : "s", bytes);
+    const hd_dict *metadata = hd_safetensors_metadata(f);
+    for (int64_t i = 0; i < hd_dict_len(metadata); i++) {
+        char name[CELL], text[CELL];
+        plain(name, hd_dict_name(metadata, i));
+        plain(text, hd_dict_get_string(metadata, hd_dict_name(metadata, i)));
+        printf("%s%s = %s\n", i ? "" : "metadata:\n", name, text);
+    }
+}
+
+static int inspect(const char *path)
+{
+    hd_safetensors *f = hd_safetensors_open(path, NULL);
+    bool ok = f && print_tensors(f);
+    if (ok) {
+        print_rest(f);
+    }
+    hd_safetensors_close(f);
+    if (!ok) {
+        fprintf(stderr, "heed-inspect: %s\n", hd_error_message());
+        return BAD_FILE;
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "heed-inspect: cannot write to the standard output\n");
+        return BAD_FILE;
+    }
+    return GOOD;
+}
+
+int main(int argc, char **argv)
+{
+    static const char usage[] = "usage: heed-inspect FILE.safetensors\n"
+                                "       heed-inspect --help | --version\n";
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(usage, stdout);
+        return GOOD;
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("heed-inspect %s\n", hd_version());
+        return GOOD;
+    }
+    int file = argc == 3 && strcmp(argv[1], "--") == 0 ? 2 : 1;
+    if (argc != file + 1 || (file == 1 && argv[1][0] == '-')) {
+        fputs(usage, stderr);
+        return BAD_USAGE;
+    }
+    return inspect(argv[file]);
+}
