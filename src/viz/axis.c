@@ -1,0 +1,148 @@
+/* axis.c - which values an axis shows, and round ticks on it.
+ *
+ * A tick's value is digits * 10^e with whole digits, so that its label is exact and needs no
+ * locale. A log axis has ticks at powers of ten; over a short range at 1, 2 and 5 times these, and
+ * over a very short one where a linear axis has them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "viz/viz_internal.h"
+
+bool hd__axis_takes(bool log, double v)
+{
+    return isfinite(v) && fabs(v) <= 1e300 && (!log || v > 0);
+}
+
+hd__axis hd__axis_of(bool log, double lo, double hi, double pad)
+{
+    hd__axis a = {.log = log, .lo = 0, .hi = 1};
+    if (lo > hi) {
+        return a;
+    }
+    a.lo = log ? log10(lo) : lo;
+    a.hi = log ? log10(hi) : hi;
+    double length = a.hi - a.lo, size = fmax(fabs(a.lo), fabs(a.hi));
+    if (length < 1e-9 * size || length < 1e-290) { /* all one value: it stands in the middle */
+        length = log ? 0.5 : size > 1e-280 ? 0.1 * size : 1;
+        pad = 0.5;
+    }
+    a.lo -= pad * length;
+    a.hi += pad * length;
+    return a;
+}
+
+double hd__axis_at(const hd__axis *a, double v)
+{
+    return ((a->log ? log10(v) : v) - a->lo) / (a->hi - a->lo);
+}
+
+/* ---------------------------------------------------------------- labels */
+
+/* "1.5e-7" */
+static void write_scientific(char *text, int64_t digits, int e)
+{
+    char all[24];
+    while (digits && digits % 10 == 0) {
+        digits /= 10;
+        e++;
+    }
+    int n = snprintf(all, sizeof all, "%" PRId64, digits < 0 ? -digits : digits);
+    snprintf(text, HD__TICK_TEXT, "%s%c%s%se%d", digits < 0 ? "-" : "", all[0], n > 1 ? "." : "",
+             all + 1, e + n - 1);
+}
+
+/* e is not below -9 unless scientific. */
+static void write_label(char *text, int64_t digits, int e, bool scientific)
+{
+    int decimals = e < 0 && e >= -9 ? -e : 0;
+    int64_t one = 1, size = digits < 0 ? -digits : digits;
+    for (int i = 0; i < abs(e) && !scientific; i++) {
+        one *= 10;
+    }
+    if (digits == 0) {
+        snprintf(text, HD__TICK_TEXT, "0");
+    } else if (scientific) {
+        write_scientific(text, digits, e);
+    } else if (e >= 0) {
+        snprintf(text, HD__TICK_TEXT, "%" PRId64, digits * one);
+    } else {
+        snprintf(text, HD__TICK_TEXT, "%s%" PRId64 ".%0*" PRId64, digits < 0 ? "-" : "", size / one,
+                 decimals, size % one);
+    }
+}
+
+static void add_tick(hd__axis *a, int64_t digits, int e, bool scientific)
+{
+    double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
+    if (a->n < HD__MAX_TICKS) {
+        a->at[a->n] = hd__axis_at(a, v);
+        write_label(a->label[a->n++], digits, e, scientific);
+    }
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+/* The least step of 1, 2 or 5 times a power of ten that gives at most max ticks. */
+static void linear_ticks(hd__axis *a, double lo, double hi, int max)
+{
+    static const int64_t steps[] = {1, 2, 5, 10, 20, 50};
+    int e = (int)floor(log10((hi - lo) / max));
+    for (int i = 0; i < 6; i++) {
+        double step = (double)steps[i] * pow(10, e);
+        int64_t first = (int64_t)ceil(lo / step - 1e-9), last = (int64_t)floor(hi / step + 1e-9);
+        if (last - first >= max) {
+            continue;
+        }
+        int zeros = i >= 3;
+        bool scientific = e + zeros < -5 || fmax(fabs(lo), fabs(hi)) >= 1e6;
+        for (int64_t k = first; k <= last; k++) {
+            add_tick(a, k * steps[i % 3], e + zeros, scientific);
+        }
+        return;
+    }
+}
+
+/* steps: 1, or 1, 2 and 5 times every power of ten; stride: of the powers. */
+static void log_ticks(hd__axis *a, int n_steps, int stride)
+{
+    static const int steps[] = {1, 2, 5};
+    for (int e = (int)floor(a->lo); e <= (int)floor(a->hi); e++) {
+        for (int i = 0; i < n_steps; i++) {
+            double at = e + log10(steps[i]);
+            if (e % stride == 0 && at >= a->lo - 1e-9 && at <= a->hi + 1e-9) {
+                add_tick(a, steps[i], e, a->lo < -5 || a->hi >= 6);
+            }
+        }
+    }
+}
+
+void hd__axis_ticks(hd__axis *a, int max)
+{
+    max = max < 2 ? 2 : max > HD__MAX_TICKS ? HD__MAX_TICKS : max;
+    a->n = 0;
+    if (!a->log) {
+        linear_ticks(a, a->lo, a->hi, max);
+        return;
+    }
+    int decades = (int)floor(a->hi) - (int)ceil(a->lo) + 1;
+    if (decades >= 3 || (decades == 2 && max < 6)) {
+        log_ticks(a, 1, (decades + max - 1) / max);
+    } else {
+        log_ticks(a, 3, 1);
+    }
+    if (a->n < 3 && decades < 2) {
+        a->n = 0;
+        linear_ticks(a, pow(10, a->lo), pow(10, a->hi), max);
+    }
+}
+
+double hd__axis_label_width(const hd__axis *a, double size)
+{
+    double widest = 0;
+    for (int i = 0; i < a->n; i++) {
+        widest = fmax(widest, hd__text_width(a->label[i], size));
+    }
+    return widest;
+}

@@ -1,0 +1,296 @@
+/* lines.c - curves in a pair of axes, with ticks, labels and a legend.
+ *
+ * The legend stands between the title and the axes, in as many rows as it needs, so that it hides
+ * no point. Of many points in one column of pixels only the first, lowest, highest and last are
+ * drawn, which looks the same. */
+#include <math.h>
+
+#include "viz/viz_internal.h"
+
+enum { MAX_SERIES = 64, TITLE = 16, LABEL = 13, SMALL = 12, LEGEND_ROW = 20, LEGEND_LINE = 26 };
+
+/* Okabe and Ito's colours, without the yellow that is hard to see on white. */
+static const hd__rgb colors[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
+                                 0xE69F00, 0x56B4E9, 0x000000};
+enum { COLORS = sizeof colors / sizeof colors[0] };
+
+typedef struct plot {
+    hd_picture *p;
+    const hd_plot_options *o;
+    int64_t n;
+    const hd_series *series;
+    double left, top, width, height; /* of the axes */
+    hd__axis x, y;
+} plot;
+
+hd_plot_options hd_plot_defaults(void)
+{
+    return (hd_plot_options){.size = sizeof(hd_plot_options), .width = 720, .height = 440};
+}
+
+/* ---------------------------------------------------------------- values */
+
+static double x_of(const hd_series *s, int64_t i)
+{
+    return s->x ? s->x[i] : (double)i;
+}
+
+static bool shows(const plot *f, const hd_series *s, int64_t i)
+{
+    return hd__axis_takes(f->o->log_x, x_of(s, i)) && hd__axis_takes(f->o->log_y, s->y[i]);
+}
+
+static void find_ranges(plot *f)
+{
+    double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
+    for (int64_t k = 0; k < f->n; k++) {
+        const hd_series *s = &f->series[k];
+        for (int64_t i = 0; i < s->n; i++) {
+            if (shows(f, s, i)) {
+                x0 = fmin(x0, x_of(s, i));
+                x1 = fmax(x1, x_of(s, i));
+                y0 = fmin(y0, s->y[i]);
+                y1 = fmax(y1, s->y[i]);
+            }
+        }
+    }
+    f->x = hd__axis_of(f->o->log_x, x0, x1, 0.01);
+    f->y = hd__axis_of(f->o->log_y, y0, y1, 0.05);
+}
+
+static hd__point place(const plot *f, double x, double y)
+{
+    return (hd__point){f->left + f->width * hd__axis_at(&f->x, x),
+                       f->top + f->height * (1 - hd__axis_at(&f->y, y))};
+}
+
+/* ---------------------------------------------------------------- legend */
+
+static bool has_name(const hd_series *s)
+{
+    return s->name && *s->name;
+}
+
+static double dash_of(int64_t k)
+{
+    static const double dashes[] = {0, 6, 2.5};
+    return dashes[k / COLORS % 3];
+}
+
+/* Lays the entries out in rows from y on; draws them unless it only counts. Returns the rows. */
+static int legend(const plot *f, double y, bool draw)
+{
+    char name[128];
+    double start = f->left, x = start, room = f->o->width - 24 - start;
+    int rows = 0;
+    for (int64_t k = 0; k < f->n; k++) {
+        if (!has_name(&f->series[k])) {
+            continue;
+        }
+        hd__text_fit(name, sizeof name, f->series[k].name, SMALL,
+                     (room - LEGEND_LINE - 8) / HD__FONT_SLACK);
+        double width = LEGEND_LINE + 8 + HD__FONT_SLACK * hd__text_width(name, SMALL);
+        if (rows == 0 || x + width > start + room) {
+            x = start;
+            rows++;
+        }
+        double middle = y + LEGEND_ROW * (rows - 0.5);
+        if (draw) {
+            hd__draw_line(f->p, 2.5, dash_of(k), colors[k % COLORS]);
+            hd__draw_to(f->p, x, middle);
+            hd__draw_to(f->p, x + LEGEND_LINE, middle);
+            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, SMALL, HD__START, name);
+        }
+        x += width + 20;
+    }
+    return rows;
+}
+
+/* ---------------------------------------------------------------- axes */
+
+static bool given(const char *text)
+{
+    return text && *text;
+}
+
+static double closest(const hd__axis *a)
+{
+    double gap = 1;
+    for (int i = 1; i < a->n; i++) {
+        gap = fmin(gap, a->at[i] - a->at[i - 1]);
+    }
+    return gap;
+}
+
+/* As many ticks as their labels leave room for. */
+static void tick_x(plot *f)
+{
+    int max = 12;
+    do {
+        hd__axis_ticks(&f->x, max--);
+    } while (max >= 2 &&
+             closest(&f->x) * f->width < HD__FONT_SLACK * hd__axis_label_width(&f->x, SMALL) + 10);
+}
+
+/* The axes take what titles, labels and legend leave; the legend is as wide as the axes. */
+static void lay_out(plot *f)
+{
+    double above = 14 + (given(f->o->title) ? TITLE + 12 : 0);
+    double below = 30 + (given(f->o->x_label) ? LABEL + 8 : 0);
+    f->left = 90;
+    f->height = f->o->height - above - below - LEGEND_ROW * legend(f, 0, false);
+    hd__axis_ticks(&f->y, (int)(f->height / 36));
+    f->left = 24 + (given(f->o->y_label) ? LABEL + 8 : 0) + hd__axis_label_width(&f->y, SMALL);
+    int rows = legend(f, 0, false);
+    f->top = above + LEGEND_ROW * rows + (rows ? 6 : 0);
+    f->height = f->o->height - f->top - below;
+    f->width = f->o->width - f->left - 24;
+    hd__axis_ticks(&f->y, (int)(f->height / 36));
+    tick_x(f);
+}
+
+static void draw_axes(const plot *f)
+{
+    double right = f->left + f->width, bottom = f->top + f->height;
+    for (int i = 0; i < f->y.n; i++) {
+        double y = bottom - f->height * f->y.at[i];
+        hd__draw_segment(f->p, f->left, y, right, y, 1, HD__PALE);
+        hd__draw_text(f->p, f->left - 8, y + 4, SMALL, HD__END, f->y.label[i]);
+    }
+    for (int i = 0; i < f->x.n; i++) {
+        double x = f->left + f->width * f->x.at[i];
+        hd__draw_segment(f->p, x, bottom, x, bottom + 5, 1, HD__INK);
+        hd__draw_text(f->p, x, bottom + 19, SMALL, HD__MIDDLE, f->x.label[i]);
+    }
+    hd__draw_segment(f->p, f->left, f->top, f->left, bottom, 1, HD__INK);
+    hd__draw_segment(f->p, f->left, bottom, right, bottom, 1, HD__INK);
+}
+
+static void draw_titles(const plot *f)
+{
+    char text[256];
+    const hd_plot_options *o = f->o;
+    if (given(o->title)) {
+        hd__text_fit(text, sizeof text, o->title, TITLE, o->width - 24);
+        hd__draw_text(f->p, o->width / 2.0, 12 + TITLE, TITLE, HD__MIDDLE, text);
+    }
+    if (given(o->x_label)) {
+        hd__text_fit(text, sizeof text, o->x_label, LABEL, f->width);
+        hd__draw_text(f->p, f->left + f->width / 2, o->height - 10, LABEL, HD__MIDDLE, text);
+    }
+    if (given(o->y_label)) {
+        hd__text_fit(text, sizeof text, o->y_label, LABEL, f->height);
+        hd__draw_text_upwards(f->p, 8 + LABEL, f->top + f->height / 2, LABEL, HD__MIDDLE, text);
+    }
+}
+
+/* ---------------------------------------------------------------- curves */
+
+typedef struct mark {
+    int64_t i; /* which point of the series */
+    hd__point at;
+} mark;
+
+typedef struct column { /* neighbours in a series that share half a pixel of x */
+    bool open;
+    double at;
+    mark first, lowest, highest, last;
+} column;
+
+/* first.i <= that of the other two <= last.i; a point that is several of them is drawn once. */
+static void end_column(const plot *f, column *c)
+{
+    bool down = c->lowest.i < c->highest.i;
+    mark marks[] = {c->first, down ? c->lowest : c->highest, down ? c->highest : c->lowest,
+                    c->last};
+    for (int k = 0; k < 4 && c->open; k++) {
+        if (k == 0 || marks[k].i > marks[k - 1].i) {
+            hd__draw_to(f->p, marks[k].at.x, marks[k].at.y);
+        }
+    }
+    c->open = false;
+}
+
+static void add_point(const plot *f, column *c, int64_t i, hd__point at)
+{
+    mark m = {i, at};
+    if (!c->open || floor(2 * at.x) != c->at) {
+        end_column(f, c);
+        *c = (column){true, floor(2 * at.x), m, m, m, m};
+    }
+    c->lowest = at.y < c->lowest.at.y ? m : c->lowest;
+    c->highest = at.y > c->highest.at.y ? m : c->highest;
+    c->last = m;
+}
+
+/* One line for each run of points without a gap. */
+static void draw_series(const plot *f, int64_t k)
+{
+    const hd_series *s = &f->series[k];
+    column c = {.open = false};
+    for (int64_t i = 0; i < s->n; i++) {
+        if (!shows(f, s, i)) {
+            end_column(f, &c);
+            continue;
+        }
+        if (i == 0 || !shows(f, s, i - 1)) {
+            hd__draw_line(f->p, 1.8, dash_of(k), colors[k % COLORS]);
+        }
+        add_point(f, &c, i, place(f, x_of(s, i), s->y[i]));
+    }
+    end_column(f, &c);
+}
+
+/* ---------------------------------------------------------------- public */
+
+static bool size_ok(const char *what, int size)
+{
+    if (size >= 200 && size <= 8192) {
+        return true;
+    }
+    hd_error_set(HD_VALUE, "hd_plot_lines: %s %d: expected 200 to 8192", what, size);
+    return false;
+}
+
+static bool series_ok(int64_t n, const hd_series *series)
+{
+    if (n < 1 || n > MAX_SERIES) {
+        hd_error_set(HD_VALUE, "hd_plot_lines: n %lld: expected 1 to %d series", (long long)n,
+                     MAX_SERIES);
+        return false;
+    }
+    if (!series) {
+        return hd_error_set(HD_NULL_ARG, "hd_plot_lines: series is NULL");
+    }
+    for (int64_t k = 0; k < n; k++) {
+        if (series[k].n < 0 || (series[k].n > 0 && !series[k].y)) {
+            hd_error_set(HD_VALUE,
+                         "hd_plot_lines: series %lld: n %lld, y %s: expected y of n values",
+                         (long long)k, (long long)series[k].n, series[k].y ? "given" : "NULL");
+            return false;
+        }
+    }
+    return true;
+}
+
+hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_options *o)
+{
+    hd_plot_options defaults = hd_plot_defaults();
+    o = o ? o : &defaults;
+    if (!series_ok(n, series) || !size_ok("width", o->width) || !size_ok("height", o->height)) {
+        return NULL;
+    }
+    plot f = {.p = hd__picture_new(o->width, o->height), .o = o, .n = n, .series = series};
+    if (!f.p) {
+        return NULL;
+    }
+    find_ranges(&f);
+    lay_out(&f);
+    draw_axes(&f);
+    for (int64_t k = 0; k < n; k++) {
+        draw_series(&f, k);
+    }
+    legend(&f, f.top - LEGEND_ROW * legend(&f, 0, false) - 6, true);
+    draw_titles(&f);
+    return hd__picture_ready(f.p);
+}

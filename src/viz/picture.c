@@ -1,0 +1,134 @@
+/* picture.c - filling the display list, and saving a picture. */
+#include <math.h>
+
+#include "viz/viz_internal.h"
+
+hd_picture *hd__picture_new(double width, double height)
+{
+    hd_picture *p = hd_alloc(sizeof *p);
+    if (p) {
+        *p = (hd_picture){.width = width, .height = height};
+        hd__draw_rect(p, 0, 0, width, height, HD__WHITE);
+    }
+    return p;
+}
+
+void hd_picture_free(hd_picture *p)
+{
+    if (p) {
+        hd_free(p->items);
+        hd_free(p->points);
+        hd_free(p->texts);
+        hd_free(p);
+    }
+}
+
+hd_picture *hd__picture_ready(hd_picture *p)
+{
+    if (p && p->failed) {
+        hd_picture_free(p);
+        p = NULL;
+    }
+    return p;
+}
+
+/* ---------------------------------------------------------------- drawing */
+
+/* A new item; one that is thrown away after a failure. */
+static hd__item *add(hd_picture *p, hd__shape_kind kind, hd__rgb color)
+{
+    static _Thread_local hd__item nowhere;
+    p->failed = p->failed || !hd__vgrow(&p->items, &p->items_room, p->n_items, sizeof *p->items);
+    hd__item *item = p->failed ? &nowhere : &p->items[p->n_items++];
+    *item = (hd__item){.kind = kind, .color = color};
+    return item;
+}
+
+void hd__draw_rect(hd_picture *p, double x, double y, double w, double h, hd__rgb color)
+{
+    hd__item *item = add(p, HD__RECT, color);
+    item->at = (hd__point){x, y};
+    item->w = w;
+    item->h = h;
+}
+
+void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color)
+{
+    hd__item *item = add(p, HD__LINE, color);
+    item->width = width;
+    item->dash = dash;
+    item->first = p->n_points;
+}
+
+void hd__draw_to(hd_picture *p, double x, double y)
+{
+    p->failed =
+        p->failed || !hd__vgrow(&p->points, &p->points_room, p->n_points, sizeof *p->points);
+    if (!p->failed) {
+        p->points[p->n_points++] = (hd__point){x, y};
+        p->items[p->n_items - 1].n++;
+    }
+}
+
+void hd__draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
+                      hd__rgb color)
+{
+    hd__draw_line(p, width, 0, color);
+    hd__draw_to(p, x0, y0);
+    hd__draw_to(p, x1, y1);
+}
+
+hd__item *hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor,
+                        const char *text)
+{
+    hd__item *item = add(p, HD__TEXT, HD__INK);
+    item->at = (hd__point){x, y};
+    item->size = size;
+    item->anchor = anchor;
+    item->first = p->n_texts;
+    for (size_t n = strlen(text) + 1; item->n < n && !p->failed; item->n++) {
+        p->failed = !hd__vgrow(&p->texts, &p->texts_room, p->n_texts, 1);
+        if (!p->failed) {
+            p->texts[p->n_texts++] = text[item->n];
+        }
+    }
+    return item;
+}
+
+void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__anchor anchor,
+                           const char *text)
+{
+    hd__draw_text(p, x, y, size, anchor, text)->upwards = true;
+}
+
+/* ---------------------------------------------------------------- public */
+
+double hd_picture_width(const hd_picture *p)
+{
+    return p ? p->width : (hd_error_set(HD_NULL_ARG, "hd_picture_width: p is NULL"), NAN);
+}
+
+double hd_picture_height(const hd_picture *p)
+{
+    return p ? p->height : (hd_error_set(HD_NULL_ARG, "hd_picture_height: p is NULL"), NAN);
+}
+
+bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path)
+{
+    if (!p || !path) {
+        return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, p ? "path" : arg);
+    }
+    return hd_error_code() == HD_OK ||
+           hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
+}
+
+bool hd_picture_save_svg(const hd_picture *p, const char *path)
+{
+    if (!hd__viz_may_save("hd_picture_save_svg", "p", p, path)) {
+        return false;
+    }
+    char *svg = hd_picture_svg(p);
+    bool ok = svg && hd__whole_write("hd_picture_save_svg", path, svg, strlen(svg));
+    hd_free(svg);
+    return ok;
+}

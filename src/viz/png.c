@@ -1,0 +1,129 @@
+/* png.c - a picture as PNG, through libpng; without it saving a PNG is an error. */
+#include <math.h>
+
+#include "viz/raster.h"
+
+static bool scale_ok(const hd_picture *p, double scale)
+{
+    if (!(scale >= 0.1 && scale <= 16)) {
+        hd_error_set(HD_VALUE, "hd_picture_save_png: scale %g: expected 0.1 to 16", scale);
+        return false;
+    }
+    if (p->width * scale > 32768 || p->height * scale > 32768) {
+        hd_error_set(HD_VALUE,
+                     "hd_picture_save_png: %.0f x %.0f at scale %g: expected at most 32768 pixels "
+                     "a side",
+                     p->width, p->height, scale);
+        return false;
+    }
+    return true;
+}
+
+#ifdef HEED_HAVE_PNG
+
+#include <png.h>
+
+typedef struct encoder {
+    hd__vtext file;
+    const hd__canvas *canvas;
+} encoder;
+
+static void *allocate(png_structp png, png_alloc_size_t n)
+{
+    (void)png;
+    return hd_alloc(n);
+}
+
+static void release(png_structp png, void *p)
+{
+    (void)png;
+    hd_free(p);
+}
+
+static void refuse(png_structp png, const char *message)
+{
+    if (hd_error_code() == HD_OK) { /* else memory ran out, which hd_alloc said */
+        hd_error_set(HD_IO, "hd_picture_save_png: libpng: %s", message);
+    }
+    png_longjmp(png, 1);
+}
+
+static void ignore(png_structp png, const char *message)
+{
+    (void)png, (void)message;
+}
+
+static void append(png_structp png, png_bytep bytes, size_t n)
+{
+    encoder *e = png_get_io_ptr(png);
+    hd__vtext_add(&e->file, (const char *)bytes, n);
+    if (e->file.failed) {
+        png_error(png, "out of memory");
+    }
+}
+
+static void nothing(png_structp png)
+{
+    (void)png;
+}
+
+/* libpng leaves a failed call by longjmp; nothing here that changes after setjmp is read again. */
+static bool encode(encoder *e)
+{
+    const hd__canvas *c = e->canvas;
+    png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, NULL, refuse, ignore, NULL,
+                                                allocate, release);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!info || setjmp(png_jmpbuf(png))) {
+        png_destroy_write_struct(&png, &info);
+        return false;
+    }
+    png_set_write_fn(png, e, append, nothing);
+    png_set_IHDR(png, info, (png_uint_32)c->width, (png_uint_32)c->height, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (int y = 0; y < c->height; y++) {
+        png_write_row(png, c->rgb + 3 * (size_t)y * (size_t)c->width);
+    }
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    return true;
+}
+
+static bool save(const hd_picture *p, const char *path, double scale)
+{
+    hd__canvas c;
+    encoder e = {.canvas = &c};
+    bool ok = hd__rasterise(&c, p, scale) && encode(&e) &&
+              hd__whole_write("hd_picture_save_png", path, e.file.s, e.file.len);
+    hd_free(e.file.s);
+    hd__canvas_free(&c);
+    return ok;
+}
+
+bool hd_has_png(void)
+{
+    return true;
+}
+
+#else
+
+static bool save(const hd_picture *p, const char *path, double scale)
+{
+    (void)p, (void)path, (void)scale;
+    hd_error_set(HD_STATE, "hd_picture_save_png: heed was built without libpng");
+    return false;
+}
+
+bool hd_has_png(void)
+{
+    return false;
+}
+
+#endif
+
+bool hd_picture_save_png(const hd_picture *p, const char *path, double scale)
+{
+    return hd__viz_may_save("hd_picture_save_png", "p", p, path) && scale_ok(p, scale) &&
+           save(p, path, scale);
+}

@@ -1,0 +1,219 @@
+/* raster.c - the display list drawn into pixels.
+ *
+ * Rectangles snap to pixels, as in the SVG. Everything else is lines with round ends: a pixel is
+ * covered as far as its centre lies within half the line's width. The segments of one line, or the
+ * strokes of one text, are gathered by their maximum before they are mixed into the picture, so
+ * that places where they meet are not drawn twice. */
+#include <math.h>
+
+#include "viz/raster.h"
+
+/* ---------------------------------------------------------------- coverage */
+
+static void cover(hd__canvas *c, int x, int y, double part)
+{
+    uint8_t v = (uint8_t)lround(255 * fmin(fmax(part, 0), 1));
+    uint8_t *at = &c->cover[(size_t)y * (size_t)c->width + (size_t)x];
+    *at = v > *at ? v : *at;
+}
+
+static int clamp(double v, int most)
+{
+    return v < 0 ? 0 : v > most ? most : (int)v;
+}
+
+static void widen(hd__canvas *c, int x0, int y0, int x1, int y1)
+{
+    c->x0 = x0 < c->x0 ? x0 : c->x0;
+    c->y0 = y0 < c->y0 ? y0 : c->y0;
+    c->x1 = x1 > c->x1 ? x1 : c->x1;
+    c->y1 = y1 > c->y1 ? y1 : c->y1;
+}
+
+/* The distance of (x, y) from the segment a b. */
+static double distance(double x, double y, hd__point a, hd__point b)
+{
+    double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
+    double t = length > 0 ? ((x - a.x) * dx + (y - a.y) * dy) / length : 0;
+    t = fmin(fmax(t, 0), 1);
+    return hypot(x - a.x - t * dx, y - a.y - t * dy);
+}
+
+/* a and b in pixels. The columns of a row that the segment can reach bound the work. */
+static void cover_segment(hd__canvas *c, hd__point a, hd__point b, double width)
+{
+    double reach = width / 2 + 1, dy = b.y - a.y;
+    int y0 = clamp(floor(fmin(a.y, b.y) - reach), c->height);
+    int y1 = clamp(ceil(fmax(a.y, b.y) + reach), c->height);
+    int left = clamp(floor(fmin(a.x, b.x) - reach), c->width);
+    int right = clamp(ceil(fmax(a.x, b.x) + reach), c->width);
+    widen(c, left, y0, right, y1);
+    for (int y = y0; y < y1; y++) {
+        int x0 = left, x1 = right;
+        if (fabs(dy) > 2 * reach) { /* steep and long: only near where the row meets it */
+            double slope = (b.x - a.x) / dy, middle = a.x + (y + 0.5 - a.y) * slope;
+            double near = reach * (1 + 2 * fabs(slope));
+            x0 = clamp(fmax(floor(middle - near), left), c->width);
+            x1 = clamp(fmin(ceil(middle + near), right), c->width);
+        }
+        for (int x = x0; x < x1; x++) {
+            cover(c, x, y, width / 2 + 0.5 - distance(x + 0.5, y + 0.5, a, b));
+        }
+    }
+}
+
+/* Mixes the covered pixels with color, and clears the coverage. */
+static void paint(hd__canvas *c, hd__rgb color)
+{
+    for (int y = c->y0; y < c->y1; y++) {
+        for (int x = c->x0; x < c->x1; x++) {
+            size_t at = (size_t)y * (size_t)c->width + (size_t)x;
+            unsigned part = c->cover[at];
+            for (int i = 0; i < 3 && part; i++) {
+                unsigned is = c->rgb[3 * at + (size_t)i], want = color >> (16 - 8 * i) & 255;
+                c->rgb[3 * at + (size_t)i] =
+                    (uint8_t)((is * (255 - part) + want * part + 127) / 255);
+            }
+            c->cover[at] = 0;
+        }
+    }
+    c->x0 = c->width;
+    c->y0 = c->height;
+    c->x1 = c->y1 = 0;
+}
+
+/* ---------------------------------------------------------------- items */
+
+static void draw_rect(hd__canvas *c, const hd__item *item)
+{
+    int x0 = clamp(round(item->at.x * c->scale), c->width);
+    int x1 = clamp(round((item->at.x + item->w) * c->scale), c->width);
+    int y0 = clamp(round(item->at.y * c->scale), c->height);
+    int y1 = clamp(round((item->at.y + item->h) * c->scale), c->height);
+    for (int y = y0; y < y1; y++) {
+        uint8_t *row = c->rgb + 3 * ((size_t)y * (size_t)c->width + (size_t)x0);
+        for (int x = x0; x < x1; x++, row += 3) {
+            row[0] = (uint8_t)(item->color >> 16);
+            row[1] = (uint8_t)(item->color >> 8);
+            row[2] = (uint8_t)item->color;
+        }
+    }
+}
+
+static hd__point between(hd__point a, hd__point b, double t)
+{
+    return (hd__point){a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)};
+}
+
+/* Dashes of the length `dash` with gaps as long; *done is how much of the line lies before a. */
+static void cover_dashed(hd__canvas *c, hd__point a, hd__point b, double width, double dash,
+                         double *done)
+{
+    double length = hypot(b.x - a.x, b.y - a.y), at = 0;
+    while (at < length) {
+        double phase = fmod(*done + at, 2 * dash);
+        double end = fmin(length, at + (phase < dash ? dash : 2 * dash) - phase);
+        if (phase < dash) {
+            cover_segment(c, between(a, b, at / length), between(a, b, end / length), width);
+        }
+        at = end > at ? end : nextafter(length, INFINITY);
+    }
+    *done = fmod(*done + length, 2 * dash);
+}
+
+static void draw_line(hd__canvas *c, const hd_picture *p, const hd__item *item)
+{
+    double width = item->width * c->scale, dash = item->dash * c->scale, done = 0;
+    for (size_t i = 0; i < item->n; i++) {
+        hd__point b = p->points[item->first + i], a = i ? p->points[item->first + i - 1] : b;
+        a = (hd__point){a.x * c->scale, a.y * c->scale};
+        b = (hd__point){b.x * c->scale, b.y * c->scale};
+        if (item->n == 1) {
+            cover_segment(c, a, b, 2 * width);
+        } else if (i > 0 && dash > 0) {
+            cover_dashed(c, a, b, width, dash, &done);
+        } else if (i > 0) {
+            cover_segment(c, a, b, width);
+        }
+    }
+    paint(c, item->color);
+}
+
+static int grid(char digit)
+{
+    return digit <= '9' ? digit - '0' : digit - 'A' + 10;
+}
+
+/* Where a point of the font's grid lies, x units to the right of the text's anchor. */
+static hd__point glyph_point(const hd__canvas *c, const hd__item *item, double x, double y)
+{
+    double unit = HD__FONT_UNIT * item->size;
+    double right = x * unit, down = (y - 9) * unit;
+    hd__point at = item->upwards ? (hd__point){item->at.x + down, item->at.y - right}
+                                 : (hd__point){item->at.x + right, item->at.y + down};
+    return (hd__point){at.x * c->scale, at.y * c->scale};
+}
+
+static void draw_glyph(hd__canvas *c, const hd__item *item, const char *g, double x)
+{
+    double width = fmax(0.085 * item->size * c->scale, 0.9);
+    hd__point from = {0, 0};
+    for (bool first = true; *g; g++) {
+        if (*g == ' ') {
+            first = true;
+            continue;
+        }
+        hd__point to = glyph_point(c, item, x + grid(g[0]), grid(g[1]));
+        if (!first) {
+            cover_segment(c, from, to, width);
+        }
+        from = to;
+        first = false;
+        g++;
+    }
+}
+
+static void draw_text(hd__canvas *c, const hd_picture *p, const hd__item *item)
+{
+    const char *text = p->texts + item->first;
+    double units = hd__text_width(text, item->size) / (HD__FONT_UNIT * item->size), advance;
+    double x = 1 - (item->anchor == HD__START ? 0 : item->anchor == HD__END ? units : units / 2);
+    while (*text) {
+        const char *g = hd__glyph(hd__vutf8_next(&text), &advance);
+        draw_glyph(c, item, g, x);
+        x += advance;
+    }
+    paint(c, item->color);
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+bool hd__rasterise(hd__canvas *c, const hd_picture *p, double scale)
+{
+    int width = (int)ceil(p->width * scale - 1e-6), height = (int)ceil(p->height * scale - 1e-6);
+    size_t pixels = (size_t)width * (size_t)height;
+    *c = (hd__canvas){.width = width, .height = height, .scale = scale};
+    c->rgb = hd_alloc(3 * pixels);
+    c->cover = hd_alloc(pixels);
+    if (!c->rgb || !c->cover) {
+        return false;
+    }
+    memset(c->rgb, 255, 3 * pixels);
+    memset(c->cover, 0, pixels);
+    paint(c, HD__WHITE); /* nothing is covered yet: empties the bounds */
+    for (size_t i = 0; i < p->n_items; i++) {
+        const hd__item *item = &p->items[i];
+        switch (item->kind) {
+        case HD__RECT: draw_rect(c, item); break;
+        case HD__LINE: draw_line(c, p, item); break;
+        case HD__TEXT: draw_text(c, p, item); break;
+        }
+    }
+    return true;
+}
+
+void hd__canvas_free(hd__canvas *c)
+{
+    hd_free(c->rgb);
+    hd_free(c->cover);
+}

@@ -1,0 +1,123 @@
+/* viz_internal.h - the display list between what is drawn and how it is written.
+ *
+ * lines.c and attention.c fill a picture with rectangles, polylines and texts; svg.c and png.c walk
+ * it. y points downwards, a length of 1 is one pixel at scale 1. After one failure a picture takes
+ * nothing more (failed), so that drawing is checked once, at its end. */
+#ifndef HEED_VIZ_INTERNAL_H
+#define HEED_VIZ_INTERNAL_H
+
+#include <string.h>
+
+#include "base/whole.h"
+#include "heed/viz.h"
+
+/* ---------------------------------------------------------------- texts that grow */
+
+typedef struct hd__vtext {
+    char *s; /* ended by a zero once something was added; hd_free */
+    size_t len, room;
+    bool failed;
+} hd__vtext;
+
+void hd__vtext_add(hd__vtext *t, const char *s, size_t n);
+void hd__vtext_puts(hd__vtext *t, const char *s);
+/* v with up to `decimals` decimals (at most 9), no trailing zeros, a point in every locale. |v| <
+ * 1e9. */
+void hd__vtext_number(hd__vtext *t, double v, int decimals);
+void hd__vtext_int(hd__vtext *t, int64_t v);
+/* The text, ended by a zero, taken over by the caller; NULL after a failure. */
+char *hd__vtext_take(hd__vtext *t);
+
+/* Room for one more item of `size` bytes behind n in *(void **)array, which has *room. */
+bool hd__vgrow(void *array, size_t *room, size_t n, size_t size);
+
+/* The next code point of *s, which it moves on; U+FFFD for a byte that is not UTF-8. */
+uint32_t hd__vutf8_next(const char **s);
+void hd__vtext_utf8(hd__vtext *t, uint32_t code);
+
+/* Nothing is NULL and no error stands, which saving requires. */
+bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path);
+
+/* ---------------------------------------------------------------- pictures */
+
+typedef uint32_t hd__rgb; /* 0xRRGGBB */
+
+enum { HD__INK = 0x333333, HD__PALE = 0xE4E4E4, HD__WHITE = 0xFFFFFF };
+
+typedef enum hd__shape_kind { HD__RECT, HD__LINE, HD__TEXT } hd__shape_kind;
+typedef enum hd__anchor { HD__START, HD__MIDDLE, HD__END } hd__anchor;
+
+typedef struct hd__point {
+    double x, y;
+} hd__point;
+
+typedef struct hd__item {
+    hd__shape_kind kind;
+    hd__rgb color;
+    hd__point at;       /* RECT: left top corner; TEXT: on the baseline */
+    double w, h;        /* RECT */
+    double width, dash; /* LINE: dash and gap lengths; 0: solid */
+    double size;        /* TEXT: of the font */
+    hd__anchor anchor;  /* TEXT: which part of it stands at `at` */
+    bool upwards;       /* TEXT: turned to the left */
+    size_t first, n;    /* LINE: points; TEXT: bytes, ended by a zero */
+} hd__item;
+
+struct hd_picture {
+    double width, height;
+    hd__item *items;
+    hd__point *points;
+    char *texts;
+    size_t n_items, n_points, n_texts;
+    size_t items_room, points_room, texts_room;
+    bool failed;
+};
+
+hd_picture *hd__picture_new(double width, double height); /* with a white ground */
+void hd__draw_rect(hd_picture *p, double x, double y, double w, double h, hd__rgb color);
+/* Begins a line; hd__draw_to adds its points. A line of one point is a dot. */
+void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color);
+void hd__draw_to(hd_picture *p, double x, double y);
+void hd__draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
+                      hd__rgb color);
+hd__item *hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor,
+                        const char *text); /* in HD__INK */
+void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__anchor anchor,
+                           const char *text);
+/* The picture; NULL, and it is freed, when it failed. */
+hd_picture *hd__picture_ready(hd_picture *p);
+
+/* ---------------------------------------------------------------- font (font.c) */
+
+/* A glyph: its advance in units, then strokes of points. A unit is HD__FONT_UNIT of the size. */
+#define HD__FONT_UNIT 0.08
+/* How much wider a text may be that an SVG's reader draws in a font of its own. */
+#define HD__FONT_SLACK 1.12
+const char *hd__glyph(uint32_t code, double *advance);
+double hd__text_width(const char *text, double size);
+/* text as far as it is no wider than `width`, with dots where something was left out. */
+void hd__text_fit(char *out, size_t room, const char *text, double size, double width);
+
+/* ---------------------------------------------------------------- axes (axis.c) */
+
+enum { HD__MAX_TICKS = 24, HD__TICK_TEXT = 64 };
+
+typedef struct hd__axis {
+    bool log;
+    double lo, hi; /* what the ends show; of a log axis log10 of it */
+    int n;
+    double at[HD__MAX_TICKS]; /* 0 at lo, 1 at hi */
+    char label[HD__MAX_TICKS][HD__TICK_TEXT];
+} hd__axis;
+
+/* Can v be shown? */
+bool hd__axis_takes(bool log, double v);
+/* An axis from lo to hi, widened by `pad` of its length at both ends; lo > hi: of no value. */
+hd__axis hd__axis_of(bool log, double lo, double hi, double pad);
+/* Chooses at most max ticks at round values. */
+void hd__axis_ticks(hd__axis *a, int max);
+/* 0 at lo, 1 at hi. */
+double hd__axis_at(const hd__axis *a, double v);
+double hd__axis_label_width(const hd__axis *a, double size); /* of the widest */
+
+#endif
