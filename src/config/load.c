@@ -1,0 +1,425 @@
+/* load.c - defaults, a JSON text and settings of the command line into the caller's struct.
+ *
+ * The strict reader looks at a text first: cJSON, which then makes the tree, would take numbers
+ * like 01 and 1e999 and bytes that are no UTF-8, and cut a text at a zero. cJSON reads in the C
+ * locale and takes its memory from malloc, as its hooks are the process's. Everything happens in a
+ * copy of the struct. */
+#include <cjson/cJSON.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "config/config_internal.h"
+
+enum { LARGEST_FILE = 1 << 20 };
+
+typedef struct loading {
+    hd_config_source from;
+    const hd_config_table *table;
+    void *config; /* the copy */
+} loading;
+
+/* ---------------------------------------------------------------- refusing */
+
+static void format_plainly(char *text, size_t room, const char *format, va_list args)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    vsnprintf(text, room, format, args);
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+}
+
+bool hd_config_refuse(const hd_config_source *from, const char *path, const char *format, ...)
+{
+    if (!from || !path || !format) {
+        return hd_error_set(HD_NULL_ARG, "hd_config_refuse: %s is NULL",
+                            !from  ? "from"
+                            : path ? "format"
+                                   : "path");
+    }
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    format_plainly(text, sizeof text, format, args);
+    va_end(args);
+    return hd_error_set(HD_VALUE, "%s: %s: %s: %s", from->function, from->place,
+                        HD__CONFIG_SHOWN(path), text);
+}
+
+static const char *found_text(const cJSON *item, char out[HD__SHOWN])
+{
+    char text[HD__SHOWN];
+    switch (item->type & 0xFF) {
+    case cJSON_Number: return hd__config_number(item->valuedouble, out);
+    case cJSON_String:
+        snprintf(out, HD__SHOWN, "\"%.90s\"", hd__config_shown(item->valuestring, text));
+        return out;
+    case cJSON_True: return "true";
+    case cJSON_False: return "false";
+    case cJSON_NULL: return "null";
+    default: return cJSON_IsArray(item) ? "an array" : "an object";
+    }
+}
+
+static bool refuse(const loading *l, const hd_config_field *f, const cJSON *item)
+{
+    char found[HD__SHOWN], expected[HD__EXPECTED], meant[HD__SHOWN];
+    bool near = f->type == HD_CONFIG_ENUM && cJSON_IsString(item) &&
+                hd__config_meant_choice(f, item->valuestring, meant);
+    return hd_config_refuse(&l->from, f->path, "found %s: expected %s%s%s%s",
+                            found_text(item, found), hd__config_expected(f, expected),
+                            near ? ": did you mean \"" : "", near ? meant : "", near ? "\"?" : "");
+}
+
+/* ---------------------------------------------------------------- one value */
+
+static bool assign_number(const loading *l, const hd_config_field *f, const cJSON *item)
+{
+    double v = item->valuedouble;
+    bool whole = f->type == HD_CONFIG_DOUBLE || v == floor(v);
+    if (!cJSON_IsNumber(item) || !whole || v < hd__config_min(f) || v > hd__config_max(f)) {
+        return refuse(l, f, item);
+    }
+    hd__config_put(f, l->config, v);
+    return true;
+}
+
+static bool assign_string(const loading *l, const hd_config_field *f, const cJSON *item)
+{
+    if (!cJSON_IsString(item) || strlen(item->valuestring) >= f->room) {
+        return refuse(l, f, item);
+    }
+    memcpy((char *)l->config + f->offset, item->valuestring, strlen(item->valuestring) + 1);
+    return true;
+}
+
+static bool assign(const loading *l, const hd_config_field *f, const cJSON *item)
+{
+    switch (f->type) {
+    case HD_CONFIG_BOOL:
+        if (!cJSON_IsBool(item)) {
+            return refuse(l, f, item);
+        }
+        hd__config_put(f, l->config, cJSON_IsTrue(item));
+        return true;
+    case HD_CONFIG_STRING: return assign_string(l, f, item);
+    case HD_CONFIG_ENUM: {
+        int choice = cJSON_IsString(item) ? hd__config_choice(f, item->valuestring) : -1;
+        if (choice < 0) {
+            return refuse(l, f, item);
+        }
+        hd__config_put(f, l->config, choice);
+        return true;
+    }
+    default: return assign_number(l, f, item);
+    }
+}
+
+/* ---------------------------------------------------------------- the tree */
+
+/* Is f in the object at `path` ("": the outermost)? Then its name from there on. */
+static const char *name_in(const hd_config_field *f, const char *path)
+{
+    size_t n = strlen(path);
+    bool inside = n == 0 || (strncmp(f->path, path, n) == 0 && f->path[n] == '.');
+    return inside ? f->path + n + (n > 0) : NULL;
+}
+
+/* What the table has right in the object at `path`, with commas. */
+static char *names_in(const hd_config_table *t, const char *path)
+{
+    hd__ctext names = {0};
+    const char *before = "";
+    for (int64_t i = 0; i < t->n; i++) {
+        const char *name = name_in(&t->fields[i], path);
+        size_t n = name ? strcspn(name, ".") : 0;
+        if (n > 0 && (strcspn(before, ".") != n || memcmp(before, name, n) != 0)) {
+            hd__ctext_puts(&names, *before ? ", " : "");
+            hd__ctext_add(&names, name, n);
+            before = name;
+        }
+    }
+    return names.s;
+}
+
+static bool unknown(const loading *l, const char *object, const char *path)
+{
+    char meant[HD__SHOWN];
+    if (hd__config_meant(l->table, path, meant)) {
+        return hd_config_refuse(&l->from, path, "unknown: did you mean '%s'?", meant);
+    }
+    char *names = names_in(l->table, object);
+    if (names) {
+        hd_config_refuse(&l->from, path, "unknown: expected one of %s", names);
+    }
+    hd_free(names);
+    return false;
+}
+
+static bool take_object(const loading *l, const char *path, const cJSON *object);
+
+/* The member at `path` of the object at `object`. */
+static bool take_member(const loading *l, const char *object, const char *path, const cJSON *item)
+{
+    size_t n = strlen(path);
+    for (int64_t i = 0; i < l->table->n; i++) {
+        const hd_config_field *f = &l->table->fields[i];
+        bool begins = strncmp(f->path, path, n) == 0;
+        if (begins && !f->path[n]) {
+            return assign(l, f, item);
+        }
+        if (begins && f->path[n] == '.' && n > 0) {
+            char found[HD__SHOWN];
+            return cJSON_IsObject(item)
+                       ? take_object(l, path, item)
+                       : hd_config_refuse(&l->from, path, "found %s: expected an object",
+                                          found_text(item, found));
+        }
+    }
+    return unknown(l, object, path);
+}
+
+static bool given_twice(const cJSON *object, const cJSON *item)
+{
+    for (const cJSON *before = object->child; before != item; before = before->next) {
+        if (strcmp(before->string, item->string) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take(const loading *l, const char *object_path, const char *path, const cJSON *object,
+                 const cJSON *item)
+{
+    if (given_twice(object, item)) {
+        return hd_error_set(HD_FORMAT, "%s: %s: %s: given twice", l->from.function, l->from.place,
+                            HD__CONFIG_SHOWN(path));
+    }
+    if (strchr(item->string, '.')) {
+        return hd_config_refuse(&l->from, path, "a dot in a name: expected objects in objects");
+    }
+    return take_member(l, object_path, path, item);
+}
+
+/* As deep as the table: what it does not know ends the walk. */
+static bool take_object(const loading *l, const char *path, const cJSON *object)
+{
+    hd__ctext at = {0};
+    bool ok = true;
+    for (const cJSON *item = object->child; item && ok; item = item->next) {
+        at.len = 0;
+        hd__ctext_puts(&at, path);
+        hd__ctext_puts(&at, *path ? "." : "");
+        hd__ctext_puts(&at, item->string);
+        ok = !at.failed && take(l, path, at.s, object, item);
+    }
+    hd_free(at.s);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- texts */
+
+/* The strict reader's verdict; cJSON would end a text at a zero. */
+static bool is_strict(hd__json *j)
+{
+    hd__json_kind kind;
+    while ((kind = hd__json_next(j)) > HD__JSON_END) {
+        bool text = kind == HD__JSON_NAME || kind == HD__JSON_STRING;
+        if (text && j->len > 0 && memchr(j->s, 0, j->len)) {
+            j->kind = HD__JSON_BAD;
+            j->expected = "a text without a zero in it";
+            return false;
+        }
+    }
+    return kind == HD__JSON_END;
+}
+
+/* NULL without an error when the text is no JSON and `quiet`. */
+static cJSON *parse(const hd_config_source *from, const char *text, size_t n, bool quiet)
+{
+    hd__json j;
+    hd__json_init(&j, text, n);
+    bool strict = is_strict(&j);
+    if (!strict && !quiet) {
+        hd__json_fail(&j, from->function, from->place);
+    }
+    hd__json_free(&j);
+    if (!strict) {
+        return NULL;
+    }
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    cJSON *tree = plain ? cJSON_ParseWithLength(text, n) : NULL;
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    return tree ? tree
+                : hd_error_set(HD_MEMORY, "%s: %s: out of memory", from->function, from->place);
+}
+
+static bool take_text(const loading *l, const char *text, size_t n)
+{
+    cJSON *tree = parse(&l->from, text, n, false);
+    bool ok = tree && cJSON_IsObject(tree);
+    if (tree && !ok) {
+        char found[HD__SHOWN];
+        hd_error_set(HD_FORMAT, "%s: %s: found %s: expected an object", l->from.function,
+                     l->from.place, found_text(tree, found));
+    }
+    ok = ok && take_object(l, "", tree);
+    cJSON_Delete(tree);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- settings */
+
+static bool takes_text(const hd_config_table *t, const char *path)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        if (strcmp(t->fields[i].path, path) == 0) {
+            return t->fields[i].type == HD_CONFIG_STRING || t->fields[i].type == HD_CONFIG_ENUM;
+        }
+    }
+    return false;
+}
+
+/* What is no JSON is a text, which messages then show. `value` is not written to. */
+static bool take_value(const loading *l, const char *path, char *value)
+{
+    size_t n = strlen(value);
+    if (hd__json_utf8(value, n) != n) {
+        return hd_config_refuse(&l->from, path, "found bytes that are not UTF-8: expected UTF-8");
+    }
+    uint64_t errors = hd_error_count();
+    cJSON *tree = takes_text(l->table, path) ? NULL : parse(&l->from, value, n, true);
+    if (hd_error_count() != errors) {
+        return false;
+    }
+    cJSON text = {.type = cJSON_String, .valuestring = value};
+    bool ok = take_member(l, "", path, tree ? tree : &text);
+    cJSON_Delete(tree);
+    return ok;
+}
+
+static bool take_set(const loading *all, const char *set)
+{
+    char place[HD__SHOWN + 8];
+    loading l = *all;
+    snprintf(place, sizeof place, "--set %s", HD__CONFIG_SHOWN(set));
+    l.from.place = place;
+    size_t n = strlen(set);
+    char *path = hd_alloc(n + 1), *equals = path ? memcpy(path, set, n + 1) : NULL;
+    equals = equals ? strchr(path, '=') : NULL;
+    bool ok = false;
+    if (equals) {
+        *equals = '\0';
+        ok = take_value(&l, path, equals + 1);
+    } else if (path) {
+        hd_error_set(HD_VALUE, "%s: %s: expected key=value", l.from.function, place);
+    }
+    hd_free(path);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- public */
+
+bool hd__config_check(const hd_config_table *t, const void *config, const hd_config_source *from)
+{
+    uint64_t errors = hd_error_count();
+    if (!t->check || t->check(config, from)) {
+        return true;
+    }
+    if (hd_error_count() == errors) {
+        hd_error_set(HD_USER, "%s: %s: the check returned false", from->function, from->place);
+    }
+    return false;
+}
+
+static bool sets_ok(const char *function, int n_sets, const char *const *sets)
+{
+    if (n_sets < 0) {
+        return hd_error_set(HD_VALUE, "%s: n_sets %d: expected 0 or more", function, n_sets);
+    }
+    if (n_sets > 0 && !sets) {
+        return hd_error_set(HD_NULL_ARG, "%s: sets is NULL", function);
+    }
+    for (int i = 0; i < n_sets; i++) {
+        if (!sets[i]) {
+            return hd_error_set(HD_NULL_ARG, "%s: sets[%d] is NULL", function, i);
+        }
+    }
+    return true;
+}
+
+/* text NULL: none. */
+static bool fill(const loading *l, const char *text, size_t n, int n_sets, const char *const *sets)
+{
+    bool ok = hd_config_defaults(l->table, l->config) && (!text || take_text(l, text, n));
+    for (int i = 0; i < n_sets && ok; i++) {
+        ok = take_set(l, sets[i]);
+    }
+    return ok && hd__config_check(l->table, l->config, &l->from);
+}
+
+static bool load(const hd_config_source *from, const hd_config_table *t, void *config,
+                 const char *text, size_t n, int n_sets, const char *const *sets)
+{
+    void *copy = hd_alloc(t->config_size);
+    if (!copy) {
+        return false;
+    }
+    memcpy(copy, config, t->config_size);
+    loading l = {*from, t, copy};
+    bool ok = fill(&l, text, n, n_sets, sets);
+    if (ok) {
+        memcpy(config, copy, t->config_size);
+    }
+    hd_free(copy);
+    return ok;
+}
+
+static bool arguments_ok(const char *function, const hd_config_table *t, const void *config,
+                         int n_sets, const char *const *sets)
+{
+    if (!config) {
+        return hd_error_set(HD_NULL_ARG, "%s: config is NULL", function);
+    }
+    return hd__config_table_ok(function, t) && sets_ok(function, n_sets, sets);
+}
+
+bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
+                    const char *const *sets)
+{
+    static const char function[] = "hd_config_load";
+    char place[256] = "no file";
+    char *text = NULL;
+    size_t n = 0;
+    if (!arguments_ok(function, t, config, n_sets, sets)) {
+        return false;
+    }
+    if (path) {
+        text = hd__whole_read(function, path, LARGEST_FILE, &n);
+        snprintf(place, sizeof place, "'%.200s'", path);
+    }
+    bool ok = (!path || text) &&
+              load(&(hd_config_source){function, place}, t, config, text, n, n_sets, sets);
+    hd_free(text);
+    return ok;
+}
+
+bool hd_config_load_text(const hd_config_table *t, void *config, const char *name, const char *text,
+                         size_t n, int n_sets, const char *const *sets)
+{
+    static const char function[] = "hd_config_load_text";
+    if (!name || !text) {
+        return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, name ? "text" : "name");
+    }
+    return arguments_ok(function, t, config, n_sets, sets) &&
+           load(&(hd_config_source){function, name}, t, config, text, n, n_sets, sets);
+}

@@ -1,0 +1,107 @@
+/* suggest.c - "did you mean": the nearest name by the number of letters to change.
+ *
+ * A letter put in, left out, replaced, or two neighbours swapped, count one each; case counts
+ * nothing. A name is near when a quarter of its letters, and one more, lead to it. */
+#include <stdint.h>
+
+#include "config/config_internal.h"
+
+enum { LONGEST = 63, FAR = 1000 };
+
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment: three rows of its table. */
+static int distance(const char *a, size_t na, const char *b, size_t nb)
+{
+    int rows[3][LONGEST + 1];
+    if (na > LONGEST || nb > LONGEST) {
+        return FAR;
+    }
+    for (size_t k = 0; k <= nb; k++) {
+        rows[0][k] = (int)k;
+    }
+    for (size_t i = 1; i <= na; i++) {
+        int *row = rows[i % 3], *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
+        row[0] = (int)i;
+        for (size_t k = 1; k <= nb; k++) {
+            bool same = lower(a[i - 1]) == lower(b[k - 1]);
+            row[k] = least(before[k - 1] + !same, least(before[k], row[k - 1]) + 1);
+            if (i > 1 && k > 1 && lower(a[i - 1]) == lower(b[k - 2]) &&
+                lower(a[i - 2]) == lower(b[k - 1])) {
+                row[k] = least(row[k], earlier[k - 2] + 1);
+            }
+        }
+    }
+    return rows[na % 3][nb];
+}
+
+/* The last component of the n bytes at path. */
+static const char *last_of(const char *path, size_t n)
+{
+    const char *last = path;
+    for (size_t i = 0; i < n; i++) {
+        last = path[i] == '.' ? path + i + 1 : last;
+    }
+    return last;
+}
+
+/* How far `path` is from the first n bytes of `there`; a name that stands elsewhere costs one. */
+static int path_distance(const char *path, const char *there, size_t n)
+{
+    size_t len = strlen(path);
+    const char *a = last_of(path, len), *b = last_of(there, n);
+    int elsewhere = distance(a, len - (size_t)(a - path), b, n - (size_t)(b - there)) + 1;
+    return least(distance(path, len, there, n), elsewhere);
+}
+
+static bool is_near(int far, size_t letters)
+{
+    return far <= 1 + (int)(letters < LONGEST ? letters : LONGEST) / 4;
+}
+
+static void copy(char out[HD__SHOWN], const char *s, size_t n)
+{
+    n = n < HD__SHOWN ? n : HD__SHOWN - 1;
+    memcpy(out, s, n);
+    out[n] = '\0';
+}
+
+bool hd__config_meant(const hd_config_table *t, const char *path, char out[HD__SHOWN])
+{
+    int nearest = FAR;
+    for (int64_t i = 0; i < t->n; i++) {
+        const char *there = t->fields[i].path;
+        size_t n;
+        for (int depth = 0; (n = hd__config_prefix(there, depth)); depth++) {
+            int far = path_distance(path, there, n);
+            if (far < nearest) {
+                nearest = far;
+                copy(out, there, n);
+            }
+        }
+    }
+    return is_near(nearest, strlen(last_of(path, strlen(path))));
+}
+
+bool hd__config_meant_choice(const hd_config_field *f, const char *text, char out[HD__SHOWN])
+{
+    int nearest = FAR;
+    size_t n;
+    const char *at;
+    for (int64_t i = 0; (at = hd__config_choice_at(f, i, &n)); i++) {
+        int far = distance(text, strlen(text), at, n);
+        if (far < nearest) {
+            nearest = far;
+            copy(out, at, n);
+        }
+    }
+    return is_near(nearest, strlen(text));
+}

@@ -1,0 +1,239 @@
+/* text.c - small texts for messages, and the values of a struct as JSON. */
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/config_internal.h"
+
+/* ---------------------------------------------------------------- small texts */
+
+void hd__ctext_add(hd__ctext *t, const char *s, size_t n)
+{
+    if (!t->failed && t->len + n + 1 > t->room) {
+        size_t room = 2 * (t->len + n) + 64;
+        char *more = hd_alloc(room);
+        t->failed = !more;
+        if (more && t->s) {
+            memcpy(more, t->s, t->len);
+        }
+        hd_free(t->s);
+        t->s = more;
+        t->room = more ? room : 0;
+    }
+    if (!t->failed) {
+        memcpy(t->s + t->len, s, n);
+        t->len += n;
+        t->s[t->len] = '\0';
+    }
+}
+
+void hd__ctext_puts(hd__ctext *t, const char *s)
+{
+    hd__ctext_add(t, s, strlen(s));
+}
+
+const char *hd__config_shown(const char *text, char out[HD__SHOWN])
+{
+    size_t n = strlen(text), most = HD__SHOWN - 4, len = 0;
+    while (len < n && len < most) {
+        unsigned char c = (unsigned char)text[len];
+        out[len++] = c < ' ' || c == 0x7F ? '?' : (char)c;
+    }
+    size_t whole = hd__json_utf8(out, len);
+    if (len == n || len - whole > 3) { /* else it was only cut inside a character */
+        for (size_t i = whole; i < len; i++) {
+            out[i] = (unsigned char)out[i] < 0x80 ? out[i] : '?';
+        }
+        whole = len;
+    }
+    snprintf(out + whole, HD__SHOWN - whole, "%s", len < n ? "..." : "");
+    return out;
+}
+
+const char *hd__config_number(double v, char out[HD__NUMBER])
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(out, HD__NUMBER, "%.*g", digits, v);
+        if (strtod(out, NULL) == v) {
+            break;
+        }
+    }
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    return out;
+}
+
+/* ---------------------------------------------------------------- is it right? */
+
+static bool text_ok(const hd_config_field *f, const void *config)
+{
+    const char *text = (const char *)config + f->offset;
+    const char *end = memchr(text, 0, f->room);
+    return end && hd__json_utf8(text, (size_t)(end - text)) == (size_t)(end - text);
+}
+
+static bool value_ok(const hd_config_source *from, const hd_config_field *f, const void *config)
+{
+    char expected[HD__EXPECTED], number[HD__NUMBER];
+    size_t n;
+    if (f->type == HD_CONFIG_STRING) {
+        return text_ok(f, config) ||
+               hd_config_refuse(from, f->path, "found no UTF-8 ended by a zero: expected %s",
+                                hd__config_expected(f, expected));
+    }
+    double v = hd__config_get(f, config);
+    bool choice = f->type == HD_CONFIG_ENUM;
+    bool ok = choice ? v >= 0 && hd__config_choice_at(f, (int64_t)v, &n)
+                     : v >= hd__config_min(f) && v <= hd__config_max(f) && isfinite(v);
+    return ok || hd_config_refuse(from, f->path, "found %s: expected %s",
+                                  hd__config_number(v, number), hd__config_expected(f, expected));
+}
+
+static bool config_ok(const char *function, const hd_config_table *t, const void *config)
+{
+    hd_config_source from = {function, "the struct"};
+    if (!hd__config_table_ok(function, t)) {
+        return false;
+    }
+    if (!config) {
+        return hd_error_set(HD_NULL_ARG, "%s: config is NULL", function);
+    }
+    for (int64_t i = 0; i < t->n; i++) {
+        if (!value_ok(&from, &t->fields[i], config)) {
+            return false;
+        }
+    }
+    return hd__config_check(t, config, &from);
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+static void put_string(hd__ctext *t, const char *s, size_t n)
+{
+    char escape[8];
+    hd__ctext_puts(t, "\"");
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c == '"' || c == '\\') {
+            hd__ctext_puts(t, "\\");
+        }
+        if (c < ' ') {
+            snprintf(escape, sizeof escape, "\\u%04x", c);
+            hd__ctext_puts(t, escape);
+        } else {
+            hd__ctext_add(t, s + i, 1);
+        }
+    }
+    hd__ctext_puts(t, "\"");
+}
+
+static void put_value(hd__ctext *t, const hd_config_field *f, const void *config)
+{
+    char number[HD__NUMBER];
+    const char *text = (const char *)config + f->offset;
+    double v = f->type == HD_CONFIG_STRING ? 0 : hd__config_get(f, config);
+    size_t n = 0;
+    switch (f->type) {
+    case HD_CONFIG_STRING: put_string(t, text, strlen(text)); break;
+    case HD_CONFIG_ENUM:
+        text = hd__config_choice_at(f, (int64_t)v, &n);
+        put_string(t, text, n);
+        break;
+    case HD_CONFIG_BOOL: hd__ctext_puts(t, v != 0 ? "true" : "false"); break;
+    case HD_CONFIG_INT:
+        snprintf(number, sizeof number, "%" PRId64, (int64_t)v);
+        hd__ctext_puts(t, number);
+        break;
+    default: hd__ctext_puts(t, hd__config_number(v, number));
+    }
+}
+
+static void put_line_start(hd__ctext *t, int depth)
+{
+    hd__ctext_puts(t, "\n");
+    for (int i = 0; i < depth; i++) {
+        hd__ctext_puts(t, "    ");
+    }
+}
+
+/* How many objects path lies in; those of them that it shares with before. */
+static int objects_in(const char *path, const char *before)
+{
+    int depth = 0;
+    size_t n;
+    while ((n = hd__config_prefix(path, depth)) && path[n] == '.' &&
+           (!before || (strncmp(path, before, n) == 0 && before[n] == '.'))) {
+        depth++;
+    }
+    return depth;
+}
+
+static void close_objects(hd__ctext *t, int from, int to)
+{
+    for (; from > to; from--) {
+        put_line_start(t, from);
+        hd__ctext_puts(t, "}");
+    }
+}
+
+/* The fields of one object stand together in the table, so that one pass is enough. */
+static void put_field(hd__ctext *t, const char *before, const hd_config_field *f,
+                      const void *config)
+{
+    int inside = objects_in(f->path, NULL), shared = before ? objects_in(f->path, before) : 0;
+    if (before) {
+        close_objects(t, objects_in(before, NULL), shared);
+        hd__ctext_puts(t, ",");
+    }
+    for (int depth = shared; depth <= inside; depth++) {
+        size_t start = depth ? hd__config_prefix(f->path, depth - 1) + 1 : 0;
+        put_line_start(t, depth + 1);
+        put_string(t, f->path + start, hd__config_prefix(f->path, depth) - start);
+        hd__ctext_puts(t, depth < inside ? ": {" : ": ");
+    }
+    put_value(t, f, config);
+}
+
+static char *put_all(const hd_config_table *t, const void *config)
+{
+    hd__ctext text = {0};
+    const char *before = NULL;
+    hd__ctext_puts(&text, "{");
+    for (int64_t i = 0; i < t->n; i++) {
+        put_field(&text, before, &t->fields[i], config);
+        before = t->fields[i].path;
+    }
+    close_objects(&text, objects_in(before, NULL), 0);
+    hd__ctext_puts(&text, "\n}\n");
+    return text.s; /* NULL after a failure */
+}
+
+/* ---------------------------------------------------------------- public */
+
+char *hd_config_text(const hd_config_table *t, const void *config)
+{
+    return config_ok("hd_config_text", t, config) ? put_all(t, config) : NULL;
+}
+
+bool hd_config_save(const hd_config_table *t, const void *config, const char *path)
+{
+    if (!path) {
+        return hd_error_set(HD_NULL_ARG, "hd_config_save: path is NULL");
+    }
+    if (hd_error_code() != HD_OK) {
+        return hd_error_set(HD_STATE, "hd_config_save: an error stands: nothing is written");
+    }
+    if (!config_ok("hd_config_save", t, config)) {
+        return false;
+    }
+    char *text = put_all(t, config);
+    bool ok = text && hd__whole_write("hd_config_save", path, text, strlen(text));
+    hd_free(text);
+    return ok;
+}

@@ -1,0 +1,119 @@
+/* main.c - runs every suite of the config library. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "suites.h"
+
+/* ---------------------------------------------------------------- settings */
+
+static const hd_config_field fields[] = {
+    HD_CONFIG_INT_OF(settings, seed, "seed", 123, -9e15, 9e15),
+    HD_CONFIG_INT_OF(settings, emb_dim, "model.emb_dim", 768, 1, 65536),
+    HD_CONFIG_INT_OF(settings, n_heads, "model.n_heads", 12, 1, 64),
+    HD_CONFIG_BOOL_OF(settings, bias, "model.qkv.bias", false),
+    HD_CONFIG_DOUBLE_OF(settings, lr, "train.lr", 4e-4, 0, 1),
+    HD_CONFIG_ENUM_OF(settings, schedule, "train.schedule", "cosine", "constant|linear|cosine"),
+    HD_CONFIG_STRING_OF(settings, data, "data", "a.txt"),
+};
+
+static bool check(const void *config, const hd_config_source *from)
+{
+    const settings *s = config;
+    return s->emb_dim % s->n_heads == 0 ||
+           hd_config_refuse(from, "model.n_heads",
+                            "found %d: expected a divisor of model.emb_dim, %d", s->n_heads,
+                            s->emb_dim);
+}
+
+const hd_config_table settings_table = HD_CONFIG_TABLE(settings, fields, check);
+
+settings changed_settings(void)
+{
+    settings s = {"keep", -5, 64, 4, 1, 0.1, true, "b\"\\\xc3\xa9"};
+    return s;
+}
+
+bool load_text(settings *s, const char *text)
+{
+    return hd_config_load_text(&settings_table, s, "t.json", text, strlen(text), 0, NULL);
+}
+
+/* ---------------------------------------------------------------- files */
+
+static char folder[] = "/tmp/heed-config-XXXXXX";
+
+const char *temporary(const char *name)
+{
+    static char path[sizeof folder + 300];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+void write_file(const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert_msg(f != NULL, "%s", path);
+    ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+static void remove_folder(void)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
+            remove(temporary(e->d_name));
+        }
+    }
+    closedir(d);
+    rmdir(folder);
+}
+
+/* ---------------------------------------------------------------- suites */
+
+static int64_t bytes_before;
+
+static void begin(void)
+{
+    hd_error_clear();
+    bytes_before = hd_bytes_live();
+}
+
+static void end(void)
+{
+    ck_no_error();
+    ck_assert_int_eq(hd_bytes_live(), bytes_before);
+}
+
+Suite *suite_of(const char *name, const TTest *const *tests, size_t n)
+{
+    Suite *s = suite_create(name);
+    TCase *c = tcase_create(name);
+    tcase_add_checked_fixture(c, begin, end);
+    for (size_t i = 0; i < n; i++) {
+        tcase_add_test(c, tests[i]);
+    }
+    suite_add_tcase(s, c);
+    return s;
+}
+
+static Suite *(*const suites[])(void) = {suite_load, suite_set, suite_effective, suite_table};
+
+int main(void)
+{
+    if (!mkdtemp(folder)) {
+        perror(folder);
+        return EXIT_FAILURE;
+    }
+    SRunner *runner = srunner_create(NULL);
+    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
+        srunner_add_suite(runner, suites[i]());
+    }
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    remove_folder();
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,209 @@
+/* test_effective.c - the values written out, and loaded again. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "suites.h"
+
+static const char written[] = "{\n"
+                              "    \"seed\": -5,\n"
+                              "    \"model\": {\n"
+                              "        \"emb_dim\": 64,\n"
+                              "        \"n_heads\": 4,\n"
+                              "        \"qkv\": {\n"
+                              "            \"bias\": true\n"
+                              "        }\n"
+                              "    },\n"
+                              "    \"train\": {\n"
+                              "        \"lr\": 0.1,\n"
+                              "        \"schedule\": \"linear\"\n"
+                              "    },\n"
+                              "    \"data\": \"b\\\"\\\\\xc3\xa9\"\n"
+                              "}\n";
+
+START_TEST(text)
+{
+    settings s = changed_settings();
+    char *first = hd_config_text(&settings_table, &s);
+    ck_assert_str_eq(first, written);
+    static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    for (int i = 0; i < 4 && !setlocale(LC_ALL, comma[i]); i++)
+        ;
+    char *second = hd_config_text(&settings_table, &s);
+    setlocale(LC_ALL, "C");
+    ck_assert_str_eq(second, written);
+    hd_free(first);
+    hd_free(second);
+}
+END_TEST
+
+/* Values of every kind come back to the bit, and their text to the byte. */
+START_TEST(round_trip)
+{
+    static const double lrs[] = {0,    1,   0.1,      1.0 / 3, 5e-324, 2.2250738585072014e-308,
+                                 1e-5, 0.3, 0.1 + 0.2};
+    static const char *const texts[] = {"", "\x01\x1f\n\t", "\"\\/\x7f", "\xf0\x9f\x98\x80"};
+    for (int i = 0; i < 9; i++) {
+        settings s = changed_settings(), back = {.untouched = "keep"};
+        s.lr = lrs[i];
+        s.seed = i % 2 ? 9000000000000000 - i : -9000000000000000 + i;
+        s.schedule = i % 3;
+        s.bias = i % 2;
+        snprintf(s.data, sizeof s.data, "%s", texts[i % 4]);
+        char *text = hd_config_text(&settings_table, &s);
+        ck_assert_msg(text && load_text(&back, text), "%s", hd_error_message());
+        ck_assert(back.lr == s.lr);
+        ck_assert_int_eq(back.seed, s.seed);
+        ck_assert_int_eq(back.schedule, s.schedule);
+        ck_assert_int_eq(back.bias, s.bias);
+        ck_assert_str_eq(back.data, s.data);
+        char *again = hd_config_text(&settings_table, &back);
+        ck_assert_str_eq(text, again);
+        hd_free(text);
+        hd_free(again);
+    }
+}
+END_TEST
+
+static void ck_file(const char *path, const char *wanted)
+{
+    char text[1024] = "";
+    FILE *f = fopen(path, "rb");
+    ck_assert_msg(f != NULL, "%s", path);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    ck_assert_str_eq(text, wanted);
+}
+
+START_TEST(saves)
+{
+    char message[600];
+    settings s = changed_settings(), back;
+    const char *path = temporary("effective.json");
+    ck_assert(hd_config_save(&settings_table, &s, path));
+    ck_file(path, written);
+    ck_assert(hd_config_load(&settings_table, &back, path, 0, NULL));
+    write_file(path, "old", 3);
+    s.n_heads = 0;
+    ck_assert(!hd_config_save(&settings_table, &s, path));
+    ck_error(HD_VALUE,
+             "hd_config_save: the struct: model.n_heads: found 0: expected an integer from 1 "
+             "to 64");
+    ck_file(path, "old");
+    s.n_heads = 4;
+    hd_error_set(HD_USER, "earlier");
+    ck_assert(!hd_config_save(&settings_table, &s, path));
+    ck_error(HD_USER, "earlier");
+    ck_file(path, "old");
+    ck_assert(hd_config_save(&settings_table, &s, path));
+    ck_file(path, written);
+    path = temporary("no/where.json");
+    ck_assert(!hd_config_save(&settings_table, &s, path));
+    snprintf(message, sizeof message,
+             "hd_config_save: '%s': cannot create a file beside it: No such file or directory",
+             path);
+    ck_error(HD_IO, message);
+    ck_assert(!hd_config_save(&settings_table, &s, NULL));
+    ck_error(HD_NULL_ARG, "hd_config_save: path is NULL");
+}
+END_TEST
+
+START_TEST(refused)
+{
+    settings s = changed_settings();
+    ck_assert_ptr_null(hd_config_text(&settings_table, NULL));
+    ck_error(HD_NULL_ARG, "hd_config_text: config is NULL");
+    s.n_heads = 5;
+    ck_assert_ptr_null(hd_config_text(&settings_table, &s));
+    ck_error(HD_VALUE, "hd_config_text: the struct: model.n_heads: found 5: expected a divisor of "
+                       "model.emb_dim, 64");
+    s = changed_settings();
+    s.lr = NAN;
+    ck_assert_ptr_null(hd_config_text(&settings_table, &s));
+    ck_error(HD_VALUE,
+             "hd_config_text: the struct: train.lr: found nan: expected a number from 0 to 1");
+    s = changed_settings();
+    s.schedule = 3;
+    ck_assert_ptr_null(hd_config_text(&settings_table, &s));
+    ck_error(HD_VALUE,
+             "hd_config_text: the struct: train.schedule: found 3: expected \"constant\", "
+             "\"linear\" or \"cosine\"");
+    s = changed_settings();
+    memset(s.data, 'x', sizeof s.data);
+    ck_assert_ptr_null(hd_config_text(&settings_table, &s));
+    ck_error(HD_VALUE,
+             "hd_config_text: the struct: data: found no UTF-8 ended by a zero: expected a "
+             "string of at most 7 bytes");
+    memcpy(s.data, "\xff", 2);
+    ck_assert_ptr_null(hd_config_text(&settings_table, &s));
+    ck_error(HD_VALUE,
+             "hd_config_text: the struct: data: found no UTF-8 ended by a zero: expected a "
+             "string of at most 7 bytes");
+    s = changed_settings();
+    s.seed = (1LL << 53) + 1;
+    ck_assert_ptr_null(hd_config_text(&settings_table, &s));
+    ck_error(HD_VALUE,
+             "hd_config_text: the struct: seed: found 9007199254740992: expected an integer "
+             "from -9e+15 to 9e+15");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- memory */
+
+typedef struct scarce {
+    int64_t left, blocks;
+} scarce;
+
+static void *scarce_alloc(size_t bytes, size_t alignment, void *user)
+{
+    scarce *s = user;
+    void *p = NULL;
+    if (s->left == 0 || posix_memalign(&p, alignment, bytes) != 0) {
+        return NULL;
+    }
+    s->left -= s->left > 0;
+    s->blocks++;
+    return p;
+}
+
+static void scarce_free(void *p, size_t bytes, void *user)
+{
+    (void)bytes;
+    ((scarce *)user)->blocks--;
+    free(p);
+}
+
+START_TEST(runs_out_at_every_allocation)
+{
+    static const char file[] = "{\"data\": \"\\u00e9\", \"model\": {\"qkv\": {\"bias\": true}}}";
+    const char *path = temporary("scarce.json");
+    const char *const sets[] = {"seed=4", "data=x"};
+    bool ok = false;
+    int64_t k = 0;
+    hd_shutdown();
+    for (; !ok && k < 200; k++) {
+        settings s = changed_settings(), before = s;
+        scarce m = {k, 0};
+        hd_allocator a = {sizeof a, scarce_alloc, scarce_free, &m};
+        ck_assert(hd_set_allocator(&a));
+        bool loaded =
+            hd_config_load_text(&settings_table, &s, "t.json", file, sizeof file - 1, 2, sets);
+        ck_assert(loaded || memcmp(&s, &before, sizeof s) == 0);
+        ok = loaded && hd_config_save(&settings_table, &s, path);
+        ck_assert_int_eq(hd_error_code(), ok ? HD_OK : HD_MEMORY);
+        hd_error_clear();
+        ck_assert_int_eq(m.blocks, 0);
+        hd_shutdown();
+        ck_assert(hd_set_allocator(NULL));
+    }
+    ck_assert(ok);
+    ck_assert_int_gt(k, 8);
+}
+END_TEST
+
+Suite *suite_effective(void)
+{
+    const TTest *const tests[] = {text, round_trip, saves, refused, runs_out_at_every_allocation};
+    return SUITE("effective", tests);
+}

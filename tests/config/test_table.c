@@ -1,0 +1,121 @@
+/* test_table.c - tables that are wrong themselves, open ranges, and checks that say nothing. */
+#include <limits.h>
+
+#include "suites.h"
+
+typedef struct small {
+    int i;
+    int64_t large;
+    double d;
+    char text[4];
+} small;
+
+static void ck_fault(const hd_config_field *fields, int64_t n, const char *message)
+{
+    small s;
+    const hd_config_table table = {sizeof table, sizeof(small), fields, n, NULL};
+    ck_assert(!hd_config_defaults(&table, &s));
+    ck_error(HD_VALUE, message);
+}
+
+#define FAULT(message, ...)                                                                        \
+    do {                                                                                           \
+        const hd_config_field fields_[] = {__VA_ARGS__};                                           \
+        ck_fault(fields_, (int64_t)(sizeof fields_ / sizeof *fields_),                             \
+                 "hd_config_defaults: the table's field " message);                                \
+    } while (0)
+
+#define I(path) HD_CONFIG_INT_OF(small, i, path, 1, 0, 9)
+
+START_TEST(faults)
+{
+    FAULT("1, 'a': it is there already", I("a"), I("a"));
+    FAULT("1, 'a.b': it is there already", I("a"), I("a.b"));
+    FAULT("1, 'a': it is there already", I("a.b"), I("a"));
+    FAULT("2, 'a.c': expected beside the others of its object", I("a.b"), I("d"), I("a.c"));
+    FAULT("0, '': expected names with dots between them", I(""));
+    FAULT("0, '.a': expected names with dots between them", I(".a"));
+    FAULT("0, 'a.': expected names with dots between them", I("a."));
+    FAULT("0, 'a..b': expected names with dots between them", I("a..b"));
+    FAULT("0, '': expected names with dots between them", I(NULL));
+    FAULT("0, 'a': its default is not allowed", HD_CONFIG_INT_OF(small, i, "a", 10, 0, 9));
+    FAULT("0, 'a': its default is not allowed", HD_CONFIG_INT_OF(small, i, "a", 0.5, 0, 9));
+    FAULT("0, 'a': its default is not allowed", HD_CONFIG_DOUBLE_OF(small, d, "a", NAN, 0, 9));
+    FAULT("0, 'a': its default is not allowed", HD_CONFIG_STRING_OF(small, text, "a", "abcd"));
+    FAULT("0, 'a': its default is not allowed", HD_CONFIG_STRING_OF(small, text, "a", NULL));
+    FAULT("0, 'a': its default is not allowed", HD_CONFIG_ENUM_OF(small, i, "a", "x", "y|z"));
+    FAULT("0, 'a': the struct's field does not fit its type",
+          HD_CONFIG_BOOL_OF(small, i, "a", true));
+    FAULT("0, 'a': the struct's field does not fit its type",
+          HD_CONFIG_DOUBLE_OF(small, i, "a", 1, 0, 1));
+    FAULT("0, 'a': the struct's field does not fit its type",
+          HD_CONFIG_ENUM_OF(small, large, "a", "x", "x"));
+    const hd_config_field beyond = {"a", HD_CONFIG_INT, sizeof(small), 4, 1, 0, 9, NULL, NULL};
+    ck_fault(&beyond, 1,
+             "hd_config_defaults: the table's field 0, 'a': the struct's field does not "
+             "fit its type");
+    ck_fault(&beyond, 0, "hd_config_defaults: a table of 0 fields: expected 1 or more");
+    small s;
+    ck_assert(!hd_config_defaults(NULL, &s));
+    ck_error(HD_NULL_ARG, "hd_config_defaults: t is NULL");
+    ck_assert(!hd_config_defaults(&settings_table, NULL));
+    ck_error(HD_NULL_ARG, "hd_config_defaults: config is NULL");
+}
+END_TEST
+
+/* The C type bounds what the table leaves open. */
+START_TEST(open_ranges)
+{
+    static const hd_config_field fields[] = {
+        HD_CONFIG_INT_OF(small, i, "i", 0, -INFINITY, INFINITY),
+        HD_CONFIG_INT_OF(small, large, "large", 0, -INFINITY, INFINITY),
+        HD_CONFIG_DOUBLE_OF(small, d, "d", 0, 0, INFINITY),
+    };
+    static const hd_config_table table = HD_CONFIG_TABLE(small, fields, NULL);
+    static const struct {
+        const char *set, *message;
+    } rows[] = {
+        {"i=2147483648", "i: found 2147483648: expected an integer from -2147483648 to 2147483647"},
+        {"large=9007199254740993", "large: found 9007199254740992: expected an integer from "
+                                   "-9007199254740991 to 9007199254740991"},
+        {"d=-1", "d: found -1: expected a number, at least 0"},
+    };
+    small s;
+    char message[256];
+    for (int i = 0; i < 3; i++) {
+        ck_assert(!hd_config_load(&table, &s, NULL, 1, &rows[i].set));
+        snprintf(message, sizeof message, "hd_config_load: --set %s: %s", rows[i].set,
+                 rows[i].message);
+        ck_error(HD_VALUE, message);
+    }
+    const char *const good[] = {"i=-2147483648", "large=-9007199254740991", "d=1e308"};
+    ck_assert(hd_config_load(&table, &s, NULL, 3, good));
+    ck_assert_int_eq(s.i, INT_MIN);
+    ck_assert_int_eq(s.large, -9007199254740991);
+    ck_assert(s.d == 1e308);
+}
+END_TEST
+
+static bool silent(const void *config, const hd_config_source *from)
+{
+    (void)config, (void)from;
+    return false;
+}
+
+START_TEST(a_silent_check)
+{
+    static const hd_config_field fields[] = {I("i")};
+    static const hd_config_table table = HD_CONFIG_TABLE(small, fields, silent);
+    small s;
+    ck_assert(!hd_config_load(&table, &s, NULL, 0, NULL));
+    ck_error(HD_USER, "hd_config_load: no file: the check returned false");
+    ck_assert_ptr_null(hd_config_text(&table, &(small){.i = 3}));
+    ck_error(HD_USER, "hd_config_text: the struct: the check returned false");
+}
+END_TEST
+
+Suite *suite_table(void)
+{
+    const TTest *const tests[] = {faults, open_ranges, a_silent_check};
+    return SUITE("table", tests);
+}
