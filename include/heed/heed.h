@@ -34,6 +34,8 @@
 
 #include "heed/autograd.h"
 #include "heed/base.h"
+#include "heed/data.h"
+#include "heed/io.h"
 #include "heed/nn.h"
 #include "heed/optim.h"
 #include "heed/tensor.h"

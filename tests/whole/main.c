@@ -2,8 +2,7 @@
 #include "suites.h"
 
 static Suite *(*const suites[])(void) = {
-    suite_attention_golden,
-    suite_notebook_classes,
+    suite_attention_golden, suite_gpt, suite_notebook_classes, suite_null, suite_memory,
 };
 
 int main(void)

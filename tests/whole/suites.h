@@ -8,6 +8,9 @@
 #include "heed/heed.h"
 
 Suite *suite_attention_golden(void);
+Suite *suite_gpt(void);
 Suite *suite_notebook_classes(void);
+Suite *suite_null(void);
+Suite *suite_memory(void);
 
 #endif

@@ -1,0 +1,55 @@
+/* gpt.h - the GPT of Raschka, "Build a Large Language Model (From Scratch)", chapter 4.
+ *
+ * LayerNorm and GPTModel are modules of the user's, written out as the book has them; attention,
+ * feed-forward and block are the library's. Names, initial weights and draws are those of the
+ * book's classes in PyTorch, so that a seed means the same and a state_dict goes both ways. */
+#ifndef HEED_EXAMPLES_GPT_H
+#define HEED_EXAMPLES_GPT_H
+
+#include "heed/heed.h"
+
+/* GPT_CONFIG_124M = {"vocab_size": 50257, "context_length": 1024, "emb_dim": 768, "n_heads": 12,
+ *                    "n_layers": 12, "drop_rate": 0.1, "qkv_bias": False} */
+typedef struct {
+    int64_t vocab_size, context_length, emb_dim, n_heads, n_layers;
+    double drop_rate;
+    bool qkv_bias;
+} gpt_config;
+
+typedef struct {
+    hd_module base;
+    double eps;
+    hd_tensor *scale, *shift; /* (emb_dim,) */
+} layer_norm;
+
+typedef struct {
+    hd_module base;
+    hd_module *tok_emb, *pos_emb, *drop_emb, *trf_blocks, *final_norm, *out_head;
+} gpt_model;
+
+hd_module *layer_norm_new(int64_t emb_dim);
+hd_module *transformer_block_new(const gpt_config *cfg);
+/* in_idx (b, num_tokens) int64, num_tokens <= context_length, to logits (b, num_tokens,
+ * vocab_size) */
+hd_module *gpt_model_new(const gpt_config *cfg);
+
+/* As the numbers prefix.vocab_size, prefix.context_length ... of a dictionary, and back. */
+bool gpt_config_save(const gpt_config *cfg, hd_dict *d, const char *prefix);
+bool gpt_config_load(gpt_config *cfg, const hd_dict *d, const char *prefix);
+
+/* What the blocks remember of the tokens they have seen: one hd_kv_cache a block. */
+typedef struct {
+    int64_t n;
+    hd_kv_cache **blocks;
+} gpt_cache;
+
+bool gpt_cache_new(gpt_cache *c, hd_module *gpt, int64_t batch); /* false: c is empty */
+void gpt_cache_free(gpt_cache *c);
+int64_t gpt_cache_len(const gpt_cache *c);                /* tokens seen; -1 on error */
+bool gpt_cache_truncate(const gpt_cache *c, int64_t len); /* forgets all but the first len */
+
+/* hd_forward's logits for the tokens in_idx that follow those in c, which has them then too;
+ * without a gradient. */
+hd_tensor *gpt_forward_cached(hd_module *gpt, hd_tensor *in_idx, const gpt_cache *c);
+
+#endif

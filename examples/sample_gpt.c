@@ -1,0 +1,155 @@
+/* sample_gpt.c - goes on with a text, as a GPT that train_gpt has trained would.
+ *
+ *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
+ * The prompt comes from the arguments, or else from stdin; the text appears token by token. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generate.h"
+
+typedef struct {
+    const char *checkpoint, *prompt;
+    double length, temperature, top_k, top_p, seed;
+    bool no_cache;
+} arguments;
+
+static const char usage_text[] =
+    "usage: %s CHECKPOINT [PROMPT] [options]\n"
+    "  CHECKPOINT       a directory of train_gpt's, as gpt-1/best\n"
+    "  PROMPT           the text to go on with; without it: from stdin\n"
+    "  --length N       how many tokens (400)\n"
+    "  --temperature T  0: always the likeliest token; 1: as the model says (0.8)\n"
+    "  --top-k K        only the K likeliest tokens; 0: all (0)\n"
+    "  --top-p P        only the likeliest tokens that together have probability P (1)\n"
+    "  --seed N         of the draws (123)\n"
+    "  --no-cache       computes all tokens anew for each: the same text, later\n";
+
+/* ---------------------------------------------------------------- arguments */
+
+/* Reads the value of the option `name`; false, after a message, when that is not possible. */
+static bool read_option(arguments *a, const char *program, const char *name, const char *text)
+{
+    const struct {
+        const char *name;
+        double *value, lowest, highest;
+        bool whole;
+    } options[] = {
+        {"--length", &a->length, 0, 1e15, true},       {"--top-k", &a->top_k, 0, 1e15, true},
+        {"--temperature", &a->temperature, 0, 1e6, 0}, {"--top-p", &a->top_p, 0, 1, false},
+        {"--seed", &a->seed, -1e15, 1e15, true},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (strcmp(name, options[i].name) != 0)
+            continue;
+        char *end = NULL;
+        double v = text != NULL ? strtod(text, &end) : 0;
+        bool ok = text != NULL && *text != '\0' && *end == '\0' && v >= options[i].lowest &&
+                  v <= options[i].highest && (!options[i].whole || v == floor(v));
+        *options[i].value = v;
+        if (!ok)
+            fprintf(stderr, "%s: %s needs a %s from %g to %g\n", program, name,
+                    options[i].whole ? "whole number" : "number", options[i].lowest,
+                    options[i].highest);
+        return ok;
+    }
+    fprintf(stderr, "%s: unknown argument '%s'; see --help\n", program, name);
+    return false;
+}
+
+static bool read_arguments(arguments *a, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--no-cache") == 0) {
+            a->no_cache = true;
+        } else if (strncmp(argv[i], "--", 2) != 0 && a->checkpoint == NULL) {
+            a->checkpoint = argv[i];
+        } else if (strncmp(argv[i], "--", 2) != 0 && a->prompt == NULL) {
+            a->prompt = argv[i];
+        } else {
+            if (!read_option(a, argv[0], argv[i], i + 1 < argc ? argv[i + 1] : NULL))
+                return false;
+            i++;
+        }
+    }
+    if (a->checkpoint == NULL)
+        fprintf(stderr, "%s: which checkpoint? see --help\n", argv[0]);
+    return a->checkpoint != NULL;
+}
+
+/* All of stdin and a zero, to be freed. */
+static char *read_stdin(void)
+{
+    size_t n = 0, room = 4096;
+    char *text = malloc(room);
+    while (text != NULL) {
+        n += fread(text + n, 1, room - n - 1, stdin);
+        if (n + 1 < room)
+            break;
+        room *= 2;
+        char *more = realloc(text, room);
+        if (more == NULL)
+            free(text);
+        text = more;
+    }
+    if (text == NULL || ferror(stdin)) {
+        free(text);
+        return hd_error_set(HD_IO, "sample_gpt: stdin cannot be read");
+    }
+    text[n] = '\0';
+    return text;
+}
+
+/* ---------------------------------------------------------------- sampling */
+
+static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const gpt_config *cfg,
+                   const hd_tokenizer *tokenizer)
+{
+    sampling how = {a->temperature, (int64_t)a->top_k, a->top_p, !a->no_cache};
+    hd_tensor *ids = hd_tokenizer_encode(tokenizer, prompt, -1, HD_SPECIAL_ALLOW);
+    if (hd_numel(ids) == 0)
+        return hd_error_set(HD_VALUE, "sample_gpt: the prompt is empty: expected some text");
+    if (ids == NULL)
+        return false;
+    hd_manual_seed((int64_t)a->seed);
+    fputs(prompt, stdout);
+    bool ok = generate(gpt, cfg, tokenizer, ids, (int64_t)a->length, &how, stdout);
+    putchar('\n');
+    return ok;
+}
+
+static bool run(const arguments *a, const char *prompt)
+{
+    HD_SCOPE;
+    hd_dict *model = NULL, *state = NULL;
+    gpt_config cfg = {0};
+    if (!hd_checkpoint_load(a->checkpoint, &model, &state))
+        return false;
+    hd_module *gpt = gpt_config_load(&cfg, state, "model") ? gpt_model_new(&cfg) : NULL;
+    hd_tokenizer *tokenizer = hd_tokenizer_load(state, "tokenizer");
+    bool ok = hd_module_load_state_dict(gpt, model, true, NULL) && tokenizer != NULL &&
+              sample(a, prompt, gpt, &cfg, tokenizer);
+    hd_dict_free(model);
+    hd_dict_free(state);
+    hd_tokenizer_free(tokenizer);
+    hd_module_free(gpt);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    arguments a = {.length = 400, .temperature = 0.8, .top_p = 1, .seed = 123};
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        printf(usage_text, argv[0]);
+        return 0;
+    }
+    if (!read_arguments(&a, argc, argv))
+        return 2;
+    char *from_stdin = a.prompt == NULL ? read_stdin() : NULL;
+    const char *prompt = a.prompt != NULL ? a.prompt : from_stdin;
+    bool ok = prompt != NULL && run(&a, prompt);
+    free(from_stdin);
+    if (!ok)
+        fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
+    return ok && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}

@@ -1,0 +1,135 @@
+/* train_checkpoint.c - saves a run so that it goes on to the same bits, and loads it.
+ *
+ * model.safetensors is the state_dict alone; state.safetensors is everything else: settings,
+ * optimizer, schedule, generator, loader, tokenizer, and how long the logs were. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "train_run.h"
+
+void run_path(const run *r, char path[2 * PATH_SIZE], const char *name)
+{
+    snprintf(path, 2 * PATH_SIZE, "%s/%s", r->dir, name);
+}
+
+/* The step of "step-00000100"; 0: not such a name. */
+static int64_t checkpoint_step(const char *name)
+{
+    char *end;
+    int64_t step = strncmp(name, "step-", 5) == 0 ? strtoll(name + 5, &end, 10) : 0;
+    return step > 0 && *end == '\0' ? step : 0;
+}
+
+static bool fill_state(run *r, hd_dict *d)
+{
+    int64_t csv_size, jsonl_size;
+    char *config = hd_config_text(&settings_table, &r->s);
+    bool ok =
+        config != NULL && log_sync(&r->log, &csv_size, &jsonl_size) &&
+        hd_dict_set_string(d, "config", config) && hd_dict_set_int(d, "step", r->step) &&
+        hd_dict_set_int(d, "best.step", r->best_step) &&
+        hd_dict_set_double(d, "best.loss", r->best_loss) &&
+        hd_dict_set_int(d, "log.csv", csv_size) && hd_dict_set_int(d, "log.jsonl", jsonl_size) &&
+        hd_dict_set_int(d, "text.hash", r->text_hash) && gpt_config_save(&r->s.model, d, "model") &&
+        hd_tokenizer_save(r->tokenizer, d, "tokenizer") && hd_optim_save(r->optim, d, "optim") &&
+        hd_schedule_save(r->schedule, d, "schedule") &&
+        hd_generator_save(hd_default_generator(), d, "generator") &&
+        hd_loader_save(r->loader, d, "loader");
+    hd_free(config);
+    return ok;
+}
+
+/* Points the link `name` to the checkpoint of a step, at once. */
+static bool link_to(const run *r, const char *name, int64_t step)
+{
+    char path[2 * PATH_SIZE], fresh[2 * PATH_SIZE], target[32];
+    run_path(r, path, name);
+    run_path(r, fresh, ".link");
+    snprintf(target, sizeof target, "step-%08lld", (long long)step);
+    unlink(fresh);
+    if (symlink(target, fresh) == 0 && rename(fresh, path) == 0)
+        return true;
+    return hd_error_set(HD_IO, "train_gpt: %s: %s", path, strerror(errno));
+}
+
+/* All checkpoints but the newest and the best. */
+static bool remove_old(const run *r)
+{
+    DIR *dir = opendir(r->dir);
+    bool ok = dir != NULL;
+    for (struct dirent *e; ok && (e = readdir(dir)) != NULL;) {
+        char path[2 * PATH_SIZE];
+        int64_t step = checkpoint_step(e->d_name);
+        run_path(r, path, e->d_name);
+        if (step > 0 && step != r->step && step != r->best_step)
+            ok = hd_checkpoint_remove(path);
+    }
+    if (dir == NULL)
+        hd_error_set(HD_IO, "train_gpt: %s: %s", r->dir, strerror(errno));
+    else
+        closedir(dir);
+    return ok;
+}
+
+static void checkpoint_path(const run *r, char path[2 * PATH_SIZE], int64_t step)
+{
+    char name[32];
+    snprintf(name, sizeof name, "step-%08lld", (long long)step);
+    run_path(r, path, name);
+}
+
+bool run_save(run *r)
+{
+    HD_SCOPE;
+    char path[2 * PATH_SIZE];
+    checkpoint_path(r, path, r->step);
+    hd_dict *model = hd_module_state_dict(r->model), *state = hd_dict_new();
+    bool ok = fill_state(r, state) && hd_checkpoint_save(path, model, state);
+    hd_dict_free(model);
+    hd_dict_free(state);
+    return ok && link_to(r, "last", r->step) &&
+           (r->best_step == 0 || link_to(r, "best", r->best_step)) && remove_old(r);
+}
+
+int64_t run_newest_step(const run *r)
+{
+    int64_t newest = 0;
+    DIR *dir = opendir(r->dir);
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;)
+        if (checkpoint_step(e->d_name) > newest)
+            newest = checkpoint_step(e->d_name);
+    if (dir != NULL)
+        closedir(dir);
+    return newest;
+}
+
+bool run_load(const run *r, int64_t step, hd_dict **model, hd_dict **state)
+{
+    char path[2 * PATH_SIZE];
+    checkpoint_path(r, path, step);
+    return hd_checkpoint_load(path, model, state);
+}
+
+bool run_restore(run *r, const hd_dict *model, const hd_dict *d)
+{
+    int64_t hash, csv_size, jsonl_size;
+    if (!hd_dict_get_int(d, "text.hash", &hash))
+        return false;
+    if (hash != r->text_hash)
+        return hd_error_set(HD_VALUE,
+                            "train_gpt: the text has changed since %s was begun: expected "
+                            "the same",
+                            r->dir);
+    return hd_module_load_state_dict(r->model, model, true, NULL) &&
+           hd_optim_load(r->optim, d, "optim") && hd_schedule_load(r->schedule, d, "schedule") &&
+           hd_loader_load(r->loader, d, "loader") &&
+           hd_generator_load(hd_default_generator(), d, "generator") &&
+           hd_dict_get_int(d, "step", &r->step) && hd_dict_get_int(d, "best.step", &r->best_step) &&
+           hd_dict_get_double(d, "best.loss", &r->best_loss) &&
+           hd_dict_get_int(d, "log.csv", &csv_size) &&
+           hd_dict_get_int(d, "log.jsonl", &jsonl_size) &&
+           log_open(&r->log, r->dir, csv_size, jsonl_size);
+}

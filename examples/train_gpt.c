@@ -1,0 +1,313 @@
+/* train_gpt.c - trains the book's GPT on a text: watched, stopped, resumed to the same bits.
+ *
+ * A run is a directory:
+ *   config.json            the settings in force
+ *   log.csv, log.jsonl     a row a step; a resumed run cuts them back to its own step first
+ *   step-00000100/         a checkpoint: model.safetensors (PyTorch loads it) and state.safetensors
+ *   last, best             links to the newest checkpoint and to that of the least validation loss
+ * A checkpoint is whole or not there. Older ones go when the newer one is safely on the disk. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "train_run.h"
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+}
+
+/* SIGINT and SIGTERM finish the step; a second one ends the program at once. */
+static void catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&a.sa_mask);
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+/* ---------------------------------------------------------------- training */
+
+/* Mean loss a token of a batch (b, num_tokens). */
+static hd_tensor *batch_loss(hd_module *model, hd_tensor *x, hd_tensor *y)
+{
+    hd_tensor *logits = hd_forward(model, x); /* (b, num_tokens, vocab_size) */
+    return hd_cross_entropy(hd_flatten(logits, 0, 1), hd_flatten(y, 0, 1));
+}
+
+static bool next_batch(hd_loader *l, hd_tensor **x, hd_tensor **y)
+{
+    return hd_loader_next(l, x, y) || (hd_error_code() == HD_OK && hd_loader_next(l, x, y));
+}
+
+/* One step, on the mean of `accumulate` batches. */
+static bool train_step(run *r, log_row *row)
+{
+    hd_optim_zero_grad(r->optim);
+    hd_module_train(r->model, true);
+    row->loss = 0;
+    for (int64_t i = 0; i < r->s.train.accumulate; i++) {
+        HD_SCOPE;
+        hd_tensor *x, *y; /* (batch_size, context_length) */
+        if (!next_batch(r->loader, &x, &y))
+            return false;
+        hd_tensor *loss = hd_div_scalar(batch_loss(r->model, x, y), r->s.train.accumulate);
+        hd_backward(loss);
+        row->loss += hd_item(loss);
+    }
+    if (r->s.train.clip_norm > 0)
+        hd_clip_grad_norm_(r->parameters, r->s.train.clip_norm, 2, false);
+    row->lr = hd_optim_lr(r->optim);
+    row->epoch = hd_loader_epoch(r->loader);
+    row->step = ++r->step;
+    row->val_loss = NAN;
+    return hd_optim_step(r->optim) && hd_schedule_step(r->schedule);
+}
+
+/* Mean loss of the first eval_batches batches of the validation text. */
+static double validate(run *r)
+{
+    HD_NO_GRAD;
+    double sum = 0;
+    int64_t n = 0;
+    hd_module_eval(r->model);
+    hd_loader_restart(r->val_loader);
+    for (bool more = true; more && n < r->s.train.eval_batches;) {
+        HD_SCOPE;
+        hd_tensor *x, *y; /* (b, context_length) */
+        more = hd_loader_next(r->val_loader, &x, &y);
+        if (more) {
+            sum += hd_item(batch_loss(r->model, x, y));
+            n++;
+        }
+    }
+    return sum / (double)n;
+}
+
+static bool print_sample(const run *r)
+{
+    HD_SCOPE;
+    sampling how = {r->s.sample.temperature, r->s.sample.top_k, r->s.sample.top_p, true};
+    hd_tensor *ids = hd_tokenizer_encode(r->tokenizer, r->s.sample.prompt, -1, HD_SPECIAL_ALLOW);
+    hd_generator_seed(r->sample_generator, r->s.train.seed);
+    hd_generator_use(r->sample_generator);
+    printf("---- a sample after %lld steps\n%s", (long long)r->step, r->s.sample.prompt);
+    bool ok = generate(r->model, &r->s.model, r->tokenizer, ids, r->s.sample.length, &how, stdout);
+    hd_generator_use(NULL);
+    printf("\n----\n");
+    return ok;
+}
+
+/* What follows a step: validation, log, progress, sample, checkpoint. */
+static bool after_step(run *r, const progress *p, log_row *row, bool stop)
+{
+    bool end = r->step == r->s.train.steps;
+    bool better = false;
+    if (end || r->step % r->s.train.eval_every == 0) {
+        row->val_loss = validate(r);
+        better = row->val_loss < r->best_loss;
+    }
+    if (better) {
+        r->best_loss = row->val_loss;
+        r->best_step = r->step;
+    }
+    if (hd_error_code() != HD_OK || !log_write(&r->log, row))
+        return false;
+    progress_show(p, row);
+    if (!end && r->s.train.sample_every > 0 && r->step % r->s.train.sample_every == 0 &&
+        !print_sample(r))
+        return false;
+    if (!end && !stop && !better && r->step % r->s.train.save_every != 0)
+        return true;
+    return run_save(r);
+}
+
+/* To the last step, or to the one at which a signal came or `stop_at` was reached. */
+static bool train(run *r, int64_t stop_at)
+{
+    const settings *s = &r->s;
+    progress p = progress_new(r->step, s->train.steps, s->train.report_every,
+                              s->train.batch_size * s->train.accumulate * s->model.context_length);
+    bool ok = true, stop = false;
+    while (ok && !stop && r->step < s->train.steps) {
+        log_row row;
+        ok = train_step(r, &row);
+        stop = stop_signal != 0 || r->step == stop_at;
+        ok = ok && after_step(r, &p, &row, stop);
+    }
+    progress_clear(&p);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the program */
+
+typedef struct {
+    const char *config, *resume;
+    int n_sets;
+    const char **sets;
+    int64_t stop_at; /* 0: nowhere */
+} arguments;
+
+static const char usage_text[] =
+    "usage: %s [CONFIG.json] [--set key=value]... [--resume DIR] [--stop-at STEP]\n"
+    "  (nothing)        learns heed's own C sources, character by character: two minutes or so\n"
+    "  CONFIG.json      settings, as the config.json that every run leaves in its directory\n"
+    "  --set key=value  one setting, as --set train.steps=200 --set data.text=FILE\n"
+    "  --resume DIR     goes on with the run in DIR from its newest checkpoint, to the same bits\n"
+    "  --stop-at STEP   saves after that step and stops, as SIGINT and SIGTERM do\n";
+
+static bool read_arguments(arguments *a, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        bool option = name[0] == '-';
+        if (!option && a->config == NULL) {
+            a->config = name;
+            continue;
+        }
+        bool set = strcmp(name, "--set") == 0, resume = strcmp(name, "--resume") == 0;
+        bool stop_at = strcmp(name, "--stop-at") == 0;
+        if (!set && !resume && !stop_at) {
+            fprintf(stderr, "%s: unknown argument '%s'; see --help\n", argv[0], name);
+            return false;
+        }
+        char *end = NULL;
+        if (stop_at)
+            a->stop_at = value != NULL ? strtoll(value, &end, 10) : 0;
+        if (value == NULL || (stop_at && (*end != '\0' || a->stop_at < 1))) {
+            fprintf(stderr, "%s: %s needs %s\n", argv[0], name,
+                    set      ? "key=value"
+                    : resume ? "a directory"
+                             : "a whole number from 1 on");
+            return false;
+        }
+        if (set)
+            a->sets[a->n_sets++] = value;
+        if (resume)
+            a->resume = value;
+        i++;
+    }
+    if (a->resume != NULL && a->config != NULL)
+        fprintf(stderr, "%s: --resume DIR has its own settings: expected no CONFIG.json\n",
+                argv[0]);
+    return a->resume == NULL || a->config == NULL;
+}
+
+/* Makes the run's directory: settings.out, or the first free of gpt-1, gpt-2, ... */
+static bool make_directory(run *r)
+{
+    int made = -1;
+    if (r->s.out[0]) {
+        snprintf(r->dir, sizeof r->dir, "%s", r->s.out);
+        made = mkdir(r->dir, 0777);
+    }
+    for (int i = 1; !r->s.out[0] && made != 0; i++) {
+        snprintf(r->dir, sizeof r->dir, "gpt-%d", i);
+        made = mkdir(r->dir, 0777);
+        if (made != 0 && errno != EEXIST)
+            break;
+    }
+    if (made == 0 || (errno == EEXIST && run_newest_step(r) == 0))
+        return true;
+    if (errno == EEXIST)
+        return hd_error_set(HD_STATE,
+                            "train_gpt: %s has a run in it: expected --resume %s, or "
+                            "another --set out=DIR",
+                            r->dir, r->dir);
+    return hd_error_set(HD_IO, "train_gpt: %s: %s", r->dir, strerror(errno));
+}
+
+static bool save_config(const run *r)
+{
+    char path[2 * PATH_SIZE];
+    run_path(r, path, "config.json");
+    return hd_config_save(&settings_table, &r->s, path);
+}
+
+static bool begin(run *r, const arguments *a)
+{
+    return hd_config_load(&settings_table, &r->s, a->config, a->n_sets, a->sets) &&
+           run_read_data(r) && make_directory(r) && save_config(r) && run_make_model(r) &&
+           run_make_loaders(r) && log_open(&r->log, r->dir, 0, 0);
+}
+
+static bool resume(run *r, const arguments *a)
+{
+    hd_dict *model = NULL, *state = NULL;
+    snprintf(r->dir, sizeof r->dir, "%s", a->resume);
+    if (run_newest_step(r) == 0)
+        return hd_error_set(HD_IO, "train_gpt: %s has no checkpoint: expected a run's directory",
+                            r->dir);
+    if (!run_load(r, run_newest_step(r), &model, &state))
+        return false;
+    const char *text = hd_dict_get_string(state, "config");
+    bool ok = text != NULL &&
+              hd_config_load_text(&settings_table, &r->s, a->resume, text, strlen(text), a->n_sets,
+                                  a->sets) &&
+              run_read_data(r) && run_make_model(r) && run_make_loaders(r) &&
+              run_restore(r, model, state) && save_config(r);
+    hd_dict_free(model);
+    hd_dict_free(state);
+    return ok;
+}
+
+static void print_start(const run *r)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < hd_list_len(r->parameters); i++)
+        count += hd_numel(hd_list_get(r->parameters, i));
+    printf("%s: %lld tokens to learn, %lld to validate with, a vocabulary of %lld; %lld "
+           "parameters\n",
+           r->dir, (long long)hd_tokens_len(r->train_tokens),
+           (long long)hd_tokens_len(r->val_tokens), (long long)r->s.model.vocab_size,
+           (long long)count);
+    if (r->step > 0)
+        printf("resumed after step %lld\n", (long long)r->step);
+    fflush(stdout);
+}
+
+static bool finish(const run *r, const char *program)
+{
+    if (r->step < r->s.train.steps) {
+        printf("stopped after step %lld of %lld; to go on: %s --resume %s\n", (long long)r->step,
+               (long long)r->s.train.steps, program, r->dir);
+        return true;
+    }
+    bool ok = print_sample(r);
+    printf("validation loss %.4f nats a token (best, step %lld); a uniform guess: %.4f\n",
+           r->best_loss, (long long)r->best_step, log((double)r->s.model.vocab_size));
+    printf("to sample: sample_gpt %s/best\n", r->dir);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        printf(usage_text, argv[0]);
+        return 0;
+    }
+    arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};
+    if (a.sets == NULL || !read_arguments(&a, argc, argv)) {
+        free(a.sets);
+        return 2;
+    }
+    static run r;
+    r.best_loss = INFINITY;
+    catch_signals();
+    bool ok = a.resume != NULL ? resume(&r, &a) : begin(&r, &a);
+    if (ok) {
+        print_start(&r);
+        ok = train(&r, a.stop_at) && finish(&r, argv[0]);
+    }
+    run_free(&r);
+    free(a.sets);
+    if (!ok || hd_error_code() != HD_OK)
+        fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
+    if (fflush(stdout) != 0 || !ok)
+        return 1;
+    return stop_signal != 0 ? 128 + (int)stop_signal : 0;
+}

@@ -1,0 +1,138 @@
+/* train_log.c - the logs and the progress of a training run.
+ *
+ * No row holds a time, so that a run that was stopped and resumed leaves the same logs as one that
+ * was not. */
+#include "train_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------- files */
+
+static bool fail(const char *what)
+{
+    return hd_error_set(HD_IO, "run log: %s: %s", what, strerror(errno));
+}
+
+/* The file, cut to size, with its end as the place to write; one that is shorter is an error. */
+static FILE *open_cut(const char *dir, const char *name, int64_t size)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, size > 0 ? "r+b" : "wb");
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0) {
+        fail(path);
+    } else if (ftell(f) < size) {
+        hd_error_set(HD_FORMAT, "run log: %s: %ld bytes: expected at least %lld", path, ftell(f),
+                     (long long)size);
+    } else if (ftruncate(fileno(f), (off_t)size) == 0 && fseek(f, 0, SEEK_END) == 0) {
+        return f;
+    } else {
+        fail(path);
+    }
+    if (f != NULL)
+        fclose(f);
+    return NULL;
+}
+
+bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size)
+{
+    l->csv = open_cut(dir, "log.csv", csv_size);
+    l->jsonl = l->csv != NULL ? open_cut(dir, "log.jsonl", jsonl_size) : NULL;
+    if (l->jsonl == NULL)
+        return false;
+    return csv_size > 0 || fputs("step,epoch,lr,loss,val_loss\n", l->csv) >= 0 || fail("log.csv");
+}
+
+bool log_write(const run_log *l, const log_row *row)
+{
+    long long step = row->step, epoch = row->epoch;
+    char val[32] = "", loss[32] = "null";
+    if (!isnan(row->val_loss))
+        snprintf(val, sizeof val, "%.9g", row->val_loss);
+    if (isfinite(row->loss)) /* JSON has no NaN */
+        snprintf(loss, sizeof loss, "%.9g", row->loss);
+    bool ok =
+        fprintf(l->csv, "%lld,%lld,%.9g,%.9g,%s\n", step, epoch, row->lr, row->loss, val) > 0 &&
+        fprintf(l->jsonl, "{\"step\": %lld, \"epoch\": %lld, \"lr\": %.9g, \"loss\": %s", step,
+                epoch, row->lr, loss) > 0 &&
+        (!isfinite(row->val_loss) || fprintf(l->jsonl, ", \"val_loss\": %s", val) > 0) &&
+        fputs("}\n", l->jsonl) >= 0 && fflush(l->csv) == 0 && fflush(l->jsonl) == 0;
+    return ok || fail("writing");
+}
+
+bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size)
+{
+    bool ok = fflush(l->csv) == 0 && fsync(fileno(l->csv)) == 0 && fflush(l->jsonl) == 0 &&
+              fsync(fileno(l->jsonl)) == 0;
+    *csv_size = ftell(l->csv);
+    *jsonl_size = ftell(l->jsonl);
+    return (ok && *csv_size >= 0 && *jsonl_size >= 0) || fail("syncing");
+}
+
+void log_close(run_log *l)
+{
+    if (l->csv != NULL)
+        fclose(l->csv);
+    if (l->jsonl != NULL)
+        fclose(l->jsonl);
+    *l = (run_log){0};
+}
+
+/* ---------------------------------------------------------------- progress */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step)
+{
+    const char *no_color = getenv("NO_COLOR");
+    bool plain = no_color != NULL && no_color[0] != '\0';
+    return (progress){.bar = isatty(STDOUT_FILENO) && !plain,
+                      .steps = steps,
+                      .every = every,
+                      .tokens_per_step = tokens_per_step,
+                      .first = step,
+                      .start = now()};
+}
+
+void progress_clear(const progress *p)
+{
+    if (p->bar)
+        printf("\r\033[K");
+}
+
+static void show_bar(const progress *p, int64_t step)
+{
+    char bar[31];
+    memset(bar, '.', 30);
+    memset(bar, '#', (size_t)(30 * step / p->steps));
+    bar[30] = '\0';
+    printf("[%s] ", bar);
+}
+
+void progress_show(const progress *p, const log_row *row)
+{
+    bool line = !isnan(row->val_loss) || row->step == p->steps;
+    if (!p->bar && !line && row->step % p->every != 0)
+        return;
+    double seconds = now() - p->start, done = (double)(row->step - p->first);
+    double rate = done / (seconds > 1e-9 ? seconds : 1e-9); /* steps a second */
+    long long left = (long long)((double)(p->steps - row->step) / rate);
+    progress_clear(p);
+    if (p->bar && !line)
+        show_bar(p, row->step);
+    printf("step %lld/%lld  loss %.4f", (long long)row->step, (long long)p->steps, row->loss);
+    if (!isnan(row->val_loss))
+        printf("  validation %.4f", row->val_loss);
+    printf("  %.0f tokens/s  ETA %lld:%02lld%s", rate * (double)p->tokens_per_step, left / 60,
+           left % 60, p->bar && !line ? "" : "\n");
+    fflush(stdout);
+}

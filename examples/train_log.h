@@ -1,0 +1,40 @@
+/* train_log.h - what a run writes down: log.csv, log.jsonl, and its progress on stdout. */
+#ifndef HEED_EXAMPLES_TRAIN_LOG_H
+#define HEED_EXAMPLES_TRAIN_LOG_H
+
+#include <math.h>
+#include <stdio.h>
+
+#include "heed/heed.h"
+
+typedef struct {
+    int64_t step, epoch;
+    double lr, loss, val_loss; /* val_loss NaN: not measured at this step */
+} log_row;
+
+/* Two files with the same rows; the same run gives the same bytes. */
+typedef struct {
+    FILE *csv, *jsonl;
+} run_log;
+
+/* Opens both in directory dir and cuts them to these sizes; 0 and 0 begins them. */
+bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size);
+bool log_write(const run_log *l, const log_row *row);
+/* Brings both to the disk; their sizes. */
+bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size);
+void log_close(run_log *l);
+
+/* A bar that redraws itself on a terminal; plain lines in a pipe or with NO_COLOR. */
+typedef struct {
+    bool bar;
+    int64_t steps, every, tokens_per_step;
+    int64_t first; /* the step that the clock began at */
+    double start;  /* seconds */
+} progress;
+
+progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step);
+/* After every step. A step with a validation loss has a line of its own. */
+void progress_show(const progress *p, const log_row *row);
+void progress_clear(const progress *p); /* before other output: takes the bar away */
+
+#endif

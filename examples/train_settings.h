@@ -1,0 +1,36 @@
+/* train_settings.h - what train_gpt's configuration says; the defaults learn heed's own sources. */
+#ifndef HEED_EXAMPLES_TRAIN_SETTINGS_H
+#define HEED_EXAMPLES_TRAIN_SETTINGS_H
+
+#include "generate.h"
+#include "heed/config.h"
+
+enum { PATH_SIZE = 1024 };
+enum { TOKENIZER_CHARS, TOKENIZER_BYTES, TOKENIZER_BPE };
+enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE };
+
+typedef struct {
+    char out[PATH_SIZE];
+    struct {
+        char text[PATH_SIZE], vocab[PATH_SIZE], merges[PATH_SIZE];
+        int tokenizer;
+        double train_fraction;
+    } data;
+    gpt_config model; /* vocab_size comes from the tokenizer */
+    struct {
+        int64_t steps, batch_size, accumulate, stride, warmup_steps, seed;
+        double lr, min_lr, weight_decay, clip_norm;
+        int schedule;
+        int64_t eval_every, eval_batches, save_every, sample_every, report_every;
+    } train;
+    struct {
+        char prompt[256];
+        int64_t length;
+        double temperature, top_p;
+        int64_t top_k;
+    } sample;
+} settings;
+
+extern const hd_config_table settings_table;
+
+#endif

@@ -1,0 +1,95 @@
+/* train_text.c - reads a file, or the C sources of a directory, as one text. */
+#include "train_text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct {
+    char *bytes;
+    size_t n, room;
+} text;
+
+static bool grow(text *t)
+{
+    size_t room = t->room ? 2 * t->room : 1 << 16;
+    char *bytes = realloc(t->bytes, room);
+    if (bytes == NULL)
+        return hd_error_set(HD_MEMORY, "read_text: %zu bytes: out of memory", room);
+    t->bytes = bytes;
+    t->room = room;
+    return true;
+}
+
+static bool fail(const char *path)
+{
+    return hd_error_set(HD_IO, "read_text: %s: %s", path, strerror(errno));
+}
+
+static bool append_file(text *t, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        return fail(path);
+    bool ok = true;
+    do { /* always with room for the zero behind */
+        ok = t->n + 1 < t->room || grow(t);
+        if (ok)
+            t->n += fread(t->bytes + t->n, 1, t->room - t->n - 1, f);
+    } while (ok && !feof(f) && !ferror(f));
+    ok = ok && (!ferror(f) || fail(path));
+    fclose(f);
+    return ok;
+}
+
+static bool append(text *t, const char *path, bool sources_only);
+
+static int visible(const struct dirent *e)
+{
+    return e->d_name[0] != '.';
+}
+
+static bool append_directory(text *t, const char *path)
+{
+    struct dirent **entries;
+    int n = scandir(path, &entries, visible, alphasort);
+    if (n < 0)
+        return fail(path);
+    bool ok = true;
+    for (int i = 0; i < n; i++) {
+        char inner[4096];
+        int length = snprintf(inner, sizeof inner, "%s/%s", path, entries[i]->d_name);
+        if (ok && length >= (int)sizeof inner)
+            ok = hd_error_set(HD_VALUE, "read_text: %s: the path is too long", path);
+        ok = ok && append(t, inner, true);
+        free(entries[i]);
+    }
+    free(entries);
+    return ok;
+}
+
+static bool append(text *t, const char *path, bool sources_only)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return fail(path);
+    if (S_ISDIR(s.st_mode))
+        return append_directory(t, path);
+    const char *dot = strrchr(path, '.');
+    bool source = dot != NULL && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
+    return (sources_only && !source) || append_file(t, path);
+}
+
+char *read_text(const char *path, size_t *n)
+{
+    text t = {0};
+    if (!append(&t, path, false) || (t.room == 0 && !grow(&t))) {
+        free(t.bytes);
+        return NULL;
+    }
+    t.bytes[t.n] = '\0';
+    *n = t.n;
+    return t.bytes;
+}

@@ -1,0 +1,270 @@
+/* test_null.c - every public function, given NULL (or HD_NONE) for each of its pointers: it fails
+ * and says so, once, by its name and the parameter's; a chain leaves the first error standing. */
+#include "suites.h"
+
+/* ---------------------------------------------------------------- one call */
+
+static bool no_pointer(const void *p)
+{
+    return p == NULL;
+}
+
+static bool no_truth(bool b)
+{
+    return !b;
+}
+
+static bool no_count(int64_t n)
+{
+    return n == -1 || n == INT64_MIN || n == 0; /* 0: a generator's output, an enumeration */
+}
+
+static bool no_number(double d)
+{
+    return isnan(d);
+}
+
+/* Is y what a failed call of its type gives? */
+#define gives_nothing(y)                                                                           \
+    _Generic((y), bool                                                                             \
+             : no_truth, double                                                                    \
+             : no_number, int                                                                      \
+             : no_count, unsigned                                                                  \
+             : no_count, int64_t                                                                   \
+             : no_count, uint64_t                                                                  \
+             : no_count, default                                                                   \
+             : no_pointer)(y)
+
+/* Does the message begin with the function's name, or the start of it ("hd_view" for hd_view_n),
+ * and then name the parameter? */
+static bool names_both(const char *message, const char *function, const char *parameter,
+                       const char *what)
+{
+    char rest[120];
+    size_t length = strcspn(message, ":");
+    bool list = strcmp(function, "hd_list_n") == 0 && strncmp(message, "hd_list_of", length) == 0;
+    bool whole = strncmp(message, function, length) == 0 && length > strlen("hd_") &&
+                 (function[length] == '\0' || function[length] == '_');
+    snprintf(rest, sizeof rest, ": %s is %s", parameter, what);
+    return (list || whole) && strncmp(message + length, rest, strlen(rest)) == 0;
+}
+
+static int wrong; /* rows that do not hold: all are told before the test fails */
+
+static void tell(const char *function, const char *parameter, const char *what)
+{
+    fprintf(stderr, "%s(%s): %s\n", function, parameter, what);
+    wrong++;
+}
+
+static void refused(const char *function, const char *parameter, bool nothing, const char *what,
+                    uint64_t failures)
+{
+    if (!nothing) {
+        tell(function, parameter, "gives a result");
+    }
+    if (failures != 1) {
+        tell(function, parameter, "is not counted as one failure");
+    }
+    if (!names_both(hd_error_message(), function, parameter, what) ||
+        hd_error_code() != HD_NULL_ARG) {
+        tell(function, parameter, hd_error_message());
+    }
+    hd_error_clear();
+}
+
+static void passed_over(const char *function, const char *parameter, uint64_t failures)
+{
+    char refusal[80];
+    snprintf(refusal, sizeof refusal, ": %s is NULL", parameter);
+    if (failures && strstr(hd_error_message(), refusal)) {
+        tell(function, parameter, hd_error_message());
+    }
+    hd_error_clear();
+}
+
+static void error_stands(const char *function, const char *parameter, const char *error)
+{
+    if (strcmp(hd_error_message(), error) != 0) {
+        tell(function, parameter, hd_error_message());
+    }
+    hd_error_clear();
+}
+
+/* ---------------------------------------------------------------- things to pass */
+
+static void handler(hd_code code, const char *message, void *user)
+{
+    (void)code, (void)message, (void)user;
+}
+
+static hd_tensor *hook(hd_tensor *grad, void *user)
+{
+    (void)user;
+    return grad;
+}
+
+static hd_tensor *first(hd_tensor *const *inputs, int n, void *user)
+{
+    (void)n, (void)user;
+    return inputs[0];
+}
+
+static bool visit(hd_module *m, const char *name, void *user)
+{
+    (void)m, (void)name, (void)user;
+    return true;
+}
+
+static bool op_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    (void)ctx;
+    y[0] = x[0];
+    return true;
+}
+
+static void op_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    (void)ctx;
+    gx[0] = gy[0];
+}
+
+static const hd_op op = {
+    .size = sizeof op, .name = "Same", .forward = op_forward, .backward = op_backward};
+
+static bool saving_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    y[0] = x[0];
+    return hd_save(ctx, NULL);
+}
+
+static hd_tensor *save_nothing(void)
+{
+    static const hd_op saving = {.size = sizeof saving,
+                                 .name = "Saving",
+                                 .forward = saving_forward,
+                                 .backward = op_backward};
+    return hd_apply(&saving, NULL, hd_ones(HD_FLOAT32, 1));
+}
+
+static hd_tensor *end_without_result(hd_module *m)
+{
+    return hd_forward_begin(m) ? hd_forward_end(m, NULL) : HD_NONE;
+}
+
+typedef struct own_module {
+    hd_module base;
+    hd_tensor *t;
+    hd_module *child;
+} own_module;
+
+static const hd_module_type own_type = HD_MODULE_TYPE(own_module, "Own", NULL);
+
+/* ---------------------------------------------------------------- the table */
+
+#define RELU hd_relu_new(false)
+
+/* error: stands before every call, or NULL */
+static void run_table(const char *error)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3), *out = HD_NONE, *tensors[] = {x, x};
+    hd_tensor *index = hd_zeros(HD_INT64, 2), *mask = hd_ones(HD_BOOL, 2, 3);
+    hd_tensor *p = hd_parameter(hd_ones(HD_FLOAT32, 2, 3), true);
+    hd_list *list = hd_list_of(p);
+    hd_dict *dict = hd_dict_new();
+    hd_generator *generator = hd_generator_new(1);
+    hd_module *module = hd_linear_new(3, 2, true), *modules = hd_module_list_n(0, NULL);
+    hd_module *packed = hd_multihead_attention_new(3, 1, NULL);
+    hd_sgd_options sgd = hd_sgd_defaults();
+    own_module *own = (own_module *)hd_module_new(&own_type);
+    hd_optim *optim = hd_sgd_new(list, NULL);
+    hd_schedule *schedule = hd_constant_lr_new(optim, 1, 0);
+    hd_module *heads = hd_multi_head_attention_new(3, 4, 2, 0, 2, false);
+    hd_module *block = hd_transformer_block_new(RELU, RELU, RELU, RELU, 0);
+    hd_kv_cache *cache = hd_kv_cache_new(heads, 1);
+    const hd_node *node = hd_grad_node(hd_mul(p, p));
+    const int64_t two[] = {1, 1}, three[] = {3};
+    const hd_scalar one = hd_scalar_int(1);
+    int64_t whole;
+    double value;
+    int number;
+    char bytes[24] = {0};
+    ck_no_error();
+    hd_dict_set_int(dict, "whole", 1);
+    (void)whole, (void)value, (void)number, (void)out;
+
+#define BEFORE                                                                                     \
+    if (error) {                                                                                   \
+        hd_error_set(HD_USER, "%s", error);                                                        \
+    }                                                                                              \
+    uint64_t count = hd_error_count()
+#define AFTER(function, parameter, check)                                                          \
+    if (error) {                                                                                   \
+        error_stands(#function, #parameter, error);                                                \
+    } else {                                                                                       \
+        check;                                                                                     \
+    }
+#define REFUSED(function, parameter, call, what)                                                   \
+    do {                                                                                           \
+        BEFORE;                                                                                    \
+        bool nothing = gives_nothing(call);                                                        \
+        uint64_t failures = hd_error_count() - count;                                              \
+        AFTER(function, parameter, refused(#function, #parameter, nothing, what, failures));       \
+    } while (0);
+#define POINTER(function, parameter, call) REFUSED(function, parameter, call, "NULL")
+#define TENSOR(function, parameter, call)                                                          \
+    bad = NULL;                                                                                    \
+    REFUSED(function, parameter, call, "NULL")                                                     \
+    bad = HD_NONE;                                                                                 \
+    REFUSED(function, parameter, call, "HD_NONE")
+#define MAYBE(function, parameter, call)                                                           \
+    do {                                                                                           \
+        BEFORE;                                                                                    \
+        call;                                                                                      \
+        uint64_t failures = hd_error_count() - count;                                              \
+        AFTER(function, parameter, passed_over(#function, #parameter, failures));                  \
+    } while (0);
+#define SKIP(function, parameter)
+    hd_tensor *bad;
+#include "null_table.h"
+    ck_assert_msg(wrong == 0, "%d of the above", wrong);
+    hd_on_error(NULL, NULL);
+    hd_schedule_free(schedule);
+    hd_optim_free(optim);
+    hd_kv_cache_free(cache);
+    hd_module_free(heads);
+    hd_module_free(block);
+    hd_module_free(module);
+    hd_module_free(modules);
+    hd_module_free(packed);
+    hd_module_free(&own->base);
+    hd_generator_free(generator);
+    hd_dict_free(dict);
+}
+
+START_TEST(null_is_refused_by_name)
+{
+    int64_t tensors = hd_tensor_count(), bytes = hd_bytes_live();
+    run_table(NULL);
+    ck_no_error();
+    ck_assert_int_eq(hd_tensor_count(), tensors);
+    ck_assert_int_eq(hd_bytes_live(), bytes);
+}
+END_TEST
+
+START_TEST(the_first_error_stands)
+{
+    run_table("hd_first: it stands");
+}
+END_TEST
+
+Suite *suite_null(void)
+{
+    Suite *s = suite_create("null");
+    TCase *t = tcase_create("null");
+    tcase_add_test(t, null_is_refused_by_name);
+    tcase_add_test(t, the_first_error_stands);
+    suite_add_tcase(s, t);
+    return s;
+}
