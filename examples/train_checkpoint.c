@@ -74,6 +74,34 @@ static bool remove_old(const run *r)
     return ok;
 }
 
+/* Removes a directory of files, or a file. */
+static void remove_flat(const char *path)
+{
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        char inner[3 * PATH_SIZE];
+        snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlink(inner);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    remove(path);
+}
+
+void run_remove_leftovers(const run *r)
+{
+    DIR *dir = opendir(r->dir);
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        char path[2 * PATH_SIZE];
+        run_path(r, path, e->d_name);
+        if (strncmp(e->d_name, ".heed-", 6) == 0)
+            remove_flat(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
+}
+
 static void checkpoint_path(const run *r, char path[2 * PATH_SIZE], int64_t step)
 {
     char name[32];

@@ -242,6 +242,7 @@ static bool resume(run *r, const arguments *a)
     if (run_newest_step(r) == 0)
         return hd_error_set(HD_IO, "train_gpt: %s has no checkpoint: expected a run's directory",
                             r->dir);
+    run_remove_leftovers(r);
     if (!run_load(r, run_newest_step(r), &model, &state))
         return false;
     const char *text = hd_dict_get_string(state, "config");
@@ -309,5 +310,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
     if (fflush(stdout) != 0 || !ok)
         return 1;
-    return stop_signal != 0 ? 128 + (int)stop_signal : 0;
+    return stop_signal != 0 && r.step < r.s.train.steps ? 128 + (int)stop_signal : 0;
 }

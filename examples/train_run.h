@@ -33,6 +33,8 @@ void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* dir/
 
 /* Saves a checkpoint of the run as it is, and removes those that are neither it nor the best. */
 bool run_save(run *r);
+/* Removes what saves that were killed left unfinished. */
+void run_remove_leftovers(const run *r);
 /* The step of the newest checkpoint in the run's directory; 0: none. */
 int64_t run_newest_step(const run *r);
 /* run_save's checkpoint of a step; to be freed. */

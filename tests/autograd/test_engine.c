@@ -1,4 +1,6 @@
 /* test_engine.c - backward: what reaches .grad, when it fails, hooks, hd_grad_of, long chains. */
+#include <pthread.h>
+
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support.h"
@@ -207,6 +209,23 @@ START_TEST(hooks_run_once_on_the_sum)
 }
 END_TEST
 
+static hd_tensor *misshaped(hd_tensor *grad, void *user)
+{
+    (void)user;
+    return hd_zeros(hd_dtype_of(grad), 5);
+}
+
+START_TEST(a_hook_keeps_shape_and_dtype)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3);
+    hd_register_hook(a, misshaped, NULL);
+    ck_assert(!hd_backward(hd_mul(a, a)));
+    ck_error(HD_SHAPE, "hd_backward: a hook returned (5,) of float32: expected (1,) of float32");
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+}
+END_TEST
+
 START_TEST(a_failing_hook_leaves_every_grad)
 {
     HD_SCOPE;
@@ -304,6 +323,35 @@ START_TEST(grad_of_leaves_grad_alone)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- several threads */
+
+static void *square_elsewhere(void *arg)
+{
+    hd_tensor **h = arg;
+    *h = hd_retain(hd_mul(*h, *h)); /* the first node of this thread */
+    return NULL;
+}
+
+/* A node of another thread comes after its inputs, however many nodes this one has made. */
+START_TEST(a_graph_of_two_threads)
+{
+    HD_SCOPE;
+    hd_tensor *x = LEAF(3);
+    for (int i = 0; i < 100; i++) {
+        hd_mul(x, x);
+    }
+    hd_tensor *h = hd_mul(x, x), *far = hd_retain(h);
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, square_elsewhere, &far), 0);
+    pthread_join(thread, NULL);
+    ck_assert(hd_backward(hd_add(far, hd_mul_scalar(h, 5)))); /* x^4 + 5 x^2 */
+    ck_elements(hd_grad(x), 138);
+    hd_release(far);
+    hd_release(h);
+    ck_no_error();
+}
+END_TEST
+
 /* ---------------------------------------------------------------- size */
 
 enum { CHAIN = 1000000 };
@@ -364,7 +412,9 @@ Suite *suite_engine(void)
     tcase_add_test(t, non_leaves_keep_grad_when_asked);
     tcase_add_test(t, requires_grad_only_for_float_leaves);
     tcase_add_test(t, hooks_run_once_on_the_sum);
+    tcase_add_test(t, a_hook_keeps_shape_and_dtype);
     tcase_add_test(t, a_failing_hook_leaves_every_grad);
+    tcase_add_test(t, a_graph_of_two_threads);
     tcase_add_test(t, a_hook_may_remove_itself_and_others);
     tcase_add_test(t, a_leaf_that_stopped_requiring_grad_gets_none);
     tcase_add_test(t, set_grad_refuses);
