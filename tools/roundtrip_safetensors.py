@@ -33,8 +33,8 @@ def main():
         subprocess.run([program, "copy", second, third], check=True)
         dtypes = sorted({str(x.dtype) for x in tensors.values()})
         equal = same(first, second) and same(second, third)
-        print(f"{len(tensors)} tensors of {', '.join(dtypes)}; {os.path.getsize(first)} bytes; torch "
-              f"{torch.__version__}: {'the same bytes' if equal else 'OTHER BYTES'}")
+        print(f"{len(tensors)} tensors of {', '.join(dtypes)}; {os.path.getsize(first)} bytes; "
+              f"torch {torch.__version__}: {'the same bytes' if equal else 'OTHER BYTES'}")
         if equal and len(sys.argv) == 3:
             shutil.copyfile(second, sys.argv[2])
     return 0 if equal else 1

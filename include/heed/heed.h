@@ -14,9 +14,9 @@
  *    error: hd_error_code() and hd_error_message(), which names the function, the values and what
  *    was expected. A call that is given NULL returns NULL and leaves the first error standing, so
  *    that a chain of calls is checked once, at its end. The first error stands until
- *    hd_error_clear(); while it does, hd_optim_step changes nothing. HD_NONE stands for what is
- *    left out, never for failure. For options, out-parameters and user data NULL means default or
- *    not wanted.
+ *    hd_error_clear(); while it does, hd_optim_step and saving change nothing. HD_NONE stands for
+ *    what is left out, never for failure. For options, out-parameters and user data NULL means
+ *    default or not wanted.
  *
  * 3. Threads.
  *    Any number of threads may read one tensor, and run one module in evaluation mode, at once.

@@ -4,7 +4,6 @@
  * literal of a Python dictionary of descr, fortran_order and shape - and the data
  * (numpy.org, "numpy.lib.format"). A Fortran-order array is read as its transpose. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "io/io_internal.h"
 
@@ -301,19 +300,15 @@ hd_tensor *hd_load_npy(const char *path)
 
 /* ---------------------------------------------------------------- writing */
 
-/* What numpy.save writes: room for the first size to grow, and data at a multiple of 64. */
+/* What numpy.save writes: data at a multiple of 64. The room that it leaves for the first size to
+ * grow never reaches the next multiple with up to 8 sizes. */
 static void put_header(hd__text *t, const hd_tensor *x)
 {
-    enum { LENGTH_AT = MAGIC_BYTES, BEGIN = 10, ALIGNMENT = 64, LONGEST_SIZE = 21 };
+    enum { LENGTH_AT = MAGIC_BYTES, BEGIN = 10, ALIGNMENT = 64 };
     const hd__element *e = &hd__elements[x->dtype];
-    char sizes[HD__SHAPE_TEXT];
     hd__text_add(t, "\x93NUMPY\x01\0\0\0", BEGIN);
     hd__text_format(t, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
-                    e->bytes == 1 ? '|' : '<', e->npy, hd__sizes_text(x->ndim, x->sizes, sizes));
-    if (x->ndim > 0) {
-        int digits = snprintf(sizes, sizeof sizes, "%" PRId64, x->sizes[0]);
-        hd__text_repeat(t, ' ', LONGEST_SIZE - digits);
-    }
+                    e->bytes == 1 ? '|' : '<', e->npy, HD__SIZES(x->ndim, x->sizes));
     hd__text_repeat(t, ' ', ALIGNMENT - 1 - (int64_t)t->len % ALIGNMENT);
     hd__text_puts(t, "\n");
     if (!t->failed) {

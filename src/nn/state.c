@@ -107,11 +107,13 @@ static void note_unequal(const hd__items *items, hd_tensor *const *sources, prob
     }
 }
 
+/* Tensors only: a file's metadata, which a dict holds as strings, is no part of the state. */
 static void note_unexpected(const hd_module *m, const hd_dict *d, problems *p)
 {
     for (int64_t i = 0; i < hd_dict_len(d); i++) {
         const char *name = hd_dict_name(d, i);
-        if (!hd__find(m, name, HD__PARAMETER | HD__BUFFER)) {
+        if (hd_dict_kind_of(d, name) == HD_DICT_TENSOR &&
+            !hd__find(m, name, HD__PARAMETER | HD__BUFFER)) {
             note(p, &p->unexpected, name, "unexpected");
         }
     }

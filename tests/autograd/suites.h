@@ -18,6 +18,7 @@
     X(matmul)                                                                                      \
     X(index)                                                                                       \
     X(view)                                                                                        \
+    X(names)                                                                                       \
     X(copies)                                                                                      \
     X(random)                                                                                      \
     X(reduce)                                                                                      \

@@ -6,16 +6,18 @@
 /* Appends the bytes of hex digits, count times. */
 static void add_hex(char **bytes, size_t *n, const char *hex, size_t digits, size_t count)
 {
-    char *grown = realloc(*bytes, *n + digits / 2 * count + 1);
+    size_t length = digits / 2;
+    char *grown = realloc(*bytes, *n + length * count + 1);
     ck_assert_ptr_nonnull(grown);
     *bytes = grown;
-    for (size_t k = 0; k < count; k++) {
-        for (size_t i = 0; i < digits; i += 2) {
-            unsigned byte;
-            ck_assert_int_eq(sscanf(hex + i, "%2x", &byte), 1);
-            grown[(*n)++] = (char)byte;
-        }
+    for (size_t i = 0; i < length; i++) {
+        char byte[] = {hex[2 * i], hex[2 * i + 1], '\0'};
+        grown[*n + i] = (char)strtoul(byte, NULL, 16);
     }
+    for (size_t k = 1; k < count; k++) {
+        memcpy(grown + *n + k * length, grown + *n, length);
+    }
+    *n += length * count;
     grown[*n] = '\0';
 }
 

@@ -24,7 +24,6 @@ START_TEST(larger_than_any_buffer)
 }
 END_TEST
 
-/* A version 1 header of 8 sizes of up to 19 digits is the longest that heed writes. */
 START_TEST(long_headers)
 {
     HD_SCOPE;

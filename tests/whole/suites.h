@@ -12,5 +12,6 @@ Suite *suite_gpt(void);
 Suite *suite_notebook_classes(void);
 Suite *suite_null(void);
 Suite *suite_memory(void);
+Suite *suite_threads(void);
 
 #endif

@@ -1,5 +1,7 @@
 /* test_null.c - every public function, given NULL (or HD_NONE) for each of its pointers: it fails
  * and says so, once, by its name and the parameter's; a chain leaves the first error standing. */
+#include <unistd.h>
+
 #include "suites.h"
 
 /* ---------------------------------------------------------------- one call */
@@ -183,6 +185,15 @@ static void run_table(const char *error)
     hd_module *heads = hd_multi_head_attention_new(3, 4, 2, 0, 2, false);
     hd_module *block = hd_transformer_block_new(RELU, RELU, RELU, RELU, 0);
     hd_kv_cache *cache = hd_kv_cache_new(heads, 1);
+    hd_tokenizer *tokenizer = hd_tokenizer_bytes();
+    hd_tokens *tokens = hd_tokens_from(hd_arange(0, 9, 1)), *half, *rest;
+    hd_dataset *windows = hd_windows_new(tokens, 2, 2), *parts[2];
+    hd_loader *loader = hd_loader_new(windows, NULL);
+    hd_dict *made;
+    char path[] = "/tmp/heed-null-XXXXXX";
+    int descriptor = mkstemp(path);
+    hd_save_safetensors(path, dict);
+    hd_safetensors *file = hd_safetensors_open(path, NULL);
     const hd_node *node = hd_grad_node(hd_mul(p, p));
     const int64_t two[] = {1, 1}, three[] = {3};
     const hd_scalar one = hd_scalar_int(1);
@@ -192,7 +203,8 @@ static void run_table(const char *error)
     char bytes[24] = {0};
     ck_no_error();
     hd_dict_set_int(dict, "whole", 1);
-    (void)whole, (void)value, (void)number, (void)out;
+    (void)half, (void)rest, (void)parts, (void)made, (void)whole, (void)value, (void)number,
+        (void)out;
 
 #define BEFORE                                                                                     \
     if (error) {                                                                                   \
@@ -230,6 +242,13 @@ static void run_table(const char *error)
 #include "null_table.h"
     ck_assert_msg(wrong == 0, "%d of the above", wrong);
     hd_on_error(NULL, NULL);
+    close(descriptor);
+    unlink(path);
+    hd_safetensors_close(file);
+    hd_loader_free(loader);
+    hd_dataset_free(windows);
+    hd_tokens_free(tokens);
+    hd_tokenizer_free(tokenizer);
     hd_schedule_free(schedule);
     hd_optim_free(optim);
     hd_kv_cache_free(cache);
