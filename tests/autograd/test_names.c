@@ -1,5 +1,5 @@
-/* test_names.c - the grad_fn of every operation, as PyTorch names it (tests/golden/modules.txt); the
- * cases of modules are nn's. */
+/* test_names.c - the grad_fn of every operation, as PyTorch names it (tests/golden/modules.txt);
+ * the cases of modules are nn's. */
 #include "golden_reader.h"
 #include "heed/autograd.h"
 #include "suites.h"

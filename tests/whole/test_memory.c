@@ -1,5 +1,7 @@
 /* test_memory.c - memory that runs out, at every single allocation of every scenario: the call says
  * so, nothing leaks, nothing is half done, and with memory again all goes well. */
+#include <unistd.h>
+
 #include "suites.h"
 
 /* ---------------------------------------------------------------- an allocator that refuses */
@@ -364,6 +366,63 @@ static bool states(inputs *in)
     return ok;
 }
 
+static bool optimizer_states(inputs *in)
+{
+    hd_list *parameters = hd_list_of(hd_parameter(hd_clone(hd_detach(in->a)), true));
+    hd_optim *o = hd_adamw_new(parameters, NULL);
+    hd_schedule *s = hd_linear_lr_new(o, 0.5, 1, 3);
+    hd_dict *d = hd_dict_new();
+    hd_tensor *p = parameters ? hd_list_get(parameters, 0) : NULL;
+    bool ok = s && d && backward(hd_mul(p, p)) &&
+              isfinite(hd_clip_grad_norm_(parameters, 1, 2, true)) && hd_optim_step(o) &&
+              hd_schedule_step(s) && hd_optim_save(o, d, "optim") &&
+              hd_schedule_save(s, d, "schedule") && hd_optim_load(o, d, "optim") &&
+              hd_schedule_load(s, d, "schedule");
+    hd_dict_free(d);
+    hd_schedule_free(s);
+    hd_optim_free(o);
+    return ok;
+}
+
+static bool batches(inputs *in)
+{
+    (void)in;
+    hd_tokenizer *t = hd_tokenizer_bytes();
+    hd_tokens *tokens =
+        hd_tokens_from(hd_tokenizer_encode(t, "every allocation", -1, HD_SPECIAL_TEXT));
+    hd_dataset *windows = hd_windows_new(tokens, 3, 2);
+    hd_loader_options o = hd_loader_defaults();
+    o.shuffle = true;
+    o.batch_size = 2;
+    hd_loader *l = hd_loader_new(windows, &o);
+    hd_dict *d = hd_dict_new();
+    hd_tensor *x = NULL, *y = NULL;
+    bool ok = l && d && hd_loader_next(l, &x, &y) && hd_loader_save(l, d, "loader") &&
+              hd_loader_load(l, d, "loader") && hd_loader_next(l, &x, &y) &&
+              hd_tokenizer_decode(t, x, NULL);
+    hd_dict_free(d);
+    hd_loader_free(l);
+    hd_dataset_free(windows);
+    hd_tokens_free(tokens);
+    hd_tokenizer_free(t);
+    return ok;
+}
+
+static bool files(inputs *in)
+{
+    char path[] = "/tmp/heed-memory-XXXXXX";
+    int descriptor = mkstemp(path);
+    hd_dict *d = hd_dict_new(), *back = NULL;
+    bool ok = d && hd_dict_set(d, "a", hd_detach(in->a)) && hd_save_safetensors(path, d) &&
+              (back = hd_load_safetensors(path, NULL)) && hd_save_npy(path, in->index) &&
+              hd_load_npy(path);
+    hd_dict_free(back);
+    hd_dict_free(d);
+    close(descriptor);
+    unlink(path);
+    return ok;
+}
+
 static bool dictionaries(inputs *in)
 {
     hd_dict *d = hd_dict_new();
@@ -432,6 +491,9 @@ static const struct scenario {
     SCENARIO(self_attention),
     SCENARIO(packed_attention),
     SCENARIO(states),
+    SCENARIO(optimizer_states),
+    SCENARIO(batches),
+    SCENARIO(files),
     SCENARIO(dictionaries),
     SCENARIO(texts),
 };
