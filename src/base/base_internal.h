@@ -105,10 +105,18 @@ static inline void hd__count(int what, int64_t delta)
 
 /* ---------------------------------------------------------------- thread pool */
 
+/* Threads that a call may use, at least 1. */
+int hd__parallel_width(void);
+
+/* Calls f(0, arg) to f(pieces - 1, arg), each once, on the pool and the caller, begun in order;
+ * returns when all are done. In order on the caller alone when one thread is set, inside a pool
+ * worker, or when the pool is busy. A piece must not wait for another, fail, record or allocate
+ * tensors. Scratch for each thread: allocate for `pieces` before, and index by piece. */
+void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg);
+
 /* Calls f(begin, end, arg) over disjoint ranges that cover [0, n), each but the last a multiple of
- * `grain` long, on the pool and the caller; returns when all are done. Runs inline when n <= grain,
- * when one thread is set, inside a pool worker, or when the pool is busy. f must not depend on how
- * the range is cut, must not fail and must not record or allocate tensors. */
+ * `grain` long, by hd__parallel, one for each thread at most; at once f(0, n, arg) when n <= grain.
+ * f must not depend on how the range is cut. */
 void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
                       void *arg);
 

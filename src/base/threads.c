@@ -1,8 +1,7 @@
 /* threads.c - the pool that splits the work inside one call.
  *
- * A range is cut at places that only the thread count decides; workers and the caller then take
- * the pieces in order until none is left, so a worker that wakes late, or was never made, costs
- * time but nothing else. One call has the pool at a time; any other, a call from inside a piece
+ * Workers and the caller take the pieces of a job in order until none is left, so that a worker
+ * that wakes late, or was never made, costs time but nothing else. One call has the pool at a time; any other, a call from inside a piece
  * too, runs on its own thread. Everything is under one lock: pieces are long enough for that. */
 #include "base/parts.h"
 
@@ -14,8 +13,7 @@
 #include <stdlib.h>
 
 typedef struct job {
-    int64_t n, grain;
-    void (*f)(int64_t begin, int64_t end, void *arg);
+    void (*f)(int piece, void *arg);
     void *arg;
     int pieces, taken, done;
 } job;
@@ -38,16 +36,6 @@ static atomic_int threads; /* 0 until the start */
 
 /* ---------------------------------------------------------------- pieces */
 
-/* Piece i of j->pieces, in units of the grain; the first few are one unit longer. */
-static void run_piece(const job *j, int i)
-{
-    int64_t units = j->n / j->grain + (j->n % j->grain != 0);
-    int64_t each = units / j->pieces, longer = units % j->pieces;
-    int64_t first = i * each + (i < longer ? i : longer);
-    int64_t last = first + each + (i < longer);
-    j->f(first * j->grain, last == units ? j->n : last * j->grain, j->arg);
-}
-
 /* Takes pieces until none is left. Called, and returns, with the lock held. */
 static void take_pieces(void)
 {
@@ -55,7 +43,7 @@ static void take_pieces(void)
         const job j = pool.job;
         pool.job.taken++;
         pthread_mutex_unlock(&pool.lock);
-        run_piece(&j, j.taken);
+        j.f(j.taken, j.arg);
         pthread_mutex_lock(&pool.lock);
         if (++pool.job.done == pool.job.pieces)
             pthread_cond_signal(&pool.done);
@@ -87,7 +75,8 @@ static void make_workers(int wanted)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static bool run_on_pool(const job *j)
+/* False, and nothing done, if the pool is busy. */
+static bool run_on_pool(const job *j, int helpers)
 {
     pthread_mutex_lock(&pool.lock);
     if (pool.busy) {
@@ -95,10 +84,10 @@ static bool run_on_pool(const job *j)
         return false;
     }
     pool.busy = true;
-    if (pool.workers < j->pieces - 1)
-        make_workers(j->pieces - 1);
+    if (pool.workers < helpers)
+        make_workers(helpers);
     pool.job = *j;
-    for (int i = 1; i < j->pieces; i++)
+    for (int i = 0; i < helpers; i++)
         pthread_cond_signal(&pool.work);
     take_pieces();
     while (pool.job.done < pool.job.pieces)
@@ -108,6 +97,40 @@ static bool run_on_pool(const job *j)
     return true;
 }
 
+int hd__parallel_width(void)
+{
+    return hd__init() ? atomic_load_explicit(&threads, memory_order_relaxed) : 1;
+}
+
+void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
+{
+    int width = pieces > 1 ? hd__parallel_width() : 1;
+    job j = {.f = f, .arg = arg, .pieces = pieces};
+    if (width > 1 && run_on_pool(&j, (pieces < width ? pieces : width) - 1))
+        return;
+    for (int i = 0; i < pieces; i++)
+        f(i, arg);
+}
+
+/* ---------------------------------------------------------------- ranges */
+
+typedef struct range {
+    int64_t n, grain, units; /* units of the grain, the last perhaps short */
+    int pieces;
+    void (*f)(int64_t begin, int64_t end, void *arg);
+    void *arg;
+} range;
+
+/* The first few pieces are one unit longer. */
+static void run_range(int i, void *arg)
+{
+    const range *r = arg;
+    int64_t each = r->units / r->pieces, longer = r->units % r->pieces;
+    int64_t first = i * each + (i < longer ? i : longer);
+    int64_t last = first + each + (i < longer);
+    r->f(first * r->grain, last == r->units ? r->n : last * r->grain, r->arg);
+}
+
 void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
                       void *arg)
 {
@@ -115,15 +138,12 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
         return;
     if (grain < 1)
         grain = 1;
-    if (n > grain && hd__init()) {
-        int64_t units = n / grain + (n % grain != 0);
-        int count = atomic_load_explicit(&threads, memory_order_relaxed);
-        job j = {.n = n, .grain = grain, .f = f, .arg = arg};
-        j.pieces = units < count ? (int)units : count;
-        if (j.pieces > 1 && run_on_pool(&j))
-            return;
-    }
-    f(0, n, arg);
+    range r = {.n = n, .grain = grain, .units = n / grain + (n % grain != 0), .f = f, .arg = arg};
+    int width = n > grain ? hd__parallel_width() : 1;
+    r.pieces = r.units < width ? (int)r.units : width;
+    job j = {.f = run_range, .arg = &r, .pieces = r.pieces};
+    if (width == 1 || !run_on_pool(&j, r.pieces - 1))
+        f(0, n, arg);
 }
 
 /* ---------------------------------------------------------------- size, start and end */

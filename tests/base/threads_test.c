@@ -66,6 +66,32 @@ START_TEST(coverage)
 }
 END_TEST
 
+typedef struct pieces {
+    atomic_int calls[40];
+} pieces;
+
+static void see_piece(int piece, void *arg)
+{
+    atomic_fetch_add(&((pieces *)arg)->calls[piece], 1);
+}
+
+/* Every piece once, of fewer or more than there are threads; none of none. */
+START_TEST(by_piece)
+{
+    static const int counts[] = {1, 2, 4};
+    for (int t = 0; t < 3; t++) {
+        ck_assert(hd_set_num_threads(counts[t]));
+        ck_assert_int_eq(hd__parallel_width(), counts[t]);
+        for (int n = 0; n <= 40; n++) {
+            pieces p = {0};
+            hd__parallel(n, see_piece, &p);
+            for (int i = 0; i < 40; i++)
+                ck_assert_int_eq(p.calls[i], i < n);
+        }
+    }
+}
+END_TEST
+
 static void see_nested(int64_t begin, int64_t end, void *arg)
 {
     range *r = arg; /* MOST rows */
@@ -195,6 +221,7 @@ Suite *threads_suite(void)
     Suite *suite = suite_create("threads");
     TCase *tests = tcase_create("threads");
     tcase_add_test(tests, coverage);
+    tcase_add_test(tests, by_piece);
     tcase_add_test(tests, nested);
     tcase_add_test(tests, shared);
     tcase_add_test(tests, sizes_refused);
