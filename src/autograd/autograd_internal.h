@@ -41,7 +41,7 @@ typedef struct hd__out_meta { /* what the engine knows of an output, and gathers
 } hd__out_meta;
 
 struct hd_ctx {
-    atomic_int refs;
+    _Alignas(16) atomic_int refs;
     bool freed;         /* saved tensors are gone: a second backward is an error */
     bool queued;        /* the engine's: gradients are pending */
     bool requires_grad; /* leaf nodes: false after requires_grad_(x, false) */
@@ -77,7 +77,7 @@ typedef struct hd__out_extra {
 
 /* One recorded call. Unset fields are zero. */
 typedef struct hd__record_args {
-    int n_in;
+    int64_t n_in;
     hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE allowed */
     int n_saved;
     hd_tensor *const
@@ -151,16 +151,47 @@ void hd__node_release(hd__node *n); /* takes NULL; without recursion */
 static inline hd__node *hd__node_retain(hd__node *n)
 {
     if (n) {
-        atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+        hd__refs_up(&n->refs);
     }
     return n;
+}
+
+/* Output k is x, or like x. All sizes are copied, meant or not: as one block of a known size. */
+static inline void hd__describe_output(hd__node *n, int k, const hd_tensor *x)
+{
+    n->outs[k].dtype = x->dtype;
+    n->outs[k].ndim = x->ndim;
+    memcpy(n->outs[k].sizes, x->sizes, sizeof x->sizes);
+}
+
+/* Was x's base changed in place since x's node was made? (A view taken while grad mode was off
+ * stays outside the graph, whatever its base becomes.) */
+static inline bool hd__stale(const hd_tensor *x)
+{
+    return x->base && !(x->flags & HD__F_NO_GRAD_VIEW) &&
+           atomic_load_explicit(&x->view_version, memory_order_acquire) != hd__storage_version(x);
+}
+
+static inline bool hd__attached_grad(const hd_tensor *x)
+{
+    const hd__node *n = x->attachment;
+    return n && (n->op != &hd__leaf_op || n->requires_grad);
+}
+
+static inline bool hd__stale_in_graph(const hd_tensor *x)
+{
+    return hd__stale(x) && hd__attached_grad(x->base);
+}
+
+static inline bool hd__requires_grad(const hd_tensor *x)
+{
+    return hd__stale_in_graph(x) || hd__attached_grad(x);
 }
 
 /* Where x's gradient goes: a retained node, or {NULL, 0} when x requires none. *fail becomes true,
  * with an error that names who, without memory or for an output of split whose base was changed.
  * Does not look at grad mode. */
 hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail);
-bool hd__requires_grad(const hd_tensor *x);
 /* Gives a view whose base was changed in place since its new node, if it is part of the graph. */
 bool hd__refresh_view(const char *who, const hd_tensor *x);
 /* A view's node on that of its base (taken over); NULL: an error that names who. */

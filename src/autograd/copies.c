@@ -62,7 +62,7 @@ static void lay_out_as(hd_tensor *y, const hd_tensor *x)
 
 static hd_tensor *copied(const char *function, const hd_tensor *x, hd_dtype d)
 {
-    hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty_as(function, d, x);
     if (y && !hd__contig(x)) {
         lay_out_as(y, x);
     }

@@ -106,7 +106,7 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params
                          hd_tensor *x)
 {
     if (x->dtype == in && hd__contig(x) && x->numel <= DIRECT) {
-        hd_tensor *y = hd__empty(function, in, x->ndim, x->sizes);
+        hd_tensor *y = hd__empty_as(function, in, x);
         if (y) {
             const int64_t strides[] = {bytes_of(in), bytes_of(in)};
             loop((char *[]){hd__ptr(y), hd__ptr(x)}, strides, y->numel, params);
@@ -125,7 +125,7 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params
 static hd_tensor *map_direct(const char *function, hdk_loop loop, hd_dtype out, hd_tensor *a,
                              hd_tensor *b)
 {
-    hd_tensor *y = hd__empty(function, out, a->ndim, a->sizes);
+    hd_tensor *y = hd__empty_as(function, out, a);
     if (y) {
         int64_t in = bytes_of(a->dtype);
         const int64_t strides[] = {bytes_of(out), in, b->ndim ? in : 0};
@@ -162,15 +162,17 @@ hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-static hdk_loop loop_for(const char *function, int op, const char *a, const char *b, bool bools,
-                         hd_dtype *d)
+enum { NUMBER = -1 }; /* in place of the second dtype */
+
+static hdk_loop loop_for(const char *function, int op, int a, int b, hd_dtype *d)
 {
     if (op == HDK_DIV && !hd__is_float(*d)) {
         *d = HD_FLOAT32;
     }
     hdk_loop loop = hdk_binary()->of[op][*d];
-    if (!loop || (op == HDK_SUB && bools)) {
-        hd_error_set(HD_DTYPE, "%s: %s and %s: expected %s", function, a, b,
+    if (!loop || (op == HDK_SUB && (a == HD_BOOL || b == HD_BOOL))) {
+        hd_error_set(HD_DTYPE, "%s: %s and %s: expected %s", function, hd_dtype_name((hd_dtype)a),
+                     b == NUMBER ? "a number" : hd_dtype_name((hd_dtype)b),
                      op == HDK_SUB ? "no bool (hd_logical_xor, hd_logical_not)" : "numbers");
         return NULL;
     }
@@ -181,15 +183,12 @@ hdk_loop hd__arith_loop(const char *function, int op, const hd_tensor *a, const 
                         hd_dtype *d)
 {
     *d = hd__promote(a, b);
-    return loop_for(function, op, hd_dtype_name((hd_dtype)a->dtype),
-                    hd_dtype_name((hd_dtype)b->dtype), a->dtype == HD_BOOL || b->dtype == HD_BOOL,
-                    d);
+    return loop_for(function, op, a->dtype, b->dtype, d);
 }
 
 hdk_loop hd__arith_loop_scalar(const char *function, int op, const hd_tensor *x, hd_scalar s,
                                hd_dtype *d)
 {
     *d = hd__promote_scalar(x, s);
-    return loop_for(function, op, hd_dtype_name((hd_dtype)x->dtype), "a number",
-                    x->dtype == HD_BOOL, d);
+    return loop_for(function, op, x->dtype, NUMBER, d);
 }

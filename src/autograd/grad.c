@@ -29,9 +29,7 @@ static bool make_leaf(hd_tensor *x)
     if (!n) {
         return false;
     }
-    n->outs[0].dtype = x->dtype;
-    n->outs[0].ndim = x->ndim;
-    memcpy(n->outs[0].sizes, x->sizes, sizeof x->sizes[0] * x->ndim);
+    hd__describe_output(n, 0, x);
     hd__attach(x, n, 0);
     return true;
 }

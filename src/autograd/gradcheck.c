@@ -24,7 +24,7 @@ hd_gradcheck_options hd_gradcheck_defaults(void)
 /* Weights in [0.5, 1.5) that repeat nowhere soon. */
 static hd_tensor *weights_like(const hd_tensor *y)
 {
-    hd_tensor *w = hd__empty("hd_gradcheck", HD_FLOAT64, y->ndim, y->sizes);
+    hd_tensor *w = hd__empty_as("hd_gradcheck", HD_FLOAT64, y);
     for (int64_t i = 0; w && i < w->numel; i++) {
         double turn = (double)(i + 1) * 0.6180339887498949;
         ((double *)hd__ptr(w))[i] = 0.5 + turn - floor(turn);

@@ -17,10 +17,8 @@ static void nothing(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 const hd__op hd__leaf_op = {.name = "AccumulateGrad", .backward = nothing};
 
-static size_t up(size_t bytes)
-{
-    return (bytes + 15) & ~(size_t)15;
-}
+_Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__saved) == 16,
+               "what lies behind each other in a node's block is aligned");
 
 /* Later than the thread's last node and than every input's, whichever thread made that. */
 void hd__node_stamp(hd__node *n)
@@ -34,27 +32,37 @@ void hd__node_stamp(hd__node *n)
     last_seq = n->seq;
 }
 
+/* Field by field: clearing it as a block takes longer than all the rest of making a node. */
+static void blank(hd__node *n, const hd__op *op)
+{
+    atomic_init(&n->refs, 1);
+    n->freed = n->queued = n->requires_grad = n->borrows = n->saved_apart = false;
+    n->op = op;
+    n->mark = 0;
+    n->grad = NULL;
+    n->inner = n->next = NULL;
+}
+
 hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_saved, int n_out,
                        size_t params_size)
 {
-    size_t edges = up(sizeof(hd__node)), saved = edges + up((size_t)n_in * sizeof(hd__edge));
-    size_t outs = saved + up((size_t)n_saved * sizeof(hd__saved));
-    size_t params = outs + up((size_t)n_out * sizeof(hd__out_meta));
-    char *block = hd_alloc(params + params_size);
-    if (!block) {
+    size_t rows = ((size_t)n_in + (size_t)n_saved) * 16;
+    size_t outs = ((size_t)n_out * sizeof(hd__out_meta) + 15) & ~(size_t)15;
+    hd__node *n = hd_alloc(sizeof *n + rows + outs + params_size);
+    if (!n) {
         return NULL;
     }
-    hd__node *n = (hd__node *)block;
-    *n = (hd__node){.op = op,
-                    .n_in = n_in,
-                    .n_saved = n_saved,
-                    .n_out = n_out,
-                    .edges = (hd__edge *)(block + edges),
-                    .saved = (hd__saved *)(block + saved),
-                    .outs = (hd__out_meta *)(block + outs),
-                    .params = block + params};
-    atomic_init(&n->refs, 1);
-    memset(n->saved, 0, (size_t)n_saved * sizeof *n->saved);
+    blank(n, op);
+    n->n_in = n_in;
+    n->n_saved = n_saved;
+    n->n_out = n_out;
+    n->edges = (hd__edge *)(n + 1);
+    n->saved = (hd__saved *)(n->edges + n_in);
+    n->outs = (hd__out_meta *)(n->saved + n_saved);
+    n->params = (char *)n->outs + outs;
+    for (int i = 0; i < n_saved; i++) {
+        n->saved[i].t = NULL;
+    }
     for (int k = 0; k < n_out; k++) {
         n->outs[k].ndim = 0;
         n->outs[k].pending = NULL;
@@ -104,7 +112,7 @@ static void free_extra(hd__out_extra *e)
 /* Drops one holder; puts the node on the list when it was the last. */
 static void drop(hd__node *n, hd__node **list)
 {
-    if (n && atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) == 1) {
+    if (n && hd__refs_down(&n->refs)) {
         n->next = *list;
         *list = n;
     }
@@ -169,35 +177,11 @@ void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
     x->output = output;
 }
 
-/* Was x's base changed in place since x's node was made? (A view taken while grad mode was off
- * stays outside the graph, whatever its base becomes.) */
-static bool stale(const hd_tensor *x)
-{
-    return x->base && !(x->flags & HD__F_NO_GRAD_VIEW) &&
-           atomic_load_explicit(&x->view_version, memory_order_acquire) != hd__storage_version(x);
-}
-
-static bool attached_grad(const hd_tensor *x)
-{
-    const hd__node *n = x->attachment;
-    return n && (n->op != &hd__leaf_op || n->requires_grad);
-}
-
-static bool stale_in_graph(const hd_tensor *x)
-{
-    return stale(x) && attached_grad(x->base);
-}
-
-bool hd__requires_grad(const hd_tensor *x)
-{
-    return stale_in_graph(x) || attached_grad(x);
-}
-
 hd__geometry hd__geometry_of(const hd_tensor *x)
 {
     hd__geometry g = {.ndim = x->ndim, .offset = x->offset};
-    memcpy(g.sizes, x->sizes, sizeof x->sizes[0] * x->ndim);
-    memcpy(g.strides, x->strides, sizeof x->strides[0] * x->ndim);
+    memcpy(g.sizes, x->sizes, sizeof x->sizes);
+    memcpy(g.strides, x->strides, sizeof x->strides);
     return g;
 }
 
@@ -242,10 +226,10 @@ static void describe(const hd_tensor *x, char *text, size_t size)
 {
     char name[64];
     const hd__node *n = x->attachment;
-    if (stale_in_graph(x)) {
+    if (hd__stale_in_graph(x)) {
         bool lost = x->flags & HD__F_MULTI_VIEW;
         snprintf(text, size, "grad_fn=<%s>", lost ? "Invalid" : as_strided_op.name);
-    } else if (!attached_grad(x)) {
+    } else if (!hd__attached_grad(x)) {
         snprintf(text, size, "%s", "");
     } else if (n->op == &hd__leaf_op) {
         snprintf(text, size, "requires_grad=True");
@@ -274,9 +258,7 @@ hd__node *hd__view_node(const char *who, const hd_tensor *x, hd__node *base, uin
     hd__node_stamp(n);
     hd__geometry g[] = {hd__geometry_of(x->base), hd__geometry_of(x)};
     memcpy(n->params, g, sizeof g);
-    n->outs[0].dtype = x->dtype;
-    n->outs[0].ndim = x->ndim;
-    memcpy(n->outs[0].sizes, x->sizes, sizeof x->sizes[0] * x->ndim);
+    hd__describe_output(n, 0, x);
     return n;
 }
 
@@ -313,7 +295,7 @@ void hd__replace_node(hd_tensor *x, hd__node *to, uint32_t version)
 bool hd__refresh_view(const char *who, const hd_tensor *x)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    if (!stale_in_graph(x)) {
+    if (!hd__stale_in_graph(x)) {
         return true;
     }
     hd__node *base = hd__node_retain(x->base->attachment), *other;
@@ -322,8 +304,8 @@ bool hd__refresh_view(const char *who, const hd_tensor *x)
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool ok = !stale(x) || hd__retain_room(x, n);
-    if (stale(x) && ok) {
+    bool ok = !hd__stale(x) || hd__retain_room(x, n);
+    if (hd__stale(x) && ok) {
         other = hd__node_retain(x->attachment); /* released behind the lock */
         hd__replace_node((hd_tensor *)(uintptr_t)x, n, hd__storage_version(x));
     }
@@ -335,9 +317,9 @@ bool hd__refresh_view(const char *who, const hd_tensor *x)
 hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail)
 {
     hd__edge e = {NULL, 0};
-    if (!hd__refresh_view(who, x)) {
+    if (hd__stale_in_graph(x) && !hd__refresh_view(who, x)) {
         *fail = true;
-    } else if (attached_grad(x)) {
+    } else if (hd__attached_grad(x)) {
         e.node = hd__node_retain(x->attachment);
         e.output = x->output;
     }

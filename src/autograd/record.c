@@ -13,9 +13,9 @@ bool hd__wants_grad(const hd_tensor *x)
     return hd__grad_mode_on && !hd__is_none(x) && hd__requires_grad(x);
 }
 
-static bool any_wants_grad(int n, hd_tensor *const *xs)
+static bool any_wants_grad(int64_t n, hd_tensor *const *xs)
 {
-    for (int i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         if (hd__wants_grad(xs[i])) {
             return true;
         }
@@ -31,17 +31,10 @@ static bool save(hd__saved *slot, hd_tensor *t, const hd__storage *changing)
     return slot->t != NULL;
 }
 
-static void describe_output(hd__node *n, int k, const hd_tensor *y)
-{
-    n->outs[k].dtype = y->dtype;
-    n->outs[k].ndim = y->ndim;
-    memcpy(n->outs[k].sizes, y->sizes, sizeof y->sizes[0] * y->ndim);
-}
-
 /* The node of one call with its edges, not yet attached to anything. */
 static hd__node *node_for(const hd__op *op, int n_out, const hd__record_args *a)
 {
-    return hd__node_new(op, a->n_in, a->in, a->n_saved + a->save_y, n_out, a->params_size);
+    return hd__node_new(op, (int)a->n_in, a->in, a->n_saved + a->save_y, n_out, a->params_size);
 }
 
 /* Everything else that the node keeps. Takes n over on failure. */
@@ -64,7 +57,7 @@ static hd__node *complete(hd__node *n, int n_out, hd_tensor *const *ys, const hd
         memcpy(n->params, a->params, a->params_size);
     }
     for (int k = 0; k < n_out; k++) {
-        describe_output(n, k, ys[k]);
+        hd__describe_output(n, k, ys[k]);
     }
     return n;
 }
@@ -240,7 +233,7 @@ static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
     n->inner = inner;
     hd__geometry g[] = {hd__geometry_of(base), hd__geometry_of(x)};
     memcpy(n->params, g, sizeof g);
-    describe_output(n, 0, base);
+    hd__describe_output(n, 0, base);
     if (fail) {
         hd__node_release(n);
         return NULL;

@@ -206,9 +206,7 @@ static bool apply(const hd_op *op, void *user, int outputs, int n, hd_tensor *co
         needed |= node->edges[i].node != NULL;
     }
     for (int k = 0; k < outputs && ok && needed; k++) {
-        node->outs[k].dtype = y[k]->dtype;
-        node->outs[k].ndim = y[k]->ndim;
-        memcpy(node->outs[k].sizes, y[k]->sizes, sizeof y[k]->sizes[0] * y[k]->ndim);
+        hd__describe_output(node, k, y[k]);
         if (hd__is_float(y[k]->dtype)) {
             hd__attach(y[k], hd__node_retain(node), (uint32_t)k);
         }

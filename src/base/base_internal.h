@@ -8,9 +8,47 @@
 
 #include "heed/base.h"
 
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define HD__ALONE __libc_single_threaded
+#endif
+#endif
+#ifndef HD__ALONE
+#define HD__ALONE 0
+#endif
+
 /* Thread-local state is read in every call: initial-exec spares the call into the loader. */
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 #define HD__UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---------------------------------------------------------------- counts of holders */
+
+/* While the process has one thread, adding needs no bus lock. Only that thread itself can end this
+ * state, by making another, so no addition is ever half done when it ends. */
+static inline void hd__refs_up(atomic_int *refs)
+{
+    if (HD__ALONE) {
+        int now = atomic_load_explicit(refs, memory_order_relaxed);
+        atomic_store_explicit(refs, now + 1, memory_order_relaxed);
+    } else {
+        atomic_fetch_add_explicit(refs, 1, memory_order_relaxed);
+    }
+}
+
+/* Was this the last? A sole holder need not write: nobody can come to hold it from elsewhere. */
+static inline bool hd__refs_down(atomic_int *refs)
+{
+    int now = atomic_load_explicit(refs, memory_order_acquire);
+    if (now == 1) {
+        return true;
+    }
+    if (HD__ALONE) {
+        atomic_store_explicit(refs, now - 1, memory_order_relaxed);
+        return false;
+    }
+    return atomic_fetch_sub_explicit(refs, 1, memory_order_acq_rel) == 1;
+}
 
 /* ---------------------------------------------------------------- errors */
 

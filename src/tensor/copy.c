@@ -52,7 +52,7 @@ bool hd__fill(hd_tensor *x, hd_scalar value)
 
 hd_tensor *hd__clone(const hd_tensor *x)
 {
-    hd_tensor *y = hd__empty("hd_clone", (hd_dtype)x->dtype, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty_as("hd_clone", (hd_dtype)x->dtype, x);
     return y && hd__copy(y, x) ? y : NULL;
 }
 
@@ -66,7 +66,7 @@ hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
     if (x->dtype == d) {
         return x;
     }
-    hd_tensor *y = hd__empty("hd_to", d, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty_as("hd_to", d, x);
     return y && hd__copy(y, x) ? y : NULL;
 }
 

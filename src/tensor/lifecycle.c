@@ -182,8 +182,7 @@ static inline bool in_storage_block(const hd_tensor *t)
 
 static void storage_release(hd__storage *s)
 {
-    if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 &&
-        atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) {
+    if (!hd__refs_down(&s->refs)) {
         return;
     }
     if (s->release) {
@@ -210,7 +209,7 @@ static void destroy(hd_tensor *t)
 hd_tensor *hd__hold(hd_tensor *t)
 {
     if (t && !hd__is_none(t)) {
-        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+        hd__refs_up(&t->refs);
     }
     return t;
 }
@@ -220,8 +219,7 @@ void hd__drop(hd_tensor *t)
     if (!t || hd__is_none(t)) {
         return;
     }
-    if (atomic_load_explicit(&t->refs, memory_order_acquire) == 1 ||
-        atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1) {
+    if (hd__refs_down(&t->refs)) {
         destroy(t);
     }
 }
@@ -229,7 +227,7 @@ void hd__drop(hd_tensor *t)
 hd_tensor *hd_retain(hd_tensor *t)
 {
     if (t && !hd__is_none(t)) {
-        atomic_fetch_add_explicit(&t->kept, 1, memory_order_relaxed);
+        hd__refs_up(&t->kept);
     }
     return hd__hold(t);
 }
@@ -381,6 +379,21 @@ hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *
     return fresh(function, d, ndim, sizes, true);
 }
 
+hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x)
+{
+    if (!hd__contig(x)) { /* an expanded x may be larger than any memory */
+        return hd__empty(function, d, x->ndim, x->sizes);
+    }
+    size_t bytes = (size_t)(x->numel * hd_dtype_size(d));
+    hd__storage *s = ready() ? storage_new(function, bytes) : NULL;
+    if (!s) {
+        return NULL;
+    }
+    hd_tensor *y = begin(tensor_in(s), d, s);
+    set_contiguous(y, x->numel, x->ndim, x->sizes);
+    return adopt(y);
+}
+
 hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user), void *user,
                      int ndim, const int64_t *sizes)
 {
@@ -404,7 +417,7 @@ static hd_tensor *share(const hd_tensor *x)
 {
     hd_tensor *y = ready() ? hd_alloc(sizeof *y) : NULL;
     if (y) {
-        atomic_fetch_add_explicit(&x->storage->refs, 1, memory_order_relaxed);
+        hd__refs_up(&x->storage->refs);
         begin(y, (hd_dtype)x->dtype, x->storage);
     }
     return y;
@@ -435,8 +448,8 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     y->offset = x->offset;
     y->numel = x->numel;
     y->flags = x->flags & HD__F_CONTIGUOUS;
-    memcpy(y->sizes, x->sizes, (size_t)x->ndim * sizeof *x->sizes);
-    memcpy(y->strides, x->strides, (size_t)x->ndim * sizeof *x->strides);
+    memcpy(y->sizes, x->sizes, sizeof x->sizes);
+    memcpy(y->strides, x->strides, sizeof x->strides);
     return y;
 }
 

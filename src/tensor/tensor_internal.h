@@ -122,6 +122,9 @@ bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value);
 /* Fresh, contiguous, in the innermost scope, values undefined. Sizes are checked. */
 hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *sizes);
 
+/* The same in x's shape. */
+hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x);
+
 /* A tensor over x's storage with its own geometry (offset in elements), in the innermost scope; no
  * attachment, no base: plain alias. The geometry is the caller's promise. */
 hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
@@ -168,8 +171,11 @@ static inline bool hd__contig(const hd_tensor *x)
 
 static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
 {
-    return a->ndim == b->ndim &&
-           memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes) == 0;
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++) {
+        same = a->sizes[d] == b->sizes[d];
+    }
+    return same;
 }
 
 /* Row-major strides of sizes. */
