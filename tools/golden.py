@@ -15,6 +15,7 @@ import golden_format
 import golden_gpt
 import golden_grads
 import golden_init
+import golden_layout
 import golden_modules
 import golden_ops
 import golden_optim
@@ -34,6 +35,7 @@ FILES = {
         "optim": golden_optim.write,
         "steps": golden_steps.write,
         "init": golden_init.write,
+        "layout": golden_layout.write,
         "gpt": golden_gpt.native,
     },
     "mcg31": {

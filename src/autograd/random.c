@@ -2,50 +2,15 @@
  *
  * The streams are PyTorch's (base); what is decided here is the order of the draws: logical for
  * bernoulli, that of memory for multinomial's race and dropout's native stream, in a fresh tensor
- * that is laid out as the input is, dims by falling stride. */
+ * that is laid out as an elementwise op's result. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/elementwise.h"
 #include "tensor/kernels/dropout.h"
 
-/* ---------------------------------------------------------------- layout and checks */
-
-/* Fresh, dense, with x's shape and order of dims in memory; a dim of stride 0 keeps its place. */
-static hd_tensor *laid_out_as(const char *function, hd_dtype d, const hd_tensor *x)
-{
-    int order[HD_MAX_DIMS];
-    int64_t sizes[HD_MAX_DIMS];
-    if (hd__contig(x)) {
-        return hd__empty(function, d, x->ndim, x->sizes);
-    }
-    for (int i = 0; i < x->ndim; i++) {
-        int j = i;
-        for (; j > 0; j--) {
-            int64_t outer = x->strides[order[j - 1]], inner = x->strides[i];
-            if (inner <= outer || inner == 0 || outer == 0) {
-                break;
-            }
-            order[j] = order[j - 1];
-        }
-        order[j] = i;
-    }
-    for (int i = 0; i < x->ndim; i++) {
-        sizes[i] = x->sizes[order[i]];
-    }
-    hd_tensor *y = hd__empty(function, d, x->ndim, sizes);
-    if (y) {
-        int64_t strides[HD_MAX_DIMS];
-        memcpy(strides, y->strides, sizeof strides);
-        for (int i = 0; i < x->ndim; i++) {
-            y->sizes[order[i]] = sizes[i];
-            y->strides[order[i]] = strides[i];
-        }
-        hd__geometry_changed(y);
-    }
-    return y;
-}
+/* ---------------------------------------------------------------- checks */
 
 static bool probability(const char *function, double p)
 {
@@ -145,7 +110,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 static hd_tensor *apply(const char *function, hd_tensor *x, hd_tensor *mask, double keep)
 {
-    hd_tensor *y = laid_out_as(function, (hd_dtype)x->dtype, x);
+    hd_tensor *y = hd__elementwise_out(function, (hd_dtype)x->dtype, 1, &x);
     if (y) {
         hd_tensor *operands[] = {y, x, mask};
         hd__map(hdk_dropout()->apply[x->dtype], &keep, 3, operands);
@@ -163,11 +128,11 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op dropout_op = {.name = "MulBackward0", .backward = dropout_backward};
 
 /* The native stream draws in x's memory order, the other in logical order. */
-static hd_tensor *draw_mask(const hd_tensor *x, double keep)
+static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
     bool native = hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE;
-    hd_tensor *mask = native ? laid_out_as("hd_dropout", HD_BOOL, x)
+    hd_tensor *mask = native ? hd__elementwise_out("hd_dropout", HD_BOOL, 1, &x)
                              : hd__empty("hd_dropout", HD_BOOL, x->ndim, x->sizes);
     if (mask) {
         hd__gen_lock(g);
@@ -296,7 +261,8 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;
-    hd_tensor *indices = NULL, *q = laid_out_as("hd_multinomial", (hd_dtype)p->dtype, p);
+    hd_tensor *indices = NULL,
+              *q = hd__elementwise_out("hd_multinomial", (hd_dtype)p->dtype, 1, &p);
     if (!q || !hd__exponential_fill(q, 1)) {
         return NULL;
     }

@@ -17,6 +17,7 @@
     X(gradcheck)                                                                                   \
     X(matmul)                                                                                      \
     X(index)                                                                                       \
+    X(layout)                                                                                      \
     X(view)                                                                                        \
     X(names)                                                                                       \
     X(copies)                                                                                      \

@@ -1,0 +1,77 @@
+/* test_layout.c - where results of elementwise ops lie in memory, and the order in which the native
+ * dropout draws: as in PyTorch (tests/golden/layout.txt). */
+#include "../golden_reader.h"
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+
+/* 1, 2, ... in memory, dims permuted, then expanded to the case's sizes */
+static hd_tensor *operand(const golden_case *c, const char *name)
+{
+    const golden_record *sizes = golden_get(c, "sizes"), *memory = golden_get(c, "%s.memory", name);
+    const golden_record *permute = golden_get(c, "%s.permute", name);
+    int64_t n = 1;
+    for (int64_t d = 0; d < memory->numel; d++) {
+        n *= memory->i[d];
+    }
+    hd_tensor *x = hd_arange_as(HD_FLOAT32, 1, n + 1, 1);
+    x = hd_permute_n(hd_view_n(x, (int)memory->numel, memory->i), (int)permute->numel, permute->i);
+    return hd_expand_n(x, (int)sizes->numel, sizes->i);
+}
+
+static void ck_strides(const golden_case *c, const char *name, const hd_tensor *y)
+{
+    const golden_record *want = golden_get(c, "%s.strides", name);
+    ck_assert_msg(y != NULL, "%s: %s", c->name, hd_error_message());
+    for (int d = 0; d < hd_ndim(y); d++) {
+        ck_assert_msg(hd_size(y, d) == 1 || hd_stride(y, d) == want->i[d],
+                      "%s: %s: stride %lld of dim %d, expected %lld", c->name, name,
+                      (long long)hd_stride(y, d), d, (long long)want->i[d]);
+    }
+}
+
+static void ck_values(const golden_case *c, const char *name, const hd_tensor *y)
+{
+    const golden_record *want = golden_get(c, "%s", name);
+    for (int64_t i = 0; i < want->numel; i++) {
+        ck_assert_msg(element_at(y, i) == want->d[i], "%s: %s: element %lld is %g, expected %g",
+                      c->name, name, (long long)i, element_at(y, i), want->d[i]);
+    }
+}
+
+static void run(const golden_case *c, int64_t seed)
+{
+    HD_SCOPE;
+    hd_tensor *a = operand(c, "a"), *b = operand(c, "b"), *sum = hd_add(a, b);
+    ck_strides(c, "exp", hd_exp(a));
+    ck_strides(c, "add", sum);
+    ck_strides(c, "gt", hd_gt(b, a));
+    ck_strides(c, "where", hd_where(hd_gt(a, b), b, a));
+    hd_manual_seed(seed);
+    ck_values(c, "dropout", hd_dropout(a, 0.5, true));
+    ck_values(c, "dropout_add", hd_dropout(sum, 0.5, true));
+}
+
+START_TEST(as_pytorchs)
+{
+    golden_file *f = golden_read(GOLDEN_DIR "/layout.txt");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(f->count, 120);
+    hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_NATIVE);
+    for (int k = 0; k < f->count; k++) {
+        run(&f->cases[k], k);
+    }
+    hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_MCG31);
+    golden_free(f);
+    ck_no_error();
+}
+END_TEST
+
+Suite *suite_layout(void)
+{
+    Suite *s = suite_create("layout");
+    TCase *t = tcase_create("layout");
+    tcase_add_test(t, as_pytorchs);
+    suite_add_tcase(s, t);
+    return s;
+}
