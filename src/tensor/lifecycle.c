@@ -394,6 +394,11 @@ hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x)
     return adopt(y);
 }
 
+static void leave(void *data, void *user)
+{
+    (void)data, (void)user;
+}
+
 hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user), void *user,
                      int ndim, const int64_t *sizes)
 {
@@ -407,7 +412,7 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
     hd_tensor *t = fresh("hd_wrap", d, ndim, sizes, false);
     if (t) {
         t->storage->data = data;
-        t->storage->release = release;
+        t->storage->release = release ? release : leave;
         t->storage->user = user;
     }
     return t;

@@ -17,7 +17,7 @@ typedef struct hd__storage {
     atomic_uint version; /* in-place changes so far */
     void *data;          /* behind this header, or the caller's (hd_wrap) */
     size_t nbytes;
-    void (*release)(void *data, void *user); /* wrapped memory only */
+    void (*release)(void *data, void *user); /* not NULL: the memory is the caller's */
     void *user;
 } hd__storage;
 

@@ -118,6 +118,20 @@ START_TEST(twice_needs_retain_graph)
 }
 END_TEST
 
+/* Nothing was saved, so nothing was freed: as in PyTorch, it may be walked again. */
+START_TEST(twice_through_what_saves_nothing)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2), *b = hd_clone(a);
+    hd_add_(b, vec(HD_FLOAT32, 3, 4));
+    hd_tensor *y = hd_sum(b);
+    ck_assert(hd_backward(y));
+    ck_assert(hd_backward(y));
+    ck_elements(hd_grad(a), 2, 2);
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(no_grad_and_detach_cut)
 {
     HD_SCOPE;
@@ -408,6 +422,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, broadcast_is_summed_and_dtype_is_the_leafs);
     tcase_add_test(t, needs_one_element_or_a_gradient);
     tcase_add_test(t, twice_needs_retain_graph);
+    tcase_add_test(t, twice_through_what_saves_nothing);
     tcase_add_test(t, no_grad_and_detach_cut);
     tcase_add_test(t, non_leaves_keep_grad_when_asked);
     tcase_add_test(t, requires_grad_only_for_float_leaves);

@@ -94,6 +94,9 @@ START_TEST(views_of_one_memory)
     x = square();
     hd_add_(x, hd_slice(x, 1, 0, 1)); /* b is read as it was */
     ck_elements(x, 0, 1, 2, 6, 7, 8, 12, 13, 14);
+    x = vec(HD_FLOAT32, 1, 2, 3, 4, 5, 6, 7, 8); /* interleaved, and an element of b before x's */
+    hd_add_(hd_slice_step(x, 0, 2, 8, 2), hd_slice_step(x, 0, 0, 6, 2));
+    ck_elements(x, 1, 2, 4, 4, 8, 6, 12, 8);
     x = square();
     ck_assert_ptr_eq(hd_copy_(x, x), x);
     ck_elements(hd_mul_(x, x), 0, 1, 4, 9, 16, 25, 36, 49, 64);

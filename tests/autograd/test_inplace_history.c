@@ -84,6 +84,10 @@ START_TEST(views_that_are_not_written)
     ck_assert_ptr_null(hd_mul_scalar_(quiet, 2));
     ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is a view taken while grad mode was off: clone it "
                       "first");
+    hd_tensor *part_of_it = hd_slice(quiet, 0, 0, 1);
+    ck_assert_ptr_null(hd_mul_scalar_(part_of_it, 2));
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view taken while grad mode was off: clone it "
+                      "first");
     hd_tensor *wide = hd_expand(hd_zeros(HD_FLOAT32, 1), 3);
     ck_assert_ptr_null(hd_add_scalar_(wide, 1));
     ck_error(HD_STATE, "hd_add_scalar_: x of (3,) is expanded: several elements share memory; "
@@ -156,6 +160,19 @@ START_TEST(retain_grad_follows)
     ck_assert(hd_backward(hd_mul(b, b))); /* of the new value, 30: 60 */
     ck_elements(hd_grad(b), 60);
     ck_elements(hd_grad(a), 900);
+}
+END_TEST
+
+START_TEST(a_retained_grad_stays)
+{
+    HD_SCOPE;
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 2)), *b = hd_retain_grad(hd_mul_scalar(a, 3));
+    ck_assert(hd_backward_with(hd_mul_scalar(b, 7), HD_NONE, true));
+    hd_mul_scalar_(b, 5);
+    ck_elements(hd_grad(b), 7);
+    ck_assert(hd_backward(hd_mul_scalar(b, 2)));
+    ck_elements(hd_grad(b), 9);
+    ck_elements(hd_grad(a), 21 + 30);
 }
 END_TEST
 
@@ -308,6 +325,7 @@ Suite *suite_inplace_history(void)
     tcase_add_test(t, other_views_follow_the_base);
     tcase_add_test(t, a_view_of_a_transposed_base);
     tcase_add_test(t, retain_grad_follows);
+    tcase_add_test(t, a_retained_grad_stays);
     tcase_add_test(t, retain_grad_follows_a_view_of_a_changed_base);
     tcase_add_test(t, a_base_with_gaps);
     tcase_add_test(t, an_expanded_view_of_a_changed_base);

@@ -197,6 +197,51 @@ START_TEST(inputs_given_back_stay_as_they_are)
 }
 END_TEST
 
+/* y = x; dx lies in the caller's memory */
+static float own_memory[2];
+
+static bool wrapping_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    (void)ctx;
+    y[0] = hd_clone(x[0]);
+    return true;
+}
+
+static void pass_over(void *data, void *user)
+{
+    (void)data, (void)user;
+}
+
+static void wrapping_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    gx[0] = hd_wrap(HD_FLOAT32, own_memory, hd_ctx_user(ctx) ? pass_over : NULL, NULL, 2);
+    hd_copy_to(gy[0], own_memory, sizeof own_memory);
+}
+
+static const hd_op wrapping_op = {sizeof(hd_op), "Wrapping", wrapping_forward, wrapping_backward,
+                                  NULL};
+
+/* The engine adds to no memory of the caller's, and keeps none as a .grad. */
+START_TEST(gradients_in_the_callers_memory)
+{
+    for (int releases = 0; releases < 2; releases++) {
+        HD_SCOPE;
+        hd_tensor *a = hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true);
+        void *user = releases ? own_memory : NULL;
+        hd_tensor *plain = hd_mul_scalar(a, 10), *own = hd_apply(&wrapping_op, user, a);
+        ck_assert(hd_backward(hd_sum(hd_add(plain, own)))); /* own's comes first, then plain's */
+        ck_assert(own_memory[0] == 1 && own_memory[1] == 1);
+        ck_elements(hd_grad(a), 11, 11);
+        hd_set_grad(a, HD_NONE);
+        own = hd_apply(&wrapping_op, user, a);
+        ck_assert(hd_backward(hd_sum(own)));
+        own_memory[0] = 7;
+        ck_elements(hd_grad(a), 1, 1);
+        ck_no_error();
+    }
+}
+END_TEST
+
 /* y = x^2 with a backward that forgets the 2 */
 static bool square_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
 {
@@ -241,6 +286,7 @@ Suite *suite_user_op(void)
     tcase_add_test(t, failures);
     tcase_add_test(t, saved_tensors_are_version_checked);
     tcase_add_test(t, inputs_given_back_stay_as_they_are);
+    tcase_add_test(t, gradients_in_the_callers_memory);
     tcase_add_test(t, gradcheck_sees_a_wrong_backward);
     suite_add_tcase(s, t);
     return s;
