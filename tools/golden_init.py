@@ -71,6 +71,8 @@ def write(w):
             add(w, "orthogonal_", dict(), name, sizes)
             add(w, "orthogonal_", dict(gain=math.sqrt(2)), name, sizes)
         add(w, "orthogonal_", dict(), name, (4, 5), "transpose 0 1")
+    for name in ("f32", "f64"):
+        add(w, "orthogonal_", dict(), name, (4, 4))
     for nonlinearity in GAINS:
         w.case("gain_" + nonlinearity)
         w.text("nonlinearity", nonlinearity)

@@ -287,11 +287,11 @@ hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
     int64_t rows = hd_size(x, 0), cols = hd_numel(x) / rows;
     hd_tensor *a = hd_normal_(hd_empty(hd_dtype_of(x), rows, cols), 0, 1);
     a = hd_to(a, HD_FLOAT64);
-    a = rows > cols ? hd_contiguous(hd_t(a)) : a; /* (n, m), n <= m */
+    a = rows >= cols ? hd_contiguous(hd_t(a)) : a; /* (n, m), n <= m */
     if (!a || !orthonormal_rows(a)) {
         return NULL;
     }
-    a = hd_to(rows > cols ? hd_t(a) : a, hd_dtype_of(x));
+    a = hd_to(rows >= cols ? hd_t(a) : a, hd_dtype_of(x));
     a = hd_reshape_n(a, hd_ndim(x), hd_sizes(x));
     return hd_mul_scalar_(hd_copy_(x, a), gain);
 }

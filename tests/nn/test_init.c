@@ -117,7 +117,7 @@ START_TEST(golden_inits)
             golden_double(c, "gain", NAN));
         gains++;
     }
-    ck_assert_int_eq(fills, 374);
+    ck_assert_int_eq(fills, 376);
     ck_assert_int_eq(gains, 10);
     golden_free(f);
 }
