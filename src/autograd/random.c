@@ -17,7 +17,7 @@ static bool probability(const char *function, double p)
     if (p >= 0 && p <= 1) {
         return true;
     }
-    hd_error_set(HD_VALUE, "%s: p %s: expected 0 to 1", function, hd_float_repr(p));
+    hd_error_set(HD_VALUE, "%s: p %s: expected 0 to 1", function, HD__FLOAT(p));
     return false;
 }
 
@@ -55,7 +55,7 @@ static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(
     hd_tensor *flat = hd__contiguous(p);
     int64_t at = flat ? find(flat, bad, &value) : -1;
     if (at >= 0) {
-        return hd_error_set(HD_VALUE, "%s: %s at %s: expected %s", function, hd_float_repr(value),
+        return hd_error_set(HD_VALUE, "%s: %s at %s: expected %s", function, HD__FLOAT(value),
                             position(flat, at, (char[HD__SHAPE_TEXT]){0}), expected);
     }
     return flat;
@@ -329,7 +329,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
         return hd_error_set(HD_VALUE,
                             "hd_uniform_: [%s, %s) in %s: expected finite bounds, the "
                             "first no greater, and a finite difference",
-                            hd_float_repr(a), hd_float_repr(b), hd_dtype_name((hd_dtype)x->dtype));
+                            HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name((hd_dtype)x->dtype));
     }
     bool ok = recorded("hd_uniform_", &uniform_op, x) && hd__uniform_fill(x, a, b);
     return ok ? x : NULL;
@@ -341,7 +341,7 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
         return NULL;
     }
     if (!(std >= 0)) {
-        return hd_error_set(HD_VALUE, "hd_normal_: std %s: expected 0 or more", hd_float_repr(std));
+        return hd_error_set(HD_VALUE, "hd_normal_: std %s: expected 0 or more", HD__FLOAT(std));
     }
     bool ok = recorded("hd_normal_", &normal_op, x) && hd__normal_fill(x, mean, std);
     return ok ? x : NULL;
@@ -367,7 +367,7 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
     }
     if (!(lambda > 0)) {
         return hd_error_set(HD_VALUE, "hd_exponential_: lambda %s: expected more than 0",
-                            hd_float_repr(lambda));
+                            HD__FLOAT(lambda));
     }
     bool ok = recorded("hd_exponential_", &exponential_op, x) && hd__exponential_fill(x, lambda);
     return ok ? x : NULL;

@@ -94,6 +94,22 @@ enum { HD__SHAPE_TEXT = 192 };
 const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT]);
 #define HD__SIZES(n, s) hd__sizes_text((n), (s), (char[HD__SHAPE_TEXT]){0})
 
+enum {
+    HD__PRECISION_MAX = 1000,
+    HD__NUMBER_TEXT =
+        HD__PRECISION_MAX + 400, /* the longest double has 309 digits before the point */
+    HD__FLOAT_TEXT = 56
+};
+
+/* v as %.{precision}f or %.{precision}e ends in `form`, whatever the locale; `nan` has no sign.
+ * Returns the length. */
+int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision);
+
+/* Python's repr of a float, as hd_float_repr: needs no memory. Returns text.
+ * In a message: hd_error_set(HD_VALUE, "hd_dropout: p %s: ...", HD__FLOAT(p)) */
+const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
+#define HD__FLOAT(v) hd__float_text((v), (char[HD__FLOAT_TEXT]){0})
+
 /* ---------------------------------------------------------------- start and end */
 
 /* Chooses the CPU level once. False with the error set when HEED_CPU is wrong. */

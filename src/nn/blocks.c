@@ -26,8 +26,8 @@ hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
     if (!self) {
         return NULL;
     }
-    hd_module *layers = hd_sequential_n(0, NULL);
-    hd_register_module(self, "layers", &((feed_forward *)self)->layers, layers);
+    hd_register_module(self, "layers", &((feed_forward *)self)->layers, hd_sequential_n(0, NULL));
+    hd_module *layers = ((feed_forward *)self)->layers; /* NULL: not registered, and freed */
     bool ok = layers && hd_module_list_append(layers, hd_linear_new(emb_dim, hidden_dim, true)) &&
               hd_module_list_append(layers, hd_gelu_new("tanh")) &&
               hd_module_list_append(layers, hd_linear_new(hidden_dim, emb_dim, true));
@@ -61,10 +61,15 @@ static hd_tensor *transformer_block_forward(hd_module *self, hd_tensor *x)
 static const hd_module_type transformer_block_type =
     HD_MODULE_TYPE(transformer_block, "TransformerBlock", transformer_block_forward);
 
+/* Each once, though it may have been given twice. */
 static void free_all(int n, hd_module *const *parts)
 {
     for (int i = 0; i < n; i++) {
-        if (parts[i] && !parts[i]->priv->parent) {
+        bool again = false;
+        for (int j = 0; j < i; j++) {
+            again |= parts[j] == parts[i];
+        }
+        if (parts[i] && !again && !parts[i]->priv->parent) {
             hd_module_free(parts[i]);
         }
     }

@@ -92,8 +92,7 @@ static hd_tensor *dropout_forward(hd_module *self, hd_tensor *x)
 static void dropout_extra(const hd_module *self, char *text, size_t n)
 {
     const dropout *m = (const dropout *)self;
-    const char *p = hd_float_repr(m->p);
-    snprintf(text, n, "p=%s, inplace=%s", p ? p : "?", truth(m->inplace));
+    snprintf(text, n, "p=%s, inplace=%s", HD__FLOAT(m->p), truth(m->inplace));
 }
 
 static const hd_module_type dropout_type =
@@ -190,10 +189,9 @@ static hd_tensor *layer_norm_forward(hd_module *self, hd_tensor *x)
 static void layer_norm_extra(const hd_module *self, char *text, size_t n)
 {
     const layer_norm *m = (const layer_norm *)self;
-    const char *eps = hd_float_repr(m->eps);
     snprintf(text, n, "%s, eps=%s, elementwise_affine=%s, bias=%s",
-             HD__SIZES(m->ndim, m->normalized_shape), eps ? eps : "?", truth(m->elementwise_affine),
-             truth(m->bias != HD_NONE));
+             HD__SIZES(m->ndim, m->normalized_shape), HD__FLOAT(m->eps),
+             truth(m->elementwise_affine), truth(m->bias != HD_NONE));
 }
 
 static const hd_module_type layer_norm_type =

@@ -148,8 +148,8 @@ static bool double_equal(const char *function, const hd_dict *d, const char *key
         return false;
     }
     if (v != want) {
-        hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, hd_float_repr(v),
-                     hd_float_repr(want));
+        hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, HD__FLOAT(v),
+                     HD__FLOAT(want));
     }
     return v == want;
 }

@@ -113,7 +113,7 @@ static bool read_base(const hd_dict *d, const char *key, double *lr)
     }
     if (!(*lr >= 0)) {
         hd_error_set(HD_VALUE, "hd_schedule_load: '%s' is %s: expected 0 or more", key,
-                     hd_float_repr(*lr));
+                     HD__FLOAT(*lr));
         return false;
     }
     return true;

@@ -195,7 +195,7 @@ static bool cycle_step_ok(const char *function, const hd__schedule_options *o, i
         hd_error_set(HD_VALUE,
                      "%s: pct_start %s of total_steps %" PRId64
                      ": a phase begins and ends at step %g",
-                     function, hd_float_repr(c->pct_start), c->total_steps, p.end);
+                     function, HD__FLOAT(c->pct_start), c->total_steps, p.end);
         return false;
     }
     return true;

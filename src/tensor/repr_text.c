@@ -1,15 +1,5 @@
-/* repr_text.c - text in a scope, and numbers as text that never follow the locale.
- *
- * printf writes the locale's decimal point, which may be several bytes long; it is whatever stands
- * between digits, so it is found without asking the locale, which another thread might be changing.
- * What goes to strtod is an integer with an exponent and has no point. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-
+/* repr_text.c - text in a scope. */
 #include "tensor/repr.h"
-
-/* ---------------------------------------------------------------- text */
 
 const char *hd__text_give(const char *function, hd__text *t)
 {
@@ -24,95 +14,9 @@ const char *hd__text_give(const char *function, hd__text *t)
     return s;
 }
 
-/* ---------------------------------------------------------------- numbers */
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static void plain_point(char *text)
-{
-    char *point = text + (*text == '-');
-    while (is_digit(*point)) {
-        point++;
-    }
-    char *after = point;
-    while (*after && *after != 'e' && !is_digit(*after)) {
-        after++;
-    }
-    if (after > point) {
-        *point = '.';
-        memmove(point + 1, after, strlen(after) + 1);
-    }
-}
-
-int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision)
-{
-    if (!isfinite(v)) {
-        return snprintf(text, HD__NUMBER_TEXT, "%s", isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
-    }
-    snprintf(text, HD__NUMBER_TEXT, form == 'e' ? "%.*e" : "%.*f", precision, v);
-    plain_point(text);
-    return (int)strlen(text);
-}
-
-/* The shortest decimal that reads back as v > 0: its digits without trailing zeros; returns the
- * power of ten of the first. Rounding to the nearest of n digits is not enough: below a power of
- * two the doubles lie closer, and the next one up may be the only one that reads back. */
-static int shortest(double v, char digits[24])
-{
-    char text[HD__NUMBER_TEXT], attempt[40];
-    for (int n = 0; n <= 16; n++) {
-        hd__number_text(text, v, 'e', n);
-        int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10) - n;
-        uint64_t whole = (uint64_t)(text[0] - '0');
-        for (int i = 0; i < n; i++) {
-            whole = 10 * whole + (uint64_t)(text[2 + i] - '0');
-        }
-        for (int up = 0; up <= 1; up++) {
-            snprintf(attempt, sizeof attempt, "%" PRIu64 "e%d", whole + (uint64_t)up, exponent);
-            if (strtod(attempt, NULL) == v || (n == 16 && up == 0)) {
-                int len = snprintf(digits, 24, "%" PRIu64, whole + (uint64_t)up);
-                int first = exponent + len - 1;
-                while (len > 1 && digits[len - 1] == '0') {
-                    digits[--len] = '\0';
-                }
-                return first;
-            }
-        }
-    }
-    return 0;
-}
-
-static void positive_text(double v, char text[48])
-{
-    char digits[24];
-    int first = shortest(v, digits), len = (int)strlen(digits);
-    if (first < -4 || first >= 16) {
-        snprintf(text, 48, "%c%s%se%c%02d", digits[0], len > 1 ? "." : "", digits + 1,
-                 first < 0 ? '-' : '+', abs(first));
-    } else if (first < 0) {
-        snprintf(text, 48, "0.%.*s%s", -first - 1, "000", digits);
-    } else if (len <= first + 1) {
-        snprintf(text, 48, "%s%.*s.0", digits, first + 1 - len, "000000000000000");
-    } else {
-        snprintf(text, 48, "%.*s.%s", first + 1, digits, digits + first + 1);
-    }
-}
-
 const char *hd_float_repr(double v)
 {
     hd__text t = {0};
-    char text[HD__NUMBER_TEXT];
-    if (!isfinite(v)) {
-        hd__number_text(text, v, 'f', 0);
-    } else if (v == 0) {
-        snprintf(text, sizeof text, signbit(v) ? "-0.0" : "0.0");
-    } else {
-        text[0] = '-';
-        positive_text(fabs(v), text + (v < 0));
-    }
-    hd__text_puts(&t, text);
+    hd__text_puts(&t, hd__float_text(v, (char[HD__FLOAT_TEXT]){0}));
     return hd__text_give("hd_float_repr", &t);
 }

@@ -115,6 +115,13 @@ START_TEST(what_a_block_cannot_be)
     ck_assert_ptr_null(
         hd_transformer_block_new(hd_relu_new(false), NULL, NULL, hd_relu_new(false), 0));
     ck_error(HD_NULL_ARG, "hd_transformer_block_new: ff is NULL");
+    hd_module *twice = hd_relu_new(false); /* is freed once */
+    ck_assert_ptr_null(hd_transformer_block_new(twice, twice, NULL, twice, 0));
+    ck_error(HD_NULL_ARG, "hd_transformer_block_new: norm1 is NULL");
+    twice = hd_relu_new(false);
+    ck_assert_ptr_null(
+        hd_transformer_block_new(twice, twice, hd_relu_new(false), hd_relu_new(false), 0));
+    ck_error(HD_STATE, "hd_register_module: ReLU has a parent already, a TransformerBlock");
     ck_assert_ptr_null(hd_feed_forward_new(-1, 2));
     ck_error(HD_VALUE, "hd_feed_forward_new: emb_dim -1: expected 0 or more");
 }
@@ -302,6 +309,25 @@ START_TEST(a_cache_cut_back)
 }
 END_TEST
 
+/* What fails behind the attention takes the tokens out of the cache again. */
+START_TEST(a_block_that_fails_forgets_its_tokens)
+{
+    HD_SCOPE;
+    hd_module *att = hd_multi_head_attention_new(EMB, EMB, CONTEXT, 0, HEADS, false);
+    hd_module *m = hd_transformer_block_new(att, hd_feed_forward_new(EMB + 1, 4),
+                                            hd_layer_norm_new(EMB), hd_layer_norm_new(EMB), 0);
+    hd_kv_cache *c = hd_kv_cache_new(att, 1);
+    hd_tensor *x = hd_randn(HD_FLOAT32, 1, 2, EMB);
+    ck_assert_ptr_nonnull(hd_multi_head_attention_cached(att, x, c));
+    ck_assert_ptr_null(hd_transformer_block_cached(m, x, c));
+    ck_assert_int_eq(hd_error_code(), HD_SHAPE);
+    hd_error_clear();
+    ck_assert_int_eq(hd_kv_cache_len(c), 2);
+    hd_kv_cache_free(c);
+    hd_module_free(m);
+}
+END_TEST
+
 START_TEST(what_a_cache_refuses)
 {
     HD_SCOPE;
@@ -364,6 +390,7 @@ Suite *suite_blocks(void)
         attention_in_pieces,
         a_block_in_pieces,
         a_cache_cut_back,
+        a_block_that_fails_forgets_its_tokens,
         what_a_cache_refuses,
     };
     return SUITE("blocks", tests);

@@ -53,6 +53,19 @@ static hd_tensor *covers_for_left(hd_module *self, hd_tensor *x)
     return y;
 }
 
+static hd_tensor *ignores_left(hd_module *self, hd_tensor *x)
+{
+    calls_left(self, x);
+    return hd_mul_scalar(x, 2);
+}
+
+static hd_tensor *fails_then_begins_only(hd_module *self, hd_tensor *x)
+{
+    failing_call(x);
+    hd_forward_begin(((probe *)self)->left);
+    return x;
+}
+
 static hd_tensor *gives_null(hd_module *self, hd_tensor *x)
 {
     (void)self;
@@ -170,6 +183,10 @@ START_TEST(failures_of_modules_in_modules)
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_SHAPE, message);
 
+    with(m, ignores_left);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_SHAPE, message);
+
     with(m, covers_for_left);
     ck_elements(hd_forward(&m->base, x), 3, 3);
     ck_no_error();
@@ -260,6 +277,7 @@ END_TEST
 START_TEST(begin_without_end)
 {
     HD_SCOPE;
+    const char *message = bad_mask();
     probe *m = probe_new(), *left = probe_new();
     hd_register_module(&m->base, "left", &m->left, &left->base);
     with(m, begins_only);
@@ -268,6 +286,9 @@ START_TEST(begin_without_end)
     hd_error_clear();
     hd_forward(&m->base, x); /* what it gives is in a scope that is gone */
     hd_error_clear();
+    with(m, fails_then_begins_only);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_SHAPE, message);
     with(m, ends_itself);
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_STATE, "hd_forward_end: Probe: its hd_forward_begin is not the last");

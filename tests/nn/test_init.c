@@ -137,6 +137,15 @@ START_TEST(rows_or_columns_are_orthonormal)
 }
 END_TEST
 
+/* One pass of Gram and Schmidt's leaves 1e-12 here. */
+START_TEST(orthonormal_to_the_last_bits)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_init_orthogonal_(hd_empty(HD_FLOAT64, 150, 150), 1);
+    ck_assert(hd_allclose(hd_matmul(hd_t(x), x), hd_eye(HD_FLOAT64, 150, 150), 0, 1e-14, false));
+}
+END_TEST
+
 START_TEST(without_elements)
 {
     HD_SCOPE;
@@ -196,6 +205,7 @@ Suite *suite_init(void)
     const TTest *const tests[] = {
         golden_inits,
         rows_or_columns_are_orthonormal,
+        orthonormal_to_the_last_bits,
         without_elements,
         what_is_refused,
     };

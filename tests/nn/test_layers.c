@@ -150,6 +150,14 @@ START_TEST(dropout_in_place)
     ck_assert_ptr_eq(hd_forward(m, x), x);
     ck_assert(same_bits(x, want));
 
+    hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_NATIVE);
+    hd_tensor *turned = hd_t(hd_rand(HD_FLOAT32, 5, 7)); /* this stream draws in its order */
+    hd_manual_seed(3);
+    want = hd_dropout(turned, 0.25, true);
+    hd_manual_seed(3);
+    ck_assert(same_bits(hd_forward(m, turned), want));
+    hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_MCG31);
+
     hd_tensor *y = hd_mul_scalar(leaf, 3);
     ck_assert_str_eq(hd_grad_fn(hd_forward(m, y)), "MulBackward0");
     ck_assert(hd_backward(hd_sum(y)));

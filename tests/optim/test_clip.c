@@ -41,6 +41,11 @@ START_TEST(numbers_that_are_not_finite)
         ck_error(HD_VALUE,
                  "hd_clip_grad_norm_: the norm of the gradients is nan: expected a finite number");
     }
+    hd_tensor *r = with_grad(vec(HD_FLOAT32, 3)), *nothing = with_grad(hd_zeros(HD_FLOAT32, 0));
+    ck_assert(isnan(hd_clip_grad_norm_(hd_list_of(p, r), 1, 2, false)));
+    ck_elements(hd_grad(r), NAN); /* as in PyTorch: nothing is left that looks right */
+    ck_assert(hd_set_grad(r, vec(HD_FLOAT32, 3)));
+    ck_assert_double_eq(hd_clip_grad_norm_(hd_list_of(nothing, r), 9, -INFINITY, true), 3);
     hd_tensor *nan = with_grad(vec(HD_FLOAT32, NAN, -9, 9, 1));
     ck_assert(hd_clip_grad_value_(hd_list_of(nan), 2));
     ck_elements(hd_grad(nan), NAN, -2, 2, 1);

@@ -119,6 +119,35 @@ START_TEST(a_constant_one_leaves_the_lr)
 }
 END_TEST
 
+/* The ends of the ranges are in them: no lr at first, in the end, no rise at all. */
+START_TEST(ends_of_ranges)
+{
+    HD_SCOPE;
+    hd_optim *o = sgd(parameter(1), 0.5);
+    hd_schedule *s = hd_constant_lr_new(o, 0, 1);
+    ck_assert_double_eq(hd_optim_lr(o), 0);
+    ck_assert(hd_schedule_step(s));
+    ck_assert_double_eq(hd_optim_lr(o), 0.5); /* PyTorch's divides by the 0 here */
+    hd_schedule_free(s);
+    s = hd_linear_lr_new(o, 1, 0, 2);
+    ck_assert(hd_schedule_step(s));
+    ck_assert_double_eq(hd_optim_lr(o), 0.25);
+    ck_assert(hd_schedule_step(s));
+    ck_assert_double_eq(hd_optim_lr(o), 0);
+    hd_schedule_free(s);
+    ck_assert(hd_optim_set_lr(o, 0.5));
+    hd_one_cycle_options c = hd_one_cycle_defaults();
+    c.total_steps = 4;
+    c.pct_start = 0;
+    c.anneal = HD_ANNEAL_LINEAR;
+    c.final_div_factor = 1e300;
+    s = hd_one_cycle_new(o, &c);
+    ck_assert_double_eq_tol(hd_optim_lr(o), 0.375, 1e-15); /* PyTorch's falls from step -1 on */
+    hd_schedule_free(s);
+    hd_optim_free(o);
+}
+END_TEST
+
 START_TEST(what_a_schedule_cannot_be)
 {
     HD_SCOPE;
@@ -229,9 +258,9 @@ END_TEST
 Suite *suite_groups(void)
 {
     const TTest *const tests[] = {
-        each_has_its_options,         what_a_group_cannot_be,    schedules_start_at_each_groups_lr,
-        a_constant_one_leaves_the_lr, what_a_schedule_cannot_be, what_one_cycle_cannot_be,
-        momentum_may_begin_late,
+        each_has_its_options,         what_a_group_cannot_be,  schedules_start_at_each_groups_lr,
+        a_constant_one_leaves_the_lr, ends_of_ranges,          what_a_schedule_cannot_be,
+        what_one_cycle_cannot_be,     momentum_may_begin_late,
     };
     return SUITE("groups", tests);
 }

@@ -253,6 +253,12 @@ START_TEST(differences_are_named)
             "hd_optim_load: 'o.param_groups.0.weight_decay' is 0.1: expected 0.25");
     refuses(HD_VALUE, hd_dict_set_double(d, "o.param_groups.0.beta1", 0.95),
             "hd_optim_load: 'o.param_groups.0.beta1' is 0.95: expected 0.9");
+    refuses(HD_VALUE, hd_dict_set_double(d, "o.param_groups.0.beta2", 0.95),
+            "hd_optim_load: 'o.param_groups.0.beta2' is 0.95: expected 0.999");
+    refuses(HD_VALUE, hd_dict_set_double(d, "o.param_groups.0.eps", 0.5),
+            "hd_optim_load: 'o.param_groups.0.eps' is 0.5: expected 1e-08");
+    refuses(HD_VALUE, hd_dict_set_int(d, "o.param_groups.0.maximize", 1),
+            "hd_optim_load: 'o.param_groups.0.maximize' is 1: expected 0");
     refuses(HD_VALUE, hd_dict_set_int(d, "o.param_groups.0.amsgrad", 1),
             "hd_optim_load: 'o.param_groups.0.amsgrad' is 1: expected 0");
     refuses(HD_VALUE, hd_dict_set_double(d, "o.param_groups.0.lr", NAN),
@@ -315,6 +321,29 @@ START_TEST(schedules_differ)
     ck_assert(!hd_schedule_save(s, d, "again"));
     ck_error(HD_USER, "older");
     ck_assert_int_eq(hd_dict_kind_of(d, "again.type"), HD_DICT_MISSING);
+
+    /* A load that fails in the end leaves the rates that it began with, too. */
+    ck_assert(hd_dict_set_double(d, "s.base_lr.0.lr", 55));
+    hd_tensor *more = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+    hd_optim *two = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_schedule *stale = cosine_of(two, 4);
+    double before = hd_optim_lr(two);
+    ck_assert(hd_schedule_step(stale) && hd_optim_add_group(two, hd_list_of(more), NULL));
+    lr = hd_optim_lr(two);
+    ck_assert(!hd_schedule_load(stale, d, "s"));
+    ck_error(HD_STATE, "hd_schedule_load: the optimizer has 2 groups: expected 1, as when the "
+                       "schedule was made");
+    hd_dict *kept = hd_dict_new();
+    double base;
+    ck_assert_double_eq(hd_optim_lr(two), lr);
+    ck_assert(hd_schedule_save(stale, kept, "s") &&
+              hd_dict_get_double(kept, "s.base_lr.0.lr", &base));
+    ck_assert(base != 55 && before != lr);
+    hd_dict_free(kept);
+    hd_schedule_free(stale);
+    hd_optim_free(two);
+    ck_assert(hd_schedule_save(s, d, "s"));
+    lr = hd_optim_lr(o);
 
     /* The rates that it began with come from the dictionary: the order of loads does not matter. */
     ck_assert(hd_optim_set_lr(o, 77));

@@ -82,6 +82,31 @@ START_TEST(a_gradient_may_be_the_parameter_itself)
     ck_assert(hd_optim_step(o));
     ck_elements(a, 0.5, 1, 1.5, 2);
     hd_optim_free(o);
+
+    hd_tensor *b = hd_parameter(hd_view(vec(HD_FLOAT32, 1, 2, 3, 4), 2, 2), true);
+    ck_assert(hd_set_grad(b, hd_t(hd_detach(b)))); /* is read as it was */
+    o = plain_sgd(hd_list_of(b), 0.5, 0);
+    ck_assert(hd_optim_step(o));
+    ck_elements(b, 0.5, 0.5, 2, 2);
+    hd_optim_free(o);
+}
+END_TEST
+
+/* The largest v keeps NaN, as torch.maximum does. */
+START_TEST(amsgrad_keeps_nan)
+{
+    HD_SCOPE;
+    hd_tensor *a = parameter(1, 2);
+    hd_adam_options options = hd_adam_defaults();
+    options.amsgrad = true;
+    options.beta1 = options.beta2 = 0; /* of v alone the next gradient would know nothing */
+    hd_optim *o = hd_adam_new(hd_list_of(a), &options);
+    hd_dict *d = hd_dict_new();
+    hd_set_grad(a, vec(HD_FLOAT32, 1, NAN));
+    ck_assert(hd_optim_step(o) && hd_optim_save(o, d, "o"));
+    ck_elements(hd_dict_get(d, "o.state.0.max_exp_avg_sq"), 1, NAN);
+    hd_dict_free(d);
+    hd_optim_free(o);
 }
 END_TEST
 
@@ -234,6 +259,7 @@ Suite *suite_step(void)
         nothing_while_an_error_stands,
         backward_sees_the_change,
         a_gradient_may_be_the_parameter_itself,
+        amsgrad_keeps_nan,
         it_holds_its_parameters,
         empty_and_scalar_parameters,
         strides_of_three_dimensions,

@@ -131,11 +131,43 @@ START_TEST(every_block_refused_in_turn)
 }
 END_TEST
 
+/* A message that shows a number is whole when nothing is left for its text. */
+START_TEST(messages_need_no_memory)
+{
+    const hd_allocator refusing = {sizeof refusing, give, take_back, NULL};
+    memory.left = -1;
+    ck_assert(hd_set_allocator(&refusing));
+    {
+        HD_SCOPE;
+        hd_tensor *x = hd_ones(HD_FLOAT32, 2);
+        hd_optim *o = hd_sgd_new(hd_list_of(hd_parameter(x, true)), NULL);
+        hd_one_cycle_options c = hd_one_cycle_defaults();
+        c.total_steps = 10;
+        c.pct_start = 0.1;
+        memory.left = 0;
+        memory.goes_on = true;
+        ck_assert_ptr_null(hd_dropout(x, 1e-7 - 1, true));
+        ck_error(HD_VALUE, "hd_dropout: p -0.9999999: expected 0 to 1");
+        ck_assert_ptr_null(hd_normal_(x, 0, -1));
+        ck_error(HD_VALUE, "hd_normal_: std -1.0: expected 0 or more");
+        memory.left = 2; /* the schedule's own blocks */
+        ck_assert_ptr_null(hd_one_cycle_new(o, &c));
+        ck_error(HD_VALUE, "hd_one_cycle_new: pct_start 0.1 of total_steps 10: a phase begins and "
+                           "ends at step 0");
+        memory.left = -1;
+        hd_optim_free(o);
+    }
+    ck_assert_int_eq(memory.blocks, 0);
+    ck_assert(hd_set_allocator(NULL));
+}
+END_TEST
+
 Suite *suite_memory(void)
 {
     Suite *s = suite_create("memory");
     TCase *t = tcase_create("memory");
     tcase_add_loop_test(t, every_block_refused_in_turn, 0, n_scenarios);
+    tcase_add_test(t, messages_need_no_memory);
     suite_add_tcase(s, t);
     return s;
 }
