@@ -108,13 +108,14 @@ static bool fits(const char *key, const hd_tensor *t, const hd_tensor *p)
     return false;
 }
 
-/* State k of slot i, which the options as given need or do not. */
+/* State k of slot i. A cycle may have brought the momentum down to 0, which needs no state. */
 static bool read_state(reader *r, int64_t i, int k)
 {
     const hd__slot *old = &r->o->slots[i];
     const hd__optim_type *type = r->o->type;
     const char *key = hd__key(&r->t, r->prefix, "state", i, type->states[k]);
-    bool needed = type->uses(&r->o->groups[old->group].given) >> k & 1;
+    const hd__group *g = &r->o->groups[old->group];
+    bool needed = type->uses(&g->given) & type->uses(&g->now) & 1u << k;
     if (!key) {
         return false;
     }

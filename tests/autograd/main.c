@@ -1,6 +1,7 @@
 /* main.c - runs every suite of the autograd layer. */
 #include <stdlib.h>
 
+#include "../run_suites.h"
 #include "suites.h"
 
 #define ENTRY(name) suite_##name,
@@ -9,12 +10,5 @@ static Suite *(*const suites[])(void) = {AUTOGRAD_SUITES(ENTRY)};
 
 int main(void)
 {
-    SRunner *runner = srunner_create(NULL);
-    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
-        srunner_add_suite(runner, suites[i]());
-    }
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return RUN_SUITES(suites);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../run_suites.h"
 #include "suites.h"
 
 /* ---------------------------------------------------------------- settings */
@@ -73,32 +74,6 @@ static void remove_folder(void)
 
 /* ---------------------------------------------------------------- suites */
 
-static int64_t bytes_before;
-
-static void begin(void)
-{
-    hd_error_clear();
-    bytes_before = hd_bytes_live();
-}
-
-static void end(void)
-{
-    ck_no_error();
-    ck_assert_int_eq(hd_bytes_live(), bytes_before);
-}
-
-Suite *suite_of(const char *name, const TTest *const *tests, size_t n)
-{
-    Suite *s = suite_create(name);
-    TCase *c = tcase_create(name);
-    tcase_add_checked_fixture(c, begin, end);
-    for (size_t i = 0; i < n; i++) {
-        tcase_add_test(c, tests[i]);
-    }
-    suite_add_tcase(s, c);
-    return s;
-}
-
 static Suite *(*const suites[])(void) = {suite_load, suite_set, suite_effective, suite_table};
 
 int main(void)
@@ -107,13 +82,7 @@ int main(void)
         perror(folder);
         return EXIT_FAILURE;
     }
-    SRunner *runner = srunner_create(NULL);
-    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
-        srunner_add_suite(runner, suites[i]());
-    }
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    int result = RUN_SUITES(suites);
     remove_folder();
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return result;
 }

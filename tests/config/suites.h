@@ -3,16 +3,12 @@
 #define HEED_TESTS_CONFIG_SUITES_H
 
 #include "heed/config.h"
-#include "support.h"
+#include "leak_checked.h"
 
 Suite *suite_load(void);
 Suite *suite_set(void);
 Suite *suite_effective(void);
 Suite *suite_table(void);
-
-/* A suite of one case whose tests end without an error or a byte left. */
-Suite *suite_of(const char *name, const TTest *const *tests, size_t n);
-#define SUITE(name, tests) suite_of(name, tests, sizeof(tests) / sizeof(tests)[0])
 
 const char *temporary(const char *name); /* a path in this run's folder; until the next call */
 void write_file(const char *path, const char *bytes, size_t n);

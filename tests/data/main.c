@@ -1,4 +1,5 @@
 /* main.c - runs every suite of the data layer. */
+#include "../run_suites.h"
 #include "suites.h"
 
 #include <dirent.h>
@@ -74,14 +75,8 @@ int main(void)
         return EXIT_FAILURE;
     }
     data = golden_read(GOLDEN_DIR "/data.txt");
-    SRunner *runner = srunner_create(NULL);
-    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
-        srunner_add_suite(runner, suites[i]());
-    }
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    int result = RUN_SUITES(suites);
     golden_free(data);
     remove_folder();
-    return data && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return data ? result : EXIT_FAILURE;
 }

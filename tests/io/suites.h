@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "../support.h"
+#include "../leak_checked.h"
 #include "io/io_internal.h"
 
 Suite *suite_verdicts(void);
@@ -16,9 +16,10 @@ Suite *suite_npy(void);
 Suite *suite_files(void);
 Suite *suite_checkpoint(void);
 
-/* A suite of one case, whose tests leak nothing. */
-Suite *suite_of(const char *name, const TTest *const *tests, size_t n);
-#define SUITE(name, tests) suite_of(name, tests, sizeof(tests) / sizeof *(tests))
+void begin_in_a_folder(void); /* a test of io's, and its end */
+void end_in_a_folder(void);
+#undef SUITE
+#define SUITE(name, tests) SUITE_BETWEEN(name, tests, begin_in_a_folder, end_in_a_folder)
 
 /* ---------------------------------------------------------------- files (support.c) */
 

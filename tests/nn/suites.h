@@ -3,7 +3,7 @@
 #ifndef HEED_TESTS_NN_SUITES_H
 #define HEED_TESTS_NN_SUITES_H
 
-#include "../support.h"
+#include "../leak_checked.h"
 #include "heed/nn.h"
 
 Suite *suite_module(void);
@@ -17,10 +17,6 @@ Suite *suite_attention(void);
 Suite *suite_packed(void);
 Suite *suite_claims(void);
 Suite *suite_threads(void);
-
-/* A suite of one case, whose tests leak nothing. */
-Suite *suite_of(const char *name, const TTest *const *tests, size_t n);
-#define SUITE(name, tests) suite_of(name, tests, sizeof(tests) / sizeof *(tests))
 
 /* A user's module with room for everything. Its forward is hook, or x. */
 typedef struct probe {

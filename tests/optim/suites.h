@@ -3,7 +3,7 @@
 #ifndef HEED_TESTS_OPTIM_SUITES_H
 #define HEED_TESTS_OPTIM_SUITES_H
 
-#include "../support.h"
+#include "../leak_checked.h"
 #include "heed/optim.h"
 
 Suite *suite_golden(void);
@@ -12,9 +12,5 @@ Suite *suite_options(void);
 Suite *suite_groups(void);
 Suite *suite_resume(void);
 Suite *suite_clip(void);
-
-/* A suite of one case, whose tests leak nothing. */
-Suite *suite_of(const char *name, const TTest *const *tests, size_t n);
-#define SUITE(name, tests) suite_of(name, tests, sizeof(tests) / sizeof *(tests))
 
 #endif

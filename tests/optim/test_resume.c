@@ -276,6 +276,44 @@ START_TEST(differences_are_named)
 }
 END_TEST
 
+/* A cycle that begins without momentum: the first step makes no buffer, and resumes all the same. */
+START_TEST(a_cycle_from_no_momentum)
+{
+    HD_SCOPE;
+    hd_sgd_options options = hd_sgd_defaults();
+    options.momentum = 0.9;
+    hd_one_cycle_options c = hd_one_cycle_defaults();
+    c.total_steps = 10;
+    c.max_momentum = 0;
+    hd_optim *o[2];
+    hd_schedule *s[2];
+    hd_tensor *p[2];
+    hd_dict *d = hd_dict_new();
+    for (int k = 0; k < 2; k++) {
+        p[k] = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+        o[k] = hd_sgd_new(hd_list_of(p[k]), &options);
+        s[k] = hd_one_cycle_new(o[k], &c);
+    }
+    step_once(o[0], p[0]);
+    ck_assert(hd_optim_save(o[0], d, "o"));
+    ck_assert_int_eq(hd_dict_kind_of(d, "o.state.0.momentum_buffer"), HD_DICT_MISSING);
+    ck_assert_msg(hd_optim_load(o[1], d, "o"), "%s", hd_error_message());
+    ck_assert_ptr_nonnull(hd_copy_(hd_detach(p[1]), hd_detach(p[0])));
+    for (int step = 0; step < 4; step++) {
+        for (int k = 0; k < 2; k++) {
+            ck_assert(hd_schedule_step(s[k]));
+            step_once(o[k], p[k]);
+        }
+        ck_assert(hd_equal(p[0], p[1]));
+    }
+    for (int k = 0; k < 2; k++) {
+        hd_schedule_free(s[k]);
+        hd_optim_free(o[k]);
+    }
+    hd_dict_free(d);
+}
+END_TEST
+
 static hd_schedule *cosine_of(hd_optim *o, int64_t warmup_steps)
 {
     hd_cosine_warmup_options c = hd_cosine_warmup_defaults();
@@ -443,7 +481,7 @@ Suite *suite_resume(void)
 {
     const TTest *const tests[] = {
         at_every_step,    names_are_pytorchs, loading_its_own_state,     differences_are_named,
-        schedules_differ, arguments,          no_memory_changes_nothing,
+        schedules_differ, arguments,          no_memory_changes_nothing, a_cycle_from_no_momentum,
     };
     return SUITE("resume", tests);
 }

@@ -1,4 +1,5 @@
 /* main.c - runs every suite of the tensor layer. */
+#include "../run_suites.h"
 #include "suites.h"
 
 static Suite *(*const suites[])(void) = {
@@ -42,12 +43,5 @@ void scarce_end(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(NULL);
-    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
-        srunner_add_suite(runner, suites[i]());
-    }
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return RUN_SUITES(suites);
 }

@@ -3,17 +3,13 @@
 #define HEED_TESTS_VIZ_SUITES_H
 
 #include "heed/viz.h"
-#include "support.h"
+#include "leak_checked.h"
 
 Suite *suite_axis(void);
 Suite *suite_lines(void);
 Suite *suite_attention(void);
 Suite *suite_dot(void);
 Suite *suite_files(void);
-
-/* A suite of one case whose tests begin seeded and end without an error or a byte left. */
-Suite *suite_of(const char *name, const TTest *const *tests, size_t n);
-#define SUITE(name, tests) suite_of(name, tests, sizeof(tests) / sizeof(tests)[0])
 
 /* ---------------------------------------------------------------- files */
 
