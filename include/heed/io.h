@@ -7,7 +7,8 @@
  *
  * Writing is atomic: a temporary file (.heed-*.tmp) in the same directory is written, synced and
  * renamed, then the directory is synced. A save that fails leaves the old file as it was and no
- * temporary one; while an error stands, saving changes nothing and returns false. The same
+ * temporary one (only when the very last step fails, the sync of the directory, the new file is
+ * there already); while an error stands, saving changes nothing and returns false. The same
  * dictionary always gives the same bytes.
  *
  * Files' types become heed's four:
@@ -96,8 +97,9 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
 /* Both dictionaries, to be freed; NULL for one that is not wanted. On failure neither is set. */
 HD_API bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state);
 
-/* Removes a checkpoint and whatever files lie beside its own, but no directory in it: first under
- * another name, so that no half of it is ever found. HD_FORMAT when dir holds no checkpoint. */
+/* Removes a checkpoint and whatever files lie beside its own: first under another name, so that no
+ * half of it is ever found. HD_FORMAT, and nothing is removed: dir holds no checkpoint, or holds a
+ * directory, or is a symbolic link. */
 HD_API bool hd_checkpoint_remove(const char *dir);
 
 #ifdef __cplusplus

@@ -1,4 +1,6 @@
-/* whole.c - files read and written as a whole. */
+/* whole.c - files opened, read as a whole, and written whole or not at all. */
+#undef _GNU_SOURCE /* of base's command line: it makes another function of strerror_r */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -9,22 +11,61 @@
 
 #include "base/whole.h"
 
-/* HD_IO: "hd_fn: 'x.json': cannot open: No such file or directory". Returns NULL. */
-static void *fail(const char *function, const char *path, const char *what)
+enum { LONGEST_PATH = 4096 }; /* a longer one cannot be opened anyway */
+
+/* ---------------------------------------------------------------- messages */
+
+int hd__cut(const char *s)
 {
-    char cause[128];
-    if (strerror_r(errno, cause, sizeof cause) != 0) {
-        snprintf(cause, sizeof cause, "error %d", errno);
+    enum { LONGEST = 120 };
+    size_t n = strnlen(s, LONGEST + 1);
+    if (n <= LONGEST) {
+        return (int)n;
     }
-    return hd_error_set(HD_IO, "%s: '%.200s': cannot %s: %s", function, path, what, cause);
+    n = LONGEST;
+    while (n > 0 && ((unsigned char)s[n] & 0xC0) == 0x80) {
+        n--;
+    }
+    return (int)n;
 }
 
-static void *no_regular_file(const char *function, const char *path)
+void *hd__io_fail(const char *function, const char *path, const char *what, int cause)
 {
-    return hd_error_set(HD_IO, "%s: '%.200s': expected a regular file", function, path);
+    char text[128] = "unknown error";
+    strerror_r(cause, text, sizeof text);
+    return hd_error_set(HD_IO, "%s: '%.*s': cannot %s: %s", function, HD__CUT(path), what, text);
+}
+
+static void *no_regular_file(const char *function, const char *path, const struct stat *st,
+                             const char *or_none)
+{
+    return hd_error_set(HD_IO, "%s: '%.*s': %s: expected a regular file%s", function, HD__CUT(path),
+                        S_ISDIR(st->st_mode) ? "a directory" : "a special file", or_none);
 }
 
 /* ---------------------------------------------------------------- reading */
+
+static bool is_regular(const char *function, const char *path, int fd, int64_t *size)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return hd__io_fail(function, path, "stat", errno);
+    }
+    *size = st.st_size;
+    return S_ISREG(st.st_mode) || no_regular_file(function, path, &st, "");
+}
+
+int hd__regular_open(const char *function, const char *path, int64_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a FIFO must not wait */
+    if (fd < 0) {
+        hd__io_fail(function, path, "open", errno);
+    } else if (!is_regular(function, path, fd, size)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
 
 static char *read_all(const char *function, const char *path, int fd, size_t size, size_t *n)
 {
@@ -37,7 +78,7 @@ static char *read_all(const char *function, const char *path, int fd, size_t siz
         }
         if (got < 0 && errno != EINTR) {
             hd_free(bytes);
-            return fail(function, path, "read");
+            return hd__io_fail(function, path, "read", errno);
         }
         *n += got > 0 ? (size_t)got : 0;
     }
@@ -47,107 +88,154 @@ static char *read_all(const char *function, const char *path, int fd, size_t siz
     return bytes;
 }
 
-static char *read_open(const char *function, const char *path, int fd, size_t most, size_t *n)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0) {
-        return fail(function, path, "stat");
-    }
-    if (!S_ISREG(st.st_mode)) {
-        return no_regular_file(function, path);
-    }
-    if ((uintmax_t)st.st_size > most) {
-        return hd_error_set(HD_FORMAT, "%s: '%.200s': %lld bytes: expected at most %zu", function,
-                            path, (long long)st.st_size, most);
-    }
-    return read_all(function, path, fd, (size_t)st.st_size, n);
-}
-
 char *hd__whole_read(const char *function, const char *path, size_t most, size_t *n)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block */
+    int64_t size;
+    int fd = hd__regular_open(function, path, &size);
     if (fd < 0) {
-        return fail(function, path, "open");
+        return NULL;
     }
-    char *bytes = read_open(function, path, fd, most, n);
+    char *bytes = NULL;
+    if ((uint64_t)size > most) {
+        hd_error_set(HD_FORMAT, "%s: '%.*s': %lld bytes: expected at most %zu", function,
+                     HD__CUT(path), (long long)size, most);
+    } else {
+        bytes = read_all(function, path, fd, (size_t)size, n);
+    }
     close(fd);
     return bytes;
 }
 
-/* ---------------------------------------------------------------- writing */
+/* ---------------------------------------------------------------- names */
 
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t wrote = write(fd, bytes, n);
-        if (wrote < 0 && errno != EINTR) {
-            return false;
-        }
-        bytes += wrote > 0 ? wrote : 0;
-        n -= wrote > 0 ? (size_t)wrote : 0;
-    }
-    return true;
-}
-
-/* A new file beside path, its name into name: short, as path's own last part may be as long as a
- * name can be. -1 with errno. */
-static int open_beside(const char *path, char *name, size_t room)
+void hd__temporary_name(char name[HD__TEMPORARY])
 {
     static atomic_uint count;
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    int fd;
-    do {
-        snprintf(name, room, "%.*s.heed-%ld-%u.tmp", folder, path, (long)getpid(),
-                 atomic_fetch_add(&count, 1));
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (fd < 0 && errno == EEXIST);
-    return fd;
+    snprintf(name, HD__TEMPORARY, ".heed-%ld-%u.tmp", (long)getpid(), atomic_fetch_add(&count, 1));
 }
 
-/* The folder's own entry of the new name is what a crash would lose. name is overwritten. */
-static bool sync_folder(char *name)
+size_t hd__parent_length(const char *path)
 {
-    char *slash = strrchr(name, '/');
-    if (slash) {
-        slash[slash == name] = '\0';
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
     }
-    int fd = open(slash ? name : ".", O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some file systems cannot */
-    if (fd >= 0) {
-        close(fd);
+    while (n > 0 && path[n - 1] != '/') {
+        n--;
     }
-    return ok;
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
+    return n;
 }
 
-static bool write_beside(const char *function, const char *path, const void *bytes, size_t n,
-                         char *name, size_t room)
+/* Needs no memory of heed's: nothing that is there may depend on whether there is some. */
+int hd__parent_open(const char *path)
 {
-    int fd = open_beside(path, name, room);
-    if (fd < 0) {
-        return fail(function, path, "create a file beside it");
+    char parent[LONGEST_PATH] = ".";
+    size_t n = hd__parent_length(path);
+    if (n >= sizeof parent) {
+        errno = ENAMETOOLONG;
+        return -1;
     }
-    bool ok = write_all(fd, bytes, n) && fsync(fd) == 0;
-    int cause = errno;
-    ok = close(fd) == 0 && ok;
-    if (!ok || rename(name, path) != 0) {
-        cause = ok ? errno : cause;
-        unlink(name);
-        errno = cause;
-        return fail(function, path, ok ? "rename the new file to it" : "write");
+    if (n > 0) {
+        memcpy(parent, path, n);
+        parent[n] = '\0';
     }
-    return sync_folder(name) || fail(function, path, "sync the folder");
+    return open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+int hd__sync_close(int parent)
+{
+    int cause = fsync(parent) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: needs none there */
+    close(parent);
+    return cause;
+}
+
+/* What path is called in its directory. */
+static const char *last_part(const char *path)
+{
+    path += hd__parent_length(path);
+    return path + strspn(path, "/");
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* Is there a regular file, or nothing, at path? A device must not be replaced. */
+static bool may_replace(const char *function, const char *path)
+{
+    struct stat st;
+    return stat(path, &st) != 0 || S_ISREG(st.st_mode) ||
+           no_regular_file(function, path, &st, ", or none");
+}
+
+bool hd__whole_begin(hd__whole *w, const char *function, const char *path)
+{
+    *w = (hd__whole){.function = function, .path = path, .parent = -1, .fd = -1};
+    if (!may_replace(function, path)) {
+        return false;
+    }
+    w->parent = hd__parent_open(path);
+    while (w->parent >= 0 && w->fd < 0) {
+        hd__temporary_name(w->name);
+        w->fd = openat(w->parent, w->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->fd < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    return w->fd >= 0 || hd__io_fail(function, path, "create a file beside it", errno);
+}
+
+void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
+{
+    const char *at = bytes;
+    while (n > 0 && !w->failed) {
+        ssize_t put = write(w->fd, at, n);
+        if (put < 0 && errno != EINTR) {
+            w->failed = true;
+            hd__io_fail(w->function, w->path, "write", errno);
+        } else if (put > 0) {
+            at += put;
+            n -= (size_t)put;
+        }
+    }
+}
+
+static bool sync_and_rename(hd__whole *w)
+{
+    if (fsync(w->fd) != 0) {
+        return hd__io_fail(w->function, w->path, "sync", errno);
+    }
+    return renameat(w->parent, w->name, w->parent, last_part(w->path)) == 0 ||
+           hd__io_fail(w->function, w->path, "rename the new file to it", errno);
+}
+
+bool hd__whole_end(hd__whole *w, bool ok)
+{
+    if (w->fd >= 0) {
+        ok = ok && !w->failed && sync_and_rename(w);
+        if (!ok) {
+            unlinkat(w->parent, w->name, 0);
+        }
+        close(w->fd);
+    }
+    ok = ok && w->fd >= 0;
+    if (ok) {
+        int cause = hd__sync_close(w->parent);
+        return cause == 0 || hd__io_fail(w->function, w->path, "sync the directory of", cause);
+    }
+    if (w->parent >= 0) {
+        close(w->parent);
+    }
+    return false;
 }
 
 bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n)
 {
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        return no_regular_file(function, path);
+    hd__whole w;
+    bool ok = hd__whole_begin(&w, function, path);
+    if (ok) {
+        hd__whole_add(&w, bytes, n);
     }
-    size_t room = strlen(path) + 48;
-    char *name = hd_alloc(room);
-    bool ok = name && write_beside(function, path, bytes, n, name, room);
-    hd_free(name);
-    return ok;
+    return hd__whole_end(&w, ok);
 }

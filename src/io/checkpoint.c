@@ -6,6 +6,7 @@
  * nothing is lost and no locale matters), "string any text". */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,15 +147,29 @@ static int remove_directory(const char *dir)
     return cause ? cause : rmdir(dir) != 0 ? errno : 0;
 }
 
+/* The next name for something temporary beside dir. */
+static bool name_beside(const char *dir, hd__text *name)
+{
+    char last[HD__TEMPORARY];
+    size_t n = hd__parent_length(dir);
+    hd__temporary_name(last);
+    hd__text_cut(name, 0);
+    hd__text_add(name, n ? dir : ".", n ? n : 1);
+    hd__text_format(name, "/%s", last);
+    return !name->failed;
+}
+
 static bool make_temporary(const char *dir, hd__text *temporary)
 {
     int made;
     do {
-        hd__temporary(temporary, dir);
-        made = temporary->failed ? -1 : mkdir(temporary->s, 0777);
-    } while (made != 0 && !temporary->failed && errno == EEXIST);
-    return made == 0 || (!temporary->failed && hd__io_fail("hd_checkpoint_save", dir,
-                                                           "create a directory beside it", errno));
+        if (!name_beside(dir, temporary)) {
+            return false;
+        }
+        made = mkdir(temporary->s, 0777);
+    } while (made != 0 && errno == EEXIST);
+    return made == 0 ||
+           hd__io_fail("hd_checkpoint_save", dir, "create a directory beside it", errno);
 }
 
 /* ---------------------------------------------------------------- saving */
@@ -195,20 +210,33 @@ static bool fill_and_rename(const char *temporary, const char *dir, const hd_dic
            hd__io_fail("hd_checkpoint_save", dir, "rename the new directory to it", errno);
 }
 
+/* parent: dir's, which is closed. */
+static bool save_in(int parent, const char *temporary, const char *dir, const hd_dict *model,
+                    const hd_dict *state)
+{
+    bool ok = fill_and_rename(temporary, dir, model, state);
+    int cause = hd__sync_close(parent);
+    if (ok && cause != 0) {
+        ok = hd__io_fail("hd_checkpoint_save", dir, "sync the directory of", cause);
+        rename(dir, temporary); /* no half of it is ever found under its name */
+    }
+    if (!ok) {
+        remove_directory(temporary);
+    }
+    return ok;
+}
+
 static bool save(const char *dir, const hd_dict *model, const hd_dict *state)
 {
     hd__text temporary = {0};
-    bool ok = false;
-    if (make_temporary(dir, &temporary)) {
-        ok = fill_and_rename(temporary.s, dir, model, state);
-        if (!ok) {
-            remove_directory(temporary.s);
-        }
-        if (ok && !hd__sync_parent("hd_checkpoint_save", dir)) {
-            remove_directory(dir);
-            ok = false;
-        }
+    int parent = hd__parent_open(dir);
+    bool ok = parent >= 0 ||
+              hd__io_fail("hd_checkpoint_save", dir, "create a directory beside it", errno);
+    if (ok && !make_temporary(dir, &temporary)) {
+        close(parent);
+        ok = false;
     }
+    ok = ok && save_in(parent, temporary.s, dir, model, state);
     hd_free(temporary.s);
     return ok;
 }
@@ -261,11 +289,17 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
     return true;
 }
 
-/* Are both files there? */
+/* Are both files there, in a directory that dir itself is? A link to it is not removed, nor is
+ * what it leads to. */
 static bool is_checkpoint(const char *function, const char *dir)
 {
     static const char *const files[] = {model_file, state_file};
     struct stat st;
+    if (lstat(dir, &st) == 0 && S_ISLNK(st.st_mode)) {
+        return hd_error_set(HD_FORMAT,
+                            "%s: '%.*s' is a symbolic link: expected the checkpoint itself",
+                            function, HD__CUT(dir));
+    }
     for (int i = 0; i < 2; i++) {
         char *path = join(dir, files[i]);
         bool there = path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
@@ -281,23 +315,54 @@ static bool is_checkpoint(const char *function, const char *dir)
     return true;
 }
 
+/* Is there no directory in it? Else nothing is removed: half of it would be gone before the first
+ * that cannot be. */
+static bool holds_files_only(const char *function, const char *dir)
+{
+    DIR *open_dir = opendir(dir);
+    bool ok = open_dir || hd__io_fail(function, dir, "open", errno);
+    for (struct dirent *each; ok && (each = readdir(open_dir));) {
+        bool itself = strcmp(each->d_name, ".") == 0 || strcmp(each->d_name, "..") == 0;
+        struct stat st;
+        if (!itself && fstatat(dirfd(open_dir), each->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(st.st_mode)) {
+            ok = hd_error_set(HD_FORMAT, "%s: '%.*s' holds the directory '%.*s': expected files",
+                              function, HD__CUT(dir), HD__CUT(each->d_name));
+        }
+    }
+    if (open_dir) {
+        closedir(open_dir);
+    }
+    return ok;
+}
+
+/* parent: dir's, which is closed. */
+static bool remove_in(const char *function, int parent, const char *dir, const char *temporary)
+{
+    bool renamed = rename(dir, temporary) == 0 || hd__io_fail(function, dir, "rename", errno);
+    int cause = hd__sync_close(parent);
+    if (!renamed) {
+        return false;
+    }
+    if (cause != 0) {
+        return hd__io_fail(function, dir, "sync the directory of", cause);
+    }
+    cause = remove_directory(temporary);
+    return cause == 0 || hd__io_fail(function, dir, "remove the files of", cause);
+}
+
 bool hd_checkpoint_remove(const char *dir)
 {
     static const char function[] = "hd_checkpoint_remove";
-    if (!hd__given(function, "dir", dir) || !is_checkpoint(function, dir)) {
+    if (!hd__given(function, "dir", dir) || !is_checkpoint(function, dir) ||
+        !holds_files_only(function, dir)) {
         return false;
     }
     hd__text temporary = {0};
-    hd__temporary(&temporary, dir);
-    bool ok = !temporary.failed;
-    if (ok && rename(dir, temporary.s) != 0) {
-        ok = hd__io_fail(function, dir, "rename", errno);
-    }
-    ok = ok && hd__sync_parent(function, dir);
-    if (ok) {
-        int cause = remove_directory(temporary.s);
-        ok = cause == 0 || hd__io_fail(function, dir, "remove the files of", cause);
-    }
+    int parent = name_beside(dir, &temporary) ? hd__parent_open(dir) : -1;
+    bool ok = !temporary.failed &&
+              (parent >= 0 || hd__io_fail(function, dir, "open the directory of", errno)) &&
+              remove_in(function, parent, dir, temporary.s);
     hd_free(temporary.s);
     return ok;
 }

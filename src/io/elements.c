@@ -163,11 +163,11 @@ bool hd__in_elements(const hd__in *in, const char *function, const char *what, i
 
 /* ---------------------------------------------------------------- writing */
 
-void hd__out_elements(hd__out *out, const hd_tensor *x)
+void hd__write_elements(hd__whole *file, const hd_tensor *x)
 {
     int width = (int)hd_dtype_size((hd_dtype)x->dtype);
     if (!hd__big_endian || width == 1) {
-        hd__out_write(out, hd__ptr(x), (size_t)(x->numel * width));
+        hd__whole_add(file, hd__ptr(x), (size_t)(x->numel * width));
         return;
     }
     unsigned char buffer[BUFFER];
@@ -176,6 +176,6 @@ void hd__out_elements(hd__out *out, const hd_tensor *x)
         int64_t n = x->numel - i < step ? x->numel - i : step;
         memcpy(buffer, (const char *)hd__ptr(x) + i * width, (size_t)(n * width));
         swap_bytes(buffer, width, n);
-        hd__out_write(out, buffer, (size_t)(n * width));
+        hd__whole_add(file, buffer, (size_t)(n * width));
     }
 }

@@ -2,17 +2,9 @@
 #ifndef HEED_IO_INTERNAL_H
 #define HEED_IO_INTERNAL_H
 
+#include "base/whole.h"
 #include "heed/io.h"
 #include "tensor/tensor_internal.h"
-
-/* ---------------------------------------------------------------- messages */
-
-/* A text of the file's, or a path, in a message, cut when it is long: "'%.*s'", HD__CUT(s) */
-int hd__cut(const char *s);
-#define HD__CUT(s) hd__cut(s), (s)
-
-/* HD_IO: "hd_load_npy: 'x.npy': cannot open: Permission denied". Returns false. */
-bool hd__io_fail(const char *function, const char *path, const char *what, int cause);
 
 /* Does no error stand? Else fails: a save changes nothing. */
 bool hd__may_save(const char *function);
@@ -30,24 +22,6 @@ bool hd__in_open(hd__in *in, const char *function, const char *path);
 void hd__in_close(hd__in *in);
 /* n bytes from `at` on; HD_IO also when the file ends before. */
 bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes, size_t n);
-
-/* A file that appears under its path only when it is whole. Begins as {.fd = -1}. */
-typedef struct hd__out {
-    const char *function, *path; /* the caller's */
-    hd__text temporary;
-    int fd;
-    bool failed; /* nothing is written any more */
-} hd__out;
-
-bool hd__out_open(hd__out *out, const char *function, const char *path);
-void hd__out_write(hd__out *out, const void *bytes, size_t n);
-/* Syncs and renames; or, when something failed or ok is false, removes what was written. */
-bool hd__out_close(hd__out *out, bool ok);
-
-/* The next name for something temporary in the directory that path stands in. */
-void hd__temporary(hd__text *name, const char *path);
-/* Makes what was renamed in that directory durable. */
-bool hd__sync_parent(const char *function, const char *path);
 
 /* ---------------------------------------------------------------- elements (elements.c) */
 
@@ -71,7 +45,7 @@ extern const int hd__elements_len;
 bool hd__in_elements(const hd__in *in, const char *function, const char *what, int64_t at,
                      const hd__element *e, bool swap, hd_tensor *x);
 /* Writes x's elements, row-major and little-endian. */
-void hd__out_elements(hd__out *out, const hd_tensor *x);
+void hd__write_elements(hd__whole *file, const hd_tensor *x);
 
 extern const bool hd__big_endian; /* this machine */
 

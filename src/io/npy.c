@@ -320,19 +320,19 @@ static void put_header(hd__text *t, const hd_tensor *x)
 static bool save(const char *path, const hd_tensor *x)
 {
     HD_SCOPE;
-    hd__out out;
+    hd__whole file;
     hd__text t = {0};
     hd_tensor *row_major = hd__contig(x) ? NULL : hd__clone(x);
     const hd_tensor *from = hd__contig(x) ? x : row_major;
     put_header(&t, x);
     bool ok = from && !t.failed;
     if (ok) {
-        ok = hd__out_open(&out, "hd_save_npy", path);
+        ok = hd__whole_begin(&file, "hd_save_npy", path);
         if (ok) {
-            hd__out_write(&out, t.s, t.len);
-            hd__out_elements(&out, from);
+            hd__whole_add(&file, t.s, t.len);
+            hd__write_elements(&file, from);
         }
-        ok = hd__out_close(&out, ok);
+        ok = hd__whole_end(&file, ok);
     }
     hd_free(t.s);
     return ok;

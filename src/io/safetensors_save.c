@@ -147,33 +147,33 @@ static bool make_header(const char *function, hd__text *t, const hd_dict *d, con
 
 /* ---------------------------------------------------------------- the file */
 
-static bool put_tensor(hd__out *out, hd_tensor *x)
+static bool put_tensor(hd__whole *file, hd_tensor *x)
 {
     HD_SCOPE;
     hd_tensor *row_major = hd__contiguous(x);
     if (row_major) {
-        hd__out_elements(out, row_major);
+        hd__write_elements(file, row_major);
     }
-    return row_major && !out->failed;
+    return row_major && !file->failed;
 }
 
 static bool write_file(const char *function, const char *path, const hd__text *header,
                        const item *items, int64_t n)
 {
-    hd__out out;
-    bool ok = hd__out_open(&out, function, path);
+    hd__whole file;
+    bool ok = hd__whole_begin(&file, function, path);
     if (ok) {
         unsigned char length[8];
         for (int i = 0; i < 8; i++) {
             length[i] = (unsigned char)((uint64_t)header->len >> 8 * i);
         }
-        hd__out_write(&out, length, sizeof length);
-        hd__out_write(&out, header->s, header->len);
+        hd__whole_add(&file, length, sizeof length);
+        hd__whole_add(&file, header->s, header->len);
     }
     for (int64_t i = 0; ok && i < n; i++) {
-        ok = put_tensor(&out, items[i].x);
+        ok = put_tensor(&file, items[i].x);
     }
-    return hd__out_close(&out, ok);
+    return hd__whole_end(&file, ok);
 }
 
 bool hd__safetensors_save(const char *function, const char *path, const hd_dict *d)

@@ -256,10 +256,10 @@ START_TEST(files)
             "hd_config_load: '%s': line 1, column 1: found the end: expected a value");
     ck_path(temporary("none.json"), HD_IO,
             "hd_config_load: '%s': cannot open: No such file or directory");
-    ck_path("/tmp", HD_IO, "hd_config_load: '%s': expected a regular file");
+    ck_path("/tmp", HD_IO, "hd_config_load: '%s': a directory: expected a regular file");
     path = temporary("fifo");
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    ck_path(path, HD_IO, "hd_config_load: '%s': expected a regular file");
+    ck_path(path, HD_IO, "hd_config_load: '%s': a special file: expected a regular file");
     path = temporary("large.json");
     char *large = malloc((1 << 20) + 1);
     memset(large, ' ', (1 << 20) + 1);

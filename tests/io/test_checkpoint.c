@@ -290,13 +290,41 @@ START_TEST(removal)
 }
 END_TEST
 
+/* What cannot be removed whole is not touched. */
+START_TEST(removal_refused)
+{
+    save_one("c");
+    ck_assert_int_eq(symlink("c", "last"), 0);
+    ck_assert(!hd_checkpoint_remove("last"));
+    ck_error(HD_FORMAT, "hd_checkpoint_remove: 'last' is a symbolic link: expected the checkpoint "
+                        "itself");
+    ck_assert(!hd_checkpoint_remove("last/"));
+    ck_error(HD_IO, "hd_checkpoint_remove: 'last/': cannot rename: Not a directory");
+    ck_assert_int_eq(mkdir("c/notes", 0777), 0);
+    ck_assert(!hd_checkpoint_remove("c"));
+    ck_error(HD_FORMAT, "hd_checkpoint_remove: 'c' holds the directory 'notes': expected files");
+    ck_assert_int_eq(access("c/model.safetensors", F_OK), 0);
+    ck_assert_int_eq(access("c/state.safetensors", F_OK), 0);
+    ck_assert_int_eq(files_here(), 2);
+    ck_assert_int_eq(rmdir("c/notes"), 0);
+    ck_assert_int_eq(symlink(".", "c/link"), 0); /* goes, not what it leads to */
+    ck_assert(hd_checkpoint_remove("c"));
+    ck_assert_int_eq(files_here(), 1);
+}
+END_TEST
+
 Suite *suite_checkpoint(void)
 {
     const TTest *const tests[] = {
-        everything_comes_back,         the_model_file_is_a_plain_one,
-        generators_come_back,          a_name_is_used_once,
-        a_failure_leaves_no_directory, the_model_is_tensors,
-        a_damaged_checkpoint,          removal,
+        everything_comes_back,
+        the_model_file_is_a_plain_one,
+        generators_come_back,
+        a_name_is_used_once,
+        a_failure_leaves_no_directory,
+        the_model_is_tensors,
+        a_damaged_checkpoint,
+        removal,
+        removal_refused,
     };
     return SUITE("checkpoint", tests);
 }

@@ -128,6 +128,34 @@ START_TEST(a_directory_that_cannot_be_written)
 }
 END_TEST
 
+/* One that cannot be opened cannot be synced: told before anything changes, not behind the rename. */
+START_TEST(a_directory_that_cannot_be_read)
+{
+    ck_assert_int_eq(mkdir("directory", 0777), 0);
+    save_ones("directory/x", 3);
+    save_ones("same", 3);
+    ck_assert_int_eq(chmod(".", 0755), 0);
+    ck_assert_int_eq(chmod("directory", 0333), 0);
+    if (as_nobody()) {
+        fail_to_save("directory/x", 1, HD_IO,
+                     "hd_save_safetensors: 'directory/x': cannot create a file beside it: "
+                     "Permission denied");
+        ck_assert(same_files("directory/x", "same"));
+        hd_dict *d = ones(1);
+        ck_assert(!hd_checkpoint_save("directory/c", d, d));
+        ck_error(HD_IO, "hd_checkpoint_save: 'directory/c': cannot create a directory beside it: "
+                        "Permission denied");
+        ck_assert_int_ne(access("directory/c", F_OK), 0);
+        hd_dict_free(d);
+    }
+    ck_assert_int_eq(seteuid(getuid()), 0);
+    ck_assert_int_eq(chmod("directory", 0777), 0);
+    ck_assert_int_eq(chdir("directory"), 0);
+    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(chdir(".."), 0);
+}
+END_TEST
+
 START_TEST(only_regular_files_are_replaced)
 {
     ck_assert_int_eq(mkdir("directory", 0777), 0);
@@ -286,6 +314,7 @@ Suite *suite_files(void)
         saving_replaces,
         a_full_disk,
         a_directory_that_cannot_be_written,
+        a_directory_that_cannot_be_read,
         only_regular_files_are_replaced,
         nothing_is_saved_while_an_error_stands,
         the_longest_name,
