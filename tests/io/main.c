@@ -40,7 +40,8 @@ void end_in_a_folder(void)
 }
 
 static Suite *(*const suites[])(void) = {
-    suite_verdicts, suite_safetensors, suite_mapping, suite_npy, suite_files, suite_checkpoint,
+    suite_verdicts, suite_safetensors, suite_mapping,    suite_npy,
+    suite_files,    suite_durable,     suite_checkpoint,
 };
 
 int main(int argc, char **argv)

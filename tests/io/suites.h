@@ -14,6 +14,7 @@ Suite *suite_safetensors(void);
 Suite *suite_mapping(void);
 Suite *suite_npy(void);
 Suite *suite_files(void);
+Suite *suite_durable(void);
 Suite *suite_checkpoint(void);
 
 void begin_in_a_folder(void); /* a test of io's, and its end */

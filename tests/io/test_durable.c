@@ -1,0 +1,165 @@
+/* test_durable.c - what is asked of the system, and in what order: the new file is synced before it
+ * gets its name, and the directory after; and what is left when one of these fails. This program's
+ * own fsync and rename stand in for the C library's; Linux only. */
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "suites.h"
+
+#ifdef __linux__
+
+enum { MOST = 16, NEVER = -1 };
+
+/* F: a file synced, D: a directory, R: a name changed */
+static char events[MOST + 1];
+static ino_t synced[MOST]; /* of the event */
+static int n_events, fails_at = NEVER;
+
+/* Returns whether the event is the one that fails. */
+static bool event(char kind, ino_t inode)
+{
+    if (n_events == MOST) { /* a test that does not look */
+        return false;
+    }
+    events[n_events] = kind;
+    synced[n_events] = inode;
+    errno = EIO;
+    return n_events++ == fails_at;
+}
+
+int fsync(int fd)
+{
+    struct stat st;
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    return event(S_ISDIR(st.st_mode) ? 'D' : 'F', st.st_ino) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int renameat(int old_at, const char *old, int new_at, const char *new)
+{
+    return event('R', 0) ? -1 : (int)syscall(SYS_renameat2, old_at, old, new_at, new, 0);
+}
+
+int rename(const char *old, const char *new)
+{
+    return renameat(AT_FDCWD, old, AT_FDCWD, new);
+}
+
+static void watch(int fail)
+{
+    memset(events, 0, sizeof events);
+    n_events = 0;
+    fails_at = fail;
+}
+
+static ino_t inode_of(const char *path)
+{
+    struct stat st;
+    ck_assert_int_eq(stat(path, &st), 0);
+    return st.st_ino;
+}
+
+/* ---------------------------------------------------------------- files */
+
+static bool save_safetensors(hd_tensor *x)
+{
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_dict_set(d, "w", x));
+    bool ok = hd_save_safetensors("a/x", d);
+    hd_dict_free(d);
+    return ok;
+}
+
+static bool save_npy(hd_tensor *x)
+{
+    return hd_save_npy("a/x", x);
+}
+
+/* Each step fails once; before the last one the old file is still there. */
+static void check_file(bool (*save)(hd_tensor *x))
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3), *y = hd_zeros(HD_FLOAT32, 5);
+    ck_assert_int_eq(mkdir("a", 0777), 0);
+    for (int fail = 0; fail < 3; fail++) {
+        watch(NEVER);
+        ck_assert(save(x));
+        ck_assert_str_eq(events, "FRD");
+        ck_assert_uint_eq(synced[0], inode_of("a/x"));
+        ck_assert_uint_eq(synced[2], inode_of("a"));
+        ck_assert_int_eq(link("a/x", "old"), 0);
+        watch(fail);
+        ck_assert(!save(y));
+        ck_assert_int_eq(hd_error_code(), HD_IO);
+        ck_assert_ptr_nonnull(strstr(hd_error_message(), "'a/x': cannot "));
+        ck_assert_ptr_nonnull(strstr(hd_error_message(), "Input/output error"));
+        hd_error_clear();
+        ck_assert_int_eq(inode_of("a/x") == inode_of("old"), fail < 2);
+        ck_assert_int_eq(unlink("old"), 0);
+        ck_assert_int_eq(unlink("a/x"), 0);
+    }
+    ck_assert_int_eq(rmdir("a"), 0); /* nothing else is in it */
+}
+
+START_TEST(files)
+{
+    check_file(save_safetensors);
+    check_file(save_npy);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- checkpoints */
+
+START_TEST(checkpoints)
+{
+    static const char steps[] = "FRDFRDRD";
+    HD_SCOPE;
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_dict_set(d, "w", hd_ones(HD_FLOAT32, 3)));
+    for (int fail = 0; steps[fail]; fail++) {
+        watch(fail);
+        ck_assert(!hd_checkpoint_save("c", d, d));
+        ck_assert_int_eq(hd_error_code(), HD_IO);
+        hd_error_clear();
+        ck_assert_int_eq(files_here(), 0);
+    }
+    watch(NEVER);
+    ck_assert(hd_checkpoint_save("c", d, d));
+    ck_assert_str_eq(events, steps);
+    ck_assert_uint_eq(synced[0], inode_of("c/model.safetensors"));
+    ck_assert_uint_eq(synced[3], inode_of("c/state.safetensors"));
+    ck_assert_uint_eq(synced[5], inode_of("c"));
+    ck_assert_uint_eq(synced[7], inode_of("."));
+    hd_dict_free(d);
+
+    watch(0);
+    ck_assert(!hd_checkpoint_remove("c"));
+    ck_error(HD_IO, "hd_checkpoint_remove: 'c': cannot rename: Input/output error");
+    ck_assert_int_eq(access("c/state.safetensors", F_OK), 0);
+    watch(NEVER);
+    ck_assert(hd_checkpoint_remove("c"));
+    ck_assert_str_eq(events, "RD");
+    ck_assert_uint_eq(synced[1], inode_of("."));
+    ck_assert_int_eq(files_here(), 0);
+}
+END_TEST
+
+Suite *suite_durable(void)
+{
+    const TTest *const tests[] = {files, checkpoints};
+    return SUITE("durable", tests);
+}
+
+#else
+
+Suite *suite_durable(void)
+{
+    return suite_create("durable");
+}
+
+#endif
