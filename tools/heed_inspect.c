@@ -58,13 +58,21 @@ static statistics statistics_of(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- a row */
 
+/* The bytes of a control character at c, U+0080 to U+009F too; 0: there is another. */
+static int control(const unsigned char *c)
+{
+    return *c < ' ' || *c == 0x7F ? 1 : *c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0 ? 2 : 0;
+}
+
 /* A text from the file as one line that moves no cursor; cut with dots when it is long. */
 static void plain(char cell[CELL], const char *text)
 {
     size_t at = 0;
     for (const unsigned char *c = (const unsigned char *)text; *c && at < CELL - 8; c++) {
-        if (*c < ' ' || *c == 0x7F) {
-            at += (size_t)snprintf(cell + at, CELL - at, "\\x%02x", *c);
+        int n = control(c);
+        if (n > 0) {
+            at += (size_t)snprintf(cell + at, CELL - at, "\\x%02x", c[n - 1]);
+            c += n - 1;
         } else {
             cell[at++] = (char)*c;
         }
@@ -90,7 +98,7 @@ static void shape_cell(char cell[CELL], const hd_safetensors *f, int64_t i)
 /* Of no element, or of one for std, there is none. */
 static void number_cell(char cell[CELL], double v, bool there)
 {
-    snprintf(cell, CELL, there ? "%.6g" : "-", v);
+    snprintf(cell, CELL, there ? "%.6g" : "-", isnan(v) ? NAN : v); /* no "-nan" */
 }
 
 /* The tensor's row, of hd_alloc; NULL when it cannot be read. */
@@ -198,6 +206,18 @@ static void print_rest(const hd_safetensors *f)
     }
 }
 
+/* It names texts from the file, too. */
+static void print_error(void)
+{
+    fprintf(stderr, "heed-inspect: ");
+    for (const unsigned char *c = (const unsigned char *)hd_error_message(); *c; c++) {
+        int n = control(c);
+        fprintf(stderr, n > 0 ? "\\x%02x" : "%c", c[n > 0 ? n - 1 : 0]);
+        c += n > 0 ? n - 1 : 0;
+    }
+    fprintf(stderr, "\n");
+}
+
 static int inspect(const char *path)
 {
     hd_safetensors *f = hd_safetensors_open(path, NULL);
@@ -207,7 +227,7 @@ static int inspect(const char *path)
     }
     hd_safetensors_close(f);
     if (!ok) {
-        fprintf(stderr, "heed-inspect: %s\n", hd_error_message());
+        print_error();
         return BAD_FILE;
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
