@@ -1,104 +1,265 @@
 #!/usr/bin/env python3
-"""Times heed and PyTorch on the same work, in turn, and prints medians and their ratio.
+"""Times heed and PyTorch on the same work, in turn, and prints the table of goals.
 
-usage: python3 bench/compare.py BUILD_DIR [ROUNDS]     (a Python that has torch)
+usage: python3 bench/compare.py BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--threads N]
+                                [--variants LIST] [--json FILE]
+       python3 bench/compare.py --from FILE ...      (the tables again, of what --json wrote)
 
-Each round runs heed-bench once and then PyTorch once, so that a machine whose speed drifts slows
-both. One thread each: the work is too small to split.
+For each row of `heed-bench --list` it starts heed-bench and a process for each variant of PyTorch
+(torch_work.py; this Python must have torch), asks them for one turn each, round by round, so that
+a machine whose speed drifts slows all of them, and ends them. The first run of each, from the same
+seed, must have given the same numbers.
+
+ROUNDS      20; rows of over a second a run take half as many
+--rows      which; default: all but growth/*
+--quick     5 rounds, for a first look
+--variants  of stock,tuned,fused
 """
+import argparse
+import datetime
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
-import torch
-from torch import nn
+import table
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAUSE = 0.005  # seconds between turns: the threads of the one before stop spinning
+
+# What "malloc tuned" means: freed memory is kept and used again, and never given back.
+TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 40), "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
+         "MALLOC_TOP_PAD_": str(1 << 28)}
+
+VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tuned fused",
+            "gpt": "stock tuned fused", "adamw": "stock fused"}
 
 
-class MultiHeadAttention(nn.Module):
-    """The notebook's class."""
+class Worker:
+    """A process that has set one row up and answers a line with a turn's time."""
 
-    def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
-        super().__init__()
-        self.d_out, self.num_heads, self.head_dim = d_out, num_heads, d_out // num_heads
-        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.out_proj = nn.Linear(d_out, d_out)
-        self.dropout = nn.Dropout(dropout)
-        mask = torch.triu(torch.ones(context_length, context_length), diagonal=1)
-        self.register_buffer("mask", mask)
+    def __init__(self, name, command, environment, first_line=""):
+        self.name = name
+        self.ns, self.peaks = [], []
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, env=dict(os.environ, **environment))
+        if first_line:
+            self.write(first_line)
 
-    def forward(self, x):
-        b, n, _ = x.shape
+    def write(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
 
-        def heads(t):
-            return t.view(b, n, self.num_heads, self.head_dim).transpose(1, 2)
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"compare.py: {self.name} ended: see its message above")
+        return json.loads(line)
 
-        keys, queries, values = (heads(w(x)) for w in (self.W_key, self.W_query, self.W_value))
-        scores = queries @ keys.transpose(2, 3)
-        scores.masked_fill_(self.mask.bool()[:n, :n], -torch.inf)
-        weights = self.dropout(torch.softmax(scores / keys.shape[-1] ** 0.5, dim=-1))
-        context = (weights @ values).transpose(1, 2).contiguous().view(b, n, self.d_out)
-        return self.out_proj(context)
+    def ready(self):
+        self.about = self.read()
+        return self
 
+    def turn(self):
+        time.sleep(PAUSE)
+        self.write("turn")
+        answer = self.read()
+        self.ns.append(answer["ns"])
+        self.peaks.append(answer.get("peak", 0))
 
-def torch_rows():
-    torch.manual_seed(123)
-    a = torch.rand(6, 3, requires_grad=True)
-    b = torch.rand(6, 3, requires_grad=True)
-    x, target = torch.rand(2, 6, 3), torch.rand(2, 6, 2)
-    model = MultiHeadAttention(3, 2, 6, 0.0, 2)
-    optim = torch.optim.SGD(model.parameters(), lr=0.01)
-    loss_fn = nn.MSELoss()
-
-    def step():
-        loss = loss_fn(model(x), target)
-        optim.zero_grad()
-        loss.backward()
-        optim.step()
-
-    return {"add with grad": (lambda: a + b, 20000), "training step": (step, 300)}
+    def end(self):
+        self.process.stdin.close()
+        self.about.update(json.loads(self.process.stdout.readline()))
+        self.process.wait()
 
 
-def time_torch(f, calls):
-    for _ in range(calls // 10):
-        f()
-    begin = time.perf_counter_ns()
-    for _ in range(calls):
-        f()
-    return (time.perf_counter_ns() - begin) / calls
+def heed_worker(program, row, threads):
+    return Worker(f"heed@{threads}",
+                  [program, "--worker", "--threads", str(threads), row["name"]], {})
+
+
+def torch_worker(variant, row, threads):
+    environment = {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    if variant == "tuned":
+        environment.update(TUNED)
+    command = [sys.executable, os.path.join(HERE, "torch_work.py"), variant, str(threads)]
+    return Worker(variant, command, environment, json.dumps(row))
+
+
+# ------------------------------------------------------------------------- one row
+
+
+def entry_of(worker):
+    entry = {"median": statistics.median(worker.ns), "min": min(worker.ns), "max": max(worker.ns),
+             "runs": len(worker.ns)}
+    for key in ("check", "peak_rss", "peak_bytes", "system_allocs", "level", "version"):
+        if key in worker.about:
+            entry[key] = worker.about[key]
+    amount, peak = worker.about.get("amount", 0), statistics.median(worker.peaks)
+    if amount:
+        entry["rate"] = amount / entry["median"]
+    if amount and peak:
+        entry["peak"], entry["of_peak"] = peak, entry["rate"] / peak
+    return entry
+
+
+def run_together(workers, rounds):
+    """rounds turns of each, in turn; the workers' entries by name."""
+    slowest = max(w.about["ns"] for w in workers)
+    for _ in range((rounds + 1) // 2 if slowest > 1e9 else rounds):
+        for worker in workers:
+            worker.turn()
+    for worker in workers:
+        worker.end()
+    return {worker.name: entry_of(worker) for worker in workers}
+
+
+def is_large(row):
+    """Its processes take gigabytes each: not all of them at once."""
+    return row.get("vocab", 0) > 50000 and row["kind"] == "gpt" or \
+        row.get("tokens", 0) > 2000 or row["kind"] == "adamw"
+
+
+def run_row(program, row, variants, threads, rounds):
+    """The row's entries, and the ratio to each variant: PyTorch's median over heed's."""
+    variants = [v for v in VARIANTS.get(row["kind"], "stock tuned").split() if v in variants]
+    groups = [[v] for v in variants] if is_large(row) else [variants]
+    counts = [threads] + ([1] if table.wants_one_thread(row) and threads > 1 else [])
+    result = {"name": row["name"], "row": row, "ratios": {}, "entries": {}}
+    for group in groups:
+        workers = [heed_worker(program, row, n).ready() for n in counts]
+        others = [torch_worker(v, row, threads) for v in group]
+        entries = run_together(workers + [w.ready() for w in others], rounds)
+        heed = entries[f"heed@{threads}"]
+        for variant in group:
+            result["ratios"][variant] = entries[variant]["median"] / heed["median"]
+            check(row, heed["check"], entries[variant]["check"], variant)
+        result["entries"].update(entries)
+        counts = [threads]
+    result["threads"] = threads
+    return result
+
+
+def check(row, ours, theirs, variant):
+    """Both did the same work: the same weights and inputs from the same seed gave the same mean
+    size of the result. With dropout the draws differ, and the mean is near."""
+    allowed = 0.05 if row.get("dropout", row.get("p", 0)) else 2e-4
+    if not abs(ours - theirs) <= allowed * abs(theirs):
+        sys.exit(f"compare.py: {row['name']}: heed gave {ours}, PyTorch ({variant}) {theirs}")
+
+
+# ------------------------------------------------------------------------- start and size
+
+
+def run_start(program, row, rounds):
+    """A process from its start to its first result and its end."""
+    heed = heed_worker(program, row, 1).ready()
+    source = "import torch; print((torch.rand(6, 3) @ torch.rand(3, 2)).sum().item())"
+    ns = []
+    for _ in range(rounds):
+        heed.turn()
+    for _ in range(min(rounds, 5)):
+        begin = time.perf_counter_ns()
+        subprocess.run([sys.executable, "-c", source], stdout=subprocess.DEVNULL, check=True)
+        ns.append(time.perf_counter_ns() - begin)
+    heed.end()
+    theirs = {"median": statistics.median(ns), "min": min(ns), "max": max(ns), "runs": len(ns)}
+    ours = entry_of(heed)
+    return {"name": row["name"], "row": row, "threads": 1, "entries": {"heed@1": ours, "stock": theirs},
+            "ratios": {"stock": theirs["median"] / ours["median"]}}
+
+
+def library_sizes(build):
+    """Bytes of the shared library without symbols; of PyTorch's libraries."""
+    import torch
+    sizes = {}
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "libheed.so")
+        shutil.copyfile(os.path.realpath(os.path.join(build, "src", "libheed.so")), copy)
+        if shutil.which("strip") and subprocess.run(["strip", copy], check=False).returncode == 0:
+            sizes["heed"] = os.path.getsize(copy)
+    libraries = os.path.join(os.path.dirname(torch.__file__), "lib")
+    sizes["torch"] = sum(os.path.getsize(os.path.join(libraries, f)) for f in os.listdir(libraries)
+                         if ".so" in f)
+    return sizes
+
+
+# ------------------------------------------------------------------------- command line
+
+
+def machine():
+    model = "?"
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    import torch
+    return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "torch": torch.__version__,
+            "date": datetime.date.today().isoformat()}
+
+
+def measure(args):
+    program = os.path.join(args.build, "bench", "heed-bench")
+    listed = subprocess.run([program, "--list", *(args.rows or [])], capture_output=True, text=True,
+                            check=True)
+    rows = [json.loads(line) for line in listed.stdout.splitlines()]
+    if not rows:
+        sys.exit(f"compare.py: no row is called {' or '.join(args.rows)}")
+    variants = args.variants.split(",")
+    out = {"machine": machine(), "sizes": library_sizes(args.build), "rows": []}
+    for row in rows:
+        begin = time.monotonic()
+        if row["kind"] == "start":
+            result = run_start(program, row, args.rounds)
+        else:
+            result = run_row(program, row, variants, args.threads, args.rounds)
+        out["rows"].append(result)
+        print(f"{table.line_of(result)}  ({time.monotonic() - begin:.0f} s)", file=sys.stderr,
+              flush=True)
+        if args.json:
+            with open(args.json, "w", encoding="utf-8") as f:
+                json.dump(out, f, indent=1)
+    return out
+
+
+def read_results(paths):
+    """Rows of later files replace those of the same name in earlier ones."""
+    out, rows = {}, {}
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            part = json.load(f)
+        rows.update({r["name"]: r for r in part["rows"]})
+        out.update(part)
+    out["rows"] = list(rows.values())
+    return out
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    program = os.path.join(sys.argv[1], "bench", "heed-bench")
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    torch.set_num_threads(1)
-    rows = torch_rows()
-    ours, theirs = {n: [] for n in rows}, {n: [] for n in rows}
-    environment = dict(os.environ, HEED_THREADS="1")
-    level = "?"
-    for _ in range(rounds):
-        out = subprocess.run([program, "1"], capture_output=True, text=True, check=True,
-                             env=environment)
-        for line in out.stdout.splitlines():
-            entry = json.loads(line)
-            ours[entry["name"]].append(entry["ns"])
-            level = entry["level"]
-        for name, (f, calls) in rows.items():
-            theirs[name].append(time_torch(f, calls))
-    print(f"medians of {rounds} rounds; heed at level {level}, torch {torch.__version__}, "
-          "1 thread each")
-    print(f"{'work':16} {'heed ns':>12} {'PyTorch ns':>12} {'ratio':>8} {'of pairs: min':>14} {'max':>7}")
-    for name in rows:
-        pairs = [t / h for h, t in zip(ours[name], theirs[name])]
-        print(f"{name:16} {statistics.median(ours[name]):12.1f} "
-              f"{statistics.median(theirs[name]):12.1f} {statistics.median(pairs):8.1f} "
-              f"{min(pairs):14.1f} {max(pairs):7.1f}")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?")
+    parser.add_argument("rounds", nargs="?", type=int, default=20)
+    parser.add_argument("--rows", nargs="+", metavar="GLOB")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--variants", default="stock,tuned,fused")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--from", dest="results", nargs="+", metavar="FILE")
+    args = parser.parse_args()
+    if args.results:
+        print(table.markdown(read_results(args.results)))
+        return
+    if not args.build:
+        parser.error("name the build folder")
+    if args.quick:
+        args.rounds = min(args.rounds, 5)
+    print(table.markdown(measure(args)))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+/* main.c - heed-bench: how long heed's work takes, as JSON lines.
+ *
+ * Each row is measured in a process of its own, forked before heed is touched, so that its memory
+ * is its own and nothing is left of the rows before. */
+#include "bench.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: heed-bench [OPTIONS] [GLOB ...]      rows to measure; all but growth/* without one\n"
+    "  --list          the rows, without measuring them\n"
+    "  --threads N     2; what the row's process uses\n"
+    "  --rounds N      20; turns of which the median is taken; half as many over a second a run\n"
+    "  --worker        one row; a turn for each line on stdin, as compare.py asks\n"
+    "  --calls N       one row; N runs and nothing else, for callgrind and perf\n"
+    "  --first         a first result and out\n";
+
+typedef struct options {
+    bool list, worker, first;
+    int threads, rounds, calls;
+    int globs;
+    char **glob;
+} options;
+
+/* ---------------------------------------------------------------- command line */
+
+static bool number(const char *text, int *n)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || end == text || value < 1 || value > 1000000000)
+        return false;
+    *n = (int)value;
+    return true;
+}
+
+static bool parse(int argc, char **argv, options *o)
+{
+    *o = (options){.threads = 2, .rounds = 20};
+    int i = 1;
+    for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
+        const struct {
+            const char *name;
+            int *value;
+        } numbers[] = {
+            {"--threads", &o->threads}, {"--rounds", &o->rounds}, {"--calls", &o->calls}};
+        const struct {
+            const char *name;
+            bool *value;
+        } flags[] = {{"--list", &o->list}, {"--worker", &o->worker}, {"--first", &o->first}};
+        bool known = false;
+        for (int j = 0; j < 3; j++) {
+            if (strcmp(argv[i], flags[j].name) == 0)
+                known = *flags[j].value = true;
+            else if (strcmp(argv[i], numbers[j].name) == 0 && i + 1 < argc)
+                known = number(argv[++i], numbers[j].value);
+            if (known)
+                break;
+        }
+        if (!known)
+            return false;
+    }
+    o->globs = argc - i;
+    o->glob = argv + i;
+    return true;
+}
+
+static bool selected(const options *o, const bench_row *row)
+{
+    for (int i = 0; i < o->globs; i++) {
+        if (fnmatch(o->glob[i], row->name, 0) == 0)
+            return true;
+    }
+    return o->globs == 0 && strncmp(row->name, "growth/", 7) != 0;
+}
+
+/* The one row that a worker serves. */
+static const bench_row *only(const options *o)
+{
+    const bench_row *found = NULL;
+    for (size_t i = 0; i < bench_row_count; i++) {
+        if (selected(o, &bench_rows[i])) {
+            if (found != NULL)
+                return NULL;
+            found = &bench_rows[i];
+        }
+    }
+    return found;
+}
+
+/* ---------------------------------------------------------------- what it does */
+
+static int end(bool ok)
+{
+    if (!ok)
+        fprintf(stderr, "heed-bench: %s\n", hd_error_message());
+    return ok ? 0 : 1;
+}
+
+static int first_result(void)
+{
+    HD_SCOPE;
+    printf("%f\n",
+           hd_item(hd_sum(hd_matmul(hd_rand(HD_FLOAT32, 6, 3), hd_rand(HD_FLOAT32, 3, 2)))));
+    return end(hd_error_code() == HD_OK);
+}
+
+static int bare_calls(const bench_row *row, const options *o)
+{
+    bench_work w = {0};
+    if (!hd_set_num_threads(o->threads) || !hd_manual_seed(123))
+        return end(false);
+    {
+        HD_SCOPE;
+        if (!row->kind->set_up(&w, row->args))
+            return end(false);
+    }
+    for (int i = 0; i < o->calls; i++) {
+        HD_SCOPE;
+        row->kind->run(&w);
+    }
+    return end(hd_error_code() == HD_OK);
+}
+
+static int one_row(const options *o)
+{
+    const bench_row *row = only(o);
+    if (row == NULL) {
+        fprintf(stderr, "heed-bench: name one row\n");
+        return 2;
+    }
+    return o->worker ? end(bench_serve(row, o->threads)) : bare_calls(row, o);
+}
+
+static bool in_child(const bench_row *row, const options *o)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        exit(end(bench_report(row, o->threads, o->rounds)));
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    bool ok = true;
+    if (!parse(argc, argv, &o)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (o.first)
+        return first_result();
+    if (o.worker || o.calls > 0)
+        return one_row(&o);
+    for (size_t i = 0; i < bench_row_count; i++) {
+        if (!selected(&o, &bench_rows[i]))
+            continue;
+        if (o.list)
+            bench_print_row(&bench_rows[i]);
+        else
+            ok = in_child(&bench_rows[i], &o) && ok;
+    }
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,26 @@
+/* peak_body.h - what one core does at most, compiled once for each CPU level (peak_level.c). */
+#ifndef HEED_BENCH_PEAK_BODY_H
+#define HEED_BENCH_PEAK_BODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Arrays that a pass reads, writes, or reads and writes: one loop for each mix that rows have. */
+typedef enum peak_stream {
+    PEAK_READ,   /* in 1 */
+    PEAK_COPY,   /* in 1, out 1 */
+    PEAK_TRIAD,  /* in 2, out 1 */
+    PEAK_UPDATE, /* in 1, inout 3 */
+    PEAK_STREAMS
+} peak_stream;
+
+typedef struct peak_level {
+    const char *name;
+    double (*fma)(int64_t n);                                 /* returns the FLOP it did */
+    void (*stream)(peak_stream s, float *const *x, size_t n); /* n a multiple of 64 */
+} peak_level;
+
+extern const peak_level peak_baseline, peak_avx2, peak_avx512;
+extern volatile float peak_sink; /* results go here, so that they are computed */
+
+#endif

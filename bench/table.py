@@ -1,0 +1,203 @@
+"""The goals, and the tables that show what was measured beside them (compare.py)."""
+import fnmatch
+from dataclasses import dataclass
+
+
+@dataclass
+class Goal:
+    """What is asked of the rows that match: heed so many times as fast as the best PyTorch (ratio),
+    at such shares of this machine's peak (of_peak on all threads, of_peak_1 on one), with such a
+    share of PyTorch's peak memory."""
+
+    rows: str
+    ratio: float = 0
+    of_peak: float = 0
+    of_peak_1: float = 0
+    memory: float = 0
+
+
+# The first that matches holds.
+GOALS = [
+    Goal("matmul/64x64x64/*", ratio=1.5),
+    Goal("matmul/*", ratio=1.05, of_peak=0.88, of_peak_1=0.90),
+    Goal("tiny/matmul", ratio=10),
+    Goal("tiny/add", ratio=25),
+    Goal("tiny/step", ratio=60),
+    Goal("attention/1024/dropout0", ratio=1.25),
+    Goal("attention/1024/dropout0.1", ratio=2),
+    Goal("attention/256/dropout0", ratio=1.2),
+    Goal("attention/256/dropout0.1", ratio=1.4),
+    Goal("gpt/small/dropout0", ratio=1.25),
+    Goal("gpt/small/dropout0.1", ratio=1.45),
+    Goal("gpt/124m/dropout0", ratio=1.2, memory=0.8),
+    Goal("gpt/124m/dropout0.1", ratio=1.25, memory=0.8),
+    Goal("adamw/*", ratio=1.0, of_peak=0.8),
+    Goal("*/out", ratio=1.5, of_peak=0.8),
+    Goal("*/in", ratio=1.5),
+]
+
+SCALING = 1.85        # one thread's time over two's, of rows bound by arithmetic
+SCALING_FROM = 5e6    # nanoseconds on one thread
+START = 5e6           # nanoseconds from a process's start to its first result
+SIZE = 1 << 20        # bytes of the library
+GROWTH = 2.2          # memory at twice the tokens: linear
+
+
+def goal_of(name):
+    return next((g for g in GOALS if fnmatch.fnmatch(name, g.rows)), Goal(name))
+
+
+def wants_one_thread(row):
+    """Rows that are measured on one thread too."""
+    return row["kind"] == "matmul" and row["m"] > 64 or \
+        row["name"].startswith(("attention/", "gpt/small"))
+
+
+# ------------------------------------------------------------------------- numbers as text
+
+
+def time_text(ns):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}" if ns / size < 1000 else f"{ns / size:.0f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def bytes_text(n):
+    return f"{n / 1e9:.2f} GB" if n >= 1e9 else f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{n:,} B"
+
+
+def heed_of(result):
+    return result["entries"][f"heed@{result['threads']}"]
+
+
+def best_of(result):
+    """(ratio, variant) of the PyTorch that comes nearest."""
+    return min((ratio, v) for v, ratio in result["ratios"].items()) if result["ratios"] else (0, "")
+
+
+def line_of(result):
+    """One row in one line, as it is measured."""
+    heed, (ratio, best) = heed_of(result), best_of(result)
+    text = f"{result['name']:28} heed {time_text(heed['median']):>8}"
+    for variant in result["ratios"]:
+        text += f"  {variant} {time_text(result['entries'][variant]['median'])}"
+    text += f"  ratio {ratio:.2f} ({best})" if best else ""
+    return text + (f"  {heed['of_peak']:.0%} of peak" if "of_peak" in heed else "")
+
+
+# ------------------------------------------------------------------------- tables
+
+
+def claims(result):
+    """(what, measured, goal, met) of everything that is asked of a row."""
+    goal, heed, (ratio, best) = goal_of(result["name"]), heed_of(result), best_of(result)
+    one = result["entries"].get("heed@1", {})
+    found = []
+    if goal.ratio and best:
+        found.append(("ratio", f"{ratio:.2f}", f"{goal.ratio:g}", ratio >= goal.ratio))
+    for asked, entry, what in ((goal.of_peak, heed, "of peak"), (goal.of_peak_1, one, "on one")):
+        if asked and "of_peak" in entry:
+            share = entry["of_peak"]
+            found.append((what, f"{share:.0%}", f"{asked:.0%}", share >= asked))
+    if goal.memory and best:
+        share = heed["peak_rss"] / min(result["entries"][v]["peak_rss"] for v in result["ratios"])
+        found.append(("memory", f"{share:.2f}", f"{goal.memory:g}", share <= goal.memory))
+    return found
+
+
+def row_text(result):
+    heed, (ratio, best) = heed_of(result), best_of(result)
+    times = [time_text(result["entries"][v]["median"]) if v in result["ratios"] else ""
+             for v in ("stock", "tuned", "fused")]
+    asked = claims(result)
+    share = f"{heed['of_peak']:.0%}" if "of_peak" in heed else ""
+    if "of_peak" in result["entries"].get("heed@1", {}) and result["threads"] > 1:
+        share += f" ({result['entries']['heed@1']['of_peak']:.0%})"
+    goals = ", ".join(("" if what == "ratio" else what + " ") + goal for what, _, goal, _ in asked)
+    met = "" if not asked else "yes" if all(a[3] for a in asked) else \
+        "no: " + ", ".join(what for what, _, _, ok in asked if not ok)
+    cells = [result["name"], time_text(heed["median"]), *times, f"{ratio:.2f}" if best else "", share,
+             goals, met]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main_table(results):
+    lines = ["| work | heed | stock | tuned | fused | ratio to the best | of peak (1 thread) | goal | "
+             "met |", "|---|---|---|---|---|---|---|---|---|"]
+    return lines + [row_text(r) for r in results if r["name"] != "start"]
+
+
+def scaling_table(results):
+    lines = []
+    for r in results:
+        one, two = r["entries"].get("heed@1"), r["entries"].get("heed@2")
+        if one and two and one["median"] > SCALING_FROM:
+            gain = one["median"] / two["median"]
+            lines.append(f"| {r['name']} | {time_text(one['median'])} | {time_text(two['median'])} | "
+                         f"{gain:.2f} | {'yes' if gain >= SCALING else 'no'} |")
+    return ["", f"| 1 -> 2 threads (goal {SCALING}) | 1 | 2 | gain | met |", "|---|---|---|---|---|",
+            *lines] if lines else []
+
+
+def memory_table(results):
+    lines = []
+    for r in results:
+        if not r["name"].startswith("gpt/124m") or not r["ratios"]:
+            continue
+        cells = [bytes_text(r["entries"][v]["peak_rss"]) if v in r["ratios"] else ""
+                 for v in ("stock", "tuned", "fused")]
+        lines.append(f"| {r['name']} | {bytes_text(heed_of(r)['peak_rss'])} | {' | '.join(cells)} |")
+    return ["", "| peak memory of the process | heed | stock | tuned | fused |", "|---|---|---|---|---|",
+            *lines] if lines else []
+
+
+def growth_claim(results):
+    """Memory of attention with dropout: at 4096 tokens against 2048, beyond what was there."""
+    peaks = {r["row"]["tokens"]: heed_of(r)["peak_bytes"] for r in results
+             if fnmatch.fnmatch(r["name"], "growth/tokens/*/dropout0.1")}
+    if 2048 not in peaks or 4096 not in peaks:
+        return []
+    ratio = peaks[4096] / peaks[2048]
+    return [("memory of attention with dropout, 4096 tokens over 2048 (linear: 2)", f"{ratio:.2f}",
+             f"<= {GROWTH}", ratio <= GROWTH)]
+
+
+def other_claims(out):
+    results = {r["name"]: r for r in out["rows"]}
+    found = growth_claim(out["rows"])
+    if "start" in results:
+        ns = heed_of(results["start"])["median"]
+        theirs = results["start"]["entries"]["stock"]["median"]
+        found.append((f"process start to first result (PyTorch {time_text(theirs)})", time_text(ns),
+                      f"< {time_text(START)}", ns < START))
+    sizes = out.get("sizes", {})
+    if "heed" in sizes:
+        found.append((f"stripped library (PyTorch's {bytes_text(sizes['torch'])})",
+                      bytes_text(sizes["heed"]), "< 1 MiB", sizes["heed"] < SIZE))
+    steps = [r for r in out["rows"] if r["name"].startswith(("tiny/step", "attention/", "gpt/"))]
+    if steps:
+        allocs = max(heed_of(r)["system_allocs"] for r in steps)
+        found.append(("blocks asked of the system from the third step on, the most of "
+                      f"{len(steps)} rows", str(allocs), "0", allocs == 0))
+    return found
+
+
+def other_table(out):
+    lines = [f"| {what} | {value} | {goal} | {'yes' if met else 'no'} |"
+             for what, value, goal, met in other_claims(out)]
+    return ["", "| beside the times | heed | goal | met |", "|---|---|---|---|", *lines]
+
+
+def markdown(out):
+    results = out["rows"]
+    m = out["machine"]
+    levels = {heed_of(r).get("level", "?") for r in results}
+    runs = sorted({heed_of(r)["runs"] for r in results})
+    lines = [f"{m['cpu']}, {m['cores']} cores, level {'/'.join(sorted(levels))}, PyTorch {m['torch']}, "
+             f"{m['date']}; {results[0]['threads']} threads; medians of {runs[0]} to {runs[-1]} runs.",
+             ""]
+    lines += main_table(results) + scaling_table(results) + memory_table(results) + other_table(out)
+    asked = [c for r in results for c in claims(r)] + other_claims(out)
+    lines += ["", f"{sum(c[3] for c in asked)} of {len(asked)} goals met."]
+    return "\n".join(lines)

@@ -1,0 +1,211 @@
+/* timing.c - one row in its own process: made, warmed up, timed in turns, reported as JSON. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* A turn of short work is as many runs as fill this; the clock is then a small part of it. */
+static const double turn_ns = 20e6;
+
+/* ---------------------------------------------------------------- set-up */
+
+/* The mean size of what the first run gave: NaN shows that it gave nothing. */
+static double check_of(const bench_timer *t, hd_tensor *y)
+{
+    if (y == NULL || y == HD_NONE)
+        return y == NULL ? NAN : 0;
+    HD_NO_GRAD;
+    hd_tensor *z = t->row->kind->checks_grad ? hd_grad(y) : y;
+    return hd_item(hd_mean(hd_abs(hd_to(z, HD_FLOAT64))));
+}
+
+static double one_run(bench_timer *t)
+{
+    double begin = bench_now();
+    {
+        HD_SCOPE;
+        t->row->kind->run(&t->work);
+    }
+    return bench_now() - begin;
+}
+
+static void first_run(bench_timer *t)
+{
+    HD_SCOPE;
+    t->check = check_of(t, t->row->kind->run(&t->work));
+}
+
+/* Two runs more, and others until half a second is over; the fastest tells how many fill
+ * a turn. What the system is asked for from the third run on is counted. */
+static void warm_up(bench_timer *t)
+{
+    double begin = bench_now();
+    t->first = one_run(t);
+    t->system_allocs = -hd_system_allocs();
+    for (int i = 0; i < 10 && (i < 1 || bench_now() - begin < 5e8); i++) {
+        double ns = one_run(t);
+        t->first = ns < t->first ? ns : t->first;
+    }
+    double calls = turn_ns / (t->first + 1);
+    t->calls = calls < 1 ? 1 : calls > 1e6 ? 1000000 : (int)calls;
+}
+
+bool bench_begin(bench_timer *t, const bench_row *row, int threads)
+{
+    *t = (bench_timer){.row = row, .threads = threads};
+    if (!hd_set_num_threads(threads) || !hd_manual_seed(123))
+        return false;
+    {
+        HD_SCOPE;
+        if (!row->kind->set_up(&t->work, row->args))
+            return false;
+    }
+    t->bytes_before = hd_bytes_live();
+    first_run(t);
+    hd_bytes_peak_reset(); /* the check's own memory is not the row's */
+    warm_up(t);
+    return hd_error_code() == HD_OK;
+}
+
+void bench_end(bench_timer *t)
+{
+    bench_work *w = &t->work;
+    hd_tensor *const held[] = {w->x, w->y, w->dy, w->target, w->weight, w->bias};
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        hd_release(held[i]);
+    hd_optim_free(w->optim);
+    hd_module_free(w->module);
+}
+
+/* ---------------------------------------------------------------- measuring */
+
+double bench_turn(bench_timer *t)
+{
+    if (t->first < turn_ns)
+        one_run(t); /* what ran before may have taken the caches */
+    double begin = bench_now();
+    for (int i = 0; i < t->calls; i++) {
+        HD_SCOPE;
+        t->row->kind->run(&t->work);
+    }
+    return (bench_now() - begin) / t->calls;
+}
+
+/* Work on less than this stays in caches, whose speed is no reference. */
+static const double out_of_cache = 48e6;
+
+static bench_traffic traffic_of(const bench_timer *t)
+{
+    const bench_kind *kind = t->row->kind;
+    return kind->traffic != NULL ? kind->traffic(t->row->args) : (bench_traffic){0};
+}
+
+double bench_reference(bench_timer *t)
+{
+    bench_traffic traffic = traffic_of(t);
+    if (t->row->kind->flops != NULL)
+        return bench_peak_flops(t->threads);
+    if (bench_traffic_total(&traffic) >= out_of_cache)
+        return bench_peak_bandwidth(t->threads, &traffic);
+    return 0;
+}
+
+double bench_amount(const bench_timer *t)
+{
+    if (t->row->kind->flops != NULL)
+        return t->row->kind->flops(t->row->args);
+    bench_traffic traffic = traffic_of(t);
+    return bench_traffic_total(&traffic);
+}
+
+long bench_peak_rss(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss * 1024;
+}
+
+/* ---------------------------------------------------------------- reports */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n) /* sorts x */
+{
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}
+
+/* Members that hold for the whole process: name, shape, memory ... without braces. */
+static void print_about(bench_timer *t)
+{
+    char shape[256];
+    printf("\"name\": \"%s\", \"shape\": \"%s\", \"threads\": %d, \"level\": \"%s\"", t->row->name,
+           bench_shape(t->row, shape, sizeof shape), t->threads, hd_cpu_level());
+    printf(", \"check\": %.9g, \"peak_rss\": %ld", t->check, bench_peak_rss());
+    printf(", \"peak_bytes\": %lld", (long long)(hd_bytes_peak() - t->bytes_before));
+    printf(", \"system_allocs\": %lld", (long long)(t->system_allocs + hd_system_allocs()));
+}
+
+static void print_speed(const bench_timer *t, double ns, double reference)
+{
+    double amount = bench_amount(t);
+    if (amount > 0)
+        printf(", \"%s\": %.2f", t->row->kind->flops != NULL ? "gflops" : "gbs", amount / ns);
+    if (reference > 0)
+        printf(", \"peak\": %.2f, \"of_peak\": %.4f", reference, amount / ns / reference);
+}
+
+bool bench_report(const bench_row *row, int threads, int rounds)
+{
+    bench_timer t;
+    double *ns = hd_alloc((size_t)rounds * sizeof *ns);
+    double *peaks = hd_alloc((size_t)rounds * sizeof *peaks);
+    bool ok = peaks != NULL && ns != NULL && bench_begin(&t, row, threads);
+    rounds = ok && t.first > 1e9 ? (rounds + 1) / 2 : rounds;
+    for (int i = 0; ok && i < rounds; i++) {
+        peaks[i] = bench_reference(&t);
+        ns[i] = bench_turn(&t);
+    }
+    if (ok) {
+        double middle = median(ns, rounds);
+        printf("{");
+        print_about(&t);
+        printf(", \"median\": %.1f, \"min\": %.1f, \"max\": %.1f, \"runs\": %d", middle, ns[0],
+               ns[rounds - 1], rounds);
+        print_speed(&t, middle, median(peaks, rounds));
+        printf("}\n");
+        bench_end(&t);
+    }
+    hd_free(ns);
+    hd_free(peaks);
+    fflush(stdout);
+    return ok && hd_error_code() == HD_OK;
+}
+
+bool bench_serve(const bench_row *row, int threads)
+{
+    bench_timer t;
+    char line[64];
+    if (!bench_begin(&t, row, threads))
+        return false;
+    printf("{\"ns\": %.1f, \"amount\": %.17g, \"calls\": %d}\n", t.first, bench_amount(&t),
+           t.calls);
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        double reference = bench_reference(&t);
+        printf("{\"peak\": %.3f, \"ns\": %.1f}\n", reference, bench_turn(&t));
+        fflush(stdout);
+    }
+    printf("{");
+    print_about(&t);
+    printf("}\n");
+    bench_end(&t);
+    return hd_error_code() == HD_OK;
+}
