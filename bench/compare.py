@@ -3,7 +3,7 @@
 
 usage: python3 bench/compare.py BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--threads N]
                                 [--variants LIST] [--json FILE]
-       python3 bench/compare.py --from FILE ...      (the tables again, of what --json wrote)
+       python3 bench/compare.py --from FILE ... [--short]
 
 For each row of `heed-bench --list` it starts heed-bench and a process for each variant of PyTorch
 (torch_work.py; this Python must have torch), asks them for one turn each, round by round, so that
@@ -14,6 +14,8 @@ ROUNDS      20; rows of over a second a run take half as many
 --rows      which; default: all but growth/*
 --quick     5 rounds, for a first look
 --variants  of stock,tuned,fused
+--from      prints what --json wrote, without measuring; later files replace rows of earlier ones
+--short     the table of README.md
 """
 import argparse
 import datetime
@@ -47,8 +49,7 @@ class Worker:
         self.ns, self.peaks = [], []
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=dict(os.environ, **environment))
-        if first_line:
-            self.write(first_line)
+        self.first_line = first_line
 
     def write(self, line):
         self.process.stdin.write(line + "\n")
@@ -61,6 +62,9 @@ class Worker:
         return json.loads(line)
 
     def ready(self):
+        """Sets the row up; one after the other, or warm threads spin in each other's way."""
+        if self.first_line:
+            self.write(self.first_line)
         self.about = self.read()
         return self
 
@@ -250,9 +254,11 @@ def main():
     parser.add_argument("--variants", default="stock,tuned,fused")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--from", dest="results", nargs="+", metavar="FILE")
+    parser.add_argument("--short", action="store_true")
     args = parser.parse_args()
     if args.results:
-        print(table.markdown(read_results(args.results)))
+        results = read_results(args.results)
+        print(table.short_table(results) if args.short else table.markdown(results))
         return
     if not args.build:
         parser.error("name the build folder")

@@ -2,7 +2,7 @@
  *
  * BENCH_LEVEL is the level's name, BENCH_LANES the floats in its vectors. This file is compiled
  * with contraction: acc * x + y is one instruction where the level has it. */
-#include "peak_body.h"
+#include "peak.h"
 
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
@@ -49,6 +49,21 @@ static void stream_read(float *const *x, size_t n)
     peak_sink = sums[0][0] * 0;
 }
 
+/* An ordinary store reads the line that it writes into; one past the caches does not. */
+#if defined(__clang__)
+#define STORE_PAST(p, v) __builtin_nontemporal_store(v, p)
+#elif defined(__x86_64__)
+#if BENCH_LANES == 16
+#define STORE_PAST(p, v) __builtin_ia32_movntps512((float *)(p), v)
+#elif BENCH_LANES == 8
+#define STORE_PAST(p, v) __builtin_ia32_movntps256((float *)(p), v)
+#else
+#define STORE_PAST(p, v) __builtin_ia32_movntps((float *)(p), v)
+#endif
+#else
+#define STORE_PAST(p, v) (*(p) = (v))
+#endif
+
 static void stream_copy(float *const *x, size_t n)
 {
     const vec *a = (const vec *)x[0];
@@ -57,12 +72,28 @@ static void stream_copy(float *const *x, size_t n)
         y[i] = a[i] + 1;
 }
 
+static void stream_copy_past(float *const *x, size_t n)
+{
+    const vec *a = (const vec *)x[0];
+    vec *y = (vec *)x[1];
+    for (size_t i = 0; i < n / BENCH_LANES; i++)
+        STORE_PAST(y + i, a[i] + 1);
+}
+
 static void stream_triad(float *const *x, size_t n)
 {
     const vec *a = (const vec *)x[0], *b = (const vec *)x[1];
     vec *y = (vec *)x[2];
     for (size_t i = 0; i < n / BENCH_LANES; i++)
         y[i] = a[i] + b[i];
+}
+
+static void stream_triad_past(float *const *x, size_t n)
+{
+    const vec *a = (const vec *)x[0], *b = (const vec *)x[1];
+    vec *y = (vec *)x[2];
+    for (size_t i = 0; i < n / BENCH_LANES; i++)
+        STORE_PAST(y + i, a[i] + b[i]);
 }
 
 static void stream_update(float *const *x, size_t n)
@@ -79,7 +110,7 @@ static void stream_update(float *const *x, size_t n)
 static void stream(peak_stream s, float *const *x, size_t n)
 {
     static void (*const loops[PEAK_STREAMS])(float *const *, size_t) = {
-        stream_read, stream_copy, stream_triad, stream_update};
+        stream_read, stream_copy, stream_copy_past, stream_triad, stream_triad_past, stream_update};
     loops[s](x, n);
 }
 

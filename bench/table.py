@@ -36,6 +36,18 @@ GOALS = [
     Goal("*/in", ratio=1.5),
 ]
 
+# What README.md shows.
+SHORT = {
+    "matmul/2048x2048x2048/nn": "matmul, 2048 x 2048 x 2048",
+    "tiny/add": "`a + b`, (6, 3), with grad",
+    "tiny/step": "training step of the notebook's MultiHeadAttention",
+    "attention/1024/dropout0": "MultiHeadAttention, 1024 tokens, width 768, forward and backward",
+    "attention/1024/dropout0.1": "the same with dropout 0.1",
+    "gpt/small/dropout0.1": "training step of a GPT of 10.7 million parameters, dropout 0.1",
+    "gpt/124m/dropout0.1": "training step of the book's GPT of GPT-2's size, dropout 0.1",
+    "start": "from a process's start to its first result",
+}
+
 SCALING = 1.85        # one thread's time over two's, of rows bound by arithmetic
 SCALING_FROM = 5e6    # nanoseconds on one thread
 START = 5e6           # nanoseconds from a process's start to its first result
@@ -187,6 +199,18 @@ def other_table(out):
     lines = [f"| {what} | {value} | {goal} | {'yes' if met else 'no'} |"
              for what, value, goal, met in other_claims(out)]
     return ["", "| beside the times | heed | goal | met |", "|---|---|---|---|", *lines]
+
+
+def short_table(out):
+    results = {r["name"]: r for r in out["rows"]}
+    lines = ["| work | heed | PyTorch at its best | ratio |", "|---|---|---|---|"]
+    for name, words in SHORT.items():
+        if name in results:
+            ratio, best = best_of(results[name])
+            theirs = results[name]["entries"][best]["median"]
+            lines.append(f"| {words} | {time_text(heed_of(results[name])['median'])} | "
+                         f"{time_text(theirs)} | {ratio:.2f} |")
+    return "\n".join(lines)
 
 
 def markdown(out):

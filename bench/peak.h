@@ -1,15 +1,18 @@
-/* peak_body.h - what one core does at most, compiled once for each CPU level (peak_level.c). */
-#ifndef HEED_BENCH_PEAK_BODY_H
-#define HEED_BENCH_PEAK_BODY_H
+/* peak.h - what one core does at most, compiled once for each CPU level (peak_level.c). */
+#ifndef HEED_BENCH_PEAK_H
+#define HEED_BENCH_PEAK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arrays that a pass reads, writes, or reads and writes: one loop for each mix that rows have. */
+/* Arrays that a pass reads, writes, or reads and writes: one loop for each mix that rows have, and
+ * behind it, where it writes arrays anew, the same with stores that go past the caches. */
 typedef enum peak_stream {
-    PEAK_READ,   /* in 1 */
-    PEAK_COPY,   /* in 1, out 1 */
-    PEAK_TRIAD,  /* in 2, out 1 */
+    PEAK_READ, /* in 1 */
+    PEAK_COPY, /* in 1, out 1 */
+    PEAK_COPY_PAST,
+    PEAK_TRIAD, /* in 2, out 1 */
+    PEAK_TRIAD_PAST,
     PEAK_UPDATE, /* in 1, inout 3 */
     PEAK_STREAMS
 } peak_stream;
