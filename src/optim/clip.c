@@ -13,6 +13,7 @@ typedef struct grads {
     hd_tensor **at; /* those that are there and have elements */
     int64_t n;
     double *norms; /* room for one each */
+    hd__walk *walks;
 } grads;
 
 static hd_tensor *grad_of(const char *function, const hd_list *parameters, int64_t i)
@@ -38,7 +39,8 @@ static bool collect(const char *function, const hd_list *parameters, grads *foun
     found->n = 0;
     found->at = hd_alloc((size_t)(n + 1) * sizeof(hd_tensor *));
     found->norms = hd_alloc((size_t)(n + 1) * sizeof(double));
-    bool ok = found->at && found->norms;
+    found->walks = hd_alloc((size_t)(n + 1) * sizeof *found->walks);
+    bool ok = found->at && found->norms && found->walks;
     for (int64_t i = 0; i < n && ok; i++) {
         hd_tensor *g = grad_of(function, parameters, i);
         ok = g != NULL;
@@ -53,6 +55,7 @@ static void drop(grads *found)
 {
     hd_free(found->at);
     hd_free(found->norms);
+    hd_free(found->walks);
 }
 
 /* ---------------------------------------------------------------- norms */
@@ -89,70 +92,99 @@ static double first_sum(double p)
     return p == -INFINITY ? INFINITY : 0;
 }
 
-static bool norm_of(const hd_tensor *g, double p, double *norm)
+/* One a grain of a contiguous tensor, else one. */
+static int64_t sums_of(const hd_tensor *g)
 {
-    int64_t n = (hd_numel(g) + HD__GRAIN - 1) / HD__GRAIN;
-    double *sums = hd_alloc((size_t)n * sizeof *sums), sum = first_sum(p);
-    if (!sums) {
-        return false;
-    }
+    return hd_is_contiguous(g) ? (hd_numel(g) + HD__GRAIN - 1) / HD__GRAIN : 1;
+}
+
+/* Sums are added, extremes compared. */
+static double fold(const double *sums, int64_t n, double p)
+{
+    double sum = first_sum(p);
     for (int64_t i = 0; i < n; i++) {
-        sums[i] = first_sum(p);
-    }
-    summing s = {hd_data(g), hd_dtype_of(g), p, sums, hd_is_contiguous(g)};
-    hd__walk(g, NULL, sum_run, &s);
-    for (int64_t i = 0; i < n; i++) { /* sums are added, extremes compared */
         if (isinf(p)) {
             hdk_optim()->norm_f64(&sums[i], 1, 1, p, &sum);
         } else {
             sum += sums[i];
         }
     }
-    hd_free(sums);
-    *norm = root(sum, p);
-    return true;
+    return sum;
+}
+
+/* tasks and sums have room for all. */
+static void sum_all(const grads *found, double p, summing *tasks, double *sums)
+{
+    double *end = sums;
+    for (int64_t i = 0; i < found->n; i++) {
+        const hd_tensor *g = found->at[i];
+        tasks[i] = (summing){hd_data(g), hd_dtype_of(g), p, end, hd_is_contiguous(g)};
+        found->walks[i] = (hd__walk){.a = g, .arg = &tasks[i]};
+        for (int64_t k = sums_of(g); k > 0; k--) {
+            *end++ = first_sum(p);
+        }
+    }
+    hd__walk_all(found->walks, found->n, sum_run);
+    for (int64_t i = 0; i < found->n; i++) {
+        found->norms[i] = root(fold(tasks[i].sums, sums_of(found->at[i]), p), p);
+    }
 }
 
 static bool total_norm(const grads *found, double p, double *norm)
 {
+    int64_t n = 0;
     for (int64_t i = 0; i < found->n; i++) {
-        if (!norm_of(found->at[i], p, &found->norms[i])) {
-            return false;
-        }
+        n += sums_of(found->at[i]);
     }
-    double sum = found->n ? first_sum(p) : 0;
-    hdk_optim()->norm_f64(found->norms, 1, found->n, p, &sum);
-    *norm = found->n ? root(sum, p) : 0;
-    return true;
+    double *sums = hd_alloc((size_t)n * sizeof *sums), sum = found->n ? first_sum(p) : 0;
+    summing *tasks = hd_alloc((size_t)found->n * sizeof *tasks);
+    bool ok = sums && tasks;
+    if (ok) {
+        sum_all(found, p, tasks, sums);
+        hdk_optim()->norm_f64(found->norms, 1, found->n, p, &sum);
+        *norm = found->n ? root(sum, p) : 0;
+    }
+    hd_free(sums);
+    hd_free(tasks);
+    return ok;
 }
 
 /* ---------------------------------------------------------------- writing */
 
 typedef struct change {
-    char *data;
-    hd_dtype d;
     void (*f32)(void *x, int64_t stride, int64_t n, double a);
     void (*f64)(void *x, int64_t stride, int64_t n, double a);
     double a;
 } change;
 
+typedef struct changing {
+    char *data;
+    hd_dtype d;
+    const change *c;
+} changing;
+
 static void change_run(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
                        void *arg)
 {
     (void)element;
-    const change *c = arg;
-    (c->d == HD_FLOAT32 ? c->f32 : c->f64)(c->data + at[0] * hd_dtype_size(c->d), strides[0], n,
-                                           c->a);
+    const changing *t = arg;
+    (t->d == HD_FLOAT32 ? t->c->f32 : t->c->f64)(t->data + at[0] * hd_dtype_size(t->d), strides[0],
+                                                 n, t->c->a);
 }
 
 /* Gradients are no leaves that require grad, and grad mode is off: hd_data_mut does not fail. */
-static void change_all(const grads *found, change c)
+static bool change_all(const grads *found, change c)
 {
-    for (int64_t i = 0; i < found->n; i++) {
-        c.data = hd_data_mut(found->at[i]);
-        c.d = hd_dtype_of(found->at[i]);
-        hd__walk(found->at[i], NULL, change_run, &c);
+    changing *tasks = hd_alloc((size_t)found->n * sizeof *tasks);
+    for (int64_t i = 0; tasks && i < found->n; i++) {
+        tasks[i] = (changing){hd_data_mut(found->at[i]), hd_dtype_of(found->at[i]), &c};
+        found->walks[i] = (hd__walk){.a = found->at[i], .arg = &tasks[i]};
     }
+    if (tasks) {
+        hd__walk_all(found->walks, found->n, change_run);
+    }
+    hd_free(tasks);
+    return tasks != NULL;
 }
 
 /* ---------------------------------------------------------------- public */
@@ -196,8 +228,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
               norm_ok(function, norm, error_if_nonfinite);
     double a = max_norm / (norm + 1e-6);
     if (ok && !(a >= 1)) { /* NaN too */
-        change_all(&found,
-                   (change){.f32 = hdk_optim()->scale_f32, .f64 = hdk_optim()->scale_f64, .a = a});
+        ok = change_all(&found, (change){hdk_optim()->scale_f32, hdk_optim()->scale_f64, a});
     }
     drop(&found);
     return ok ? norm : NAN;
@@ -213,12 +244,9 @@ bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
     HD_SCOPE;
     HD_NO_GRAD;
     grads found;
-    bool ok = collect(function, parameters, &found);
-    if (ok) {
-        change_all(&found, (change){.f32 = hdk_optim()->clamp_f32,
-                                    .f64 = hdk_optim()->clamp_f64,
-                                    .a = clip_value});
-    }
+    bool ok =
+        collect(function, parameters, &found) &&
+        change_all(&found, (change){hdk_optim()->clamp_f32, hdk_optim()->clamp_f64, clip_value});
     drop(&found);
     return ok;
 }

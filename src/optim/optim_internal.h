@@ -136,8 +136,16 @@ enum { HD__GRAIN = 32768 };
 typedef void (*hd__run)(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
                         void *arg);
 
-/* Calls run for all elements of one or two (b NULL) tensors of a shape: on several threads, each
- * run but the last a multiple of HD__GRAIN long, where both are contiguous; else row by row. */
-void hd__walk(const hd_tensor *a, const hd_tensor *b, hd__run run, void *arg);
+/* The elements of one or two (b NULL) tensors of a shape. */
+typedef struct hd__walk {
+    const hd_tensor *a, *b;
+    void *arg;
+    int64_t end; /* hd__walk_all's own: the grains so far */
+} hd__walk;
+
+/* Calls run for all elements of all walks, with each one's arg, spread over the threads: a tensor in
+ * runs that begin at multiples of HD__GRAIN where a and b are contiguous; else row by row, on one
+ * thread. */
+void hd__walk_all(hd__walk *walks, int64_t n, hd__run run);
 
 #endif

@@ -1,7 +1,8 @@
 /* step.c - one step of any optimizer.
  *
  * A step looks at everything first and writes then: gradients, memory for states, the right to
- * write. States are made in a parameter's first step and never again. */
+ * write. All parameters are written in one pass over the threads. States are made in a parameter's
+ * first step and never again. */
 #include "optim/optim_internal.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ static unsigned states_of(const hd_optim *o, const hd__slot *slot)
     return o->type->uses(&o->groups[slot->group].now);
 }
 
-static void update_slot(const hd_optim *o, hd__slot *slot, void *data, const hd_tensor *g)
+static part part_of(const hd_optim *o, hd__slot *slot, void *data, const hd_tensor *g)
 {
     part a = {.o = o, .slot = slot, .d = hd_dtype_of(slot->p)};
     a.bytes = hd_dtype_size(a.d);
@@ -52,8 +53,7 @@ static void update_slot(const hd_optim *o, hd__slot *slot, void *data, const hd_
         a.whole.state[k] = used >> k & 1 ? hd_data_mut(slot->state[k]) : NULL;
     }
     slot->steps++;
-    hd__walk(slot->p, g, update, &a);
-    slot->fresh = false;
+    return a;
 }
 
 /* ---------------------------------------------------------------- looking */
@@ -115,6 +115,24 @@ static bool prepare(const hd_optim *o, pending *todo)
     return true;
 }
 
+/* parts and walks have room for one each. */
+static void write(hd_optim *o, const pending *todo, part *parts, hd__walk *walks)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < o->n; i++) {
+        if (todo[i].grad != HD_NONE) {
+            hd__slot *slot = &o->slots[i];
+            parts[n] = part_of(o, slot, todo[i].data, todo[i].grad);
+            walks[n] = (hd__walk){.a = slot->p, .b = todo[i].grad, .arg = &parts[n]};
+            n++;
+        }
+    }
+    hd__walk_all(walks, n, update);
+    for (int64_t i = 0; i < o->n; i++) {
+        o->slots[i].fresh &= todo[i].grad == HD_NONE;
+    }
+}
+
 bool hd_optim_step(hd_optim *o)
 {
     if (!hd__given("hd_optim_step", "o", o)) {
@@ -127,13 +145,15 @@ bool hd_optim_step(hd_optim *o)
     HD_SCOPE;
     HD_NO_GRAD;
     pending *todo = hd_alloc((size_t)o->n * sizeof *todo);
-    bool ok = todo && prepare(o, todo);
-    for (int64_t i = 0; ok && i < o->n; i++) {
-        if (todo[i].grad != HD_NONE) {
-            update_slot(o, &o->slots[i], todo[i].data, todo[i].grad);
-        }
+    part *parts = hd_alloc((size_t)o->n * sizeof *parts);
+    hd__walk *walks = hd_alloc((size_t)o->n * sizeof *walks);
+    bool ok = todo && parts && walks && prepare(o, todo);
+    if (ok) {
+        write(o, todo, parts, walks);
     }
     hd_free(todo);
+    hd_free(parts);
+    hd_free(walks);
     return ok;
 }
 

@@ -1,19 +1,9 @@
-/* walk.c - all elements of a parameter and its gradient, in runs that a kernel takes. */
+/* walk.c - all elements of parameters and their gradients, in runs that a kernel takes: one pass
+ * over the threads, however many tensors there are. */
 #include "optim/optim_internal.h"
 
-typedef struct walk {
-    hd__run run;
-    void *arg;
-} walk;
-
-static void run_range(int64_t begin, int64_t end, void *arg)
-{
-    const walk *w = arg;
-    w->run((int64_t[]){begin, begin}, (int64_t[]){1, 1}, begin, end - begin, w->arg);
-}
-
 /* Rows: runs along the last dim. */
-static void run_rows(const hd_tensor *const x[2], const walk *w)
+static void run_rows(const hd_tensor *const x[2], hd__run run, void *arg)
 {
     int last = hd_ndim(x[0]) - 1;
     const int64_t *sizes = hd_sizes(x[0]), *strides[] = {hd_strides(x[0]), hd_strides(x[1])};
@@ -24,21 +14,62 @@ static void run_rows(const hd_tensor *const x[2], const walk *w)
             at[0] += index[d] * strides[0][d];
             at[1] += index[d] * strides[1][d];
         }
-        w->run(at, (int64_t[]){strides[0][last], strides[1][last]}, row * sizes[last], sizes[last],
-               w->arg);
+        run(at, (int64_t[]){strides[0][last], strides[1][last]}, row * sizes[last], sizes[last],
+            arg);
         for (int d = last - 1; d >= 0 && ++index[d] == sizes[d]; d--) {
             index[d] = 0;
         }
     }
 }
 
-void hd__walk(const hd_tensor *a, const hd_tensor *b, hd__run run, void *arg)
+static bool in_one_run(const hd__walk *w)
 {
-    const hd_tensor *const x[2] = {a, b ? b : a};
-    walk w = {run, arg};
-    if (hd_is_contiguous(x[0]) && hd_is_contiguous(x[1])) {
-        hd__parallel_for(hd_numel(a), HD__GRAIN, run_range, &w);
-    } else if (hd_numel(a) > 0) {
-        run_rows(x, &w);
+    return hd_is_contiguous(w->a) && (!w->b || hd_is_contiguous(w->b));
+}
+
+static int64_t grains(const hd__walk *w)
+{
+    int64_t n = hd_numel(w->a);
+    return in_one_run(w) ? n / HD__GRAIN + (n % HD__GRAIN != 0) : n > 0;
+}
+
+/* The grains of one walk from `begin` to before `end`. */
+static void run_part(const hd__walk *w, hd__run run, int64_t begin, int64_t end)
+{
+    if (!in_one_run(w)) {
+        run_rows((const hd_tensor *const[]){w->a, w->b ? w->b : w->a}, run, w->arg);
+        return;
     }
+    int64_t n = hd_numel(w->a);
+    begin *= HD__GRAIN;
+    end = end * HD__GRAIN < n ? end * HD__GRAIN : n;
+    run((int64_t[]){begin, begin}, (int64_t[]){1, 1}, begin, end - begin, w->arg);
+}
+
+typedef struct tour {
+    const hd__walk *walks;
+    hd__run run;
+} tour;
+
+static void run_grains(int64_t begin, int64_t end, void *arg)
+{
+    const tour *t = arg;
+    const hd__walk *w = t->walks;
+    while (begin < end) {
+        while (w->end <= begin) {
+            w++;
+        }
+        int64_t first = w->end - grains(w), last = w->end < end ? w->end : end;
+        run_part(w, t->run, begin - first, last - first);
+        begin = last;
+    }
+}
+
+void hd__walk_all(hd__walk *walks, int64_t n, hd__run run)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        walks[i].end = sum += grains(&walks[i]);
+    }
+    hd__parallel_for(sum, 1, run_grains, &(tour){walks, run});
 }

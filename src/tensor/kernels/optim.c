@@ -5,9 +5,13 @@
  * multiply-add stands where PyTorch's vector loops (add with alpha, lerp, addcmul) have one. */
 #include "tensor/kernels/optim.h"
 
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* A kernel is one loop, inlined once for dense operands and the states in use, which vectorises,
+ * and once for any strides. Nothing overlaps. */
 #define SGD(name, T, FMA)                                                                          \
-    static inline void name##_run(T *p, int64_t ps, const T *g, int64_t gs, T *v, int64_t n,       \
-                                  const hdk_sgd *o)                                                \
+    ALWAYS void name##_run(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,             \
+                           T *restrict v, int64_t n, const hdk_sgd *o)                             \
     {                                                                                              \
         const T minus_lr = (T)-o->lr, momentum = (T)o->momentum, decay = (T)o->weight_decay;       \
         const T keep = (T)(1 - o->dampening), sign = o->maximize ? -1 : 1;                         \
@@ -24,10 +28,12 @@
     }                                                                                              \
     static void name(const hdk_step *s, int64_t n, const hdk_sgd *o)                               \
     {                                                                                              \
-        if (s->p_stride == 1 && s->g_stride == 1) {                                                \
+        if (s->p_stride != 1 || s->g_stride != 1) {                                                \
+            name##_run(s->p, s->p_stride, s->g, s->g_stride, s->state[0], n, o);                   \
+        } else if (s->state[0]) {                                                                  \
             name##_run(s->p, 1, s->g, 1, s->state[0], n, o);                                       \
         } else {                                                                                   \
-            name##_run(s->p, s->p_stride, s->g, s->g_stride, s->state[0], n, o);                   \
+            name##_run(s->p, 1, s->g, 1, NULL, n, o);                                              \
         }                                                                                          \
     }
 
@@ -39,8 +45,9 @@ SGD(sgd_f64, double, HDK_FMA)
 
 /* A larger v keeps NaN, as maximum does. */
 #define ADAM(name, T, FMA, SQRT)                                                                   \
-    static inline void name##_run(T *p, int64_t ps, const T *g, int64_t gs, T *m, T *v, T *top,    \
-                                  int64_t n, const hdk_adam *o)                                    \
+    ALWAYS void name##_run(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,             \
+                           T *restrict m, T *restrict v, T *restrict top, int64_t n,               \
+                           const hdk_adam *o)                                                      \
     {                                                                                              \
         const T decay = (T)o->decay, w1 = (T)o->one_minus_beta1, beta2 = (T)o->beta2;              \
         const T w2 = (T)o->one_minus_beta2, eps = (T)o->eps, sign = o->maximize ? -1 : 1;          \
@@ -63,10 +70,12 @@ SGD(sgd_f64, double, HDK_FMA)
     static void name(const hdk_step *s, int64_t n, const hdk_adam *o)                              \
     {                                                                                              \
         T *top = s->state[2];                                                                      \
-        if (s->p_stride == 1 && s->g_stride == 1) {                                                \
+        if (s->p_stride != 1 || s->g_stride != 1) {                                                \
+            name##_run(s->p, s->p_stride, s->g, s->g_stride, s->state[0], s->state[1], top, n, o); \
+        } else if (top) {                                                                          \
             name##_run(s->p, 1, s->g, 1, s->state[0], s->state[1], top, n, o);                     \
         } else {                                                                                   \
-            name##_run(s->p, s->p_stride, s->g, s->g_stride, s->state[0], s->state[1], top, n, o); \
+            name##_run(s->p, 1, s->g, 1, s->state[0], s->state[1], NULL, n, o);                    \
         }                                                                                          \
     }
 
