@@ -1,8 +1,9 @@
 /* threads.c - the pool that splits the work inside one call.
  *
  * Workers and the caller take the pieces of a job in order until none is left, so that a worker
- * that wakes late, or was never made, costs time but nothing else. One call has the pool at a time; any other, a call from inside a piece
- * too, runs on its own thread. Everything is under one lock: pieces are long enough for that. */
+ * that wakes late, or was never made, costs time but nothing else. One call has the pool at a
+ * time; any other, a call from inside a piece too, runs on its own thread. Everything is under
+ * one lock: pieces are long enough for that. */
 #include "base/parts.h"
 
 #include <errno.h>
