@@ -278,6 +278,9 @@ static hd_picture *draw(map *m)
 
 static bool options_ok(const hd_attention_map_options *o)
 {
+    if (!hd__viz_size_ok("hd_attention_map", o->size, sizeof *o, "hd_attention_map_defaults")) {
+        return false;
+    }
     if (o->columns < 0) {
         hd_error_set(HD_VALUE, "hd_attention_map: columns %d: expected 0 or more", o->columns);
         return false;
@@ -315,11 +318,10 @@ static bool weights_ok(const hd_tensor *weights)
     }
     int n = hd_ndim(weights);
     if ((n != 2 && n != 3) || hd_numel(weights) == 0) {
-        HD_SCOPE;
         return hd_error_set(HD_SHAPE,
                             "hd_attention_map: weights %s: expected (heads, queries, keys) or "
                             "(queries, keys), none of them 0",
-                            hd_shape_repr(weights));
+                            hd__vshape((char[HD__VSHAPE]){0}, weights));
     }
     return true;
 }

@@ -191,8 +191,15 @@ static char *put_graph(const walk *w)
 
 /* ---------------------------------------------------------------- public */
 
-char *hd_graph_dot(hd_tensor *x, const hd_dict *names)
+static char *graph_dot(const char *function, hd_tensor *x, const hd_dict *names)
 {
+    if (!x || x == HD_NONE) {
+        return hd_error_set(HD_NULL_ARG, "%s: x is %s", function, x ? "HD_NONE" : "NULL");
+    }
+    if (!hd_requires_grad(x)) {
+        return hd_error_set(HD_GRAD, "%s: %s does not require grad", function,
+                            hd__vshape((char[HD__VSHAPE]){0}, x));
+    }
     const hd_node *root = hd_grad_node(x);
     if (!root) {
         return NULL;
@@ -204,12 +211,17 @@ char *hd_graph_dot(hd_tensor *x, const hd_dict *names)
     return text;
 }
 
+char *hd_graph_dot(hd_tensor *x, const hd_dict *names)
+{
+    return graph_dot("hd_graph_dot", x, names);
+}
+
 bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path)
 {
     if (!hd__viz_may_save("hd_graph_save_dot", "x", x, path)) {
         return false;
     }
-    char *text = hd_graph_dot(x, names);
+    char *text = graph_dot("hd_graph_save_dot", x, names);
     bool ok = text && hd__whole_write("hd_graph_save_dot", path, text, strlen(text));
     hd_free(text);
     return ok;

@@ -81,6 +81,19 @@ void hd__vtext_number(hd__vtext *t, double v, int decimals)
     }
 }
 
+const char *hd__vshape(char out[HD__VSHAPE], const hd_tensor *x)
+{
+    int n = hd_ndim(x), at = snprintf(out, HD__VSHAPE, "(");
+    for (int d = 0; d < n && at < HD__VSHAPE; d++) {
+        at += snprintf(out + at, (size_t)(HD__VSHAPE - at), "%s%" PRId64, d ? ", " : "",
+                       hd_size(x, d));
+    }
+    if (at < HD__VSHAPE) {
+        snprintf(out + at, (size_t)(HD__VSHAPE - at), n == 1 ? ",)" : ")");
+    }
+    return out;
+}
+
 /* ---------------------------------------------------------------- UTF-8 */
 
 enum { REPLACEMENT = 0xFFFD };

@@ -35,8 +35,15 @@ bool hd__vgrow(void *array, size_t *room, size_t n, size_t size);
 uint32_t hd__vutf8_next(const char **s);
 void hd__vtext_utf8(hd__vtext *t, uint32_t code);
 
+/* "(2, 3)" into out; returns out. */
+enum { HD__VSHAPE = 192 };
+const char *hd__vshape(char out[HD__VSHAPE], const hd_tensor *x);
+
 /* Nothing is NULL and no error stands, which saving requires. */
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path);
+
+/* Is an options' size that of its type? "hd_plot_lines: o->size 0: expected 48, as of ..." */
+bool hd__viz_size_ok(const char *function, size_t size, size_t want, const char *defaults);
 
 /* ---------------------------------------------------------------- pictures */
 

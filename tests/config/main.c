@@ -74,7 +74,8 @@ static void remove_folder(void)
 
 /* ---------------------------------------------------------------- suites */
 
-static Suite *(*const suites[])(void) = {suite_load, suite_set, suite_effective, suite_table};
+static Suite *(*const suites[])(void) = {suite_load, suite_set, suite_effective, suite_table,
+                                         suite_null};
 
 int main(void)
 {

@@ -9,6 +9,7 @@ Suite *suite_load(void);
 Suite *suite_set(void);
 Suite *suite_effective(void);
 Suite *suite_table(void);
+Suite *suite_null(void);
 
 const char *temporary(const char *name); /* a path in this run's folder; until the next call */
 void write_file(const char *path, const char *bytes, size_t n);

@@ -130,6 +130,10 @@ START_TEST(dropout)
     ck_assert_ptr_eq(hd_forward(m, x), x);
     hd_module_free(m);
 
+    m = hd_dropout_new(1, false);
+    ck_elements(hd_forward(m, vec(HD_FLOAT32, 3, 4)), 0, 0);
+    hd_module_free(m);
+
     ck_assert_ptr_null(hd_dropout_new(1.5, false));
     ck_error(HD_VALUE, "hd_dropout_new: p 1.5: expected a number from 0 to 1");
     ck_assert_ptr_null(hd_dropout_new(-0.1, false));

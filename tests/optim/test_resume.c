@@ -276,7 +276,7 @@ START_TEST(differences_are_named)
 }
 END_TEST
 
-/* A cycle that begins without momentum: the first step makes no buffer, and resumes all the same. */
+/* A cycle that begins without momentum: the first step makes no buffer, and resumes. */
 START_TEST(a_cycle_from_no_momentum)
 {
     HD_SCOPE;

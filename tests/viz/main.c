@@ -53,8 +53,8 @@ static void empty_folder(void)
 
 /* ---------------------------------------------------------------- suites */
 
-static Suite *(*const suites[])(void) = {suite_axis, suite_lines, suite_attention, suite_dot,
-                                         suite_files};
+static Suite *(*const suites[])(void) = {suite_axis, suite_lines, suite_attention,
+                                         suite_dot,  suite_files, suite_null};
 
 int main(void)
 {

@@ -10,6 +10,7 @@ Suite *suite_lines(void);
 Suite *suite_attention(void);
 Suite *suite_dot(void);
 Suite *suite_files(void);
+Suite *suite_null(void);
 
 /* ---------------------------------------------------------------- files */
 

@@ -72,6 +72,11 @@ START_TEST(scale)
     ck_cell(svg, 0, 0, 0, 1, "#0b2a4a");
     ck_assert_ptr_nonnull(text_element(svg, "0.25"));
     ck_assert_ptr_null(text_element(svg, "1.0"));
+    const char *top = element(svg, "rect", 1 + 2), *bottom = element(svg, "rect", 1 + 2 + BAR - 1);
+    char dark[4096], light[4096]; /* the bar's ends: as the largest weight, as none */
+    ck_assert(number_of(top, "y") < number_of(bottom, "y"));
+    ck_assert_str_eq(attribute(top, "fill", dark), "#0c2d4d");
+    ck_assert_str_eq(attribute(bottom, "fill", light), "#fdfeff");
     hd_free(svg);
     o.max = 1;
     svg = draw(x, NULL, NULL, &o);
@@ -186,11 +191,10 @@ START_TEST(refused)
     ck_assert_ptr_null(hd_attention_map(hd_ones(HD_INT64, 2, 2), NULL, NULL, NULL));
     ck_error(HD_DTYPE, "hd_attention_map: weights of int64: expected float32 or float64");
     ck_assert_ptr_null(hd_attention_map(hd_ones(HD_FLOAT32, 1, 4, 6, 6), NULL, NULL, NULL));
-    ck_error(HD_SHAPE,
-             "hd_attention_map: weights torch.Size([1, 4, 6, 6]): expected (heads, queries, "
-             "keys) or (queries, keys), none of them 0");
+    ck_error(HD_SHAPE, "hd_attention_map: weights (1, 4, 6, 6): expected (heads, queries, "
+                       "keys) or (queries, keys), none of them 0");
     ck_assert_ptr_null(hd_attention_map(hd_ones(HD_FLOAT32, 2, 0), NULL, NULL, NULL));
-    ck_error(HD_SHAPE, "hd_attention_map: weights torch.Size([2, 0]): expected (heads, queries, "
+    ck_error(HD_SHAPE, "hd_attention_map: weights (2, 0): expected (heads, queries, "
                        "keys) or (queries, keys), none of them 0");
     ck_assert_ptr_null(hd_attention_map(w, holes, NULL, NULL));
     ck_error(HD_NULL_ARG, "hd_attention_map: queries[1] is NULL");

@@ -142,9 +142,9 @@ START_TEST(refused)
     HD_SCOPE;
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3);
     ck_assert_ptr_null(hd_graph_dot(x, NULL));
-    ck_error(HD_GRAD, "hd_grad_node: (2, 3) does not require grad");
+    ck_error(HD_GRAD, "hd_graph_dot: (2, 3) does not require grad");
     ck_assert_ptr_null(hd_graph_dot(NULL, NULL));
-    ck_error(HD_NULL_ARG, "hd_grad_node: x is NULL");
+    ck_error(HD_NULL_ARG, "hd_graph_dot: x is NULL");
     hd_list *parts = hd_chunk(hd_mul_scalar(leaf(4, 1), 1.0), 2, 0);
     hd_tensor *part = hd_list_get(parts, 0);
     ck_assert(!hd_graph_save_dot(part, NULL, NULL));

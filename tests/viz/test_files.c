@@ -108,6 +108,29 @@ START_TEST(cells)
 }
 END_TEST
 
+/* A series of one point is a dot, as in the SVG. */
+START_TEST(a_dot)
+{
+    static const double y[] = {1};
+    hd_series s = {NULL, 1, NULL, y};
+    hd_picture *p = hd_plot_lines(1, &s, NULL);
+    char *svg = hd_picture_svg(p), d[4096];
+    const char *tag = strstr(svg, "stroke=\"#0072b2\"");
+    while (strncmp(tag, "<path", 5) != 0) {
+        tag--;
+    }
+    char *end;
+    double x0 = strtod(attribute(tag, "d", d) + 1, &end), y0 = strtod(end, NULL);
+    pixels image = rasterised(p, 4);
+    ck_assert_uint_eq(pixel(&image, 4 * x0, 4 * y0), 0x0072B2);
+    ck_assert_uint_eq(pixel(&image, 4 * x0 + 6, 4 * y0), 0x0072B2); /* 3.6 wide, so 14.4 here */
+    ck_assert_uint_ne(pixel(&image, 4 * x0 + 8, 4 * y0), 0x0072B2);
+    free(image.rgb);
+    hd_free(svg);
+    hd_picture_free(p);
+}
+END_TEST
+
 /* A line is as wide and as dark as it should be, and dashes are half of it. */
 START_TEST(lines)
 {
@@ -326,12 +349,17 @@ END_TEST
 
 typedef struct scarce {
     int64_t left, blocks;
+    bool once; /* after one refusal there is memory again */
 } scarce;
 
 static void *scarce_alloc(size_t bytes, size_t alignment, void *user)
 {
     scarce *s = user;
     void *p = NULL;
+    if (s->left == 0 && s->once) {
+        s->left = -1;
+        return NULL;
+    }
     if (s->left == 0 || posix_memalign(&p, alignment, bytes) != 0) {
         return NULL;
     }
@@ -363,13 +391,13 @@ static bool everything(void)
     return ok;
 }
 
-START_TEST(runs_out_at_every_allocation)
+static void run_out(bool once)
 {
     bool ok = false;
     int64_t k = 0;
     hd_shutdown();
     for (; !ok && k < 4000; k++) {
-        scarce s = {k, 0};
+        scarce s = {k, 0, once};
         hd_allocator a = {sizeof a, scarce_alloc, scarce_free, &s};
         ck_assert(hd_set_allocator(&a));
         ok = everything();
@@ -384,6 +412,17 @@ START_TEST(runs_out_at_every_allocation)
     ck_assert(ok);
     ck_assert_int_gt(k, 30);
 }
+
+START_TEST(runs_out_at_every_allocation)
+{
+    run_out(false);
+}
+END_TEST
+
+START_TEST(runs_out_once_at_every_allocation)
+{
+    run_out(true);
+}
 END_TEST
 
 Suite *suite_files(void)
@@ -391,6 +430,7 @@ Suite *suite_files(void)
     const TTest *const tests[] = {
 #ifdef HEED_HAVE_PNG
         cells,
+        a_dot,
         lines,
         letters,
         turned_text,
@@ -400,6 +440,7 @@ Suite *suite_files(void)
 #endif
         saves,
         keeps_the_old_file,
-        runs_out_at_every_allocation};
+        runs_out_at_every_allocation,
+        runs_out_once_at_every_allocation};
     return SUITE("files", tests);
 }

@@ -250,6 +250,36 @@ START_TEST(same_bytes_in_every_locale)
 }
 END_TEST
 
+/* Of many points in a column of pixels, those that show: the ends, the lowest, the highest. */
+START_TEST(dense_points)
+{
+    enum { N = 200000 };
+    double *y = calloc(N, sizeof *y), px[64], py[64], top = INFINITY, bottom = 0;
+    y[70001] = 1;
+    y[140001] = -1;
+    hd_series s = {NULL, N, NULL, y};
+    char *svg = draw(1, &s, NULL);
+    const char *path = curve(svg, 0), *end = strchr(strstr(path, "d=\"") + 3, '"');
+    int points = 0;
+    for (const char *at = strstr(path, "d=\"") + 3; at < end; points++) {
+        at += strspn(at, "ML ");
+        strtod(at, (char **)(uintptr_t)&at);
+        double v = strtod(at, (char **)(uintptr_t)&at);
+        top = fmin(top, v);
+        bottom = fmax(bottom, v);
+    }
+    ck_assert_int_lt(points, 4 * 2 * 720);
+    double spike[] = {-1, 1}; /* the same axis, undecimated */
+    hd_series ends = {NULL, 2, NULL, spike};
+    char *plain = draw(1, &ends, NULL);
+    ck_assert_int_eq(points_of(curve(plain, 0), px, py), 2);
+    ck_assert(bottom == py[0] && top == py[1]);
+    hd_free(plain);
+    hd_free(svg);
+    free(y);
+}
+END_TEST
+
 START_TEST(refused)
 {
     double y[] = {1, 2};
@@ -266,6 +296,8 @@ START_TEST(refused)
     bad = (hd_series){NULL, -1, NULL, y};
     ck_assert_ptr_null(hd_plot_lines(1, &bad, NULL));
     ck_error(HD_VALUE, "hd_plot_lines: series 0: n -1, y given: expected y of n values");
+    ck_assert_ptr_null(hd_plot_lines(1, s, &(hd_plot_options){.width = 300, .height = 300}));
+    ck_error(HD_VALUE, "hd_plot_lines: o->size 0: expected 48, as of hd_plot_defaults()");
     o.width = 199;
     ck_assert_ptr_null(hd_plot_lines(1, s, &o));
     ck_error(HD_VALUE, "hd_plot_lines: width 199: expected 200 to 8192");
@@ -307,6 +339,7 @@ Suite *suite_lines(void)
     const TTest *const tests[] = {points_lie_at_their_ticks,
                                   size,
                                   gaps,
+                                  dense_points,
                                   many_points,
                                   colors_and_dashes,
                                   legend,

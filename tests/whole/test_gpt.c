@@ -153,6 +153,7 @@ START_TEST(test_cached)
         int64_t n = i < 7 ? 1 : 5;
         hd_tensor *y = gpt_forward_cached(model, hd_narrow(tokens, 1, i, n), &c);
         ck_assert(hd_allclose(y, hd_narrow(whole, 1, i, n), 0, 1e-5, false));
+        ck_assert(hd_requires_grad(whole) && !hd_requires_grad(y));
         ck_assert_int_eq(gpt_cache_len(&c), i + n);
     }
     ck_assert(gpt_cache_truncate(&c, 3));
@@ -160,6 +161,40 @@ START_TEST(test_cached)
     ck_assert(hd_allclose(y, hd_narrow(whole, 1, 3, 9), 0, 1e-5, false));
     gpt_cache_free(&c);
     hd_module_free(model);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- its parts */
+
+/* eps is 1e-5: numbers of a variance of 1e-6 show it. */
+START_TEST(test_layer_norm)
+{
+    HD_SCOPE;
+    hd_module *norm = layer_norm_new(2);
+    hd_tensor *y = hd_forward(norm, hd_from_data(HD_FLOAT32, ((float[]){-1e-3f, 1e-3f}), 1, 2));
+    ck_assert_double_eq_tol(hd_get(y, 0, 1), 1e-3 / sqrt(1e-6 + 1e-5), 1e-6);
+    hd_module_free(norm);
+}
+END_TEST
+
+START_TEST(test_config)
+{
+    const gpt_config given = {65, 32, 64, 4, 2, 0.1, true};
+    gpt_config got = {0};
+    hd_dict *d = hd_dict_new();
+    ck_assert(gpt_config_save(&given, d, "gpt") && gpt_config_load(&got, d, "gpt"));
+    ck_assert(got.vocab_size == 65 && got.context_length == 32 && got.emb_dim == 64);
+    ck_assert(got.n_heads == 4 && got.n_layers == 2 && got.drop_rate == 0.1 && got.qkv_bias);
+    static const char *const names[] = {"gpt.vocab_size", "gpt.context_length", "gpt.emb_dim",
+                                        "gpt.n_heads",    "gpt.n_layers",       "gpt.drop_rate",
+                                        "gpt.qkv_bias"};
+    for (int i = 0; i < 7; i++) { /* each of them is needed */
+        ck_assert(gpt_config_save(&given, d, "gpt") && hd_dict_remove(d, names[i]));
+        ck_assert(!gpt_config_load(&got, d, "gpt"));
+        ck_assert_int_eq(hd_error_code(), HD_VALUE);
+        hd_error_clear();
+    }
+    hd_dict_free(d);
 }
 END_TEST
 
@@ -236,6 +271,8 @@ Suite *suite_gpt(void)
     tcase_add_test(t, test_losses_native);
     tcase_add_test(t, test_losses_mcg31);
     tcase_add_test(t, test_cached);
+    tcase_add_test(t, test_layer_norm);
+    tcase_add_test(t, test_config);
     if (too_large() == NULL)
         tcase_add_test(t, test_124m);
     else

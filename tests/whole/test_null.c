@@ -2,96 +2,8 @@
  * and says so, once, by its name and the parameter's; a chain leaves the first error standing. */
 #include <unistd.h>
 
+#include "../null_rows.h"
 #include "suites.h"
-
-/* ---------------------------------------------------------------- one call */
-
-static bool no_pointer(const void *p)
-{
-    return p == NULL;
-}
-
-static bool no_truth(bool b)
-{
-    return !b;
-}
-
-static bool no_count(int64_t n)
-{
-    return n == -1 || n == INT64_MIN || n == 0; /* 0: a generator's output, an enumeration */
-}
-
-static bool no_number(double d)
-{
-    return isnan(d);
-}
-
-/* Is y what a failed call of its type gives? */
-#define gives_nothing(y)                                                                           \
-    _Generic((y), bool                                                                             \
-             : no_truth, double                                                                    \
-             : no_number, int                                                                      \
-             : no_count, unsigned                                                                  \
-             : no_count, int64_t                                                                   \
-             : no_count, uint64_t                                                                  \
-             : no_count, default                                                                   \
-             : no_pointer)(y)
-
-/* Does the message begin with the function's name, or the start of it ("hd_view" for hd_view_n),
- * and then name the parameter? */
-static bool names_both(const char *message, const char *function, const char *parameter,
-                       const char *what)
-{
-    char rest[120];
-    size_t length = strcspn(message, ":");
-    bool list = strcmp(function, "hd_list_n") == 0 && strncmp(message, "hd_list_of", length) == 0;
-    bool whole = strncmp(message, function, length) == 0 && length > strlen("hd_") &&
-                 (function[length] == '\0' || function[length] == '_');
-    snprintf(rest, sizeof rest, ": %s is %s", parameter, what);
-    return (list || whole) && strncmp(message + length, rest, strlen(rest)) == 0;
-}
-
-static int wrong; /* rows that do not hold: all are told before the test fails */
-
-static void tell(const char *function, const char *parameter, const char *what)
-{
-    fprintf(stderr, "%s(%s): %s\n", function, parameter, what);
-    wrong++;
-}
-
-static void refused(const char *function, const char *parameter, bool nothing, const char *what,
-                    uint64_t failures)
-{
-    if (!nothing) {
-        tell(function, parameter, "gives a result");
-    }
-    if (failures != 1) {
-        tell(function, parameter, "is not counted as one failure");
-    }
-    if (!names_both(hd_error_message(), function, parameter, what) ||
-        hd_error_code() != HD_NULL_ARG) {
-        tell(function, parameter, hd_error_message());
-    }
-    hd_error_clear();
-}
-
-static void passed_over(const char *function, const char *parameter, uint64_t failures)
-{
-    char refusal[80];
-    snprintf(refusal, sizeof refusal, ": %s is NULL", parameter);
-    if (failures && strstr(hd_error_message(), refusal)) {
-        tell(function, parameter, hd_error_message());
-    }
-    hd_error_clear();
-}
-
-static void error_stands(const char *function, const char *parameter, const char *error)
-{
-    if (strcmp(hd_error_message(), error) != 0) {
-        tell(function, parameter, hd_error_message());
-    }
-    hd_error_clear();
-}
 
 /* ---------------------------------------------------------------- things to pass */
 
@@ -206,38 +118,6 @@ static void run_table(const char *error)
     (void)half, (void)rest, (void)parts, (void)made, (void)whole, (void)value, (void)number,
         (void)out;
 
-#define BEFORE                                                                                     \
-    if (error) {                                                                                   \
-        hd_error_set(HD_USER, "%s", error);                                                        \
-    }                                                                                              \
-    uint64_t count = hd_error_count()
-#define AFTER(function, parameter, check)                                                          \
-    if (error) {                                                                                   \
-        error_stands(#function, #parameter, error);                                                \
-    } else {                                                                                       \
-        check;                                                                                     \
-    }
-#define REFUSED(function, parameter, call, what)                                                   \
-    do {                                                                                           \
-        BEFORE;                                                                                    \
-        bool nothing = gives_nothing(call);                                                        \
-        uint64_t failures = hd_error_count() - count;                                              \
-        AFTER(function, parameter, refused(#function, #parameter, nothing, what, failures));       \
-    } while (0);
-#define POINTER(function, parameter, call) REFUSED(function, parameter, call, "NULL")
-#define TENSOR(function, parameter, call)                                                          \
-    bad = NULL;                                                                                    \
-    REFUSED(function, parameter, call, "NULL")                                                     \
-    bad = HD_NONE;                                                                                 \
-    REFUSED(function, parameter, call, "HD_NONE")
-#define MAYBE(function, parameter, call)                                                           \
-    do {                                                                                           \
-        BEFORE;                                                                                    \
-        call;                                                                                      \
-        uint64_t failures = hd_error_count() - count;                                              \
-        AFTER(function, parameter, passed_over(#function, #parameter, failures));                  \
-    } while (0);
-#define SKIP(function, parameter)
     hd_tensor *bad;
 #include "null_table.h"
     ck_assert_msg(wrong == 0, "%d of the above", wrong);
