@@ -382,9 +382,9 @@ static bool everything(void)
     hd_picture *p = hd_attention_map(w, NULL, NULL, NULL), *q = a_picture();
     hd_dict *names = hd_dict_new();
     bool ok = p && q && names && hd_picture_save_svg(p, temporary("m.svg")) &&
-              (!hd_has_png() || hd_picture_save_png(q, temporary("m.png"), 0.5)) &&
               hd_dict_set(names, "w", w) &&
-              hd_graph_save_dot(hd_sum(hd_mul(w, w)), names, temporary("m.dot"));
+              hd_graph_save_dot(hd_sum(hd_mul(w, w)), names, temporary("m.dot")) &&
+              (!hd_has_png() || hd_picture_save_png(q, temporary("m.png"), 0.5)); /* the last */
     hd_picture_free(p);
     hd_picture_free(q);
     hd_dict_free(names);
