@@ -126,7 +126,8 @@ HD_API void hd_generator_use(hd_generator *g);
 
 /* ---------------------------------------------------------------- threads and CPU */
 
-/* Work inside one call is split over a pool of the process. Results never depend on its size.
+/* Work inside one call is split over a pool of the process. Results never depend on its size. With
+ * no more threads than CPUs, one without work looks for it for 50 microseconds before it sleeps.
  * Default: $HEED_THREADS, else the CPUs that affinity and cgroup allow. n < 1 or > 1024: error. */
 HD_API bool hd_set_num_threads(int n);
 HD_API int hd_num_threads(void);

@@ -1,100 +1,215 @@
 /* threads.c - the pool that splits the work inside one call.
  *
  * Workers and the caller take the pieces of a job in order until none is left, so that a worker
- * that wakes late, or was never made, costs time but nothing else. One call has the pool at a
- * time; any other, a call from inside a piece too, runs on its own thread. Everything is under
- * one lock: pieces are long enough for that. */
+ * that wakes late, or was never made, costs time but nothing else. One call has the pool at a time;
+ * any other, a call from inside a piece too, runs on its own thread.
+ *
+ * A job is published by one store, `left`: whoever lowers it from n > 0 has a piece, and as long as
+ * that piece is not done the job's fields stay as they are. Who finds nothing to do looks on for a
+ * short time, because the next job is often near and waking a thread costs more than most jobs;
+ * then it sleeps. With more threads than CPUs it sleeps at once. A sleeper first says that it
+ * sleeps and then looks once more, whoever wakes first changes what it looks at and then asks
+ * whether it sleeps: both in sequentially consistent order, so that one of the two sees the other.
+ */
 #include "base/parts.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+enum { SPIN_NANOSECONDS = 50000, LOOKS = 32 /* between two looks at the clock */ };
 
 typedef struct job {
     void (*f)(int piece, void *arg);
     void *arg;
-    int pieces, taken, done;
+    int pieces;
 } job;
 
+typedef struct worker {
+    pthread_t thread;
+    pthread_cond_t wake;
+    atomic_bool asleep;
+} worker;
+
 static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t work; /* pieces to take, or the end */
-    pthread_cond_t done; /* the last piece is done */
-    job job;
-    bool busy, ending;
+    _Alignas(64) job job;
+    atomic_int left;    /* pieces that nobody has taken */
+    atomic_int helpers; /* the first so many workers take part */
+    atomic_bool ending;
+
+    _Alignas(64) atomic_int undone; /* pieces */
+    atomic_bool caller_asleep;
+
+    _Alignas(64) atomic_bool busy; /* a call has the pool, and alone changes what follows */
+    pthread_mutex_t lock;          /* of those asleep; held when workers are made */
+    pthread_cond_t done;
     int workers;
-    pthread_t worker[HD__MAX_THREADS - 1];
-} pool = {
-    .lock = PTHREAD_MUTEX_INITIALIZER,
-    .work = PTHREAD_COND_INITIALIZER,
-    .done = PTHREAD_COND_INITIALIZER,
-};
+    worker worker[HD__MAX_THREADS - 1];
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static atomic_int threads; /* 0 until the start */
+static atomic_int cpus;
+
+/* ---------------------------------------------------------------- waiting */
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+static int64_t nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Whether ready(w) came true while it looked on. */
+static bool spin(bool (*ready)(const worker *w), const worker *w)
+{
+    if (ready(w))
+        return true;
+    if (atomic_load_explicit(&threads, memory_order_relaxed) >
+        atomic_load_explicit(&cpus, memory_order_relaxed))
+        return false;
+    int64_t end = nanoseconds() + SPIN_NANOSECONDS;
+    do {
+        for (int i = 0; i < LOOKS; i++) {
+            if (ready(w))
+                return true;
+            pause_briefly();
+        }
+    } while (nanoseconds() < end);
+    return false;
+}
+
+/* Returns when ready(w) is true, or when woken too late for it: then to look on again. */
+static void wait_for(bool (*ready)(const worker *w), const worker *w, atomic_bool *asleep,
+                     pthread_cond_t *wake)
+{
+    if (spin(ready, w))
+        return;
+    pthread_mutex_lock(&pool.lock);
+    atomic_store(asleep, true);
+    if (!ready(w))
+        pthread_cond_wait(wake, &pool.lock);
+    atomic_store(asleep, false);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static bool wanted(const worker *w)
+{
+    return (atomic_load(&pool.left) > 0 && w - pool.worker < atomic_load(&pool.helpers)) ||
+           atomic_load(&pool.ending);
+}
+
+static bool all_done(const worker *unused)
+{
+    (void)unused;
+    return atomic_load(&pool.undone) <= 0;
+}
 
 /* ---------------------------------------------------------------- pieces */
 
-/* Takes pieces until none is left. Called, and returns, with the lock held. */
+/* How many were left, 0 when there was none to take. */
+static int take(void)
+{
+    int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
+    while (left > 0 && !atomic_compare_exchange_weak(&pool.left, &left, left - 1))
+        ;
+    return left;
+}
+
 static void take_pieces(void)
 {
-    while (pool.job.taken < pool.job.pieces) {
-        const job j = pool.job;
-        pool.job.taken++;
-        pthread_mutex_unlock(&pool.lock);
-        j.f(j.taken, j.arg);
+    int taken = 0;
+    for (int left; (left = take()) > 0; taken++)
+        pool.job.f(pool.job.pieces - left, pool.job.arg);
+    if (taken == 0 || atomic_fetch_sub(&pool.undone, taken) != taken)
+        return;
+    if (atomic_load(&pool.caller_asleep)) {
         pthread_mutex_lock(&pool.lock);
-        if (++pool.job.done == pool.job.pieces)
-            pthread_cond_signal(&pool.done);
+        pthread_cond_signal(&pool.done);
+        pthread_mutex_unlock(&pool.lock);
     }
 }
 
-static void *work(void *unused)
+static void *work(void *self)
 {
-    (void)unused;
-    pthread_mutex_lock(&pool.lock);
-    while (!pool.ending) {
+    worker *w = self;
+    for (;;) {
+        wait_for(wanted, w, &w->asleep, &w->wake);
+        if (atomic_load(&pool.ending))
+            return NULL;
         take_pieces();
-        if (!pool.ending)
-            pthread_cond_wait(&pool.work, &pool.lock);
     }
-    pthread_mutex_unlock(&pool.lock);
-    return NULL;
+}
+
+static bool make_worker(worker *w)
+{
+    pthread_cond_init(&w->wake, NULL);
+    atomic_store(&w->asleep, false);
+    return pthread_create(&w->thread, NULL, work, w) == 0;
 }
 
 /* Signals stay with the program's own threads. */
-static void make_workers(int wanted)
+static void make_workers(int most)
 {
     sigset_t all, before;
     sigfillset(&all);
+    pthread_mutex_lock(&pool.lock);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool.workers < wanted &&
-           pthread_create(&pool.worker[pool.workers], NULL, work, NULL) == 0)
+    while (pool.workers < most && make_worker(&pool.worker[pool.workers]))
         pool.workers++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* The first n workers, those of them that sleep. */
+static void wake_workers(int n)
+{
+    bool locked = false;
+    for (int i = 0; i < n && i < pool.workers; i++) {
+        if (!atomic_load(&pool.worker[i].asleep))
+            continue;
+        if (!locked)
+            pthread_mutex_lock(&pool.lock);
+        locked = true;
+        pthread_cond_signal(&pool.worker[i].wake);
+    }
+    if (locked)
+        pthread_mutex_unlock(&pool.lock);
+}
+
+static bool take_pool(void)
+{
+    return !atomic_load_explicit(&pool.busy, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&pool.busy, true, memory_order_acquire);
 }
 
 /* False, and nothing done, if the pool is busy. */
 static bool run_on_pool(const job *j, int helpers)
 {
-    pthread_mutex_lock(&pool.lock);
-    if (pool.busy) {
-        pthread_mutex_unlock(&pool.lock);
+    if (!take_pool())
         return false;
-    }
-    pool.busy = true;
     if (pool.workers < helpers)
         make_workers(helpers);
     pool.job = *j;
-    for (int i = 0; i < helpers; i++)
-        pthread_cond_signal(&pool.work);
+    atomic_store_explicit(&pool.helpers, helpers, memory_order_relaxed);
+    atomic_store_explicit(&pool.undone, j->pieces, memory_order_relaxed);
+    atomic_store(&pool.left, j->pieces);
+    wake_workers(helpers);
     take_pieces();
-    while (pool.job.done < pool.job.pieces)
-        pthread_cond_wait(&pool.done, &pool.lock);
-    pool.busy = false;
-    pthread_mutex_unlock(&pool.lock);
+    while (!all_done(NULL))
+        wait_for(all_done, NULL, &pool.caller_asleep, &pool.done);
+    atomic_store_explicit(&pool.busy, false, memory_order_release);
     return true;
 }
 
@@ -160,11 +275,10 @@ static bool read_count(const char *text, int *count)
 
 void hd__pool_start(char *wrong, size_t size)
 {
-    int count;
+    int count = hd__cpus_allowed();
     const char *text = getenv("HEED_THREADS");
-    if (!text || !*text)
-        count = hd__cpus_allowed();
-    else if (!read_count(text, &count))
+    atomic_store(&cpus, count);
+    if (text && *text && !read_count(text, &count))
         snprintf(wrong, size, "heed: HEED_THREADS=%.40s: expected 1 to %d", text, HD__MAX_THREADS);
     atomic_store(&threads, count);
 }
@@ -187,18 +301,15 @@ int hd_num_threads(void)
 
 void hd__pool_stop(void)
 {
-    pthread_mutex_lock(&pool.lock);
-    if (!pool.busy) {
-        pool.busy = pool.ending = true;
-        pthread_cond_broadcast(&pool.work);
-        pthread_mutex_unlock(&pool.lock);
-        for (int i = 0; i < pool.workers; i++)
-            pthread_join(pool.worker[i], NULL);
-        pthread_mutex_lock(&pool.lock);
-        pool.workers = 0;
-        pool.busy = pool.ending = false;
-    }
-    pthread_mutex_unlock(&pool.lock);
+    if (!take_pool())
+        return;
+    atomic_store(&pool.ending, true);
+    wake_workers(pool.workers);
+    for (int i = 0; i < pool.workers; i++)
+        pthread_join(pool.worker[i].thread, NULL);
+    pool.workers = 0;
+    atomic_store(&pool.ending, false);
+    atomic_store_explicit(&pool.busy, false, memory_order_release);
 }
 
 void hd__pool_fork_prepare(void)
@@ -211,13 +322,16 @@ void hd__pool_fork_parent(void)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* The condition variables may count waiters that the child does not have: they begin anew. */
+/* The condition may count a waiter that the child does not have: it begins anew. So does that of
+ * a worker, when it is made. */
 void hd__pool_fork_child(void)
 {
-    pthread_cond_init(&pool.work, NULL);
     pthread_cond_init(&pool.done, NULL);
-    pool.job = (job){0};
-    pool.busy = false;
+    atomic_store(&pool.left, 0);
+    atomic_store(&pool.undone, 0);
+    atomic_store(&pool.caller_asleep, false);
+    atomic_store(&pool.ending, false);
+    atomic_store(&pool.busy, false);
     pool.workers = 0;
     pthread_mutex_unlock(&pool.lock);
 }

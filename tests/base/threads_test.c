@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 4097 };
@@ -141,6 +142,47 @@ START_TEST(shared)
 }
 END_TEST
 
+static void rest(long microseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
+}
+
+/* Jobs right after one another, and after a pause that lets the workers fall asleep; each counts on
+ * the caller's stack, where a piece of an earlier job would be seen. */
+static void *short_jobs(void *wrong)
+{
+    for (int i = 0; i < 3000; i++) {
+        pieces p = {0};
+        int n = 1 + i % 9;
+        hd__parallel(n, see_piece, &p);
+        for (int k = 0; k < 10; k++)
+            if (atomic_load(&p.calls[k]) != (k < n))
+                atomic_fetch_add((atomic_int *)wrong, 1);
+        if (i % 200 == 0)
+            rest(300);
+    }
+    return NULL;
+}
+
+START_TEST(jobs_in_a_row)
+{
+    static const int counts[] = {2, 1, 4, 3};
+    for (int callers = 1; callers <= 3; callers += 2) {
+        pthread_t t[3];
+        atomic_int wrong = 0;
+        for (int i = 0; i < callers; i++)
+            ck_assert_int_eq(pthread_create(&t[i], NULL, short_jobs, &wrong), 0);
+        for (int i = 0; i < 40; i++) { /* the number of threads changes under them */
+            ck_assert(hd_set_num_threads(counts[i % 4]));
+            rest(500);
+        }
+        for (int i = 0; i < callers; i++)
+            pthread_join(t[i], NULL);
+        ck_assert_int_eq(wrong, 0);
+    }
+}
+END_TEST
+
 START_TEST(sizes_refused)
 {
     hd_set_num_threads(3);
@@ -224,6 +266,7 @@ Suite *threads_suite(void)
     tcase_add_test(tests, by_piece);
     tcase_add_test(tests, nested);
     tcase_add_test(tests, shared);
+    tcase_add_test(tests, jobs_in_a_row);
     tcase_add_test(tests, sizes_refused);
     tcase_add_test(tests, shutdown_and_again);
     tcase_add_test(tests, at_once);
