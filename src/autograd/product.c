@@ -2,12 +2,17 @@
  *
  * A batch dim becomes part of the rows (b is the same for all of it) or of the inner size (it is
  * summed over) where the strides allow it: a Linear over (b, t, in) is one product, and so is the
- * gradient of its weight. What remains is cut into blocks of c, which no two threads share. */
+ * gradient of its weight. What remains is dealt evenly to the threads, in whole matrices or in cells
+ * of a grid over each; every thread packs what it needs into scratch of its own. */
 #include "autograd/product.h"
 
 #include "tensor/kernels/gemm.h"
 
-enum { BLOCK_ROWS = 240, BLOCK_COLS = 128, GRAIN = 65536 /* multiplications worth a thread */ };
+enum {
+    GRAIN = 65536,  /* multiplications worth a thread */
+    PACKING = 6,    /* packing a row or column of a cell takes as long as so many elements of c */
+    EVEN_ENOUGH = 4 /* matrices a thread from which on they are dealt whole, if unevenly */
+};
 
 typedef struct batch_dim {
     int64_t size, a, b, c; /* strides in elements; c 0: summed over */
@@ -19,8 +24,12 @@ typedef struct task {
     int64_t bytes;        /* an element */
     int n_kept, n_summed; /* dims, innermost first */
     batch_dim kept[HD_MAX_DIMS], summed[HD_MAX_DIMS];
-    int64_t rows, cols; /* of a block */
-    int64_t row_blocks, col_blocks;
+    int64_t rows, cols;   /* of a cell; those at the end may be smaller */
+    int64_t down, across; /* cells of one matrix */
+    int64_t cells;        /* of all matrices */
+    int pieces;
+    char *scratch; /* for each piece, or NULL */
+    int64_t room;  /* bytes of it */
 } task;
 
 /* ---------------------------------------------------------------- matrices */
@@ -134,20 +143,20 @@ static void sort_batches(task *t, const hd__matrix *a, const hd__matrix *b, cons
     }
 }
 
-/* ---------------------------------------------------------------- blocks */
+/* ---------------------------------------------------------------- cells */
 
 static const void *move(const void *p, int64_t elements, int64_t bytes)
 {
     return p ? (const char *)p + elements * bytes : NULL;
 }
 
-/* One block of c, over all matrices that are summed into it. */
-static void run_block(const task *t, hdk_product p)
+/* One cell of c, over all matrices that are summed into it. */
+static void run_summed(const task *t, hdk_product p, void *scratch)
 {
     int64_t at[HD_MAX_DIMS] = {0};
     int d;
     do {
-        hdk_gemm()->product[t->dtype](&p);
+        hdk_gemm()->product[t->dtype](&p, scratch);
         p.add = true;
         for (d = 0; d < t->n_summed; d++) {
             const batch_dim *dim = &t->summed[d];
@@ -162,38 +171,78 @@ static void run_block(const task *t, hdk_product p)
     } while (d < t->n_summed);
 }
 
-static void run_blocks(int64_t begin, int64_t end, void *arg)
+static void run_cell(const task *t, int64_t cell, void *scratch)
+{
+    hdk_product p = t->one;
+    int64_t rest = cell, a = 0, b = 0, c = 0;
+    int64_t j = rest % t->across * t->cols;
+    rest /= t->across;
+    int64_t i = rest % t->down * t->rows;
+    rest /= t->down;
+    for (int d = 0; d < t->n_kept; d++) {
+        int64_t at = rest % t->kept[d].size;
+        rest /= t->kept[d].size;
+        a += at * t->kept[d].a;
+        b += at * t->kept[d].b;
+        c += at * t->kept[d].c;
+    }
+    p.a = move(p.a, a + i * p.a_row, t->bytes);
+    p.b = move(p.b, b + j * p.b_col, t->bytes);
+    p.c = (char *)p.c + (c + i * p.c_row + j) * t->bytes;
+    p.bias = move(p.bias, j * p.bias_step, t->bytes);
+    p.m = p.m - i < t->rows ? p.m - i : t->rows;
+    p.n = p.n - j < t->cols ? p.n - j : t->cols;
+    run_summed(t, p, scratch);
+}
+
+static void run_piece(int piece, void *arg)
 {
     const task *t = arg;
-    for (int64_t u = begin; u < end; u++) {
-        hdk_product p = t->one;
-        int64_t rest = u, a = 0, b = 0, c = 0;
-        int64_t j = rest % t->col_blocks * t->cols;
-        rest /= t->col_blocks;
-        int64_t i = rest % t->row_blocks * t->rows;
-        rest /= t->row_blocks;
-        for (int d = 0; d < t->n_kept; d++) {
-            int64_t at = rest % t->kept[d].size;
-            rest /= t->kept[d].size;
-            a += at * t->kept[d].a;
-            b += at * t->kept[d].b;
-            c += at * t->kept[d].c;
-        }
-        p.a = move(p.a, a + i * p.a_row, t->bytes);
-        p.b = move(p.b, b + j * p.b_col, t->bytes);
-        p.c = (char *)p.c + (c + i * p.c_row + j) * t->bytes;
-        p.bias = move(p.bias, j * p.bias_step, t->bytes);
-        p.m = p.m - i < t->rows ? p.m - i : t->rows;
-        p.n = p.n - j < t->cols ? p.n - j : t->cols;
-        run_block(t, p);
+    int64_t begin = t->cells * piece / t->pieces, end = t->cells * (piece + 1) / t->pieces;
+    for (int64_t cell = begin; cell < end; cell++) {
+        run_cell(t, cell, t->scratch ? t->scratch + piece * t->room : NULL);
     }
 }
 
-/* Even blocks, whole tiles high. */
-static int64_t cut(int64_t n, int64_t block, int64_t unit)
+static int64_t ceil_div(int64_t n, int64_t by)
 {
-    int64_t blocks = (n + block - 1) / block;
-    return blocks <= 1 ? n : ((n + blocks - 1) / blocks + unit - 1) / unit * unit;
+    return (n + by - 1) / by;
+}
+
+/* Cuts each matrix into at most `cells`, such that the largest costs least: whole tiles wide, and
+ * not so long that packing its rows and columns would take much. */
+static void cut(task *t, int64_t cells)
+{
+    int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
+    for (int64_t down = 1; down <= cells; down++) {
+        int64_t rows = ceil_div(m, down), cols = ceil_div(ceil_div(n, unit), cells / down) * unit;
+        int64_t cost = rows * cols + PACKING * (rows + cols);
+        if (cells % down == 0 && cost < best) {
+            best = cost;
+            t->rows = rows;
+            t->cols = cols < n ? cols : n;
+        }
+    }
+    t->down = ceil_div(m, t->rows);
+    t->across = ceil_div(n, t->cols);
+}
+
+/* Deals the work to as many threads as it is worth. */
+static void deal(task *t)
+{
+    int64_t matrices = 1, k = t->one.k > 0 ? t->one.k : 1;
+    for (int d = 0; d < t->n_kept; d++) {
+        matrices *= t->kept[d].size;
+    }
+    for (int d = 0; d < t->n_summed; d++) {
+        k *= t->summed[d].size;
+    }
+    int64_t worth = t->one.m * t->one.n * k / GRAIN * matrices, width = hd__parallel_width();
+    width = worth < width ? worth : width;
+    bool whole = width < 2 || matrices % width == 0 || matrices >= EVEN_ENOUGH * width;
+    cut(t, whole ? 1 : width);
+    t->cells = matrices * t->down * t->across;
+    t->pieces = (int)(width < 1 ? 1 : width < t->cells ? width : t->cells);
 }
 
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias)
@@ -220,22 +269,17 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.dtype = c.t->dtype;
     t.n_kept = t.n_summed = 0;
     sort_batches(&t, &a, &b, &c);
-    int64_t m = t.one.m, n = t.one.n, k = t.one.k > 0 ? t.one.k : 1;
-    if (t.n_kept == 0 && t.n_summed == 0 && m * n <= GRAIN / k) {
-        hdk_gemm()->product[t.dtype](&t.one);
+    if (t.n_kept == 0 && t.n_summed == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
+        hdk_gemm()->product[t.dtype](&t.one, NULL);
         return;
     }
     t.bytes = hd_dtype_size((hd_dtype)t.dtype);
-    t.rows = cut(m, BLOCK_ROWS, 6);
-    t.cols = cut(n, BLOCK_COLS, 32);
-    t.row_blocks = (m + t.rows - 1) / t.rows;
-    t.col_blocks = (n + t.cols - 1) / t.cols;
-    int64_t blocks = t.row_blocks * t.col_blocks, work = t.rows * t.cols * k;
-    for (int d = 0; d < t.n_kept; d++) {
-        blocks *= t.kept[d].size;
-    }
-    for (int d = 0; d < t.n_summed; d++) {
-        work *= t.summed[d].size;
-    }
-    hd__parallel_for(blocks, GRAIN / (work < GRAIN ? work : GRAIN), run_blocks, &t);
+    deal(&t);
+    hdk_product largest = t.one;
+    largest.m = t.rows;
+    largest.n = t.cols;
+    t.room = ceil_div(hdk_gemm()->room[t.dtype](&largest), 64) * 64;
+    t.scratch = t.room > 0 ? hd__alloc(t.room * t.pieces) : NULL;
+    hd__parallel(t.pieces, run_piece, &t);
+    hd_free(t.scratch);
 }

@@ -1,42 +1,85 @@
 /* gemm.c - one matrix product, of any strides, for float32, float64 and int64.
  *
- * Tiles of six rows and two vectors of c stay in registers over k; b's panels are read where they
- * are or from a copy on the stack. Integers wrap: they are multiplied unsigned. */
+ * gemm_body.h computes it, by the register tile of gemm_tile.h; how it is blocked is settled here.
+ * Integers wrap: they are multiplied unsigned. */
 #include "tensor/kernels/gemm.h"
 
-#ifdef __AVX512F__
-#define REGISTER 64 /* bytes */
-#elif defined(__AVX2__)
-#define REGISTER 32
-#else
-#define REGISTER 16
-#endif
+#include "tensor/kernels/gemm_tile.h"
 
 enum {
-    TILE_ROWS = 6,
-    DEPTH = 256,    /* rows of b in a packed panel */
-    PACK_ROWS = 64, /* from so many rows of a on, a copy of b's panel pays */
-    FEW = 256       /* up to so many multiplications, setting up panels costs more than it saves */
+    FEW = 256,            /* multiplications that are not worth a tile */
+    LARGE = 1 << 18,      /* more multiplications repay packing a and b whole */
+    BLOCK_ROWS = 73 * 14, /* of a, packed together: they stay in the third cache */
+    BLOCK_PANELS = 12,    /* of b, packed together: they stay in the second */
+    SHALLOW = 128         /* steps of a panel of b on the stack */
 };
 
-#define UNROLL _Pragma("GCC unroll 16")
+typedef struct hdk_blocking {
+    bool pack_a, pack_b;       /* into scratch */
+    int64_t rows, cols, depth; /* of a block */
+    int64_t room_a, room_b;    /* elements of scratch */
+} hdk_blocking;
+
+/* ceil(n / of), dealt evenly: the largest share when n is cut into as few as have at most `most` */
+static int64_t hdk_evenly(int64_t n, int64_t most)
+{
+    int64_t count = (n + most - 1) / most;
+    return (n + count - 1) / count;
+}
+
+/* A copy of b pays when many rows use it, one of a when many columns do. */
+static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
+{
+    hdk_blocking how = {0};
+    bool large = scratch && p->m * p->n * p->k > LARGE;
+    how.pack_a = large && p->n > 2 * width && p->m > 2;
+    how.pack_b = large && p->m > 2 * HDK_TILE_ROWS;
+    how.depth = how.pack_b ? depth : SHALLOW;
+    how.rows = p->m < BLOCK_ROWS ? p->m : BLOCK_ROWS;
+    how.cols = p->n < BLOCK_PANELS * width ? p->n : BLOCK_PANELS * width;
+    int64_t steps = p->k < how.depth ? p->k : how.depth;
+    how.room_a = how.pack_a ? ((how.rows + HDK_TILE_ROWS) * steps + 15) / 16 * 16 : 0;
+    how.room_b = how.pack_b ? (how.cols + width - 1) / width * width * steps : 0;
+    return how;
+}
+
+/* c^T = b^T a^T, for a column c */
+static hdk_product hdk_turned(const hdk_product *p)
+{
+    hdk_product t = *p;
+    t.m = 1, t.n = p->m, t.bias_step = 0;
+    t.a = p->b, t.a_row = p->b_col, t.a_col = p->b_row;
+    t.b = p->a, t.b_row = p->a_col, t.b_col = p->a_row;
+    return t;
+}
 
 #define T float
-#define VECTOR (REGISTER / 4)
+#define VECTOR (HDK_REGISTER / 4)
 #define MULADD HDK_FMAF
 #define NAME(x) x##_f32
+#define DEPTH 384
+#define QUADS 1
 #include "tensor/kernels/gemm_body.h"
 
 #define T double
-#define VECTOR (REGISTER / 8)
+#define VECTOR (HDK_REGISTER / 8)
 #define MULADD HDK_FMA
 #define NAME(x) x##_f64
+#define DEPTH 192
+#define QUADS (HDK_REGISTER > 16)
 #include "tensor/kernels/gemm_body.h"
 
 #define T uint64_t
-#define VECTOR (REGISTER / 8)
+#define VECTOR (HDK_REGISTER / 8)
 #define MULADD(a, b, c) ((a) * (b) + (c))
 #define NAME(x) x##_i64
+#define DEPTH 192
+#define QUADS (HDK_REGISTER > 16)
 #include "tensor/kernels/gemm_body.h"
 
-const struct hdk_gemm HDK_TABLE(hdk_gemm) = {.product = {product_f32, product_f64, product_i64}};
+const struct hdk_gemm HDK_TABLE(hdk_gemm) = {
+    .product = {product_f32, product_f64, product_i64},
+    .room = {room_f32, room_f64, room_i64},
+    .tile_rows = HDK_TILE_ROWS,
+    .tile_cols = 2 * HDK_REGISTER / 4,
+};

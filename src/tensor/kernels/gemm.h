@@ -16,7 +16,11 @@ typedef struct hdk_product {
 } hdk_product;
 
 struct hdk_gemm {
-    void (*product[3])(const hdk_product *p); /* by dtype: float32, float64, int64 */
+    /* By dtype: float32, float64, int64. scratch: room bytes at a multiple of 64, or NULL, which
+     * makes large products slower and changes no bit. */
+    void (*product[3])(const hdk_product *p, void *scratch);
+    int64_t (*room[3])(const hdk_product *p); /* 0: scratch is of no use */
+    int64_t tile_rows, tile_cols;             /* of float32: where to cut c well */
 };
 HDK_FAMILY(hdk_gemm)
 

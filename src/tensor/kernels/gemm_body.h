@@ -1,165 +1,281 @@
 /* gemm_body.h - the matrix product for one element type; gemm.c includes it once for each.
  *
- * Wants T (the element), MULADD(a, b, c), NAME(x) (x with the type's suffix) and VECTOR (elements
- * of a vector register). Every element of c is one chain over k, in order, whatever path computes
- * it: a row and a column give the same bits in products of any size, however the work is cut. */
+ * Wants what gemm_tile.h wants, and DEPTH and QUADS (have vectors of four elements a use).
+ *
+ * c is cut into tiles (gemm_tile.h) and k into runs of DEPTH: a panel of a (a tile's rows) stays in
+ * the first cache while the panels of b that fill the second pass by. Panels are packed k-major,
+ * which takes operands of any strides; where few tiles would use one, it is read where it lies.
+ * Every element of c is one chain over k, in order, whatever path computes it: a row and a column
+ * give the same bits in products of any size, however the work is cut. */
 
-typedef T NAME(vec) __attribute__((vector_size(VECTOR * sizeof(T)), aligned(sizeof(T)), may_alias));
+#include "tensor/kernels/gemm_tile.h"
 
-static inline __attribute__((always_inline)) NAME(vec)
-    NAME(muladd)(NAME(vec) a, NAME(vec) b, NAME(vec) c)
+#define WIDTH (2 * VECTOR) /* of a tile, and of a panel of b */
+
+typedef T NAME(quad) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+
+/* ---------------------------------------------------------------- packing */
+
+/* A lane is a row of a or a column of b, a step is one of k. `lanes` of them at x, lane elements
+ * apart, go to a panel of k-major rows, `width` elements apart. */
+
+/* Lanes side by side in one step. */
+HDK_INLINE void NAME(copy)(T *to, int64_t lanes, const T *x)
 {
-    NAME(vec) y;
-    UNROLL
-    for (int l = 0; l < VECTOR; l++) {
-        y[l] = MULADD(a[l], b[l], c[l]);
+    if (lanes < 4) {
+        for (int64_t l = 0; l < lanes; l++) {
+            to[l] = x[l];
+        }
+        return;
     }
-    return y;
+    for (int64_t l = 0; l + 4 <= lanes; l += 4) {
+        *(NAME(quad) *)(to + l) = *(const NAME(quad) *)(x + l);
+    }
+    *(NAME(quad) *)(to + lanes - 4) = *(const NAME(quad) *)(x + lanes - 4);
 }
 
-/* c (rows, vecs vectors) in registers over k steps; go_on: c holds the chains so far. */
-static inline __attribute__((always_inline)) void
-NAME(tile)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row, int64_t a_col,
-           const T *b, int64_t b_row, T *c, int64_t c_row, bool go_on)
+/* Four steps of four lanes, the steps side by side. */
+HDK_INLINE void NAME(turn)(T *to, int64_t width, const T *x, int64_t lane)
 {
-    NAME(vec) acc[TILE_ROWS][2];
-    UNROLL
-    for (int i = 0; i < rows; i++) {
-        UNROLL
-        for (int j = 0; j < vecs; j++) {
-            acc[i][j] = (NAME(vec)){0};
-            if (go_on) {
-                acc[i][j] = *(const NAME(vec) *)(c + i * c_row + j * VECTOR);
+#if QUADS
+    NAME(quad) r0 = *(const NAME(quad) *)x, r1 = *(const NAME(quad) *)(x + lane);
+    NAME(quad) r2 = *(const NAME(quad) *)(x + 2 * lane), r3 = *(const NAME(quad) *)(x + 3 * lane);
+    NAME(quad) s0 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+    NAME(quad) s1 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+    NAME(quad) s2 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+    NAME(quad) s3 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+    *(NAME(quad) *)to = __builtin_shufflevector(s0, s2, 0, 1, 4, 5);
+    *(NAME(quad) *)(to + width) = __builtin_shufflevector(s0, s2, 2, 3, 6, 7);
+    *(NAME(quad) *)(to + 2 * width) = __builtin_shufflevector(s1, s3, 0, 1, 4, 5);
+    *(NAME(quad) *)(to + 3 * width) = __builtin_shufflevector(s1, s3, 2, 3, 6, 7);
+#else
+    for (int p = 0; p < 4; p++) {
+        for (int l = 0; l < 4; l++) {
+            to[p * width + l] = x[l * lane + p];
+        }
+    }
+#endif
+}
+
+static void NAME(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
+                           int64_t lane, int64_t step)
+{
+    for (int64_t p = 0; p < steps; p++) {
+        for (int64_t l = 0; l < lanes; l++) {
+            to[p * width + l] = x[l * lane + p * step];
+        }
+    }
+}
+
+/* Steps side by side: some at a time, so that the panel's part stays in the first cache. The last
+ * four lanes may overlap the four before them. */
+static void NAME(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
+                             int64_t lane)
+{
+    int64_t whole = lanes < 4 ? 0 : steps & ~(int64_t)3;
+    for (int64_t q = 0; q < whole; q += 64) {
+        int64_t end = whole - q < 64 ? whole : q + 64;
+        for (int64_t l = 0; l < lanes; l += 4) {
+            int64_t at = l + 4 <= lanes ? l : lanes - 4;
+            for (int64_t p = q; p < end; p += 4) {
+                NAME(turn)(to + p * width + at, width, x + at * lane + p, lane);
             }
         }
     }
-    for (int64_t p = 0; p < k; p++) {
-        UNROLL
-        for (int i = 0; i < rows; i++) {
-            NAME(vec) x = (NAME(vec)){0} + a[i * a_row + p * a_col];
-            UNROLL
-            for (int j = 0; j < vecs; j++) {
-                NAME(vec) y = *(const NAME(vec) *)(b + p * b_row + j * VECTOR);
-                acc[i][j] = NAME(muladd)(x, y, acc[i][j]);
+    NAME(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
+}
+
+/* One step of a panel, lanes side by side; the panel's last lanes, if it has fewer, are 0. */
+HDK_INLINE void NAME(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
+{
+    if (lanes == WIDTH) {
+        *(NAME(vec) *)to = *(const NAME(vec) *)x;
+        *(NAME(vec) *)(to + VECTOR) = *(const NAME(vec) *)(x + VECTOR);
+        return;
+    }
+    NAME(copy)(to, lanes, x);
+    for (int64_t l = lanes; l < width; l++) {
+        to[l] = 0;
+    }
+}
+
+/* All lanes in panels of `width`, one after the other. Lanes side by side are read some panels at a
+ * time: long runs of memory, and few lines of it twice. */
+static void NAME(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
+                       int64_t step)
+{
+    enum { TOGETHER = 4 };
+    for (int64_t i = 0; i < lanes; i += TOGETHER * width) {
+        int64_t end = lanes - i < TOGETHER * width ? lanes : i + TOGETHER * width;
+        for (int64_t p = 0; p < steps && lane == 1; p++) {
+            for (int64_t l = i; l < end; l += width) {
+                NAME(pack_step)
+                (to + l * steps + p * width, width, end - l < width ? end - l : width,
+                 x + l + p * step);
+            }
+        }
+        for (int64_t l = i; l < end && lane != 1; l += width) {
+            int64_t some = end - l < width ? end - l : width;
+            for (int64_t p = 0; p < steps && some < width; p++) {
+                NAME(pack_step)(to + l * steps + p * width, width, 0, x);
+            }
+            if (step == 1) {
+                NAME(pack_steps)(to + l * steps, width, some, steps, x + l * lane, lane);
+            } else {
+                NAME(pack_any)(to + l * steps, width, some, steps, x + l * lane, lane, step);
             }
         }
     }
-    UNROLL
-    for (int i = 0; i < rows; i++) {
-        UNROLL
-        for (int j = 0; j < vecs; j++) {
-            *(NAME(vec) *)(c + i * c_row + j * VECTOR) = acc[i][j];
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+/* c (rows, cols) += bias */
+static void NAME(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const T *bias,
+                           int64_t step)
+{
+    for (int64_t i = 0; i < rows; i++, c += c_row) {
+        for (int64_t j = 0; j < cols && step == 1; j++) {
+            c[j] += bias[j];
+        }
+        for (int64_t j = 0; j < cols && step != 1; j++) {
+            c[j] += bias[j * step];
         }
     }
 }
 
-/* All m rows of c under one panel of b. */
-static inline __attribute__((always_inline)) void
-NAME(rows)(const int vecs, int64_t m, int64_t k, const T *a, int64_t a_row, int64_t a_col,
-           const T *b, int64_t b_row, T *c, int64_t c_row, bool go_on)
-{
-    int64_t i = 0;
-    for (; i + TILE_ROWS <= m; i += TILE_ROWS) {
-        NAME(tile)
-        (TILE_ROWS, vecs, k, a + i * a_row, a_row, a_col, b, b_row, c + i * c_row, c_row, go_on);
-    }
-    for (; i + 3 <= m; i += 3) {
-        NAME(tile)(3, vecs, k, a + i * a_row, a_row, a_col, b, b_row, c + i * c_row, c_row, go_on);
-    }
-    for (; i < m; i++) {
-        NAME(tile)(1, vecs, k, a + i * a_row, a_row, a_col, b, b_row, c + i * c_row, c_row, go_on);
-    }
-}
+/* The operands of the tiles of a block of c, packed or in place. */
+typedef struct NAME(block) {
+    int64_t rows, cols, steps;
+    int64_t height; /* rows of a tile, but the last */
+    const T *a, *b;
+    int64_t a_panel, a_row, a_step; /* a_panel: from one panel to the next */
+    int64_t b_panel, b_step;
+    T *c;
+    int64_t c_row;
+    bool go_on;
+    const T *bias; /* or NULL */
+    int64_t bias_step;
+} NAME(block);
 
-static void NAME(rows1)(int64_t m, int64_t k, const T *a, int64_t a_row, int64_t a_col, const T *b,
-                        int64_t b_row, T *c, int64_t c_row, bool go_on)
+/* A tile with fewer columns than a panel of b goes through a buffer. */
+static void NAME(edge)(const NAME(block) * t, int64_t rows, int64_t cols, const T *a, const T *b,
+                       T *c)
 {
-    NAME(rows)(1, m, k, a, a_row, a_col, b, b_row, c, c_row, go_on);
-}
-
-static void NAME(rows2)(int64_t m, int64_t k, const T *a, int64_t a_row, int64_t a_col, const T *b,
-                        int64_t b_row, T *c, int64_t c_row, bool go_on)
-{
-    NAME(rows)(2, m, k, a, a_row, a_col, b, b_row, c, c_row, go_on);
-}
-
-/* k rows of `cols` columns of b, densely, each filled up with zeros to `width`. */
-static void NAME(pack)(T *to, int64_t k, int64_t width, int64_t cols, const T *b, int64_t b_row,
-                       int64_t b_col)
-{
-    if (b_col == 1) {
-        for (int64_t p = 0; p < k; p++) {
-            for (int64_t j = 0; j < cols; j++) {
-                to[p * width + j] = b[p * b_row + j];
-            }
+    T edge[HDK_TILE_ROWS * WIDTH];
+    for (int64_t i = 0; i < rows && t->go_on; i++) {
+        for (int64_t j = 0; j < WIDTH; j++) {
+            edge[i * WIDTH + j] = j < cols ? c[i * t->c_row + j] : 0;
         }
-    } else {
+    }
+    NAME(tile)[rows](t->steps, a, t->a_row, t->a_step, b, t->b_step, edge, WIDTH, t->go_on);
+    for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < cols; j++) {
-            for (int64_t p = 0; p < k; p++) {
-                to[p * width + j] = b[p * b_row + j * b_col];
-            }
-        }
-    }
-    for (int64_t j = cols; j < width; j++) {
-        for (int64_t p = 0; p < k; p++) {
-            to[p * width + j] = 0;
+            c[i * t->c_row + j] = edge[i * WIDTH + j];
         }
     }
 }
 
-/* Columns [j, j + cols) of c, by panels of b that are packed DEPTH rows at a time. Tiles are whole:
- * the last columns go through a buffer of a few rows. */
-static void NAME(packed)(const hdk_product *t, int64_t j, int64_t cols)
+static void NAME(tiles)(const NAME(block) * t)
 {
-    const T *a = t->a, *b = (const T *)t->b + j * t->b_col;
-    T *c = (T *)t->c + j, panel[DEPTH * 2 * VECTOR], edge[TILE_ROWS * 2 * VECTOR];
-    int64_t width = cols > VECTOR ? 2 * VECTOR : VECTOR;
-    void (*rows)(int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *, int64_t,
-                 bool) = cols > VECTOR ? NAME(rows2) : NAME(rows1);
-    for (int64_t p = 0; p < t->k; p += DEPTH) {
-        int64_t depth = t->k - p < DEPTH ? t->k - p : DEPTH;
-        bool go_on = t->add || p > 0;
-        NAME(pack)(panel, depth, width, cols, b + p * t->b_row, t->b_row, t->b_col);
-        if (cols == width) {
-            rows(t->m, depth, a + p * t->a_col, t->a_row, t->a_col, panel, width, c, t->c_row,
-                 go_on);
-            continue;
-        }
-        for (int64_t i = 0; i < t->m; i += TILE_ROWS) {
-            int64_t some = t->m - i < TILE_ROWS ? t->m - i : TILE_ROWS;
-            for (int64_t r = 0; r < some && go_on; r++) {
-                for (int64_t l = 0; l < width; l++) {
-                    edge[r * width + l] = l < cols ? c[(i + r) * t->c_row + l] : 0;
-                }
+    const T *a = t->a;
+    T *c = t->c;
+    for (int64_t i = 0; i < t->rows; i += t->height, a += t->a_panel, c += t->height * t->c_row) {
+        int64_t rows = t->rows - i < t->height ? t->rows - i : t->height;
+        const T *b = t->b;
+        for (int64_t j = 0; j < t->cols; j += WIDTH, b += t->b_panel) {
+            int64_t cols = t->cols - j < WIDTH ? t->cols - j : WIDTH;
+            if (cols == WIDTH) {
+                NAME(tile)
+                [rows](t->steps, a, t->a_row, t->a_step, b, t->b_step, c + j, t->c_row, t->go_on);
+            } else {
+                NAME(edge)(t, rows, cols, a, b, c + j);
             }
-            rows(some, depth, a + i * t->a_row + p * t->a_col, t->a_row, t->a_col, panel, width,
-                 edge, width, go_on);
-            for (int64_t r = 0; r < some; r++) {
-                for (int64_t l = 0; l < cols; l++) {
-                    c[(i + r) * t->c_row + l] = edge[r * width + l];
-                }
+            if (t->bias) {
+                NAME(add_bias)
+                (c + j, t->c_row, rows, cols, t->bias + j * t->bias_step, t->bias_step);
             }
         }
     }
 }
+
+/* ---------------------------------------------------------------- blocks */
+
+/* Columns [j, j + cols) of the block's rows: b's panels packed, or in place. */
+static void NAME(columns)(NAME(block) * t, const hdk_product *p, int64_t step, int64_t j, T *panels)
+{
+    const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
+    if (panels) {
+        NAME(pack)(panels, WIDTH, t->cols, t->steps, b, p->b_col, p->b_row);
+        t->b = panels, t->b_panel = WIDTH * t->steps, t->b_step = WIDTH;
+    } else {
+        t->b = b, t->b_panel = WIDTH, t->b_step = p->b_row;
+    }
+    t->c += j;
+    t->bias = p->bias && step + t->steps == p->k ? (const T *)p->bias + j * p->bias_step : NULL;
+    NAME(tiles)(t);
+    t->c -= j;
+}
+
+/* Columns of the block's rows, some at a time: as many panels of b as are packed together, or one
+ * on the stack, or in place all that are whole. */
+static void NAME(block_row)(NAME(block) * t, const hdk_product *p, const hdk_blocking *how,
+                            int64_t step, T *panels)
+{
+    T panel[WIDTH * SHALLOW];
+    int64_t whole = p->n / WIDTH * WIDTH;
+    for (int64_t j = 0; j < p->n; j += t->cols) {
+        bool in_place = p->b_col == 1 && !panels && j < whole;
+        int64_t most = in_place ? whole : panels ? how->cols : WIDTH;
+        t->cols = p->n - j < most ? p->n - j : most;
+        NAME(columns)(t, p, step, j, in_place ? NULL : panels ? panels : panel);
+    }
+}
+
+static void NAME(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
+{
+    T *panels_a = how->pack_a ? scratch : NULL, *panels_b = NULL;
+    if (how->pack_b) {
+        panels_b = scratch + (how->pack_a ? how->room_a : 0);
+    }
+    NAME(block) t = {.c_row = p->c_row, .bias_step = p->bias_step};
+    for (int64_t i = 0; i < p->m; i += t.rows) {
+        t.rows = p->m - i < how->rows ? p->m - i : how->rows;
+        t.height = hdk_evenly(t.rows, HDK_TILE_ROWS);
+        t.c = (T *)p->c + i * p->c_row;
+        for (int64_t step = 0; step < p->k; step += t.steps) {
+            t.steps = p->k - step < how->depth ? p->k - step : how->depth;
+            t.go_on = p->add || step > 0;
+            t.a = (const T *)p->a + i * p->a_row + step * p->a_col;
+            t.a_panel = t.height * p->a_row, t.a_row = p->a_row, t.a_step = p->a_col;
+            if (panels_a) {
+                NAME(pack)(panels_a, t.height, t.rows, t.steps, t.a, p->a_row, p->a_col);
+                t.a = panels_a;
+                t.a_panel = t.height * t.steps, t.a_row = 1, t.a_step = t.height;
+            }
+            NAME(block_row)(&t, p, how, step, panels_b);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- small products */
 
 /* `some` elements of a row of c, side by side. */
-static inline __attribute__((always_inline)) void NAME(chain)(const int some, const hdk_product *t,
-                                                              const T *a, const T *b, T *c)
+HDK_INLINE void NAME(chain)(const int some, const hdk_product *t, const T *a, const T *b, T *c)
 {
     int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;
     T acc[8];
-    UNROLL
+    HDK_UNROLL
     for (int r = 0; r < some; r++) {
         acc[r] = t->add ? c[r] : 0;
     }
     for (int64_t p = 0; p < k; p++) {
-        UNROLL
+        HDK_UNROLL
         for (int r = 0; r < some; r++) {
             acc[r] = MULADD(a[p * a_col], b[p * b_row + r * b_col], acc[r]);
         }
     }
-    UNROLL
+    HDK_UNROLL
     for (int r = 0; r < some; r++) {
         c[r] = acc[r];
     }
@@ -186,50 +302,34 @@ static void NAME(chains)(const hdk_product *t, int64_t j, int64_t cols)
     }
 }
 
-/* Column by column panel: in place where b's rows are dense and few rows of a would repay a copy,
- * packed where many do, chain by chain where the panel is too thin for either. */
-static void NAME(panels)(const hdk_product *t)
-{
-    bool dense = t->b_col == 1;
-    for (int64_t j = 0, cols; j < t->n; j += cols) {
-        int64_t left = t->n - j;
-        cols = left >= 2 * VECTOR ? 2 * VECTOR : left;
-        cols = dense && cols < 2 * VECTOR && cols > VECTOR ? VECTOR : cols;
-        if (dense && cols % VECTOR == 0 && t->m < PACK_ROWS) {
-            (cols == VECTOR ? NAME(rows1) : NAME(rows2))(t->m, t->k, t->a, t->a_row, t->a_col,
-                                                         (const T *)t->b + j, t->b_row,
-                                                         (T *)t->c + j, t->c_row, t->add);
-        } else if (t->m < TILE_ROWS / 2 || cols < VECTOR / 4) {
-            NAME(chains)(t, j, cols);
-        } else {
-            NAME(packed)(t, j, cols);
-        }
-    }
-}
-
-static void NAME(product)(const hdk_product *t)
+static void NAME(product)(const hdk_product *p, void *scratch)
 {
     hdk_product turned;
-    if (t->n == 1 && t->c_row == 1 && t->m > 1) { /* c^T = b^T a^T: a long row, not a column */
-        turned = *t;
-        turned.m = 1, turned.n = t->m, turned.bias_step = 0;
-        turned.a = t->b, turned.a_row = t->b_col, turned.a_col = t->b_row;
-        turned.b = t->a, turned.b_row = t->a_col, turned.b_col = t->a_row;
-        t = &turned;
+    if (p->n == 1 && p->c_row == 1 && p->m > 1) { /* c^T = b^T a^T: a long row, not a column */
+        turned = hdk_turned(p);
+        p = &turned;
     }
-    if (t->k == 0 || t->m * t->n * t->k <= FEW) {
-        NAME(chains)(t, 0, t->n);
-    } else {
-        NAME(panels)(t);
-    }
-    for (int64_t i = 0; i < t->m && t->bias; i++) {
-        for (int64_t j = 0; j < t->n; j++) {
-            ((T *)t->c)[i * t->c_row + j] += ((const T *)t->bias)[j * t->bias_step];
+    if (p->k == 0 || p->m * p->n * p->k <= FEW) {
+        NAME(chains)(p, 0, p->n);
+        if (p->bias) {
+            NAME(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }
+        return;
     }
+    hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch != NULL);
+    NAME(run)(p, &how, scratch);
+}
+
+static int64_t NAME(room)(const hdk_product *p)
+{
+    hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, true);
+    return (how.room_a + how.room_b) * (int64_t)sizeof(T);
 }
 
 #undef T
 #undef MULADD
 #undef NAME
 #undef VECTOR
+#undef DEPTH
+#undef QUADS
+#undef WIDTH

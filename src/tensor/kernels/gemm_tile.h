@@ -2,7 +2,7 @@
  *
  * Wants T (the element), MULADD(a, b, c), NAME(x) (x with the type's suffix) and VECTOR (elements
  * of a vector register: HDK_REGISTER / sizeof(T)); may be included once for each type, and leaves
- * them defined. Gives the vector NAME(vec), NAME(muladd) on it, and
+ * them defined (without T: the constants only). Gives the vector NAME(vec), NAME(muladd) on it, and
  *
  *     NAME(tile)[rows](k, a, a_row, a_step, b, b_step, c, c_row, go_on)
  *
@@ -43,6 +43,8 @@
 #define HDK_INLINE static inline __attribute__((always_inline))
 
 #endif
+
+#ifdef T
 
 typedef T NAME(vec) __attribute__((vector_size(VECTOR * sizeof(T)), aligned(sizeof(T)), may_alias));
 
@@ -97,3 +99,5 @@ static void (*const NAME(tile)[])(int64_t k, const T *a, int64_t a_row, int64_t 
                                   int64_t b_step, T *c, int64_t c_row,
                                   bool go_on) = {NULL, HDK_TILES(HDK_TILE)};
 #undef HDK_TILE
+
+#endif
