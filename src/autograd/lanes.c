@@ -7,7 +7,9 @@
 #include "tensor/kernels/reduce.h" /* HDK_SUM_MAX */
 
 enum {
-    GRAIN = 32768,      /* elements worth a task of the pool */
+    GRAIN = 32768,      /* elements worth a plan */
+    FEW = 16384,        /* elements not worth the pool */
+    UNIT = 4096,        /* elements of a task at least */
     SIDE = 128,         /* strided lanes side by side in one task at least */
     PIECE = HDK_SUM_MAX /* elements of one lane reduced by one task at most */
 };
@@ -135,13 +137,13 @@ void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p)
     for (int d = 0; d < w->ndim; d++) {
         outer *= w->sizes[d];
     }
-    int64_t least = w->lanes.sn[1] == 1 ? 1 : SIDE, side = GRAIN / n > least ? GRAIN / n : least;
+    int64_t least = w->lanes.sn[1] == 1 ? 1 : SIDE, side = UNIT / n > least ? UNIT / n : least;
     task t = {w, f, p, side < k ? side : k, 0};
     t.sides = (k + t.side - 1) / t.side;
-    int64_t grain = GRAIN / (n * t.side);
-    if (outer * t.sides == 1) {
-        run_units(0, 1, &t);
+    if (n * k * outer <= FEW || outer * t.sides == 1) {
+        run_units(0, outer * t.sides, &t);
     } else {
+        int64_t grain = UNIT / (n * t.side);
         hd__parallel_for(outer * t.sides, grain > 0 ? grain : 1, run_units, &t);
     }
 }

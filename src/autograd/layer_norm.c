@@ -8,8 +8,8 @@
 #include "tensor/kernels/reduce.h"
 
 enum {
-    ROWS = 32,    /* rows summed by one task backward */
-    GRAIN = 32768 /* elements worth a task of the pool */
+    ROWS = 32,   /* rows summed by one task backward */
+    GRAIN = 4096 /* elements worth a task of the pool */
 };
 
 typedef struct norm_task {
@@ -18,6 +18,7 @@ typedef struct norm_task {
     int64_t item;
     const void *bias, *dy;
     double eps;
+    bool stream; /* the result is large */
     void *y, *dx, *dweight, *dbias;
 } norm_task;
 
@@ -46,7 +47,8 @@ static void forward_rows(int64_t begin, int64_t end, void *arg)
 {
     const norm_task *k = arg;
     hdk_norm_rows r = rows_from(k, begin, end);
-    hdk_norm()->layer_norm[k->dtype](&r, k->bias, k->eps, at(k->y, begin * r.n, k->item));
+    hdk_norm()->layer_norm[k->dtype](&r, k->bias, k->eps, k->stream,
+                                     at(k->y, begin * r.n, k->item));
 }
 
 /* Groups of ROWS rows. */
@@ -57,7 +59,7 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
         int64_t from = i * ROWS, to = from + ROWS < k->r.rows ? from + ROWS : k->r.rows, n = k->r.n;
         hdk_norm_rows r = rows_from(k, from, to);
         hdk_norm()->layer_norm_backward[k->dtype](
-            &r, at(k->dy, from * n, k->item), at(k->dx, from * n, k->item),
+            &r, at(k->dy, from * n, k->item), k->stream, at(k->dx, from * n, k->item),
             at(k->dweight, i * n, k->item), at(k->dbias, i * n, k->item));
     }
 }
@@ -101,6 +103,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     norm_task k = {.r = {rows, n, hd__ptr(x), NULL, hd__ptr(stats)},
                    .dtype = d,
                    .item = hd_dtype_size(d),
+                   .stream = x->numel * hd_dtype_size(d) >= HDK_STREAM_BYTES,
                    .dy = hd__ptr(g)};
     void **out[] = {&k.dx, &k.dweight, &k.dbias};
     k.r.weight = hd__is_none(weight) ? NULL : hd__ptr(weight);
@@ -179,6 +182,7 @@ static hd_tensor *normalize(const char *function, hd_tensor *x, int n, hd_tensor
     norm_task k = {.r = {stats->sizes[0], row_size(x, n), hd__ptr(dense), NULL, hd__ptr(stats)},
                    .dtype = d,
                    .item = hd_dtype_size(d),
+                   .stream = x->numel * hd_dtype_size(d) >= HDK_STREAM_BYTES,
                    .bias = hd__is_none(b) ? NULL : hd__ptr(b),
                    .eps = eps,
                    .y = hd__ptr(y)};

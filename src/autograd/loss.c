@@ -10,7 +10,7 @@
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/reduce.h"
 
-enum { GRAIN = 32768 }; /* elements worth a task of the pool */
+enum { GRAIN = 4096 }; /* elements worth a task of the pool */
 
 /* ---------------------------------------------------------------- both losses */
 
@@ -190,7 +190,8 @@ typedef struct entropy_task {
     const void *dy; /* backward; gs: 0 where all rows share one */
     int64_t gs;
     double divisor;
-    void *out; /* the losses, or dx */
+    bool stream; /* dx is large */
+    void *out;   /* the losses, or dx */
 } entropy_task;
 
 static hdk_logits rows_from(const entropy_task *k, int64_t begin, int64_t end)
@@ -215,7 +216,7 @@ static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
     const entropy_task *k = arg;
     hdk_logits l = rows_from(k, begin, end);
     hdk_loss()->cross_entropy_backward[k->dtype](&l, (const char *)k->dy + begin * k->gs * k->item,
-                                                 k->gs, k->divisor,
+                                                 k->gs, k->divisor, k->stream,
                                                  (char *)k->out + begin * l.c * k->item);
 }
 
@@ -303,6 +304,7 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     }
     k.dy = hd__ptr(g);
     k.out = hd__ptr(rows);
+    k.stream = rows->numel * k.item >= HDK_STREAM_BYTES;
     run_rows(&k, entropy_backward_rows);
     dx[0] = x->ndim > 2 ? classes_second(rows) : rows;
 }

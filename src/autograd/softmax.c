@@ -46,7 +46,7 @@ static hd_tensor *along(const char *function, const hdk_lane_kernel kernels[2][2
     }
     hd__lanes w;
     hd__lanes_init(&w, dim, y ? 3 : 2, (hd_tensor *[]){out, in, also});
-    hd__lanes_run(&w, f, 0);
+    hd__lanes_run(&w, f, last && out->numel * w.item[0] >= HDK_STREAM_BYTES);
     return out;
 }
 

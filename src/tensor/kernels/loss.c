@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "tensor/kernels/loss.h"
+#include "tensor/kernels/softmax_f32.h"
 #include "tensor/kernels/vexp.h"
+
+enum { ROOM = 2048 }; /* elements of a row made beside the result, in the first cache */
 
 #define T float
 #define F(name) name##_f32
 #define EXP hdk_vexpf
 #define LOG logf
-#include "tensor/kernels/softmax_row.h"
 #include "tensor/kernels/loss_body.h"
 #undef T
 #undef F

@@ -19,9 +19,9 @@ struct hdk_loss {
     /* loss[i] = -log softmax(x_i)[target_i]; writes stats */
     void (*cross_entropy[2])(const hdk_logits *l, void *loss);
     /* dx = (softmax(x) - [target]) g / divisor, g of row i at g[i * gs]; reads stats;
-     * dx (rows, c) contiguous */
+     * dx (rows, c) contiguous; stream: past the cache */
     void (*cross_entropy_backward[2])(const hdk_logits *l, const void *g, int64_t gs,
-                                      double divisor, void *dx);
+                                      double divisor, bool stream, void *dx);
     /* hdk_loops: y = (x - t)^2 of {y, x, t}; dx = norm (x - t) dy of {dx, x, t, dy}, norm a double
      * behind params */
     void (*square[2])(char *const *data, const int64_t *strides, int64_t n, const void *params);

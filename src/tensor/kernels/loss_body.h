@@ -14,22 +14,30 @@ static void F(cross_entropy)(const hdk_logits *l, void *loss)
 }
 
 static void F(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
-                                      double divisor, void *out)
+                                      double divisor, bool stream, void *out)
 {
     const T *dy = g, *stats = l->stats;
+    T room[ROOM];
     for (int64_t i = 0; i < l->rows; i++) {
-        const T *restrict x = (const T *)l->x + i * l->stride;
-        T *restrict dx = (T *)out + i * l->c;
-        int64_t at = l->target[i];
-        T m = stats[2 * i], log_sum = stats[2 * i + 1];
-        T d = at == l->ignore ? 0 : dy[i * gs] / (T)divisor;
-        for (int64_t j = 0; j < l->c; j++) {
-            dx[j] = EXP(x[j] - m - log_sum) * d;
-        }
-        if (at != l->ignore) {
-            dx[at] -= d;
+        const T *x = (const T *)l->x + i * l->stride;
+        T *dx = (T *)out + i * l->c;
+        int64_t target = l->target[i];
+        bool counts = target != l->ignore;
+        T d = counts ? dy[i * gs] / (T)divisor : 0;
+        for (int64_t j = 0; j < l->c; j += ROOM) {
+            int64_t n = l->c - j < ROOM ? l->c - j : ROOM;
+            T *restrict to = F(place)(dx + j, room, stream);
+            F(row_exp)(x + j, n, stats[2 * i], stats[2 * i + 1], to);
+            for (int64_t at = 0; at < n; at++) {
+                to[at] *= d;
+            }
+            if (counts && target >= j && target < j + n) {
+                to[target - j] -= d;
+            }
+            F(placed)(dx + j, to, n);
         }
     }
+    hdk_stream_end();
 }
 
 static void F(square)(char *const *data, const int64_t *strides, int64_t n, const void *params)

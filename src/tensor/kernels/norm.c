@@ -3,11 +3,20 @@
  * Mean and variance are two passes of partial sums in lanes, the second about the first's mean: as
  * accurate as the type, also far from 0. */
 #include "tensor/kernels/norm.h"
+#include "tensor/kernels/vec.h"
 
 enum {
     LANES = 32, /* partial sums of a row: four vectors of 8 floats */
-    SHORT = 16  /* rows under this many elements are added up in order */
+    SHORT = 16, /* rows under this many elements are added up in order */
+    ROOM = 1024 /* elements of a row made beside the result, in the first cache */
 };
+
+/* Asks memory for LANES floats of the next row. */
+#define AHEAD(p)                                                                                   \
+    do {                                                                                           \
+        __builtin_prefetch(p);                                                                     \
+        __builtin_prefetch((const char *)(p) + HDK_LINE);                                          \
+    } while (0)
 
 #define T float
 #define F(name) name##_f32

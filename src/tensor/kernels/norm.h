@@ -15,11 +15,14 @@ typedef struct hdk_norm_rows {
 } hdk_norm_rows;
 
 struct hdk_norm {
-    /* y = (x - mean) / sqrt(var + eps) * weight + bias, var biased; writes stats; bias or NULL */
-    void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, void *y);
-    /* dx (rows, n); and over these rows alone dweight (n,), dbias (n,); each may be NULL */
-    void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, void *dx, void *dweight,
-                                   void *dbias);
+    /* y = (x - mean) / sqrt(var + eps) * weight + bias, var biased; writes stats; bias or NULL;
+     * stream: y goes past the cache */
+    void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
+                          void *y);
+    /* dx (rows, n); and over these rows alone dweight (n,), dbias (n,); each may be NULL;
+     * stream: dx goes past the cache */
+    void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
+                                   void *dweight, void *dbias);
 };
 HDK_FAMILY(hdk_norm)
 

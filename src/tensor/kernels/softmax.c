@@ -6,18 +6,23 @@
 #include <string.h>
 
 #include "tensor/kernels/softmax.h"
+#include "tensor/kernels/softmax_f32.h"
 #include "tensor/kernels/vexp.h"
 
 enum {
     TILE = 128, /* lanes side by side */
-    SHORT = 64  /* rows of under 8 elements at a time */
+    SHORT = 64, /* rows of under 8 elements at a time */
+    ROOM = 4096 /* elements of a row made beside the result, in the first cache */
 };
+
+/* A row's parts of at most ROOM elements: n of them from i on. */
+#define PARTS(all, i, n)                                                                           \
+    for (int64_t i = 0, n; (n = (all)-i < ROOM ? (all)-i : ROOM) > 0; i += ROOM)
 
 #define T float
 #define F(name) name##_f32
 #define EXP hdk_vexpf
 #define LOG logf
-#include "tensor/kernels/softmax_row.h"
 #include "tensor/kernels/softmax_body.h"
 #undef T
 #undef F

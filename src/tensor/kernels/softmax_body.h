@@ -27,10 +27,27 @@ static void F(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
     }
 }
 
+/* A long row that goes past the cache is computed twice, so that its exponentials need no room. */
+static void F(softmax_row)(const T *x, int64_t n, T *y, bool stream)
+{
+    T room[ROOM], m = F(row_max)(x, n);
+    if (!stream || n <= ROOM) {
+        T *e = F(place)(y, room, stream);
+        T scale = 1 / F(row_exp)(x, n, m, 0, e);
+        F(put_scaled)(y, e, n, scale, stream);
+        return;
+    }
+    T scale = 1 / F(row_exp_sum)(x, n, m);
+    PARTS(n, i, part)
+    {
+        F(row_exp)(x + i, part, m, 0, room);
+        F(put_scaled)(y + i, room, part, scale, true);
+    }
+}
+
 static void F(softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n;
-    (void)p;
     if (n > 0 && n < 8 && l->sk[0] == n) {
         for (int64_t j = 0; j < l->k; j += SHORT) {
             int64_t k = l->k - j < SHORT ? l->k - j : SHORT;
@@ -40,64 +57,72 @@ static void F(softmax_last)(const hdk_lanes *l, void *const *data, double p)
         return;
     }
     for (int64_t j = 0; j < l->k && n > 0; j++) {
-        T *restrict y = (T *)data[0] + j * l->sk[0];
-        const T *x = (const T *)data[1] + j * l->sk[1];
-        F(row_exp)(x, n, F(row_max)(x, n), y);
-        T scale = 1 / F(row_sum)(y, n);
-        for (int64_t i = 0; i < n; i++) {
-            y[i] *= scale;
-        }
+        F(softmax_row)
+        ((const T *)data[1] + j * l->sk[1], n, (T *)data[0] + j * l->sk[0], p != 0);
     }
+    hdk_stream_end();
 }
 
 static void F(softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     /* dx = (dy - sum(dy y)) y */
-    int64_t n = l->n;
-    (void)p;
+    T room[ROOM];
     for (int64_t j = 0; j < l->k; j++) {
-        T *restrict dx = (T *)data[0] + j * l->sk[0];
-        const T *restrict dy = (const T *)data[1] + j * l->sk[1];
-        const T *restrict y = (const T *)data[2] + j * l->sk[2];
-        for (int64_t i = 0; i < n; i++) {
-            dx[i] = dy[i] * y[i];
-        }
-        T s = F(row_sum)(dx, n);
-        for (int64_t i = 0; i < n; i++) {
-            dx[i] = (dy[i] - s) * y[i];
+        T *dx = (T *)data[0] + j * l->sk[0];
+        const T *dy = (const T *)data[1] + j * l->sk[1];
+        const T *y = (const T *)data[2] + j * l->sk[2];
+        T s = F(row_dot)(dy, y, l->n);
+        PARTS(l->n, i, n)
+        {
+            T *restrict to = F(place)(dx + i, room, p != 0);
+            for (int64_t at = 0; at < n; at++) {
+                to[at] = (dy[i + at] - s) * y[i + at];
+            }
+            F(placed)(dx + i, to, n);
         }
     }
+    hdk_stream_end();
 }
 
 static void F(log_softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
-    int64_t n = l->n;
-    (void)p;
-    for (int64_t j = 0; j < l->k && n > 0; j++) {
-        T *restrict y = (T *)data[0] + j * l->sk[0];
-        const T *restrict x = (const T *)data[1] + j * l->sk[1];
-        T m = F(row_max)(x, n), log_sum = LOG(F(row_exp_sum)(x, n, m));
-        for (int64_t i = 0; i < n; i++) {
-            y[i] = x[i] - m - log_sum;
+    T room[ROOM];
+    for (int64_t j = 0; j < l->k && l->n > 0; j++) {
+        T *y = (T *)data[0] + j * l->sk[0];
+        const T *x = (const T *)data[1] + j * l->sk[1];
+        T m = F(row_max)(x, l->n), log_sum = LOG(F(row_exp_sum)(x, l->n, m));
+        PARTS(l->n, i, n)
+        {
+            T *restrict to = F(place)(y + i, room, p != 0);
+            for (int64_t at = 0; at < n; at++) {
+                to[at] = x[i + at] - m - log_sum;
+            }
+            F(placed)(y + i, to, n);
         }
     }
+    hdk_stream_end();
 }
 
 static void F(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     /* dx = dy - exp(y) sum(dy) */
-    int64_t n = l->n;
-    (void)p;
+    T room[ROOM];
     for (int64_t j = 0; j < l->k; j++) {
-        T *restrict dx = (T *)data[0] + j * l->sk[0];
-        const T *restrict dy = (const T *)data[1] + j * l->sk[1];
+        T *dx = (T *)data[0] + j * l->sk[0];
+        const T *dy = (const T *)data[1] + j * l->sk[1];
         const T *y = (const T *)data[2] + j * l->sk[2];
-        T s = F(row_sum)(dy, n);
-        F(row_exp)(y, n, 0, dx);
-        for (int64_t i = 0; i < n; i++) {
-            dx[i] = dy[i] - dx[i] * s;
+        T s = F(row_sum)(dy, l->n);
+        PARTS(l->n, i, n)
+        {
+            T *restrict to = F(place)(dx + i, room, p != 0);
+            F(row_exp)(y + i, n, 0, 0, to);
+            for (int64_t at = 0; at < n; at++) {
+                to[at] = dy[i + at] - to[at] * s;
+            }
+            F(placed)(dx + i, to, n);
         }
     }
+    hdk_stream_end();
 }
 
 /* ---------------------------------------------------------------- other dims: TILE lanes a time */

@@ -1,5 +1,5 @@
 /* softmax_row.h - the parts of a softmax over one contiguous run, of one type: included with T,
- * F(name), EXP and LOG defined, by softmax.c and loss.c.
+ * F(name) and EXP defined, by softmax.c and loss.c; softmax_f32.h has the same in vectors.
  *
  * The order of the sums is PyTorch's at 8 floats a vector, at every CPU level: under 8 elements in
  * order; else 8 lanes, the tail to the first ones, folded in halves. */
@@ -53,15 +53,6 @@ static inline void F(exp_all)(T *e, int64_t n)
     }
 }
 
-/* e = exp(x - m) */
-static inline void F(row_exp)(const T *restrict x, int64_t n, T m, T *restrict e)
-{
-    for (int64_t i = 0; i < n; i++) {
-        e[i] = x[i] - m;
-    }
-    F(exp_all)(e, n);
-}
-
 /* Adds a run to the lanes; every run but a lane's last is a multiple of 8. */
 static inline void F(lanes_add)(T *restrict lane, const T *restrict e, int64_t n)
 {
@@ -100,18 +91,68 @@ static inline T F(row_sum)(const T *e, int64_t n)
     return F(lanes_fold)(lane);
 }
 
+/* e = exp(x - m - log_sum); returns the sum */
+static inline T F(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
+{
+    for (int64_t i = 0; i < n; i++) {
+        e[i] = x[i] - m - log_sum;
+    }
+    F(exp_all)(e, n);
+    return F(row_sum)(e, n);
+}
+
 /* sum(exp(x - m)) without room for the exponentials */
 static inline T F(row_exp_sum)(const T *x, int64_t n, T m)
 {
     T lane[8] = {0}, e[256];
     if (n < 8) {
-        F(row_exp)(x, n, m, e);
-        return F(row_sum)(e, n);
+        return F(row_exp)(x, n, m, 0, e);
     }
     for (int64_t i = 0; i < n; i += 256) {
         int64_t part = n - i < 256 ? n - i : 256;
-        F(row_exp)(x + i, part, m, e);
+        F(row_exp)(x + i, part, m, 0, e);
         F(lanes_add)(lane, e, part);
     }
     return F(lanes_fold)(lane);
+}
+
+/* sum(x y) */
+static inline T F(row_dot)(const T *x, const T *y, int64_t n)
+{
+    T lane[8] = {0}, e[256];
+    for (int64_t i = 0; i < n; i += 256) {
+        int64_t part = n - i < 256 ? n - i : 256;
+        for (int64_t j = 0; j < part; j++) {
+            e[j] = x[i + j] * y[i + j];
+        }
+        if (n < 8) {
+            return F(row_sum)(e, n);
+        }
+        F(lanes_add)(lane, e, part);
+    }
+    return F(lanes_fold)(lane);
+}
+
+/* Nothing of this type goes past the cache. */
+static inline T *F(place)(T *y, T *room, bool stream)
+{
+    (void)room;
+    (void)stream;
+    return y;
+}
+
+static inline void F(placed)(T *y, const T *to, int64_t n)
+{
+    (void)y;
+    (void)to;
+    (void)n;
+}
+
+/* y = e a; e may be y */
+static inline void F(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
+{
+    (void)stream;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = e[i] * a;
+    }
 }

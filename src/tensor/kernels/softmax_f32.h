@@ -1,0 +1,215 @@
+/* softmax_f32.h - softmax_row.h's functions for float32, in vectors: the same bits. */
+#ifndef HEED_KERNELS_SOFTMAX_F32_H
+#define HEED_KERNELS_SOFTMAX_F32_H
+
+#include "tensor/kernels/vec.h"
+
+enum { STEP = 16 }; /* floats a step: whole vectors at every level, twice the lanes of a sum */
+
+/* ---------------------------------------------------------------- steps */
+
+/* The last elements, fewer than a step, padded so that they change no maximum and no sum. */
+HDK_V_INLINE void load_rest(const float *x, int64_t n, float pad, float *e)
+{
+#ifdef __AVX512F__
+    hdk_v_store(e, (hdk_v)_mm512_mask_loadu_ps(_mm512_set1_ps(pad), (__mmask16)((1 << n) - 1), x));
+#else
+    for (int l = 0; l < STEP; l++) {
+        e[l] = l < n ? x[l] : pad;
+    }
+#endif
+}
+
+HDK_V_INLINE void store_rest(float *y, const float *e, int64_t n)
+{
+#ifdef __AVX512F__
+    _mm512_mask_storeu_ps(y, (__mmask16)((1 << n) - 1), (__m512)hdk_v_load(e));
+#else
+    for (int64_t l = 0; l < n; l++) {
+        y[l] = e[l];
+    }
+#endif
+}
+
+HDK_V_INLINE void exp_step(const float *x, float m, float log_sum, float *e)
+{
+    for (int k = 0; k < STEP; k += HDK_V) {
+        hdk_v_store(e + k, hdk_v_exp(hdk_v_load(x + k) - m - log_sum));
+    }
+}
+
+HDK_V_INLINE void add_step(hdk_v8 *lane, const float *e)
+{
+    *lane += *(const hdk_v8 *)e;
+    *lane += *(const hdk_v8 *)(e + STEP / 2);
+}
+
+/* The lanes folded in halves; under 8 elements, all of them in the first step, in order. */
+HDK_V_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
+{
+    float p[8], sum = 0;
+    if (n < 8) {
+        for (int64_t i = 0; i < n; i++) {
+            sum += first[i];
+        }
+        return sum;
+    }
+    memcpy(p, lane, sizeof p);
+    for (int h = 4; h > 0; h /= 2) {
+        for (int l = 0; l < h; l++) {
+            p[l] += p[l + h];
+        }
+    }
+    return p[0];
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static inline float row_max_f32(const float *x, int64_t n)
+{
+    enum { SIDE = 4 };
+    hdk_v m[SIDE];
+    float p[STEP];
+    int64_t i = 0;
+    for (int k = 0; k < SIDE; k++) {
+        m[k] = hdk_v_all(x[0]);
+    }
+    for (; i + SIDE * HDK_V <= n; i += SIDE * HDK_V) {
+        for (int k = 0; k < SIDE; k++) {
+            m[k] = hdk_v_max(hdk_v_load(x + i + k * HDK_V), m[k]);
+        }
+    }
+    for (; i < n; i += STEP) {
+        load_rest(x + i, n - i < STEP ? n - i : STEP, x[0], p);
+        for (int k = 0; k < STEP; k += HDK_V) {
+            m[0] = hdk_v_max(hdk_v_load(p + k), m[0]);
+        }
+    }
+    m[0] = hdk_v_max(hdk_v_max(m[0], m[1]), hdk_v_max(m[2], m[3]));
+    hdk_v_store(p, m[0]);
+    for (int h = HDK_V / 2; h > 0; h /= 2) {
+        for (int l = 0; l < h; l++) {
+            p[l] = p[l] > p[l + h] ? p[l] : p[l + h];
+        }
+    }
+    return p[0];
+}
+
+/* sum(exp(x - m - log_sum)), and the exponentials themselves into e where it is not NULL; e may be
+ * x. What lies one row further is asked of memory meanwhile, here as in row_products. */
+HDK_V_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, float *e)
+{
+    hdk_v8 lane = {0};
+    float step[STEP];
+    int64_t i = 0;
+    for (; i + STEP <= n; i += STEP) {
+        __builtin_prefetch(x + n + i);
+        exp_step(x + i, m, log_sum, step);
+        add_step(&lane, step);
+        if (e) {
+            memcpy(e + i, step, sizeof step);
+        }
+    }
+    if (i < n) {
+        load_rest(x + i, n - i, -INFINITY, step);
+        exp_step(step, m, log_sum, step);
+        add_step(&lane, step);
+        if (e) {
+            store_rest(e + i, step, n - i);
+        }
+    }
+    return fold_lanes(&lane, step, n);
+}
+
+static inline float row_exp_f32(const float *x, int64_t n, float m, float log_sum, float *e)
+{
+    return row_exps(x, n, m, log_sum, e);
+}
+
+static inline float row_exp_sum_f32(const float *x, int64_t n, float m)
+{
+    return row_exps(x, n, m, 0, NULL);
+}
+
+static inline void exp_all_f32(float *e, int64_t n)
+{
+    row_exps(e, n, 0, 0, e);
+}
+
+/* sum(x), or sum(x y) where y is not NULL */
+HDK_V_INLINE float row_products(const float *x, const float *y, int64_t n)
+{
+    hdk_v8 lane = {0};
+    float step[STEP] = {0}, other[STEP];
+    int64_t i = 0;
+    for (; i + STEP <= n; i += STEP) {
+        __builtin_prefetch(x + n + i);
+        if (y) {
+            __builtin_prefetch(y + n + i);
+        }
+        for (int k = 0; k < STEP; k += HDK_V) {
+            hdk_v v = hdk_v_load(x + i + k);
+            if (y) {
+                v *= hdk_v_load(y + i + k);
+            }
+            hdk_v_store(step + k, v);
+        }
+        add_step(&lane, step);
+    }
+    if (i < n) {
+        load_rest(x + i, n - i, -0.0f, step);
+        if (y) {
+            load_rest(y + i, n - i, 0, other);
+            for (int l = 0; l < n - i; l++) {
+                step[l] *= other[l];
+            }
+        }
+        add_step(&lane, step);
+    }
+    return fold_lanes(&lane, step, n);
+}
+
+static inline float row_sum_f32(const float *x, int64_t n)
+{
+    return row_products(x, NULL, n);
+}
+
+static inline float row_dot_f32(const float *x, const float *y, int64_t n)
+{
+    return row_products(x, y, n);
+}
+
+/* ---------------------------------------------------------------- where a result is made */
+
+/* A result that is to go past the cache is made in `room` and copied. */
+static inline float *place_f32(float *y, float *room, bool stream)
+{
+    return stream ? room : y;
+}
+
+static inline void placed_f32(float *y, const float *to, int64_t n)
+{
+    if (to != y) {
+        hdk_stream_copy(y, to, n);
+    }
+}
+
+/* y = e a; e may be y */
+static inline void put_scaled_f32(float *y, const float *e, int64_t n, float a, bool stream)
+{
+    int64_t i = stream ? hdk_line_begin(y, n) : 0, whole = n - (n - i) % HDK_V;
+    for (int64_t j = 0; j < i; j++) {
+        y[j] = e[j] * a;
+    }
+    for (; stream && i < whole; i += HDK_V) {
+        hdk_v_stream(y + i, hdk_v_load(e + i) * a);
+    }
+    for (; i < whole; i += HDK_V) {
+        hdk_v_store(y + i, hdk_v_load(e + i) * a);
+    }
+    for (; i < n; i++) {
+        y[i] = e[i] * a;
+    }
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* vec.h - vectors of floats as wide as the level's registers, by the compilers' vector extension.
+ *
+ * What the extension has no operator for is an intrinsic on x86 and a loop over the elements, which
+ * is unrolled whole, elsewhere. Loads and stores need no alignment; streaming stores go past the
+ * cache, for results too large to be read from it. */
+#ifndef HEED_KERNELS_VEC_H
+#define HEED_KERNELS_VEC_H
+
+#include <string.h>
+
+#include "tensor/kernels/kernels.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#define HDK_V_X86
+#endif
+
+#if defined(__AVX512F__)
+enum { HDK_V = 16 };
+typedef __m512 hdk__mm;
+#define HDK__MM(op) _mm512_##op##_ps
+#elif defined(__AVX2__)
+enum { HDK_V = 8 };
+typedef __m256 hdk__mm;
+#define HDK__MM(op) _mm256_##op##_ps
+#else
+enum { HDK_V = 4 };
+#ifdef HDK_V_X86
+typedef __m128 hdk__mm;
+#define HDK__MM(op) _mm_##op##_ps
+#endif
+#endif
+
+#ifdef __clang__
+#define HDK_V_LANES _Pragma("clang loop unroll(full)") for (int l = 0; l < HDK_V; l++)
+#else
+#define HDK_V_LANES _Pragma("GCC unroll 16") for (int l = 0; l < HDK_V; l++)
+#endif
+#define HDK_V_INLINE static inline __attribute__((always_inline))
+
+typedef float hdk_v __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
+typedef int32_t hdk_vi __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
+
+/* 8 floats: the lanes of a softmax's sum */
+typedef float hdk_v8 __attribute__((vector_size(32), aligned(4), may_alias));
+
+HDK_V_INLINE hdk_v hdk_v_load(const float *x)
+{
+    return *(const hdk_v *)x;
+}
+
+HDK_V_INLINE void hdk_v_store(float *y, hdk_v v)
+{
+    *(hdk_v *)y = v;
+}
+
+HDK_V_INLINE hdk_v hdk_v_all(float x)
+{
+    hdk_v y = {0};
+    return y + x;
+}
+
+/* a b + c with one rounding, at every level */
+HDK_V_INLINE hdk_v hdk_v_fma(hdk_v a, hdk_v b, hdk_v c)
+{
+#if defined(HDK_V_X86) && defined(__FMA__)
+    return (hdk_v)HDK__MM(fmadd)((hdk__mm)a, (hdk__mm)b, (hdk__mm)c);
+#else
+    hdk_v y;
+    HDK_V_LANES
+    {
+        y[l] = __builtin_fmaf(a[l], b[l], c[l]);
+    }
+    return y;
+#endif
+}
+
+/* a > b ? a : b */
+HDK_V_INLINE hdk_v hdk_v_max(hdk_v a, hdk_v b)
+{
+#ifdef HDK_V_X86
+    return (hdk_v)HDK__MM(max)((hdk__mm)a, (hdk__mm)b);
+#else
+    hdk_v y;
+    HDK_V_LANES
+    {
+        y[l] = a[l] > b[l] ? a[l] : b[l];
+    }
+    return y;
+#endif
+}
+
+/* a < b ? a : b */
+HDK_V_INLINE hdk_v hdk_v_min(hdk_v a, hdk_v b)
+{
+#ifdef HDK_V_X86
+    return (hdk_v)HDK__MM(min)((hdk__mm)a, (hdk__mm)b);
+#else
+    hdk_v y;
+    HDK_V_LANES
+    {
+        y[l] = a[l] < b[l] ? a[l] : b[l];
+    }
+    return y;
+#endif
+}
+
+/* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted: q + 1.5 * 2^23 */
+HDK_V_INLINE hdk_v hdk_v_scale(hdk_v u, hdk_v q, hdk_v shifted)
+{
+#ifdef __AVX512F__
+    (void)shifted;
+    return (hdk_v)_mm512_scalef_ps((__m512)u, (__m512)q);
+#else
+    (void)q; /* in two halves: 2^q itself may be out of range, and only the second one rounds */
+    hdk_vi exponent = (hdk_vi)shifted - 0x4b400000 + 2 * 127, half = exponent >> 1;
+    return u * (hdk_v)(half << 23) * (hdk_v)((exponent - half) << 23);
+#endif
+}
+
+/* exp(x), the bits of hdk_vexpf (vexp.h) */
+HDK_V_INLINE hdk_v hdk_v_exp(hdk_v x)
+{
+    const float magic = 12582912.0f;
+    x = hdk_v_max(hdk_v_all(-104.0f), hdk_v_min(hdk_v_all(89.0f), x)); /* NaN stays */
+    hdk_v shifted = x * 1.44269504088896341f + magic, q = shifted - magic;
+    hdk_v s = hdk_v_fma(q, hdk_v_all(-0.693145751953125f), x);
+    s = hdk_v_fma(q, hdk_v_all(-1.428606765330187045e-06f), s);
+    hdk_v u = hdk_v_all(0.000198527617612853646278381f);
+    u = hdk_v_fma(u, s, hdk_v_all(0.00139304355252534151077271f));
+    u = hdk_v_fma(u, s, hdk_v_all(0.00833336077630519866943359f));
+    u = hdk_v_fma(u, s, hdk_v_all(0.0416664853692054748535156f));
+    u = hdk_v_fma(u, s, hdk_v_all(0.166666671633720397949219f));
+    u = hdk_v_fma(u, s, hdk_v_all(0.5f));
+    u = 1.0f + hdk_v_fma(s * s, u, s);
+    return hdk_v_scale(u, q, shifted);
+}
+
+/* ---------------------------------------------------------------- streaming stores */
+
+enum { HDK_LINE = 64 }; /* bytes */
+
+/* y aligned to the vector's size */
+HDK_V_INLINE void hdk_v_stream(float *y, hdk_v v)
+{
+#ifdef HDK_V_X86
+    HDK__MM(stream)(y, (hdk__mm)v);
+#else
+    hdk_v_store(y, v);
+#endif
+}
+
+/* Behind the last streaming store, so that other threads see them in order. */
+HDK_V_INLINE void hdk_stream_end(void)
+{
+#ifdef HDK_V_X86
+    _mm_sfence();
+#endif
+}
+
+/* The floats before the first cache line that begins in y, at most n. */
+HDK_V_INLINE int64_t hdk_line_begin(const float *y, int64_t n)
+{
+    int64_t head = (int64_t)(-(uintptr_t)y % HDK_LINE / sizeof *y);
+    return head < n ? head : n;
+}
+
+/* y = x past the cache; y may begin anywhere. Any thread that reads y first needs a fence. */
+static inline void hdk_stream_copy(float *restrict y, const float *restrict x, int64_t n)
+{
+    int64_t i = hdk_line_begin(y, n);
+    memcpy(y, x, (size_t)i * sizeof *y);
+    for (; i + HDK_V <= n; i += HDK_V) {
+        hdk_v_stream(y + i, hdk_v_load(x + i));
+    }
+    memcpy(y + i, x + i, (size_t)(n - i) * sizeof *y);
+}
+
+#endif
