@@ -28,6 +28,7 @@ typedef struct bench_work {
 typedef struct bench_kind {
     const char *name;
     const char *args[BENCH_ARGS]; /* names of the sizes; NULL behind the last */
+    const char *shape;            /* in words, where there are none */
     bool (*set_up)(bench_work *w, const double *a);
     /* One run. What it returns, or its gradient, is reduced to one number in the first run, which
      * compare.py checks against PyTorch's. */

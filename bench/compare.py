@@ -38,7 +38,7 @@ TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 40), "MALLOC_TRIM_THRESHOLD_": str(1
          "MALLOC_TOP_PAD_": str(1 << 28)}
 
 VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tuned fused",
-            "gpt": "stock tuned fused", "adamw": "stock fused"}
+            "gpt": "stock tuned fused", "adamw": "fused"}
 
 
 class Worker:

@@ -41,34 +41,43 @@ static bool number(const char *text, int *n)
     return true;
 }
 
-static bool parse(int argc, char **argv, options *o)
+/* Takes the option at argv[0] and says how many words it is; 0: no such option, or a bad value. */
+static int take(char **argv, options *o)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+        int *number;
+    } known[] = {
+        {"--list", &o->list, NULL},     {"--worker", &o->worker, NULL},
+        {"--first", &o->first, NULL},   {"--threads", NULL, &o->threads},
+        {"--rounds", NULL, &o->rounds}, {"--calls", NULL, &o->calls},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(argv[0], known[i].name) != 0)
+            continue;
+        if (known[i].flag != NULL)
+            *known[i].flag = true;
+        else if (argv[1] == NULL || !number(argv[1], known[i].number))
+            return 0;
+        return known[i].flag != NULL ? 1 : 2;
+    }
+    return 0;
+}
+
+static bool parse(char **argv, options *o)
 {
     *o = (options){.threads = 2, .rounds = 20};
-    int i = 1;
-    for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
-        const struct {
-            const char *name;
-            int *value;
-        } numbers[] = {
-            {"--threads", &o->threads}, {"--rounds", &o->rounds}, {"--calls", &o->calls}};
-        const struct {
-            const char *name;
-            bool *value;
-        } flags[] = {{"--list", &o->list}, {"--worker", &o->worker}, {"--first", &o->first}};
-        bool known = false;
-        for (int j = 0; j < 3; j++) {
-            if (strcmp(argv[i], flags[j].name) == 0)
-                known = *flags[j].value = true;
-            else if (strcmp(argv[i], numbers[j].name) == 0 && i + 1 < argc)
-                known = number(argv[++i], numbers[j].value);
-            if (known)
-                break;
-        }
-        if (!known)
+    argv++;
+    while (*argv != NULL && strncmp(*argv, "--", 2) == 0) {
+        int words = take(argv, o);
+        if (words == 0)
             return false;
+        argv += words;
     }
-    o->globs = argc - i;
-    o->glob = argv + i;
+    o->glob = argv;
+    while (*argv++ != NULL)
+        o->globs++;
     return true;
 }
 
@@ -153,7 +162,8 @@ int main(int argc, char **argv)
 {
     options o;
     bool ok = true;
-    if (!parse(argc, argv, &o)) {
+    (void)argc;
+    if (!parse(argv, &o)) {
         fputs(usage, stderr);
         return 2;
     }

@@ -84,7 +84,7 @@ const size_t bench_row_count = sizeof bench_rows / sizeof *bench_rows;
 const char *bench_shape(const bench_row *r, char *text, size_t size)
 {
     size_t at = 0;
-    text[0] = '\0';
+    snprintf(text, size, "%s", r->kind->shape != NULL ? r->kind->shape : "");
     for (int i = 0; i < BENCH_ARGS && r->kind->args[i] != NULL && at < size; i++)
         at += (size_t)snprintf(text + at, size - at, "%s%s=%g", i > 0 ? " " : "", r->kind->args[i],
                                r->args[i]);

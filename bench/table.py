@@ -95,7 +95,13 @@ def line_of(result):
     for variant in result["ratios"]:
         text += f"  {variant} {time_text(result['entries'][variant]['median'])}"
     text += f"  ratio {ratio:.2f} ({best})" if best else ""
-    return text + (f"  {heed['of_peak']:.0%} of peak" if "of_peak" in heed else "")
+    text += f"  {heed['of_peak']:.0%} of peak" if "of_peak" in heed else ""
+    return text + ("  unsteady" if is_unsteady(result) else "")
+
+
+def is_unsteady(result):
+    """Something else ran on the machine: half of somebody's turns took a quarter longer than one."""
+    return any(e["median"] > 1.25 * e["min"] for e in result["entries"].values())
 
 
 # ------------------------------------------------------------------------- tables
@@ -223,5 +229,9 @@ def markdown(out):
              ""]
     lines += main_table(results) + scaling_table(results) + memory_table(results) + other_table(out)
     asked = [c for r in results for c in claims(r)] + other_claims(out)
+    unsteady = [r["name"] for r in results if is_unsteady(r)]
+    if unsteady:
+        lines += ["", "Disturbed by other work (a median over 1.25 times the least): "
+                  + ", ".join(unsteady) + "."]
     lines += ["", f"{sum(c[3] for c in asked)} of {len(asked)} goals met."]
     return "\n".join(lines)

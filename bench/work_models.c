@@ -35,6 +35,7 @@ static hd_tensor *tiny_step_run(bench_work *w)
 
 const bench_kind kind_tiny_step = {
     .name = "tiny_step",
+    .shape = "MultiHeadAttention (2, 6, 3) to 2, 2 heads, mse_loss, SGD",
     .set_up = tiny_step_set_up,
     .run = tiny_step_run,
 };
@@ -197,6 +198,7 @@ static bench_traffic adamw_traffic(const double *a)
 
 const bench_kind kind_adamw = {
     .name = "adamw",
+    .shape = "GPT-2's 124439808 parameters",
     .set_up = adamw_set_up,
     .run = adamw_run,
     .traffic = adamw_traffic,
@@ -228,6 +230,7 @@ static bool start_set_up(bench_work *w, const double *a)
 
 const bench_kind kind_start = {
     .name = "start",
+    .shape = "a process, (6, 3) @ (3, 2) and its sum",
     .set_up = start_set_up,
     .run = start_run,
 };
