@@ -87,7 +87,7 @@ double bench_turn(bench_timer *t);         /* nanoseconds a run */
 double bench_reference(bench_timer *t);    /* GFLOP/s or GB/s, whichever holds; 0: neither */
 double bench_amount(const bench_timer *t); /* FLOP or bytes a run; 0: neither counted */
 void bench_end(bench_timer *t);
-long bench_peak_rss(void); /* bytes: the most this process had in memory */
+long bench_peak_rss(void); /* bytes: the most this process had in memory; 0: not known */
 
 /* rounds turns of the row in this process, and its line; false: an error stands */
 bool bench_report(const bench_row *row, int threads, int rounds);
