@@ -20,6 +20,7 @@ enum { MOST = 16, NEVER = -1 };
 static char events[MOST + 1];
 static ino_t synced[MOST]; /* of the event */
 static int n_events, fails_at = NEVER;
+static const char *appears; /* a directory that another makes as the temporary one is synced */
 
 /* Returns whether the event is the one that fails. */
 static bool event(char kind, ino_t inode)
@@ -37,6 +38,9 @@ int fsync(int fd)
 {
     struct stat st;
     ck_assert_int_eq(fstat(fd, &st), 0);
+    if (appears && S_ISDIR(st.st_mode)) {
+        mkdir(appears, 0777);
+    }
     return event(S_ISDIR(st.st_mode) ? 'D' : 'F', st.st_ino) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
@@ -149,9 +153,23 @@ START_TEST(checkpoints)
 }
 END_TEST
 
+/* An empty directory, which a rename would replace. */
+START_TEST(another_comes_first)
+{
+    hd_dict *d = hd_dict_new();
+    appears = "c";
+    ck_assert(!hd_checkpoint_save("c", d, d));
+    ck_error(HD_IO, "hd_checkpoint_save: 'c' is there already: expected a new name");
+    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(rmdir("c"), 0);
+    appears = NULL;
+    hd_dict_free(d);
+}
+END_TEST
+
 Suite *suite_durable(void)
 {
-    const TTest *const tests[] = {files, checkpoints};
+    const TTest *const tests[] = {files, checkpoints, another_comes_first};
     return SUITE("durable", tests);
 }
 

@@ -208,6 +208,27 @@ START_TEST(the_longest_name)
 }
 END_TEST
 
+/* As a process leaves them that was killed, and whose number this one has now. */
+START_TEST(temporary_names_in_use)
+{
+    enum { N = 8 };
+    char name[64];
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, ".heed-%ld-%d.tmp", (long)getpid(), i);
+        write_file(name, "left", 4);
+    }
+    save_ones("x", 3);
+    ck_assert_int_eq(files_here(), N + 1);
+    for (int i = 0; i < N; i++) {
+        size_t n;
+        snprintf(name, sizeof name, ".heed-%ld-%d.tmp", (long)getpid(), i);
+        char *bytes = read_file(name, &n);
+        ck_assert_str_eq(bytes, "left");
+        free(bytes);
+    }
+}
+END_TEST
+
 START_TEST(paths)
 {
     char here[200], path[300];
@@ -318,6 +339,7 @@ Suite *suite_files(void)
         only_regular_files_are_replaced,
         nothing_is_saved_while_an_error_stands,
         the_longest_name,
+        temporary_names_in_use,
         paths,
         a_file_is_made_with_the_umask,
         out_of_memory,

@@ -2,6 +2,7 @@
  * file, arguments. */
 #include <locale.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "suites.h"
 
@@ -177,6 +178,96 @@ END_TEST
 
 /* ---------------------------------------------------------------- arguments */
 
+/* Beyond the buffer that conversions go through. */
+START_TEST(the_place_of_what_does_not_fit)
+{
+    enum { N = 5000, AT = 4321 };
+    static uint64_t data[N];
+    char message[200];
+    data[AT] = (uint64_t)INT64_MAX + 3;
+    if (hd__big_endian) {
+        data[AT] = __builtin_bswap64(data[AT]);
+    }
+    write_safetensors("x",
+                      "{\"w\":{\"dtype\":\"U64\",\"shape\":[50,100],\"data_offsets\":[0,40000]}}",
+                      data, sizeof data);
+    ck_assert_ptr_null(hd_load_safetensors("x", NULL));
+    snprintf(message, sizeof message,
+             "hd_load_safetensors: 'x': tensor 'w': element %d is 9223372036854775810: expected at "
+             "most 9223372036854775807",
+             AT);
+    ck_error(HD_VALUE, message);
+}
+END_TEST
+
+/* Their offsets are those of what lies beside them, wherever the header names them. */
+START_TEST(empty_tensors_stand_anywhere)
+{
+    write_safetensors("x",
+                      "{\"z\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[4,4]},"
+                      "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]},"
+                      "\"m\":{\"dtype\":\"U8\",\"shape\":[3,0],\"data_offsets\":[2,2]},"
+                      "\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+                      "\"e\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}",
+                      "\1\2\3\4", 4);
+    hd_dict *d = hd_load_safetensors("x", NULL);
+    ck_assert_msg(d, "%s", hd_error_message());
+    ck_elements(hd_dict_get(d, "a"), 1, 2);
+    ck_elements(hd_dict_get(d, "b"), 3, 4);
+    hd_dict_free(d);
+}
+END_TEST
+
+/* A file with a hole as large as such a header. */
+START_TEST(the_longest_header)
+{
+    write_safetensors("x", "", "", 0);
+    for (int beyond = 0; beyond < 2; beyond++) {
+        const int64_t length = 100000000 + beyond;
+        unsigned char bytes[8] = {0};
+        for (int i = 0; i < 8; i++) {
+            bytes[i] = (unsigned char)(length >> 8 * i);
+        }
+        write_file("x", bytes, 8);
+        ck_assert_int_eq(truncate("x", 8 + length), 0);
+        ck_assert_ptr_null(hd_load_safetensors("x", NULL));
+        ck_error(HD_FORMAT, beyond ? "hd_load_safetensors: 'x': a header of 100000001 bytes: "
+                                     "expected at most 100000000"
+                                   : "hd_load_safetensors: 'x': header: line 1, column 1: found "
+                                     "byte 0x00: expected a value");
+    }
+}
+END_TEST
+
+/* As serde_json, and so Python's safetensors, writes them. */
+START_TEST(every_control_character_in_a_name)
+{
+    static const char wanted[] =
+        "{\"\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000b\\f\\r\\u000e\\u000f"
+        "\\u0010\\u0011\\u0012\\u0013\\u0014\\u0015\\u0016\\u0017\\u0018\\u0019\\u001a\\u001b\\u001"
+        "c"
+        "\\u001d\\u001e\\u001f \\\"\\\\/\x7f\":{\"dtype\":\"BOOL\",\"shape\":[],";
+    HD_SCOPE;
+    char name[40] = "";
+    size_t n;
+    for (int c = 1; c <= 32; c++) {
+        name[c - 1] = (char)c;
+    }
+    strcat(name, "\"\\/\x7f");
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_dict_set(d, name, hd_ones_n(HD_BOOL, 0, NULL)));
+    ck_assert(hd_save_safetensors("x", d));
+    hd_dict_free(d);
+    char *bytes = read_file("x", &n);
+    ck_assert_uint_gt(n, 8 + sizeof wanted);
+    ck_assert_mem_eq(bytes + 8, wanted, sizeof wanted - 1);
+    free(bytes);
+    d = hd_load_safetensors("x", NULL);
+    ck_assert_str_eq(hd_dict_name(d, 0), name);
+    hd_dict_free(d);
+}
+END_TEST
+
 START_TEST(what_cannot_be_saved)
 {
     HD_SCOPE;
@@ -229,6 +320,10 @@ Suite *suite_safetensors(void)
         the_locale_does_not_matter,
         a_file_tensor_by_tensor,
         a_conversion_that_fails_leaves_nothing,
+        the_place_of_what_does_not_fit,
+        empty_tensors_stand_anywhere,
+        the_longest_header,
+        every_control_character_in_a_name,
         what_cannot_be_saved,
         arguments,
     };
