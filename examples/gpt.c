@@ -136,6 +136,10 @@ bool gpt_config_load(gpt_config *cfg, const hd_dict *d, const char *prefix)
               hd_dict_get_double(d, names[5], &cfg->drop_rate) &&
               hd_dict_get_int(d, names[6], &qkv_bias);
     cfg->qkv_bias = qkv_bias != 0;
+    if (ok &&
+        (cfg->n_layers < 1 || cfg->n_layers > GPT_MOST_LAYERS)) /* each costs, however small */
+        return hd_error_set(HD_VALUE, "gpt_config_load: '%s' is %lld: expected 1 to %d", names[4],
+                            (long long)cfg->n_layers, GPT_MOST_LAYERS);
     return ok;
 }
 

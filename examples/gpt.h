@@ -8,6 +8,8 @@
 
 #include "heed/heed.h"
 
+enum { GPT_MOST_LAYERS = 1024 }; /* that a configuration may ask for */
+
 /* GPT_CONFIG_124M = {"vocab_size": 50257, "context_length": 1024, "emb_dim": 768, "n_heads": 12,
  *                    "n_layers": 12, "drop_rate": 0.1, "qkv_bias": False} */
 typedef struct {

@@ -7,10 +7,12 @@
  *   last, best             links to the newest checkpoint and to that of the least validation loss
  * A checkpoint is whole or not there. Older ones go when the newer one is safely on the disk. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "train_run.h"
 
@@ -21,10 +23,11 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/* SIGINT and SIGTERM finish the step; a second one ends the program at once. */
+/* SIGINT and SIGTERM finish the step, and no write that a slow reader holds up fails for them; a
+ * second one ends the program at once. */
 static void catch_signals(void)
 {
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
     sigemptyset(&a.sa_mask);
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
@@ -118,7 +121,7 @@ static bool after_step(run *r, const progress *p, log_row *row, bool stop)
     if (hd_error_code() != HD_OK || !log_write(&r->log, row))
         return false;
     progress_show(p, row);
-    if (!end && r->s.train.sample_every > 0 && r->step % r->s.train.sample_every == 0 &&
+    if (!end && !stop && r->s.train.sample_every > 0 && r->step % r->s.train.sample_every == 0 &&
         !print_sample(r))
         return false;
     if (!end && !stop && !better && r->step % r->s.train.save_every != 0)
@@ -197,6 +200,20 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     return a->resume == NULL || a->config == NULL;
 }
 
+/* Makes the new directory's own name durable: no checkpoint in it is safer than that. */
+static bool sync_directory(const run *r)
+{
+    char parent[2 * PATH_SIZE];
+    run_path(r, parent, "..");
+    int fd = open(parent, O_RDONLY);
+    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: it needs none there */
+    if (!ok)
+        hd_error_set(HD_IO, "train_gpt: %s: %s", parent, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
 /* Makes the run's directory: settings.out, or the first free of gpt-1, gpt-2, ... */
 static bool make_directory(run *r)
 {
@@ -212,7 +229,7 @@ static bool make_directory(run *r)
             break;
     }
     if (made == 0 || (errno == EEXIST && run_newest_step(r) == 0))
-        return true;
+        return sync_directory(r);
     if (errno == EEXIST)
         return hd_error_set(HD_STATE,
                             "train_gpt: %s has a run in it: expected --resume %s, or "

@@ -17,7 +17,7 @@ static const hd_config_field fields[] = {
     INT(model.context_length, 64, 1, 1 << 20),
     INT(model.emb_dim, 96, 1, 1 << 16),
     INT(model.n_heads, 4, 1, 1024),
-    INT(model.n_layers, 3, 1, 1024),
+    INT(model.n_layers, 3, 1, GPT_MOST_LAYERS),
     DOUBLE(model.drop_rate, 0, 0, 1),
     BOOL(model.qkv_bias, false),
     INT(train.steps, 1000, 1, 1e9),

@@ -128,7 +128,7 @@ START_TEST(a_directory_that_cannot_be_written)
 }
 END_TEST
 
-/* One that cannot be opened cannot be synced: told before anything changes, not behind the rename. */
+/* What cannot be opened cannot be synced: told before anything changes, not behind the rename. */
 START_TEST(a_directory_that_cannot_be_read)
 {
     ck_assert_int_eq(mkdir("directory", 0777), 0);

@@ -257,6 +257,26 @@ START_TEST(test_124m)
 }
 END_TEST
 
+/* One from a hostile file asks for no endless model. */
+START_TEST(test_config_refused)
+{
+    static const int64_t refused[] = {0, -1, 1025, INT64_MAX};
+    gpt_config cfg = {0};
+    char message[120];
+    hd_dict *d = hd_dict_new();
+    ck_assert(gpt_config_save(&gpt2, d, "model"));
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        ck_assert(hd_dict_set_int(d, "model.n_layers", refused[i]));
+        ck_assert(!gpt_config_load(&cfg, d, "model"));
+        snprintf(message, sizeof message,
+                 "gpt_config_load: 'model.n_layers' is %lld: expected 1 to 1024",
+                 (long long)refused[i]);
+        ck_error(HD_VALUE, message);
+    }
+    hd_dict_free(d);
+}
+END_TEST
+
 /* NULL, or why the 124M model is not made here: it is 650 MB of weights. */
 static const char *too_large(void)
 {
@@ -273,6 +293,7 @@ Suite *suite_gpt(void)
     tcase_add_test(t, test_cached);
     tcase_add_test(t, test_layer_norm);
     tcase_add_test(t, test_config);
+    tcase_add_test(t, test_config_refused);
     if (too_large() == NULL)
         tcase_add_test(t, test_124m);
     else
