@@ -1,6 +1,6 @@
 /* test_durable.c - what is asked of the system, and in what order: the new file is synced before it
- * gets its name, and the directory after; and what is left when one of these fails. This program's
- * own fsync and rename stand in for the C library's; Linux only. */
+ * gets its name, and the directory after; what is left when one of these fails; and calls that are
+ * interrupted or do a part. Functions of this program stand in for the system's; Linux only. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -67,6 +67,46 @@ static ino_t inode_of(const char *path)
     ck_assert_int_eq(stat(path, &st), 0);
     return st.st_ino;
 }
+
+/* ---------------------------------------------------------------- halting calls */
+
+static int
+    halting; /* 0: no; else every second call is interrupted, the others do 7 bytes at most */
+
+static bool interrupted(size_t *n)
+{
+    *n = halting && *n > 7 ? 7 : *n;
+    errno = EINTR;
+    return halting && halting++ % 2;
+}
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    return interrupted(&n) ? -1 : syscall(SYS_write, fd, bytes, n);
+}
+
+ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+{
+    return interrupted(&n) ? -1 : syscall(SYS_pread64, fd, bytes, n, at);
+}
+
+START_TEST(calls_that_do_a_part)
+{
+    hd_dict *d = roundtrip_dict();
+    ck_assert(hd_save_safetensors("whole", d));
+    halting = 1;
+    ck_assert_msg(hd_save_safetensors("parts", d), "%s", hd_error_message());
+    hd_dict *e = hd_load_safetensors("whole", NULL);
+    ck_assert_msg(e, "%s", hd_error_message());
+    ck_assert_int_gt(halting, 100);
+    halting = 0;
+    ck_assert(hd_save_safetensors("again", e));
+    ck_assert(same_files("whole", "parts"));
+    ck_assert(same_files("whole", "again"));
+    hd_dict_free(d);
+    hd_dict_free(e);
+}
+END_TEST
 
 /* ---------------------------------------------------------------- files */
 
@@ -169,7 +209,7 @@ END_TEST
 
 Suite *suite_durable(void)
 {
-    const TTest *const tests[] = {files, checkpoints, another_comes_first};
+    const TTest *const tests[] = {calls_that_do_a_part, files, checkpoints, another_comes_first};
     return SUITE("durable", tests);
 }
 
