@@ -19,7 +19,8 @@
  *
  * A path's dots are nested objects: {"model": {"n_layers": 12}}. An error (HD_FORMAT: no JSON,
  * HD_VALUE: not what the table allows, HD_IO) names the file, the path, what was found and what is
- * allowed; on any error the struct is as it was. Texts are UTF-8. Nothing depends on the locale. */
+ * allowed, of the first thing that is wrong; on any error the struct is as it was. A file may leave
+ * out what has its default. Texts are UTF-8. Nothing depends on the locale. */
 #ifndef HEED_CONFIG_H
 #define HEED_CONFIG_H
 

@@ -309,9 +309,9 @@ static bool take_value(const loading *l, const char *path, char *value)
 
 static bool take_set(const loading *all, const char *set)
 {
-    char place[HD__SHOWN + 8];
+    char place[HD__SHOWN + 16];
     loading l = *all;
-    snprintf(place, sizeof place, "--set %s", HD__CONFIG_SHOWN(set));
+    snprintf(place, sizeof place, "setting %s", HD__CONFIG_SHOWN(set));
     l.from.place = place;
     size_t n = strlen(set);
     char *path = hd_alloc(n + 1), *equals = path ? memcpy(path, set, n + 1) : NULL;
@@ -397,7 +397,7 @@ bool hd_config_load(const hd_config_table *t, void *config, const char *path, in
                     const char *const *sets)
 {
     static const char function[] = "hd_config_load";
-    char place[256] = "no file";
+    char place[256] = "the settings";
     char *text = NULL;
     size_t n = 0;
     if (!arguments_ok(function, t, config, n_sets, sets)) {

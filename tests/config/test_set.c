@@ -42,38 +42,39 @@ START_TEST(refused)
         hd_code code;
         const char *message;
     } rows[] = {
-        {"seed", HD_VALUE, "--set seed: expected key=value"},
-        {"", HD_VALUE, "--set : expected key=value"},
-        {"=1", HD_VALUE, "--set =1: : unknown: expected one of seed, model, train, data"},
-        {"lr=1", HD_VALUE, "--set lr=1: lr: unknown: did you mean 'train.lr'?"},
+        {"seed", HD_VALUE, "setting seed: expected key=value"},
+        {"", HD_VALUE, "setting : expected key=value"},
+        {"=1", HD_VALUE, "setting =1: : unknown: expected one of seed, model, train, data"},
+        {"lr=1", HD_VALUE, "setting lr=1: lr: unknown: did you mean 'train.lr'?"},
         {"model.nheads=1", HD_VALUE,
-         "--set model.nheads=1: model.nheads: unknown: did you mean 'model.n_heads'?"},
+         "setting model.nheads=1: model.nheads: unknown: did you mean 'model.n_heads'?"},
         {"modl.n_heads=1", HD_VALUE,
-         "--set modl.n_heads=1: modl.n_heads: unknown: did you mean 'model.n_heads'?"},
+         "setting modl.n_heads=1: modl.n_heads: unknown: did you mean 'model.n_heads'?"},
         {"model.n_heads=0", HD_VALUE,
-         "--set model.n_heads=0: model.n_heads: found 0: expected an integer from 1 to 64"},
+         "setting model.n_heads=0: model.n_heads: found 0: expected an integer from 1 to 64"},
         {"model.n_heads=", HD_VALUE,
-         "--set model.n_heads=: model.n_heads: found \"\": expected an integer from 1 to 64"},
+         "setting model.n_heads=: model.n_heads: found \"\": expected an integer from 1 to 64"},
         {"model.n_heads=04", HD_VALUE,
-         "--set model.n_heads=04: model.n_heads: found \"04\": expected an integer from 1 to 64"},
+         "setting model.n_heads=04: model.n_heads: found \"04\": expected an integer from 1 to 64"},
         {"model.n_heads=0x4", HD_VALUE,
-         "--set model.n_heads=0x4: model.n_heads: found \"0x4\": expected an integer from 1 to 64"},
+         "setting model.n_heads=0x4: model.n_heads: found \"0x4\": expected an integer from 1 to "
+         "64"},
         {"model.n_heads=2.5", HD_VALUE,
-         "--set model.n_heads=2.5: model.n_heads: found 2.5: expected an integer from 1 to 64"},
+         "setting model.n_heads=2.5: model.n_heads: found 2.5: expected an integer from 1 to 64"},
         {"train.lr=nan", HD_VALUE,
-         "--set train.lr=nan: train.lr: found \"nan\": expected a number from 0 to 1"},
+         "setting train.lr=nan: train.lr: found \"nan\": expected a number from 0 to 1"},
         {"model.qkv.bias=True", HD_VALUE,
-         "--set model.qkv.bias=True: model.qkv.bias: found \"True\": expected true or false"},
+         "setting model.qkv.bias=True: model.qkv.bias: found \"True\": expected true or false"},
         {"train.schedule=Cosine", HD_VALUE,
-         "--set train.schedule=Cosine: train.schedule: found \"Cosine\": expected \"constant\", "
+         "setting train.schedule=Cosine: train.schedule: found \"Cosine\": expected \"constant\", "
          "\"linear\" or \"cosine\": did you mean \"cosine\"?"},
         {"data=12345678", HD_VALUE,
-         "--set data=12345678: data: found \"12345678\": expected a string of at most 7 bytes"},
+         "setting data=12345678: data: found \"12345678\": expected a string of at most 7 bytes"},
         {"data=\xff", HD_VALUE,
-         "--set data=?: data: found bytes that are not UTF-8: expected UTF-8"},
-        {"model=3", HD_VALUE, "--set model=3: model: found 3: expected an object"},
+         "setting data=?: data: found bytes that are not UTF-8: expected UTF-8"},
+        {"model=3", HD_VALUE, "setting model=3: model: found 3: expected an object"},
         {"model={\"n_heads\": 1, \"n_heads\": 2}", HD_FORMAT,
-         "--set model={\"n_heads\": 1, \"n_heads\": 2}: model.n_heads: given twice"},
+         "setting model={\"n_heads\": 1, \"n_heads\": 2}: model.n_heads: given twice"},
         {"model.n_heads=7", HD_VALUE,
          "t.json: model.n_heads: found 7: expected a divisor of model.emb_dim, 96"},
     };
@@ -93,8 +94,9 @@ START_TEST(without_a_file)
     settings s;
     const char *const sets[] = {"model.n_heads=7"};
     ck_assert(!hd_config_load(&settings_table, &s, NULL, 1, sets));
-    ck_error(HD_VALUE, "hd_config_load: no file: model.n_heads: found 7: expected a divisor of "
-                       "model.emb_dim, 768");
+    ck_error(HD_VALUE,
+             "hd_config_load: the settings: model.n_heads: found 7: expected a divisor of "
+             "model.emb_dim, 768");
     const char *const good[] = {"seed=9"};
     ck_assert(hd_config_load(&settings_table, &s, NULL, 1, good));
     ck_assert_int_eq(s.seed, 9);

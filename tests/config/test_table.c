@@ -84,7 +84,7 @@ START_TEST(open_ranges)
     char message[256];
     for (int i = 0; i < 3; i++) {
         ck_assert(!hd_config_load(&table, &s, NULL, 1, &rows[i].set));
-        snprintf(message, sizeof message, "hd_config_load: --set %s: %s", rows[i].set,
+        snprintf(message, sizeof message, "hd_config_load: setting %s: %s", rows[i].set,
                  rows[i].message);
         ck_error(HD_VALUE, message);
     }
@@ -108,7 +108,7 @@ START_TEST(a_silent_check)
     static const hd_config_table table = HD_CONFIG_TABLE(small, fields, silent);
     small s;
     ck_assert(!hd_config_load(&table, &s, NULL, 0, NULL));
-    ck_error(HD_USER, "hd_config_load: no file: the check returned false");
+    ck_error(HD_USER, "hd_config_load: the settings: the check returned false");
     ck_assert_ptr_null(hd_config_text(&table, &(small){.i = 3}));
     ck_error(HD_USER, "hd_config_text: the struct: the check returned false");
 }
