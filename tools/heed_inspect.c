@@ -1,4 +1,5 @@
-/* heed_inspect.c - heed-inspect FILE.safetensors: what is in the file, a line a tensor.
+/* heed_inspect.c - heed-inspect FILE.safetensors: what is in the file, a line a tensor; of a
+ * checkpoint's directory: in its model.safetensors.
  *
  * One tensor is in memory at a time. Statistics are those of the elements that are no NaN, computed
  * in double; std is that of a sample (divided by n - 1), as torch.std. */
@@ -6,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <heed/io.h>
 
@@ -218,9 +220,28 @@ static void print_error(void)
     fprintf(stderr, "\n");
 }
 
+/* The file, or that of the weights in the checkpoint at path. */
+static hd_safetensors *open_at(const char *path)
+{
+    static const char name[] = "/model.safetensors";
+    struct stat s;
+    if (stat(path, &s) != 0 || !S_ISDIR(s.st_mode)) {
+        return hd_safetensors_open(path, NULL);
+    }
+    size_t n = strlen(path);
+    char *inside = hd_alloc(n + sizeof name);
+    if (inside) {
+        memcpy(inside, path, n);
+        memcpy(inside + n, name, sizeof name);
+    }
+    hd_safetensors *f = hd_safetensors_open(inside, NULL);
+    hd_free(inside);
+    return f;
+}
+
 static int inspect(const char *path)
 {
-    hd_safetensors *f = hd_safetensors_open(path, NULL);
+    hd_safetensors *f = open_at(path);
     bool ok = f && print_tensors(f);
     if (ok) {
         print_rest(f);
@@ -239,7 +260,7 @@ static int inspect(const char *path)
 
 int main(int argc, char **argv)
 {
-    static const char usage[] = "usage: heed-inspect FILE.safetensors\n"
+    static const char usage[] = "usage: heed-inspect FILE.safetensors | CHECKPOINT\n"
                                 "       heed-inspect --help | --version\n";
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         fputs(usage, stdout);
