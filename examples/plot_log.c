@@ -2,6 +2,7 @@
  * DIR/loss.png where heed-viz was built with libpng.
  *
  * usage: plot_log DIR */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "heed/viz.h"
 
 enum { LINE = 256, PATH = 4096 };
+
+static const char heading[] = "step,epoch,lr,loss,val_loss"; /* the last may be empty in a row */
 
 typedef struct {
     int64_t n, room;
@@ -23,20 +26,19 @@ static bool grow(curve *c)
     for (int i = 0; i < 3; i++) {
         double *more = realloc(*columns[i], (size_t)c->room * sizeof *more);
         if (more == NULL)
-            return hd_error_set(HD_MEMORY, "plot_log: out of memory");
+            return hd_error_set(HD_MEMORY, "out of memory");
         *columns[i] = more;
     }
     return true;
 }
 
-/* A row is step,epoch,lr,loss,val_loss; the last field may be empty. */
-static bool add_row(curve *c, const char *line)
+static bool add_row(curve *c, const char *path, const char *line)
 {
     double step, loss, val_loss = NAN;
     int fields = sscanf(line, "%lf,%*f,%*f,%lf,%lf", &step, &loss, &val_loss);
     if (fields < 2)
-        return hd_error_set(HD_FORMAT, "plot_log: '%.40s': expected step,epoch,lr,loss,val_loss",
-                            line);
+        return hd_error_set(HD_FORMAT, "%s: line %lld: expected %s", path, (long long)c->n + 2,
+                            heading);
     if (c->n == c->room && !grow(c))
         return false;
     c->step[c->n] = step;
@@ -51,12 +53,15 @@ static bool read_log(curve *c, const char *dir)
     snprintf(path, sizeof path, "%s/log.csv", dir);
     FILE *f = fopen(path, "r");
     if (f == NULL)
-        return hd_error_set(HD_IO, "plot_log: %s: expected a run's directory", path);
-    bool ok = fgets(line, sizeof line, f) != NULL; /* the names of the columns */
+        return hd_error_set(HD_IO, "%s: %s: expected a run's directory", path, strerror(errno));
+    bool ok = fgets(line, sizeof line, f) != NULL && strcspn(line, "\n") == strlen(heading) &&
+              strncmp(line, heading, strlen(heading)) == 0;
+    if (!ok)
+        hd_error_set(HD_FORMAT, "%s: line 1: expected %s", path, heading);
     while (ok && fgets(line, sizeof line, f) != NULL)
-        ok = add_row(c, line);
+        ok = add_row(c, path, line);
     fclose(f);
-    return ok || hd_error_code() != HD_OK || hd_error_set(HD_FORMAT, "plot_log: %s is empty", path);
+    return ok && (c->n > 0 || hd_error_set(HD_FORMAT, "%s has no steps yet", path));
 }
 
 /* The validation losses that were measured, moved together. */
@@ -78,9 +83,23 @@ static bool save(const hd_picture *p, const char *dir)
     snprintf(path, sizeof path, "%s/loss.svg", dir);
     if (!hd_picture_save_svg(p, path))
         return false;
-    printf("loss curve: %s\n", path);
+    printf("loss curve: %s", path);
     snprintf(path, sizeof path, "%s/loss.png", dir);
-    return !hd_has_png() || hd_picture_save_png(p, path, 2);
+    bool ok = !hd_has_png() || hd_picture_save_png(p, path, 2);
+    if (ok && hd_has_png())
+        printf(", %s", path);
+    printf("\n");
+    return ok;
+}
+
+/* "gpt-1" of "runs/gpt-1/". */
+static const char *last_name(const char *dir, char out[PATH])
+{
+    snprintf(out, PATH, "%s", dir);
+    for (size_t n = strlen(out); n > 1 && out[n - 1] == '/';)
+        out[--n] = '\0';
+    const char *slash = strrchr(out, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : out;
 }
 
 static bool draw(const curve *c, const char *dir)
@@ -90,7 +109,8 @@ static bool draw(const curve *c, const char *dir)
     hd_series series[] = {{"training", c->n, c->step, c->loss},
                           {"validation", v.n, v.step, v.loss}};
     hd_plot_options o = hd_plot_defaults();
-    o.title = "train_gpt";
+    char title[PATH];
+    o.title = last_name(dir, title);
     o.x_label = "step";
     o.y_label = "loss, nats a token";
     hd_picture *p = hd_plot_lines(2, series, &o);
@@ -104,7 +124,7 @@ static bool draw(const curve *c, const char *dir)
 int main(int argc, char **argv)
 {
     if (argc != 2 || argv[1][0] == '-') {
-        fprintf(stderr, "usage: plot_log DIR\n");
+        fprintf(stderr, "usage: %s DIR\n", argv[0]);
         return 2;
     }
     curve c = {0};
@@ -113,6 +133,6 @@ int main(int argc, char **argv)
     free(c.loss);
     free(c.val_loss);
     if (!ok)
-        fprintf(stderr, "%s\n", hd_error_message());
+        fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
     return !ok;
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "generate.h"
 
@@ -17,7 +19,8 @@ typedef struct {
 static const char usage_text[] =
     "usage: %s CHECKPOINT [PROMPT] [options]\n"
     "  CHECKPOINT       a directory of train_gpt's, as gpt-1/best\n"
-    "  PROMPT           the text to go on with; without it: from stdin\n"
+    "  PROMPT           the text to go on with; without it: from stdin, less one newline at the "
+    "end\n"
     "  --length N       how many tokens (400)\n"
     "  --temperature T  0: always the likeliest token; 1: as the model says (0.8)\n"
     "  --top-k K        only the K likeliest tokens; 0: all (0)\n"
@@ -77,9 +80,11 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     return a->checkpoint != NULL;
 }
 
-/* All of stdin and a zero, to be freed. */
+/* All of stdin, but for the newline that echo puts behind a prompt, and a zero; to be freed. */
 static char *read_stdin(void)
 {
+    if (isatty(STDIN_FILENO))
+        fprintf(stderr, "prompt, then Ctrl-D:\n");
     size_t n = 0, room = 4096;
     char *text = malloc(room);
     while (text != NULL) {
@@ -94,9 +99,9 @@ static char *read_stdin(void)
     }
     if (text == NULL || ferror(stdin)) {
         free(text);
-        return hd_error_set(HD_IO, "sample_gpt: stdin cannot be read");
+        return hd_error_set(HD_IO, "stdin cannot be read");
     }
-    text[n] = '\0';
+    text[n > 0 && text[n - 1] == '\n' ? n - 1 : n] = '\0';
     return text;
 }
 
@@ -108,7 +113,7 @@ static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const
     sampling how = {a->temperature, (int64_t)a->top_k, a->top_p, !a->no_cache};
     hd_tensor *ids = hd_tokenizer_encode(tokenizer, prompt, -1, HD_SPECIAL_ALLOW);
     if (hd_numel(ids) == 0)
-        return hd_error_set(HD_VALUE, "sample_gpt: the prompt is empty: expected some text");
+        return hd_error_set(HD_VALUE, "the prompt is empty: expected some text");
     if (ids == NULL)
         return false;
     hd_manual_seed((int64_t)a->seed);
@@ -116,6 +121,27 @@ static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const
     bool ok = generate(gpt, cfg, tokenizer, ids, (int64_t)a->length, &how, stdout);
     putchar('\n');
     return ok;
+}
+
+static bool there(const char *dir, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+/* What train_gpt leaves is more than checkpoints: a run, and the files in a checkpoint. */
+static bool is_checkpoint(const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) == 0 && !S_ISDIR(s.st_mode)) {
+        const char *slash = strrchr(path, '/');
+        int n = slash != NULL ? (int)(slash - path) : 0;
+        return hd_error_set(HD_IO, "%s is a file: expected a checkpoint's directory%s%.*s%s", path,
+                            n > 0 ? ": did you mean " : "", n, path, n > 0 ? "?" : "");
+    }
+    bool run = !there(path, "model.safetensors") && there(path, "best/model.safetensors");
+    return !run || hd_error_set(HD_IO, "%s is a run: did you mean %s/best?", path, path);
 }
 
 static bool run(const arguments *a, const char *prompt)
@@ -145,9 +171,10 @@ int main(int argc, char **argv)
     }
     if (!read_arguments(&a, argc, argv))
         return 2;
-    char *from_stdin = a.prompt == NULL ? read_stdin() : NULL;
+    bool ok = is_checkpoint(a.checkpoint);
+    char *from_stdin = ok && a.prompt == NULL ? read_stdin() : NULL;
     const char *prompt = a.prompt != NULL ? a.prompt : from_stdin;
-    bool ok = prompt != NULL && run(&a, prompt);
+    ok = ok && prompt != NULL && run(&a, prompt);
     free(from_stdin);
     if (!ok)
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());

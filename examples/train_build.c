@@ -1,5 +1,6 @@
 /* train_build.c - makes a run of its settings: text, windows, model, optimizer. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "train_run.h"
 #include "train_text.h"
@@ -21,22 +22,122 @@ static int64_t fnv(const char *text, size_t n)
     return (int64_t)h;
 }
 
-bool run_read_data(run *r)
+static bool same_text(const run *r, const hd_dict *state)
 {
-    HD_SCOPE;
-    size_t n = 0;
-    char *text = read_text(r->s.data.text[0] ? r->s.data.text : HEED_SOURCES, &n);
-    if (text == NULL)
-        return false;
-    r->text_hash = fnv(text, n);
-    r->tokenizer = make_tokenizer(&r->s, text, (int64_t)n);
+    int64_t hash;
+    if (state == NULL)
+        return true;
+    return hd_dict_get_int(state, "text.hash", &hash) &&
+           (hash == r->text_hash ||
+            hd_error_set(HD_VALUE, "the text has changed since %s was begun: expected the same",
+                         r->dir));
+}
+
+/* Puts a file's name before the message of the error that stands. */
+static void name_in_error(const char *path)
+{
+    hd_code code = hd_error_code();
+    char text[512];
+    snprintf(text, sizeof text, "%s", hd_error_message());
+    hd_error_clear();
+    hd_error_set(code, "%s: %s", path, text);
+}
+
+/* The ids (count,) of the text of a file, and the tokenizer: a run that goes on has its own. */
+static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const char *text, size_t n)
+{
+    r->tokenizer = state != NULL ? hd_tokenizer_load(state, "tokenizer")
+                                 : make_tokenizer(&r->s, text, (int64_t)n);
+    bool at_text = r->tokenizer != NULL || r->s.data.tokenizer != TOKENIZER_BPE;
     hd_tensor *ids = hd_tokenizer_encode(r->tokenizer, text, (int64_t)n, HD_SPECIAL_ALLOW);
-    free(text);
-    /* better now than after the first thousand steps */
-    hd_tensor *prompt = hd_tokenizer_encode(r->tokenizer, r->s.sample.prompt, -1, HD_SPECIAL_ALLOW);
-    if (hd_numel(prompt) == 0)
-        return hd_error_set(HD_VALUE, "train_gpt: sample.prompt is empty: expected some text");
-    hd_tokens *tokens = hd_tokens_from(ids); /* (count,) */
+    if (ids == NULL && at_text)
+        name_in_error(path);
+    return ids;
+}
+
+/* ---------------------------------------------------------------- the prompt */
+
+enum { PROMPT = 32 };
+
+/* The beginning of the first line that is not blank: its first words, PROMPT characters at most. */
+static void begin_prompt(char prompt[], size_t room, const char *text, size_t n)
+{
+    size_t at = 0, length = 0, words = 0, characters = 0;
+    while (at < n && (unsigned char)text[at] <= ' ')
+        at++;
+    const char *line = at < n ? text + at : text;
+    size_t most = line + room - 1 < text + n ? room - 1 : (size_t)(text + n - line);
+    for (; length < most && (length == 0 || (line[length] != '\n' && line[length] != '\r'));
+         length++) {
+        characters += ((unsigned char)line[length] & 0xC0) != 0x80; /* one begins */
+        if (characters > PROMPT)
+            break;
+        if (line[length] == ' ')
+            words = length;
+    }
+    bool cut = characters > PROMPT;
+    memcpy(prompt, line, cut && words > 0 ? words : length); /* prompt was all zeros */
+}
+
+/* Bytes of the character of UTF-8 at c, and its number. */
+static int character(const char *c, unsigned *code)
+{
+    unsigned lead = (unsigned char)c[0];
+    int length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    *code = length == 1 ? lead : lead & (0x7Fu >> length);
+    for (int i = 1; i < length; i++)
+        *code = *code << 6 | ((unsigned char)c[i] & 0x3F);
+    return length;
+}
+
+/* Better now than after the first thousand steps. */
+static bool check_prompt(const run *r)
+{
+    bool chars = r->s.data.tokenizer == TOKENIZER_CHARS;
+    unsigned code;
+    for (const char *c = r->prompt; chars && *c != '\0';) {
+        int length = character(c, &code);
+        if (hd_tokenizer_id(r->tokenizer, c, length) < 0)
+            return hd_error_set(HD_VALUE, "sample.prompt: '%.*s' (U+%04X) is not in the text",
+                                length, c, code);
+        c += length;
+    }
+    return hd_numel(hd_tokenizer_encode(r->tokenizer, r->prompt, -1, HD_SPECIAL_ALLOW)) > 0 ||
+           hd_error_set(HD_VALUE, "sample.prompt is empty: expected some text");
+}
+
+static bool make_prompt(run *r, const char *text, size_t n)
+{
+    if (r->s.sample.prompt[0] != '\0')
+        memcpy(r->prompt, r->s.sample.prompt, sizeof r->prompt);
+    else if (r->s.data.text[0] == '\0')
+        strcpy(r->prompt, "static "); /* of heed's own sources */
+    else
+        begin_prompt(r->prompt, sizeof r->prompt, text, n);
+    return check_prompt(r);
+}
+
+/* ---------------------------------------------------------------- text, windows */
+
+static bool check_windows(const run *r)
+{
+    long long length = r->s.model.context_length, batch = r->s.train.batch_size;
+    long long n = hd_dataset_len(r->train_set);
+    if (hd_dataset_len(r->val_set) == 0 || n == 0)
+        return hd_error_set(HD_VALUE,
+                            "model.context_length: %lld: the text gives %lld tokens to train and "
+                            "%lld to validate with: expected more than context_length of each",
+                            length, (long long)hd_tokens_len(r->train_tokens),
+                            (long long)hd_tokens_len(r->val_tokens));
+    return batch <= n || hd_error_set(HD_VALUE,
+                                      "train.batch_size: %lld: the text gives %lld windows of "
+                                      "context_length %lld to train with: expected at most that",
+                                      batch, n, length);
+}
+
+static bool make_windows(run *r, const hd_tensor *ids) /* (count,) */
+{
+    hd_tokens *tokens = hd_tokens_from(ids);
     bool ok = hd_tokens_split(tokens, r->s.data.train_fraction, &r->train_tokens, &r->val_tokens);
     hd_tokens_free(tokens);
     int64_t length = r->s.model.context_length;
@@ -44,14 +145,21 @@ bool run_read_data(run *r)
         hd_windows_new(r->train_tokens, length, r->s.train.stride ? r->s.train.stride : length);
     r->val_set = hd_windows_new(r->val_tokens, length, length);
     r->s.model.vocab_size = hd_tokenizer_size(r->tokenizer);
-    if (ok &&
-        (hd_dataset_len(r->train_set) < r->s.train.batch_size || hd_dataset_len(r->val_set) == 0))
-        return hd_error_set(HD_VALUE,
-                            "train_gpt: %lld and %lld windows of %lld tokens to train and validate "
-                            "with: expected at least a batch of %lld, and 1",
-                            (long long)hd_dataset_len(r->train_set),
-                            (long long)hd_dataset_len(r->val_set), (long long)length,
-                            (long long)r->s.train.batch_size);
+    return ok && r->train_set != NULL && r->val_set != NULL && check_windows(r);
+}
+
+bool run_read_data(run *r, const hd_dict *state)
+{
+    HD_SCOPE;
+    size_t n = 0;
+    const char *path = r->s.data.text[0] ? r->s.data.text : HEED_SOURCES;
+    char *text = read_text(path, &n);
+    if (text == NULL)
+        return false;
+    r->text_hash = fnv(text, n);
+    hd_tensor *ids = same_text(r, state) ? encode(r, state, path, text, n) : NULL; /* (count,) */
+    bool ok = ids != NULL && make_prompt(r, text, n) && make_windows(r, ids);
+    free(text);
     return ok;
 }
 
@@ -74,9 +182,9 @@ static hd_schedule *make_schedule(const settings *s, hd_optim *optim)
     if (s->train.schedule == SCHEDULE_CONSTANT)
         return hd_constant_lr_new(optim, 1, 0);
     hd_cosine_warmup_options o = hd_cosine_warmup_defaults();
-    o.warmup_steps = s->train.warmup_steps;
+    o.warmup_steps = settings_warmup(s);
     o.total_steps = s->train.steps;
-    o.initial_lr = s->train.lr / (double)(s->train.warmup_steps + 1);
+    o.initial_lr = s->train.lr / (double)(o.warmup_steps + 1);
     o.min_lr = s->train.min_lr;
     return hd_cosine_warmup_new(optim, &o);
 }

@@ -52,7 +52,7 @@ static bool link_to(const run *r, const char *name, int64_t step)
     unlink(fresh);
     if (symlink(target, fresh) == 0 && rename(fresh, path) == 0)
         return true;
-    return hd_error_set(HD_IO, "train_gpt: %s: %s", path, strerror(errno));
+    return hd_error_set(HD_IO, "%s: %s", path, strerror(errno));
 }
 
 /* All checkpoints but the newest and the best. */
@@ -68,7 +68,7 @@ static bool remove_old(const run *r)
             ok = hd_checkpoint_remove(path);
     }
     if (dir == NULL)
-        hd_error_set(HD_IO, "train_gpt: %s: %s", r->dir, strerror(errno));
+        hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
     else
         closedir(dir);
     return ok;
@@ -143,14 +143,7 @@ bool run_load(const run *r, int64_t step, hd_dict **model, hd_dict **state)
 
 bool run_restore(run *r, const hd_dict *model, const hd_dict *d)
 {
-    int64_t hash, csv_size, jsonl_size;
-    if (!hd_dict_get_int(d, "text.hash", &hash))
-        return false;
-    if (hash != r->text_hash)
-        return hd_error_set(HD_VALUE,
-                            "train_gpt: the text has changed since %s was begun: expected "
-                            "the same",
-                            r->dir);
+    int64_t csv_size, jsonl_size;
     return hd_module_load_state_dict(r->model, model, true, NULL) &&
            hd_optim_load(r->optim, d, "optim") && hd_schedule_load(r->schedule, d, "schedule") &&
            hd_loader_load(r->loader, d, "loader") &&

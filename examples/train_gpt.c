@@ -95,10 +95,10 @@ static bool print_sample(const run *r)
 {
     HD_SCOPE;
     sampling how = {r->s.sample.temperature, r->s.sample.top_k, r->s.sample.top_p, true};
-    hd_tensor *ids = hd_tokenizer_encode(r->tokenizer, r->s.sample.prompt, -1, HD_SPECIAL_ALLOW);
+    hd_tensor *ids = hd_tokenizer_encode(r->tokenizer, r->prompt, -1, HD_SPECIAL_ALLOW);
     hd_generator_seed(r->sample_generator, r->s.train.seed);
     hd_generator_use(r->sample_generator);
-    printf("---- a sample after %lld steps\n%s", (long long)r->step, r->s.sample.prompt);
+    printf("---- a sample after %lld steps\n%s", (long long)r->step, r->prompt);
     bool ok = generate(r->model, &r->s.model, r->tokenizer, ids, r->s.sample.length, &how, stdout);
     hd_generator_use(NULL);
     printf("\n----\n");
@@ -153,51 +153,105 @@ typedef struct {
     int n_sets;
     const char **sets;
     int64_t stop_at; /* 0: nowhere */
+    bool print_config;
 } arguments;
 
 static const char usage_text[] =
     "usage: %s [CONFIG.json] [--set key=value]... [--resume DIR] [--stop-at STEP]\n"
+    "       %s [CONFIG.json] [--set key=value]... --print-config\n"
     "  (nothing)        learns heed's own C sources, character by character: two minutes or so\n"
-    "  CONFIG.json      settings, as the config.json that every run leaves in its directory\n"
+    "  CONFIG.json      settings; what it leaves out has its default\n"
     "  --set key=value  one setting, as --set train.steps=200 --set data.text=FILE\n"
+    "  --print-config   prints all settings and stops; examples/train_settings.c explains them\n"
     "  --resume DIR     goes on with the run in DIR from its newest checkpoint, to the same bits\n"
-    "  --stop-at STEP   saves after that step and stops, as SIGINT and SIGTERM do\n";
+    "  --stop-at STEP   saves after that step and stops, as SIGINT and SIGTERM do\n"
+    "Every run leaves its settings in DIR/config.json. There, or with --set, a run that is "
+    "resumed\n"
+    "may change (train.steps: with train.schedule=constant):\n ";
+
+static void print_usage(const char *program)
+{
+    printf(usage_text, program, program);
+    for (int i = 0; settings_free[i] != NULL; i++)
+        printf(" %s%s", settings_free[i], i % 5 == 4 ? "\n " : "");
+    printf("\n");
+}
+
+/* Takes the option argv[0] and its value, if it has one; returns how many words, 0: wrong. */
+static int read_option(arguments *a, const char *program, char **argv)
+{
+    const char *name = argv[0], *value = argv[1];
+    char *end = NULL;
+    if (strcmp(name, "--print-config") == 0) {
+        a->print_config = true;
+        return 1;
+    }
+    bool set = strcmp(name, "--set") == 0, resume = strcmp(name, "--resume") == 0;
+    bool stop_at = strcmp(name, "--stop-at") == 0;
+    if (!set && !resume && !stop_at) {
+        fprintf(stderr, "%s: unknown argument '%s'; see --help\n", program, name);
+        return 0;
+    }
+    if (stop_at)
+        a->stop_at = value != NULL ? strtoll(value, &end, 10) : 0;
+    if (value == NULL || (stop_at && (*end != '\0' || a->stop_at < 1))) {
+        fprintf(stderr, "%s: %s needs %s\n", program, name,
+                set      ? "key=value"
+                : resume ? "a directory"
+                         : "a whole number from 1 on");
+        return 0;
+    }
+    if (set)
+        a->sets[a->n_sets++] = value;
+    if (resume)
+        a->resume = value;
+    return 2;
+}
 
 static bool read_arguments(arguments *a, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        bool option = name[0] == '-';
-        if (!option && a->config == NULL) {
-            a->config = name;
-            continue;
-        }
-        bool set = strcmp(name, "--set") == 0, resume = strcmp(name, "--resume") == 0;
-        bool stop_at = strcmp(name, "--stop-at") == 0;
-        if (!set && !resume && !stop_at) {
-            fprintf(stderr, "%s: unknown argument '%s'; see --help\n", argv[0], name);
+    for (int i = 1, words; i < argc; i += words) {
+        bool config = argv[i][0] != '-' && a->config == NULL;
+        words = config ? 1 : read_option(a, argv[0], &argv[i]);
+        if (words == 0)
             return false;
-        }
-        char *end = NULL;
-        if (stop_at)
-            a->stop_at = value != NULL ? strtoll(value, &end, 10) : 0;
-        if (value == NULL || (stop_at && (*end != '\0' || a->stop_at < 1))) {
-            fprintf(stderr, "%s: %s needs %s\n", argv[0], name,
-                    set      ? "key=value"
-                    : resume ? "a directory"
-                             : "a whole number from 1 on");
-            return false;
-        }
-        if (set)
-            a->sets[a->n_sets++] = value;
-        if (resume)
-            a->resume = value;
-        i++;
+        if (config)
+            a->config = argv[i];
     }
-    if (a->resume != NULL && a->config != NULL)
-        fprintf(stderr, "%s: --resume DIR has its own settings: expected no CONFIG.json\n",
-                argv[0]);
-    return a->resume == NULL || a->config == NULL;
+    const char *other = a->config != NULL ? "CONFIG.json" : "--print-config";
+    bool ok = a->resume == NULL || (a->config == NULL && !a->print_config);
+    if (!ok)
+        fprintf(stderr, "%s: --resume DIR has its own settings: expected no %s\n", argv[0], other);
+    return ok;
+}
+
+static bool print_config(const arguments *a)
+{
+    settings s = {0};
+    char *text = hd_config_load(&settings_table, &s, a->config, a->n_sets, a->sets)
+                     ? hd_config_text(&settings_table, &s)
+                     : NULL;
+    bool ok = text != NULL;
+    if (ok)
+        fputs(text, stdout);
+    hd_free(text);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- a run's directory */
+
+/* Makes a directory and those that it lies in; false, with errno, when it is not new. */
+static bool make_path(const char *path)
+{
+    char part[PATH_SIZE];
+    for (size_t i = 1; path[i] != '\0'; i++) {
+        if (path[i] != '/' || path[i + 1] == '\0')
+            continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return false;
+    }
+    return mkdir(path, 0777) == 0;
 }
 
 /* Makes the new directory's own name durable: no checkpoint in it is safer than that. */
@@ -208,7 +262,7 @@ static bool sync_directory(const run *r)
     int fd = open(parent, O_RDONLY);
     bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: it needs none there */
     if (!ok)
-        hd_error_set(HD_IO, "train_gpt: %s: %s", parent, strerror(errno));
+        hd_error_set(HD_IO, "%s: %s", parent, strerror(errno));
     if (fd >= 0)
         close(fd);
     return ok;
@@ -217,25 +271,24 @@ static bool sync_directory(const run *r)
 /* Makes the run's directory: settings.out, or the first free of gpt-1, gpt-2, ... */
 static bool make_directory(run *r)
 {
-    int made = -1;
+    bool made = false;
     if (r->s.out[0]) {
         snprintf(r->dir, sizeof r->dir, "%s", r->s.out);
-        made = mkdir(r->dir, 0777);
+        made = make_path(r->dir);
     }
-    for (int i = 1; !r->s.out[0] && made != 0; i++) {
+    for (int i = 1; !r->s.out[0] && !made; i++) {
         snprintf(r->dir, sizeof r->dir, "gpt-%d", i);
-        made = mkdir(r->dir, 0777);
-        if (made != 0 && errno != EEXIST)
+        made = make_path(r->dir);
+        if (!made && errno != EEXIST)
             break;
     }
-    if (made == 0 || (errno == EEXIST && run_newest_step(r) == 0))
+    if (made || (errno == EEXIST && run_newest_step(r) == 0))
         return sync_directory(r);
     if (errno == EEXIST)
         return hd_error_set(HD_STATE,
-                            "train_gpt: %s has a run in it: expected --resume %s, or "
-                            "another --set out=DIR",
+                            "%s has a run in it: expected --resume %s, or another --set out=DIR",
                             r->dir, r->dir);
-    return hd_error_set(HD_IO, "train_gpt: %s: %s", r->dir, strerror(errno));
+    return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
 }
 
 static bool save_config(const run *r)
@@ -245,11 +298,49 @@ static bool save_config(const run *r)
     return hd_config_save(&settings_table, &r->s, path);
 }
 
+/* ---------------------------------------------------------------- beginning, going on */
+
 static bool begin(run *r, const arguments *a)
 {
     return hd_config_load(&settings_table, &r->s, a->config, a->n_sets, a->sets) &&
-           run_read_data(r) && make_directory(r) && save_config(r) && run_make_model(r) &&
-           run_make_loaders(r) && log_open(&r->log, r->dir, 0, 0);
+           settings_find_files(&r->s) && run_read_data(r, NULL) && make_directory(r) &&
+           save_config(r) && run_make_model(r) && run_make_loaders(r) &&
+           log_open(&r->log, r->dir, 0, 0);
+}
+
+/* What --resume was given is no run; perhaps it is one's checkpoint. */
+static bool no_run(const char *dir)
+{
+    char path[2 * PATH_SIZE];
+    int length = (int)strlen(dir);
+    while (length > 1 && dir[length - 1] == '/')
+        length--;
+    snprintf(path, sizeof path, "%.*s/model.safetensors", length, dir);
+    bool checkpoint = access(path, F_OK) == 0;
+    while (length > 0 && dir[length - 1] != '/')
+        length--;
+    if (checkpoint && length > 1)
+        return hd_error_set(HD_IO, "%s is a checkpoint: did you mean --resume %.*s?", dir,
+                            length - 1, dir);
+    return hd_error_set(HD_IO, "%s has no checkpoint: expected a run's directory", dir);
+}
+
+/* The settings of the run's config.json, which may have been edited, and of the arguments, as far
+ * as they may be other than those of the checkpoint. */
+static bool load_settings(run *r, const hd_dict *state, const arguments *a)
+{
+    settings was = {0};
+    char path[2 * PATH_SIZE];
+    const char *text = hd_dict_get_string(state, "config");
+    run_path(r, path, "config.json");
+    if (text == NULL ||
+        !hd_config_load_text(&settings_table, &was, a->resume, text, strlen(text), 0, NULL))
+        return false;
+    bool there = access(path, F_OK) == 0;
+    return (there ? hd_config_load(&settings_table, &r->s, path, a->n_sets, a->sets)
+                  : hd_config_load_text(&settings_table, &r->s, a->resume, text, strlen(text),
+                                        a->n_sets, a->sets)) &&
+           settings_find_files(&r->s) && settings_go_on(&was, &r->s, r->dir);
 }
 
 static bool resume(run *r, const arguments *a)
@@ -257,16 +348,10 @@ static bool resume(run *r, const arguments *a)
     hd_dict *model = NULL, *state = NULL;
     snprintf(r->dir, sizeof r->dir, "%s", a->resume);
     if (run_newest_step(r) == 0)
-        return hd_error_set(HD_IO, "train_gpt: %s has no checkpoint: expected a run's directory",
-                            r->dir);
+        return no_run(r->dir);
     run_remove_leftovers(r);
-    if (!run_load(r, run_newest_step(r), &model, &state))
-        return false;
-    const char *text = hd_dict_get_string(state, "config");
-    bool ok = text != NULL &&
-              hd_config_load_text(&settings_table, &r->s, a->resume, text, strlen(text), a->n_sets,
-                                  a->sets) &&
-              run_read_data(r) && run_make_model(r) && run_make_loaders(r) &&
+    bool ok = run_load(r, run_newest_step(r), &model, &state) && load_settings(r, state, a) &&
+              run_read_data(r, state) && run_make_model(r) && run_make_loaders(r) &&
               run_restore(r, model, state) && save_config(r);
     hd_dict_free(model);
     hd_dict_free(state);
@@ -288,6 +373,18 @@ static void print_start(const run *r)
     fflush(stdout);
 }
 
+/* A line for the shell: between single quotes all is itself but they. */
+static void print_how_to_sample(const run *r, const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - program) : 0;
+    printf("to sample: %.*ssample_gpt %s/%s '", folder, program, r->dir,
+           r->best_step > 0 ? "best" : "last");
+    for (const char *c = r->prompt; *c != '\0'; c++)
+        printf(*c == '\'' ? "'\\''" : "%c", *c);
+    printf("'\n");
+}
+
 static bool finish(const run *r, const char *program)
 {
     if (r->step < r->s.train.steps) {
@@ -298,14 +395,14 @@ static bool finish(const run *r, const char *program)
     bool ok = print_sample(r);
     printf("validation loss %.4f nats a token (best, step %lld); a uniform guess: %.4f\n",
            r->best_loss, (long long)r->best_step, log((double)r->s.model.vocab_size));
-    printf("to sample: sample_gpt %s/best\n", r->dir);
+    print_how_to_sample(r, program);
     return ok;
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        printf(usage_text, argv[0]);
+        print_usage(argv[0]);
         return 0;
     }
     arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};
@@ -316,8 +413,8 @@ int main(int argc, char **argv)
     static run r;
     r.best_loss = INFINITY;
     catch_signals();
-    bool ok = a.resume != NULL ? resume(&r, &a) : begin(&r, &a);
-    if (ok) {
+    bool ok = a.print_config ? print_config(&a) : a.resume != NULL ? resume(&r, &a) : begin(&r, &a);
+    if (ok && !a.print_config) {
         print_start(&r);
         ok = train(&r, a.stop_at) && finish(&r, argv[0]);
     }

@@ -8,6 +8,7 @@
 typedef struct {
     settings s;
     char dir[PATH_SIZE];
+    char prompt[256]; /* of samples */
     hd_tokenizer *tokenizer;
     hd_tokens *train_tokens, *val_tokens;
     int64_t text_hash;
@@ -24,7 +25,7 @@ typedef struct {
 } run;
 
 /* Each in turn; what they made is run_free's to free. */
-bool run_read_data(run *r);
+bool run_read_data(run *r, const hd_dict *state); /* state: of the run that goes on; or NULL */
 bool run_make_model(run *r); /* seeds, too */
 bool run_make_loaders(run *r);
 void run_free(run *r);

@@ -33,4 +33,13 @@ typedef struct {
 
 extern const hd_config_table settings_table;
 
+/* Makes the paths of files whole: from the root on. */
+bool settings_find_files(settings *s);
+int64_t settings_warmup(const settings *s); /* the steps of it */
+
+/* The paths of those that may change when a run goes on, and a NULL. */
+extern const char *const settings_free[];
+/* May the run in dir go on with other settings than it had? Prints what changes. */
+bool settings_go_on(const settings *was, const settings *now, const char *dir);
+
 #endif

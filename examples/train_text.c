@@ -17,7 +17,7 @@ static bool grow(text *t)
     size_t room = t->room ? 2 * t->room : 1 << 16;
     char *bytes = realloc(t->bytes, room);
     if (bytes == NULL)
-        return hd_error_set(HD_MEMORY, "read_text: %zu bytes: out of memory", room);
+        return hd_error_set(HD_MEMORY, "a text of %zu bytes: out of memory", room);
     t->bytes = bytes;
     t->room = room;
     return true;
@@ -25,7 +25,7 @@ static bool grow(text *t)
 
 static bool fail(const char *path)
 {
-    return hd_error_set(HD_IO, "read_text: %s: %s", path, strerror(errno));
+    return hd_error_set(HD_IO, "%s: %s", path, strerror(errno));
 }
 
 static bool append_file(text *t, const char *path)
@@ -44,7 +44,26 @@ static bool append_file(text *t, const char *path)
     return ok;
 }
 
-static bool append(text *t, const char *path, bool sources_only);
+static bool append_directory(text *t, const char *path);
+
+static bool is_source(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
+}
+
+/* What lies in a directory: a directory or a source, or else it is left out, unopened. Links to
+ * directories may lead in a circle: they are left out, too. */
+static bool append_entry(text *t, const char *path)
+{
+    struct stat s;
+    if (lstat(path, &s) != 0)
+        return fail(path);
+    if (S_ISDIR(s.st_mode))
+        return append_directory(t, path);
+    bool source = is_source(path) && stat(path, &s) == 0 && S_ISREG(s.st_mode);
+    return !source || append_file(t, path);
+}
 
 static int visible(const struct dirent *e)
 {
@@ -62,30 +81,23 @@ static bool append_directory(text *t, const char *path)
         char inner[4096];
         int length = snprintf(inner, sizeof inner, "%s/%s", path, entries[i]->d_name);
         if (ok && length >= (int)sizeof inner)
-            ok = hd_error_set(HD_VALUE, "read_text: %s: the path is too long", path);
-        ok = ok && append(t, inner, true);
+            ok = hd_error_set(HD_VALUE, "%.200s: the path is too long", path);
+        ok = ok && append_entry(t, inner);
         free(entries[i]);
     }
     free(entries);
     return ok;
 }
 
-static bool append(text *t, const char *path, bool sources_only)
-{
-    struct stat s;
-    if (stat(path, &s) != 0)
-        return fail(path);
-    if (S_ISDIR(s.st_mode))
-        return append_directory(t, path);
-    const char *dot = strrchr(path, '.');
-    bool source = dot != NULL && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
-    return (sources_only && !source) || append_file(t, path);
-}
-
 char *read_text(const char *path, size_t *n)
 {
     text t = {0};
-    if (!append(&t, path, false) || (t.room == 0 && !grow(&t))) {
+    struct stat s;
+    bool there = stat(path, &s) == 0, folder = there && S_ISDIR(s.st_mode);
+    bool ok = !there ? fail(path) : folder ? append_directory(&t, path) : append_file(&t, path);
+    if (ok && t.n == 0)
+        ok = hd_error_set(HD_VALUE, "%s: %s", path, folder ? "no C sources" : "the text is empty");
+    if (!ok) {
         free(t.bytes);
         return NULL;
     }

@@ -5,7 +5,7 @@
 #include "heed/heed.h"
 
 /* The bytes of a file, or of all .c and .h files under a directory, in the order of their names;
- * *n of them and a zero, to be freed with free. NULL: the error is set. */
+ * *n of them, 1 or more, and a zero, to be freed with free. NULL: the error is set. */
 char *read_text(const char *path, size_t *n);
 
 #endif
