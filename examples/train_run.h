@@ -26,7 +26,7 @@ typedef struct {
 
 /* Each in turn; what they made is run_free's to free. */
 bool run_read_data(run *r, const hd_dict *state); /* state: of the run that goes on; or NULL */
-bool run_make_model(run *r); /* seeds, too */
+bool run_make_model(run *r);                      /* seeds, too */
 bool run_make_loaders(run *r);
 void run_free(run *r);
 

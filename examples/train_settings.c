@@ -1,5 +1,5 @@
-/* train_settings.c - the table of train_gpt's settings: path, default, what is allowed; and which of
- * them a run that goes on may have otherwise than it began. */
+/* train_settings.c - the table of train_gpt's settings: path, default, what is allowed; and which
+ * of them a run that goes on may have otherwise than it began. */
 #include "train_settings.h"
 
 #include <string.h>

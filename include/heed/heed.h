@@ -1,4 +1,5 @@
-/* heed.h - everything: include this one. The contract of the whole API stands here, once.
+/* heed.h - everything that libheed offers: include this one (viz.h and config.h belong to libraries
+ * of their own). The contract of the whole API stands here, once.
  *
  * 1. Ownership: scopes over reference counts.
  *    A tensor is owned by the scope that was innermost on its thread when it was created; the scope
@@ -7,7 +8,8 @@
  *    modules, optimizers and the graph keep what they need by themselves. A function that returns
  *    its own argument (in-place ops, contiguous of a contiguous tensor) adds no holder.
  *    hd_scope_return(y) moves y to the scope around; hd_forward does so with its result.
- *    Texts and lists live in scopes too.
+ *    Texts (const char *) and lists live in scopes too. Whatever else a function makes is the
+ *    caller's, until its _free (an open safetensors file: _close; a char *: hd_free).
  *
  * 2. Errors: nothing aborts, prints or exits.
  *    A call that fails returns NULL (false, -1 for sizes, NaN for hd_item) and sets the thread's
