@@ -172,6 +172,7 @@ GRAD_FN = {
     "sqrt": "a.sqrt()",
     "rsqrt": "a.rsqrt()",
     "tanh": "a.tanh()",
+    "erf": "a.erf()",
     "sigmoid": "a.sigmoid()",
     "relu": "a.relu()",
     "gelu": "F.gelu(a)",

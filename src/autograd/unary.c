@@ -60,11 +60,20 @@ static void sigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd__map_backward(HDK_SIGMOID_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
+/* dx += dy 2 / sqrt(pi) e^(-x^2) */
+static void erf_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const double two_over_sqrt_pi = 1.12837916709551257390;
+    hd_tensor *x = hd__saved_get(n, 0);
+    dx[0] = hd_mul(hd_mul_scalar(hd_exp(hd_neg(hd_mul(x, x))), two_over_sqrt_pi), dy[0]);
+}
+
 static const hd__op exp_op = {.name = "ExpBackward0", .backward = exp_backward};
 static const hd__op log_op = {.name = "LogBackward0", .backward = log_backward};
 static const hd__op sqrt_op = {.name = "SqrtBackward0", .backward = sqrt_backward};
 static const hd__op rsqrt_op = {.name = "RsqrtBackward0", .backward = rsqrt_backward};
 static const hd__op tanh_op = {.name = "TanhBackward0", .backward = tanh_backward};
+static const hd__op erf_op = {.name = "ErfBackward0", .backward = erf_backward};
 static const hd__op sigmoid_op = {.name = "SigmoidBackward0", .backward = sigmoid_backward};
 
 hd_tensor *hd_exp(hd_tensor *x)
@@ -90,6 +99,11 @@ hd_tensor *hd_rsqrt(hd_tensor *x)
 hd_tensor *hd_tanh(hd_tensor *x)
 {
     return record_saving_y(&tanh_op, to_float("hd_tanh", HDK_TANH, x), x);
+}
+
+hd_tensor *hd_erf(hd_tensor *x)
+{
+    return record_saving_x(&erf_op, to_float("hd_erf", HDK_ERF, x), x);
 }
 
 hd_tensor *hd_sigmoid(hd_tensor *x)
@@ -246,12 +260,19 @@ hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
 }
 
 static const hd__op_row rows[] = {
-    {"hd_exp", &exp_op},         {"hd_log", &log_op},
-    {"hd_sqrt", &sqrt_op},       {"hd_rsqrt", &rsqrt_op},
-    {"hd_tanh", &tanh_op},       {"hd_sigmoid", &sigmoid_op},
-    {"hd_relu", &relu_op},       {"hd_abs", &abs_op},
-    {"hd_gelu", &gelu_op},       {"hd_gelu_tanh", &gelu_tanh_op},
-    {"hd_clamp", &clamp_op},     {"hd_clamp_min", &clamp_op},
+    {"hd_exp", &exp_op},
+    {"hd_log", &log_op},
+    {"hd_sqrt", &sqrt_op},
+    {"hd_rsqrt", &rsqrt_op},
+    {"hd_tanh", &tanh_op},
+    {"hd_erf", &erf_op},
+    {"hd_sigmoid", &sigmoid_op},
+    {"hd_relu", &relu_op},
+    {"hd_abs", &abs_op},
+    {"hd_gelu", &gelu_op},
+    {"hd_gelu_tanh", &gelu_tanh_op},
+    {"hd_clamp", &clamp_op},
+    {"hd_clamp_min", &clamp_op},
     {"hd_clamp_max", &clamp_op},
 };
 HD__FAMILY(hd__ops_unary, rows);

@@ -13,6 +13,7 @@ ONE(log)
 ONE(sqrt)
 ONE(rsqrt)
 ONE(tanh)
+ONE(erf)
 ONE(sigmoid)
 ONE(relu)
 ONE(gelu)
@@ -50,6 +51,7 @@ static const gradcheck_row rows[] = {
     {"hd_sqrt", "", sqrt_row, 1, {"mn"}, {{0}}, 0.5, 3, 0},
     {"hd_rsqrt", "", rsqrt_row, 1, {"mn"}, {{0}}, 0.5, 3, 0},
     {"hd_tanh", "", tanh_row, 1, {"mn"}, {{0}}, -2, 2, 0},
+    {"hd_erf", "", erf_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_sigmoid", "", sigmoid_row, 1, {"mn"}, {{"bhmn"}}, -4, 4, 0},
     {"hd_relu", "", relu_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_abs", "", abs_row, 1, {"mn"}, {{0}}, -2, 2, 0},

@@ -1,4 +1,6 @@
 /* test_unary.c - functions of one tensor: PyTorch's values, float32 exp bit for bit, errors. */
+#include <float.h>
+
 #include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
@@ -99,6 +101,62 @@ START_TEST(exp_of_float32_bit_for_bit)
 }
 END_TEST
 
+/* The distance from y to the exact value, in units of its last place as a float32; infinite where
+ * one is NaN, infinite or a zero and the other is not the same. */
+static double ulps(float y, double exact)
+{
+    int e;
+    float want = (float)exact;
+    if (isnan(want) || isinf(want) || want == 0) {
+        bool same = hdk_float_bits(want) == hdk_float_bits(y) || (isnan(want) && isnan(y));
+        return same ? 0 : INFINITY;
+    }
+    frexp(exact, &e);
+    double off = fabs((double)y - exact) / ldexp(1, (e < -125 ? -125 : e) - 24);
+    return isnan(off) ? INFINITY : off;
+}
+
+/* Every 1021st float32 from -NaN to NaN, and what lies at the ends: within 2 units in the last
+ * place of float64's value; NaN, infinities and zeros, with their signs, exactly. */
+START_TEST(float32_within_two_ulps)
+{
+    static const struct {
+        int op;
+        const char *name;
+        double (*exact)(double);
+    } functions[] = {{HDK_EXP, "exp", exp},
+                     {HDK_LOG, "log", log},
+                     {HDK_TANH, "tanh", tanh},
+                     {HDK_ERF, "erf", erf}};
+    static const float ends[] = {NAN,    INFINITY, -INFINITY, 0.0f,    -0.0f,     -1,
+                                 1,      FLT_MIN,  -FLT_MIN,  FLT_MAX, -FLT_MAX,  0x1p-149f,
+                                 0.625f, 0.9375f,  4,         9,       -0x1p-149f};
+    enum { ENDS = sizeof ends / sizeof *ends, RUN = 4096 + ENDS };
+    const int64_t strides[] = {sizeof(float), sizeof(float)};
+    static float x[RUN], y[RUN];
+    char *data[] = {(char *)y, (char *)x};
+    for (int f = 0; f < 4; f++) {
+        double worst = 0, at = 0;
+        for (uint64_t bits = 0; bits < UINT64_C(1) << 32;) {
+            int n = 0;
+            for (; n < RUN - ENDS; n++, bits += 1021) {
+                x[n] = hdk_float_of((uint32_t)bits);
+            }
+            memcpy(x + n, ends, sizeof ends);
+            hdk_unary()->of[functions[f].op][HD_FLOAT32](data, strides, RUN, NULL);
+            for (int i = 0; i < RUN; i++) {
+                double off = ulps(y[i], functions[f].exact((double)x[i]));
+                at = off > worst ? (double)x[i] : at;
+                worst = off > worst ? off : worst;
+            }
+        }
+        ck_assert_msg(worst <= 2, "%s(%a) is %g units in the last place off", functions[f].name, at,
+                      worst);
+        printf("%s: %.3f units in the last place\n", functions[f].name, worst);
+    }
+}
+END_TEST
+
 START_TEST(exp_at_its_ends)
 {
     HD_SCOPE;
@@ -160,6 +218,7 @@ START_TEST(grad_fn_names)
     ck_assert_str_eq(hd_grad_fn(hd_sqrt(a)), "SqrtBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_rsqrt(a)), "RsqrtBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_tanh(a)), "TanhBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_erf(a)), "ErfBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_sigmoid(a)), "SigmoidBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_relu(a)), "ReluBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_abs(a)), "AbsBackward0");
@@ -176,6 +235,7 @@ Suite *suite_unary(void)
     TCase *t = tcase_create("unary");
     tcase_add_test(t, golden);
     tcase_add_test(t, exp_of_float32_bit_for_bit);
+    tcase_add_test(t, float32_within_two_ulps);
     tcase_add_test(t, exp_at_its_ends);
     tcase_add_test(t, gradient_of_relu_through_a_transpose);
     tcase_add_test(t, errors);

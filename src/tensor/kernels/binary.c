@@ -59,12 +59,14 @@
     BINARY(tanh_backward_##SUFFIX, T, (a * (1 - b * b)))                                           \
     BINARY(sigmoid_backward_##SUFFIX, T, (a * (1 - b) * b))                                        \
     BINARY(relu_backward_##SUFFIX, T, b <= 0 ? 0 : a)                                              \
-    BINARY(abs_backward_##SUFFIX, T, (a * (T)((b > 0) - (b < 0))))                                 \
-    CALLING(gelu_backward_##SUFFIX, T, (a * gelu_slope_##SUFFIX(b)))                               \
-    CALLING(gelu_tanh_backward_##SUFFIX, T, (a * gelu_tanh_slope_##SUFFIX(b)))
+    BINARY(abs_backward_##SUFFIX, T, (a * (T)((b > 0) - (b < 0))))
 
 FLOATS(float, f32)
 FLOATS(double, f64)
+BINARY(gelu_backward_f32, float, (a * gelu_slope_f32(b)))
+CALLING(gelu_backward_f64, double, (a * gelu_slope_f64(b)))
+BINARY(gelu_tanh_backward_f32, float, (a * gelu_tanh_slope_f32(b)))
+CALLING(gelu_tanh_backward_f64, double, (a * gelu_tanh_slope_f64(b)))
 CALLING(pow_f32, float, powf(a, b))
 CALLING(pow_f64, double, pow(a, b))
 

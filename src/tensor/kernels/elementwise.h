@@ -43,6 +43,7 @@ enum {
     HDK_EXP,
     HDK_LOG,
     HDK_TANH,
+    HDK_ERF,
     HDK_SIGMOID,
     HDK_GELU,
     HDK_GELU_TANH,

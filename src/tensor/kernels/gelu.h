@@ -5,7 +5,7 @@
 #ifndef HEED_KERNELS_GELU_H
 #define HEED_KERNELS_GELU_H
 
-#include "tensor/kernels/vexp.h"
+#include "tensor/kernels/vmath.h"
 
 #define GELU_SQRT1_2 0.70710678118654752440 /* 1 / sqrt(2) */
 #define GELU_PDF 0.39894228040143267794     /* 1 / sqrt(2 pi), the density at 0 */
@@ -35,7 +35,7 @@
         return (T)0.5 * (1 + t) + (T)0.5 * x * ((1 - t * t) * dinner);                             \
     }
 
-GELU_FUNCTIONS(float, f32, erff, tanhf, hdk_vexpf)
+GELU_FUNCTIONS(float, f32, hdk_verff, hdk_vtanhf, hdk_vexpf)
 GELU_FUNCTIONS(double, f64, erf, tanh, exp)
 
 #endif

@@ -58,11 +58,7 @@
     CLAMP(clamp_##SUFFIX, T)                                                                       \
     UNARY(reciprocal_##SUFFIX, T, 1 / x)                                                           \
     UNARY(sqrt_##SUFFIX, T, M(sqrt)(x))                                                            \
-    UNARY(rsqrt_##SUFFIX, T, 1 / M(sqrt)(x))                                                       \
-    CALLING(log_##SUFFIX, T, M(log)(x))                                                            \
-    CALLING(tanh_##SUFFIX, T, M(tanh)(x))                                                          \
-    CALLING(gelu_##SUFFIX##_loop, T, gelu_##SUFFIX(x))                                             \
-    CALLING(gelu_tanh_##SUFFIX##_loop, T, gelu_tanh_##SUFFIX(x))
+    UNARY(rsqrt_##SUFFIX, T, 1 / M(sqrt)(x))
 
 #define SINGLE(function) function##f
 #define DOUBLE(function) function
@@ -71,6 +67,16 @@ FLOATS(double, f64, DOUBLE)
 
 UNARY(exp_f32, float, hdk_vexpf(x))
 CALLING(exp_f64, double, exp(x))
+UNARY(log_f32, float, hdk_vlogf(x))
+CALLING(log_f64, double, log(x))
+UNARY(tanh_f32, float, hdk_vtanhf(x))
+CALLING(tanh_f64, double, tanh(x))
+UNARY(erf_f32, float, hdk_verff(x))
+CALLING(erf_f64, double, erf(x))
+UNARY(gelu_f32_loop, float, gelu_f32(x))
+CALLING(gelu_f64_loop, double, gelu_f64(x))
+UNARY(gelu_tanh_f32_loop, float, gelu_tanh_f32(x))
+CALLING(gelu_tanh_f64_loop, double, gelu_tanh_f64(x))
 UNARY(sigmoid_f32, float, 1 / (1 + hdk_vexpf(-x)))
 CALLING(sigmoid_f64, double, 1 / (1 + exp(-x)))
 
@@ -95,6 +101,7 @@ const struct hdk_unary HDK_TABLE(hdk_unary) = {
             [HDK_EXP] = {FLOAT(exp)},
             [HDK_LOG] = {FLOAT(log)},
             [HDK_TANH] = {FLOAT(tanh)},
+            [HDK_ERF] = {FLOAT(erf)},
             [HDK_SIGMOID] = {FLOAT(sigmoid)},
             [HDK_GELU] = {gelu_f32_loop, gelu_f64_loop, NULL, NULL},
             [HDK_GELU_TANH] = {gelu_tanh_f32_loop, gelu_tanh_f64_loop, NULL, NULL},
