@@ -2,8 +2,8 @@
  *
  * A batch dim becomes part of the rows (b is the same for all of it) or of the inner size (it is
  * summed over) where the strides allow it: a Linear over (b, t, in) is one product, and so is the
- * gradient of its weight. What remains is dealt evenly to the threads, in whole matrices or in cells
- * of a grid over each; every thread packs what it needs into scratch of its own. */
+ * gradient of its weight. What remains is dealt evenly to the threads, in whole matrices or in
+ * cells of a grid over each; every thread packs what it needs into scratch of its own. */
 #include "autograd/product.h"
 
 #include "tensor/kernels/gemm.h"
