@@ -10,6 +10,8 @@
 #include "autograd/elementwise.h"
 #include "tensor/kernels/dropout.h"
 
+enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool */
+
 /* ---------------------------------------------------------------- checks */
 
 static bool probability(const char *function, double p)
@@ -142,6 +144,67 @@ static hd_tensor *draw_mask(hd_tensor *x, double keep)
     return mask;
 }
 
+typedef struct drop_task {
+    hdk_drop d;
+    int dtype;
+    int64_t item;
+    const char *x;
+    char *y;
+} drop_task;
+
+static void drop_part(int64_t begin, int64_t end, void *arg)
+{
+    const drop_task *k = arg;
+    hdk_dropout()->draw[k->dtype](&k->d, begin, end - begin, k->x + begin * k->item,
+                                  k->y + begin * k->item);
+}
+
+/* y = x (kept / keep), drawn on the way, for contiguous x. */
+static hd_tensor *drop(const char *function, hd_tensor *x, hdk_drop d)
+{
+    hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, x->ndim, x->sizes);
+    if (y) {
+        int64_t item = hd_dtype_size((hd_dtype)x->dtype);
+        d.stream = x->numel * item >= HDK_STREAM_BYTES;
+        drop_task k = {d, x->dtype, item, hd__ptr(x), hd__ptr(y)};
+        hd__parallel_for(x->numel, DRAW_GRAIN, drop_part, &k);
+    }
+    return y;
+}
+
+/* The same elements are drawn again: no mask was kept. */
+static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *g = hd__contiguous(dy[0]);
+    dx[0] = g ? drop("hd_backward", g, *(const hdk_drop *)hd__params(n)) : NULL;
+}
+
+static const hd__op drawn_op = {.name = "MulBackward0", .backward = drawn_backward};
+
+static hd_tensor *drawn_dropout(hd_tensor *x, double keep)
+{
+    hd_generator *g = hd_generator_current();
+    hd__gen_lock(g);
+    hdk_drop d = {.x0 = hd__mcg31_seed(g), .limit = hd__mcg31_limit(keep), .keep = keep};
+    hd__gen_unlock(g);
+    return hd__record(
+        &drawn_op, drop("hd_dropout", x, d),
+        &(hd__record_args){.n_in = 1, .in = &x, .params = &d, .params_size = sizeof d});
+}
+
+static hd_tensor *masked_dropout(hd_tensor *x, double keep)
+{
+    hd_tensor *mask = draw_mask(x, keep);
+    hd_tensor *y = mask ? apply("hd_dropout", x, mask, keep) : NULL;
+    return hd__record(&dropout_op, y,
+                      &(hd__record_args){.n_in = 1,
+                                         .in = &x,
+                                         .n_saved = 1,
+                                         .saved = &mask,
+                                         .params = &keep,
+                                         .params_size = sizeof keep});
+}
+
 hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 {
     if (!hd__arg("hd_dropout", "x", x) || !probability("hd_dropout", p)) {
@@ -157,16 +220,9 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
     if (!hd__float_arg("hd_dropout", x)) {
         return NULL;
     }
-    double keep = 1 - p;
-    hd_tensor *mask = draw_mask(x, keep);
-    hd_tensor *y = mask ? apply("hd_dropout", x, mask, keep) : NULL;
-    return hd__record(&dropout_op, y,
-                      &(hd__record_args){.n_in = 1,
-                                         .in = &x,
-                                         .n_saved = 1,
-                                         .saved = &mask,
-                                         .params = &keep,
-                                         .params_size = sizeof keep});
+    bool drawn =
+        hd__contig(x) && hd_generator_bernoulli(hd_generator_current()) == HD_BERNOULLI_MCG31;
+    return drawn ? drawn_dropout(x, 1 - p) : masked_dropout(x, 1 - p);
 }
 
 /* ---------------------------------------------------------------- multinomial */

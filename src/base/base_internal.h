@@ -200,4 +200,9 @@ double hd__exponential_sample(hd_generator *g, double lambda);
  * MCG31 takes one seed and is parallel by skip-ahead; native draws one uniform64 an element. */
 void hd__bernoulli(hd_generator *g, uint8_t *x, int64_t n, double p);
 
+/* For who draws elements of an MCG31 stream himself (mcg31.h): one draw gives x_0, and element i is
+ * 1 when x_i is below the limit of p. */
+uint32_t hd__mcg31_seed(hd_generator *g);
+uint32_t hd__mcg31_limit(double p);
+
 #endif

@@ -143,9 +143,9 @@ typedef struct hd__walk {
     int64_t end; /* hd__walk_all's own: the grains so far */
 } hd__walk;
 
-/* Calls run for all elements of all walks, with each one's arg, spread over the threads: a tensor in
- * runs that begin at multiples of HD__GRAIN where a and b are contiguous; else row by row, on one
- * thread. */
+/* Calls run for all elements of all walks, with each one's arg, spread over the threads: a tensor
+ * in runs that begin at multiples of HD__GRAIN where a and b are contiguous; else row by row, on
+ * one thread. */
 void hd__walk_all(hd__walk *walks, int64_t n, hd__run run);
 
 #endif

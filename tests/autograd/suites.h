@@ -24,6 +24,7 @@
     X(random)                                                                                      \
     X(reduce)                                                                                      \
     X(softmax)                                                                                     \
+    X(large)                                                                                       \
     X(loss)
 
 #define DECLARE_SUITE(name) Suite *suite_##name(void);

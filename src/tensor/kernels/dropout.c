@@ -1,7 +1,8 @@
-/* dropout.c - loops that keep or zero elements by a mask of bytes.
+/* dropout.c - loops that keep or zero elements, by a mask of bytes or by what they draw.
  *
  * A dropped element is multiplied by 0, as PyTorch does: -1 gives -0, inf gives NaN. */
 #include "tensor/kernels/dropout.h"
+#include "tensor/kernels/draws.h"
 
 #define APPLY(name, T)                                                                             \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
@@ -26,4 +27,58 @@
 APPLY(apply_f32, float)
 APPLY(apply_f64, double)
 
-const struct hdk_dropout HDK_TABLE(hdk_dropout) = {.apply = {apply_f32, apply_f64}};
+/* HDK_DRAWS elements: to = x where drawn below the limit, times scale, else times 0 */
+static inline void keep_f32(const float *x, const hdk_vi *drawn, uint32_t limit, float scale,
+                            float *to)
+{
+    const hdk_vi below = (hdk_vi){0} + (int32_t)limit;
+    for (int k = 0; k < HDK_DRAW_VECTORS; k++) {
+        hdk_v factor = (hdk_v)((drawn[k] < below) & (hdk_vi)hdk_v_all(scale));
+        hdk_v_store(to + k * HDK_V, hdk_v_load(x + k * HDK_V) * factor);
+    }
+}
+
+static inline void keep_f64(const double *x, const hdk_vi *drawn, uint32_t limit, double scale,
+                            double *to)
+{
+    uint32_t u[HDK_DRAWS];
+    memcpy(u, drawn, sizeof u);
+    for (int l = 0; l < HDK_DRAWS; l++) {
+        to[l] = x[l] * (u[l] < limit ? scale : 0);
+    }
+}
+
+#define DRAW(name, T, KEEP, PER)                                                                   \
+    static void name(const hdk_drop *d, int64_t begin, int64_t n, const void *in, void *out)       \
+    {                                                                                              \
+        const T *x = in, scale = 1 / (T)d->keep;                                                   \
+        T *y = out;                                                                                \
+        hdk_draws g = hdk_draws_at(d->x0, begin);                                                  \
+        hdk_vi drawn[HDK_DRAW_VECTORS];                                                            \
+        T room[HDK_DRAWS];                                                                         \
+        int64_t i = 0;                                                                             \
+        for (; i + HDK_DRAWS <= n; i += HDK_DRAWS) {                                               \
+            T *to = d->stream ? room : y + i;                                                      \
+            hdk_draws_next(&g, drawn);                                                             \
+            KEEP(x + i, drawn, d->limit, scale, to);                                               \
+            if (d->stream) {                                                                       \
+                hdk_stream_copy((float *)(y + i), (const float *)room, HDK_DRAWS *PER);            \
+            }                                                                                      \
+        }                                                                                          \
+        if (i < n) {                                                                               \
+            T rest[HDK_DRAWS] = {0};                                                               \
+            memcpy(rest, x + i, (size_t)(n - i) * sizeof(T));                                      \
+            hdk_draws_next(&g, drawn);                                                             \
+            KEEP(rest, drawn, d->limit, scale, room);                                              \
+            memcpy(y + i, room, (size_t)(n - i) * sizeof(T));                                      \
+        }                                                                                          \
+        hdk_stream_end();                                                                          \
+    }
+
+DRAW(draw_f32, float, keep_f32, 1)
+DRAW(draw_f64, double, keep_f64, 2)
+
+const struct hdk_dropout HDK_TABLE(hdk_dropout) = {
+    .apply = {apply_f32, apply_f64},
+    .draw = {draw_f32, draw_f64},
+};

@@ -1,11 +1,21 @@
-/* dropout.h - loops that keep or zero elements by a mask of bytes. */
+/* dropout.h - loops that keep or zero elements, by a mask of bytes or by what they draw. */
 #ifndef HEED_KERNELS_DROPOUT_H
 #define HEED_KERNELS_DROPOUT_H
 
 #include "tensor/kernels/kernels.h"
 
+/* The MCG31 stream from x0 on; an element below limit is kept and divided by keep. */
+typedef struct hdk_drop {
+    uint32_t x0, limit;
+    double keep;
+    bool stream; /* the result goes past the cache */
+} hdk_drop;
+
+/* Tables: float32, float64. */
 struct hdk_dropout {
-    hdk_loop apply[2]; /* float32, float64: data[0] = data[1] * (data[2] / *(double *)params) */
+    hdk_loop apply[2]; /* data[0] = data[1] * (data[2] / *(double *)params) */
+    /* y = x * (kept / keep) of n contiguous elements, drawn from the stream's `begin`-th on */
+    void (*draw[2])(const hdk_drop *d, int64_t begin, int64_t n, const void *x, void *y);
 };
 HDK_FAMILY(hdk_dropout)
 

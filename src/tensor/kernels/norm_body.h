@@ -164,7 +164,7 @@ static inline void F(row_dw)(const T *restrict x, const T *restrict dy, const T 
     }
 }
 
-/* dx, dw and db of one row: in one pass behind the sums where all are wanted, as they mostly are. */
+/* dx, dw and db of one row: one pass behind the sums where all are wanted, as they mostly are. */
 static inline void F(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                    T *db, bool stream)
 {
