@@ -109,6 +109,12 @@ static void checkpoint_path(const run *r, char path[2 * PATH_SIZE], int64_t step
     run_path(r, path, name);
 }
 
+bool run_settle(const run *r)
+{
+    return link_to(r, "last", r->step) && (r->best_step == 0 || link_to(r, "best", r->best_step)) &&
+           remove_old(r);
+}
+
 bool run_save(run *r)
 {
     HD_SCOPE;
@@ -118,8 +124,7 @@ bool run_save(run *r)
     bool ok = fill_state(r, state) && hd_checkpoint_save(path, model, state);
     hd_dict_free(model);
     hd_dict_free(state);
-    return ok && link_to(r, "last", r->step) &&
-           (r->best_step == 0 || link_to(r, "best", r->best_step)) && remove_old(r);
+    return ok && run_settle(r);
 }
 
 int64_t run_newest_step(const run *r)

@@ -352,7 +352,7 @@ static bool resume(run *r, const arguments *a)
     run_remove_leftovers(r);
     bool ok = run_load(r, run_newest_step(r), &model, &state) && load_settings(r, state, a) &&
               run_read_data(r, state) && run_make_model(r) && run_make_loaders(r) &&
-              run_restore(r, model, state) && save_config(r);
+              run_restore(r, model, state) && run_settle(r) && save_config(r);
     hd_dict_free(model);
     hd_dict_free(state);
     return ok;

@@ -32,8 +32,11 @@ void run_free(run *r);
 
 void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* dir/name */
 
-/* Saves a checkpoint of the run as it is, and removes those that are neither it nor the best. */
+/* Saves a checkpoint of the run as it is, and settles. */
 bool run_save(run *r);
+/* The links to the checkpoint of the run's step and to the best; the others are removed. Also when
+ * resuming: the run may have been killed between a save and this. */
+bool run_settle(const run *r);
 /* Removes what saves that were killed left unfinished. */
 void run_remove_leftovers(const run *r);
 /* The step of the newest checkpoint in the run's directory; 0: none. */
