@@ -117,6 +117,7 @@ static const refusal refusals[] = {
     {"{\"model\": {}, \"model\": {}}", HD_FORMAT, "model: given twice"},
     /* unknown */
     {"{\"sede\": 1}", HD_VALUE, "sede: unknown: did you mean 'seed'?"},
+    {"{\"train\": {\"rl\": 1}}", HD_VALUE, "train.rl: unknown: did you mean 'train.lr'?"},
     {"{\"SEED\": 1}", HD_VALUE, "SEED: unknown: did you mean 'seed'?"},
     {"{\"modle\": {}}", HD_VALUE, "modle: unknown: did you mean 'model'?"},
     {"{\"model\": {\"n_head\": 1}}", HD_VALUE,

@@ -93,6 +93,9 @@ START_TEST(open_ranges)
     ck_assert_int_eq(s.i, INT_MIN);
     ck_assert_int_eq(s.large, -9007199254740991);
     ck_assert(s.d == 1e308);
+    s.d = INFINITY; /* in the range, and in no JSON */
+    ck_assert_ptr_null(hd_config_text(&table, &s));
+    ck_error(HD_VALUE, "hd_config_text: the struct: d: found inf: expected a number, at least 0");
 }
 END_TEST
 

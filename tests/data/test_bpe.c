@@ -323,6 +323,18 @@ START_TEST(well_formed_files)
     t = from_texts(", \"ab\": 256, \"aa\": 257, \"aab\": 258}", "a a\na b\na ab");
     ck_elements(hd_tokenizer_encode(t, "aabb", -1, HD_SPECIAL_REFUSE), 258, 98);
     hd_tokenizer_free(t);
+    /* a word that is a token is it, as in tiktoken, though merges lead elsewhere: a bc d */
+    t = from_texts(", \"bc\": 256, \"ab\": 257, \"cd\": 258, \"abcd\": 259}",
+                   "b c\na b\nc d\nab cd");
+    ck_elements(hd_tokenizer_encode(t, "abcd", -1, HD_SPECIAL_REFUSE), 259);
+    ck_elements(hd_tokenizer_encode(t, "abcdx", -1, HD_SPECIAL_REFUSE), 97, 256, 100, 120);
+    hd_tokenizer_free(t);
+    /* a pair that waited for a part which has merged since says nothing of the parts there now:
+     * aa, a, bcc, and the last two merge (the ids are tiktoken's) */
+    t = from_texts(", \"aa\": 256, \"cc\": 257, \"bcc\": 258, \"abcc\": 259}",
+                   "a a\nc c\nb cc\na bcc");
+    ck_elements(hd_tokenizer_encode(t, "aaabcc", -1, HD_SPECIAL_REFUSE), 256, 259);
+    hd_tokenizer_free(t);
     t = from_texts("}", "");
     ck_elements(hd_tokenizer_encode(t, "a b", -1, HD_SPECIAL_REFUSE), 97, 32, 98);
     hd_tokenizer_free(t);

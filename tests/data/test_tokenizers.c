@@ -248,6 +248,24 @@ END_TEST
 
 /* ---------------------------------------------------------------- dictionaries */
 
+/* A long text in a message is cut between characters. */
+START_TEST(long_texts_in_messages)
+{
+    char kind[200], cut[200], message[300];
+    hd_dict *d = hd_dict_new();
+    memset(kind, 'k', sizeof kind);
+    memcpy(kind + 118, "\xE4\xB8\xAD", 4);
+    memcpy(cut, kind, 118);
+    cut[118] = '\0';
+    ck_assert(hd_dict_set_string(d, "t.kind", kind));
+    ck_assert_ptr_null(hd_tokenizer_load(d, "t"));
+    snprintf(message, sizeof message,
+             "hd_tokenizer_load: 't.kind' is '%s': expected byte, char or bpe", cut);
+    ck_error(HD_VALUE, message);
+    hd_dict_free(d);
+}
+END_TEST
+
 START_TEST(saved_and_loaded)
 {
     hd_dict *d = hd_dict_new();
@@ -294,6 +312,7 @@ Suite *suite_tokenizers(void)
     tcase_add_test(c, chars_are_sorted_and_unique);
     tcase_add_test(c, chars_of_every_length);
     tcase_add_test(c, chars_refused);
+    tcase_add_test(c, long_texts_in_messages);
     tcase_add_test(c, saved_and_loaded);
     suite_add_tcase(s, c);
     return s;

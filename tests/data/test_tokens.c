@@ -197,6 +197,9 @@ START_TEST(refuses_arguments)
     ck_error(HD_INDEX, "hd_tokens_read: 1 from -1 on: expected a part of the 5 tokens");
     ck_assert_ptr_null(hd_tokens_read(t, 0, -1));
     ck_error(HD_INDEX, "hd_tokens_read: -1 from 0 on: expected a part of the 5 tokens");
+    ck_assert_ptr_null(hd_tokens_read(t, INT64_MAX, INT64_MAX));
+    ck_error(HD_INDEX, "hd_tokens_read: 9223372036854775807 from 9223372036854775807 on: expected "
+                       "a part of the 5 tokens");
     ck_assert(!hd_tokens_split(t, 1.5, &a, &b));
     ck_error(HD_VALUE, "hd_tokens_split: fraction 1.5: expected 0 to 1");
     ck_assert(!hd_tokens_split(t, NAN, &a, &b));
