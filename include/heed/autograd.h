@@ -377,6 +377,37 @@ HD_API hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement);
 HD_API hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
                                   hd_tensor *weight, hd_tensor *bias, double eps);
 
+typedef struct hd_attention_options {
+    size_t size;
+    hd_tensor *attn_mask; /* HD_NONE; else broadcasts to (..., l, s): bool, true where a key takes
+                           * part, or of q's dtype, added to the scores; not with is_causal */
+    double dropout_p;     /* 0: of the weights, always drawn (there is no training flag) */
+    bool is_causal;       /* false; true: query i sees the keys 0 to i */
+    double scale;         /* NAN: 1 / sqrt(d) */
+    bool safe_softmax;    /* true: a query that sees no key gives 0; false: NaN, as hd_softmax */
+} hd_attention_options;
+
+HD_API hd_attention_options hd_attention_defaults(void);
+/* softmax(q k^T / sqrt(d) + attn_mask) v, with dropout on the weights: q (..., l, d), k (..., s, d),
+ * v (..., s, dv), batches broadcast; gives (..., l, dv), laid out in memory as q is. The weights are
+ * never held: memory grows with l + s, in backward too, and what is_causal hides is not computed
+ * (unless attn_mask needs a gradient, or the native Bernoulli stream keeps a bit a weight; the mask
+ * drawn is that of hd_dropout on (..., l, s) weights from the same seed).
+ * https://docs.pytorch.org/docs/2.13/generated/torch.nn.functional.scaled_dot_product_attention.html
+ * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness" */
+HD_API hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                                                  hd_tensor *attn_mask, double dropout_p,
+                                                  bool is_causal);
+/* o NULL: defaults. weights, unless NULL, gets the weights (..., l, s) after dropout, detached; the
+ * result's bits are the same with them. */
+HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                                                       const hd_attention_options *o,
+                                                       hd_tensor **weights);
+/* Off: the process computes attention as the layers write it out, with all weights in memory: for
+ * comparisons and for looking at the graph. On at the start. As torch.nn.attention.sdpa_kernel. */
+HD_API void hd_set_fused_attention(bool on);
+HD_API bool hd_fused_attention(void);
+
 typedef enum hd_reduction { HD_MEAN = 0, HD_SUM = 1, HD_REDUCE_NONE = 2 } hd_reduction;
 
 HD_API hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target); /* mean((x - target)^2) */

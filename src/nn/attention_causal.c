@@ -3,7 +3,6 @@
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* ---------------------------------------------------------------- CausalAttention */
 
@@ -19,25 +18,12 @@ static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
     if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
         return NULL;
     }
-    int64_t num_tokens = hd_size(x, 1); /* x (b, num_tokens, d_in) */
-
-    hd_tensor *keys = hd_forward(m->W_key, x); /* (b, num_tokens, d_out) */
+    hd_tensor *keys = hd_forward(m->W_key, x); /* x (b, num_tokens, d_in); (b, num_tokens, d_out) */
     hd_tensor *queries = hd_forward(m->W_query, x);
     hd_tensor *values = hd_forward(m->W_value, x);
 
-    hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, 1, 2));
-    if (!attn_scores) {
-        return NULL;
-    }
-    hd_tensor *mask = hd_to(m->mask, HD_BOOL);
-    mask = hd_slice(hd_slice(mask, 0, 0, num_tokens), 1, 0, num_tokens);
-    attn_scores = hd_masked_fill_(attn_scores, mask, -INFINITY);
-    hd_tensor *attn_weights =
-        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
-    attn_weights = hd_forward(m->dropout, attn_weights);
-    attn_weights = hd__keep_weights(self, attn_weights); /* (b, num_tokens, num_tokens) */
-
-    return hd_matmul(attn_weights, values); /* (b, num_tokens, d_out) */
+    return hd__masked_attention(self, queries, keys, values, m->mask, 0,
+                                m->dropout); /* (b, num_tokens, d_out) */
 }
 
 const hd_module_type hd__causal_attention_type = HD_MODULE_TYPE(
@@ -125,22 +111,14 @@ hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x)
 hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor *keys,
                       hd_tensor *values, int64_t first)
 {
-    hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, 2, 3));
-    if (!attn_scores) {
+    hd_tensor *context_vec =
+        hd__masked_attention(&m->base.base, queries, keys, values, m->mask, first, m->dropout);
+    if (!context_vec) {
         return NULL;
     }
-    int64_t b = hd_size(queries, 0), num_tokens = hd_size(queries, 2), n = first + num_tokens;
-    hd_tensor *mask = hd_slice(hd_slice(m->mask, 0, first, n), 1, 0, n); /* (num_tokens, n) */
-    attn_scores = hd_masked_fill_(attn_scores, hd_to(mask, HD_BOOL), -INFINITY);
-
-    hd_tensor *attn_weights =
-        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
-    attn_weights = hd_forward(m->dropout, attn_weights);
-    attn_weights =
-        hd__keep_weights(&m->base.base, attn_weights); /* (b, num_heads, num_tokens, n) */
-
-    hd_tensor *context_vec = hd_transpose(hd_matmul(attn_weights, values), 1, 2);
-    context_vec = hd_view(hd_contiguous(context_vec), b, num_tokens, m->d_out);
+    int64_t b = hd_size(queries, 0), num_tokens = hd_size(queries, 2);
+    context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2)); /* no copy when fused */
+    context_vec = hd_view(context_vec, b, num_tokens, m->d_out);
     return hd_forward(m->out_proj, context_vec);
 }
 

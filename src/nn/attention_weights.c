@@ -1,8 +1,10 @@
-/* attention_weights.c - what the notebooks' classes share: their arguments, the mask, and the
- * weights that they keep when told to. */
+/* attention_weights.c - what the notebooks' classes share: their arguments, the mask, attention
+ * under it, and the weights that they keep when told to. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -35,6 +37,74 @@ bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length)
 hd_tensor *hd__causal_mask(int64_t n)
 {
     return hd_triu(hd_ones(HD_FLOAT32, n, n), 1);
+}
+
+/* ---------------------------------------------------------------- attention */
+
+/* Are n numbers the same, bit by bit? */
+static bool all_same(const char *x, int64_t n, size_t size)
+{
+    return n < 2 || memcmp(x, x + size, (size_t)(n - 1) * size) == 0;
+}
+
+/* Does mask hide exactly what follows each of the tokens first to n - 1? It is read anew in each
+ * call: nothing may be kept that another thread could read. */
+static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
+{
+    size_t size = (size_t)hd_dtype_size(hd_dtype_of(mask));
+    int64_t row = hd_size(mask, 1);
+    bool hides = hd_is_contiguous(mask);
+    for (int64_t i = first; hides && i < n; i++) {
+        static const char zero[8];
+        const char *x = (const char *)hd_data(mask) + (size_t)(i * row) * size;
+        const char *next = x + (size_t)(i + 1) * size;
+        hides = memcmp(x, zero, size) == 0 && all_same(x, i + 1, size) &&
+                (i + 1 == n || (memcmp(next, zero, size) != 0 && all_same(next, n - i - 1, size)));
+    }
+    return hides;
+}
+
+/* As the notebooks write it. */
+static hd_tensor *plain_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
+                                  hd_tensor *values, hd_tensor *mask, hd_module *dropout)
+{
+    hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, -2, -1));
+    attn_scores = hd_masked_fill_(attn_scores, hd_to(mask, HD_BOOL), -INFINITY);
+    if (!attn_scores) {
+        return NULL;
+    }
+    hd_tensor *attn_weights =
+        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
+    attn_weights = hd_forward(dropout, attn_weights);
+    attn_weights = hd__keep_weights(self, attn_weights); /* (..., num_tokens, n) */
+    return hd_matmul(attn_weights, values);
+}
+
+hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
+                                hd_tensor *values, hd_tensor *mask, int64_t first,
+                                hd_module *dropout)
+{
+    if (!queries || !keys || !values) {
+        return NULL;
+    }
+    int64_t num_tokens = hd_size(queries, -2), n = first + num_tokens;
+    hd_tensor *part = hd_slice(hd_slice(mask, 0, first, n), 1, 0, n); /* (num_tokens, n) */
+    if (!hd_fused_attention() || hd_size(keys, -1) == 0) {
+        return plain_attention(self, queries, keys, values, part, dropout);
+    }
+    hd__attention *m = (hd__attention *)self;
+    hd_attention_options o = hd_attention_defaults();
+    o.safe_softmax = false;
+    o.dropout_p = hd__dropout_now(dropout);
+    bool causal = hides_what_follows(mask, first, n);
+    o.is_causal = causal && first == 0;
+    if (!o.is_causal && !(causal && num_tokens == 1)) {
+        o.attn_mask = hd_eq_scalar(part, 0);
+    }
+    hd_tensor *weights = NULL;
+    hd_tensor *y =
+        hd_scaled_dot_product_attention_with(queries, keys, values, &o, m->keep ? &weights : NULL);
+    return hd__keep_weights(self, weights) || !m->keep ? y : NULL;
 }
 
 /* ---------------------------------------------------------------- kept weights */

@@ -98,6 +98,11 @@ static void dropout_extra(const hd_module *self, char *text, size_t n)
 static const hd_module_type dropout_type =
     HD_MODULE_TYPE(dropout, "Dropout", dropout_forward, NULL, dropout_extra);
 
+double hd__dropout_now(const hd_module *m)
+{
+    return hd_module_training(m) ? ((const dropout *)m)->p : 0;
+}
+
 hd_module *hd_dropout_new(double p, bool inplace)
 {
     if (!hd__probability_arg("hd_dropout_new", "p", p)) {

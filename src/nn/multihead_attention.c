@@ -2,7 +2,8 @@
  *
  * Inside, everything is (sequence, batch, embed_dim), and each head of each sequence is a batch of
  * its own. With need_weights the softmax is plain, and a row whose keys are all masked is NaN;
- * without, such a row is zero: both as PyTorch 2.13 in training. */
+ * without (as in hd_forward, which has nowhere to put them) it is scaled_dot_product_attention, and
+ * such a row is zero: both as PyTorch 2.13 in training. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -148,14 +149,20 @@ static hd_tensor *widen(hd_tensor *mask, int64_t more)
     return hd_cat(-1, mask, hd_zeros_n(hd_dtype_of(mask), n, sizes));
 }
 
+/* As PyTorch: without padding is_causal alone counts, whatever attn_mask says. */
+static bool only_causal(const call_args *a)
+{
+    return a->is_causal && !a->need_weights && a->key_padding_mask == HD_NONE;
+}
+
 /* What is added to the scores (b * num_heads, l, s): of that shape or one that broadcasts to it, or
  * HD_NONE. s counts the appended keys too, `more` of them. */
 static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, hd_dtype d,
-                              int64_t b, int64_t l, int64_t s, int64_t more)
+                              int64_t b, int64_t s, int64_t more)
 {
     hd_tensor *attn = a->attn_mask, *padding = a->key_padding_mask;
-    if (a->is_causal && !a->need_weights && padding == HD_NONE) {
-        return hd_triu(hd_full(d, -INFINITY, l, s), 1); /* as PyTorch, whatever attn_mask says */
+    if (only_causal(a)) {
+        return HD_NONE;
     }
     if (attn != HD_NONE) {
         attn = widen(additive(attn, d), more); /* (l, s) or (b * num_heads, l, s) */
@@ -219,21 +226,29 @@ static hd_tensor *append_zero(hd_tensor *x)
     return x ? hd_cat(1, x, hd_zeros(hd_dtype_of(x), hd_size(x, 0), 1, hd_size(x, 2))) : NULL;
 }
 
-/* The softmax of scores + mask; rows of -inf only give zeros, and no gradient, if `safe`. */
-static hd_tensor *masked_softmax(hd_tensor *scores, hd_tensor *mask, bool safe)
+/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim), *weights with it. */
+static hd_tensor *weighted(multihead_attention *m, hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                           hd_tensor *mask, hd_tensor **weights)
 {
-    if (mask == HD_NONE) {
-        return hd_softmax(scores, -1);
-    }
-    scores = hd_add(scores, mask);
-    if (!safe) {
-        return hd_softmax(scores, -1);
-    }
-    hd_tensor *dead = hd_all_dim(hd_eq_scalar(scores, -INFINITY), -1, true); /* (b * h, l, 1) */
-    return hd_masked_fill(hd_softmax(hd_masked_fill(scores, dead, 0), -1), dead, 0);
+    q = hd_mul_scalar(q, sqrt(1.0 / (double)(m->embed_dim / m->num_heads)));
+    hd_tensor *scores = hd_matmul(q, hd_transpose(k, -2, -1)); /* (b * num_heads, l, s) */
+    hd_tensor *w = hd_softmax(mask == HD_NONE ? scores : hd_add(scores, mask), -1);
+    *weights = w = hd_dropout(w, m->dropout, hd_module_training(&m->base));
+    return hd_matmul(w, v);
 }
 
-/* in[]: (n, b, width) each. The output (l, b, E); *weights (b * num_heads, l, s). */
+/* The same without need_weights. */
+static hd_tensor *unweighted(const multihead_attention *m, hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                             hd_tensor *mask, const call_args *a)
+{
+    hd_attention_options o = hd_attention_defaults();
+    o.dropout_p = hd_module_training(&m->base) ? m->dropout : 0;
+    o.is_causal = only_causal(a);
+    o.attn_mask = o.is_causal ? HD_NONE : mask;
+    return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
+}
+
+/* in[]: (n, b, width) each. The output (l, b, E); *weights (b * num_heads, l, s), unless NULL. */
 static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {
@@ -250,14 +265,12 @@ static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const cal
         k = append_zero(k);
         v = append_zero(v);
     }
-    hd_tensor *mask = merged_mask(m, a, hd_dtype_of(in[0]), b, l, s, more);
+    hd_tensor *mask = merged_mask(m, a, hd_dtype_of(in[0]), b, s, more);
     if (!q || !mask) {
         return NULL;
     }
-    q = hd_mul_scalar(q, sqrt(1.0 / (double)(e / m->num_heads)));
-    hd_tensor *w = masked_softmax(hd_matmul(q, hd_transpose(k, -2, -1)), mask, !a->need_weights);
-    *weights = w = hd_dropout(w, m->dropout, hd_module_training(&m->base));
-    hd_tensor *y = hd_transpose(hd_matmul(w, v), 0, 1); /* (l, b * num_heads, head_dim) */
+    hd_tensor *y = weights ? weighted(m, q, k, v, mask, weights) : unweighted(m, q, k, v, mask, a);
+    y = hd_transpose(y, 0, 1); /* (l, b * num_heads, head_dim) */
     return hd_view(hd_forward(m->out_proj, hd_reshape(y, l * b, e)), l, b, e);
 }
 
@@ -265,8 +278,8 @@ static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const cal
 static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, const call_args *a,
                                  bool batched)
 {
-    if (!a->need_weights || !w) {
-        return w ? HD_NONE : NULL;
+    if (!w) {
+        return NULL;
     }
     w = hd_view(w, hd_size(w, 0) / m->num_heads, m->num_heads, hd_size(w, 1), hd_size(w, 2));
     if (a->average_attn_weights) {
@@ -296,9 +309,9 @@ static hd_tensor *run(multihead_attention *m, hd_tensor *query, hd_tensor *key, 
             return NULL;
         }
     }
-    hd_tensor *w = NULL, *y = attend(m, in, a, &w);
+    hd_tensor *w = NULL, *y = attend(m, in, a, a->need_weights ? &w : NULL);
     if (weights) {
-        *weights = shaped_weights(m, w, a, batched);
+        *weights = a->need_weights ? shaped_weights(m, w, a, batched) : HD_NONE;
     }
     if (!batched) {
         return hd_squeeze(y, 1);
@@ -318,6 +331,7 @@ hd_multihead_attention_args hd_multihead_attention_arg_defaults(void)
 static hd_tensor *multihead_attention_forward(hd_module *self, hd_tensor *x)
 {
     call_args a = hd_multihead_attention_arg_defaults();
+    a.need_weights = false;
     return run((multihead_attention *)self, x, x, x, &a, NULL);
 }
 

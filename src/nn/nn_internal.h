@@ -83,6 +83,7 @@ extern const hd_module_type hd__packed_out_proj_type;
 hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_t out_features,
                          bool bias);
 bool hd__is_module_list(const hd_module *m); /* its summary folds equal children */
+double hd__dropout_now(const hd_module *m);  /* a Dropout's p; 0 in evaluation mode */
 
 /* ---------------------------------------------------------------- attention of the notebooks */
 
@@ -93,6 +94,12 @@ typedef struct hd__attention {
     hd_tensor *kept; /* the last weights, held; NULL: none yet */
 } hd__attention;
 
+/* The context vectors (..., num_tokens, d) of queries (..., num_tokens, d), the tokens first,
+ * first + 1, ..., from keys and values (..., first + num_tokens, d): what is not 0 in mask is
+ * hidden. dropout is the class's child. Fused, unless hd_set_fused_attention(false). */
+hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
+                                hd_tensor *values, hd_tensor *mask, int64_t first,
+                                hd_module *dropout);
 /* The last step of a forward's weights: keeps them if told to. Returns attn_weights. */
 hd_tensor *hd__keep_weights(hd_module *self, hd_tensor *attn_weights);
 void hd__attention_free(hd_module *self); /* the types' free */

@@ -40,6 +40,6 @@ typedef struct gradcheck_rows {
 
 /* one file a family: rows_<family>.c */
 extern const gradcheck_rows rows_arith, rows_inplace, rows_unary, rows_view, rows_part, rows_copy,
-    rows_index, rows_reduce, rows_softmax, rows_matmul, rows_random, rows_loss;
+    rows_index, rows_reduce, rows_softmax, rows_matmul, rows_random, rows_loss, rows_attention;
 
 #endif

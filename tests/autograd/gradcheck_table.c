@@ -15,8 +15,9 @@
 #include "support.h"
 
 static const gradcheck_rows *const all_rows[] = {
-    &rows_arith, &rows_inplace, &rows_unary,   &rows_view,   &rows_part,   &rows_copy,
-    &rows_index, &rows_reduce,  &rows_softmax, &rows_matmul, &rows_random, &rows_loss,
+    &rows_arith,  &rows_inplace, &rows_unary,     &rows_view,    &rows_part,
+    &rows_copy,   &rows_index,   &rows_reduce,    &rows_softmax, &rows_matmul,
+    &rows_random, &rows_loss,    &rows_attention,
 };
 enum { FAMILIES = sizeof all_rows / sizeof all_rows[0] };
 

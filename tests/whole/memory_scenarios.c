@@ -42,6 +42,18 @@ static bool softmaxes(inputs *in)
     return backward(hd_mul(hd_softmax(turned, 0), hd_log_softmax(turned, 1)));
 }
 
+static bool attentions(inputs *in)
+{
+    hd_tensor *weights = NULL, *many = hd_reshape(hd_expand(in->a, 40, 2, 3), 80, 3); /* (80, 3) */
+    hd_attention_options o = hd_attention_defaults();
+    o.dropout_p = 0.5;
+    hd_tensor *y = hd_scaled_dot_product_attention_with(many, many, many, &o, &weights);
+    o.attn_mask = in->mask;                                                     /* (2, 3) */
+    hd_tensor *x = hd_cat(0, in->a, hd_unsqueeze(in->b, 0));                    /* (3, 3) */
+    hd_tensor *z = hd_scaled_dot_product_attention_with(in->a, x, x, &o, NULL); /* (2, 3) */
+    return weights && z && backward(hd_add(hd_sum(y), hd_sum(z)));
+}
+
 static bool products(inputs *in)
 {
     hd_tensor *y = hd_linear(in->a, in->w, in->bias);                                   /* (2, 4) */
@@ -379,6 +391,7 @@ const scenario scenarios[] = {
     SCENARIO(unary),
     SCENARIO(reductions),
     SCENARIO(softmaxes),
+    SCENARIO(attentions),
     SCENARIO(products),
     SCENARIO(views),
     SCENARIO(joined),

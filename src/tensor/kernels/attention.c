@@ -1,0 +1,100 @@
+/* attention.c - one head of attention: row by row for few keys and for float64, in tiles else. */
+#include "tensor/kernels/attention.h"
+
+#include <string.h>
+
+#include "base/mcg31.h"
+#include "tensor/kernels/vexp.h"
+
+/* ---------------------------------------------------------------- what both share */
+
+/* how many keys query i sees */
+static inline int64_t seen_by(const hdk_head *h, int64_t i)
+{
+    int64_t seen = i + h->sees;
+    return seen < 0 ? 0 : seen < h->s ? seen : h->s;
+}
+
+/* The place in the dropout's stream of one weight after another. */
+typedef struct draw_at {
+    int64_t number;
+    uint32_t x;
+} draw_at;
+
+static inline draw_at draw_begin(const hdk_head *h, int64_t i, int64_t j)
+{
+    draw_at d = {.number = h->first + i * h->s + j};
+    if (h->keep < 1 && !h->bits) {
+        d.x = hd__mcg31_times(h->seed, hd__mcg31_power(d.number));
+    }
+    return d;
+}
+
+/* Is this weight kept? And on to the next. */
+static inline bool draw_next(const hdk_head *h, draw_at *d)
+{
+    if (h->keep >= 1) {
+        return true;
+    }
+    if (h->bits) {
+        int64_t n = d->number++;
+        return h->bits[n >> 3] >> (n & 7) & 1;
+    }
+    bool kept = d->x < h->limit;
+    d->x = hd__mcg31_times(d->x, HD__MCG31_MULTIPLIER);
+    return kept;
+}
+
+/* what a kept weight is multiplied by, rounded as dropout rounds it */
+static inline float keep_scale_f32(const hdk_head *h)
+{
+    return h->keep > 0 ? 1 / (float)h->keep : 0;
+}
+
+static inline double keep_scale_f64(const hdk_head *h)
+{
+    return h->keep > 0 ? 1 / h->keep : 0;
+}
+
+/* ---------------------------------------------------------------- the two paths */
+
+#define T float
+#define F(name) name##_f32
+#define EXP hdk_vexpf
+#define LOG logf
+#define MULADD HDK_FMAF
+#define keep_scale keep_scale_f32
+#include "tensor/kernels/softmax_row.h"
+#include "tensor/kernels/attention_rows.h"
+#undef T
+#undef F
+#undef EXP
+#undef LOG
+#undef MULADD
+#undef keep_scale
+
+#define T double
+#define F(name) name##_f64
+#define EXP exp
+#define LOG log
+#define MULADD HDK_FMA
+#define keep_scale keep_scale_f64
+#include "tensor/kernels/softmax_row.h"
+#include "tensor/kernels/attention_rows.h"
+#undef T
+#undef F
+#undef EXP
+#undef LOG
+#undef MULADD
+#undef keep_scale
+
+#define ROWS(suffix)                                                                               \
+    {                                                                                              \
+        .forward_room = rows_room_##suffix, .forward = rows_forward_##suffix,                      \
+        .weights = rows_weights_##suffix, .backward_room = rows_room_##suffix,                     \
+        .backward = rows_backward_##suffix, .key_block = 1                                         \
+    }
+
+const struct hdk_attention HDK_TABLE(hdk_attention) = {
+    .rows = {ROWS(f32), ROWS(f64)},
+};

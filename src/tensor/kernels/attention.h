@@ -1,0 +1,60 @@
+/* attention.h - softmax(q k^T scale + mask) v of one head of one sequence, and its gradients,
+ * without ever holding the (l, s) weights: forward leaves log sum exp of each row of scores, and
+ * backward makes the weights anew from it, tile by tile.
+ *
+ * Rahman, Rabe and Staats 2021 (arXiv:2112.05682), Dao et al. 2022, "FlashAttention". */
+#ifndef HEED_KERNELS_ATTENTION_H
+#define HEED_KERNELS_ATTENTION_H
+
+#include "tensor/kernels/kernels.h"
+
+typedef struct hdk_rows { /* a matrix of any strides, in elements */
+    void *p;
+    int64_t row, col;
+} hdk_rows;
+
+typedef struct hdk_head {
+    int64_t l, s, d, dv; /* queries; keys; width of a query and a key; width of a value */
+    hdk_rows q, k, v, out;
+    void *lse;     /* (l), written by forward; +inf where a row of weights is all 0 */
+    int64_t sees;  /* query i sees the keys before i + sees; those that are hidden cost nothing */
+    hdk_rows mask; /* (l, s), or p NULL; */
+    bool mask_is_bool;   /* true where a key is seen; else of q's type, added to the scores */
+    bool safe;           /* a row of -inf gives zeros; else NaN, as a softmax does */
+    double scale;        /* of the scores, */
+    double divisor;      /* which are divided by this instead if it is not 0 */
+    double keep;         /* dropout keeps with this probability and divides by it; 1: no dropout */
+    const uint8_t *bits; /* one bit a weight, bit 0 of byte 0 first: kept; or NULL and */
+    uint32_t seed;       /* x_0 of an MCG31 stream (base/mcg31.h), whose */
+    uint32_t limit;      /* elements below this are kept */
+    int64_t first;       /* the number of this head's first weight, in the bits or the stream */
+} hdk_head;
+
+typedef struct hdk_head_grads {
+    hdk_rows dout, dq, dk, dv;
+} hdk_head_grads;
+
+/* Scratch is the caller's, `room` bytes for each thread, zeroed at first; a thread that goes on
+ * with the same head in it finds there what it has packed. */
+typedef struct hdk_attention_kernels {
+    /* out and lse of the queries [from, to) */
+    size_t (*forward_room)(const hdk_head *h);
+    void (*forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch);
+    /* weights (l, s), dense, after dropout, of the queries [from, to), of which lse is known */
+    void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
+    /* dk and dv of the keys [from, to), and what these keys add to dq, in all of dq */
+    size_t (*backward_room)(const hdk_head *h);
+    void (*backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
+                     void *scratch);
+    int64_t key_block; /* what `from` and `to` of backward are multiples of */
+} hdk_attention_kernels;
+
+struct hdk_attention {
+    /* by dtype (float32, float64): row by row, in the order of sums of the matrix product and the
+     * softmax kernels: the bits are theirs */
+    hdk_attention_kernels rows[2];
+    hdk_attention_kernels tiles; /* float32, for more than a few keys */
+};
+HDK_FAMILY(hdk_attention)
+
+#endif
