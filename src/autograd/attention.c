@@ -16,7 +16,6 @@ enum {
     FEW_KEYS = 64, /* up to so many the kernel goes row by row */
     FEW = 1 << 14, /* multiplications not worth a task of the pool */
     PARTS = 16,    /* into so many a call is cut at least, if it has so many blocks */
-    QUERIES = 224, /* a multiple of the tiles' rows at every level */
     SMALL_SCRATCH = 2048
 };
 
@@ -424,7 +423,7 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     t.lse = lse_operand(&t, saved[LSE]);
     t.out = operand_of(&t, y);
     t.weights = operand_of(&t, w);
-    cut(&t, t.head.l, QUERIES);
+    cut(&t, t.head.l, t.kernel->query_block);
     if (!run(&t)) {
         return NULL;
     }

@@ -88,13 +88,22 @@ static inline double keep_scale_f64(const hdk_head *h)
 #undef MULADD
 #undef keep_scale
 
+#include "tensor/kernels/attention_tiles.h"
+
 #define ROWS(suffix)                                                                               \
     {                                                                                              \
         .forward_room = rows_room_##suffix, .forward = rows_forward_##suffix,                      \
         .weights = rows_weights_##suffix, .backward_room = rows_room_##suffix,                     \
-        .backward = rows_backward_##suffix, .key_block = 1                                         \
+        .backward = rows_backward_##suffix, .query_block = 1, .key_block = 1                                         \
     }
 
 const struct hdk_attention HDK_TABLE(hdk_attention) = {
     .rows = {ROWS(f32), ROWS(f64)},
+    .tiles = {.forward_room = tiles_forward_room,
+              .forward = tiles_forward,
+              .weights = tiles_weights,
+              .backward_room = tiles_backward_room,
+              .backward = tiles_backward,
+              .query_block = QUERIES,
+              .key_block = KEYS},
 };

@@ -46,7 +46,8 @@ typedef struct hdk_attention_kernels {
     size_t (*backward_room)(const hdk_head *h);
     void (*backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                      void *scratch);
-    int64_t key_block; /* what `from` and `to` of backward are multiples of */
+    /* what `from` of forward, and of backward, is best, and must be, a multiple of */
+    int64_t query_block, key_block;
 } hdk_attention_kernels;
 
 struct hdk_attention {
