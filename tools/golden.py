@@ -21,6 +21,7 @@ import golden_ops
 import golden_optim
 import golden_repr
 import golden_rng
+import golden_sdpa
 import golden_steps
 
 FILES = {
@@ -31,6 +32,7 @@ FILES = {
         "ops": golden_ops.write,
         "grads": golden_grads.write,
         "attention": golden_attention.native,
+        "sdpa": golden_sdpa.native,
         "modules": golden_modules.write,
         "optim": golden_optim.write,
         "steps": golden_steps.write,
@@ -41,6 +43,7 @@ FILES = {
     "mcg31": {
         "rng": golden_rng.mcg31,
         "attention": golden_attention.mcg31,
+        "sdpa": golden_sdpa.mcg31,
         "gpt": golden_gpt.mcg31,
     },
 }

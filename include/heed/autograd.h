@@ -388,23 +388,29 @@ typedef struct hd_attention_options {
 } hd_attention_options;
 
 HD_API hd_attention_options hd_attention_defaults(void);
-/* softmax(q k^T / sqrt(d) + attn_mask) v, with dropout on the weights: q (..., l, d), k (..., s, d),
- * v (..., s, dv), batches broadcast; gives (..., l, dv), laid out in memory as q is. The weights are
- * never held: memory grows with l + s, in backward too, and what is_causal hides is not computed
- * (unless attn_mask needs a gradient, or the native Bernoulli stream keeps a bit a weight; the mask
- * drawn is that of hd_dropout on (..., l, s) weights from the same seed).
+/* softmax(q k^T / sqrt(d) + attn_mask) v, with dropout on the weights: q (..., l, d),
+ * k (..., s, d), v (..., s, dv), batches broadcast; gives (..., l, dv), laid out in memory as q is.
+ * float32 or float64. attn_mask or HD_NONE.
+ *
+ * The weights are never held: memory grows with l + s, in backward too, and what is_causal hides is
+ * not computed. Dropout's mask is that of hd_dropout on weights (..., l, s) from the same seed; the
+ * native Bernoulli stream keeps a bit for each of them. An attn_mask that requires grad, and empty
+ * tensors, take the plain ops. Up to 64 keys, and in float64, each query is computed in the order
+ * of sums of hd_matmul and hd_softmax, bit for bit; else in tiles: results differ from the plain
+ * ops' by rounding, and never depend on the number of threads.
  * https://docs.pytorch.org/docs/2.13/generated/torch.nn.functional.scaled_dot_product_attention.html
- * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness" */
+ * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention" */
 HD_API hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                   hd_tensor *attn_mask, double dropout_p,
                                                   bool is_causal);
-/* o NULL: defaults. weights, unless NULL, gets the weights (..., l, s) after dropout, detached; the
- * result's bits are the same with them. */
+/* o NULL: defaults. weights, unless NULL, gets the weights (..., l, s) after dropout, detached:
+ * they are computed beside the result, whose bits stay the same. */
 HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                        const hd_attention_options *o,
                                                        hd_tensor **weights);
-/* Off: the process computes attention as the layers write it out, with all weights in memory: for
- * comparisons and for looking at the graph. On at the start. As torch.nn.attention.sdpa_kernel. */
+/* The process's switch, on at the start. Off: these functions are composed of plain ops, and the
+ * attention classes of nn.h go line by line as the notebooks write them, all weights in memory, as
+ * under torch.nn.attention.sdpa_kernel(SDPBackend.MATH): for comparing, or to see that graph. */
 HD_API void hd_set_fused_attention(bool on);
 HD_API bool hd_fused_attention(void);
 

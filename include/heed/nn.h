@@ -177,6 +177,11 @@ HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);     /* i < 0 f
 
 /* ---------------------------------------------------------------- attention: the notebooks' */
 
+/* CausalAttention and MultiHeadAttention compute hd_scaled_dot_product_attention, whatever `mask`
+ * holds: not 0 hides a key, and a token that sees none gives NaN; while it is the causal triangle,
+ * what it hides is not computed. Up to 64 tokens the results' bits are those of the notebooks'
+ * lines. hd_set_fused_attention(false) goes by these lines themselves. */
+
 /* x (n, d_in) to (n, d_out): softmax(q k^T / sqrt(d_out)) v with W_query, W_key, W_value of
  * rand(d_in, d_out). Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
 HD_API hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out);
@@ -208,7 +213,8 @@ HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* forgets all bu
  * behind the others, without a gradient; c has them then too. On failure c stays as it is. */
 HD_API hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c);
 
-/* Keeps the attention weights (after dropout) of the last forward, detached: of SelfAttention v1
+/* Keeps the attention weights (after dropout) of the last forward, detached; they do not change the
+ * output: of SelfAttention v1
  * and v2 (n, n), CausalAttention (b, n, n), MultiHeadAttention (b, num_heads, n, n). Writes to the
  * module: not for a module that several threads run. */
 HD_API bool hd_attention_keep_weights(hd_module *m, bool keep);

@@ -21,6 +21,7 @@
     X(view)                                                                                        \
     X(names)                                                                                       \
     X(copies)                                                                                      \
+    X(attention)                                                                                   \
     X(random)                                                                                      \
     X(reduce)                                                                                      \
     X(softmax)                                                                                     \

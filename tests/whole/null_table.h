@@ -360,15 +360,24 @@ TENSOR(hd_mse_loss_with, x, hd_mse_loss_with(bad, x, HD_MEAN))
 TENSOR(hd_mse_loss_with, target, hd_mse_loss_with(x, bad, HD_MEAN))
 TENSOR(hd_cross_entropy, x, hd_cross_entropy(bad, x))
 TENSOR(hd_cross_entropy, target, hd_cross_entropy(x, bad))
-TENSOR(hd_scaled_dot_product_attention, q, hd_scaled_dot_product_attention(bad, x, x, HD_NONE, 0, false))
-TENSOR(hd_scaled_dot_product_attention, k, hd_scaled_dot_product_attention(x, bad, x, HD_NONE, 0, false))
-TENSOR(hd_scaled_dot_product_attention, v, hd_scaled_dot_product_attention(x, x, bad, HD_NONE, 0, false))
-POINTER(hd_scaled_dot_product_attention, attn_mask, hd_scaled_dot_product_attention(x, x, x, NULL, 0, false))
-TENSOR(hd_scaled_dot_product_attention_with, q, hd_scaled_dot_product_attention_with(bad, x, x, NULL, NULL))
-TENSOR(hd_scaled_dot_product_attention_with, k, hd_scaled_dot_product_attention_with(x, bad, x, NULL, NULL))
-TENSOR(hd_scaled_dot_product_attention_with, v, hd_scaled_dot_product_attention_with(x, x, bad, NULL, NULL))
-MAYBE(hd_scaled_dot_product_attention_with, o, hd_scaled_dot_product_attention_with(x, x, x, NULL, &out))
-MAYBE(hd_scaled_dot_product_attention_with, weights, hd_scaled_dot_product_attention_with(x, x, x, NULL, NULL))
+TENSOR(hd_scaled_dot_product_attention, q,
+       hd_scaled_dot_product_attention(bad, x, x, HD_NONE, 0, false))
+TENSOR(hd_scaled_dot_product_attention, k,
+       hd_scaled_dot_product_attention(x, bad, x, HD_NONE, 0, false))
+TENSOR(hd_scaled_dot_product_attention, v,
+       hd_scaled_dot_product_attention(x, x, bad, HD_NONE, 0, false))
+POINTER(hd_scaled_dot_product_attention, attn_mask,
+        hd_scaled_dot_product_attention(x, x, x, NULL, 0, false))
+TENSOR(hd_scaled_dot_product_attention_with, q,
+       hd_scaled_dot_product_attention_with(bad, x, x, NULL, NULL))
+TENSOR(hd_scaled_dot_product_attention_with, k,
+       hd_scaled_dot_product_attention_with(x, bad, x, NULL, NULL))
+TENSOR(hd_scaled_dot_product_attention_with, v,
+       hd_scaled_dot_product_attention_with(x, x, bad, NULL, NULL))
+MAYBE(hd_scaled_dot_product_attention_with, o,
+      hd_scaled_dot_product_attention_with(x, x, x, NULL, &out))
+MAYBE(hd_scaled_dot_product_attention_with, weights,
+      hd_scaled_dot_product_attention_with(x, x, x, NULL, NULL))
 TENSOR(hd_cross_entropy_with, x, hd_cross_entropy_with(bad, x, NULL))
 TENSOR(hd_cross_entropy_with, target, hd_cross_entropy_with(x, bad, NULL))
 MAYBE(hd_cross_entropy_with, o, hd_cross_entropy_with(x, x, NULL))

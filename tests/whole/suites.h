@@ -12,6 +12,7 @@ Suite *suite_gpt(void);
 Suite *suite_notebook_classes(void);
 Suite *suite_null(void);
 Suite *suite_memory(void);
+Suite *suite_sdpa_golden(void);
 Suite *suite_threads(void);
 
 #endif

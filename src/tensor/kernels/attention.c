@@ -94,7 +94,7 @@ static inline double keep_scale_f64(const hdk_head *h)
     {                                                                                              \
         .forward_room = rows_room_##suffix, .forward = rows_forward_##suffix,                      \
         .weights = rows_weights_##suffix, .backward_room = rows_room_##suffix,                     \
-        .backward = rows_backward_##suffix, .query_block = 1, .key_block = 1                                         \
+        .backward = rows_backward_##suffix, .query_block = 1, .key_block = 1                       \
     }
 
 const struct hdk_attention HDK_TABLE(hdk_attention) = {

@@ -1,6 +1,6 @@
-/* attention_rows.h - attention one query at a time, of one type: included with T, F(name), EXP, LOG,
- * MULADD and softmax_row.h. Every sum is one chain in order, as in the matrix product, and softmax's
- * is softmax_row.h's, so that few tokens get the bits of the written-out layers. */
+/* attention_rows.h - attention one query at a time, of one type: included with T, F(name), EXP,
+ * LOG, MULADD and softmax_row.h. Every sum is one chain in order, as in the matrix product, and
+ * softmax's is softmax_row.h's, so that few tokens get the bits of the written-out layers. */
 
 static inline T F(dot)(const T *a, int64_t a_col, const T *b, int64_t b_col, int64_t n)
 {

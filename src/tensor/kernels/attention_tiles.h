@@ -24,6 +24,12 @@ typedef int32_t ivec __attribute__((vector_size(HDK_REGISTER), aligned(4), may_a
 typedef uint32_t uvec __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 typedef uint64_t wide_uvec __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 
+/* halves and quarters of a register, where it has them */
+typedef float vec_half __attribute__((vector_size(32)));
+typedef int32_t ivec_half __attribute__((vector_size(32)));
+typedef float vec_four __attribute__((vector_size(16)));
+typedef int32_t ivec_four __attribute__((vector_size(16)));
+
 static inline int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -56,23 +62,30 @@ HDK_INLINE vec all(float x)
     return x - (vec){0};
 }
 
+/* a > b ? a : b; as a mask, since compilers make scalars of a loop over the lanes */
+#define LARGER(a, b, integers) ((integers)(a) & ((a) > (b))) | ((integers)(b) & ~((a) > (b)))
+
 HDK_INLINE vec larger(vec a, vec b)
 {
-    vec y;
-    HDK_UNROLL
-    for (int l = 0; l < VECTOR; l++) {
-        y[l] = a[l] > b[l] ? a[l] : b[l];
-    }
-    return y;
+    return (vec)(LARGER(a, b, ivec));
 }
 
 static inline float largest_of(vec x)
 {
-    float y = x[0];
-    for (int l = 1; l < VECTOR; l++) {
-        y = x[l] > y ? x[l] : y;
-    }
-    return y;
+#if HDK_REGISTER == 64
+    vec_half h[2];
+    memcpy(h, &x, sizeof h);
+    h[0] = (vec_half)(LARGER(h[0], h[1], ivec_half));
+    memcpy(&x, h, sizeof h[0]);
+#endif
+#if HDK_REGISTER >= 32
+    vec_four f[2];
+    memcpy(f, &x, sizeof f);
+    f[0] = (vec_four)(LARGER(f[0], f[1], ivec_four));
+    memcpy(&x, f, sizeof f[0]);
+#endif
+    float a = x[0] > x[1] ? x[0] : x[1], b = x[2] > x[3] ? x[2] : x[3];
+    return a > b ? a : b;
 }
 
 static inline float sum_of(vec x)
@@ -110,10 +123,10 @@ HDK_INLINE vec exp_of(vec x)
 /* The stream at a block of weights: row by row, in vectors. */
 typedef struct dice {
     const hdk_head *h;
-    int64_t number;        /* of the weight at the row's beginning */
-    uint32_t x, next_row;  /* x_number; the step to the next row's */
-    wide_uvec even, odd;   /* a^0, a^2, ... and a^1, a^3, ... */
-    wide_uvec stride;      /* a^VECTOR */
+    int64_t number;       /* of the weight at the row's beginning */
+    uint32_t x, next_row; /* x_number; the step to the next row's */
+    wide_uvec even, odd;  /* a^0, a^2, ... and a^1, a^3, ... */
+    wide_uvec stride;     /* a^VECTOR */
     uvec limit;
 } dice;
 
@@ -210,18 +223,54 @@ static void pack_rows(float *to, int64_t width, const hdk_rows *m, int64_t from,
     }
 }
 
+/* to (4, 4), its rows WIDE apart, = x (4, 4) transposed */
+HDK_INLINE void turn_four(float *to, const float *x, int64_t row)
+{
+#if defined(__clang__) || __GNUC__ >= 12
+    vec_four a, b, c, d;
+    memcpy(&a, x, sizeof a);
+    memcpy(&b, x + row, sizeof b);
+    memcpy(&c, x + 2 * row, sizeof c);
+    memcpy(&d, x + 3 * row, sizeof d);
+    vec_four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    vec_four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    vec_four y0 = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    vec_four y1 = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    vec_four y2 = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    vec_four y3 = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    memcpy(to, &y0, sizeof y0);
+    memcpy(to + WIDE, &y1, sizeof y1);
+    memcpy(to + 2 * WIDE, &y2, sizeof y2);
+    memcpy(to + 3 * WIDE, &y3, sizeof y3);
+#else
+    for (int i = 0; i < 4; i++) {
+        for (int e = 0; e < 4; e++) {
+            to[e * WIDE + i] = x[i * row + e];
+        }
+    }
+#endif
+}
+
 /* n rows transposed: panels of WIDE rows, (cols, WIDE) each, zeros where there is no row. */
 static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, int64_t cols)
 {
+    int64_t row = m->row, fours = m->col == 1 ? cols / 4 * 4 : 0;
     for (int64_t i0 = 0; i0 < n; i0 += WIDE, to += cols * WIDE) {
-        int64_t some = least(n - i0, WIDE);
+        const float *x = (const float *)m->p + (from + i0) * row;
+        int64_t some = least(n - i0, WIDE), i = 0;
         if (some < WIDE) {
             memset(to, 0, (size_t)(cols * WIDE) * sizeof *to);
         }
-        for (int64_t i = 0; i < some; i++) {
-            const float *x = (const float *)m->p + (from + i0 + i) * m->row;
-            for (int64_t e = 0; e < cols; e++) {
-                to[e * WIDE + i] = x[e * m->col];
+        for (; i + 4 <= some; i += 4) {
+            for (int64_t e = 0; e < fours; e += 4) {
+                turn_four(to + e * WIDE + i, x + i * row + e, row);
+            }
+        }
+        for (int64_t j = 0; j < some; j++) {
+            for (int64_t e = j < i ? fours : 0; e < cols; e++) {
+                to[e * WIDE + j] = x[j * row + e * m->col];
             }
         }
     }
@@ -321,10 +370,10 @@ static inline void fill(float *x, int64_t from, int64_t to, float value)
 /* ---------------------------------------------------------------- forward */
 
 typedef struct forward_state {
-    const void **packed;                    /* whose keys and values these are */
-    float *panels, *values;                 /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
-    float *q, *scores, *out;                /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
-    float *max, *sum;                       /* (QUERIES), (QUERIES, VECTOR) */
+    const void **packed;     /* whose keys and values these are */
+    float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
+    float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
+    float *max, *sum;        /* (QUERIES), (QUERIES, VECTOR) */
     int64_t wide_v;
     size_t size;
 } forward_state;
@@ -368,8 +417,8 @@ static void pack_keys(const hdk_head *h, forward_state *f)
     f->packed[1] = h->v.p;
 }
 
-/* x (n) = exp(x - max), *sum += their sum by lanes; then dropout, which the sum does not see. Behind
- * the n there is room for a vector. */
+/* x (n) = exp(x - max), *sum += their sum by lanes; then dropout, which the sum does not see.
+ * Behind the n there is room for a vector. */
 static void weigh(float *x, int64_t n, float max, vec *sum, const dice *d)
 {
     vec m = all(max), s = *sum;
@@ -451,8 +500,7 @@ static void forward_block(const hdk_head *h, forward_state *f, int64_t i0, int64
             softmax_row(h, f, r, in_row, &d);
             fill(f->scores + r * KEYS, in_row, n, 0);
         }
-        add_over_keys(h, i0, rows, j0, n, f->scores, f->values + j0 * f->wide_v, f->wide_v,
-                      f->out);
+        add_over_keys(h, i0, rows, j0, n, f->scores, f->values + j0 * f->wide_v, f->wide_v, f->out);
     }
     for (int64_t r = 0; r < rows; r++) {
         finish_row(h, f, i0 + r, r);
@@ -501,11 +549,11 @@ static void tiles_weights(const hdk_head *h, int64_t from, int64_t to, void *wei
 /* ---------------------------------------------------------------- backward */
 
 typedef struct backward_state {
-    const void **packed;            /* whose queries these are */
-    float *q, *dy, *dq;             /* (l, wide), (l, wide_v), (l, wide) */
-    float *both;                    /* (l): dout . out */
-    float *k, *panels, *v_panels;   /* (KEYS, wide), (KEYS / WIDE, d, WIDE), and of the values */
-    float *dk, *dv, *w, *ds;        /* (KEYS, wide), (KEYS, wide_v), (QUERIES, KEYS) twice */
+    const void **packed;          /* whose queries these are */
+    float *q, *dy, *dq;           /* (l, wide), (l, wide_v), (l, wide) */
+    float *both;                  /* (l): dout . out */
+    float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), and of the values */
+    float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), (QUERIES, KEYS) twice */
     int64_t wide, wide_v;
     size_t size;
 } backward_state;
@@ -533,6 +581,16 @@ static size_t tiles_backward_room(const hdk_head *h)
     return backward_state_in(h, NULL).size;
 }
 
+static float product_of_rows(const float *a, const float *b, int64_t b_col, int64_t n)
+{
+    vec sum = {0};
+    int64_t e = 0;
+    for (; e + VECTOR <= n && b_col == 1; e += VECTOR) {
+        sum = muladd_f32(load(a + e), load(b + e), sum);
+    }
+    return sum_of(sum) + dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
+}
+
 /* dy is kept over `keep`, as the weights that are kept are. */
 static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_state *b)
 {
@@ -542,8 +600,9 @@ static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_st
     pack_rows(b->q, b->wide, &h->q, 0, h->l, h->d, scale_of(h));
     pack_rows(b->dy, b->wide_v, &g->dout, 0, h->l, h->dv, keep_scale_f32(h));
     for (int64_t i = 0; i < h->l; i++) {
-        b->both[i] = dot_f32(row_f32(&g->dout, i), g->dout.col, row_f32(&h->out, i), h->out.col,
-                             h->dv);
+        b->both[i] =
+            product_of_rows(b->dy + i * b->wide_v, row_f32(&h->out, i), h->out.col, h->dv) *
+            (float)h->keep;
     }
     b->packed[0] = h->q.p;
     b->packed[1] = g->dout.p;

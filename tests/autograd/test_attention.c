@@ -1,0 +1,285 @@
+/* test_attention.c - scaled_dot_product_attention: fused against composed, rows that see nothing,
+ * layouts, threads, names and errors. Gradients: rows_attention.c. */
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+
+enum { FEW = 9, MANY = 150 }; /* keys: row by row, and in tiles */
+
+static hd_tensor *leaf(int64_t rows, int64_t cols) /* (2, 3, rows, cols) */
+{
+    return hd_requires_grad_(hd_randn(HD_FLOAT32, 2, 3, rows, cols), true);
+}
+
+static hd_tensor *attend(hd_tensor *const *x, const hd_attention_options *o, hd_tensor **weights)
+{
+    hd_manual_seed(4);
+    return hd_scaled_dot_product_attention_with(x[0], x[1], x[2], o, weights);
+}
+
+static double distance(hd_tensor *a, hd_tensor *b) /* of b's largest absolute value */
+{
+    double most = hd_item(hd_max(hd_abs(hd_detach(b))));
+    return hd_item(hd_max(hd_abs(hd_sub(hd_detach(a), hd_detach(b))))) / most;
+}
+
+/* every other key of odd queries */
+static hd_tensor *stripes(int64_t l, int64_t s)
+{
+    hd_tensor *mask = hd_ones(HD_BOOL, l, s);
+    for (int64_t i = 1; i < l; i += 2) {
+        for (int64_t j = 0; j < s; j += 2) {
+            hd_set(mask, false, i, j);
+        }
+    }
+    return mask;
+}
+
+static hd_attention_options option_set(int k, int64_t l, int64_t s)
+{
+    hd_attention_options o = hd_attention_defaults();
+    o.dropout_p = k & 1 ? 0.3 : 0;
+    switch (k >> 1) {
+    case 1: o.is_causal = true; break;
+    case 2: o.attn_mask = stripes(l, s); break;
+    case 3: o.attn_mask = hd_mul_scalar(hd_to(stripes(l, s), HD_FLOAT32), 2); break;
+    case 4: o.attn_mask = hd_transpose(stripes(s, l), 0, 1), o.scale = -0.4; break;
+    default: break;
+    }
+    return o;
+}
+
+/* ---------------------------------------------------------------- fused and composed */
+
+START_TEST(fused_is_composed)
+{
+    static const int64_t sizes[][4] = {/* l, s, d, dv */
+                                       {FEW, FEW, 4, 4}, {MANY, MANY, 24, 24}, {MANY, 70, 5, 40},
+                                       {7, 301, 33, 1},  {61, 129, 64, 64},    {260, 65, 1, 17}};
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+        HD_SCOPE;
+        const int64_t *size = sizes[n];
+        hd_tensor *x[] = {leaf(size[0], size[2]), leaf(size[1], size[2]), leaf(size[1], size[3])};
+        hd_tensor *dy = hd_randn(HD_FLOAT32, 2, 3, size[0], size[3]), *w[2], *y[2], *again;
+        hd_tensor *grad[2][3];
+        hd_attention_options o = option_set(_i, size[0], size[1]);
+        for (int fused = 0; fused < 2; fused++) {
+            hd_set_fused_attention(fused);
+            y[fused] = attend(x, &o, &w[fused]);
+            ck_assert(hd_backward_with(y[fused], dy, false));
+            for (int i = 0; i < 3; i++) {
+                grad[fused][i] = hd_grad(x[i]);
+                hd_set_grad(x[i], HD_NONE);
+            }
+        }
+        again = attend(x, &o, NULL);
+        ck_no_error();
+        ck_assert(hd_equal(again, y[1]));
+        ck_assert_double_le(distance(y[1], y[0]), 1e-5);
+        ck_assert_double_le(distance(w[1], w[0]), 1e-5);
+        ck_assert(!hd_requires_grad(w[1]));
+        for (int i = 0; i < 3; i++) {
+            ck_assert_double_le(distance(grad[1][i], grad[0][i]), 1e-5);
+        }
+    }
+}
+END_TEST
+
+/* Bits: of one thread and of several; of views and of copies. */
+START_TEST(threads_and_layouts)
+{
+    hd_tensor *kept[2][4];
+    int threads = hd_num_threads();
+    for (int run = 0; run < 2; run++) {
+        ck_assert(hd_set_num_threads(run ? 3 : 1));
+        hd_manual_seed(1);
+        hd_tensor *x[3];
+        for (int i = 0; i < 3; i++) {
+            x[i] = hd_transpose(hd_randn(HD_FLOAT32, 1, 333, 2, 40), 1, 2); /* (1, 2, 333, 40) */
+            x[i] = hd_requires_grad_(hd_detach(run ? hd_contiguous(x[i]) : x[i]), true);
+        }
+        hd_attention_options o = option_set(3, 0, 0);
+        kept[run][0] = attend(x, &o, NULL);
+        ck_assert_int_eq(hd_is_contiguous(kept[run][0]), run);
+        ck_assert(hd_is_contiguous(hd_transpose(kept[run][0], 1, 2)) == !run);
+        ck_assert(hd_backward(hd_sum(kept[run][0])));
+        for (int i = 0; i < 3; i++) {
+            kept[run][i + 1] = hd_grad(x[i]);
+        }
+    }
+    hd_set_num_threads(threads);
+    for (int i = 0; i < 4; i++) {
+        ck_assert(hd_equal(kept[0][i], kept[1][i]));
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- rows that see nothing */
+
+/* PyTorch 2.13: 0, and no gradient, by a bool mask and by -inf; NaN from a plain softmax. */
+START_TEST(rows_that_see_nothing)
+{
+    static const int64_t keys[] = {FEW, MANY};
+    for (int k = 0; k < 8; k++) {
+        HD_SCOPE;
+        int64_t s = keys[k & 1];
+        bool adds = k & 2, safe = k & 4;
+        hd_tensor *x[] = {leaf(5, 8), leaf(s, 8), leaf(s, 8)};
+        hd_attention_options o = hd_attention_defaults();
+        o.safe_softmax = safe;
+        o.attn_mask = adds ? hd_zeros(HD_FLOAT32, 5, s) : hd_ones(HD_BOOL, 5, s);
+        for (int64_t j = 0; j < s; j++) {
+            hd_set(o.attn_mask, adds ? -INFINITY : 0, 2, j);
+        }
+        hd_tensor *y = attend(x, &o, NULL);
+        ck_assert(hd_backward(hd_sum(y)));
+        for (int64_t i = 0; i < 5; i++) {
+            double first = hd_get(y, 1, 2, i, 7);
+            ck_assert_int_eq(isnan(first), i == 2 && !safe);
+            ck_assert_int_eq(first == 0, i == 2 && safe);
+            ck_assert_int_eq(hd_get(hd_grad(x[0]), 1, 2, i, 7) == 0, i == 2 && safe);
+        }
+    }
+}
+END_TEST
+
+START_TEST(more_queries_than_keys_and_none)
+{
+    hd_tensor *q = hd_randn(HD_FLOAT32, 1, 1, 6, 4), *k = hd_randn(HD_FLOAT32, 1, 1, 3, 4);
+    hd_tensor *y = hd_scaled_dot_product_attention(q, k, k, HD_NONE, 0, true);
+    ck_assert_double_lt(
+        distance(hd_select(y, 2, 5),
+                 hd_select(hd_scaled_dot_product_attention(q, k, k, HD_NONE, 0, false), 2, 5)),
+        1e-6);
+    hd_tensor *none = hd_empty(HD_FLOAT32, 1, 1, 0, 4);
+    y = hd_scaled_dot_product_attention(q, none, none, HD_NONE, 0, false); /* (1, 1, 6, 4) */
+    ck_assert_double_eq(hd_item(hd_max(hd_abs(y))), 0);
+    ck_assert_int_eq(hd_numel(hd_scaled_dot_product_attention(none, k, k, HD_NONE, 0, true)), 0);
+    hd_tensor *thin = hd_empty(HD_FLOAT32, 1, 1, 3, 0); /* scores of 0: the mean of the values */
+    y = hd_scaled_dot_product_attention(thin, thin, k, HD_NONE, 0, false);
+    ck_assert_double_lt(distance(hd_select(y, 2, 0), hd_mean_dim(k, 2, false)), 1e-6);
+    ck_no_error();
+}
+END_TEST
+
+/* NaN and infinity reach the rows that see them, and with is_causal no earlier tile. */
+START_TEST(not_numbers)
+{
+    for (int k = 0; k < 2; k++) {
+        HD_SCOPE;
+        int64_t s = k ? 300 : FEW;
+        hd_tensor *x[] = {hd_randn(HD_FLOAT32, s, 8), hd_randn(HD_FLOAT32, s, 8),
+                          hd_randn(HD_FLOAT32, s, 8)};
+        hd_set(x[0], NAN, 3, 1);
+        hd_tensor *y = hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 0, true);
+        for (int64_t i = 0; i < s; i++) {
+            ck_assert_int_eq(isnan(hd_get(y, i, 0)), i == 3);
+        }
+        hd_set(x[0], 0, 3, 1);
+        hd_set(x[1], INFINITY, s - 1, 0); /* scores of +-inf in the last row alone */
+        y = hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 0, true);
+        for (int64_t i = 0; i < s - 1; i++) {
+            ck_assert(isfinite(hd_get(y, i, 0)));
+        }
+        ck_assert_int_eq(isnan(hd_get(y, s - 1, 0)), hd_get(x[0], s - 1, 0) > 0);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- memory, names */
+
+/* What a call holds grows with the tokens, not with their square: dropout's mask too. */
+START_TEST(linear_memory)
+{
+    int64_t bytes[2];
+    for (int k = 0; k < 2; k++) {
+        HD_SCOPE;
+        int64_t s = 2048 << k;
+        hd_tensor *x[3];
+        for (int i = 0; i < 3; i++) {
+            x[i] = hd_requires_grad_(hd_randn(HD_FLOAT32, s, 16), true);
+        }
+        int64_t before = hd_bytes_live();
+        hd_bytes_peak_reset();
+        hd_attention_options o = option_set(3, 0, 0);
+        ck_assert(hd_backward(hd_sum(attend(x, &o, NULL))));
+        bytes[k] = hd_bytes_peak() - before;
+    }
+    ck_assert_int_lt(bytes[1], bytes[0] * 9 / 4);
+}
+END_TEST
+
+START_TEST(names)
+{
+    hd_tensor *q = leaf(4, 8), *one = hd_getitem(q, 0, 0), *head = hd_getitem(q, 0);
+    static const char flash[] = "ScaledDotProductFlashAttentionForCpuBackward0";
+    ck_assert_str_eq(hd_grad_fn(hd_scaled_dot_product_attention(q, q, q, HD_NONE, 0, true)), flash);
+    ck_assert_str_eq(hd_grad_fn(hd_scaled_dot_product_attention(q, q, q, HD_NONE, 0.5, true)),
+                     "UnsafeViewBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_scaled_dot_product_attention(head, head, head, HD_NONE, 0, 0)),
+                     "UnsafeViewBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_scaled_dot_product_attention(one, one, one, HD_NONE, 0, 0)),
+                     "MmBackward0");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- errors */
+
+START_TEST(errors)
+{
+    hd_tensor *q = hd_zeros(HD_FLOAT32, 2, 5, 4), *k = hd_zeros(HD_FLOAT32, 2, 6, 4);
+    hd_tensor *mask = hd_zeros(HD_BOOL, 5, 6);
+#define refuses(code, message, ...)                                                                \
+    ck_assert_ptr_null(hd_scaled_dot_product_attention(__VA_ARGS__));                              \
+    ck_error(code, "hd_scaled_dot_product_attention: " message)
+    refuses(HD_SHAPE,
+            "q (4,), k (2, 6, 4), v (2, 6, 4): expected (..., l, d), (..., s, d) and (..., s, dv), "
+            "of batches that broadcast",
+            hd_zeros(HD_FLOAT32, 4), k, k, HD_NONE, 0, false);
+    refuses(HD_SHAPE,
+            "q (2, 5, 4), k (2, 6, 3), v (2, 6, 4): expected (..., l, d), (..., s, d) and "
+            "(..., s, dv), of batches that broadcast",
+            q, hd_zeros(HD_FLOAT32, 2, 6, 3), k, HD_NONE, 0, false);
+    refuses(HD_SHAPE,
+            "q (2, 5, 4), k (2, 6, 4), v (2, 5, 4): expected (..., l, d), (..., s, d) and "
+            "(..., s, dv), of batches that broadcast",
+            q, k, q, HD_NONE, 0, false);
+    refuses(HD_SHAPE,
+            "q (2, 5, 4), k (3, 6, 4), v (2, 6, 4): expected (..., l, d), (..., s, d) and "
+            "(..., s, dv), of batches that broadcast",
+            q, hd_zeros(HD_FLOAT32, 3, 6, 4), k, HD_NONE, 0, false);
+    refuses(HD_DTYPE, "q of float32, k of float64, v of float32: expected one dtype", q,
+            hd_to(k, HD_FLOAT64), k, HD_NONE, 0, false);
+    refuses(HD_DTYPE, "int64: expected float32 or float64", hd_to(q, HD_INT64), hd_to(k, HD_INT64),
+            hd_to(k, HD_INT64), HD_NONE, 0, false);
+    refuses(HD_DTYPE, "attn_mask of int64: expected bool, or q's float32", q, k, k,
+            hd_to(mask, HD_INT64), 0, false);
+    refuses(HD_SHAPE, "attn_mask (6,): expected 2 dims or more that broadcast to (2, 5, 6)", q, k,
+            k, hd_ones(HD_BOOL, 6), 0, false);
+    refuses(HD_SHAPE, "attn_mask (3, 5, 6): expected 2 dims or more that broadcast to (2, 5, 6)", q,
+            k, k, hd_ones(HD_BOOL, 3, 5, 6), 0, false);
+    refuses(HD_VALUE, "is_causal and attn_mask: expected one of them", q, k, k, mask, 0, true);
+    refuses(HD_VALUE, "dropout_p 1.5: expected 0 to 1", q, k, k, HD_NONE, 1.5, false);
+    refuses(HD_VALUE, "dropout_p nan: expected 0 to 1", q, k, k, HD_NONE, NAN, false);
+    hd_attention_options o = {0};
+    ck_assert_ptr_null(hd_scaled_dot_product_attention_with(q, k, k, &o, NULL));
+    ck_assert_int_eq(hd_error_code(), HD_VALUE);
+    hd_error_clear();
+}
+END_TEST
+
+Suite *suite_attention(void)
+{
+    Suite *s = suite_create("attention");
+    TCase *t = tcase_create("attention");
+    tcase_add_loop_test(t, fused_is_composed, 0, 10);
+    tcase_add_test(t, threads_and_layouts);
+    tcase_add_test(t, rows_that_see_nothing);
+    tcase_add_test(t, more_queries_than_keys_and_none);
+    tcase_add_test(t, not_numbers);
+    tcase_add_test(t, linear_memory);
+    tcase_add_test(t, names);
+    tcase_add_test(t, errors);
+    suite_add_tcase(s, t);
+    return s;
+}
