@@ -398,7 +398,7 @@ HD_API hd_attention_options hd_attention_defaults(void);
  * tensors, take the plain ops. Up to 64 keys, and in float64, each query is computed in the order
  * of sums of hd_matmul and hd_softmax, bit for bit; else in tiles: results differ from the plain
  * ops' by rounding, and never depend on the number of threads.
- * https://docs.pytorch.org/docs/2.13/generated/torch.nn.functional.scaled_dot_product_attention.html
+ * pytorch.org, torch.nn.functional.scaled_dot_product_attention (2.13);
  * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention" */
 HD_API hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                   hd_tensor *attn_mask, double dropout_p,
