@@ -136,12 +136,18 @@ static void run_thread(int thread, void *arg)
     }
 }
 
+/* Is the call worth more than one task of the pool? */
+static bool is_large(const task *t)
+{
+    const hdk_head *h = &t->head;
+    double work = (double)t->heads * (double)h->l * (double)h->s * (double)(h->d + h->dv);
+    return work > FEW;
+}
+
 static bool run(task *t)
 {
     int64_t items = t->heads * t->parts;
-    double work =
-        (double)t->heads * (double)t->head.l * (double)t->head.s * (double)(t->head.d + t->head.dv);
-    int width = work > FEW ? hd__parallel_width() : 1;
+    int width = is_large(t) ? hd__parallel_width() : 1;
     int threads = items < width ? (int)items : width;
     _Alignas(64) char small[SMALL_SCRATCH];
     t->room = ((t->backward ? t->kernel->backward_room : t->kernel->forward_room)(&t->head) + 63) /
@@ -168,7 +174,7 @@ static bool run(task *t)
 static void cut(task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
-    int64_t parts = (PARTS + t->heads - 1) / t->heads;
+    int64_t parts = is_large(t) ? (PARTS + t->heads - 1) / t->heads : 1;
     parts = parts < units ? parts : units;
     t->block = (units + parts - 1) / parts * unit;
     t->parts = (n + t->block - 1) / t->block;
