@@ -16,6 +16,7 @@
     X(inplace)                                                                                     \
     X(gradcheck)                                                                                   \
     X(matmul)                                                                                      \
+    X(product)                                                                                     \
     X(index)                                                                                       \
     X(layout)                                                                                      \
     X(view)                                                                                        \

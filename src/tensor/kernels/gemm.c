@@ -8,9 +8,9 @@
 
 enum {
     FEW = 256,            /* multiplications that are not worth a tile */
-    LARGE = 1 << 18,      /* more multiplications repay packing a and b whole */
+    LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
     BLOCK_ROWS = 73 * 14, /* of a, packed together: they stay in the third cache */
-    BLOCK_PANELS = 12,    /* of b, packed together: they stay in the second */
+    BLOCK_PANELS = 8,     /* of b, packed together: they stay in the second */
     SHALLOW = 128         /* steps of a panel of b on the stack */
 };
 
@@ -27,12 +27,14 @@ static int64_t hdk_evenly(int64_t n, int64_t most)
     return (n + count - 1) / count;
 }
 
-/* A copy of b pays when many rows use it, one of a when many columns do. */
+/* A copy of b pays when many rows use it, one of a when many columns do; of a sooner where its rows
+ * would push each other out of the first cache. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};
     bool large = scratch && p->m * p->n * p->k > LARGE;
-    how.pack_a = large && p->n > 2 * width && p->m > 2;
+    bool crowded = scratch && p->a_row % 1024 == 0 && p->m > 8;
+    how.pack_a = (large || crowded) && p->n > 2 * width && p->m > 2;
     how.pack_b = large && p->m > 2 * HDK_TILE_ROWS;
     how.depth = how.pack_b ? depth : SHALLOW;
     how.rows = p->m < BLOCK_ROWS ? p->m : BLOCK_ROWS;

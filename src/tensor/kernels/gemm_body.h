@@ -78,6 +78,7 @@ static void NAME(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps,
         for (int64_t l = 0; l < lanes; l += 4) {
             int64_t at = l + 4 <= lanes ? l : lanes - 4;
             for (int64_t p = q; p < end; p += 4) {
+                __builtin_prefetch(x + (at + p / 4 % 4) * lane + p + 64); /* the next part */
                 NAME(turn)(to + p * width + at, width, x + at * lane + p, lane);
             }
         }
@@ -104,11 +105,13 @@ HDK_INLINE void NAME(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 static void NAME(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                        int64_t step)
 {
-    enum { TOGETHER = 4 };
+    enum { TOGETHER = 4, FAR = 16 }; /* so many steps from now, memory will have answered */
     for (int64_t i = 0; i < lanes; i += TOGETHER * width) {
         int64_t end = lanes - i < TOGETHER * width ? lanes : i + TOGETHER * width;
         for (int64_t p = 0; p < steps && lane == 1; p++) {
             for (int64_t l = i; l < end; l += width) {
+                __builtin_prefetch(x + l + (p + FAR) * step);
+                __builtin_prefetch(x + l + width - 1 + (p + FAR) * step);
                 NAME(pack_step)
                 (to + l * steps + p * width, width, end - l < width ? end - l : width,
                  x + l + p * step);
@@ -158,9 +161,9 @@ typedef struct NAME(block) {
     int64_t bias_step;
 } NAME(block);
 
-/* A tile with fewer columns than a panel of b goes through a buffer. */
-static void NAME(edge)(const NAME(block) * t, int64_t rows, int64_t cols, const T *a, const T *b,
-                       T *c)
+/* A tile with columns that fill no vector goes through a buffer. */
+static void NAME(edge)(const NAME(block) * t, NAME(tile_loop) tile, int64_t rows, int64_t cols,
+                       const T *a, const T *b, T *c)
 {
     T edge[HDK_TILE_ROWS * WIDTH];
     for (int64_t i = 0; i < rows && t->go_on; i++) {
@@ -168,7 +171,7 @@ static void NAME(edge)(const NAME(block) * t, int64_t rows, int64_t cols, const 
             edge[i * WIDTH + j] = j < cols ? c[i * t->c_row + j] : 0;
         }
     }
-    NAME(tile)[rows](t->steps, a, t->a_row, t->a_step, b, t->b_step, edge, WIDTH, t->go_on);
+    tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, edge, WIDTH, t->go_on);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < cols; j++) {
             c[i * t->c_row + j] = edge[i * WIDTH + j];
@@ -185,11 +188,11 @@ static void NAME(tiles)(const NAME(block) * t)
         const T *b = t->b;
         for (int64_t j = 0; j < t->cols; j += WIDTH, b += t->b_panel) {
             int64_t cols = t->cols - j < WIDTH ? t->cols - j : WIDTH;
-            if (cols == WIDTH) {
-                NAME(tile)
-                [rows](t->steps, a, t->a_row, t->a_step, b, t->b_step, c + j, t->c_row, t->go_on);
+            NAME(tile_loop) tile = (cols > VECTOR ? NAME(tile) : NAME(half))[rows];
+            if (cols % VECTOR == 0) {
+                tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c + j, t->c_row, t->go_on);
             } else {
-                NAME(edge)(t, rows, cols, a, b, c + j);
+                NAME(edge)(t, tile, rows, cols, a, b, c + j);
             }
             if (t->bias) {
                 NAME(add_bias)
@@ -218,12 +221,12 @@ static void NAME(columns)(NAME(block) * t, const hdk_product *p, int64_t step, i
 }
 
 /* Columns of the block's rows, some at a time: as many panels of b as are packed together, or one
- * on the stack, or in place all that are whole. */
+ * on the stack, or in place all that fill vectors. */
 static void NAME(block_row)(NAME(block) * t, const hdk_product *p, const hdk_blocking *how,
                             int64_t step, T *panels)
 {
     T panel[WIDTH * SHALLOW];
-    int64_t whole = p->n / WIDTH * WIDTH;
+    int64_t whole = p->n / VECTOR * VECTOR;
     for (int64_t j = 0; j < p->n; j += t->cols) {
         bool in_place = p->b_col == 1 && !panels && j < whole;
         int64_t most = in_place ? whole : panels ? how->cols : WIDTH;

@@ -10,7 +10,7 @@
  *     a  element (i, p) at a[i * a_row + p * a_step]; packed k-major: a_row 1, a_step rows
  *     b  element (p, j) at b[p * b_step + j], 2 * VECTOR columns; packed: b_step 2 * VECTOR
  *     c  element (i, j) at c[i * c_row + j], 2 * VECTOR columns
- * The full tile runs at 99% of the FMA peak with a in the first cache and b in the second.
+ * NAME(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak with a in the first cache and b in the second.
  *
  * Every element of c is one chain over the steps in order, from c or from 0: cutting k into calls
  * that go on, or rows and columns into other tiles, changes no bit. */
@@ -58,30 +58,40 @@ HDK_INLINE NAME(vec) NAME(muladd)(NAME(vec) a, NAME(vec) b, NAME(vec) c)
     return y;
 }
 
-/* The tile for rows known when compiled. */
-HDK_INLINE void NAME(tile_of)(const int rows, int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                              const T *b, int64_t b_step, T *c, int64_t c_row, bool go_on)
+/* The tile for rows and vectors known when compiled. */
+HDK_INLINE void NAME(tile_of)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row,
+                              int64_t a_step, const T *b, int64_t b_step, T *c, int64_t c_row,
+                              bool go_on)
 {
-    NAME(vec) acc[HDK_TILE_ROWS][2];
+    NAME(vec) acc[HDK_TILE_ROWS][2], y[2];
     T *to = c;
     HDK_UNROLL
     for (int i = 0; i < rows; i++, to += c_row) {
-        acc[i][0] = go_on ? *(const NAME(vec) *)to : (NAME(vec)){0};
-        acc[i][1] = go_on ? *(const NAME(vec) *)(to + VECTOR) : (NAME(vec)){0};
+        HDK_UNROLL
+        for (int j = 0; j < vecs; j++) {
+            acc[i][j] = go_on ? *(const NAME(vec) *)(to + j * VECTOR) : (NAME(vec)){0};
+        }
     }
     for (int64_t p = 0; p < k; p++, a += a_step, b += b_step) {
-        NAME(vec) y0 = *(const NAME(vec) *)b, y1 = *(const NAME(vec) *)(b + VECTOR);
+        HDK_UNROLL
+        for (int j = 0; j < vecs; j++) {
+            y[j] = *(const NAME(vec) *)(b + j * VECTOR);
+        }
         HDK_UNROLL
         for (int i = 0; i < rows; i++) {
             NAME(vec) x = a[i * a_row] - (NAME(vec)){0}; /* + would turn -0 to 0, and not vanish */
-            acc[i][0] = NAME(muladd)(x, y0, acc[i][0]);
-            acc[i][1] = NAME(muladd)(x, y1, acc[i][1]);
+            HDK_UNROLL
+            for (int j = 0; j < vecs; j++) {
+                acc[i][j] = NAME(muladd)(x, y[j], acc[i][j]);
+            }
         }
     }
     HDK_UNROLL
     for (int i = 0; i < rows; i++, c += c_row) {
-        *(NAME(vec) *)c = acc[i][0];
-        *(NAME(vec) *)(c + VECTOR) = acc[i][1];
+        HDK_UNROLL
+        for (int j = 0; j < vecs; j++) {
+            *(NAME(vec) *)(c + j * VECTOR) = acc[i][j];
+        }
     }
 }
 
@@ -89,15 +99,24 @@ HDK_INLINE void NAME(tile_of)(const int rows, int64_t k, const T *a, int64_t a_r
     static void NAME(tile##rows)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, \
                                  int64_t b_step, T *c, int64_t c_row, bool go_on)                  \
     {                                                                                              \
-        NAME(tile_of)(rows, k, a, a_row, a_step, b, b_step, c, c_row, go_on);                      \
+        NAME(tile_of)(rows, 2, k, a, a_row, a_step, b, b_step, c, c_row, go_on);                   \
+    }                                                                                              \
+    static void NAME(half##rows)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, \
+                                 int64_t b_step, T *c, int64_t c_row, bool go_on)                  \
+    {                                                                                              \
+        NAME(tile_of)(rows, 1, k, a, a_row, a_step, b, b_step, c, c_row, go_on);                   \
     }
 HDK_TILES(HDK_TILE)
 #undef HDK_TILE
 
+typedef void (*NAME(tile_loop))(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
+                                int64_t b_step, T *c, int64_t c_row, bool go_on);
+
 #define HDK_TILE(rows) NAME(tile##rows),
-static void (*const NAME(tile)[])(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
-                                  int64_t b_step, T *c, int64_t c_row,
-                                  bool go_on) = {NULL, HDK_TILES(HDK_TILE)};
+static const NAME(tile_loop) NAME(tile)[] = {NULL, HDK_TILES(HDK_TILE)};
+#undef HDK_TILE
+#define HDK_TILE(rows) NAME(half##rows),
+static const NAME(tile_loop) NAME(half)[] = {NULL, HDK_TILES(HDK_TILE)};
 #undef HDK_TILE
 
 #endif

@@ -1,0 +1,206 @@
+/* test_product.c - the blocked matrix product, bit for bit against plain chains, at sizes on and
+ * beside every edge of its tiles, panels, blocks and cuts of k, at every level. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/autograd.h"
+#include "suites.h"
+#include "support.h"
+#include "tensor/kernels/gemm.h"
+
+typedef struct size {
+    int m, n, k;
+} size;
+
+/* Tiles have 1 to 14 rows, and 4 to 32 columns; k is cut at 128, 192 or 384, rows at 1022, columns
+ * at 64 to 256; more than 2^22 multiplications are packed. */
+static const size sizes[] = {
+    {1, 1, 129},     {1, 33, 300},   {2, 16, 128},    {3, 47, 127},   {5, 65, 129},
+    {13, 31, 128},   {14, 32, 128},  {15, 33, 257},   {27, 8, 384},   {28, 64, 385},
+    {29, 17, 1},     {40, 1, 700},   {20, 100, 1024}, /* rows 4 KiB apart */
+    {29, 380, 385},  {64, 289, 384}, {33, 257, 769},  {1023, 65, 64}, {1037, 70, 129},
+    {127, 225, 193}, {90, 1100, 70}, {5, 2500, 400},  {1100, 3, 300}, {1, 1100, 500},
+};
+
+enum { LAYOUTS = 3 };
+
+static int64_t width_of(int layout, int64_t rows, int64_t cols, int64_t *row, int64_t *col)
+{
+    *row = layout == 0 ? cols : layout == 1 ? 1 : 2 * cols + 3;
+    *col = layout == 0 ? 1 : layout == 1 ? rows : 2;
+    return (rows - 1) * *row + (cols - 1) * *col + 1;
+}
+
+static double value(int dtype, int64_t i)
+{
+    double v = (double)((uint32_t)i * 2654435761u >> 20) - 2048;
+    return dtype == HD_INT64 ? v : v / 700;
+}
+
+static void put(int dtype, void *x, int64_t i, double v)
+{
+    switch (dtype) {
+    case HD_FLOAT32: ((float *)x)[i] = (float)v; break;
+    case HD_FLOAT64: ((double *)x)[i] = v; break;
+    default: ((int64_t *)x)[i] = (int64_t)v; break;
+    }
+}
+
+/* A matrix of value(from + its place), laid out with nothing (NaN) between. */
+static void *matrix(int dtype, int layout, int64_t rows, int64_t cols, int64_t from, int64_t *row,
+                    int64_t *col)
+{
+    int64_t n = width_of(layout, rows, cols, row, col);
+    void *x = malloc((size_t)(n * hd_dtype_size((hd_dtype)dtype)));
+    for (int64_t i = 0; i < n; i++) {
+        put(dtype, x, i, dtype == HD_INT64 ? 1e6 : NAN);
+    }
+    for (int64_t i = 0; i < rows * cols; i++) {
+        put(dtype, x, i / cols * *row + i % cols * *col, value(dtype, from + i));
+    }
+    return x;
+}
+
+/* One chain over k for every element, then the bias: c (m, n) of the dtype, dense. */
+#define CHAINS(name, T, U, FUSED)                                                                  \
+    static void name(const hdk_product *p, bool fused, bool add)                                   \
+    {                                                                                              \
+        const T *a = p->a, *b = p->b, *bias = p->bias;                                             \
+        for (int64_t i = 0; i < p->m * p->n; i++) {                                                \
+            T y = add ? (T)(i % 13) : 0;                                                           \
+            const T *x = a + i / p->n * p->a_row, *z = b + i % p->n * p->b_col;                    \
+            for (int64_t q = 0; q < p->k; q++) {                                                   \
+                T u = x[q * p->a_col], v = z[q * p->b_row];                                        \
+                y = fused ? FUSED(u, v, y) : (T)((U)u * (U)v + (U)y);                              \
+            }                                                                                      \
+            ((T *)p->c)[i] = bias ? (T)((U)y + (U)bias[i % p->n]) : y;                             \
+        }                                                                                          \
+    }
+#define WRAPPED(a, b, c) ((int64_t)((uint64_t)(a) * (uint64_t)(b) + (uint64_t)(c)))
+CHAINS(chains_f32, float, float, fmaf)
+CHAINS(chains_f64, double, double, fma)
+CHAINS(chains_i64, int64_t, uint64_t, WRAPPED)
+
+static void chains(int dtype, const hdk_product *p, bool fused, bool add)
+{
+    switch (dtype) {
+    case HD_FLOAT32: chains_f32(p, fused, add); break;
+    case HD_FLOAT64: chains_f64(p, fused, add); break;
+    default: chains_i64(p, fused, add); break;
+    }
+}
+
+/* Computes *p into noise with gaps, with and without scratch, and compares with `want`, dense. */
+static void check(int dtype, hdk_product *p, const char *want)
+{
+    int64_t bytes = hd_dtype_size((hd_dtype)dtype), room = hdk_gemm()->room[dtype](p);
+    p->c_row = p->n + (p->m > 1 && p->n > 1 ? 3 : 0);
+    char *c = malloc((size_t)(p->m * p->c_row * bytes));
+    char *scratch = hd_alloc((size_t)room + 64);
+    p->c = c;
+    for (int with = room > 0; with >= 0; with--) {
+        memset(c, 0xff, (size_t)(p->m * p->c_row * bytes));
+        memset(scratch, 0xff, (size_t)room + 64);
+        for (int64_t i = 0; i < p->m * p->n && p->add; i++) {
+            put(dtype, c, i / p->n * p->c_row + i % p->n, (double)(i % 13));
+        }
+        hdk_gemm()->product[dtype](p, with ? scratch : NULL);
+        for (int64_t i = 0; i < p->m; i++) {
+            ck_assert_msg(
+                !memcmp(c + i * p->c_row * bytes, want + i * p->n * bytes, (size_t)(p->n * bytes)),
+                "(%d, %d, %d), dtype %d, level %d, scratch %d: row %d", (int)p->m, (int)p->n,
+                (int)p->k, dtype, hd__level, with, (int)i);
+            for (int64_t j = p->n * bytes; j < p->c_row * bytes && i + 1 < p->m; j++) {
+                ck_assert_int_eq((unsigned char)c[i * p->c_row * bytes + j], 0xff);
+            }
+        }
+        for (int j = 0; j < 64; j++) {
+            ck_assert_int_eq((unsigned char)scratch[room + j], 0xff);
+        }
+    }
+    hd_free(scratch);
+    free(c);
+}
+
+static void check_layouts(int dtype, const size *s, bool add, int best)
+{
+    char *want[2];
+    for (int layout = 0; layout < LAYOUTS * LAYOUTS; layout++) {
+        hdk_product p = {.m = s->m, .n = s->n, .k = s->k, .add = add, .bias_step = 1};
+        void *a = matrix(dtype, layout % LAYOUTS, p.m, p.k, 0, &p.a_row, &p.a_col);
+        void *b = matrix(dtype, layout / LAYOUTS, p.k, p.n, 77, &p.b_row, &p.b_col);
+        int64_t row, col;
+        void *bias = matrix(dtype, 0, 1, p.n, 99, &row, &col);
+        p.a = a, p.b = b, p.bias = s->m % 2 ? bias : NULL;
+        for (int fused = 0; fused < 2 && layout == 0; fused++) {
+            p.c = want[fused] = malloc((size_t)(p.m * p.n * 8));
+            chains(dtype, &p, fused, add);
+        }
+        for (hd__level = best; hd__level >= 0; hd__level--) {
+            check(dtype, &p, want[hd__level > HD__BASELINE]);
+        }
+        hd__level = best;
+        free(a), free(b), free(bias);
+    }
+    free(want[0]), free(want[1]);
+}
+
+START_TEST(every_edge)
+{
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    int best = hd__level;
+    for (int dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
+        check_layouts(dtype, &sizes[_i], (_i + dtype) % 2, best);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- threads */
+
+/* Products of every way of dealing: cells by rows, by columns, whole matrices, sums over batches. */
+static void all_products(hd_tensor **y)
+{
+    hd_manual_seed(5);
+    hd_tensor *x = hd_requires_grad_(hd_randn(HD_FLOAT32, 3, 130, 200), true);
+    hd_tensor *w = hd_requires_grad_(hd_randn(HD_FLOAT32, 333, 200), true);
+    hd_tensor *v = hd_requires_grad_(hd_randn(HD_FLOAT32, 333), true);
+    y[0] = hd_linear(x, w, v);                                      /* (3, 130, 333) */
+    y[1] = hd_matmul(y[0], hd_transpose(y[0], 1, 2));               /* (3, 130, 130) */
+    y[2] = hd_matmul(hd_select(y[1], 1, 0), hd_matmul(x, hd_t(w))); /* (3, 3, 333) */
+    hd_backward(hd_add(hd_sum(hd_mul(y[1], y[1])), hd_sum(y[2])));
+    y[3] = hd_grad(x), y[4] = hd_grad(w), y[5] = hd_grad(v);
+    y[6] = hd_matmul(hd_select(w, 0, 0), hd_t(w));                                   /* (333,) */
+    y[7] = hd_matmul(w, hd_select(w, 0, 1));                                         /* (333,) */
+    y[8] = hd_matmul(hd_randn(HD_FLOAT64, 20, 500), hd_randn(HD_FLOAT64, 500, 700)); /* wide */
+    y[9] = hd_matmul(hd_randn(HD_FLOAT32, 7, 2, 60, 9), hd_randn(HD_FLOAT32, 2, 9, 61));
+}
+
+START_TEST(threads_change_no_bit)
+{
+    HD_SCOPE;
+    hd_tensor *first[10], *now[10];
+    int before = hd_num_threads();
+    hd_set_num_threads(1);
+    all_products(first);
+    for (int threads = 2; threads <= 4; threads++) {
+        hd_set_num_threads(threads);
+        all_products(now);
+        for (int k = 0; k < 10; k++) {
+            ck_assert_msg(hd_equal(first[k], now[k]), "%d threads: %d", threads, k);
+        }
+    }
+    hd_set_num_threads(before);
+    ck_no_error();
+}
+END_TEST
+
+Suite *suite_product(void)
+{
+    Suite *s = suite_create("product");
+    TCase *t = tcase_create("product");
+    tcase_add_loop_test(t, every_edge, 0, sizeof sizes / sizeof *sizes);
+    tcase_add_test(t, threads_change_no_bit);
+    suite_add_tcase(s, t);
+    return s;
+}
