@@ -42,6 +42,8 @@ HD_API bool hd_is_parameter(const hd_tensor *x);
 HD_API hd_tensor *hd_grad(const hd_tensor *x);
 /* x.grad = g (g of x's shape and dtype, not copied; HD_NONE: drops it). */
 HD_API bool hd_set_grad(hd_tensor *x, hd_tensor *g);
+/* That for each of xs and the one of gs beside it; for none when one is refused. */
+HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
 
 /* ---------------------------------------------------------------- backward */
 

@@ -108,6 +108,16 @@ HD_API hd_dict *hd_module_state_dict(const hd_module *m);
  * parameter with several names one is enough; copies that are not equal are an error. */
 HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report);
 
+/* The gradients as they stand, for a checkpoint between two backwards that one step sums: written
+ * into d as prefix.NAME ("": NAME), the names hd_module_named_parameters's. A parameter without a
+ * gradient gets no entry, and one that d has is taken out. The tensors share the gradients' memory,
+ * which the next backward changes: write them, or clone them, before it. Nothing is written while
+ * an error stands. */
+HD_API bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix);
+/* Each parameter's gradient becomes a copy of d's tensor of its name, or none when d has none. A
+ * tensor behind the prefix of another name, shape or dtype is an error; then nothing changes. */
+HD_API bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix);
+
 HD_API bool hd_module_zero_grad(hd_module *m);               /* drops all gradients */
 HD_API bool hd_module_requires_grad_(hd_module *m, bool on); /* of all parameters */
 HD_API bool hd_module_to(hd_module *m, hd_dtype d);          /* float parameters and buffers */

@@ -15,7 +15,8 @@
  *       hd_schedule_step(s);
  *
  * Gradients accumulate: hd_backward of n losses, each divided by n, between zero_grad and step is
- * one step on their mean. */
+ * one step on their mean. A checkpoint between them needs the gradients too:
+ * hd_module_save_grads. */
 #ifndef HEED_OPTIM_H
 #define HEED_OPTIM_H
 

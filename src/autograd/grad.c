@@ -1,6 +1,8 @@
 /* grad.c - grad mode, leaves, .grad, and hooks on tensors. */
 #include "autograd/autograd_internal.h"
 
+#include <inttypes.h>
+
 /* ---------------------------------------------------------------- grad mode */
 
 bool hd_grad_mode(void)
@@ -134,43 +136,81 @@ hd_tensor *hd_grad(const hd_tensor *x)
     return hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
 }
 
-bool hd_set_grad(hd_tensor *x, hd_tensor *g)
+/* What can fail of x.grad = g: *held is an alias of g that is held, NULL for HD_NONE, and x has a
+ * place for it. */
+static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tensor **held)
 {
-    if (!hd__arg("hd_set_grad", "x", x)) {
+    if (!hd__arg(function, "x", x)) {
         return false;
     }
     if (!g) {
-        return hd__null_arg("hd_set_grad", "g");
+        return hd__null_arg(function, "g");
     }
-    hd_tensor **slot = grad_slot(x);
     if (hd__is_none(g)) {
-        if (slot) {
-            hd__drop(*slot);
-            *slot = NULL;
-        }
         return true;
     }
     if (!hd__same_shape(x, g) || x->dtype != g->dtype) {
-        hd_error_set(HD_SHAPE, "hd_set_grad: %s of %s for %s of %s: expected the same",
-                     HD__SHAPE(g), hd_dtype_name((hd_dtype)g->dtype), HD__SHAPE(x),
-                     hd_dtype_name((hd_dtype)x->dtype));
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: %s of %s for %s of %s: expected the same", function,
+                            HD__SHAPE(g), hd_dtype_name((hd_dtype)g->dtype), HD__SHAPE(x),
+                            hd_dtype_name((hd_dtype)x->dtype));
     }
+    hd_tensor **slot = grad_slot(x);
     if (!slot && !hd_is_leaf(x)) {
-        hd_error_set(HD_GRAD, "hd_set_grad: %s is no leaf: hd_retain_grad first", HD__SHAPE(x));
+        return hd_error_set(HD_GRAD, "%s: %s is no leaf: hd_retain_grad first", function,
+                            HD__SHAPE(x));
+    }
+    if (!slot && (!hd__float_arg(function, x) || !make_leaf(x))) {
         return false;
     }
-    if (!slot && (!hd__float_arg("hd_set_grad", x) || !make_leaf(x))) {
+    *held = hd__alias_held(g);
+    return *held;
+}
+
+static void put_grad(hd_tensor *x, hd_tensor *held)
+{
+    hd_tensor **slot = grad_slot(x);
+    if (slot) {
+        hd__drop(*slot);
+        *slot = held;
+    }
+}
+
+bool hd_set_grad(hd_tensor *x, hd_tensor *g)
+{
+    hd_tensor *held = NULL;
+    bool ok = hold_grad("hd_set_grad", x, g, &held);
+    if (ok) {
+        put_grad(x, held);
+    }
+    return ok;
+}
+
+bool hd_set_grads(const hd_list *xs, const hd_list *gs)
+{
+    static const char function[] = "hd_set_grads";
+    if (!hd__given(function, "xs", xs) || !hd__given(function, "gs", gs)) {
         return false;
     }
-    hd_tensor *held = hd__alias_held(g);
-    if (!held) {
-        return false;
+    int64_t n = hd_list_len(xs), given = hd_list_len(gs);
+    if (n != given) {
+        return hd_error_set(HD_VALUE,
+                            "%s: %" PRId64 " gradients for %" PRId64 " tensors: expected as many",
+                            function, given, n);
     }
-    slot = grad_slot(x);
-    hd__drop(*slot);
-    *slot = held;
-    return true;
+    hd_tensor **held = hd__alloc_zeroed((size_t)(n + 1) * sizeof *held);
+    bool ok = held;
+    for (int64_t i = 0; i < n && ok; i++) {
+        ok = hold_grad(function, hd_list_get(xs, i), hd_list_get(gs, i), &held[i]);
+    }
+    for (int64_t i = 0; held && i < n; i++) {
+        if (ok) {
+            put_grad(hd_list_get(xs, i), held[i]);
+        } else {
+            hd__drop(held[i]);
+        }
+    }
+    hd_free(held);
+    return ok;
 }
 
 hd_tensor *hd_retain_grad(hd_tensor *x)

@@ -292,6 +292,29 @@ START_TEST(a_leaf_that_stopped_requiring_grad_gets_none)
 }
 END_TEST
 
+START_TEST(set_grads_of_all_or_none)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2), *b = LEAF(3), *y = hd_mul(a, a), *old = vec(HD_FLOAT32, 7, 8);
+    hd_list *both = hd_list_of(a, b);
+    ck_assert(hd_set_grads(both, hd_list_of(old, HD_NONE)));
+    ck_assert(hd_shares_storage(hd_grad(a), old));
+    ck_assert_ptr_eq(hd_grad(b), HD_NONE);
+    ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE, vec(HD_FLOAT32, 1, 2))));
+    ck_error(HD_SHAPE, "hd_set_grads: (2,) of float32 for (1,) of float32: expected the same");
+    ck_assert(!hd_set_grads(hd_list_of(a, y), hd_list_of(HD_NONE, old)));
+    ck_error(HD_GRAD, "hd_set_grads: (2,) is no leaf: hd_retain_grad first");
+    ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE)));
+    ck_error(HD_VALUE, "hd_set_grads: 1 gradients for 2 tensors: expected as many");
+    ck_assert(!hd_set_grads(hd_list_of(a, HD_NONE), hd_list_of(HD_NONE, old)));
+    ck_error(HD_NULL_ARG, "hd_set_grads: x is HD_NONE: expected a tensor");
+    ck_elements(hd_grad(a), 7, 8);
+    ck_assert(hd_set_grads(both, hd_list_of(HD_NONE, vec(HD_FLOAT32, 9))));
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+    ck_elements(hd_grad(b), 9);
+}
+END_TEST
+
 START_TEST(set_grad_refuses)
 {
     HD_SCOPE;
@@ -432,6 +455,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, a_graph_of_two_threads);
     tcase_add_test(t, a_hook_may_remove_itself_and_others);
     tcase_add_test(t, a_leaf_that_stopped_requiring_grad_gets_none);
+    tcase_add_test(t, set_grads_of_all_or_none);
     tcase_add_test(t, set_grad_refuses);
     tcase_add_test(t, grad_of_leaves_grad_alone);
     tcase_add_test(t, a_million_nodes);

@@ -197,6 +197,104 @@ START_TEST(gradients_of_all)
 }
 END_TEST
 
+START_TEST(gradients_written_and_read)
+{
+    HD_SCOPE;
+    probe *m = model(true), *other = model(true);
+    hd_tensor *weight = hd_module_get_parameter(m->left, "weight");
+    hd_dict *d = hd_dict_new();
+    hd_set_grad(m->a, vec(HD_FLOAT32, 1, 2, 3));
+    hd_set_grad(weight, hd_t(hd_view(vec(HD_FLOAT32, 1, 2, 3, 4), 2, 2)));
+    hd_dict_set(d, "grad.left.bias", vec(HD_FLOAT32, 5, 6)); /* of an earlier save */
+    int64_t before = hd_scope_count();
+    ck_assert(hd_module_save_grads(&m->base, d, "grad"));
+    ck_assert_int_eq(hd_scope_count(), before);
+    ck_assert_int_eq(hd_dict_len(d), 2); /* buffers have none, nor has left.bias */
+    ck_elements(hd_dict_get(d, "grad.a"), 1, 2, 3);
+    ck_assert(hd_shares_storage(hd_dict_get(d, "grad.a"), hd_grad(m->a)));
+
+    hd_set_grad(hd_module_get_parameter(other->left, "bias"), vec(HD_FLOAT32, 8, 9));
+    hd_set_grad(other->a, vec(HD_FLOAT32, 8, 9, 10));
+    hd_dict_set(d, "best", hd_ones(HD_FLOAT32, 1)); /* not behind the prefix */
+    hd_dict_set(d, "gradient", hd_ones(HD_FLOAT32, 1));
+    hd_dict_set_int(d, "grad.step", 3); /* no tensor */
+    before = hd_scope_count();
+    ck_assert_msg(hd_module_load_grads(&other->base, d, "grad"), "%s", hd_error_message());
+    ck_assert_int_eq(hd_scope_count(), before);
+    ck_elements(hd_grad(other->a), 1, 2, 3);
+    ck_assert(!hd_shares_storage(hd_grad(other->a), hd_grad(m->a)));
+    ck_elements(hd_grad(hd_module_get_parameter(other->left, "weight")), 1, 3, 2, 4);
+    ck_assert(hd_grad(hd_module_get_parameter(other->left, "bias")) == HD_NONE);
+
+    hd_dict *plain = hd_dict_new(); /* "": bare names; its own, read again, stay */
+    ck_assert(hd_module_save_grads(&other->base, plain, ""));
+    ck_assert_str_eq(hd_dict_name(plain, 0), "a");
+    ck_assert_str_eq(hd_dict_name(plain, 1), "left.weight");
+    ck_assert(hd_module_load_grads(&other->base, plain, ""));
+    ck_elements(hd_grad(other->a), 1, 2, 3);
+    hd_dict_free(plain);
+    hd_dict_free(d);
+    hd_module_free(&m->base);
+    hd_module_free(&other->base);
+}
+END_TEST
+
+START_TEST(gradients_of_tied_parameters)
+{
+    HD_SCOPE;
+    hd_module *m = hd_sequential(hd_linear_new(2, 2, false), hd_linear_new(2, 2, false));
+    hd_tensor *weight = hd_module_get_parameter(m, "0.weight");
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_module_set_parameter(m, "1.weight", weight));
+    hd_set_grad(weight, hd_ones(HD_FLOAT32, 2, 2));
+    ck_assert(hd_module_save_grads(m, d, ""));
+    ck_assert_int_eq(hd_dict_len(d), 1);
+    hd_module_zero_grad(m);
+    ck_assert(hd_module_load_grads(m, d, ""));
+    ck_elements(hd_grad(weight), 1, 1, 1, 1);
+    hd_dict_set(d, "1.weight", hd_zeros(HD_FLOAT32, 2, 2));
+    ck_assert(!hd_module_load_grads(m, d, ""));
+    ck_error(HD_VALUE, "hd_module_load_grads: Sequential: '1.weight' is unexpected: expected names "
+                       "of hd_module_named_parameters");
+    hd_dict_free(d);
+    hd_module_free(m);
+}
+END_TEST
+
+START_TEST(gradients_that_do_not_fit)
+{
+    HD_SCOPE;
+    probe *m = model(true);
+    hd_dict *d = hd_dict_new();
+    hd_set_grad(m->a, vec(HD_FLOAT32, 1, 2, 3));
+    hd_dict_set(d, "g.a", hd_zeros(HD_FLOAT32, 3));
+    hd_dict_set(d, "g.b", hd_zeros(HD_FLOAT32, 2)); /* a buffer's */
+    ck_assert(!hd_module_load_grads(&m->base, d, "g"));
+    ck_error(HD_VALUE, "hd_module_load_grads: Probe: 'g.b' is unexpected: expected names of "
+                       "hd_module_named_parameters");
+    ck_assert(hd_dict_remove(d, "g.b"));
+    hd_dict_set(d, "g.left.bias", hd_zeros(HD_FLOAT32, 2, 1));
+    ck_assert(!hd_module_load_grads(&m->base, d, "g"));
+    ck_error(HD_SHAPE, "hd_module_load_grads: Probe: 'g.left.bias' is float32 (2, 1): expected "
+                       "float32 (2,)");
+    hd_dict_set(d, "g.left.bias", hd_zeros(HD_FLOAT64, 2));
+    ck_assert(!hd_module_load_grads(&m->base, d, "g"));
+    ck_error(HD_SHAPE, "hd_module_load_grads: Probe: 'g.left.bias' is float64 (2,): expected "
+                       "float32 (2,)");
+    hd_dict_set_int(d, "g.left.bias", 3);
+    ck_assert(!hd_module_load_grads(&m->base, d, "g"));
+    ck_error(HD_VALUE, "hd_dict_get: 'g.left.bias' is an integer: expected a tensor");
+    ck_elements(hd_grad(m->a), 1, 2, 3);
+
+    hd_error_set(HD_USER, "older");
+    ck_assert(!hd_module_save_grads(&m->base, d, "again"));
+    ck_error(HD_USER, "older");
+    ck_assert_int_eq(hd_dict_kind_of(d, "again.a"), HD_DICT_MISSING);
+    hd_dict_free(d);
+    hd_module_free(&m->base);
+}
+END_TEST
+
 START_TEST(to_another_dtype)
 {
     HD_SCOPE;
@@ -240,6 +338,9 @@ Suite *suite_state(void)
         only_shapes_are_a_shape_error,
         loading_counts_as_a_change,
         gradients_of_all,
+        gradients_written_and_read,
+        gradients_of_tied_parameters,
+        gradients_that_do_not_fit,
         to_another_dtype,
     };
     return SUITE("state", tests);

@@ -3,8 +3,8 @@
 #include "suites.h"
 
 static Suite *(*const suites[])(void) = {
-    suite_attention_golden, suite_gpt,         suite_notebook_classes, suite_null,
-    suite_memory,           suite_sdpa_golden, suite_threads,
+    suite_accumulation, suite_attention_golden, suite_gpt,         suite_notebook_classes,
+    suite_null,         suite_memory,           suite_sdpa_golden, suite_threads,
 };
 
 int main(void)

@@ -299,6 +299,31 @@ static bool states(inputs *in)
     return ok;
 }
 
+typedef struct two_parameters {
+    hd_module base;
+    hd_tensor *a, *b;
+} two_parameters;
+
+/* A load that fails leaves no gradient, which is looked at afterwards. */
+static bool gradient_states(inputs *in)
+{
+    static const hd_module_type type = HD_MODULE_TYPE(two_parameters, "Two", NULL);
+    two_parameters *m = (two_parameters *)hd_module_new(&type);
+    hd_dict *d = hd_dict_new();
+    bool ok = m && d && hd_register_parameter(&m->base, "a", &m->a, in->a) &&
+              hd_register_parameter(&m->base, "b", &m->b, in->b) &&
+              hd_dict_set(d, "g.a", hd_detach(in->a)) && hd_dict_set(d, "g.b", hd_detach(in->b));
+    bool loaded = ok && hd_module_load_grads(&m->base, d, "g");
+    ok = loaded && hd_module_save_grads(&m->base, d, "again");
+    if (loaded) {
+        hd_set_grad(in->a, HD_NONE);
+        hd_set_grad(in->b, HD_NONE);
+    }
+    hd_dict_free(d);
+    hd_module_free(m ? &m->base : NULL);
+    return ok;
+}
+
 static bool optimizer_states(inputs *in)
 {
     hd_list *parameters = hd_list_of(hd_parameter(hd_clone(hd_detach(in->a)), true));
@@ -422,6 +447,7 @@ const scenario scenarios[] = {
     SCENARIO(self_attention),
     SCENARIO(packed_attention),
     SCENARIO(states),
+    SCENARIO(gradient_states),
     SCENARIO(optimizer_states),
     SCENARIO(batches),
     SCENARIO(files),

@@ -7,6 +7,7 @@
 #include "../support.h"
 #include "heed/heed.h"
 
+Suite *suite_accumulation(void);
 Suite *suite_attention_golden(void);
 Suite *suite_gpt(void);
 Suite *suite_notebook_classes(void);

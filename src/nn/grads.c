@@ -1,0 +1,130 @@
+/* grads.c - a module's gradients written to a dictionary, and read from one: what a checkpoint
+ * between two backwards of one step needs besides the state. Reading makes all copies first. */
+#include "nn/nn_internal.h"
+
+#include <string.h>
+
+/* "prefix.name", or name; NULL: out of memory. */
+static const char *key_of(hd__text *t, const char *prefix, const char *name)
+{
+    hd__text_cut(t, 0);
+    hd__text_format(t, "%s%s%s", prefix, *prefix ? "." : "", name);
+    return t->failed ? NULL : t->s;
+}
+
+static bool given(const char *function, const hd_module *m, const hd_dict *d, const char *prefix)
+{
+    return hd__given(function, "m", m) && hd__given(function, "d", d) &&
+           hd__given(function, "prefix", prefix);
+}
+
+/* ---------------------------------------------------------------- writing */
+
+static bool save_one(hd_dict *d, const char *key, const hd_tensor *p)
+{
+    hd_tensor *g = hd_grad(p);
+    if (!key || !g) {
+        return false;
+    }
+    if (g != HD_NONE) {
+        return hd_dict_set(d, key, g);
+    }
+    return hd_dict_kind_of(d, key) == HD_DICT_MISSING || hd_dict_remove(d, key);
+}
+
+bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
+{
+    static const char function[] = "hd_module_save_grads";
+    if (!given(function, m, d, prefix)) {
+        return false;
+    }
+    if (hd_error_code() != HD_OK) {
+        return hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
+    }
+    HD_SCOPE;
+    hd__text key = {0};
+    hd__items found = {0};
+    bool ok = hd__collect(m, HD__PARAMETER, true, &found);
+    for (int64_t i = 0; i < found.n && ok; i++) {
+        ok = save_one(d, key_of(&key, prefix, found.v[i].name), *found.v[i].field);
+    }
+    hd_free(key.s);
+    hd__items_free(&found);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static const char function[] = "hd_module_load_grads";
+
+/* A row-major copy of d's gradient for p, HD_NONE when there is none; NULL on error. */
+static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key,
+                           const hd_tensor *p)
+{
+    if (!key || hd_dict_kind_of(d, key) == HD_DICT_MISSING) {
+        return key ? HD_NONE : NULL;
+    }
+    hd_tensor *g = hd_dict_get(d, key);
+    if (!g) {
+        return NULL;
+    }
+    if (!hd__same_sizes(g, p) || hd_dtype_of(g) != hd_dtype_of(p)) {
+        return hd_error_set(HD_SHAPE, "%s: %s: '%s' is %s %s: expected %s %s", function,
+                            m->type->name, key, hd_dtype_name(hd_dtype_of(g)), HD__DIMS(g),
+                            hd_dtype_name(hd_dtype_of(p)), HD__DIMS(p));
+    }
+    hd_tensor *copy = hd_empty_like(g, hd_dtype_of(g));
+    return copy ? hd_copy_(copy, g) : NULL;
+}
+
+static bool is_name(const hd__items *items, const char *name)
+{
+    for (int64_t i = 0; i < items->n; i++) {
+        if (strcmp(items->v[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Tensors only: what else a checkpoint's state holds may lie behind an empty prefix. */
+static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
+                      const hd__items *items)
+{
+    size_t n = strlen(prefix);
+    for (int64_t i = 0; i < hd_dict_len(d); i++) {
+        const char *key = hd_dict_name(d, i);
+        bool behind = n == 0 || (strncmp(key, prefix, n) == 0 && key[n] == '.');
+        if (behind && hd_dict_kind_of(d, key) == HD_DICT_TENSOR &&
+            !is_name(items, key + n + (n > 0))) {
+            return hd_error_set(HD_VALUE,
+                                "%s: %s: '%s' is unexpected: expected names of "
+                                "hd_module_named_parameters",
+                                function, m->type->name, key);
+        }
+    }
+    return true;
+}
+
+bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
+{
+    if (!given(function, m, d, prefix)) {
+        return false;
+    }
+    HD_SCOPE;
+    HD_NO_GRAD;
+    hd__text key = {0};
+    hd__items found = {0};
+    hd_list *parameters = hd_list_n(0, NULL), *grads = hd_list_n(0, NULL);
+    bool ok = parameters && grads && hd__collect(m, HD__PARAMETER, true, &found) &&
+              all_known(m, d, prefix, &found);
+    for (int64_t i = 0; i < found.n && ok; i++) {
+        hd_tensor *p = *found.v[i].field;
+        hd_tensor *g = read_one(m, d, key_of(&key, prefix, found.v[i].name), p);
+        ok = g && hd_list_append(parameters, p) && hd_list_append(grads, g);
+    }
+    ok = ok && hd_set_grads(parameters, grads);
+    hd_free(key.s);
+    hd__items_free(&found);
+    return ok;
+}
