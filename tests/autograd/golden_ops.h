@@ -22,6 +22,18 @@ typedef struct golden_op {
     bool exact; /* else to 1e-6 (float64: 1e-12) of the value plus 1e-7 */
 } golden_op;
 
+/* add_case: hd_add of two inputs, add_scalar_case: hd_add_scalar of an input and a number. */
+#define GOLDEN_TWO(f)                                                                              \
+    static hd_tensor *f##_case(golden_args *a)                                                     \
+    {                                                                                              \
+        return hd_##f(a->x[0], a->x[1]);                                                           \
+    }
+#define GOLDEN_NUMBER(f)                                                                           \
+    static hd_tensor *f##_case(golden_args *a)                                                     \
+    {                                                                                              \
+        return hd_##f(a->x[0], a->s[0]);                                                           \
+    }
+
 /* Fails the running test at the first case that differs, or for an op without a case. */
 void golden_ops_check(int n, const golden_op *ops);
 

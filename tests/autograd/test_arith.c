@@ -8,30 +8,20 @@
 
 /* ---------------------------------------------------------------- golden */
 
-#define TWO(f)                                                                                     \
-    static hd_tensor *f##_case(golden_args *a)                                                     \
-    {                                                                                              \
-        return hd_##f(a->x[0], a->x[1]);                                                           \
-    }
-#define NUMBER(f)                                                                                  \
-    static hd_tensor *f##_scalar_case(golden_args *a)                                              \
-    {                                                                                              \
-        return hd_##f##_scalar(a->x[0], a->s[0]);                                                  \
-    }
-TWO(add)
-TWO(sub)
-TWO(mul)
-TWO(div)
-TWO(pow)
-TWO(maximum)
-TWO(minimum)
-NUMBER(add)
-NUMBER(sub)
-NUMBER(mul)
-NUMBER(div)
-NUMBER(pow)
-NUMBER(rsub)
-NUMBER(rdiv)
+GOLDEN_TWO(add)
+GOLDEN_TWO(sub)
+GOLDEN_TWO(mul)
+GOLDEN_TWO(div)
+GOLDEN_TWO(pow)
+GOLDEN_TWO(maximum)
+GOLDEN_TWO(minimum)
+GOLDEN_NUMBER(add_scalar)
+GOLDEN_NUMBER(sub_scalar)
+GOLDEN_NUMBER(mul_scalar)
+GOLDEN_NUMBER(div_scalar)
+GOLDEN_NUMBER(pow_scalar)
+GOLDEN_NUMBER(rsub_scalar)
+GOLDEN_NUMBER(rdiv_scalar)
 
 static hd_tensor *neg_case(golden_args *a)
 {

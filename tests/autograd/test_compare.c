@@ -5,33 +5,21 @@
 #include "support.h"
 #include "tensor/kernels/elementwise.h"
 
-#define TWO(f)                                                                                     \
-    static hd_tensor *f##_case(golden_args *a)                                                     \
-    {                                                                                              \
-        return hd_##f(a->x[0], a->x[1]);                                                           \
-    }
-
-#define NUMBER(f)                                                                                  \
-    static hd_tensor *f##_scalar_case(golden_args *a)                                              \
-    {                                                                                              \
-        return hd_##f##_scalar(a->x[0], a->s[0]);                                                  \
-    }
-
-TWO(eq)
-TWO(ne)
-TWO(lt)
-TWO(le)
-TWO(gt)
-TWO(ge)
-NUMBER(eq)
-NUMBER(ne)
-NUMBER(lt)
-NUMBER(le)
-NUMBER(gt)
-NUMBER(ge)
-TWO(logical_and)
-TWO(logical_or)
-TWO(logical_xor)
+GOLDEN_TWO(eq)
+GOLDEN_TWO(ne)
+GOLDEN_TWO(lt)
+GOLDEN_TWO(le)
+GOLDEN_TWO(gt)
+GOLDEN_TWO(ge)
+GOLDEN_NUMBER(eq_scalar)
+GOLDEN_NUMBER(ne_scalar)
+GOLDEN_NUMBER(lt_scalar)
+GOLDEN_NUMBER(le_scalar)
+GOLDEN_NUMBER(gt_scalar)
+GOLDEN_NUMBER(ge_scalar)
+GOLDEN_TWO(logical_and)
+GOLDEN_TWO(logical_or)
+GOLDEN_TWO(logical_xor)
 
 static hd_tensor *logical_not_case(golden_args *a)
 {

@@ -4,28 +4,16 @@
 #include "suites.h"
 #include "support.h"
 
-#define TWO(f)                                                                                     \
-    static hd_tensor *f##case (golden_args * a)                                                    \
-    {                                                                                              \
-        return hd_##f(a->x[0], a->x[1]);                                                           \
-    }
-
-#define NUMBER(f)                                                                                  \
-    static hd_tensor *f##case (golden_args * a)                                                    \
-    {                                                                                              \
-        return hd_##f(a->x[0], a->s[0]);                                                           \
-    }
-
-TWO(add_)
-TWO(sub_)
-TWO(mul_)
-TWO(div_)
-TWO(copy_)
-NUMBER(add_scalar_)
-NUMBER(sub_scalar_)
-NUMBER(mul_scalar_)
-NUMBER(div_scalar_)
-NUMBER(fill_)
+GOLDEN_TWO(add_)
+GOLDEN_TWO(sub_)
+GOLDEN_TWO(mul_)
+GOLDEN_TWO(div_)
+GOLDEN_TWO(copy_)
+GOLDEN_NUMBER(add_scalar_)
+GOLDEN_NUMBER(sub_scalar_)
+GOLDEN_NUMBER(mul_scalar_)
+GOLDEN_NUMBER(div_scalar_)
+GOLDEN_NUMBER(fill_)
 
 static hd_tensor *zero_case(golden_args *a)
 {
@@ -45,16 +33,16 @@ static hd_tensor *masked_fill__case(golden_args *a)
 START_TEST(golden)
 {
     static const golden_op ops[] = {
-        {"add_", add_case, true},
-        {"sub_", sub_case, true},
-        {"mul_", mul_case, true},
-        {"div_", div_case, true},
-        {"copy_", copy_case, true},
-        {"add_scalar_", add_scalar_case, true},
-        {"sub_scalar_", sub_scalar_case, true},
-        {"mul_scalar_", mul_scalar_case, true},
-        {"div_scalar_", div_scalar_case, true},
-        {"fill_", fill_case, true},
+        {"add_", add__case, true},
+        {"sub_", sub__case, true},
+        {"mul_", mul__case, true},
+        {"div_", div__case, true},
+        {"copy_", copy__case, true},
+        {"add_scalar_", add_scalar__case, true},
+        {"sub_scalar_", sub_scalar__case, true},
+        {"mul_scalar_", mul_scalar__case, true},
+        {"div_scalar_", div_scalar__case, true},
+        {"fill_", fill__case, true},
         {"zero_", zero_case, true},
         {"masked_fill", masked_fill_case, true},
         {"masked_fill_", masked_fill__case, true},
