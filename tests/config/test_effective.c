@@ -1,9 +1,9 @@
 /* test_effective.c - the values written out, and loaded again. */
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "comma_locale.h"
 #include "suites.h"
 
 static const char written[] = "{\n"
@@ -27,9 +27,7 @@ START_TEST(text)
     settings s = changed_settings();
     char *first = hd_config_text(&settings_table, &s);
     ck_assert_str_eq(first, written);
-    static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
-    for (int i = 0; i < 4 && !setlocale(LC_ALL, comma[i]); i++)
-        ;
+    comma_locale();
     char *second = hd_config_text(&settings_table, &s);
     setlocale(LC_ALL, "C");
     ck_assert_str_eq(second, written);

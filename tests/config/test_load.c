@@ -1,10 +1,10 @@
 /* test_load.c - files and texts: what is taken, and every refusal word for word. */
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "comma_locale.h"
 #include "suites.h"
 
 START_TEST(everything)
@@ -65,12 +65,16 @@ START_TEST(numbers)
     ck_assert_int_eq(s.seed, -9000000000000000);
     ck_assert(load_text(&s, "{\"train\": {\"lr\": 0.30000000000000004}}"));
     ck_assert(s.lr == 0.1 + 0.2);
-    static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
-    for (int i = 0; i < 4 && !setlocale(LC_ALL, comma[i]); i++)
-        ;
-    ck_assert(load_text(&s, "{\"train\": {\"lr\": 0.125}}"));
+    comma_locale();
+    double lrs[2] = {0};
+    static const char *const sets[] = {"train.lr=0.0625"};
+    lrs[0] = load_text(&s, "{\"train\": {\"lr\": 0.125}}") ? s.lr : 0;
+    lrs[1] = hd_config_load_text(&settings_table, &s, "t.json", "{}", 2, 1, sets) ? s.lr : 0;
+    bool high = load_text(&s, "{\"train\": {\"lr\": 1.5}}");
     setlocale(LC_ALL, "C");
-    ck_assert(s.lr == 0.125);
+    ck_assert(lrs[0] == 0.125 && lrs[1] == 0.0625 && !high);
+    ck_error(HD_VALUE,
+             "hd_config_load_text: t.json: train.lr: found 1.5: expected a number from 0 to 1");
 }
 END_TEST
 

@@ -1,0 +1,23 @@
+/* comma_locale.h - the program in a locale whose numbers have a comma, as after a user's
+ * setlocale(LC_ALL, ""). setlocale(LC_ALL, "C") ends it. */
+#ifndef HEED_TESTS_COMMA_LOCALE_H
+#define HEED_TESTS_COMMA_LOCALE_H
+
+#include <locale.h>
+#include <stdio.h>
+
+/* Where the system has none the test goes on in the C locale, and says so. */
+static inline void comma_locale(void)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8",
+                                        "de_DE",       "nl_NL.utf8", "pt_BR.utf8"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (setlocale(LC_ALL, names[i]) && localeconv()->decimal_point[0] == ',') {
+            return;
+        }
+    }
+    setlocale(LC_ALL, "C");
+    printf("skipped: a locale with a decimal comma (none is installed)\n");
+}
+
+#endif
