@@ -1,5 +1,5 @@
-"""layout.txt: where an elementwise op's result lies in memory, and what the native dropout draws
-there, for operands of any order of dims, some of them broadcast."""
+"""layout.txt: where an elementwise op's result lies in memory, and what the native dropout and
+rand_like draw there, for operands of any order of dims, some of them broadcast."""
 import torch
 
 
@@ -50,6 +50,10 @@ def write(w):
         strides(w, "add", a + b)
         strides(w, "gt", b > a)
         strides(w, "where", torch.where(a > b, b, a))
+        torch.manual_seed(k)
+        strides(w, "rand_like", torch.rand_like(a))
+        w.tensor("rand_like", torch.rand_like(a))
+        w.tensor("randn_like", torch.randn_like(a))
         torch.manual_seed(k)
         w.tensor("dropout", torch.nn.functional.dropout(a, 0.5))
         w.tensor("dropout_add", torch.nn.functional.dropout(a + b, 0.5))

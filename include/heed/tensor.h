@@ -135,7 +135,8 @@ HD_API hd_tensor *hd_linspace(hd_dtype d, double start, double end,
                               int64_t steps);               /* both ends in */
 HD_API hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
 
-/* Of x's shape; d: the dtype, usually hd_dtype_of(x). */
+/* Of x's shape; d: the dtype, usually hd_dtype_of(x). Row-major whatever x's strides are, but for
+ * the random two: they keep the order of x's dims in memory, in which PyTorch draws. */
 HD_API hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *hd_zeros_like(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d);

@@ -21,50 +21,11 @@ static hd_tensor *record_copy(const hd__op *op, hd_tensor *y, hd_tensor *x)
     return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x});
 }
 
-/* Should dim a of x lie inside dim b? By strides, equal ones by size; 0 tells nothing. */
-static int compare_dims(const hd_tensor *x, int a, int b)
-{
-    if (x->strides[a] == 0 || x->strides[b] == 0) {
-        return 0;
-    }
-    if (x->strides[a] != x->strides[b]) {
-        return x->strides[a] < x->strides[b] ? 1 : -1;
-    }
-    return x->sizes[a] < x->sizes[b];
-}
-
-/* Gives the contiguous y the order of x's dims in memory, without gaps. */
-static void lay_out_as(hd_tensor *y, const hd_tensor *x)
-{
-    int order[HD_MAX_DIMS]; /* innermost first */
-    for (int i = 0; i < x->ndim; i++) {
-        order[i] = x->ndim - 1 - i;
-        for (int j = i - 1, at = i, c; j >= 0; j--) {
-            c = compare_dims(x, order[at], order[j]);
-            if (c < 0) {
-                break;
-            }
-            if (c > 0) {
-                int inner = order[at];
-                order[at] = order[j];
-                order[j] = inner;
-                at = j;
-            }
-        }
-    }
-    int64_t stride = 1;
-    for (int i = 0; i < x->ndim; i++) {
-        y->strides[order[i]] = stride;
-        stride *= x->sizes[order[i]] > 1 ? x->sizes[order[i]] : 1;
-    }
-    hd__geometry_changed(y);
-}
-
 static hd_tensor *copied(const char *function, const hd_tensor *x, hd_dtype d)
 {
     hd_tensor *y = hd__empty_as(function, d, x);
     if (y && !hd__contig(x)) {
-        lay_out_as(y, x);
+        hd__lay_out_as(y, x);
     }
     return y && hd__copy(y, x) ? y : NULL;
 }

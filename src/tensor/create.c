@@ -227,17 +227,31 @@ hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
 
 /* ---------------------------------------------------------------- random */
 
+static bool float_arg(const char *function, hd_dtype d)
+{
+    return hd__dtype_arg(function, d) &&
+           (hd__is_float(d) || hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64",
+                                            function, hd_dtype_name(d)));
+}
+
 static hd_tensor *random_float(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
                                bool (*fill)(hd_tensor *x, double a, double b))
 {
-    if (!hd__dtype_arg(function, d)) {
+    hd_tensor *y = float_arg(function, d) ? hd__empty(function, d, ndim, sizes) : NULL;
+    return y && fill(y, 0, 1) ? y : NULL;
+}
+
+/* Laid out as x, since draws go in memory order. */
+static hd_tensor *random_like(const char *function, hd_dtype d, const hd_tensor *x,
+                              bool (*fill)(hd_tensor *x, double a, double b))
+{
+    if (!hd__arg(function, "x", x) || !float_arg(function, d)) {
         return NULL;
     }
-    if (!hd__is_float(d)) {
-        return hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64", function,
-                            hd_dtype_name(d));
+    hd_tensor *y = hd__empty_as(function, d, x);
+    if (y && !hd__contig(x)) {
+        hd__lay_out_as(y, x);
     }
-    hd_tensor *y = hd__empty(function, d, ndim, sizes);
     return y && fill(y, 0, 1) ? y : NULL;
 }
 
@@ -253,16 +267,12 @@ hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes)
 
 hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d)
 {
-    return hd__arg("hd_rand_like", "x", x)
-               ? random_float("hd_rand_like", d, x->ndim, x->sizes, hd__uniform_fill)
-               : NULL;
+    return random_like("hd_rand_like", d, x, hd__uniform_fill);
 }
 
 hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d)
 {
-    return hd__arg("hd_randn_like", "x", x)
-               ? random_float("hd_randn_like", d, x->ndim, x->sizes, hd__normal_fill)
-               : NULL;
+    return random_like("hd_randn_like", d, x, hd__normal_fill);
 }
 
 static void draw_ints(int64_t *r, int64_t n, int64_t lo, int64_t hi)

@@ -273,3 +273,43 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
     }
     return true;
 }
+
+/* ---------------------------------------------------------------- layouts like another's */
+
+/* Should dim a of x lie inside dim b? By strides, equal ones by size; 0 tells nothing. */
+static int compare_dims(const hd_tensor *x, int a, int b)
+{
+    if (x->strides[a] == 0 || x->strides[b] == 0) {
+        return 0;
+    }
+    if (x->strides[a] != x->strides[b]) {
+        return x->strides[a] < x->strides[b] ? 1 : -1;
+    }
+    return x->sizes[a] < x->sizes[b];
+}
+
+void hd__lay_out_as(hd_tensor *y, const hd_tensor *x)
+{
+    int order[HD_MAX_DIMS]; /* innermost first */
+    for (int i = 0; i < x->ndim; i++) {
+        order[i] = x->ndim - 1 - i;
+        for (int j = i - 1, at = i, c; j >= 0; j--) {
+            c = compare_dims(x, order[at], order[j]);
+            if (c < 0) {
+                break;
+            }
+            if (c > 0) {
+                int inner = order[at];
+                order[at] = order[j];
+                order[j] = inner;
+                at = j;
+            }
+        }
+    }
+    int64_t stride = 1;
+    for (int i = 0; i < x->ndim; i++) {
+        y->strides[order[i]] = stride;
+        stride *= x->sizes[order[i]] > 1 ? x->sizes[order[i]] : 1;
+    }
+    hd__geometry_changed(y);
+}

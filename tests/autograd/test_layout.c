@@ -48,6 +48,10 @@ static void run(const golden_case *c, int64_t seed)
     ck_strides(c, "gt", hd_gt(b, a));
     ck_strides(c, "where", hd_where(hd_gt(a, b), b, a));
     hd_manual_seed(seed);
+    ck_strides(c, "rand_like", hd_rand_like(a, HD_FLOAT32));
+    ck_values(c, "rand_like", hd_rand_like(a, HD_FLOAT32));
+    ck_values(c, "randn_like", hd_randn_like(a, HD_FLOAT32));
+    hd_manual_seed(seed);
     ck_values(c, "dropout", hd_dropout(a, 0.5, true));
     ck_values(c, "dropout_add", hd_dropout(sum, 0.5, true));
 }
