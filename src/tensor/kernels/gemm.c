@@ -9,7 +9,7 @@
 enum {
     FEW = 256,            /* multiplications that are not worth a tile */
     LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
-    BLOCK_ROWS = 73 * 14, /* of a, packed together: they stay in the third cache */
+    BLOCK_ROWS = 80 * 14, /* of a, packed together: they stay in the third cache */
     BLOCK_PANELS = 8,     /* of b, packed together: they stay in the second */
     SHALLOW = 128         /* steps of a panel of b on the stack */
 };
@@ -37,8 +37,8 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
     how.pack_a = (large || crowded) && p->n > 2 * width && p->m > 2;
     how.pack_b = large && p->m > 2 * HDK_TILE_ROWS;
     how.depth = how.pack_b ? depth : SHALLOW;
-    how.rows = p->m < BLOCK_ROWS ? p->m : BLOCK_ROWS;
-    how.cols = p->n < BLOCK_PANELS * width ? p->n : BLOCK_PANELS * width;
+    how.rows = hdk_evenly(p->m, BLOCK_ROWS);
+    how.cols = hdk_evenly((p->n + width - 1) / width, BLOCK_PANELS) * width;
     int64_t steps = p->k < how.depth ? p->k : how.depth;
     how.room_a = how.pack_a ? ((how.rows + HDK_TILE_ROWS) * steps + 15) / 16 * 16 : 0;
     how.room_b = how.pack_b ? (how.cols + width - 1) / width * width * steps : 0;
