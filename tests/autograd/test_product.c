@@ -158,7 +158,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- threads */
 
-/* Products of every way of dealing: by rows, by columns, whole matrices, sums over batches. */
+/* Dealt in every way: cells by rows, by columns, whole matrices, sums over batches. */
 static void all_products(hd_tensor **y)
 {
     hd_manual_seed(5);
