@@ -4,6 +4,8 @@
  * Integers wrap: they are multiplied unsigned. */
 #include "tensor/kernels/gemm.h"
 
+#include <string.h>
+
 #include "tensor/kernels/gemm_tile.h"
 
 enum {

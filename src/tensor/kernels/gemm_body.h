@@ -284,24 +284,86 @@ HDK_INLINE void NAME(chain)(const int some, const hdk_product *t, const T *a, co
     }
 }
 
-/* Columns [j, j + cols) of c element by element. */
-static void NAME(chains)(const hdk_product *t, int64_t j, int64_t cols)
+static void NAME(chains)(const hdk_product *t)
 {
-    const T *a = t->a, *b = (const T *)t->b + j * t->b_col;
-    T *c = (T *)t->c + j;
+    const T *a = t->a, *b = t->b;
+    T *c = t->c;
     for (int64_t i = 0; i < t->m; i++, a += t->a_row, c += t->c_row) {
-        int64_t l = 0;
-        for (; l + 8 <= cols; l += 8) {
-            NAME(chain)(8, t, a, b + l * t->b_col, c + l);
+        int64_t j = 0;
+        for (; j + 8 <= t->n; j += 8) {
+            NAME(chain)(8, t, a, b + j * t->b_col, c + j);
         }
-        for (; l + 3 <= cols; l += 3) {
-            NAME(chain)(3, t, a, b + l * t->b_col, c + l);
+        for (; j + 3 <= t->n; j += 3) {
+            NAME(chain)(3, t, a, b + j * t->b_col, c + j);
         }
-        if (cols - l == 2) {
-            NAME(chain)(2, t, a, b + l * t->b_col, c + l);
-        } else if (cols - l == 1) {
-            NAME(chain)(1, t, a, b + l * t->b_col, c + l);
+        if (t->n - j == 2) {
+            NAME(chain)(2, t, a, b + j * t->b_col, c + j);
+        } else if (t->n - j == 1) {
+            NAME(chain)(1, t, a, b + j * t->b_col, c + j);
         }
+    }
+}
+
+/* c (cols) += x b over `steps` rows of b, x_step apart in x. */
+HDK_INLINE void NAME(pour)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
+                           int64_t b_row, T *c)
+{
+    int64_t j = 0;
+    for (; j + VECTOR <= cols; j += VECTOR) {
+        NAME(vec) y = *(const NAME(vec) *)(c + j);
+        HDK_UNROLL
+        for (int q = 0; q < steps; q++) {
+            NAME(vec) u = x[q * x_step] - (NAME(vec)){0};
+            y = NAME(muladd)(u, *(const NAME(vec) *)(b + q * b_row + j), y);
+        }
+        *(NAME(vec) *)(c + j) = y;
+    }
+    for (; j < cols; j++) {
+        for (int q = 0; q < steps; q++) {
+            c[j] = MULADD(x[q * x_step], b[q * b_row + j], c[j]);
+        }
+    }
+}
+
+/* Few rows times a matrix with dense rows, which are read once, some of them side by side: as fast
+ * as memory gives them. */
+static void NAME(rows)(const hdk_product *p)
+{
+    enum { STREAMS = 8, SPAN = 4096 / sizeof(T) };
+    for (int64_t i = 0; i < p->m && !p->add; i++) {
+        memset((T *)p->c + i * p->c_row, 0, (size_t)p->n * sizeof(T));
+    }
+    for (int64_t q = 0; q < p->k; q += STREAMS) {
+        for (int64_t j = 0; j < p->n; j += SPAN) {
+            int64_t cols = p->n - j < SPAN ? p->n - j : SPAN;
+            for (int64_t i = 0; i < p->m; i++) {
+                const T *x = (const T *)p->a + i * p->a_row + q * p->a_col;
+                const T *b = (const T *)p->b + q * p->b_row + j;
+                T *c = (T *)p->c + i * p->c_row + j;
+                if (q + STREAMS <= p->k) {
+                    NAME(pour)(STREAMS, cols, x, p->a_col, b, p->b_row, c);
+                    continue;
+                }
+                for (int64_t r = 0; r < p->k - q; r++) {
+                    NAME(pour)(1, cols, x + r * p->a_col, p->a_col, b + r * p->b_row, p->b_row, c);
+                }
+            }
+        }
+    }
+}
+
+/* Few rows times a matrix whose columns are dense: panel by panel, so that memory is read in long
+ * runs. */
+static void NAME(strips)(const hdk_product *p)
+{
+    hdk_product strip = *p;
+    hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, false);
+    for (int64_t j = 0; j < p->n; j += WIDTH) {
+        strip.n = p->n - j < WIDTH ? p->n - j : WIDTH;
+        strip.b = (const T *)p->b + j * p->b_col;
+        strip.c = (T *)p->c + j;
+        strip.bias = p->bias ? (const T *)p->bias + j * p->bias_step : NULL;
+        NAME(run)(&strip, &how, NULL);
     }
 }
 
@@ -312,15 +374,18 @@ static void NAME(product)(const hdk_product *p, void *scratch)
         turned = hdk_turned(p);
         p = &turned;
     }
-    if (p->k == 0 || p->m * p->n * p->k <= FEW) {
-        NAME(chains)(p, 0, p->n);
+    bool few = p->k == 0 || p->m * p->n * p->k <= FEW || (p->m < 4 && p->n < VECTOR);
+    if (few || (p->b_col == 1 && p->m < 4)) {
+        (few ? NAME(chains) : NAME(rows))(p);
         if (p->bias) {
             NAME(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }
-        return;
+    } else if (p->b_col != 1 && p->m <= 8) {
+        NAME(strips)(p);
+    } else {
+        hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch != NULL);
+        NAME(run)(p, &how, scratch);
     }
-    hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch != NULL);
-    NAME(run)(p, &how, scratch);
 }
 
 static int64_t NAME(room)(const hdk_product *p)
