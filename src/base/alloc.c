@@ -1,14 +1,18 @@
 /* alloc.c - the one door for all memory.
  *
- * Every block has its header right before it. Small blocks come in classes of 64 bytes, header
- * included, and a thread keeps some freed ones of each class for its next allocations, without a
- * lock and whichever thread made them. Larger blocks are aligned to 64 bytes and go back to the
- * system at once. Nothing is kept under a sanitizer, with HEED_CACHE=0 (for valgrind), or while
- * an allocator of the user's is in place. */
+ * Every block has its header right before it, with what it is: of a class, large, or plain. Classes
+ * are 64 bytes apart up to 1 KiB, header included, and eight for each power of two up to 64 KiB. A
+ * thread keeps some freed blocks of each class for its next allocations, without a lock and
+ * whichever thread made them. What is too much for it, and what it has when it ends, any thread may
+ * take: small blocks from the shelf, by the list; all above 1 KiB, large ones at once, from the
+ * heap (heap.c). So the system is asked only when no thread's leavings serve, and blocks that one
+ * thread makes and another frees come back.
+ *
+ * Plain blocks are the system's, or those of the user's allocator while one is in place, one by one
+ * and to the byte: under a sanitizer, and with HEED_CACHE=0 (for valgrind). */
 #include "base/parts.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,33 +27,50 @@
 
 enum {
     HEADER = 16,
-    CLASS_STEP = 64,
-    CLASSES = 16, /* the last holds blocks of 1024 bytes */
-    LARGE = CLASSES,
-    LARGE_ALIGNMENT = 64,
-    KEPT = 256 /* blocks that a thread keeps in each class */
+    SMALL_STEP = 64,
+    SMALL = 16, /* classes; the last holds blocks of 1024 bytes */
+    SMALL_MOST = SMALL * SMALL_STEP - HEADER,
+    LINE = HD__HEAP_LINE, /* before a block of the heap; the header ends it */
+    CLASSES = SMALL + 6 * 8,
+    LISTED_MOST = (1 << 16) - LINE,
+    LARGE = CLASSES, /* what a header says instead of a class */
+    PLAIN,
+    LARGE_STEP = 4096,
+    KEPT = 256,          /* small blocks of a class that a thread keeps */
+    KEPT_BYTES = 1 << 16 /* of another class, or two blocks */
 };
 
 typedef struct header {
-    size_t size;        /* what the caller asked for, at least 1 */
-    unsigned int class; /* LARGE: none */
+    size_t size; /* what the caller asked for, at least 1 */
+    unsigned int class;
 } header;
 
 _Static_assert(sizeof(header) <= HEADER, "the header must not reach into the block");
 
 typedef struct kept_block {
     struct kept_block *next;
+    struct kept_block *list; /* of the first of a list on the shelf: the next list */
+    int count;               /* and how many it has */
 } kept_block;
 
-static HD__TLS struct {
+/* A thread that has kept nothing yet has the closed one, without a block and without room, which
+ * nobody changes. On the heap: there is little room for what is thread-local. */
+typedef struct cache {
     kept_block *first[CLASSES];
     uint16_t room[CLASSES]; /* how many more are taken in */
-    bool open;              /* room has been made */
 } cache;
+
+static cache closed;
+static HD__TLS cache *mine = &closed;
+
+static struct {
+    pthread_mutex_t lock;
+    kept_block *lists[SMALL];
+} shelf = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
-static atomic_bool cache_on;
+static atomic_size_t listed_most; /* sizes up to this may be in a thread's lists; 0: no cache */
 
 static hd_allocator custom; /* in place when custom_on; both change only while nothing is live */
 static atomic_bool custom_on;
@@ -61,21 +82,26 @@ static header *header_of(void *p)
     return (header *)((char *)p - HEADER);
 }
 
+/* size <= LISTED_MOST. Above the small ones, class SMALL + 8 e + i has (9 + i) 128 2^e bytes. */
 static unsigned int class_of(size_t size)
 {
-    return size > CLASSES * CLASS_STEP - HEADER ? LARGE
-                                                : (unsigned int)((size + HEADER - 1) / CLASS_STEP);
+    if (size <= SMALL_MOST)
+        return (unsigned int)((size + HEADER - 1) / SMALL_STEP);
+    int e = 53 - __builtin_clzll(size + LINE - 1);
+    return (unsigned int)(SMALL + 8 * e) + (unsigned int)((size + LINE - 1) >> (e + 7)) - 8;
 }
 
-/* From the start of the system's block to the caller's. */
-static size_t lead_of(unsigned int class)
+static size_t class_bytes(unsigned int class)
 {
-    return class == LARGE ? LARGE_ALIGNMENT : HEADER;
+    if (class < SMALL)
+        return (size_t)(class + 1) * SMALL_STEP;
+    return (size_t)(9 + class % 8) << (7 + (class - SMALL) / 8);
 }
 
-static size_t bytes_of(size_t size, unsigned int class)
+static int most_kept(unsigned int class)
 {
-    return class == LARGE ? size + LARGE_ALIGNMENT : (size_t)(class + 1) * CLASS_STEP;
+    int fit = (int)(KEPT_BYTES / class_bytes(class));
+    return class < SMALL ? KEPT : fit > 2 ? fit : 2;
 }
 
 static void read_environment(void)
@@ -84,85 +110,217 @@ static void read_environment(void)
     const char *text = getenv("HEED_CACHE");
     cache_wanted = !text || strcmp(text, "0") != 0;
 #endif
-    atomic_store(&cache_on, cache_wanted);
+    atomic_store(&listed_most, cache_wanted ? LISTED_MOST : 0);
 }
 
-static void *system_alloc(size_t bytes, size_t alignment)
+/* ---------------------------------------------------------------- from the system */
+
+void hd__count_system_alloc(void)
 {
     atomic_fetch_add_explicit(&system_allocs, 1, memory_order_relaxed);
-    if (atomic_load_explicit(&custom_on, memory_order_acquire))
-        return custom.alloc(bytes, alignment, custom.user);
+}
+
+static size_t plain_lead(size_t size)
+{
+    return size > SMALL_MOST ? LINE : HEADER;
+}
+
+static void *plain_alloc(size_t size)
+{
+    size_t lead = plain_lead(size), bytes = size + lead;
     void *p;
-    return posix_memalign(&p, alignment, bytes) == 0 ? p : NULL;
-}
-
-static void system_free(void *p)
-{
-    header *h = header_of(p);
-    char *start = (char *)p - lead_of(h->class);
+    hd__count_system_alloc();
     if (atomic_load_explicit(&custom_on, memory_order_acquire))
-        custom.free(start, bytes_of(h->size, h->class), custom.user);
+        p = custom.alloc(bytes, lead, custom.user);
+    else if (posix_memalign(&p, lead, bytes) != 0)
+        p = NULL;
+    return p ? (char *)p + lead : NULL;
+}
+
+static void plain_free(void *p)
+{
+    size_t size = header_of(p)->size, lead = plain_lead(size);
+    if (atomic_load_explicit(&custom_on, memory_order_acquire))
+        custom.free((char *)p - lead, size + lead, custom.user);
     else
-        free(start);
+        free((char *)p - lead);
 }
 
-static void *new_block(size_t size, unsigned int class)
+static void *small_alloc(unsigned int class)
 {
-    pthread_once(&environment_once, read_environment);
-    char *start = NULL;
-    if (size <= PTRDIFF_MAX - LARGE_ALIGNMENT)
-        start = system_alloc(bytes_of(size, class), lead_of(class));
-    if (!start)
+    void *p;
+    if (posix_memalign(&p, HEADER, class_bytes(class)) != 0)
         return NULL;
-    char *p = start + lead_of(class);
-    header_of(p)->class = class;
-    return p;
+    hd__count_system_alloc();
+    return (char *)p + HEADER;
 }
 
-static void *kept(unsigned int class)
+/* ---------------------------------------------------------------- what is kept */
+
+static void shelve(unsigned int class)
 {
-    if (class == LARGE || !atomic_load_explicit(&cache_on, memory_order_relaxed))
-        return NULL;
-    kept_block *b = cache.first[class];
+    kept_block *first = mine->first[class];
+    first->count = most_kept(class) - mine->room[class];
+    pthread_mutex_lock(&shelf.lock);
+    first->list = shelf.lists[class];
+    shelf.lists[class] = first;
+    pthread_mutex_unlock(&shelf.lock);
+    mine->first[class] = NULL;
+    mine->room[class] = (uint16_t)most_kept(class);
+}
+
+/* The first list on the shelf becomes the thread's, which is empty. */
+static void unshelve(unsigned int class)
+{
+    pthread_mutex_lock(&shelf.lock);
+    kept_block *first = shelf.lists[class];
+    if (first)
+        shelf.lists[class] = first->list;
+    pthread_mutex_unlock(&shelf.lock);
+    if (!first)
+        return;
+    mine->first[class] = first;
+    mine->room[class] = (uint16_t)(most_kept(class) - first->count);
+}
+
+/* Sees to the thread's end, too. False, and all as it was, without memory. */
+static bool open_cache(void)
+{
+    if (mine != &closed)
+        return true;
+    cache *c = calloc(1, sizeof *c);
+    if (!c)
+        return false;
+    hd__thread_arm();
+    for (unsigned int i = 0; i < CLASSES; i++)
+        c->room[i] = (uint16_t)most_kept(i);
+    mine = c;
+    return true;
+}
+
+static void *take_kept(unsigned int class)
+{
+    cache *c = mine;
+    kept_block *b = c->first[class];
     if (b) {
-        cache.first[class] = b->next;
-        cache.room[class]++;
+        c->first[class] = b->next;
+        c->room[class]++;
     }
     return b;
 }
 
-/* The first block that a thread frees makes room in its cache, and sees to its end. */
-static bool open_cache(void)
+static bool keep(void *p, unsigned int class)
 {
-    if (cache.open)
+    cache *c = mine;
+    kept_block *b = p;
+    if (c->room[class] == 0)
         return false;
-    hd__thread_arm();
-    cache.open = true;
-    for (int i = 0; i < CLASSES; i++)
-        cache.room[i] = KEPT;
+    b->next = c->first[class];
+    c->first[class] = b;
+    c->room[class]--;
     return true;
 }
 
-static bool keep(void *p, unsigned int class)
+/* The calling thread's lists, to where any thread finds them. */
+void hd__cache_leave(void)
 {
-    if (class == LARGE || !atomic_load_explicit(&cache_on, memory_order_relaxed))
-        return false;
-    if (HD__UNLIKELY(cache.room[class] == 0) && !open_cache())
-        return false;
-    kept_block *b = p;
-    b->next = cache.first[class];
-    cache.first[class] = b;
-    cache.room[class]--;
-    return true;
+    if (mine == &closed)
+        return;
+    for (unsigned int i = 0; i < CLASSES; i++) {
+        if (i < SMALL && mine->first[i])
+            shelve(i);
+        for (void *b; (b = take_kept(i));)
+            hd__heap_free(b);
+    }
+    free(mine);
+    mine = &closed;
+}
+
+static void clear_shelf(void)
+{
+    pthread_mutex_lock(&shelf.lock);
+    for (int i = 0; i < SMALL; i++) {
+        for (kept_block *list; (list = shelf.lists[i]);) {
+            shelf.lists[i] = list->list;
+            for (kept_block *b = list, *next; b; b = next) {
+                next = b->next;
+                free((char *)b - HEADER);
+            }
+        }
+    }
+    pthread_mutex_unlock(&shelf.lock);
+}
+
+void hd_empty_cache(void)
+{
+    hd__cache_leave();
+    clear_shelf();
+    hd__heap_release();
+}
+
+void hd__cache_fork_prepare(void)
+{
+    pthread_mutex_lock(&shelf.lock);
+    hd__heap_fork_prepare();
+}
+
+void hd__cache_fork_done(void)
+{
+    hd__heap_fork_done();
+    pthread_mutex_unlock(&shelf.lock);
+}
+
+/* ---------------------------------------------------------------- the door */
+
+/* The thread's list has none. */
+static void *class_alloc(unsigned int class)
+{
+    if (class >= SMALL)
+        return hd__heap_alloc(class_bytes(class) - LINE);
+    if (open_cache())
+        unshelve(class);
+    void *p = take_kept(class);
+    return p ? p : small_alloc(class);
+}
+
+static void *large_alloc(size_t size)
+{
+    return hd__heap_alloc((size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP - LINE);
+}
+
+static void *block_of(size_t size, unsigned int class)
+{
+    if (class == PLAIN)
+        return plain_alloc(size);
+    return class == LARGE ? large_alloc(size) : class_alloc(class);
+}
+
+/* When the system has no more, what is kept goes back to it, and it is asked again. */
+static void *new_block(size_t size)
+{
+    pthread_once(&environment_once, read_environment);
+    if (size > PTRDIFF_MAX / 2)
+        return NULL;
+    unsigned int class = PLAIN;
+    if (atomic_load_explicit(&listed_most, memory_order_relaxed))
+        class = size > LISTED_MOST ? LARGE : class_of(size);
+    void *p = block_of(size, class);
+    if (!p && class != PLAIN) {
+        hd_empty_cache();
+        p = block_of(size, class);
+    }
+    if (p)
+        header_of(p)->class = class;
+    return p;
 }
 
 void *hd__alloc(size_t size)
 {
-    if (size == 0)
-        size = 1;
-    unsigned int class = class_of(size);
-    void *p = kept(class);
-    if (!p && !(p = new_block(size, class)))
+    size += size == 0;
+    void *p = NULL;
+    if (size <= atomic_load_explicit(&listed_most, memory_order_relaxed))
+        p = take_kept(class_of(size));
+    if (!p && !(p = new_block(size)))
         return NULL;
     header_of(p)->size = size;
     hd__count(HD__BYTES, (int64_t)size);
@@ -181,25 +339,34 @@ void *hd__alloc_zeroed(size_t size)
     return p ? memset(p, 0, size) : NULL;
 }
 
+/* The thread has no room in the class. */
+static void give_back(void *p, unsigned int class)
+{
+    if (mine == &closed && open_cache() && keep(p, class))
+        return;
+    if (class >= SMALL) {
+        hd__heap_free(p);
+    } else if (mine == &closed) {
+        free((char *)p - HEADER);
+    } else {
+        shelve(class);
+        keep(p, class);
+    }
+}
+
 void hd_free(void *p)
 {
     if (!p)
         return;
     header *h = header_of(p);
+    unsigned int class = h->class;
     hd__count(HD__BYTES, -(int64_t)h->size);
-    if (!keep(p, h->class))
-        system_free(p);
-}
-
-void hd__cache_release(void)
-{
-    for (int i = 0; i < CLASSES; i++) {
-        for (kept_block *b = cache.first[i], *next; b; b = next) {
-            next = b->next;
-            free((char *)b - HEADER);
-        }
+    if (HD__UNLIKELY(class >= CLASSES)) {
+        class == LARGE ? hd__heap_free(p) : plain_free(p);
+        return;
     }
-    memset(&cache, 0, sizeof cache);
+    if (HD__UNLIKELY(!keep(p, class)))
+        give_back(p, class);
 }
 
 bool hd_set_allocator(const hd_allocator *a)
@@ -214,8 +381,8 @@ bool hd_set_allocator(const hd_allocator *a)
         return hd_error_set(HD_STATE, "hd_set_allocator: %lld bytes are live: expected none",
                             (long long)live);
     pthread_once(&environment_once, read_environment);
-    hd__cache_release();
-    atomic_store(&cache_on, cache_wanted && !a);
+    hd_empty_cache();
+    atomic_store(&listed_most, cache_wanted && !a ? LISTED_MOST : 0);
     if (a)
         custom = *a;
     atomic_store_explicit(&custom_on, a != NULL, memory_order_release);

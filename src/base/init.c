@@ -73,10 +73,12 @@ static void fork_prepare(void)
     hd__gen_lock(hd_default_generator());
     hd__pool_fork_prepare();
     hd__count_fork_prepare();
+    hd__cache_fork_prepare();
 }
 
 static void fork_parent(void)
 {
+    hd__cache_fork_done();
     hd__count_fork_done();
     hd__pool_fork_parent();
     hd__gen_unlock(hd_default_generator());
@@ -84,6 +86,7 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
+    hd__cache_fork_done();
     hd__count_fork_done();
     hd__pool_fork_child();
     hd__gen_unlock(hd_default_generator());
@@ -136,7 +139,7 @@ static void end_thread(void *unused)
 {
     (void)unused;
     call_thread_end();
-    hd__cache_release();
+    hd__cache_leave();
     hd__count_thread_end();
     armed = false;
 }
@@ -163,5 +166,5 @@ void hd_shutdown(void)
 {
     call_thread_end();
     hd__pool_stop();
-    hd__cache_release();
+    hd_empty_cache();
 }

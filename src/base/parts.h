@@ -12,8 +12,22 @@ void hd__pool_start(char *wrong, size_t size);
 /* Ends and joins the pool's workers; does nothing while a call is using them. */
 void hd__pool_stop(void);
 
-/* Gives the blocks that the calling thread keeps for reuse back to the system. */
-void hd__cache_release(void);
+/* Leaves the blocks that the calling thread keeps for reuse to the others. */
+void hd__cache_leave(void);
+void hd__cache_fork_prepare(void); /* around a fork, in both processes */
+void hd__cache_fork_done(void);
+
+void hd__count_system_alloc(void);
+
+/* The heap (heap.c), for blocks above 1 KiB. They are aligned to HD__HEAP_LINE; the last 16 bytes
+ * before a block are the caller's. NULL: out of memory. */
+enum { HD__HEAP_LINE = 64 };
+void *hd__heap_alloc(size_t size);
+void hd__heap_free(void *p);
+void hd__heap_release(void); /* what lies free, to the system */
+void hd__heap_sizes(size_t *mapped, size_t *used, size_t *kept);
+void hd__heap_fork_prepare(void);
+void hd__heap_fork_done(void);
 
 /* The calling thread ends: what it counted goes to the total. */
 void hd__count_thread_end(void);

@@ -1,0 +1,293 @@
+/* heap.c - blocks above 1 KiB, from large mappings, cut to size and joined again.
+ *
+ * A chunk is a line of 64 bytes and the block after it. Chunks tile a mapping; a free one is joined
+ * with free neighbours at once and lies in a bin, eight for each power of two. The best of a few in
+ * its own bin serves a request, else the first of the next bin that has one; the rest is cut off.
+ * So memory freed in one size serves any other, and what a training step leaves is found by the next.
+ *
+ * Mappings grow with the heap, which costs nothing before memory is touched; those of 4 MiB and more
+ * are aligned for huge pages and ask for them (first touch is seven times as fast). Before the heap
+ * asks for more, it gives back the pages of what lies free, if that is over SLACK and an eighth of
+ * what is in use: the most that was live bounds what is held. Bytes whose pages are not there are
+ * `bare`: those of a new mapping, and the tail that a block left of one. */
+#include "base/parts.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum {
+    LINE = HD__HEAP_LINE,
+    PAGE = 1 << 12,
+    HUGE = 1 << 21,
+    SLACK = 1 << 24,
+    RELEASABLE = 1 << 20, /* a free chunk of at least this size gives its pages back */
+    LEAST_MAP = 1 << 20,
+    MOST_MAP = 1 << 28, /* unless a block is larger */
+    PARTS = 8,          /* bins for each power of two */
+    BINS = 64 * PARTS,
+    LOOKS = 8 /* chunks of a bin that are looked at */
+};
+
+typedef struct chunk {
+    size_t bytes;              /* of the line and the block */
+    struct chunk *before;      /* the chunk that ends where this begins; NULL: a mapping does */
+    struct chunk *next, *prev; /* in the bin, of a free chunk */
+    size_t bare;               /* bytes at its end whose pages are not there */
+    bool last, free;           /* last: the mapping ends with it */
+} chunk;
+
+_Static_assert(sizeof(chunk) <= LINE - 16, "the line ends with 16 bytes of the door's");
+
+static struct {
+    pthread_mutex_t lock;
+    size_t mapped, used, kept; /* kept: free, not bare */
+    uint64_t map[BINS / 64];   /* which bins have chunks */
+    chunk *bin[BINS];
+} heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---------------------------------------------------------------- bins */
+
+/* Sizes from (8 + i) 2^e to (9 + i) 2^e share a bin, i = 0 to 7. bytes >= LINE. */
+static int bin_of(size_t bytes)
+{
+    int e = 60 - __builtin_clzll(bytes);
+    return e * PARTS + (int)(bytes >> e) - PARTS;
+}
+
+static void put(chunk *c)
+{
+    int i = bin_of(c->bytes);
+    c->free = true;
+    c->prev = NULL;
+    c->next = heap.bin[i];
+    if (c->next)
+        c->next->prev = c;
+    heap.bin[i] = c;
+    heap.map[i / 64] |= UINT64_C(1) << i % 64;
+    heap.kept += c->bytes - c->bare;
+}
+
+static void take(chunk *c)
+{
+    int i = bin_of(c->bytes);
+    *(c->prev ? &c->prev->next : &heap.bin[i]) = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    if (!heap.bin[i])
+        heap.map[i / 64] &= ~(UINT64_C(1) << i % 64);
+    c->free = false;
+    heap.kept -= c->bytes - c->bare;
+}
+
+/* The first bin from i on that has a chunk, BINS if none has. */
+static int next_bin(int i)
+{
+    for (; i < BINS; i = (i / 64 + 1) * 64) {
+        uint64_t rest = heap.map[i / 64] >> i % 64;
+        if (rest)
+            return i + __builtin_ctzll(rest);
+    }
+    return BINS;
+}
+
+/* The smallest of the first few of a bin that are large enough. */
+static chunk *best_in(int i, size_t bytes)
+{
+    chunk *best = NULL;
+    int looks = 0;
+    for (chunk *c = heap.bin[i]; c && looks < LOOKS; c = c->next, looks++)
+        if (c->bytes >= bytes && (!best || c->bytes < best->bytes))
+            best = c;
+    return best;
+}
+
+static chunk *find(size_t bytes)
+{
+    int own = bin_of(bytes);
+    chunk *c = best_in(own, bytes);
+    if (c)
+        return c;
+    int i = next_bin(own + 1);
+    return i < BINS ? best_in(i, bytes) : NULL;
+}
+
+/* ---------------------------------------------------------------- neighbours */
+
+static chunk *after(const chunk *c)
+{
+    return c->last ? NULL : (chunk *)((char *)c + c->bytes);
+}
+
+/* The second becomes a part of the first; neither is in a bin. */
+static void join(chunk *c, const chunk *second)
+{
+    c->bare = second->bare + (second->bare == second->bytes ? c->bare : 0);
+    c->last = second->last;
+    c->bytes += second->bytes;
+    if (after(c))
+        after(c)->before = c;
+}
+
+/* What c has beyond `bytes` becomes a free chunk. c is in no bin. */
+static void cut(chunk *c, size_t bytes)
+{
+    if (c->bytes - bytes < LINE)
+        return;
+    chunk *rest = (chunk *)((char *)c + bytes);
+    *rest = (chunk){.bytes = c->bytes - bytes, .before = c, .last = c->last};
+    rest->bare = c->bare < rest->bytes ? c->bare : rest->bytes;
+    c->bytes = bytes;
+    c->last = false;
+    if (after(rest))
+        after(rest)->before = rest;
+    put(rest);
+}
+
+static void set_free(chunk *c)
+{
+    chunk *a = after(c), *b = c->before;
+    if (a && a->free) {
+        take(a);
+        join(c, a);
+    }
+    if (b && b->free) {
+        take(b);
+        join(b, c);
+        c = b;
+    }
+    put(c);
+}
+
+/* ---------------------------------------------------------------- the system */
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* bytes: a multiple of HUGE. What lies before and after the aligned part goes back. */
+static char *map_aligned(size_t bytes)
+{
+    char *p = mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return p;
+    size_t lead = -(uintptr_t)p % HUGE;
+    if (lead)
+        munmap(p, lead);
+    munmap(p + lead + bytes, HUGE - lead);
+#ifdef MADV_HUGEPAGE
+    madvise(p + lead, bytes, MADV_HUGEPAGE);
+#endif
+    return p + lead;
+}
+
+static chunk *map(size_t bytes)
+{
+    bool huge = bytes >= 2 * HUGE;
+    bytes = round_up(bytes, huge ? HUGE : PAGE);
+    char *p = huge ? map_aligned(bytes)
+                   : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    hd__count_system_alloc();
+    heap.mapped += bytes;
+    chunk *c = (chunk *)p;
+    *c = (chunk){.bytes = bytes, .last = true, .bare = bytes};
+    return c;
+}
+
+/* Gives the pages of c, which is free, back; whole mappings themselves if `whole`. */
+static void release(chunk *c, bool whole)
+{
+    if (whole && !c->before && c->last) {
+        take(c);
+        heap.mapped -= c->bytes;
+        munmap(c, c->bytes);
+        return;
+    }
+    if (c->bytes - c->bare < RELEASABLE)
+        return;
+    uintptr_t begin = round_up((uintptr_t)c + LINE, PAGE);
+    uintptr_t end = ((uintptr_t)c + c->bytes) / PAGE * PAGE;
+    if (madvise((void *)begin, end - begin, MADV_DONTNEED) == 0) {
+        heap.kept -= c->bytes - c->bare;
+        c->bare = c->bytes;
+    }
+}
+
+static void release_all(bool whole)
+{
+    for (int i = next_bin(0); i < BINS; i = next_bin(i + 1)) {
+        for (chunk *c = heap.bin[i], *next; c; c = next) {
+            next = c->next;
+            release(c, whole);
+        }
+    }
+}
+
+/* Twice what there is, within limits; no more than needed if the system refuses that. */
+static chunk *grow(size_t bytes)
+{
+    if (heap.kept > SLACK + heap.used / 8)
+        release_all(false);
+    size_t wanted = heap.mapped < LEAST_MAP  ? LEAST_MAP
+                    : heap.mapped > MOST_MAP ? MOST_MAP
+                                             : heap.mapped;
+    chunk *c = map(bytes > wanted ? bytes : wanted);
+    return c || bytes >= wanted ? c : map(bytes);
+}
+
+/* ---------------------------------------------------------------- what the door uses */
+
+void *hd__heap_alloc(size_t size)
+{
+    size_t bytes = round_up(size + LINE, LINE);
+    pthread_mutex_lock(&heap.lock);
+    chunk *c = find(bytes);
+    if (c)
+        take(c);
+    else
+        c = grow(bytes);
+    if (c) {
+        cut(c, bytes);
+        c->bare = 0;
+        heap.used += c->bytes;
+    }
+    pthread_mutex_unlock(&heap.lock);
+    return c ? (char *)c + LINE : NULL;
+}
+
+void hd__heap_free(void *p)
+{
+    chunk *c = (chunk *)((char *)p - LINE);
+    pthread_mutex_lock(&heap.lock);
+    heap.used -= c->bytes;
+    set_free(c);
+    pthread_mutex_unlock(&heap.lock);
+}
+
+void hd__heap_release(void)
+{
+    pthread_mutex_lock(&heap.lock);
+    release_all(true);
+    pthread_mutex_unlock(&heap.lock);
+}
+
+void hd__heap_sizes(size_t *mapped, size_t *used, size_t *kept)
+{
+    pthread_mutex_lock(&heap.lock);
+    *mapped = heap.mapped;
+    *used = heap.used;
+    *kept = heap.kept;
+    pthread_mutex_unlock(&heap.lock);
+}
+
+void hd__heap_fork_prepare(void)
+{
+    pthread_mutex_lock(&heap.lock);
+}
+
+void hd__heap_fork_done(void)
+{
+    pthread_mutex_unlock(&heap.lock);
+}
