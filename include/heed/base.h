@@ -91,10 +91,11 @@ typedef struct hd_allocator {
 HD_API bool hd_set_allocator(const hd_allocator *a);
 
 /* What is freed is kept for the next hd_alloc of any thread, so that a loop asks the system for
- * nothing after its first rounds. Kept are, at most: of each size class up to 1 KiB what was live of
- * it at once; 6 MB for each thread; of larger blocks, an eighth of what is live and 16 MiB whenever
- * more memory is asked of the system, else what was live at the peak. Blocks above 64 KiB are packed
- * to 4 KiB, and lie in huge pages where the system has them. $HEED_CACHE=0: nothing is kept. */
+ * nothing after its first rounds. Kept are, at most: of each size class up to 1 KiB what was live
+ * of it at once; 6 MB for each thread; of larger blocks, an eighth of what is live and 16 MiB
+ * whenever more memory is asked of the system, else what was live at the peak. Blocks above 64
+ * KiB are packed to 4 KiB, and lie in huge pages where the system has them. $HEED_CACHE=0:
+ * nothing is kept. */
 HD_API void hd_empty_cache(void); /* gives it to the system, but for other threads' 6 MB */
 
 HD_API int64_t hd_bytes_live(void);    /* bytes that callers hold now; size 0 counts as 1 */

@@ -1,15 +1,16 @@
 /* heap.c - blocks above 1 KiB, from large mappings, cut to size and joined again.
  *
- * A chunk is a line of 64 bytes and the block after it. Chunks tile a mapping; a free one is joined
- * with free neighbours at once and lies in a bin, eight for each power of two. The best of a few in
- * its own bin serves a request, else the first of the next bin that has one; the rest is cut off.
- * So memory freed in one size serves any other, and what a training step leaves is found by the next.
+ * A chunk is a line of 64 bytes and the block after it. Chunks tile a mapping; a free one is
+ * joined with free neighbours at once and lies in a bin, eight for each power of two. The best of
+ * a few in its own bin serves a request, else the first of the next bin that has one; the rest is
+ * cut off. So memory freed in one size serves any other, and what a training step leaves is found
+ * by the next.
  *
- * Mappings grow with the heap, which costs nothing before memory is touched; those of 4 MiB and more
- * are aligned for huge pages and ask for them (first touch is seven times as fast). Before the heap
- * asks for more, it gives back the pages of what lies free, if that is over SLACK and an eighth of
- * what is in use: the most that was live bounds what is held. Bytes whose pages are not there are
- * `bare`: those of a new mapping, and the tail that a block left of one. */
+ * Mappings grow with the heap, which costs nothing before memory is touched; those of 4 MiB and
+ * more are aligned for huge pages and ask for them (first touch is seven times as fast). Before
+ * the heap asks for more, it gives back the pages of what lies free, if that is over SLACK and an
+ * eighth of what is in use: the most that was live bounds what is held. Bytes whose pages are not
+ * there are `bare`: those of a new mapping, and the tail that a block left of one. */
 #include "base/parts.h"
 
 #include <pthread.h>
