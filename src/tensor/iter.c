@@ -96,7 +96,7 @@ void hd__iter_init(hd__iter *it, int n, hd_tensor *const *operands)
         it->ndim = 1;
         it->sizes[0] = 1;
         for (int i = 0; i < n; i++) {
-            it->strides[i][0] = 0;
+            it->strides[i][0] = hd_dtype_size((hd_dtype)operands[i]->dtype);
         }
     }
 }

@@ -59,7 +59,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- loops against plain ones */
 
-enum { MOST = 70, GUARD = 4 };
+enum { MOST = 600, FEW = 70, GUARD = 4 };
 
 static double plain(int op, double a, double b)
 {
@@ -104,10 +104,12 @@ LOOP_CASE(loop_f64, double, HD_FLOAT64)
 START_TEST(loops_at_every_length_and_stride)
 {
     static const int64_t steps[][3] = {{1, 1, 1}, {1, 1, 0}, {1, 0, 1}, {1, 2, 1},
-                                       {2, 1, 1}, {1, 0, 0}, {2, 2, 2}};
+                                       {2, 1, 1}, {1, 0, 0}, {2, 2, 2}, {2, 0, 1}};
+    static const int64_t more[] = {255, 256, 257, 511, 512, 513, MOST}; /* runs are of 256 */
     for (int op = HDK_ADD; op <= HDK_MINIMUM; op++) {
         for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
-            for (int64_t n = 0; n <= MOST; n++) {
+            for (size_t l = 0; l <= FEW + sizeof more / sizeof *more; l++) {
+                int64_t n = l <= FEW ? (int64_t)l : more[l - FEW - 1];
                 loop_f32(op, n, steps[s][0], steps[s][1], steps[s][2]);
                 loop_f64(op, n, steps[s][0], steps[s][1], steps[s][2]);
             }

@@ -5,42 +5,22 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/gelu.h"
 
-/* y[i] = EXPR of a and b: contiguous, with one input spread, or on any strides. */
+/* y[i] = EXPR of a and b */
 #define BINARY_LOOP(name, TO, FROM, SIMD, EXPR)                                                    \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
-        (void)params;                                                                              \
-        enum { ELEMENT = sizeof(FROM) };                                                           \
-        const int64_t sy = strides[0], sa = strides[1], sb = strides[2];                           \
-        const bool dense = sy == sizeof(TO);                                                       \
         TO *y = (TO *)data[0];                                                                     \
         const FROM *as = (const FROM *)data[1], *bs = (const FROM *)data[2];                       \
-        if (dense && sa == ELEMENT && sb == ELEMENT) {                                             \
-            SIMD for (int64_t i = 0; i < n; i++)                                                   \
-            {                                                                                      \
-                const FROM a = as[i], b = bs[i];                                                   \
-                y[i] = (TO)(EXPR);                                                                 \
-            }                                                                                      \
-        } else if (dense && sa == ELEMENT && sb == 0 && n > 0) {                                   \
-            const FROM b = *bs;                                                                    \
-            SIMD for (int64_t i = 0; i < n; i++)                                                   \
-            {                                                                                      \
-                const FROM a = as[i];                                                              \
-                y[i] = (TO)(EXPR);                                                                 \
-            }                                                                                      \
-        } else if (dense && sa == 0 && sb == ELEMENT && n > 0) {                                   \
-            const FROM a = *as;                                                                    \
-            SIMD for (int64_t i = 0; i < n; i++)                                                   \
-            {                                                                                      \
-                const FROM b = bs[i];                                                              \
-                y[i] = (TO)(EXPR);                                                                 \
-            }                                                                                      \
-        } else {                                                                                   \
-            for (int64_t i = 0; i < n; i++) {                                                      \
-                const FROM a = *(const FROM *)(data[1] + i * sa);                                  \
-                const FROM b = *(const FROM *)(data[2] + i * sb);                                  \
-                *(TO *)(data[0] + i * sy) = (TO)(EXPR);                                            \
-            }                                                                                      \
+        if (strides[0] != sizeof(TO) || strides[1] != sizeof(FROM) ||                              \
+            strides[2] != sizeof(FROM)) {                                                          \
+            const hdk_operands dense = {3, {sizeof(TO), sizeof(FROM), sizeof(FROM)}};              \
+            hdk_in_runs(name, &dense, data, strides, n, params);                                   \
+            return;                                                                                \
+        }                                                                                          \
+        SIMD for (int64_t i = 0; i < n; i++)                                                       \
+        {                                                                                          \
+            const FROM a = as[i], b = bs[i];                                                       \
+            y[i] = (TO)(EXPR);                                                                     \
         }                                                                                          \
     }
 
@@ -106,35 +86,22 @@ COMPARE(le, <=)
 COMPARE(gt, >)
 COMPARE(ge, >=)
 
-/* Specialised for what masks need: everything dense, and one value spread on either side. */
 #define WHERE(name, T)                                                                             \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
-        (void)params;                                                                              \
-        enum { ELEMENT = sizeof(T) };                                                              \
-        const bool dense = strides[0] == ELEMENT && strides[1] == 1;                               \
         T *y = (T *)data[0];                                                                       \
         const uint8_t *c = (const uint8_t *)data[1];                                               \
         const T *a = (const T *)data[2], *b = (const T *)data[3];                                  \
-        if (dense && strides[2] == ELEMENT && strides[3] == ELEMENT) {                             \
-            HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                        \
-            {                                                                                      \
-                const T u = a[i], v = b[i];                                                        \
-                y[i] = c[i] ? u : v;                                                               \
-            }                                                                                      \
-        } else if (dense && strides[2] == 0 && strides[3] == ELEMENT && n > 0) {                   \
-            const T u = *a;                                                                        \
-            HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                        \
-            {                                                                                      \
-                const T v = b[i];                                                                  \
-                y[i] = c[i] ? u : v;                                                               \
-            }                                                                                      \
-        } else {                                                                                   \
-            for (int64_t i = 0; i < n; i++) {                                                      \
-                bool is = *(const uint8_t *)(data[1] + i * strides[1]);                            \
-                const char *from = is ? data[2] + i * strides[2] : data[3] + i * strides[3];       \
-                *(T *)(data[0] + i * strides[0]) = *(const T *)from;                               \
-            }                                                                                      \
+        if (strides[0] != sizeof(T) || strides[1] != 1 || strides[2] != sizeof(T) ||               \
+            strides[3] != sizeof(T)) {                                                             \
+            const hdk_operands dense = {4, {sizeof(T), 1, sizeof(T), sizeof(T)}};                  \
+            hdk_in_runs(name, &dense, data, strides, n, params);                                   \
+            return;                                                                                \
+        }                                                                                          \
+        HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
+        {                                                                                          \
+            const T u = a[i], v = b[i];                                                            \
+            y[i] = c[i] ? u : v;                                                                   \
         }                                                                                          \
     }
 

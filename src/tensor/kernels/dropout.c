@@ -3,24 +3,23 @@
  * A dropped element is multiplied by 0, as PyTorch does: -1 gives -0, inf gives NaN. */
 #include "tensor/kernels/dropout.h"
 #include "tensor/kernels/draws.h"
+#include "tensor/kernels/elementwise.h"
 
 #define APPLY(name, T)                                                                             \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
-        T scale = 1 / (T)(*(const double *)params);                                                \
-        if (strides[0] == sizeof(T) && strides[1] == sizeof(T) && strides[2] == 1) {               \
-            T *restrict y = (T *)data[0];                                                          \
-            const T *restrict x = (const T *)data[1];                                              \
-            const uint8_t *restrict mask = (const uint8_t *)data[2];                               \
-            for (int64_t i = 0; i < n; i++) {                                                      \
-                y[i] = x[i] * (mask[i] ? scale : 0);                                               \
-            }                                                                                      \
+        const T scale = 1 / (T)(*(const double *)params);                                          \
+        T *y = (T *)data[0];                                                                       \
+        const T *x = (const T *)data[1];                                                           \
+        const uint8_t *mask = (const uint8_t *)data[2];                                            \
+        if (strides[0] != sizeof(T) || strides[1] != sizeof(T) || strides[2] != 1) {               \
+            const hdk_operands dense = {3, {sizeof(T), sizeof(T), 1}};                             \
+            hdk_in_runs(name, &dense, data, strides, n, params);                                   \
             return;                                                                                \
         }                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T x = *(const T *)(data[1] + i * strides[1]);                                          \
-            *(T *)(data[0] + i * strides[0]) =                                                     \
-                x * (*(const uint8_t *)(data[2] + i * strides[2]) ? scale : 0);                    \
+        HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
+        {                                                                                          \
+            y[i] = x[i] * (mask[i] ? scale : 0);                                                   \
         }                                                                                          \
     }
 

@@ -2,7 +2,7 @@
  *
  * All are hdk_loop: data[0] is the output, which may be the same memory as an input, element for
  * element. Tables are indexed by operation and by the dtype of the inputs; NULL where PyTorch has
- * no such operation. Contiguous operands, and one spread value (stride 0), take vector loops. */
+ * no such operation. Each has one loop, over contiguous operands; others are gathered for it. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 
@@ -70,5 +70,15 @@ HDK_FAMILY(hdk_unary)
 #else
 #define HDK_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+
+/* How many operands a loop has, the output first, and bytes of an element of each. */
+typedef struct hdk_operands {
+    int n, size[4];
+} hdk_operands;
+
+/* Runs f on any strides, although it wants contiguous operands: what is not is copied beside them,
+ * a run at a time, and the output back. */
+void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
+                 int64_t n, const void *params);
 
 #endif

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "tensor/kernels/loss.h"
+
+#include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/softmax_f32.h"
 #include "tensor/kernels/vexp.h"
 

@@ -42,38 +42,36 @@ static void F(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_
 
 static void F(square)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
-    int64_t sy = strides[0], sx = strides[1], st = strides[2], item = sizeof(T);
-    (void)params;
-    if (sy == item && sx == item && st == item) {
-        T *restrict y = (T *)data[0];
-        const T *x = (const T *)data[1], *t = (const T *)data[2];
-        for (int64_t i = 0; i < n; i++) {
-            y[i] = (x[i] - t[i]) * (x[i] - t[i]);
-        }
+    const int64_t item = sizeof(T);
+    T *y = (T *)data[0];
+    const T *x = (const T *)data[1], *t = (const T *)data[2];
+    if (strides[0] != item || strides[1] != item || strides[2] != item) {
+        const hdk_operands dense = {3, {sizeof(T), sizeof(T), sizeof(T)}};
+        hdk_in_runs(F(square), &dense, data, strides, n, params);
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
-        T d = *(const T *)(data[1] + i * sx) - *(const T *)(data[2] + i * st);
-        *(T *)(data[0] + i * sy) = d * d;
+    HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)
+    {
+        y[i] = (x[i] - t[i]) * (x[i] - t[i]);
     }
 }
 
+/* dy is one value for all, or one for each. */
 static void F(square_backward)(char *const *data, const int64_t *strides, int64_t n,
                                const void *params)
 {
-    T norm = (T) * (const double *)params;
-    int64_t s0 = strides[0], sx = strides[1], st = strides[2], sd = strides[3], item = sizeof(T);
-    if (s0 == item && sx == item && st == item && sd == 0) {
-        T *restrict dx = (T *)data[0];
-        const T *x = (const T *)data[1], *t = (const T *)data[2];
-        T dy = *(const T *)data[3];
-        for (int64_t i = 0; i < n; i++) {
-            dx[i] = norm * (x[i] - t[i]) * dy;
-        }
+    const T norm = (T) * (const double *)params;
+    const int64_t item = sizeof(T), step = strides[3] / item;
+    T *dx = (T *)data[0];
+    const T *x = (const T *)data[1], *t = (const T *)data[2], *dy = (const T *)data[3];
+    if (strides[0] != item || strides[1] != item || strides[2] != item ||
+        (step != 0 && step != 1)) {
+        const hdk_operands dense = {4, {sizeof(T), sizeof(T), sizeof(T), sizeof(T)}};
+        hdk_in_runs(F(square_backward), &dense, data, strides, n, params);
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
-        T d = *(const T *)(data[1] + i * sx) - *(const T *)(data[2] + i * st);
-        *(T *)(data[0] + i * s0) = norm * d * *(const T *)(data[3] + i * sd);
+    HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)
+    {
+        dx[i] = norm * (x[i] - t[i]) * dy[i * step];
     }
 }

@@ -92,41 +92,76 @@ enum {
 #undef OP
 #undef STRICTLY
 
-/* any: start 0, |= (x != 0); all: start 1, &= (x != 0) */
-#define LOGICAL(name, T, start, OP)                                                                \
-    static void name(const hdk_lanes *l, void *const *data, double p)                              \
+/* n bytes: is x not 0? From element `at` on. */
+#define TRUTH(name, T)                                                                             \
+    static void name(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *restrict y) \
     {                                                                                              \
-        uint8_t *y = data[0];                                                                      \
-        const T *x = data[1];                                                                      \
-        int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];                                       \
-        (void)p;                                                                                   \
-        for (int64_t j0 = 0; j0 < l->k; j0 += TILE) {                                              \
-            int64_t k = l->k - j0 < TILE ? l->k - j0 : TILE;                                       \
-            uint8_t truth[TILE];                                                                   \
-            memset(truth, start, sizeof truth);                                                    \
-            for (int64_t j = 0; sn == 1 && j < k; j++) {                                           \
-                for (int64_t i = 0; i < l->n; i++) {                                               \
-                    truth[j] OP(uint8_t)(x[(j0 + j) * sk + i] != 0);                               \
-                }                                                                                  \
-            }                                                                                      \
-            for (int64_t i = 0; sn != 1 && i < l->n; i++) {                                        \
-                for (int64_t j = 0; j < k; j++) {                                                  \
-                    truth[j] OP(uint8_t)(x[(j0 + j) * sk + i * sn] != 0);                          \
-                }                                                                                  \
-            }                                                                                      \
-            for (int64_t j = 0; j < k; j++) {                                                      \
-                y[(j0 + j) * ys] = truth[j];                                                       \
-            }                                                                                      \
+        const T *x = (const T *)from + at;                                                         \
+        for (int64_t i = 0; stride == 1 && i < n; i++) {                                           \
+            y[i] = x[i] != 0;                                                                      \
+        }                                                                                          \
+        for (int64_t i = 0; stride != 1 && i < n; i++) {                                           \
+            y[i] = x[i * stride] != 0;                                                             \
         }                                                                                          \
     }
-LOGICAL(any_f32, float, 0, |=)
-LOGICAL(any_f64, double, 0, |=)
-LOGICAL(any_i64, int64_t, 0, |=)
-LOGICAL(any_bool, uint8_t, 0, |=)
-LOGICAL(all_f32, float, 1, &=)
-LOGICAL(all_f64, double, 1, &=)
-LOGICAL(all_i64, int64_t, 1, &=)
-LOGICAL(all_bool, uint8_t, 1, &=)
+TRUTH(truth_f32, float)
+TRUTH(truth_f64, double)
+TRUTH(truth_i64, int64_t)
+TRUTH(truth_bool, uint8_t)
+
+typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
+
+/* Does a run have a byte that is `settles`? */
+static bool run_has(truth_loop truth, const void *x, int64_t at, int64_t n, int settles)
+{
+    uint8_t part[BLOCK];
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        int64_t m = n - i < BLOCK ? n - i : BLOCK;
+        truth(x, at + i, 1, m, part);
+        if (memchr(part, settles, (size_t)m)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* any, settled by a 1; all, settled by a 0 */
+static void logical(const hdk_lanes *l, void *const *data, truth_loop truth, uint8_t settles)
+{
+    uint8_t *y = data[0], part[TILE], result[TILE];
+    int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
+    for (int64_t j = 0; sn == 1 && j < l->k; j++) {
+        y[j * ys] = run_has(truth, data[1], j * sk, l->n, settles) ? settles : !settles;
+    }
+    for (int64_t j0 = 0; sn != 1 && j0 < l->k; j0 += TILE) {
+        int64_t k = l->k - j0 < TILE ? l->k - j0 : TILE;
+        memset(result, !settles, sizeof result);
+        for (int64_t i = 0; i < l->n; i++) {
+            truth(data[1], j0 * sk + i * sn, sk, k, part);
+            for (int64_t j = 0; j < k; j++) {
+                result[j] = settles ? result[j] | part[j] : result[j] & part[j];
+            }
+        }
+        for (int64_t j = 0; j < k; j++) {
+            y[(j0 + j) * ys] = result[j];
+        }
+    }
+}
+
+#define LOGICAL(name, truth, settles)                                                              \
+    static void name(const hdk_lanes *l, void *const *data, double p)                              \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        logical(l, data, truth, settles);                                                          \
+    }
+LOGICAL(any_f32, truth_f32, 1)
+LOGICAL(any_f64, truth_f64, 1)
+LOGICAL(any_i64, truth_i64, 1)
+LOGICAL(any_bool, truth_bool, 1)
+LOGICAL(all_f32, truth_f32, 0)
+LOGICAL(all_f64, truth_f64, 0)
+LOGICAL(all_i64, truth_i64, 0)
+LOGICAL(all_bool, truth_bool, 0)
 
 #define PLACE(name, T)                                                                             \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \

@@ -5,20 +5,17 @@
 #define UNARY_LOOP(name, T, SIMD, EXPR)                                                            \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
-        (void)params;                                                                              \
         T *y = (T *)data[0];                                                                       \
         const T *xs = (const T *)data[1];                                                          \
-        if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {                                  \
-            SIMD for (int64_t i = 0; i < n; i++)                                                   \
-            {                                                                                      \
-                const T x = xs[i];                                                                 \
-                y[i] = (T)(EXPR);                                                                  \
-            }                                                                                      \
+        if (strides[0] != sizeof(T) || strides[1] != sizeof(T)) {                                  \
+            const hdk_operands dense = {2, {sizeof(T), sizeof(T)}};                                \
+            hdk_in_runs(name, &dense, data, strides, n, params);                                   \
             return;                                                                                \
         }                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const T x = *(const T *)(data[1] + i * strides[1]);                                    \
-            *(T *)(data[0] + i * strides[0]) = (T)(EXPR);                                          \
+        SIMD for (int64_t i = 0; i < n; i++)                                                       \
+        {                                                                                          \
+            const T x = xs[i];                                                                     \
+            y[i] = (T)(EXPR);                                                                      \
         }                                                                                          \
     }
 
@@ -26,30 +23,11 @@
 #define UNARY(name, T, EXPR) UNARY_LOOP(name, T, HDK_INDEPENDENT, EXPR)
 #define CALLING(name, T, EXPR) UNARY_LOOP(name, T, PLAIN_LOOP, EXPR)
 
-/* a NaN x fails both comparisons and stays; lo > hi gives hi */
+/* params: lo and hi. A NaN x fails both comparisons and stays; lo > hi gives hi. */
+#define LO(T) (((const T *)params)[0])
+#define HI(T) (((const T *)params)[1])
 #define CLAMP(name, T)                                                                             \
-    static inline T name##_one(T x, T lo, T hi)                                                    \
-    {                                                                                              \
-        x = x < lo ? lo : x;                                                                       \
-        return x > hi ? hi : x;                                                                    \
-    }                                                                                              \
-    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
-    {                                                                                              \
-        const T lo = ((const T *)params)[0], hi = ((const T *)params)[1];                          \
-        T *y = (T *)data[0];                                                                       \
-        const T *xs = (const T *)data[1];                                                          \
-        if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {                                  \
-            HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                        \
-            {                                                                                      \
-                y[i] = name##_one(xs[i], lo, hi);                                                  \
-            }                                                                                      \
-            return;                                                                                \
-        }                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const T x = *(const T *)(data[1] + i * strides[1]);                                    \
-            *(T *)(data[0] + i * strides[0]) = name##_one(x, lo, hi);                              \
-        }                                                                                          \
-    }
+    UNARY(name, T, (x < LO(T) ? LO(T) : x) > HI(T) ? HI(T) : x < LO(T) ? LO(T) : x)
 
 #define FLOATS(T, SUFFIX, M)                                                                       \
     UNARY(neg_##SUFFIX, T, -x)                                                                     \

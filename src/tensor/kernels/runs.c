@@ -1,0 +1,52 @@
+/* runs.c - loops of contiguous operands, on any strides. Compiled once. */
+#include <string.h>
+
+#include "tensor/kernels/elementwise.h"
+
+enum { RUN = 256 }; /* elements */
+
+#define STRIDED(T)                                                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+        *(T *)(to + i * to_stride) = *(const T *)(from + i * from_stride);                         \
+    }                                                                                              \
+    break
+
+/* n elements of 1, 4 or 8 bytes */
+static void copy(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
+                 int size)
+{
+    switch (size) {
+    case 1: STRIDED(uint8_t);
+    case 4: STRIDED(uint32_t);
+    default: STRIDED(uint64_t);
+    }
+}
+
+void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
+                 int64_t n, const void *params)
+{
+    _Alignas(64) char room[4][RUN * sizeof(uint64_t)];
+    char *at[4];
+    int64_t size[4];
+    for (int k = 0; k < o->n; k++) {
+        size[k] = o->size[k];
+        at[k] = strides[k] == size[k] ? data[k] : room[k];
+        if (k > 0 && strides[k] == 0) { /* one value for all runs */
+            copy(room[k], size[k], data[k], 0, n < RUN ? n : RUN, o->size[k]);
+        }
+    }
+    for (int64_t i = 0, m; i < n; i += m) {
+        m = n - i < RUN ? n - i : RUN;
+        for (int k = 0; k < o->n; k++) {
+            if (strides[k] == size[k]) {
+                at[k] = data[k] + i * size[k];
+            } else if (k > 0 && strides[k] != 0) {
+                copy(room[k], size[k], data[k] + i * strides[k], strides[k], m, o->size[k]);
+            }
+        }
+        f(at, size, m, params);
+        if (at[0] == room[0]) {
+            copy(data[0] + i * strides[0], strides[0], room[0], size[0], m, o->size[0]);
+        }
+    }
+}
