@@ -271,7 +271,7 @@ hd_tensor *hd_neg(hd_tensor *x)
     if (!hd__arg("hd_neg", "x", x)) {
         return NULL;
     }
-    hdk_loop loop = hdk_unary()->of[HDK_NEG][x->dtype];
+    hdk_loop loop = hdk_unary_for(x->dtype)->of[HDK_NEG][x->dtype];
     if (!loop) {
         return hd_error_set(HD_DTYPE, "hd_neg: bool: expected numbers (hd_logical_not)");
     }
@@ -282,7 +282,7 @@ hd_tensor *hd_neg(hd_tensor *x)
 static hd_tensor *reciprocal(const char *function, hd_tensor *x)
 {
     hd_dtype d = hd__is_float(x->dtype) ? (hd_dtype)x->dtype : HD_FLOAT32;
-    return hd__map_unary(function, hdk_unary()->of[HDK_RECIPROCAL][d], NULL, d, x);
+    return hd__map_unary(function, hdk_unary_for(d)->of[HDK_RECIPROCAL][d], NULL, d, x);
 }
 
 /* (1 / x) s, in two roundings, as Python's s / x computes it */
@@ -302,8 +302,8 @@ static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loo
 {
     double e = hd__scalar_double(s);
     hd__number number;
-    hdk_loop mul = hdk_binary()->of[HDK_MUL][d];
-    const hdk_loop root = hdk_unary()->of[e == 0.5 ? HDK_SQRT : HDK_RSQRT][d];
+    hdk_loop mul = hdk_binary_for(d)->of[HDK_MUL][d];
+    const hdk_loop root = hdk_unary_for(d)->of[e == 0.5 ? HDK_SQRT : HDK_RSQRT][d];
     if (hd__is_float(d) && (e == 0.5 || e == -0.5)) {
         return hd__map_unary(function, root, NULL, d, x);
     }
@@ -368,7 +368,7 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
     if (!b) {
         return NULL;
     }
-    hd__map(hdk_binary()->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
+    hd__map(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
     return y;
 }
 

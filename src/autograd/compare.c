@@ -7,7 +7,7 @@ static hd_tensor *compare(const char *function, int op, hd_tensor *a, hd_tensor 
         return NULL;
     }
     hd_dtype d = hd__promote(a, b);
-    return hd__map_binary(function, hdk_binary()->compare[op][d], d, HD_BOOL, a, b);
+    return hd__map_binary(function, hdk_binary_for(d)->compare[op][d], d, HD_BOOL, a, b);
 }
 
 static hd_tensor *compare_scalar(const char *function, int op, hd_tensor *x, hd_scalar s)
@@ -17,7 +17,7 @@ static hd_tensor *compare_scalar(const char *function, int op, hd_tensor *x, hd_
         return NULL;
     }
     hd_dtype d = hd__promote_scalar(x, s);
-    return hd__map_binary(function, hdk_binary()->compare[op][d], d, HD_BOOL, x,
+    return hd__map_binary(function, hdk_binary_for(d)->compare[op][d], d, HD_BOOL, x,
                           hd__number_of(&number, d, s));
 }
 
@@ -92,17 +92,17 @@ hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s)
 /* Of bytes 0 and 1, "and" is the product, "or" the sum, "xor" the inequality. */
 hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b)
 {
-    return logical("hd_logical_and", hdk_binary()->of[HDK_MUL][HD_BOOL], a, b);
+    return logical("hd_logical_and", hdk_binary_for(HD_BOOL)->of[HDK_MUL][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b)
 {
-    return logical("hd_logical_or", hdk_binary()->of[HDK_ADD][HD_BOOL], a, b);
+    return logical("hd_logical_or", hdk_binary_for(HD_BOOL)->of[HDK_ADD][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b)
 {
-    return logical("hd_logical_xor", hdk_binary()->compare[HDK_NE][HD_BOOL], a, b);
+    return logical("hd_logical_xor", hdk_binary_for(HD_BOOL)->compare[HDK_NE][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_not(hd_tensor *x)
@@ -112,7 +112,7 @@ hd_tensor *hd_logical_not(hd_tensor *x)
         return NULL;
     }
     hd_dtype d = (hd_dtype)x->dtype;
-    return hd__map_binary("hd_logical_not", hdk_binary()->compare[HDK_EQ][d], d, HD_BOOL, x,
+    return hd__map_binary("hd_logical_not", hdk_binary_for(d)->compare[HDK_EQ][d], d, HD_BOOL, x,
                           hd__number_of(&zero, d, hd_scalar_int(0)));
 }
 

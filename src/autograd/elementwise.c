@@ -157,7 +157,7 @@ hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
         return NULL;
     }
     hd_dtype d = (hd_dtype)dy->dtype;
-    return hd__map_binary("hd_backward", hdk_binary()->of[op][d], d, d, dy, saved);
+    return hd__map_binary("hd_backward", hdk_binary_for(d)->of[op][d], d, d, dy, saved);
 }
 
 /* ---------------------------------------------------------------- arithmetic */
@@ -169,7 +169,7 @@ static hdk_loop loop_for(const char *function, int op, int a, int b, hd_dtype *d
     if (op == HDK_DIV && !hd__is_float(*d)) {
         *d = HD_FLOAT32;
     }
-    hdk_loop loop = hdk_binary()->of[op][*d];
+    hdk_loop loop = hdk_binary_for(*d)->of[op][*d];
     if (!loop || (op == HDK_SUB && (a == HD_BOOL || b == HD_BOOL))) {
         hd_error_set(HD_DTYPE, "%s: %s and %s: expected %s", function, hd_dtype_name((hd_dtype)a),
                      b == NUMBER ? "a number" : hd_dtype_name((hd_dtype)b),

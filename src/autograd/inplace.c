@@ -280,7 +280,7 @@ static void select(hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     hd__number number;
     hd_tensor *v = hd__number_of(&number, (hd_dtype)x->dtype, value);
-    hd__map(hdk_binary()->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
+    hd__map(hdk_binary_for(x->dtype)->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
 }
 
 /* x broadcasts to mask too; the result is row-major whatever x's strides */

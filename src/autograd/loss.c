@@ -60,7 +60,7 @@ static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     if (!g || !x || !t) {
         return;
     }
-    hd__map(hdk_loss()->square_backward[d], hd__params(n), 4, (hd_tensor *[]){g, x, t, dy[0]});
+    hd__map(hdk_loss_for(d)->square_backward[d], hd__params(n), 4, (hd_tensor *[]){g, x, t, dy[0]});
     dx[0] = g;
     dx[1] = hd__needs(n, 1) ? hd_neg(g) : HD_NONE;
 }
@@ -98,7 +98,7 @@ static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t)
                        ? hd__empty(function, (hd_dtype)x->dtype, ndim, sizes)
                        : NULL;
     if (y) {
-        hd__map(hdk_loss()->square[x->dtype], NULL, 3, (hd_tensor *[]){y, x, t});
+        hd__map(hdk_loss_for(x->dtype)->square[x->dtype], NULL, 3, (hd_tensor *[]){y, x, t});
     }
     return y;
 }
@@ -208,16 +208,16 @@ static void entropy_rows(int64_t begin, int64_t end, void *arg)
 {
     const entropy_task *k = arg;
     hdk_logits l = rows_from(k, begin, end);
-    hdk_loss()->cross_entropy[k->dtype](&l, (char *)k->out + begin * k->item);
+    hdk_loss_for(k->dtype)->cross_entropy[k->dtype](&l, (char *)k->out + begin * k->item);
 }
 
 static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
 {
     const entropy_task *k = arg;
     hdk_logits l = rows_from(k, begin, end);
-    hdk_loss()->cross_entropy_backward[k->dtype](&l, (const char *)k->dy + begin * k->gs * k->item,
-                                                 k->gs, k->divisor, k->stream,
-                                                 (char *)k->out + begin * l.c * k->item);
+    hdk_loss_for(k->dtype)->cross_entropy_backward[k->dtype](
+        &l, (const char *)k->dy + begin * k->gs * k->item, k->gs, k->divisor, k->stream,
+        (char *)k->out + begin * l.c * k->item);
 }
 
 /* (c,) and (n, c) as they are, (n, c, d1, ...) as (n, d1, ..., c): an alias. */

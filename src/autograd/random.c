@@ -115,7 +115,7 @@ static hd_tensor *apply(const char *function, hd_tensor *x, hd_tensor *mask, dou
     hd_tensor *y = hd__elementwise_out(function, (hd_dtype)x->dtype, 1, &x);
     if (y) {
         hd_tensor *operands[] = {y, x, mask};
-        hd__map(hdk_dropout()->apply[x->dtype], &keep, 3, operands);
+        hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype], &keep, 3, operands);
     }
     return y;
 }
@@ -155,8 +155,8 @@ typedef struct drop_task {
 static void drop_part(int64_t begin, int64_t end, void *arg)
 {
     const drop_task *k = arg;
-    hdk_dropout()->draw[k->dtype](&k->d, begin, end - begin, k->x + begin * k->item,
-                                  k->y + begin * k->item);
+    hdk_dropout_for(k->dtype)->draw[k->dtype](&k->d, begin, end - begin, k->x + begin * k->item,
+                                              k->y + begin * k->item);
 }
 
 /* y = x (kept / keep), drawn on the way, for contiguous x. */

@@ -95,7 +95,8 @@ static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backw
 
 static bool sum_into(const char *function, hd_tensor *y, const hd_tensor *x, uint32_t mask)
 {
-    return hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, x, mask, 0, NULL);
+    return hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_SUM], HD__PIECES, y, x, mask,
+                      0, NULL);
 }
 
 static hd_tensor *sum(const char *function, hd_tensor *x, hd__span s)
@@ -232,8 +233,8 @@ static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)
         return hd_error_set(HD_VALUE, "%s: correction %d: expected 0 or 1", function, s.correction);
     }
     hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, (hd_dtype)x->dtype);
-    bool ok = y && hd__reduce(function, hdk_reduce()->kernel[HDK_VAR], HD__WHOLE, y, x, s.mask,
-                              freedom(x->ndim, x->sizes, s), NULL);
+    bool ok = y && hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_VAR], HD__WHOLE, y, x,
+                              s.mask, freedom(x->ndim, x->sizes, s), NULL);
     return ok ? record(&var_op, y, x, true, s) : NULL;
 }
 
@@ -264,7 +265,8 @@ static hd_tensor *truth(const char *function, int op, const hd_tensor *x, uint32
                         bool keepdim)
 {
     hd_tensor *y = mask ? hd__reduced(function, x, mask, keepdim, HD_BOOL) : NULL;
-    bool ok = y && hd__reduce(function, hdk_reduce()->kernel[op], HD__PIECES, y, x, mask, 0, NULL);
+    bool ok = y && hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[op], HD__PIECES, y, x,
+                              mask, 0, NULL);
     return ok ? y : NULL;
 }
 

@@ -30,12 +30,12 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
 }
 
 /* A new tensor from x, and y if it is one, of the same shape, by the kernel for dim. */
-static hd_tensor *along(const char *function, const hdk_lane_kernel kernels[2][2], int dim,
-                        hd_tensor *x, hd_tensor *y)
+static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
     hd_tensor *out = hd__empty(function, (hd_dtype)x->dtype, x->ndim, x->sizes);
-    hdk_lane_kernel f = kernels[last ? HDK_LAST : HDK_OTHER][x->dtype];
+    hdk_lane_kernel f =
+        hdk_softmax_for(x->dtype)->along[kernel][last ? HDK_LAST : HDK_OTHER][x->dtype];
     if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
         return out;
     }
@@ -51,14 +51,13 @@ static hd_tensor *along(const char *function, const hdk_lane_kernel kernels[2][2
 }
 
 /* Forward of softmax and log_softmax, which save y alone. */
-static hd_tensor *lane_op(const char *function, const hd__op *op,
-                          const hdk_lane_kernel kernels[2][2], hd_tensor *x, int dim)
+static hd_tensor *lane_op(const char *function, const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
     if (!hd__arg(function, "x", x) || !hd__float_arg(function, x)) {
         return NULL;
     }
     int at = hd__dim(function, x, dim);
-    hd_tensor *y = at < 0 ? NULL : along(function, kernels, at, x, NULL);
+    hd_tensor *y = at < 0 ? NULL : along(function, kernel, at, x, NULL);
     hd_tensor *in[] = {x};
     return hd__record(
         op, y,
@@ -66,12 +65,11 @@ static hd_tensor *lane_op(const char *function, const hd__op *op,
             .n_in = 1, .in = in, .save_y = true, .params = &at, .params_size = sizeof at});
 }
 
-static void lane_backward(hd__node *n, const hdk_lane_kernel kernels[2][2], hd_tensor *dy,
-                          hd_tensor **dx)
+static void lane_backward(hd__node *n, int kernel, hd_tensor *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
     hd_tensor *y = hd__saved_get(n, 0);
-    dx[0] = y ? along(n->op->name, kernels, *dim, dy, y) : NULL;
+    dx[0] = y ? along(n->op->name, kernel, *dim, dy, y) : NULL;
 }
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
@@ -79,26 +77,26 @@ static void lane_backward(hd__node *n, const hdk_lane_kernel kernels[2][2], hd_t
 static void softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     /* dx = y (dy - sum(dy y)) */
-    lane_backward(n, hdk_softmax()->softmax_backward, dy[0], dx);
+    lane_backward(n, HDK_SOFTMAX_BACKWARD, dy[0], dx);
 }
 static const hd__op softmax_op = {.name = "SoftmaxBackward0", .backward = softmax_backward};
 
 hd_tensor *hd_softmax(hd_tensor *x, int dim)
 {
-    return lane_op("hd_softmax", &softmax_op, hdk_softmax()->softmax, x, dim);
+    return lane_op("hd_softmax", &softmax_op, HDK_SOFTMAX, x, dim);
 }
 
 static void log_softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     /* dx = dy - exp(y) sum(dy) */
-    lane_backward(n, hdk_softmax()->log_softmax_backward, dy[0], dx);
+    lane_backward(n, HDK_LOG_SOFTMAX_BACKWARD, dy[0], dx);
 }
 static const hd__op log_softmax_op = {.name = "LogSoftmaxBackward0",
                                       .backward = log_softmax_backward};
 
 hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
 {
-    return lane_op("hd_log_softmax", &log_softmax_op, hdk_softmax()->log_softmax, x, dim);
+    return lane_op("hd_log_softmax", &log_softmax_op, HDK_LOG_SOFTMAX, x, dim);
 }
 
 /* ---------------------------------------------------------------- logsumexp */
@@ -125,7 +123,7 @@ static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
         HD_SCOPE;
         hd_tensor *numbers = hd__cast(x, d);
         if (!y || !numbers ||
-            !hd__reduce(function, hdk_softmax()->logsumexp, HD__WHOLE, y, numbers, s.mask, 0,
+            !hd__reduce(function, hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, s.mask, 0,
                         NULL)) {
             return NULL;
         }
@@ -176,7 +174,7 @@ static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool
         w.data[i] = (char *)w.data[i] + (w.lanes.n - 1) * w.lanes.sn[i] * w.item[i];
         w.lanes.sn[i] = -w.lanes.sn[i];
     }
-    hd__lanes_run(&w, hdk_softmax()->cumsum[d], 0);
+    hd__lanes_run(&w, hdk_softmax_for(d)->cumsum[d], 0);
     return y;
 }
 

@@ -32,7 +32,7 @@ static void update(const hd__optim_options *o, const hd__slot *slot, const hdk_s
                      .eps = a->eps,
                      .weight_decay = a->weight_decay,
                      .maximize = a->maximize};
-    (d == HD_FLOAT32 ? hdk_optim()->adagrad_f32 : hdk_optim()->adagrad_f64)(run, n, &k);
+    hdk_optim_for(d)->adagrad[d](run, n, &k);
 }
 
 hd_adagrad_options hd_adagrad_defaults(void)

@@ -40,7 +40,7 @@ static void update(const hd__optim_options *o, const hd__slot *slot, const hdk_s
                  .nesterov = s->nesterov,
                  .maximize = s->maximize,
                  .first = slot->fresh};
-    (d == HD_FLOAT32 ? hdk_optim()->sgd_f32 : hdk_optim()->sgd_f64)(run, n, &k);
+    hdk_optim_for(d)->sgd[d](run, n, &k);
 }
 
 hd_sgd_options hd_sgd_defaults(void)

@@ -107,7 +107,7 @@ START_TEST(kernels_against_plain_loops)
     static const int64_t ks[] = {1, 2, 3, 8, 17, 130};
     ck_assert_ptr_nonnull(hd_cpu_level());
     for (size_t c = 0; c < sizeof checks / sizeof checks[0]; c++) {
-        hdk_lane_kernel f = hdk_reduce()->kernel[checks[c].op][checks[c].dtype];
+        hdk_lane_kernel f = hdk_reduce_for(checks[c].dtype)->kernel[checks[c].op][checks[c].dtype];
         for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
             for (size_t j = 0; j < sizeof ks / sizeof ks[0]; j++) {
                 checks[c].check(f, checks[c].op, ns[i], ks[j], true);

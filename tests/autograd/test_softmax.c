@@ -98,7 +98,7 @@ START_TEST(every_level_gives_the_same_bits)
         for (int level = 0; level <= hd__level; level++) {
             hdk_lanes l = {n, 3, {1, 1}, {n, n}};
             memset(got, 0xff, sizeof got);
-            levels[level]->softmax[HDK_LAST][HD_FLOAT32](&l, (void *[]){got, rows}, 0);
+            levels[level]->along[HDK_SOFTMAX][HDK_LAST][HD_FLOAT32](&l, (void *[]){got, rows}, 0);
             for (int r = 0; r < 3; r++) {
                 for (int64_t i = 0; i < n; i++) {
                     float g = got[r * n + i], w = want[r][i];

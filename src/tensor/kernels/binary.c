@@ -50,41 +50,16 @@ CALLING(gelu_tanh_backward_f64, double, (a * gelu_tanh_slope_f64(b)))
 CALLING(pow_f32, float, powf(a, b))
 CALLING(pow_f64, double, pow(a, b))
 
-/* b < 0 keeps what is left of a rational: 1, -1 or 0 */
-static int64_t int_pow(int64_t a, int64_t b)
-{
-    uint64_t y = 1, base = U(a);
-    if (b < 0) {
-        return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
-    }
-    for (; b; b >>= 1, base *= base) {
-        y *= b & 1 ? base : 1;
-    }
-    return (int64_t)y;
-}
+#define COMPARE(SUFFIX, T)                                                                         \
+    BINARY_LOOP(eq_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a == b)                                  \
+    BINARY_LOOP(ne_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a != b)                                  \
+    BINARY_LOOP(lt_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a < b)                                   \
+    BINARY_LOOP(le_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a <= b)                                  \
+    BINARY_LOOP(gt_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a > b)                                   \
+    BINARY_LOOP(ge_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a >= b)
 
-BINARY(add_i64, int64_t, U(a) + U(b))
-BINARY(sub_i64, int64_t, U(a) - U(b))
-BINARY(mul_i64, int64_t, U(a) * U(b))
-BINARY(maximum_i64, int64_t, a > b ? a : b)
-BINARY(minimum_i64, int64_t, a < b ? a : b)
-CALLING(pow_i64, int64_t, int_pow(a, b))
-
-BINARY(or_b8, uint8_t, a | b)
-BINARY(and_b8, uint8_t, a &b)
-
-#define COMPARE(name, OP)                                                                          \
-    BINARY_LOOP(name##_f32, uint8_t, float, HDK_INDEPENDENT, a OP b)                               \
-    BINARY_LOOP(name##_f64, uint8_t, double, HDK_INDEPENDENT, a OP b)                              \
-    BINARY_LOOP(name##_i64, uint8_t, int64_t, HDK_INDEPENDENT, a OP b)                             \
-    BINARY_LOOP(name##_b8, uint8_t, uint8_t, HDK_INDEPENDENT, a OP b)
-
-COMPARE(eq, ==)
-COMPARE(ne, !=)
-COMPARE(lt, <)
-COMPARE(le, <=)
-COMPARE(gt, >)
-COMPARE(ge, >=)
+COMPARE(f32, float)
+COMPARE(f64, double)
 
 #define WHERE(name, T)                                                                             \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
@@ -105,24 +80,50 @@ COMPARE(ge, >=)
         }                                                                                          \
     }
 
-WHERE(where_f32, float)
-WHERE(where_f64, double)
-WHERE(where_i64, int64_t)
-WHERE(where_b8, uint8_t)
+WHERE(where_4, uint32_t)
+WHERE(where_8, uint64_t)
+
+#ifdef HDK_ALL_TYPES
+/* b < 0 keeps what is left of a rational: 1, -1 or 0 */
+static int64_t int_pow(int64_t a, int64_t b)
+{
+    uint64_t y = 1, base = U(a);
+    if (b < 0) {
+        return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+    }
+    for (; b; b >>= 1, base *= base) {
+        y *= b & 1 ? base : 1;
+    }
+    return (int64_t)y;
+}
+
+BINARY(add_i64, int64_t, U(a) + U(b))
+BINARY(sub_i64, int64_t, U(a) - U(b))
+BINARY(mul_i64, int64_t, U(a) * U(b))
+BINARY(maximum_i64, int64_t, a > b ? a : b)
+BINARY(minimum_i64, int64_t, a < b ? a : b)
+CALLING(pow_i64, int64_t, int_pow(a, b))
+COMPARE(i64, int64_t)
+
+BINARY(or_b8, uint8_t, a | b)
+BINARY(and_b8, uint8_t, a &b)
+COMPARE(b8, uint8_t)
+WHERE(where_1, uint8_t)
+#endif
 
 #define FLOAT(name) name##_f32, name##_f64
-#define NUMBER(name) name##_f32, name##_f64, name##_i64
-#define ALL(name) name##_f32, name##_f64, name##_i64, name##_b8
+#define NUMBER(name) FLOAT(name), HDK_COMMON(name##_i64)
+#define ALL(name) NUMBER(name), HDK_COMMON(name##_b8)
 
 const struct hdk_binary HDK_TABLE(hdk_binary) = {
     .of =
         {
-            [HDK_ADD] = {add_f32, add_f64, add_i64, or_b8},
+            [HDK_ADD] = {NUMBER(add), HDK_COMMON(or_b8)},
             [HDK_SUB] = {NUMBER(sub)},
-            [HDK_MUL] = {mul_f32, mul_f64, mul_i64, and_b8},
+            [HDK_MUL] = {NUMBER(mul), HDK_COMMON(and_b8)},
             [HDK_DIV] = {FLOAT(div)},
-            [HDK_MAXIMUM] = {maximum_f32, maximum_f64, maximum_i64, or_b8},
-            [HDK_MINIMUM] = {minimum_f32, minimum_f64, minimum_i64, and_b8},
+            [HDK_MAXIMUM] = {NUMBER(maximum), HDK_COMMON(or_b8)},
+            [HDK_MINIMUM] = {NUMBER(minimum), HDK_COMMON(and_b8)},
             [HDK_POW] = {NUMBER(pow)},
             [HDK_TANH_BACKWARD] = {FLOAT(tanh_backward)},
             [HDK_SIGMOID_BACKWARD] = {FLOAT(sigmoid_backward)},
@@ -132,5 +133,5 @@ const struct hdk_binary HDK_TABLE(hdk_binary) = {
             [HDK_GELU_TANH_BACKWARD] = {FLOAT(gelu_tanh_backward)},
         },
     .compare = {{ALL(eq)}, {ALL(ne)}, {ALL(lt)}, {ALL(le)}, {ALL(gt)}, {ALL(ge)}},
-    .where = {where_f32, where_f64, where_i64, where_b8},
+    .where = {where_4, where_8, where_8, HDK_COMMON(where_1)},
 };

@@ -24,7 +24,9 @@
     }
 
 APPLY(apply_f32, float)
+#ifdef HDK_ALL_TYPES
 APPLY(apply_f64, double)
+#endif
 
 /* HDK_DRAWS elements: to = x where drawn below the limit, times scale, else times 0 */
 static inline void keep_f32(const float *x, const hdk_vi *drawn, uint32_t limit, float scale,
@@ -37,6 +39,7 @@ static inline void keep_f32(const float *x, const hdk_vi *drawn, uint32_t limit,
     }
 }
 
+#ifdef HDK_ALL_TYPES
 static inline void keep_f64(const double *x, const hdk_vi *drawn, uint32_t limit, double scale,
                             double *to)
 {
@@ -46,6 +49,7 @@ static inline void keep_f64(const double *x, const hdk_vi *drawn, uint32_t limit
         to[l] = x[l] * (u[l] < limit ? scale : 0);
     }
 }
+#endif
 
 #define DRAW(name, T, KEEP, PER)                                                                   \
     static void name(const hdk_drop *d, int64_t begin, int64_t n, const void *in, void *out)       \
@@ -75,9 +79,11 @@ static inline void keep_f64(const double *x, const hdk_vi *drawn, uint32_t limit
     }
 
 DRAW(draw_f32, float, keep_f32, 1)
+#ifdef HDK_ALL_TYPES
 DRAW(draw_f64, double, keep_f64, 2)
+#endif
 
 const struct hdk_dropout HDK_TABLE(hdk_dropout) = {
-    .apply = {apply_f32, apply_f64},
-    .draw = {draw_f32, draw_f64},
+    .apply = {apply_f32, HDK_COMMON(apply_f64)},
+    .draw = {draw_f32, HDK_COMMON(draw_f64)},
 };

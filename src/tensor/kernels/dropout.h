@@ -17,6 +17,6 @@ struct hdk_dropout {
     /* y = x * (kept / keep) of n contiguous elements, drawn from the stream's `begin`-th on */
     void (*draw[2])(const hdk_drop *d, int64_t begin, int64_t n, const void *x, void *y);
 };
-HDK_FAMILY(hdk_dropout)
+HDK_FAMILY(hdk_dropout, HDK_F32)
 
 #endif

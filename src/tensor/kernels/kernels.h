@@ -32,13 +32,27 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-#define HDK_FAMILY(family)                                                                         \
+/* Types that few programs compute much in are compiled at the baseline alone, where HDK_ALL_TYPES is
+ * defined, and serve every level: a family says which dtypes each level has, up to HDK_F32, say, and
+ * hdk_softmax_for(dtype) is the table to take. In tables, HDK_COMMON(kernel) is NULL elsewhere. */
+enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
+#ifdef HDK_ALL_TYPES
+#define HDK_COMMON(kernel) kernel
+#else
+#define HDK_COMMON(kernel) NULL
+#endif
+
+#define HDK_FAMILY(family, most)                                                                   \
     extern const struct family family##_baseline, HDK__AVX2(family), HDK__AVX512(family);          \
     static inline const struct family *family(void)                                                \
     {                                                                                              \
         static const struct family *const levels[] = {&family##_baseline, &HDK__AVX2(family),      \
                                                       &HDK__AVX512(family)};                       \
         return levels[hd__level];                                                                  \
+    }                                                                                              \
+    static inline const struct family *family##_for(int dtype)                                     \
+    {                                                                                              \
+        return dtype <= (most) ? family() : &family##_baseline;                                    \
     }
 
 /* An elementwise loop: n elements; data[i] advances by strides[i] bytes; data[0] is the output;

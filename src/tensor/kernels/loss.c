@@ -22,6 +22,7 @@ enum { ROOM = 2048 }; /* elements of a row made beside the result, in the first 
 #undef EXP
 #undef LOG
 
+#ifdef HDK_ALL_TYPES
 #define T double
 #define F(name) name##_f64
 #define EXP exp
@@ -32,10 +33,11 @@ enum { ROOM = 2048 }; /* elements of a row made beside the result, in the first 
 #undef F
 #undef EXP
 #undef LOG
+#endif
 
 const struct hdk_loss HDK_TABLE(hdk_loss) = {
-    .cross_entropy = {cross_entropy_f32, cross_entropy_f64},
-    .cross_entropy_backward = {cross_entropy_backward_f32, cross_entropy_backward_f64},
-    .square = {square_f32, square_f64},
-    .square_backward = {square_backward_f32, square_backward_f64},
+    .cross_entropy = {cross_entropy_f32, HDK_COMMON(cross_entropy_f64)},
+    .cross_entropy_backward = {cross_entropy_backward_f32, HDK_COMMON(cross_entropy_backward_f64)},
+    .square = {square_f32, HDK_COMMON(square_f64)},
+    .square_backward = {square_backward_f32, HDK_COMMON(square_backward_f64)},
 };

@@ -26,6 +26,7 @@ enum {
 #undef F
 #undef SQRT
 
+#ifdef HDK_ALL_TYPES
 #define T double
 #define F(name) name##_f64
 #define SQRT sqrt
@@ -33,8 +34,9 @@ enum {
 #undef T
 #undef F
 #undef SQRT
+#endif
 
 const struct hdk_norm HDK_TABLE(hdk_norm) = {
-    .layer_norm = {layer_norm_f32, layer_norm_f64},
-    .layer_norm_backward = {layer_norm_backward_f32, layer_norm_backward_f64},
+    .layer_norm = {layer_norm_f32, HDK_COMMON(layer_norm_f64)},
+    .layer_norm_backward = {layer_norm_backward_f32, HDK_COMMON(layer_norm_backward_f64)},
 };

@@ -191,19 +191,16 @@ IN_PLACE(scale_f64, double, v *a)
 IN_PLACE(clamp_f32, float, v<-a ? -a : v> a ? a : v)
 IN_PLACE(clamp_f64, double, v<-a ? -a : v> a ? a : v)
 
+#define BOTH(name)                                                                                 \
+    {                                                                                              \
+        name##_f32, name##_f64                                                                     \
+    }
+
 const struct hdk_optim HDK_TABLE(hdk_optim) = {
-    .sgd_f32 = sgd_f32,
-    .sgd_f64 = sgd_f64,
-    .adam_f32 = adam_f32,
-    .adam_f64 = adam_f64,
-    .rmsprop_f32 = rmsprop_f32,
-    .rmsprop_f64 = rmsprop_f64,
-    .adagrad_f32 = adagrad_f32,
-    .adagrad_f64 = adagrad_f64,
-    .norm_f32 = norm_f32,
-    .norm_f64 = norm_f64,
-    .scale_f32 = scale_f32,
-    .scale_f64 = scale_f64,
-    .clamp_f32 = clamp_f32,
-    .clamp_f64 = clamp_f64,
+    .sgd = BOTH(sgd),
+    .adam = BOTH(adam),
+    .rmsprop = BOTH(rmsprop),
+    .adagrad = BOTH(adagrad),
+    .norm = BOTH(norm),
+    .change = {BOTH(scale), BOTH(clamp)},
 };

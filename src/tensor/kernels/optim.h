@@ -39,25 +39,20 @@ typedef struct hdk_adagrad {
     bool maximize;
 } hdk_adagrad;
 
+enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* into [-a, a]; NaN stays */ };
+
+/* By dtype, last: float32, float64. */
 struct hdk_optim {
-    void (*sgd_f32)(const hdk_step *s, int64_t n, const hdk_sgd *o);
-    void (*sgd_f64)(const hdk_step *s, int64_t n, const hdk_sgd *o);
-    void (*adam_f32)(const hdk_step *s, int64_t n, const hdk_adam *o);
-    void (*adam_f64)(const hdk_step *s, int64_t n, const hdk_adam *o);
-    void (*rmsprop_f32)(const hdk_step *s, int64_t n, const hdk_rmsprop *o);
-    void (*rmsprop_f64)(const hdk_step *s, int64_t n, const hdk_rmsprop *o);
-    void (*adagrad_f32)(const hdk_step *s, int64_t n, const hdk_adagrad *o);
-    void (*adagrad_f64)(const hdk_step *s, int64_t n, const hdk_adagrad *o);
+    void (*sgd[2])(const hdk_step *s, int64_t n, const hdk_sgd *o);
+    void (*adam[2])(const hdk_step *s, int64_t n, const hdk_adam *o);
+    void (*rmsprop[2])(const hdk_step *s, int64_t n, const hdk_rmsprop *o);
+    void (*adagrad[2])(const hdk_step *s, int64_t n, const hdk_adagrad *o);
 
     /* *sum with n elements more: the sum of |x|^p (p 0: how many are not 0), the largest |x| for p
      * INFINITY, the least for -INFINITY; NaN stays. */
-    void (*norm_f32)(const void *x, int64_t stride, int64_t n, double p, double *sum);
-    void (*norm_f64)(const void *x, int64_t stride, int64_t n, double p, double *sum);
-    void (*scale_f32)(void *x, int64_t stride, int64_t n, double a); /* x *= a */
-    void (*scale_f64)(void *x, int64_t stride, int64_t n, double a);
-    void (*clamp_f32)(void *x, int64_t stride, int64_t n, double a); /* into [-a, a]; NaN stays */
-    void (*clamp_f64)(void *x, int64_t stride, int64_t n, double a);
+    void (*norm[2])(const void *x, int64_t stride, int64_t n, double p, double *sum);
+    void (*change[2][2])(void *x, int64_t stride, int64_t n, double a);
 };
-HDK_FAMILY(hdk_optim)
+HDK_FAMILY(hdk_optim, HDK_F64)
 
 #endif

@@ -28,11 +28,13 @@ enum {
 #include "tensor/kernels/reduce_float.h"
 #undef T
 #undef F
+#ifdef HDK_ALL_TYPES
 #define T uint64_t
 #define F(name) name##_i64
 #include "tensor/kernels/reduce_sum.h"
 #undef T
 #undef F
+#endif
 
 #define OP >=
 #define STRICTLY >
@@ -48,6 +50,7 @@ enum {
 #undef T
 #undef F
 #undef IS_FLOAT
+#ifdef HDK_ALL_TYPES
 #define IS_FLOAT 0
 #define T int64_t
 #define F(name) max_##name##_i64
@@ -60,6 +63,7 @@ enum {
 #undef T
 #undef F
 #undef IS_FLOAT
+#endif
 #undef OP
 #undef STRICTLY
 
@@ -77,6 +81,7 @@ enum {
 #undef T
 #undef F
 #undef IS_FLOAT
+#ifdef HDK_ALL_TYPES
 #define IS_FLOAT 0
 #define T int64_t
 #define F(name) min_##name##_i64
@@ -89,6 +94,7 @@ enum {
 #undef T
 #undef F
 #undef IS_FLOAT
+#endif
 #undef OP
 #undef STRICTLY
 
@@ -106,8 +112,10 @@ enum {
     }
 TRUTH(truth_f32, float)
 TRUTH(truth_f64, double)
+#ifdef HDK_ALL_TYPES
 TRUTH(truth_i64, int64_t)
 TRUTH(truth_bool, uint8_t)
+#endif
 
 typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
 
@@ -156,12 +164,14 @@ static void logical(const hdk_lanes *l, void *const *data, truth_loop truth, uin
     }
 LOGICAL(any_f32, truth_f32, 1)
 LOGICAL(any_f64, truth_f64, 1)
-LOGICAL(any_i64, truth_i64, 1)
-LOGICAL(any_bool, truth_bool, 1)
 LOGICAL(all_f32, truth_f32, 0)
 LOGICAL(all_f64, truth_f64, 0)
+#ifdef HDK_ALL_TYPES
+LOGICAL(any_i64, truth_i64, 1)
+LOGICAL(any_bool, truth_bool, 1)
 LOGICAL(all_i64, truth_i64, 0)
 LOGICAL(all_bool, truth_bool, 0)
+#endif
 
 #define PLACE(name, T)                                                                             \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
@@ -177,17 +187,19 @@ LOGICAL(all_bool, truth_bool, 0)
 PLACE(place_f32, float)
 PLACE(place_f64, double)
 
+#define ALL(name) name##_f32, name##_f64, HDK_COMMON(name##_i64), HDK_COMMON(name##_bool)
+
 const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
     .kernel =
         {
-            [HDK_SUM] = {sum_f32, sum_f64, sum_i64, NULL},
-            [HDK_MAX] = {max_value_f32, max_value_f64, max_value_i64, max_value_bool},
-            [HDK_MIN] = {min_value_f32, min_value_f64, min_value_i64, min_value_bool},
-            [HDK_ANY] = {any_f32, any_f64, any_i64, any_bool},
-            [HDK_ALL] = {all_f32, all_f64, all_i64, all_bool},
+            [HDK_SUM] = {sum_f32, sum_f64, HDK_COMMON(sum_i64), NULL},
+            [HDK_MAX] = {ALL(max_value)},
+            [HDK_MIN] = {ALL(min_value)},
+            [HDK_ANY] = {ALL(any)},
+            [HDK_ALL] = {ALL(all)},
             [HDK_VAR] = {var_f32, var_f64, NULL, NULL},
-            [HDK_ARGMAX] = {max_arg_f32, max_arg_f64, max_arg_i64, max_arg_bool},
-            [HDK_ARGMIN] = {min_arg_f32, min_arg_f64, min_arg_i64, min_arg_bool},
+            [HDK_ARGMAX] = {ALL(max_arg)},
+            [HDK_ARGMIN] = {ALL(min_arg)},
         },
     .place = {place_f32, place_f64, NULL, NULL},
     .square_distance_f32 = square_distance_f32,

@@ -30,6 +30,7 @@ enum {
 #undef LOG
 #undef TILES
 
+#ifdef HDK_ALL_TYPES
 #define T double
 #define F(name) name##_f64
 #define EXP exp
@@ -41,6 +42,7 @@ enum {
 #undef EXP
 #undef LOG
 #undef TILES
+#endif
 
 /* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end by negative strides. */
 #define CUMSUM(name, T, SUM)                                                                       \
@@ -62,29 +64,24 @@ enum {
         }                                                                                          \
     }
 CUMSUM(cumsum_f32, float, double)
+#ifdef HDK_ALL_TYPES
 CUMSUM(cumsum_f64, double, double)
 CUMSUM(cumsum_i64, int64_t, uint64_t)
+#endif
 
-#define BOTH(name)                                                                                 \
+#define BOTH(last, other)                                                                          \
     {                                                                                              \
-        {name##_last_f32, name##_last_f64},                                                        \
+        {last##_f32, HDK_COMMON(last##_f64)},                                                      \
         {                                                                                          \
-            name##_other_f32, name##_other_f64                                                     \
-        }                                                                                          \
-    }
-#define BOTH_BACKWARD(name)                                                                        \
-    {                                                                                              \
-        {name##_last_backward_f32, name##_last_backward_f64},                                      \
-        {                                                                                          \
-            name##_other_backward_f32, name##_other_backward_f64                                   \
+            other##_f32, HDK_COMMON(other##_f64)                                                   \
         }                                                                                          \
     }
 
 const struct hdk_softmax HDK_TABLE(hdk_softmax) = {
-    .softmax = BOTH(softmax),
-    .softmax_backward = BOTH_BACKWARD(softmax),
-    .log_softmax = BOTH(log_softmax),
-    .log_softmax_backward = BOTH_BACKWARD(log_softmax),
-    .logsumexp = {logsumexp_f32, logsumexp_f64},
-    .cumsum = {cumsum_f32, cumsum_f64, cumsum_i64},
+    .along = {BOTH(softmax_last, softmax_other),
+              BOTH(softmax_last_backward, softmax_other_backward),
+              BOTH(log_softmax_last, log_softmax_other),
+              BOTH(log_softmax_last_backward, log_softmax_other_backward)},
+    .logsumexp = {logsumexp_f32, HDK_COMMON(logsumexp_f64)},
+    .cumsum = {cumsum_f32, HDK_COMMON(cumsum_f64), HDK_COMMON(cumsum_i64)},
 };

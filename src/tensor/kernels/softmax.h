@@ -11,12 +11,13 @@
 
 enum { HDK_LAST, HDK_OTHER };
 
+enum { HDK_SOFTMAX, HDK_SOFTMAX_BACKWARD, HDK_LOG_SOFTMAX, HDK_LOG_SOFTMAX_BACKWARD };
+
 struct hdk_softmax {
-    hdk_lane_kernel softmax[2][2], softmax_backward[2][2];
-    hdk_lane_kernel log_softmax[2][2], log_softmax_backward[2][2];
+    hdk_lane_kernel along[4][2][2];
     hdk_lane_kernel logsumexp[2]; /* one element a lane; any strides; n may be 0 */
     hdk_lane_kernel cumsum[3];    /* float32 and float64 add up in float64; int64 wraps */
 };
-HDK_FAMILY(hdk_softmax)
+HDK_FAMILY(hdk_softmax, HDK_F32)
 
 #endif

@@ -58,13 +58,15 @@ CALLING(gelu_tanh_f64_loop, double, gelu_tanh_f64(x))
 UNARY(sigmoid_f32, float, 1 / (1 + hdk_vexpf(-x)))
 CALLING(sigmoid_f64, double, 1 / (1 + exp(-x)))
 
+#ifdef HDK_ALL_TYPES
 UNARY(neg_i64, int64_t, 0 - (uint64_t)x)
 UNARY(abs_i64, int64_t, x < 0 ? 0 - (uint64_t)x : (uint64_t)x)
 UNARY(relu_i64, int64_t, x < 0 ? 0 : x)
 CLAMP(clamp_i64, int64_t)
+#endif
 
 #define FLOAT(name) name##_f32, name##_f64
-#define NUMBER(name) name##_f32, name##_f64, name##_i64
+#define NUMBER(name) FLOAT(name), HDK_COMMON(name##_i64)
 
 const struct hdk_unary HDK_TABLE(hdk_unary) = {
     .of =
