@@ -32,9 +32,9 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Types that few programs compute much in are compiled at the baseline alone, where HDK_ALL_TYPES is
- * defined, and serve every level: a family says which dtypes each level has, up to HDK_F32, say, and
- * hdk_softmax_for(dtype) is the table to take. In tables, HDK_COMMON(kernel) is NULL elsewhere. */
+/* Types that few programs compute much in are compiled at the baseline alone, where HDK_ALL_TYPES
+ * is defined, and serve every level: a family names the last dtype that each level has, and
+ * hdk_softmax_for(dtype) is the table to take. HDK_COMMON(kernel) is NULL in other levels' tables. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
 #ifdef HDK_ALL_TYPES
 #define HDK_COMMON(kernel) kernel
