@@ -34,7 +34,7 @@
 
 /* Types that few programs compute much in are compiled at the baseline alone, where HDK_ALL_TYPES
  * is defined, and serve every level: a family names the last dtype that each level has, and
- * hdk_softmax_for(dtype) is the table to take. HDK_COMMON(kernel) is NULL in other levels' tables. */
+ * hdk_softmax_for(dtype) is the table to take. HDK_COMMON(kernel) is NULL in the other levels. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
 #ifdef HDK_ALL_TYPES
 #define HDK_COMMON(kernel) kernel
