@@ -23,8 +23,9 @@ enum {
     SLACK = 1 << 24,
     RELEASABLE = 1 << 20, /* a free chunk of at least this size gives its pages back */
     LEAST_MAP = 1 << 20,
-    MOST_MAP = 1 << 28, /* unless a block is larger */
-    PARTS = 8,          /* bins for each power of two */
+    MOST_MAP = 1 << 28,
+    ALONE = 1 << 24, /* a block of at least this size is mapped by itself */
+    PARTS = 8,       /* bins for each power of two */
     BINS = 64 * PARTS,
     LOOKS = 8 /* chunks of a bin that are looked at */
 };
@@ -226,14 +227,16 @@ static void release_all(bool whole)
     }
 }
 
-/* Twice what there is, within limits; no more than needed if the system refuses that. */
+/* Twice what there is, within limits; no more than needed for a large block, whose rest small ones
+ * would take and keep, or if the system refuses that. */
 static chunk *grow(size_t bytes)
 {
     if (heap.kept > SLACK + heap.used / 8)
         release_all(false);
-    size_t wanted = heap.mapped < LEAST_MAP  ? LEAST_MAP
-                    : heap.mapped > MOST_MAP ? MOST_MAP
-                                             : heap.mapped;
+    size_t wanted = bytes >= ALONE            ? bytes
+                    : heap.mapped < LEAST_MAP ? LEAST_MAP
+                    : heap.mapped > MOST_MAP  ? MOST_MAP
+                                              : heap.mapped;
     chunk *c = map(bytes > wanted ? bytes : wanted);
     return c || bytes >= wanted ? c : map(bytes);
 }
