@@ -33,95 +33,102 @@ bool hd_fused_attention(void)
     return atomic_load_explicit(&fused, memory_order_relaxed);
 }
 
+typedef struct call { /* what backward must know besides the saved tensors */
+    int n_batch;
+    int64_t batch[HD_MAX_DIMS], heads;
+    hdk_head head; /* without its matrices */
+} call;
+
 /* ---------------------------------------------------------------- operands */
+
+enum { Q, K, V, MASK, BITS, LSE, SAVED, OUT = SAVED, WEIGHTS, DOUT, DQ, DK, DV, OPERANDS };
 
 /* A tensor (..., rows, cols) read head by head, over the batch dims of the result. */
 typedef struct operand {
-    char *p;
-    int64_t row, col, item;
-    int64_t batch[HD_MAX_DIMS]; /* strides, of the dims of the result */
+    char *p; /* NULL: not there, and nothing else is set */
+    int64_t row, col;
+    int64_t batch[HD_MAX_DIMS]; /* strides in bytes, of the dims of the result */
 } operand;
 
 typedef struct task {
-    hdk_head head; /* without its pointers */
+    const call *c;
     const hdk_attention_kernels *kernel;
-    int n_batch;
-    int64_t batch[HD_MAX_DIMS], heads;
-    operand q, k, v, mask, out, lse, weights, dout, dq, dk, dv;
+    operand x[OPERANDS];
+    const uint8_t *bits;
     bool backward;
     int64_t block, parts; /* each head is cut into parts of `block` queries, or keys backward */
-    operand dq_part;      /* backward with more than one part: (parts, ..., l, d) */
+    char *dq_part;        /* backward with more than one part: (parts, ..., l, d) */
+    int64_t item;         /* bytes */
     size_t room;          /* scratch of a thread */
     char *scratch;
     atomic_llong next;
 } task;
 
-/* x's last two dims are rows and cols; x NULL or HD_NONE: nothing. */
-static operand operand_of(const task *t, const hd_tensor *x)
+/* x's last `own` dims are a head's: rows and cols, or rows alone. */
+static void give(task *t, int which, const hd_tensor *x, int own)
 {
-    operand o = {0};
-    if (!x || hd__is_none(x)) {
-        return o;
+    operand *o = &t->x[which];
+    int nb = x->ndim - own, lead = t->c->n_batch - nb;
+    int64_t item = x->dtype == HD_BOOL ? 1 : t->item;
+    o->p = hd__ptr(x);
+    o->row = x->strides[nb];
+    o->col = own == 2 ? x->strides[nb + 1] : 0;
+    for (int i = 0; i < lead; i++) {
+        o->batch[i] = 0;
     }
-    int nb = x->ndim - 2;
-    o.p = hd__ptr(x);
-    o.item = hd_dtype_size((hd_dtype)x->dtype);
-    o.row = x->strides[nb];
-    o.col = x->strides[nb + 1];
     for (int i = 0; i < nb; i++) {
-        int at = t->n_batch - nb + i;
-        o.batch[at] = x->sizes[i] == 1 ? 0 : x->strides[i];
+        o->batch[lead + i] = x->sizes[i] == 1 ? 0 : x->strides[i] * item;
     }
-    return o;
 }
 
-static hdk_rows rows_at(const operand *o, const int64_t *at, int n)
+/* The index of head u in the batch dims. */
+static void head_index(const call *c, int64_t u, int64_t *at)
 {
-    int64_t offset = 0;
-    for (int i = 0; i < n; i++) {
-        offset += at[i] * o->batch[i];
+    for (int i = c->n_batch - 1; i >= 0; i--) {
+        at[i] = u % c->batch[i];
+        u /= c->batch[i];
     }
-    return (hdk_rows){o->p ? o->p + offset * o->item : NULL, o->row, o->col};
 }
 
-/* Head u of the task, its pointers filled in. */
-static hdk_head head_at(const task *t, int64_t u, int64_t *at)
+static hdk_rows rows_at(const task *t, int which, const int64_t *at)
 {
-    hdk_head h = t->head;
-    h.first = u * h.l * h.s;
-    for (int i = t->n_batch - 1; i >= 0; i--) {
-        at[i] = u % t->batch[i];
-        u /= t->batch[i];
+    const operand *o = &t->x[which];
+    char *p = o->p;
+    for (int i = 0; p && i < t->c->n_batch; i++) {
+        p += at[i] * o->batch[i];
     }
-    h.q = rows_at(&t->q, at, t->n_batch);
-    h.k = rows_at(&t->k, at, t->n_batch);
-    h.v = rows_at(&t->v, at, t->n_batch);
-    h.out = rows_at(&t->out, at, t->n_batch);
-    h.mask = rows_at(&t->mask, at, t->n_batch);
-    h.lse = rows_at(&t->lse, at, t->n_batch).p;
-    return h;
+    return p ? (hdk_rows){p, o->row, o->col} : (hdk_rows){NULL, 0, 0};
 }
 
 /* ---------------------------------------------------------------- running */
 
-static void run_item(task *t, int64_t item, void *scratch)
+/* h has the call's numbers, its matrices are filled in. */
+static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
 {
     int64_t at[HD_MAX_DIMS], part = item % t->parts, u = item / t->parts;
-    hdk_head h = head_at(t, u, at);
-    int64_t from = part * t->block, n = t->backward ? h.s : h.l;
+    int64_t from = part * t->block, n = t->backward ? h->s : h->l;
     int64_t to = n - from < t->block ? n : from + t->block;
+    head_index(t->c, u, at);
+    h->first = u * h->l * h->s;
+    h->q = rows_at(t, Q, at);
+    h->k = rows_at(t, K, at);
+    h->v = rows_at(t, V, at);
+    h->out = rows_at(t, OUT, at);
+    h->mask = rows_at(t, MASK, at);
+    h->lse = rows_at(t, LSE, at).p;
     if (t->backward) {
-        hdk_head_grads g = {rows_at(&t->dout, at, t->n_batch), rows_at(&t->dq, at, t->n_batch),
-                            rows_at(&t->dk, at, t->n_batch), rows_at(&t->dv, at, t->n_batch)};
+        hdk_head_grads g = {rows_at(t, DOUT, at), rows_at(t, DQ, at), rows_at(t, DK, at),
+                            rows_at(t, DV, at)};
         if (t->parts > 1) {
-            g.dq = (hdk_rows){t->dq_part.p + (part * t->heads + u) * h.l * h.d * t->q.item, h.d, 1};
+            g.dq =
+                (hdk_rows){t->dq_part + (part * t->c->heads + u) * h->l * h->d * t->item, h->d, 1};
         }
-        t->kernel->backward(&h, &g, from, to, scratch);
+        t->kernel->backward(h, &g, from, to, scratch);
         return;
     }
-    t->kernel->forward(&h, from, to, scratch);
-    if (t->weights.p) {
-        t->kernel->weights(&h, from, to, rows_at(&t->weights, at, t->n_batch).p, scratch);
+    t->kernel->forward(h, from, to, scratch);
+    if (t->x[WEIGHTS].p) {
+        t->kernel->weights(h, from, to, rows_at(t, WEIGHTS, at).p, scratch);
     }
 }
 
@@ -130,28 +137,31 @@ static void run_thread(int thread, void *arg)
 {
     task *t = arg;
     char *scratch = t->scratch + (size_t)thread * t->room;
-    int64_t item, items = t->heads * t->parts;
+    int64_t item, items = t->c->heads * t->parts;
+    hdk_head h = t->c->head;
+    h.bits = t->bits;
     while ((item = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed)) < items) {
-        run_item(t, item, scratch);
+        run_item(t, item, &h, scratch);
     }
 }
 
 /* Is the call worth more than one task of the pool? */
-static bool is_large(const task *t)
+static bool is_large(const call *c)
 {
-    const hdk_head *h = &t->head;
-    double work = (double)t->heads * (double)h->l * (double)h->s * (double)(h->d + h->dv);
+    const hdk_head *h = &c->head;
+    double work = (double)c->heads * (double)h->l * (double)h->s * (double)(h->d + h->dv);
     return work > FEW;
 }
 
 static bool run(task *t)
 {
-    int64_t items = t->heads * t->parts;
-    int width = is_large(t) ? hd__parallel_width() : 1;
+    int64_t items = t->c->heads * t->parts;
+    int width = is_large(t->c) ? hd__parallel_width() : 1;
     int threads = items < width ? (int)items : width;
     _Alignas(64) char small[SMALL_SCRATCH];
-    t->room = ((t->backward ? t->kernel->backward_room : t->kernel->forward_room)(&t->head) + 63) /
-              64 * 64;
+    size_t (*room)(const hdk_head *) =
+        t->backward ? t->kernel->backward_room : t->kernel->forward_room;
+    t->room = (room(&t->c->head) + 63) / 64 * 64;
     size_t bytes = t->room * (size_t)threads;
     bool fits = bytes <= sizeof small;
     t->scratch = fits ? small : hd__alloc(bytes);
@@ -174,19 +184,13 @@ static bool run(task *t)
 static void cut(task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
-    int64_t parts = is_large(t) ? (PARTS + t->heads - 1) / t->heads : 1;
+    int64_t parts = is_large(t->c) ? (PARTS + t->c->heads - 1) / t->c->heads : 1;
     parts = parts < units ? parts : units;
     t->block = (units + parts - 1) / parts * unit;
     t->parts = (n + t->block - 1) / t->block;
 }
 
 /* ---------------------------------------------------------------- the call */
-
-typedef struct call { /* what backward must know besides the saved tensors */
-    int n_batch;
-    int64_t batch[HD_MAX_DIMS], heads;
-    hdk_head head;
-} call;
 
 static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
 {
@@ -229,62 +233,53 @@ static int sizes_of(const call *c, int64_t rows, int64_t cols, int64_t *sizes)
     return c->n_batch + (cols < 0 ? 1 : 2);
 }
 
-static task task_of(const call *c, hd_tensor *const *saved)
+/* The operands that are saved besides the output. */
+static void set_up(task *t, const call *c, hd_tensor *const *saved)
 {
-    task t = {.head = c->head, .n_batch = c->n_batch, .heads = c->heads};
-    memcpy(t.batch, c->batch, sizeof t.batch);
-    t.kernel = kernel_for(saved[0], c->head.s);
-    t.q = operand_of(&t, saved[0]);
-    t.k = operand_of(&t, saved[1]);
-    t.v = operand_of(&t, saved[2]);
-    t.mask = operand_of(&t, saved[3]);
-    if (!hd__is_none(saved[4])) {
-        t.head.bits = hd__ptr(saved[4]);
+    t->c = c;
+    t->kernel = kernel_for(saved[Q], c->head.s);
+    t->item = hd_dtype_size((hd_dtype)saved[Q]->dtype);
+    for (int i = 0; i < OPERANDS; i++) {
+        t->x[i].p = NULL;
     }
-    return t;
-}
-
-/* lse is (..., l): one column */
-static operand lse_operand(const task *t, const hd_tensor *lse)
-{
-    operand o = {.p = hd__ptr(lse), .item = hd_dtype_size((hd_dtype)lse->dtype), .row = 1};
-    for (int i = 0; i < t->n_batch; i++) {
-        o.batch[i] = lse->strides[i];
+    for (int i = Q; i <= V; i++) {
+        give(t, i, saved[i], 2);
     }
-    return o;
+    if (!hd__is_none(saved[MASK])) {
+        give(t, MASK, saved[MASK], 2);
+    }
+    t->bits = hd__is_none(saved[BITS]) ? NULL : hd__ptr(saved[BITS]);
+    give(t, LSE, saved[LSE], 1);
 }
-
-enum { Q, K, V, MASK, BITS, LSE, SAVED, OUT = SAVED };
 
 /* What the parts added to dq, added up in order. */
 typedef struct part_sums {
-    const char *from;
-    int64_t parts, stride; /* bytes from part to part */
     const task *t;
+    int64_t stride; /* bytes from part to part */
 } part_sums;
 
 static void sum_heads(int64_t begin, int64_t end, void *arg)
 {
     const part_sums *p = arg;
     const task *t = p->t;
-    int64_t l = t->head.l, d = t->head.d, at[HD_MAX_DIMS];
+    int64_t l = t->c->head.l, d = t->c->head.d, at[HD_MAX_DIMS];
     for (int64_t r = begin; r < end; r++) {
-        head_at(t, r / l, at);
-        hdk_rows dq = rows_at(&t->dq, at, t->n_batch);
+        head_index(t->c, r / l, at);
+        hdk_rows dq = rows_at(t, DQ, at);
         int64_t i = r % l;
         for (int64_t e = 0; e < d; e++) {
-            const char *from = p->from + (r * d + e) * t->q.item;
+            const char *from = t->dq_part + (r * d + e) * t->item;
             int64_t to = i * dq.row + e * dq.col;
             double sum = 0;
             float sum32 = 0;
-            for (int64_t k = 0; k < p->parts; k++, from += p->stride) {
-                if (t->q.item == sizeof sum) {
+            for (int64_t k = 0; k < t->parts; k++, from += p->stride) {
+                if (t->item == sizeof sum) {
                     sum += *(const double *)from;
                 } else {
                     sum32 += *(const float *)from;
                 }
             }
-            if (t->q.item == sizeof sum) {
+            if (t->item == sizeof sum) {
                 ((double *)dq.p)[to] = sum;
             } else {
                 ((float *)dq.p)[to] = sum32;
@@ -295,23 +290,24 @@ static void sum_heads(int64_t begin, int64_t end, void *arg)
 
 static bool run_backward(task *t)
 {
+    const hdk_head *h = &t->c->head;
     t->backward = true;
-    cut(t, t->head.s, t->kernel->key_block);
+    cut(t, h->s, t->kernel->key_block);
     if (t->parts == 1) {
         return run(t);
     }
-    int64_t rows = t->heads * t->head.l, stride = rows * t->head.d * t->q.item;
-    t->dq_part.p = hd__alloc((size_t)(t->parts * stride));
-    if (!t->dq_part.p) {
+    int64_t rows = t->c->heads * h->l, stride = rows * h->d * t->item;
+    t->dq_part = hd__alloc((size_t)(t->parts * stride));
+    if (!t->dq_part) {
         hd__no_memory(function, (size_t)(t->parts * stride));
         return false;
     }
     bool ok = run(t);
     if (ok) {
-        part_sums p = {t->dq_part.p, t->parts, stride, t};
-        hd__parallel_for(rows, FEW / (t->head.d < FEW ? t->head.d : FEW), sum_heads, &p);
+        part_sums p = {t, stride};
+        hd__parallel_for(rows, FEW / (h->d < FEW ? h->d : FEW), sum_heads, &p);
     }
-    hd_free(t->dq_part.p);
+    hd_free(t->dq_part);
     return ok;
 }
 
@@ -335,13 +331,13 @@ static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
     }
     bool ok = made[0] && made[1] && made[2];
     if (ok) {
-        task t = task_of(c, saved);
-        t.lse = lse_operand(&t, saved[LSE]);
-        t.out = operand_of(&t, saved[OUT]);
-        t.dout = operand_of(&t, dy[0]);
-        t.dq = operand_of(&t, made[Q]);
-        t.dk = operand_of(&t, made[K]);
-        t.dv = operand_of(&t, made[V]);
+        task t;
+        set_up(&t, c, saved);
+        give(&t, OUT, saved[OUT], 2);
+        give(&t, DOUT, dy[0], 2);
+        for (int i = 0; i < 3; i++) {
+            give(&t, DQ + i, made[i], 2);
+        }
         ok = run_backward(&t);
     }
     for (int i = 0; i < 3; i++) {
@@ -425,11 +421,14 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     if (!y || !saved[LSE] || (weights && !w) || !draw(c, &saved[BITS])) {
         return NULL;
     }
-    task t = task_of(c, saved);
-    t.lse = lse_operand(&t, saved[LSE]);
-    t.out = operand_of(&t, y);
-    t.weights = operand_of(&t, w);
-    cut(&t, t.head.l, t.kernel->query_block);
+    task t;
+    set_up(&t, c, saved);
+    give(&t, OUT, y, 2);
+    if (w) {
+        give(&t, WEIGHTS, w, 2);
+    }
+    t.backward = false;
+    cut(&t, c->head.l, t.kernel->query_block);
     if (!run(&t)) {
         return NULL;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mcg31.h"
+#include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/vexp.h"
 
 /* ---------------------------------------------------------------- what both share */
@@ -92,8 +93,8 @@ static inline double keep_scale_f64(const hdk_head *h)
 
 #define ROWS(suffix)                                                                               \
     {                                                                                              \
-        .forward_room = rows_room_##suffix, .forward = rows_forward_##suffix,                      \
-        .weights = rows_weights_##suffix, .backward_room = rows_room_##suffix,                     \
+        .forward_room = rows_forward_room_##suffix, .forward = rows_forward_##suffix,              \
+        .weights = rows_weights_##suffix, .backward_room = rows_backward_room_##suffix,            \
         .backward = rows_backward_##suffix, .query_block = 1, .key_block = 1                       \
     }
 

@@ -1,6 +1,48 @@
 /* attention_rows.h - attention one query at a time, of one type: included with T, F(name), EXP,
  * LOG, MULADD and softmax_row.h. Every sum is one chain in order, as in the matrix product, and
- * softmax's is softmax_row.h's, so that few tokens get the bits of the written-out layers. */
+ * softmax's is softmax_row.h's, so that few tokens get the bits of the written-out layers.
+ *
+ * Keys and values are turned first, so that the keys lie side by side: (width, keys), the keys
+ * rounded up to blocks of 8 lanes. What the lanes beyond the seen keys hold is never used. */
+
+enum {
+    F(LANES) = HDK_REGISTER < 8 * sizeof(T) ? HDK_REGISTER / sizeof(T) : 8,
+    F(TOGETHER) = 8 /* queries whose weights are made together */
+};
+
+typedef T F(lanes)
+    __attribute__((vector_size(F(LANES) * sizeof(T)), aligned(sizeof(T)), may_alias));
+
+static inline int64_t F(padded)(int64_t n)
+{
+    return (n + F(LANES) - 1) & -F(LANES);
+}
+
+static inline F(lanes) F(fma_lanes)(T a, F(lanes) b, F(lanes) c)
+{
+#ifdef __FMA__
+    F(lanes) y;
+    HDK_UNROLL
+    for (int l = 0; l < F(LANES); l++) {
+        y[l] = MULADD(a, b[l], c[l]);
+    }
+    return y;
+#else
+    return a * b + c;
+#endif
+}
+
+/* The first n lanes of a, the others of b. */
+static inline F(lanes) F(first_lanes)(int64_t n, F(lanes) a, F(lanes) b)
+{
+    F(lanes) number;
+    HDK_UNROLL
+    for (int l = 0; l < F(LANES); l++) {
+        number[l] = l;
+    }
+    __typeof__(a < b) m = number < (T)n - (F(lanes)){0};
+    return (F(lanes))((m & (__typeof__(m))a) | (~m & (__typeof__(m))b));
+}
 
 static inline T F(dot)(const T *a, int64_t a_col, const T *b, int64_t b_col, int64_t n)
 {
@@ -16,19 +58,80 @@ static inline const T *F(row)(const hdk_rows *m, int64_t i)
     return (const T *)m->p + i * m->row;
 }
 
-/* score (i, j) of a key that is not hidden */
-static inline T F(score)(const hdk_head *h, int64_t i, int64_t j)
+/* to (cols, padded) = the n rows of m from `from` on, turned; 0 behind them */
+static __attribute__((noinline)) void F(turn)(const hdk_rows *m, int64_t from, int64_t n,
+                                              int64_t cols, T *to)
 {
-    T x = F(dot)(F(row)(&h->q, i), h->q.col, F(row)(&h->k, j), h->k.col, h->d);
-    x = h->divisor != 0 ? x / (T)h->divisor : x * (T)h->scale;
-    if (!h->mask.p) {
-        return x;
+    int64_t stride = F(padded)(n);
+    memset(to, 0, (size_t)(cols * stride) * sizeof *to);
+    for (int64_t j = 0; j < n; j++) {
+        const T *x = F(row)(m, from + j);
+        for (int64_t e = 0; e < cols; e++) {
+            to[e * stride + j] = x[e * m->col];
+        }
     }
+}
+
+static __attribute__((noinline)) void F(turn_back)(const T *x, int64_t from, int64_t n,
+                                                   int64_t cols, const hdk_rows *m)
+{
+    int64_t stride = F(padded)(n);
+    for (int64_t j = 0; j < n; j++) {
+        T *to = (T *)m->p + (from + j) * m->row;
+        for (int64_t e = 0; e < cols; e++) {
+            to[e * m->col] = x[e * stride + j];
+        }
+    }
+}
+
+/* y = x m, m (cols, stride), in whole vectors that hold n elements of y */
+static inline void F(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m, int64_t stride,
+                                int64_t n, T *y)
+{
+    for (int64_t j = 0; j < n; j += F(LANES)) {
+        F(lanes) sum = {0};
+        for (int64_t e = 0; e < cols; e++) {
+            sum = F(fma_lanes)(x[e * x_col], *(const F(lanes) *)(m + e * stride + j), sum);
+        }
+        *(F(lanes) *)(y + j) = sum;
+    }
+}
+
+/* m += x^T y, m (cols, stride): its first n columns */
+static inline void F(add_outer)(const T *x, int64_t x_col, int64_t cols, const T *y, int64_t n,
+                                T *m, int64_t stride)
+{
+    for (int64_t e = 0; e < cols; e++, m += stride) {
+        for (int64_t j = 0; j < n; j += F(LANES)) {
+            F(lanes) *to = (F(lanes) *)(m + j);
+            F(lanes) sum = F(fma_lanes)(x[e * x_col], *(const F(lanes) *)(y + j), *to);
+            *to = F(first_lanes)(n - j, sum, *to);
+        }
+    }
+}
+
+/* score (i, j) under the mask; not inlined, as loops over it grow large */
+static __attribute__((noinline)) T F(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
+{
     int64_t at = i * h->mask.row + j * h->mask.col;
     if (h->mask_is_bool) {
         return ((const uint8_t *)h->mask.p)[at] ? x : -(T)INFINITY;
     }
     return x + ((const T *)h->mask.p)[at];
+}
+
+/* The scores of query i and the keys from `from` on, n of them, none hidden by its place. */
+static inline void F(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
+                             int64_t from, int64_t n, T *w)
+{
+    F(row_times)(F(row)(&h->q, i), h->q.col, h->d, keys, stride, n, w);
+    for (int64_t j = 0; j < n; j += F(LANES)) {
+        F(lanes) *x = (F(lanes) *)(w + j);
+        *x = h->divisor != 0 ? *x / (T)h->divisor : *x * (T)h->scale;
+    }
+    for (int64_t j = 0; j < n && h->mask.p; j++) {
+        w[j] = F(masked)(h, i, from + j, w[j]);
+    }
 }
 
 /* all -inf, and none NaN, which a maximum does not show */
@@ -42,84 +145,106 @@ static bool F(all_hidden)(const T *w, int64_t n)
     return true;
 }
 
-/* w = the weights of query i before dropout; returns log sum exp of the scores */
-static T F(row_weights)(const hdk_head *h, int64_t i, T *w)
-{
-    int64_t seen = seen_by(h, i);
-    for (int64_t j = 0; j < h->s; j++) {
-        w[j] = j < seen ? F(score)(h, i, j) : -(T)INFINITY;
-    }
-    T m = F(row_max)(w, h->s);
-    if (h->safe && m == -(T)INFINITY && F(all_hidden)(w, h->s)) {
-        memset(w, 0, (size_t)h->s * sizeof *w);
-        return (T)INFINITY;
-    }
-    for (int64_t j = 0; j < h->s; j++) {
-        w[j] -= m;
-    }
-    F(exp_all)(w, h->s);
-    T sum = F(row_sum)(w, h->s), inverse = 1 / sum;
-    for (int64_t j = 0; j < h->s; j++) {
-        w[j] *= inverse;
-    }
-    return m + LOG(sum);
-}
-
-static void F(drop_row)(const hdk_head *h, int64_t i, T *w)
+/* w, of query i and the n keys from `from` on, times what dropout gives each */
+static __attribute__((noinline)) void F(drop)(const hdk_head *h, int64_t i, int64_t from, int64_t n,
+                                              T *w)
 {
     T scale = keep_scale(h);
-    draw_at d = draw_begin(h, i, 0);
-    for (int64_t j = 0; j < h->s; j++) {
+    draw_at d = draw_begin(h, i, from);
+    for (int64_t j = 0; j < n; j++) {
         w[j] *= draw_next(h, &d) ? scale : 0;
     }
 }
 
-static size_t F(rows_room)(const hdk_head *h)
+/* w (n, padded s) = the weights of the n queries from i on, and lse of these */
+static __attribute__((noinline)) void F(weights)(const hdk_head *h, int64_t i, int64_t n,
+                                                 const T *keys, T *w)
 {
-    return (size_t)h->s * sizeof(T);
+    int64_t stride = F(padded)(h->s);
+    bool dead[F(TOGETHER)];
+    T top[F(TOGETHER)];
+    for (int64_t r = 0; r < n; r++) {
+        T *x = w + r * stride;
+        int64_t seen = seen_by(h, i + r);
+        F(scores)(h, i + r, keys, stride, 0, seen, x);
+        for (int64_t j = seen & -F(LANES); j < stride; j += F(LANES)) {
+            F(lanes) *y = (F(lanes) *)(x + j), none = -(T)INFINITY - (F(lanes)){0};
+            *y = F(first_lanes)(seen - j, *y, none);
+        }
+        top[r] = F(row_max)(x, h->s);
+        dead[r] = h->safe && top[r] == -(T)INFINITY && F(all_hidden)(x, h->s);
+        for (int64_t j = 0; j < stride; j += F(LANES)) {
+            *(F(lanes) *)(x + j) -= top[r];
+        }
+    }
+    F(exp_blocks)(w, n * stride);
+    for (int64_t r = 0; r < n; r++) {
+        T *x = w + r * stride, sum = F(row_sum)(x, h->s), inverse = 1 / sum;
+        for (int64_t j = 0; j < stride; j += F(LANES)) {
+            *(F(lanes) *)(x + j) *= inverse;
+        }
+        if (dead[r]) {
+            memset(x, 0, (size_t)h->s * sizeof *x);
+        }
+        ((T *)h->lse)[i + r] = dead[r] ? (T)INFINITY : top[r] + LOG(sum);
+        if (h->keep < 1) {
+            F(drop)(h, i + r, 0, h->s, x);
+        }
+    }
+}
+
+static size_t F(rows_forward_room)(const hdk_head *h)
+{
+    return (size_t)((h->d + F(TOGETHER)) * F(padded)(h->s)) * sizeof(T);
+}
+
+static inline int64_t F(some_rows)(int64_t i, int64_t to)
+{
+    return to - i < F(TOGETHER) ? to - i : F(TOGETHER);
 }
 
 static void F(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *weights,
                             void *scratch)
 {
-    (void)scratch;
-    for (int64_t i = from; i < to; i++) {
-        T *w = (T *)weights + i * h->s;
-        F(row_weights)(h, i, w);
-        if (h->keep < 1) {
-            F(drop_row)(h, i, w);
+    int64_t stride = F(padded)(h->s);
+    T *keys = scratch, *w = keys + h->d * stride;
+    F(turn)(&h->k, 0, h->s, h->d, keys);
+    for (int64_t i = from; i < to; i += F(TOGETHER)) {
+        int64_t n = F(some_rows)(i, to);
+        F(weights)(h, i, n, keys, w);
+        for (int64_t r = 0; r < n; r++) {
+            memcpy((T *)weights + (i + r) * h->s, w + r * stride, (size_t)h->s * sizeof(T));
         }
     }
 }
 
 static void F(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch)
 {
-    T *w = scratch;
-    for (int64_t i = from; i < to; i++) {
-        ((T *)h->lse)[i] = F(row_weights)(h, i, w);
-        if (h->keep < 1) {
-            F(drop_row)(h, i, w);
-        }
-        T *y = (T *)h->out.p + i * h->out.row;
-        for (int64_t e = 0; e < h->dv; e++) {
-            y[e * h->out.col] = F(dot)(w, 1, (const T *)h->v.p + e * h->v.col, h->v.row, h->s);
+    int64_t stride = F(padded)(h->s);
+    T *keys = scratch, *w = keys + h->d * stride;
+    F(turn)(&h->k, 0, h->s, h->d, keys);
+    for (int64_t i = from; i < to; i += F(TOGETHER)) {
+        int64_t n = F(some_rows)(i, to);
+        F(weights)(h, i, n, keys, w);
+        for (int64_t r = 0; r < n; r++) {
+            T *y = (T *)h->out.p + (i + r) * h->out.row;
+            for (int64_t e = 0; e < h->dv; e++) {
+                const T *v = (const T *)h->v.p + e * h->v.col;
+                y[e * h->out.col] = F(dot)(w + r * stride, 1, v, h->v.row, h->s);
+            }
         }
     }
 }
 
-static void F(add_scaled)(T a, const T *x, int64_t x_col, T *y, int64_t y_col, int64_t n)
+static size_t F(rows_backward_room)(const hdk_head *h)
 {
-    for (int64_t e = 0; e < n; e++) {
-        y[e * y_col] = MULADD(a, x[e * x_col], y[e * y_col]);
-    }
+    return (size_t)((2 * h->d + 2 * h->dv + 3) * F(padded)(h->s)) * sizeof(T);
 }
 
-static void F(zero_rows)(const hdk_rows *m, int64_t from, int64_t to, int64_t cols)
+static void F(ones)(T *x, int64_t n)
 {
-    for (int64_t i = from; i < to; i++) {
-        for (int64_t e = 0; e < cols; e++) {
-            ((T *)m->p)[i * m->row + e * m->col] = 0;
-        }
+    for (int64_t j = 0; j < n; j += F(LANES)) {
+        *(F(lanes) *)(x + j) = 1 - (F(lanes)){0};
     }
 }
 
@@ -128,25 +253,42 @@ static void F(zero_rows)(const hdk_rows *m, int64_t from, int64_t to, int64_t co
 static void F(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                              void *scratch)
 {
-    (void)scratch;
-    T scale = h->divisor != 0 ? 1 / (T)h->divisor : (T)h->scale, kept = keep_scale(h);
-    F(zero_rows)(&g->dq, 0, h->l, h->d);
-    F(zero_rows)(&g->dk, from, to, h->d);
-    F(zero_rows)(&g->dv, from, to, h->dv);
+    int64_t all = to - from, stride = F(padded)(all);
+    T *keys = scratch, *values = keys + h->d * stride, *dk = values + h->dv * stride;
+    T *dv = dk + h->d * stride, *w = dv + h->dv * stride, *ds = w + stride, *factor = ds + stride;
+    T scale = h->divisor != 0 ? 1 / (T)h->divisor : (T)h->scale;
+    F(turn)(&h->k, from, all, h->d, keys);
+    F(turn)(&h->v, from, all, h->dv, values);
+    memset(dk, 0, (size_t)((h->d + h->dv) * stride) * sizeof(T));
+    F(ones)(factor, stride);
     for (int64_t i = 0; i < h->l; i++) {
-        int64_t seen = seen_by(h, i);
+        int64_t n = seen_by(h, i) - from;
+        n = n < 0 ? 0 : n < all ? n : all;
         const T *dy = F(row)(&g->dout, i);
         T *dq = (T *)g->dq.p + i * g->dq.row, lse = ((const T *)h->lse)[i];
         T both = F(dot)(dy, g->dout.col, F(row)(&h->out, i), h->out.col, h->dv);
-        draw_at d = draw_begin(h, i, from);
-        for (int64_t j = from; j < to && j < seen; j++) {
-            T w = EXP(F(score)(h, i, j) - lse), m = draw_next(h, &d) ? kept : 0;
-            T dp = F(dot)(dy, g->dout.col, F(row)(&h->v, j), h->v.col, h->dv);
-            T ds = w * (dp * m - both) * scale;
-            F(add_scaled)(ds, F(row)(&h->k, j), h->k.col, dq, g->dq.col, h->d);
-            F(add_scaled)
-            (ds, F(row)(&h->q, i), h->q.col, (T *)g->dk.p + j * g->dk.row, g->dk.col, h->d);
-            F(add_scaled)(w * m, dy, g->dout.col, (T *)g->dv.p + j * g->dv.row, g->dv.col, h->dv);
+        F(scores)(h, i, keys, stride, from, n, w);
+        for (int64_t j = 0; j < n; j += F(LANES)) {
+            *(F(lanes) *)(w + j) -= lse;
         }
+        F(exp_blocks)(w, F(padded)(n));
+        F(row_times)(dy, g->dout.col, h->dv, values, stride, n, ds);
+        if (h->keep < 1) {
+            F(ones)(factor, n);
+            F(drop)(h, i, from, n, factor);
+        }
+        for (int64_t j = 0; j < n; j += F(LANES)) {
+            F(lanes) *p = (F(lanes) *)(w + j), *dp = (F(lanes) *)(ds + j);
+            F(lanes) by = *(const F(lanes) *)(factor + j);
+            *dp = *p * (*dp * by - both) * scale;
+            *p *= by;
+        }
+        for (int64_t e = 0; e < h->d; e++) {
+            dq[e * g->dq.col] = F(dot)(ds, 1, keys + e * stride, 1, n);
+        }
+        F(add_outer)(F(row)(&h->q, i), h->q.col, h->d, ds, n, dk, stride);
+        F(add_outer)(dy, g->dout.col, h->dv, w, n, dv, stride);
     }
+    F(turn_back)(dk, from, all, h->d, &g->dk);
+    F(turn_back)(dv, from, all, h->dv, &g->dv);
 }
