@@ -64,6 +64,12 @@ static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
     return hides;
 }
 
+/* (n - first, n): the rows of the tokens first to n - 1 */
+static hd_tensor *part_of(hd_tensor *mask, int64_t first, int64_t n)
+{
+    return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);
+}
+
 /* As the notebooks write it. */
 static hd_tensor *plain_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
                                   hd_tensor *values, hd_tensor *mask, hd_module *dropout)
@@ -88,9 +94,8 @@ hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *
         return NULL;
     }
     int64_t num_tokens = hd_size(queries, -2), n = first + num_tokens;
-    hd_tensor *part = hd_slice(hd_slice(mask, 0, first, n), 1, 0, n); /* (num_tokens, n) */
     if (!hd_fused_attention() || hd_size(keys, -1) == 0) {
-        return plain_attention(self, queries, keys, values, part, dropout);
+        return plain_attention(self, queries, keys, values, part_of(mask, first, n), dropout);
     }
     hd__attention *m = (hd__attention *)self;
     hd_attention_options o = hd_attention_defaults();
@@ -99,7 +104,7 @@ hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *
     bool causal = hides_what_follows(mask, first, n);
     o.is_causal = causal && first == 0;
     if (!o.is_causal && !(causal && num_tokens == 1)) {
-        o.attn_mask = hd_eq_scalar(part, 0);
+        o.attn_mask = hd_eq_scalar(part_of(mask, first, n), 0);
     }
     hd_tensor *weights = NULL;
     hd_tensor *y =

@@ -437,8 +437,10 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
     }
     y->ndim = (uint8_t)ndim;
     y->offset = offset;
-    memcpy(y->sizes, sizes, (size_t)ndim * sizeof *sizes);
-    memcpy(y->strides, strides, (size_t)ndim * sizeof *strides);
+    for (int i = 0; i < ndim; i++) { /* one by one, as the caller has just written them */
+        y->sizes[i] = sizes[i];
+        y->strides[i] = strides[i];
+    }
     hd__geometry_changed(y);
     return adopt(y);
 }

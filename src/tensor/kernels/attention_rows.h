@@ -238,7 +238,7 @@ static void F(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *s
 
 static size_t F(rows_backward_room)(const hdk_head *h)
 {
-    return (size_t)((2 * h->d + 2 * h->dv + 3) * F(padded)(h->s)) * sizeof(T);
+    return (size_t)((2 * h->d + 2 * h->dv + F(TOGETHER) + 2) * F(padded)(h->s)) * sizeof(T);
 }
 
 static void F(ones)(T *x, int64_t n)
@@ -248,6 +248,31 @@ static void F(ones)(T *x, int64_t n)
     }
 }
 
+/* How many of the keys [from, to) query i sees. */
+static inline int64_t F(seen_from)(const hdk_head *h, int64_t i, int64_t from, int64_t to)
+{
+    int64_t seen = seen_by(h, i);
+    return seen < from ? 0 : (seen < to ? seen : to) - from;
+}
+
+/* The weights of the queries [i, end), before dropout: of each the keys that it sees, padded, one
+ * behind the other. */
+static inline void F(weights_again)(const hdk_head *h, int64_t i, int64_t end, const T *keys,
+                                    int64_t stride, int64_t from, int64_t to, T *w)
+{
+    T *x = w;
+    for (; i < end; i++) {
+        int64_t n = F(seen_from)(h, i, from, to);
+        T lse = ((const T *)h->lse)[i];
+        F(scores)(h, i, keys, stride, from, n, x);
+        for (int64_t j = 0; j < n; j += F(LANES)) {
+            *(F(lanes) *)(x + j) -= lse;
+        }
+        x += F(padded)(n);
+    }
+    F(exp_blocks)(w, x - w);
+}
+
 /* w = exp(scores - lse), p = w mask / keep, out = p v; with dp = dout v^T:
  * ds = w (dp mask / keep - dout . out), dq += ds k scale, dk += ds^T q scale, dv += p^T dout */
 static void F(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
@@ -255,23 +280,22 @@ static void F(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t
 {
     int64_t all = to - from, stride = F(padded)(all);
     T *keys = scratch, *values = keys + h->d * stride, *dk = values + h->dv * stride;
-    T *dv = dk + h->d * stride, *w = dv + h->dv * stride, *ds = w + stride, *factor = ds + stride;
+    T *dv = dk + h->d * stride, *ds = dv + h->dv * stride, *factor = ds + stride;
+    T *w = factor + stride;
     T scale = h->divisor != 0 ? 1 / (T)h->divisor : (T)h->scale;
     F(turn)(&h->k, from, all, h->d, keys);
     F(turn)(&h->v, from, all, h->dv, values);
     memset(dk, 0, (size_t)((h->d + h->dv) * stride) * sizeof(T));
     F(ones)(factor, stride);
-    for (int64_t i = 0; i < h->l; i++) {
-        int64_t n = seen_by(h, i) - from;
-        n = n < 0 ? 0 : n < all ? n : all;
-        const T *dy = F(row)(&g->dout, i);
-        T *dq = (T *)g->dq.p + i * g->dq.row, lse = ((const T *)h->lse)[i];
-        T both = F(dot)(dy, g->dout.col, F(row)(&h->out, i), h->out.col, h->dv);
-        F(scores)(h, i, keys, stride, from, n, w);
-        for (int64_t j = 0; j < n; j += F(LANES)) {
-            *(F(lanes) *)(w + j) -= lse;
+    for (int64_t i = 0, n; i < h->l; i++, w += F(padded)(n)) {
+        if (i % F(TOGETHER) == 0) {
+            w = factor + stride;
+            F(weights_again)(h, i, i + F(some_rows)(i, h->l), keys, stride, from, to, w);
         }
-        F(exp_blocks)(w, F(padded)(n));
+        const T *dy = F(row)(&g->dout, i);
+        T *dq = (T *)g->dq.p + i * g->dq.row;
+        T both = F(dot)(dy, g->dout.col, F(row)(&h->out, i), h->out.col, h->dv);
+        n = F(seen_from)(h, i, from, to);
         F(row_times)(dy, g->dout.col, h->dv, values, stride, n, ds);
         if (h->keep < 1) {
             F(ones)(factor, n);
