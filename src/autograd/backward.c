@@ -83,6 +83,7 @@ hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     int64_t dims[HD_MAX_DIMS];
     int n = 0, lead = x->ndim - ndim;
+    bool keep = false; /* a dim of 1 stays: then the leading ones go in a view */
     for (int d = 0; d < x->ndim; d++) {
         bool extra = d < lead, spread = !extra && sizes[d - lead] == 1 && x->sizes[d] != 1;
         if (!extra && !spread && x->sizes[d] != sizes[d - lead]) {
@@ -90,19 +91,29 @@ hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
         }
         if (extra || spread) {
             dims[n++] = d;
+            keep |= spread;
         }
     }
     if (lead < 0) {
         return NULL;
     }
-    hd_tensor *y = n ? hd_sum_dims_n(x, true, n, dims) : x;
-    return lead ? hd_view_n(y, ndim, sizes) : y;
+    hd_tensor *y = n ? hd_sum_dims_n(x, keep, n, dims) : x;
+    return lead && keep ? hd_view_n(y, ndim, sizes) : y;
+}
+
+static bool has_shape_of(const hd_tensor *g, const hd__out_meta *out)
+{
+    bool same = g->ndim == out->ndim;
+    for (int d = 0; same && d < g->ndim; d++) {
+        same = g->sizes[d] == out->sizes[d];
+    }
+    return same;
 }
 
 /* g in the shape and dtype of the output it belongs to; in the current scope. */
 static hd_tensor *conform(run *r, hd_tensor *g, const hd__out_meta *out, const char *who, int input)
 {
-    if (g->ndim != out->ndim || memcmp(g->sizes, out->sizes, sizeof g->sizes[0] * out->ndim) != 0) {
+    if (!has_shape_of(g, out)) {
         uint64_t failures = hd_error_count();
         hd_tensor *sum = hd__sum_to(g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {

@@ -34,21 +34,6 @@ typedef struct task {
 
 /* ---------------------------------------------------------------- matrices */
 
-hd__matrix hd__matrix_left(const hd_tensor *x)
-{
-    int n = x->ndim;
-    if (n == 1) {
-        return (hd__matrix){x, 1, x->sizes[0], 0, x->strides[0], 0};
-    }
-    return (hd__matrix){
-        x, x->sizes[n - 2], x->sizes[n - 1], x->strides[n - 2], x->strides[n - 1], n - 2};
-}
-
-hd__matrix hd__matrix_right(const hd_tensor *x)
-{
-    return x->ndim == 1 ? hd__matrix_t(hd__matrix_left(x)) : hd__matrix_left(x);
-}
-
 hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
 {
     hd__matrix m = {y, 1, 1, 0, 0, y->ndim};
@@ -63,11 +48,6 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
         m.row = y->strides[m.batch];
     }
     return m;
-}
-
-hd__matrix hd__matrix_t(hd__matrix x)
-{
-    return (hd__matrix){x.t, x.cols, x.rows, x.col, x.row, x.batch};
 }
 
 bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tensor *b)

@@ -12,12 +12,30 @@ typedef struct hd__matrix {
     int batch;
 } hd__matrix;
 
+/* The matrices transposed. */
+static inline hd__matrix hd__matrix_t(hd__matrix x)
+{
+    return (hd__matrix){x.t, x.cols, x.rows, x.col, x.row, x.batch};
+}
+
 /* x of rank 1 is a row (as the left factor) or a column (as the right one); else as it is. */
-hd__matrix hd__matrix_left(const hd_tensor *x);
-hd__matrix hd__matrix_right(const hd_tensor *x);
+static inline hd__matrix hd__matrix_left(const hd_tensor *x)
+{
+    int n = x->ndim;
+    if (n == 1) {
+        return (hd__matrix){x, 1, x->sizes[0], 0, x->strides[0], 0};
+    }
+    return (hd__matrix){
+        x, x->sizes[n - 2], x->sizes[n - 1], x->strides[n - 2], x->strides[n - 1], n - 2};
+}
+
+static inline hd__matrix hd__matrix_right(const hd_tensor *x)
+{
+    return x->ndim == 1 ? hd__matrix_t(hd__matrix_left(x)) : hd__matrix_left(x);
+}
+
 /* y = a b with dims of a or b of rank 1 left out */
 hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
-hd__matrix hd__matrix_t(hd__matrix x); /* the matrices transposed */
 
 /* c = a b, computed; all of one dtype but bool. Batches broadcast; a batch dim that a or b has and
  * c lacks is summed over, in order. c is contiguous. bias: (c.cols,) for each row, or NULL. */
