@@ -21,15 +21,36 @@ _Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd
                "what lies behind each other in a node's block is aligned");
 
 /* Later than the thread's last node and than every input's, whichever thread made that. */
+static inline void stamp(hd__node *n)
+{
+    uint64_t seq = last_seq + 1;
+    for (int i = 0; i < n->n_in; i++) {
+        const hd__node *input = n->edges[i].node;
+        seq = input && input->seq >= seq ? input->seq + 1 : seq;
+    }
+    n->seq = last_seq = seq;
+}
+
 void hd__node_stamp(hd__node *n)
 {
-    n->seq = ++last_seq;
-    for (int i = 0; i < n->n_in; i++) {
-        if (n->edges[i].node && n->edges[i].node->seq >= n->seq) {
-            n->seq = n->edges[i].node->seq + 1;
-        }
+    stamp(n);
+}
+
+static inline hd__edge edge_of(const char *who, const hd_tensor *x, bool *fail)
+{
+    hd__edge e = {NULL, 0};
+    if (HD__UNLIKELY(hd__stale_in_graph(x)) && !hd__refresh_view(who, x)) {
+        *fail = true;
+    } else if (hd__attached_grad(x)) {
+        e.node = hd__node_retain(x->attachment);
+        e.output = x->output;
     }
-    last_seq = n->seq;
+    return e;
+}
+
+hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail)
+{
+    return edge_of(who, x, fail);
 }
 
 /* Field by field: clearing it as a block takes longer than all the rest of making a node. */
@@ -71,9 +92,9 @@ hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_s
     bool fail = false;
     for (int i = 0; i < n_in; i++) {
         bool none = !in || hd__is_none(in[i]);
-        n->edges[i] = none ? (hd__edge){NULL, 0} : hd__edge_of(op->name, in[i], &fail);
+        n->edges[i] = none ? (hd__edge){NULL, 0} : edge_of(op->name, in[i], &fail);
     }
-    hd__node_stamp(n);
+    stamp(n);
     if (fail) {
         n->op = &hd__leaf_op; /* no params yet: nothing for the op to free */
         hd__node_release(n);
@@ -312,18 +333,6 @@ bool hd__refresh_view(const char *who, const hd_tensor *x)
     pthread_mutex_unlock(&lock);
     hd__node_release(other);
     return ok;
-}
-
-hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail)
-{
-    hd__edge e = {NULL, 0};
-    if (hd__stale_in_graph(x) && !hd__refresh_view(who, x)) {
-        *fail = true;
-    } else if (hd__attached_grad(x)) {
-        e.node = hd__node_retain(x->attachment);
-        e.output = x->output;
-    }
-    return e;
 }
 
 hd__out_extra *hd__extra_of(hd_tensor *x)
