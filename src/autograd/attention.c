@@ -201,25 +201,9 @@ static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
 /* Fresh and dense, of these sizes, with its dims in memory in the order of x's. */
 static hd_tensor *laid_out_as(const hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    int order[HD_MAX_DIMS];
-    int64_t strides[HD_MAX_DIMS], step = 1;
-    for (int i = 0; i < ndim; i++) {
-        int j = i;
-        for (; x->ndim == ndim && j > 0 && x->strides[i] > x->strides[order[j - 1]] &&
-               x->strides[order[j - 1]] > 0;
-             j--) {
-            order[j] = order[j - 1];
-        }
-        order[j] = i;
-    }
-    for (int i = ndim - 1; i >= 0; i--) {
-        strides[order[i]] = step;
-        step *= sizes[order[i]];
-    }
     hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, ndim, sizes);
     if (y) {
-        memcpy(y->strides, strides, sizeof *strides * (size_t)ndim);
-        hd__geometry_changed(y);
+        hd__lay_out_as(y, x);
     }
     return y;
 }

@@ -249,7 +249,7 @@ static hd_tensor *random_like(const char *function, hd_dtype d, const hd_tensor 
         return NULL;
     }
     hd_tensor *y = hd__empty_as(function, d, x);
-    if (y && !hd__contig(x)) {
+    if (y) {
         hd__lay_out_as(y, x);
     }
     return y && fill(y, 0, 1) ? y : NULL;

@@ -291,6 +291,9 @@ static int compare_dims(const hd_tensor *x, int a, int b)
 void hd__lay_out_as(hd_tensor *y, const hd_tensor *x)
 {
     int order[HD_MAX_DIMS]; /* innermost first */
+    if (hd__contig(x) || x->ndim != y->ndim) {
+        return;
+    }
     for (int i = 0; i < x->ndim; i++) {
         order[i] = x->ndim - 1 - i;
         for (int j = i - 1, at = i, c; j >= 0; j--) {
@@ -309,7 +312,7 @@ void hd__lay_out_as(hd_tensor *y, const hd_tensor *x)
     int64_t stride = 1;
     for (int i = 0; i < x->ndim; i++) {
         y->strides[order[i]] = stride;
-        stride *= x->sizes[order[i]] > 1 ? x->sizes[order[i]] : 1;
+        stride *= y->sizes[order[i]] > 1 ? y->sizes[order[i]] : 1;
     }
     hd__geometry_changed(y);
 }
