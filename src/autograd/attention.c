@@ -1,25 +1,17 @@
-/* attention.c - scaled_dot_product_attention.
+/* attention.c - scaled_dot_product_attention: its arguments, its record, and the choice of a path.
  *
- * Fused: heads, or parts of them, are dealt to the threads, and only log sum exp of each row of
- * scores is saved besides inputs and output (kernels/attention.h). A head's keys are cut for
- * backward where there are few heads, by shape alone; each part then adds to dq in its own copy,
- * and the copies are added up in order: no bit depends on the threads. Composed: in plain ops, for
- * an attn_mask that needs a gradient, for empty tensors, and when fused attention is off. */
+ * Fused (attention_run.c): only log sum exp of each row of scores is saved besides inputs and
+ * output. Composed: in plain ops, for an attn_mask that needs a gradient, for empty tensors, and
+ * when fused attention is off. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
 
-#include "autograd/autograd_internal.h"
-#include "tensor/kernels/attention.h"
+#include "autograd/attention.h"
 
-enum {
-    FEW_KEYS = 64, /* up to so many the kernel goes row by row */
-    FEW = 1 << 14, /* multiplications not worth a task of the pool */
-    PARTS = 16,    /* into so many a call is cut at least, if it has so many blocks */
-    SMALL_SCRATCH = 2048
-};
+typedef hd__attention_call call;
 
-static const char function[] = "hd_scaled_dot_product_attention";
+static const char *const function = hd__attention_name;
 
 static atomic_bool fused = true;
 
@@ -33,170 +25,7 @@ bool hd_fused_attention(void)
     return atomic_load_explicit(&fused, memory_order_relaxed);
 }
 
-typedef struct call { /* what backward must know besides the saved tensors */
-    int n_batch;
-    int64_t batch[HD_MAX_DIMS], heads;
-    hdk_head head; /* without its matrices */
-} call;
-
-/* ---------------------------------------------------------------- operands */
-
-enum { Q, K, V, MASK, BITS, LSE, SAVED, OUT = SAVED, WEIGHTS, DOUT, DQ, DK, DV, OPERANDS };
-
-/* A tensor (..., rows, cols) read head by head, over the batch dims of the result. */
-typedef struct operand {
-    char *p; /* NULL: not there, and nothing else is set */
-    int64_t row, col;
-    int64_t batch[HD_MAX_DIMS]; /* strides in bytes, of the dims of the result */
-} operand;
-
-typedef struct task {
-    const call *c;
-    const hdk_attention_kernels *kernel;
-    operand x[OPERANDS];
-    const uint8_t *bits;
-    bool backward;
-    int64_t block, parts; /* each head is cut into parts of `block` queries, or keys backward */
-    char *dq_part;        /* backward with more than one part: (parts, ..., l, d) */
-    int64_t item;         /* bytes */
-    size_t room;          /* scratch of a thread */
-    char *scratch;
-    atomic_llong next;
-} task;
-
-/* x's last `own` dims are a head's: rows and cols, or rows alone. */
-static void give(task *t, int which, const hd_tensor *x, int own)
-{
-    operand *o = &t->x[which];
-    int nb = x->ndim - own, lead = t->c->n_batch - nb;
-    int64_t item = x->dtype == HD_BOOL ? 1 : t->item;
-    o->p = hd__ptr(x);
-    o->row = x->strides[nb];
-    o->col = own == 2 ? x->strides[nb + 1] : 0;
-    for (int i = 0; i < lead; i++) {
-        o->batch[i] = 0;
-    }
-    for (int i = 0; i < nb; i++) {
-        o->batch[lead + i] = x->sizes[i] == 1 ? 0 : x->strides[i] * item;
-    }
-}
-
-/* The index of head u in the batch dims. */
-static void head_index(const call *c, int64_t u, int64_t *at)
-{
-    for (int i = c->n_batch - 1; i >= 0; i--) {
-        at[i] = u % c->batch[i];
-        u /= c->batch[i];
-    }
-}
-
-static hdk_rows rows_at(const task *t, int which, const int64_t *at)
-{
-    const operand *o = &t->x[which];
-    char *p = o->p;
-    for (int i = 0; p && i < t->c->n_batch; i++) {
-        p += at[i] * o->batch[i];
-    }
-    return p ? (hdk_rows){p, o->row, o->col} : (hdk_rows){NULL, 0, 0};
-}
-
-/* ---------------------------------------------------------------- running */
-
-/* h has the call's numbers, its matrices are filled in. */
-static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
-{
-    int64_t at[HD_MAX_DIMS], part = item % t->parts, u = item / t->parts;
-    int64_t from = part * t->block, n = t->backward ? h->s : h->l;
-    int64_t to = n - from < t->block ? n : from + t->block;
-    head_index(t->c, u, at);
-    h->first = u * h->l * h->s;
-    h->q = rows_at(t, Q, at);
-    h->k = rows_at(t, K, at);
-    h->v = rows_at(t, V, at);
-    h->out = rows_at(t, OUT, at);
-    h->mask = rows_at(t, MASK, at);
-    h->lse = rows_at(t, LSE, at).p;
-    if (t->backward) {
-        hdk_head_grads g = {rows_at(t, DOUT, at), rows_at(t, DQ, at), rows_at(t, DK, at),
-                            rows_at(t, DV, at)};
-        if (t->parts > 1) {
-            g.dq =
-                (hdk_rows){t->dq_part + (part * t->c->heads + u) * h->l * h->d * t->item, h->d, 1};
-        }
-        t->kernel->backward(h, &g, from, to, scratch);
-        return;
-    }
-    t->kernel->forward(h, from, to, scratch);
-    if (t->x[WEIGHTS].p) {
-        t->kernel->weights(h, from, to, rows_at(t, WEIGHTS, at).p, scratch);
-    }
-}
-
-/* A thread's share: items as they come. Which thread takes which changes no result. */
-static void run_thread(int thread, void *arg)
-{
-    task *t = arg;
-    char *scratch = t->scratch + (size_t)thread * t->room;
-    int64_t item, items = t->c->heads * t->parts;
-    hdk_head h = t->c->head;
-    h.bits = t->bits;
-    while ((item = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed)) < items) {
-        run_item(t, item, &h, scratch);
-    }
-}
-
-/* Is the call worth more than one task of the pool? */
-static bool is_large(const call *c)
-{
-    const hdk_head *h = &c->head;
-    double work = (double)c->heads * (double)h->l * (double)h->s * (double)(h->d + h->dv);
-    return work > FEW;
-}
-
-static bool run(task *t)
-{
-    int64_t items = t->c->heads * t->parts;
-    int width = is_large(t->c) ? hd__parallel_width() : 1;
-    int threads = items < width ? (int)items : width;
-    _Alignas(64) char small[SMALL_SCRATCH];
-    size_t (*room)(const hdk_head *) =
-        t->backward ? t->kernel->backward_room : t->kernel->forward_room;
-    t->room = (room(&t->c->head) + 63) / 64 * 64;
-    size_t bytes = t->room * (size_t)threads;
-    bool fits = bytes <= sizeof small;
-    t->scratch = fits ? small : hd__alloc(bytes);
-    if (!t->scratch) {
-        hd__no_memory(function, bytes);
-        return false;
-    }
-    for (int i = 0; i < threads; i++) {
-        memset(t->scratch + (size_t)i * t->room, 0, t->room < 64 ? t->room : 64);
-    }
-    atomic_init(&t->next, 0);
-    hd__parallel(threads, run_thread, t);
-    if (!fits) {
-        hd_free(t->scratch);
-    }
-    return true;
-}
-
-/* Cuts each head's n rows so that there are PARTS items, in multiples of `unit`; by shape alone. */
-static void cut(task *t, int64_t n, int64_t unit)
-{
-    int64_t units = (n + unit - 1) / unit;
-    int64_t parts = is_large(t->c) ? (PARTS + t->c->heads - 1) / t->c->heads : 1;
-    parts = parts < units ? parts : units;
-    t->block = (units + parts - 1) / parts * unit;
-    t->parts = (n + t->block - 1) / t->block;
-}
-
 /* ---------------------------------------------------------------- the call */
-
-static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
-{
-    bool tiled = q->dtype == HD_FLOAT32 && s > FEW_KEYS && hdk_attention()->tiles.forward;
-    return tiled ? &hdk_attention()->tiles : &hdk_attention()->rows[q->dtype];
-}
 
 /* Fresh and dense, of these sizes, with its dims in memory in the order of x's. */
 static hd_tensor *laid_out_as(const hd_tensor *x, int ndim, const int64_t *sizes)
@@ -217,113 +46,26 @@ static int sizes_of(const call *c, int64_t rows, int64_t cols, int64_t *sizes)
     return c->n_batch + (cols < 0 ? 1 : 2);
 }
 
-/* The operands that are saved besides the output. */
-static void set_up(task *t, const call *c, hd_tensor *const *saved)
-{
-    t->c = c;
-    t->kernel = kernel_for(saved[Q], c->head.s);
-    t->item = hd_dtype_size((hd_dtype)saved[Q]->dtype);
-    for (int i = 0; i < OPERANDS; i++) {
-        t->x[i].p = NULL;
-    }
-    for (int i = Q; i <= V; i++) {
-        give(t, i, saved[i], 2);
-    }
-    if (!hd__is_none(saved[MASK])) {
-        give(t, MASK, saved[MASK], 2);
-    }
-    t->bits = hd__is_none(saved[BITS]) ? NULL : hd__ptr(saved[BITS]);
-    give(t, LSE, saved[LSE], 1);
-}
-
-/* What the parts added to dq, added up in order. */
-typedef struct part_sums {
-    const task *t;
-    int64_t stride; /* bytes from part to part */
-} part_sums;
-
-static void sum_heads(int64_t begin, int64_t end, void *arg)
-{
-    const part_sums *p = arg;
-    const task *t = p->t;
-    int64_t l = t->c->head.l, d = t->c->head.d, at[HD_MAX_DIMS];
-    for (int64_t r = begin; r < end; r++) {
-        head_index(t->c, r / l, at);
-        hdk_rows dq = rows_at(t, DQ, at);
-        int64_t i = r % l;
-        for (int64_t e = 0; e < d; e++) {
-            const char *from = t->dq_part + (r * d + e) * t->item;
-            int64_t to = i * dq.row + e * dq.col;
-            double sum = 0;
-            float sum32 = 0;
-            for (int64_t k = 0; k < t->parts; k++, from += p->stride) {
-                if (t->item == sizeof sum) {
-                    sum += *(const double *)from;
-                } else {
-                    sum32 += *(const float *)from;
-                }
-            }
-            if (t->item == sizeof sum) {
-                ((double *)dq.p)[to] = sum;
-            } else {
-                ((float *)dq.p)[to] = sum32;
-            }
-        }
-    }
-}
-
-static bool run_backward(task *t)
-{
-    const hdk_head *h = &t->c->head;
-    t->backward = true;
-    cut(t, h->s, t->kernel->key_block);
-    if (t->parts == 1) {
-        return run(t);
-    }
-    int64_t rows = t->c->heads * h->l, stride = rows * h->d * t->item;
-    t->dq_part = hd__alloc((size_t)(t->parts * stride));
-    if (!t->dq_part) {
-        hd__no_memory(function, (size_t)(t->parts * stride));
-        return false;
-    }
-    bool ok = run(t);
-    if (ok) {
-        part_sums p = {t, stride};
-        hd__parallel_for(rows, FEW / (h->d < FEW ? h->d : FEW), sum_heads, &p);
-    }
-    hd_free(t->dq_part);
-    return ok;
-}
-
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const call *c = hd__params(n);
-    hd_tensor *saved[SAVED + 1], *made[3];
-    for (int i = 0; i <= SAVED; i++) {
-        saved[i] = hd__saved_get(n, i);
-        if (!saved[i]) {
+    hd_tensor *x[HD__OPERANDS] = {NULL}, **made = &x[HD__DQ];
+    for (int i = 0; i <= HD__SAVED; i++) {
+        x[i] = hd__saved_get(n, i);
+        if (!x[i]) {
             dx[0] = dx[1] = dx[2] = NULL;
             return;
         }
     }
     int64_t sizes[3][HD_MAX_DIMS];
-    int ndim = sizes_of(c, c->head.l, c->head.d, sizes[Q]);
-    sizes_of(c, c->head.s, c->head.d, sizes[K]);
-    sizes_of(c, c->head.s, c->head.dv, sizes[V]);
+    int ndim = sizes_of(c, c->head.l, c->head.d, sizes[HD__Q]);
+    sizes_of(c, c->head.s, c->head.d, sizes[HD__K]);
+    sizes_of(c, c->head.s, c->head.dv, sizes[HD__V]);
     for (int i = 0; i < 3; i++) {
-        made[i] = laid_out_as(saved[i], ndim, sizes[i]);
+        made[i] = laid_out_as(x[i], ndim, sizes[i]);
     }
-    bool ok = made[0] && made[1] && made[2];
-    if (ok) {
-        task t;
-        set_up(&t, c, saved);
-        give(&t, OUT, saved[OUT], 2);
-        give(&t, DOUT, dy[0], 2);
-        for (int i = 0; i < 3; i++) {
-            give(&t, DQ + i, made[i], 2);
-        }
-        ok = run_backward(&t);
-    }
+    x[HD__DOUT] = dy[0];
+    bool ok = made[0] && made[1] && made[2] && hd__attention_backward(c, x);
     for (int i = 0; i < 3; i++) {
         if (hd__needs(n, i) || !ok) {
             dx[i] = ok ? made[i] : NULL;
@@ -393,38 +135,27 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
                                   call *c, hd_tensor **weights)
 {
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *saved[SAVED] = {q, k, v, mask, HD_NONE, NULL};
+    hd_tensor *x[HD__OPERANDS] = {q, k, v, mask, HD_NONE};
     int ndim = sizes_of(c, c->head.l, -1, sizes);
-    saved[LSE] = hd__empty(function, (hd_dtype)q->dtype, ndim, sizes);
+    x[HD__LSE] = hd__empty(function, (hd_dtype)q->dtype, ndim, sizes);
     ndim = sizes_of(c, c->head.l, c->head.dv, sizes);
-    hd_tensor *y = laid_out_as(q, ndim, sizes), *w = NULL;
+    x[HD__OUT] = laid_out_as(q, ndim, sizes);
     if (weights) {
         sizes_of(c, c->head.l, c->head.s, sizes);
-        w = hd__empty(function, (hd_dtype)q->dtype, ndim, sizes);
+        x[HD__WEIGHTS] = hd__empty(function, (hd_dtype)q->dtype, ndim, sizes);
     }
-    if (!y || !saved[LSE] || (weights && !w) || !draw(c, &saved[BITS])) {
-        return NULL;
-    }
-    task t;
-    set_up(&t, c, saved);
-    give(&t, OUT, y, 2);
-    if (w) {
-        give(&t, WEIGHTS, w, 2);
-    }
-    t.backward = false;
-    cut(&t, c->head.l, t.kernel->query_block);
-    if (!run(&t)) {
+    if (!x[HD__OUT] || !x[HD__LSE] || (weights && !x[HD__WEIGHTS]) || !draw(c, &x[HD__BITS]) ||
+        !hd__attention_forward(c, x)) {
         return NULL;
     }
     if (weights) {
-        *weights = w;
+        *weights = x[HD__WEIGHTS];
     }
-    hd_tensor *in[] = {q, k, v};
-    return hd__record(op_of(q, k, v, c), y,
+    return hd__record(op_of(q, k, v, c), x[HD__OUT],
                       &(hd__record_args){.n_in = 3,
-                                         .in = in,
-                                         .n_saved = SAVED,
-                                         .saved = saved,
+                                         .in = x,
+                                         .n_saved = HD__SAVED,
+                                         .saved = x,
                                          .save_y = true,
                                          .params = c,
                                          .params_size = sizeof *c});

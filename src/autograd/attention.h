@@ -1,0 +1,39 @@
+/* attention.h - what a call of scaled_dot_product_attention is, and running it on the threads. */
+#ifndef HEED_AUTOGRAD_ATTENTION_H
+#define HEED_AUTOGRAD_ATTENTION_H
+
+#include "autograd/autograd_internal.h"
+#include "tensor/kernels/attention.h"
+
+typedef struct hd__attention_call { /* what backward must know besides the saved tensors */
+    int n_batch;
+    int64_t batch[HD_MAX_DIMS], heads;
+    hdk_head head; /* without its matrices */
+} hd__attention_call;
+
+/* The tensors of a call: those that are saved come first, and then the output. */
+enum hd__attention_operand {
+    HD__Q,
+    HD__K,
+    HD__V,
+    HD__MASK,
+    HD__BITS, /* the dropout's, or HD_NONE */
+    HD__LSE,
+    HD__SAVED,
+    HD__OUT = HD__SAVED,
+    HD__WEIGHTS,
+    HD__DOUT,
+    HD__DQ,
+    HD__DK,
+    HD__DV,
+    HD__OPERANDS
+};
+
+extern const char hd__attention_name[]; /* of the function, for errors */
+
+/* Forward fills out, lse, and weights if they are there; backward dq, dk and dv. x: NULL or HD_NONE
+ * for what is not there. False, with the error set, without memory. */
+bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x);
+bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x);
+
+#endif
