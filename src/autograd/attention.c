@@ -3,7 +3,6 @@
  * Fused (attention_run.c): only log sum exp of each row of scores is saved besides inputs and
  * output. Composed: in plain ops, for an attn_mask that needs a gradient, for empty tensors, and
  * when fused attention is off. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
 

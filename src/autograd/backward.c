@@ -3,36 +3,13 @@
  * Nodes wait in a heap, the youngest first: every node is younger than its inputs, so when one
  * comes out all gradients for its outputs have arrived. What reaches leaves is kept aside until
  * the whole walk has succeeded, then added to their .grad: to all or to none. */
-#include <inttypes.h>
+#include "autograd/backward.h"
 
-#include "autograd/autograd_internal.h"
-
-typedef struct commit { /* value, held, for *slot */
-    hd_tensor **slot, *value;
-} commit;
-
-typedef struct capture { /* what arrives at an output of a node, for hd_grad_of */
-    hd__edge at;
-    hd_tensor *value;
-} capture;
-
-typedef struct run {
-    const char *function;
-    bool retain_graph, accumulate;
-    hd__node **heap; /* retained */
-    int64_t len, cap;
-    commit *commits;
-    int64_t n_commits, cap_commits;
-    capture *captures;
-    int64_t n_captures;
-    uint64_t mark; /* nodes with it lie on a path to a captured one; 0: all run */
-} run;
-
-static atomic_ullong last_mark;
+typedef hd__run run;
 
 /* ---------------------------------------------------------------- the heap */
 
-static bool push(run *r, hd__node *n)
+bool hd__run_push(hd__run *r, hd__node *n)
 {
     if (!hd__grow(&r->heap, &r->cap, r->len + 1, sizeof *r->heap)) {
         return false;
@@ -45,7 +22,7 @@ static bool push(run *r, hd__node *n)
     return true;
 }
 
-static hd__node *pop(run *r)
+hd__node *hd__run_pop(hd__run *r)
 {
     hd__node *first = r->heap[0], *last = r->heap[--r->len];
     int64_t i = 0;
@@ -65,7 +42,7 @@ static bool add_commit(run *r, hd_tensor **slot, hd_tensor *value)
     if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
         return false;
     }
-    r->commits[r->n_commits++] = (commit){slot, value};
+    r->commits[r->n_commits++] = (hd__commit){slot, value};
     return true;
 }
 
@@ -154,7 +131,7 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
         return false;
     }
     if (!e.node->queued) {
-        e.node->queued = push(r, e.node);
+        e.node->queued = hd__run_push(r, e.node);
         if (!e.node->queued) {
             return false;
         }
@@ -220,7 +197,7 @@ static bool complete(run *r, hd__node *n, int k)
         return false;
     }
     for (int64_t i = 0; i < r->n_captures; i++) {
-        capture *c = &r->captures[i];
+        hd__capture *c = &r->captures[i];
         if (c->at.node == n && c->at.output == (uint32_t)k) {
             c->value = hd__hold(out->pending);
         }
@@ -316,7 +293,7 @@ static bool step(run *r, hd__node *n)
 /* ---------------------------------------------------------------- a whole run */
 
 /* The new value of a .grad, where it cannot simply be added to in place. */
-static bool prepare(commit *c)
+static bool prepare(hd__commit *c)
 {
     hd_tensor *made = NULL;
     if (*c->slot && hd__overlaps_itself(*c->slot)) {
@@ -329,7 +306,7 @@ static bool prepare(commit *c)
     return put(&c->value, made);
 }
 
-static void apply(commit *c)
+static void apply(hd__commit *c)
 {
     if (*c->slot && !hd__overlaps_itself(*c->slot)) {
         hd_add_(*c->slot, c->value); /* same shape and dtype: cannot fail */
@@ -340,7 +317,7 @@ static void apply(commit *c)
     *c->slot = c->value;
 }
 
-static bool finish(run *r, bool ok)
+bool hd__run_finish(hd__run *r, bool ok)
 {
     hd_scope *scope = ok && r->n_commits ? hd_scope_open() : NULL;
     for (int64_t i = 0; i < r->n_commits && ok; i++) {
@@ -356,7 +333,7 @@ static bool finish(run *r, bool ok)
     hd_scope_close(scope);
     hd_free(r->commits);
     while (r->len) {
-        hd__node *n = pop(r);
+        hd__node *n = hd__run_pop(r);
         n->queued = false;
         for (int k = 0; k < n->n_out; k++) {
             clear(&n->outs[k].pending);
@@ -367,12 +344,11 @@ static bool finish(run *r, bool ok)
     return ok;
 }
 
-/* From seeds that have arrived already. */
-static bool walk(run *r)
+bool hd__run_walk(hd__run *r)
 {
     bool ok = true;
     while (ok && r->len) {
-        hd__node *n = pop(r);
+        hd__node *n = hd__run_pop(r);
         ok = step(r, n);
         hd__node_release(n);
     }
@@ -380,7 +356,7 @@ static bool walk(run *r)
 }
 
 /* The gradient that y starts with: the one given, or a one. */
-static bool seed(run *r, hd_tensor *y, hd_tensor *grad)
+bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
 {
     bool fail = false;
     if (hd__is_none(grad) && y->numel != 1) {
@@ -413,9 +389,9 @@ static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool r
     run r = {.function = function, .retain_graph = retain_graph, .accumulate = true};
     bool before = hd_set_grad_mode(false);
     hd_scope *scope = hd_scope_open();
-    bool ok = scope && seed(&r, y, grad);
+    bool ok = scope && hd__run_seed(&r, y, grad);
     hd_scope_close(scope); /* so that only the engine holds what it made itself */
-    ok = finish(&r, ok && walk(&r));
+    ok = hd__run_finish(&r, ok && hd__run_walk(&r));
     hd_set_grad_mode(before);
     return ok;
 }
@@ -434,165 +410,4 @@ bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph)
         return hd__null_arg("hd_backward_with", "grad");
     }
     return backward("hd_backward_with", y, grad, retain_graph);
-}
-
-/* ---------------------------------------------------------------- hd_grad_of */
-
-hd_grad_options hd_grad_defaults(void)
-{
-    return (hd_grad_options){.size = sizeof(hd_grad_options)};
-}
-
-/* Every node that can be reached from the outputs, once each, youngest first, into *order. */
-static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***order, int64_t *n)
-{
-    int64_t cap = 0;
-    bool ok = true, fail = false;
-    for (int64_t i = 0; i < outputs->len && ok; i++) {
-        hd__edge e = hd__edge_of(r->function, outputs->items[i], &fail);
-        if (e.node && e.node->mark != mark) {
-            e.node->mark = mark;
-            ok = push(r, e.node);
-        }
-        hd__node_release(e.node);
-    }
-    while (ok && !fail && r->len) {
-        hd__node *each = pop(r);
-        for (int i = 0; i < each->n_in && ok; i++) {
-            hd__node *input = each->edges[i].node;
-            if (input && input->mark != mark) {
-                input->mark = mark;
-                ok = push(r, input);
-            }
-        }
-        ok = ok && hd__grow(order, &cap, *n + 1, sizeof **order);
-        if (ok) {
-            (*order)[(*n)++] = each;
-        }
-        hd__node_release(each); /* the outputs hold the graph */
-    }
-    return ok && !fail;
-}
-
-/* Marks the nodes from which a captured one can be reached: only they will run. */
-static bool mark_paths(run *r, const hd_list *outputs)
-{
-    hd__node **order = NULL;
-    int64_t n = 0;
-    uint64_t seen = atomic_fetch_add(&last_mark, 2) + 1;
-    bool ok = reach(r, outputs, seen, &order, &n);
-    r->mark = seen + 1;
-    for (int64_t i = n - 1; ok && i >= 0; i--) { /* the oldest first: inputs before their users */
-        bool on_path = false;
-        for (int64_t c = 0; c < r->n_captures; c++) {
-            on_path |= r->captures[c].at.node == order[i];
-        }
-        for (int k = 0; k < order[i]->n_in; k++) {
-            hd__node *input = order[i]->edges[k].node;
-            on_path |= input && input->mark == r->mark;
-        }
-        order[i]->mark = on_path ? r->mark : seen;
-    }
-    hd_free(order);
-    return ok;
-}
-
-static bool find_captures(run *r, const hd_list *inputs)
-{
-    for (int64_t i = 0; i < inputs->len; i++) {
-        hd_tensor *x = inputs->items[i];
-        bool fail = false;
-        if (!hd__arg(r->function, "an input", x)) {
-            return false;
-        }
-        if (!hd__requires_grad(x)) {
-            hd_error_set(HD_GRAD, "%s: input %" PRId64 " of %s does not require grad", r->function,
-                         i, HD__SHAPE(x));
-            return false;
-        }
-        r->captures[i].at = hd__edge_of(r->function, x, &fail);
-        r->n_captures++;
-        if (fail) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
-{
-    if (grads && grads->len != outputs->len) {
-        hd_error_set(HD_VALUE,
-                     "%s: %" PRId64 " gradients for %" PRId64 " outputs: expected as many",
-                     r->function, grads->len, outputs->len);
-        return false;
-    }
-    for (int64_t i = 0; i < outputs->len; i++) {
-        if (!seed(r, outputs->items[i], grads ? grads->items[i] : HD_NONE)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool outputs_ok(const char *function, const hd_list *outputs)
-{
-    for (int64_t i = 0; i < outputs->len; i++) {
-        if (!hd__arg(function, "an output", outputs->items[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The captured gradients as a list in the caller's scope. */
-static hd_list *results(run *r, const hd_list *inputs, bool allow_unused)
-{
-    hd_tensor **values = hd_alloc((size_t)inputs->len * sizeof *values);
-    bool ok = values != NULL;
-    for (int64_t i = 0; i < inputs->len && ok; i++) {
-        hd_tensor *v = r->captures[i].value;
-        values[i] = v ? hd__alias(v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
-        ok = values[i] != NULL;
-        if (!v && !allow_unused) {
-            hd_error_set(HD_GRAD,
-                         "%s: input %" PRId64 " of %s: the outputs do not depend on it; "
-                         "allow_unused gives HD_NONE there",
-                         r->function, i, HD__SHAPE(inputs->items[i]));
-            ok = false;
-        }
-    }
-    hd_list *list = ok ? hd_list_n(inputs->len, values) : NULL;
-    hd_free(values);
-    return list;
-}
-
-hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list *grad_outputs,
-                    const hd_grad_options *o)
-{
-    if (!outputs || !inputs) {
-        return hd__null_arg("hd_grad_of", outputs ? "inputs" : "outputs");
-    }
-    if (!outputs_ok("hd_grad_of", outputs)) {
-        return NULL;
-    }
-    run r = {.function = "hd_grad_of", .retain_graph = o && o->retain_graph};
-    r.captures = hd__alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
-    if (!r.captures) {
-        return NULL;
-    }
-    bool before = hd_set_grad_mode(false);
-    hd_scope *scope = hd_scope_open();
-    bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
-              seed_all(&r, outputs, grad_outputs);
-    hd_scope_close(scope);
-    ok = finish(&r, ok && walk(&r));
-    hd_list *list = ok ? results(&r, inputs, o && o->allow_unused) : NULL;
-    for (int64_t i = 0; i < r.n_captures; i++) {
-        hd__node_release(r.captures[i].at.node);
-        hd__drop(r.captures[i].value);
-    }
-    hd_free(r.captures);
-    hd_set_grad_mode(before);
-    return list;
 }

@@ -1,0 +1,169 @@
+/* grad_of.c - gradients with respect to given inputs, returned instead of added to .grad.
+ *
+ * A run that captures what arrives at the inputs; only nodes on a path to one of them run. */
+#include <inttypes.h>
+
+#include "autograd/backward.h"
+
+typedef hd__run run;
+
+static atomic_ullong last_mark;
+
+hd_grad_options hd_grad_defaults(void)
+{
+    return (hd_grad_options){.size = sizeof(hd_grad_options)};
+}
+
+/* Every node that can be reached from the outputs, once each, youngest first, into *order. */
+static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***order, int64_t *n)
+{
+    int64_t cap = 0;
+    bool ok = true, fail = false;
+    for (int64_t i = 0; i < outputs->len && ok; i++) {
+        hd__edge e = hd__edge_of(r->function, outputs->items[i], &fail);
+        if (e.node && e.node->mark != mark) {
+            e.node->mark = mark;
+            ok = hd__run_push(r, e.node);
+        }
+        hd__node_release(e.node);
+    }
+    while (ok && !fail && r->len) {
+        hd__node *each = hd__run_pop(r);
+        for (int i = 0; i < each->n_in && ok; i++) {
+            hd__node *input = each->edges[i].node;
+            if (input && input->mark != mark) {
+                input->mark = mark;
+                ok = hd__run_push(r, input);
+            }
+        }
+        ok = ok && hd__grow(order, &cap, *n + 1, sizeof **order);
+        if (ok) {
+            (*order)[(*n)++] = each;
+        }
+        hd__node_release(each); /* the outputs hold the graph */
+    }
+    return ok && !fail;
+}
+
+/* Marks the nodes from which a captured one can be reached: only they will run. */
+static bool mark_paths(run *r, const hd_list *outputs)
+{
+    hd__node **order = NULL;
+    int64_t n = 0;
+    uint64_t seen = atomic_fetch_add(&last_mark, 2) + 1;
+    bool ok = reach(r, outputs, seen, &order, &n);
+    r->mark = seen + 1;
+    for (int64_t i = n - 1; ok && i >= 0; i--) { /* the oldest first: inputs before their users */
+        bool on_path = false;
+        for (int64_t c = 0; c < r->n_captures; c++) {
+            on_path |= r->captures[c].at.node == order[i];
+        }
+        for (int k = 0; k < order[i]->n_in; k++) {
+            hd__node *input = order[i]->edges[k].node;
+            on_path |= input && input->mark == r->mark;
+        }
+        order[i]->mark = on_path ? r->mark : seen;
+    }
+    hd_free(order);
+    return ok;
+}
+
+static bool find_captures(run *r, const hd_list *inputs)
+{
+    for (int64_t i = 0; i < inputs->len; i++) {
+        hd_tensor *x = inputs->items[i];
+        bool fail = false;
+        if (!hd__arg(r->function, "an input", x)) {
+            return false;
+        }
+        if (!hd__requires_grad(x)) {
+            hd_error_set(HD_GRAD, "%s: input %" PRId64 " of %s does not require grad", r->function,
+                         i, HD__SHAPE(x));
+            return false;
+        }
+        r->captures[i].at = hd__edge_of(r->function, x, &fail);
+        r->n_captures++;
+        if (fail) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
+{
+    if (grads && grads->len != outputs->len) {
+        hd_error_set(HD_VALUE,
+                     "%s: %" PRId64 " gradients for %" PRId64 " outputs: expected as many",
+                     r->function, grads->len, outputs->len);
+        return false;
+    }
+    for (int64_t i = 0; i < outputs->len; i++) {
+        if (!hd__run_seed(r, outputs->items[i], grads ? grads->items[i] : HD_NONE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool outputs_ok(const char *function, const hd_list *outputs)
+{
+    for (int64_t i = 0; i < outputs->len; i++) {
+        if (!hd__arg(function, "an output", outputs->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The captured gradients as a list in the caller's scope. */
+static hd_list *results(run *r, const hd_list *inputs, bool allow_unused)
+{
+    hd_tensor **values = hd_alloc((size_t)inputs->len * sizeof *values);
+    bool ok = values != NULL;
+    for (int64_t i = 0; i < inputs->len && ok; i++) {
+        hd_tensor *v = r->captures[i].value;
+        values[i] = v ? hd__alias(v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
+        ok = values[i] != NULL;
+        if (!v && !allow_unused) {
+            hd_error_set(HD_GRAD,
+                         "%s: input %" PRId64 " of %s: the outputs do not depend on it; "
+                         "allow_unused gives HD_NONE there",
+                         r->function, i, HD__SHAPE(inputs->items[i]));
+            ok = false;
+        }
+    }
+    hd_list *list = ok ? hd_list_n(inputs->len, values) : NULL;
+    hd_free(values);
+    return list;
+}
+
+hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list *grad_outputs,
+                    const hd_grad_options *o)
+{
+    if (!outputs || !inputs) {
+        return hd__null_arg("hd_grad_of", outputs ? "inputs" : "outputs");
+    }
+    if (!outputs_ok("hd_grad_of", outputs)) {
+        return NULL;
+    }
+    run r = {.function = "hd_grad_of", .retain_graph = o && o->retain_graph};
+    r.captures = hd__alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
+    if (!r.captures) {
+        return NULL;
+    }
+    bool before = hd_set_grad_mode(false);
+    hd_scope *scope = hd_scope_open();
+    bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
+              seed_all(&r, outputs, grad_outputs);
+    hd_scope_close(scope);
+    ok = hd__run_finish(&r, ok && hd__run_walk(&r));
+    hd_list *list = ok ? results(&r, inputs, o && o->allow_unused) : NULL;
+    for (int64_t i = 0; i < r.n_captures; i++) {
+        hd__node_release(r.captures[i].at.node);
+        hd__drop(r.captures[i].value);
+    }
+    hd_free(r.captures);
+    hd_set_grad_mode(before);
+    return list;
+}
