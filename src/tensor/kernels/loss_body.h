@@ -3,13 +3,16 @@
 static void F(cross_entropy)(const hdk_logits *l, void *loss)
 {
     T *y = loss, *stats = l->stats;
+    const T *x = l->x;
+    T most = l->rows > 0 && l->c > 0 ? F(row_max)(x, l->c) : 0;
     for (int64_t i = 0; i < l->rows; i++) {
-        const T *x = (const T *)l->x + i * l->stride;
+        const T *next = i + 1 < l->rows ? x + l->stride : x; /* the last row's is itself */
         int64_t at = l->target[i];
-        T m = l->c > 0 ? F(row_max)(x, l->c) : 0, log_sum = LOG(F(row_exp_sum)(x, l->c, m));
+        T m = most, log_sum = LOG(l->c > 0 ? F(row_exp_sum_then)(x, l->c, &most, next) : 0);
         stats[2 * i] = m;
         stats[2 * i + 1] = log_sum;
         y[i] = at == l->ignore ? 0 : -(x[at] - m - log_sum);
+        x = next;
     }
 }
 

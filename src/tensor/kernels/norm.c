@@ -7,16 +7,8 @@
 
 enum {
     LANES = 32, /* partial sums of a row: four vectors of 8 floats */
-    SHORT = 16, /* rows under this many elements are added up in order */
-    ROOM = 1024 /* elements of a row made beside the result, in the first cache */
+    SHORT = 16  /* rows under this many elements are added up in order */
 };
-
-/* Asks memory for LANES floats of the next row. */
-#define AHEAD(p)                                                                                   \
-    do {                                                                                           \
-        __builtin_prefetch(p);                                                                     \
-        __builtin_prefetch((const char *)(p) + HDK_LINE);                                          \
-    } while (0)
 
 #define T float
 #define F(name) name##_f32

@@ -10,76 +10,84 @@ static inline T F(fold)(T *p)
     return p[0];
 }
 
-/* sum(x - shift), and of its squares */
-static inline void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
+/* ---------------------------------------------------------------- vectors of T */
+
+typedef T F(v) __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
+#define W ((int64_t)(sizeof(F(v)) / sizeof(T)))
+#define PARTS ((int)(LANES * sizeof(T) / sizeof(F(v)))) /* vectors of LANES elements */
+
+HDK_V_INLINE F(v) F(load)(const T *x)
 {
-    T p[LANES] = {0}, q[LANES] = {0};
+    return *(const F(v) *)x;
+}
+
+/* y aligned to the vector's size where it goes past the cache */
+HDK_V_INLINE void F(store)(T *y, F(v) v, bool stream)
+{
+    if (stream) {
+        hdk_v_stream((float *)y, (hdk_v)v);
+    } else {
+        *(F(v) *)y = v;
+    }
+}
+
+/* Whether every row of y is whole cache lines. */
+static inline bool F(in_lines)(const T *y, int64_t n)
+{
+    return (uintptr_t)y % HDK_LINE == 0 && (size_t)n * sizeof(T) % HDK_LINE == 0;
+}
+
+/* ---------------------------------------------------------------- forward */
+
+/* sum(x - shift), and of its squares */
+HDK_V_INLINE void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
+{
+    F(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
+    T p[LANES], q[LANES];
     int64_t i = 0;
-    if (n < SHORT) {
-        for (; i < n; i++) {
-            T d = x[i] - shift;
-            p[0] += d;
-            q[0] += d * d;
-        }
-        *sum = p[0];
-        *squares = q[0];
-        return;
-    }
     for (; i + LANES <= n; i += LANES) {
-        AHEAD(x + n + i);
-        for (int l = 0; l < LANES; l++) {
-            T d = x[i + l] - shift;
-            p[l] += d;
-            q[l] += d * d;
+        for (int k = 0; k < PARTS; k++) {
+            F(v) d = F(load)(x + i + k * W) - shift;
+            pv[k] += d;
+            qv[k] += d * d;
         }
     }
-    for (int l = 0; i + l < n; l++) {
-        T d = x[i + l] - shift;
+    memcpy(p, pv, sizeof p);
+    memcpy(q, qv, sizeof q);
+    for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
+        T d = x[i] - shift;
         p[l] += d;
         q[l] += d * d;
     }
-    *sum = F(fold)(p);
-    *squares = F(fold)(q);
+    *sum = n < SHORT ? p[0] : F(fold)(p);
+    *squares = n < SHORT ? q[0] : F(fold)(q);
 }
 
-/* y = u w + b, the product rounded; weight and bias are decided outside of the loop. */
-static inline void F(normalized)(const T *restrict x, int64_t n, const T *stats,
-                                 const T *restrict w, const T *restrict b, T *restrict y)
+/* y = u w + b, the product rounded */
+HDK_V_INLINE void F(normalized)(const T *restrict x, int64_t n, const T *stats, const T *restrict w,
+                                const T *restrict b, bool stream, T *restrict y)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
-    if (w && b) {
-        for (int64_t j = 0; j < n; j++) {
-            y[j] = (x[j] - mean - correction) * rstd * w[j] + b[j];
-        }
-        return;
+    int64_t j = 0;
+    for (; w && b && j + W <= n; j += W) {
+        F(v) u = (F(load)(x + j) - mean - correction) * rstd;
+        F(store)(y + j, u * F(load)(w + j) + F(load)(b + j), stream);
     }
-    for (int64_t j = 0; j < n; j++) {
-        y[j] = (x[j] - mean - correction) * rstd;
-    }
-    for (int64_t j = 0; w && j < n; j++) {
-        y[j] *= w[j];
-    }
-    for (int64_t j = 0; b && j < n; j++) {
-        y[j] += b[j];
-    }
-}
-
-/* What was made beside y goes past the cache. */
-static inline void F(put)(T *y, const T *to, int64_t n, bool stream)
-{
-    if (stream) {
-        hdk_stream_copy((float *)y, (const float *)to, n * (int64_t)(sizeof(T) / sizeof(float)));
+    for (; j < n; j++) {
+        T u = (x[j] - mean - correction) * rstd;
+        u = w ? u * w[j] : u;
+        y[j] = b ? u + b[j] : u;
     }
 }
 
 static void F(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                           void *out)
 {
-    T room[ROOM];
     int64_t n = r->n;
     T *stats = r->stats;
     const T *w = r->weight, *b = bias;
-    for (int64_t i = 0; i < r->rows; i++) {
+    stream = stream && w && b && F(in_lines)(out, n);
+    for (int64_t i = 0; i < r->rows; i++, stats += 3) {
         const T *restrict x = (const T *)r->x + i * n;
         T *restrict y = (T *)out + i * n;
         T sum, squares;
@@ -87,62 +95,76 @@ static void F(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, 
         T mean = sum / (T)n;
         F(moments)(x, n, mean, &sum, &squares);
         T correction = sum / (T)n, var = squares / (T)n - correction * correction;
-        T rstd = 1 / SQRT((var < 0 ? 0 : var) + (T)eps);
-        stats[3 * i] = mean;
-        stats[3 * i + 1] = correction;
-        stats[3 * i + 2] = rstd;
-        for (int64_t at = 0; at < n; at += ROOM) {
-            int64_t part = n - at < ROOM ? n - at : ROOM;
-            T *to = stream ? room : y + at;
-            F(normalized)(x + at, part, stats + 3 * i, w ? w + at : NULL, b ? b + at : NULL, to);
-            F(put)(y + at, to, part, stream);
+        stats[0] = mean;
+        stats[1] = correction;
+        stats[2] = 1 / SQRT((var < 0 ? 0 : var) + (T)eps);
+        if (stream) {
+            F(normalized)(x, n, stats, w, b, true, y);
+        } else {
+            F(normalized)(x, n, stats, w, b, false, y);
         }
     }
     hdk_stream_end();
 }
 
-/* Into of[0] sum(g), into of[1] sum(g u), g = dy w. */
-static inline void F(row_sums)(const T *restrict x, const T *restrict dy, const T *restrict w,
+/* ---------------------------------------------------------------- backward */
+
+/* Into of[0] mean(g), into of[1] mean(g u), g = dy w. */
+HDK_V_INLINE void F(row_means)(const T *restrict x, const T *restrict dy, const T *restrict w,
                                const T *stats, int64_t n, T *of)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
-    T p[LANES] = {0}, q[LANES] = {0};
+    F(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
+    T p[LANES], q[LANES];
     int64_t i = 0;
-    for (; w && i + LANES <= n; i += LANES) {
-        AHEAD(x + n + i);
-        AHEAD(dy + n + i);
-        for (int l = 0; l < LANES; l++) {
-            T g = dy[i + l] * w[i + l];
-            p[l] += g;
-            q[l] += g * ((x[i + l] - mean - correction) * rstd);
+    for (; i + LANES <= n; i += LANES) {
+        for (int k = 0; k < PARTS; k++) {
+            int64_t at = i + k * W;
+            F(v) g = F(load)(dy + at);
+            if (w) {
+                g *= F(load)(w + at);
+            }
+            pv[k] += g;
+            qv[k] += g * ((F(load)(x + at) - mean - correction) * rstd);
         }
     }
-    for (; !w && i + LANES <= n; i += LANES) {
-        AHEAD(x + n + i);
-        AHEAD(dy + n + i);
-        for (int l = 0; l < LANES; l++) {
-            T g = dy[i + l];
-            p[l] += g;
-            q[l] += g * ((x[i + l] - mean - correction) * rstd);
-        }
-    }
+    memcpy(p, pv, sizeof p);
+    memcpy(q, qv, sizeof q);
     for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
         T g = w ? dy[i] * w[i] : dy[i];
         p[l] += g;
         q[l] += g * ((x[i] - mean - correction) * rstd);
     }
-    of[0] = n < SHORT ? p[0] : F(fold)(p);
-    of[1] = n < SHORT ? q[0] : F(fold)(q);
+    of[0] = (n < SHORT ? p[0] : F(fold)(p)) / (T)n;
+    of[1] = (n < SHORT ? q[0] : F(fold)(q)) / (T)n;
 }
 
 /* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x; and with dw and db,
- * which then both are wanted, dw += dy u, db += dy. */
-static inline __attribute__((always_inline)) void
-F(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w, const T *stats,
-          const T *of, int64_t n, T *restrict dx, T *restrict dw, T *restrict db)
+ * which then both are wanted, dw += dy u, db += dy. Memory is asked for the next row here, where
+ * there is more to compute than in the sums. */
+HDK_V_INLINE void F(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
+                            const T *stats, const T *of, int64_t n, bool stream, T *restrict dx,
+                            T *restrict dw, T *restrict db)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
-    for (int64_t j = 0; j < n; j++) {
+    int64_t j = 0;
+    for (; j + W <= n; j += W) {
+        if (j * (int64_t)sizeof(T) % HDK_LINE == 0) {
+            __builtin_prefetch(x + n + j);
+            __builtin_prefetch(dy + n + j);
+        }
+        F(v) u = (F(load)(x + j) - mean - correction) * rstd, d = F(load)(dy + j);
+        F(v) g = d;
+        if (w) {
+            g *= F(load)(w + j);
+        }
+        F(store)(dx + j, rstd * (g - of[0] - u * of[1]), stream);
+        if (dw) {
+            F(store)(dw + j, F(load)(dw + j) + d * u, false);
+            F(store)(db + j, F(load)(db + j) + d, false);
+        }
+    }
+    for (; j < n; j++) {
         T u = (x[j] - mean - correction) * rstd, g = w ? dy[j] * w[j] : dy[j];
         dx[j] = rstd * (g - of[0] - u * of[1]);
         if (dw) {
@@ -170,28 +192,26 @@ static inline void F(row_backward)(const hdk_norm_rows *r, int64_t i, const T *d
 {
     int64_t n = r->n;
     const T *x = (const T *)r->x + i * n, *stats = (const T *)r->stats + 3 * i, *w = r->weight;
-    bool all = w && dw && db;
-    T of[2], room[ROOM];
-    if (!dx || !all) {
+    bool all = dx && w && dw && db;
+    T of[2];
+    if (!all) {
         F(row_dw)(x, dy, stats, n, dw, db);
     }
     if (!dx) {
         return;
     }
-    F(row_sums)(x, dy, w, stats, n, of);
-    of[0] /= (T)n;
-    of[1] /= (T)n;
-    for (int64_t at = 0; at < n; at += ROOM) {
-        int64_t part = n - at < ROOM ? n - at : ROOM;
-        T *to = stream ? room : dx + at;
-        if (all) {
-            F(row_dx)(x + at, dy + at, w + at, stats, of, part, to, dw + at, db + at);
-        } else if (w) {
-            F(row_dx)(x + at, dy + at, w + at, stats, of, part, to, NULL, NULL);
-        } else {
-            F(row_dx)(x + at, dy + at, NULL, stats, of, part, to, NULL, NULL);
-        }
-        F(put)(dx + at, to, part, stream);
+    if (!w) {
+        F(row_means)(x, dy, NULL, stats, n, of);
+        F(row_dx)(x, dy, NULL, stats, of, n, false, dx, NULL, NULL);
+        return;
+    }
+    F(row_means)(x, dy, w, stats, n, of);
+    if (all && stream) {
+        F(row_dx)(x, dy, w, stats, of, n, true, dx, dw, db);
+    } else if (all) {
+        F(row_dx)(x, dy, w, stats, of, n, false, dx, dw, db);
+    } else {
+        F(row_dx)(x, dy, w, stats, of, n, false, dx, NULL, NULL);
     }
 }
 
@@ -205,9 +225,13 @@ static void F(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool 
     if (dbias) {
         memset(dbias, 0, (size_t)n * sizeof(T));
     }
+    stream = stream && F(in_lines)(dx, n);
     for (int64_t i = 0; i < r->rows; i++) {
         F(row_backward)
         (r, i, (const T *)dy + i * n, dx ? (T *)dx + i * n : NULL, dweight, dbias, stream);
     }
     hdk_stream_end();
 }
+
+#undef W
+#undef PARTS

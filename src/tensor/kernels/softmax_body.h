@@ -27,20 +27,21 @@ static void F(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
     }
 }
 
-/* A long row that goes past the cache is computed twice, so that its exponentials need no room. */
-static void F(softmax_row)(const T *x, int64_t n, T *y, bool stream)
+/* One row of maximum *m, which becomes that of the row `next`. A long row that goes past the cache
+ * is computed twice, so that its exponentials need no room. */
+static void F(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bool stream)
 {
-    T room[ROOM], m = F(row_max)(x, n);
+    T room[ROOM], most = *m;
     if (!stream || n <= ROOM) {
         T *e = F(place)(y, room, stream);
-        T scale = 1 / F(row_exp)(x, n, m, 0, e);
+        T scale = 1 / F(row_exp_then)(x, n, m, next, e);
         F(put_scaled)(y, e, n, scale, stream);
         return;
     }
-    T scale = 1 / F(row_exp_sum)(x, n, m);
+    T scale = 1 / F(row_exp_sum_then)(x, n, m, next);
     PARTS(n, i, part)
     {
-        F(row_exp)(x + i, part, m, 0, room);
+        F(row_exp)(x + i, part, most, 0, room);
         F(put_scaled)(y + i, room, part, scale, true);
     }
 }
@@ -56,9 +57,12 @@ static void F(softmax_last)(const hdk_lanes *l, void *const *data, double p)
         }
         return;
     }
+    const T *x = data[1];
+    T m = n > 0 && l->k > 0 ? F(row_max)(x, n) : 0;
     for (int64_t j = 0; j < l->k && n > 0; j++) {
-        F(softmax_row)
-        ((const T *)data[1] + j * l->sk[1], n, (T *)data[0] + j * l->sk[0], p != 0);
+        const T *next = j + 1 < l->k ? x + l->sk[1] : x; /* the last row's is itself */
+        F(softmax_row)(x, n, &m, next, (T *)data[0] + j * l->sk[0], p != 0);
+        x = next;
     }
     hdk_stream_end();
 }
@@ -87,10 +91,12 @@ static void F(softmax_last_backward)(const hdk_lanes *l, void *const *data, doub
 static void F(log_softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
     T room[ROOM];
+    const T *x = data[1];
+    T most = l->n > 0 && l->k > 0 ? F(row_max)(x, l->n) : 0;
     for (int64_t j = 0; j < l->k && l->n > 0; j++) {
         T *y = (T *)data[0] + j * l->sk[0];
-        const T *x = (const T *)data[1] + j * l->sk[1];
-        T m = F(row_max)(x, l->n), log_sum = LOG(F(row_exp_sum)(x, l->n, m));
+        const T *next = j + 1 < l->k ? x + l->sk[1] : x;
+        T m = most, log_sum = LOG(F(row_exp_sum_then)(x, l->n, &most, next));
         PARTS(l->n, i, n)
         {
             T *restrict to = F(place)(y + i, room, p != 0);
@@ -99,6 +105,7 @@ static void F(log_softmax_last)(const hdk_lanes *l, void *const *data, double p)
             }
             F(placed)(y + i, to, n);
         }
+        x = next;
     }
     hdk_stream_end();
 }

@@ -4,7 +4,11 @@
 
 #include "tensor/kernels/vec.h"
 
-enum { STEP = 16 }; /* floats a step: whole vectors at every level, twice the lanes of a sum */
+enum {
+    STEP = 16,  /* floats a step: whole vectors at every level, twice the lanes of a sum */
+    SIDE = 4,   /* vectors side by side */
+    AHEAD = 512 /* floats between what is read of the next row and what is asked of memory */
+};
 
 /* ---------------------------------------------------------------- steps */
 
@@ -44,6 +48,19 @@ HDK_V_INLINE void add_step(hdk_v8 *lane, const float *e)
     *lane += *(const hdk_v8 *)(e + STEP / 2);
 }
 
+/* SIDE vectors of exponentials exp(x - m - log_sum), side by side; e may be x */
+HDK_V_INLINE void exp_steps(const float *x, float m, float log_sum, float *e)
+{
+    hdk_v v[SIDE];
+    for (int k = 0; k < SIDE; k++) {
+        v[k] = hdk_v_load(x + k * HDK_V) - m - log_sum;
+    }
+    hdk_v_exps(v, SIDE);
+    for (int k = 0; k < SIDE; k++) {
+        hdk_v_store(e + k * HDK_V, v[k]);
+    }
+}
+
 /* The lanes folded in halves; under 8 elements, all of them in the first step, in order. */
 HDK_V_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
 {
@@ -65,27 +82,22 @@ HDK_V_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
 
 /* ---------------------------------------------------------------- rows */
 
-static inline float row_max_f32(const float *x, int64_t n)
+/* Of the same code in every caller once a file. */
+#define ROW __attribute__((noinline, unused))
+
+/* The maximum of SIDE vectors and of x from i on, x[0] being among them. */
+HDK_V_INLINE float max_behind(hdk_v *m, const float *x, int64_t i, int64_t n)
 {
-    enum { SIDE = 4 };
-    hdk_v m[SIDE];
     float p[STEP];
-    int64_t i = 0;
-    for (int k = 0; k < SIDE; k++) {
-        m[k] = hdk_v_all(x[0]);
-    }
-    for (; i + SIDE * HDK_V <= n; i += SIDE * HDK_V) {
-        for (int k = 0; k < SIDE; k++) {
-            m[k] = hdk_v_max(hdk_v_load(x + i + k * HDK_V), m[k]);
-        }
-    }
     for (; i < n; i += STEP) {
         load_rest(x + i, n - i < STEP ? n - i : STEP, x[0], p);
         for (int k = 0; k < STEP; k += HDK_V) {
             m[0] = hdk_v_max(hdk_v_load(p + k), m[0]);
         }
     }
-    m[0] = hdk_v_max(hdk_v_max(m[0], m[1]), hdk_v_max(m[2], m[3]));
+    for (int k = 1; k < SIDE; k++) {
+        m[0] = hdk_v_max(m[0], m[k]);
+    }
     hdk_v_store(p, m[0]);
     for (int h = HDK_V / 2; h > 0; h /= 2) {
         for (int l = 0; l < h; l++) {
@@ -95,15 +107,51 @@ static inline float row_max_f32(const float *x, int64_t n)
     return p[0];
 }
 
+static ROW float row_max_f32(const float *x, int64_t n)
+{
+    hdk_v m[SIDE];
+    int64_t i = 0;
+    for (int k = 0; k < SIDE; k++) {
+        m[k] = hdk_v_all(x[0]);
+    }
+    for (; i + SIDE * HDK_V <= n; i += SIDE * HDK_V) {
+        for (int k = 0; k < SIDE; k++) {
+            m[k] = hdk_v_max(hdk_v_load(x + i + k * HDK_V), m[k]);
+        }
+    }
+    return max_behind(m, x, i, n);
+}
+
 /* sum(exp(x - m - log_sum)), and the exponentials themselves into e where it is not NULL; e may be
- * x. What lies one row further is asked of memory meanwhile, here as in row_products. */
-HDK_V_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, float *e)
+ * x. Into next_max, where it is not NULL, the maximum of the n elements from next on: exp computes
+ * while memory is read. */
+HDK_V_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, float *e,
+                            const float *next, float *next_max)
 {
     hdk_v8 lane = {0};
-    float step[STEP];
+    hdk_v most[SIDE];
+    float step[STEP], steps[SIDE * HDK_V];
     int64_t i = 0;
+    for (int k = 0; next_max && k < SIDE; k++) {
+        most[k] = hdk_v_all(next[0]);
+    }
+    for (; i + SIDE * HDK_V <= n; i += SIDE * HDK_V) {
+        float *to = e ? e + i : steps;
+        for (int k = 0; next_max && k < SIDE * HDK_V; k += STEP) {
+            __builtin_prefetch(next + i + k + AHEAD);
+        }
+        for (int k = 0; next_max && k < SIDE; k++) {
+            most[k] = hdk_v_max(hdk_v_load(next + i + k * HDK_V), most[k]);
+        }
+        exp_steps(x + i, m, log_sum, to);
+        for (int k = 0; k < SIDE * HDK_V; k += STEP) {
+            add_step(&lane, to + k);
+        }
+    }
+    if (next_max) {
+        *next_max = max_behind(most, next, i, n);
+    }
     for (; i + STEP <= n; i += STEP) {
-        __builtin_prefetch(x + n + i);
         exp_step(x + i, m, log_sum, step);
         add_step(&lane, step);
         if (e) {
@@ -121,19 +169,29 @@ HDK_V_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, f
     return fold_lanes(&lane, step, n);
 }
 
-static inline float row_exp_f32(const float *x, int64_t n, float m, float log_sum, float *e)
+static ROW float row_exp_f32(const float *x, int64_t n, float m, float log_sum, float *e)
 {
-    return row_exps(x, n, m, log_sum, e);
+    return row_exps(x, n, m, log_sum, e, NULL, NULL);
 }
 
-static inline float row_exp_sum_f32(const float *x, int64_t n, float m)
+static ROW float row_exp_sum_f32(const float *x, int64_t n, float m)
 {
-    return row_exps(x, n, m, 0, NULL);
+    return row_exps(x, n, m, 0, NULL, NULL, NULL);
+}
+
+static ROW float row_exp_then_f32(const float *x, int64_t n, float *m, const float *next, float *e)
+{
+    return row_exps(x, n, *m, 0, e, next, m);
+}
+
+static ROW float row_exp_sum_then_f32(const float *x, int64_t n, float *m, const float *next)
+{
+    return row_exps(x, n, *m, 0, NULL, next, m);
 }
 
 static inline void exp_all_f32(float *e, int64_t n)
 {
-    row_exps(e, n, 0, 0, e);
+    row_exp_f32(e, n, 0, 0, e);
 }
 
 /* sum(x), or sum(x y) where y is not NULL */
@@ -143,10 +201,6 @@ HDK_V_INLINE float row_products(const float *x, const float *y, int64_t n)
     float step[STEP] = {0}, other[STEP];
     int64_t i = 0;
     for (; i + STEP <= n; i += STEP) {
-        __builtin_prefetch(x + n + i);
-        if (y) {
-            __builtin_prefetch(y + n + i);
-        }
         for (int k = 0; k < STEP; k += HDK_V) {
             hdk_v v = hdk_v_load(x + i + k);
             if (y) {

@@ -116,6 +116,22 @@ static inline T F(row_exp_sum)(const T *x, int64_t n, T m)
     return F(lanes_fold)(lane);
 }
 
+/* sum(exp(x - *m)), the exponentials into e; then *m is the maximum of the row `next`,
+ * which float32 reads meanwhile. */
+static inline T F(row_exp_then)(const T *x, int64_t n, T *m, const T *next, T *e)
+{
+    T sum = F(row_exp)(x, n, *m, 0, e);
+    *m = F(row_max)(next, n);
+    return sum;
+}
+
+static inline T F(row_exp_sum_then)(const T *x, int64_t n, T *m, const T *next)
+{
+    T sum = F(row_exp_sum)(x, n, *m);
+    *m = F(row_max)(next, n);
+    return sum;
+}
+
 /* sum(x y) */
 static inline T F(row_dot)(const T *x, const T *y, int64_t n)
 {

@@ -118,22 +118,38 @@ HDK_V_INLINE hdk_v hdk_v_scale(hdk_v u, hdk_v q, hdk_v shifted)
 #endif
 }
 
-/* exp(x), the bits of hdk_vexpf (vexp.h) */
+/* x = exp(x) of n vectors, the bits of hdk_vexpf (vexp.h), stage by stage: each is one long chain,
+ * and one chain behind another leaves the units idle. */
+HDK_V_INLINE void hdk_v_exps(hdk_v *x, int n)
+{
+    enum { MOST = 4 };
+    const float magic = 12582912.0f;
+    const float taylor[] = {0.00139304355252534151077271f, 0.00833336077630519866943359f,
+                            0.0416664853692054748535156f, 0.166666671633720397949219f, 0.5f};
+    hdk_v shifted[MOST], q[MOST], u[MOST];
+    for (int k = 0; k < n; k++) {
+        x[k] = hdk_v_max(hdk_v_all(-104.0f), hdk_v_min(hdk_v_all(89.0f), x[k])); /* NaN stays */
+        shifted[k] = x[k] * 1.44269504088896341f + magic;
+        q[k] = shifted[k] - magic;
+        x[k] = hdk_v_fma(q[k], hdk_v_all(-0.693145751953125f), x[k]);
+        x[k] = hdk_v_fma(q[k], hdk_v_all(-1.428606765330187045e-06f), x[k]);
+        u[k] = hdk_v_all(0.000198527617612853646278381f);
+    }
+    for (int i = 0; i < 5; i++) {
+        for (int k = 0; k < n; k++) {
+            u[k] = hdk_v_fma(u[k], x[k], hdk_v_all(taylor[i]));
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        u[k] = 1.0f + hdk_v_fma(x[k] * x[k], u[k], x[k]);
+        x[k] = hdk_v_scale(u[k], q[k], shifted[k]);
+    }
+}
+
 HDK_V_INLINE hdk_v hdk_v_exp(hdk_v x)
 {
-    const float magic = 12582912.0f;
-    x = hdk_v_max(hdk_v_all(-104.0f), hdk_v_min(hdk_v_all(89.0f), x)); /* NaN stays */
-    hdk_v shifted = x * 1.44269504088896341f + magic, q = shifted - magic;
-    hdk_v s = hdk_v_fma(q, hdk_v_all(-0.693145751953125f), x);
-    s = hdk_v_fma(q, hdk_v_all(-1.428606765330187045e-06f), s);
-    hdk_v u = hdk_v_all(0.000198527617612853646278381f);
-    u = hdk_v_fma(u, s, hdk_v_all(0.00139304355252534151077271f));
-    u = hdk_v_fma(u, s, hdk_v_all(0.00833336077630519866943359f));
-    u = hdk_v_fma(u, s, hdk_v_all(0.0416664853692054748535156f));
-    u = hdk_v_fma(u, s, hdk_v_all(0.166666671633720397949219f));
-    u = hdk_v_fma(u, s, hdk_v_all(0.5f));
-    u = 1.0f + hdk_v_fma(s * s, u, s);
-    return hdk_v_scale(u, q, shifted);
+    hdk_v_exps(&x, 1);
+    return x;
 }
 
 /* ---------------------------------------------------------------- streaming stores */
