@@ -10,6 +10,9 @@ enum {
     SHORT = 16  /* rows under this many elements are added up in order */
 };
 
+/* Not inlined: one code for all that may be given or wanted, asked in the loops. */
+#define ROW __attribute__((noinline))
+
 #define T float
 #define F(name) name##_f32
 #define SQRT sqrtf

@@ -40,7 +40,7 @@ static inline bool F(in_lines)(const T *y, int64_t n)
 /* ---------------------------------------------------------------- forward */
 
 /* sum(x - shift), and of its squares */
-HDK_V_INLINE void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
+static ROW void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
 {
     F(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
     T p[LANES], q[LANES];
@@ -64,8 +64,8 @@ HDK_V_INLINE void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T 
 }
 
 /* y = u w + b, the product rounded */
-HDK_V_INLINE void F(normalized)(const T *restrict x, int64_t n, const T *stats, const T *restrict w,
-                                const T *restrict b, bool stream, T *restrict y)
+static ROW void F(normalized)(const T *restrict x, int64_t n, const T *stats, const T *restrict w,
+                              const T *restrict b, bool stream, T *restrict y)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     int64_t j = 0;
@@ -98,11 +98,7 @@ static void F(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, 
         stats[0] = mean;
         stats[1] = correction;
         stats[2] = 1 / SQRT((var < 0 ? 0 : var) + (T)eps);
-        if (stream) {
-            F(normalized)(x, n, stats, w, b, true, y);
-        } else {
-            F(normalized)(x, n, stats, w, b, false, y);
-        }
+        F(normalized)(x, n, stats, w, b, stream, y);
     }
     hdk_stream_end();
 }
@@ -110,8 +106,8 @@ static void F(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, 
 /* ---------------------------------------------------------------- backward */
 
 /* Into of[0] mean(g), into of[1] mean(g u), g = dy w. */
-HDK_V_INLINE void F(row_means)(const T *restrict x, const T *restrict dy, const T *restrict w,
-                               const T *stats, int64_t n, T *of)
+static ROW void F(row_means)(const T *restrict x, const T *restrict dy, const T *restrict w,
+                             const T *stats, int64_t n, T *of)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     F(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
@@ -142,9 +138,9 @@ HDK_V_INLINE void F(row_means)(const T *restrict x, const T *restrict dy, const 
 /* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x; and with dw and db,
  * which then both are wanted, dw += dy u, db += dy. Memory is asked for the next row here, where
  * there is more to compute than in the sums. */
-HDK_V_INLINE void F(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
-                            const T *stats, const T *of, int64_t n, bool stream, T *restrict dx,
-                            T *restrict dw, T *restrict db)
+static ROW void F(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
+                          const T *stats, const T *of, int64_t n, bool stream, T *restrict dx,
+                          T *restrict dw, T *restrict db)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     int64_t j = 0;
@@ -200,19 +196,8 @@ static inline void F(row_backward)(const hdk_norm_rows *r, int64_t i, const T *d
     if (!dx) {
         return;
     }
-    if (!w) {
-        F(row_means)(x, dy, NULL, stats, n, of);
-        F(row_dx)(x, dy, NULL, stats, of, n, false, dx, NULL, NULL);
-        return;
-    }
     F(row_means)(x, dy, w, stats, n, of);
-    if (all && stream) {
-        F(row_dx)(x, dy, w, stats, of, n, true, dx, dw, db);
-    } else if (all) {
-        F(row_dx)(x, dy, w, stats, of, n, false, dx, dw, db);
-    } else {
-        F(row_dx)(x, dy, w, stats, of, n, false, dx, NULL, NULL);
-    }
+    F(row_dx)(x, dy, w, stats, of, n, stream, dx, all ? dw : NULL, all ? db : NULL);
 }
 
 static void F(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,

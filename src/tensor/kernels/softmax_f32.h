@@ -82,7 +82,7 @@ HDK_V_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
 
 /* ---------------------------------------------------------------- rows */
 
-/* Of the same code in every caller once a file. */
+/* Not inlined: the same code in every caller. */
 #define ROW __attribute__((noinline, unused))
 
 /* The maximum of SIDE vectors and of x from i on, x[0] being among them. */
@@ -174,11 +174,6 @@ static ROW float row_exp_f32(const float *x, int64_t n, float m, float log_sum, 
     return row_exps(x, n, m, log_sum, e, NULL, NULL);
 }
 
-static ROW float row_exp_sum_f32(const float *x, int64_t n, float m)
-{
-    return row_exps(x, n, m, 0, NULL, NULL, NULL);
-}
-
 static ROW float row_exp_then_f32(const float *x, int64_t n, float *m, const float *next, float *e)
 {
     return row_exps(x, n, *m, 0, e, next, m);
@@ -187,6 +182,11 @@ static ROW float row_exp_then_f32(const float *x, int64_t n, float *m, const flo
 static ROW float row_exp_sum_then_f32(const float *x, int64_t n, float *m, const float *next)
 {
     return row_exps(x, n, *m, 0, NULL, next, m);
+}
+
+static inline float row_exp_sum_f32(const float *x, int64_t n, float m)
+{
+    return row_exp_sum_then_f32(x, n, &m, x);
 }
 
 static inline void exp_all_f32(float *e, int64_t n)
