@@ -1,4 +1,4 @@
-"""Prints the polynomials of src/tensor/kernels/vmath.h, lowest power first, and their largest error.
+"""Prints the polynomials of src/tensor/kernels/vmath.h and gelu.h, lowest power first, and their largest error.
 
 usage: python tools/fit_vmath.py      (needs NumPy)
 
@@ -41,6 +41,13 @@ def tanh_rest(z):
     return np.where(z < 1e-4, series, (np.tanh(x) / x - 1) / z)
 
 
+def exp2_rest(f):
+    """(2^f - 1) / f, by its series near 0."""
+    log2 = math.log(2)
+    series = log2 + f * log2**2 / 2 + f * f * log2**3 / 6
+    return np.where(np.abs(f) < 1e-4, series, (np.exp2(f) - 1) / np.where(f == 0, 1, f))
+
+
 erf, erfc = np.vectorize(math.erf), np.vectorize(math.erfc)
 
 
@@ -54,3 +61,4 @@ fit("log", log_rest, math.sqrt(0.5) - 1, math.sqrt(2) - 1, 7, lambda f: f * f + 
 fit("tanh, small", tanh_rest, 1e-12, 0.625**2, 4, lambda z: z)
 fit("erf, small", erf_rest, 1e-12, 0.9375**2, 6, np.ones_like)
 fit("erf, large", lambda t: -np.log(erfc(t)) / t - 1, 0.9375, 4.0, 6, lambda t: t * erfc(t))
+fit("2^f (gelu.h)", exp2_rest, -0.5, 0.5, 5, lambda f: np.abs(f) + 1e-9)

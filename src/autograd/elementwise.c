@@ -102,6 +102,13 @@ static int64_t bytes_of(int dtype)
     return bytes[dtype];
 }
 
+/* params of a loop that has none of its own */
+static const void *past_cache(const hd_tensor *y)
+{
+    static const bool yes = true;
+    return y->numel * bytes_of(y->dtype) >= HDK_STREAM_BYTES ? &yes : NULL;
+}
+
 hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params, hd_dtype in,
                          hd_tensor *x)
 {
@@ -118,7 +125,7 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params
     if (!x) {
         return NULL;
     }
-    hd__map(loop, params, 2, (hd_tensor *[]){y, x});
+    hd__map(loop, params ? params : past_cache(y), 2, (hd_tensor *[]){y, x});
     return y;
 }
 
@@ -147,7 +154,7 @@ hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_d
     if (!b) {
         return NULL;
     }
-    hd__map(loop, NULL, 3, (hd_tensor *[]){y, a, b});
+    hd__map(loop, past_cache(y), 3, (hd_tensor *[]){y, a, b});
     return y;
 }
 

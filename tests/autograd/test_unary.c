@@ -157,6 +157,102 @@ START_TEST(float32_within_two_ulps)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- gelu by tanh */
+
+static double exact_gelu_tanh(double x)
+{
+    return x / (1 + exp(-2 * 0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+}
+
+static double exact_gelu_tanh_slope(double x)
+{
+    double u = 0.79788456080286535588 * (x + 0.044715 * x * x * x);
+    double du = 0.79788456080286535588 * (1 + 3 * 0.044715 * x * x);
+    return 1 / (1 + exp(-2 * u)) + x * du / (1 + cosh(2 * u));
+}
+
+enum { GELU_RUN = 4093 }; /* no multiple of a vector */
+
+typedef struct gelu_arrays {
+    float x[GELU_RUN], dy[GELU_RUN], y[GELU_RUN], dx[GELU_RUN];
+} gelu_arrays;
+
+/* y and dx by the loops of one level; every third element, or dense */
+static void run_gelu(gelu_arrays *a, const struct hdk_unary *unary, const struct hdk_binary *binary,
+                     int64_t step, const void *params)
+{
+    const int64_t s = step * (int64_t)sizeof(float), strides[] = {s, s, s};
+    const int64_t n = (GELU_RUN + step - 1) / step;
+    unary->of[HDK_GELU_TANH][HD_FLOAT32]((char *[]){(char *)a->y, (char *)a->x}, strides, n,
+                                         params);
+    binary->of[HDK_GELU_TANH_BACKWARD][HD_FLOAT32](
+        (char *[]){(char *)a->dx, (char *)a->dy, (char *)a->x}, strides, n, params);
+}
+
+/* Every 4099th float32 up to 2^60: |y - r| <= 2^-23 |x|, subnormals rounded (and 2 units in
+ * the last place from -0.5 on), |slope - r| <= 5 2^-24, with r the exact value. */
+START_TEST(gelu_tanh_within_its_bounds)
+{
+    static gelu_arrays a;
+    for (int i = 0; i < GELU_RUN; i++) {
+        a.dy[i] = 1;
+    }
+    for (uint64_t bits = 0; bits < UINT64_C(1) << 32;) {
+        for (int i = 0; i < GELU_RUN; i++, bits += 4099) {
+            float x = hdk_float_of((uint32_t)bits);
+            a.x[i] = fabsf(x) < 0x1p60f ? x : 0;
+        }
+        run_gelu(&a, hdk_unary(), hdk_binary(), 1, NULL);
+        for (int i = 0; i < GELU_RUN; i++) {
+            double x = (double)a.x[i], y = exact_gelu_tanh(x), slope = exact_gelu_tanh_slope(x);
+            ck_assert_msg(fabs((double)a.y[i] - y) <= 0x1p-23 * fabs(x) + 0x1p-149 &&
+                              (x < -0.5 || ulps(a.y[i], y) <= 2),
+                          "gelu_tanh(%a) is %a, expected %a", x, (double)a.y[i], y);
+            ck_assert_msg(fabs((double)a.dx[i] - slope) <= 5 * 0x1p-24,
+                          "gelu_tanh's slope at %a is %a, expected %a", x, (double)a.dx[i], slope);
+        }
+    }
+}
+END_TEST
+
+/* At every level, with strides, and past the cache from any address. */
+START_TEST(gelu_tanh_has_the_same_bits_everywhere)
+{
+    static gelu_arrays a, want;
+    for (int i = 0; i < GELU_RUN; i++) {
+        a.x[i] = want.x[i] = 0.003f * (float)(i - GELU_RUN / 2) * (i % 7 == 0 ? 5 : 1);
+        a.dy[i] = want.dy[i] = (float)(i % 11) - 5.5f;
+    }
+    run_gelu(&want, &hdk_unary_baseline, &hdk_binary_baseline, 1, NULL);
+    for (int k = 0; k < 3; k++) {
+        const int64_t step = k == 1 ? 3 : 1;
+        memset(a.y, 0, sizeof a.y);
+        memset(a.dx, 0, sizeof a.dx);
+        run_gelu(&a, hdk_unary(), hdk_binary(), step, k == 2 ? &a : NULL);
+        for (int64_t i = 0; i < GELU_RUN; i += step) {
+            ck_assert(hdk_float_bits(a.y[i]) == hdk_float_bits(want.y[i]));
+            ck_assert(hdk_float_bits(a.dx[i]) == hdk_float_bits(want.dx[i]));
+        }
+    }
+}
+END_TEST
+
+START_TEST(gelu_tanh_at_its_ends)
+{
+    HD_SCOPE;
+    hd_tensor *x = vec(HD_FLOAT32, -FLT_MAX, -100, -10, -0.0, 0, 10, 100, FLT_MAX, INFINITY);
+    ck_elements(hd_gelu_tanh(x), -0.0, -0.0, hd_get(hd_gelu_tanh(x), 2), -0.0, 0, 10, 100,
+                (double)FLT_MAX, INFINITY);
+    ck_assert(fabs(hd_get(hd_gelu_tanh(x), 2)) < 1e-36);
+    ck_assert(isnan(hd_item(hd_gelu_tanh(vec(HD_FLOAT32, NAN)))));
+    x = hd_requires_grad_(vec(HD_FLOAT32, -INFINITY, -FLT_MAX, 0, FLT_MAX, INFINITY), true);
+    ck_assert(hd_backward_with(hd_gelu_tanh(x), hd_ones(HD_FLOAT32, 5), false));
+    ck_assert(fabs(hd_get(hd_grad(x), 0)) < 1e-35 && fabs(hd_get(hd_grad(x), 1)) < 1e-35);
+    ck_assert(hd_get(hd_grad(x), 2) == 0.5);
+    ck_assert(hd_get(hd_grad(x), 3) == 1 && hd_get(hd_grad(x), 4) == 1);
+}
+END_TEST
+
 START_TEST(exp_at_its_ends)
 {
     HD_SCOPE;
@@ -237,6 +333,9 @@ Suite *suite_unary(void)
     tcase_add_test(t, exp_of_float32_bit_for_bit);
     tcase_add_test(t, float32_within_two_ulps);
     tcase_add_test(t, exp_at_its_ends);
+    tcase_add_test(t, gelu_tanh_within_its_bounds);
+    tcase_add_test(t, gelu_tanh_has_the_same_bits_everywhere);
+    tcase_add_test(t, gelu_tanh_at_its_ends);
     tcase_add_test(t, gradient_of_relu_through_a_transpose);
     tcase_add_test(t, errors);
     tcase_add_test(t, grad_fn_names);

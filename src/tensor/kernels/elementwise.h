@@ -2,7 +2,9 @@
  *
  * All are hdk_loop: data[0] is the output, which may be the same memory as an input, element for
  * element. Tables are indexed by operation and by the dtype of the inputs; NULL where PyTorch has
- * no such operation. Each has one loop, over contiguous operands; others are gathered for it. */
+ * no such operation. Each has one loop, over contiguous operands; others are gathered for it.
+ * Params, of operations that have none: not NULL where the result is so large that it may be
+ * written past the cache. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 
