@@ -132,6 +132,10 @@ static inline const void *hd__params(const hd__node *n)
     return n->params;
 }
 
+/* Has nobody but the engine a hold on contiguous t or its memory, so that it may be changed or kept
+ * as it is? A backward function may give such a dy[k], written over, as a dx. */
+bool hd__engine_only(const hd_tensor *t);
+
 /* What the graph knows of input i: its shape and dtype. Only where hd__needs(n, i). */
 static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
 {

@@ -48,8 +48,7 @@ static bool add_commit(run *r, hd_tensor **slot, hd_tensor *value)
 
 /* ---------------------------------------------------------------- arriving gradients */
 
-/* Has nobody else a hold on t or its memory, so that it may be changed or kept as it is? */
-static bool engine_only(const hd_tensor *t)
+bool hd__engine_only(const hd_tensor *t)
 {
     return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && !t->scope &&
            atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 &&
@@ -139,8 +138,8 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
     if (!out->pending) {
         return put(&out->pending, g);
     }
-    return engine_only(out->pending) ? hd_add_(out->pending, g) != NULL
-                                     : put(&out->pending, hd_add(out->pending, g));
+    return hd__engine_only(out->pending) ? hd_add_(out->pending, g) != NULL
+                                         : put(&out->pending, hd_add(out->pending, g));
 }
 
 static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
@@ -298,7 +297,7 @@ static bool prepare(hd__commit *c)
     hd_tensor *made = NULL;
     if (*c->slot && hd__overlaps_itself(*c->slot)) {
         made = hd_add(*c->slot, c->value);
-    } else if (!*c->slot && !engine_only(c->value)) {
+    } else if (!*c->slot && !hd__engine_only(c->value)) {
         made = hd__clone(c->value);
     } else {
         return true;

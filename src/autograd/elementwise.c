@@ -164,7 +164,12 @@ hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
         return NULL;
     }
     hd_dtype d = (hd_dtype)dy->dtype;
-    return hd__map_binary("hd_backward", hdk_binary_for(d)->of[op][d], d, d, dy, saved);
+    hdk_loop loop = hdk_binary_for(d)->of[op][d];
+    if (hd__engine_only(dy) && saved->dtype == d && hd__same_shape(dy, saved)) {
+        hd__map(loop, NULL, 3, (hd_tensor *[]){dy, dy, saved});
+        return dy;
+    }
+    return hd__map_binary("hd_backward", loop, d, d, dy, saved);
 }
 
 /* ---------------------------------------------------------------- arithmetic */

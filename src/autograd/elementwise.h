@@ -25,7 +25,8 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params
 hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_dtype out,
                           hd_tensor *a, hd_tensor *b);
 
-/* dx of dy and a saved tensor, by one of hdk_binary's backward loops. */
+/* dx of dy and a saved tensor, by one of hdk_binary's backward loops: dy itself, written
+ * over, where only the engine has seen it. */
 hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved);
 
 /* The loop of an arithmetic op of hdk_binary on a and b, and the dtype d that it computes in; NULL

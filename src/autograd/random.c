@@ -159,15 +159,20 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
                                               k->y + begin * k->item);
 }
 
-/* y = x (kept / keep), drawn on the way, for contiguous x. */
+/* y = x (kept / keep), drawn on the way, for contiguous x; y may be x. */
+static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
+{
+    int64_t item = hd_dtype_size((hd_dtype)x->dtype);
+    d.stream = x != y && x->numel * item >= HDK_STREAM_BYTES;
+    drop_task k = {d, x->dtype, item, hd__ptr(x), hd__ptr(y)};
+    hd__parallel_for(x->numel, DRAW_GRAIN, drop_part, &k);
+}
+
 static hd_tensor *drop(const char *function, hd_tensor *x, hdk_drop d)
 {
     hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, x->ndim, x->sizes);
     if (y) {
-        int64_t item = hd_dtype_size((hd_dtype)x->dtype);
-        d.stream = x->numel * item >= HDK_STREAM_BYTES;
-        drop_task k = {d, x->dtype, item, hd__ptr(x), hd__ptr(y)};
-        hd__parallel_for(x->numel, DRAW_GRAIN, drop_part, &k);
+        drop_into(y, x, d);
     }
     return y;
 }
@@ -175,8 +180,14 @@ static hd_tensor *drop(const char *function, hd_tensor *x, hdk_drop d)
 /* The same elements are drawn again: no mask was kept. */
 static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
+    const hdk_drop *d = hd__params(n);
+    if (hd__engine_only(dy[0])) {
+        drop_into(dy[0], dy[0], *d);
+        dx[0] = dy[0];
+        return;
+    }
     hd_tensor *g = hd__contiguous(dy[0]);
-    dx[0] = g ? drop("hd_backward", g, *(const hdk_drop *)hd__params(n)) : NULL;
+    dx[0] = g ? drop("hd_backward", g, *d) : NULL;
 }
 
 static const hd__op drawn_op = {.name = "MulBackward0", .backward = drawn_backward};

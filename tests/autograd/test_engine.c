@@ -229,6 +229,39 @@ static hd_tensor *misshaped(hd_tensor *grad, void *user)
     return hd_zeros(hd_dtype_of(grad), 5);
 }
 
+static hd_tensor *keep(hd_tensor *grad, void *user)
+{
+    *(hd_tensor **)user = hd_retain(grad);
+    return HD_NONE;
+}
+
+static hd_tensor *half_dropped(hd_tensor *x)
+{
+    return hd_dropout(x, 0.5, true);
+}
+
+/* These write their input's gradient over their output's, but not over one that is seen. */
+START_TEST(a_gradient_that_was_seen_stays)
+{
+    hd_tensor *(*const f[])(hd_tensor *) = {hd_relu, hd_tanh,      hd_sigmoid,  hd_abs,
+                                            hd_gelu, hd_gelu_tanh, half_dropped};
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
+        HD_SCOPE;
+        hd_tensor *a = LEAF(3, -0.5), *plain = LEAF(3, -0.5), *seen = NULL;
+        hd_manual_seed(1);
+        ck_assert(hd_backward(hd_sum(hd_mul_scalar(f[i](plain), 3))));
+        hd_manual_seed(1);
+        hd_tensor *y = hd_retain_grad(f[i](a));
+        hd_register_hook(y, keep, &seen);
+        ck_assert(hd_backward(hd_sum(hd_mul_scalar(y, 3))));
+        ck_elements(seen, 3, 3);
+        ck_elements(hd_grad(y), 3, 3);
+        ck_elements(hd_grad(a), hd_get(hd_grad(plain), 0), hd_get(hd_grad(plain), 1));
+        hd_release(seen);
+    }
+}
+END_TEST
+
 START_TEST(a_hook_keeps_shape_and_dtype)
 {
     HD_SCOPE;
@@ -450,6 +483,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, non_leaves_keep_grad_when_asked);
     tcase_add_test(t, requires_grad_only_for_float_leaves);
     tcase_add_test(t, hooks_run_once_on_the_sum);
+    tcase_add_test(t, a_gradient_that_was_seen_stays);
     tcase_add_test(t, a_hook_keeps_shape_and_dtype);
     tcase_add_test(t, a_failing_hook_leaves_every_grad);
     tcase_add_test(t, a_graph_of_two_threads);

@@ -14,7 +14,8 @@ typedef struct hdk_drop {
 /* Tables: float32, float64. */
 struct hdk_dropout {
     hdk_loop apply[2]; /* data[0] = data[1] * (data[2] / *(double *)params) */
-    /* y = x * (kept / keep) of n contiguous elements, drawn from the stream's `begin`-th on */
+    /* y = x * (kept / keep) of n contiguous elements, drawn from the stream's `begin`-th on;
+     * y may be x */
     void (*draw[2])(const hdk_drop *d, int64_t begin, int64_t n, const void *x, void *y);
 };
 HDK_FAMILY(hdk_dropout, HDK_F32)
