@@ -26,7 +26,7 @@ typedef struct hdk_blocking {
 static int64_t hdk_evenly(int64_t n, int64_t most)
 {
     int64_t count = (n + most - 1) / most;
-    return (n + count - 1) / count;
+    return count > 0 ? (n + count - 1) / count : 0;
 }
 
 /* A copy of b pays when many rows use it, one of a when many columns do; of a sooner where its rows
@@ -38,7 +38,7 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
     bool crowded = scratch && p->a_row % 1024 == 0 && p->m > 8;
     how.pack_a = (large || crowded) && p->n > 2 * width && p->m > 2;
     how.pack_b = large && p->m > 2 * HDK_TILE_ROWS;
-    how.depth = how.pack_b ? depth : SHALLOW;
+    how.depth = hdk_evenly(p->k, how.pack_b ? depth : SHALLOW);
     how.rows = hdk_evenly(p->m, BLOCK_ROWS);
     how.cols = hdk_evenly((p->n + width - 1) / width, BLOCK_PANELS) * width;
     int64_t steps = p->k < how.depth ? p->k : how.depth;

@@ -73,7 +73,13 @@ HDK_INLINE void NAME(tile_of)(const int rows, const int vecs, int64_t k, const T
             acc[i][j] = go_on ? *(const NAME(vec) *)(to + j * VECTOR) : (NAME(vec)){0};
         }
     }
+    const T *next = c + vecs * VECTOR; /* the tile of c to the right: fetched a row a step */
     for (int64_t p = 0; p < k; p++, a += a_step, b += b_step) {
+        HDK_UNROLL
+        for (int j = 0; j < vecs && HDK_REGISTER > 32; j++) {
+            __builtin_prefetch(next + j * VECTOR, 1);
+        }
+        next += p + 1 < rows ? c_row : 0;
         HDK_UNROLL
         for (int j = 0; j < vecs; j++) {
             __builtin_prefetch(b + 16 * b_step + j * VECTOR); /* the second cache takes so long */
