@@ -13,15 +13,17 @@ typedef struct size {
     int m, n, k;
 } size;
 
-/* Tiles have 1 to 14 rows, and 4 to 32 columns; k is cut at 128, 192 or 384, rows at 1022, columns
- * at 64 to 256; more than 2^22 multiplications are packed. */
+/* Tiles have 1 to 14 rows, and 4 to 32 columns; k is dealt evenly to runs of at most 128, 192, 384
+ * or 512, rows to blocks of 1120, packed four tiles at a time, columns to blocks of 64 or 128; more
+ * than 2^22 multiplications are packed. */
 static const size sizes[] = {
     {1, 1, 129},     {1, 33, 300},   {2, 16, 128},    {3, 47, 127},   {5, 65, 129},
     {13, 31, 128},   {14, 32, 128},  {15, 33, 257},   {27, 8, 384},   {28, 64, 385},
     {29, 17, 1},     {40, 1, 700},   {20, 100, 1024}, /* rows 4 KiB apart */
     {29, 380, 385},  {64, 289, 384}, {33, 257, 769},  {1023, 65, 64}, {1037, 70, 129},
     {127, 225, 193}, {90, 1100, 70}, {5, 2500, 400},  {1100, 3, 300}, {1, 1100, 500},
-    {3, 1100, 43},   {2, 5, 300},    {8, 45, 200},    {9, 45, 200},
+    {3, 1100, 43},   {2, 5, 300},    {8, 45, 200},    {9, 45, 200},   {57, 73, 1025},
+    {58, 129, 577},
 };
 
 enum { LAYOUTS = 3 };

@@ -12,7 +12,9 @@ enum {
     FEW = 256,            /* multiplications that are not worth a tile */
     LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
     BLOCK_ROWS = 80 * 14, /* of a, packed together: they stay in the third cache */
-    BLOCK_PANELS = 8,     /* of b, packed together: they stay in the second */
+    BLOCK_BYTES = 512,    /* of a row of b's panels, packed together: they stay in the second */
+    GROUP = 4,            /* panels of a, packed together just before their first use */
+    FETCH = 64,           /* lines of memory asked for at once, beside a tile */
     SHALLOW = 128         /* steps of a panel of b on the stack */
 };
 
@@ -40,7 +42,7 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
     how.pack_b = large && p->m > 2 * HDK_TILE_ROWS;
     how.depth = hdk_evenly(p->k, how.pack_b ? depth : SHALLOW);
     how.rows = hdk_evenly(p->m, BLOCK_ROWS);
-    how.cols = hdk_evenly((p->n + width - 1) / width, BLOCK_PANELS) * width;
+    how.cols = hdk_evenly((p->n + width - 1) / width, BLOCK_BYTES / (2 * HDK_REGISTER)) * width;
     int64_t steps = p->k < how.depth ? p->k : how.depth;
     how.room_a = how.pack_a ? ((how.rows + HDK_TILE_ROWS) * steps + 15) / 16 * 16 : 0;
     how.room_b = how.pack_b ? (how.cols + width - 1) / width * width * steps : 0;
@@ -57,11 +59,45 @@ static hdk_product hdk_turned(const hdk_product *p)
     return t;
 }
 
+/* Memory that is packed when `tiles` more tiles have run: runs of bytes, of the first of which
+ * `done` are asked for. */
+typedef struct hdk_ahead {
+    const char *run;
+    int64_t runs, bytes, stride, done, tiles;
+} hdk_ahead;
+
+/* Elements of `size` bytes, lanes or steps (gemm_body.h) side by side; of others nothing. */
+static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64_t lane,
+                              int64_t step, int64_t size)
+{
+    if (lane == 1) {
+        return (hdk_ahead){.run = x, .runs = steps, .bytes = lanes * size, .stride = step * size};
+    }
+    int64_t runs = step == 1 ? lanes : 0;
+    return (hdk_ahead){.run = x, .runs = runs, .bytes = steps * size, .stride = lane * size};
+}
+
+/* Packing from memory takes four times as long as from the second cache: the lines come beside the
+ * last tiles before it, so late that they are still there. */
+static void hdk_fetch(hdk_ahead *s)
+{
+    int64_t due = s->runs * ((s->bytes + 63) / 64) - --s->tiles * FETCH;
+    for (int64_t i = 0; i < due && i < FETCH && s->runs > 0; i++) {
+        __builtin_prefetch(s->run + s->done, 0, 2);
+        s->done += 64;
+        if (s->done >= s->bytes) {
+            s->done = 0;
+            s->run += s->stride;
+            s->runs--;
+        }
+    }
+}
+
 #define T float
 #define VECTOR (HDK_REGISTER / 4)
 #define MULADD HDK_FMAF
 #define NAME(x) x##_f32
-#define DEPTH 384
+#define DEPTH (HDK_REGISTER > 32 ? 512 : 384)
 #define QUADS 1
 #include "tensor/kernels/gemm_body.h"
 

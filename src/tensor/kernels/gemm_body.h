@@ -156,6 +156,9 @@ typedef struct NAME(block) {
     int64_t b_panel, b_step;
     T *c;
     int64_t c_row;
+    const T *raw; /* where a comes from, if it is still to be packed; or NULL */
+    int64_t raw_row, raw_col;
+    hdk_ahead a_ahead, b_ahead; /* what is packed next */
     bool go_on;
     const T *bias; /* or NULL */
     int64_t bias_step;
@@ -179,30 +182,76 @@ static void NAME(edge)(const NAME(block) * t, NAME(tile_loop) tile, int64_t rows
     }
 }
 
-static void NAME(tiles)(const NAME(block) * t)
+static int64_t NAME(across)(const NAME(block) * t)
+{
+    return (t->cols + WIDTH - 1) / WIDTH;
+}
+
+/* Some panels of a, from row i on, go to `to`: they are used while the nearest caches hold them. */
+static void NAME(pack_rows)(NAME(block) * t, int64_t i, T *to)
+{
+    int64_t some = GROUP * t->height, left = t->rows - i;
+    const T *x = t->raw + i * t->raw_row;
+    NAME(pack)
+    (to, t->height, left < some ? left : some, t->steps, x, t->raw_row, t->raw_col);
+    left = left < some ? 0 : left - some;
+    t->a_ahead = hdk_ahead_of(x + some * t->raw_row, left < some ? left : some, t->steps,
+                              t->raw_row, t->raw_col, sizeof(T));
+    t->a_ahead.tiles = GROUP * NAME(across)(t);
+}
+
+static void NAME(one)(NAME(block) * t, int64_t rows, int64_t cols, const T *a, const T *b, T *c,
+                      const T *bias)
+{
+    NAME(tile_loop) tile = (cols > VECTOR ? NAME(tile) : NAME(half))[rows];
+    hdk_fetch(&t->a_ahead);
+    hdk_fetch(&t->b_ahead);
+    if (cols % VECTOR == 0) {
+        tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c, t->c_row, t->go_on);
+    } else {
+        NAME(edge)(t, tile, rows, cols, a, b, c);
+    }
+    if (bias) {
+        NAME(add_bias)(c, t->c_row, rows, cols, bias, t->bias_step);
+    }
+}
+
+static void NAME(tiles)(NAME(block) * t)
 {
     const T *a = t->a;
     T *c = t->c;
     for (int64_t i = 0; i < t->rows; i += t->height, a += t->a_panel, c += t->height * t->c_row) {
         int64_t rows = t->rows - i < t->height ? t->rows - i : t->height;
+        if (t->raw && i % (GROUP * t->height) == 0) {
+            NAME(pack_rows)(t, i, (T *)a);
+        }
         const T *b = t->b;
         for (int64_t j = 0; j < t->cols; j += WIDTH, b += t->b_panel) {
             int64_t cols = t->cols - j < WIDTH ? t->cols - j : WIDTH;
-            NAME(tile_loop) tile = (cols > VECTOR ? NAME(tile) : NAME(half))[rows];
-            if (cols % VECTOR == 0) {
-                tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c + j, t->c_row, t->go_on);
-            } else {
-                NAME(edge)(t, tile, rows, cols, a, b, c + j);
-            }
-            if (t->bias) {
-                NAME(add_bias)
-                (c + j, t->c_row, rows, cols, t->bias + j * t->bias_step, t->bias_step);
-            }
+            NAME(one)(t, rows, cols, a, b, c + j, t->bias ? t->bias + j * t->bias_step : NULL);
         }
     }
+    t->raw = NULL;
 }
 
 /* ---------------------------------------------------------------- blocks */
+
+/* The columns after [j, j + cols), or the first of the steps after these. */
+static hdk_ahead NAME(next_columns)(const NAME(block) * t, const hdk_product *p, int64_t step,
+                                    int64_t j)
+{
+    j += t->cols;
+    if (j == p->n) {
+        j = 0;
+        step += t->steps;
+    }
+    int64_t cols = p->n - j < t->cols ? p->n - j : t->cols;
+    int64_t steps = p->k - step < t->steps ? p->k - step : t->steps;
+    const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
+    hdk_ahead ahead = hdk_ahead_of(b, cols, steps, p->b_col, p->b_row, sizeof(T));
+    ahead.tiles = (t->rows + t->height - 1) / t->height * NAME(across)(t);
+    return ahead;
+}
 
 /* Columns [j, j + cols) of the block's rows: b's panels packed, or in place. */
 static void NAME(columns)(NAME(block) * t, const hdk_product *p, int64_t step, int64_t j, T *panels)
@@ -210,6 +259,7 @@ static void NAME(columns)(NAME(block) * t, const hdk_product *p, int64_t step, i
     const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
     if (panels) {
         NAME(pack)(panels, WIDTH, t->cols, t->steps, b, p->b_col, p->b_row);
+        t->b_ahead = NAME(next_columns)(t, p, step, j);
         t->b = panels, t->b_panel = WIDTH * t->steps, t->b_step = WIDTH;
     } else {
         t->b = b, t->b_panel = WIDTH, t->b_step = p->b_row;
@@ -252,7 +302,7 @@ static void NAME(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
             t.a = (const T *)p->a + i * p->a_row + step * p->a_col;
             t.a_panel = t.height * p->a_row, t.a_row = p->a_row, t.a_step = p->a_col;
             if (panels_a) {
-                NAME(pack)(panels_a, t.height, t.rows, t.steps, t.a, p->a_row, p->a_col);
+                t.raw = t.a, t.raw_row = p->a_row, t.raw_col = p->a_col;
                 t.a = panels_a;
                 t.a_panel = t.height * t.steps, t.a_row = 1, t.a_step = t.height;
             }
