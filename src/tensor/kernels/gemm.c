@@ -99,12 +99,14 @@ static void hdk_fetch(hdk_ahead *s)
 #define NAME(x) x##_f32
 #define DEPTH (HDK_REGISTER > 32 ? 512 : 384)
 #define QUADS 1
+#define HALVES 1
 #include "tensor/kernels/gemm_body.h"
 
 #define T double
 #define VECTOR (HDK_REGISTER / 8)
 #define MULADD HDK_FMA
 #define NAME(x) x##_f64
+#define HALVES 1
 #define DEPTH 192
 #define QUADS (HDK_REGISTER > 16)
 #include "tensor/kernels/gemm_body.h"
@@ -113,6 +115,7 @@ static void hdk_fetch(hdk_ahead *s)
 #define VECTOR (HDK_REGISTER / 8)
 #define MULADD(a, b, c) ((a) * (b) + (c))
 #define NAME(x) x##_i64
+#define HALVES 0
 #define DEPTH 192
 #define QUADS (HDK_REGISTER > 16)
 #include "tensor/kernels/gemm_body.h"

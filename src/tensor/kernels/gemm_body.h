@@ -1,6 +1,7 @@
 /* gemm_body.h - the matrix product for one element type; gemm.c includes it once for each.
  *
- * Wants what gemm_tile.h wants, and DEPTH and QUADS (have vectors of four elements a use).
+ * Wants what gemm_tile.h wants, and DEPTH, QUADS (have vectors of four elements a use) and HALVES
+ * (are tiles of one vector worth their code).
  *
  * c is cut into tiles (gemm_tile.h) and k into runs of DEPTH: a panel of a (a tile's rows) stays in
  * the first cache while the panels of b that fill the second pass by. Panels are packed k-major,
@@ -10,7 +11,8 @@
 
 #include "tensor/kernels/gemm_tile.h"
 
-#define WIDTH (2 * VECTOR) /* of a tile, and of a panel of b */
+#define WIDTH (2 * VECTOR)             /* of a tile, and of a panel of b */
+#define UNIT (HALVES ? VECTOR : WIDTH) /* columns that tiles take without a buffer */
 
 typedef T NAME(quad) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 
@@ -164,7 +166,7 @@ typedef struct NAME(block) {
     int64_t bias_step;
 } NAME(block);
 
-/* A tile with columns that fill no vector goes through a buffer. */
+/* A tile with other columns goes through a buffer. */
 static void NAME(edge)(const NAME(block) * t, NAME(tile_loop) tile, int64_t rows, int64_t cols,
                        const T *a, const T *b, T *c)
 {
@@ -203,10 +205,10 @@ static void NAME(pack_rows)(NAME(block) * t, int64_t i, T *to)
 static void NAME(one)(NAME(block) * t, int64_t rows, int64_t cols, const T *a, const T *b, T *c,
                       const T *bias)
 {
-    NAME(tile_loop) tile = (cols > VECTOR ? NAME(tile) : NAME(half))[rows];
+    NAME(tile_loop) tile = (cols > UNIT || !HALVES ? NAME(tile) : NAME(half))[rows];
     hdk_fetch(&t->a_ahead);
     hdk_fetch(&t->b_ahead);
-    if (cols % VECTOR == 0) {
+    if (cols % UNIT == 0) {
         tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c, t->c_row, t->go_on);
     } else {
         NAME(edge)(t, tile, rows, cols, a, b, c);
@@ -271,12 +273,12 @@ static void NAME(columns)(NAME(block) * t, const hdk_product *p, int64_t step, i
 }
 
 /* Columns of the block's rows, some at a time: as many panels of b as are packed together, or one
- * on the stack, or in place all that fill vectors. */
+ * on the stack, or in place all that need no buffer. */
 static void NAME(block_row)(NAME(block) * t, const hdk_product *p, const hdk_blocking *how,
                             int64_t step, T *panels)
 {
     T panel[WIDTH * SHALLOW];
-    int64_t whole = p->n / VECTOR * VECTOR;
+    int64_t whole = p->n / UNIT * UNIT;
     for (int64_t j = 0; j < p->n; j += t->cols) {
         bool in_place = p->b_col == 1 && !panels && j < whole;
         int64_t most = in_place ? whole : panels ? how->cols : WIDTH;
@@ -450,4 +452,6 @@ static int64_t NAME(room)(const hdk_product *p)
 #undef VECTOR
 #undef DEPTH
 #undef QUADS
+#undef HALVES
 #undef WIDTH
+#undef UNIT
