@@ -136,7 +136,7 @@ static void run_summed(const task *t, hdk_product p, void *scratch)
     int64_t at[HD_MAX_DIMS] = {0};
     int d;
     do {
-        hdk_gemm()->product[t->dtype](&p, scratch);
+        hdk_gemm_for(t->dtype)->product[t->dtype](&p, scratch);
         p.add = true;
         for (d = 0; d < t->n_summed; d++) {
             const batch_dim *dim = &t->summed[d];
@@ -250,7 +250,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.n_kept = t.n_summed = 0;
     sort_batches(&t, &a, &b, &c);
     if (t.n_kept == 0 && t.n_summed == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
-        hdk_gemm()->product[t.dtype](&t.one, NULL);
+        hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);
         return;
     }
     t.bytes = hd_dtype_size((hd_dtype)t.dtype);
@@ -258,7 +258,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     hdk_product largest = t.one;
     largest.m = t.rows;
     largest.n = t.cols;
-    t.room = ceil_div(hdk_gemm()->room[t.dtype](&largest), 64) * 64;
+    t.room = ceil_div(hdk_gemm_for(t.dtype)->room[t.dtype](&largest), 64) * 64;
     t.scratch = t.room > 0 ? hd__alloc(t.room * t.pieces) : NULL;
     hd__parallel(t.pieces, run_piece, &t);
     hd_free(t.scratch);

@@ -14,7 +14,9 @@ bool hd__copy(hd_tensor *dst, const hd_tensor *src)
         return true;
     }
     hd_tensor *operands[] = {dst, (hd_tensor *)src};
-    hd__map(hdk_copy()->convert[dst->dtype][src->dtype], NULL, 2, operands);
+    hd__map(hdk_copy_for(dst->dtype > src->dtype ? dst->dtype : src->dtype)
+                ->convert[dst->dtype][src->dtype],
+            NULL, 2, operands);
     return true;
 }
 

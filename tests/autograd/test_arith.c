@@ -87,7 +87,7 @@ static double plain(int op, double a, double b)
         }                                                                                          \
         char *data[] = {(char *)y, (char *)a, (char *)b};                                          \
         const int64_t w = sizeof(T), strides[] = {sy * w, sa * w, sb * w};                         \
-        hdk_binary()->of[op][DTYPE](data, strides, n, NULL);                                       \
+        hdk_binary_for(DTYPE)->of[op][DTYPE](data, strides, n, NULL);                              \
         for (int64_t i = 0; i < n; i++) {                                                          \
             T want = (T)plain(op, a[i * sa], b[i * sb]);                                           \
             ck_assert_msg(y[i * sy] == want, #name " op %d, n %d, %d: %.9g, expected %.9g", op,    \

@@ -83,7 +83,7 @@ static void check_product(int dtype, bool fused, const hdk_product *p)
     for (int64_t i = 0; i < end; i++) {
         set(dtype, c, i, p->add ? (double)(i % 13) : nothing);
     }
-    hdk_gemm()->product[dtype](p, NULL);
+    hdk_gemm_for(dtype)->product[dtype](p, NULL);
     for (int64_t i = 0; i < end; i++) {
         int64_t row = i / p->c_row, col = i % p->c_row;
         double want = p->add ? (double)(i % 13) : nothing, got = get(dtype, c, i);

@@ -97,7 +97,7 @@ static void chains(int dtype, const hdk_product *p, bool fused, bool add)
 /* Computes *p into noise with gaps, with and without scratch, and compares with `want`, dense. */
 static void check(int dtype, hdk_product *p, const char *want)
 {
-    int64_t bytes = hd_dtype_size((hd_dtype)dtype), room = hdk_gemm()->room[dtype](p);
+    int64_t bytes = hd_dtype_size((hd_dtype)dtype), room = hdk_gemm_for(dtype)->room[dtype](p);
     p->c_row = p->n + (p->m > 1 && p->n > 1 ? 3 : 0);
     char *c = malloc((size_t)(p->m * p->c_row * bytes));
     char *scratch = hd_alloc((size_t)room + 64);
@@ -108,7 +108,7 @@ static void check(int dtype, hdk_product *p, const char *want)
         for (int64_t i = 0; i < p->m * p->n && p->add; i++) {
             put(dtype, c, i / p->n * p->c_row + i % p->n, (double)(i % 13));
         }
-        hdk_gemm()->product[dtype](p, with ? scratch : NULL);
+        hdk_gemm_for(dtype)->product[dtype](p, with ? scratch : NULL);
         for (int64_t i = 0; i < p->m; i++) {
             ck_assert_msg(
                 !memcmp(c + i * p->c_row * bytes, want + i * p->n * bytes, (size_t)(p->n * bytes)),

@@ -42,13 +42,9 @@
     BINARY(abs_backward_##SUFFIX, T, (a * (T)((b > 0) - (b < 0))))
 
 FLOATS(float, f32)
-FLOATS(double, f64)
 BINARY(gelu_backward_f32, float, (a * gelu_slope_f32(b)))
-CALLING(gelu_backward_f64, double, (a * gelu_slope_f64(b)))
 GELU_LOOP(gelu_tanh_backward_f32, 2, (a * gelu_tanh_slope_v(x)))
-CALLING(gelu_tanh_backward_f64, double, (a * gelu_tanh_slope_f64(b)))
 CALLING(pow_f32, float, powf(a, b))
-CALLING(pow_f64, double, pow(a, b))
 
 #define COMPARE(SUFFIX, T)                                                                         \
     BINARY_LOOP(eq_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a == b)                                  \
@@ -59,7 +55,6 @@ CALLING(pow_f64, double, pow(a, b))
     BINARY_LOOP(ge_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a >= b)
 
 COMPARE(f32, float)
-COMPARE(f64, double)
 
 #define WHERE(name, T)                                                                             \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
@@ -81,9 +76,15 @@ COMPARE(f64, double)
     }
 
 WHERE(where_4, uint32_t)
-WHERE(where_8, uint64_t)
 
 #ifdef HDK_ALL_TYPES
+FLOATS(double, f64)
+CALLING(gelu_backward_f64, double, (a * gelu_slope_f64(b)))
+CALLING(gelu_tanh_backward_f64, double, (a * gelu_tanh_slope_f64(b)))
+CALLING(pow_f64, double, pow(a, b))
+COMPARE(f64, double)
+WHERE(where_8, uint64_t)
+
 /* b < 0 keeps what is left of a rational: 1, -1 or 0 */
 static int64_t int_pow(int64_t a, int64_t b)
 {
@@ -111,7 +112,7 @@ COMPARE(b8, uint8_t)
 WHERE(where_1, uint8_t)
 #endif
 
-#define FLOAT(name) name##_f32, name##_f64
+#define FLOAT(name) name##_f32, HDK_COMMON(name##_f64)
 #define NUMBER(name) FLOAT(name), HDK_COMMON(name##_i64)
 #define ALL(name) NUMBER(name), HDK_COMMON(name##_b8)
 
@@ -133,5 +134,5 @@ const struct hdk_binary HDK_TABLE(hdk_binary) = {
             [HDK_GELU_TANH_BACKWARD] = {FLOAT(gelu_tanh_backward)},
         },
     .compare = {{ALL(eq)}, {ALL(ne)}, {ALL(lt)}, {ALL(le)}, {ALL(gt)}, {ALL(ge)}},
-    .where = {where_4, where_8, where_8, HDK_COMMON(where_1)},
+    .where = {where_4, HDK_COMMON(where_8), HDK_COMMON(where_8), HDK_COMMON(where_1)},
 };

@@ -36,10 +36,12 @@ static inline int64_t to_int(double v)
 
 CONVERT(f32_f32, float, float, AS_IS)
 CONVERT(f32_f64, float, double, AS_IS)
-CONVERT(f32_i64, float, int64_t, AS_IS)
-CONVERT(f32_b8, float, uint8_t, AS_IS)
 CONVERT(f64_f32, double, float, AS_IS)
 CONVERT(f64_f64, double, double, AS_IS)
+
+#ifdef HDK_ALL_TYPES
+CONVERT(f32_i64, float, int64_t, AS_IS)
+CONVERT(f32_b8, float, uint8_t, AS_IS)
 CONVERT(f64_i64, double, int64_t, AS_IS)
 CONVERT(f64_b8, double, uint8_t, AS_IS)
 CONVERT(i64_f32, int64_t, float, TO_INT)
@@ -50,6 +52,7 @@ CONVERT(b8_f32, uint8_t, float, TO_BOOL)
 CONVERT(b8_f64, uint8_t, double, TO_BOOL)
 CONVERT(b8_i64, uint8_t, int64_t, TO_BOOL)
 CONVERT(b8_b8, uint8_t, uint8_t, AS_IS)
+#endif
 
 #define FILL(name, T)                                                                              \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
@@ -68,15 +71,19 @@ CONVERT(b8_b8, uint8_t, uint8_t, AS_IS)
         }                                                                                          \
     }
 
-FILL(fill_f32, float)
-FILL(fill_f64, double)
-FILL(fill_i64, int64_t)
-FILL(fill_b8, uint8_t)
+FILL(fill_4, uint32_t)
+FILL(fill_8, uint64_t)
+FILL(fill_1, uint8_t)
+
+#define FROM(to)                                                                                   \
+    {                                                                                              \
+        HDK_COMMON(to##_f32), HDK_COMMON(to##_f64), HDK_COMMON(to##_i64), HDK_COMMON(to##_b8)      \
+    }
 
 const struct hdk_copy HDK_TABLE(hdk_copy) = {
-    .convert = {{f32_f32, f32_f64, f32_i64, f32_b8},
-                {f64_f32, f64_f64, f64_i64, f64_b8},
-                {i64_f32, i64_f64, i64_i64, i64_b8},
-                {b8_f32, b8_f64, b8_i64, b8_b8}},
-    .fill = {fill_f32, fill_f64, fill_i64, fill_b8},
+    .convert = {{f32_f32, f32_f64, HDK_COMMON(f32_i64), HDK_COMMON(f32_b8)},
+                {f64_f32, f64_f64, HDK_COMMON(f64_i64), HDK_COMMON(f64_b8)},
+                FROM(i64),
+                FROM(b8)},
+    .fill = {fill_4, fill_8, fill_8, fill_1},
 };

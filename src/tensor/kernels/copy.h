@@ -8,6 +8,6 @@ struct hdk_copy {
     hdk_loop convert[4][4]; /* [to][from]: data[0] = data[1] */
     hdk_loop fill[4];       /* data[0] = *(dtype *)params */
 };
-HDK_FAMILY(hdk_copy, HDK_B8)
+HDK_FAMILY(hdk_copy, HDK_F64)
 
 #endif

@@ -57,12 +57,12 @@ struct hdk_binary {
     hdk_loop compare[HDK_COMPARES][HDK_DTYPES];
     hdk_loop where[HDK_DTYPES]; /* data[1] bool: data[0] = data[1] ? data[2] : data[3] */
 };
-HDK_FAMILY(hdk_binary, HDK_F64)
+HDK_FAMILY(hdk_binary, HDK_F32)
 
 struct hdk_unary {
     hdk_loop of[HDK_UNARIES][HDK_DTYPES];
 };
-HDK_FAMILY(hdk_unary, HDK_F64)
+HDK_FAMILY(hdk_unary, HDK_F32)
 
 /* Before a loop whose iterations are independent although its output may be one of its inputs.
  * Clang warns where it cannot vectorise such a loop, as under sanitizers. */

@@ -106,11 +106,12 @@ static void hdk_fetch(hdk_ahead *s)
 #define VECTOR (HDK_REGISTER / 8)
 #define MULADD HDK_FMA
 #define NAME(x) x##_f64
-#define HALVES 1
+#define HALVES 0
 #define DEPTH 192
 #define QUADS (HDK_REGISTER > 16)
 #include "tensor/kernels/gemm_body.h"
 
+#ifdef HDK_ALL_TYPES
 #define T uint64_t
 #define VECTOR (HDK_REGISTER / 8)
 #define MULADD(a, b, c) ((a) * (b) + (c))
@@ -119,10 +120,11 @@ static void hdk_fetch(hdk_ahead *s)
 #define DEPTH 192
 #define QUADS (HDK_REGISTER > 16)
 #include "tensor/kernels/gemm_body.h"
+#endif
 
 const struct hdk_gemm HDK_TABLE(hdk_gemm) = {
-    .product = {product_f32, product_f64, product_i64},
-    .room = {room_f32, room_f64, room_i64},
+    .product = {product_f32, product_f64, HDK_COMMON(product_i64)},
+    .room = {room_f32, room_f64, HDK_COMMON(room_i64)},
     .tile_rows = HDK_TILE_ROWS,
     .tile_cols = 2 * HDK_REGISTER / 4,
 };

@@ -22,6 +22,6 @@ struct hdk_gemm {
     int64_t (*room[3])(const hdk_product *p); /* 0: scratch is of no use */
     int64_t tile_rows, tile_cols;             /* of float32: where to cut c well */
 };
-HDK_FAMILY(hdk_gemm, HDK_I64)
+HDK_FAMILY(hdk_gemm, HDK_F64)
 
 #endif

@@ -1,4 +1,4 @@
-/* loss_body.h - the kernels of one type: included by loss.c behind softmax_row.h. */
+/* loss_body.h - the kernels of one type: included by softmax.c behind softmax_row.h. */
 
 static void F(cross_entropy)(const hdk_logits *l, void *loss)
 {
@@ -20,15 +20,15 @@ static void F(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_
                                       double divisor, bool stream, void *out)
 {
     const T *dy = g, *stats = l->stats;
-    T room[ROOM];
+    T room[LOGITS_ROOM];
     for (int64_t i = 0; i < l->rows; i++) {
         const T *x = (const T *)l->x + i * l->stride;
         T *dx = (T *)out + i * l->c;
         int64_t target = l->target[i];
         bool counts = target != l->ignore;
         T d = counts ? dy[i * gs] / (T)divisor : 0;
-        for (int64_t j = 0; j < l->c; j += ROOM) {
-            int64_t n = l->c - j < ROOM ? l->c - j : ROOM;
+        for (int64_t j = 0; j < l->c; j += LOGITS_ROOM) {
+            int64_t n = l->c - j < LOGITS_ROOM ? l->c - j : LOGITS_ROOM;
             T *restrict to = F(place)(dx + j, room, stream);
             F(row_exp)(x + j, n, stats[2 * i], stats[2 * i + 1], to);
             for (int64_t at = 0; at < n; at++) {

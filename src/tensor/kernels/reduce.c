@@ -22,13 +22,13 @@ enum {
 #include "tensor/kernels/reduce_float.h"
 #undef T
 #undef F
+#ifdef HDK_ALL_TYPES
 #define T double
 #define F(name) name##_f64
 #include "tensor/kernels/reduce_sum.h"
 #include "tensor/kernels/reduce_float.h"
 #undef T
 #undef F
-#ifdef HDK_ALL_TYPES
 #define T uint64_t
 #define F(name) name##_i64
 #include "tensor/kernels/reduce_sum.h"
@@ -44,11 +44,13 @@ enum {
 #include "tensor/kernels/reduce_extreme.h"
 #undef T
 #undef F
+#ifdef HDK_ALL_TYPES
 #define T double
 #define F(name) max_##name##_f64
 #include "tensor/kernels/reduce_extreme.h"
 #undef T
 #undef F
+#endif
 #undef IS_FLOAT
 #ifdef HDK_ALL_TYPES
 #define IS_FLOAT 0
@@ -75,11 +77,13 @@ enum {
 #include "tensor/kernels/reduce_extreme.h"
 #undef T
 #undef F
+#ifdef HDK_ALL_TYPES
 #define T double
 #define F(name) min_##name##_f64
 #include "tensor/kernels/reduce_extreme.h"
 #undef T
 #undef F
+#endif
 #undef IS_FLOAT
 #ifdef HDK_ALL_TYPES
 #define IS_FLOAT 0
@@ -111,8 +115,8 @@ enum {
         }                                                                                          \
     }
 TRUTH(truth_f32, float)
-TRUTH(truth_f64, double)
 #ifdef HDK_ALL_TYPES
+TRUTH(truth_f64, double)
 TRUTH(truth_i64, int64_t)
 TRUTH(truth_bool, uint8_t)
 #endif
@@ -163,12 +167,12 @@ static void logical(const hdk_lanes *l, void *const *data, truth_loop truth, uin
         logical(l, data, truth, settles);                                                          \
     }
 LOGICAL(any_f32, truth_f32, 1)
-LOGICAL(any_f64, truth_f64, 1)
 LOGICAL(all_f32, truth_f32, 0)
-LOGICAL(all_f64, truth_f64, 0)
 #ifdef HDK_ALL_TYPES
+LOGICAL(any_f64, truth_f64, 1)
 LOGICAL(any_i64, truth_i64, 1)
 LOGICAL(any_bool, truth_bool, 1)
+LOGICAL(all_f64, truth_f64, 0)
 LOGICAL(all_i64, truth_i64, 0)
 LOGICAL(all_bool, truth_bool, 0)
 #endif
@@ -185,23 +189,26 @@ LOGICAL(all_bool, truth_bool, 0)
         }                                                                                          \
     }
 PLACE(place_f32, float)
+#ifdef HDK_ALL_TYPES
 PLACE(place_f64, double)
+#endif
 
-#define ALL(name) name##_f32, name##_f64, HDK_COMMON(name##_i64), HDK_COMMON(name##_bool)
+#define ALL(name)                                                                                  \
+    name##_f32, HDK_COMMON(name##_f64), HDK_COMMON(name##_i64), HDK_COMMON(name##_bool)
 
 const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
     .kernel =
         {
-            [HDK_SUM] = {sum_f32, sum_f64, HDK_COMMON(sum_i64), NULL},
+            [HDK_SUM] = {sum_f32, HDK_COMMON(sum_f64), HDK_COMMON(sum_i64), NULL},
             [HDK_MAX] = {ALL(max_value)},
             [HDK_MIN] = {ALL(min_value)},
             [HDK_ANY] = {ALL(any)},
             [HDK_ALL] = {ALL(all)},
-            [HDK_VAR] = {var_f32, var_f64, NULL, NULL},
+            [HDK_VAR] = {var_f32, HDK_COMMON(var_f64), NULL, NULL},
             [HDK_ARGMAX] = {ALL(max_arg)},
             [HDK_ARGMIN] = {ALL(min_arg)},
         },
-    .place = {place_f32, place_f64, NULL, NULL},
+    .place = {place_f32, HDK_COMMON(place_f64), NULL, NULL},
     .square_distance_f32 = square_distance_f32,
-    .square_distance_f64 = square_distance_f64,
+    .square_distance_f64 = HDK_COMMON(square_distance_f64),
 };

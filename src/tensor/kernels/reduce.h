@@ -28,6 +28,6 @@ struct hdk_reduce {
     float (*square_distance_f32)(const float *x, const float *t, int64_t n);
     double (*square_distance_f64)(const double *x, const double *t, int64_t n);
 };
-HDK_FAMILY(hdk_reduce, HDK_F64)
+HDK_FAMILY(hdk_reduce, HDK_F32)
 
 #endif

@@ -1,18 +1,24 @@
-/* softmax.c - softmax, log_softmax, logsumexp and cumsum, forward and backward.
+/* softmax.c - softmax, log_softmax, logsumexp, cumsum, cross entropy and squared error, forward and
+ * backward.
  *
  * Over the last dim each row is a contiguous run and its sum PyTorch's (softmax_row.h), then a
  * multiplication by 1 / sum; over other dims neighbouring lanes go side by side, each summed in
- * order and divided by its sum. Rows with NaN, with +inf, or all -inf become NaN by arithmetic. */
+ * order and divided by its sum. Rows with NaN, with +inf, or all -inf become NaN by arithmetic.
+ * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward: the
+ * softmax is never stored, only the two numbers a row that give it. */
 #include <string.h>
 
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/loss.h"
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/softmax_f32.h"
 #include "tensor/kernels/vexp.h"
 
 enum {
-    TILE = 128, /* lanes side by side */
-    SHORT = 64, /* rows of under 8 elements at a time */
-    ROOM = 4096 /* elements of a row made beside the result, in the first cache */
+    TILE = 128,  /* lanes side by side */
+    SHORT = 64,  /* rows of under 8 elements at a time */
+    ROOM = 4096, /* elements of a row made beside the result, in the first cache */
+    LOGITS_ROOM = 2048
 };
 
 /* A row's parts of at most ROOM elements: n of them from i on. */
@@ -24,6 +30,7 @@ enum {
 #define EXP hdk_vexpf
 #define LOG logf
 #include "tensor/kernels/softmax_body.h"
+#include "tensor/kernels/loss_body.h"
 #undef T
 #undef F
 #undef EXP
@@ -37,6 +44,7 @@ enum {
 #define LOG log
 #include "tensor/kernels/softmax_row.h"
 #include "tensor/kernels/softmax_body.h"
+#include "tensor/kernels/loss_body.h"
 #undef T
 #undef F
 #undef EXP
@@ -84,4 +92,11 @@ const struct hdk_softmax HDK_TABLE(hdk_softmax) = {
               BOTH(log_softmax_last_backward, log_softmax_other_backward)},
     .logsumexp = {logsumexp_f32, HDK_COMMON(logsumexp_f64)},
     .cumsum = {cumsum_f32, HDK_COMMON(cumsum_f64), HDK_COMMON(cumsum_i64)},
+};
+
+const struct hdk_loss HDK_TABLE(hdk_loss) = {
+    .cross_entropy = {cross_entropy_f32, HDK_COMMON(cross_entropy_f64)},
+    .cross_entropy_backward = {cross_entropy_backward_f32, HDK_COMMON(cross_entropy_backward_f64)},
+    .square = {square_f32, HDK_COMMON(square_f64)},
+    .square_backward = {square_backward_f32, HDK_COMMON(square_backward_f64)},
 };

@@ -1,5 +1,5 @@
 /* softmax_row.h - the parts of a softmax over one contiguous run, of one type: included with T,
- * F(name) and EXP defined, by softmax.c and loss.c; softmax_f32.h has the same in vectors.
+ * F(name) and EXP defined, by softmax.c; softmax_f32.h has the same in vectors.
  *
  * The order of the sums is PyTorch's at 8 floats a vector, at every CPU level: under 8 elements in
  * order; else 8 lanes, the tail to the first ones, folded in halves. */

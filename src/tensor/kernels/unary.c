@@ -41,31 +41,32 @@
 #define SINGLE(function) function##f
 #define DOUBLE(function) function
 FLOATS(float, f32, SINGLE)
-FLOATS(double, f64, DOUBLE)
 
 UNARY(exp_f32, float, hdk_vexpf(x))
-CALLING(exp_f64, double, exp(x))
 UNARY(log_f32, float, hdk_vlogf(x))
-CALLING(log_f64, double, log(x))
 UNARY(tanh_f32, float, hdk_vtanhf(x))
-CALLING(tanh_f64, double, tanh(x))
 UNARY(erf_f32, float, hdk_verff(x))
-CALLING(erf_f64, double, erf(x))
 UNARY(gelu_f32_loop, float, gelu_f32(x))
-CALLING(gelu_f64_loop, double, gelu_f64(x))
 GELU_LOOP(gelu_tanh_f32_loop, 1, gelu_tanh_v(x))
-CALLING(gelu_tanh_f64_loop, double, gelu_tanh_f64(x))
 UNARY(sigmoid_f32, float, 1 / (1 + hdk_vexpf(-x)))
-CALLING(sigmoid_f64, double, 1 / (1 + exp(-x)))
 
 #ifdef HDK_ALL_TYPES
+FLOATS(double, f64, DOUBLE)
+CALLING(exp_f64, double, exp(x))
+CALLING(log_f64, double, log(x))
+CALLING(tanh_f64, double, tanh(x))
+CALLING(erf_f64, double, erf(x))
+CALLING(gelu_f64_loop, double, gelu_f64(x))
+CALLING(gelu_tanh_f64_loop, double, gelu_tanh_f64(x))
+CALLING(sigmoid_f64, double, 1 / (1 + exp(-x)))
+
 UNARY(neg_i64, int64_t, 0 - (uint64_t)x)
 UNARY(abs_i64, int64_t, x < 0 ? 0 - (uint64_t)x : (uint64_t)x)
 UNARY(relu_i64, int64_t, x < 0 ? 0 : x)
 CLAMP(clamp_i64, int64_t)
 #endif
 
-#define FLOAT(name) name##_f32, name##_f64
+#define FLOAT(name) name##_f32, HDK_COMMON(name##_f64)
 #define NUMBER(name) FLOAT(name), HDK_COMMON(name##_i64)
 
 const struct hdk_unary HDK_TABLE(hdk_unary) = {
@@ -83,7 +84,7 @@ const struct hdk_unary HDK_TABLE(hdk_unary) = {
             [HDK_TANH] = {FLOAT(tanh)},
             [HDK_ERF] = {FLOAT(erf)},
             [HDK_SIGMOID] = {FLOAT(sigmoid)},
-            [HDK_GELU] = {gelu_f32_loop, gelu_f64_loop, NULL, NULL},
-            [HDK_GELU_TANH] = {gelu_tanh_f32_loop, gelu_tanh_f64_loop, NULL, NULL},
+            [HDK_GELU] = {gelu_f32_loop, HDK_COMMON(gelu_f64_loop), NULL, NULL},
+            [HDK_GELU_TANH] = {gelu_tanh_f32_loop, HDK_COMMON(gelu_tanh_f64_loop), NULL, NULL},
         },
 };
