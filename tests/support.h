@@ -8,6 +8,14 @@
 
 #include "heed/tensor.h"
 
+/* ck_assert_msg for loops over many elements: Check's own tells its parent process of each call. */
+#define ck_each(condition, ...)                                                                    \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            ck_abort_msg(__VA_ARGS__);                                                             \
+        }                                                                                          \
+    } while (0)
+
 /* The standing error is this one, word for word; clears it. */
 #define ck_error(code, message)                                                                    \
     do {                                                                                           \

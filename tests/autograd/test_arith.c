@@ -90,11 +90,11 @@ static double plain(int op, double a, double b)
         hdk_binary_for(DTYPE)->of[op][DTYPE](data, strides, n, NULL);                              \
         for (int64_t i = 0; i < n; i++) {                                                          \
             T want = (T)plain(op, a[i * sa], b[i * sb]);                                           \
-            ck_assert_msg(y[i * sy] == want, #name " op %d, n %d, %d: %.9g, expected %.9g", op,    \
-                          (int)n, (int)i, (double)y[i * sy], (double)want);                        \
+            ck_each(y[i * sy] == want, #name " op %d, n %d, %d: %.9g, expected %.9g", op, (int)n,  \
+                    (int)i, (double)y[i * sy], (double)want);                                      \
         }                                                                                          \
         for (int64_t i = n * sy; i < 2 * MOST + GUARD; i++) {                                      \
-            ck_assert(isnan(y[i]));                                                                \
+            ck_each(isnan(y[i]), #name " op %d, n %d: wrote behind it", op, (int)n);               \
         }                                                                                          \
     }
 

@@ -95,10 +95,9 @@ static void check_product(int dtype, bool fused, const hdk_product *p)
             }
             want = p->bias ? add(dtype, want, get(dtype, bias, col * p->bias_step)) : want;
         }
-        ck_assert_msg(got == want || (isnan(got) && isnan(want)),
-                      "(%d, %d, %d), dtype %d, level %d: %.9g at (%d, %d), expected %.9g",
-                      (int)p->m, (int)p->k, (int)p->n, dtype, hd__level, got, (int)row, (int)col,
-                      want);
+        ck_each(got == want || (isnan(got) && isnan(want)),
+                "(%d, %d, %d), dtype %d, level %d: %.9g at (%d, %d), expected %.9g", (int)p->m,
+                (int)p->k, (int)p->n, dtype, hd__level, got, (int)row, (int)col, want);
     }
 }
 

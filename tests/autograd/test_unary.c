@@ -94,8 +94,8 @@ START_TEST(exp_of_float32_bit_for_bit)
         hdk_unary()->of[HDK_EXP][HD_FLOAT32](data, strides, RUN, NULL);
         for (int i = 0; i < RUN; i++) {
             float want = plain_exp(x[i]);
-            ck_assert_msg(isnan(want) ? isnan(y[i]) : hdk_float_bits(want) == hdk_float_bits(y[i]),
-                          "exp(%a) is %a, expected %a", (double)x[i], (double)y[i], (double)want);
+            ck_each(isnan(want) ? isnan(y[i]) : hdk_float_bits(want) == hdk_float_bits(y[i]),
+                    "exp(%a) is %a, expected %a", (double)x[i], (double)y[i], (double)want);
         }
     }
 }
@@ -205,11 +205,11 @@ START_TEST(gelu_tanh_within_its_bounds)
         run_gelu(&a, hdk_unary(), hdk_binary(), 1, NULL);
         for (int i = 0; i < GELU_RUN; i++) {
             double x = (double)a.x[i], y = exact_gelu_tanh(x), slope = exact_gelu_tanh_slope(x);
-            ck_assert_msg(fabs((double)a.y[i] - y) <= 0x1p-23 * fabs(x) + 0x1p-149 &&
-                              (x < -0.5 || ulps(a.y[i], y) <= 2),
-                          "gelu_tanh(%a) is %a, expected %a", x, (double)a.y[i], y);
-            ck_assert_msg(fabs((double)a.dx[i] - slope) <= 5 * 0x1p-24,
-                          "gelu_tanh's slope at %a is %a, expected %a", x, (double)a.dx[i], slope);
+            ck_each(fabs((double)a.y[i] - y) <= 0x1p-23 * fabs(x) + 0x1p-149 &&
+                        (x < -0.5 || ulps(a.y[i], y) <= 2),
+                    "gelu_tanh(%a) is %a, expected %a", x, (double)a.y[i], y);
+            ck_each(fabs((double)a.dx[i] - slope) <= 5 * 0x1p-24,
+                    "gelu_tanh's slope at %a is %a, expected %a", x, (double)a.dx[i], slope);
         }
     }
 }
@@ -230,8 +230,9 @@ START_TEST(gelu_tanh_has_the_same_bits_everywhere)
         memset(a.dx, 0, sizeof a.dx);
         run_gelu(&a, hdk_unary(), hdk_binary(), step, k == 2 ? &a : NULL);
         for (int64_t i = 0; i < GELU_RUN; i += step) {
-            ck_assert(hdk_float_bits(a.y[i]) == hdk_float_bits(want.y[i]));
-            ck_assert(hdk_float_bits(a.dx[i]) == hdk_float_bits(want.dx[i]));
+            ck_each(hdk_float_bits(a.y[i]) == hdk_float_bits(want.y[i]), "y of %a", (double)a.x[i]);
+            ck_each(hdk_float_bits(a.dx[i]) == hdk_float_bits(want.dx[i]), "dx of %a",
+                    (double)a.x[i]);
         }
     }
 }
