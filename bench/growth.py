@@ -123,10 +123,10 @@ def svg(results):
     for line, (dropout, words) in enumerate(DROPOUTS):
         for column, panel in enumerate(panels_of(results, dropout, words)):
             if panel.xs:
-                yield from panel.place(65 + column * 330, 80 + line * 275, 250, 200).draw()
-    yield text(65, HEIGHT - 30, "MultiHeadAttention, forward and backward, 2 threads; both axes are "
+                yield from panel.place(72 + column * 330, 80 + line * 275, 250, 200).draw()
+    yield text(72, HEIGHT - 30, "MultiHeadAttention, forward and backward, 2 threads; both axes are "
                "logarithmic.", "note")
-    yield text(65, HEIGHT - 12, "By tokens: width 768, 12 heads, batch 1. By width: heads of 64, 256 "
+    yield text(72, HEIGHT - 12, "By tokens: width 768, 12 heads, batch 1. By width: heads of 64, 256 "
                "tokens, batch 2. PyTorch 2.13; malloc tuned for the notebook's class.", "note")
     yield "</svg>"
 
