@@ -178,19 +178,47 @@ static void all_products(hd_tensor **y)
     y[7] = hd_matmul(w, hd_select(w, 0, 1));                                         /* (333,) */
     y[8] = hd_matmul(hd_randn(HD_FLOAT64, 20, 500), hd_randn(HD_FLOAT64, 500, 700)); /* wide */
     y[9] = hd_matmul(hd_randn(HD_FLOAT32, 7, 2, 60, 9), hd_randn(HD_FLOAT32, 2, 9, 61));
+    y[10] = hd_matmul(hd_randn(HD_FLOAT32, 29, 2000), hd_randn(HD_FLOAT32, 2000, 288));
+    y[11] = hd_matmul(hd_randn(HD_FLOAT32, 200, 500), hd_randn(HD_FLOAT32, 500, 1030));
+    y[12] = hd_matmul(hd_randn(HD_FLOAT32, 40, 1200), hd_randn(HD_FLOAT32, 1200, 600));
 }
+
+/* The room of the largest cell must do for smaller ones. */
+START_TEST(room_never_shrinks)
+{
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    int best = hd__level;
+    for (hd__level = best; hd__level >= 0; hd__level--) {
+        for (int dtype = HD_FLOAT32; dtype <= HD_FLOAT64; dtype++) {
+            for (int64_t m = 1; m < 2400; m += m < 60 || (m >= 1100 && m < 1140) ? 1 : 19) {
+                int64_t least = 0;
+                for (int64_t n = 1; n < 2400; n++) {
+                    hdk_product p = {.m = m, .n = n, .k = 700, .a_row = 700};
+                    hdk_product taller = {.m = m + 1, .n = n, .k = 700, .a_row = 700};
+                    int64_t room = hdk_gemm()->room[dtype](&p);
+                    ck_each(room >= least, "(%d, %d): %d", (int)m, (int)n, (int)room);
+                    ck_each(hdk_gemm()->room[dtype](&taller) >= room, "(%d + 1, %d): %d", (int)m,
+                            (int)n, (int)room);
+                    least = room;
+                }
+            }
+        }
+    }
+    hd__level = best;
+}
+END_TEST
 
 START_TEST(threads_change_no_bit)
 {
     HD_SCOPE;
-    hd_tensor *first[10], *now[10];
+    hd_tensor *first[13], *now[13];
     int before = hd_num_threads();
     hd_set_num_threads(1);
     all_products(first);
     for (int threads = 2; threads <= 4; threads++) {
         hd_set_num_threads(threads);
         all_products(now);
-        for (int k = 0; k < 10; k++) {
+        for (int k = 0; k < 13; k++) {
             ck_assert_msg(hd_equal(first[k], now[k]), "%d threads: %d", threads, k);
         }
     }
@@ -204,6 +232,7 @@ Suite *suite_product(void)
     Suite *s = suite_create("product");
     TCase *t = tcase_create("product");
     tcase_add_loop_test(t, every_edge, 0, sizeof sizes / sizeof *sizes);
+    tcase_add_test(t, room_never_shrinks);
     tcase_add_test(t, threads_change_no_bit);
     suite_add_tcase(s, t);
     return s;

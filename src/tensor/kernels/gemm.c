@@ -32,7 +32,8 @@ static int64_t hdk_evenly(int64_t n, int64_t most)
 }
 
 /* A copy of b pays when many rows use it, one of a when many columns do; of a sooner where its rows
- * would push each other out of the first cache. */
+ * would push each other out of the first cache. The room never shrinks as m or n grow, though even
+ * shares do: that of the largest of several products serves all. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};
@@ -44,8 +45,10 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
     how.rows = hdk_evenly(p->m, BLOCK_ROWS);
     how.cols = hdk_evenly((p->n + width - 1) / width, BLOCK_BYTES / (2 * HDK_REGISTER)) * width;
     int64_t steps = p->k < how.depth ? p->k : how.depth;
-    how.room_a = how.pack_a ? ((how.rows + HDK_TILE_ROWS) * steps + 15) / 16 * 16 : 0;
-    how.room_b = how.pack_b ? (how.cols + width - 1) / width * width * steps : 0;
+    int64_t panels = (p->n + width - 1) / width, most = BLOCK_BYTES / (2 * HDK_REGISTER);
+    int64_t rows = p->m < BLOCK_ROWS ? p->m : BLOCK_ROWS;
+    how.room_a = how.pack_a ? ((rows + HDK_TILE_ROWS) * steps + 15) / 16 * 16 : 0;
+    how.room_b = how.pack_b ? (panels < most ? panels : most) * width * steps : 0;
     return how;
 }
 
