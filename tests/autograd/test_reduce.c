@@ -304,6 +304,17 @@ START_TEST(sums_of_nothing_and_of_zeros)
     ck_repr(hd_var(none, 0), "tensor(nan)");
     ck_repr(hd_var(hd_ones(HD_FLOAT32, 1), 1), "tensor(nan)");
     ck_repr(hd_var(hd_ones(HD_FLOAT32, 1), 0), "tensor(0.)");
+    for (int d = HD_FLOAT32; d <= HD_BOOL; d++) { /* in pieces, and over two strides */
+        hd_tensor *many = hd_zeros((hd_dtype)d, 300, 400), *some = hd_slice(many, 1, 0, 200);
+        ck_repr(hd_any(many), "tensor(False)");
+        ck_repr(hd_any(some), "tensor(False)");
+        hd_set(many, 1, 299, 199);
+        ck_repr(hd_any(many), "tensor(True)");
+        ck_repr(hd_any(some), "tensor(True)");
+        ck_repr(hd_all(many), "tensor(False)");
+        ck_repr(hd_all(hd_slice(hd_ones((hd_dtype)d, 300, 400), 1, 0, 200)), "tensor(True)");
+        ck_repr(hd_all(hd_ones((hd_dtype)d, 300, 400)), "tensor(True)");
+    }
     ck_repr(hd_any(none), "tensor(False)");
     ck_repr(hd_all(none), "tensor(True)");
     hd_tensor *index;

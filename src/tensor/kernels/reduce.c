@@ -115,10 +115,10 @@ enum {
         }                                                                                          \
     }
 TRUTH(truth_f32, float)
+TRUTH(truth_bool, uint8_t) /* pieces of any type's, too */
 #ifdef HDK_ALL_TYPES
 TRUTH(truth_f64, double)
 TRUTH(truth_i64, int64_t)
-TRUTH(truth_bool, uint8_t)
 #endif
 
 typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
@@ -167,14 +167,14 @@ static void logical(const hdk_lanes *l, void *const *data, truth_loop truth, uin
         logical(l, data, truth, settles);                                                          \
     }
 LOGICAL(any_f32, truth_f32, 1)
+LOGICAL(any_bool, truth_bool, 1)
 LOGICAL(all_f32, truth_f32, 0)
+LOGICAL(all_bool, truth_bool, 0)
 #ifdef HDK_ALL_TYPES
 LOGICAL(any_f64, truth_f64, 1)
 LOGICAL(any_i64, truth_i64, 1)
-LOGICAL(any_bool, truth_bool, 1)
 LOGICAL(all_f64, truth_f64, 0)
 LOGICAL(all_i64, truth_i64, 0)
-LOGICAL(all_bool, truth_bool, 0)
 #endif
 
 #define PLACE(name, T)                                                                             \
@@ -202,8 +202,8 @@ const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
             [HDK_SUM] = {sum_f32, HDK_COMMON(sum_f64), HDK_COMMON(sum_i64), NULL},
             [HDK_MAX] = {ALL(max_value)},
             [HDK_MIN] = {ALL(min_value)},
-            [HDK_ANY] = {ALL(any)},
-            [HDK_ALL] = {ALL(all)},
+            [HDK_ANY] = {any_f32, HDK_COMMON(any_f64), HDK_COMMON(any_i64), any_bool},
+            [HDK_ALL] = {all_f32, HDK_COMMON(all_f64), HDK_COMMON(all_i64), all_bool},
             [HDK_VAR] = {var_f32, HDK_COMMON(var_f64), NULL, NULL},
             [HDK_ARGMAX] = {ALL(max_arg)},
             [HDK_ARGMIN] = {ALL(min_arg)},
