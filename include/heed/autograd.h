@@ -396,10 +396,11 @@ HD_API hd_attention_options hd_attention_defaults(void);
  *
  * The weights are never held: memory grows with l + s, in backward too, and what is_causal hides is
  * not computed. Dropout's mask is that of hd_dropout on weights (..., l, s) from the same seed; the
- * native Bernoulli stream keeps a bit for each of them. An attn_mask that requires grad, and empty
- * tensors, take the plain ops. Up to 64 keys, and in float64, each query is computed in the order
- * of sums of hd_matmul and hd_softmax, bit for bit; else in tiles: results differ from the plain
- * ops' by rounding, and never depend on the number of threads.
+ * native Bernoulli stream keeps a bit for each of them. An attn_mask that requires grad, empty
+ * tensors, and up to 64 keys where products are faster, take the plain ops. Up to 64 keys, and in
+ * float64, each query is computed in the order of sums of hd_matmul and hd_softmax, bit for bit;
+ * else in tiles: results differ from the plain ops' by rounding, and never depend on the number of
+ * threads.
  * pytorch.org, torch.nn.functional.scaled_dot_product_attention (2.13);
  * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention" */
 HD_API hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,

@@ -29,6 +29,8 @@ enum hd__attention_operand {
     HD__OPERANDS
 };
 
+enum { HD__FEW_KEYS = 64 }; /* up to so many the kernels go row by row */
+
 extern const char hd__attention_name[]; /* of the function, for errors */
 
 /* Forward fills out, lse, and weights if they are there; backward dq, dk and dv. x: NULL or HD_NONE

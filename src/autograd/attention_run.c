@@ -8,7 +8,6 @@
 #include "autograd/attention.h"
 
 enum {
-    FEW_KEYS = 64, /* up to so many the kernel goes row by row */
     FEW = 1 << 14, /* multiplications not worth a task of the pool */
     PARTS = 16,    /* into so many a call is cut at least, if it has so many blocks */
     SMALL_SCRATCH = 2048
@@ -79,7 +78,7 @@ static hdk_rows rows_at(const task *t, int which, const int64_t *at)
 
 static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
 {
-    bool tiled = q->dtype == HD_FLOAT32 && s > FEW_KEYS && hdk_attention()->tiles.forward;
+    bool tiled = q->dtype == HD_FLOAT32 && s > HD__FEW_KEYS && hdk_attention()->tiles.forward;
     return tiled ? &hdk_attention()->tiles : &hdk_attention()->rows[q->dtype];
 }
 
