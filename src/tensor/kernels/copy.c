@@ -15,7 +15,7 @@ static inline int64_t to_int(double v)
 #define TO_INT(v) to_int((double)(v))
 #define TO_BOOL(v) ((v) != 0)
 
-/* One loop: contiguous, one value spread, or any strides. */
+/* One loop: contiguous, or any strides. */
 #define CONVERT(name, TO, FROM, CAST)                                                              \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
