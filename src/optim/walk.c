@@ -67,9 +67,11 @@ static void run_grains(int64_t begin, int64_t end, void *arg)
 
 void hd__walk_all(hd__walk *walks, int64_t n, hd__run run)
 {
-    int64_t sum = 0;
+    int64_t sum = 0, elements = 0;
     for (int64_t i = 0; i < n; i++) {
         walks[i].end = sum += grains(&walks[i]);
+        elements += hd_numel(walks[i].a);
     }
-    hd__parallel_for(sum, 1, run_grains, &(tour){walks, run});
+    int64_t least = elements > HD__GRAIN ? 1 : sum; /* few elements are not worth a task */
+    hd__parallel_for(sum, least, run_grains, &(tour){walks, run});
 }
