@@ -171,13 +171,18 @@ int main(int argc, char **argv)
         return first_result();
     if (o.worker || o.calls > 0)
         return one_row(&o);
+    int found = 0;
     for (size_t i = 0; i < bench_row_count; i++) {
         if (!selected(&o, &bench_rows[i]))
             continue;
+        found++;
         if (o.list)
             bench_print_row(&bench_rows[i]);
         else
             ok = in_child(&bench_rows[i], &o) && ok;
     }
-    return ok ? 0 : 1;
+    if (found == 0)
+        fprintf(stderr, "heed-bench: no row is called %s; heed-bench --list has their names\n",
+                o.glob[0]);
+    return ok && found > 0 ? 0 : 1;
 }
