@@ -240,22 +240,32 @@ static hd_tensor *half_dropped(hd_tensor *x)
     return hd_dropout(x, 0.5, true);
 }
 
-/* These write their input's gradient over their output's, but not over one that is seen. */
+/* These write their input's gradient over their output's, but not over one that is seen: kept by
+ * retain_grad, by a hook, as another leaf's gradient too, or by the caller. */
 START_TEST(a_gradient_that_was_seen_stays)
 {
     hd_tensor *(*const f[])(hd_tensor *) = {hd_relu, hd_tanh,      hd_sigmoid,  hd_abs,
                                             hd_gelu, hd_gelu_tanh, half_dropped};
-    for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
+    enum { RETAINED, HOOKED, SHARED, GIVEN, WAYS };
+    for (int i = 0; i < (int)(sizeof f / sizeof *f) * WAYS; i++) {
         HD_SCOPE;
-        hd_tensor *a = LEAF(3, -0.5), *plain = LEAF(3, -0.5), *seen = NULL;
+        int way = i % WAYS;
+        hd_tensor *a = LEAF(3, -0.5), *b = LEAF(1, 1), *plain = LEAF(3, -0.5), *seen = NULL;
+        hd_tensor *given = hd_full(HD_FLOAT32, 3, 2);
         hd_manual_seed(1);
-        ck_assert(hd_backward(hd_sum(hd_mul_scalar(f[i](plain), 3))));
+        ck_assert(hd_backward(hd_sum(hd_mul_scalar(f[i / WAYS](plain), 3))));
         hd_manual_seed(1);
-        hd_tensor *y = hd_retain_grad(f[i](a));
-        hd_register_hook(y, keep, &seen);
-        ck_assert(hd_backward(hd_sum(hd_mul_scalar(y, 3))));
-        ck_elements(seen, 3, 3);
-        ck_elements(hd_grad(y), 3, 3);
+        hd_tensor *y = f[i / WAYS](a);
+        if (way == RETAINED) {
+            hd_retain_grad(y);
+        } else if (way == HOOKED) {
+            hd_register_hook(y, keep, &seen);
+        }
+        ck_assert(way == GIVEN
+                      ? hd_backward_with(y, given, false)
+                      : hd_backward(hd_sum(hd_mul_scalar(way == SHARED ? hd_add(y, b) : y, 3))));
+        hd_tensor *const kept[] = {hd_grad(y), seen, hd_grad(b), given};
+        ck_elements(kept[way], 3, 3);
         ck_elements(hd_grad(a), hd_get(hd_grad(plain), 0), hd_get(hd_grad(plain), 1));
         hd_release(seen);
     }
