@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static inline int64_t to_int(double v)
-{
-    return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
-}
-
 #define AS_IS(v) (v)
 #define TO_INT(v) to_int((double)(v))
 #define TO_BOOL(v) ((v) != 0)
@@ -40,6 +35,11 @@ CONVERT(f64_f32, double, float, AS_IS)
 CONVERT(f64_f64, double, double, AS_IS)
 
 #ifdef HDK_ALL_TYPES
+static inline int64_t to_int(double v)
+{
+    return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
+}
+
 CONVERT(f32_i64, float, int64_t, AS_IS)
 CONVERT(f32_b8, float, uint8_t, AS_IS)
 CONVERT(f64_i64, double, int64_t, AS_IS)
