@@ -31,11 +31,7 @@ bool hd_fused_attention(void)
 /* Fresh and dense, of these sizes, with its dims in memory in the order of x's. */
 static hd_tensor *laid_out_as(const hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, ndim, sizes);
-    if (y) {
-        hd__lay_out_as(y, x);
-    }
-    return y;
+    return hd__laid_out_as(hd__empty(function, (hd_dtype)x->dtype, ndim, sizes), x);
 }
 
 /* batch dims, then rows and cols (cols < 0: none) */
@@ -320,9 +316,7 @@ static void fill_call(call *c, const hd_attention_options *o)
  * products of the plain ops are up to four times as fast, and have the same bits. */
 static bool rows_are_slow(const call *c)
 {
-    const hdk_head *h = &c->head;
-    double work = (double)c->heads * (double)h->l * (double)h->s * (double)(h->d + h->dv);
-    return h->s <= HD__FEW_KEYS && work > ROWS_PAY;
+    return c->head.s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
 }
 
 hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,

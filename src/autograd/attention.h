@@ -11,6 +11,13 @@ typedef struct hd__attention_call { /* what backward must know besides the saved
     hdk_head head; /* without its matrices */
 } hd__attention_call;
 
+/* Multiplications, forward, as if nothing were hidden. */
+static inline double hd__attention_work(const hd__attention_call *c)
+{
+    const hdk_head *h = &c->head;
+    return (double)c->heads * (double)h->l * (double)h->s * (double)(h->d + h->dv);
+}
+
 /* The tensors of a call: those that are saved come first, and then the output. */
 enum hd__attention_operand {
     HD__Q,

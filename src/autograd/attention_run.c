@@ -147,9 +147,7 @@ static void run_thread(int thread, void *arg)
 /* Is the call worth more than one task of the pool? */
 static bool is_large(const call *c)
 {
-    const hdk_head *h = &c->head;
-    double work = (double)c->heads * (double)h->l * (double)h->s * (double)(h->d + h->dv);
-    return work > FEW;
+    return hd__attention_work(c) > FEW;
 }
 
 static bool run(task *t)

@@ -23,10 +23,7 @@ static hd_tensor *record_copy(const hd__op *op, hd_tensor *y, hd_tensor *x)
 
 static hd_tensor *copied(const char *function, const hd_tensor *x, hd_dtype d)
 {
-    hd_tensor *y = hd__empty_as(function, d, x);
-    if (y) {
-        hd__lay_out_as(y, x);
-    }
+    hd_tensor *y = hd__laid_out_as(hd__empty_as(function, d, x), x);
     return y && hd__copy(y, x) ? y : NULL;
 }
 

@@ -248,10 +248,7 @@ static hd_tensor *random_like(const char *function, hd_dtype d, const hd_tensor 
     if (!hd__arg(function, "x", x) || !float_arg(function, d)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty_as(function, d, x);
-    if (y) {
-        hd__lay_out_as(y, x);
-    }
+    hd_tensor *y = hd__laid_out_as(hd__empty_as(function, d, x), x);
     return y && fill(y, 0, 1) ? y : NULL;
 }
 

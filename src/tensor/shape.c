@@ -288,11 +288,11 @@ static int compare_dims(const hd_tensor *x, int a, int b)
     return x->sizes[a] < x->sizes[b];
 }
 
-void hd__lay_out_as(hd_tensor *y, const hd_tensor *x)
+hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x)
 {
     int order[HD_MAX_DIMS]; /* innermost first */
-    if (hd__contig(x) || x->ndim != y->ndim) {
-        return;
+    if (!y || hd__contig(x) || x->ndim != y->ndim) {
+        return y;
     }
     for (int i = 0; i < x->ndim; i++) {
         order[i] = x->ndim - 1 - i;
@@ -315,4 +315,5 @@ void hd__lay_out_as(hd_tensor *y, const hd_tensor *x)
         stride *= y->sizes[order[i]] > 1 ? y->sizes[order[i]] : 1;
     }
     hd__geometry_changed(y);
+    return y;
 }

@@ -124,8 +124,8 @@ hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *
 
 /* The same in x's shape. */
 hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x);
-/* Gives the contiguous y the order of x's dims in memory, without gaps, if x has as many. */
-void hd__lay_out_as(hd_tensor *y, const hd_tensor *x);
+/* y, contiguous or NULL, with the order of x's dims in memory, without gaps, if x has as many. */
+hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x);
 
 /* A tensor over x's storage with its own geometry (offset in elements), in the innermost scope; no
  * attachment, no base: plain alias. The geometry is the caller's promise. */
