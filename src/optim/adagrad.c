@@ -32,7 +32,7 @@ static void update(const hd__optim_options *o, const hd__slot *slot, const hdk_s
                      .eps = a->eps,
                      .weight_decay = a->weight_decay,
                      .maximize = a->maximize};
-    hdk_optim_for(d)->adagrad[d](run, n, &k);
+    hdk_optim()->adagrad[d](run, n, &k);
 }
 
 hd_adagrad_options hd_adagrad_defaults(void)

@@ -35,7 +35,7 @@ static void run_kernel(const hd_adam_options *a, double decay, double weight_dec
                   .step_size = a->lr / (1 - pow(a->beta1, t)),
                   .correction2 = sqrt(1 - pow(a->beta2, t)),
                   .maximize = a->maximize};
-    hdk_optim_for(d)->adam[d](run, n, &k);
+    hdk_optim()->adam[d](run, n, &k);
 }
 
 static void update_adam(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,

@@ -76,8 +76,8 @@ static void sum_run(const int64_t at[2], const int64_t strides[2], int64_t eleme
     for (int64_t i = 0; i < n; i += grain) {
         int64_t len = n - i < grain ? n - i : grain;
         double *sum = s->sums + (s->grains ? (element + i) / HD__GRAIN : 0);
-        hdk_optim_for(s->d)->norm[s->d](s->data + (at[0] + i * strides[0]) * bytes, strides[0], len,
-                                        s->p, sum);
+        hdk_optim()->norm[s->d](s->data + (at[0] + i * strides[0]) * bytes, strides[0], len, s->p,
+                                sum);
     }
 }
 
@@ -104,7 +104,7 @@ static double fold(const double *sums, int64_t n, double p)
     double sum = first_sum(p);
     for (int64_t i = 0; i < n; i++) {
         if (isinf(p)) {
-            hdk_optim_for(HD_FLOAT64)->norm[HD_FLOAT64](&sums[i], 1, 1, p, &sum);
+            hdk_optim()->norm[HD_FLOAT64](&sums[i], 1, 1, p, &sum);
         } else {
             sum += sums[i];
         }
@@ -141,7 +141,7 @@ static bool total_norm(const grads *found, double p, double *norm)
     bool ok = sums && tasks;
     if (ok) {
         sum_all(found, p, tasks, sums);
-        hdk_optim_for(HD_FLOAT64)->norm[HD_FLOAT64](found->norms, 1, found->n, p, &sum);
+        hdk_optim()->norm[HD_FLOAT64](found->norms, 1, found->n, p, &sum);
         *norm = found->n ? root(sum, p) : 0;
     }
     hd_free(sums);
@@ -167,8 +167,8 @@ static void change_run(const int64_t at[2], const int64_t strides[2], int64_t el
 {
     (void)element;
     const changing *t = arg;
-    hdk_optim_for(t->d)->change[t->c->kernel][t->d](t->data + at[0] * hd_dtype_size(t->d),
-                                                    strides[0], n, t->c->a);
+    hdk_optim()->change[t->c->kernel][t->d](t->data + at[0] * hd_dtype_size(t->d), strides[0], n,
+                                            t->c->a);
 }
 
 /* Gradients are no leaves that require grad, and grad mode is off: hd_data_mut does not fail. */

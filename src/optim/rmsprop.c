@@ -31,7 +31,7 @@ static void update(const hd__optim_options *o, const hd__slot *slot, const hdk_s
                      .weight_decay = r->weight_decay,
                      .momentum = r->momentum,
                      .maximize = r->maximize};
-    hdk_optim_for(d)->rmsprop[d](run, n, &k);
+    hdk_optim()->rmsprop[d](run, n, &k);
 }
 
 hd_rmsprop_options hd_rmsprop_defaults(void)

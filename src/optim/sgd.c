@@ -40,7 +40,7 @@ static void update(const hd__optim_options *o, const hd__slot *slot, const hdk_s
                  .nesterov = s->nesterov,
                  .maximize = s->maximize,
                  .first = slot->fresh};
-    hdk_optim_for(d)->sgd[d](run, n, &k);
+    hdk_optim()->sgd[d](run, n, &k);
 }
 
 hd_sgd_options hd_sgd_defaults(void)
