@@ -11,12 +11,7 @@
     {                                                                                              \
         TO *y = (TO *)data[0];                                                                     \
         const FROM *as = (const FROM *)data[1], *bs = (const FROM *)data[2];                       \
-        if (strides[0] != sizeof(TO) || strides[1] != sizeof(FROM) ||                              \
-            strides[2] != sizeof(FROM)) {                                                          \
-            const hdk_operands dense = {3, {sizeof(TO), sizeof(FROM), sizeof(FROM)}};              \
-            hdk_in_runs(name, &dense, data, strides, n, params);                                   \
-            return;                                                                                \
-        }                                                                                          \
+        HDK_DENSE(name, params, 3, sizeof(TO), sizeof(FROM), sizeof(FROM));                        \
         SIMD for (int64_t i = 0; i < n; i++)                                                       \
         {                                                                                          \
             const FROM a = as[i], b = bs[i];                                                       \
@@ -62,12 +57,7 @@ COMPARE(f32, float)
         T *y = (T *)data[0];                                                                       \
         const uint8_t *c = (const uint8_t *)data[1];                                               \
         const T *a = (const T *)data[2], *b = (const T *)data[3];                                  \
-        if (strides[0] != sizeof(T) || strides[1] != 1 || strides[2] != sizeof(T) ||               \
-            strides[3] != sizeof(T)) {                                                             \
-            const hdk_operands dense = {4, {sizeof(T), 1, sizeof(T), sizeof(T)}};                  \
-            hdk_in_runs(name, &dense, data, strides, n, params);                                   \
-            return;                                                                                \
-        }                                                                                          \
+        HDK_DENSE(name, params, 4, sizeof(T), 1, sizeof(T), sizeof(T));                            \
         HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
         {                                                                                          \
             const T u = a[i], v = b[i];                                                            \

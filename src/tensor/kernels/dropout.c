@@ -12,11 +12,7 @@
         T *y = (T *)data[0];                                                                       \
         const T *x = (const T *)data[1];                                                           \
         const uint8_t *mask = (const uint8_t *)data[2];                                            \
-        if (strides[0] != sizeof(T) || strides[1] != sizeof(T) || strides[2] != 1) {               \
-            const hdk_operands dense = {3, {sizeof(T), sizeof(T), 1}};                             \
-            hdk_in_runs(name, &dense, data, strides, n, params);                                   \
-            return;                                                                                \
-        }                                                                                          \
+        HDK_DENSE(name, params, 3, sizeof(T), sizeof(T), 1);                                       \
         HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
         {                                                                                          \
             y[i] = x[i] * (mask[i] ? scale : 0);                                                   \

@@ -78,9 +78,26 @@ typedef struct hdk_operands {
     int n, size[4];
 } hdk_operands;
 
+static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
+{
+    return strides[0] == o->size[0] && strides[1] == o->size[1] &&
+           (o->n < 3 || strides[2] == o->size[2]) && (o->n < 4 || strides[3] == o->size[3]);
+}
+
 /* Runs f on any strides, although it wants contiguous operands: what is not is copied beside them,
  * a run at a time, and the output back. */
 void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
                  int64_t n, const void *params);
+
+/* At the beginning of f, an hdk_loop of `count` operands that have elements of so many bytes: from
+ * here on they are contiguous. */
+#define HDK_DENSE(f, params, count, ...)                                                           \
+    do {                                                                                           \
+        const hdk_operands dense_ = {count, {__VA_ARGS__}};                                        \
+        if (!hdk_is_dense(&dense_, strides)) {                                                     \
+            hdk_in_runs(f, &dense_, data, strides, n, params);                                     \
+            return;                                                                                \
+        }                                                                                          \
+    } while (0)
 
 #endif

@@ -116,11 +116,7 @@ HDK_V_INLINE hdk_v gelu_tanh_slope_v(hdk_v x)
         enum { SIZE = sizeof(float) };                                                             \
         float *y = (float *)data[0];                                                               \
         const float *as = (const float *)data[1], *xs = (const float *)data[INPUTS];               \
-        if (strides[0] != SIZE || strides[1] != SIZE || strides[INPUTS] != SIZE) {                 \
-            const hdk_operands dense = {INPUTS + 1, {SIZE, SIZE, SIZE}};                           \
-            hdk_in_runs(name, &dense, data, strides, n, NULL);                                     \
-            return;                                                                                \
-        }                                                                                          \
+        HDK_DENSE(name, NULL, INPUTS + 1, SIZE, SIZE, SIZE);                                       \
         int64_t i = params ? hdk_line_begin(y, n) : 0;                                             \
         name##_part(y, as, xs, i);                                                                 \
         for (; i + HDK_V <= n; i += HDK_V) {                                                       \

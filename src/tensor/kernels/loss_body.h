@@ -45,14 +45,9 @@ static void F(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_
 
 static void F(square)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
-    const int64_t item = sizeof(T);
     T *y = (T *)data[0];
     const T *x = (const T *)data[1], *t = (const T *)data[2];
-    if (strides[0] != item || strides[1] != item || strides[2] != item) {
-        const hdk_operands dense = {3, {sizeof(T), sizeof(T), sizeof(T)}};
-        hdk_in_runs(F(square), &dense, data, strides, n, params);
-        return;
-    }
+    HDK_DENSE(F(square), params, 3, sizeof(T), sizeof(T), sizeof(T));
     HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)
     {
         y[i] = (x[i] - t[i]) * (x[i] - t[i]);

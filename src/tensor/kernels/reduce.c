@@ -50,9 +50,7 @@ enum {
 #include "tensor/kernels/reduce_extreme.h"
 #undef T
 #undef F
-#endif
 #undef IS_FLOAT
-#ifdef HDK_ALL_TYPES
 #define IS_FLOAT 0
 #define T int64_t
 #define F(name) max_##name##_i64
@@ -64,8 +62,8 @@ enum {
 #include "tensor/kernels/reduce_extreme.h"
 #undef T
 #undef F
-#undef IS_FLOAT
 #endif
+#undef IS_FLOAT
 #undef OP
 #undef STRICTLY
 
@@ -83,9 +81,7 @@ enum {
 #include "tensor/kernels/reduce_extreme.h"
 #undef T
 #undef F
-#endif
 #undef IS_FLOAT
-#ifdef HDK_ALL_TYPES
 #define IS_FLOAT 0
 #define T int64_t
 #define F(name) min_##name##_i64
@@ -97,8 +93,8 @@ enum {
 #include "tensor/kernels/reduce_extreme.h"
 #undef T
 #undef F
-#undef IS_FLOAT
 #endif
+#undef IS_FLOAT
 #undef OP
 #undef STRICTLY
 

@@ -7,11 +7,7 @@
     {                                                                                              \
         T *y = (T *)data[0];                                                                       \
         const T *xs = (const T *)data[1];                                                          \
-        if (strides[0] != sizeof(T) || strides[1] != sizeof(T)) {                                  \
-            const hdk_operands dense = {2, {sizeof(T), sizeof(T)}};                                \
-            hdk_in_runs(name, &dense, data, strides, n, params);                                   \
-            return;                                                                                \
-        }                                                                                          \
+        HDK_DENSE(name, params, 2, sizeof(T), sizeof(T));                                          \
         SIMD for (int64_t i = 0; i < n; i++)                                                       \
         {                                                                                          \
             const T x = xs[i];                                                                     \
