@@ -304,6 +304,37 @@ START_TEST(norm_of_layouts_and_threads)
 }
 END_TEST
 
+/* Rows of which the sums for weight and bias are made apart from the results, and longer ones. */
+START_TEST(norm_gradients_of_long_rows)
+{
+    for (int64_t n = 4095; n < 4099; n++) {
+        HD_SCOPE;
+        hd_tensor *in[] = {DIGITS(HD_FLOAT32, 0, 37, n), DIGITS(HD_FLOAT32, 1, n),
+                           DIGITS(HD_FLOAT32, 0, n)};
+        hd_tensor *dy = DIGITS(HD_FLOAT64, 1, 37, n);
+        hd_tensor *u = hd_layer_norm_n(hd_to(in[0], HD_FLOAT64), 1, &n, HD_NONE, HD_NONE, 1e-5);
+        hd_tensor *g = hd_mul(dy, hd_to(in[1], HD_FLOAT64));
+        hd_tensor *means =
+            hd_add(hd_mean_dim(g, 1, true), hd_mul(u, hd_mean_dim(hd_mul(g, u), 1, true)));
+        hd_tensor *var = hd_var_dim(hd_to(in[0], HD_FLOAT64), 1, 0, true);
+        hd_tensor *rstd = hd_rsqrt(hd_add_scalar(var, 1e-5));
+        hd_tensor *want[] = {hd_mul(hd_sub(g, means), rstd), hd_sum_dim(hd_mul(dy, u), 0, false),
+                             hd_sum_dim(dy, 0, false)};
+        for (int i = 0; i < 3; i++) {
+            ck_assert_ptr_nonnull(hd_requires_grad_(in[i], true));
+        }
+        hd_tensor *y = hd_layer_norm_n(in[0], 1, &n, in[1], in[2], 1e-5);
+        ck_assert(hd_backward_with(y, hd_to(dy, HD_FLOAT32), false));
+        for (int i = 0; i < 3; i++) {
+            hd_tensor *got = hd_to(hd_grad(in[i]), HD_FLOAT64);
+            double most = hd_item(hd_max(hd_abs(hd_sub(got, want[i]))));
+            ck_assert_msg(most < 1e-4, "n %d, gradient %d: off by %g", (int)n, i, most);
+        }
+        ck_no_error();
+    }
+}
+END_TEST
+
 #define norm(x, weight, bias, ...) hd_layer_norm_n(x, HD__LIST(__VA_ARGS__), weight, bias, 1e-5)
 
 START_TEST(norm_special_values)
@@ -393,6 +424,7 @@ Suite *suite_loss(void)
     tcase_add_test(c, entropy_errors);
     tcase_add_test(c, norm_against_plain_loops);
     tcase_add_test(c, norm_of_layouts_and_threads);
+    tcase_add_test(c, norm_gradients_of_long_rows);
     tcase_add_test(c, norm_special_values);
     tcase_add_test(c, norm_errors);
     tcase_add_test(c, golden);

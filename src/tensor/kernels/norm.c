@@ -6,8 +6,9 @@
 #include "tensor/kernels/vec.h"
 
 enum {
-    LANES = 32, /* partial sums of a row: four vectors of 8 floats */
-    SHORT = 16  /* rows under this many elements are added up in order */
+    ROOM = 4096, /* columns whose sums fit beside */
+    LANES = 32,  /* partial sums of a row: four vectors of 8 floats */
+    SHORT = 16   /* rows under this many elements are added up in order */
 };
 
 /* Not inlined: one code for all that may be given or wanted, asked in the loops. */

@@ -39,6 +39,23 @@ static inline bool F(in_lines)(const T *y, int64_t n)
 
 /* ---------------------------------------------------------------- forward */
 
+static ROW T F(sum)(const T *restrict x, int64_t n)
+{
+    F(v) pv[PARTS] = {{0}};
+    T p[LANES];
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (int k = 0; k < PARTS; k++) {
+            pv[k] += F(load)(x + i + k * W);
+        }
+    }
+    memcpy(p, pv, sizeof p);
+    for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
+        p[l] += x[i];
+    }
+    return n < SHORT ? p[0] : F(fold)(p);
+}
+
 /* sum(x - shift), and of its squares */
 static ROW void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
 {
@@ -46,6 +63,7 @@ static ROW void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *s
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
+        hdk_ask(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
             F(v) d = F(load)(x + i + k * W) - shift;
             pv[k] += d;
@@ -90,9 +108,7 @@ static void F(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, 
     for (int64_t i = 0; i < r->rows; i++, stats += 3) {
         const T *restrict x = (const T *)r->x + i * n;
         T *restrict y = (T *)out + i * n;
-        T sum, squares;
-        F(moments)(x, n, 0, &sum, &squares);
-        T mean = sum / (T)n;
+        T sum, squares, mean = F(sum)(x, n) / (T)n;
         F(moments)(x, n, mean, &sum, &squares);
         T correction = sum / (T)n, var = squares / (T)n - correction * correction;
         stats[0] = mean;
@@ -114,6 +130,7 @@ static ROW void F(row_means)(const T *restrict x, const T *restrict dy, const T 
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
+        hdk_ask(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
             int64_t at = i + k * W;
             F(v) g = F(load)(dy + at);
@@ -142,19 +159,19 @@ static ROW void F(row_dx)(const T *restrict x, const T *restrict dy, const T *re
                           const T *stats, const T *of, int64_t n, bool stream, T *restrict dx,
                           T *restrict dw, T *restrict db)
 {
-    T mean = stats[0], correction = stats[1], rstd = stats[2];
+    T mean = stats[0], correction = stats[1], rstd = stats[2], g_mean = of[0], gu_mean = of[1];
     int64_t j = 0;
     for (; j + W <= n; j += W) {
         if (j * (int64_t)sizeof(T) % HDK_LINE == 0) {
-            __builtin_prefetch(x + n + j);
-            __builtin_prefetch(dy + n + j);
+            hdk_ask(x + j, HDK_LINE);
+            hdk_ask(dy + j, HDK_LINE);
         }
         F(v) u = (F(load)(x + j) - mean - correction) * rstd, d = F(load)(dy + j);
         F(v) g = d;
         if (w) {
             g *= F(load)(w + j);
         }
-        F(store)(dx + j, rstd * (g - of[0] - u * of[1]), stream);
+        F(store)(dx + j, rstd * (g - g_mean - u * gu_mean), stream);
         if (dw) {
             F(store)(dw + j, F(load)(dw + j) + d * u, false);
             F(store)(db + j, F(load)(db + j) + d, false);
@@ -162,7 +179,7 @@ static ROW void F(row_dx)(const T *restrict x, const T *restrict dy, const T *re
     }
     for (; j < n; j++) {
         T u = (x[j] - mean - correction) * rstd, g = w ? dy[j] * w[j] : dy[j];
-        dx[j] = rstd * (g - of[0] - u * of[1]);
+        dx[j] = rstd * (g - g_mean - u * gu_mean);
         if (dw) {
             dw[j] += dy[j] * u;
             db[j] += dy[j];
@@ -200,20 +217,38 @@ static inline void F(row_backward)(const hdk_norm_rows *r, int64_t i, const T *d
     F(row_dx)(x, dy, w, stats, of, n, stream, dx, all ? dw : NULL, all ? db : NULL);
 }
 
+/* Where in a room of a page more than is wanted an address lies that is so many bytes behind x's in
+ * its page: a load waits for a store to the same place of another page. */
+static inline T *F(apart)(T *room, const void *x, uintptr_t bytes)
+{
+    return room + ((uintptr_t)x + bytes - (uintptr_t)room) % HDK_PAGE / sizeof(T);
+}
+
 static void F(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
                                    void *dweight, void *dbias)
 {
     int64_t n = r->n;
-    if (dweight) {
-        memset(dweight, 0, (size_t)n * sizeof(T));
+    T rooms[2][ROOM + HDK_PAGE / sizeof(T)];
+    T *dw = dweight, *db = dbias;
+    bool apart = dw && db && n <= ROOM;
+    if (apart) {
+        dw = F(apart)(rooms[0], r->x, 20 * HDK_LINE);
+        db = F(apart)(rooms[1], r->x, 40 * HDK_LINE);
     }
-    if (dbias) {
-        memset(dbias, 0, (size_t)n * sizeof(T));
+    if (dw) {
+        memset(dw, 0, (size_t)n * sizeof(T));
+    }
+    if (db) {
+        memset(db, 0, (size_t)n * sizeof(T));
     }
     stream = stream && F(in_lines)(dx, n);
     for (int64_t i = 0; i < r->rows; i++) {
         F(row_backward)
-        (r, i, (const T *)dy + i * n, dx ? (T *)dx + i * n : NULL, dweight, dbias, stream);
+        (r, i, (const T *)dy + i * n, dx ? (T *)dx + i * n : NULL, dw, db, stream);
+    }
+    if (apart) {
+        memcpy(dweight, dw, (size_t)n * sizeof(T));
+        memcpy(dbias, db, (size_t)n * sizeof(T));
     }
     hdk_stream_end();
 }

@@ -152,9 +152,22 @@ HDK_V_INLINE hdk_v hdk_v_exp(hdk_v x)
     return x;
 }
 
-/* ---------------------------------------------------------------- streaming stores */
+/* ---------------------------------------------------------------- memory */
 
-enum { HDK_LINE = 64 }; /* bytes */
+enum {
+    HDK_LINE = 64,      /* bytes of a line of the caches */
+    HDK_PAGE = 4096,    /* bytes after which addresses share lines of the first cache */
+    HDK_AHEAD = 3 << 12 /* bytes between what is read and what is asked of memory */
+};
+
+/* Asks memory for as many bytes far behind x, which will be read in their turn: into the second
+ * cache, as the first has no room for so much. It pays where there is something to compute. */
+HDK_V_INLINE void hdk_ask(const void *x, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += HDK_LINE) {
+        __builtin_prefetch((const void *)((uintptr_t)x + HDK_AHEAD + i), 0, 2);
+    }
+}
 
 /* y aligned to the vector's size */
 HDK_V_INLINE void hdk_v_stream(float *y, hdk_v v)
