@@ -236,6 +236,21 @@ START_TEST(logsumexp_over_dims)
 }
 END_TEST
 
+/* +inf among others, anywhere in rows of vectors, steps and tails */
+START_TEST(logsumexp_of_infinite_rows)
+{
+    for (int64_t n = 1; n < 200; n += n < 70 ? 1 : 43) {
+        HD_SCOPE;
+        hd_tensor *x = hd_full(HD_FLOAT32, 3e38, 3, n); /* exp of which is +inf as well */
+        ck_assert(hd_set(x, INFINITY, 0, n / 2) && hd_set(x, INFINITY, 1, n - 1));
+        ck_assert(hd_set(x, -INFINITY, 0, 0) && hd_set(x, NAN, 1, 0));
+        double all_hidden = n == 1 ? -INFINITY : INFINITY;
+        ck_elements(hd_logsumexp_dim(x, 1, false), all_hidden, NAN, 3e38f + logf((float)n));
+        ck_no_error();
+    }
+}
+END_TEST
+
 START_TEST(threads_do_not_change_bits)
 {
     HD_SCOPE;
@@ -340,6 +355,7 @@ Suite *suite_softmax(void)
     tcase_add_test(c, values_of_any_layout);
     tcase_add_test(c, special_rows);
     tcase_add_test(c, logsumexp_over_dims);
+    tcase_add_test(c, logsumexp_of_infinite_rows);
     tcase_add_test(c, threads_do_not_change_bits);
     tcase_add_test(c, names);
     tcase_add_test(c, masked_elements_get_no_gradient);

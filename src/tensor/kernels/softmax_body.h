@@ -70,20 +70,12 @@ static void F(softmax_last)(const hdk_lanes *l, void *const *data, double p)
 static void F(softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     /* dx = (dy - sum(dy y)) y */
-    T room[ROOM];
     for (int64_t j = 0; j < l->k; j++) {
         T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1];
         const T *y = (const T *)data[2] + j * l->sk[2];
         T s = F(row_dot)(dy, y, l->n);
-        PARTS(l->n, i, n)
-        {
-            T *restrict to = F(place)(dx + i, room, p != 0);
-            for (int64_t at = 0; at < n; at++) {
-                to[at] = (dy[i + at] - s) * y[i + at];
-            }
-            F(placed)(dx + i, to, n);
-        }
+        F(put_slopes)(dx, dy, y, l->n, s, p != 0);
     }
     hdk_stream_end();
 }
@@ -249,6 +241,19 @@ static inline T F(shift)(T m)
     return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
 }
 
+/* sum(exp(x - shift(most))) of a row of that maximum: those of softmax_row.h take no exp of +inf. */
+static inline T F(shifted_exp_sum)(const T *x, int64_t n, T most)
+{
+    T sum = 0;
+    if (most != (T)INFINITY) {
+        return F(row_exp_sum)(x, n, F(shift)(most));
+    }
+    for (int64_t i = 0; i < n; i++) {
+        sum += EXP(x[i]);
+    }
+    return sum;
+}
+
 static void F(logsumexp)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1];
@@ -262,8 +267,9 @@ static void F(logsumexp)(const hdk_lanes *l, void *const *data, double p)
             F(tile_max)(x, n, xn, k, xk, m);
         }
         for (int64_t j = 0; j < k && n > 0; j++) {
-            m[j] = F(shift)(xn == 1 ? F(row_max)(x + j * xk, n) : m[j]);
-            s[j] = xn == 1 ? F(row_exp_sum)(x + j * xk, n, m[j]) : 0;
+            T most = xn == 1 ? F(row_max)(x + j * xk, n) : m[j];
+            s[j] = xn == 1 ? F(shifted_exp_sum)(x + j * xk, n, most) : 0;
+            m[j] = F(shift)(most);
         }
         for (int64_t i = 0; i < n && xn != 1; i++) {
             for (int64_t j = 0; j < k; j++) {

@@ -139,6 +139,7 @@ HDK_V_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, f
         float *to = e ? e + i : steps;
         for (int k = 0; next_max && k < SIDE * HDK_V; k += STEP) {
             __builtin_prefetch(next + i + k + AHEAD);
+            hdk_ask(next + i + k, HDK_LINE);
         }
         for (int k = 0; next_max && k < SIDE; k++) {
             most[k] = hdk_v_max(hdk_v_load(next + i + k * HDK_V), most[k]);
@@ -263,6 +264,25 @@ static inline void put_scaled_f32(float *y, const float *e, int64_t n, float a, 
     }
     for (; i < n; i++) {
         y[i] = e[i] * a;
+    }
+}
+
+/* dx = (dy - s) y */
+static inline void put_slopes_f32(float *dx, const float *dy, const float *y, int64_t n, float s,
+                                  bool stream)
+{
+    int64_t i = stream ? hdk_line_begin(dx, n) : 0, whole = n - (n - i) % HDK_V;
+    for (int64_t j = 0; j < i; j++) {
+        dx[j] = (dy[j] - s) * y[j];
+    }
+    for (; stream && i < whole; i += HDK_V) {
+        hdk_v_stream(dx + i, (hdk_v_load(dy + i) - s) * hdk_v_load(y + i));
+    }
+    for (; i < whole; i += HDK_V) {
+        hdk_v_store(dx + i, (hdk_v_load(dy + i) - s) * hdk_v_load(y + i));
+    }
+    for (; i < n; i++) {
+        dx[i] = (dy[i] - s) * y[i];
     }
 }
 

@@ -165,6 +165,14 @@ static inline void F(placed)(T *y, const T *to, int64_t n)
 }
 
 /* y = e a; e may be y */
+static inline void F(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s, bool stream)
+{
+    (void)stream;
+    for (int64_t i = 0; i < n; i++) {
+        dx[i] = (dy[i] - s) * y[i];
+    }
+}
+
 static inline void F(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     (void)stream;

@@ -118,8 +118,8 @@ HDK_V_INLINE hdk_v hdk_v_scale(hdk_v u, hdk_v q, hdk_v shifted)
 #endif
 }
 
-/* x = exp(x) of n vectors, the bits of hdk_vexpf (vexp.h), stage by stage: each is one long chain,
- * and one chain behind another leaves the units idle. */
+/* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of hdk_vexpf (vexp.h), stage by
+ * stage: each is one long chain, and one chain behind another leaves the units idle. */
 HDK_V_INLINE void hdk_v_exps(hdk_v *x, int n)
 {
     enum { MOST = 4 };
@@ -128,7 +128,7 @@ HDK_V_INLINE void hdk_v_exps(hdk_v *x, int n)
                             0.0416664853692054748535156f, 0.166666671633720397949219f, 0.5f};
     hdk_v shifted[MOST], q[MOST], u[MOST];
     for (int k = 0; k < n; k++) {
-        x[k] = hdk_v_max(hdk_v_all(-104.0f), hdk_v_min(hdk_v_all(89.0f), x[k])); /* NaN stays */
+        x[k] = hdk_v_max(hdk_v_all(-104.0f), x[k]); /* NaN stays */
         shifted[k] = x[k] * 1.44269504088896341f + magic;
         q[k] = shifted[k] - magic;
         x[k] = hdk_v_fma(q[k], hdk_v_all(-0.693145751953125f), x[k]);
