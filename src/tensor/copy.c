@@ -5,18 +5,93 @@
 #include "tensor/kernels/copy.h"
 #include "tensor/tensor_internal.h"
 
+/* ---------------------------------------------------------------- copies */
+
+enum {
+    FEW = 256,   /* elements that are copied one by one whatever their order */
+    PART = 1024, /* columns of a task */
+    GRAIN = 32768
+};
+
+typedef struct transposition {
+    const hd__iter *it;
+    int across; /* the dim in which x's elements are neighbours; y's are in dim 0 */
+    int dtype;
+    int64_t item, strips, parts; /* bytes; tasks across and along */
+} transposition;
+
+static void run_strips(int64_t begin, int64_t end, void *arg)
+{
+    const transposition *t = arg;
+    const hd__iter *it = t->it;
+    int64_t y_row = it->strides[0][t->across], x_row = it->strides[1][0];
+    for (int64_t task = begin; task < end; task++) {
+        int64_t j = task % t->parts * PART, rest = task / t->parts;
+        int64_t i = rest % t->strips * HDK_STRIP;
+        int64_t rows = it->sizes[t->across] - i, columns = it->sizes[0] - j;
+        char *y = it->data[0] + i * y_row + j * t->item;
+        const char *x = it->data[1] + j * x_row + i * t->item;
+        rest /= t->strips;
+        for (int d = 1; d < it->ndim; d++) {
+            if (d != t->across) {
+                y += rest % it->sizes[d] * it->strides[0][d];
+                x += rest % it->sizes[d] * it->strides[1][d];
+                rest /= it->sizes[d];
+            }
+        }
+        hdk_copy_for(HD_INT64)->transpose[t->dtype](y, y_row, x, x_row,
+                                                    rows < HDK_STRIP ? rows : HDK_STRIP,
+                                                    columns < PART ? columns : PART);
+    }
+}
+
+static void copy_transposed(const hd__iter *it, int across, int dtype)
+{
+    int64_t columns = it->sizes[0], rows = it->sizes[across];
+    transposition t = {it, across, dtype, .item = hd_dtype_size((hd_dtype)dtype)};
+    t.strips = (rows + HDK_STRIP - 1) / HDK_STRIP;
+    t.parts = (columns + PART - 1) / PART;
+    hd__parallel_for(it->numel / columns / rows * t.strips * t.parts,
+                     GRAIN / (HDK_STRIP * (columns < PART ? columns : PART)) + 1, run_strips, &t);
+}
+
+/* The dim in which src's elements are neighbours, where dst's are in another, the iterator's first;
+ * 0 if there is none. */
+static int dim_across(const hd__iter *it, const hd_tensor *dst, const hd_tensor *src)
+{
+    int64_t item = hd_dtype_size((hd_dtype)dst->dtype);
+    if (dst->dtype == src->dtype && it->numel >= FEW && it->strides[0][0] == item &&
+        it->strides[1][0] != item && it->strides[1][0] != 0) {
+        for (int d = 1; d < it->ndim; d++) {
+            if (it->strides[1][d] == item) {
+                return d;
+            }
+        }
+    }
+    return 0;
+}
+
 bool hd__copy(hd_tensor *dst, const hd_tensor *src)
 {
+    hd_tensor *operands[] = {dst, (hd_tensor *)src};
+    hd__iter it;
     if (dst->dtype == src->dtype && hd__contig(dst) && hd__contig(src) &&
         dst->numel == src->numel && dst->numel <= 4096) {
         memmove(hd__ptr(dst), hd__ptr(src),
                 (size_t)(dst->numel * hd_dtype_size((hd_dtype)dst->dtype)));
         return true;
     }
-    hd_tensor *operands[] = {dst, (hd_tensor *)src};
-    hd__map(hdk_copy_for(dst->dtype > src->dtype ? dst->dtype : src->dtype)
-                ->convert[dst->dtype][src->dtype],
-            NULL, 2, operands);
+    if (dst->numel == 0) {
+        return true;
+    }
+    hd__iter_init(&it, 2, operands);
+    int across = dim_across(&it, dst, src);
+    if (across > 0) {
+        copy_transposed(&it, across, dst->dtype);
+    } else {
+        const struct hdk_copy *k = hdk_copy_for(dst->dtype > src->dtype ? dst->dtype : src->dtype);
+        hd__iter_run(&it, k->convert[dst->dtype][src->dtype], NULL);
+    }
     return true;
 }
 

@@ -76,11 +76,38 @@ static void random_sizes(dice *r, int ndim, int64_t *sizes)
     }
 }
 
-/* dst = src for random layouts, all dtypes: each element where it belongs, nothing beside them. */
+/* dst = src: each element where it belongs, nothing beside them. */
+static void check_copy(hd_tensor *dst, const hd_tensor *src, int round)
+{
+    hd_dtype to = hd_dtype_of(dst);
+    int64_t n = (int64_t)dst->storage->nbytes / hd_dtype_size(to), wrong = 0;
+    double *want = malloc(sizeof *want * (size_t)n);
+    hd_tensor all = *dst;
+    all.ndim = 1;
+    all.sizes[0] = all.numel = n;
+    all.strides[0] = 1;
+    all.offset = 0;
+    for (int64_t i = 0; i < n; i++) {
+        want[i] = element_at(&all, i);
+    }
+    hd_tensor *wide = hd__expand((hd_tensor *)src, dst->ndim, dst->sizes);
+    for (int64_t i = 0; i < dst->numel; i++) {
+        double v = element_at(wide, i);
+        want[place_of(dst, i)] = to == HD_BOOL ? v != 0 : v;
+    }
+    ck_assert(hd__copy(dst, src));
+    for (int64_t i = 0; i < n; i++) {
+        wrong += element_at(&all, i) != want[i];
+    }
+    ck_assert_msg(wrong == 0, "round %d: %lld of %lld places", round, (long long)wrong,
+                  (long long)n);
+    free(want);
+}
+
 START_TEST(strided_copies_touch_their_elements_only)
 {
     dice r = {11};
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 1500; round++) { /* random layouts, all dtypes */
         HD_SCOPE;
         int64_t sizes[HD_MAX_DIMS], from_sizes[HD_MAX_DIMS];
         int ndim = (int)roll(&r, HD_MAX_DIMS + 1), lead = (int)roll(&r, (uint32_t)ndim + 1);
@@ -90,28 +117,34 @@ START_TEST(strided_copies_touch_their_elements_only)
             from_sizes[d - lead] = roll(&r, 4) == 0 ? 1 : sizes[d];
         }
         hd_tensor *dst = strided(&r, to, ndim, sizes, false);
-        hd_tensor *src = strided(&r, from, ndim - lead, from_sizes, true);
-        int64_t n = (int64_t)dst->storage->nbytes / hd_dtype_size(to);
-        double *want = malloc(sizeof *want * (size_t)n);
-        hd_tensor all = *dst;
-        all.ndim = 1;
-        all.sizes[0] = all.numel = n;
-        all.strides[0] = 1;
-        all.offset = 0;
-        for (int64_t i = 0; i < n; i++) {
-            want[i] = element_at(&all, i);
+        check_copy(dst, strided(&r, from, ndim - lead, from_sizes, true), round);
+    }
+}
+END_TEST
+
+/* Sizes about those of tiles, strips and tasks, the neighbours in any two dims. */
+START_TEST(transposed_copies_touch_their_elements_only)
+{
+    static const int64_t some[] = {1, 2, 3, 15, 16, 17, 33, 50, 64};
+    dice r = {12};
+    for (int round = 0; round < 200; round++) {
+        HD_SCOPE;
+        int ndim = 2 + (int)roll(&r, 3);
+        hd_dtype d = (hd_dtype)(round % 4);
+        int64_t sizes[4], numel = 1;
+        for (int i = 0; i < ndim; i++) {
+            sizes[i] = numel > 200 ? 2 : some[roll(&r, sizeof some / sizeof some[0])];
+            numel *= sizes[i];
         }
-        hd_tensor *wide = hd__expand(src, ndim, sizes);
-        for (int64_t i = 0; i < dst->numel; i++) {
-            double v = element_at(wide, i);
-            want[place_of(dst, i)] = to == HD_BOOL ? v != 0 : v;
+        sizes[roll(&r, (uint32_t)ndim)] = 17;
+        if (round % 8 > 5) { /* more than one task along */
+            ndim = 2;
+            sizes[1] = 1023 + roll(&r, 1100);
         }
-        ck_assert(hd__copy(dst, src));
-        for (int64_t i = 0; i < n; i++) {
-            ck_assert_msg(element_at(&all, i) == want[i], "round %d, place %lld", round,
-                          (long long)i);
-        }
-        free(want);
+        ck_assert(hd_set_num_threads(1 + round % 3));
+        hd_tensor *dst =
+            round % 2 ? strided(&r, d, ndim, sizes, false) : hd_zeros_n(d, ndim, sizes);
+        check_copy(dst, strided(&r, d, ndim, sizes, round % 5 == 0), round);
     }
 }
 END_TEST
@@ -240,6 +273,7 @@ Suite *suite_copy(void)
     tcase_add_test(t, float64_to_every_dtype);
     tcase_add_test(t, int64_and_bool_to_every_dtype);
     tcase_add_test(t, strided_copies_touch_their_elements_only);
+    tcase_add_test(t, transposed_copies_touch_their_elements_only);
     tcase_add_test(t, large_copies_are_split_over_threads);
     tcase_add_test(t, expanded_and_contiguous);
     tcase_add_test(t, four_operands_walk_together);

@@ -1,10 +1,10 @@
-/* copy.c - loops that copy between any two dtypes, and that fill.
+/* copy.c - loops that copy between any two dtypes, and that fill; transposition.
  *
  * A float outside int64's range, or NaN, becomes INT64_MIN, as x86 converts; to bool, everything
  * but zero is true (NaN too). */
 #include "tensor/kernels/copy.h"
 
-#include <string.h>
+#include "tensor/kernels/vec.h"
 
 #define AS_IS(v) (v)
 #define TO_INT(v) to_int((double)(v))
@@ -75,6 +75,78 @@ FILL(fill_4, uint32_t)
 FILL(fill_8, uint64_t)
 FILL(fill_1, uint8_t)
 
+#ifdef HDK_ALL_TYPES
+enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
+
+static inline const void *row_ahead(const char *x, int64_t bytes)
+{
+    return (const void *)((uintptr_t)x + (uintptr_t)bytes);
+}
+
+/* A tile of y from one of x beside it, whose rows are those of x. */
+#define TURN(name, T)                                                                              \
+    static inline void name(char *y, int64_t y_row, T(*x)[HDK_STRIP], int64_t rows,                \
+                            int64_t columns)                                                       \
+    {                                                                                              \
+        for (int64_t i = 0; i < rows; i++) {                                                       \
+            T *to = (T *)(y + i * y_row);                                                          \
+            for (int64_t j = 0; j < columns; j++) {                                                \
+                to[j] = x[j][i];                                                                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+TURN(turn_1, uint8_t)
+TURN(turn_8, uint64_t)
+TURN(turn_rest_4, uint32_t)
+
+static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int64_t rows,
+                          int64_t columns)
+{
+#ifdef HDK_V_X86
+    if (rows == HDK_STRIP && columns == HDK_STRIP) {
+        for (int at = 0; at < HDK_STRIP * HDK_STRIP / 16; at++) {
+            int i = at / 4 * 4, j = at % 4 * 4;
+            __m128 v[4];
+            for (int k = 0; k < 4; k++) {
+                v[k] = _mm_loadu_ps((const float *)&x[j + k][i]);
+            }
+            _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]);
+            for (int k = 0; k < 4; k++) {
+                _mm_storeu_ps((float *)(y + (i + k) * y_row) + j, v[k]);
+            }
+        }
+        return;
+    }
+#endif
+    turn_rest_4(y, y_row, x, rows, columns);
+}
+
+/* Tile by tile, by way of `room`: each line of the caches is read once and written once. Rows a
+ * power of two apart share a few lines of the first cache, so that none would be there again. */
+#define TRANSPOSE(name, T, turn)                                                                   \
+    static void name(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,           \
+                     int64_t columns)                                                              \
+    {                                                                                              \
+        T room[HDK_STRIP][HDK_STRIP];                                                              \
+        for (int64_t j = 0; j < columns; j += HDK_STRIP) {                                         \
+            int64_t k = columns - j < HDK_STRIP ? columns - j : HDK_STRIP;                         \
+            for (int64_t at = 0; at < k; at++, x += x_row) {                                       \
+                __builtin_prefetch(row_ahead(x, AHEAD *x_row), 0, 2);                              \
+                if (rows == HDK_STRIP) {                                                           \
+                    memcpy(room[at], x, HDK_STRIP * sizeof(T));                                    \
+                } else {                                                                           \
+                    memcpy(room[at], x, (size_t)rows * sizeof(T));                                 \
+                }                                                                                  \
+            }                                                                                      \
+            turn(y, y_row, room, rows, k);                                                         \
+            y += HDK_STRIP * sizeof(T);                                                            \
+        }                                                                                          \
+    }
+TRANSPOSE(transpose_4, uint32_t, turn_4)
+TRANSPOSE(transpose_8, uint64_t, turn_8)
+TRANSPOSE(transpose_1, uint8_t, turn_1)
+#endif
+
 #define FROM(to)                                                                                   \
     {                                                                                              \
         HDK_COMMON(to##_f32), HDK_COMMON(to##_f64), HDK_COMMON(to##_i64), HDK_COMMON(to##_b8)      \
@@ -86,4 +158,6 @@ const struct hdk_copy HDK_TABLE(hdk_copy) = {
                 FROM(i64),
                 FROM(b8)},
     .fill = {fill_4, fill_8, fill_8, fill_1},
+    .transpose = {HDK_COMMON(transpose_4), HDK_COMMON(transpose_8), HDK_COMMON(transpose_8),
+                  HDK_COMMON(transpose_1)},
 };

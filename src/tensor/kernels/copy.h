@@ -1,12 +1,18 @@
-/* copy.h - loops that copy between any two dtypes, and that fill. */
+/* copy.h - loops that copy between any two dtypes, and that fill; transposition. */
 #ifndef HEED_KERNELS_COPY_H
 #define HEED_KERNELS_COPY_H
 
 #include "tensor/kernels/kernels.h"
 
+enum { HDK_STRIP = 16 };
+
 struct hdk_copy {
     hdk_loop convert[4][4]; /* [to][from]: data[0] = data[1] */
     hdk_loop fill[4];       /* data[0] = *(dtype *)params */
+    /* By the baseline's table: y[i][j] = x[j][i] for at most HDK_STRIP rows of y. The elements of
+     * a row of y are neighbours, those of a column of x are; y_row and x_row are in bytes. */
+    void (*transpose[4])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
+                         int64_t columns);
 };
 HDK_FAMILY(hdk_copy, HDK_F64)
 
