@@ -4,7 +4,8 @@
  * Normal: all of the array is drawn uniform; then each block of 16 is eight Box-Muller pairs
  * (j, j + 8), and a rest is the last 16 elements drawn anew. float64 uses libm; float32 the
  * Cephes single-precision polynomials (netlib.org/cephes), where every fused multiply-add shows
- * in the bits: on x86 they are built twice, with libm's exact fmaf and with the instruction. */
+ * in the bits: on x86 they are built twice, with libm's exact fmaf and with the instruction, eight
+ * pairs in a vector. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -78,8 +79,8 @@ static void blocks_f32_plain(float *x, int64_t n, float mean, float std)
 }
 
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(__FMA__)
-__attribute__((target("fma"))) static void blocks_f32_fma(float *x, int64_t n, float mean,
-                                                          float std)
+__attribute__((target("avx2,fma"))) static void blocks_f32_fma(float *x, int64_t n, float mean,
+                                                               float std)
 {
     for (int64_t i = 0; i + BLOCK <= n; i += BLOCK)
         block_f32(x + i, mean, std);
@@ -87,7 +88,8 @@ __attribute__((target("fma"))) static void blocks_f32_fma(float *x, int64_t n, f
 
 static void blocks_f32(float *x, int64_t n, float mean, float std)
 {
-    (__builtin_cpu_supports("fma") ? blocks_f32_fma : blocks_f32_plain)(x, n, mean, std);
+    bool fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    (fma ? blocks_f32_fma : blocks_f32_plain)(x, n, mean, std);
 }
 #else
 #define blocks_f32 blocks_f32_plain
