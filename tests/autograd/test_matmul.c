@@ -360,6 +360,32 @@ END_TEST
 
 /* ---------------------------------------------------------------- threads */
 
+/* Lengths beside those from which on a sum is cut into chains; neighbours and every third. */
+START_TEST(long_dots)
+{
+    static const int64_t lengths[] = {4095, 4096, 4097, 4159, 4161, 100003};
+    for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
+        HD_SCOPE;
+        int64_t n = lengths[i / 2], step = 1 + 2 * (int64_t)(i % 2);
+        hd_tensor *a =
+            hd_slice_step(hd_randint(HD_INT64, -1000, 1000, n * step), 0, 0, n * step, step);
+        hd_tensor *b =
+            hd_slice_step(hd_randint(HD_INT64, -1000, 1000, n * step), 0, 0, n * step, step);
+        int64_t want = 0, size = 0;
+        for (int64_t k = 0; k < n; k++) {
+            want += hd_get_int(a, k) * hd_get_int(b, k);
+            size += llabs(hd_get_int(a, k) * hd_get_int(b, k));
+        }
+        ck_assert_int_eq(hd_item_int(hd_dot(a, b)), want);
+        ck_assert(hd_item(hd_dot(hd_to(a, HD_FLOAT64), hd_to(b, HD_FLOAT64))) == (double)want);
+        double single = hd_item(hd_dot(hd_to(a, HD_FLOAT32), hd_to(b, HD_FLOAT32)));
+        ck_assert_msg(fabs(single - (double)want) <= 1e-6 * (double)size, "%d: %.9g, expected %lld",
+                      (int)n, single, (long long)want);
+        ck_no_error();
+    }
+}
+END_TEST
+
 START_TEST(threads_change_no_bit)
 {
     HD_SCOPE;
@@ -459,6 +485,7 @@ Suite *suite_matmul(void)
     tcase_add_test(t, names_of_linear);
     tcase_add_loop_test(t, linear_is_matmul_and_add, 0, 5);
     tcase_add_test(t, only_what_is_needed_is_saved);
+    tcase_add_test(t, long_dots);
     tcase_add_test(t, threads_change_no_bit);
     tcase_add_test(t, errors);
     tcase_add_test(t, values_and_gradients_of_pytorch);

@@ -10,6 +10,7 @@
 
 enum {
     FEW = 256,            /* multiplications that are not worth a tile */
+    LONG = 4096,          /* elements from which on one sum is cut into chains */
     LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
     BLOCK_ROWS = 80 * 14, /* of a, packed together: they stay in the third cache */
     BLOCK_BYTES = 512,    /* of a row of b's panels, packed together: they stay in the second */

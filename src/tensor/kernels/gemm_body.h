@@ -7,7 +7,8 @@
  * the first cache while the panels of b that fill the second pass by. Panels are packed k-major,
  * which takes operands of any strides; where few tiles would use one, it is read where it lies.
  * Every element of c is one chain over k, in order, whatever path computes it: a row and a column
- * give the same bits in products of any size, however the work is cut. */
+ * give the same bits in products of any size, however the work is cut. But for one element alone,
+ * of LONG rows and columns: it would take one step after the other. */
 
 #include "tensor/kernels/gemm_tile.h"
 
@@ -419,6 +420,26 @@ static void NAME(strips)(const hdk_product *p)
     }
 }
 
+/* One long sum of products of neighbours, in CHAINS chains. */
+static void NAME(dot)(const hdk_product *p)
+{
+    enum { CHAINS = 64 };
+    const T *a = p->a, *b = p->b, *end = a + p->k;
+    T chain[CHAINS] = {0}, *c = p->c, sum = p->add ? *c : 0;
+    for (; end - a >= CHAINS; a += CHAINS, b += CHAINS) {
+        for (int l = 0; l < CHAINS; l++) {
+            chain[l] = MULADD(a[l], b[l], chain[l]);
+        }
+    }
+    for (; a < end; a++, b++) {
+        sum = MULADD(*a, *b, sum);
+    }
+    for (int l = 0; l < CHAINS; l++) {
+        sum += chain[l];
+    }
+    *c = sum;
+}
+
 static void NAME(product)(const hdk_product *p, void *scratch)
 {
     hdk_product turned;
@@ -426,9 +447,10 @@ static void NAME(product)(const hdk_product *p, void *scratch)
         turned = hdk_turned(p);
         p = &turned;
     }
+    bool dot = p->m * p->n == 1 && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
     bool few = p->k == 0 || p->m * p->n * p->k <= FEW || (p->m < 4 && p->n < VECTOR);
-    if (few || (p->b_col == 1 && p->m < 4)) {
-        (few ? NAME(chains) : NAME(rows))(p);
+    if (dot || few || (p->b_col == 1 && p->m < 4)) {
+        (dot ? NAME(dot) : few ? NAME(chains) : NAME(rows))(p);
         if (p->bias) {
             NAME(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }

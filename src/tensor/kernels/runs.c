@@ -11,6 +11,15 @@ enum { RUN = 256 }; /* elements */
     }                                                                                              \
     break
 
+/* n times the first element of `to` */
+static void repeat(char *to, int64_t n, int64_t size)
+{
+    for (int64_t have = 1, more; have < n; have += more) {
+        more = n - have < have ? n - have : have;
+        memcpy(to + have * size, to, (size_t)(more * size));
+    }
+}
+
 /* n elements of 1, 4 or 8 bytes */
 static void copy(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
                  int size)
@@ -32,7 +41,8 @@ void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int
         size[k] = o->size[k];
         at[k] = strides[k] == size[k] ? data[k] : room[k];
         if (k > 0 && strides[k] == 0) { /* one value for all runs */
-            copy(room[k], size[k], data[k], 0, n < RUN ? n : RUN, o->size[k]);
+            memcpy(room[k], data[k], (size_t)size[k]);
+            repeat(room[k], n < RUN ? n : RUN, size[k]);
         }
     }
     for (int64_t i = 0, m; i < n; i += m) {
