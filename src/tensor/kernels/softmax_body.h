@@ -241,7 +241,7 @@ static inline T F(shift)(T m)
     return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
 }
 
-/* sum(exp(x - shift(most))) of a row of that maximum: those of softmax_row.h take no exp of +inf. */
+/* sum(exp(x - shift(most))) of a row of that maximum: softmax_row.h takes no exp of +inf. */
 static inline T F(shifted_exp_sum)(const T *x, int64_t n, T most)
 {
     T sum = 0;

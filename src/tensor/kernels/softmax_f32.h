@@ -180,9 +180,9 @@ static ROW float row_exp_then_f32(const float *x, int64_t n, float *m, const flo
     return row_exps(x, n, *m, 0, e, next, m);
 }
 
-static ROW float row_exp_sum_then_f32(const float *x, int64_t n, float *m, const float *next)
+static inline float row_exp_sum_then_f32(const float *x, int64_t n, float *m, const float *next)
 {
-    return row_exps(x, n, *m, 0, NULL, next, m);
+    return row_exp_then_f32(x, n, m, next, NULL);
 }
 
 static inline float row_exp_sum_f32(const float *x, int64_t n, float m)
