@@ -157,7 +157,18 @@ START_TEST(float32_within_two_ulps)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- gelu by tanh */
+/* ---------------------------------------------------------------- gelu */
+
+static double exact_gelu(double x)
+{
+    return x * 0.5 * erfc(-x * 0.70710678118654752440);
+}
+
+static double exact_gelu_slope(double x)
+{
+    double density = 0.39894228040143267794 * exp(x * x * -0.5);
+    return 0.5 * erfc(-x * 0.70710678118654752440) + x * density;
+}
 
 static double exact_gelu_tanh(double x)
 {
@@ -171,29 +182,46 @@ static double exact_gelu_tanh_slope(double x)
     return 1 / (1 + exp(-2 * u)) + x * du / (1 + cosh(2 * u));
 }
 
-enum { GELU_RUN = 4093 }; /* no multiple of a vector */
+static const struct gelu_kind {
+    const char *name;
+    int op, backward;
+    hd_tensor *(*of)(hd_tensor *x);
+    double (*exact)(double x);
+    double (*slope)(double x);
+    double room;    /* |y - r| <= room 2^-24 |x|, r the exact value, subnormals rounded */
+    double ulps;    /* from -0.5 on */
+    double nothing; /* what a slope from -10 on may be */
+} gelu_kinds[] = {
+    {"gelu", HDK_GELU, HDK_GELU_BACKWARD, hd_gelu, exact_gelu, exact_gelu_slope, 4, 3, 0},
+    {"gelu_tanh", HDK_GELU_TANH, HDK_GELU_TANH_BACKWARD, hd_gelu_tanh, exact_gelu_tanh,
+     exact_gelu_tanh_slope, 2, 2, 1e-35}};
+
+enum {
+    GELU_KINDS = sizeof gelu_kinds / sizeof gelu_kinds[0],
+    GELU_RUN = 4093 /* no whole vectors */
+};
 
 typedef struct gelu_arrays {
     float x[GELU_RUN], dy[GELU_RUN], y[GELU_RUN], dx[GELU_RUN];
 } gelu_arrays;
 
 /* y and dx by the loops of one level; every third element, or dense */
-static void run_gelu(gelu_arrays *a, const struct hdk_unary *unary, const struct hdk_binary *binary,
-                     int64_t step, const void *params)
+static void run_gelu(const struct gelu_kind *kind, gelu_arrays *a, const struct hdk_unary *unary,
+                     const struct hdk_binary *binary, int64_t step, const void *params)
 {
     const int64_t s = step * (int64_t)sizeof(float), strides[] = {s, s, s};
     const int64_t n = (GELU_RUN + step - 1) / step;
-    unary->of[HDK_GELU_TANH][HD_FLOAT32]((char *[]){(char *)a->y, (char *)a->x}, strides, n,
-                                         params);
-    binary->of[HDK_GELU_TANH_BACKWARD][HD_FLOAT32](
-        (char *[]){(char *)a->dx, (char *)a->dy, (char *)a->x}, strides, n, params);
+    unary->of[kind->op][HD_FLOAT32]((char *[]){(char *)a->y, (char *)a->x}, strides, n, params);
+    binary->of[kind->backward][HD_FLOAT32]((char *[]){(char *)a->dx, (char *)a->dy, (char *)a->x},
+                                           strides, n, params);
 }
 
-/* Every 4099th float32 up to 2^60: |y - r| <= 2^-23 |x|, subnormals rounded (and 2 units in
- * the last place from -0.5 on), |slope - r| <= 5 2^-24, with r the exact value. */
-START_TEST(gelu_tanh_within_its_bounds)
+/* Every 4099th float32 up to 2^60; |slope - r| <= 5 2^-24. */
+START_TEST(gelu_within_its_bounds)
 {
     static gelu_arrays a;
+    const struct gelu_kind *kind = &gelu_kinds[_i];
+    double worst = 0, worst_slope = 0, at = 0, slope_at = 0;
     for (int i = 0; i < GELU_RUN; i++) {
         a.dy[i] = 1;
     }
@@ -202,55 +230,68 @@ START_TEST(gelu_tanh_within_its_bounds)
             float x = hdk_float_of((uint32_t)bits);
             a.x[i] = fabsf(x) < 0x1p60f ? x : 0;
         }
-        run_gelu(&a, hdk_unary(), hdk_binary(), 1, NULL);
+        run_gelu(kind, &a, hdk_unary(), hdk_binary(), 1, NULL);
         for (int i = 0; i < GELU_RUN; i++) {
-            double x = (double)a.x[i], y = exact_gelu_tanh(x), slope = exact_gelu_tanh_slope(x);
-            ck_each(fabs((double)a.y[i] - y) <= 0x1p-23 * fabs(x) + 0x1p-149 &&
-                        (x < -0.5 || ulps(a.y[i], y) <= 2),
-                    "gelu_tanh(%a) is %a, expected %a", x, (double)a.y[i], y);
-            ck_each(fabs((double)a.dx[i] - slope) <= 5 * 0x1p-24,
-                    "gelu_tanh's slope at %a is %a, expected %a", x, (double)a.dx[i], slope);
+            double x = (double)a.x[i], y = kind->exact(x), slope = kind->slope(x);
+            double off = fabs((double)a.y[i] - y) / (fabs(x) + 0x1p-126) * 0x1p24 / kind->room;
+            double off_slope = fabs((double)a.dx[i] - slope) * 0x1p24;
+            if (x >= -0.5 && ulps(a.y[i], y) / kind->ulps > off) {
+                off = ulps(a.y[i], y) / kind->ulps;
+            }
+            at = off > worst ? x : at;
+            worst = off > worst ? off : worst;
+            slope_at = off_slope > worst_slope ? x : slope_at;
+            worst_slope = off_slope > worst_slope ? off_slope : worst_slope;
         }
     }
+    ck_assert_msg(worst <= 1, "%s(%a): %.3f of its bound", kind->name, at, worst);
+    ck_assert_msg(worst_slope <= 5, "%s's slope at %a: %.3f of 2^-24", kind->name, slope_at,
+                  worst_slope);
+    printf("%s: %.3f of its bound; its slope: %.3f of 2^-24\n", kind->name, worst, worst_slope);
 }
 END_TEST
 
-/* At every level, with strides, and past the cache from any address. */
-START_TEST(gelu_tanh_has_the_same_bits_everywhere)
+/* At every level, with strides, and past the cache. */
+START_TEST(gelu_has_the_same_bits_everywhere)
 {
     static gelu_arrays a, want;
+    const struct gelu_kind *kind = &gelu_kinds[_i];
     for (int i = 0; i < GELU_RUN; i++) {
         a.x[i] = want.x[i] = 0.003f * (float)(i - GELU_RUN / 2) * (i % 7 == 0 ? 5 : 1);
         a.dy[i] = want.dy[i] = (float)(i % 11) - 5.5f;
     }
-    run_gelu(&want, &hdk_unary_baseline, &hdk_binary_baseline, 1, NULL);
+    run_gelu(kind, &want, &hdk_unary_baseline, &hdk_binary_baseline, 1, NULL);
     for (int k = 0; k < 3; k++) {
         const int64_t step = k == 1 ? 3 : 1;
         memset(a.y, 0, sizeof a.y);
         memset(a.dx, 0, sizeof a.dx);
-        run_gelu(&a, hdk_unary(), hdk_binary(), step, k == 2 ? &a : NULL);
+        run_gelu(kind, &a, hdk_unary(), hdk_binary(), step, k == 2 ? &a : NULL);
         for (int64_t i = 0; i < GELU_RUN; i += step) {
-            ck_each(hdk_float_bits(a.y[i]) == hdk_float_bits(want.y[i]), "y of %a", (double)a.x[i]);
-            ck_each(hdk_float_bits(a.dx[i]) == hdk_float_bits(want.dx[i]), "dx of %a",
+            ck_each(hdk_float_bits(a.y[i]) == hdk_float_bits(want.y[i]), "%s of %a", kind->name,
                     (double)a.x[i]);
+            ck_each(hdk_float_bits(a.dx[i]) == hdk_float_bits(want.dx[i]), "dx of %s of %a",
+                    kind->name, (double)a.x[i]);
         }
     }
 }
 END_TEST
 
-START_TEST(gelu_tanh_at_its_ends)
+START_TEST(gelu_at_its_ends)
 {
     HD_SCOPE;
+    const struct gelu_kind *kind = &gelu_kinds[_i];
     hd_tensor *x = vec(HD_FLOAT32, -FLT_MAX, -100, -10, -0.0, 0, 10, 100, FLT_MAX, INFINITY);
-    ck_elements(hd_gelu_tanh(x), -0.0, -0.0, hd_get(hd_gelu_tanh(x), 2), -0.0, 0, 10, 100,
-                (double)FLT_MAX, INFINITY);
-    ck_assert(fabs(hd_get(hd_gelu_tanh(x), 2)) < 1e-36);
-    ck_assert(isnan(hd_item(hd_gelu_tanh(vec(HD_FLOAT32, NAN)))));
-    x = hd_requires_grad_(vec(HD_FLOAT32, -INFINITY, -FLT_MAX, 0, FLT_MAX, INFINITY), true);
-    ck_assert(hd_backward_with(hd_gelu_tanh(x), hd_ones(HD_FLOAT32, 5), false));
-    ck_assert(fabs(hd_get(hd_grad(x), 0)) < 1e-35 && fabs(hd_get(hd_grad(x), 1)) < 1e-35);
+    ck_elements(kind->of(x), -0.0, -0.0, hd_get(kind->of(x), 2), -0.0, 0, 10, 100, (double)FLT_MAX,
+                INFINITY);
+    ck_assert(fabs(hd_get(kind->of(x), 2)) <= kind->nothing);
+    ck_assert(isnan(hd_item(kind->of(vec(HD_FLOAT32, NAN)))));
+    x = hd_requires_grad_(vec(HD_FLOAT32, -INFINITY, -FLT_MAX, 0, FLT_MAX, INFINITY, NAN), true);
+    ck_assert(hd_backward_with(kind->of(x), hd_ones(HD_FLOAT32, 6), false));
+    ck_assert(fabs(hd_get(hd_grad(x), 0)) <= kind->nothing);
+    ck_assert(fabs(hd_get(hd_grad(x), 1)) <= kind->nothing);
     ck_assert(hd_get(hd_grad(x), 2) == 0.5);
     ck_assert(hd_get(hd_grad(x), 3) == 1 && hd_get(hd_grad(x), 4) == 1);
+    ck_assert(isnan(hd_get(hd_grad(x), 5)));
 }
 END_TEST
 
@@ -334,9 +375,9 @@ Suite *suite_unary(void)
     tcase_add_test(t, exp_of_float32_bit_for_bit);
     tcase_add_test(t, float32_within_two_ulps);
     tcase_add_test(t, exp_at_its_ends);
-    tcase_add_test(t, gelu_tanh_within_its_bounds);
-    tcase_add_test(t, gelu_tanh_has_the_same_bits_everywhere);
-    tcase_add_test(t, gelu_tanh_at_its_ends);
+    tcase_add_loop_test(t, gelu_within_its_bounds, 0, GELU_KINDS);
+    tcase_add_loop_test(t, gelu_has_the_same_bits_everywhere, 0, GELU_KINDS);
+    tcase_add_loop_test(t, gelu_at_its_ends, 0, GELU_KINDS);
     tcase_add_test(t, gradient_of_relu_through_a_transpose);
     tcase_add_test(t, errors);
     tcase_add_test(t, grad_fn_names);

@@ -37,7 +37,7 @@
     BINARY(abs_backward_##SUFFIX, T, (a * (T)((b > 0) - (b < 0))))
 
 FLOATS(float, f32)
-BINARY(gelu_backward_f32, float, (a * gelu_slope_f32(b)))
+GELU_LOOP(gelu_backward_f32, 2, (a * gelu_slope_v(x)))
 GELU_LOOP(gelu_tanh_backward_f32, 2, (a * gelu_tanh_slope_v(x)))
 CALLING(pow_f32, float, powf(a, b))
 

@@ -14,18 +14,6 @@
 #define GELU_BETA 0.79788456080286535588    /* sqrt(2 / pi) */
 #define GELU_KAPPA 0.044715
 
-static inline float gelu_f32(float x)
-{
-    return x * 0.5f * (1 + hdk_verff(x * (float)GELU_SQRT1_2));
-}
-
-/* Phi(x) + x phi(x) */
-static inline float gelu_slope_f32(float x)
-{
-    float cdf = 0.5f * (1 + hdk_verff(x * (float)GELU_SQRT1_2));
-    return cdf + x * ((float)GELU_PDF * hdk_vexpf(x * x * -0.5f));
-}
-
 static inline double gelu_f64(double x)
 {
     return x * 0.5 * (1 + erf(x * GELU_SQRT1_2));
@@ -50,6 +38,56 @@ static inline double gelu_tanh_slope_f64(double x)
     return 0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * dinner);
 }
 
+/* x, or the end of [-most, most] that it lies beyond; NaN stays */
+HDK_V_INLINE hdk_v gelu_within(hdk_v x, float most)
+{
+    return hdk_v_max(hdk_v_all(-most), hdk_v_min(hdk_v_all(most), x));
+}
+
+/* ---------------------------------------------------------------- in vectors
+ *
+ * Phi(x) - 1/2 and the slope Phi(x) + x phi(x) - 1/2 as x p(z) / q(z), z = x^2, by
+ * tools/fit_vmath.py; where that comes to 1/2 they stay. The bits are the same at every CPU level.
+ * With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
+
+HDK_V_INLINE hdk_v gelu_polynomial(hdk_v z, int n, const float *c)
+{
+    hdk_v y = hdk_v_all(c[0]);
+    for (int i = 1; i < n; i++) {
+        y = hdk_v_fma(y, z, hdk_v_all(c[i]));
+    }
+    return y;
+}
+
+/* below -5.4 it is -0; -inf gives NaN, as x Phi(x) does */
+HDK_V_INLINE hdk_v gelu_v(hdk_v x)
+{
+    static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
+                              0.00016431928088422865f, 0.00465083634480834f,
+                              0.033371977508068085f,   0.398942232131958f};
+    static const float q[] = {1.21659843443922e-06f, 7.239947444759309e-05f, 0.001858967705629766f,
+                              0.028378546237945557f, 0.250317245721817f,     1};
+    hdk_v c = gelu_within(x, 5.400000095367432f), z = c * c;
+    return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
+}
+
+HDK_V_INLINE hdk_v gelu_slope_v(hdk_v x)
+{
+    static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
+                              8.917463674151804e-07f,  3.2059168006526306e-05f,
+                              0.00019742484437301755f, 0.013763605616986752f,
+                              -0.022898191586136818f,  0.7978845238685608f};
+    static const float q[] = {3.0235253234423e-07f,
+                              9.682335985417012e-06f,
+                              0.00023693055845797062f,
+                              0.0039020210970193148f,
+                              0.04379580542445183f,
+                              0.3046344220638275f,
+                              1};
+    hdk_v c = gelu_within(x, 5.800290107727051f), z = c * c;
+    return 0.5f + c * (gelu_polynomial(z, 8, p) / gelu_polynomial(z, 7, q));
+}
+
 /* ---------------------------------------------------------------- by tanh, in vectors
  *
  * 0.5 (1 + tanh u) = 1 / (1 + e^(-2u)): one exponential and one division. The bits are the same at
@@ -70,12 +108,6 @@ HDK_V_INLINE hdk_v gelu_exp(hdk_v x, hdk_v square)
     u = hdk_v_fma(u, f, hdk_v_all(0.24022650718688965f));
     u = hdk_v_fma(u, f, hdk_v_all(0.6931471824645996f));
     return hdk_v_scale(hdk_v_fma(u, f, hdk_v_all(1.0f)), q, shifted);
-}
-
-/* x, or the end of [-most, most] that it lies beyond; NaN stays */
-HDK_V_INLINE hdk_v gelu_within(hdk_v x, float most)
-{
-    return hdk_v_max(hdk_v_all(-most), hdk_v_min(hdk_v_all(most), x));
 }
 
 /* below -10.08 the exponential is infinite and y -0; -inf gives NaN, as 0.5 x (1 + tanh u) does */

@@ -42,7 +42,7 @@ UNARY(exp_f32, float, hdk_vexpf(x))
 UNARY(log_f32, float, hdk_vlogf(x))
 UNARY(tanh_f32, float, hdk_vtanhf(x))
 UNARY(erf_f32, float, hdk_verff(x))
-UNARY(gelu_f32_loop, float, gelu_f32(x))
+GELU_LOOP(gelu_f32_loop, 1, gelu_v(x))
 GELU_LOOP(gelu_tanh_f32_loop, 1, gelu_tanh_v(x))
 UNARY(sigmoid_f32, float, 1 / (1 + hdk_vexpf(-x)))
 
