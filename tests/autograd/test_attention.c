@@ -116,7 +116,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- rows that see nothing */
 
-/* PyTorch 2.13: 0, and no gradient, by a bool mask and by -inf; NaN from a plain softmax. */
+/* PyTorch 2.13: 0, and no gradient, by a bool mask and by -inf; NaN from a plain softmax, which
+ * masked_fill keeps from queries and keys. */
 START_TEST(rows_that_see_nothing)
 {
     static const int64_t keys[] = {FEW, MANY};
@@ -137,7 +138,13 @@ START_TEST(rows_that_see_nothing)
             double first = hd_get(y, 1, 2, i, 7);
             ck_assert_int_eq(isnan(first), i == 2 && !safe);
             ck_assert_int_eq(first == 0, i == 2 && safe);
-            ck_assert_int_eq(hd_get(hd_grad(x[0]), 1, 2, i, 7) == 0, i == 2 && safe);
+            ck_assert_int_eq(hd_get(hd_grad(x[0]), 1, 2, i, 7) == 0, i == 2 && (safe || !adds));
+        }
+        for (int i = 0; i < 3; i++) { /* of a sum over all keys none is spared */
+            bool lost = !safe && (adds || i == 2), one = i == 0 && adds && !safe;
+            hd_tensor *nan = hd_ne(hd_grad(x[i]), hd_grad(x[i]));
+            ck_assert_int_eq(hd_item_int(hd_any(nan)), lost);
+            ck_assert_int_eq(hd_item_int(hd_all(nan)), lost && !one);
         }
     }
 }

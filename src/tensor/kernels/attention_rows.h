@@ -273,6 +273,21 @@ static inline void F(weights_again)(const hdk_head *h, int64_t i, int64_t end, c
     F(exp_blocks)(w, x - w);
 }
 
+/* x = 0 for those of n keys that a bool mask hides from query i: what hd_masked_fill overwrites has
+ * no gradient, not even in a row of NaN. */
+static inline void F(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
+{
+    T lse = ((const T *)h->lse)[i];
+    const uint8_t *seen = (const uint8_t *)h->mask.p;
+    if (lse == lse || !seen || !h->mask_is_bool) {
+        return;
+    }
+    seen += i * h->mask.row + from * h->mask.col;
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = seen[j * h->mask.col] ? x[j] : 0;
+    }
+}
+
 /* w = exp(scores - lse), p = w mask / keep, out = p v; with dp = dout v^T:
  * ds = w (dp mask / keep - dout . out), dq += ds k scale, dk += ds^T q scale, dv += p^T dout */
 static void F(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
@@ -307,6 +322,7 @@ static void F(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t
             *dp = *p * (*dp * by - both) * scale;
             *p *= by;
         }
+        F(clear_hidden)(h, i, from, n, ds);
         for (int64_t e = 0; e < h->d; e++) {
             dq[e * g->dq.col] = F(dot)(ds, 1, keys + e * stride, 1, n);
         }

@@ -643,6 +643,7 @@ static void backward_block(const hdk_head *h, backward_state *b, int64_t i0, int
             mask_row(h, i0 + r, j0, in_row, w);
         }
         gradient_row(w, ds, in_row, ((const float *)h->lse)[i0 + r], b->both[i0 + r], &d);
+        clear_hidden_f32(h, i0 + r, j0, in_row, ds);
         fill(w, in_row, n, 0);
         fill(ds, in_row, n, 0);
     }
