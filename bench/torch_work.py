@@ -172,7 +172,7 @@ def softmax(row):
 
 
 def gelu(row):
-    return lambda x: F.gelu(x, approximate="tanh"), []
+    return lambda x: F.gelu(x, approximate="tanh" if row["tanh"] else "none"), []
 
 
 def dropout(row):

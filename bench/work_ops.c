@@ -123,7 +123,7 @@ static hd_tensor *softmax_run(bench_work *w)
 
 static hd_tensor *gelu_run(bench_work *w)
 {
-    return hd_gelu_tanh(w->x);
+    return w->p != 0 ? hd_gelu_tanh(w->x) : hd_gelu(w->x);
 }
 
 static hd_tensor *dropout_run(bench_work *w)
@@ -165,7 +165,7 @@ const bench_kind kind_softmax_backward = {
 
 const bench_kind kind_gelu = {
     .name = "gelu",
-    .args = {"rows", "columns"},
+    .args = {"rows", "columns", "tanh"},
     .set_up = input_set_up,
     .run = gelu_run,
     .traffic = read_write,
@@ -173,7 +173,7 @@ const bench_kind kind_gelu = {
 
 const bench_kind kind_gelu_backward = {
     .name = "gelu_backward",
-    .args = {"rows", "columns"},
+    .args = {"rows", "columns", "tanh"},
     .set_up = gelu_backward_set_up,
     .run = backward_run,
     .checks_grad = true,
