@@ -209,7 +209,7 @@ HD_API hd_tensor *hd_tanh(hd_tensor *x);
 HD_API hd_tensor *hd_erf(hd_tensor *x);     /* 2/sqrt(pi) times the integral of exp(-t^2), 0 to x */
 HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
 HD_API hd_tensor *hd_relu(hd_tensor *x);    /* max(x, 0); gradient 0 at 0; not of bool */
-HD_API hd_tensor *hd_gelu(hd_tensor *x);    /* x * Phi(x), by erf; floats only */
+HD_API hd_tensor *hd_gelu(hd_tensor *x);    /* x Phi(x), the normal distribution's; floats only */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 HD_API hd_tensor *hd_abs(hd_tensor *x);       /* gradient 0 at 0 */
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
