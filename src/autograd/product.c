@@ -241,7 +241,8 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
                           .a_col = a.col,
                           .b_row = b.row,
                           .b_col = b.col,
-                          .c_row = c.row};
+                          .c_row = c.row,
+                          .dot = c.t->ndim == 0};
     if (bias) {
         t.one.bias = hd__ptr(bias);
         t.one.bias_step = bias->strides[0];

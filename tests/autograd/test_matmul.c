@@ -389,18 +389,31 @@ END_TEST
 START_TEST(threads_change_no_bit)
 {
     HD_SCOPE;
-    hd_tensor *first[4] = {NULL};
+    enum { RESULTS = 9 };
+    hd_tensor *first[RESULTS] = {NULL};
     int before = hd_num_threads();
     for (int threads = 1; threads <= 4; threads += threads) {
         hd_set_num_threads(threads);
         hd_manual_seed(3);
+        hd_tensor *a = hd_randn(HD_FLOAT32, 3, 90000), *b = hd_randn(HD_FLOAT32, 90000);
+        hd_tensor *row = hd_randn(HD_FLOAT32, 1, 8192), *to_33 = hd_randn(HD_FLOAT32, 33, 8192);
         hd_tensor *x = hd_requires_grad_(hd_randn(HD_FLOAT32, 3, 130, 70), true);
         hd_tensor *w = hd_requires_grad_(hd_randn(HD_FLOAT32, 150, 70), true);
         hd_tensor *y = hd_linear(x, w, HD_NONE);            /* (3, 130, 150) */
         hd_tensor *s = hd_matmul(y, hd_transpose(y, 1, 2)); /* (3, 130, 130) */
         hd_backward(hd_sum(hd_mul(s, s)));
-        hd_tensor *now[] = {y, s, hd_grad(x), hd_grad(w)};
-        for (int k = 0; k < 4; k++) {
+        hd_tensor *now[RESULTS] = {
+            y,
+            s,
+            hd_grad(x),
+            hd_grad(w),
+            hd_matmul(a, b), /* cells of one element, long sums */
+            hd_matmul(hd_slice(a, 0, 0, 2), b),
+            hd_linear(row, to_33, HD_NONE),
+            hd_matmul(hd_slice(to_33, 0, 0, 1), hd_t(row)),
+            hd_dot(b, b),
+        };
+        for (int k = 0; k < RESULTS; k++) {
             first[k] = threads == 1 ? now[k] : first[k];
             ck_assert(hd_equal(first[k], now[k]));
         }

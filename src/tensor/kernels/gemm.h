@@ -13,6 +13,7 @@ typedef struct hdk_product {
     const void *bias;  /* (n,), added to every row at the end; or NULL */
     int64_t bias_step; /* its stride */
     bool add;          /* c += a b: goes on from what c holds */
+    bool dot;          /* of two vectors: long ones are added up in an order of their own */
 } hdk_product;
 
 struct hdk_gemm {

@@ -7,8 +7,8 @@
  * the first cache while the panels of b that fill the second pass by. Panels are packed k-major,
  * which takes operands of any strides; where few tiles would use one, it is read where it lies.
  * Every element of c is one chain over k, in order, whatever path computes it: a row and a column
- * give the same bits in products of any size, however the work is cut. But for one element alone,
- * of LONG rows and columns: it would take one step after the other. */
+ * give the same bits in products of any size, however the work is cut. But for the dot of two
+ * vectors of LONG elements, which would take one step after the other. */
 
 #include "tensor/kernels/gemm_tile.h"
 
@@ -447,7 +447,7 @@ static void NAME(product)(const hdk_product *p, void *scratch)
         turned = hdk_turned(p);
         p = &turned;
     }
-    bool dot = p->m * p->n == 1 && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
+    bool dot = p->dot && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
     bool few = p->k == 0 || p->m * p->n * p->k <= FEW || (p->m < 4 && p->n < VECTOR);
     if (dot || few || (p->b_col == 1 && p->m < 4)) {
         (dot ? NAME(dot) : few ? NAME(chains) : NAME(rows))(p);
