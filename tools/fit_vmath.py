@@ -50,16 +50,16 @@ def fit_ratio(name, f, top, degrees):
         importance /= importance.sum()
     p, q = (chebyshev.Chebyshev(c, domain=[0, top]).convert(kind=Polynomial).coef for c in best[1])
     p, q = ([np.float32(v) for v in c / q[0]] for c in (p, q))
-    ends = np.float32(math.sqrt(top)) + np.arange(2000, dtype=np.float32) * np.float32(1e-5)
-    end = next(x for x in ends if x * (horner(p, x * x) / horner(q, x * x)) == 0.5)
-    print(name, [float(v) for v in p], [float(v) for v in q], f"error {best[0]:.1e}, 0.5 at {end}")
+    ends = np.arange(np.float32(5).view(np.int32), np.float32(6).view(np.int32)).view(np.float32)
+    end = ends[np.argmax(ends * (horner(p, ends * ends) / horner(q, ends * ends)) == 0.5)]
+    print(name, [float(v) for v in p], [float(v) for v in q], f"error {best[0]:.1e}, first 0.5 at {end}")
 
 
 def horner(c, z):
-    """As fused multiply-adds in float32."""
+    """As fused multiply-adds in float32, of many z."""
     y = c[-1]
     for v in c[-2::-1]:
-        y = np.float32(np.longdouble(y) * np.longdouble(z) + np.longdouble(v))
+        y = (np.longdouble(y) * z.astype(np.longdouble) + np.longdouble(v)).astype(np.float32)
     return y
 
 

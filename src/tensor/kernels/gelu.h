@@ -59,7 +59,7 @@ HDK_V_INLINE hdk_v gelu_polynomial(hdk_v z, int n, const float *c)
     return y;
 }
 
-/* below -5.4 it is -0; -inf gives NaN, as x Phi(x) does */
+/* below -5.15 it is -0; -inf gives NaN, as x Phi(x) does */
 HDK_V_INLINE hdk_v gelu_v(hdk_v x)
 {
     static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
@@ -67,10 +67,11 @@ HDK_V_INLINE hdk_v gelu_v(hdk_v x)
                               0.033371977508068085f,   0.398942232131958f};
     static const float q[] = {1.21659843443922e-06f, 7.239947444759309e-05f, 0.001858967705629766f,
                               0.028378546237945557f, 0.250317245721817f,     1};
-    hdk_v c = gelu_within(x, 5.400000095367432f), z = c * c;
+    hdk_v c = gelu_within(x, 5.144654750823975f), z = c * c;
     return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
 }
 
+/* of infinities NaN, as phi(x) x is */
 HDK_V_INLINE hdk_v gelu_slope_v(hdk_v x)
 {
     static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
@@ -84,8 +85,8 @@ HDK_V_INLINE hdk_v gelu_slope_v(hdk_v x)
                               0.04379580542445183f,
                               0.3046344220638275f,
                               1};
-    hdk_v c = gelu_within(x, 5.800290107727051f), z = c * c;
-    return 0.5f + c * (gelu_polynomial(z, 8, p) / gelu_polynomial(z, 7, q));
+    hdk_v c = gelu_within(x, 5.699398040771484f), z = c * c;
+    return 0.5f + c * (gelu_polynomial(z, 8, p) / gelu_polynomial(z, 7, q)) + (x - x);
 }
 
 /* ---------------------------------------------------------------- by tanh, in vectors
@@ -117,14 +118,14 @@ HDK_V_INLINE hdk_v gelu_tanh_v(hdk_v x)
     return x / (1 + gelu_exp(c, c * c));
 }
 
-/* s + x s (1 - s) 2u' with s = 1 / (1 + e), 1 - s = e s; from 10 on it is 1, from -10 on about 0 */
+/* s + x s (1 - s) 2u' with s = 1 / (1 + e), 1 - s = e s; from 10 on it is 1, from -10 on about 0, of
+ * infinities NaN */
 HDK_V_INLINE hdk_v gelu_tanh_slope_v(hdk_v x)
 {
-    x = gelu_within(x, 10.0f);
-    hdk_v square = x * x, e = gelu_exp(x, square), s = 1 / (1 + e);
+    hdk_v c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
     hdk_v du = hdk_v_fma(square, hdk_v_all((float)(6 * GELU_BETA * GELU_KAPPA)),
                          hdk_v_all((float)(2 * GELU_BETA)));
-    return s * hdk_v_fma(x * du, e * s, hdk_v_all(1.0f));
+    return s * hdk_v_fma(c * du, e * s, hdk_v_all(1.0f)) + (x - x);
 }
 
 /* A loop: data[0] = EXPR of the vectors x, data[INPUTS], and a, data[1]; with params, past the
