@@ -56,14 +56,14 @@ static void copy_transposed(const hd__iter *it, int across, int dtype)
 }
 
 /* The dim in which src's elements are neighbours, where dst's are in another, the iterator's first;
- * 0 if there is none. */
+ * 0 if there is none, or too few of them for tiles. */
 static int dim_across(const hd__iter *it, const hd_tensor *dst, const hd_tensor *src)
 {
     int64_t item = hd_dtype_size((hd_dtype)dst->dtype);
     if (dst->dtype == src->dtype && it->numel >= FEW && it->strides[0][0] == item &&
         it->strides[1][0] != item && it->strides[1][0] != 0) {
         for (int d = 1; d < it->ndim; d++) {
-            if (it->strides[1][d] == item) {
+            if (it->strides[1][d] == item && it->sizes[d] >= HDK_STRIP / 2) {
                 return d;
             }
         }

@@ -5,6 +5,7 @@
 
 #include "base/mcg31.h"
 #include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/vec.h"
 #include "tensor/kernels/vexp.h"
 
 /* ---------------------------------------------------------------- what both share */

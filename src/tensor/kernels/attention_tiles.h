@@ -27,7 +27,6 @@ typedef uint64_t wide_uvec __attribute__((vector_size(HDK_REGISTER), aligned(4),
 /* halves and quarters of a register, where it has them */
 typedef float vec_half __attribute__((vector_size(32)));
 typedef int32_t ivec_half __attribute__((vector_size(32)));
-typedef float vec_four __attribute__((vector_size(16)));
 typedef int32_t ivec_four __attribute__((vector_size(16)));
 
 static inline int64_t least(int64_t a, int64_t b)
@@ -79,9 +78,9 @@ static inline float largest_of(vec x)
     memcpy(&x, h, sizeof h[0]);
 #endif
 #if HDK_REGISTER >= 32
-    vec_four f[2];
+    hdk_v4 f[2];
     memcpy(f, &x, sizeof f);
-    f[0] = (vec_four)(LARGER(f[0], f[1], ivec_four));
+    f[0] = (hdk_v4)(LARGER(f[0], f[1], ivec_four));
     memcpy(&x, f, sizeof f[0]);
 #endif
     float a = x[0] > x[1] ? x[0] : x[1], b = x[2] > x[3] ? x[2] : x[3];
@@ -223,36 +222,6 @@ static void pack_rows(float *to, int64_t width, const hdk_rows *m, int64_t from,
     }
 }
 
-/* to (4, 4), its rows WIDE apart, = x (4, 4) transposed */
-HDK_INLINE void turn_four(float *to, const float *x, int64_t row)
-{
-#if defined(__clang__) || __GNUC__ >= 12
-    vec_four a, b, c, d;
-    memcpy(&a, x, sizeof a);
-    memcpy(&b, x + row, sizeof b);
-    memcpy(&c, x + 2 * row, sizeof c);
-    memcpy(&d, x + 3 * row, sizeof d);
-    vec_four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    vec_four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    vec_four y0 = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    vec_four y1 = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    vec_four y2 = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    vec_four y3 = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    memcpy(to, &y0, sizeof y0);
-    memcpy(to + WIDE, &y1, sizeof y1);
-    memcpy(to + 2 * WIDE, &y2, sizeof y2);
-    memcpy(to + 3 * WIDE, &y3, sizeof y3);
-#else
-    for (int i = 0; i < 4; i++) {
-        for (int e = 0; e < 4; e++) {
-            to[e * WIDE + i] = x[i * row + e];
-        }
-    }
-#endif
-}
-
 /* n rows transposed: panels of WIDE rows, (cols, WIDE) each, zeros where there is no row. */
 static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, int64_t cols)
 {
@@ -265,7 +234,7 @@ static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, i
         }
         for (; i + 4 <= some; i += 4) {
             for (int64_t e = 0; e < fours; e += 4) {
-                turn_four(to + e * WIDE + i, x + i * row + e, row);
+                hdk_turn_four(to + e * WIDE + i, WIDE, x + i * row + e, row);
             }
         }
         for (int64_t j = 0; j < some; j++) {

@@ -78,9 +78,11 @@ FILL(fill_1, uint8_t)
 #ifdef HDK_ALL_TYPES
 enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
 
-static inline const void *row_ahead(const char *x, int64_t bytes)
+static inline void ask_row(const char *x, int64_t ahead, size_t bytes)
 {
-    return (const void *)((uintptr_t)x + (uintptr_t)bytes);
+    for (size_t i = 0; i < bytes; i += HDK_LINE) {
+        __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)ahead + i), 0, 2);
+    }
 }
 
 /* A tile of y from one of x beside it, whose rows are those of x. */
@@ -102,23 +104,16 @@ TURN(turn_rest_4, uint32_t)
 static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int64_t rows,
                           int64_t columns)
 {
-#ifdef HDK_V_X86
-    if (rows == HDK_STRIP && columns == HDK_STRIP) {
-        for (int at = 0; at < HDK_STRIP * HDK_STRIP / 16; at++) {
-            int i = at / 4 * 4, j = at % 4 * 4;
-            __m128 v[4];
-            for (int k = 0; k < 4; k++) {
-                v[k] = _mm_loadu_ps((const float *)&x[j + k][i]);
-            }
-            _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]);
-            for (int k = 0; k < 4; k++) {
-                _mm_storeu_ps((float *)(y + (i + k) * y_row) + j, v[k]);
-            }
-        }
+    if (rows != HDK_STRIP || columns != HDK_STRIP) {
+        turn_rest_4(y, y_row, x, rows, columns);
         return;
     }
-#endif
-    turn_rest_4(y, y_row, x, rows, columns);
+    for (int i = 0; i < HDK_STRIP; i += 4) {
+        for (int j = 0; j < HDK_STRIP; j += 4) {
+            hdk_turn_four((float *)(y + i * y_row) + j, y_row / (int64_t)sizeof(float),
+                          (const float *)&x[j][i], HDK_STRIP);
+        }
+    }
 }
 
 /* Tile by tile, by way of `room`: each line of the caches is read once and written once. Rows a
@@ -131,7 +126,7 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
         for (int64_t j = 0; j < columns; j += HDK_STRIP) {                                         \
             int64_t k = columns - j < HDK_STRIP ? columns - j : HDK_STRIP;                         \
             for (int64_t at = 0; at < k; at++, x += x_row) {                                       \
-                __builtin_prefetch(row_ahead(x, AHEAD *x_row), 0, 2);                              \
+                ask_row(x, AHEAD *x_row, HDK_STRIP * sizeof(T));                                   \
                 if (rows == HDK_STRIP) {                                                           \
                     memcpy(room[at], x, HDK_STRIP * sizeof(T));                                    \
                 } else {                                                                           \

@@ -41,6 +41,8 @@ typedef __m128 hdk__mm;
 typedef float hdk_v __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
 typedef int32_t hdk_vi __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
 
+typedef float hdk_v4 __attribute__((vector_size(16), aligned(4), may_alias));
+
 /* 8 floats: the lanes of a softmax's sum */
 typedef float hdk_v8 __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -150,6 +152,29 @@ HDK_V_INLINE hdk_v hdk_v_exp(hdk_v x)
 {
     hdk_v_exps(&x, 1);
     return x;
+}
+
+/* to (4, 4), its rows to_row apart, = x (4, 4) transposed */
+HDK_V_INLINE void hdk_turn_four(float *to, int64_t to_row, const float *x, int64_t row)
+{
+#if defined(__clang__) || __GNUC__ >= 12
+    hdk_v4 a = *(const hdk_v4 *)x, b = *(const hdk_v4 *)(x + row);
+    hdk_v4 c = *(const hdk_v4 *)(x + 2 * row), d = *(const hdk_v4 *)(x + 3 * row);
+    hdk_v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    hdk_v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    *(hdk_v4 *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    *(hdk_v4 *)(to + to_row) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *(hdk_v4 *)(to + 2 * to_row) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    *(hdk_v4 *)(to + 3 * to_row) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+#else
+    for (int i = 0; i < 4; i++) {
+        for (int e = 0; e < 4; e++) {
+            to[e * to_row + i] = x[i * row + e];
+        }
+    }
+#endif
 }
 
 /* ---------------------------------------------------------------- memory */
