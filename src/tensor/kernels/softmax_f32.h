@@ -5,9 +5,10 @@
 #include "tensor/kernels/vec.h"
 
 enum {
-    STEP = 16,  /* floats a step: whole vectors at every level, twice the lanes of a sum */
-    SIDE = 4,   /* vectors side by side */
-    AHEAD = 512 /* floats between what is read of the next row and what is asked of memory */
+    STEP = 16, /* floats a step: whole vectors at every level, twice the lanes of a sum */
+    SIDE = 4,  /* vectors side by side */
+    NEAR =
+        2048 /* bytes between what is read of the next row and what the first cache is asked for */
 };
 
 /* ---------------------------------------------------------------- steps */
@@ -138,7 +139,7 @@ HDK_V_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, f
     for (; i + SIDE * HDK_V <= n; i += SIDE * HDK_V) {
         float *to = e ? e + i : steps;
         for (int k = 0; next_max && k < SIDE * HDK_V; k += STEP) {
-            __builtin_prefetch(next + i + k + AHEAD);
+            __builtin_prefetch((const void *)((uintptr_t)(next + i + k) + NEAR));
             hdk_ask(next + i + k, HDK_LINE);
         }
         for (int k = 0; next_max && k < SIDE; k++) {

@@ -164,7 +164,7 @@ static inline void F(placed)(T *y, const T *to, int64_t n)
     (void)n;
 }
 
-/* y = e a; e may be y */
+/* dx = (dy - s) y */
 static inline void F(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s, bool stream)
 {
     (void)stream;
@@ -173,6 +173,7 @@ static inline void F(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s,
     }
 }
 
+/* y = e a; e may be y */
 static inline void F(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     (void)stream;
