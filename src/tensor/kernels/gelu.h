@@ -118,8 +118,8 @@ HDK_V_INLINE hdk_v gelu_tanh_v(hdk_v x)
     return x / (1 + gelu_exp(c, c * c));
 }
 
-/* s + x s (1 - s) 2u' with s = 1 / (1 + e), 1 - s = e s; from 10 on it is 1, from -10 on about 0, of
- * infinities NaN */
+/* s + x s (1 - s) 2u' with s = 1 / (1 + e), 1 - s = e s; from 10 on it is 1, from -10 on about 0,
+ * of infinities NaN */
 HDK_V_INLINE hdk_v gelu_tanh_slope_v(hdk_v x)
 {
     hdk_v c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
