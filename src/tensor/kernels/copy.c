@@ -78,13 +78,6 @@ FILL(fill_1, uint8_t)
 #ifdef HDK_ALL_TYPES
 enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
 
-static inline void ask_row(const char *x, int64_t ahead, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += HDK_LINE) {
-        __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)ahead + i), 0, 2);
-    }
-}
-
 /* A tile of y from one of x beside it, whose rows are those of x. */
 #define TURN(name, T)                                                                              \
     static inline void name(char *y, int64_t y_row, T(*x)[HDK_STRIP], int64_t rows,                \
@@ -126,7 +119,7 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
         for (int64_t j = 0; j < columns; j += HDK_STRIP) {                                         \
             int64_t k = columns - j < HDK_STRIP ? columns - j : HDK_STRIP;                         \
             for (int64_t at = 0; at < k; at++, x += x_row) {                                       \
-                ask_row(x, AHEAD *x_row, HDK_STRIP * sizeof(T));                                   \
+                hdk_ask_at(x, AHEAD *x_row, HDK_STRIP * sizeof(T));                                \
                 if (rows == HDK_STRIP) {                                                           \
                     memcpy(room[at], x, HDK_STRIP * sizeof(T));                                    \
                 } else {                                                                           \

@@ -53,7 +53,8 @@ HDK_V_INLINE hdk_v gelu_within(hdk_v x, float most)
 HDK_V_INLINE hdk_v gelu_polynomial(hdk_v z, int n, const float *c)
 {
     hdk_v y = hdk_v_all(c[0]);
-    for (int i = 1; i < n; i++) {
+    HDK_V_WHOLE for (int i = 1; i < n; i++)
+    {
         y = hdk_v_fma(y, z, hdk_v_all(c[i]));
     }
     return y;
@@ -102,13 +103,14 @@ HDK_V_INLINE hdk_v gelu_exp(hdk_v x, hdk_v square)
     hdk_v p = hdk_v_fma(square, hdk_v_all((float)(minus_2_log2_e * GELU_BETA * GELU_KAPPA)),
                         hdk_v_all((float)(minus_2_log2_e * GELU_BETA)));
     hdk_v shifted = hdk_v_fma(x, p, magic), q = shifted - magic, f = hdk_v_fma(x, p, -q);
-    hdk_v u = hdk_v_all(0.00015476300904992968f);
-    u = hdk_v_fma(u, f, hdk_v_all(0.001340026967227459f));
-    u = hdk_v_fma(u, f, hdk_v_all(0.009618003852665424f));
-    u = hdk_v_fma(u, f, hdk_v_all(0.055503278970718384f));
-    u = hdk_v_fma(u, f, hdk_v_all(0.24022650718688965f));
-    u = hdk_v_fma(u, f, hdk_v_all(0.6931471824645996f));
-    return hdk_v_scale(hdk_v_fma(u, f, hdk_v_all(1.0f)), q, shifted);
+    static const float c[] = {0.00015476300904992968f,
+                              0.001340026967227459f,
+                              0.009618003852665424f,
+                              0.055503278970718384f,
+                              0.24022650718688965f,
+                              0.6931471824645996f,
+                              1};
+    return hdk_v_scale(gelu_polynomial(f, 7, c), q, shifted);
 }
 
 /* below -10.08 the exponential is infinite and y -0; -inf gives NaN, as 0.5 x (1 + tanh u) does */

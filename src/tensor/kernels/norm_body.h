@@ -153,8 +153,8 @@ static ROW void F(row_means)(const T *restrict x, const T *restrict dy, const T 
 }
 
 /* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x; and with dw and db,
- * which then both are wanted, dw += dy u, db += dy. Memory is asked for what
- * comes later here more than in the sums, where there is less to compute. */
+ * which then both are wanted, dw += dy u, db += dy. Memory is asked for what comes
+ * later here more than in the sums, where there is less to compute. */
 static ROW void F(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
                           const T *stats, const T *of, int64_t n, bool stream, T *restrict dx,
                           T *restrict dw, T *restrict db)

@@ -5,10 +5,9 @@
 #include "tensor/kernels/vec.h"
 
 enum {
-    STEP = 16, /* floats a step: whole vectors at every level, twice the lanes of a sum */
-    SIDE = 4,  /* vectors side by side */
-    NEAR =
-        2048 /* bytes between what is read of the next row and what the first cache is asked for */
+    STEP = 16,  /* floats a step: whole vectors at every level, twice the lanes of a sum */
+    SIDE = 4,   /* vectors side by side */
+    NEAR = 2048 /* bytes between what is read of the next row and what comes to the first cache */
 };
 
 /* ---------------------------------------------------------------- steps */

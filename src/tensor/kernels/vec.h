@@ -32,10 +32,11 @@ typedef __m128 hdk__mm;
 #endif
 
 #ifdef __clang__
-#define HDK_V_LANES _Pragma("clang loop unroll(full)") for (int l = 0; l < HDK_V; l++)
+#define HDK_V_WHOLE _Pragma("clang loop unroll(full)")
 #else
-#define HDK_V_LANES _Pragma("GCC unroll 16") for (int l = 0; l < HDK_V; l++)
+#define HDK_V_WHOLE _Pragma("GCC unroll 16")
 #endif
+#define HDK_V_LANES HDK_V_WHOLE for (int l = 0; l < HDK_V; l++)
 #define HDK_V_INLINE static inline __attribute__((always_inline))
 
 typedef float hdk_v __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
@@ -185,13 +186,18 @@ enum {
     HDK_AHEAD = 3 << 12 /* bytes between what is read and what is asked of memory */
 };
 
-/* Asks memory for as many bytes far behind x, which will be read in their turn: into the second
+/* Asks memory for as many bytes `ahead` of x, which will be read in their turn: into the second
  * cache, as the first has no room for so much. It pays where there is something to compute. */
-HDK_V_INLINE void hdk_ask(const void *x, size_t bytes)
+HDK_V_INLINE void hdk_ask_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
-        __builtin_prefetch((const void *)((uintptr_t)x + HDK_AHEAD + i), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)ahead + i), 0, 2);
     }
+}
+
+HDK_V_INLINE void hdk_ask(const void *x, size_t bytes)
+{
+    hdk_ask_at(x, HDK_AHEAD, bytes);
 }
 
 /* y aligned to the vector's size */
