@@ -39,7 +39,7 @@ static inline hdk_draws hdk_draws_at(uint32_t x0, int64_t i)
 }
 
 /* a b mod 2^31 - 1, as hd__mcg31_times */
-HDK_V_INLINE void hdk_draws_step(hdk_v64 *a, const hdk_v64 *b)
+HDK_INLINE void hdk_draws_step(hdk_v64 *a, const hdk_v64 *b)
 {
 #if defined(__AVX512F__)
     hdk_v64 product = (hdk_v64)_mm512_mul_epu32((__m512i)*a, (__m512i)*b);

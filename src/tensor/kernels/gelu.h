@@ -39,7 +39,7 @@ static inline double gelu_tanh_slope_f64(double x)
 }
 
 /* x, or the end of [-most, most] that it lies beyond; NaN stays */
-HDK_V_INLINE hdk_v gelu_within(hdk_v x, float most)
+HDK_INLINE hdk_v gelu_within(hdk_v x, float most)
 {
     return hdk_v_max(hdk_v_all(-most), hdk_v_min(hdk_v_all(most), x));
 }
@@ -50,10 +50,10 @@ HDK_V_INLINE hdk_v gelu_within(hdk_v x, float most)
  * tools/fit_vmath.py; where that comes to 1/2 they stay. The bits are the same at every CPU level.
  * With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
 
-HDK_V_INLINE hdk_v gelu_polynomial(hdk_v z, int n, const float *c)
+HDK_INLINE hdk_v gelu_polynomial(hdk_v z, int n, const float *c)
 {
     hdk_v y = hdk_v_all(c[0]);
-    HDK_V_WHOLE for (int i = 1; i < n; i++)
+    HDK_UNROLL for (int i = 1; i < n; i++)
     {
         y = hdk_v_fma(y, z, hdk_v_all(c[i]));
     }
@@ -61,7 +61,7 @@ HDK_V_INLINE hdk_v gelu_polynomial(hdk_v z, int n, const float *c)
 }
 
 /* below -5.15 it is -0; -inf gives NaN, as x Phi(x) does */
-HDK_V_INLINE hdk_v gelu_v(hdk_v x)
+HDK_INLINE hdk_v gelu_v(hdk_v x)
 {
     static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
                               0.00016431928088422865f, 0.00465083634480834f,
@@ -73,7 +73,7 @@ HDK_V_INLINE hdk_v gelu_v(hdk_v x)
 }
 
 /* of infinities NaN, as phi(x) x is */
-HDK_V_INLINE hdk_v gelu_slope_v(hdk_v x)
+HDK_INLINE hdk_v gelu_slope_v(hdk_v x)
 {
     static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
                               8.917463674151804e-07f,  3.2059168006526306e-05f,
@@ -96,7 +96,7 @@ HDK_V_INLINE hdk_v gelu_slope_v(hdk_v x)
  * every CPU level. With r the exact value, |gelu - r| <= 2^-23 |x| and |slope - r| <= 5 2^-24. */
 
 /* e^(-2u) = 2^(x p) = 2^q 2^f with q whole; the polynomial for 2^f is by tools/fit_vmath.py */
-HDK_V_INLINE hdk_v gelu_exp(hdk_v x, hdk_v square)
+HDK_INLINE hdk_v gelu_exp(hdk_v x, hdk_v square)
 {
     const hdk_v magic = hdk_v_all(12582912.0f); /* as in vexp.h */
     const float minus_2_log2_e = -2.88539008177792681472f;
@@ -114,7 +114,7 @@ HDK_V_INLINE hdk_v gelu_exp(hdk_v x, hdk_v square)
 }
 
 /* below -10.08 the exponential is infinite and y -0; -inf gives NaN, as 0.5 x (1 + tanh u) does */
-HDK_V_INLINE hdk_v gelu_tanh_v(hdk_v x)
+HDK_INLINE hdk_v gelu_tanh_v(hdk_v x)
 {
     hdk_v c = gelu_within(x, 10.08f);
     return x / (1 + gelu_exp(c, c * c));
@@ -122,7 +122,7 @@ HDK_V_INLINE hdk_v gelu_tanh_v(hdk_v x)
 
 /* s + x s (1 - s) 2u' with s = 1 / (1 + e), 1 - s = e s; from 10 on it is 1, from -10 on about 0,
  * of infinities NaN */
-HDK_V_INLINE hdk_v gelu_tanh_slope_v(hdk_v x)
+HDK_INLINE hdk_v gelu_tanh_slope_v(hdk_v x)
 {
     hdk_v c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
     hdk_v du = hdk_v_fma(square, hdk_v_all((float)(6 * GELU_BETA * GELU_KAPPA)),

@@ -36,13 +36,6 @@
 #define HDK_TILES(f) f(1) f(2) f(3) f(4)
 #endif
 
-#ifdef __clang__
-#define HDK_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define HDK_UNROLL _Pragma("GCC unroll 16")
-#endif
-#define HDK_INLINE static inline __attribute__((always_inline))
-
 #endif
 
 #ifdef T

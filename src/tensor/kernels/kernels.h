@@ -17,6 +17,16 @@
 
 #include "base/base_internal.h"
 
+/* Into its caller whatever its size: a loop with a call in it is not vectorised. */
+#define HDK_INLINE static inline __attribute__((always_inline))
+
+/* Before a loop of at most 16 turns that is not to be a loop. */
+#ifdef __clang__
+#define HDK_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define HDK_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #define HDK__JOIN2(a, b) a##_##b
 #define HDK__JOIN(a, b) HDK__JOIN2(a, b)
 #define HDK_TABLE(family) HDK__JOIN(family, HDK_LEVEL)

@@ -16,13 +16,13 @@ typedef T F(v) __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
 #define W ((int64_t)(sizeof(F(v)) / sizeof(T)))
 #define PARTS ((int)(LANES * sizeof(T) / sizeof(F(v)))) /* vectors of LANES elements */
 
-HDK_V_INLINE F(v) F(load)(const T *x)
+HDK_INLINE F(v) F(load)(const T *x)
 {
     return *(const F(v) *)x;
 }
 
 /* y aligned to the vector's size where it goes past the cache */
-HDK_V_INLINE void F(store)(T *y, F(v) v, bool stream)
+HDK_INLINE void F(store)(T *y, F(v) v, bool stream)
 {
     if (stream) {
         hdk_v_stream((float *)y, (hdk_v)v);

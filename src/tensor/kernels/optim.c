@@ -5,13 +5,11 @@
  * multiply-add stands where PyTorch's vector loops (add with alpha, lerp, addcmul) have one. */
 #include "tensor/kernels/optim.h"
 
-#define ALWAYS static inline __attribute__((always_inline))
-
 /* A kernel is one loop, inlined once for dense operands and the states in use, which vectorises,
  * and once for any strides. Nothing overlaps. */
 #define SGD(name, T, FMA)                                                                          \
-    ALWAYS void name##_run(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,             \
-                           T *restrict v, int64_t n, const hdk_sgd *o)                             \
+    HDK_INLINE void name##_run(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,         \
+                               T *restrict v, int64_t n, const hdk_sgd *o)                         \
     {                                                                                              \
         const T minus_lr = (T)-o->lr, momentum = (T)o->momentum, decay = (T)o->weight_decay;       \
         const T keep = (T)(1 - o->dampening), sign = o->maximize ? -1 : 1;                         \
@@ -45,9 +43,9 @@ SGD(sgd_f64, double, HDK_FMA)
 
 /* A larger v keeps NaN, as maximum does. */
 #define ADAM(name, T, FMA, SQRT)                                                                   \
-    ALWAYS void name##_run(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,             \
-                           T *restrict m, T *restrict v, T *restrict top, int64_t n,               \
-                           const hdk_adam *o)                                                      \
+    HDK_INLINE void name##_run(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,         \
+                               T *restrict m, T *restrict v, T *restrict top, int64_t n,           \
+                               const hdk_adam *o)                                                  \
     {                                                                                              \
         const T decay = (T)o->decay, w1 = (T)o->one_minus_beta1, beta2 = (T)o->beta2;              \
         const T w2 = (T)o->one_minus_beta2, eps = (T)o->eps, sign = o->maximize ? -1 : 1;          \

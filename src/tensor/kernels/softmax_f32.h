@@ -13,7 +13,7 @@ enum {
 /* ---------------------------------------------------------------- steps */
 
 /* The last elements, fewer than a step, padded so that they change no maximum and no sum. */
-HDK_V_INLINE void load_rest(const float *x, int64_t n, float pad, float *e)
+HDK_INLINE void load_rest(const float *x, int64_t n, float pad, float *e)
 {
 #ifdef __AVX512F__
     hdk_v_store(e, (hdk_v)_mm512_mask_loadu_ps(_mm512_set1_ps(pad), (__mmask16)((1 << n) - 1), x));
@@ -24,7 +24,7 @@ HDK_V_INLINE void load_rest(const float *x, int64_t n, float pad, float *e)
 #endif
 }
 
-HDK_V_INLINE void store_rest(float *y, const float *e, int64_t n)
+HDK_INLINE void store_rest(float *y, const float *e, int64_t n)
 {
 #ifdef __AVX512F__
     _mm512_mask_storeu_ps(y, (__mmask16)((1 << n) - 1), (__m512)hdk_v_load(e));
@@ -35,21 +35,21 @@ HDK_V_INLINE void store_rest(float *y, const float *e, int64_t n)
 #endif
 }
 
-HDK_V_INLINE void exp_step(const float *x, float m, float log_sum, float *e)
+HDK_INLINE void exp_step(const float *x, float m, float log_sum, float *e)
 {
     for (int k = 0; k < STEP; k += HDK_V) {
         hdk_v_store(e + k, hdk_v_exp(hdk_v_load(x + k) - m - log_sum));
     }
 }
 
-HDK_V_INLINE void add_step(hdk_v8 *lane, const float *e)
+HDK_INLINE void add_step(hdk_v8 *lane, const float *e)
 {
     *lane += *(const hdk_v8 *)e;
     *lane += *(const hdk_v8 *)(e + STEP / 2);
 }
 
 /* SIDE vectors of exponentials exp(x - m - log_sum), side by side; e may be x */
-HDK_V_INLINE void exp_steps(const float *x, float m, float log_sum, float *e)
+HDK_INLINE void exp_steps(const float *x, float m, float log_sum, float *e)
 {
     hdk_v v[SIDE];
     for (int k = 0; k < SIDE; k++) {
@@ -62,7 +62,7 @@ HDK_V_INLINE void exp_steps(const float *x, float m, float log_sum, float *e)
 }
 
 /* The lanes folded in halves; under 8 elements, all of them in the first step, in order. */
-HDK_V_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
+HDK_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
 {
     float p[8], sum = 0;
     if (n < 8) {
@@ -86,7 +86,7 @@ HDK_V_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
 #define ROW __attribute__((noinline, unused))
 
 /* The maximum of SIDE vectors and of x from i on, x[0] being among them. */
-HDK_V_INLINE float max_behind(hdk_v *m, const float *x, int64_t i, int64_t n)
+HDK_INLINE float max_behind(hdk_v *m, const float *x, int64_t i, int64_t n)
 {
     float p[STEP];
     for (; i < n; i += STEP) {
@@ -125,8 +125,8 @@ static ROW float row_max_f32(const float *x, int64_t n)
 /* sum(exp(x - m - log_sum)), and the exponentials themselves into e where it is not NULL; e may be
  * x. Into next_max, where it is not NULL, the maximum of the n elements from next on: exp computes
  * while memory is read. */
-HDK_V_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, float *e,
-                            const float *next, float *next_max)
+HDK_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, float *e,
+                          const float *next, float *next_max)
 {
     hdk_v8 lane = {0};
     hdk_v most[SIDE];
@@ -196,7 +196,7 @@ static inline void exp_all_f32(float *e, int64_t n)
 }
 
 /* sum(x), or sum(x y) where y is not NULL */
-HDK_V_INLINE float row_products(const float *x, const float *y, int64_t n)
+HDK_INLINE float row_products(const float *x, const float *y, int64_t n)
 {
     hdk_v8 lane = {0};
     float step[STEP] = {0}, other[STEP];

@@ -31,13 +31,7 @@ typedef __m128 hdk__mm;
 #endif
 #endif
 
-#ifdef __clang__
-#define HDK_V_WHOLE _Pragma("clang loop unroll(full)")
-#else
-#define HDK_V_WHOLE _Pragma("GCC unroll 16")
-#endif
-#define HDK_V_LANES HDK_V_WHOLE for (int l = 0; l < HDK_V; l++)
-#define HDK_V_INLINE static inline __attribute__((always_inline))
+#define HDK_V_LANES HDK_UNROLL for (int l = 0; l < HDK_V; l++)
 
 typedef float hdk_v __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
 typedef int32_t hdk_vi __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
@@ -47,24 +41,24 @@ typedef float hdk_v4 __attribute__((vector_size(16), aligned(4), may_alias));
 /* 8 floats: the lanes of a softmax's sum */
 typedef float hdk_v8 __attribute__((vector_size(32), aligned(4), may_alias));
 
-HDK_V_INLINE hdk_v hdk_v_load(const float *x)
+HDK_INLINE hdk_v hdk_v_load(const float *x)
 {
     return *(const hdk_v *)x;
 }
 
-HDK_V_INLINE void hdk_v_store(float *y, hdk_v v)
+HDK_INLINE void hdk_v_store(float *y, hdk_v v)
 {
     *(hdk_v *)y = v;
 }
 
-HDK_V_INLINE hdk_v hdk_v_all(float x)
+HDK_INLINE hdk_v hdk_v_all(float x)
 {
     hdk_v y = {0};
     return y + x;
 }
 
 /* a b + c with one rounding, at every level */
-HDK_V_INLINE hdk_v hdk_v_fma(hdk_v a, hdk_v b, hdk_v c)
+HDK_INLINE hdk_v hdk_v_fma(hdk_v a, hdk_v b, hdk_v c)
 {
 #if defined(HDK_V_X86) && defined(__FMA__)
     return (hdk_v)HDK__MM(fmadd)((hdk__mm)a, (hdk__mm)b, (hdk__mm)c);
@@ -79,7 +73,7 @@ HDK_V_INLINE hdk_v hdk_v_fma(hdk_v a, hdk_v b, hdk_v c)
 }
 
 /* a > b ? a : b */
-HDK_V_INLINE hdk_v hdk_v_max(hdk_v a, hdk_v b)
+HDK_INLINE hdk_v hdk_v_max(hdk_v a, hdk_v b)
 {
 #ifdef HDK_V_X86
     return (hdk_v)HDK__MM(max)((hdk__mm)a, (hdk__mm)b);
@@ -94,7 +88,7 @@ HDK_V_INLINE hdk_v hdk_v_max(hdk_v a, hdk_v b)
 }
 
 /* a < b ? a : b */
-HDK_V_INLINE hdk_v hdk_v_min(hdk_v a, hdk_v b)
+HDK_INLINE hdk_v hdk_v_min(hdk_v a, hdk_v b)
 {
 #ifdef HDK_V_X86
     return (hdk_v)HDK__MM(min)((hdk__mm)a, (hdk__mm)b);
@@ -109,7 +103,7 @@ HDK_V_INLINE hdk_v hdk_v_min(hdk_v a, hdk_v b)
 }
 
 /* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted: q + 1.5 * 2^23 */
-HDK_V_INLINE hdk_v hdk_v_scale(hdk_v u, hdk_v q, hdk_v shifted)
+HDK_INLINE hdk_v hdk_v_scale(hdk_v u, hdk_v q, hdk_v shifted)
 {
 #ifdef __AVX512F__
     (void)shifted;
@@ -123,7 +117,7 @@ HDK_V_INLINE hdk_v hdk_v_scale(hdk_v u, hdk_v q, hdk_v shifted)
 
 /* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of hdk_vexpf (vexp.h), stage by
  * stage: each is one long chain, and one chain behind another leaves the units idle. */
-HDK_V_INLINE void hdk_v_exps(hdk_v *x, int n)
+HDK_INLINE void hdk_v_exps(hdk_v *x, int n)
 {
     enum { MOST = 4 };
     const float magic = 12582912.0f;
@@ -149,14 +143,14 @@ HDK_V_INLINE void hdk_v_exps(hdk_v *x, int n)
     }
 }
 
-HDK_V_INLINE hdk_v hdk_v_exp(hdk_v x)
+HDK_INLINE hdk_v hdk_v_exp(hdk_v x)
 {
     hdk_v_exps(&x, 1);
     return x;
 }
 
 /* to (4, 4), its rows to_row apart, = x (4, 4) transposed */
-HDK_V_INLINE void hdk_turn_four(float *to, int64_t to_row, const float *x, int64_t row)
+HDK_INLINE void hdk_turn_four(float *to, int64_t to_row, const float *x, int64_t row)
 {
 #if defined(__clang__) || __GNUC__ >= 12
     hdk_v4 a = *(const hdk_v4 *)x, b = *(const hdk_v4 *)(x + row);
@@ -188,20 +182,20 @@ enum {
 
 /* Asks memory for as many bytes `ahead` of x, which will be read in their turn: into the second
  * cache, as the first has no room for so much. It pays where there is something to compute. */
-HDK_V_INLINE void hdk_ask_at(const void *x, int64_t ahead, size_t bytes)
+HDK_INLINE void hdk_ask_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
         __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)ahead + i), 0, 2);
     }
 }
 
-HDK_V_INLINE void hdk_ask(const void *x, size_t bytes)
+HDK_INLINE void hdk_ask(const void *x, size_t bytes)
 {
     hdk_ask_at(x, HDK_AHEAD, bytes);
 }
 
 /* y aligned to the vector's size */
-HDK_V_INLINE void hdk_v_stream(float *y, hdk_v v)
+HDK_INLINE void hdk_v_stream(float *y, hdk_v v)
 {
 #ifdef HDK_V_X86
     HDK__MM(stream)(y, (hdk__mm)v);
@@ -211,7 +205,7 @@ HDK_V_INLINE void hdk_v_stream(float *y, hdk_v v)
 }
 
 /* Behind the last streaming store, so that other threads see them in order. */
-HDK_V_INLINE void hdk_stream_end(void)
+HDK_INLINE void hdk_stream_end(void)
 {
 #ifdef HDK_V_X86
     _mm_sfence();
@@ -219,7 +213,7 @@ HDK_V_INLINE void hdk_stream_end(void)
 }
 
 /* The floats before the first cache line that begins in y, at most n. */
-HDK_V_INLINE int64_t hdk_line_begin(const float *y, int64_t n)
+HDK_INLINE int64_t hdk_line_begin(const float *y, int64_t n)
 {
     int64_t head = (int64_t)(-(uintptr_t)y % HDK_LINE / sizeof *y);
     return head < n ? head : n;

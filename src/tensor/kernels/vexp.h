@@ -11,9 +11,6 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* Into the loop whatever its size: a call in it and no compiler vectorises it. */
-#define HDK_EACH static inline __attribute__((always_inline))
-
 static inline uint32_t hdk_float_bits(float x)
 {
     uint32_t bits;
@@ -28,7 +25,7 @@ static inline float hdk_float_of(uint32_t bits)
     return x;
 }
 
-HDK_EACH float hdk_vexpf(float x)
+HDK_INLINE float hdk_vexpf(float x)
 {
     /* beyond these the result no longer changes; a NaN fails both tests and stays */
     x = x < -104.0f ? -104.0f : x;

@@ -11,7 +11,7 @@
 
 /* x = m 2^e with m from sqrt(1/2) to sqrt(2), f = m - 1:
  * log x = e log 2 + f - f^2 / 2 + f^3 p(f), log 2 in two parts, the first exact times any e. */
-HDK_EACH float hdk_vlogf(float x)
+HDK_INLINE float hdk_vlogf(float x)
 {
     const uint32_t sqrt_half = 0x3f3504f3;
     bool tiny = x < 0x1p-126f;
@@ -37,7 +37,7 @@ HDK_EACH float hdk_vlogf(float x)
 }
 
 /* a = |x| < 0.625: a + a^3 p(a^2), else 1 - 2 / (e^(2a) + 1); with x's sign. */
-HDK_EACH float hdk_vtanhf(float x)
+HDK_INLINE float hdk_vtanhf(float x)
 {
     float z = x * x, a = fabsf(x);
     float p = -0.005717045161873102f;
@@ -51,7 +51,7 @@ HDK_EACH float hdk_vtanhf(float x)
 }
 
 /* a = |x| < 0.9375: a + a p(a^2), else 1 - e^-(t + t q(t)), t = a up to 4; with x's sign. */
-HDK_EACH float hdk_verff(float x)
+HDK_INLINE float hdk_verff(float x)
 {
     float z = x * x, a = fabsf(x), t = a > 4 ? 4 : a; /* a NaN stays */
     float p = 8.296612941194326e-05f;
