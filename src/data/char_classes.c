@@ -1,4 +1,4 @@
-/* char_classes.c - printed by tools/gen_unicode.py, from Unicode 16.0.0. */
+/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode 16.0.0. */
 #include "data/data_internal.h"
 
 /* clang-format off */

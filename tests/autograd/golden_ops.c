@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
+#include "support/support.h"
 
 static const hd_dtype dtypes[] = {[GOLDEN_F32] = HD_FLOAT32,
                                   [GOLDEN_F64] = HD_FLOAT64,

@@ -2,7 +2,7 @@
 #ifndef HEED_TESTS_GOLDEN_OPS_H
 #define HEED_TESTS_GOLDEN_OPS_H
 
-#include "golden_reader.h"
+#include "support/golden_reader.h"
 #include "heed/autograd.h"
 
 enum { GOLDEN_INPUTS = 4, GOLDEN_SCALARS = 3, GOLDEN_EXTRA = 8 };

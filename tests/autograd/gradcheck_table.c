@@ -12,7 +12,7 @@
 #include "autograd/autograd_internal.h"
 #include "gradcheck_rows.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 static const gradcheck_rows *const all_rows[] = {
     &rows_arith,  &rows_inplace, &rows_unary,     &rows_view,    &rows_part,

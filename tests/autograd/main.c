@@ -1,7 +1,7 @@
 /* main.c - runs every suite of the autograd layer. */
 #include <stdlib.h>
 
-#include "../run_suites.h"
+#include "support/run_suites.h"
 #include "suites.h"
 
 #define ENTRY(name) suite_##name,

@@ -4,7 +4,7 @@
 #include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 /* ---------------------------------------------------------------- golden */
 

@@ -2,7 +2,7 @@
  * layouts, threads, names and errors. Gradients: rows_attention.c. */
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 enum { FEW = 9, MANY = 150 }; /* keys: row by row, and in tiles */
 

@@ -2,7 +2,7 @@
  * dtypes and gradients as PyTorch's, every refusal by its message. */
 #include "golden_ops.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 #define ramp(d, ...) hd_view(hd_arange_as(d, 0, product(HD__LIST(__VA_ARGS__)), 1), __VA_ARGS__)
 

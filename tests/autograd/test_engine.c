@@ -3,7 +3,7 @@
 
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 static hd_tensor *leaf(hd_dtype d, int64_t n, const double *v)
 {

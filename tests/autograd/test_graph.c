@@ -1,7 +1,7 @@
 /* test_graph.c - the graph walked from outside: nodes, their names, inputs, outputs and shapes. */
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 #define ck_sizes(node, output, ...)                                                                \
     do {                                                                                           \

@@ -1,7 +1,7 @@
 /* test_index.c - picking by index: values, gradients in order, ties of topk, errors. */
 #include "golden_ops.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 #define ints(...) index_of(HD__LIST(__VA_ARGS__))
 

@@ -2,7 +2,7 @@
 #include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 GOLDEN_TWO(add_)
 GOLDEN_TWO(sub_)

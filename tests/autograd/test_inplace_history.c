@@ -4,7 +4,7 @@
 
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 static hd_tensor *leaf(hd_tensor *x)
 {

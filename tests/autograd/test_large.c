@@ -2,7 +2,7 @@
  * each row of them is compared with the same row computed alone. */
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 typedef struct layer {
     hd_tensor *weight, *bias; /* (n,) */

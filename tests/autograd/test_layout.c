@@ -1,9 +1,9 @@
 /* test_layout.c - where results of elementwise ops lie in memory, and the order in which the native
  * dropout draws: as in PyTorch (tests/golden/layout.txt). */
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 /* 1, 2, ... in memory, dims permuted, then expanded to the case's sizes */
 static hd_tensor *operand(const golden_case *c, const char *name)

@@ -2,7 +2,7 @@
 #include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 /* Numbers with many digits, around `middle`. */
 static hd_tensor *digits(hd_dtype d, double middle, int ndim, const int64_t *sizes)

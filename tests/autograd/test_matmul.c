@@ -3,7 +3,7 @@
 
 #include "golden_ops.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 #include "tensor/kernels/gemm.h"
 
 static unsigned state = 1;

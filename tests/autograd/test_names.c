@@ -1,9 +1,9 @@
 /* test_names.c - the grad_fn of every operation, as PyTorch names it (tests/golden/modules.txt);
  * the cases of modules are nn's. */
-#include "golden_reader.h"
+#include "support/golden_reader.h"
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 /* The leaves of README.md: element i is i + 1. */
 typedef struct operands {

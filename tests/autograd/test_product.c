@@ -6,7 +6,7 @@
 
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 #include "tensor/kernels/gemm.h"
 
 typedef struct size {

@@ -1,9 +1,9 @@
 /* test_random.c - random draws bit for bit, dropout, multinomial, fills in place, errors. */
 #include <stdlib.h>
 
-#include "golden_reader.h"
+#include "support/golden_reader.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 #include "heed/autograd.h"
 
 /* ---------------------------------------------------------------- PyTorch's streams */

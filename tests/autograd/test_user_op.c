@@ -1,7 +1,7 @@
 /* test_user_op.c - ops that a user defines: forward, backward, saving, freeing, failing. */
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 static int freed;
 

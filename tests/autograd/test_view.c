@@ -1,7 +1,7 @@
 /* test_view.c - views: values, strides and names as PyTorch's, every refusal by its message. */
 #include "golden_ops.h"
 #include "suites.h"
-#include "support.h"
+#include "support/support.h"
 
 /* 0, 1, 2, ... in a shape */
 #define ramp(...)                                                                                  \

@@ -3,7 +3,7 @@
 #define HEED_TESTS_CONFIG_SUITES_H
 
 #include "heed/config.h"
-#include "leak_checked.h"
+#include "support/leak_checked.h"
 
 Suite *suite_load(void);
 Suite *suite_set(void);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "comma_locale.h"
+#include "support/comma_locale.h"
 #include "suites.h"
 
 static const char written[] = "{\n"

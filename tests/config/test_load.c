@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "comma_locale.h"
+#include "support/comma_locale.h"
 #include "suites.h"
 
 START_TEST(everything)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "data/data_internal.h"
-#include "golden_reader.h"
-#include "support.h"
+#include "support/golden_reader.h"
+#include "support/support.h"
 
 Suite *suite_generator(void);
 Suite *suite_tokens(void);

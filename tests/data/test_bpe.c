@@ -1,4 +1,4 @@
-/* test_bpe.c - byte pair encoding against tiktoken, on the strings of tools/golden_bpe.py; special
+/* test_bpe.c - byte pair encoding against tiktoken, on the strings of tools/golden/golden_bpe.py; special
  * tokens; saving; malformed vocab.json and merges.txt. */
 #include "suites.h"
 

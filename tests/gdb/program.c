@@ -1,6 +1,6 @@
 /* program.c - tensors of every kind that the gdb printer must show, and a place to stop.
  *
- * tests/check_gdb stops in `stop`, goes up and prints the variables; what it must see is in
+ * tests/checks/check_gdb stops in `stop`, goes up and prints the variables; what it must see is in
  * expected.txt. */
 #include <math.h>
 

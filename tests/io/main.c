@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../run_suites.h"
+#include "support/run_suites.h"
 #include "suites.h"
 
 static int open_before;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "../leak_checked.h"
+#include "support/leak_checked.h"
 #include "io/io_internal.h"
 
 Suite *suite_verdicts(void);
@@ -62,7 +62,7 @@ int for_each_case(const char *file, void (*f)(const golden_case *c));
 
 /* A dictionary of every dtype, with odd names, views and empty tensors: always the same. */
 hd_dict *roundtrip_dict(void);
-/* "make FILE" writes it; "copy IN OUT" loads and saves: for tools/roundtrip_safetensors.py */
+/* "make FILE" writes it; "copy IN OUT" loads and saves: for tools/runs/roundtrip_safetensors.py */
 int roundtrip_main(int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /* main.c - runs every suite of the nn layer, and holds what they share. */
 #include <stdlib.h>
 
-#include "../run_suites.h"
+#include "support/run_suites.h"
 #include "suites.h"
 
 /* ---------------------------------------------------------------- shared */

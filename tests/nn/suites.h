@@ -3,7 +3,7 @@
 #ifndef HEED_TESTS_NN_SUITES_H
 #define HEED_TESTS_NN_SUITES_H
 
-#include "../leak_checked.h"
+#include "support/leak_checked.h"
 #include "heed/nn.h"
 
 Suite *suite_module(void);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 
 /* ---------------------------------------------------------------- against PyTorch */
 

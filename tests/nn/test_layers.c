@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 
 /* ---------------------------------------------------------------- initial weights */
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 
 /* ---------------------------------------------------------------- the models of the file */
 

@@ -2,7 +2,7 @@
 #ifndef HEED_TESTS_OPTIM_CASES_H
 #define HEED_TESTS_OPTIM_CASES_H
 
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 #include "suites.h"
 
 typedef union any_options {

@@ -1,7 +1,7 @@
 /* main.c - runs every suite of the optim layer. */
 #include <stdlib.h>
 
-#include "../run_suites.h"
+#include "support/run_suites.h"
 #include "suites.h"
 
 static Suite *(*const suites[])(void) = {suite_golden, suite_step,   suite_options,

@@ -1,5 +1,5 @@
 /* main.c - runs every suite of the tensor layer. */
-#include "../run_suites.h"
+#include "support/run_suites.h"
 #include "suites.h"
 
 static Suite *(*const suites[])(void) = {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "../support.h"
+#include "support/support.h"
 #include "tensor/tensor_internal.h"
 
 Suite *suite_print(void);

@@ -1,6 +1,6 @@
 /* test_create.c - new tensors: PyTorch's golden values, sizes that do not exist, values that a
  * dtype cannot hold. */
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 #include "suites.h"
 
 /* ---------------------------------------------------------------- golden cases */

@@ -1,7 +1,7 @@
 /* test_print.c - text: PyTorch's own reprs (golden/repr.txt), options, lists, floats, writing. */
 #include "suites.h"
 
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>

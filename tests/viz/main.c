@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../run_suites.h"
+#include "support/run_suites.h"
 #include "suites.h"
 
 /* ---------------------------------------------------------------- files */

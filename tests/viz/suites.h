@@ -3,7 +3,7 @@
 #define HEED_TESTS_VIZ_SUITES_H
 
 #include "heed/viz.h"
-#include "leak_checked.h"
+#include "support/leak_checked.h"
 
 Suite *suite_axis(void);
 Suite *suite_lines(void);

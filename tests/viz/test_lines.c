@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "comma_locale.h"
+#include "support/comma_locale.h"
 #include "suites.h"
 
 static char *svg_and_free(hd_picture *p)

@@ -1,5 +1,5 @@
 /* test_null.c - viz's functions, given NULL for each of their pointers. */
-#include "../null_rows.h"
+#include "support/null_rows.h"
 #include "suites.h"
 
 static void run_table(const char *error)

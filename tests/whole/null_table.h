@@ -1,5 +1,5 @@
 /* null_table.h - every pointer that a public function takes, and what NULL does there. A test runs
- * each row, another one (tools/check_null_table) compares them with the headers. Rows are
+ * each row, another one (tools/checks/check_null_table) compares them with the headers. Rows are
  * KIND(function, parameter, call):
  *
  * TENSOR   bad is NULL, then HD_NONE: both are refused

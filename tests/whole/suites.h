@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "../support.h"
+#include "support/support.h"
 #include "heed/heed.h"
 
 Suite *suite_accumulation(void);

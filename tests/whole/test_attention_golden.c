@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 
 /* ---------------------------------------------------------------- reading a case */
 

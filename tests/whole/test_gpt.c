@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../../examples/gpt.h"
-#include "../golden_reader.h"
+#include "support/golden_reader.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

@@ -2,7 +2,7 @@
  * and says so, once, by its name and the parameter's; a chain leaves the first error standing. */
 #include <unistd.h>
 
-#include "../null_rows.h"
+#include "support/null_rows.h"
 #include "suites.h"
 
 /* ---------------------------------------------------------------- things to pass */

@@ -3,7 +3,7 @@
  * Within 2 units in the last place of the exact value everywhere, at every CPU level; the special
  * values are C's (Annex F). Every branch is computed and one is chosen, so that all elements of a
  * vector go the same way. The polynomials are least in their largest error, by
- * tools/fit_vmath.py. Where the level has no fused multiply-add, two roundings do. */
+ * tools/generate/fit_vmath.py. Where the level has no fused multiply-add, two roundings do. */
 #ifndef HEED_KERNELS_VMATH_H
 #define HEED_KERNELS_VMATH_H
 

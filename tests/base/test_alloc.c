@@ -1,0 +1,499 @@
+/* test_alloc.c - the door for memory: alignment, counts, threads, an allocator of the user's. */
+#include "suites.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const size_t sizes[] = {0,    1,    16,   47,   48,   49,   100,  496,   1007,
+                               1008, 1009, 1023, 1024, 1025, 4096, 5000, 65536, 3000000};
+
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static bool all_are(const unsigned char *p, size_t n, int value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != value)
+            return false;
+    return true;
+}
+
+START_TEST(blocks)
+{
+    unsigned char *p[SIZES];
+    int64_t live = 0;
+    for (int i = 0; i < SIZES; i++) {
+        p[i] = hd_alloc(sizes[i]);
+        ck_assert_ptr_nonnull(p[i]);
+        ck_assert_uint_eq((uintptr_t)p[i] % (sizes[i] < 1024 ? 16 : 64), 0);
+        memset(p[i], i + 1, sizes[i]);
+        live += sizes[i] ? (int64_t)sizes[i] : 1;
+        ck_assert_int_eq(hd_bytes_live(), live);
+    }
+    for (int i = 0; i < SIZES; i++) {
+        ck_assert(all_are(p[i], sizes[i], i + 1));
+        hd_free(p[i]);
+    }
+    hd_free(NULL);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+START_TEST(zero_size)
+{
+    void *a = hd_alloc(0), *b = hd_alloc(0);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_ptr_nonnull(b);
+    ck_assert_ptr_ne(a, b);
+    hd_free(a);
+    hd_free(b);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+START_TEST(zeroed)
+{
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < SIZES; i++) {
+            unsigned char *p = hd__alloc_zeroed(sizes[i]);
+            ck_assert(all_are(p, sizes[i], 0));
+            memset(p, 0xa5, sizes[i]);
+            hd_free(p);
+        }
+    }
+}
+END_TEST
+
+START_TEST(too_large)
+{
+    static const size_t large[] = {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 64, PTRDIFF_MAX};
+    for (int i = 0; i < 4; i++) {
+        char message[64];
+        snprintf(message, sizeof message, "hd_alloc: %zu bytes: out of memory", large[i]);
+        ck_assert_ptr_null(hd_alloc(large[i]));
+        ck_error(HD_MEMORY, message);
+        ck_assert_ptr_null(hd__alloc_zeroed(large[i]));
+        ck_error(HD_MEMORY, message);
+    }
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+START_TEST(peak)
+{
+    void *a = hd_alloc(100);
+    hd_bytes_peak_reset();
+    ck_assert_int_eq(hd_bytes_peak(), 100);
+    void *b = hd_alloc(5000);
+    hd_free(b);
+    b = hd_alloc(40);
+    ck_assert_int_eq(hd_bytes_live(), 140);
+    ck_assert_int_eq(hd_bytes_peak(), 5100);
+    hd_bytes_peak_reset();
+    ck_assert_int_eq(hd_bytes_peak(), 140);
+    hd_free(a);
+    hd_free(b);
+    ck_assert_int_eq(hd_bytes_peak(), 140);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+/* False under a sanitizer and with HEED_CACHE=0. */
+static bool caching(void)
+{
+    hd_free(hd_alloc(100));
+    int64_t before = hd_system_allocs();
+    hd_free(hd_alloc(100));
+    return hd_system_allocs() == before;
+}
+
+typedef struct held {
+    size_t mapped, used, kept;
+} held;
+
+static held heap(void)
+{
+    held h;
+    hd__heap_sizes(&h.mapped, &h.used, &h.kept);
+    return h;
+}
+
+/* Blocks of mixed sizes, more of each than a thread keeps, in an order that differs by round. */
+static void mixed(uint32_t random)
+{
+    enum { N = 2000 };
+    static unsigned char *p[N];
+    for (int i = 0; i < N; i++) {
+        size_t size = sizes[i % SIZES] + 8 * (size_t)(i % 3);
+        p[i] = hd_alloc(size ? size : 1);
+        p[i][0] = 1;
+        random = random * 1664525u + 1013904223u;
+        int k = (int)(random % (uint32_t)(i + 1));
+        if (i % 4 == 0) {
+            hd_free(p[k]);
+            p[k] = NULL;
+        }
+    }
+    for (int i = 0; i < N; i++)
+        hd_free(p[(i * 7 + (int)(random % 1000)) % N]);
+}
+
+/* A loop asks the system for nothing after its first rounds; nor when the order changes. */
+START_TEST(reuse)
+{
+    hd_empty_cache();
+    int64_t before = hd_system_allocs();
+    for (int round = 0; round < 2; round++)
+        mixed(1);
+    int64_t warm = hd_system_allocs();
+    ck_assert_int_gt(warm, before);
+    for (int round = 0; round < 5; round++)
+        mixed(1);
+    ck_assert_int_eq(hd_system_allocs() == warm, caching());
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+/* The block that was freed last, at every size. */
+START_TEST(same_block)
+{
+    bool same = caching();
+    for (int i = 0; i < SIZES; i++) {
+        void *p = hd_alloc(sizes[i]);
+        uintptr_t address = (uintptr_t)p;
+        hd_free(p);
+        p = hd_alloc(sizes[i]);
+        ck_assert_msg(!same || (uintptr_t)p == address, "%zu bytes", sizes[i]);
+        hd_free(p);
+    }
+}
+END_TEST
+
+/* Everything goes back on demand, and the system is asked anew. */
+START_TEST(emptied)
+{
+    mixed(2);
+    ck_assert(!caching() || heap().kept > 0);
+    hd_empty_cache();
+    ck_assert_uint_eq(heap().mapped, 0);
+    ck_assert_uint_eq(heap().kept, 0);
+    for (int i = 0; i < SIZES; i++) {
+        int64_t before = hd_system_allocs();
+        void *p = hd_alloc(sizes[i]);
+        ck_assert_int_eq(hd_system_allocs(), before + 1);
+        hd_free(p);
+        hd_empty_cache();
+    }
+    void *p = hd_alloc(3000000), *q = hd_alloc(3000000);
+    memset(q, 1, 3000000);
+    hd_free(p);
+    hd_empty_cache();
+    ck_assert_uint_eq(heap().kept, 0);
+    ck_assert(all_are(q, 3000000, 1));
+    hd_free(q);
+}
+END_TEST
+
+enum { MIB = 1 << 20 };
+
+/* Large blocks: aligned, whole, cut from one another and joined again. */
+START_TEST(cut_and_joined)
+{
+    enum { N = 16 };
+    unsigned char *p[N];
+    bool kept = caching();
+    hd_empty_cache();
+    unsigned char *all = hd_alloc(N * 4 * MIB);
+    ck_assert_uint_eq((uintptr_t)all % 64, 0);
+    memset(all, 1, N * 4 * MIB);
+    hd_free(all);
+    int64_t before = hd_system_allocs();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < N; i++) {
+            p[i] = hd_alloc(4 * MIB - 8192);
+            memset(p[i], i, 4 * MIB - 8192);
+        }
+        for (int i = 0; i < N; i++)
+            ck_assert(all_are(p[i], 4 * MIB - 8192, i));
+        for (int i = 0; i < N; i++)
+            hd_free(p[(5 * i + round) % N]);
+        hd_free(hd_alloc(N * 4 * MIB));
+    }
+    ck_assert(!kept || hd_system_allocs() == before);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+/* What lies free in other sizes gives its pages back before more is asked for: what is held stays
+ * near what is live. Every other block is freed, so that no larger one fits. */
+START_TEST(bounded)
+{
+    enum { N = 40 };
+    void *p[N];
+    hd_empty_cache();
+    for (int i = 0; i < N; i++)
+        memset(p[i] = hd_alloc(3 * MIB), 1, 3 * MIB);
+    for (int i = 0; i < N; i += 2)
+        hd_free(p[i]);
+    ck_assert(!caching() || heap().kept > N / 2 * 3 * (size_t)MIB);
+    void *large = hd_alloc(400 * (size_t)MIB);
+    ck_assert_uint_lt(heap().kept, 17 * MIB + heap().used / 8);
+    for (int i = 1; i < N; i += 2) {
+        ck_assert(all_are(p[i], 3 * MIB, 1));
+        hd_free(p[i]);
+    }
+    hd_free(large);
+    hd_empty_cache();
+}
+END_TEST
+
+static void *hand_over[512];
+
+static void *free_all(void *unused)
+{
+    for (int i = 0; i < 512; i++)
+        hd_free(hand_over[i]);
+    return unused;
+}
+
+/* One thread makes, another frees, and ends: what it had comes back to the first. */
+START_TEST(freed_elsewhere)
+{
+    for (int i = 0; i < SIZES - 1; i++) {
+        int64_t asked[6];
+        for (int round = 0; round < 6; round++) {
+            int64_t before = hd_system_allocs();
+            for (int k = 0; k < 512; k++)
+                hand_over[k] = hd_alloc(sizes[i]);
+            asked[round] = hd_system_allocs() - before;
+            pthread_t t;
+            ck_assert_int_eq(pthread_create(&t, NULL, free_all, NULL), 0);
+            pthread_join(t, NULL);
+        }
+        ck_assert_msg(!caching() || asked[5] == 0, "%zu bytes: %d", sizes[i], (int)asked[5]);
+    }
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+enum { ROUNDS = 200 };
+
+static void *freer(void *turn)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_barrier_wait(turn);
+        free_all(NULL);
+        pthread_barrier_wait(turn);
+    }
+    return NULL;
+}
+
+/* A maker and a freer that live on: what is more than the freer keeps comes back to the maker, who
+ * asks for as much as both can hold, however long they go on. */
+START_TEST(made_and_freed)
+{
+    pthread_barrier_t turn;
+    pthread_t t;
+    bool kept = caching();
+    int64_t before = hd_system_allocs();
+    pthread_barrier_init(&turn, NULL, 2);
+    ck_assert_int_eq(pthread_create(&t, NULL, freer, &turn), 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int k = 0; k < 512; k++)
+            hand_over[k] = hd_alloc(sizes[k % (SIZES - 1)]);
+        pthread_barrier_wait(&turn);
+        pthread_barrier_wait(&turn);
+    }
+    pthread_join(t, NULL);
+    pthread_barrier_destroy(&turn);
+    ck_assert(!kept || hd_system_allocs() - before < SIZES * 300);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+static size_t address_space(void)
+{
+    size_t pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%zu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* With the address space all but used up: what is kept is given back, and the call then served. */
+static bool serves_when_full(void)
+{
+    enum { N = 40 };
+    void *p[N];
+    for (int i = 0; i < N; i++)
+        if (!(p[i] = hd_alloc(8 * MIB)))
+            return false;
+    struct rlimit limit = {address_space() + 40 * MIB, RLIM_INFINITY};
+    bool limited = setrlimit(RLIMIT_AS, &limit) == 0;
+    bool refused = !hd_alloc(310 * MIB) && hd_error_code() == HD_MEMORY;
+    hd_error_clear();
+    for (int i = 0; i < N; i++)
+        hd_free(p[i]);
+    void *large = hd_alloc(310 * MIB);
+    hd_free(large);
+    return limited && refused && large && hd_bytes_live() == 0;
+}
+
+START_TEST(system_full)
+{
+    if (!caching() || address_space() == 0)
+        return; /* a sanitizer's own memory would be refused; and not every system has /proc */
+    pid_t child = fork();
+    if (child == 0)
+        _exit(serves_when_full() ? 0 : 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+enum { THREADS = 4, SLOTS = 64, STEPS = 20000 };
+
+static void *slots[SLOTS];
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Puts blocks into slots that others empty, so that most are freed on another thread. */
+static void *exchange(void *arg)
+{
+    uint32_t random = (uint32_t)(uintptr_t)arg;
+    for (int i = 0; i < STEPS; i++) {
+        random = random * 1664525u + 1013904223u;
+        size_t size = random >> 16 & 2047;
+        unsigned char *p = hd_alloc(size + 1);
+        memset(p, (int)(size & 255), size + 1);
+        pthread_mutex_lock(&slots_lock);
+        void **slot = &slots[(random >> 8) % SLOTS], *other = *slot;
+        *slot = p;
+        pthread_mutex_unlock(&slots_lock);
+        hd_free(other);
+    }
+    return NULL;
+}
+
+START_TEST(threads)
+{
+    pthread_t t[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&t[i], NULL, exchange, (void *)(i + 1)), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(t[i], NULL);
+    for (int i = 0; i < SLOTS; i++)
+        hd_free(slots[i]);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+/* An allocator that counts, and fails when none are left. */
+typedef struct counter {
+    int left, blocks;
+    int64_t bytes;
+    size_t alignment;
+} counter;
+
+static void *counting_alloc(size_t bytes, size_t alignment, void *user)
+{
+    counter *c = user;
+    void *p = NULL;
+    if (c->left == 0 || posix_memalign(&p, alignment, bytes) != 0)
+        return NULL;
+    c->left--;
+    c->blocks++;
+    c->bytes += (int64_t)bytes;
+    c->alignment = alignment;
+    return p;
+}
+
+static void counting_free(void *p, size_t bytes, void *user)
+{
+    counter *c = user;
+    c->blocks--;
+    c->bytes -= (int64_t)bytes;
+    free(p);
+}
+
+START_TEST(custom)
+{
+    counter c = {.left = SIZES};
+    hd_allocator a = {sizeof a, counting_alloc, counting_free, &c};
+    hd_free(hd_alloc(100)); /* what the cache keeps now must not come back */
+    ck_assert(hd_set_allocator(&a));
+    void *p[SIZES];
+    for (int i = 0; i < SIZES; i++) {
+        p[i] = hd_alloc(sizes[i]);
+        ck_assert_int_eq(c.blocks, i + 1);
+        ck_assert_uint_eq((uintptr_t)p[i] % (sizes[i] < 1024 ? 16 : 64), 0);
+        ck_assert_uint_ge(c.alignment, sizes[i] < 1024 ? 16 : 64);
+        memset(p[i], 0x5a, sizes[i]);
+    }
+    ck_assert_int_ge(c.bytes, hd_bytes_live());
+    ck_assert_ptr_null(hd_alloc(100));
+    ck_error(HD_MEMORY, "hd_alloc: 100 bytes: out of memory");
+    for (int i = 0; i < SIZES; i++) {
+        hd_free(p[i]);
+        ck_assert_int_eq(c.blocks, SIZES - i - 1);
+    }
+    ck_assert_int_eq(c.bytes, 0);
+    ck_assert(hd_set_allocator(NULL));
+    hd_free(hd_alloc(100));
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+START_TEST(custom_refused)
+{
+    counter c = {.left = 1};
+    hd_allocator a = {sizeof a, counting_alloc, counting_free, &c};
+    void *p = hd_alloc(72);
+    ck_assert(!hd_set_allocator(&a));
+    ck_error(HD_STATE, "hd_set_allocator: 72 bytes are live: expected none");
+    ck_assert(!hd_set_allocator(NULL));
+    ck_error(HD_STATE, "hd_set_allocator: 72 bytes are live: expected none");
+    hd_free(p);
+    a.size = 3;
+    ck_assert(!hd_set_allocator(&a));
+    ck_error(HD_VALUE, "hd_set_allocator: size 3: expected sizeof(hd_allocator)");
+    a.size = sizeof a;
+    a.free = NULL;
+    ck_assert(!hd_set_allocator(&a));
+    ck_error(HD_NULL_ARG, "hd_set_allocator: a->free is NULL");
+    a.alloc = NULL;
+    ck_assert(!hd_set_allocator(&a));
+    ck_error(HD_NULL_ARG, "hd_set_allocator: a->alloc is NULL");
+    hd_free(hd_alloc(100));
+    ck_assert_int_eq(c.left, 1);
+}
+END_TEST
+
+Suite *alloc_suite(void)
+{
+    Suite *suite = suite_create("alloc");
+    TCase *tests = tcase_create("alloc");
+    tcase_add_test(tests, blocks);
+    tcase_add_test(tests, zero_size);
+    tcase_add_test(tests, zeroed);
+    tcase_add_test(tests, too_large);
+    tcase_add_test(tests, peak);
+    tcase_add_test(tests, reuse);
+    tcase_add_test(tests, same_block);
+    tcase_add_test(tests, emptied);
+    tcase_add_test(tests, cut_and_joined);
+    tcase_add_test(tests, bounded);
+    tcase_add_test(tests, freed_elsewhere);
+    tcase_add_test(tests, made_and_freed);
+    tcase_add_test(tests, system_full);
+    tcase_add_test(tests, threads);
+    tcase_add_test(tests, custom);
+    tcase_add_test(tests, custom_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,203 @@
+/* test_error.c - the standing error, the count of failures, the handler, names and values. */
+#include "suites.h"
+
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+START_TEST(first_stands)
+{
+    ck_assert_int_eq(hd_error_code(), HD_OK);
+    ck_assert_str_eq(hd_error_message(), "");
+    uint64_t before = hd_error_count();
+    ck_assert_ptr_null(hd_error_set(HD_SHAPE, "first: %d", 1));
+    ck_assert_ptr_null(hd_error_set(HD_INDEX, "second: %d", 2));
+    ck_assert_ptr_null(hd__null_arg("hd_add", "b"));
+    ck_assert_ptr_null(hd__no_memory("hd_zeros", 100));
+    ck_assert_uint_eq(hd_error_count(), before + 4);
+    ck_error(HD_SHAPE, "first: 1");
+    ck_assert_uint_eq(hd_error_count(), before + 4);
+    ck_assert_str_eq(hd_error_message(), "");
+    hd_error_set(HD_IO, "third");
+    ck_error(HD_IO, "third");
+}
+END_TEST
+
+START_TEST(ready_messages)
+{
+    hd__null_arg("hd_add", "b");
+    ck_error(HD_NULL_ARG, "hd_add: b is NULL");
+    hd__no_memory("hd_zeros", 123456);
+    ck_error(HD_MEMORY, "hd_zeros: 123456 bytes: out of memory");
+    hd_error_set(HD_VALUE, NULL);
+    ck_error(HD_NULL_ARG, "hd_error_set: format is NULL");
+}
+END_TEST
+
+START_TEST(codes)
+{
+    static const char *const names[] = {"OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",
+                                        "MEMORY", "GRAD",     "STATE", "IO",    "FORMAT", "USER"};
+    for (int i = 0; i < 12; i++)
+        ck_assert_str_eq(hd_code_name((hd_code)i), names[i]);
+    ck_assert_str_eq(hd_code_name((hd_code)12), "?");
+    ck_assert_str_eq(hd_code_name((hd_code)-1), "?");
+    ck_assert_int_eq(HD_USER, 11);
+    hd_error_set(HD_OK, "no code");
+    ck_error(HD_USER, "no code");
+    hd_error_set((hd_code)12, "unknown code");
+    ck_error(HD_USER, "unknown code");
+}
+END_TEST
+
+START_TEST(long_messages)
+{
+    char text[600];
+    memset(text, 'x', sizeof text);
+    text[599] = '\0';
+    hd_error_set(HD_USER, "%s", text + 599 - 511);
+    ck_assert_str_eq(hd_error_message(), text + 599 - 511);
+    hd_error_clear();
+    hd_error_set(HD_USER, "%s", text + 599 - 512);
+    ck_assert_uint_eq(strlen(hd_error_message()), 511);
+    ck_assert_str_eq(hd_error_message() + 507, "x...");
+    hd_error_clear();
+    for (int i = 0; i < 598; i += 2) /* an e with acute, across the place of the cut */
+        memcpy(text + i, "\xc3\xa9", 2);
+    hd_error_set(HD_USER, "-%s", text);
+    ck_assert_uint_eq(strlen(hd_error_message()), 510);
+    ck_assert_str_eq(hd_error_message() + 505, "\xc3\xa9...");
+    hd_error_clear();
+}
+END_TEST
+
+START_TEST(wrapped_message)
+{
+    hd_error_set(HD_IO, "inner: %d", 5);
+    const char *inner = hd_error_message();
+    hd_error_clear();
+    hd_error_set(HD_USER, "outer: %s", inner);
+    hd_error_clear();
+    hd_error_set(HD_USER, "again: %s", inner);
+    ck_error(HD_USER, "again: outer: inner: 5");
+}
+END_TEST
+
+START_TEST(decimal_point)
+{
+    static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    for (int i = 0; i < 4 && !setlocale(LC_ALL, comma[i]); i++)
+        ;
+    char printed[8], expected[8];
+    snprintf(expected, sizeof expected, "%g", 1.5);
+    hd_error_set(HD_VALUE, "p = %g", 1.5);
+    ck_error(HD_VALUE, "p = 1.5");
+    snprintf(printed, sizeof printed, "%g", 1.5);
+    ck_assert_str_eq(printed, expected); /* the program's own locale is as before */
+    setlocale(LC_ALL, "C");
+}
+END_TEST
+
+static void *fail_elsewhere(void *arg)
+{
+    uint64_t *count = arg;
+    if (hd_error_code() == HD_OK && hd_error_count() == 0)
+        hd_error_set(HD_GRAD, "there");
+    *count = hd_error_count();
+    return NULL;
+}
+
+START_TEST(per_thread)
+{
+    pthread_t t;
+    uint64_t count = 0, before = hd_error_count();
+    hd_error_set(HD_STATE, "here");
+    ck_assert_int_eq(pthread_create(&t, NULL, fail_elsewhere, &count), 0);
+    pthread_join(t, NULL);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(hd_error_count(), before + 1);
+    ck_error(HD_STATE, "here");
+}
+END_TEST
+
+typedef struct handled {
+    int calls;
+    hd_code code;
+    char message[64], standing[64];
+} handled;
+
+static void handle(hd_code code, const char *message, void *user)
+{
+    handled *h = user;
+    h->calls++;
+    h->code = code;
+    snprintf(h->message, sizeof h->message, "%s", message);
+    snprintf(h->standing, sizeof h->standing, "%s", hd_error_message());
+    hd_error_set(HD_USER, "inside the handler");
+}
+
+START_TEST(handler)
+{
+    handled h = {0};
+    uint64_t before = hd_error_count();
+    hd_on_error(handle, &h);
+    hd_error_set(HD_SHAPE, "one");
+    ck_assert_int_eq(h.calls, 1);
+    ck_assert_int_eq(h.code, HD_SHAPE);
+    ck_assert_str_eq(h.message, "one");
+    ck_assert_str_eq(h.standing, "one");
+    hd__null_arg("hd_add", "a"); /* a later failure is handed over with its own message */
+    ck_assert_int_eq(h.calls, 2);
+    ck_assert_int_eq(h.code, HD_NULL_ARG);
+    ck_assert_str_eq(h.message, "hd_add: a is NULL");
+    ck_assert_str_eq(h.standing, "one");
+    hd_on_error(NULL, NULL);
+    hd_error_set(HD_SHAPE, "three");
+    ck_assert_int_eq(h.calls, 2);
+    ck_assert_uint_eq(hd_error_count(), before + 5);
+    ck_error(HD_SHAPE, "one");
+}
+END_TEST
+
+/* In a child, whose stderr is a pipe. */
+START_TEST(abort_handler)
+{
+    int ends[2], status = 0;
+    char printed[64] = "";
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        hd_on_error(hd_error_abort, NULL);
+        hd_error_set(HD_VALUE, "p = %d", 2);
+        _exit(0);
+    }
+    ck_assert_int_gt(read(ends[0], printed, sizeof printed - 1), 0);
+    waitpid(child, &status, 0);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    ck_assert_str_eq(printed, "VALUE: p = 2\n");
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+Suite *error_suite(void)
+{
+    Suite *suite = suite_create("error");
+    TCase *tests = tcase_create("error");
+    tcase_add_test(tests, first_stands);
+    tcase_add_test(tests, ready_messages);
+    tcase_add_test(tests, codes);
+    tcase_add_test(tests, long_messages);
+    tcase_add_test(tests, wrapped_message);
+    tcase_add_test(tests, decimal_point);
+    tcase_add_test(tests, per_thread);
+    tcase_add_test(tests, handler);
+    tcase_add_test(tests, abort_handler);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,303 @@
+/* test_rng.c - generators, and every stream against what PyTorch draws (rng_known.h). */
+#include "support/golden_reader.h"
+#include "suites.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+typedef enum known_stream {
+    UNIFORM_F32,
+    UNIFORM_F64,
+    NORMAL_F32,
+    RANDINT,
+    RANDPERM,
+    BERNOULLI
+} known_stream;
+
+/* n draws with arguments a and b after `seed`: the hash of their bytes, then 24 bits of the next
+ * output. */
+typedef struct known_row {
+    known_stream stream;
+    hd_bernoulli_stream bernoulli;
+    int64_t seed, n;
+    double a, b;
+    uint64_t hash;
+    uint32_t next;
+} known_row;
+
+#include "rng_known.h"
+
+enum { ROWS = sizeof known_rows / sizeof *known_rows };
+
+/* The bytes drawn. */
+static size_t draw(hd_generator *g, const known_row *k, void *x)
+{
+    switch (k->stream) {
+    case UNIFORM_F32: hd__uniform_f32(g, x, k->n, k->a, k->b); return (size_t)k->n * sizeof(float);
+    case UNIFORM_F64: hd__uniform_f64(g, x, k->n, k->a, k->b); return (size_t)k->n * sizeof(double);
+    case NORMAL_F32: hd__normal_f32(g, x, k->n, k->a, k->b); return (size_t)k->n * sizeof(float);
+    case RANDINT:
+        for (int64_t i = 0; i < k->n; i++)
+            ((int64_t *)x)[i] = hd__randint(g, (int64_t)k->a, (int64_t)k->b);
+        return (size_t)k->n * sizeof(int64_t);
+    case RANDPERM: hd__randperm(g, x, k->n); return (size_t)k->n * sizeof(int64_t);
+    default: hd__bernoulli(g, x, k->n, k->a); return (size_t)k->n;
+    }
+}
+
+START_TEST(known_streams)
+{
+    const known_row *k = &known_rows[_i];
+    hd_generator *g = hd_generator_new(k->seed);
+    void *x = hd_alloc((size_t)k->n * 8);
+    memset(x, 0xff, (size_t)k->n * 8);
+    ck_assert(hd_generator_set_bernoulli(g, k->bernoulli));
+    size_t bytes = draw(g, k, x);
+    ck_assert_msg((uint64_t)golden_fnv(x, bytes) == k->hash, "row %d", _i);
+    ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, k->next);
+    hd_free(x);
+    hd_generator_free(g);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+/* libm's log, sin and cos may differ by a unit in the last place between its versions. */
+static void compare(const double *x, const double *known, int n)
+{
+    for (int i = 0; i < n; i++)
+        ck_assert_msg(fabs(x[i] - known[i]) <= 4 * 0x1p-53 * fabs(known[i]), "[%d] %a %a", i, x[i],
+                      known[i]);
+}
+
+START_TEST(known_values)
+{
+    double x[21];
+    hd_generator *g = hd_generator_new(123);
+    hd__normal_f64(g, x, 21, -3, 0.02);
+    compare(x, known_normal_f64, 21);
+    ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_normal_f64_next);
+    hd_generator_seed(g, 123);
+    for (int i = 0; i < 7; i++)
+        x[i] = hd__normal_sample(g);
+    compare(x, known_normal_sample, 7);
+    ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_normal_sample_next);
+    hd_generator_seed(g, 123);
+    for (int i = 0; i < 8; i++)
+        x[i] = hd__exponential_sample(g, 1.5);
+    compare(x, known_exponential, 8);
+    ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_exponential_next);
+    hd_generator_free(g);
+}
+END_TEST
+
+/* The 10,000th output after seed 5489, as the C++ standard states it for mt19937. */
+START_TEST(twister)
+{
+    hd_generator *g = hd_generator_new(5489), *low = hd_generator_new((INT64_C(9) << 32) + 5489);
+    int same = 1;
+    while (same < 10000 && hd_generator_random(g) == hd_generator_random(low))
+        same++;
+    ck_assert_int_eq(same, 10000);
+    ck_assert_uint_eq(hd_generator_random(g), 4123659995u);
+    hd_generator_seed(g, 1);
+    hd_generator_seed(low, 1);
+    uint64_t high = hd_generator_random(low);
+    ck_assert(hd_generator_random64(g) == (high << 32 | hd_generator_random(low)));
+    hd_generator_free(g);
+    hd_generator_free(low);
+}
+END_TEST
+
+START_TEST(samples)
+{
+    hd_generator *g = hd_generator_new(7), *h = hd_generator_new(7);
+    float x[100];
+    double y[100];
+    hd__uniform_f32(h, x, 100, 0, 1);
+    hd__uniform_f64(h, y, 100, 0, 1);
+    for (int i = 0; i < 100; i++)
+        ck_assert(hd__uniform_sample32(g) == x[i]);
+    for (int i = 0; i < 100; i++)
+        ck_assert(hd__uniform_sample64(g) == y[i]);
+    hd_generator_free(g);
+    hd_generator_free(h);
+}
+END_TEST
+
+/* The second half of a pair outlives every other kind of draw, but not a seed. */
+START_TEST(spare)
+{
+    hd_generator *g = hd_generator_new(123), *other = hd_generator_new(123);
+    double x[32], second;
+    uint8_t b[20];
+    int64_t r[20];
+    hd__normal_sample(other);
+    second = hd__normal_sample(other);
+    hd__normal_sample(g);
+    hd__uniform_f64(g, x, 32, 0, 1);
+    hd__normal_f64(g, x, 32, 0, 1);
+    hd__bernoulli(g, b, 20, 0.5);
+    hd__randperm(g, r, 20);
+    hd__exponential_sample(g, 1);
+    ck_assert_double_eq(hd__normal_sample(g), second);
+    hd__normal_sample(g);
+    hd_generator_seed(g, 123);
+    hd_generator_seed(other, 123);
+    ck_assert_double_eq(hd__normal_sample(g), hd__normal_sample(other));
+    hd_generator_free(g);
+    hd_generator_free(other);
+}
+END_TEST
+
+START_TEST(uniform_below_b)
+{
+    hd_generator *g = hd_generator_new(3);
+    float x[1000];
+    double y[1000];
+    int low = 0;
+    hd__uniform_f32(g, x, 1000, 1, 1 + 0x1p-23);
+    hd__uniform_f64(g, y, 1000, 1, 1 + 0x1p-52);
+    for (int i = 0; i < 1000; i++)
+        low += x[i] == 1.0f && y[i] == 1.0;
+    ck_assert_int_eq(low, 1000);
+    hd_generator_free(g);
+}
+END_TEST
+
+/* An element is 1 for a p above its own number, not for that number. */
+START_TEST(bernoulli_strict)
+{
+    hd_generator *g = hd_generator_new(123);
+    uint8_t x[1];
+    for (int seed = 0; seed < 200; seed++) {
+        for (int s = HD_BERNOULLI_MCG31; s <= HD_BERNOULLI_NATIVE; s++) {
+            hd_generator_set_bernoulli(g, (hd_bernoulli_stream)s);
+            hd_generator_seed(g, seed);
+            double p = s == HD_BERNOULLI_NATIVE
+                           ? hd__uniform_sample64(g)
+                           : hd_generator_random(g) % 2147483647u / 2147483647.0;
+            hd_generator_seed(g, seed);
+            hd__bernoulli(g, x, 1, p);
+            ck_assert_int_eq(x[0], 0);
+            hd_generator_seed(g, seed);
+            hd__bernoulli(g, x, 1, nextafter(p, 1));
+            ck_assert_int_eq(x[0], 1);
+        }
+    }
+    hd_generator_free(g);
+}
+END_TEST
+
+START_TEST(bernoulli_any_cut)
+{
+    enum { N = 100003 };
+    uint8_t *x = hd_alloc(N), *y = hd_alloc(N);
+    hd_generator *g = hd_generator_new(123);
+    hd_set_num_threads(1);
+    hd__bernoulli(g, x, N, 0.3);
+    for (int threads = 2; threads <= 7; threads++) {
+        hd_set_num_threads(threads);
+        hd_generator_seed(g, 123);
+        memset(y, 0xff, N);
+        hd__bernoulli(g, y, N, 0.3);
+        ck_assert_mem_eq(x, y, N);
+    }
+    hd_generator_free(g);
+    hd_free(x);
+    hd_free(y);
+}
+END_TEST
+
+static void *draw_default(void *arg)
+{
+    (void)arg;
+    hd_generator *g = hd_generator_current();
+    for (int i = 0; i < 10000; i++)
+        hd_generator_random(g);
+    return NULL;
+}
+
+START_TEST(default_generator)
+{
+    hd_generator *d = hd_default_generator(), *g = hd_generator_new(67280421310721);
+    for (int i = 0; i < 10; i++)
+        ck_assert_uint_eq(hd_generator_random(d), hd_generator_random(g));
+    ck_assert_ptr_eq(hd_generator_current(), d);
+    ck_assert_int_eq(hd_generator_bernoulli(d), HD_BERNOULLI_MCG31);
+    hd_generator_use(g);
+    ck_assert_ptr_eq(hd_generator_current(), g);
+    uint32_t before = hd_generator_random(g);
+    ck_assert_uint_eq(before, hd_generator_random(d));
+    ck_assert(hd_manual_seed(42));
+    ck_assert_uint_ne(hd_generator_random(g), hd_generator_random(d));
+    hd_generator_use(NULL);
+    ck_assert_ptr_eq(hd_generator_current(), d);
+
+    ck_assert(hd_manual_seed(42));
+    hd_generator_seed(g, 42);
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&t[i], NULL, draw_default, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+    for (int i = 0; i < 40000; i++)
+        hd_generator_random(g);
+    ck_assert_uint_eq(hd_generator_random(d), hd_generator_random(g));
+    hd_generator_free(g);
+}
+END_TEST
+
+START_TEST(bernoulli_choice)
+{
+    hd_generator *g = hd_generator_new(1);
+    ck_assert_int_eq(hd_generator_bernoulli(g), HD_BERNOULLI_MCG31);
+    ck_assert(hd_generator_set_bernoulli(g, HD_BERNOULLI_NATIVE));
+    ck_assert(hd_generator_seed(g, 2));
+    ck_assert_int_eq(hd_generator_bernoulli(g), HD_BERNOULLI_NATIVE);
+    ck_assert(!hd_generator_set_bernoulli(g, (hd_bernoulli_stream)7));
+    ck_error(HD_VALUE, "hd_generator_set_bernoulli: stream 7: "
+                       "expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE");
+    ck_assert_int_eq(hd_generator_bernoulli(g), HD_BERNOULLI_NATIVE);
+    hd_generator_free(g);
+}
+END_TEST
+
+START_TEST(refused)
+{
+    ck_assert(!hd_generator_seed(NULL, 1));
+    ck_error(HD_NULL_ARG, "hd_generator_seed: g is NULL");
+    ck_assert(!hd_generator_set_bernoulli(NULL, HD_BERNOULLI_NATIVE));
+    ck_error(HD_NULL_ARG, "hd_generator_set_bernoulli: g is NULL");
+    ck_assert_int_eq(hd_generator_bernoulli(NULL), HD_BERNOULLI_MCG31);
+    ck_error(HD_NULL_ARG, "hd_generator_bernoulli: g is NULL");
+    ck_assert_uint_eq(hd_generator_random(NULL), 0);
+    ck_error(HD_NULL_ARG, "hd_generator_random: g is NULL");
+    ck_assert(hd_generator_random64(NULL) == 0);
+    ck_error(HD_NULL_ARG, "hd_generator_random64: g is NULL");
+    hd_generator_free(NULL);
+    ck_assert_int_eq(hd_error_code(), HD_OK);
+    hd_generator_free(hd_default_generator());
+    ck_error(HD_VALUE, "hd_generator_free: g is the default generator: "
+                       "expected one that hd_generator_new made");
+}
+END_TEST
+
+Suite *rng_suite(void)
+{
+    Suite *suite = suite_create("rng");
+    TCase *tests = tcase_create("rng");
+    tcase_add_loop_test(tests, known_streams, 0, ROWS);
+    tcase_add_test(tests, known_values);
+    tcase_add_test(tests, twister);
+    tcase_add_test(tests, samples);
+    tcase_add_test(tests, spare);
+    tcase_add_test(tests, uniform_below_b);
+    tcase_add_test(tests, bernoulli_strict);
+    tcase_add_test(tests, bernoulli_any_cut);
+    tcase_add_test(tests, default_generator);
+    tcase_add_test(tests, bernoulli_choice);
+    tcase_add_test(tests, refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,221 @@
+/* test_start.c - version, CPU level, HEED_CPU and HEED_THREADS, cgroup quotas, the end. */
+#include "suites.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The start runs once a process: each try has a child of its own. */
+static bool in_child(const char *name, const char *value, bool (*f)(const char *), const char *arg)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv(name, value, 1);
+        _exit(f(arg) ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Every call fails, with this message. */
+static bool init_fails(const char *message)
+{
+    for (int i = 1; i <= 2; i++) {
+        hd_error_clear();
+        bool failed = !hd__init() && hd_error_code() == HD_VALUE;
+        if (!failed || hd_error_count() != (uint64_t)i ||
+            strcmp(hd_error_message(), message) != 0) {
+            fprintf(stderr, "expected: %s\nfound:    %s\n", message, hd_error_message());
+            return false;
+        }
+    }
+    hd_error_clear();
+    return !hd_cpu_level() && hd_error_code() == HD_VALUE && hd_num_threads() == -1 &&
+           !hd_set_num_threads(2);
+}
+
+static bool level_is(const char *name)
+{
+    const char *level = hd_cpu_level();
+    return level && strcmp(level, name) == 0 && hd__init() && hd_error_code() == HD_OK;
+}
+
+static bool threads_are(const char *n)
+{
+    return hd_num_threads() == atoi(n) && hd__init() && hd_error_code() == HD_OK;
+}
+
+static int best_level(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return avx512 ? HD__AVX512 : avx2 ? HD__AVX2 : HD__BASELINE;
+#else
+    return HD__BASELINE;
+#endif
+}
+
+START_TEST(version)
+{
+    ck_assert_str_eq(hd_version(), "0.1.0");
+}
+END_TEST
+
+START_TEST(cpu_levels)
+{
+    static const char *const names[] = {"baseline", "avx2", "avx512"};
+    static const char *const wrong[] = {
+        "", "heed: HEED_CPU=avx2: this CPU has no AVX2 with FMA; expected baseline",
+        "heed: HEED_CPU=avx512: this CPU has no AVX-512; expected baseline"};
+    int best = best_level();
+    ck_assert(in_child("HEED_CPU", "", level_is, names[best]));
+    for (int i = 0; i < HD__LEVELS; i++) {
+        char message[128];
+        snprintf(message, sizeof message, "%s%s", wrong[i],
+                 i == HD__AVX512 && best == HD__AVX2 ? " or avx2" : "");
+        ck_assert_msg(i <= best ? in_child("HEED_CPU", names[i], level_is, names[i])
+                                : in_child("HEED_CPU", names[i], init_fails, message),
+                      "HEED_CPU=%s", names[i]);
+    }
+}
+END_TEST
+
+START_TEST(cpu_level_unknown)
+{
+    static const char *const messages[] = {
+        "heed: HEED_CPU=sse9: no such level; expected baseline",
+        "heed: HEED_CPU=sse9: no such level; expected baseline or avx2",
+        "heed: HEED_CPU=sse9: no such level; expected baseline, avx2 or avx512"};
+    ck_assert(in_child("HEED_CPU", "sse9", init_fails, messages[best_level()]));
+}
+END_TEST
+
+START_TEST(thread_counts)
+{
+    ck_assert(in_child("HEED_THREADS", "1", threads_are, "1"));
+    ck_assert(in_child("HEED_THREADS", "3", threads_are, "3"));
+    ck_assert(in_child("HEED_THREADS", "1024", threads_are, "1024"));
+    char cpus[16];
+    snprintf(cpus, sizeof cpus, "%d", hd__cpus_allowed());
+    ck_assert(in_child("HEED_THREADS", "", threads_are, cpus));
+}
+END_TEST
+
+START_TEST(thread_counts_wrong)
+{
+    static const char *const values[] = {"0", "-1", "two", "4x", "1025", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char message[128];
+        snprintf(message, sizeof message, "heed: HEED_THREADS=%s: expected 1 to 1024", values[i]);
+        ck_assert_msg(in_child("HEED_THREADS", values[i], init_fails, message), "%s", values[i]);
+    }
+}
+END_TEST
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = '\0';
+        mkdir(path, 0700);
+        *p = '/';
+    }
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+START_TEST(cgroup_quotas)
+{
+    char dir[] = "/tmp/heed-cgroup-XXXXXX", list[64];
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(list, sizeof list, "%s/list", dir);
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+
+    write_file(dir, "list", "0::/a/b\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    write_file(dir, "a/b/cpu.max", "max 100000\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    write_file(dir, "a/b/cpu.max", "350000 100000\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 4);
+    write_file(dir, "a/cpu.max", "150000 100000\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 2);
+    write_file(dir, "cpu.max", "1000 100000\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 1);
+    write_file(dir, "list", "0::/\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 1);
+
+    write_file(dir, "list", "5:cpuset:/x\n4:cpuacct,cpu:/x\n3:memory:/y\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    write_file(dir, "cpu/x/cpu.cfs_quota_us", "-1\n");
+    write_file(dir, "cpu/x/cpu.cfs_period_us", "100000\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    write_file(dir, "cpu/x/cpu.cfs_quota_us", "300000\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 3);
+
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+static _Thread_local int ends_here;
+static int ends_elsewhere;
+
+static void count_end(void)
+{
+    ends_here++;
+    ends_elsewhere++;
+    hd_free(hd_alloc(100)); /* allowed at the end, too */
+}
+
+static void *armed_thread(void *arg)
+{
+    for (int i = 0; arg && i < 3; i++)
+        hd__thread_arm();
+    return NULL;
+}
+
+START_TEST(ends_of_threads)
+{
+    pthread_t t;
+    hd__on_thread_end(count_end);
+    ck_assert_int_eq(pthread_create(&t, NULL, armed_thread, NULL), 0);
+    pthread_join(t, NULL);
+    ck_assert_int_eq(ends_elsewhere, 0);
+    ck_assert_int_eq(pthread_create(&t, NULL, armed_thread, &ends_elsewhere), 0);
+    pthread_join(t, NULL);
+    ck_assert_int_eq(ends_elsewhere, 1);
+    hd_shutdown();
+    ck_assert_int_eq(ends_here, 1);
+    hd_shutdown();
+    ck_assert_int_eq(ends_here, 2);
+    hd__on_thread_end(NULL);
+    ck_assert(hd__init());
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+Suite *start_suite(void)
+{
+    Suite *suite = suite_create("start");
+    TCase *tests = tcase_create("start");
+    tcase_add_test(tests, version);
+    tcase_add_test(tests, cpu_levels);
+    tcase_add_test(tests, cpu_level_unknown);
+    tcase_add_test(tests, thread_counts);
+    tcase_add_test(tests, thread_counts_wrong);
+    tcase_add_test(tests, cgroup_quotas);
+    tcase_add_test(tests, ends_of_threads);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,276 @@
+/* test_threads.c - the pool: every element once, however it is cut, nested, shared and forked. */
+#include "suites.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST = 4097 };
+
+typedef struct range {
+    int64_t n, grain;
+    atomic_int calls, misplaced;
+    unsigned char seen[MOST]; /* each element is one thread's */
+} range;
+
+static void see(int64_t begin, int64_t end, void *arg)
+{
+    range *r = arg;
+    atomic_fetch_add(&r->calls, 1);
+    bool placed = begin >= 0 && begin < end && end <= r->n && begin % r->grain == 0 &&
+                  (end == r->n || end % r->grain == 0);
+    if (!placed)
+        atomic_fetch_add(&r->misplaced, 1);
+    for (int64_t i = begin; placed && i < end; i++)
+        r->seen[i]++;
+}
+
+static bool seen_once(const range *r)
+{
+    for (int64_t i = 0; i < r->n; i++)
+        if (r->seen[i] != 1)
+            return false;
+    return true;
+}
+
+/* How many calls covered the range; fails the test unless each element was in one of them. */
+static int cover(int64_t n, int64_t grain)
+{
+    range r = {.n = n, .grain = grain};
+    hd__parallel_for(n, grain, see, &r);
+    ck_assert_int_eq(r.misplaced, 0);
+    ck_assert(seen_once(&r));
+    return r.calls;
+}
+
+START_TEST(coverage)
+{
+    static const int counts[] = {1, 2, 3, 7, 16, 5};
+    static const int64_t grains[] = {1, 3, 64, 1000, 5000},
+                         ns[] = {1, 2, 5, 64, 65, 100, 999, MOST};
+    for (int t = 0; t < 6; t++) {
+        ck_assert(hd_set_num_threads(counts[t]));
+        ck_assert_int_eq(hd_num_threads(), counts[t]);
+        for (int g = 0; g < 5; g++) {
+            for (int i = 0; i < 8; i++) {
+                int64_t units = (ns[i] + grains[g] - 1) / grains[g];
+                ck_assert_int_eq(cover(ns[i], grains[g]), units < counts[t] ? units : counts[t]);
+            }
+        }
+    }
+    ck_assert_int_eq(cover(0, 1), 0);
+    hd__parallel_for(-5, 1, see, NULL);
+    ck_assert_int_eq(hd_error_code(), HD_OK);
+}
+END_TEST
+
+typedef struct pieces {
+    atomic_int calls[40];
+} pieces;
+
+static void see_piece(int piece, void *arg)
+{
+    atomic_fetch_add(&((pieces *)arg)->calls[piece], 1);
+}
+
+/* Every piece once, of fewer or more than there are threads; none of none. */
+START_TEST(by_piece)
+{
+    static const int counts[] = {1, 2, 4};
+    for (int t = 0; t < 3; t++) {
+        ck_assert(hd_set_num_threads(counts[t]));
+        ck_assert_int_eq(hd__parallel_width(), counts[t]);
+        for (int n = 0; n <= 40; n++) {
+            pieces p = {0};
+            hd__parallel(n, see_piece, &p);
+            for (int i = 0; i < 40; i++)
+                ck_assert_int_eq(p.calls[i], i < n);
+        }
+    }
+}
+END_TEST
+
+static void see_nested(int64_t begin, int64_t end, void *arg)
+{
+    range *r = arg; /* MOST rows */
+    for (int64_t i = begin; i < end; i++)
+        hd__parallel_for(MOST, 64, see, &r[i]);
+}
+
+START_TEST(nested)
+{
+    enum { ROWS = 8 };
+    range *rows = calloc(ROWS, sizeof *rows);
+    hd_set_num_threads(4);
+    for (int i = 0; i < ROWS; i++) {
+        rows[i].n = MOST;
+        rows[i].grain = 64;
+    }
+    hd__parallel_for(ROWS, 1, see_nested, rows);
+    for (int i = 0; i < ROWS; i++) {
+        ck_assert_int_eq(rows[i].calls, 1);
+        ck_assert(seen_once(&rows[i]));
+    }
+    free(rows);
+}
+END_TEST
+
+static void *many_calls(void *wrong)
+{
+    for (int i = 0; i < 300; i++) {
+        range r = {.n = MOST - i, .grain = 1 + i % 7};
+        hd__parallel_for(r.n, r.grain, see, &r);
+        if (!seen_once(&r))
+            atomic_fetch_add((atomic_int *)wrong, 1);
+    }
+    return NULL;
+}
+
+START_TEST(shared)
+{
+    pthread_t t[3];
+    atomic_int wrong = 0;
+    hd_set_num_threads(3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&t[i], NULL, many_calls, &wrong), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+    ck_assert_int_eq(wrong, 0);
+}
+END_TEST
+
+static void rest(long microseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
+}
+
+/* Jobs right after one another, and after a pause that lets the workers fall asleep; each counts on
+ * the caller's stack, where a piece of an earlier job would be seen. */
+static void *short_jobs(void *wrong)
+{
+    for (int i = 0; i < 3000; i++) {
+        pieces p = {0};
+        int n = 1 + i % 9;
+        hd__parallel(n, see_piece, &p);
+        for (int k = 0; k < 10; k++)
+            if (atomic_load(&p.calls[k]) != (k < n))
+                atomic_fetch_add((atomic_int *)wrong, 1);
+        if (i % 200 == 0)
+            rest(300);
+    }
+    return NULL;
+}
+
+START_TEST(jobs_in_a_row)
+{
+    static const int counts[] = {2, 1, 4, 3};
+    for (int callers = 1; callers <= 3; callers += 2) {
+        pthread_t t[3];
+        atomic_int wrong = 0;
+        for (int i = 0; i < callers; i++)
+            ck_assert_int_eq(pthread_create(&t[i], NULL, short_jobs, &wrong), 0);
+        for (int i = 0; i < 40; i++) { /* the number of threads changes under them */
+            ck_assert(hd_set_num_threads(counts[i % 4]));
+            rest(500);
+        }
+        for (int i = 0; i < callers; i++)
+            pthread_join(t[i], NULL);
+        ck_assert_int_eq(wrong, 0);
+    }
+}
+END_TEST
+
+START_TEST(sizes_refused)
+{
+    hd_set_num_threads(3);
+    ck_assert(!hd_set_num_threads(0));
+    ck_error(HD_VALUE, "hd_set_num_threads: 0: expected 1 to 1024");
+    ck_assert(!hd_set_num_threads(-7));
+    ck_error(HD_VALUE, "hd_set_num_threads: -7: expected 1 to 1024");
+    ck_assert(!hd_set_num_threads(1025));
+    ck_error(HD_VALUE, "hd_set_num_threads: 1025: expected 1 to 1024");
+    ck_assert_int_eq(hd_num_threads(), 3);
+}
+END_TEST
+
+START_TEST(shutdown_and_again)
+{
+    hd_set_num_threads(4);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(cover(100, 1), 4);
+        hd_shutdown();
+        hd_shutdown();
+    }
+    ck_assert_int_eq(cover(100, 1), 4);
+}
+END_TEST
+
+static void meet(int64_t begin, int64_t end, void *barrier)
+{
+    (void)begin, (void)end;
+    pthread_barrier_wait(barrier);
+}
+
+/* Returns only if four threads are at work at once. */
+static void meet_all_four(void)
+{
+    pthread_barrier_t barrier;
+    hd_set_num_threads(4);
+    pthread_barrier_init(&barrier, NULL, 4);
+    hd__parallel_for(4, 1, meet, &barrier);
+    pthread_barrier_destroy(&barrier);
+}
+
+START_TEST(at_once)
+{
+    meet_all_four();
+}
+END_TEST
+
+/* The child has no workers and makes its own; the parent's go on. (A thread sanitizer refuses new
+ * threads in a child of a process with threads: there it works alone. An address sanitizer's own
+ * locks do not survive a fork while a thread starts: all have started.) */
+START_TEST(forked)
+{
+    meet_all_four();
+    pid_t child = fork();
+    if (child == 0) {
+#if defined(__SANITIZE_THREAD__)
+        hd_set_num_threads(1);
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+        hd_set_num_threads(1);
+#endif
+#endif
+        range r = {.n = MOST, .grain = 1};
+        hd__parallel_for(MOST, 1, see, &r);
+        bool drawn = hd_manual_seed(1) && hd_generator_random(hd_default_generator()) == 1791095845;
+        hd_shutdown();
+        _exit(seen_once(&r) && r.calls == hd_num_threads() && drawn ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert_int_eq(cover(100, 1), 4);
+}
+END_TEST
+
+Suite *threads_suite(void)
+{
+    Suite *suite = suite_create("threads");
+    TCase *tests = tcase_create("threads");
+    tcase_add_test(tests, coverage);
+    tcase_add_test(tests, by_piece);
+    tcase_add_test(tests, nested);
+    tcase_add_test(tests, shared);
+    tcase_add_test(tests, jobs_in_a_row);
+    tcase_add_test(tests, sizes_refused);
+    tcase_add_test(tests, shutdown_and_again);
+    tcase_add_test(tests, at_once);
+    tcase_add_test(tests, forked);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

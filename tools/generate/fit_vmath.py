@@ -1,0 +1,112 @@
+"""Prints the polynomials of src/tensor/kernels/vmath.h and gelu.h, lowest power first, and their largest error,
+and the ratios of polynomials of gelu.h.
+
+usage: python tools/generate/fit_vmath.py      (needs NumPy)
+
+Each is least in its largest weighted error: least squares on Chebyshev points, again and again, with
+the points of large error weighing more (Lawson 1961). Coefficients are rounded to float32.
+"""
+import math
+
+import numpy as np
+from numpy.polynomial import Polynomial, chebyshev
+
+POINTS, ROUNDS = 4000, 300
+
+
+def fit(name, f, lo, hi, degree, weight):
+    t = np.cos(np.pi * (np.arange(POINTS) + 0.5) / POINTS)
+    x = (hi + lo) / 2 + (hi - lo) / 2 * t
+    y, w, importance = f(x), weight(x), np.ones(POINTS) / POINTS
+    basis = chebyshev.chebvander(t, degree)
+    for _ in range(ROUNDS):
+        scale = np.sqrt(importance) * w
+        c = np.linalg.lstsq(basis * scale[:, None], y * scale, rcond=None)[0]
+        error = np.abs((basis @ c - y) * w)
+        importance *= error
+        importance /= importance.sum()
+    coefficients = chebyshev.Chebyshev(c, domain=[lo, hi]).convert(kind=Polynomial).coef
+    print(name, [float(np.float32(v)) for v in coefficients], f"error {error.max():.1e}")
+
+
+def fit_ratio(name, f, top, degrees):
+    """x p(z) / q(z), z = x^2, as near to x f(z) as can be for x to the square root of top, q(0) = 1: each round
+    is linear, with the last one's q below the line (Sanathanan and Koerner 1963)."""
+    t = np.cos(np.pi * (np.arange(POINTS) + 0.5) / POINTS)
+    z = top / 2 * (1 + t)
+    y, x, importance, q = f(z), np.sqrt(z), np.ones(POINTS) / POINTS, np.ones(POINTS)
+    over, under = (chebyshev.chebvander(t, d) for d in degrees)
+    best = np.inf, None
+    for _ in range(ROUNDS):
+        scale = np.sqrt(importance) * x / np.abs(q)
+        basis = np.hstack([over, -y[:, None] * under[:, 1:]])
+        c = np.linalg.lstsq(basis * scale[:, None], y * scale, rcond=None)[0]
+        c = np.split(np.insert(c, degrees[0] + 1, 1), [degrees[0] + 1])
+        q = under @ c[1]
+        error = np.abs(over @ c[0] / q - y) * x
+        if error.max() < best[0] and q.min() > 0:
+            best = error.max(), c
+        importance *= error**0.7
+        importance /= importance.sum()
+    p, q = (chebyshev.Chebyshev(c, domain=[0, top]).convert(kind=Polynomial).coef for c in best[1])
+    p, q = ([np.float32(v) for v in c / q[0]] for c in (p, q))
+    ends = np.arange(np.float32(5).view(np.int32), np.float32(6).view(np.int32)).view(np.float32)
+    end = ends[np.argmax(ends * (horner(p, ends * ends) / horner(q, ends * ends)) == 0.5)]
+    print(name, [float(v) for v in p], [float(v) for v in q], f"error {best[0]:.1e}, first 0.5 at {end}")
+
+
+def horner(c, z):
+    """As fused multiply-adds in float32, of many z."""
+    y = c[-1]
+    for v in c[-2::-1]:
+        y = (np.longdouble(y) * z.astype(np.longdouble) + np.longdouble(v)).astype(np.float32)
+    return y
+
+
+def log_rest(f):
+    """(log(1 + f) - f + f^2 / 2) / f^3, by its series near 0."""
+    series = sum((-1) ** k * f**k / (k + 3) for k in range(9))
+    return np.where(np.abs(f) < 1e-2, series, (np.log1p(f) - f + f * f / 2) / np.where(f == 0, 1, f) ** 3)
+
+
+def tanh_rest(z):
+    """(tanh(x) / x - 1) / x^2 of z = x^2."""
+    x = np.sqrt(z)
+    series = -1 / 3 + 2 * z / 15 - 17 * z**2 / 315 + 62 * z**3 / 2835
+    return np.where(z < 1e-4, series, (np.tanh(x) / x - 1) / z)
+
+
+def exp2_rest(f):
+    """(2^f - 1) / f, by its series near 0."""
+    log2 = math.log(2)
+    series = log2 + f * log2**2 / 2 + f * f * log2**3 / 6
+    return np.where(np.abs(f) < 1e-4, series, (np.exp2(f) - 1) / np.where(f == 0, 1, f))
+
+
+erf, erfc = np.vectorize(math.erf), np.vectorize(math.erfc)
+
+
+def erf_rest(z):
+    """erf(x) / x - 1 of z = x^2."""
+    x = np.sqrt(z)
+    return np.where(z < 1e-6, 2 / math.sqrt(math.pi) * (1 - z / 3 + z * z / 10) - 1, erf(x) / x - 1)
+
+
+def half_normal(z):
+    """(Phi(x) - 1/2) / x of z = x^2."""
+    x = np.sqrt(z)
+    return np.where(z < 1e-6, (1 - z / 6) / math.sqrt(2 * math.pi), erf(x / math.sqrt(2)) / (2 * x + (x == 0)))
+
+
+def half_slope(z):
+    """(Phi(x) + x phi(x) - 1/2) / x of z = x^2."""
+    return half_normal(z) + np.exp(-z / 2) / math.sqrt(2 * math.pi)
+
+
+fit("log", log_rest, math.sqrt(0.5) - 1, math.sqrt(2) - 1, 7, lambda f: f * f + 1e-9)
+fit("tanh, small", tanh_rest, 1e-12, 0.625**2, 4, lambda z: z)
+fit("erf, small", erf_rest, 1e-12, 0.9375**2, 6, np.ones_like)
+fit("erf, large", lambda t: -np.log(erfc(t)) / t - 1, 0.9375, 4.0, 6, lambda t: t * erfc(t))
+fit("2^f (gelu.h)", exp2_rest, -0.5, 0.5, 5, lambda f: np.abs(f) + 1e-9)
+fit_ratio("Phi - 1/2", half_normal, 5.4**2, (5, 5))
+fit_ratio("gelu's slope - 1/2", half_slope, 5.8**2, (7, 6))

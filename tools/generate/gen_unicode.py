@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Prints src/data/char_classes.c: where Unicode's letters, numbers and white space begin and end.
+
+    python tools/generate/gen_unicode.py > src/data/char_classes.c
+    python tools/generate/gen_unicode.py --check      # compares with tiktoken, character by character
+
+The tables are Unicode 16.0's, which tiktoken's regular expressions have: run it under Python 3.14,
+or with the package unicodedata2 16.0.0.
+"""
+import sys
+
+try:
+    import unicodedata2 as unicodedata
+except ImportError:
+    import unicodedata
+
+VERSION = "16.0.0"
+OTHER, LETTER, NUMBER, SPACE = range(4)
+CODES = 0x110000
+# White_Space (PropList.txt) beyond the separators, which are all white space.
+SPACES = set(range(9, 14)) | {0x85}
+
+
+def class_of(code):
+    category = unicodedata.category(chr(code))
+    if code in SPACES or category[0] == "Z":
+        return SPACE
+    return {"L": LETTER, "N": NUMBER}.get(category[0], OTHER)
+
+
+def changes():
+    before = None
+    for code in range(CODES):
+        now = class_of(code)
+        if now != before:
+            yield code << 2 | now
+        before = now
+
+
+def check():
+    import tiktoken
+    text = "".join(chr(c) for c in range(CODES) if not 0xD800 <= c < 0xE000)
+    for pattern, number in ((r"\p{L}", LETTER), (r"\p{N}", NUMBER), (r"\s", SPACE)):
+        bytes_only = tiktoken.Encoding("classes", pat_str=pattern, special_tokens={},
+                                       mergeable_ranks={bytes([i]): i for i in range(256)})
+        have = set(bytes(bytes_only.encode_ordinary(text)).decode())
+        want = {c for c in text if class_of(ord(c)) == number}
+        print(pattern, len(want), "characters,", len(have ^ want), "differ")
+        if have != want:
+            return 1
+    return 0
+
+
+def main():
+    if unicodedata.unidata_version != VERSION:
+        sys.exit(f"Unicode {unicodedata.unidata_version}, expected {VERSION}")
+    if sys.argv[1:] == ["--check"]:
+        return check()
+    rows = [f"{x}," for x in changes()]
+    print(f"/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode {VERSION}. */")
+    print('#include "data/data_internal.h"\n')
+    print("/* clang-format off */")
+    print("const uint32_t hd__char_classes[] = {")
+    for i in range(0, len(rows), 10):
+        print("    " + " ".join(rows[i:i + 10]))
+    print("};\n/* clang-format on */\n")
+    print("const int hd__char_classes_len = sizeof hd__char_classes / sizeof hd__char_classes[0];")
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,71 @@
+"""Makes the golden data of tests/golden.
+
+usage: python tools/golden/golden.py [--stream mcg31] OUTDIR [names...]
+
+Needs PyTorch: 2.13 for the data itself, and 2.5.1 with MKL for what `--stream mcg31` adds, the
+Bernoulli stream of the notebooks. The format stands in tests/golden/README.md.
+"""
+import sys
+
+import torch
+
+import golden_attention
+import golden_data
+import golden_format
+import golden_gpt
+import golden_grads
+import golden_init
+import golden_layout
+import golden_modules
+import golden_ops
+import golden_optim
+import golden_repr
+import golden_rng
+import golden_sdpa
+import golden_steps
+
+FILES = {
+    "native": {
+        "rng": golden_rng.native,
+        "data": golden_data.write,
+        "repr": golden_repr.write,
+        "ops": golden_ops.write,
+        "grads": golden_grads.write,
+        "attention": golden_attention.native,
+        "sdpa": golden_sdpa.native,
+        "modules": golden_modules.write,
+        "optim": golden_optim.write,
+        "steps": golden_steps.write,
+        "init": golden_init.write,
+        "layout": golden_layout.write,
+        "gpt": golden_gpt.native,
+    },
+    "mcg31": {
+        "rng": golden_rng.mcg31,
+        "attention": golden_attention.mcg31,
+        "sdpa": golden_sdpa.mcg31,
+        "gpt": golden_gpt.mcg31,
+    },
+}
+
+
+def main(args):
+    stream = "native"
+    if args[:1] == ["--stream"]:
+        stream, args = args[1], args[2:]
+    if not args or stream not in FILES:
+        sys.exit(__doc__)
+    if golden_format.bernoulli_stream() != stream:
+        sys.exit(f"torch {torch.__version__} does not draw the {stream} Bernoulli stream")
+    torch.set_num_threads(1)
+    out, names = args[0], args[1:] or list(FILES[stream])
+    suffix, option = ("", "") if stream == "native" else ("_mcg31", "--stream mcg31 ")
+    for name in names:
+        command = f"python tools/golden/golden.py {option}tests/golden {name}"
+        writer = golden_format.Writer(out, name + suffix + ".txt", command)
+        FILES[stream][name](writer)
+        writer.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

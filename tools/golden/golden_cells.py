@@ -1,0 +1,84 @@
+"""Writes tests/expected: what every notebook cell prints.
+
+usage: python tools/golden/golden_cells.py NOTEBOOK OUTDIR
+
+NOTEBOOK holds ko/NN.py, ko/NN.out, ru/NN.py and ru/NN.out. All cells are run here, in one
+process, in the notebook's order. A PyTorch that draws the MCG31 Bernoulli stream (2.5.1 with MKL)
+writes OUTDIR/ko and OUTDIR/ru: copies of the 32 .out files, each checked against what the cell
+prints; ru/02 and ru/05, which the source cuts off after 1,000 characters, are completed by
+what the cell prints after that prefix. A PyTorch that draws the native stream (2.7 and later)
+writes OUTDIR/native: the cells whose output differs because of the stream, and only those.
+"""
+import ast
+import contextlib
+import io
+import os
+import sys
+
+import torch
+
+from golden_format import bernoulli_stream
+
+CUT = {("ru", "02"), ("ru", "05")}
+NATIVE = {("ko", "28"), ("ko", "29"), ("ru", "06")}
+
+
+def run_cell(source, variables):
+    """The cell's output as a notebook shows it: what it prints, then its last expression."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(tree, "cell", "exec"), variables)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), variables)
+            if value is not None:
+                print(repr(value))
+    return out.getvalue()
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as f:
+        return f.read()
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        f.write(text)
+
+
+def outputs(notebook, language):
+    """(cell, printed, expected) of every cell of one notebook that has an expected output"""
+    folder = os.path.join(notebook, language)
+    variables = {}
+    for name in sorted(f[:-3] for f in os.listdir(folder) if f.endswith(".py")):
+        printed = run_cell(read(os.path.join(folder, name + ".py")), variables)
+        expected = os.path.join(folder, name + ".out")
+        if os.path.exists(expected):
+            yield name, printed, read(expected)
+        elif printed:
+            sys.exit(f"{language}/{name} prints {printed!r} and has no expected output")
+
+
+def main(notebook, out):
+    native = bernoulli_stream() == "native"
+    count = 0
+    for language in ("ko", "ru"):
+        for name, printed, expected in outputs(notebook, language):
+            cell = (language, name)
+            agrees = printed.startswith(expected) if cell in CUT else printed == expected
+            if agrees == (native and cell in NATIVE):
+                sys.exit(f"{language}/{name} printed\n{printed}\nexpected\n{expected}")
+            if native and cell in NATIVE:
+                write(os.path.join(out, "native", language, name + ".out"), printed)
+            elif not native:
+                write(os.path.join(out, language, name + ".out"), printed)
+            count += 1
+    print(f"torch {torch.__version__}, bernoulli {bernoulli_stream()}: {count} outputs")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2])
