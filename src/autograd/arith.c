@@ -275,13 +275,13 @@ hd_tensor *hd_neg(hd_tensor *x)
     if (!loop) {
         return hd_error_set(HD_DTYPE, "hd_neg: bool: expected numbers (hd_logical_not)");
     }
-    hd_tensor *y = hd__map_unary("hd_neg", loop, NULL, (hd_dtype)x->dtype, x);
+    hd_tensor *y = hd__map_unary("hd_neg", loop, NULL, x->dtype, x);
     return hd__record(&neg_op, y, &(hd__record_args){.n_in = 1, .in = &x});
 }
 
 static hd_tensor *reciprocal(const char *function, hd_tensor *x)
 {
-    hd_dtype d = hd__is_float(x->dtype) ? (hd_dtype)x->dtype : HD_FLOAT32;
+    hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
     return hd__map_unary(function, hdk_unary_for(d)->of[HDK_RECIPROCAL][d], NULL, d, x);
 }
 
@@ -332,7 +332,7 @@ hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
         return hd_error_set(HD_VALUE,
                             "hd_pow_scalar: %s to the power %" PRId64
                             ": expected an exponent of 0 or more for integers",
-                            hd_dtype_name((hd_dtype)x->dtype), s.v.i);
+                            hd_dtype_name(x->dtype), s.v.i);
     }
     hdk_loop loop = hd__arith_loop_scalar("hd_pow_scalar", HDK_POW, x, s, &d);
     hd_tensor *y = loop ? power("hd_pow_scalar", x, s, loop, d) : NULL;
@@ -348,7 +348,7 @@ static void where_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd__number zero;
     hd_tensor *condition = hd__saved_get(n, 0);
-    hd_tensor *nothing = hd__number_of(&zero, (hd_dtype)dy[0]->dtype, hd_scalar_int(0));
+    hd_tensor *nothing = hd__number_of(&zero, dy[0]->dtype, hd_scalar_int(0));
     if (hd__needs(n, 0)) {
         dx[0] = hd_where(condition, dy[0], nothing);
     }
@@ -380,7 +380,7 @@ hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
     }
     if (condition->dtype != HD_BOOL) {
         return hd_error_set(HD_DTYPE, "hd_where: condition of %s: expected bool",
-                            hd_dtype_name((hd_dtype)condition->dtype));
+                            hd_dtype_name(condition->dtype));
     }
     hd_tensor *in[] = {a, b};
     return hd__record(&where_op, where(condition, a, b),

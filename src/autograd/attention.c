@@ -31,7 +31,7 @@ bool hd_fused_attention(void)
 /* Fresh and dense, of these sizes, with its dims in memory in the order of x's. */
 static hd_tensor *laid_out_as(const hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    return hd__laid_out_as(hd__empty(function, (hd_dtype)x->dtype, ndim, sizes), x);
+    return hd__laid_out_as(hd__empty(function, x->dtype, ndim, sizes), x);
 }
 
 /* batch dims, then rows and cols (cols < 0: none) */
@@ -134,12 +134,12 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     int64_t sizes[HD_MAX_DIMS];
     hd_tensor *x[HD__OPERANDS] = {q, k, v, mask, HD_NONE};
     int ndim = sizes_of(c, c->head.l, -1, sizes);
-    x[HD__LSE] = hd__empty(function, (hd_dtype)q->dtype, ndim, sizes);
+    x[HD__LSE] = hd__empty(function, q->dtype, ndim, sizes);
     ndim = sizes_of(c, c->head.l, c->head.dv, sizes);
     x[HD__OUT] = laid_out_as(q, ndim, sizes);
     if (weights) {
         sizes_of(c, c->head.l, c->head.s, sizes);
-        x[HD__WEIGHTS] = hd__empty(function, (hd_dtype)q->dtype, ndim, sizes);
+        x[HD__WEIGHTS] = hd__empty(function, q->dtype, ndim, sizes);
     }
     if (!x[HD__OUT] || !x[HD__LSE] || (weights && !x[HD__WEIGHTS]) || !draw(c, &x[HD__BITS]) ||
         !hd__attention_forward(c, x)) {
@@ -200,8 +200,7 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
 {
     if (q->dtype != k->dtype || q->dtype != v->dtype) {
         hd_error_set(HD_DTYPE, "%s: q of %s, k of %s, v of %s: expected one dtype", function,
-                     hd_dtype_name((hd_dtype)q->dtype), hd_dtype_name((hd_dtype)k->dtype),
-                     hd_dtype_name((hd_dtype)v->dtype));
+                     hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
         return false;
     }
     if (!hd__float_arg(function, q)) {
@@ -209,7 +208,7 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
     }
     if (!hd__is_none(mask) && mask->dtype != HD_BOOL && mask->dtype != q->dtype) {
         hd_error_set(HD_DTYPE, "%s: attn_mask of %s: expected bool, or q's %s", function,
-                     hd_dtype_name((hd_dtype)mask->dtype), hd_dtype_name((hd_dtype)q->dtype));
+                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype));
         return false;
     }
     return true;

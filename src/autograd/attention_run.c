@@ -86,7 +86,7 @@ static void set_up(task *t, const call *c, hd_tensor *const *x)
 {
     t->c = c;
     t->kernel = kernel_for(x[HD__Q], c->head.s);
-    t->item = hd_dtype_size((hd_dtype)x[HD__Q]->dtype);
+    t->item = hd_dtype_size(x[HD__Q]->dtype);
     t->bits = NULL;
     for (int i = 0; i < HD__OPERANDS; i++) {
         t->x[i].p = NULL;

@@ -98,7 +98,7 @@ static hd_tensor *conform(run *r, hd_tensor *g, const hd__out_meta *out, const c
         }
         g = sum;
     }
-    return g && g->dtype != out->dtype ? hd__cast(g, (hd_dtype)out->dtype) : g;
+    return g && g->dtype != out->dtype ? hd__cast(g, out->dtype) : g;
 }
 
 /* *slot = t, which is NULL when it could not be made. */
@@ -170,8 +170,8 @@ static bool run_hooks(hd__out_meta *out, const hd__out_extra *extra)
             ok = hd__same_shape(g, seen) && g->dtype == seen->dtype;
             if (!ok) {
                 hd_error_set(HD_SHAPE, "hd_backward: a hook returned %s of %s: expected %s of %s",
-                             HD__SHAPE(g), hd_dtype_name((hd_dtype)g->dtype), HD__SHAPE(seen),
-                             hd_dtype_name((hd_dtype)seen->dtype));
+                             HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(seen),
+                             hd_dtype_name(seen->dtype));
             } else {
                 put(&out->pending, g);
             }
@@ -376,7 +376,7 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
                      HD__SHAPE(y));
         return false;
     }
-    hd_tensor *g = hd__is_none(grad) ? hd_ones_like(y, (hd_dtype)y->dtype) : grad;
+    hd_tensor *g = hd__is_none(grad) ? hd_ones_like(y, y->dtype) : grad;
     hd__edge e = hd__edge_of(r->function, y, &fail);
     bool ok = g && !fail && arrive(r, e, g, "the caller", 0);
     hd__node_release(e.node);

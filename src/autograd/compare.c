@@ -111,7 +111,7 @@ hd_tensor *hd_logical_not(hd_tensor *x)
     if (!hd__arg("hd_logical_not", "x", x)) {
         return NULL;
     }
-    hd_dtype d = (hd_dtype)x->dtype;
+    hd_dtype d = x->dtype;
     return hd__map_binary("hd_logical_not", hdk_binary_for(d)->compare[HDK_EQ][d], d, HD_BOOL, x,
                           hd__number_of(&zero, d, hd_scalar_int(0)));
 }
@@ -144,7 +144,7 @@ static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol,
     if (rtol == 0 && atol == 0) {
         return close;
     }
-    hd_dtype d = hd__is_float(a->dtype) ? (hd_dtype)a->dtype : HD_FLOAT32;
+    hd_dtype d = hd__is_float(a->dtype) ? a->dtype : HD_FLOAT32;
     a = hd__cast(a, d);
     b = a ? hd__cast(b, d) : NULL;
     hd_tensor *error = b ? hd_abs(hd_sub(a, b)) : NULL;
@@ -165,7 +165,7 @@ bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equa
     }
     if (a->dtype != b->dtype) {
         hd_error_set(HD_DTYPE, "hd_allclose: %s and %s: expected one dtype",
-                     hd_dtype_name((hd_dtype)a->dtype), hd_dtype_name((hd_dtype)b->dtype));
+                     hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
         return false;
     }
     if (!(rtol >= 0) || !(atol >= 0)) {

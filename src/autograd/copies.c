@@ -32,7 +32,7 @@ hd_tensor *hd_clone(hd_tensor *x)
     if (!hd__arg("hd_clone", "x", x)) {
         return NULL;
     }
-    return record_copy(&clone_op, copied("hd_clone", x, (hd_dtype)x->dtype), x);
+    return record_copy(&clone_op, copied("hd_clone", x, x->dtype), x);
 }
 
 hd_tensor *hd_contiguous(hd_tensor *x)
@@ -70,7 +70,7 @@ static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
             /* an empty (0,) among tensors of other rank counts for nothing */
             const hd__out_meta *x = hd__input_meta(n, i);
             dx[i] = lens[i] ? hd_narrow(dy[0], *dim, start, lens[i])
-                            : hd_zeros_n((hd_dtype)x->dtype, x->ndim, x->sizes);
+                            : hd_zeros_n(x->dtype, x->ndim, x->sizes);
         }
         start += lens[i];
     }
@@ -113,7 +113,7 @@ static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
         all.dtype = (uint8_t)hd__promote(&all, xs[i]);
         all.ndim = xs[i]->ndim > all.ndim ? xs[i]->ndim : all.ndim;
     }
-    return (hd_dtype)all.dtype;
+    return all.dtype;
 }
 
 static bool skipped(const hd_tensor *x)
@@ -264,7 +264,7 @@ static const hd__op triu_op = {.name = "TriuBackward0", .backward = triu_backwar
 static void cut(hd_tensor *y, int64_t diagonal, bool lower)
 {
     int64_t rows = y->sizes[y->ndim - 2], columns = y->sizes[y->ndim - 1];
-    size_t each = (size_t)hd_dtype_size((hd_dtype)y->dtype);
+    size_t each = (size_t)hd_dtype_size(y->dtype);
     int64_t all = columns > 0 ? y->numel / columns : 0;
     char *row = hd__ptr(y);
     for (int64_t r = 0; r < all; r++, row += columns * (int64_t)each) {
@@ -362,7 +362,7 @@ hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int
     }
     hd_scope *scope = hd_scope_open();
     hd_tensor *target = scope ? target_of("hd_setitem_scalar", x, n, index) : NULL;
-    bool ok = target && hd__scalar_fits("hd_setitem_scalar", (hd_dtype)target->dtype, value) &&
+    bool ok = target && hd__scalar_fits("hd_setitem_scalar", target->dtype, value) &&
               hd__inplace_ok("hd_setitem_scalar", target, 1, &target) && (hd_fill_)(target, value);
     hd_scope_close(scope);
     return ok ? x : NULL;

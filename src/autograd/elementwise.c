@@ -163,7 +163,7 @@ hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
     if (!saved) {
         return NULL;
     }
-    hd_dtype d = (hd_dtype)dy->dtype;
+    hd_dtype d = dy->dtype;
     hdk_loop loop = hdk_binary_for(d)->of[op][d];
     if (hd__engine_only(dy) && saved->dtype == d && hd__same_shape(dy, saved)) {
         hd__map(loop, NULL, 3, (hd_tensor *[]){dy, dy, saved});
@@ -183,8 +183,8 @@ static hdk_loop loop_for(const char *function, int op, int a, int b, hd_dtype *d
     }
     hdk_loop loop = hdk_binary_for(*d)->of[op][*d];
     if (!loop || (op == HDK_SUB && (a == HD_BOOL || b == HD_BOOL))) {
-        hd_error_set(HD_DTYPE, "%s: %s and %s: expected %s", function, hd_dtype_name((hd_dtype)a),
-                     b == NUMBER ? "a number" : hd_dtype_name((hd_dtype)b),
+        hd_error_set(HD_DTYPE, "%s: %s and %s: expected %s", function, hd_dtype_name(a),
+                     b == NUMBER ? "a number" : hd_dtype_name(b),
                      op == HDK_SUB ? "no bool (hd_logical_xor, hd_logical_not)" : "numbers");
         return NULL;
     }

@@ -151,8 +151,8 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
     }
     if (!hd__same_shape(x, g) || x->dtype != g->dtype) {
         return hd_error_set(HD_SHAPE, "%s: %s of %s for %s of %s: expected the same", function,
-                            HD__SHAPE(g), hd_dtype_name((hd_dtype)g->dtype), HD__SHAPE(x),
-                            hd_dtype_name((hd_dtype)x->dtype));
+                            HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(x),
+                            hd_dtype_name(x->dtype));
     }
     hd_tensor **slot = grad_slot(x);
     if (!slot && !hd_is_leaf(x)) {

@@ -105,7 +105,7 @@ static bool inputs_ok(int n, hd_tensor *const *inputs)
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
              hd__overlaps_itself(inputs[i]))) {
             hd_error_set(HD_VALUE, "hd_gradcheck: input %d of %s of %s: expected a float64 leaf", i,
-                         HD__SHAPE(inputs[i]), hd_dtype_name((hd_dtype)inputs[i]->dtype));
+                         HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
             return false;
         }
     }
@@ -135,7 +135,7 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
     hd_grad_options o = hd_grad_defaults();
     o.allow_unused = true;
     hd_tensor *w = weights_like(y);
-    w = w ? hd__cast(w, (hd_dtype)y->dtype) : NULL;
+    w = w ? hd__cast(w, y->dtype) : NULL;
     hd_list *found = hd_grad_of(hd_list_n(1, &y), hd_list_n(checked, wanted), hd_list_n(1, &w), &o);
     for (int i = 0, k = 0; found && i < c->n; i++) {
         if (hd__requires_grad(c->inputs[i])) {

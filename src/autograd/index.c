@@ -17,7 +17,7 @@ static bool index_arg(const char *function, const hd_tensor *index)
     }
     if (index->dtype != HD_INT64) {
         hd_error_set(HD_DTYPE, "%s: index of %s: expected int64", function,
-                     hd_dtype_name((hd_dtype)index->dtype));
+                     hd_dtype_name(index->dtype));
         return false;
     }
     return true;
@@ -139,7 +139,7 @@ static void pick(hd_tensor *y, const hd_tensor *x, int dim, const hd_tensor *ind
         lines l = lines_of(x->ndim, x->sizes, dim, index);
         l.from = hd__ptr(x);
         l.to = hd__ptr(y);
-        l.bytes = hd_dtype_size((hd_dtype)x->dtype);
+        l.bytes = hd_dtype_size(x->dtype);
         hd__parallel_for(l.outer * l.n, GRAIN / (l.inner < GRAIN ? l.inner + 1 : GRAIN), pick_lines,
                          &l);
         return;
@@ -184,7 +184,7 @@ typedef struct pick_params {
 static hd_tensor *zeros_like_input(hd__node *n, int dtype)
 {
     const hd__out_meta *meta = hd__input_meta(n, 0);
-    return hd_zeros_n((hd_dtype)dtype, meta->ndim, meta->sizes);
+    return hd_zeros_n(dtype, meta->ndim, meta->sizes);
 }
 
 /* y = x[index] along dim:  dx[index[i]] += dy[i] */
@@ -241,7 +241,7 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
     int64_t sizes[HD_MAX_DIMS];
     memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
     sizes[d] = index->numel;
-    hd_tensor *y = hd__empty("hd_index_select", (hd_dtype)x->dtype, x->ndim, sizes);
+    hd_tensor *y = hd__empty("hd_index_select", x->dtype, x->ndim, sizes);
     if (!y) {
         return NULL;
     }
@@ -273,7 +273,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     int64_t sizes[HD_MAX_DIMS], rows[] = {index->numel, weight->sizes[1]};
     memcpy(sizes, index->sizes, index->ndim * sizeof *sizes);
     sizes[index->ndim] = weight->sizes[1];
-    hd_tensor *y = hd__empty("hd_embedding", (hd_dtype)weight->dtype, index->ndim + 1, sizes);
+    hd_tensor *y = hd__empty("hd_embedding", weight->dtype, index->ndim + 1, sizes);
     if (!y) {
         return NULL;
     }
@@ -365,10 +365,10 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
 
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index)
 {
-    hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, index->ndim, index->sizes);
+    hd_tensor *y = hd__empty(function, x->dtype, index->ndim, index->sizes);
     if (y && y->numel > 0) {
         hd_tensor first = geometry(x); /* of index's shape, standing still along dim */
-        int64_t step = x->ndim ? x->strides[dim] * hd_dtype_size((hd_dtype)x->dtype) : 0;
+        int64_t step = x->ndim ? x->strides[dim] * hd_dtype_size(x->dtype) : 0;
         first.ndim = index->ndim;
         first.strides[dim] = 0;
         memcpy(first.sizes, index->sizes, sizeof first.sizes);

@@ -15,11 +15,11 @@ static int category(hd_dtype d)
 
 static bool dtype_fits(const char *function, const hd_tensor *x, hd_dtype result)
 {
-    if (category(result) <= category((hd_dtype)x->dtype)) {
+    if (category(result) <= category(x->dtype)) {
         return true;
     }
     hd_error_set(HD_DTYPE, "%s: the result is %s: expected one that x of %s can hold", function,
-                 hd_dtype_name(result), hd_dtype_name((hd_dtype)x->dtype));
+                 hd_dtype_name(result), hd_dtype_name(x->dtype));
     return false;
 }
 
@@ -221,7 +221,7 @@ static const hd__op copy_op = {.name = "CopyBackwards", .backward = copy_backwar
 
 static hd_tensor *fill(const char *function, const hd__op *record, hd_tensor *x, hd_scalar s)
 {
-    if (!hd__arg(function, "x", x) || !hd__scalar_fits(function, (hd_dtype)x->dtype, s) ||
+    if (!hd__arg(function, "x", x) || !hd__scalar_fits(function, x->dtype, s) ||
         !hd__inplace_ok(function, x, 1, &x) ||
         !hd__record_inplace(record, x, &(hd__record_args){.n_in = 1, .in = &x})) {
         return NULL;
@@ -269,17 +269,17 @@ static bool mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd_scal
     }
     if (mask->dtype != HD_BOOL) {
         hd_error_set(HD_DTYPE, "%s: mask of %s: expected bool", function,
-                     hd_dtype_name((hd_dtype)mask->dtype));
+                     hd_dtype_name(mask->dtype));
         return false;
     }
-    return hd__scalar_fits(function, (hd_dtype)x->dtype, value);
+    return hd__scalar_fits(function, x->dtype, value);
 }
 
 /* y = mask ? value : x */
 static void select(hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     hd__number number;
-    hd_tensor *v = hd__number_of(&number, (hd_dtype)x->dtype, value);
+    hd_tensor *v = hd__number_of(&number, x->dtype, value);
     hd__map(hdk_binary_for(x->dtype)->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
 }
 
@@ -292,7 +292,7 @@ hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
         !hd__broadcast("hd_masked_fill", 2, (hd_tensor *[]){x, mask}, &ndim, sizes)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty("hd_masked_fill", (hd_dtype)x->dtype, ndim, sizes);
+    hd_tensor *y = hd__empty("hd_masked_fill", x->dtype, ndim, sizes);
     if (!y) {
         return NULL;
     }

@@ -34,7 +34,7 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
     for (int i = 0; i < operands; i++) {
         bool none = hd__is_none(xs[i]);
         w->data[i] = none ? NULL : hd__ptr(xs[i]);
-        w->item[i] = none ? 0 : hd_dtype_size((hd_dtype)xs[i]->dtype);
+        w->item[i] = none ? 0 : hd_dtype_size(xs[i]->dtype);
         w->lanes.sn[i] = none || xs[i]->ndim == 0 ? 0 : xs[i]->strides[dim];
     }
 }
@@ -221,8 +221,8 @@ static void reduce_last(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tenso
     }
     w.lanes.n = n;
     w.lanes.sn[1] = q->stride[last];
-    w.item[0] = hd_dtype_size((hd_dtype)y->dtype);
-    w.item[1] = w.item[2] = hd_dtype_size((hd_dtype)q->dtype);
+    w.item[0] = hd_dtype_size(y->dtype);
+    w.item[1] = w.item[2] = hd_dtype_size(q->dtype);
     w.data[0] = (char *)hd__ptr(y) + begin / PIECE * w.item[0];
     w.data[1] = (char *)q->data + begin * q->stride[last] * w.item[1];
     w.data[2] = extra ? hd__ptr(extra) : NULL;
@@ -282,7 +282,7 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
             return true;
         }
         count *= left;
-        hd_tensor *t = hd__empty(function, (hd_dtype)y->dtype, 1, &count); /* (..., left) */
+        hd_tensor *t = hd__empty(function, y->dtype, 1, &count); /* (..., left) */
         if (!t) {
             return false;
         }

@@ -77,8 +77,7 @@ static int64_t row_size(const hd_tensor *x, int n)
 static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *groups)
 {
     hd_tensor *y =
-        groups ? hd__empty("hd_layer_norm", (hd_dtype)x->dtype, *dims, x->sizes + x->ndim - *dims)
-               : NULL;
+        groups ? hd__empty("hd_layer_norm", x->dtype, *dims, x->sizes + x->ndim - *dims) : NULL;
     bool ok = y && hd__reduce("hd_layer_norm", hdk_reduce_for(y->dtype)->kernel[HDK_SUM],
                               HD__PIECES, y, groups, 1, 0, NULL);
     return ok ? y : NULL;
@@ -98,7 +97,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     }
     int64_t n = row_size(x, *dims), rows = stats->sizes[0];
     int64_t groups[] = {(rows + ROWS - 1) / ROWS, n};
-    hd_dtype d = (hd_dtype)x->dtype;
+    hd_dtype d = x->dtype;
     hd_tensor *made[3] = {HD_NONE, HD_NONE, HD_NONE}; /* x's shape; (groups, n) twice */
     norm_task k = {.r = {rows, n, hd__ptr(x), NULL, hd__ptr(stats)},
                    .dtype = d,
@@ -161,7 +160,7 @@ static bool scale_arg(const char *function, const char *name, const hd_tensor *w
     }
     if (w->dtype != x->dtype) {
         hd_error_set(HD_DTYPE, "%s: %s of %s and x of %s: expected the same dtype", function, name,
-                     hd_dtype_name((hd_dtype)w->dtype), hd_dtype_name((hd_dtype)x->dtype));
+                     hd_dtype_name(w->dtype), hd_dtype_name(x->dtype));
         return false;
     }
     return true;
@@ -170,7 +169,7 @@ static bool scale_arg(const char *function, const char *name, const hd_tensor *w
 static hd_tensor *normalize(const char *function, hd_tensor *x, int n, hd_tensor *weight,
                             hd_tensor *bias, double eps, hd_tensor *stats)
 {
-    hd_dtype d = (hd_dtype)x->dtype;
+    hd_dtype d = x->dtype;
     hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
     HD_SCOPE;
     hd_tensor *dense = hd__contiguous(x);
@@ -204,7 +203,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
     for (int d = 0; d < x->ndim - n; d++) {
         sizes[0] *= x->sizes[d];
     }
-    hd_tensor *stats = hd__empty(function, (hd_dtype)x->dtype, 2, sizes); /* (rows, 3) */
+    hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(function, x, n, weight, bias, eps, stats);
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats};
     return hd__record(&hd__layer_norm_op, y,

@@ -89,7 +89,7 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     int64_t sizes[HD_MAX_DIMS];
     memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
     sizes[x->ndim - 1] = weight->sizes[0];
-    hd_tensor *y = hd__empty("hd_linear", (hd_dtype)x->dtype, x->ndim, sizes);
+    hd_tensor *y = hd__empty("hd_linear", x->dtype, x->ndim, sizes);
     if (!y) {
         return NULL;
     }

@@ -53,7 +53,7 @@ static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     if (!x || !t || !hd__broadcast("hd_mse_loss", 2, in, &ndim, sizes)) {
         return;
     }
-    hd_dtype d = (hd_dtype)dy[0]->dtype;
+    hd_dtype d = dy[0]->dtype;
     hd_tensor *g = hd__empty("hd_mse_loss", d, ndim, sizes);
     x = hd__cast(x, d);
     t = hd__cast(t, d);
@@ -95,7 +95,7 @@ static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t)
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
     hd_tensor *y = hd__broadcast(function, 2, in, &ndim, sizes)
-                       ? hd__empty(function, (hd_dtype)x->dtype, ndim, sizes)
+                       ? hd__empty(function, x->dtype, ndim, sizes)
                        : NULL;
     if (y) {
         hd__map(hdk_loss_for(x->dtype)->square[x->dtype], NULL, 3, (hd_tensor *[]){y, x, t});
@@ -117,7 +117,7 @@ static bool add_squares(const char *function, hd_tensor *y, hd_tensor *x, hd_ten
         return losses && add_up(function, y, losses);
     }
     int64_t pieces = (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX;
-    distance_task k = {x, t, hd__empty(function, (hd_dtype)x->dtype, 1, &pieces)};
+    distance_task k = {x, t, hd__empty(function, x->dtype, 1, &pieces)};
     if (!k.pieces) {
         return false;
     }
@@ -159,8 +159,7 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     hd_dtype d = hd__promote(x, target);
     if (!hd__is_float(d)) {
         return hd_error_set(HD_DTYPE, "%s: %s and %s: expected float32 or float64 in one of them",
-                            function, hd_dtype_name((hd_dtype)x->dtype),
-                            hd_dtype_name((hd_dtype)target->dtype));
+                            function, hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
     }
     double numel = 1;
     for (int i = 0; i < ndim; i++) {
@@ -262,7 +261,7 @@ static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *
     }
     int64_t c = x->sizes[x->ndim - 1];
     k->dtype = x->dtype;
-    k->item = hd_dtype_size((hd_dtype)x->dtype);
+    k->item = hd_dtype_size(x->dtype);
     k->l.x = hd__ptr(x);
     k->l.c = c;
     k->l.rows = target->numel;
@@ -296,9 +295,8 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
         return;
     }
     hd_tensor *moved = classes_last(x);
-    hd_tensor *rows =
-        moved ? hd__empty("hd_cross_entropy", (hd_dtype)x->dtype, moved->ndim, moved->sizes)
-              : NULL; /* (n, d1, ..., c) */
+    hd_tensor *rows = moved ? hd__empty("hd_cross_entropy", x->dtype, moved->ndim, moved->sizes)
+                            : NULL; /* (n, d1, ..., c) */
     if (!rows) {
         return;
     }
@@ -326,7 +324,7 @@ static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor
 {
     if (target->dtype != HD_INT64) {
         hd_error_set(HD_DTYPE, "%s: target of %s: expected int64", function,
-                     hd_dtype_name((hd_dtype)target->dtype));
+                     hd_dtype_name(target->dtype));
         return false;
     }
     int64_t expected[HD_MAX_DIMS];
@@ -376,14 +374,14 @@ static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *t
 {
     bool none = r == HD_REDUCE_NONE;
     entropy_task k = {.l.ignore = p->ignore};
-    hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, none && x->ndim > 1 ? target->ndim : 0,
-                             target->sizes);
+    hd_tensor *y =
+        hd__empty(function, x->dtype, none && x->ndim > 1 ? target->ndim : 0, target->sizes);
     HD_SCOPE;
     if (!y || !logits(&k, x, target, stats)) {
         return NULL;
     }
     int64_t count = count_targets(function, &k.l), rows = k.l.rows;
-    hd_tensor *losses = none ? y : hd__empty(function, (hd_dtype)x->dtype, 1, &rows);
+    hd_tensor *losses = none ? y : hd__empty(function, x->dtype, 1, &rows);
     if (count < 0 || !losses) {
         return NULL;
     }
@@ -423,7 +421,7 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
         return NULL;
     }
     int64_t sizes[] = {target->numel, 2};
-    hd_tensor *stats = hd__empty(function, (hd_dtype)x->dtype, 2, sizes); /* (rows, 2) */
+    hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 2) */
     entropy_params p = {.ignore = v.ignore_index};
     hd_tensor *y = cross_entropy(function, x, target, stats, &p, v.reduction);
     hd_tensor *in[] = {x}, *saved[] = {x, target, stats};

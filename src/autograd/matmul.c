@@ -93,7 +93,7 @@ static hd_tensor *multiply(const char *function, hd_tensor *a, hd_tensor *b)
     if (b->ndim > 1) {
         sizes[n++] = right.cols;
     }
-    hd_tensor *y = hd__empty(function, (hd_dtype)a->dtype, n, sizes);
+    hd_tensor *y = hd__empty(function, a->dtype, n, sizes);
     if (!y) {
         return NULL;
     }

@@ -213,7 +213,7 @@ hd_tensor *hd__empty_in(const hd__geometry *g, int dtype)
     for (int d = 0; d < g->ndim; d++) {
         reach += g->sizes[d] > 0 ? (g->sizes[d] - 1) * g->strides[d] : 0;
     }
-    hd_tensor *block = hd__empty("hd_backward", (hd_dtype)dtype, 1, &reach);
+    hd_tensor *block = hd__empty("hd_backward", dtype, 1, &reach);
     return block ? hd__alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 

@@ -40,7 +40,7 @@ static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
 /* dx = 0, but dy where the part lies */
 static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *whole = zeros_of(hd__input_meta(n, 0), (hd_dtype)dy[0]->dtype);
+    hd_tensor *whole = zeros_of(hd__input_meta(n, 0), dy[0]->dtype);
     hd_tensor *cut = whole ? take(whole, hd__params(n)) : NULL;
     dx[0] = cut && hd__copy(cut, dy[0]) ? whole : NULL;
 }
@@ -50,7 +50,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int64_t *p = hd__params(n);
     const hd__out_meta *x = hd__input_meta(n, 0);
-    hd_tensor *whole = zeros_of(x, (hd_dtype)x->dtype);
+    hd_tensor *whole = zeros_of(x, x->dtype);
     part each = {.dim = (int)p[0], .selects = p[1] != 0, .step = 1};
     dx[0] = whole;
     for (int k = 0; k < n->n_out && dx[0]; k++) {

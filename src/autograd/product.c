@@ -54,7 +54,7 @@ bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tenso
 {
     if (a->dtype != b->dtype) {
         hd_error_set(HD_DTYPE, "%s: %s and %s: expected one dtype", function,
-                     hd_dtype_name((hd_dtype)a->dtype), hd_dtype_name((hd_dtype)b->dtype));
+                     hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
         return false;
     }
     if (a->dtype == HD_BOOL) {
@@ -254,7 +254,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
         hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);
         return;
     }
-    t.bytes = hd_dtype_size((hd_dtype)t.dtype);
+    t.bytes = hd_dtype_size(t.dtype);
     deal(&t);
     hdk_product largest = t.one;
     largest.m = t.rows;

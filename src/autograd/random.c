@@ -68,7 +68,7 @@ static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(
 static void zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
-    dx[0] = hd_zeros_like(dy[0], (hd_dtype)dy[0]->dtype);
+    dx[0] = hd_zeros_like(dy[0], dy[0]->dtype);
 }
 
 static const hd__op bernoulli_op = {.name = "BernoulliBackward0", .backward = zero_backward};
@@ -99,7 +99,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
         !probabilities("hd_bernoulli", p, no_probability, "0 to 1")) {
         return NULL;
     }
-    hd_tensor *y = hd__empty("hd_bernoulli", (hd_dtype)p->dtype, p->ndim, p->sizes);
+    hd_tensor *y = hd__empty("hd_bernoulli", p->dtype, p->ndim, p->sizes);
     if (!y || !hd__uniform_fill(y, 0, 1)) {
         return NULL;
     }
@@ -112,7 +112,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 static hd_tensor *apply(const char *function, hd_tensor *x, hd_tensor *mask, double keep)
 {
-    hd_tensor *y = hd__elementwise_out(function, (hd_dtype)x->dtype, 1, &x);
+    hd_tensor *y = hd__elementwise_out(function, x->dtype, 1, &x);
     if (y) {
         hd_tensor *operands[] = {y, x, mask};
         hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype], &keep, 3, operands);
@@ -162,7 +162,7 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
 /* y = x (kept / keep), drawn on the way, for contiguous x; y may be x. */
 static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 {
-    int64_t item = hd_dtype_size((hd_dtype)x->dtype);
+    int64_t item = hd_dtype_size(x->dtype);
     d.stream = x != y && x->numel * item >= HDK_STREAM_BYTES;
     drop_task k = {d, x->dtype, item, hd__ptr(x), hd__ptr(y)};
     hd__parallel_for(x->numel, DRAW_GRAIN, drop_part, &k);
@@ -170,7 +170,7 @@ static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 
 static hd_tensor *drop(const char *function, hd_tensor *x, hdk_drop d)
 {
-    hd_tensor *y = hd__empty(function, (hd_dtype)x->dtype, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty(function, x->dtype, x->ndim, x->sizes);
     if (y) {
         drop_into(y, x, d);
     }
@@ -225,7 +225,7 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
         return x;
     }
     if (p == 1) {
-        hd_tensor *zero = hd_zeros_n((hd_dtype)x->dtype, 0, NULL);
+        hd_tensor *zero = hd_zeros_n(x->dtype, 0, NULL);
         return zero ? hd_mul(x, zero) : NULL;
     }
     if (!hd__float_arg("hd_dropout", x)) {
@@ -310,7 +310,7 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
         return false;
     }
     hd_generator *g = hd_generator_current();
-    int64_t *to = hd__ptr(y), bytes = hd_dtype_size((hd_dtype)p->dtype);
+    int64_t *to = hd__ptr(y), bytes = hd_dtype_size(p->dtype);
     hd__gen_lock(g);
     for (int64_t r = 0; r * m < p->numel; r++) {
         const char *row = (const char *)hd__ptr(p) + r * m * bytes;
@@ -328,8 +328,7 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;
-    hd_tensor *indices = NULL,
-              *q = hd__elementwise_out("hd_multinomial", (hd_dtype)p->dtype, 1, &p);
+    hd_tensor *indices = NULL, *q = hd__elementwise_out("hd_multinomial", p->dtype, 1, &p);
     if (!q || !hd__exponential_fill(q, 1)) {
         return NULL;
     }
@@ -396,7 +395,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
         return hd_error_set(HD_VALUE,
                             "hd_uniform_: [%s, %s) in %s: expected finite bounds, the "
                             "first no greater, and a finite difference",
-                            HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name((hd_dtype)x->dtype));
+                            HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
     bool ok = recorded("hd_uniform_", &uniform_op, x) && hd__uniform_fill(x, a, b);
     return ok ? x : NULL;

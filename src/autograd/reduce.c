@@ -101,9 +101,9 @@ static bool sum_into(const char *function, hd_tensor *y, const hd_tensor *x, uin
 
 static hd_tensor *sum(const char *function, hd_tensor *x, hd__span s)
 {
-    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : (hd_dtype)x->dtype;
+    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
     hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, d);
-    if (!y || d == (hd_dtype)x->dtype) {
+    if (!y || d == x->dtype) {
         return y && sum_into(function, y, x, s.mask) ? y : NULL;
     }
     HD_SCOPE;
@@ -232,7 +232,7 @@ static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)
     if (s.correction != 0 && s.correction != 1) {
         return hd_error_set(HD_VALUE, "%s: correction %d: expected 0 or 1", function, s.correction);
     }
-    hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, (hd_dtype)x->dtype);
+    hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, x->dtype);
     bool ok = y && hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_VAR], HD__WHOLE, y, x,
                               s.mask, freedom(x->ndim, x->sizes, s), NULL);
     return ok ? record(&var_op, y, x, true, s) : NULL;

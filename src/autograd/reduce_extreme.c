@@ -20,7 +20,7 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     bool is_nan = isnan(hd_item(m));
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
     hd_tensor *share = hd_div(dy[0], hd_sum(reached));       /* may be inf: no 0 * inf below */
-    dx[0] = hd_where(reached, share, hd_zeros_n((hd_dtype)dy[0]->dtype, 0, NULL));
+    dx[0] = hd_where(reached, share, hd_zeros_n(dy[0]->dtype, 0, NULL));
 }
 const hd__op hd__max_op = {.name = "MaxBackward1", .backward = extreme_backward};
 const hd__op hd__min_op = {.name = "MinBackward1", .backward = extreme_backward};
@@ -35,7 +35,7 @@ static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd
                             HD__SHAPE(x));
     }
     uint32_t mask = hd__all_dims(x);
-    hd_tensor *y = hd__reduced(function, x, mask, false, (hd_dtype)x->dtype);
+    hd_tensor *y = hd__reduced(function, x, mask, false, x->dtype);
     if (!y || !hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[kernel], HD__PIECES, y, x,
                           mask, 0, NULL)) {
         return NULL;
@@ -82,7 +82,7 @@ static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
         dim++;
     }
     hd_tensor *index = hd__saved_get(n, 0);
-    dx[0] = index ? hd_zeros_n((hd_dtype)dy[0]->dtype, x->ndim, x->sizes) : NULL;
+    dx[0] = index ? hd_zeros_n(dy[0]->dtype, x->ndim, x->sizes) : NULL;
     hd_tensor *from = dx[0] ? hd__spread(dy[0], x->ndim, x->sizes, *s) : NULL;
     hd_tensor *at = from ? hd__spread(index, x->ndim, x->sizes, *s) : NULL;
     if (!at) {
@@ -106,7 +106,7 @@ static hd_tensor *extreme_dim(const char *function, const hd__op *op, int kernel
     if (!s.mask) {
         return NULL;
     }
-    hd_tensor *y = hd__reduced(function, x, s.mask, keepdim, (hd_dtype)x->dtype);
+    hd_tensor *y = hd__reduced(function, x, s.mask, keepdim, x->dtype);
     hd_tensor *index = y ? hd__reduced(function, x, s.mask, keepdim, HD_INT64) : NULL;
     if (!index || !hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[kernel], HD__WHOLE, index,
                               x, s.mask, 0, y)) {

@@ -33,7 +33,7 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
 static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
-    hd_tensor *out = hd__empty(function, (hd_dtype)x->dtype, x->ndim, x->sizes);
+    hd_tensor *out = hd__empty(function, x->dtype, x->ndim, x->sizes);
     hdk_lane_kernel f =
         hdk_softmax_for(x->dtype)->along[kernel][last ? HDK_LAST : HDK_OTHER][x->dtype];
     if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
@@ -117,7 +117,7 @@ static const hd__op logsumexp_op = {.name = "LogsumexpBackward0", .backward = lo
 
 static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
 {
-    hd_dtype d = hd__is_float(x->dtype) ? (hd_dtype)x->dtype : HD_FLOAT32;
+    hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
     hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, d);
     {
         HD_SCOPE;
@@ -161,7 +161,7 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 /* The running sums of x along dim, from its end if `backwards`. */
 static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool backwards)
 {
-    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : (hd_dtype)x->dtype;
+    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
     hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
     HD_SCOPE;
     x = hd__cast(x, d);

@@ -12,7 +12,7 @@ static hd_tensor *to_float(const char *function, int op, hd_tensor *x)
     if (!hd__arg(function, "x", x)) {
         return NULL;
     }
-    hd_dtype d = hd__is_float(x->dtype) ? (hd_dtype)x->dtype : HD_FLOAT32;
+    hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
     return hd__map_unary(function, hdk_unary_for(d)->of[op][d], NULL, d, x);
 }
 
@@ -121,10 +121,10 @@ static hd_tensor *same_dtype(const char *function, int op, hd_tensor *x, const c
     }
     hdk_loop loop = hdk_unary_for(x->dtype)->of[op][x->dtype];
     if (!loop) {
-        return hd_error_set(HD_DTYPE, "%s: %s: expected %s", function,
-                            hd_dtype_name((hd_dtype)x->dtype), expected);
+        return hd_error_set(HD_DTYPE, "%s: %s: expected %s", function, hd_dtype_name(x->dtype),
+                            expected);
     }
-    return hd__map_unary(function, loop, NULL, (hd_dtype)x->dtype, x);
+    return hd__map_unary(function, loop, NULL, x->dtype, x);
 }
 
 static void relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
@@ -199,8 +199,8 @@ static const hd__op clamp_op = {.name = "ClampBackward1", .backward = clamp_back
 /* Bounds promote x as in x + lo; a missing one is the end of d's range. */
 static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
 {
-    hd_dtype lo = b->has_lo ? hd__promote_scalar(x, b->lo) : (hd_dtype)x->dtype;
-    hd_dtype hi = b->has_hi ? hd__promote_scalar(x, b->hi) : (hd_dtype)x->dtype;
+    hd_dtype lo = b->has_lo ? hd__promote_scalar(x, b->lo) : x->dtype;
+    hd_dtype hi = b->has_hi ? hd__promote_scalar(x, b->hi) : x->dtype;
     return hd__is_float(hi) || lo == HD_BOOL ? hi : lo;
 }
 

@@ -21,7 +21,7 @@ static bool fill_in(hd__node *n, hd_tensor *const *dy, hd_tensor **full)
 {
     for (int k = 0; k < n->n_out; k++) {
         const hd__out_meta *out = &n->outs[k];
-        full[k] = dy[k] ? dy[k] : hd_zeros_n((hd_dtype)out->dtype, out->ndim, out->sizes);
+        full[k] = dy[k] ? dy[k] : hd_zeros_n(out->dtype, out->ndim, out->sizes);
         if (!full[k]) {
             return false;
         }

@@ -131,7 +131,7 @@ static bool make_header(const char *function, hd__text *t, const hd_dict *d, con
     put_metadata(t, d);
     for (int64_t i = 0; i < n; i++) {
         int64_t end;
-        int64_t bytes = items[i].x->numel * hd_dtype_size((hd_dtype)items[i].x->dtype);
+        int64_t bytes = items[i].x->numel * hd_dtype_size(items[i].x->dtype);
         if (__builtin_add_overflow(at, bytes, &end)) {
             return hd_error_set(HD_MEMORY, "%s: the size of all tensors overflows", function);
         }

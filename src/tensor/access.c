@@ -59,7 +59,7 @@ int64_t hd_storage_offset(const hd_tensor *x)
 
 hd_dtype hd_dtype_of(const hd_tensor *x)
 {
-    return hd__arg("hd_dtype_of", "x", x) ? (hd_dtype)x->dtype : HD_FLOAT32;
+    return hd__arg("hd_dtype_of", "x", x) ? x->dtype : HD_FLOAT32;
 }
 
 bool hd_is_contiguous(const hd_tensor *x)
@@ -98,7 +98,7 @@ void *hd_data_mut(hd_tensor *x)
 static hd_scalar load(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;
-    switch ((hd_dtype)x->dtype) {
+    switch (x->dtype) {
     case HD_FLOAT32: return hd_scalar_double(((const float *)data)[at]);
     case HD_FLOAT64: return hd_scalar_double(((const double *)data)[at]);
     case HD_INT64: return hd_scalar_int(((const int64_t *)data)[at]);
@@ -182,7 +182,7 @@ int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index)
 bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
 {
     int64_t at = locate("hd_set", x, n, index);
-    if (at < 0 || !hd__scalar_fits("hd_set", (hd_dtype)x->dtype, value) ||
+    if (at < 0 || !hd__scalar_fits("hd_set", x->dtype, value) ||
         (hd__write_check && !hd__write_check("hd_set", x))) {
         return false;
     }

@@ -48,7 +48,7 @@ static void run_strips(int64_t begin, int64_t end, void *arg)
 static void copy_transposed(const hd__iter *it, int across, int dtype)
 {
     int64_t columns = it->sizes[0], rows = it->sizes[across];
-    transposition t = {it, across, dtype, .item = hd_dtype_size((hd_dtype)dtype)};
+    transposition t = {it, across, dtype, .item = hd_dtype_size(dtype)};
     t.strips = (rows + HDK_STRIP - 1) / HDK_STRIP;
     t.parts = (columns + PART - 1) / PART;
     hd__parallel_for(it->numel / columns / rows * t.strips * t.parts,
@@ -59,7 +59,7 @@ static void copy_transposed(const hd__iter *it, int across, int dtype)
  * 0 if there is none, or too few of them for tiles. */
 static int dim_across(const hd__iter *it, const hd_tensor *dst, const hd_tensor *src)
 {
-    int64_t item = hd_dtype_size((hd_dtype)dst->dtype);
+    int64_t item = hd_dtype_size(dst->dtype);
     if (dst->dtype == src->dtype && it->numel >= FEW && it->strides[0][0] == item &&
         it->strides[1][0] != item && it->strides[1][0] != 0) {
         for (int d = 1; d < it->ndim; d++) {
@@ -77,8 +77,7 @@ bool hd__copy(hd_tensor *dst, const hd_tensor *src)
     hd__iter it;
     if (dst->dtype == src->dtype && hd__contig(dst) && hd__contig(src) &&
         dst->numel == src->numel && dst->numel <= 4096) {
-        memmove(hd__ptr(dst), hd__ptr(src),
-                (size_t)(dst->numel * hd_dtype_size((hd_dtype)dst->dtype)));
+        memmove(hd__ptr(dst), hd__ptr(src), (size_t)(dst->numel * hd_dtype_size(dst->dtype)));
         return true;
     }
     if (dst->numel == 0) {
@@ -122,14 +121,14 @@ bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value)
 bool hd__fill(hd_tensor *x, hd_scalar value)
 {
     int64_t bytes;
-    hd__scalar_bytes((hd_dtype)x->dtype, value, &bytes);
+    hd__scalar_bytes(x->dtype, value, &bytes);
     hd__map(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
     return true;
 }
 
 hd_tensor *hd__clone(const hd_tensor *x)
 {
-    hd_tensor *y = hd__empty_as("hd_clone", (hd_dtype)x->dtype, x);
+    hd_tensor *y = hd__empty_as("hd_clone", x->dtype, x);
     return y && hd__copy(y, x) ? y : NULL;
 }
 
@@ -167,10 +166,10 @@ static bool array_fits(const char *function, const hd_tensor *x, const void *arr
     if (!array) {
         return hd__null_arg(function, "array");
     }
-    size_t need = (size_t)(x->numel * hd_dtype_size((hd_dtype)x->dtype));
+    size_t need = (size_t)(x->numel * hd_dtype_size(x->dtype));
     if (bytes != need) {
         hd_error_set(HD_VALUE, "%s: an array of %zu bytes for %s of %s: expected %zu", function,
-                     bytes, HD__SHAPE(x), hd_dtype_name((hd_dtype)x->dtype), need);
+                     bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need);
         return false;
     }
     return true;

@@ -82,8 +82,7 @@ void hd__iter_init(hd__iter *it, int n, hd_tensor *const *operands)
             const hd_tensor *x = operands[i];
             int at = d - (y->ndim - x->ndim);
             bool spread = at < 0 || x->sizes[at] == 1;
-            it->strides[i][it->ndim] =
-                spread ? 0 : x->strides[at] * hd_dtype_size((hd_dtype)x->dtype);
+            it->strides[i][it->ndim] = spread ? 0 : x->strides[at] * hd_dtype_size(x->dtype);
         }
         it->ndim++;
     }
@@ -96,7 +95,7 @@ void hd__iter_init(hd__iter *it, int n, hd_tensor *const *operands)
         it->ndim = 1;
         it->sizes[0] = 1;
         for (int i = 0; i < n; i++) {
-            it->strides[i][0] = hd_dtype_size((hd_dtype)operands[i]->dtype);
+            it->strides[i][0] = hd_dtype_size(operands[i]->dtype);
         }
     }
 }

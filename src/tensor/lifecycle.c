@@ -423,7 +423,7 @@ static hd_tensor *share(const hd_tensor *x)
     hd_tensor *y = ready() ? hd_alloc(sizeof *y) : NULL;
     if (y) {
         hd__refs_up(&x->storage->refs);
-        begin(y, (hd_dtype)x->dtype, x->storage);
+        begin(y, x->dtype, x->storage);
     }
     return y;
 }

@@ -313,7 +313,7 @@ static void write_suffixes(printer *p, size_t start)
     bool implied =
         x->dtype == HD_FLOAT32 || (x->numel > 0 && (x->dtype == HD_INT64 || x->dtype == HD_BOOL));
     if (!implied) {
-        snprintf(text, sizeof text, "dtype=torch.%s", hd_dtype_name((hd_dtype)x->dtype));
+        snprintf(text, sizeof text, "dtype=torch.%s", hd_dtype_name(x->dtype));
         write_suffix(p, &column, text);
     }
     const hd_tensor *graph = x->attachment || !x->base ? x : x->base; /* a view may learn from it */

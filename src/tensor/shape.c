@@ -49,7 +49,7 @@ bool hd__float_arg(const char *function, const hd_tensor *x)
         return true;
     }
     hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64", function,
-                 hd_dtype_name((hd_dtype)x->dtype));
+                 hd_dtype_name(x->dtype));
     return false;
 }
 
@@ -149,22 +149,22 @@ hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b)
 {
     int da = a->dtype, db = b->dtype;
     if (da == db) {
-        return (hd_dtype)da;
+        return da;
     }
     /* a 0-d tensor decides only if its category is the higher one */
     if ((a->ndim == 0) != (b->ndim == 0)) {
         int dim = a->ndim ? da : db, zero = a->ndim ? db : da;
-        return (hd_dtype)(category_of(zero) > category_of(dim) ? zero : dim);
+        return (category_of(zero) > category_of(dim) ? zero : dim);
     }
-    return (hd_dtype)(rank_of(da) > rank_of(db) ? da : db);
+    return (rank_of(da) > rank_of(db) ? da : db);
 }
 
 hd_dtype hd__promote_scalar(const hd_tensor *a, hd_scalar s)
 {
     if (!s.is_int) {
-        return hd__is_float(a->dtype) ? (hd_dtype)a->dtype : HD_FLOAT32;
+        return hd__is_float(a->dtype) ? a->dtype : HD_FLOAT32;
     }
-    return a->dtype == HD_BOOL ? HD_INT64 : (hd_dtype)a->dtype;
+    return a->dtype == HD_BOOL ? HD_INT64 : a->dtype;
 }
 
 /* ---------------------------------------------------------------- strides */
