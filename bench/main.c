@@ -35,8 +35,9 @@ static bool number(const char *text, int *n)
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0' || end == text || value < 1 || value > 1000000000)
+    if (errno != 0 || *end != '\0' || end == text || value < 1 || value > 1000000000) {
         return false;
+    }
     *n = (int)value;
     return true;
 }
@@ -54,12 +55,14 @@ static int take(char **argv, options *o)
         {"--rounds", NULL, &o->rounds}, {"--calls", NULL, &o->calls},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(argv[0], known[i].name) != 0)
+        if (strcmp(argv[0], known[i].name) != 0) {
             continue;
-        if (known[i].flag != NULL)
+        }
+        if (known[i].flag != NULL) {
             *known[i].flag = true;
-        else if (argv[1] == NULL || !number(argv[1], known[i].number))
+        } else if (argv[1] == NULL || !number(argv[1], known[i].number)) {
             return 0;
+        }
         return known[i].flag != NULL ? 1 : 2;
     }
     return 0;
@@ -71,21 +74,24 @@ static bool parse(char **argv, options *o)
     argv++;
     while (*argv != NULL && strncmp(*argv, "--", 2) == 0) {
         int words = take(argv, o);
-        if (words == 0)
+        if (words == 0) {
             return false;
+        }
         argv += words;
     }
     o->glob = argv;
-    while (*argv++ != NULL)
+    while (*argv++ != NULL) {
         o->globs++;
+    }
     return true;
 }
 
 static bool selected(const options *o, const bench_row *row)
 {
     for (int i = 0; i < o->globs; i++) {
-        if (fnmatch(o->glob[i], row->name, 0) == 0)
+        if (fnmatch(o->glob[i], row->name, 0) == 0) {
             return true;
+        }
     }
     return o->globs == 0 && strncmp(row->name, "growth/", 7) != 0;
 }
@@ -96,8 +102,9 @@ static const bench_row *only(const options *o)
     const bench_row *found = NULL;
     for (size_t i = 0; i < bench_row_count; i++) {
         if (selected(o, &bench_rows[i])) {
-            if (found != NULL)
+            if (found != NULL) {
                 return NULL;
+            }
             found = &bench_rows[i];
         }
     }
@@ -108,8 +115,9 @@ static const bench_row *only(const options *o)
 
 static int end(bool ok)
 {
-    if (!ok)
+    if (!ok) {
         fprintf(stderr, "heed-bench: %s\n", hd_error_message());
+    }
     return ok ? 0 : 1;
 }
 
@@ -124,12 +132,14 @@ static int first_result(void)
 static int bare_calls(const bench_row *row, const options *o)
 {
     bench_work w = {0};
-    if (!hd_set_num_threads(o->threads) || !hd_manual_seed(123))
+    if (!hd_set_num_threads(o->threads) || !hd_manual_seed(123)) {
         return end(false);
+    }
     {
         HD_SCOPE;
-        if (!row->kind->set_up(&w, row->args))
+        if (!row->kind->set_up(&w, row->args)) {
             return end(false);
+        }
     }
     for (int i = 0; i < o->calls; i++) {
         HD_SCOPE;
@@ -152,8 +162,9 @@ static bool in_child(const bench_row *row, const options *o)
 {
     fflush(stdout);
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
         exit(end(bench_report(row, o->threads, o->rounds)));
+    }
     int status = 0;
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
@@ -167,22 +178,27 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    if (o.first)
+    if (o.first) {
         return first_result();
-    if (o.worker || o.calls > 0)
+    }
+    if (o.worker || o.calls > 0) {
         return one_row(&o);
+    }
     int found = 0;
     for (size_t i = 0; i < bench_row_count; i++) {
-        if (!selected(&o, &bench_rows[i]))
+        if (!selected(&o, &bench_rows[i])) {
             continue;
+        }
         found++;
-        if (o.list)
+        if (o.list) {
             bench_print_row(&bench_rows[i]);
-        else
+        } else {
             ok = in_child(&bench_rows[i], &o) && ok;
+        }
     }
-    if (found == 0)
+    if (found == 0) {
         fprintf(stderr, "heed-bench: no row is called %s; heed-bench --list has their names\n",
                 o.glob[0]);
+    }
     return ok && found > 0 ? 0 : 1;
 }

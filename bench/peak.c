@@ -34,8 +34,9 @@ static const peak_level *level(void)
     };
     const char *name = hd_cpu_level();
     for (size_t i = 0; name != NULL && i < sizeof levels / sizeof *levels; i++) {
-        if (strcmp(levels[i]->name, name) == 0)
+        if (strcmp(levels[i]->name, name) == 0) {
             return levels[i];
+        }
     }
     return levels[0];
 }
@@ -65,15 +66,18 @@ static double time_parts(part *parts, int threads)
     pthread_barrier_t barrier;
     pthread_t ids[MAX_THREADS];
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads; i++) {
         parts[i].barrier = &barrier;
-    for (int i = 1; i < threads; i++)
+    }
+    for (int i = 1; i < threads; i++) {
         pthread_create(&ids[i], NULL, run_part, &parts[i]);
+    }
     pthread_barrier_wait(&barrier);
     double begin = bench_now();
     parts[0].f(&parts[0]);
-    for (int i = 1; i < threads; i++)
+    for (int i = 1; i < threads; i++) {
         pthread_join(ids[i], NULL);
+    }
     double ns = bench_now() - begin;
     pthread_barrier_destroy(&barrier);
     return ns;
@@ -96,11 +100,13 @@ double bench_peak_flops(int threads)
     part parts[MAX_THREADS] = {{0}};
     double flops = 0;
     threads = clamp_threads(threads);
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads; i++) {
         parts[i].f = fma_part;
+    }
     double ns = time_parts(parts, threads);
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads; i++) {
         flops += parts[i].flops;
+    }
     return flops / ns;
 }
 
@@ -112,8 +118,9 @@ static float *touched(size_t bytes)
     const size_t huge = (size_t)2 << 20;
     bytes = (bytes + huge - 1) / huge * huge;
     float *x = aligned_alloc(huge, bytes);
-    if (x == NULL)
+    if (x == NULL) {
         return NULL;
+    }
     madvise(x, bytes, MADV_HUGEPAGE);
     memset(x, 0, bytes);
     return x;
@@ -126,8 +133,9 @@ static void stream_part(part *p)
 
 static peak_stream stream_of(const bench_traffic *t)
 {
-    if (t->inout > 0)
+    if (t->inout > 0) {
         return PEAK_UPDATE;
+    }
     return t->out == 0 ? PEAK_READ : t->in == 1 ? PEAK_COPY : PEAK_TRIAD;
 }
 
@@ -140,10 +148,12 @@ static bool set_arrays(part *parts, int threads, const bench_traffic *t, size_t 
 {
     static float *arrays[MAX_ARRAYS];
     for (int j = 0; j < t->in + t->out + t->inout; j++) {
-        if (arrays[j] == NULL && (arrays[j] = touched((size_t)t->bytes)) == NULL)
+        if (arrays[j] == NULL && (arrays[j] = touched((size_t)t->bytes)) == NULL) {
             return false;
-        for (int i = 0; i < threads; i++)
+        }
+        for (int i = 0; i < threads; i++) {
             parts[i].arrays[j] = arrays[j] + (size_t)i * share;
+        }
     }
     return true;
 }
@@ -168,8 +178,9 @@ double bench_peak_bandwidth(int threads, const bench_traffic *t)
     used.bytes = t->bytes < most ? t->bytes : most;
     threads = clamp_threads(threads);
     size_t share = (size_t)used.bytes / sizeof(float) / (size_t)threads / 64 * 64;
-    if (!set_arrays(parts, threads, &used, share))
+    if (!set_arrays(parts, threads, &used, share)) {
         return 0;
+    }
     peak_stream s = stream_of(t);
     double ns = stream_time(parts, threads, s, share);
     if (t->out > 0) {

@@ -21,14 +21,17 @@ static double fma_loop(int64_t n)
         x[l] = 0.999F + peak_sink;
         y[l] = 0.001F + peak_sink;
     }
-    for (int j = 0; j < SUMS; j++)
+    for (int j = 0; j < SUMS; j++) {
         sums[j] = x * (float)j;
-    for (int64_t i = 0; i < n; i++) {
-        for (int j = 0; j < SUMS; j++)
-            sums[j] = sums[j] * x + y;
     }
-    for (int j = 1; j < SUMS; j++)
+    for (int64_t i = 0; i < n; i++) {
+        for (int j = 0; j < SUMS; j++) {
+            sums[j] = sums[j] * x + y;
+        }
+    }
+    for (int j = 1; j < SUMS; j++) {
         sums[0] += sums[j];
+    }
     peak_sink = sums[0][0] * 0;
     return (double)n * SUMS * BENCH_LANES * 2;
 }
@@ -41,11 +44,13 @@ static void stream_read(float *const *x, size_t n)
     const vec *a = (const vec *)x[0];
     vec sums[WAYS] = {0};
     for (size_t i = 0; i + WAYS <= n / BENCH_LANES; i += WAYS) {
-        for (int j = 0; j < WAYS; j++)
+        for (int j = 0; j < WAYS; j++) {
             sums[j] += a[i + (size_t)j];
+        }
     }
-    for (int j = 1; j < WAYS; j++)
+    for (int j = 1; j < WAYS; j++) {
         sums[0] += sums[j];
+    }
     peak_sink = sums[0][0] * 0;
 }
 
@@ -68,32 +73,36 @@ static void stream_copy(float *const *x, size_t n)
 {
     const vec *a = (const vec *)x[0];
     vec *y = (vec *)x[1];
-    for (size_t i = 0; i < n / BENCH_LANES; i++)
+    for (size_t i = 0; i < n / BENCH_LANES; i++) {
         y[i] = a[i] + 1;
+    }
 }
 
 static void stream_copy_past(float *const *x, size_t n)
 {
     const vec *a = (const vec *)x[0];
     vec *y = (vec *)x[1];
-    for (size_t i = 0; i < n / BENCH_LANES; i++)
+    for (size_t i = 0; i < n / BENCH_LANES; i++) {
         STORE_PAST(y + i, a[i] + 1);
+    }
 }
 
 static void stream_triad(float *const *x, size_t n)
 {
     const vec *a = (const vec *)x[0], *b = (const vec *)x[1];
     vec *y = (vec *)x[2];
-    for (size_t i = 0; i < n / BENCH_LANES; i++)
+    for (size_t i = 0; i < n / BENCH_LANES; i++) {
         y[i] = a[i] + b[i];
+    }
 }
 
 static void stream_triad_past(float *const *x, size_t n)
 {
     const vec *a = (const vec *)x[0], *b = (const vec *)x[1];
     vec *y = (vec *)x[2];
-    for (size_t i = 0; i < n / BENCH_LANES; i++)
+    for (size_t i = 0; i < n / BENCH_LANES; i++) {
         STORE_PAST(y + i, a[i] + b[i]);
+    }
 }
 
 static void stream_update(float *const *x, size_t n)

@@ -87,16 +87,18 @@ const char *bench_shape(const bench_row *r, char *text, size_t size)
 {
     size_t at = 0;
     snprintf(text, size, "%s", r->kind->shape != NULL ? r->kind->shape : "");
-    for (int i = 0; i < BENCH_ARGS && r->kind->args[i] != NULL && at < size; i++)
+    for (int i = 0; i < BENCH_ARGS && r->kind->args[i] != NULL && at < size; i++) {
         at += (size_t)snprintf(text + at, size - at, "%s%s=%g", i > 0 ? " " : "", r->kind->args[i],
                                r->args[i]);
+    }
     return text;
 }
 
 void bench_print_row(const bench_row *r)
 {
     printf("{\"name\": \"%s\", \"kind\": \"%s\"", r->name, r->kind->name);
-    for (int i = 0; i < BENCH_ARGS && r->kind->args[i] != NULL; i++)
+    for (int i = 0; i < BENCH_ARGS && r->kind->args[i] != NULL; i++) {
         printf(", \"%s\": %g", r->kind->args[i], r->args[i]);
+    }
     printf("}\n");
 }

@@ -13,8 +13,9 @@ static const double turn_ns = 20e6;
 /* The mean size of what the first run gave: NaN shows that it gave nothing. */
 static double check_of(const bench_timer *t, hd_tensor *y)
 {
-    if (y == NULL || y == HD_NONE)
+    if (y == NULL || y == HD_NONE) {
         return y == NULL ? NAN : 0;
+    }
     HD_NO_GRAD;
     hd_tensor *z = t->row->kind->checks_grad ? hd_grad(y) : y;
     return hd_item(hd_mean(hd_abs(hd_to(z, HD_FLOAT64))));
@@ -54,12 +55,14 @@ static void warm_up(bench_timer *t)
 bool bench_begin(bench_timer *t, const bench_row *row, int threads)
 {
     *t = (bench_timer){.row = row, .threads = threads};
-    if (!hd_set_num_threads(threads) || !hd_manual_seed(123))
+    if (!hd_set_num_threads(threads) || !hd_manual_seed(123)) {
         return false;
+    }
     {
         HD_SCOPE;
-        if (!row->kind->set_up(&t->work, row->args))
+        if (!row->kind->set_up(&t->work, row->args)) {
             return false;
+        }
     }
     t->bytes_before = hd_bytes_live();
     first_run(t);
@@ -72,8 +75,9 @@ void bench_end(bench_timer *t)
 {
     bench_work *w = &t->work;
     hd_tensor *const held[] = {w->x, w->y, w->dy, w->target, w->weight, w->bias};
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         hd_release(held[i]);
+    }
     hd_optim_free(w->optim);
     hd_module_free(w->module);
 }
@@ -82,8 +86,9 @@ void bench_end(bench_timer *t)
 
 double bench_turn(bench_timer *t)
 {
-    if (t->first < turn_ns)
+    if (t->first < turn_ns) {
         one_run(t); /* what ran before may have taken the caches */
+    }
     double begin = bench_now();
     for (int i = 0; i < t->calls; i++) {
         HD_SCOPE;
@@ -104,17 +109,20 @@ static bench_traffic traffic_of(const bench_timer *t)
 double bench_reference(bench_timer *t)
 {
     bench_traffic traffic = traffic_of(t);
-    if (t->row->kind->flops != NULL)
+    if (t->row->kind->flops != NULL) {
         return bench_peak_flops(t->threads);
-    if (bench_traffic_total(&traffic) >= out_of_cache)
+    }
+    if (bench_traffic_total(&traffic) >= out_of_cache) {
         return bench_peak_bandwidth(t->threads, &traffic);
+    }
     return 0;
 }
 
 double bench_amount(const bench_timer *t)
 {
-    if (t->row->kind->flops != NULL)
+    if (t->row->kind->flops != NULL) {
         return t->row->kind->flops(t->row->args);
+    }
     bench_traffic traffic = traffic_of(t);
     return bench_traffic_total(&traffic);
 }
@@ -126,11 +134,13 @@ long bench_peak_rss(void)
     long kilobytes = 0;
     FILE *f = fopen("/proc/self/status", "r");
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (sscanf(line, "VmHWM: %ld kB", &kilobytes) == 1)
+        if (sscanf(line, "VmHWM: %ld kB", &kilobytes) == 1) {
             break;
+        }
     }
-    if (f != NULL)
+    if (f != NULL) {
         fclose(f);
+    }
     return kilobytes * 1024;
 }
 
@@ -162,10 +172,12 @@ static void print_about(bench_timer *t)
 static void print_speed(const bench_timer *t, double ns, double reference)
 {
     double amount = bench_amount(t);
-    if (amount > 0)
+    if (amount > 0) {
         printf(", \"%s\": %.2f", t->row->kind->flops != NULL ? "gflops" : "gbs", amount / ns);
-    if (reference > 0)
+    }
+    if (reference > 0) {
         printf(", \"peak\": %.2f, \"of_peak\": %.4f", reference, amount / ns / reference);
+    }
 }
 
 bool bench_report(const bench_row *row, int threads, int rounds)
@@ -199,8 +211,9 @@ bool bench_serve(const bench_row *row, int threads)
 {
     bench_timer t;
     char line[64];
-    if (!bench_begin(&t, row, threads))
+    if (!bench_begin(&t, row, threads)) {
         return false;
+    }
     printf("{\"ns\": %.1f, \"amount\": %.17g, \"calls\": %d}\n", t.first, bench_amount(&t),
            t.calls);
     fflush(stdout);

@@ -173,9 +173,11 @@ static bool adamw_set_up(bench_work *w, const double *a)
     hd_list *parameters = hd_list_n(0, NULL);
     add_parameter(parameters, GPT2_VOCAB, GPT2_WIDTH);
     add_parameter(parameters, GPT2_CONTEXT, GPT2_WIDTH);
-    for (int layer = 0; layer < GPT2_LAYERS; layer++)
-        for (size_t i = 0; i < sizeof gpt2_block / sizeof *gpt2_block; i++)
+    for (int layer = 0; layer < GPT2_LAYERS; layer++) {
+        for (size_t i = 0; i < sizeof gpt2_block / sizeof *gpt2_block; i++) {
             add_parameter(parameters, gpt2_block[i][0], gpt2_block[i][1]);
+        }
+    }
     add_parameter(parameters, 1, GPT2_WIDTH);
     add_parameter(parameters, 1, GPT2_WIDTH);
     w->optim = hd_adamw_new(parameters, NULL);
@@ -217,8 +219,9 @@ static hd_tensor *start_run(bench_work *w)
         _exit(127);
     }
     int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0) {
         return hd_error_set(HD_IO, "heed-bench: cannot run itself");
+    }
     return HD_NONE;
 }
 

@@ -221,7 +221,8 @@ int main(void)
     block_8(batch);
     packed_attention();
 
-    if (hd_error_code() != HD_OK)
+    if (hd_error_code() != HD_OK) {
         fprintf(stderr, "%s\n", hd_error_message());
+    }
     return hd_error_code() == HD_OK && all_hold ? 0 : 1;
 }

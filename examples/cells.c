@@ -25,8 +25,9 @@ static const char usage_text[] =
 
 void print(const char *format, ...)
 {
-    if (silent)
+    if (silent) {
         return;
+    }
     va_list args;
     va_start(args, format);
     vprintf(format, args);
@@ -43,16 +44,19 @@ static const cell *find_cell(const notebook *nb, const char *text)
 {
     char *end;
     long number = strtol(text, &end, 10);
-    for (int i = 0; i < nb->n && *text != '\0' && *end == '\0'; i++)
-        if (nb->cells[i].number == number)
+    for (int i = 0; i < nb->n && *text != '\0' && *end == '\0'; i++) {
+        if (nb->cells[i].number == number) {
             return &nb->cells[i];
+        }
+    }
     return NULL;
 }
 
 static bool choose_stream(const char *name)
 {
-    if (strcmp(name, "native") == 0)
+    if (strcmp(name, "native") == 0) {
         return hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_NATIVE);
+    }
     return strcmp(name, "mcg31") == 0;
 }
 
@@ -84,8 +88,9 @@ static bool read_arguments(notebook *nb, int argc, char **argv)
 
 static void list_cells(const notebook *nb)
 {
-    for (int i = 0; i < nb->n; i++)
+    for (int i = 0; i < nb->n; i++) {
         print("%2d  %s", nb->cells[i].number, nb->cells[i].title);
+    }
 }
 
 static bool run_cells(const notebook *nb)
@@ -93,17 +98,20 @@ static bool run_cells(const notebook *nb)
     for (int i = 0; i < nb->n; i++) {
         const cell *c = &nb->cells[i];
         silent = nb->only != NULL && c != nb->only;
-        if (nb->only == NULL)
+        if (nb->only == NULL) {
             print("In [%s]:", c->heading);
+        }
         c->run();
         if (hd_error_code() != HD_OK) {
             fprintf(stderr, "cell %d: %s\n", c->number, hd_error_message());
             return false;
         }
-        if (c == nb->only)
+        if (c == nb->only) {
             return true;
-        if (i + 1 < nb->n)
+        }
+        if (i + 1 < nb->n) {
             print("%s", "");
+        }
     }
     return true;
 }
@@ -115,14 +123,17 @@ int run_notebook(int argc, char **argv, const cell *cells, int n, void (*finish)
         printf(usage_text, argv[0]);
         return 0;
     }
-    if (!read_arguments(&nb, argc, argv))
+    if (!read_arguments(&nb, argc, argv)) {
         return 2;
+    }
     bool ok = true;
-    if (nb.list)
+    if (nb.list) {
         list_cells(&nb);
-    else
+    } else {
         ok = run_cells(&nb);
-    if (finish != NULL)
+    }
+    if (finish != NULL) {
         finish();
+    }
     return ok && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

@@ -5,8 +5,9 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
 {
     HD_SCOPE;
     HD_NO_GRAD;
-    if (s->temperature == 0)
+    if (s->temperature == 0) {
         return hd_item_int(hd_argmax(logits));
+    }
     int64_t vocab_size = hd_size(logits, 0);
     int64_t k = s->top_k > 0 && s->top_k < vocab_size ? s->top_k : vocab_size;
     hd_tensor *ids; /* (k,), and their logits, the largest first */
@@ -14,8 +15,9 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
     hd_tensor *probs = hd_softmax(hd_div_scalar(top, s->temperature), 0);
     /* a token stays while those before it have less than top_p together: the first always does */
     hd_tensor *before = hd_sub(hd_cumsum(probs, 0), probs);
-    if (s->top_p < 1)
+    if (s->top_p < 1) {
         probs = hd_masked_fill(probs, hd_ge_scalar(before, s->top_p), 0);
+    }
     hd_tensor *drawn = hd_multinomial(probs, 1, false); /* (1,) */
     return hd_error_code() == HD_OK ? hd_get_int(ids, hd_item_int(drawn)) : -1;
 }
@@ -37,10 +39,12 @@ static bool write_token(const hd_tokenizer *tokenizer, hd_tensor *id, FILE *f)
 {
     int64_t n = 0;
     const char *text = hd_tokenizer_decode_bytes(tokenizer, id, &n);
-    if (text == NULL)
+    if (text == NULL) {
         return false;
-    if (fwrite(text, 1, (size_t)n, f) == (size_t)n && fflush(f) == 0)
+    }
+    if (fwrite(text, 1, (size_t)n, f) == (size_t)n && fflush(f) == 0) {
         return true;
+    }
     hd_error_set(HD_IO, "generate: the text cannot be written");
     return false;
 }
@@ -48,8 +52,9 @@ static bool write_token(const hd_tokenizer *tokenizer, hd_tensor *id, FILE *f)
 /* What the model sees of a window that has grown to the whole context: its last half. */
 static hd_tensor *forget(hd_tensor *window, const gpt_config *cfg, const gpt_cache *c)
 {
-    if (hd_size(window, 0) <= cfg->context_length)
+    if (hd_size(window, 0) <= cfg->context_length) {
         return window;
+    }
     gpt_cache_truncate(c, 0);
     return hd_slice(window, 0, -(cfg->context_length + 1) / 2, HD_END);
 }
@@ -61,8 +66,9 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
     HD_NO_GRAD;
     gpt_cache c = {0};
     hd_module_eval(gpt);
-    if (s->cache && !gpt_cache_new(&c, gpt, 1))
+    if (s->cache && !gpt_cache_new(&c, gpt, 1)) {
         return false;
+    }
     hd_tensor *window = hd_retain(forget(ids, cfg, &c)); /* (num_tokens,) */
     bool ok = window != NULL;
     for (int64_t i = 0; ok && i < n; i++) {

@@ -21,8 +21,9 @@ hd_module *layer_norm_new(int64_t emb_dim)
     static const hd_module_type type = HD_MODULE_TYPE(layer_norm, "LayerNorm", layer_norm_forward);
     hd_module *self = hd_module_new(&type);
     layer_norm *m = (layer_norm *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     m->eps = 1e-5;
     /* self.scale = nn.Parameter(torch.ones(emb_dim)) */
     hd_register_parameter(self, "scale", &m->scale,
@@ -84,8 +85,9 @@ hd_module *gpt_model_new(const gpt_config *cfg)
     static const hd_module_type type = HD_MODULE_TYPE(gpt_model, "GPTModel", gpt_model_forward);
     hd_module *self = hd_module_new(&type);
     gpt_model *m = (gpt_model *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     hd_register_module(self, "tok_emb", &m->tok_emb,
                        hd_embedding_new(cfg->vocab_size, cfg->emb_dim, HD_NO_PADDING));
     hd_register_module(self, "pos_emb", &m->pos_emb,
@@ -106,8 +108,9 @@ static void config_names(char names[NAMES][NAME_SIZE], const char *prefix)
 {
     static const char *const fields[NAMES] = {"vocab_size", "context_length", "emb_dim", "n_heads",
                                               "n_layers",   "drop_rate",      "qkv_bias"};
-    for (int i = 0; i < NAMES; i++)
+    for (int i = 0; i < NAMES; i++) {
         snprintf(names[i], NAME_SIZE, "%s.%s", prefix, fields[i]);
+    }
 }
 
 bool gpt_config_save(const gpt_config *cfg, hd_dict *d, const char *prefix)
@@ -137,9 +140,10 @@ bool gpt_config_load(gpt_config *cfg, const hd_dict *d, const char *prefix)
               hd_dict_get_int(d, names[6], &qkv_bias);
     cfg->qkv_bias = qkv_bias != 0;
     if (ok &&
-        (cfg->n_layers < 1 || cfg->n_layers > GPT_MOST_LAYERS)) /* each costs, however small */
+        (cfg->n_layers < 1 || cfg->n_layers > GPT_MOST_LAYERS)) { /* each costs, however small */
         return hd_error_set(HD_VALUE, "gpt_config_load: '%s' is %lld: expected 1 to %d", names[4],
                             (long long)cfg->n_layers, GPT_MOST_LAYERS);
+    }
     return ok;
 }
 
@@ -164,8 +168,9 @@ bool gpt_cache_new(gpt_cache *c, hd_module *gpt, int64_t batch)
 
 void gpt_cache_free(gpt_cache *c)
 {
-    while (c->n > 0)
+    while (c->n > 0) {
         hd_kv_cache_free(c->blocks[--c->n]);
+    }
     hd_free(c->blocks);
     c->blocks = NULL;
 }
@@ -178,20 +183,23 @@ int64_t gpt_cache_len(const gpt_cache *c)
 bool gpt_cache_truncate(const gpt_cache *c, int64_t len)
 {
     bool ok = true;
-    for (int64_t i = 0; i < c->n; i++)
+    for (int64_t i = 0; i < c->n; i++) {
         ok = hd_kv_cache_truncate(c->blocks[i], len) && ok;
+    }
     return ok;
 }
 
 hd_tensor *gpt_forward_cached(hd_module *gpt, hd_tensor *in_idx, const gpt_cache *c)
 {
     gpt_model *m = (gpt_model *)gpt;
-    if (!hd_forward_begin(gpt))
+    if (!hd_forward_begin(gpt)) {
         return NULL;
+    }
     HD_NO_GRAD;
     hd_tensor *x = embed(m, in_idx, gpt_cache_len(c)); /* (b, num_tokens, emb_dim) */
-    for (int64_t i = 0; i < c->n; i++)
+    for (int64_t i = 0; i < c->n; i++) {
         x = hd_transformer_block_cached(hd_module_list_get(m->trf_blocks, i), x, c->blocks[i]);
+    }
     x = hd_forward(m->final_norm, x);
     return hd_forward_end(gpt, hd_forward(m->out_head, x)); /* (b, num_tokens, vocab_size) */
 }

@@ -28,8 +28,9 @@ static hd_tensor *scores_of(hd_tensor *inputs, hd_tensor *query) /* (3, 3), (3,)
     hd_tensor *scores = hd_matmul(inputs, query);
     for (int i = 0; i < 3; i++) {
         printf("  %-5s . shiny = ", words[i]);
-        for (int j = 0; j < 3; j++)
+        for (int j = 0; j < 3; j++) {
             printf("%s%.2f*%.2f", j > 0 ? " + " : "", hd_get(inputs, i, j), hd_get(query, j));
+        }
         printf(" = %.4f\n", hd_get(scores, i));
     }
     return scores;
@@ -40,9 +41,10 @@ static hd_tensor *weights_of(hd_tensor *scores) /* (3,) to (3,) */
     printf("\nStep 2: softmax turns scores into weights that sum to 1\n");
     hd_tensor *exps = hd_exp(scores);
     hd_tensor *weights = hd_div(exps, hd_sum(exps)); /* the texts' way */
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         printf("  %-5s  exp(%.4f) = %.4f   / %.4f = %.4f\n", words[i], hd_get(scores, i),
                hd_get(exps, i), hd_item(hd_sum(exps)), hd_get(weights, i));
+    }
     printf("  hd_softmax(scores, 0) = %s\n", hd_repr(hd_softmax(scores, 0)));
     return weights;
 }
@@ -51,10 +53,11 @@ static hd_tensor *context_of(hd_tensor *weights, hd_tensor *inputs) /* (3,), (3,
 {
     printf("\nStep 3: the context vector is the sum of the weighted words\n");
     hd_tensor *weighted = hd_mul(hd_unsqueeze(weights, 1), inputs); /* (3, 3) */
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         printf("  %-5s  %.4f * [%.2f, %.2f, %.2f] = [%.4f, %.4f, %.4f]\n", words[i],
                hd_get(weights, i), hd_get(inputs, i, 0), hd_get(inputs, i, 1), hd_get(inputs, i, 2),
                hd_get(weighted, i, 0), hd_get(weighted, i, 1), hd_get(weighted, i, 2));
+    }
     hd_tensor *context = hd_matmul(weights, inputs);
     printf("  weights @ inputs = %s\n", hd_repr(context));
     return context;
@@ -69,7 +72,7 @@ static int find_slips(hd_tensor *inputs)
     hd_tensor *w = hd_from_data(HD_FLOAT64, text_weights, 3, 1);       /* (3, 1) */
     hd_tensor *theirs = hd_from_data(HD_FLOAT64, text_products, 3, 3); /* (3, 3) */
     hd_tensor *ours = hd_mul(w, hd_to(inputs, HD_FLOAT64));            /* (3, 3) */
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             double right = hd_get(ours, i, j), printed = hd_get(theirs, i, j);
             bool wrong = fabs(right - printed) > 0.5e-4 + 1e-7;
@@ -77,6 +80,7 @@ static int find_slips(hd_tensor *inputs)
                    hd_get(inputs, i, j), text_weights[i], right, printed, wrong ? "   wrong" : "");
             slips += wrong;
         }
+    }
     printf("  columns summed, the texts' products:  %s\n", hd_repr(hd_sum_dim(theirs, 0, false)));
     printf("  columns summed, the right products:   %s\n", hd_repr(hd_sum_dim(ours, 0, false)));
     return slips;
@@ -97,7 +101,8 @@ int main(void)
            "rounded ones give the same four digits, %s.\n",
            slips, hd_repr(context));
 
-    if (hd_error_code() != HD_OK)
+    if (hd_error_code() != HD_OK) {
         fprintf(stderr, "%s\n", hd_error_message());
+    }
     return hd_error_code() == HD_OK && slips == 2 ? 0 : 1;
 }

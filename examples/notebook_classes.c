@@ -31,8 +31,9 @@ hd_module *self_attention_v1_new(int64_t d_in, int64_t d_out)
         HD_MODULE_TYPE(self_attention_v1, "SelfAttention_v1", self_attention_v1_forward);
     hd_module *self = hd_module_new(&type);
     self_attention_v1 *m = (self_attention_v1 *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     /* self.W_query = nn.Parameter(torch.rand(d_in, d_out)) */
     hd_register_parameter(self, "W_query", &m->W_query,
                           hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
@@ -66,8 +67,9 @@ hd_module *self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
         HD_MODULE_TYPE(self_attention_v2, "SelfAttention_v2", self_attention_v2_forward);
     hd_module *self = hd_module_new(&type);
     self_attention_v2 *m = (self_attention_v2 *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     /* self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias) */
     hd_register_module(self, "W_query", &m->W_query, hd_linear_new(d_in, d_out, qkv_bias));
     hd_register_module(self, "W_key", &m->W_key, hd_linear_new(d_in, d_out, qkv_bias));
@@ -114,8 +116,9 @@ hd_module *causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_len
         HD_MODULE_TYPE(causal_attention, "CausalAttention", causal_attention_forward);
     hd_module *self = hd_module_new(&type);
     causal_attention *m = (causal_attention *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     hd_register_module(self, "W_query", &m->W_query, hd_linear_new(d_in, d_out, qkv_bias));
     hd_register_module(self, "W_key", &m->W_key, hd_linear_new(d_in, d_out, qkv_bias));
     hd_register_module(self, "W_value", &m->W_value, hd_linear_new(d_in, d_out, qkv_bias));
@@ -133,8 +136,9 @@ static hd_tensor *multi_head_attention_wrapper_forward(hd_module *self, hd_tenso
     multi_head_attention_wrapper *m = (multi_head_attention_wrapper *)self;
     /* torch.cat([head(x) for head in self.heads], dim=-1) */
     hd_list *outs = hd_list_n(0, NULL); /* (b, num_tokens, d_out) each */
-    for (int64_t h = 0; h < hd_module_list_len(m->heads); h++)
+    for (int64_t h = 0; h < hd_module_list_len(m->heads); h++) {
         hd_list_append(outs, hd_forward(hd_module_list_get(m->heads, h), x));
+    }
     return hd_cat_list(outs, -1); /* (b, num_tokens, num_heads * d_out) */
 }
 
@@ -146,8 +150,9 @@ hd_module *multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int64_t
                        multi_head_attention_wrapper_forward);
     hd_module *self = hd_module_new(&type);
     multi_head_attention_wrapper *m = (multi_head_attention_wrapper *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     hd_module *heads = hd_module_list_n(0, NULL);
     for (int64_t h = 0; h < num_heads && heads != NULL; h++) {
         hd_module *head = causal_attention_new(d_in, d_out, context_length, dropout, qkv_bias);
@@ -204,14 +209,16 @@ hd_module *multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context
 {
     static const hd_module_type type =
         HD_MODULE_TYPE(multi_head_attention, "MultiHeadAttention", multi_head_attention_forward);
-    if (num_heads < 1 || d_out % num_heads != 0)
+    if (num_heads < 1 || d_out % num_heads != 0) {
         return hd_error_set(
             HD_VALUE, "multi_head_attention_new: d_out %lld must be divisible by num_heads %lld",
             (long long)d_out, (long long)num_heads);
+    }
     hd_module *self = hd_module_new(&type);
     multi_head_attention *m = (multi_head_attention *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     m->d_out = d_out;
     m->num_heads = num_heads;
     m->head_dim = d_out / num_heads;

@@ -46,8 +46,9 @@ static void cell_1(void)
     query = hd_getitem(inputs, 1);
     attn_score = hd_empty(HD_FLOAT32, hd_size(inputs, 0));
     /* for i, x_i in enumerate(inputs): attn_score[i] = torch.dot(x_i, query) */
-    for (int64_t i = 0; i < hd_size(inputs, 0); i++)
+    for (int64_t i = 0; i < hd_size(inputs, 0); i++) {
         hd_setitem(attn_score, hd_dot(hd_getitem(inputs, i), query), i);
+    }
     print("Оценки внимания: %s", hd_repr(attn_score));
 
     attn_weights = softmax_naive(attn_score);
@@ -57,8 +58,9 @@ static void cell_1(void)
     query = hd_getitem(inputs, 1);
     context_vec = hd_zeros_like(query, HD_FLOAT32);
     /* for i,x_i in enumerate(inputs): context_vec += attn_weights[i]*x_i */
-    for (int64_t i = 0; i < hd_size(inputs, 0); i++)
+    for (int64_t i = 0; i < hd_size(inputs, 0); i++) {
         hd_add_(context_vec, hd_mul(hd_getitem(attn_weights, i), hd_getitem(inputs, i)));
+    }
     print("Вектор контекста:  %s", hd_repr(context_vec));
 }
 
@@ -66,8 +68,9 @@ static void cell_1(void)
 static hd_list *row_sums_of(hd_tensor *x) /* (n, m) */
 {
     hd_list *sums = hd_list_n(0, NULL); /* () each */
-    for (int64_t i = 0; i < hd_size(x, 0); i++)
+    for (int64_t i = 0; i < hd_size(x, 0); i++) {
         hd_list_append(sums, hd_sum(hd_getitem(x, i)));
+    }
     return sums;
 }
 
@@ -76,9 +79,11 @@ static void cell_2(void)
 {
     attn_scores = hd_empty(HD_FLOAT32, 6, 6);
     /* for i, x_i ...: for j, x_j ...: attn_scores[i, j] = torch.dot(x_i, x_j) */
-    for (int64_t i = 0; i < 6; i++)
-        for (int64_t j = 0; j < 6; j++)
+    for (int64_t i = 0; i < 6; i++) {
+        for (int64_t j = 0; j < 6; j++) {
             hd_setitem(attn_scores, hd_dot(hd_getitem(inputs, i), hd_getitem(inputs, j)), i, j);
+        }
+    }
     print("Оценки внимания:\n %s", hd_repr(attn_scores));
 
     /* attn_weights = torch.softmax(attn_scores, dim=1) */
@@ -135,8 +140,9 @@ static void cell_5(void)
 {
     sa = self_attention_v1_new(d_in, d_out);
     const self_attention_v1 *m = (self_attention_v1 *)sa;
-    if (m == NULL)
+    if (m == NULL) {
         return;
+    }
     queries = hd_matmul(inputs, m->W_query); /* inputs @ sa.W_query */
     keys = hd_matmul(inputs, m->W_key);
     attn_scores = hd_matmul(queries, hd_t(keys));

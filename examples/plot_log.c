@@ -25,8 +25,9 @@ static bool grow(curve *c)
     c->room = c->room > 0 ? 2 * c->room : 1024;
     for (int i = 0; i < 3; i++) {
         double *more = realloc(*columns[i], (size_t)c->room * sizeof *more);
-        if (more == NULL)
+        if (more == NULL) {
             return hd_error_set(HD_MEMORY, "out of memory");
+        }
         *columns[i] = more;
     }
     return true;
@@ -36,11 +37,13 @@ static bool add_row(curve *c, const char *path, const char *line)
 {
     double step, loss, val_loss = NAN;
     int fields = sscanf(line, "%lf,%*f,%*f,%lf,%lf", &step, &loss, &val_loss);
-    if (fields < 2)
+    if (fields < 2) {
         return hd_error_set(HD_FORMAT, "%s: line %lld: expected %s", path, (long long)c->n + 2,
                             heading);
-    if (c->n == c->room && !grow(c))
+    }
+    if (c->n == c->room && !grow(c)) {
         return false;
+    }
     c->step[c->n] = step;
     c->loss[c->n] = loss;
     c->val_loss[c->n++] = val_loss;
@@ -52,14 +55,17 @@ static bool read_log(curve *c, const char *dir)
     char path[PATH], line[LINE];
     snprintf(path, sizeof path, "%s/log.csv", dir);
     FILE *f = fopen(path, "r");
-    if (f == NULL)
+    if (f == NULL) {
         return hd_error_set(HD_IO, "%s: %s: expected a run's directory", path, strerror(errno));
+    }
     bool ok = fgets(line, sizeof line, f) != NULL && strcspn(line, "\n") == strlen(heading) &&
               strncmp(line, heading, strlen(heading)) == 0;
-    if (!ok)
+    if (!ok) {
         hd_error_set(HD_FORMAT, "%s: line 1: expected %s", path, heading);
-    while (ok && fgets(line, sizeof line, f) != NULL)
+    }
+    while (ok && fgets(line, sizeof line, f) != NULL) {
         ok = add_row(c, path, line);
+    }
     fclose(f);
     return ok && (c->n > 0 || hd_error_set(HD_FORMAT, "%s has no steps yet", path));
 }
@@ -81,13 +87,15 @@ static bool save(const hd_picture *p, const char *dir)
 {
     char path[PATH];
     snprintf(path, sizeof path, "%s/loss.svg", dir);
-    if (!hd_picture_save_svg(p, path))
+    if (!hd_picture_save_svg(p, path)) {
         return false;
+    }
     printf("loss curve: %s", path);
     snprintf(path, sizeof path, "%s/loss.png", dir);
     bool ok = !hd_has_png() || hd_picture_save_png(p, path, 2);
-    if (ok && hd_has_png())
+    if (ok && hd_has_png()) {
         printf(", %s", path);
+    }
     printf("\n");
     return ok;
 }
@@ -96,8 +104,9 @@ static bool save(const hd_picture *p, const char *dir)
 static const char *last_name(const char *dir, char out[PATH])
 {
     snprintf(out, PATH, "%s", dir);
-    for (size_t n = strlen(out); n > 1 && out[n - 1] == '/';)
+    for (size_t n = strlen(out); n > 1 && out[n - 1] == '/';) {
         out[--n] = '\0';
+    }
     const char *slash = strrchr(out, '/');
     return slash != NULL && slash[1] != '\0' ? slash + 1 : out;
 }
@@ -132,7 +141,8 @@ int main(int argc, char **argv)
     free(c.step);
     free(c.loss);
     free(c.val_loss);
-    if (!ok)
+    if (!ok) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
+    }
     return !ok;
 }

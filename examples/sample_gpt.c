@@ -43,17 +43,19 @@ static bool read_option(arguments *a, const char *program, const char *name, con
         {"--seed", &a->seed, -1e15, 1e15, true},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (strcmp(name, options[i].name) != 0)
+        if (strcmp(name, options[i].name) != 0) {
             continue;
+        }
         char *end = NULL;
         double v = text != NULL ? strtod(text, &end) : 0;
         bool ok = text != NULL && *text != '\0' && *end == '\0' && v >= options[i].lowest &&
                   v <= options[i].highest && (!options[i].whole || v == floor(v));
         *options[i].value = v;
-        if (!ok)
+        if (!ok) {
             fprintf(stderr, "%s: %s needs a %s from %g to %g\n", program, name,
                     options[i].whole ? "whole number" : "number", options[i].lowest,
                     options[i].highest);
+        }
         return ok;
     }
     fprintf(stderr, "%s: unknown argument '%s'; see --help\n", program, name);
@@ -70,31 +72,36 @@ static bool read_arguments(arguments *a, int argc, char **argv)
         } else if (strncmp(argv[i], "--", 2) != 0 && a->prompt == NULL) {
             a->prompt = argv[i];
         } else {
-            if (!read_option(a, argv[0], argv[i], i + 1 < argc ? argv[i + 1] : NULL))
+            if (!read_option(a, argv[0], argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
                 return false;
+            }
             i++;
         }
     }
-    if (a->checkpoint == NULL)
+    if (a->checkpoint == NULL) {
         fprintf(stderr, "%s: which checkpoint? see --help\n", argv[0]);
+    }
     return a->checkpoint != NULL;
 }
 
 /* All of stdin, but for the newline that echo puts behind a prompt, and a zero; to be freed. */
 static char *read_stdin(void)
 {
-    if (isatty(STDIN_FILENO))
+    if (isatty(STDIN_FILENO)) {
         fprintf(stderr, "prompt, then Ctrl-D:\n");
+    }
     size_t n = 0, room = 4096;
     char *text = malloc(room);
     while (text != NULL) {
         n += fread(text + n, 1, room - n - 1, stdin);
-        if (n + 1 < room)
+        if (n + 1 < room) {
             break;
+        }
         room *= 2;
         char *more = realloc(text, room);
-        if (more == NULL)
+        if (more == NULL) {
             free(text);
+        }
         text = more;
     }
     if (text == NULL || ferror(stdin)) {
@@ -112,10 +119,12 @@ static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const
 {
     sampling how = {a->temperature, (int64_t)a->top_k, a->top_p, !a->no_cache};
     hd_tensor *ids = hd_tokenizer_encode(tokenizer, prompt, -1, HD_SPECIAL_ALLOW);
-    if (hd_numel(ids) == 0)
+    if (hd_numel(ids) == 0) {
         return hd_error_set(HD_VALUE, "the prompt is empty: expected some text");
-    if (ids == NULL)
+    }
+    if (ids == NULL) {
         return false;
+    }
     hd_manual_seed((int64_t)a->seed);
     fputs(prompt, stdout);
     bool ok = generate(gpt, cfg, tokenizer, ids, (int64_t)a->length, &how, stdout);
@@ -149,8 +158,9 @@ static bool run(const arguments *a, const char *prompt)
     HD_SCOPE;
     hd_dict *model = NULL, *state = NULL;
     gpt_config cfg = {0};
-    if (!hd_checkpoint_load(a->checkpoint, &model, &state))
+    if (!hd_checkpoint_load(a->checkpoint, &model, &state)) {
         return false;
+    }
     hd_module *gpt = gpt_config_load(&cfg, state, "model") ? gpt_model_new(&cfg) : NULL;
     hd_tokenizer *tokenizer = hd_tokenizer_load(state, "tokenizer");
     bool ok = hd_module_load_state_dict(gpt, model, true, NULL) && tokenizer != NULL &&
@@ -169,14 +179,16 @@ int main(int argc, char **argv)
         printf(usage_text, argv[0]);
         return 0;
     }
-    if (!read_arguments(&a, argc, argv))
+    if (!read_arguments(&a, argc, argv)) {
         return 2;
+    }
     bool ok = is_checkpoint(a.checkpoint);
     char *from_stdin = ok && a.prompt == NULL ? read_stdin() : NULL;
     const char *prompt = a.prompt != NULL ? a.prompt : from_stdin;
     ok = ok && prompt != NULL && run(&a, prompt);
     free(from_stdin);
-    if (!ok)
+    if (!ok) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
+    }
     return ok && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

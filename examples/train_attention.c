@@ -26,8 +26,9 @@ typedef struct {
 static void draw_sequence(hd_generator *g, int64_t x[TOKENS][2], int64_t *y)
 {
     int64_t letters[LETTERS];
-    for (int i = 0; i < LETTERS; i++)
+    for (int i = 0; i < LETTERS; i++) {
         letters[i] = i;
+    }
     for (int i = 0; i < PAIRS; i++) { /* eight different letters: the start of a shuffle */
         uint32_t j = (uint32_t)i + hd_generator_random(g) % (uint32_t)(LETTERS - i);
         x[i][0] = letters[j];
@@ -43,8 +44,9 @@ static void draw_sequence(hd_generator *g, int64_t x[TOKENS][2], int64_t *y)
 static sequences draw_sequences(hd_generator *g, int64_t n)
 {
     static int64_t x[UNSEEN][TOKENS][2], y[UNSEEN];
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         draw_sequence(g, x[i], &y[i]);
+    }
     return (sequences){hd_from_data(HD_INT64, x, n, TOKENS, 2), hd_from_data(HD_INT64, y, n)};
 }
 
@@ -75,8 +77,9 @@ static hd_module *lookup_new(void)
     static const hd_module_type type = HD_MODULE_TYPE(lookup, "Lookup", lookup_forward);
     hd_module *self = hd_module_new(&type);
     lookup *m = (lookup *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     hd_register_module(self, "letter", &m->letter, hd_embedding_new(LETTERS, DIM, HD_NO_PADDING));
     hd_register_module(self, "digit", &m->digit, hd_embedding_new(DIGITS + 1, DIM, HD_NO_PADDING));
     hd_register_module(self, "attention", &m->attention,
@@ -104,8 +107,9 @@ static hd_module *average_new(void)
     static const hd_module_type type = HD_MODULE_TYPE(average, "Average", average_forward);
     hd_module *self = hd_module_new(&type);
     average *m = (average *)self;
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     hd_register_module(self, "letter", &m->letter, hd_embedding_new(LETTERS, DIM, HD_NO_PADDING));
     hd_register_module(self, "digit", &m->digit, hd_embedding_new(DIGITS + 1, DIM, HD_NO_PADDING));
     hd_register_module(self, "each", &m->each,
@@ -154,8 +158,9 @@ static int64_t parameter_count(hd_module *model)
     HD_SCOPE;
     hd_list *parameters = hd_module_parameters(model);
     int64_t count = 0;
-    for (int64_t i = 0; i < hd_list_len(parameters); i++)
+    for (int64_t i = 0; i < hd_list_len(parameters); i++) {
         count += hd_numel(hd_list_get(parameters, i));
+    }
     return count;
 }
 
@@ -172,8 +177,9 @@ static void print_attention(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
     hd_forward(model, x);
     hd_tensor *w = hd_mean_dim(hd_attention_weights(attention), 1, false); /* (1, TOKENS, TOKENS) */
     hd_attention_keep_weights(attention, false);
-    if (w == NULL)
+    if (w == NULL) {
         return;
+    }
 
     char names[TOKENS][3];
     for (int i = 0; i < TOKENS; i++) {
@@ -184,8 +190,9 @@ static void print_attention(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
         names[i][2] = '\0';
     }
     printf("     ");
-    for (int j = 0; j < TOKENS; j++)
+    for (int j = 0; j < TOKENS; j++) {
         printf(" %s", names[j]);
+    }
     for (int i = 0; i < TOKENS; i++) {
         printf("\n  %s |", names[i]);
         for (int j = 0; j < TOKENS; j++) {
@@ -243,8 +250,9 @@ static bool read_arguments(arguments *a, int argc, char **argv)
                     steps ? " from 1 on" : "");
             return false;
         }
-        if (steps)
+        if (steps) {
             a->demand = false;
+        }
     }
     return true;
 }
@@ -269,10 +277,12 @@ static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t
         sequences s = draw_sequences(g, BATCH);
         double loss = train_step(model, opt, s);
         double loss_without = train_step(without, opt_without, s);
-        if (step == 1 || step % every == 0 || step == steps)
+        if (step == 1 || step % every == 0 || step == steps) {
             print_progress(step, loss, loss_without, model);
-        if (terminal && step < steps)
+        }
+        if (terminal && step < steps) {
             print_bar(step, steps);
+        }
     }
     hd_optim_free(opt);
     hd_optim_free(opt_without);
@@ -316,14 +326,16 @@ int main(int argc, char **argv)
                argv[0]);
         return 0;
     }
-    if (!read_arguments(&a, argc, argv))
+    if (!read_arguments(&a, argc, argv)) {
         return 2;
+    }
     hd_manual_seed(a.seed);
     hd_module *model = lookup_new(), *without = average_new();
     bool ok = run(&a, model, without);
     hd_module_free(model);
     hd_module_free(without);
-    if (hd_error_code() != HD_OK)
+    if (hd_error_code() != HD_OK) {
         fprintf(stderr, "%s\n", hd_error_message());
+    }
     return ok && hd_error_code() == HD_OK ? 0 : 1;
 }

@@ -7,26 +7,30 @@
 
 static hd_tokenizer *make_tokenizer(const settings *s, const char *text, int64_t n)
 {
-    if (s->data.tokenizer == TOKENIZER_BYTES)
+    if (s->data.tokenizer == TOKENIZER_BYTES) {
         return hd_tokenizer_bytes();
-    if (s->data.tokenizer == TOKENIZER_BPE)
+    }
+    if (s->data.tokenizer == TOKENIZER_BPE) {
         return hd_tokenizer_bpe(s->data.vocab, s->data.merges);
+    }
     return hd_tokenizer_chars(text, n);
 }
 
 static int64_t fnv(const char *text, size_t n)
 {
     uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+    }
     return (int64_t)h;
 }
 
 static bool same_text(const run *r, const hd_dict *state)
 {
     int64_t hash;
-    if (state == NULL)
+    if (state == NULL) {
         return true;
+    }
     return hd_dict_get_int(state, "text.hash", &hash) &&
            (hash == r->text_hash ||
             hd_error_set(HD_VALUE, "the text has changed since %s was begun: expected the same",
@@ -50,8 +54,9 @@ static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const c
                                  : make_tokenizer(&r->s, text, (int64_t)n);
     bool at_text = r->tokenizer != NULL || r->s.data.tokenizer != TOKENIZER_BPE;
     hd_tensor *ids = hd_tokenizer_encode(r->tokenizer, text, (int64_t)n, HD_SPECIAL_ALLOW);
-    if (ids == NULL && at_text)
+    if (ids == NULL && at_text) {
         name_in_error(path);
+    }
     return ids;
 }
 
@@ -63,17 +68,20 @@ enum { PROMPT = 32 };
 static void begin_prompt(char prompt[], size_t room, const char *text, size_t n)
 {
     size_t at = 0, length = 0, words = 0, characters = 0;
-    while (at < n && (unsigned char)text[at] <= ' ')
+    while (at < n && (unsigned char)text[at] <= ' ') {
         at++;
+    }
     const char *line = at < n ? text + at : text;
     size_t most = line + room - 1 < text + n ? room - 1 : (size_t)(text + n - line);
     for (; length < most && (length == 0 || (line[length] != '\n' && line[length] != '\r'));
          length++) {
         characters += ((unsigned char)line[length] & 0xC0) != 0x80; /* one begins */
-        if (characters > PROMPT)
+        if (characters > PROMPT) {
             break;
-        if (line[length] == ' ')
+        }
+        if (line[length] == ' ') {
             words = length;
+        }
     }
     bool cut = characters > PROMPT;
     memcpy(prompt, line, cut && words > 0 ? words : length); /* prompt was all zeros */
@@ -85,8 +93,9 @@ static int character(const char *c, unsigned *code)
     unsigned lead = (unsigned char)c[0];
     int length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     *code = length == 1 ? lead : lead & (0x7Fu >> length);
-    for (int i = 1; i < length; i++)
+    for (int i = 1; i < length; i++) {
         *code = *code << 6 | ((unsigned char)c[i] & 0x3F);
+    }
     return length;
 }
 
@@ -97,9 +106,10 @@ static bool check_prompt(const run *r)
     unsigned code;
     for (const char *c = r->prompt; chars && *c != '\0';) {
         int length = character(c, &code);
-        if (hd_tokenizer_id(r->tokenizer, c, length) < 0)
+        if (hd_tokenizer_id(r->tokenizer, c, length) < 0) {
             return hd_error_set(HD_VALUE, "sample.prompt: '%.*s' (U+%04X) is not in the text",
                                 length, c, code);
+        }
         c += length;
     }
     return hd_numel(hd_tokenizer_encode(r->tokenizer, r->prompt, -1, HD_SPECIAL_ALLOW)) > 0 ||
@@ -108,12 +118,13 @@ static bool check_prompt(const run *r)
 
 static bool make_prompt(run *r, const char *text, size_t n)
 {
-    if (r->s.sample.prompt[0] != '\0')
+    if (r->s.sample.prompt[0] != '\0') {
         memcpy(r->prompt, r->s.sample.prompt, sizeof r->prompt);
-    else if (r->s.data.text[0] == '\0')
+    } else if (r->s.data.text[0] == '\0') {
         strcpy(r->prompt, "static "); /* of heed's own sources */
-    else
+    } else {
         begin_prompt(r->prompt, sizeof r->prompt, text, n);
+    }
     return check_prompt(r);
 }
 
@@ -123,12 +134,13 @@ static bool check_windows(const run *r)
 {
     long long length = r->s.model.context_length, batch = r->s.train.batch_size;
     long long n = hd_dataset_len(r->train_set);
-    if (hd_dataset_len(r->val_set) == 0 || n == 0)
+    if (hd_dataset_len(r->val_set) == 0 || n == 0) {
         return hd_error_set(HD_VALUE,
                             "model.context_length: %lld: the text gives %lld tokens to train and "
                             "%lld to validate with: expected more than context_length of each",
                             length, (long long)hd_tokens_len(r->train_tokens),
                             (long long)hd_tokens_len(r->val_tokens));
+    }
     return batch <= n || hd_error_set(HD_VALUE,
                                       "train.batch_size: %lld: the text gives %lld windows of "
                                       "context_length %lld to train with: expected at most that",
@@ -154,8 +166,9 @@ bool run_read_data(run *r, const hd_dict *state)
     size_t n = 0;
     const char *path = r->s.data.text[0] ? r->s.data.text : HEED_SOURCES;
     char *text = read_text(path, &n);
-    if (text == NULL)
+    if (text == NULL) {
         return false;
+    }
     r->text_hash = fnv(text, n);
     hd_tensor *ids = same_text(r, state) ? encode(r, state, path, text, n) : NULL; /* (count,) */
     bool ok = ids != NULL && make_prompt(r, text, n) && make_windows(r, ids);
@@ -179,8 +192,9 @@ bool run_make_loaders(run *r)
 
 static hd_schedule *make_schedule(const settings *s, hd_optim *optim)
 {
-    if (s->train.schedule == SCHEDULE_CONSTANT)
+    if (s->train.schedule == SCHEDULE_CONSTANT) {
         return hd_constant_lr_new(optim, 1, 0);
+    }
     hd_cosine_warmup_options o = hd_cosine_warmup_defaults();
     o.warmup_steps = settings_warmup(s);
     o.total_steps = s->train.steps;

@@ -50,8 +50,9 @@ static bool link_to(const run *r, const char *name, int64_t step)
     run_path(r, fresh, ".link");
     snprintf(target, sizeof target, "step-%08lld", (long long)step);
     unlink(fresh);
-    if (symlink(target, fresh) == 0 && rename(fresh, path) == 0)
+    if (symlink(target, fresh) == 0 && rename(fresh, path) == 0) {
         return true;
+    }
     return hd_error_set(HD_IO, "%s: %s", path, strerror(errno));
 }
 
@@ -64,13 +65,15 @@ static bool remove_old(const run *r)
         char path[2 * PATH_SIZE];
         int64_t step = checkpoint_step(e->d_name);
         run_path(r, path, e->d_name);
-        if (step > 0 && step != r->step && step != r->best_step)
+        if (step > 0 && step != r->step && step != r->best_step) {
             ok = hd_checkpoint_remove(path);
+        }
     }
-    if (dir == NULL)
+    if (dir == NULL) {
         hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
-    else
+    } else {
         closedir(dir);
+    }
     return ok;
 }
 
@@ -81,11 +84,13 @@ static void remove_flat(const char *path)
     for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
         char inner[3 * PATH_SIZE];
         snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
             unlink(inner);
+        }
     }
-    if (dir != NULL)
+    if (dir != NULL) {
         closedir(dir);
+    }
     remove(path);
 }
 
@@ -95,11 +100,13 @@ void run_remove_leftovers(const run *r)
     for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
         char path[2 * PATH_SIZE];
         run_path(r, path, e->d_name);
-        if (strncmp(e->d_name, ".heed-", 6) == 0)
+        if (strncmp(e->d_name, ".heed-", 6) == 0) {
             remove_flat(path);
+        }
     }
-    if (dir != NULL)
+    if (dir != NULL) {
         closedir(dir);
+    }
 }
 
 static void checkpoint_path(const run *r, char path[2 * PATH_SIZE], int64_t step)
@@ -131,11 +138,14 @@ int64_t run_newest_step(const run *r)
 {
     int64_t newest = 0;
     DIR *dir = opendir(r->dir);
-    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;)
-        if (checkpoint_step(e->d_name) > newest)
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        if (checkpoint_step(e->d_name) > newest) {
             newest = checkpoint_step(e->d_name);
-    if (dir != NULL)
+        }
+    }
+    if (dir != NULL) {
         closedir(dir);
+    }
     return newest;
 }
 

@@ -56,14 +56,16 @@ static bool train_step(run *r, log_row *row)
     for (int64_t i = 0; i < r->s.train.accumulate; i++) {
         HD_SCOPE;
         hd_tensor *x, *y; /* (batch_size, context_length) */
-        if (!next_batch(r->loader, &x, &y))
+        if (!next_batch(r->loader, &x, &y)) {
             return false;
+        }
         hd_tensor *loss = hd_div_scalar(batch_loss(r->model, x, y), r->s.train.accumulate);
         hd_backward(loss);
         row->loss += hd_item(loss);
     }
-    if (r->s.train.clip_norm > 0)
+    if (r->s.train.clip_norm > 0) {
         hd_clip_grad_norm_(r->parameters, r->s.train.clip_norm, 2, false);
+    }
     row->lr = hd_optim_lr(r->optim);
     row->epoch = hd_loader_epoch(r->loader);
     row->step = ++r->step;
@@ -118,14 +120,17 @@ static bool after_step(run *r, const progress *p, log_row *row, bool stop)
         r->best_loss = row->val_loss;
         r->best_step = r->step;
     }
-    if (hd_error_code() != HD_OK || !log_write(&r->log, row))
+    if (hd_error_code() != HD_OK || !log_write(&r->log, row)) {
         return false;
+    }
     progress_show(p, row);
     if (!end && !stop && r->s.train.sample_every > 0 && r->step % r->s.train.sample_every == 0 &&
-        !print_sample(r))
+        !print_sample(r)) {
         return false;
-    if (!end && !stop && !better && r->step % r->s.train.save_every != 0)
+    }
+    if (!end && !stop && !better && r->step % r->s.train.save_every != 0) {
         return true;
+    }
     return run_save(r);
 }
 
@@ -172,8 +177,9 @@ static const char usage_text[] =
 static void print_usage(const char *program)
 {
     printf(usage_text, program, program);
-    for (int i = 0; settings_free[i] != NULL; i++)
+    for (int i = 0; settings_free[i] != NULL; i++) {
         printf(" %s%s", settings_free[i], i % 5 == 4 ? "\n " : "");
+    }
     printf("\n");
 }
 
@@ -192,8 +198,9 @@ static int read_option(arguments *a, const char *program, char **argv)
         fprintf(stderr, "%s: unknown argument '%s'; see --help\n", program, name);
         return 0;
     }
-    if (stop_at)
+    if (stop_at) {
         a->stop_at = value != NULL ? strtoll(value, &end, 10) : 0;
+    }
     if (value == NULL || (stop_at && (*end != '\0' || a->stop_at < 1))) {
         fprintf(stderr, "%s: %s needs %s\n", program, name,
                 set      ? "key=value"
@@ -201,10 +208,12 @@ static int read_option(arguments *a, const char *program, char **argv)
                          : "a whole number from 1 on");
         return 0;
     }
-    if (set)
+    if (set) {
         a->sets[a->n_sets++] = value;
-    if (resume)
+    }
+    if (resume) {
         a->resume = value;
+    }
     return 2;
 }
 
@@ -213,15 +222,18 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     for (int i = 1, words; i < argc; i += words) {
         bool config = argv[i][0] != '-' && a->config == NULL;
         words = config ? 1 : read_option(a, argv[0], &argv[i]);
-        if (words == 0)
+        if (words == 0) {
             return false;
-        if (config)
+        }
+        if (config) {
             a->config = argv[i];
+        }
     }
     const char *other = a->config != NULL ? "CONFIG.json" : "--print-config";
     bool ok = a->resume == NULL || (a->config == NULL && !a->print_config);
-    if (!ok)
+    if (!ok) {
         fprintf(stderr, "%s: --resume DIR has its own settings: expected no %s\n", argv[0], other);
+    }
     return ok;
 }
 
@@ -232,8 +244,9 @@ static bool print_config(const arguments *a)
                      ? hd_config_text(&settings_table, &s)
                      : NULL;
     bool ok = text != NULL;
-    if (ok)
+    if (ok) {
         fputs(text, stdout);
+    }
     hd_free(text);
     return ok;
 }
@@ -245,11 +258,13 @@ static bool make_path(const char *path)
 {
     char part[PATH_SIZE];
     for (size_t i = 1; path[i] != '\0'; i++) {
-        if (path[i] != '/' || path[i + 1] == '\0')
+        if (path[i] != '/' || path[i + 1] == '\0') {
             continue;
+        }
         snprintf(part, sizeof part, "%.*s", (int)i, path);
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
             return false;
+        }
     }
     return mkdir(path, 0777) == 0;
 }
@@ -261,10 +276,12 @@ static bool sync_directory(const run *r)
     run_path(r, parent, "..");
     int fd = open(parent, O_RDONLY);
     bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: it needs none there */
-    if (!ok)
+    if (!ok) {
         hd_error_set(HD_IO, "%s: %s", parent, strerror(errno));
-    if (fd >= 0)
+    }
+    if (fd >= 0) {
         close(fd);
+    }
     return ok;
 }
 
@@ -279,15 +296,18 @@ static bool make_directory(run *r)
     for (int i = 1; !r->s.out[0] && !made; i++) {
         snprintf(r->dir, sizeof r->dir, "gpt-%d", i);
         made = make_path(r->dir);
-        if (!made && errno != EEXIST)
+        if (!made && errno != EEXIST) {
             break;
+        }
     }
-    if (made || (errno == EEXIST && run_newest_step(r) == 0))
+    if (made || (errno == EEXIST && run_newest_step(r) == 0)) {
         return sync_directory(r);
-    if (errno == EEXIST)
+    }
+    if (errno == EEXIST) {
         return hd_error_set(HD_STATE,
                             "%s has a run in it: expected --resume %s, or another --set out=DIR",
                             r->dir, r->dir);
+    }
     return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
 }
 
@@ -313,15 +333,18 @@ static bool no_run(const char *dir)
 {
     char path[2 * PATH_SIZE];
     int length = (int)strlen(dir);
-    while (length > 1 && dir[length - 1] == '/')
+    while (length > 1 && dir[length - 1] == '/') {
         length--;
+    }
     snprintf(path, sizeof path, "%.*s/model.safetensors", length, dir);
     bool checkpoint = access(path, F_OK) == 0;
-    while (length > 0 && dir[length - 1] != '/')
+    while (length > 0 && dir[length - 1] != '/') {
         length--;
-    if (checkpoint && length > 1)
+    }
+    if (checkpoint && length > 1) {
         return hd_error_set(HD_IO, "%s is a checkpoint: did you mean --resume %.*s?", dir,
                             length - 1, dir);
+    }
     return hd_error_set(HD_IO, "%s has no checkpoint: expected a run's directory", dir);
 }
 
@@ -334,8 +357,9 @@ static bool load_settings(run *r, const hd_dict *state, const arguments *a)
     const char *text = hd_dict_get_string(state, "config");
     run_path(r, path, "config.json");
     if (text == NULL ||
-        !hd_config_load_text(&settings_table, &was, a->resume, text, strlen(text), 0, NULL))
+        !hd_config_load_text(&settings_table, &was, a->resume, text, strlen(text), 0, NULL)) {
         return false;
+    }
     bool there = access(path, F_OK) == 0;
     return (there ? hd_config_load(&settings_table, &r->s, path, a->n_sets, a->sets)
                   : hd_config_load_text(&settings_table, &r->s, a->resume, text, strlen(text),
@@ -347,8 +371,9 @@ static bool resume(run *r, const arguments *a)
 {
     hd_dict *model = NULL, *state = NULL;
     snprintf(r->dir, sizeof r->dir, "%s", a->resume);
-    if (run_newest_step(r) == 0)
+    if (run_newest_step(r) == 0) {
         return no_run(r->dir);
+    }
     run_remove_leftovers(r);
     bool ok = run_load(r, run_newest_step(r), &model, &state) && load_settings(r, state, a) &&
               run_read_data(r, state) && run_make_model(r) && run_make_loaders(r) &&
@@ -361,15 +386,17 @@ static bool resume(run *r, const arguments *a)
 static void print_start(const run *r)
 {
     int64_t count = 0;
-    for (int64_t i = 0; i < hd_list_len(r->parameters); i++)
+    for (int64_t i = 0; i < hd_list_len(r->parameters); i++) {
         count += hd_numel(hd_list_get(r->parameters, i));
+    }
     printf("%s: %lld tokens to learn, %lld to validate with, a vocabulary of %lld; %lld "
            "parameters\n",
            r->dir, (long long)hd_tokens_len(r->train_tokens),
            (long long)hd_tokens_len(r->val_tokens), (long long)r->s.model.vocab_size,
            (long long)count);
-    if (r->step > 0)
+    if (r->step > 0) {
         printf("resumed after step %lld\n", (long long)r->step);
+    }
     fflush(stdout);
 }
 
@@ -380,8 +407,9 @@ static void print_how_to_sample(const run *r, const char *program)
     int folder = slash != NULL ? (int)(slash + 1 - program) : 0;
     printf("to sample: %.*ssample_gpt %s/%s '", folder, program, r->dir,
            r->best_step > 0 ? "best" : "last");
-    for (const char *c = r->prompt; *c != '\0'; c++)
+    for (const char *c = r->prompt; *c != '\0'; c++) {
         printf(*c == '\'' ? "'\\''" : "%c", *c);
+    }
     printf("'\n");
 }
 
@@ -420,9 +448,11 @@ int main(int argc, char **argv)
     }
     run_free(&r);
     free(a.sets);
-    if (!ok || hd_error_code() != HD_OK)
+    if (!ok || hd_error_code() != HD_OK) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
-    if (fflush(stdout) != 0 || !ok)
+    }
+    if (fflush(stdout) != 0 || !ok) {
         return 1;
+    }
     return stop_signal != 0 && r.step < r.s.train.steps ? 128 + (int)stop_signal : 0;
 }

@@ -33,8 +33,9 @@ static FILE *open_cut(const char *dir, const char *name, int64_t size)
     } else {
         fail(path);
     }
-    if (f != NULL)
+    if (f != NULL) {
         fclose(f);
+    }
     return NULL;
 }
 
@@ -42,8 +43,9 @@ bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size)
 {
     l->csv = open_cut(dir, "log.csv", csv_size);
     l->jsonl = l->csv != NULL ? open_cut(dir, "log.jsonl", jsonl_size) : NULL;
-    if (l->jsonl == NULL)
+    if (l->jsonl == NULL) {
         return false;
+    }
     return csv_size > 0 || fputs("step,epoch,lr,loss,val_loss\n", l->csv) >= 0 || fail("log.csv");
 }
 
@@ -51,10 +53,12 @@ bool log_write(const run_log *l, const log_row *row)
 {
     long long step = row->step, epoch = row->epoch;
     char val[32] = "", loss[32] = "null";
-    if (!isnan(row->val_loss))
+    if (!isnan(row->val_loss)) {
         snprintf(val, sizeof val, "%.9g", row->val_loss);
-    if (isfinite(row->loss)) /* JSON has no NaN */
+    }
+    if (isfinite(row->loss)) { /* JSON has no NaN */
         snprintf(loss, sizeof loss, "%.9g", row->loss);
+    }
     bool ok =
         fprintf(l->csv, "%lld,%lld,%.9g,%.9g,%s\n", step, epoch, row->lr, row->loss, val) > 0 &&
         fprintf(l->jsonl, "{\"step\": %lld, \"epoch\": %lld, \"lr\": %.9g, \"loss\": %s", step,
@@ -75,10 +79,12 @@ bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size)
 
 void log_close(run_log *l)
 {
-    if (l->csv != NULL)
+    if (l->csv != NULL) {
         fclose(l->csv);
-    if (l->jsonl != NULL)
+    }
+    if (l->jsonl != NULL) {
         fclose(l->jsonl);
+    }
     *l = (run_log){0};
 }
 
@@ -105,8 +111,9 @@ progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens
 
 void progress_clear(const progress *p)
 {
-    if (p->bar)
+    if (p->bar) {
         printf("\r\033[K");
+    }
 }
 
 static void show_bar(const progress *p, int64_t step)
@@ -121,17 +128,20 @@ static void show_bar(const progress *p, int64_t step)
 void progress_show(const progress *p, const log_row *row)
 {
     bool line = !isnan(row->val_loss) || row->step == p->steps;
-    if (!p->bar && !line && row->step % p->every != 0)
+    if (!p->bar && !line && row->step % p->every != 0) {
         return;
+    }
     double seconds = now() - p->start, done = (double)(row->step - p->first);
     double rate = done / (seconds > 1e-9 ? seconds : 1e-9); /* steps a second */
     long long left = (long long)((double)(p->steps - row->step) / rate);
     progress_clear(p);
-    if (p->bar && !line)
+    if (p->bar && !line) {
         show_bar(p, row->step);
+    }
     printf("step %lld/%lld  loss %.4f", (long long)row->step, (long long)p->steps, row->loss);
-    if (!isnan(row->val_loss))
+    if (!isnan(row->val_loss)) {
         printf("  validation %.4f", row->val_loss);
+    }
     printf("  %.0f tokens/s  ETA %lld:%02lld%s", rate * (double)p->tokens_per_step, left / 60,
            left % 60, p->bar && !line ? "" : "\n");
     fflush(stdout);

@@ -56,15 +56,18 @@ int64_t settings_warmup(const settings *s)
 static bool check(const void *config, const hd_config_source *from)
 {
     const settings *s = config;
-    if (s->model.emb_dim % s->model.n_heads != 0)
+    if (s->model.emb_dim % s->model.n_heads != 0) {
         return hd_config_refuse(from, "model.emb_dim", "%lld: expected a multiple of n_heads %lld",
                                 (long long)s->model.emb_dim, (long long)s->model.n_heads);
-    if (s->train.schedule == SCHEDULE_COSINE && s->train.warmup_steps >= s->train.steps)
+    }
+    if (s->train.schedule == SCHEDULE_COSINE && s->train.warmup_steps >= s->train.steps) {
         return hd_config_refuse(from, "train.warmup_steps", "%lld: expected less than steps %lld",
                                 (long long)s->train.warmup_steps, (long long)s->train.steps);
-    if (s->data.tokenizer == TOKENIZER_BPE && (!s->data.vocab[0] || !s->data.merges[0]))
+    }
+    if (s->data.tokenizer == TOKENIZER_BPE && (!s->data.vocab[0] || !s->data.merges[0])) {
         return hd_config_refuse(from, "data.tokenizer",
                                 "bpe: expected data.vocab and data.merges to name its files");
+    }
     return true;
 }
 
@@ -74,11 +77,13 @@ const hd_config_table settings_table = HD_CONFIG_TABLE(settings, fields, check);
 static bool make_absolute(const char *name, char path[PATH_SIZE])
 {
     char here[PATH_SIZE], whole[2 * PATH_SIZE];
-    if (path[0] == '\0' || path[0] == '/')
+    if (path[0] == '\0' || path[0] == '/') {
         return true;
+    }
     if (getcwd(here, sizeof here) == NULL ||
-        snprintf(whole, sizeof whole, "%s/%s", here, path) >= PATH_SIZE)
+        snprintf(whole, sizeof whole, "%s/%s", here, path) >= PATH_SIZE) {
         return hd_error_set(HD_VALUE, "%s: %.200s: its path from / on is too long", name, path);
+    }
     memcpy(path, whole, strlen(whole) + 1);
     return true;
 }
@@ -105,8 +110,9 @@ const char *const settings_free[] = {
 static bool is_free(const char *path)
 {
     int i = 0;
-    while (settings_free[i] != NULL && strcmp(settings_free[i], path) != 0)
+    while (settings_free[i] != NULL && strcmp(settings_free[i], path) != 0) {
         i++;
+    }
     return settings_free[i] != NULL;
 }
 
@@ -117,17 +123,18 @@ static const char *shown(const hd_config_field *f, const settings *s, char out[S
 {
     const void *at = (const char *)s + f->offset;
     const char *choice = f->choices;
-    if (f->type == HD_CONFIG_STRING)
+    if (f->type == HD_CONFIG_STRING) {
         snprintf(out, SHOWN, "\"%.120s\"", (const char *)at);
-    else if (f->type == HD_CONFIG_BOOL)
+    } else if (f->type == HD_CONFIG_BOOL) {
         snprintf(out, SHOWN, "%s", *(const bool *)at ? "true" : "false");
-    else if (f->type == HD_CONFIG_INT)
+    } else if (f->type == HD_CONFIG_INT) {
         snprintf(out, SHOWN, "%lld", (long long)*(const int64_t *)at);
-    else if (f->type == HD_CONFIG_DOUBLE)
+    } else if (f->type == HD_CONFIG_DOUBLE) {
         snprintf(out, SHOWN, "%.15g", *(const double *)at);
-    else {
-        for (int i = *(const int *)at; i > 0; i--)
+    } else {
+        for (int i = *(const int *)at; i > 0; i--) {
             choice = strchr(choice, '|') + 1;
+        }
         snprintf(out, SHOWN, "%.*s", (int)strcspn(choice, "|"), choice);
     }
     return out;
@@ -144,19 +151,22 @@ bool settings_go_on(const settings *was, const settings *now, const char *dir)
     char before[SHOWN], after[SHOWN];
     for (int64_t i = 0; i < settings_table.n; i++) {
         const hd_config_field *f = &fields[i];
-        if (!equal(f, was, now) && !is_free(f->path))
+        if (!equal(f, was, now) && !is_free(f->path)) {
             return hd_error_set(HD_VALUE, "%s: %s: the run has %s (see --help)", f->path,
                                 shown(f, now, after), shown(f, was, before));
+        }
     }
-    if (was->train.schedule == SCHEDULE_COSINE && was->train.steps != now->train.steps)
+    if (was->train.schedule == SCHEDULE_COSINE && was->train.steps != now->train.steps) {
         return hd_error_set(HD_VALUE,
                             "train.steps: %lld: the cosine schedule of %s was made for %lld (a run "
                             "begun with train.schedule=constant can be made longer)",
                             (long long)now->train.steps, dir, (long long)was->train.steps);
+    }
     for (int64_t i = 0; i < settings_table.n; i++) {
         const hd_config_field *f = &fields[i];
-        if (!equal(f, was, now))
+        if (!equal(f, was, now)) {
             printf("%s: %s, was %s\n", f->path, shown(f, now, after), shown(f, was, before));
+        }
     }
     return true;
 }

@@ -16,8 +16,9 @@ static bool grow(text *t)
 {
     size_t room = t->room ? 2 * t->room : 1 << 16;
     char *bytes = realloc(t->bytes, room);
-    if (bytes == NULL)
+    if (bytes == NULL) {
         return hd_error_set(HD_MEMORY, "a text of %zu bytes: out of memory", room);
+    }
     t->bytes = bytes;
     t->room = room;
     return true;
@@ -31,13 +32,15 @@ static bool fail(const char *path)
 static bool append_file(text *t, const char *path)
 {
     FILE *f = fopen(path, "rb");
-    if (f == NULL)
+    if (f == NULL) {
         return fail(path);
+    }
     bool ok = true;
     do { /* always with room for the zero behind */
         ok = t->n + 1 < t->room || grow(t);
-        if (ok)
+        if (ok) {
             t->n += fread(t->bytes + t->n, 1, t->room - t->n - 1, f);
+        }
     } while (ok && !feof(f) && !ferror(f));
     ok = ok && (!ferror(f) || fail(path));
     fclose(f);
@@ -57,10 +60,12 @@ static bool is_source(const char *name)
 static bool append_entry(text *t, const char *path)
 {
     struct stat s;
-    if (lstat(path, &s) != 0)
+    if (lstat(path, &s) != 0) {
         return fail(path);
-    if (S_ISDIR(s.st_mode))
+    }
+    if (S_ISDIR(s.st_mode)) {
         return append_directory(t, path);
+    }
     bool source = is_source(path) && stat(path, &s) == 0 && S_ISREG(s.st_mode);
     return !source || append_file(t, path);
 }
@@ -74,14 +79,16 @@ static bool append_directory(text *t, const char *path)
 {
     struct dirent **entries;
     int n = scandir(path, &entries, visible, alphasort);
-    if (n < 0)
+    if (n < 0) {
         return fail(path);
+    }
     bool ok = true;
     for (int i = 0; i < n; i++) {
         char inner[4096];
         int length = snprintf(inner, sizeof inner, "%s/%s", path, entries[i]->d_name);
-        if (ok && length >= (int)sizeof inner)
+        if (ok && length >= (int)sizeof inner) {
             ok = hd_error_set(HD_VALUE, "%.200s: the path is too long", path);
+        }
         ok = ok && append_entry(t, inner);
         free(entries[i]);
     }
@@ -95,8 +102,9 @@ char *read_text(const char *path, size_t *n)
     struct stat s;
     bool there = stat(path, &s) == 0, folder = there && S_ISDIR(s.st_mode);
     bool ok = !there ? fail(path) : folder ? append_directory(&t, path) : append_file(&t, path);
-    if (ok && t.n == 0)
+    if (ok && t.n == 0) {
         ok = hd_error_set(HD_VALUE, "%s: %s", path, folder ? "no C sources" : "the text is empty");
+    }
     if (!ok) {
         free(t.bytes);
         return NULL;

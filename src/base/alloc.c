@@ -85,16 +85,18 @@ static header *header_of(void *p)
 /* size <= LISTED_MOST. Above the small ones, class SMALL + 8 e + i has (9 + i) 128 2^e bytes. */
 static unsigned int class_of(size_t size)
 {
-    if (size <= SMALL_MOST)
+    if (size <= SMALL_MOST) {
         return (unsigned int)((size + HEADER - 1) / SMALL_STEP);
+    }
     int e = 53 - __builtin_clzll(size + LINE - 1);
     return (unsigned int)(SMALL + 8 * e) + (unsigned int)((size + LINE - 1) >> (e + 7)) - 8;
 }
 
 static size_t class_bytes(unsigned int class)
 {
-    if (class < SMALL)
+    if (class < SMALL) {
         return (size_t)(class + 1) * SMALL_STEP;
+    }
     return (size_t)(9 + class % 8) << (7 + (class - SMALL) / 8);
 }
 
@@ -130,27 +132,30 @@ static void *plain_alloc(size_t size)
     size_t lead = plain_lead(size), bytes = size + lead;
     void *p;
     hd__count_system_alloc();
-    if (atomic_load_explicit(&custom_on, memory_order_acquire))
+    if (atomic_load_explicit(&custom_on, memory_order_acquire)) {
         p = custom.alloc(bytes, lead, custom.user);
-    else if (posix_memalign(&p, lead, bytes) != 0)
+    } else if (posix_memalign(&p, lead, bytes) != 0) {
         p = NULL;
+    }
     return p ? (char *)p + lead : NULL;
 }
 
 static void plain_free(void *p)
 {
     size_t size = header_of(p)->size, lead = plain_lead(size);
-    if (atomic_load_explicit(&custom_on, memory_order_acquire))
+    if (atomic_load_explicit(&custom_on, memory_order_acquire)) {
         custom.free((char *)p - lead, size + lead, custom.user);
-    else
+    } else {
         free((char *)p - lead);
+    }
 }
 
 static void *small_alloc(unsigned int class)
 {
     void *p;
-    if (posix_memalign(&p, HEADER, class_bytes(class)) != 0)
+    if (posix_memalign(&p, HEADER, class_bytes(class)) != 0) {
         return NULL;
+    }
     hd__count_system_alloc();
     return (char *)p + HEADER;
 }
@@ -174,11 +179,13 @@ static void unshelve(unsigned int class)
 {
     pthread_mutex_lock(&shelf.lock);
     kept_block *first = shelf.lists[class];
-    if (first)
+    if (first) {
         shelf.lists[class] = first->list;
+    }
     pthread_mutex_unlock(&shelf.lock);
-    if (!first)
+    if (!first) {
         return;
+    }
     mine->first[class] = first;
     mine->room[class] = (uint16_t)(most_kept(class) - first->count);
 }
@@ -186,14 +193,17 @@ static void unshelve(unsigned int class)
 /* Sees to the thread's end, too. False, and all as it was, without memory. */
 static bool open_cache(void)
 {
-    if (mine != &closed)
+    if (mine != &closed) {
         return true;
+    }
     cache *c = calloc(1, sizeof *c);
-    if (!c)
+    if (!c) {
         return false;
+    }
     hd__thread_arm();
-    for (unsigned int i = 0; i < CLASSES; i++)
+    for (unsigned int i = 0; i < CLASSES; i++) {
         c->room[i] = (uint16_t)most_kept(i);
+    }
     mine = c;
     return true;
 }
@@ -213,8 +223,9 @@ static bool keep(void *p, unsigned int class)
 {
     cache *c = mine;
     kept_block *b = p;
-    if (c->room[class] == 0)
+    if (c->room[class] == 0) {
         return false;
+    }
     b->next = c->first[class];
     c->first[class] = b;
     c->room[class]--;
@@ -224,13 +235,16 @@ static bool keep(void *p, unsigned int class)
 /* The calling thread's lists, to where any thread finds them. */
 void hd__cache_leave(void)
 {
-    if (mine == &closed)
+    if (mine == &closed) {
         return;
+    }
     for (unsigned int i = 0; i < CLASSES; i++) {
-        if (i < SMALL && mine->first[i])
+        if (i < SMALL && mine->first[i]) {
             shelve(i);
-        for (void *b; (b = take_kept(i));)
+        }
+        for (void *b; (b = take_kept(i));) {
             hd__heap_free(b);
+        }
     }
     free(mine);
     mine = &closed;
@@ -275,10 +289,12 @@ void hd__cache_fork_done(void)
 /* The thread's list has none. */
 static void *class_alloc(unsigned int class)
 {
-    if (class >= SMALL)
+    if (class >= SMALL) {
         return hd__heap_alloc(class_bytes(class) - LINE);
-    if (open_cache())
+    }
+    if (open_cache()) {
         unshelve(class);
+    }
     void *p = take_kept(class);
     return p ? p : small_alloc(class);
 }
@@ -290,8 +306,9 @@ static void *large_alloc(size_t size)
 
 static void *block_of(size_t size, unsigned int class)
 {
-    if (class == PLAIN)
+    if (class == PLAIN) {
         return plain_alloc(size);
+    }
     return class == LARGE ? large_alloc(size) : class_alloc(class);
 }
 
@@ -299,18 +316,21 @@ static void *block_of(size_t size, unsigned int class)
 static void *new_block(size_t size)
 {
     pthread_once(&environment_once, read_environment);
-    if (size > PTRDIFF_MAX / 2)
+    if (size > PTRDIFF_MAX / 2) {
         return NULL;
+    }
     unsigned int class = PLAIN;
-    if (atomic_load_explicit(&listed_most, memory_order_relaxed))
+    if (atomic_load_explicit(&listed_most, memory_order_relaxed)) {
         class = size > LISTED_MOST ? LARGE : class_of(size);
+    }
     void *p = block_of(size, class);
     if (!p && class != PLAIN) {
         hd_empty_cache();
         p = block_of(size, class);
     }
-    if (p)
+    if (p) {
         header_of(p)->class = class;
+    }
     return p;
 }
 
@@ -318,10 +338,12 @@ void *hd__alloc(size_t size)
 {
     size += size == 0;
     void *p = NULL;
-    if (size <= atomic_load_explicit(&listed_most, memory_order_relaxed))
+    if (size <= atomic_load_explicit(&listed_most, memory_order_relaxed)) {
         p = take_kept(class_of(size));
-    if (!p && !(p = new_block(size)))
+    }
+    if (!p && !(p = new_block(size))) {
         return NULL;
+    }
     header_of(p)->size = size;
     hd__count(HD__BYTES, (int64_t)size);
     return p;
@@ -342,8 +364,9 @@ void *hd__alloc_zeroed(size_t size)
 /* The thread has no room in the class. */
 static void give_back(void *p, unsigned int class)
 {
-    if (mine == &closed && open_cache() && keep(p, class))
+    if (mine == &closed && open_cache() && keep(p, class)) {
         return;
+    }
     if (class >= SMALL) {
         hd__heap_free(p);
     } else if (mine == &closed) {
@@ -356,8 +379,9 @@ static void give_back(void *p, unsigned int class)
 
 void hd_free(void *p)
 {
-    if (!p)
+    if (!p) {
         return;
+    }
     header *h = header_of(p);
     unsigned int class = h->class;
     hd__count(HD__BYTES, -(int64_t)h->size);
@@ -365,26 +389,31 @@ void hd_free(void *p)
         class == LARGE ? hd__heap_free(p) : plain_free(p);
         return;
     }
-    if (HD__UNLIKELY(!keep(p, class)))
+    if (HD__UNLIKELY(!keep(p, class))) {
         give_back(p, class);
+    }
 }
 
 bool hd_set_allocator(const hd_allocator *a)
 {
-    if (a && a->size != sizeof *a)
+    if (a && a->size != sizeof *a) {
         return hd_error_set(HD_VALUE, "hd_set_allocator: size %zu: expected sizeof(hd_allocator)",
                             a->size);
-    if (a && (!a->alloc || !a->free))
+    }
+    if (a && (!a->alloc || !a->free)) {
         return hd__null_arg("hd_set_allocator", a->alloc ? "a->free" : "a->alloc");
+    }
     int64_t live = hd_bytes_live();
-    if (live != 0)
+    if (live != 0) {
         return hd_error_set(HD_STATE, "hd_set_allocator: %lld bytes are live: expected none",
                             (long long)live);
+    }
     pthread_once(&environment_once, read_environment);
     hd_empty_cache();
     atomic_store(&listed_most, cache_wanted && !a ? LISTED_MOST : 0);
-    if (a)
+    if (a) {
         custom = *a;
+    }
     atomic_store_explicit(&custom_on, a != NULL, memory_order_release);
     return true;
 }

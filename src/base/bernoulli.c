@@ -21,10 +21,12 @@ uint32_t hd__mcg31_limit(double p)
 {
     const double modulus = HD__MCG31_MODULUS;
     double x = floor(p * modulus);
-    while (x > 0 && (x - 1) / modulus >= p)
+    while (x > 0 && (x - 1) / modulus >= p) {
         x--;
-    while (x < modulus && x / modulus < p)
+    }
+    while (x < modulus && x / modulus < p) {
         x++;
+    }
     return (uint32_t)x;
 }
 
@@ -35,16 +37,19 @@ static void draw_mcg31(int64_t begin, int64_t end, void *arg)
     const mcg31_draw *d = arg;
     const uint32_t step = hd__mcg31_power(LANES);
     uint32_t x[LANES] = {hd__mcg31_times(d->seed, hd__mcg31_power(begin))};
-    for (int l = 1; l < LANES; l++)
+    for (int l = 1; l < LANES; l++) {
         x[l] = hd__mcg31_times(x[l - 1], HD__MCG31_MULTIPLIER);
+    }
     int64_t i = begin;
-    for (; i + LANES <= end; i += LANES)
+    for (; i + LANES <= end; i += LANES) {
         for (int l = 0; l < LANES; l++) {
             d->x[i + l] = x[l] < d->limit;
             x[l] = hd__mcg31_times(x[l], step);
         }
-    for (int l = 0; i + l < end; l++)
+    }
+    for (int l = 0; i + l < end; l++) {
         d->x[i + l] = x[l] < d->limit;
+    }
 }
 
 uint32_t hd__mcg31_seed(hd_generator *g)
@@ -60,6 +65,7 @@ void hd__bernoulli(hd_generator *g, uint8_t *x, int64_t n, double p)
         hd__parallel_for(n, GRAIN, draw_mcg31, &d);
         return;
     }
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         x[i] = hd__unit_f64(g) < p;
+    }
 }

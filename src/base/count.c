@@ -34,8 +34,9 @@ static void raise_peak(int64_t to)
 {
     int64_t peak = get(&all.peak);
     while (to > peak && !atomic_compare_exchange_weak_explicit(
-                            &all.peak, &peak, to, memory_order_relaxed, memory_order_relaxed))
+                            &all.peak, &peak, to, memory_order_relaxed, memory_order_relaxed)) {
         ;
+    }
 }
 
 /* Adds the calling thread's tally to the total. Under the lock, so that no sum misses it. */
@@ -55,8 +56,9 @@ static void list(void)
     pthread_mutex_lock(&all.lock);
     hd__mine.prev = NULL;
     hd__mine.next = all.first;
-    if (all.first)
+    if (all.first) {
         all.first->prev = &hd__mine;
+    }
     all.first = &hd__mine;
     hd__mine.listed = true;
     put(&hd__mine.high, 0);
@@ -65,16 +67,19 @@ static void list(void)
 
 void hd__count_thread_end(void)
 {
-    if (!hd__mine.listed)
+    if (!hd__mine.listed) {
         return;
+    }
     pthread_mutex_lock(&all.lock);
     flush();
-    if (hd__mine.prev)
+    if (hd__mine.prev) {
         hd__mine.prev->next = hd__mine.next;
-    else
+    } else {
         all.first = hd__mine.next;
-    if (hd__mine.next)
+    }
+    if (hd__mine.next) {
         hd__mine.next->prev = hd__mine.prev;
+    }
     hd__mine.listed = false;
     put(&hd__mine.high, INT64_MIN);
     put(&hd__mine.high, UNLISTED_HIGH);
@@ -99,8 +104,9 @@ void hd__count_bytes_moved(void)
         put(&hd__mine.high, 0);
         list();
     }
-    if (now > get(&hd__mine.high))
+    if (now > get(&hd__mine.high)) {
         put(&hd__mine.high, now);
+    }
     if (now > HD__FLUSH || now < -HD__FLUSH) {
         pthread_mutex_lock(&all.lock);
         flush();
@@ -144,8 +150,9 @@ int64_t hd_bytes_peak(void)
 void hd_bytes_peak_reset(void)
 {
     pthread_mutex_lock(&all.lock);
-    for (tally *t = all.first; t; t = t->next)
+    for (tally *t = all.first; t; t = t->next) {
         put(&t->high, get(&t->now[HD__BYTES]));
+    }
     pthread_mutex_unlock(&all.lock);
     put(&all.peak, hd_bytes_live());
 }

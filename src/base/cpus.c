@@ -23,8 +23,9 @@ static bool read_quota(const char *dir, bool v2, long long *quota, long long *pe
     for (int i = 0; i < 2 && names[v2][i]; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[v2][i]);
         FILE *f = fopen(path, "r");
-        if (!f)
+        if (!f) {
             return false;
+        }
         found += v2 ? fscanf(f, "%lld %lld", quota, period) : fscanf(f, "%lld", values[i]);
         fclose(f);
     }
@@ -36,16 +37,19 @@ static int least_quota(const char *root, const char *path, bool v2)
 {
     char dir[PATH_SIZE];
     int length = snprintf(dir, sizeof dir, "%s%s", root, path);
-    if (length < 0 || length >= PATH_SIZE)
+    if (length < 0 || length >= PATH_SIZE) {
         return 0;
+    }
     long long least = 0, quota, period;
     for (char *end = dir + length; end; end = strrchr(dir + strlen(root), '/')) {
         *end = '\0';
-        if (!read_quota(dir, v2, &quota, &period))
+        if (!read_quota(dir, v2, &quota, &period)) {
             continue;
+        }
         long long cpus = quota / period + (quota % period != 0);
-        if (least == 0 || cpus < least)
+        if (least == 0 || cpus < least) {
             least = cpus;
+        }
     }
     return least > HD__MAX_THREADS ? HD__MAX_THREADS : (int)least;
 }
@@ -56,11 +60,13 @@ static int line_quota(char *line, const char *root)
     line[strcspn(line, "\n")] = '\0';
     char *names = strchr(line, ':');
     char *path = names ? strchr(names + 1, ':') : NULL;
-    if (!path)
+    if (!path) {
         return 0;
+    }
     *path++ = '\0';
-    if (*++names == '\0')
+    if (*++names == '\0') {
         return least_quota(root, path, true);
+    }
     for (char *rest, *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (strcmp(name, "cpu") == 0) {
             char mount[PATH_SIZE];
@@ -74,14 +80,16 @@ static int line_quota(char *line, const char *root)
 int hd__cgroup_cpus(const char *list, const char *root)
 {
     FILE *f = fopen(list, "r");
-    if (!f)
+    if (!f) {
         return 0;
+    }
     char line[PATH_SIZE];
     int least = 0;
     while (fgets(line, sizeof line, f)) {
         int cpus = line_quota(line, root);
-        if (cpus > 0 && (least == 0 || cpus < least))
+        if (cpus > 0 && (least == 0 || cpus < least)) {
             least = cpus;
+        }
     }
     fclose(f);
     return least;
@@ -91,8 +99,9 @@ static int affinity_cpus(void)
 {
 #if defined(__linux__) && defined(CPU_COUNT)
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
         return CPU_COUNT(&set);
+    }
 #endif
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > HD__MAX_THREADS ? HD__MAX_THREADS : (int)n;
@@ -102,7 +111,8 @@ int hd__cpus_allowed(void)
 {
     int cpus = affinity_cpus();
     int quota = hd__cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
-    if (quota > 0 && quota < cpus)
+    if (quota > 0 && quota < cpus) {
         cpus = quota;
+    }
     return cpus < 1 ? 1 : cpus;
 }

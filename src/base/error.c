@@ -38,8 +38,9 @@ enum { CODES = sizeof code_names / sizeof code_names[0] };
 static void mark_cut(char *text)
 {
     size_t end = MESSAGE_SIZE - 4;
-    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) {
         end--;
+    }
     memcpy(text + end, "...", 4);
 }
 
@@ -53,10 +54,11 @@ static void format_message(char *text, const char *format, va_list args)
         uselocale(before);
         freelocale(plain);
     }
-    if (length < 0)
+    if (length < 0) {
         snprintf(text, MESSAGE_SIZE, "%s", format);
-    else if (length >= MESSAGE_SIZE)
+    } else if (length >= MESSAGE_SIZE) {
         mark_cut(text);
+    }
 }
 
 static void call_handler(hd_code code, const char *text)
@@ -65,8 +67,9 @@ static void call_handler(hd_code code, const char *text)
     hd_error_handler handler = process_error.handler;
     void *user = process_error.user;
     pthread_mutex_unlock(&process_error.lock);
-    if (!handler || thread_error.in_handler)
+    if (!handler || thread_error.in_handler) {
         return;
+    }
     thread_error.in_handler = true;
     handler(code, text, user);
     thread_error.in_handler = false;
@@ -88,10 +91,12 @@ static void fail_v(hd_code code, const char *format, va_list args)
 
 void *hd_error_set(hd_code code, const char *format, ...)
 {
-    if (!format)
+    if (!format) {
         return hd__null_arg("hd_error_set", "format");
-    if ((int)code <= HD_OK || (int)code >= CODES)
+    }
+    if ((int)code <= HD_OK || (int)code >= CODES) {
         code = HD_USER;
+    }
     va_list args;
     va_start(args, format);
     fail_v(code, format, args);

@@ -62,8 +62,9 @@ static void put(chunk *c)
     c->free = true;
     c->prev = NULL;
     c->next = heap.bin[i];
-    if (c->next)
+    if (c->next) {
         c->next->prev = c;
+    }
     heap.bin[i] = c;
     heap.map[i / 64] |= UINT64_C(1) << i % 64;
     heap.kept += c->bytes - c->bare;
@@ -73,10 +74,12 @@ static void take(chunk *c)
 {
     int i = bin_of(c->bytes);
     *(c->prev ? &c->prev->next : &heap.bin[i]) = c->next;
-    if (c->next)
+    if (c->next) {
         c->next->prev = c->prev;
-    if (!heap.bin[i])
+    }
+    if (!heap.bin[i]) {
         heap.map[i / 64] &= ~(UINT64_C(1) << i % 64);
+    }
     c->free = false;
     heap.kept -= c->bytes - c->bare;
 }
@@ -86,8 +89,9 @@ static int next_bin(int i)
 {
     for (; i < BINS; i = (i / 64 + 1) * 64) {
         uint64_t rest = heap.map[i / 64] >> i % 64;
-        if (rest)
+        if (rest) {
             return i + __builtin_ctzll(rest);
+        }
     }
     return BINS;
 }
@@ -97,9 +101,11 @@ static chunk *best_in(int i, size_t bytes)
 {
     chunk *best = NULL;
     int looks = 0;
-    for (chunk *c = heap.bin[i]; c && looks < LOOKS; c = c->next, looks++)
-        if (c->bytes >= bytes && (!best || c->bytes < best->bytes))
+    for (chunk *c = heap.bin[i]; c && looks < LOOKS; c = c->next, looks++) {
+        if (c->bytes >= bytes && (!best || c->bytes < best->bytes)) {
             best = c;
+        }
+    }
     return best;
 }
 
@@ -107,8 +113,9 @@ static chunk *find(size_t bytes)
 {
     int own = bin_of(bytes);
     chunk *c = best_in(own, bytes);
-    if (c)
+    if (c) {
         return c;
+    }
     int i = next_bin(own + 1);
     return i < BINS ? best_in(i, bytes) : NULL;
 }
@@ -126,22 +133,25 @@ static void join(chunk *c, const chunk *second)
     c->bare = second->bare + (second->bare == second->bytes ? c->bare : 0);
     c->last = second->last;
     c->bytes += second->bytes;
-    if (after(c))
+    if (after(c)) {
         after(c)->before = c;
+    }
 }
 
 /* What c has beyond `bytes` becomes a free chunk. c is in no bin. */
 static void cut(chunk *c, size_t bytes)
 {
-    if (c->bytes - bytes < LINE)
+    if (c->bytes - bytes < LINE) {
         return;
+    }
     chunk *rest = (chunk *)((char *)c + bytes);
     *rest = (chunk){.bytes = c->bytes - bytes, .before = c, .last = c->last};
     rest->bare = c->bare < rest->bytes ? c->bare : rest->bytes;
     c->bytes = bytes;
     c->last = false;
-    if (after(rest))
+    if (after(rest)) {
         after(rest)->before = rest;
+    }
     put(rest);
 }
 
@@ -171,11 +181,13 @@ static size_t round_up(size_t n, size_t to)
 static char *map_aligned(size_t bytes)
 {
     char *p = mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
+    if (p == MAP_FAILED) {
         return p;
+    }
     size_t lead = -(uintptr_t)p % HUGE;
-    if (lead)
+    if (lead) {
         munmap(p, lead);
+    }
     munmap(p + lead + bytes, HUGE - lead);
 #ifdef MADV_HUGEPAGE
     madvise(p + lead, bytes, MADV_HUGEPAGE);
@@ -189,8 +201,9 @@ static chunk *map(size_t bytes)
     bytes = round_up(bytes, huge ? HUGE : PAGE);
     char *p = huge ? map_aligned(bytes)
                    : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
+    if (p == MAP_FAILED) {
         return NULL;
+    }
     hd__count_system_alloc();
     heap.mapped += bytes;
     chunk *c = (chunk *)p;
@@ -207,8 +220,9 @@ static void release(chunk *c, bool whole)
         munmap(c, c->bytes);
         return;
     }
-    if (c->bytes - c->bare < RELEASABLE)
+    if (c->bytes - c->bare < RELEASABLE) {
         return;
+    }
     uintptr_t begin = round_up((uintptr_t)c + LINE, PAGE);
     uintptr_t end = ((uintptr_t)c + c->bytes) / PAGE * PAGE;
     if (madvise((void *)begin, end - begin, MADV_DONTNEED) == 0) {
@@ -231,8 +245,9 @@ static void release_all(bool whole)
  * would take and keep, or if the system refuses that. */
 static chunk *grow(size_t bytes)
 {
-    if (heap.kept > SLACK + heap.used / 8)
+    if (heap.kept > SLACK + heap.used / 8) {
         release_all(false);
+    }
     size_t wanted = bytes >= ALONE            ? bytes
                     : heap.mapped < LEAST_MAP ? LEAST_MAP
                     : heap.mapped > MOST_MAP  ? MOST_MAP
@@ -248,10 +263,11 @@ void *hd__heap_alloc(size_t size)
     size_t bytes = round_up(size + LINE, LINE);
     pthread_mutex_lock(&heap.lock);
     chunk *c = find(bytes);
-    if (c)
+    if (c) {
         take(c);
-    else
+    } else {
         c = grow(bytes);
+    }
     if (c) {
         cut(c, bytes);
         c->bare = 0;

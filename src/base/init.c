@@ -38,11 +38,13 @@ static int best_level(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
         return HD__BASELINE;
+    }
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
         return HD__AVX512;
+    }
     return HD__AVX2;
 #else
     return HD__BASELINE;
@@ -58,14 +60,18 @@ static void choose_level(void)
     int best = best_level();
     const char *text = getenv("HEED_CPU");
     hd__level = best;
-    if (!text || !*text)
+    if (!text || !*text) {
         return;
-    for (hd__level = 0; hd__level < HD__LEVELS; hd__level++)
-        if (strcmp(text, level_names[hd__level]) == 0)
+    }
+    for (hd__level = 0; hd__level < HD__LEVELS; hd__level++) {
+        if (strcmp(text, level_names[hd__level]) == 0) {
             break;
-    if (hd__level > best)
+        }
+    }
+    if (hd__level > best) {
         snprintf(start.wrong, sizeof start.wrong, "heed: HEED_CPU=%.40s: %s; expected %s", text,
                  hd__level < HD__LEVELS ? lacks[hd__level] : "no such level", expected[best]);
+    }
 }
 
 static void fork_prepare(void)
@@ -95,8 +101,9 @@ static void fork_child(void)
 static void run_start(void)
 {
     choose_level();
-    if (!start.wrong[0])
+    if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);
+    }
     pthread_atfork(fork_prepare, fork_parent, fork_child);
     atexit(hd_shutdown);
     atomic_store_explicit(&start.good, !start.wrong[0], memory_order_release);
@@ -110,8 +117,9 @@ static bool first_init(void)
 
 bool hd__init(void)
 {
-    if (HD__UNLIKELY(!atomic_load_explicit(&start.good, memory_order_acquire)))
+    if (HD__UNLIKELY(!atomic_load_explicit(&start.good, memory_order_acquire))) {
         return first_init();
+    }
     return true;
 }
 
@@ -130,8 +138,9 @@ const char *hd_cpu_level(void)
 static void call_thread_end(void)
 {
     void (*f)(void) = atomic_load(&thread_end.f);
-    if (f)
+    if (f) {
         f();
+    }
 }
 
 /* Still armed while it runs, so that what it frees does not ask for a second run. */
@@ -156,8 +165,9 @@ void hd__on_thread_end(void (*f)(void))
 
 void hd__thread_arm(void)
 {
-    if (armed)
+    if (armed) {
         return;
+    }
     pthread_once(&thread_end.once, make_key);
     armed = thread_end.made && pthread_setspecific(thread_end.key, &thread_end) == 0;
 }

@@ -24,10 +24,12 @@ void hd__mt_renew(hd_generator *g)
 {
     uint32_t *s = g->state;
     int i = 0;
-    for (; i < HD__MT_SIZE - MT_SHIFT; i++)
+    for (; i < HD__MT_SIZE - MT_SHIFT; i++) {
         s[i] = twist(s[i], s[i + 1], s[i + MT_SHIFT]);
-    for (; i < HD__MT_SIZE - 1; i++)
+    }
+    for (; i < HD__MT_SIZE - 1; i++) {
         s[i] = twist(s[i], s[i + 1], s[i + MT_SHIFT - HD__MT_SIZE]);
+    }
     s[i] = twist(s[i], s[0], s[i + MT_SHIFT - HD__MT_SIZE]);
     g->next = 0;
 }
@@ -73,14 +75,16 @@ void hd_generator_use(hd_generator *g)
 
 void hd__gen_lock(hd_generator *g)
 {
-    if (g == &default_generator)
+    if (g == &default_generator) {
         pthread_mutex_lock(&default_lock);
+    }
 }
 
 void hd__gen_unlock(hd_generator *g)
 {
-    if (g == &default_generator)
+    if (g == &default_generator) {
         pthread_mutex_unlock(&default_lock);
+    }
 }
 
 /* ---------------------------------------------------------------- generators */
@@ -88,8 +92,9 @@ void hd__gen_unlock(hd_generator *g)
 hd_generator *hd_generator_new(int64_t value)
 {
     hd_generator *g = hd_alloc(sizeof *g);
-    if (!g)
+    if (!g) {
         return NULL;
+    }
     g->bernoulli = HD_BERNOULLI_MCG31;
     seed(g, value);
     return g;
@@ -97,17 +102,19 @@ hd_generator *hd_generator_new(int64_t value)
 
 void hd_generator_free(hd_generator *g)
 {
-    if (g == &default_generator)
+    if (g == &default_generator) {
         hd_error_set(HD_VALUE, "hd_generator_free: g is the default generator: "
                                "expected one that hd_generator_new made");
-    else
+    } else {
         hd_free(g);
+    }
 }
 
 bool hd_generator_seed(hd_generator *g, int64_t value)
 {
-    if (!g)
+    if (!g) {
         return hd__null_arg("hd_generator_seed", "g");
+    }
     hd__gen_lock(g);
     seed(g, value);
     hd__gen_unlock(g);
@@ -121,13 +128,15 @@ bool hd_manual_seed(int64_t value)
 
 bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
 {
-    if (!g)
+    if (!g) {
         return hd__null_arg("hd_generator_set_bernoulli", "g");
-    if (s != HD_BERNOULLI_MCG31 && s != HD_BERNOULLI_NATIVE)
+    }
+    if (s != HD_BERNOULLI_MCG31 && s != HD_BERNOULLI_NATIVE) {
         return hd_error_set(HD_VALUE,
                             "hd_generator_set_bernoulli: stream %d: "
                             "expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE",
                             (int)s);
+    }
     hd__gen_lock(g);
     g->bernoulli = s;
     hd__gen_unlock(g);

@@ -20,8 +20,9 @@ void hd__mt_renew(hd_generator *g);
 
 static inline uint32_t hd__random(hd_generator *g)
 {
-    if (HD__UNLIKELY(g->next == HD__MT_SIZE))
+    if (HD__UNLIKELY(g->next == HD__MT_SIZE)) {
         hd__mt_renew(g);
+    }
     uint32_t y = g->state[g->next++];
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680u;

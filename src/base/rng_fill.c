@@ -74,16 +74,18 @@ BOTH void block_f32(float *x, float mean, float std)
 
 static void blocks_f32_plain(float *x, int64_t n, float mean, float std)
 {
-    for (int64_t i = 0; i + BLOCK <= n; i += BLOCK)
+    for (int64_t i = 0; i + BLOCK <= n; i += BLOCK) {
         block_f32(x + i, mean, std);
+    }
 }
 
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(__FMA__)
 __attribute__((target("avx2,fma"))) static void blocks_f32_fma(float *x, int64_t n, float mean,
                                                                float std)
 {
-    for (int64_t i = 0; i + BLOCK <= n; i += BLOCK)
+    for (int64_t i = 0; i + BLOCK <= n; i += BLOCK) {
         block_f32(x + i, mean, std);
+    }
 }
 
 static void blocks_f32(float *x, int64_t n, float mean, float std)
@@ -112,14 +114,16 @@ static void blocks_f64(double *x, int64_t n, double mean, double std)
 
 static void units_f32(hd_generator *g, float *x, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         x[i] = hd__unit_f32(g);
+    }
 }
 
 static void units_f64(hd_generator *g, double *x, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         x[i] = hd__unit_f64(g);
+    }
 }
 
 void hd__uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b)

@@ -74,16 +74,19 @@ static int64_t nanoseconds(void)
 /* Whether ready(w) came true while it looked on. */
 static bool spin(bool (*ready)(const worker *w), const worker *w)
 {
-    if (ready(w))
+    if (ready(w)) {
         return true;
+    }
     if (atomic_load_explicit(&threads, memory_order_relaxed) >
-        atomic_load_explicit(&cpus, memory_order_relaxed))
+        atomic_load_explicit(&cpus, memory_order_relaxed)) {
         return false;
+    }
     int64_t end = nanoseconds() + SPIN_NANOSECONDS;
     do {
         for (int i = 0; i < LOOKS; i++) {
-            if (ready(w))
+            if (ready(w)) {
                 return true;
+            }
             pause_briefly();
         }
     } while (nanoseconds() < end);
@@ -94,12 +97,14 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
 static void wait_for(bool (*ready)(const worker *w), const worker *w, atomic_bool *asleep,
                      pthread_cond_t *wake)
 {
-    if (spin(ready, w))
+    if (spin(ready, w)) {
         return;
+    }
     pthread_mutex_lock(&pool.lock);
     atomic_store(asleep, true);
-    if (!ready(w))
+    if (!ready(w)) {
         pthread_cond_wait(wake, &pool.lock);
+    }
     atomic_store(asleep, false);
     pthread_mutex_unlock(&pool.lock);
 }
@@ -122,18 +127,21 @@ static bool all_done(const worker *unused)
 static int take(void)
 {
     int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
-    while (left > 0 && !atomic_compare_exchange_weak(&pool.left, &left, left - 1))
+    while (left > 0 && !atomic_compare_exchange_weak(&pool.left, &left, left - 1)) {
         ;
+    }
     return left;
 }
 
 static void take_pieces(void)
 {
     int taken = 0;
-    for (int left; (left = take()) > 0; taken++)
+    for (int left; (left = take()) > 0; taken++) {
         pool.job.f(pool.job.pieces - left, pool.job.arg);
-    if (taken == 0 || atomic_fetch_sub(&pool.undone, taken) != taken)
+    }
+    if (taken == 0 || atomic_fetch_sub(&pool.undone, taken) != taken) {
         return;
+    }
     if (atomic_load(&pool.caller_asleep)) {
         pthread_mutex_lock(&pool.lock);
         pthread_cond_signal(&pool.done);
@@ -146,8 +154,9 @@ static void *work(void *self)
     worker *w = self;
     for (;;) {
         wait_for(wanted, w, &w->asleep, &w->wake);
-        if (atomic_load(&pool.ending))
+        if (atomic_load(&pool.ending)) {
             return NULL;
+        }
         take_pieces();
     }
 }
@@ -166,8 +175,9 @@ static void make_workers(int most)
     sigfillset(&all);
     pthread_mutex_lock(&pool.lock);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool.workers < most && make_worker(&pool.worker[pool.workers]))
+    while (pool.workers < most && make_worker(&pool.worker[pool.workers])) {
         pool.workers++;
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_mutex_unlock(&pool.lock);
 }
@@ -177,15 +187,18 @@ static void wake_workers(int n)
 {
     bool locked = false;
     for (int i = 0; i < n && i < pool.workers; i++) {
-        if (!atomic_load(&pool.worker[i].asleep))
+        if (!atomic_load(&pool.worker[i].asleep)) {
             continue;
-        if (!locked)
+        }
+        if (!locked) {
             pthread_mutex_lock(&pool.lock);
+        }
         locked = true;
         pthread_cond_signal(&pool.worker[i].wake);
     }
-    if (locked)
+    if (locked) {
         pthread_mutex_unlock(&pool.lock);
+    }
 }
 
 static bool take_pool(void)
@@ -197,18 +210,21 @@ static bool take_pool(void)
 /* False, and nothing done, if the pool is busy. */
 static bool run_on_pool(const job *j, int helpers)
 {
-    if (!take_pool())
+    if (!take_pool()) {
         return false;
-    if (pool.workers < helpers)
+    }
+    if (pool.workers < helpers) {
         make_workers(helpers);
+    }
     pool.job = *j;
     atomic_store_explicit(&pool.helpers, helpers, memory_order_relaxed);
     atomic_store_explicit(&pool.undone, j->pieces, memory_order_relaxed);
     atomic_store(&pool.left, j->pieces);
     wake_workers(helpers);
     take_pieces();
-    while (!all_done(NULL))
+    while (!all_done(NULL)) {
         wait_for(all_done, NULL, &pool.caller_asleep, &pool.done);
+    }
     atomic_store_explicit(&pool.busy, false, memory_order_release);
     return true;
 }
@@ -222,10 +238,12 @@ void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
 {
     int width = pieces > 1 ? hd__parallel_width() : 1;
     job j = {.f = f, .arg = arg, .pieces = pieces};
-    if (width > 1 && run_on_pool(&j, (pieces < width ? pieces : width) - 1))
+    if (width > 1 && run_on_pool(&j, (pieces < width ? pieces : width) - 1)) {
         return;
-    for (int i = 0; i < pieces; i++)
+    }
+    for (int i = 0; i < pieces; i++) {
         f(i, arg);
+    }
 }
 
 /* ---------------------------------------------------------------- ranges */
@@ -250,16 +268,19 @@ static void run_range(int i, void *arg)
 void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
                       void *arg)
 {
-    if (n <= 0)
+    if (n <= 0) {
         return;
-    if (grain < 1)
+    }
+    if (grain < 1) {
         grain = 1;
+    }
     range r = {.n = n, .grain = grain, .units = n / grain + (n % grain != 0), .f = f, .arg = arg};
     int width = n > grain ? hd__parallel_width() : 1;
     r.pieces = r.units < width ? (int)r.units : width;
     job j = {.f = run_range, .arg = &r, .pieces = r.pieces};
-    if (width == 1 || !run_on_pool(&j, r.pieces - 1))
+    if (width == 1 || !run_on_pool(&j, r.pieces - 1)) {
         f(0, n, arg);
+    }
 }
 
 /* ---------------------------------------------------------------- size, start and end */
@@ -278,18 +299,21 @@ void hd__pool_start(char *wrong, size_t size)
     int count = hd__cpus_allowed();
     const char *text = getenv("HEED_THREADS");
     atomic_store(&cpus, count);
-    if (text && *text && !read_count(text, &count))
+    if (text && *text && !read_count(text, &count)) {
         snprintf(wrong, size, "heed: HEED_THREADS=%.40s: expected 1 to %d", text, HD__MAX_THREADS);
+    }
     atomic_store(&threads, count);
 }
 
 bool hd_set_num_threads(int n)
 {
-    if (n < 1 || n > HD__MAX_THREADS)
+    if (n < 1 || n > HD__MAX_THREADS) {
         return hd_error_set(HD_VALUE, "hd_set_num_threads: %d: expected 1 to %d", n,
                             HD__MAX_THREADS);
-    if (!hd__init())
+    }
+    if (!hd__init()) {
         return false;
+    }
     atomic_store(&threads, n);
     return true;
 }
@@ -301,12 +325,14 @@ int hd_num_threads(void)
 
 void hd__pool_stop(void)
 {
-    if (!take_pool())
+    if (!take_pool()) {
         return;
+    }
     atomic_store(&pool.ending, true);
     wake_workers(pool.workers);
-    for (int i = 0; i < pool.workers; i++)
+    for (int i = 0; i < pool.workers; i++) {
         pthread_join(pool.worker[i].thread, NULL);
+    }
     pool.workers = 0;
     atomic_store(&pool.ending, false);
     atomic_store_explicit(&pool.busy, false, memory_order_release);

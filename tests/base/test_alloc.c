@@ -15,9 +15,11 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static bool all_are(const unsigned char *p, size_t n, int value)
 {
-    for (size_t i = 0; i < n; i++)
-        if (p[i] != value)
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] != value) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -137,8 +139,9 @@ static void mixed(uint32_t random)
             p[k] = NULL;
         }
     }
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         hd_free(p[(i * 7 + (int)(random % 1000)) % N]);
+    }
 }
 
 /* A loop asks the system for nothing after its first rounds; nor when the order changes. */
@@ -146,12 +149,14 @@ START_TEST(reuse)
 {
     hd_empty_cache();
     int64_t before = hd_system_allocs();
-    for (int round = 0; round < 2; round++)
+    for (int round = 0; round < 2; round++) {
         mixed(1);
+    }
     int64_t warm = hd_system_allocs();
     ck_assert_int_gt(warm, before);
-    for (int round = 0; round < 5; round++)
+    for (int round = 0; round < 5; round++) {
         mixed(1);
+    }
     ck_assert_int_eq(hd_system_allocs() == warm, caching());
     ck_assert_int_eq(hd_bytes_live(), 0);
 }
@@ -216,10 +221,12 @@ START_TEST(cut_and_joined)
             p[i] = hd_alloc(4 * MIB - 8192);
             memset(p[i], i, 4 * MIB - 8192);
         }
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < N; i++) {
             ck_assert(all_are(p[i], 4 * MIB - 8192, i));
-        for (int i = 0; i < N; i++)
+        }
+        for (int i = 0; i < N; i++) {
             hd_free(p[(5 * i + round) % N]);
+        }
         hd_free(hd_alloc(N * 4 * MIB));
     }
     ck_assert(!kept || hd_system_allocs() == before);
@@ -234,10 +241,12 @@ START_TEST(bounded)
     enum { N = 40 };
     void *p[N];
     hd_empty_cache();
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         memset(p[i] = hd_alloc(3 * MIB), 1, 3 * MIB);
-    for (int i = 0; i < N; i += 2)
+    }
+    for (int i = 0; i < N; i += 2) {
         hd_free(p[i]);
+    }
     ck_assert(!caching() || heap().kept > N / 2 * 3 * (size_t)MIB);
     void *large = hd_alloc(400 * (size_t)MIB);
     ck_assert_uint_lt(heap().kept, 17 * MIB + heap().used / 8);
@@ -254,8 +263,9 @@ static void *hand_over[512];
 
 static void *free_all(void *unused)
 {
-    for (int i = 0; i < 512; i++)
+    for (int i = 0; i < 512; i++) {
         hd_free(hand_over[i]);
+    }
     return unused;
 }
 
@@ -266,8 +276,9 @@ START_TEST(freed_elsewhere)
         int64_t asked[6];
         for (int round = 0; round < 6; round++) {
             int64_t before = hd_system_allocs();
-            for (int k = 0; k < 512; k++)
+            for (int k = 0; k < 512; k++) {
                 hand_over[k] = hd_alloc(sizes[i]);
+            }
             asked[round] = hd_system_allocs() - before;
             pthread_t t;
             ck_assert_int_eq(pthread_create(&t, NULL, free_all, NULL), 0);
@@ -302,8 +313,9 @@ START_TEST(made_and_freed)
     pthread_barrier_init(&turn, NULL, 2);
     ck_assert_int_eq(pthread_create(&t, NULL, freer, &turn), 0);
     for (int round = 0; round < ROUNDS; round++) {
-        for (int k = 0; k < 512; k++)
+        for (int k = 0; k < 512; k++) {
             hand_over[k] = hd_alloc(sizes[k % (SIZES - 1)]);
+        }
         pthread_barrier_wait(&turn);
         pthread_barrier_wait(&turn);
     }
@@ -318,10 +330,12 @@ static size_t address_space(void)
 {
     size_t pages = 0;
     FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%zu", &pages) != 1)
+    if (!f || fscanf(f, "%zu", &pages) != 1) {
         pages = 0;
-    if (f)
+    }
+    if (f) {
         fclose(f);
+    }
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -330,15 +344,18 @@ static bool serves_when_full(void)
 {
     enum { N = 40 };
     void *p[N];
-    for (int i = 0; i < N; i++)
-        if (!(p[i] = hd_alloc(8 * MIB)))
+    for (int i = 0; i < N; i++) {
+        if (!(p[i] = hd_alloc(8 * MIB))) {
             return false;
+        }
+    }
     struct rlimit limit = {address_space() + 40 * MIB, RLIM_INFINITY};
     bool limited = setrlimit(RLIMIT_AS, &limit) == 0;
     bool refused = !hd_alloc(310 * MIB) && hd_error_code() == HD_MEMORY;
     hd_error_clear();
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         hd_free(p[i]);
+    }
     void *large = hd_alloc(310 * MIB);
     hd_free(large);
     return limited && refused && large && hd_bytes_live() == 0;
@@ -346,11 +363,13 @@ static bool serves_when_full(void)
 
 START_TEST(system_full)
 {
-    if (!caching() || address_space() == 0)
+    if (!caching() || address_space() == 0) {
         return; /* a sanitizer's own memory would be refused; and not every system has /proc */
+    }
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
         _exit(serves_when_full() ? 0 : 1);
+    }
     int status = -1;
     waitpid(child, &status, 0);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -383,12 +402,15 @@ static void *exchange(void *arg)
 START_TEST(threads)
 {
     pthread_t t[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++)
+    for (uintptr_t i = 0; i < THREADS; i++) {
         ck_assert_int_eq(pthread_create(&t[i], NULL, exchange, (void *)(i + 1)), 0);
-    for (int i = 0; i < THREADS; i++)
+    }
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(t[i], NULL);
-    for (int i = 0; i < SLOTS; i++)
+    }
+    for (int i = 0; i < SLOTS; i++) {
         hd_free(slots[i]);
+    }
     ck_assert_int_eq(hd_bytes_live(), 0);
 }
 END_TEST
@@ -404,8 +426,9 @@ static void *counting_alloc(size_t bytes, size_t alignment, void *user)
 {
     counter *c = user;
     void *p = NULL;
-    if (c->left == 0 || posix_memalign(&p, alignment, bytes) != 0)
+    if (c->left == 0 || posix_memalign(&p, alignment, bytes) != 0) {
         return NULL;
+    }
     c->left--;
     c->blocks++;
     c->bytes += (int64_t)bytes;

@@ -42,8 +42,9 @@ START_TEST(codes)
 {
     static const char *const names[] = {"OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",
                                         "MEMORY", "GRAD",     "STATE", "IO",    "FORMAT", "USER"};
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 12; i++) {
         ck_assert_str_eq(hd_code_name((hd_code)i), names[i]);
+    }
     ck_assert_str_eq(hd_code_name((hd_code)12), "?");
     ck_assert_str_eq(hd_code_name((hd_code)-1), "?");
     ck_assert_int_eq(HD_USER, 11);
@@ -66,8 +67,9 @@ START_TEST(long_messages)
     ck_assert_uint_eq(strlen(hd_error_message()), 511);
     ck_assert_str_eq(hd_error_message() + 507, "x...");
     hd_error_clear();
-    for (int i = 0; i < 598; i += 2) /* an e with acute, across the place of the cut */
+    for (int i = 0; i < 598; i += 2) { /* an e with acute, across the place of the cut */
         memcpy(text + i, "\xc3\xa9", 2);
+    }
     hd_error_set(HD_USER, "-%s", text);
     ck_assert_uint_eq(strlen(hd_error_message()), 510);
     ck_assert_str_eq(hd_error_message() + 505, "\xc3\xa9...");
@@ -90,8 +92,9 @@ END_TEST
 START_TEST(decimal_point)
 {
     static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
-    for (int i = 0; i < 4 && !setlocale(LC_ALL, comma[i]); i++)
+    for (int i = 0; i < 4 && !setlocale(LC_ALL, comma[i]); i++) {
         ;
+    }
     char printed[8], expected[8];
     snprintf(expected, sizeof expected, "%g", 1.5);
     hd_error_set(HD_VALUE, "p = %g", 1.5);
@@ -105,8 +108,9 @@ END_TEST
 static void *fail_elsewhere(void *arg)
 {
     uint64_t *count = arg;
-    if (hd_error_code() == HD_OK && hd_error_count() == 0)
+    if (hd_error_code() == HD_OK && hd_error_count() == 0) {
         hd_error_set(HD_GRAD, "there");
+    }
     *count = hd_error_count();
     return NULL;
 }

@@ -38,8 +38,9 @@ static size_t draw(hd_generator *g, const known_row *k, void *x)
     case UNIFORM_F64: hd__uniform_f64(g, x, k->n, k->a, k->b); return (size_t)k->n * sizeof(double);
     case NORMAL_F32: hd__normal_f32(g, x, k->n, k->a, k->b); return (size_t)k->n * sizeof(float);
     case RANDINT:
-        for (int64_t i = 0; i < k->n; i++)
+        for (int64_t i = 0; i < k->n; i++) {
             ((int64_t *)x)[i] = hd__randint(g, (int64_t)k->a, (int64_t)k->b);
+        }
         return (size_t)k->n * sizeof(int64_t);
     case RANDPERM: hd__randperm(g, x, k->n); return (size_t)k->n * sizeof(int64_t);
     default: hd__bernoulli(g, x, k->n, k->a); return (size_t)k->n;
@@ -65,9 +66,10 @@ END_TEST
 /* libm's log, sin and cos may differ by a unit in the last place between its versions. */
 static void compare(const double *x, const double *known, int n)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         ck_assert_msg(fabs(x[i] - known[i]) <= 4 * 0x1p-53 * fabs(known[i]), "[%d] %a %a", i, x[i],
                       known[i]);
+    }
 }
 
 START_TEST(known_values)
@@ -78,13 +80,15 @@ START_TEST(known_values)
     compare(x, known_normal_f64, 21);
     ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_normal_f64_next);
     hd_generator_seed(g, 123);
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 7; i++) {
         x[i] = hd__normal_sample(g);
+    }
     compare(x, known_normal_sample, 7);
     ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_normal_sample_next);
     hd_generator_seed(g, 123);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
         x[i] = hd__exponential_sample(g, 1.5);
+    }
     compare(x, known_exponential, 8);
     ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_exponential_next);
     hd_generator_free(g);
@@ -96,8 +100,9 @@ START_TEST(twister)
 {
     hd_generator *g = hd_generator_new(5489), *low = hd_generator_new((INT64_C(9) << 32) + 5489);
     int same = 1;
-    while (same < 10000 && hd_generator_random(g) == hd_generator_random(low))
+    while (same < 10000 && hd_generator_random(g) == hd_generator_random(low)) {
         same++;
+    }
     ck_assert_int_eq(same, 10000);
     ck_assert_uint_eq(hd_generator_random(g), 4123659995u);
     hd_generator_seed(g, 1);
@@ -116,10 +121,12 @@ START_TEST(samples)
     double y[100];
     hd__uniform_f32(h, x, 100, 0, 1);
     hd__uniform_f64(h, y, 100, 0, 1);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
         ck_assert(hd__uniform_sample32(g) == x[i]);
-    for (int i = 0; i < 100; i++)
+    }
+    for (int i = 0; i < 100; i++) {
         ck_assert(hd__uniform_sample64(g) == y[i]);
+    }
     hd_generator_free(g);
     hd_generator_free(h);
 }
@@ -158,8 +165,9 @@ START_TEST(uniform_below_b)
     int low = 0;
     hd__uniform_f32(g, x, 1000, 1, 1 + 0x1p-23);
     hd__uniform_f64(g, y, 1000, 1, 1 + 0x1p-52);
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++) {
         low += x[i] == 1.0f && y[i] == 1.0;
+    }
     ck_assert_int_eq(low, 1000);
     hd_generator_free(g);
 }
@@ -213,16 +221,18 @@ static void *draw_default(void *arg)
 {
     (void)arg;
     hd_generator *g = hd_generator_current();
-    for (int i = 0; i < 10000; i++)
+    for (int i = 0; i < 10000; i++) {
         hd_generator_random(g);
+    }
     return NULL;
 }
 
 START_TEST(default_generator)
 {
     hd_generator *d = hd_default_generator(), *g = hd_generator_new(67280421310721);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
         ck_assert_uint_eq(hd_generator_random(d), hd_generator_random(g));
+    }
     ck_assert_ptr_eq(hd_generator_current(), d);
     ck_assert_int_eq(hd_generator_bernoulli(d), HD_BERNOULLI_MCG31);
     hd_generator_use(g);
@@ -237,12 +247,15 @@ START_TEST(default_generator)
     ck_assert(hd_manual_seed(42));
     hd_generator_seed(g, 42);
     pthread_t t[4];
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(pthread_create(&t[i], NULL, draw_default, NULL), 0);
-    for (int i = 0; i < 4; i++)
+    }
+    for (int i = 0; i < 4; i++) {
         pthread_join(t[i], NULL);
-    for (int i = 0; i < 40000; i++)
+    }
+    for (int i = 0; i < 40000; i++) {
         hd_generator_random(g);
+    }
     ck_assert_uint_eq(hd_generator_random(d), hd_generator_random(g));
     hd_generator_free(g);
 }

@@ -180,8 +180,9 @@ static void count_end(void)
 
 static void *armed_thread(void *arg)
 {
-    for (int i = 0; arg && i < 3; i++)
+    for (int i = 0; arg && i < 3; i++) {
         hd__thread_arm();
+    }
     return NULL;
 }
 

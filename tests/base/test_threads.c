@@ -22,17 +22,21 @@ static void see(int64_t begin, int64_t end, void *arg)
     atomic_fetch_add(&r->calls, 1);
     bool placed = begin >= 0 && begin < end && end <= r->n && begin % r->grain == 0 &&
                   (end == r->n || end % r->grain == 0);
-    if (!placed)
+    if (!placed) {
         atomic_fetch_add(&r->misplaced, 1);
-    for (int64_t i = begin; placed && i < end; i++)
+    }
+    for (int64_t i = begin; placed && i < end; i++) {
         r->seen[i]++;
+    }
 }
 
 static bool seen_once(const range *r)
 {
-    for (int64_t i = 0; i < r->n; i++)
-        if (r->seen[i] != 1)
+    for (int64_t i = 0; i < r->n; i++) {
+        if (r->seen[i] != 1) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -86,8 +90,9 @@ START_TEST(by_piece)
         for (int n = 0; n <= 40; n++) {
             pieces p = {0};
             hd__parallel(n, see_piece, &p);
-            for (int i = 0; i < 40; i++)
+            for (int i = 0; i < 40; i++) {
                 ck_assert_int_eq(p.calls[i], i < n);
+            }
         }
     }
 }
@@ -96,8 +101,9 @@ END_TEST
 static void see_nested(int64_t begin, int64_t end, void *arg)
 {
     range *r = arg; /* MOST rows */
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = begin; i < end; i++) {
         hd__parallel_for(MOST, 64, see, &r[i]);
+    }
 }
 
 START_TEST(nested)
@@ -123,8 +129,9 @@ static void *many_calls(void *wrong)
     for (int i = 0; i < 300; i++) {
         range r = {.n = MOST - i, .grain = 1 + i % 7};
         hd__parallel_for(r.n, r.grain, see, &r);
-        if (!seen_once(&r))
+        if (!seen_once(&r)) {
             atomic_fetch_add((atomic_int *)wrong, 1);
+        }
     }
     return NULL;
 }
@@ -134,10 +141,12 @@ START_TEST(shared)
     pthread_t t[3];
     atomic_int wrong = 0;
     hd_set_num_threads(3);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(pthread_create(&t[i], NULL, many_calls, &wrong), 0);
-    for (int i = 0; i < 3; i++)
+    }
+    for (int i = 0; i < 3; i++) {
         pthread_join(t[i], NULL);
+    }
     ck_assert_int_eq(wrong, 0);
 }
 END_TEST
@@ -155,11 +164,14 @@ static void *short_jobs(void *wrong)
         pieces p = {0};
         int n = 1 + i % 9;
         hd__parallel(n, see_piece, &p);
-        for (int k = 0; k < 10; k++)
-            if (atomic_load(&p.calls[k]) != (k < n))
+        for (int k = 0; k < 10; k++) {
+            if (atomic_load(&p.calls[k]) != (k < n)) {
                 atomic_fetch_add((atomic_int *)wrong, 1);
-        if (i % 200 == 0)
+            }
+        }
+        if (i % 200 == 0) {
             rest(300);
+        }
     }
     return NULL;
 }
@@ -170,14 +182,16 @@ START_TEST(jobs_in_a_row)
     for (int callers = 1; callers <= 3; callers += 2) {
         pthread_t t[3];
         atomic_int wrong = 0;
-        for (int i = 0; i < callers; i++)
+        for (int i = 0; i < callers; i++) {
             ck_assert_int_eq(pthread_create(&t[i], NULL, short_jobs, &wrong), 0);
+        }
         for (int i = 0; i < 40; i++) { /* the number of threads changes under them */
             ck_assert(hd_set_num_threads(counts[i % 4]));
             rest(500);
         }
-        for (int i = 0; i < callers; i++)
+        for (int i = 0; i < callers; i++) {
             pthread_join(t[i], NULL);
+        }
         ck_assert_int_eq(wrong, 0);
     }
 }

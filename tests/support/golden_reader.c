@@ -24,8 +24,9 @@ static void *push(void *array_slot, int *count, size_t size)
     char *p = old;
     if ((*count & (*count - 1)) == 0) {
         p = realloc(old, (*count ? 2 * (size_t)*count : 1) * size);
-        if (!p)
+        if (!p) {
             return NULL;
+        }
         memcpy(array_slot, &p, sizeof p);
     }
     return memset(p + (size_t)(*count)++ * size, 0, size);
@@ -33,8 +34,9 @@ static void *push(void *array_slot, int *count, size_t size)
 
 static int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
+    if (c >= '0' && c <= '9') {
         return c - '0';
+    }
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
@@ -46,8 +48,9 @@ static int parse_float(const char *s, double *out)
         *out = *s == 'n' ? (double)NAN : sign * (double)INFINITY;
         return 1;
     }
-    if (s[0] != '0' || s[1] != 'x' || hex_digit(s[2]) < 0)
+    if (s[0] != '0' || s[1] != 'x' || hex_digit(s[2]) < 0) {
         return 0;
+    }
     int64_t m = 0;
     int shift = 0, point = 0;
     for (s += 2; *s == '.' || hex_digit(*s) >= 0; s++) {
@@ -58,8 +61,9 @@ static int parse_float(const char *s, double *out)
         m = m * 16 + hex_digit(*s);
         shift -= 4 * point;
     }
-    if (*s != 'p')
+    if (*s != 'p') {
         return 0;
+    }
     char *end;
     long e = strtol(s + 1, &end, 10);
     *out = sign * ldexp((double)m, (int)e + shift);
@@ -68,8 +72,9 @@ static int parse_float(const char *s, double *out)
 
 static int parse_value(golden_record *r, int64_t k, const char *s)
 {
-    if (r->type == GOLDEN_F32 || r->type == GOLDEN_F64)
+    if (r->type == GOLDEN_F32 || r->type == GOLDEN_F64) {
         return parse_float(s, &r->d[k]);
+    }
     char *end;
     r->i[k] = strtoll(s, &end, 10);
     r->d[k] = (double)r->i[k];
@@ -80,15 +85,18 @@ static int parse_value(golden_record *r, int64_t k, const char *s)
 static int parse_sizes(golden_record *r, const char *s)
 {
     r->numel = 1;
-    if (!strcmp(s, "()"))
+    if (!strcmp(s, "()")) {
         return 1;
-    if (*s != '(')
+    }
+    if (*s != '(') {
         return 0;
+    }
     while (*s == '(' || *s == ',') {
         char *end;
         int64_t n = strtoll(s + 1, &end, 10);
-        if (end == s + 1 || n < 0 || r->ndim == GOLDEN_MAX_DIMS)
+        if (end == s + 1 || n < 0 || r->ndim == GOLDEN_MAX_DIMS) {
             return 0;
+        }
         r->sizes[r->ndim++] = n;
         r->numel *= n;
         s = end;
@@ -100,26 +108,30 @@ static int parse_sizes(golden_record *r, const char *s)
 static char *word(char **line)
 {
     char *w = *line;
-    if (!w || !*w)
+    if (!w || !*w) {
         return NULL;
+    }
     char *space = strchr(w, ' ');
     *line = space ? space + 1 : NULL;
-    if (space)
+    if (space) {
         *space = '\0';
+    }
     return w;
 }
 
 static int parse_text(golden_record *r, const char *s)
 {
     char *t = r->text = copy(s ? s : "");
-    if (!t)
+    if (!t) {
         return 0;
+    }
     for (s = t; *s; s++) {
         char c = *s;
         if (c == '\\') {
             c = *++s == 'n' ? '\n' : *s;
-            if (c != '\n' && c != '\\')
+            if (c != '\n' && c != '\\') {
                 return 0;
+            }
         }
         *t++ = c;
     }
@@ -130,18 +142,22 @@ static int parse_text(golden_record *r, const char *s)
 static int parse_numbers(golden_record *r, char *line)
 {
     char *w = word(&line);
-    if (!w || !parse_sizes(r, w))
+    if (!w || !parse_sizes(r, w)) {
         return 0;
+    }
     size_t n = r->numel > 0 ? (size_t)r->numel : 1;
     r->d = calloc(n, sizeof *r->d);
-    if (r->type == GOLDEN_I64 || r->type == GOLDEN_BOOL)
+    if (r->type == GOLDEN_I64 || r->type == GOLDEN_BOOL) {
         r->i = calloc(n, sizeof *r->i);
-    if (!r->d)
+    }
+    if (!r->d) {
         return 0;
+    }
     for (int64_t k = 0; k < r->numel; k++) {
         w = word(&line);
-        if (!w || !parse_value(r, k, w))
+        if (!w || !parse_value(r, k, w)) {
             return 0;
+        }
     }
     return line == NULL;
 }
@@ -162,18 +178,21 @@ static int parse_line(golden_file *f, char *line)
 {
     char *name = word(&line), *type = word(&line);
     char *slash = name ? strchr(name, '/') : NULL;
-    if (!slash)
+    if (!slash) {
         return 0;
+    }
     *slash = '\0';
     golden_case *c = f->count ? &f->cases[f->count - 1] : NULL;
     if (!c || strcmp(c->name, name)) {
         c = push(&f->cases, &f->count, sizeof *c);
-        if (!c || !(c->name = copy(name)))
+        if (!c || !(c->name = copy(name))) {
             return 0;
+        }
     }
     golden_record *r = push(&c->records, &c->count, sizeof *r);
-    if (!r || !(r->field = copy(slash + 1)) || !parse_type(r, type))
+    if (!r || !(r->field = copy(slash + 1)) || !parse_type(r, type)) {
         return 0;
+    }
     return r->type == GOLDEN_TEXT ? parse_text(r, line) : parse_numbers(r, line);
 }
 
@@ -190,8 +209,9 @@ static char *slurp(const char *path)
             text = NULL;
         }
     }
-    if (in)
+    if (in) {
         fclose(in);
+    }
     return text;
 }
 
@@ -200,8 +220,9 @@ static int parse_file(golden_file *f, char *text, const char *path)
     int number = 0;
     for (char *line = text, *next; line && *line; line = next) {
         next = strchr(line, '\n');
-        if (next)
+        if (next) {
             *next++ = '\0';
+        }
         if (number++ < 2 && *line == '#') {
             snprintf(f->header[number - 1], sizeof f->header[0], "%s", line);
         } else if (!parse_line(f, line)) {
@@ -216,8 +237,9 @@ golden_file *golden_read(const char *path)
 {
     char *text = slurp(path);
     golden_file *f = calloc(1, sizeof *f);
-    if (!text)
+    if (!text) {
         fprintf(stderr, "%s: cannot be read\n", path);
+    }
     if (!text || !f || !parse_file(f, text, path)) {
         golden_free(f);
         f = NULL;
@@ -240,16 +262,18 @@ void golden_free(golden_file *f)
         free(c->name);
         free(c->records);
     }
-    if (f)
+    if (f) {
         free(f->cases);
+    }
     free(f);
 }
 
 const golden_case *golden_find(const golden_file *f, const char *name)
 {
     for (int k = 0; f && k < f->count; k++) {
-        if (!strcmp(f->cases[k].name, name))
+        if (!strcmp(f->cases[k].name, name)) {
             return &f->cases[k];
+        }
     }
     return NULL;
 }
@@ -262,8 +286,9 @@ const golden_record *golden_get(const golden_case *c, const char *field, ...)
     vsnprintf(name, sizeof name, field, args);
     va_end(args);
     for (int k = 0; c && k < c->count; k++) {
-        if (!strcmp(c->records[k].field, name))
+        if (!strcmp(c->records[k].field, name)) {
             return &c->records[k];
+        }
     }
     return NULL;
 }
@@ -290,8 +315,9 @@ int64_t golden_fnv(const void *data, uint64_t bytes)
 {
     const unsigned char *p = data;
     uint64_t h = 0xcbf29ce484222325u;
-    for (uint64_t k = 0; k < bytes; k++)
+    for (uint64_t k = 0; k < bytes; k++) {
         h = (h ^ p[k]) * 0x100000001b3u;
+    }
     int64_t signed_h;
     memcpy(&signed_h, &h, sizeof h);
     return signed_h;

@@ -46,8 +46,9 @@ static void train(const run *r, int64_t from, int64_t to)
 {
     for (int64_t i = from; i < to; i++) {
         HD_SCOPE;
-        if (i % ACCUMULATE == 0)
+        if (i % ACCUMULATE == 0) {
             ck_assert(hd_optim_zero_grad(r->optim));
+        }
         hd_tensor *x = hd_randint(HD_INT64, 0, 11, 2, 6), *y = hd_randint(HD_INT64, 0, 11, 12);
         hd_tensor *logits = hd_flatten(hd_forward(r->model, x), 0, 1); /* (12, 11) */
         hd_backward(hd_div_scalar(hd_cross_entropy(logits, y), ACCUMULATE));

@@ -58,8 +58,9 @@ static void ck_names(const golden_case *c, const hd_module *model)
 {
     char names[2048] = "";
     hd_dict *d = hd_module_state_dict(model);
-    for (int64_t i = 0; i < hd_dict_len(d); i++)
+    for (int64_t i = 0; i < hd_dict_len(d); i++) {
         strcat(strcat(names, i ? " " : ""), hd_dict_name(d, i));
+    }
     hd_dict_free(d);
     ck_assert_str_eq(names, golden_text(c, "names", "?"));
 }
@@ -219,8 +220,9 @@ static void ck_weights(const golden_case *c, const hd_module *model)
     hd_dict *d = hd_module_named_parameters(model);
     int64_t n = 0;
     for (int k = 0; k < c->count; k++) {
-        if (strncmp(c->records[k].field, "sum.", 4) != 0)
+        if (strncmp(c->records[k].field, "sum.", 4) != 0) {
             continue;
+        }
         const char *name = c->records[k].field + 4;
         ck_assert_str_eq(hd_dict_name(d, n++), name);
         ck_assert_msg(checksum(hd_dict_get(d, name)) == c->records[k].i[0], "%s differs", name);
@@ -240,8 +242,9 @@ static void ck_logits(const golden_case *c, hd_module *model)
     hd_tensor *y = hd_slice_step(hd_select(logits, 1, -1), 1, 0, HD_END, 997);
     ck_no_error();
     ck_assert_int_eq(hd_numel(y), want->numel);
-    for (int64_t i = 0; i < want->numel; i++)
+    for (int64_t i = 0; i < want->numel; i++) {
         ck_assert_double_le(fabs(element_at(y, i) - want->d[i]), 1e-4);
+    }
 }
 
 START_TEST(test_124m)
@@ -294,10 +297,11 @@ Suite *suite_gpt(void)
     tcase_add_test(t, test_layer_norm);
     tcase_add_test(t, test_config);
     tcase_add_test(t, test_config_refused);
-    if (too_large() == NULL)
+    if (too_large() == NULL) {
         tcase_add_test(t, test_124m);
-    else
+    } else {
         printf("skipped: test_124m, %s\n", too_large());
+    }
     suite_add_tcase(s, t);
     return s;
 }

@@ -105,8 +105,9 @@ START_TEST(same_bits)
     ck_same_state(library, example);
 
     hd_tensor *x = hd_randn(HD_FLOAT32, 2, 6, p->d_in); /* (2, 6, d_in) */
-    if (p->ndim == 2)
+    if (p->ndim == 2) {
         x = hd_getitem(x, 0); /* (6, d_in) */
+    }
     hd_tensor *left = run(library, x), *right = run(example, x);
     ck_assert_str_eq(hd_grad_fn(left), hd_grad_fn(right));
     ck_same_bits(p->name, left, right);
