@@ -58,12 +58,12 @@ static int take(char **argv, options *o)
         if (strcmp(argv[0], known[i].name) != 0) {
             continue;
         }
-        if (known[i].flag != NULL) {
+        if (known[i].flag) {
             *known[i].flag = true;
-        } else if (argv[1] == NULL || !number(argv[1], known[i].number)) {
+        } else if (!argv[1] || !number(argv[1], known[i].number)) {
             return 0;
         }
-        return known[i].flag != NULL ? 1 : 2;
+        return known[i].flag ? 1 : 2;
     }
     return 0;
 }
@@ -72,7 +72,7 @@ static bool parse(char **argv, options *o)
 {
     *o = (options){.threads = 2, .rounds = 20};
     argv++;
-    while (*argv != NULL && strncmp(*argv, "--", 2) == 0) {
+    while (*argv && strncmp(*argv, "--", 2) == 0) {
         int words = take(argv, o);
         if (words == 0) {
             return false;
@@ -102,7 +102,7 @@ static const bench_row *only(const options *o)
     const bench_row *found = NULL;
     for (size_t i = 0; i < bench_row_count; i++) {
         if (selected(o, &bench_rows[i])) {
-            if (found != NULL) {
+            if (found) {
                 return NULL;
             }
             found = &bench_rows[i];
@@ -151,7 +151,7 @@ static int bare_calls(const bench_row *row, const options *o)
 static int one_row(const options *o)
 {
     const bench_row *row = only(o);
-    if (row == NULL) {
+    if (!row) {
         fprintf(stderr, "heed-bench: name one row\n");
         return 2;
     }

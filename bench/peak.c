@@ -33,7 +33,7 @@ static const peak_level *level(void)
 #endif
     };
     const char *name = hd_cpu_level();
-    for (size_t i = 0; name != NULL && i < sizeof levels / sizeof *levels; i++) {
+    for (size_t i = 0; name && i < sizeof levels / sizeof *levels; i++) {
         if (strcmp(levels[i]->name, name) == 0) {
             return levels[i];
         }
@@ -118,7 +118,7 @@ static float *touched(size_t bytes)
     const size_t huge = (size_t)2 << 20;
     bytes = (bytes + huge - 1) / huge * huge;
     float *x = aligned_alloc(huge, bytes);
-    if (x == NULL) {
+    if (!x) {
         return NULL;
     }
     madvise(x, bytes, MADV_HUGEPAGE);
@@ -148,7 +148,7 @@ static bool set_arrays(part *parts, int threads, const bench_traffic *t, size_t 
 {
     static float *arrays[MAX_ARRAYS];
     for (int j = 0; j < t->in + t->out + t->inout; j++) {
-        if (arrays[j] == NULL && (arrays[j] = touched((size_t)t->bytes)) == NULL) {
+        if (!arrays[j] && (arrays[j] = touched((size_t)t->bytes)) == NULL) {
             return false;
         }
         for (int i = 0; i < threads; i++) {

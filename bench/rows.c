@@ -86,8 +86,8 @@ const size_t bench_row_count = sizeof bench_rows / sizeof *bench_rows;
 const char *bench_shape(const bench_row *r, char *text, size_t size)
 {
     size_t at = 0;
-    snprintf(text, size, "%s", r->kind->shape != NULL ? r->kind->shape : "");
-    for (int i = 0; i < BENCH_ARGS && r->kind->args[i] != NULL && at < size; i++) {
+    snprintf(text, size, "%s", r->kind->shape ? r->kind->shape : "");
+    for (int i = 0; i < BENCH_ARGS && r->kind->args[i] && at < size; i++) {
         at += (size_t)snprintf(text + at, size - at, "%s%s=%g", i > 0 ? " " : "", r->kind->args[i],
                                r->args[i]);
     }
@@ -97,7 +97,7 @@ const char *bench_shape(const bench_row *r, char *text, size_t size)
 void bench_print_row(const bench_row *r)
 {
     printf("{\"name\": \"%s\", \"kind\": \"%s\"", r->name, r->kind->name);
-    for (int i = 0; i < BENCH_ARGS && r->kind->args[i] != NULL; i++) {
+    for (int i = 0; i < BENCH_ARGS && r->kind->args[i]; i++) {
         printf(", \"%s\": %g", r->kind->args[i], r->args[i]);
     }
     printf("}\n");

@@ -13,8 +13,8 @@ static const double turn_ns = 20e6;
 /* The mean size of what the first run gave: NaN shows that it gave nothing. */
 static double check_of(const bench_timer *t, hd_tensor *y)
 {
-    if (y == NULL || y == HD_NONE) {
-        return y == NULL ? NAN : 0;
+    if (!y || y == HD_NONE) {
+        return !y ? NAN : 0;
     }
     HD_NO_GRAD;
     hd_tensor *z = t->row->kind->checks_grad ? hd_grad(y) : y;
@@ -103,13 +103,13 @@ static const double out_of_cache = 48e6;
 static bench_traffic traffic_of(const bench_timer *t)
 {
     const bench_kind *kind = t->row->kind;
-    return kind->traffic != NULL ? kind->traffic(t->row->args) : (bench_traffic){0};
+    return kind->traffic ? kind->traffic(t->row->args) : (bench_traffic){0};
 }
 
 double bench_reference(bench_timer *t)
 {
     bench_traffic traffic = traffic_of(t);
-    if (t->row->kind->flops != NULL) {
+    if (t->row->kind->flops) {
         return bench_peak_flops(t->threads);
     }
     if (bench_traffic_total(&traffic) >= out_of_cache) {
@@ -120,7 +120,7 @@ double bench_reference(bench_timer *t)
 
 double bench_amount(const bench_timer *t)
 {
-    if (t->row->kind->flops != NULL) {
+    if (t->row->kind->flops) {
         return t->row->kind->flops(t->row->args);
     }
     bench_traffic traffic = traffic_of(t);
@@ -133,12 +133,12 @@ long bench_peak_rss(void)
     char line[128];
     long kilobytes = 0;
     FILE *f = fopen("/proc/self/status", "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+    while (f && fgets(line, sizeof line, f)) {
         if (sscanf(line, "VmHWM: %ld kB", &kilobytes) == 1) {
             break;
         }
     }
-    if (f != NULL) {
+    if (f) {
         fclose(f);
     }
     return kilobytes * 1024;
@@ -173,7 +173,7 @@ static void print_speed(const bench_timer *t, double ns, double reference)
 {
     double amount = bench_amount(t);
     if (amount > 0) {
-        printf(", \"%s\": %.2f", t->row->kind->flops != NULL ? "gflops" : "gbs", amount / ns);
+        printf(", \"%s\": %.2f", t->row->kind->flops ? "gflops" : "gbs", amount / ns);
     }
     if (reference > 0) {
         printf(", \"peak\": %.2f, \"of_peak\": %.4f", reference, amount / ns / reference);
@@ -185,7 +185,7 @@ bool bench_report(const bench_row *row, int threads, int rounds)
     bench_timer t;
     double *ns = hd_alloc((size_t)rounds * sizeof *ns);
     double *peaks = hd_alloc((size_t)rounds * sizeof *peaks);
-    bool ok = peaks != NULL && ns != NULL && bench_begin(&t, row, threads);
+    bool ok = peaks && ns && bench_begin(&t, row, threads);
     rounds = ok && t.first > 1e9 ? (rounds + 1) / 2 : rounds;
     for (int i = 0; ok && i < rounds; i++) {
         peaks[i] = bench_reference(&t);
@@ -217,7 +217,7 @@ bool bench_serve(const bench_row *row, int threads)
     printf("{\"ns\": %.1f, \"amount\": %.17g, \"calls\": %d}\n", t.first, bench_amount(&t),
            t.calls);
     fflush(stdout);
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    while (fgets(line, sizeof line, stdin)) {
         double reference = bench_reference(&t);
         printf("{\"peak\": %.3f, \"ns\": %.1f}\n", reference, bench_turn(&t));
         fflush(stdout);

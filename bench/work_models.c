@@ -21,7 +21,7 @@ static bool tiny_step_set_up(bench_work *w, const double *a)
     hd_sgd_options o = hd_sgd_defaults();
     o.lr = 0.01;
     w->optim = hd_sgd_new(hd_module_parameters(w->module), &o);
-    return w->optim != NULL;
+    return w->optim;
 }
 
 static hd_tensor *tiny_step_run(bench_work *w)
@@ -51,7 +51,7 @@ static bool attention_set_up(bench_work *w, const double *a)
     w->module = hd_multi_head_attention_new(d, d, t, a[A_DROPOUT], (int64_t)a[A_HEADS], false);
     w->x = hd_retain(hd_requires_grad_(hd_randn(HD_FLOAT32, b, t, d), true));
     w->dy = hd_retain(hd_randn(HD_FLOAT32, b, t, d));
-    return w->dy != NULL && w->module != NULL;
+    return w->dy && w->module;
 }
 
 static hd_tensor *attention_run(bench_work *w)
@@ -107,7 +107,7 @@ static bool gpt_set_up(bench_work *w, const double *a)
     hd_adamw_options o = hd_adamw_defaults();
     o.lr = 1e-4;
     w->optim = hd_adamw_new(hd_module_parameters(w->module), &o);
-    return w->optim != NULL && w->target != NULL;
+    return w->optim && w->target;
 }
 
 static hd_tensor *gpt_run(bench_work *w)
@@ -182,7 +182,7 @@ static bool adamw_set_up(bench_work *w, const double *a)
     add_parameter(parameters, 1, GPT2_WIDTH);
     w->optim = hd_adamw_new(parameters, NULL);
     w->x = hd_retain(hd_list_get(parameters, 0));
-    return w->optim != NULL && w->x != NULL;
+    return w->optim && w->x;
 }
 
 static hd_tensor *adamw_run(bench_work *w)

@@ -21,7 +21,7 @@ static bool matmul_set_up(bench_work *w, const double *a)
     hd_set_grad_mode(false);
     w->x = a[TRANSPOSE_A] != 0 ? hd_t(hd_rand(HD_FLOAT32, k, m)) : hd_rand(HD_FLOAT32, m, k);
     w->y = a[TRANSPOSE_B] != 0 ? hd_t(hd_rand(HD_FLOAT32, n, k)) : hd_rand(HD_FLOAT32, k, n);
-    return keep(w->x) != NULL && keep(w->y) != NULL;
+    return keep(w->x) && keep(w->y);
 }
 
 static hd_tensor *matmul_run(bench_work *w)
@@ -47,7 +47,7 @@ static bool add_set_up(bench_work *w, const double *a)
 {
     w->x = keep(hd_requires_grad_(hd_rand(HD_FLOAT32, (int64_t)a[0], (int64_t)a[1]), true));
     w->y = keep(hd_requires_grad_(hd_rand(HD_FLOAT32, (int64_t)a[0], (int64_t)a[1]), true));
-    return w->y != NULL;
+    return w->y;
 }
 
 static hd_tensor *add_run(bench_work *w)
@@ -72,7 +72,7 @@ static bool input_set_up(bench_work *w, const double *a)
     w->x =
         keep(hd_requires_grad_(hd_randn(HD_FLOAT32, (int64_t)a[ROWS], (int64_t)a[COLUMNS]), true));
     w->p = a[P];
-    return w->x != NULL;
+    return w->x;
 }
 
 /* y = forward(x), kept with its graph, and a gradient for it */
@@ -80,13 +80,13 @@ static bool graph_set_up(bench_work *w, hd_tensor *(*forward)(bench_work *))
 {
     w->y = keep(forward(w));
     w->dy = keep(hd_randn_like(w->y, HD_FLOAT32));
-    return w->dy != NULL;
+    return w->dy;
 }
 
 static hd_tensor *backward_run(bench_work *w)
 {
     hd_set_grad(w->x, HD_NONE);
-    if (w->weight != NULL) {
+    if (w->weight) {
         hd_set_grad(w->weight, HD_NONE);
         hd_set_grad(w->bias, HD_NONE);
     }
@@ -204,7 +204,7 @@ static bool layer_norm_set_up(bench_work *w, const double *a)
     int64_t columns = (int64_t)a[COLUMNS];
     w->weight = keep(hd_requires_grad_(hd_ones(HD_FLOAT32, columns), true));
     w->bias = keep(hd_requires_grad_(hd_zeros(HD_FLOAT32, columns), true));
-    return w->bias != NULL && input_set_up(w, a);
+    return w->bias && input_set_up(w, a);
 }
 
 static hd_tensor *layer_norm_run(bench_work *w)
@@ -241,7 +241,7 @@ const bench_kind kind_layer_norm_backward = {
 static bool cross_entropy_set_up(bench_work *w, const double *a)
 {
     w->target = keep(hd_randint(HD_INT64, 0, (int64_t)a[COLUMNS], (int64_t)a[ROWS]));
-    return w->target != NULL && input_set_up(w, a);
+    return w->target && input_set_up(w, a);
 }
 
 static hd_tensor *cross_entropy_run(bench_work *w)

@@ -71,7 +71,7 @@ static bool read_arguments(notebook *nb, int argc, char **argv)
         } else if (!takes_value) {
             fprintf(stderr, "%s: unknown argument '%s'; see --help\n", argv[0], name);
             return false;
-        } else if (value == NULL) {
+        } else if (!value) {
             fprintf(stderr, "%s: %s needs a value; see --help\n", argv[0], name);
             return false;
         } else if (strcmp(name, "--cell") == 0 && (nb->only = find_cell(nb, value)) == NULL) {
@@ -97,8 +97,8 @@ static bool run_cells(const notebook *nb)
 {
     for (int i = 0; i < nb->n; i++) {
         const cell *c = &nb->cells[i];
-        silent = nb->only != NULL && c != nb->only;
-        if (nb->only == NULL) {
+        silent = nb->only && c != nb->only;
+        if (!nb->only) {
             print("In [%s]:", c->heading);
         }
         c->run();
@@ -132,7 +132,7 @@ int run_notebook(int argc, char **argv, const cell *cells, int n, void (*finish)
     } else {
         ok = run_cells(&nb);
     }
-    if (finish != NULL) {
+    if (finish) {
         finish();
     }
     return ok && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;

@@ -39,7 +39,7 @@ static bool write_token(const hd_tokenizer *tokenizer, hd_tensor *id, FILE *f)
 {
     int64_t n = 0;
     const char *text = hd_tokenizer_decode_bytes(tokenizer, id, &n);
-    if (text == NULL) {
+    if (!text) {
         return false;
     }
     if (fwrite(text, 1, (size_t)n, f) == (size_t)n && fflush(f) == 0) {
@@ -70,7 +70,7 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
         return false;
     }
     hd_tensor *window = hd_retain(forget(ids, cfg, &c)); /* (num_tokens,) */
-    bool ok = window != NULL;
+    bool ok = window;
     for (int64_t i = 0; ok && i < n; i++) {
         HD_SCOPE;
         int64_t id = sample_token(next_logits(gpt, window, &c, s->cache), s);

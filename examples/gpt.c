@@ -21,7 +21,7 @@ hd_module *layer_norm_new(int64_t emb_dim)
     static const hd_module_type type = HD_MODULE_TYPE(layer_norm, "LayerNorm", layer_norm_forward);
     hd_module *self = hd_module_new(&type);
     layer_norm *m = (layer_norm *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     m->eps = 1e-5;
@@ -85,7 +85,7 @@ hd_module *gpt_model_new(const gpt_config *cfg)
     static const hd_module_type type = HD_MODULE_TYPE(gpt_model, "GPTModel", gpt_model_forward);
     hd_module *self = hd_module_new(&type);
     gpt_model *m = (gpt_model *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     hd_register_module(self, "tok_emb", &m->tok_emb,
@@ -155,15 +155,15 @@ bool gpt_cache_new(gpt_cache *c, hd_module *gpt, int64_t batch)
     *c = (gpt_cache){0};
     int64_t n = hd_module_list_len(blocks);
     c->blocks = hd_alloc((size_t)n * sizeof *c->blocks);
-    for (; c->blocks != NULL && c->n < n; c->n++) {
+    for (; c->blocks && c->n < n; c->n++) {
         hd_module *block = hd_module_list_get(blocks, c->n);
         c->blocks[c->n] = hd_kv_cache_new(hd_module_get(block, "att"), batch);
-        if (c->blocks[c->n] == NULL) {
+        if (!c->blocks[c->n]) {
             gpt_cache_free(c);
             return false;
         }
     }
-    return c->blocks != NULL;
+    return c->blocks;
 }
 
 void gpt_cache_free(gpt_cache *c)

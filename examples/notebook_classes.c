@@ -31,7 +31,7 @@ hd_module *self_attention_v1_new(int64_t d_in, int64_t d_out)
         HD_MODULE_TYPE(self_attention_v1, "SelfAttention_v1", self_attention_v1_forward);
     hd_module *self = hd_module_new(&type);
     self_attention_v1 *m = (self_attention_v1 *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     /* self.W_query = nn.Parameter(torch.rand(d_in, d_out)) */
@@ -67,7 +67,7 @@ hd_module *self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
         HD_MODULE_TYPE(self_attention_v2, "SelfAttention_v2", self_attention_v2_forward);
     hd_module *self = hd_module_new(&type);
     self_attention_v2 *m = (self_attention_v2 *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     /* self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias) */
@@ -116,7 +116,7 @@ hd_module *causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_len
         HD_MODULE_TYPE(causal_attention, "CausalAttention", causal_attention_forward);
     hd_module *self = hd_module_new(&type);
     causal_attention *m = (causal_attention *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     hd_register_module(self, "W_query", &m->W_query, hd_linear_new(d_in, d_out, qkv_bias));
@@ -150,11 +150,11 @@ hd_module *multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int64_t
                        multi_head_attention_wrapper_forward);
     hd_module *self = hd_module_new(&type);
     multi_head_attention_wrapper *m = (multi_head_attention_wrapper *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     hd_module *heads = hd_module_list_n(0, NULL);
-    for (int64_t h = 0; h < num_heads && heads != NULL; h++) {
+    for (int64_t h = 0; h < num_heads && heads; h++) {
         hd_module *head = causal_attention_new(d_in, d_out, context_length, dropout, qkv_bias);
         if (!hd_module_list_append(heads, head)) {
             hd_module_free(heads);
@@ -216,7 +216,7 @@ hd_module *multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context
     }
     hd_module *self = hd_module_new(&type);
     multi_head_attention *m = (multi_head_attention *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     m->d_out = d_out;

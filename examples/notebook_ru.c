@@ -140,7 +140,7 @@ static void cell_5(void)
 {
     sa = self_attention_v1_new(d_in, d_out);
     const self_attention_v1 *m = (self_attention_v1 *)sa;
-    if (m == NULL) {
+    if (!m) {
         return;
     }
     queries = hd_matmul(inputs, m->W_query); /* inputs @ sa.W_query */

@@ -25,7 +25,7 @@ static bool grow(curve *c)
     c->room = c->room > 0 ? 2 * c->room : 1024;
     for (int i = 0; i < 3; i++) {
         double *more = realloc(*columns[i], (size_t)c->room * sizeof *more);
-        if (more == NULL) {
+        if (!more) {
             return hd_error_set(HD_MEMORY, "out of memory");
         }
         *columns[i] = more;
@@ -55,15 +55,15 @@ static bool read_log(curve *c, const char *dir)
     char path[PATH], line[LINE];
     snprintf(path, sizeof path, "%s/log.csv", dir);
     FILE *f = fopen(path, "r");
-    if (f == NULL) {
+    if (!f) {
         return hd_error_set(HD_IO, "%s: %s: expected a run's directory", path, strerror(errno));
     }
-    bool ok = fgets(line, sizeof line, f) != NULL && strcspn(line, "\n") == strlen(heading) &&
+    bool ok = fgets(line, sizeof line, f) && strcspn(line, "\n") == strlen(heading) &&
               strncmp(line, heading, strlen(heading)) == 0;
     if (!ok) {
         hd_error_set(HD_FORMAT, "%s: line 1: expected %s", path, heading);
     }
-    while (ok && fgets(line, sizeof line, f) != NULL) {
+    while (ok && fgets(line, sizeof line, f)) {
         ok = add_row(c, path, line);
     }
     fclose(f);
@@ -108,13 +108,13 @@ static const char *last_name(const char *dir, char out[PATH])
         out[--n] = '\0';
     }
     const char *slash = strrchr(out, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : out;
+    return slash && slash[1] != '\0' ? slash + 1 : out;
 }
 
 static bool draw(const curve *c, const char *dir)
 {
     double *step = calloc((size_t)c->n + 1, sizeof *step), *loss = calloc((size_t)c->n + 1, 8);
-    curve v = step != NULL && loss != NULL ? measured(c, step, loss) : (curve){0};
+    curve v = step && loss ? measured(c, step, loss) : (curve){0};
     hd_series series[] = {{"training", c->n, c->step, c->loss},
                           {"validation", v.n, v.step, v.loss}};
     hd_plot_options o = hd_plot_defaults();
@@ -123,7 +123,7 @@ static bool draw(const curve *c, const char *dir)
     o.x_label = "step";
     o.y_label = "loss, nats a token";
     hd_picture *p = hd_plot_lines(2, series, &o);
-    bool ok = p != NULL && save(p, dir);
+    bool ok = p && save(p, dir);
     hd_picture_free(p);
     free(step);
     free(loss);

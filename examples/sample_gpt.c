@@ -47,8 +47,8 @@ static bool read_option(arguments *a, const char *program, const char *name, con
             continue;
         }
         char *end = NULL;
-        double v = text != NULL ? strtod(text, &end) : 0;
-        bool ok = text != NULL && *text != '\0' && *end == '\0' && v >= options[i].lowest &&
+        double v = text ? strtod(text, &end) : 0;
+        bool ok = text && *text != '\0' && *end == '\0' && v >= options[i].lowest &&
                   v <= options[i].highest && (!options[i].whole || v == floor(v));
         *options[i].value = v;
         if (!ok) {
@@ -67,9 +67,9 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--no-cache") == 0) {
             a->no_cache = true;
-        } else if (strncmp(argv[i], "--", 2) != 0 && a->checkpoint == NULL) {
+        } else if (strncmp(argv[i], "--", 2) != 0 && !a->checkpoint) {
             a->checkpoint = argv[i];
-        } else if (strncmp(argv[i], "--", 2) != 0 && a->prompt == NULL) {
+        } else if (strncmp(argv[i], "--", 2) != 0 && !a->prompt) {
             a->prompt = argv[i];
         } else {
             if (!read_option(a, argv[0], argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
@@ -78,10 +78,10 @@ static bool read_arguments(arguments *a, int argc, char **argv)
             i++;
         }
     }
-    if (a->checkpoint == NULL) {
+    if (!a->checkpoint) {
         fprintf(stderr, "%s: which checkpoint? see --help\n", argv[0]);
     }
-    return a->checkpoint != NULL;
+    return a->checkpoint;
 }
 
 /* All of stdin, but for the newline that echo puts behind a prompt, and a zero; to be freed. */
@@ -92,19 +92,19 @@ static char *read_stdin(void)
     }
     size_t n = 0, room = 4096;
     char *text = malloc(room);
-    while (text != NULL) {
+    while (text) {
         n += fread(text + n, 1, room - n - 1, stdin);
         if (n + 1 < room) {
             break;
         }
         room *= 2;
         char *more = realloc(text, room);
-        if (more == NULL) {
+        if (!more) {
             free(text);
         }
         text = more;
     }
-    if (text == NULL || ferror(stdin)) {
+    if (!text || ferror(stdin)) {
         free(text);
         return hd_error_set(HD_IO, "stdin cannot be read");
     }
@@ -122,7 +122,7 @@ static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const
     if (hd_numel(ids) == 0) {
         return hd_error_set(HD_VALUE, "the prompt is empty: expected some text");
     }
-    if (ids == NULL) {
+    if (!ids) {
         return false;
     }
     hd_manual_seed((int64_t)a->seed);
@@ -145,7 +145,7 @@ static bool is_checkpoint(const char *path)
     struct stat s;
     if (stat(path, &s) == 0 && !S_ISDIR(s.st_mode)) {
         const char *slash = strrchr(path, '/');
-        int n = slash != NULL ? (int)(slash - path) : 0;
+        int n = slash ? (int)(slash - path) : 0;
         return hd_error_set(HD_IO, "%s is a file: expected a checkpoint's directory%s%.*s%s", path,
                             n > 0 ? ": did you mean " : "", n, path, n > 0 ? "?" : "");
     }
@@ -163,7 +163,7 @@ static bool run(const arguments *a, const char *prompt)
     }
     hd_module *gpt = gpt_config_load(&cfg, state, "model") ? gpt_model_new(&cfg) : NULL;
     hd_tokenizer *tokenizer = hd_tokenizer_load(state, "tokenizer");
-    bool ok = hd_module_load_state_dict(gpt, model, true, NULL) && tokenizer != NULL &&
+    bool ok = hd_module_load_state_dict(gpt, model, true, NULL) && tokenizer &&
               sample(a, prompt, gpt, &cfg, tokenizer);
     hd_dict_free(model);
     hd_dict_free(state);
@@ -183,9 +183,9 @@ int main(int argc, char **argv)
         return 2;
     }
     bool ok = is_checkpoint(a.checkpoint);
-    char *from_stdin = ok && a.prompt == NULL ? read_stdin() : NULL;
-    const char *prompt = a.prompt != NULL ? a.prompt : from_stdin;
-    ok = ok && prompt != NULL && run(&a, prompt);
+    char *from_stdin = ok && !a.prompt ? read_stdin() : NULL;
+    const char *prompt = a.prompt ? a.prompt : from_stdin;
+    ok = ok && prompt && run(&a, prompt);
     free(from_stdin);
     if (!ok) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());

@@ -77,7 +77,7 @@ static hd_module *lookup_new(void)
     static const hd_module_type type = HD_MODULE_TYPE(lookup, "Lookup", lookup_forward);
     hd_module *self = hd_module_new(&type);
     lookup *m = (lookup *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     hd_register_module(self, "letter", &m->letter, hd_embedding_new(LETTERS, DIM, HD_NO_PADDING));
@@ -107,7 +107,7 @@ static hd_module *average_new(void)
     static const hd_module_type type = HD_MODULE_TYPE(average, "Average", average_forward);
     hd_module *self = hd_module_new(&type);
     average *m = (average *)self;
-    if (m == NULL) {
+    if (!m) {
         return NULL;
     }
     hd_register_module(self, "letter", &m->letter, hd_embedding_new(LETTERS, DIM, HD_NO_PADDING));
@@ -177,7 +177,7 @@ static void print_attention(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
     hd_forward(model, x);
     hd_tensor *w = hd_mean_dim(hd_attention_weights(attention), 1, false); /* (1, TOKENS, TOKENS) */
     hd_attention_keep_weights(attention, false);
-    if (w == NULL) {
+    if (!w) {
         return;
     }
 
@@ -232,8 +232,8 @@ typedef struct {
 static bool read_number(const char *text, int64_t lowest, int64_t *value)
 {
     char *end;
-    *value = text != NULL ? strtoll(text, &end, 10) : 0;
-    return text != NULL && *text != '\0' && *end == '\0' && *value >= lowest;
+    *value = text ? strtoll(text, &end, 10) : 0;
+    return text && *text != '\0' && *end == '\0' && *value >= lowest;
 }
 
 static bool read_arguments(arguments *a, int argc, char **argv)

@@ -28,7 +28,7 @@ static int64_t fnv(const char *text, size_t n)
 static bool same_text(const run *r, const hd_dict *state)
 {
     int64_t hash;
-    if (state == NULL) {
+    if (!state) {
         return true;
     }
     return hd_dict_get_int(state, "text.hash", &hash) &&
@@ -50,11 +50,11 @@ static void name_in_error(const char *path)
 /* The ids (count,) of the text of a file, and the tokenizer: a run that goes on has its own. */
 static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const char *text, size_t n)
 {
-    r->tokenizer = state != NULL ? hd_tokenizer_load(state, "tokenizer")
-                                 : make_tokenizer(&r->s, text, (int64_t)n);
-    bool at_text = r->tokenizer != NULL || r->s.data.tokenizer != TOKENIZER_BPE;
+    r->tokenizer =
+        state ? hd_tokenizer_load(state, "tokenizer") : make_tokenizer(&r->s, text, (int64_t)n);
+    bool at_text = r->tokenizer || r->s.data.tokenizer != TOKENIZER_BPE;
     hd_tensor *ids = hd_tokenizer_encode(r->tokenizer, text, (int64_t)n, HD_SPECIAL_ALLOW);
-    if (ids == NULL && at_text) {
+    if (!ids && at_text) {
         name_in_error(path);
     }
     return ids;
@@ -157,7 +157,7 @@ static bool make_windows(run *r, const hd_tensor *ids) /* (count,) */
         hd_windows_new(r->train_tokens, length, r->s.train.stride ? r->s.train.stride : length);
     r->val_set = hd_windows_new(r->val_tokens, length, length);
     r->s.model.vocab_size = hd_tokenizer_size(r->tokenizer);
-    return ok && r->train_set != NULL && r->val_set != NULL && check_windows(r);
+    return ok && r->train_set && r->val_set && check_windows(r);
 }
 
 bool run_read_data(run *r, const hd_dict *state)
@@ -166,12 +166,12 @@ bool run_read_data(run *r, const hd_dict *state)
     size_t n = 0;
     const char *path = r->s.data.text[0] ? r->s.data.text : HEED_SOURCES;
     char *text = read_text(path, &n);
-    if (text == NULL) {
+    if (!text) {
         return false;
     }
     r->text_hash = fnv(text, n);
     hd_tensor *ids = same_text(r, state) ? encode(r, state, path, text, n) : NULL; /* (count,) */
-    bool ok = ids != NULL && make_prompt(r, text, n) && make_windows(r, ids);
+    bool ok = ids && make_prompt(r, text, n) && make_windows(r, ids);
     free(text);
     return ok;
 }
@@ -187,7 +187,7 @@ bool run_make_loaders(run *r)
     o.shuffle = o.drop_last = false;
     o.generator = r->val_generator;
     r->val_loader = hd_loader_new(r->val_set, &o);
-    return r->loader != NULL && r->val_loader != NULL;
+    return r->loader && r->val_loader;
 }
 
 static hd_schedule *make_schedule(const settings *s, hd_optim *optim)
@@ -213,7 +213,7 @@ bool run_make_model(run *r)
     o.weight_decay = r->s.train.weight_decay;
     r->optim = hd_adamw_new(r->parameters, &o);
     r->schedule = make_schedule(&r->s, r->optim);
-    return r->schedule != NULL;
+    return r->schedule;
 }
 
 void run_free(run *r)

@@ -28,7 +28,7 @@ static bool fill_state(run *r, hd_dict *d)
     int64_t csv_size, jsonl_size;
     char *config = hd_config_text(&settings_table, &r->s);
     bool ok =
-        config != NULL && log_sync(&r->log, &csv_size, &jsonl_size) &&
+        config && log_sync(&r->log, &csv_size, &jsonl_size) &&
         hd_dict_set_string(d, "config", config) && hd_dict_set_int(d, "step", r->step) &&
         hd_dict_set_int(d, "best.step", r->best_step) &&
         hd_dict_set_double(d, "best.loss", r->best_loss) &&
@@ -60,7 +60,7 @@ static bool link_to(const run *r, const char *name, int64_t step)
 static bool remove_old(const run *r)
 {
     DIR *dir = opendir(r->dir);
-    bool ok = dir != NULL;
+    bool ok = dir;
     for (struct dirent *e; ok && (e = readdir(dir)) != NULL;) {
         char path[2 * PATH_SIZE];
         int64_t step = checkpoint_step(e->d_name);
@@ -69,7 +69,7 @@ static bool remove_old(const run *r)
             ok = hd_checkpoint_remove(path);
         }
     }
-    if (dir == NULL) {
+    if (!dir) {
         hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
     } else {
         closedir(dir);
@@ -81,14 +81,14 @@ static bool remove_old(const run *r)
 static void remove_flat(const char *path)
 {
     DIR *dir = opendir(path);
-    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
         char inner[3 * PATH_SIZE];
         snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
             unlink(inner);
         }
     }
-    if (dir != NULL) {
+    if (dir) {
         closedir(dir);
     }
     remove(path);
@@ -97,14 +97,14 @@ static void remove_flat(const char *path)
 void run_remove_leftovers(const run *r)
 {
     DIR *dir = opendir(r->dir);
-    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
         char path[2 * PATH_SIZE];
         run_path(r, path, e->d_name);
         if (strncmp(e->d_name, ".heed-", 6) == 0) {
             remove_flat(path);
         }
     }
-    if (dir != NULL) {
+    if (dir) {
         closedir(dir);
     }
 }
@@ -138,12 +138,12 @@ int64_t run_newest_step(const run *r)
 {
     int64_t newest = 0;
     DIR *dir = opendir(r->dir);
-    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
         if (checkpoint_step(e->d_name) > newest) {
             newest = checkpoint_step(e->d_name);
         }
     }
-    if (dir != NULL) {
+    if (dir) {
         closedir(dir);
     }
     return newest;

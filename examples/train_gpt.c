@@ -177,7 +177,7 @@ static const char usage_text[] =
 static void print_usage(const char *program)
 {
     printf(usage_text, program, program);
-    for (int i = 0; settings_free[i] != NULL; i++) {
+    for (int i = 0; settings_free[i]; i++) {
         printf(" %s%s", settings_free[i], i % 5 == 4 ? "\n " : "");
     }
     printf("\n");
@@ -199,9 +199,9 @@ static int read_option(arguments *a, const char *program, char **argv)
         return 0;
     }
     if (stop_at) {
-        a->stop_at = value != NULL ? strtoll(value, &end, 10) : 0;
+        a->stop_at = value ? strtoll(value, &end, 10) : 0;
     }
-    if (value == NULL || (stop_at && (*end != '\0' || a->stop_at < 1))) {
+    if (!value || (stop_at && (*end != '\0' || a->stop_at < 1))) {
         fprintf(stderr, "%s: %s needs %s\n", program, name,
                 set      ? "key=value"
                 : resume ? "a directory"
@@ -220,7 +220,7 @@ static int read_option(arguments *a, const char *program, char **argv)
 static bool read_arguments(arguments *a, int argc, char **argv)
 {
     for (int i = 1, words; i < argc; i += words) {
-        bool config = argv[i][0] != '-' && a->config == NULL;
+        bool config = argv[i][0] != '-' && !a->config;
         words = config ? 1 : read_option(a, argv[0], &argv[i]);
         if (words == 0) {
             return false;
@@ -229,8 +229,8 @@ static bool read_arguments(arguments *a, int argc, char **argv)
             a->config = argv[i];
         }
     }
-    const char *other = a->config != NULL ? "CONFIG.json" : "--print-config";
-    bool ok = a->resume == NULL || (a->config == NULL && !a->print_config);
+    const char *other = a->config ? "CONFIG.json" : "--print-config";
+    bool ok = !a->resume || (!a->config && !a->print_config);
     if (!ok) {
         fprintf(stderr, "%s: --resume DIR has its own settings: expected no %s\n", argv[0], other);
     }
@@ -243,7 +243,7 @@ static bool print_config(const arguments *a)
     char *text = hd_config_load(&settings_table, &s, a->config, a->n_sets, a->sets)
                      ? hd_config_text(&settings_table, &s)
                      : NULL;
-    bool ok = text != NULL;
+    bool ok = text;
     if (ok) {
         fputs(text, stdout);
     }
@@ -356,7 +356,7 @@ static bool load_settings(run *r, const hd_dict *state, const arguments *a)
     char path[2 * PATH_SIZE];
     const char *text = hd_dict_get_string(state, "config");
     run_path(r, path, "config.json");
-    if (text == NULL ||
+    if (!text ||
         !hd_config_load_text(&settings_table, &was, a->resume, text, strlen(text), 0, NULL)) {
         return false;
     }
@@ -404,7 +404,7 @@ static void print_start(const run *r)
 static void print_how_to_sample(const run *r, const char *program)
 {
     const char *slash = strrchr(program, '/');
-    int folder = slash != NULL ? (int)(slash + 1 - program) : 0;
+    int folder = slash ? (int)(slash + 1 - program) : 0;
     printf("to sample: %.*ssample_gpt %s/%s '", folder, program, r->dir,
            r->best_step > 0 ? "best" : "last");
     for (const char *c = r->prompt; *c != '\0'; c++) {
@@ -434,14 +434,14 @@ int main(int argc, char **argv)
         return 0;
     }
     arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};
-    if (a.sets == NULL || !read_arguments(&a, argc, argv)) {
+    if (!a.sets || !read_arguments(&a, argc, argv)) {
         free(a.sets);
         return 2;
     }
     static run r;
     r.best_loss = INFINITY;
     catch_signals();
-    bool ok = a.print_config ? print_config(&a) : a.resume != NULL ? resume(&r, &a) : begin(&r, &a);
+    bool ok = a.print_config ? print_config(&a) : a.resume ? resume(&r, &a) : begin(&r, &a);
     if (ok && !a.print_config) {
         print_start(&r);
         ok = train(&r, a.stop_at) && finish(&r, argv[0]);

@@ -23,7 +23,7 @@ static FILE *open_cut(const char *dir, const char *name, int64_t size)
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     FILE *f = fopen(path, size > 0 ? "r+b" : "wb");
-    if (f == NULL || fseek(f, 0, SEEK_END) != 0) {
+    if (!f || fseek(f, 0, SEEK_END) != 0) {
         fail(path);
     } else if (ftell(f) < size) {
         hd_error_set(HD_FORMAT, "run log: %s: %ld bytes: expected at least %lld", path, ftell(f),
@@ -33,7 +33,7 @@ static FILE *open_cut(const char *dir, const char *name, int64_t size)
     } else {
         fail(path);
     }
-    if (f != NULL) {
+    if (f) {
         fclose(f);
     }
     return NULL;
@@ -42,8 +42,8 @@ static FILE *open_cut(const char *dir, const char *name, int64_t size)
 bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size)
 {
     l->csv = open_cut(dir, "log.csv", csv_size);
-    l->jsonl = l->csv != NULL ? open_cut(dir, "log.jsonl", jsonl_size) : NULL;
-    if (l->jsonl == NULL) {
+    l->jsonl = l->csv ? open_cut(dir, "log.jsonl", jsonl_size) : NULL;
+    if (!l->jsonl) {
         return false;
     }
     return csv_size > 0 || fputs("step,epoch,lr,loss,val_loss\n", l->csv) >= 0 || fail("log.csv");
@@ -79,10 +79,10 @@ bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size)
 
 void log_close(run_log *l)
 {
-    if (l->csv != NULL) {
+    if (l->csv) {
         fclose(l->csv);
     }
-    if (l->jsonl != NULL) {
+    if (l->jsonl) {
         fclose(l->jsonl);
     }
     *l = (run_log){0};
@@ -100,7 +100,7 @@ static double now(void)
 progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step)
 {
     const char *no_color = getenv("NO_COLOR");
-    bool plain = no_color != NULL && no_color[0] != '\0';
+    bool plain = no_color && no_color[0] != '\0';
     return (progress){.bar = isatty(STDOUT_FILENO) && !plain,
                       .steps = steps,
                       .every = every,

@@ -80,7 +80,7 @@ static bool make_absolute(const char *name, char path[PATH_SIZE])
     if (path[0] == '\0' || path[0] == '/') {
         return true;
     }
-    if (getcwd(here, sizeof here) == NULL ||
+    if (!getcwd(here, sizeof here) ||
         snprintf(whole, sizeof whole, "%s/%s", here, path) >= PATH_SIZE) {
         return hd_error_set(HD_VALUE, "%s: %.200s: its path from / on is too long", name, path);
     }
@@ -110,10 +110,10 @@ const char *const settings_free[] = {
 static bool is_free(const char *path)
 {
     int i = 0;
-    while (settings_free[i] != NULL && strcmp(settings_free[i], path) != 0) {
+    while (settings_free[i] && strcmp(settings_free[i], path) != 0) {
         i++;
     }
-    return settings_free[i] != NULL;
+    return settings_free[i];
 }
 
 enum { SHOWN = 128 };

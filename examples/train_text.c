@@ -16,7 +16,7 @@ static bool grow(text *t)
 {
     size_t room = t->room ? 2 * t->room : 1 << 16;
     char *bytes = realloc(t->bytes, room);
-    if (bytes == NULL) {
+    if (!bytes) {
         return hd_error_set(HD_MEMORY, "a text of %zu bytes: out of memory", room);
     }
     t->bytes = bytes;
@@ -32,7 +32,7 @@ static bool fail(const char *path)
 static bool append_file(text *t, const char *path)
 {
     FILE *f = fopen(path, "rb");
-    if (f == NULL) {
+    if (!f) {
         return fail(path);
     }
     bool ok = true;
@@ -52,7 +52,7 @@ static bool append_directory(text *t, const char *path);
 static bool is_source(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot != NULL && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
+    return dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
 }
 
 /* What lies in a directory: a directory or a source, or else it is left out, unopened. Links to

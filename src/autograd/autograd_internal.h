@@ -123,7 +123,7 @@ static inline hd_tensor *hd__save_if(bool needed, hd_tensor *x)
 
 static inline bool hd__needs(const hd__node *n, int i)
 {
-    return n->edges[i].node != NULL;
+    return n->edges[i].node;
 }
 /* The i-th saved tensor: owned by the node; NULL with HD_GRAD set if it was changed in place. */
 hd_tensor *hd__saved_get(hd__node *n, int i);

@@ -109,7 +109,7 @@ static bool put(hd_tensor **slot, hd_tensor *t)
         *slot = hd__hold(t);
         hd__drop(before);
     }
-    return t != NULL;
+    return t;
 }
 
 static void clear(hd_tensor **slot)

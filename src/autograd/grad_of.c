@@ -120,11 +120,11 @@ static bool outputs_ok(const char *function, const hd_list *outputs)
 static hd_list *results(run *r, const hd_list *inputs, bool allow_unused)
 {
     hd_tensor **values = hd_alloc((size_t)inputs->len * sizeof *values);
-    bool ok = values != NULL;
+    bool ok = values;
     for (int64_t i = 0; i < inputs->len && ok; i++) {
         hd_tensor *v = r->captures[i].value;
         values[i] = v ? hd__alias(v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
-        ok = values[i] != NULL;
+        ok = values[i];
         if (!v && !allow_unused) {
             hd_error_set(HD_GRAD,
                          "%s: input %" PRId64 " of %s: the outputs do not depend on it; "

@@ -142,7 +142,7 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
             grads[i] = found->items[k++];
         }
     }
-    return found != NULL;
+    return found;
 }
 
 bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inputs,

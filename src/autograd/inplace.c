@@ -86,7 +86,7 @@ static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
     if (x->storage == (*b)->storage && !same_memory(x, *b)) {
         *b = hd__clone(*b);
     }
-    return *b != NULL;
+    return *b;
 }
 
 /* ---------------------------------------------------------------- arithmetic */

@@ -206,12 +206,12 @@ static hd_list *parts(const char *function, const hd__op *op, hd_tensor *x, int 
                       int64_t n, const int64_t *lens)
 {
     hd_tensor **ys = room(function, n, sizeof *ys);
-    bool ok = ys != NULL;
+    bool ok = ys;
     part p = {.dim = dim, .selects = selects, .step = 1};
     for (int64_t k = 0; k < n && ok; k++) {
         p.len = selects ? 1 : lens[k];
         ys[k] = take(x, &p);
-        ok = ys[k] != NULL;
+        ok = ys[k];
         p.start += p.len;
     }
     int64_t params[] = {dim, selects};

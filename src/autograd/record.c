@@ -28,7 +28,7 @@ static bool save(hd__saved *slot, hd_tensor *t, const hd__storage *changing)
 {
     slot->t = hd__is_none(t) ? HD_NONE : hd__alias_held(t);
     slot->version = hd__is_none(t) ? 0 : hd__storage_version(t) + (t->storage == changing);
-    return slot->t != NULL;
+    return slot->t;
 }
 
 /* The node of one call with its edges, not yet attached to anything. */

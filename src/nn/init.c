@@ -62,7 +62,7 @@ static bool redraw_outside(hd_tensor *x, double mean, double std, double a, doub
         HD_SCOPE;
         hd_tensor *outside = hd_logical_or(hd_lt_scalar(x, a), hd_gt_scalar(x, b));
         if (!outside || all_false(outside)) {
-            return outside != NULL;
+            return outside;
         }
         ok = hd_normal_(fresh, mean, std) && hd_copy_(x, hd_where(outside, fresh, x));
     }
@@ -87,7 +87,7 @@ static bool accept_by_density(hd_tensor *x, double mean, double std, double a, d
         return false;
     }
     hd_tensor *pending = refused(x, v, mean, std, peak);
-    bool ok = pending != NULL;
+    bool ok = pending;
     while (ok && !all_false(pending)) {
         HD_SCOPE;
         ok = hd_uniform_(c, a, b) && hd_copy_(x, hd_where(pending, c, x)) &&

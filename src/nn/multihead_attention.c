@@ -188,7 +188,7 @@ static bool project(const multihead_attention *m, hd_tensor *const *in, hd_tenso
         for (int i = 0; i < 3 && qkv; i++) {
             out[i] = hd_list_get(qkv, i);
         }
-        return qkv != NULL;
+        return qkv;
     }
     hd_tensor *const separate[] = {m->q_proj_weight, m->k_proj_weight, m->v_proj_weight};
     bool ok = true;
@@ -196,7 +196,7 @@ static bool project(const multihead_attention *m, hd_tensor *const *in, hd_tenso
         hd_tensor *w = packed ? hd_narrow(m->in_proj_weight, 0, i * e, e) : separate[i];
         hd_tensor *bias = biased ? hd_narrow(m->in_proj_bias, 0, i * e, e) : HD_NONE;
         out[i] = hd_linear(in[i], w, bias);
-        ok = out[i] != NULL;
+        ok = out[i];
     }
     return ok;
 }

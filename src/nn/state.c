@@ -227,7 +227,7 @@ bool hd_module_zero_grad(hd_module *m)
 
 static bool require_grad(hd_tensor *p, bool on)
 {
-    return hd_requires_grad_(p, on) != NULL;
+    return hd_requires_grad_(p, on);
 }
 
 bool hd_module_requires_grad_(hd_module *m, bool on)
@@ -271,11 +271,11 @@ static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype
 {
     hd_tensor **from = hd_alloc((size_t)(2 * once->n + 1) * sizeof(hd_tensor *));
     hd_tensor **to = from ? from + once->n : NULL;
-    bool ok = from != NULL;
+    bool ok = from;
     for (int64_t i = 0; i < once->n && ok; i++) {
         from[i] = *once->v[i].field;
         to[i] = converted(&once->v[i], d);
-        ok = to[i] != NULL;
+        ok = to[i];
     }
     for (int64_t i = 0; i < once->n && ok; i++) {
         if (to[i] != from[i]) {

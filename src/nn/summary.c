@@ -168,5 +168,5 @@ bool hd_module_print(const hd_module *m)
         hd_error_set(HD_IO, "hd_module_print: stdout: the write failed");
         return false;
     }
-    return text != NULL;
+    return text;
 }

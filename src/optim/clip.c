@@ -43,7 +43,7 @@ static bool collect(const char *function, const hd_list *parameters, grads *foun
     bool ok = found->at && found->norms && found->walks;
     for (int64_t i = 0; i < n && ok; i++) {
         hd_tensor *g = grad_of(function, parameters, i);
-        ok = g != NULL;
+        ok = g;
         if (ok && g != HD_NONE && hd_numel(g) > 0) {
             found->at[found->n++] = g;
         }
@@ -183,7 +183,7 @@ static bool change_all(const grads *found, change c)
         hd__walk_all(found->walks, found->n, change_run);
     }
     hd_free(tasks);
-    return tasks != NULL;
+    return tasks;
 }
 
 /* ---------------------------------------------------------------- public */

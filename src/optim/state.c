@@ -128,7 +128,7 @@ static bool read_state(reader *r, int64_t i, int k)
     }
     hd_tensor *copy = hd_empty_like(t, hd_dtype_of(t)); /* dense, whatever t's strides */
     r->slots[i].state[k] = copy ? hd_retain(hd_copy_(copy, t)) : NULL;
-    return r->slots[i].state[k] != NULL;
+    return r->slots[i].state[k];
 }
 
 static bool read_slot(reader *r, int64_t i)

@@ -108,7 +108,7 @@ static bool is_open(const hd_scope *s)
     while (each && each != s) {
         each = each->outer;
     }
-    return each != NULL;
+    return each;
 }
 
 hd_scope *hd_scope_open(void)

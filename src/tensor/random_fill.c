@@ -63,7 +63,7 @@ static void fill_run(char *const *data, const int64_t *strides, int64_t n, const
         float f32[BUFFER];
         double f64[BUFFER];
     } buffer;
-    bool single = d->f32 != NULL;
+    bool single = d->f32;
     if (strides[0] == (single ? 4 : 8)) {
         if (single) {
             d->f32(d, (float *)data[0], n);

@@ -87,7 +87,7 @@ bool hd_set_print_options(const hd_print_options *o)
         return false;
     }
     pthread_mutex_lock(&process_options.lock);
-    process_options.set = o != NULL;
+    process_options.set = o;
     if (o) {
         process_options.o = *o;
     }

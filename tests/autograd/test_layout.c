@@ -22,7 +22,7 @@ static hd_tensor *operand(const golden_case *c, const char *name)
 static void ck_strides(const golden_case *c, const char *name, const hd_tensor *y)
 {
     const golden_record *want = golden_get(c, "%s.strides", name);
-    ck_assert_msg(y != NULL, "%s: %s", c->name, hd_error_message());
+    ck_assert_msg(y, "%s: %s", c->name, hd_error_message());
     for (int d = 0; d < hd_ndim(y); d++) {
         ck_assert_msg(hd_size(y, d) == 1 || hd_stride(y, d) == want->i[d],
                       "%s: %s: stride %lld of dim %d, expected %lld", c->name, name,

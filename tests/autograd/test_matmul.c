@@ -233,7 +233,7 @@ START_TEST(all_ranks)
             hd_tensor *x = ramp((hd_dtype)d, shapes[_i][0], layout);
             hd_tensor *z = ramp((hd_dtype)d, shapes[_i][1], (layout + below(2)) % 3);
             hd_tensor *y = hd_matmul(x, z);
-            ck_assert_msg(y != NULL, "%s", hd_error_message());
+            ck_assert_msg(y, "%s", hd_error_message());
             ck_assert(hd_is_contiguous(y) && hd_dtype_of(y) == (hd_dtype)d);
             for (int64_t i = 0; i < hd_numel(y); i++) { /* integers: every sum is exact */
                 ck_assert_double_eq(element_at(y, i), naive_at(y, x, z, i));

@@ -84,7 +84,7 @@ static void expect_bits(const golden_case *c, hd_tensor *y)
 {
     const golden_record *out = golden_get(c, "out"), *head = out ? out : golden_get(c, "out.first");
     const golden_record *sizes = golden_get(c, "out.sizes");
-    ck_assert_msg(y != NULL, "%s: %s", c->name, hd_error_message());
+    ck_assert_msg(y, "%s: %s", c->name, hd_error_message());
     y = hd_contiguous(y);
     ck_assert_msg(hd_dtype_of(y) == (hd_dtype)head->type, "%s: dtype", c->name);
     int ndim = out ? out->ndim : (int)sizes->numel;

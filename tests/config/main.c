@@ -55,7 +55,7 @@ const char *temporary(const char *name)
 void write_file(const char *path, const char *bytes, size_t n)
 {
     FILE *f = fopen(path, "wb");
-    ck_assert_msg(f != NULL, "%s", path);
+    ck_assert_msg(f, "%s", path);
     ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
     fclose(f);
 }

@@ -68,7 +68,7 @@ static void ck_file(const char *path, const char *wanted)
 {
     char text[1024] = "";
     FILE *f = fopen(path, "rb");
-    ck_assert_msg(f != NULL, "%s", path);
+    ck_assert_msg(f, "%s", path);
     text[fread(text, 1, sizeof text - 1, f)] = '\0';
     fclose(f);
     ck_assert_str_eq(text, wanted);

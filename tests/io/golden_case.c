@@ -96,7 +96,7 @@ int for_each_case(const char *file, void (*f)(const golden_case *c))
     golden_case c = {.bytes = NULL};
     snprintf(path, sizeof path, "%s/io/%s", GOLDEN_DIR, file);
     FILE *in = fopen(path, "r");
-    ck_assert_msg(in != NULL, "cannot open %s", path);
+    ck_assert_msg(in, "cannot open %s", path);
     while (getline(&line, &room, in) > 0) {
         line[strcspn(line, "\n")] = '\0';
         char *space = strchr(line, ' ');

@@ -31,7 +31,7 @@ static void save_three(const char *path)
 /* Does x's memory lie outside heed's own? */
 static bool is_mapped(const hd_tensor *x)
 {
-    return x->storage->release != NULL;
+    return x->storage->release;
 }
 
 START_TEST(writing_stays_private)

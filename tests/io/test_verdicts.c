@@ -73,7 +73,7 @@ static void compare_tensor(const golden_case *c, const hd_dict *d, const golden_
 {
     HD_SCOPE;
     hd_tensor *x = hd_dict_get(d, t->name);
-    ck_assert_msg(x != NULL, "%s: %s", c->name, hd_error_message());
+    ck_assert_msg(x, "%s: %s", c->name, hd_error_message());
     ck_assert_str_eq(hd_dtype_name(hd_dtype_of(x)), t->dtype);
     ck_assert_str_eq(hd_shape_repr(x), t->shape);
     ck_assert(hd_is_contiguous(x));
@@ -87,7 +87,7 @@ static void compare_tensor(const golden_case *c, const hd_dict *d, const golden_
 static void expect_load(const golden_case *c)
 {
     hd_dict *d = format->load();
-    ck_assert_msg(d != NULL, "%s: %s", c->name, hd_error_message());
+    ck_assert_msg(d, "%s: %s", c->name, hd_error_message());
     ck_assert_msg(c->python_loads, "%s: Python refuses it", c->name);
     int tensors = 0;
     for (int64_t i = 0; i < hd_dict_len(d); i++) {

@@ -96,7 +96,7 @@ static void ck_grad_fn(hd_module *m, hd_tensor *x, const char *name)
 {
     ck_assert_ptr_nonnull(m);
     hd_tensor *y = hd_forward(m, x);
-    ck_assert_msg(y != NULL, "%s", hd_error_message());
+    ck_assert_msg(y, "%s", hd_error_message());
     ck_assert_str_eq(hd_grad_fn(y), name);
     hd_module_free(m);
 }

@@ -251,7 +251,7 @@ static hd_tensor *in_pieces(hd_module *m, hd_kv_cache *c, hd_tensor *x, const in
         hd_tensor *piece = hd_narrow(x, 1, at, lengths[i]);
         hd_tensor *y = is_block ? hd_transformer_block_cached(m, piece, c)
                                 : hd_multi_head_attention_cached(m, piece, c);
-        ck_assert_msg(y != NULL, "%s", hd_error_message());
+        ck_assert_msg(y, "%s", hd_error_message());
         ck_assert(!hd_requires_grad(y));
         ck_assert_int_eq(hd_kv_cache_len(c), at + lengths[i]);
         hd_list_append(outs, y);

@@ -68,7 +68,7 @@ START_TEST(initial_weights_bit_for_bit)
         }
         hd_manual_seed(golden_int(c, "seed", -1));
         hd_module *m = layer_of(c);
-        ck_assert_msg(m != NULL, "%s: %s", c->name, hd_error_message());
+        ck_assert_msg(m, "%s: %s", c->name, hd_error_message());
         int64_t next = (int64_t)(hd_generator_random64(hd_default_generator()) & INT64_MAX);
         ck_assert_msg(next == golden_int(c, "next", -1), "%s: draws otherwise", c->name);
         hd_dict *d = hd_module_state_dict(m);

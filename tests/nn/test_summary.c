@@ -155,7 +155,7 @@ START_TEST(golden_models)
             continue;
         }
         char names[4096];
-        ck_assert_msg(m != NULL, "%s: %s", python, hd_error_message());
+        ck_assert_msg(m, "%s: %s", python, hd_error_message());
         ck_assert_msg(strcmp(hd_module_summary(m), text) == 0, "%s:\n%s\nexpected:\n%s", python,
                       hd_module_summary(m), text);
         names_of(m, names);

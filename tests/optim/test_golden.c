@@ -38,7 +38,7 @@ static void run(const golden_file *f, const golden_case *c, bool strided_paramet
     hd_tensor *x = case_tensor(golden_get(given, "start"), 0);
     hd_tensor *p = hd_parameter(strided_parameter ? restrided(x) : x, true);
     hd_optim *o = case_optim(c, hd_list_of(p));
-    ck_assert_msg(o != NULL, "%s: %s", c->name, hd_error_message());
+    ck_assert_msg(o, "%s: %s", c->name, hd_error_message());
     int64_t steps = grads->sizes[0], every = steps / out->sizes[0];
     for (int64_t k = 0; k < steps; k++) {
         hd_tensor *g = case_tensor(grads, 6 * k);
@@ -106,7 +106,7 @@ static void run_schedule(const golden_file *f, const golden_case *c)
     }
     hd_optim *o = case_two_groups(c, p[0], p[1]);
     hd_schedule *s = case_schedule(c, o);
-    ck_assert_msg(s != NULL, "%s: %s", c->name, hd_error_message());
+    ck_assert_msg(s, "%s: %s", c->name, hd_error_message());
     for (int64_t k = 0; k < 100; k++) {
         ck_lr(c, o, k);
         for (int i = 0; i < 2; i++) {

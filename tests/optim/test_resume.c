@@ -21,7 +21,7 @@ static training begin(const golden_file *f, const golden_case *c)
     for (int i = 0; i < 2; i++) {
         t.p[i] = hd_parameter(case_tensor(start, 0), true);
     }
-    bool scheduled = golden_get(c, "schedule") != NULL;
+    bool scheduled = golden_get(c, "schedule");
     t.o =
         scheduled ? case_two_groups(c, t.p[0], t.p[1]) : case_optim(c, hd_list_of(t.p[0], t.p[1]));
     t.s = scheduled ? case_schedule(c, t.o) : NULL;

@@ -159,7 +159,7 @@ static int parse_numbers(golden_record *r, char *line)
             return 0;
         }
     }
-    return line == NULL;
+    return !line;
 }
 
 static int parse_type(golden_record *r, const char *name)

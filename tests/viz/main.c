@@ -21,7 +21,7 @@ const char *temporary(const char *name)
 char *read_file(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");
-    ck_assert_msg(f != NULL, "%s", path);
+    ck_assert_msg(f, "%s", path);
     char *bytes = malloc(1 << 24);
     *n = fread(bytes, 1, (1 << 24) - 1, f);
     bytes[*n] = '\0';

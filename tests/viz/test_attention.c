@@ -10,7 +10,7 @@ static char *draw(const hd_tensor *w, const char *const *queries, const char *co
     hd_picture *p = hd_attention_map(w, queries, keys, o);
     char *svg = hd_picture_svg(p);
     hd_picture_free(p);
-    ck_assert_msg(svg != NULL, "%s", hd_error_message());
+    ck_assert_msg(svg, "%s", hd_error_message());
     check_xml(svg);
     return svg;
 }
@@ -100,7 +100,7 @@ START_TEST(tokens)
     static const char *const seen[] = {"Your", "\xe2\x90\xa3journey", "a\\n\\tb\\?"};
     for (int i = 0; i < 3; i++) {
         const char *tag = text_element(svg, seen[i]);
-        ck_assert_msg(tag != NULL, "%s", seen[i]);
+        ck_assert_msg(tag, "%s", seen[i]);
         ck_assert_double_eq(number_of(tag, "x"), first.x - 5);
         ck_assert_double_eq(number_of(tag, "y"), first.y + 30 * i + 19);
     }

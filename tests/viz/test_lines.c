@@ -9,7 +9,7 @@ static char *svg_and_free(hd_picture *p)
 {
     char *svg = hd_picture_svg(p);
     hd_picture_free(p);
-    ck_assert_msg(svg != NULL, "%s", hd_error_message());
+    ck_assert_msg(svg, "%s", hd_error_message());
     check_xml(svg);
     return svg;
 }
@@ -149,7 +149,7 @@ START_TEST(many_points)
     const char *top = text_element(svg, "50");
     char y_text[32];
     snprintf(y_text, sizeof y_text, " %.6g", number_of(top, "y") - 4);
-    ck_assert_msg(strstr(curve(svg, 0), y_text) != NULL, "no point at y%s", y_text);
+    ck_assert_msg(strstr(curve(svg, 0), y_text), "no point at y%s", y_text);
     hd_free(svg);
 }
 END_TEST
@@ -195,7 +195,7 @@ START_TEST(legend)
     top = fmin(py[0], py[1]);
     for (int k = 0; k < 12; k++) {
         const char *tag = text_element(svg, names[k]);
-        ck_assert_msg(tag != NULL, "%s", names[k]);
+        ck_assert_msg(tag, "%s", names[k]);
         double x = number_of(tag, "x"), at = number_of(tag, "y");
         ck_assert_msg(at > row || x - 34 > right, "%s", names[k]);
         right = x + 12 * 0.56 * (double)strlen(names[k]);

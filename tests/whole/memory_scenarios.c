@@ -385,7 +385,7 @@ static bool dictionaries(inputs *in)
 {
     hd_dict *d = hd_dict_new();
     char name[16];
-    bool ok = d != NULL;
+    bool ok = d;
     for (int i = 0; i < 40 && ok; i++) {
         snprintf(name, sizeof name, "entry %d", i);
         ok = i % 2 ? hd_dict_set_string(d, name, "text") : hd_dict_set(d, name, in->a);

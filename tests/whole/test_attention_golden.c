@@ -138,7 +138,7 @@ static void ck_close(const golden_case *c, const char *field, const hd_tensor *x
 static void ck_bits(const golden_case *c, const char *name, const hd_tensor *x)
 {
     const golden_record *r = golden_get(c, "init/%s", name);
-    ck_assert_msg(r != NULL && r->numel == hd_numel(x), "%s/init/%s", c->name, name);
+    ck_assert_msg(r && r->numel == hd_numel(x), "%s/init/%s", c->name, name);
     for (int64_t i = 0; i < r->numel; i++) {
         ck_assert_msg(element_at(x, i) == r->d[i], "%s/init/%s: element %lld is %a, expected %a",
                       c->name, name, (long long)i, element_at(x, i), r->d[i]);
@@ -177,7 +177,7 @@ static void check_gradients(const golden_case *c)
 {
     HD_SCOPE;
     hd_module *m = make(c);
-    ck_assert_msg(m != NULL, "%s: %s", c->name, hd_error_message());
+    ck_assert_msg(m, "%s: %s", c->name, hd_error_message());
     check_init(c, m);
     hd_manual_seed(golden_int(c, "seed", -1) + 1);
     hd_tensor *weights = HD_NONE, *y = forward(c, m, &weights);

@@ -98,7 +98,7 @@ static void check_training(const char *file, hd_bernoulli_stream stream)
     golden_file *f = golden_read(file);
     const golden_case *c = golden_find(f, "train");
     const golden_record *losses = golden_get(c, "losses");
-    ck_assert(losses != NULL && losses->numel == 50);
+    ck_assert(losses && losses->numel == 50);
     hd_tokens *tokens = read_text();
     ck_assert_int_eq(hd_tokens_len(tokens), golden_int(c, "tokens", -1));
 
@@ -235,7 +235,7 @@ static void ck_logits(const golden_case *c, hd_module *model)
 {
     HD_NO_GRAD;
     const golden_record *tokens = golden_get(c, "tokens"), *want = golden_get(c, "logits");
-    ck_assert(tokens != NULL && want != NULL);
+    ck_assert(tokens && want);
     hd_module_eval(model);
     hd_tensor *logits = /* (b, num_tokens, vocab_size) */
         hd_forward(model, hd_from_data_n(HD_INT64, tokens->i, tokens->ndim, tokens->sizes));
@@ -297,7 +297,7 @@ Suite *suite_gpt(void)
     tcase_add_test(t, test_layer_norm);
     tcase_add_test(t, test_config);
     tcase_add_test(t, test_config_refused);
-    if (too_large() == NULL) {
+    if (!too_large()) {
         tcase_add_test(t, test_124m);
     } else {
         printf("skipped: test_124m, %s\n", too_large());

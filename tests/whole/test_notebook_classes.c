@@ -44,7 +44,7 @@ static const class_pair *const pairs[] = {
 
 static void ck_same_bits(const char *what, const hd_tensor *a, const hd_tensor *b)
 {
-    ck_assert_msg(a != NULL && b != NULL && a != HD_NONE && b != HD_NONE, "%s is missing", what);
+    ck_assert_msg(a && b && a != HD_NONE && b != HD_NONE, "%s is missing", what);
     ck_assert_str_eq(hd_shape_repr(a), hd_shape_repr(b));
     size_t bytes = (size_t)hd_numel(a) * sizeof(float);
     void *left = malloc(bytes), *right = malloc(bytes);

@@ -457,7 +457,7 @@ static void NAME(product)(const hdk_product *p, void *scratch)
     } else if (p->b_col != 1 && p->m <= 8) {
         NAME(strips)(p);
     } else {
-        hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch != NULL);
+        hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch);
         NAME(run)(p, &how, scratch);
     }
 }
