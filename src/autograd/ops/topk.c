@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/index.h"
+#include "autograd/ops/index.h"
 
 typedef struct entry {
     int64_t key; /* less comes first */

@@ -5,8 +5,8 @@
 
 #include "autograd/autograd_internal.h"
 #include "autograd/lanes.h"
-#include "autograd/layer_norm.h"
-#include "autograd/reduce.h"
+#include "autograd/ops/layer_norm.h"
+#include "autograd/ops/reduce.h"
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/reduce.h"
 

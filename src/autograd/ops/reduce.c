@@ -4,7 +4,7 @@
  * x's shape again by strides of 0. max and min are in reduce_extreme.c. */
 #include "autograd/autograd_internal.h"
 #include "autograd/lanes.h"
-#include "autograd/reduce.h"
+#include "autograd/ops/reduce.h"
 #include "tensor/kernels/reduce.h"
 
 /* ---------------------------------------------------------------- shared with reduce_extreme.c */

@@ -1,6 +1,6 @@
 /* layer_norm.h - the descriptor of layer_norm, for the table in loss.c. */
-#ifndef HEED_AUTOGRAD_LAYER_NORM_H
-#define HEED_AUTOGRAD_LAYER_NORM_H
+#ifndef HEED_OPS_LAYER_NORM_H
+#define HEED_OPS_LAYER_NORM_H
 
 #include "autograd/autograd_internal.h"
 

@@ -1,7 +1,7 @@
 /* reduce.h - what the files of the reduce and softmax families share: which dims were reduced, and
  * the way back to x's shape. */
-#ifndef HEED_AUTOGRAD_REDUCE_H
-#define HEED_AUTOGRAD_REDUCE_H
+#ifndef HEED_OPS_REDUCE_H
+#define HEED_OPS_REDUCE_H
 
 #include "autograd/autograd_internal.h"
 

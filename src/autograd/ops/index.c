@@ -2,7 +2,7 @@
  *
  * Every index is checked before anything is made. Backward adds in the index's order, whatever the
  * thread count: threads share out columns, never indices. */
-#include "autograd/index.h"
+#include "autograd/ops/index.h"
 
 #include <inttypes.h>
 

@@ -4,7 +4,7 @@
  * lane. The last dim has kernels of its own, which need it contiguous. */
 #include "autograd/autograd_internal.h"
 #include "autograd/lanes.h"
-#include "autograd/reduce.h"
+#include "autograd/ops/reduce.h"
 #include "tensor/kernels/softmax.h"
 
 enum { FEW = 16384 }; /* elements not worth a task of the pool */

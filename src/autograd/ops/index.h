@@ -1,6 +1,6 @@
 /* index.h - what index.c and topk.c share. */
-#ifndef HEED_AUTOGRAD_INDEX_H
-#define HEED_AUTOGRAD_INDEX_H
+#ifndef HEED_OPS_INDEX_H
+#define HEED_OPS_INDEX_H
 
 #include "autograd/autograd_internal.h"
 

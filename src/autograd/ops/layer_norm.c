@@ -2,7 +2,7 @@
  *
  * The gradients of weight and bias are sums over all rows: first over ROWS rows each, then over
  * those sums, so that the order depends on shapes only. */
-#include "autograd/layer_norm.h"
+#include "autograd/ops/layer_norm.h"
 #include "autograd/lanes.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/reduce.h"
