@@ -1,5 +1,5 @@
-/* test_bpe.c - byte pair encoding against tiktoken, on the strings of tools/golden/golden_bpe.py; special
- * tokens; saving; malformed vocab.json and merges.txt. */
+/* test_bpe.c - byte pair encoding against tiktoken, on the strings of tools/golden/golden_bpe.py;
+ * special tokens; saving; malformed vocab.json and merges.txt. */
 #include "suites.h"
 
 static golden_file *golden;

@@ -1,5 +1,5 @@
-/* roundtrip.c - heed -> PyTorch -> heed: heed's ends of it. tools/runs/roundtrip_safetensors.py runs
- * this program and PyTorch in turn; the test repeats it on the file that PyTorch wrote. */
+/* roundtrip.c - heed -> PyTorch -> heed: heed's ends of it. tools/runs/roundtrip_safetensors.py
+ * runs this program and PyTorch in turn; the test repeats it on the file that PyTorch wrote. */
 #include <stdio.h>
 
 #include "suites.h"
