@@ -47,7 +47,8 @@ HDK_INLINE hdk_v gelu_within(hdk_v x, float most)
 /* ---------------------------------------------------------------- in vectors
  *
  * Phi(x) - 1/2 and the slope Phi(x) + x phi(x) - 1/2 as x p(z) / q(z), z = x^2, by
- * tools/generate/fit_vmath.py; where that comes to 1/2 they stay. The bits are the same at every CPU level.
+ * tools/generate/fit_vmath.py; where that comes to 1/2 they stay. The bits are the same at every
+ * CPU level.
  * With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
 
 HDK_INLINE hdk_v gelu_polynomial(hdk_v z, int n, const float *c)
@@ -95,7 +96,8 @@ HDK_INLINE hdk_v gelu_slope_v(hdk_v x)
  * 0.5 (1 + tanh u) = 1 / (1 + e^(-2u)): one exponential and one division. The bits are the same at
  * every CPU level. With r the exact value, |gelu - r| <= 2^-23 |x| and |slope - r| <= 5 2^-24. */
 
-/* e^(-2u) = 2^(x p) = 2^q 2^f with q whole; the polynomial for 2^f is by tools/generate/fit_vmath.py */
+/* e^(-2u) = 2^(x p) = 2^q 2^f with q whole; tools/generate/fit_vmath.py fits the polynomial for
+ * 2^f. */
 HDK_INLINE hdk_v gelu_exp(hdk_v x, hdk_v square)
 {
     const hdk_v magic = hdk_v_all(12582912.0f); /* as in vexp.h */
