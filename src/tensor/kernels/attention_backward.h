@@ -1,0 +1,127 @@
+/* attention_backward.h - the tiles of attention, backward. */
+
+typedef struct backward_state {
+    const void **packed;          /* whose queries these are */
+    float *q, *dy, *dq;           /* (l, wide), (l, wide_v), (l, wide) */
+    float *both;                  /* (l): dout . out */
+    float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), and of the values */
+    float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), (QUERIES, KEYS) twice */
+    int64_t wide, wide_v;
+    size_t size;
+} backward_state;
+
+static backward_state backward_state_in(const hdk_head *h, void *scratch)
+{
+    backward_state b = {.wide = round_up(h->d, WIDE), .wide_v = round_up(h->dv, WIDE)};
+    b.packed = (const void **)part_of(scratch, &b.size, 16);
+    b.q = part_of(scratch, &b.size, h->l * b.wide);
+    b.dy = part_of(scratch, &b.size, h->l * b.wide_v);
+    b.dq = part_of(scratch, &b.size, h->l * b.wide);
+    b.both = part_of(scratch, &b.size, h->l);
+    b.k = part_of(scratch, &b.size, KEYS * b.wide);
+    b.panels = part_of(scratch, &b.size, KEYS * h->d);
+    b.v_panels = part_of(scratch, &b.size, KEYS * h->dv);
+    b.dk = part_of(scratch, &b.size, KEYS * b.wide);
+    b.dv = part_of(scratch, &b.size, KEYS * b.wide_v);
+    b.w = part_of(scratch, &b.size, QUERIES * KEYS);
+    b.ds = part_of(scratch, &b.size, QUERIES * KEYS);
+    return b;
+}
+
+static size_t tiles_backward_room(const hdk_head *h)
+{
+    return backward_state_in(h, NULL).size;
+}
+
+static float product_of_rows(const float *a, const float *b, int64_t b_col, int64_t n)
+{
+    vec sum = {0};
+    int64_t e = 0;
+    for (; e + VECTOR <= n && b_col == 1; e += VECTOR) {
+        sum = muladd_f32(load(a + e), load(b + e), sum);
+    }
+    return sum_of(sum) + dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
+}
+
+/* dy is kept over `keep`, as the weights that are kept are. */
+static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_state *b)
+{
+    if (b->packed[0] == h->q.p && b->packed[1] == g->dout.p) {
+        return;
+    }
+    pack_rows(b->q, b->wide, &h->q, 0, h->l, h->d, scale_of(h));
+    pack_rows(b->dy, b->wide_v, &g->dout, 0, h->l, h->dv, keep_scale_f32(h));
+    for (int64_t i = 0; i < h->l; i++) {
+        b->both[i] =
+            product_of_rows(b->dy + i * b->wide_v, row_f32(&h->out, i), h->out.col, h->dv) *
+            (float)h->keep;
+    }
+    b->packed[0] = h->q.p;
+    b->packed[1] = g->dout.p;
+}
+
+/* w = scores to exp(w - lse), kept ones; ds = dout v^T to w (ds kept - both); n of a row */
+static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, const dice *d)
+{
+    vec m = all(lse), c = all(both);
+    if (d->h->keep >= 1) {
+        for (int64_t j = 0; j < n; j += VECTOR) {
+            vec p = exp_of(load(w + j) - m);
+            store(w + j, p);
+            store(ds + j, p * (load(ds + j) - c));
+        }
+        return;
+    }
+    uvec lanes = dice_lanes(d);
+    for (int64_t j = 0; j < n; j += VECTOR) {
+        ivec kept = roll(d, &lanes, j, n);
+        vec p = exp_of(load(w + j) - m);
+        store(w + j, (vec)((ivec)p & kept));
+        store(ds + j, p * ((vec)((ivec)load(ds + j) & kept) - c));
+    }
+}
+
+static void backward_block(const hdk_head *h, backward_state *b, int64_t i0, int64_t rows,
+                           int64_t j0, int64_t n)
+{
+    const float *q = b->q + i0 * b->wide, *dy = b->dy + i0 * b->wide_v;
+    score_block(h, i0, rows, j0, n, q, b->wide, b->panels, h->d, b->w);
+    score_block(h, i0, rows, j0, n, dy, b->wide_v, b->v_panels, h->dv, b->ds);
+    dice d = dice_at(h, i0, j0);
+    for (int64_t r = 0; r < rows; r++, dice_next_row(&d)) {
+        int64_t in_row = seen_in(h, i0 + r, j0, n);
+        float *w = b->w + r * KEYS, *ds = b->ds + r * KEYS;
+        if (h->mask.p) {
+            mask_row(h, i0 + r, j0, in_row, w);
+        }
+        gradient_row(w, ds, in_row, ((const float *)h->lse)[i0 + r], b->both[i0 + r], &d);
+        clear_hidden_f32(h, i0 + r, j0, in_row, ds);
+        fill(w, in_row, n, 0);
+        fill(ds, in_row, n, 0);
+    }
+    add_over_queries(h, i0, rows, j0, n, b->w, dy, b->wide_v, b->dv);
+    add_over_queries(h, i0, rows, j0, n, b->ds, q, b->wide, b->dk);
+    add_over_keys(h, i0, rows, j0, n, b->ds, b->k, b->wide, b->dq + i0 * b->wide);
+}
+
+static void tiles_backward(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
+                           void *scratch)
+{
+    backward_state b = backward_state_in(h, scratch);
+    pack_queries(h, g, &b);
+    memset(b.dq, 0, (size_t)(h->l * b.wide) * sizeof *b.dq);
+    for (int64_t j0 = from; j0 < to; j0 += KEYS) {
+        int64_t n = least(to - j0, KEYS), first = most(j0 + 1 - h->sees, 0) / QUERIES * QUERIES;
+        pack_rows(b.k, b.wide, &h->k, j0, n, h->d, 1);
+        pack_panels(b.panels, &h->k, j0, n, h->d);
+        pack_panels(b.v_panels, &h->v, j0, n, h->dv);
+        memset(b.dk, 0, (size_t)(n * b.wide) * sizeof *b.dk);
+        memset(b.dv, 0, (size_t)(n * b.wide_v) * sizeof *b.dv);
+        for (int64_t i0 = first; i0 < h->l; i0 += QUERIES) {
+            backward_block(h, &b, i0, least(h->l - i0, QUERIES), j0, n);
+        }
+        unpack_rows(&g->dk, j0, n, h->d, b.dk, b.wide, 1);
+        unpack_rows(&g->dv, j0, n, h->dv, b.dv, b.wide_v, 1);
+    }
+    unpack_rows(&g->dq, 0, h->l, h->d, b.dq, b.wide, scale_of(h));
+}

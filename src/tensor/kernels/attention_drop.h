@@ -1,0 +1,81 @@
+/* attention_drop.h - dropout of attention weights, in vectors. */
+
+/* The stream at a block of weights: row by row, in vectors. */
+typedef struct dice {
+    const hdk_head *h;
+    int64_t number;       /* of the weight at the row's beginning */
+    uint32_t x, next_row; /* x_number; the step to the next row's */
+    wide_uvec even, odd;  /* a^0, a^2, ... and a^1, a^3, ... */
+    wide_uvec stride;     /* a^VECTOR */
+    uvec limit;
+} dice;
+
+/* x times the lanes' multipliers, mod 2^31 - 1 */
+HDK_INLINE uvec times(uvec x, wide_uvec even, wide_uvec odd)
+{
+    const wide_uvec low = (wide_uvec){0} + 0xffffffffu;
+    /* with the multipliers doubled, the product's halves are its quotient and twice its rest */
+    wide_uvec e = ((wide_uvec)x & low) * (even & low), o = ((wide_uvec)x >> 32) * (odd & low);
+    uvec high = (uvec)(e >> 32 | (o & ~low)), rest = (uvec)((e & low) | o << 32) >> 1;
+    uvec sum = high + rest, less = sum - HD__MCG31_MODULUS;
+    uvec y;
+    HDK_UNROLL
+    for (int l = 0; l < VECTOR; l++) {
+        y[l] = sum[l] < less[l] ? sum[l] : less[l];
+    }
+    return y;
+}
+
+static dice dice_at(const hdk_head *h, int64_t i, int64_t j)
+{
+    dice d = {.h = h, .number = h->first + i * h->s + j};
+    if (h->keep < 1 && !h->bits) {
+        d.x = hd__mcg31_times(h->seed, hd__mcg31_power(d.number));
+        d.next_row = hd__mcg31_power(h->s);
+        uint32_t a = 1;
+        for (int l = 0; l < VECTOR; l++, a = hd__mcg31_times(a, HD__MCG31_MULTIPLIER)) {
+            if (l % 2) {
+                d.odd[l / 2] = 2 * a;
+            } else {
+                d.even[l / 2] = 2 * a;
+            }
+        }
+        d.stride = (wide_uvec){0} + 2 * a;
+        d.limit = (uvec){0} + h->limit;
+    }
+    return d;
+}
+
+/* What the first vector of a row begins with. */
+HDK_INLINE uvec dice_lanes(const dice *d)
+{
+    return times((uvec){0} + d->x, d->even, d->odd);
+}
+
+static inline void dice_next_row(dice *d)
+{
+    d->number += d->h->s;
+    d->x = hd__mcg31_times(d->x, d->next_row);
+}
+
+/* All bits of a lane where the weight is kept. */
+static ivec kept_bits(const dice *d, int64_t j, int64_t n)
+{
+    ivec y = {0};
+    for (int l = 0; l < VECTOR && j + l < n; l++) {
+        int64_t at = d->number + j + l;
+        y[l] = -(d->h->bits[at >> 3] >> (at & 7) & 1);
+    }
+    return y;
+}
+
+/* The mask of the n weights of a row, for vectors one after another; `lanes` is the stream's. */
+HDK_INLINE ivec roll(const dice *d, uvec *lanes, int64_t j, int64_t n)
+{
+    if (d->h->bits) {
+        return kept_bits(d, j, n);
+    }
+    ivec kept = (ivec)(*lanes < d->limit);
+    *lanes = times(*lanes, d->stride, d->stride);
+    return kept;
+}

@@ -1,0 +1,178 @@
+/* attention_forward.h - the tiles of attention, forward. */
+
+typedef struct forward_state {
+    const void **packed;     /* whose keys and values these are */
+    float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
+    float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
+    float *max, *sum;        /* (QUERIES), (QUERIES, VECTOR) */
+    int64_t wide_v;
+    size_t size;
+} forward_state;
+
+/* The parts of scratch, one behind another. */
+static float *part_of(char *scratch, size_t *size, int64_t n)
+{
+    float *p = scratch ? (float *)(scratch + *size) : NULL;
+    *size += ((size_t)n * sizeof *p + 63) / 64 * 64;
+    return p;
+}
+
+static forward_state forward_state_in(const hdk_head *h, void *scratch)
+{
+    forward_state f = {.wide_v = round_up(h->dv, WIDE)};
+    f.packed = (const void **)part_of(scratch, &f.size, 16);
+    f.panels = part_of(scratch, &f.size, round_up(h->s, WIDE) * h->d);
+    f.values = part_of(scratch, &f.size, h->s * f.wide_v);
+    f.q = part_of(scratch, &f.size, QUERIES * h->d);
+    f.scores = part_of(scratch, &f.size, QUERIES * KEYS);
+    f.out = part_of(scratch, &f.size, QUERIES * f.wide_v);
+    f.max = part_of(scratch, &f.size, QUERIES);
+    f.sum = part_of(scratch, &f.size, QUERIES * VECTOR);
+    return f;
+}
+
+static size_t tiles_forward_room(const hdk_head *h)
+{
+    return forward_state_in(h, NULL).size;
+}
+
+static void pack_keys(const hdk_head *h, forward_state *f)
+{
+    if (f->packed[0] == h->k.p && f->packed[1] == h->v.p) {
+        return;
+    }
+    int64_t seen = seen_by(h, h->l - 1);
+    pack_panels(f->panels, &h->k, 0, seen, h->d);
+    pack_rows(f->values, f->wide_v, &h->v, 0, seen, h->dv, 1);
+    f->packed[0] = h->k.p;
+    f->packed[1] = h->v.p;
+}
+
+/* x (n) = exp(x - max), *sum += their sum by lanes; then dropout, which the sum does not see.
+ * Behind the n there is room for a vector. */
+static void weigh(float *x, int64_t n, float max, vec *sum, const dice *d)
+{
+    vec m = all(max), s = *sum;
+    fill(x, n, round_up(n, VECTOR), -INFINITY);
+    if (d->h->keep >= 1) {
+        for (int64_t j = 0; j < n; j += VECTOR) {
+            vec w = exp_of(load(x + j) - m);
+            s += w;
+            store(x + j, w);
+        }
+    } else {
+        uvec lanes = dice_lanes(d);
+        for (int64_t j = 0; j < n; j += VECTOR) {
+            vec w = exp_of(load(x + j) - m);
+            s += w;
+            store(x + j, (vec)((ivec)w & roll(d, &lanes, j, n)));
+        }
+    }
+    *sum = s;
+}
+
+/* One row of scores to weights relative to the largest score so far, which may grow: then what was
+ * summed up before shrinks. */
+static void softmax_row(const hdk_head *h, forward_state *f, int64_t r, int64_t n, const dice *d)
+{
+    float *x = f->scores + r * KEYS, *out = f->out + r * f->wide_v;
+    vec *sum = (vec *)(f->sum + r * VECTOR), high = all(-INFINITY);
+    int64_t whole = n / VECTOR * VECTOR;
+    float max = f->max[r];
+    (void)h;
+    for (int64_t j = 0; j < whole; j += VECTOR) {
+        high = larger(load(x + j), high);
+    }
+    float before = max;
+    max = fmaxf(max, largest_of(high));
+    for (int64_t j = whole; j < n; j++) {
+        max = x[j] > max ? x[j] : max;
+    }
+    if (max > before) {
+        f->max[r] = max;
+        float shrink = hdk_vexpf(before - max);
+        *sum *= shrink;
+        for (int64_t e = 0; e < f->wide_v; e += VECTOR) {
+            store(out + e, load(out + e) * shrink);
+        }
+    }
+    weigh(x, n, max == -INFINITY ? 0 : max, sum, d);
+}
+
+static void finish_row(const hdk_head *h, forward_state *f, int64_t i, int64_t r)
+{
+    float sum = sum_of(load(f->sum + r * VECTOR)), *lse = (float *)h->lse + i;
+    float scale = keep_scale_f32(h) / sum;
+    *lse = f->max[r] + logf(sum);
+    if (sum == 0) { /* no key is seen */
+        *lse = h->safe ? INFINITY : NAN;
+        scale = h->safe ? 0 : NAN;
+    }
+    hdk_rows row = h->out;
+    unpack_rows(&row, i, 1, h->dv, f->out + r * f->wide_v, f->wide_v, scale);
+}
+
+static void forward_block(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows)
+{
+    int64_t seen = seen_by(h, i0 + rows - 1);
+    pack_rows(f->q, h->d, &h->q, i0, rows, h->d, scale_of(h));
+    memset(f->out, 0, (size_t)(rows * f->wide_v) * sizeof *f->out);
+    memset(f->sum, 0, (size_t)(rows * VECTOR) * sizeof *f->sum);
+    fill(f->max, 0, rows, -INFINITY);
+    for (int64_t j0 = 0; j0 < seen; j0 += KEYS) {
+        int64_t n = least(seen - j0, KEYS);
+        score_block(h, i0, rows, j0, n, f->q, h->d, f->panels + j0 * h->d, h->d, f->scores);
+        dice d = dice_at(h, i0, j0);
+        for (int64_t r = 0; r < rows; r++, dice_next_row(&d)) {
+            int64_t in_row = seen_in(h, i0 + r, j0, n);
+            if (h->mask.p) {
+                mask_row(h, i0 + r, j0, in_row, f->scores + r * KEYS);
+            }
+            softmax_row(h, f, r, in_row, &d);
+            fill(f->scores + r * KEYS, in_row, n, 0);
+        }
+        add_over_keys(h, i0, rows, j0, n, f->scores, f->values + j0 * f->wide_v, f->wide_v, f->out);
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        finish_row(h, f, i0 + r, r);
+    }
+}
+
+static void tiles_forward(const hdk_head *h, int64_t from, int64_t to, void *scratch)
+{
+    forward_state f = forward_state_in(h, scratch);
+    pack_keys(h, &f);
+    for (int64_t i = from; i < to; i += QUERIES) {
+        forward_block(h, &f, i, least(to - i, QUERIES));
+    }
+}
+
+/* w = exp(scores - lse) mask / keep, of one block of queries, after its forward */
+static void tiles_weights(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch)
+{
+    forward_state f = forward_state_in(h, scratch);
+    float scale = keep_scale_f32(h);
+    for (int64_t i0 = from; i0 < to; i0 += QUERIES) {
+        int64_t rows = least(to - i0, QUERIES);
+        pack_rows(f.q, h->d, &h->q, i0, rows, h->d, scale_of(h));
+        for (int64_t j0 = 0; j0 < h->s; j0 += KEYS) {
+            int64_t n = least(h->s - j0, KEYS);
+            score_block(h, i0, rows, j0, n, f.q, h->d, f.panels + j0 * h->d, h->d, f.scores);
+            dice d = dice_at(h, i0, j0);
+            for (int64_t r = 0; r < rows; r++, dice_next_row(&d)) {
+                float *x = f.scores + r * KEYS, lse = ((float *)h->lse)[i0 + r];
+                float *to_row = (float *)weights + (i0 + r) * h->s + j0;
+                int64_t in_row = seen_in(h, i0 + r, j0, n);
+                vec sum = {0};
+                if (h->mask.p) {
+                    mask_row(h, i0 + r, j0, in_row, x);
+                }
+                weigh(x, in_row, lse, &sum, &d);
+                fill(x, in_row, n, lse == lse ? 0 : NAN);
+                for (int64_t j = 0; j < n; j++) {
+                    to_row[j] = x[j] * scale;
+                }
+            }
+        }
+    }
+}
