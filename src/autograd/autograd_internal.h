@@ -228,30 +228,6 @@ hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t 
 extern const hd__op hd__user_op; /* users' ops: the name comes from their table */
 extern HD__TLS bool hd__grad_mode_on;
 
-/* ---------------------------------------------------------------- family tables */
-
-/* Every public differentiable function, composed and in-place ones too: at the end of its family's
- * file, in a table that ends the file. op is NULL where the function is composed of others. */
-typedef struct hd__op_row {
-    const char *function; /* "hd_mul" */
-    const hd__op *op;
-} hd__op_row;
-
-typedef struct hd__op_family {
-    const char *name;
-    int n;
-    const hd__op_row *rows;
-} hd__op_family;
-
-#define HD__FAMILY(family, table)                                                                  \
-    const hd__op_family family = {#family, (int)(sizeof(table) / sizeof(table)[0]), table}
-
-extern const hd__op_family hd__ops_arith, hd__ops_inplace, hd__ops_unary, hd__ops_view,
-    hd__ops_part, hd__ops_copy, hd__ops_index, hd__ops_reduce, hd__ops_softmax, hd__ops_matmul,
-    hd__ops_random, hd__ops_loss, hd__ops_attention;
-extern const hd__op_family *const hd__op_families[]; /* families.c */
-extern const int hd__n_op_families;
-
 /* For the benefit of arrays on the stack: more inputs than this go to the heap. */
 enum { HD__FEW = 16 };
 

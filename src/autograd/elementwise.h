@@ -36,8 +36,4 @@ hdk_loop hd__arith_loop(const char *function, int op, const hd_tensor *a, const 
 hdk_loop hd__arith_loop_scalar(const char *function, int op, const hd_tensor *x, hd_scalar s,
                                hd_dtype *d);
 
-/* Descriptors that the in-place forms record too. The _scalar ones have the number as params. */
-extern const hd__op hd__add_op, hd__sub_op, hd__mul_op, hd__div_op, hd__mul_scalar_op,
-    hd__div_scalar_op;
-
 #endif

@@ -45,6 +45,4 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
  * expected one dtype". */
 bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tensor *b);
 
-extern const hd__op hd__linear_op; /* linear.c */
-
 #endif

@@ -4,7 +4,8 @@
  * keep their number as the node's params. */
 #include <inttypes.h>
 
-#include "autograd/elementwise.h"
+#include "autograd/ops/arith.h"
+#include "autograd/ops/families.h"
 
 /* ---------------------------------------------------------------- two tensors */
 
@@ -387,22 +388,10 @@ hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
                       &(hd__record_args){.n_in = 2, .in = in, .n_saved = 1, .saved = &condition});
 }
 
-static const hd__op_row rows[] = {
-    {"hd_add", &hd__add_op},
-    {"hd_sub", &hd__sub_op},
-    {"hd_mul", &hd__mul_op},
-    {"hd_div", &hd__div_op},
-    {"hd_pow", &pow_op},
-    {"hd_maximum", &maximum_op},
-    {"hd_minimum", &minimum_op},
-    {"hd_add_scalar", &hd__add_op},
-    {"hd_sub_scalar", &hd__sub_op},
-    {"hd_mul_scalar", &hd__mul_scalar_op},
-    {"hd_div_scalar", &hd__div_scalar_op},
-    {"hd_pow_scalar", &pow_scalar_op},
-    {"hd_rsub_scalar", &rsub_op},
-    {"hd_rdiv_scalar", &reciprocal_op},
-    {"hd_neg", &neg_op},
-    {"hd_where", &where_op},
+static const char *const functions[] = {
+    "hd_add",         "hd_sub",         "hd_mul",        "hd_div",
+    "hd_pow",         "hd_maximum",     "hd_minimum",    "hd_add_scalar",
+    "hd_sub_scalar",  "hd_mul_scalar",  "hd_div_scalar", "hd_pow_scalar",
+    "hd_rsub_scalar", "hd_rdiv_scalar", "hd_neg",        "hd_where",
 };
-HD__FAMILY(hd__ops_arith, rows);
+HD__FAMILY(hd__ops_arith, functions);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "autograd/attention.h"
+#include "autograd/ops/families.h"
 
 typedef hd__attention_call call;
 
@@ -357,8 +358,8 @@ hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor
     return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
 }
 
-static const hd__op_row rows[] = {
-    {"hd_scaled_dot_product_attention", &flash_op},
-    {"hd_scaled_dot_product_attention_with", &unsafe_view_op},
+static const char *const functions[] = {
+    "hd_scaled_dot_product_attention",
+    "hd_scaled_dot_product_attention_with",
 };
-HD__FAMILY(hd__ops_attention, rows);
+HD__FAMILY(hd__ops_attention, functions);

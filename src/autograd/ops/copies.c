@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
+#include "autograd/ops/families.h"
 
 /* dx = dy; the engine casts it to x's dtype */
 static void pass_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
@@ -370,9 +371,8 @@ hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int
 
 /* ---------------------------------------------------------------- the family */
 
-static const hd__op_row rows[] = {
-    {"hd_clone", &clone_op}, {"hd_contiguous", &clone_op}, {"hd_to", &to_op},
-    {"hd_cat", &cat_op},     {"hd_stack", &stack_op},      {"hd_tril", &tril_op},
-    {"hd_triu", &triu_op},   {"hd_setitem", NULL},         {"hd_setitem_scalar", NULL},
+static const char *const functions[] = {
+    "hd_clone",   "hd_contiguous",     "hd_to", "hd_cat", "hd_stack", "hd_tril", "hd_triu",
+    "hd_setitem", "hd_setitem_scalar",
 };
-HD__FAMILY(hd__ops_copy, rows);
+HD__FAMILY(hd__ops_copy, functions);

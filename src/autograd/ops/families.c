@@ -1,5 +1,5 @@
 /* families.c - the tables of all differentiable functions, for the tests that walk them. */
-#include "autograd/autograd_internal.h"
+#include "autograd/ops/families.h"
 
 const hd__op_family *const hd__op_families[] = {
     &hd__ops_arith,  &hd__ops_inplace, &hd__ops_unary,     &hd__ops_view,    &hd__ops_part,

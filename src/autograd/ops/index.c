@@ -2,6 +2,7 @@
  *
  * Every index is checked before anything is made. Backward adds in the index's order, whatever the
  * thread count: threads share out columns, never indices. */
+#include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
 
 #include <inttypes.h>
@@ -438,10 +439,10 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
     return y;
 }
 
-static const hd__op_row rows[] = {
-    {"hd_index_select", &index_select_op},
-    {"hd_gather", &gather_op},
-    {"hd_embedding", &embedding_op},
-    {"hd_topk", &hd__topk_op},
+static const char *const functions[] = {
+    "hd_index_select",
+    "hd_gather",
+    "hd_embedding",
+    "hd_topk",
 };
-HD__FAMILY(hd__ops_index, rows);
+HD__FAMILY(hd__ops_index, functions);

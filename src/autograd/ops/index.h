@@ -8,6 +8,5 @@
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
 /* Of gather and topk; saved 0 is the index, params one int: the dim. */
 void hd__gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-extern const hd__op hd__topk_op; /* topk.c */
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Everything is checked before the first byte is written: arguments, the result's dtype and shape,
  * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
-#include "autograd/elementwise.h"
+#include "autograd/ops/arith.h"
+#include "autograd/ops/families.h"
 
 /* ---------------------------------------------------------------- checks */
 
@@ -316,19 +317,9 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
     return x;
 }
 
-static const hd__op_row rows[] = {
-    {"hd_add_", &hd__add_op},
-    {"hd_sub_", &hd__sub_op},
-    {"hd_mul_", &hd__mul_op},
-    {"hd_div_", &hd__div_op},
-    {"hd_add_scalar_", &hd__add_op},
-    {"hd_sub_scalar_", &hd__sub_op},
-    {"hd_mul_scalar_", &hd__mul_scalar_op},
-    {"hd_div_scalar_", &hd__div_scalar_op},
-    {"hd_fill_", &fill_op},
-    {"hd_zero_", &zero_op},
-    {"hd_copy_", &copy_op},
-    {"hd_masked_fill", &masked_fill_op},
-    {"hd_masked_fill_", &masked_fill_op},
+static const char *const functions[] = {
+    "hd_add_",        "hd_sub_",        "hd_mul_",         "hd_div_",  "hd_add_scalar_",
+    "hd_sub_scalar_", "hd_mul_scalar_", "hd_div_scalar_",  "hd_fill_", "hd_zero_",
+    "hd_copy_",       "hd_masked_fill", "hd_masked_fill_",
 };
-HD__FAMILY(hd__ops_inplace, rows);
+HD__FAMILY(hd__ops_inplace, functions);

@@ -2,7 +2,7 @@
  *
  * The gradients of weight and bias are sums over all rows: first over ROWS rows each, then over
  * those sums, so that the order depends on shapes only. */
-#include "autograd/ops/layer_norm.h"
+#include "autograd/autograd_internal.h"
 #include "autograd/lanes.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/reduce.h"
@@ -120,8 +120,8 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     dx[1] = hd__is_none(made[1]) ? HD_NONE : total(x, dims, made[1]);
     dx[2] = hd__is_none(made[2]) ? HD_NONE : total(x, dims, made[2]);
 }
-const hd__op hd__layer_norm_op = {.name = "NativeLayerNormBackward0",
-                                  .backward = layer_norm_backward};
+static const hd__op layer_norm_op = {.name = "NativeLayerNormBackward0",
+                                     .backward = layer_norm_backward};
 
 /* ---------------------------------------------------------------- forward */
 
@@ -206,7 +206,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
     hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(function, x, n, weight, bias, eps, stats);
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats};
-    return hd__record(&hd__layer_norm_op, y,
+    return hd__record(&layer_norm_op, y,
                       &(hd__record_args){.n_in = 3,
                                          .in = in,
                                          .n_saved = 3,

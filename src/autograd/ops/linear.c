@@ -35,7 +35,7 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-const hd__op hd__linear_op = {.name = "AddmmBackward0", .backward = linear_backward};
+static const hd__op linear_op = {.name = "AddmmBackward0", .backward = linear_backward};
 static const hd__op mm_op = {.name = "MmBackward0", .backward = linear_backward};
 static const hd__op squeeze_op = {.name = "SqueezeBackward4", .backward = linear_backward};
 static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = linear_backward};
@@ -46,7 +46,7 @@ static const hd__op *op_of(const hd_tensor *x, bool bias)
 {
     switch (x->ndim) {
     case 1: return bias ? &view_op : &squeeze_op;
-    case 2: return bias ? &hd__linear_op : &mm_op;
+    case 2: return bias ? &linear_op : &mm_op;
     default: return !bias ? &unsafe_view_op : hd__contig(x) ? &view_op : &add_op;
     }
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
+#include "autograd/ops/families.h"
 
 typedef struct part { /* what of the input a view is: for select, slice and narrow */
     int dim;
@@ -302,11 +303,8 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
 
 /* ---------------------------------------------------------------- the family */
 
-static const hd__op_row rows[] = {
-    {"hd_select", &select_op},    {"hd_slice", &slice_op},
-    {"hd_slice_step", &slice_op}, {"hd_narrow", &slice_op},
-    {"hd_getitem", NULL},         {"hd_unbind", &unbind_op},
-    {"hd_split", &split_op},      {"hd_split_sizes", &split_sizes_op},
-    {"hd_chunk", &split_op},
+static const char *const functions[] = {
+    "hd_select", "hd_slice", "hd_slice_step",  "hd_narrow", "hd_getitem",
+    "hd_unbind", "hd_split", "hd_split_sizes", "hd_chunk",
 };
-HD__FAMILY(hd__ops_part, rows);
+HD__FAMILY(hd__ops_part, functions);

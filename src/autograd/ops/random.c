@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "autograd/elementwise.h"
+#include "autograd/ops/families.h"
 #include "tensor/kernels/dropout.h"
 
 enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool */
@@ -439,12 +440,7 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
     return ok ? x : NULL;
 }
 
-static const hd__op_row rows[] = {
-    {"hd_bernoulli", &bernoulli_op},
-    {"hd_dropout", &dropout_op},
-    {"hd_uniform_", &uniform_op},
-    {"hd_normal_", &normal_op},
-    {"hd_bernoulli_", &bernoulli_inplace_op},
-    {"hd_exponential_", &exponential_op},
+static const char *const functions[] = {
+    "hd_bernoulli", "hd_dropout", "hd_uniform_", "hd_normal_", "hd_bernoulli_", "hd_exponential_",
 };
-HD__FAMILY(hd__ops_random, rows);
+HD__FAMILY(hd__ops_random, functions);

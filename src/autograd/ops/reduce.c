@@ -4,6 +4,7 @@
  * x's shape again by strides of 0. max and min are in reduce_extreme.c. */
 #include "autograd/autograd_internal.h"
 #include "autograd/lanes.h"
+#include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/kernels/reduce.h"
 
@@ -290,19 +291,9 @@ hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim)
     return truth("hd_all_dim", HDK_ALL, x, dim_mask("hd_all_dim", x, dim), keepdim);
 }
 
-static const hd__op_row rows[] = {
-    {"hd_sum", &sum_op},
-    {"hd_sum_dim", &sum_dims_op},
-    {"hd_sum_dims_n", &sum_dims_op},
-    {"hd_mean", &mean_op},
-    {"hd_mean_dim", &mean_dims_op},
-    {"hd_mean_dims_n", &mean_dims_op},
-    {"hd_var", &var_op},
-    {"hd_var_dim", &var_op},
-    {"hd_var_dims_n", &var_op},
-    {"hd_max", &hd__max_op},
-    {"hd_min", &hd__min_op},
-    {"hd_max_dim", &hd__max_dim_op},
-    {"hd_min_dim", &hd__min_dim_op},
+static const char *const functions[] = {
+    "hd_sum",         "hd_sum_dim", "hd_sum_dims_n", "hd_mean",       "hd_mean_dim",
+    "hd_mean_dims_n", "hd_var",     "hd_var_dim",    "hd_var_dims_n", "hd_max",
+    "hd_min",         "hd_max_dim", "hd_min_dim",
 };
-HD__FAMILY(hd__ops_reduce, rows);
+HD__FAMILY(hd__ops_reduce, functions);

@@ -21,6 +21,4 @@ hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, 
 /* y, of such a result's shape, over all of sizes again: an alias with strides of 0. */
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s);
 
-extern const hd__op hd__max_op, hd__min_op, hd__max_dim_op, hd__min_dim_op;
-
 #endif

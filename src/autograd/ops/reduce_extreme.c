@@ -22,8 +22,8 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     hd_tensor *share = hd_div(dy[0], hd_sum(reached));       /* may be inf: no 0 * inf below */
     dx[0] = hd_where(reached, share, hd_zeros_n(dy[0]->dtype, 0, NULL));
 }
-const hd__op hd__max_op = {.name = "MaxBackward1", .backward = extreme_backward};
-const hd__op hd__min_op = {.name = "MinBackward1", .backward = extreme_backward};
+static const hd__op max_op = {.name = "MaxBackward1", .backward = extreme_backward};
+static const hd__op min_op = {.name = "MinBackward1", .backward = extreme_backward};
 
 static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd_tensor *x)
 {
@@ -47,12 +47,12 @@ static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd
 
 hd_tensor *hd_max(hd_tensor *x)
 {
-    return extreme("hd_max", &hd__max_op, HDK_MAX, x);
+    return extreme("hd_max", &max_op, HDK_MAX, x);
 }
 
 hd_tensor *hd_min(hd_tensor *x)
 {
-    return extreme("hd_min", &hd__min_op, HDK_MIN, x);
+    return extreme("hd_min", &min_op, HDK_MIN, x);
 }
 
 /* ---------------------------------------------------------------- along a dim */
@@ -93,8 +93,8 @@ static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
     hd__lanes_init(&w, dim, 3, (hd_tensor *[]){dx[0], from, at});
     hd__lanes_run(&w, hdk_reduce_for(dx[0]->dtype)->place[dx[0]->dtype], 0);
 }
-const hd__op hd__max_dim_op = {.name = "MaxBackward0", .backward = extreme_dim_backward};
-const hd__op hd__min_dim_op = {.name = "MinBackward0", .backward = extreme_dim_backward};
+static const hd__op max_dim_op = {.name = "MaxBackward0", .backward = extreme_dim_backward};
+static const hd__op min_dim_op = {.name = "MinBackward0", .backward = extreme_dim_backward};
 
 static hd_tensor *extreme_dim(const char *function, const hd__op *op, int kernel, hd_tensor *x,
                               int dim, bool keepdim, hd_tensor **indices)
@@ -128,12 +128,12 @@ static hd_tensor *extreme_dim(const char *function, const hd__op *op, int kernel
 
 hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
 {
-    return extreme_dim("hd_max_dim", &hd__max_dim_op, HDK_ARGMAX, x, dim, keepdim, indices);
+    return extreme_dim("hd_max_dim", &max_dim_op, HDK_ARGMAX, x, dim, keepdim, indices);
 }
 
 hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
 {
-    return extreme_dim("hd_min_dim", &hd__min_dim_op, HDK_ARGMIN, x, dim, keepdim, indices);
+    return extreme_dim("hd_min_dim", &min_dim_op, HDK_ARGMIN, x, dim, keepdim, indices);
 }
 
 /* ---------------------------------------------------------------- places */

@@ -4,6 +4,7 @@
  * lane. The last dim has kernels of its own, which need it contiguous. */
 #include "autograd/autograd_internal.h"
 #include "autograd/lanes.h"
+#include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/kernels/softmax.h"
 
@@ -196,9 +197,7 @@ hd_tensor *hd_cumsum(hd_tensor *x, int dim)
         &(hd__record_args){.n_in = 1, .in = in, .params = &at, .params_size = sizeof at});
 }
 
-static const hd__op_row rows[] = {
-    {"hd_softmax", &softmax_op},         {"hd_log_softmax", &log_softmax_op},
-    {"hd_logsumexp_dim", &logsumexp_op}, {"hd_logsumexp_dims_n", &logsumexp_op},
-    {"hd_cumsum", &cumsum_op},
+static const char *const functions[] = {
+    "hd_softmax", "hd_log_softmax", "hd_logsumexp_dim", "hd_logsumexp_dims_n", "hd_cumsum",
 };
-HD__FAMILY(hd__ops_softmax, rows);
+HD__FAMILY(hd__ops_softmax, functions);

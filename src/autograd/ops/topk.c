@@ -196,7 +196,7 @@ static void read_keys(entry *e, const hd_tensor *x, int64_t first, int64_t strid
 
 /* ---------------------------------------------------------------- topk */
 
-const hd__op hd__topk_op = {.name = "TopkBackward0", .backward = hd__gather_backward};
+static const hd__op topk_op = {.name = "TopkBackward0", .backward = hd__gather_backward};
 
 /* The offset of line r of x, in elements: its place in all dims but dim. */
 static int64_t line_offset(const hd_tensor *x, int dim, int64_t r)
@@ -261,7 +261,7 @@ hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **i
     int d = hd__dim("hd_topk", x, dim);
     hd_tensor *at = d < 0 ? NULL : find(x, k, d, largest);
     hd_tensor *y = at ? hd__gather("hd_topk", x, d, at) : NULL;
-    y = hd__record(&hd__topk_op, y,
+    y = hd__record(&topk_op, y,
                    &(hd__record_args){.n_in = 1,
                                       .in = &x,
                                       .n_saved = 1,

@@ -3,6 +3,7 @@
  * Their gradients come from what they save, x or y; formulas and rounding are those of PyTorch's
  * CPU kernels (derivatives.yaml names them). */
 #include "autograd/elementwise.h"
+#include "autograd/ops/families.h"
 
 /* ---------------------------------------------------------------- to float32 at least */
 
@@ -259,20 +260,8 @@ hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
     return clamp("hd_clamp_max", x, (bounds){.has_hi = true, .hi = hi});
 }
 
-static const hd__op_row rows[] = {
-    {"hd_exp", &exp_op},
-    {"hd_log", &log_op},
-    {"hd_sqrt", &sqrt_op},
-    {"hd_rsqrt", &rsqrt_op},
-    {"hd_tanh", &tanh_op},
-    {"hd_erf", &erf_op},
-    {"hd_sigmoid", &sigmoid_op},
-    {"hd_relu", &relu_op},
-    {"hd_abs", &abs_op},
-    {"hd_gelu", &gelu_op},
-    {"hd_gelu_tanh", &gelu_tanh_op},
-    {"hd_clamp", &clamp_op},
-    {"hd_clamp_min", &clamp_op},
-    {"hd_clamp_max", &clamp_op},
+static const char *const functions[] = {
+    "hd_exp",  "hd_log", "hd_sqrt", "hd_rsqrt",     "hd_tanh",  "hd_erf",       "hd_sigmoid",
+    "hd_relu", "hd_abs", "hd_gelu", "hd_gelu_tanh", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
 };
-HD__FAMILY(hd__ops_unary, rows);
+HD__FAMILY(hd__ops_unary, functions);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
+#include "autograd/ops/families.h"
 
 /* ---------------------------------------------------------------- backward */
 
@@ -259,16 +260,8 @@ hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
 
 /* ---------------------------------------------------------------- the family */
 
-static const hd__op_row rows[] = {
-    {"hd_view", &view_op},
-    {"hd_reshape", &unsafe_view_op},
-    {"hd_flatten", NULL},
-    {"hd_expand", &expand_op},
-    {"hd_squeeze", &squeeze_dim_op},
-    {"hd_squeeze_all", &squeeze_op},
-    {"hd_unsqueeze", &unsqueeze_op},
-    {"hd_transpose", &transpose_op},
-    {"hd_t", &permute_op},
-    {"hd_permute", &permute_op},
+static const char *const functions[] = {
+    "hd_view",        "hd_reshape",   "hd_flatten",   "hd_expand", "hd_squeeze",
+    "hd_squeeze_all", "hd_unsqueeze", "hd_transpose", "hd_t",      "hd_permute",
 };
-HD__FAMILY(hd__ops_view, rows);
+HD__FAMILY(hd__ops_view, functions);
