@@ -2,7 +2,7 @@
 #ifndef HEED_AUTOGRAD_ATTENTION_H
 #define HEED_AUTOGRAD_ATTENTION_H
 
-#include "autograd/autograd_internal.h"
+#include "tensor/tensor_internal.h"
 #include "tensor/kernels/attention.h"
 
 typedef struct hd__attention_call { /* what backward must know besides the saved tensors */

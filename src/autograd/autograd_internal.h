@@ -132,10 +132,6 @@ static inline const void *hd__params(const hd__node *n)
     return n->params;
 }
 
-/* Has nobody but the engine a hold on contiguous t or its memory, so that it may be changed or kept
- * as it is? A backward function may give such a dy[k], written over, as a dx. */
-bool hd__engine_only(const hd_tensor *t);
-
 /* What the graph knows of input i: its shape and dtype. Only where hd__needs(n, i). */
 static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
 {
@@ -208,8 +204,6 @@ hd__out_extra *hd__extra_of(hd_tensor *x);
 void hd__attach(hd_tensor *x, hd__node *n, uint32_t output); /* takes over one count of n */
 void hd__node_free_saved(hd__node *n);
 const char *hd__node_name(const hd__node *n, char text[64]);
-/* x summed to the shape that broadcasting made x from; NULL if it does not fit. */
-hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes);
 
 /* Where a base or a view lies in their common storage; for gradients through strided parts. */
 typedef struct hd__geometry {

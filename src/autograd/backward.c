@@ -5,6 +5,9 @@
  * the whole walk has succeeded, then added to their .grad: to all or to none. */
 #include "autograd/backward.h"
 
+#include "autograd/elementwise.h"
+#include "tensor/reduce.h"
+
 typedef hd__run run;
 
 /* ---------------------------------------------------------------- the heap */
@@ -48,35 +51,6 @@ static bool add_commit(run *r, hd_tensor **slot, hd_tensor *value)
 
 /* ---------------------------------------------------------------- arriving gradients */
 
-bool hd__engine_only(const hd_tensor *t)
-{
-    return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && !t->scope &&
-           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 &&
-           !t->storage->release && hd__contig(t);
-}
-
-hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
-{
-    int64_t dims[HD_MAX_DIMS];
-    int n = 0, lead = x->ndim - ndim;
-    bool keep = false; /* a dim of 1 stays: then the leading ones go in a view */
-    for (int d = 0; d < x->ndim; d++) {
-        bool extra = d < lead, spread = !extra && sizes[d - lead] == 1 && x->sizes[d] != 1;
-        if (!extra && !spread && x->sizes[d] != sizes[d - lead]) {
-            return NULL;
-        }
-        if (extra || spread) {
-            dims[n++] = d;
-            keep |= spread;
-        }
-    }
-    if (lead < 0) {
-        return NULL;
-    }
-    hd_tensor *y = n ? hd_sum_dims_n(x, keep, n, dims) : x;
-    return lead && keep ? hd_view_n(y, ndim, sizes) : y;
-}
-
 static bool has_shape_of(const hd_tensor *g, const hd__out_meta *out)
 {
     bool same = g->ndim == out->ndim;
@@ -91,7 +65,7 @@ static hd_tensor *conform(run *r, hd_tensor *g, const hd__out_meta *out, const c
 {
     if (!has_shape_of(g, out)) {
         uint64_t failures = hd_error_count();
-        hd_tensor *sum = hd__sum_to(g, out->ndim, out->sizes);
+        hd_tensor *sum = hd__sum_to(r->function, g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
             hd_error_set(HD_SHAPE, "%s: %s gave a gradient of %s for input %d of %s", r->function,
                          who, HD__SHAPE(g), input, HD__SIZES(out->ndim, out->sizes));
@@ -138,8 +112,11 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
     if (!out->pending) {
         return put(&out->pending, g);
     }
-    return hd__engine_only(out->pending) ? hd_add_(out->pending, g) != NULL
-                                         : put(&out->pending, hd_add(out->pending, g));
+    if (!hd__held_once(out->pending)) {
+        return put(&out->pending, hd__add(r->function, out->pending, g));
+    }
+    hd__add_into(out->pending, g);
+    return true;
 }
 
 static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
@@ -291,13 +268,22 @@ static bool step(run *r, hd__node *n)
 
 /* ---------------------------------------------------------------- a whole run */
 
-/* The new value of a .grad, where it cannot simply be added to in place. */
-static bool prepare(hd__commit *c)
+/* Can the value be added to the .grad in place? Not where one element of either is several of the
+ * other. */
+static bool adds_in_place(const hd__commit *c)
+{
+    const hd_tensor *grad = *c->slot, *value = c->value;
+    return grad && !hd__overlaps_itself(grad) &&
+           (grad->storage != value->storage || hd__same_memory(grad, value));
+}
+
+/* The new value of a .grad, where it is not added to in place. */
+static bool prepare(run *r, hd__commit *c)
 {
     hd_tensor *made = NULL;
-    if (*c->slot && hd__overlaps_itself(*c->slot)) {
-        made = hd_add(*c->slot, c->value);
-    } else if (!*c->slot && !hd__engine_only(c->value)) {
+    if (*c->slot && !adds_in_place(c)) {
+        made = hd__add(r->function, *c->slot, c->value);
+    } else if (!*c->slot && !hd__held_once(c->value)) {
         made = hd__clone(c->value);
     } else {
         return true;
@@ -307,8 +293,9 @@ static bool prepare(hd__commit *c)
 
 static void apply(hd__commit *c)
 {
-    if (*c->slot && !hd__overlaps_itself(*c->slot)) {
-        hd_add_(*c->slot, c->value); /* same shape and dtype: cannot fail */
+    if (adds_in_place(c)) {
+        hd__add_into(*c->slot, c->value);
+        hd__bump(*c->slot);
         hd__drop(c->value);
         return;
     }
@@ -320,7 +307,7 @@ bool hd__run_finish(hd__run *r, bool ok)
 {
     hd_scope *scope = ok && r->n_commits ? hd_scope_open() : NULL;
     for (int64_t i = 0; i < r->n_commits && ok; i++) {
-        ok = scope && prepare(&r->commits[i]);
+        ok = scope && prepare(r, &r->commits[i]);
     }
     for (int64_t i = 0; i < r->n_commits; i++) {
         if (ok) {

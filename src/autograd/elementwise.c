@@ -158,6 +158,17 @@ hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_d
     return y;
 }
 
+hd_tensor *hd__add(const char *function, hd_tensor *a, hd_tensor *b)
+{
+    hd_dtype d = a->dtype;
+    return hd__map_binary(function, hdk_binary_for(d)->of[HDK_ADD][d], d, d, a, b);
+}
+
+void hd__add_into(hd_tensor *y, hd_tensor *b)
+{
+    hd__map(hdk_binary_for(y->dtype)->of[HDK_ADD][y->dtype], NULL, 3, (hd_tensor *[]){y, y, b});
+}
+
 hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
 {
     if (!saved) {
@@ -165,7 +176,7 @@ hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
     }
     hd_dtype d = dy->dtype;
     hdk_loop loop = hdk_binary_for(d)->of[op][d];
-    if (hd__engine_only(dy) && saved->dtype == d && hd__same_shape(dy, saved)) {
+    if (hd__held_once(dy) && saved->dtype == d && hd__same_shape(dy, saved)) {
         hd__map(loop, NULL, 3, (hd_tensor *[]){dy, dy, saved});
         return dy;
     }

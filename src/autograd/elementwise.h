@@ -2,7 +2,7 @@
 #ifndef HEED_AUTOGRAD_ELEMENTWISE_H
 #define HEED_AUTOGRAD_ELEMENTWISE_H
 
-#include "autograd/autograd_internal.h"
+#include "tensor/tensor_internal.h"
 #include "tensor/kernels/elementwise.h"
 
 /* A 0-d tensor on the stack that holds a number; lives as long as the struct, holds no counts. */
@@ -24,6 +24,10 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params
                          hd_tensor *x);
 hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_dtype out,
                           hd_tensor *a, hd_tensor *b);
+
+/* a + b, and y = y + b; all of one shape and one dtype. y may be b. */
+hd_tensor *hd__add(const char *function, hd_tensor *a, hd_tensor *b);
+void hd__add_into(hd_tensor *y, hd_tensor *b);
 
 /* dx of dy and a saved tensor, by one of hdk_binary's backward loops: dy itself, written
  * over, where only the engine has seen it. */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "autograd/autograd_internal.h"
+#include "tensor/reduce.h"
 
 HD__TLS bool hd__grad_mode_on = true;
 
@@ -235,7 +236,7 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
     for (int d = 0; d < once.ndim; d++) {
         once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
     }
-    hd_tensor *sum = hd__sum_to(dy[0], once.ndim, once.sizes);
+    hd_tensor *sum = hd__sum_to("hd_backward", dy[0], once.ndim, once.sizes);
     hd_tensor *part = sum ? hd__part_in(zeros, &g[0], &once) : NULL;
     dx[0] = part && hd__copy(part, sum) ? zeros : NULL;
 }

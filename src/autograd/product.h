@@ -2,7 +2,7 @@
 #ifndef HEED_AUTOGRAD_PRODUCT_H
 #define HEED_AUTOGRAD_PRODUCT_H
 
-#include "autograd/autograd_internal.h"
+#include "tensor/tensor_internal.h"
 
 /* A tensor read as matrices (..., rows, cols); strides in elements. Its first `batch` dims count
  * the matrices. */

@@ -224,6 +224,13 @@ void hd__drop(hd_tensor *t)
     }
 }
 
+bool hd__held_once(const hd_tensor *t)
+{
+    return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && !t->scope &&
+           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 &&
+           !t->storage->release && hd__contig(t);
+}
+
 hd_tensor *hd_retain(hd_tensor *t)
 {
     if (t && !hd__is_none(t)) {

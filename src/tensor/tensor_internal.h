@@ -138,6 +138,10 @@ hd_tensor *hd__alias_held(const hd_tensor *x);
 hd_tensor *hd__hold(hd_tensor *t);
 void hd__drop(hd_tensor *t);
 
+/* Is contiguous t held once, in no scope, and its memory by t alone, so that the holder may write
+ * over it? Backward functions may so write over a dy[k], which then belongs to the engine alone. */
+bool hd__held_once(const hd_tensor *t);
+
 /* x, or a copy of it when it is not contiguous / not of dtype d. Unrecorded. */
 hd_tensor *hd__contiguous(hd_tensor *x);
 hd_tensor *hd__cast(hd_tensor *x, hd_dtype d);
@@ -178,6 +182,13 @@ static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
         same = a->sizes[d] == b->sizes[d];
     }
     return same;
+}
+
+/* Is every element of a the same of b? */
+static inline bool hd__same_memory(const hd_tensor *a, const hd_tensor *b)
+{
+    return a->storage == b->storage && a->offset == b->offset && hd__same_shape(a, b) &&
+           memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
 }
 
 /* Row-major strides of sizes. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "autograd/autograd_internal.h"
 #include "autograd/attention.h"
 #include "autograd/ops/families.h"
 

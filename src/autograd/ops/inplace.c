@@ -39,12 +39,6 @@ static bool shape_fits(const char *function, hd_tensor *x, hd_tensor *b)
     return fits;
 }
 
-static bool same_memory(const hd_tensor *a, const hd_tensor *b)
-{
-    return a->storage == b->storage && a->offset == b->offset && hd__same_shape(a, b) &&
-           memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
-}
-
 /* Do x's elements, in some order of its dims, lie side by side? */
 static bool dense(const hd_tensor *x)
 {
@@ -66,7 +60,7 @@ static bool dense(const hd_tensor *x)
  * both are dense: of others it does not know. */
 static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
 {
-    return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !same_memory(x, b) &&
+    return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !hd__same_memory(x, b) &&
            dense(x) && dense(b) && x->offset < b->offset + b->numel &&
            b->offset < x->offset + x->numel;
 }
@@ -84,7 +78,7 @@ static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
                      function, HD__SHAPE(x), HD__SHAPE(*b));
         return false;
     }
-    if (x->storage == (*b)->storage && !same_memory(x, *b)) {
+    if (x->storage == (*b)->storage && !hd__same_memory(x, *b)) {
         *b = hd__clone(*b);
     }
     return *b;

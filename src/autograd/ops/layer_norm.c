@@ -3,7 +3,7 @@
  * The gradients of weight and bias are sums over all rows: first over ROWS rows each, then over
  * those sums, so that the order depends on shapes only. */
 #include "autograd/autograd_internal.h"
-#include "autograd/lanes.h"
+#include "tensor/reduce.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/reduce.h"
 

@@ -4,6 +4,7 @@
  * shows: a matrix, a row, or rows folded to one matrix and viewed back. */
 #include <inttypes.h>
 
+#include "autograd/autograd_internal.h"
 #include "autograd/product.h"
 
 static hd_tensor *product_like(const hd__out_meta *meta, hd_tensor *const *dy, hd__matrix a,

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/lanes.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/kernels/loss.h"

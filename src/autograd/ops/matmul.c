@@ -4,6 +4,7 @@
  * The products themselves, with everything that broadcasting asks of them, are in product.c. */
 #include <inttypes.h>
 
+#include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/product.h"
 

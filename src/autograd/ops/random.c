@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "autograd/autograd_internal.h"
 #include "autograd/elementwise.h"
 #include "autograd/ops/families.h"
 #include "tensor/kernels/dropout.h"
@@ -182,7 +183,7 @@ static hd_tensor *drop(const char *function, hd_tensor *x, hdk_drop d)
 static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hdk_drop *d = hd__params(n);
-    if (hd__engine_only(dy[0])) {
+    if (hd__held_once(dy[0])) {
         drop_into(dy[0], dy[0], *d);
         dx[0] = dy[0];
         return;

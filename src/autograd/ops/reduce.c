@@ -3,32 +3,9 @@
  * Where x's elements went is told by a mask of reduced dims and keepdim; backward spreads dy over
  * x's shape again by strides of 0. max and min are in reduce_extreme.c. */
 #include "autograd/autograd_internal.h"
-#include "autograd/lanes.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/kernels/reduce.h"
-
-/* ---------------------------------------------------------------- shared with reduce_extreme.c */
-
-uint32_t hd__all_dims(const hd_tensor *x)
-{
-    return x->ndim ? (1u << x->ndim) - 1 : 1;
-}
-
-hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, bool keepdim,
-                       hd_dtype d)
-{
-    int64_t sizes[HD_MAX_DIMS];
-    int n = 0;
-    for (int i = 0; i < x->ndim; i++) {
-        if (!(mask >> i & 1)) {
-            sizes[n++] = x->sizes[i];
-        } else if (keepdim) {
-            sizes[n++] = 1;
-        }
-    }
-    return hd__empty(function, d, n, sizes);
-}
 
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
 {
@@ -94,27 +71,9 @@ static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op sum_op = {.name = "SumBackward0", .backward = sum_backward};
 static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backward};
 
-static bool sum_into(const char *function, hd_tensor *y, const hd_tensor *x, uint32_t mask)
-{
-    return hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_SUM], HD__PIECES, y, x, mask,
-                      0, NULL);
-}
-
-static hd_tensor *sum(const char *function, hd_tensor *x, hd__span s)
-{
-    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
-    hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, d);
-    if (!y || d == x->dtype) {
-        return y && sum_into(function, y, x, s.mask) ? y : NULL;
-    }
-    HD_SCOPE;
-    hd_tensor *numbers = hd__cast(x, d);
-    return numbers && sum_into(function, y, numbers, s.mask) ? y : NULL;
-}
-
 static hd_tensor *recorded_sum(const char *function, const hd__op *op, hd_tensor *x, hd__span s)
 {
-    return s.mask ? record(op, sum(function, x, s), x, false, s) : NULL;
+    return s.mask ? record(op, hd__sum(function, x, s.mask, s.keepdim), x, false, s) : NULL;
 }
 
 hd_tensor *hd_sum(hd_tensor *x)
@@ -170,7 +129,7 @@ static hd_tensor *recorded_mean(const char *function, const hd__op *op, hd_tenso
     if (!s.mask || !hd__float_arg(function, x)) {
         return NULL;
     }
-    hd_tensor *y = sum(function, x, s);
+    hd_tensor *y = hd__sum(function, x, s.mask, s.keepdim);
     if (y) {
         divide(y, (double)count(x->ndim, x->sizes, s.mask));
     }
@@ -216,7 +175,8 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     hd__span all = {.mask = s->mask, .keepdim = true};
-    hd_tensor *mean = sum("hd_var", x, all); /* of x's rank, size 1 where reduced */
+    hd_tensor *mean =
+        hd__sum("hd_var", x, all.mask, all.keepdim); /* of x's rank, size 1 where reduced */
     if (mean) {
         divide(mean, (double)count(x->ndim, x->sizes, s->mask));
     }

@@ -4,6 +4,7 @@
 #define HEED_OPS_REDUCE_H
 
 #include "autograd/autograd_internal.h"
+#include "tensor/reduce.h"
 
 /* The reduced dims; what backward of a reduction keeps. */
 typedef struct hd__span {
@@ -12,13 +13,7 @@ typedef struct hd__span {
     int correction; /* of var */
 } hd__span;
 
-uint32_t hd__all_dims(const hd_tensor *x); /* a 0-d tensor has dim 0 */
-
-/* An empty result for x reduced over the dims of mask. */
-hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, bool keepdim,
-                       hd_dtype d);
-
-/* y, of such a result's shape, over all of sizes again: an alias with strides of 0. */
+/* y, of the shape of hd__reduced, over all of sizes again: an alias with strides of 0. */
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s);
 
 #endif

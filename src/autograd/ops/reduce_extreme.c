@@ -3,8 +3,8 @@
  * Over everything ties share the gradient; along a dim the first maximum gets it all. A NaN wins,
  * and the first one is where the maximum is. */
 #include "autograd/autograd_internal.h"
-#include "autograd/lanes.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/lanes.h"
 #include "tensor/kernels/reduce.h"
 
 /* ---------------------------------------------------------------- over everything */

@@ -3,9 +3,9 @@
  * softmax and log_softmax save their results, not their inputs; both directions are one kernel a
  * lane. The last dim has kernels of its own, which need it contiguous. */
 #include "autograd/autograd_internal.h"
-#include "autograd/lanes.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/lanes.h"
 #include "tensor/kernels/softmax.h"
 
 enum { FEW = 16384 }; /* elements not worth a task of the pool */

@@ -2,6 +2,7 @@
  *
  * Their gradients come from what they save, x or y; formulas and rounding are those of PyTorch's
  * CPU kernels (derivatives.yaml names them). */
+#include "autograd/autograd_internal.h"
 #include "autograd/elementwise.h"
 #include "autograd/ops/families.h"
 

@@ -1,0 +1,265 @@
+/* reduce.c - reductions over any dims: a plan of walks along one dim (lanes.h).
+ *
+ * The reduced dims are put last and joined where they are dense. What one walk leaves is reduced by
+ * the next, so that the order of a sum depends on shapes only, never on the number of threads. */
+#include "tensor/reduce.h"
+
+#include "autograd/lanes.h"
+#include "tensor/kernels/reduce.h"
+
+enum {
+    SMALL = 32768,      /* elements up to which a contiguous tensor needs no plan */
+    PIECE = HDK_SUM_MAX /* elements of one lane reduced by one task at most */
+};
+
+static int64_t magnitude(int64_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* x's dims as a reduction sees them: kept ones in order, then the reduced ones. */
+typedef struct plan {
+    int dtype, kept, reduced;
+    void *data;
+    int64_t size[HD_MAX_DIMS + 1], stride[HD_MAX_DIMS + 1];
+} plan;
+
+/* Puts one reduced dim at the end, joined with the one before it where dense. */
+static void add_reduced(plan *q, int64_t size, int64_t stride)
+{
+    int last = q->kept + q->reduced - 1;
+    if (size == 1) {
+        return;
+    }
+    if (q->reduced > 0 && q->stride[last] == size * stride) {
+        q->size[last] *= size;
+        q->stride[last] = stride;
+        return;
+    }
+    q->size[last + 1] = size;
+    q->stride[last + 1] = stride;
+    q->reduced++;
+}
+
+static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
+{
+    int order[HD_MAX_DIMS], n = 0;
+    *q = (plan){.dtype = x->dtype, .data = hd__ptr(x)};
+    for (int d = 0; d < x->ndim; d++) {
+        if (mask >> d & 1) {
+            int at = n++; /* by falling stride: sums do not care which dim comes first */
+            for (; at > 0 && magnitude(x->strides[order[at - 1]]) < magnitude(x->strides[d]);
+                 at--) {
+                order[at] = order[at - 1];
+            }
+            order[at] = d;
+        } else {
+            q->size[q->kept] = x->sizes[d];
+            q->stride[q->kept++] = x->strides[d];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        add_reduced(q, x->sizes[order[i]], x->strides[order[i]]);
+    }
+    if (q->reduced == 0) { /* one element a lane */
+        q->size[q->kept] = 1;
+        q->stride[q->kept] = 1;
+        q->reduced = 1;
+    }
+}
+
+/* Reduces the last dim from `begin` on, n elements of it in each of `pieces`; the results for one
+ * position of the other dims lie `row` apart. */
+static void reduce_last(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tensor *extra,
+                        int64_t row, int64_t begin, int64_t pieces, int64_t n, double p)
+{
+    int last = q->kept + q->reduced - 1;
+    hd__lanes w = {.operands = extra ? 3 : 2, .ndim = last + (pieces > 1)};
+    for (int d = last - 1; d >= 0; d--) {
+        w.sizes[d] = q->size[d];
+        w.strides[0][d] = w.strides[2][d] = row;
+        w.strides[1][d] = q->stride[d];
+        row *= q->size[d];
+    }
+    if (pieces > 1) {
+        w.sizes[last] = pieces;
+        w.strides[0][last] = 1;
+        w.strides[1][last] = n * q->stride[last];
+    }
+    w.lanes.n = n;
+    w.lanes.sn[1] = q->stride[last];
+    w.item[0] = hd_dtype_size(y->dtype);
+    w.item[1] = w.item[2] = hd_dtype_size(q->dtype);
+    w.data[0] = (char *)hd__ptr(y) + begin / PIECE * w.item[0];
+    w.data[1] = (char *)q->data + begin * q->stride[last] * w.item[1];
+    w.data[2] = extra ? hd__ptr(extra) : NULL;
+    hd__lanes_run(&w, f, p);
+}
+
+/* The results so far become the input: the kept dims, and one dense dim of what is left to do. */
+static void next_plan(plan *q, const hd_tensor *t, int64_t left)
+{
+    int64_t stride = left;
+    q->dtype = t->dtype;
+    q->data = hd__ptr(t);
+    q->reduced = 1;
+    q->size[q->kept] = left;
+    q->stride[q->kept] = 1;
+    for (int d = q->kept - 1; d >= 0; d--) {
+        q->stride[d] = stride;
+        stride *= q->size[d];
+    }
+}
+
+/* A copy of x in which the dims of *mask are one dense run behind the others, in x's order. */
+static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
+{
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    uint32_t behind = 0;
+    int n = 0;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (int d = 0; d < x->ndim; d++) {
+            if ((*mask >> d & 1) == pass) {
+                behind |= pass << n;
+                sizes[n] = x->sizes[d];
+                strides[n++] = x->strides[d];
+            }
+        }
+    }
+    *mask = behind;
+    hd_tensor *moved = hd__alias(x, n, sizes, strides, x->offset);
+    return moved ? hd__contiguous(moved) : NULL;
+}
+
+static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, bool cut,
+                         hd_tensor *y, plan *q, double p, hd_tensor *extra)
+{
+    for (;;) {
+        int last = q->kept + q->reduced - 1;
+        int64_t n = q->size[last], pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
+        int64_t left = pieces, count = 1;
+        for (int d = q->kept; d < last; d++) {
+            left *= q->size[d];
+        }
+        for (int d = 0; d < q->kept; d++) {
+            count *= q->size[d];
+        }
+        if (left == 1) {
+            reduce_last(q, kernels[q->dtype], y, extra, 1, 0, 1, n, p);
+            return true;
+        }
+        count *= left;
+        hd_tensor *t = hd__empty(function, y->dtype, 1, &count); /* (..., left) */
+        if (!t) {
+            return false;
+        }
+        int64_t even = pieces > 1 ? n / PIECE : 1, size = pieces > 1 ? PIECE : n;
+        reduce_last(q, kernels[q->dtype], t, NULL, pieces, 0, even, size, p);
+        if (even < pieces) {
+            reduce_last(q, kernels[q->dtype], t, NULL, pieces, even * PIECE, 1, n % PIECE, p);
+        }
+        next_plan(q, t, left);
+    }
+}
+
+/* A small contiguous x reduced over its last dims, or over its first: one call, no plan. */
+static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, uint32_t mask,
+                         double p, hd_tensor *extra)
+{
+    bool leading = (mask & (mask + 1)) == 0;
+    bool trailing = mask + (mask & -mask) == 1u << (x->ndim > 0 ? x->ndim : 1);
+    if (!hd__contig(x) || x->numel > SMALL || y->numel == 0 || !(leading || trailing)) {
+        return false;
+    }
+    int64_t k = y->numel, n = x->numel / k;
+    hdk_lanes l = {.n = n, .k = k};
+    l.sn[1] = trailing ? 1 : k;
+    l.sk[0] = l.sk[2] = 1;
+    l.sk[1] = trailing ? n : 1;
+    f(&l, (void *[]){hd__ptr(y), hd__ptr(x), extra ? hd__ptr(extra) : NULL}, p);
+    return true;
+}
+
+bool hd__reduce(const char *function, const hdk_lane_kernel *kernels, hd__pieces pieces,
+                hd_tensor *y, const hd_tensor *x, uint32_t mask, double p, hd_tensor *extra)
+{
+    if (reduce_small(kernels[x->dtype], y, x, mask, p, extra)) {
+        return true;
+    }
+    plan q;
+    make_plan(&q, x, mask);
+    bool several = (mask & (mask - 1)) != 0;
+    bool shuffled = pieces == HD__IN_ORDER && several && !hd__contig(x);
+    if (q.reduced == 1 && q.size[q.kept] <= PIECE && !shuffled) {
+        reduce_last(&q, kernels[q.dtype], y, extra, 1, 0, 1, q.size[q.kept], p);
+        return true;
+    }
+    HD_SCOPE;
+    if (pieces != HD__PIECES && (q.reduced > 1 || shuffled)) {
+        hd_tensor *dense = gather(x, &mask); /* (kept..., reduced...) */
+        if (!dense) {
+            return false;
+        }
+        make_plan(&q, dense, mask);
+    }
+    return reduce_steps(function, kernels, pieces == HD__PIECES, y, &q, p, extra);
+}
+
+/* ---------------------------------------------------------------- results and sums */
+
+uint32_t hd__all_dims(const hd_tensor *x)
+{
+    return x->ndim ? (1u << x->ndim) - 1 : 1;
+}
+
+hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, bool keepdim,
+                       hd_dtype d)
+{
+    int64_t sizes[HD_MAX_DIMS];
+    int n = 0;
+    for (int i = 0; i < x->ndim; i++) {
+        if (!(mask >> i & 1)) {
+            sizes[n++] = x->sizes[i];
+        } else if (keepdim) {
+            sizes[n++] = 1;
+        }
+    }
+    return hd__empty(function, d, n, sizes);
+}
+
+static bool sum_into(const char *function, hd_tensor *y, const hd_tensor *x, uint32_t mask)
+{
+    return hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_SUM], HD__PIECES, y, x, mask,
+                      0, NULL);
+}
+
+hd_tensor *hd__sum(const char *function, hd_tensor *x, uint32_t mask, bool keepdim)
+{
+    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
+    hd_tensor *y = hd__reduced(function, x, mask, keepdim, d);
+    if (!y || d == x->dtype) {
+        return y && sum_into(function, y, x, mask) ? y : NULL;
+    }
+    HD_SCOPE;
+    hd_tensor *numbers = hd__cast(x, d);
+    return numbers && sum_into(function, y, numbers, mask) ? y : NULL;
+}
+
+hd_tensor *hd__sum_to(const char *function, hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    uint32_t mask = 0;
+    int lead = x->ndim - ndim;
+    for (int d = 0; lead >= 0 && d < x->ndim; d++) {
+        bool extra = d < lead, spread = !extra && sizes[d - lead] == 1 && x->sizes[d] != 1;
+        if (!extra && !spread && x->sizes[d] != sizes[d - lead]) {
+            return NULL;
+        }
+        mask |= (uint32_t)(extra || spread) << d;
+    }
+    if (lead < 0 || mask == 0) {
+        return lead < 0 ? NULL : x;
+    }
+    bool keepdim = mask >> lead; /* a size of 1 stays: then the leading dims go in an alias */
+    hd_tensor *y = hd__sum(function, x, mask, keepdim);
+    return y && keepdim && lead ? hd__alias(y, ndim, sizes, y->strides + lead, y->offset) : y;
+}
