@@ -5,7 +5,7 @@
  * the whole walk has succeeded, then added to their .grad: to all or to none. */
 #include "autograd/backward.h"
 
-#include "autograd/elementwise.h"
+#include "tensor/elementwise.h"
 #include "tensor/reduce.h"
 
 typedef hd__run run;

@@ -4,7 +4,7 @@
  * the next, so that the order of a sum depends on shapes only, never on the number of threads. */
 #include "tensor/reduce.h"
 
-#include "autograd/lanes.h"
+#include "tensor/lanes.h"
 #include "tensor/kernels/reduce.h"
 
 enum {

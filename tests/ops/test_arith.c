@@ -1,6 +1,6 @@
 /* test_arith.c - arithmetic: PyTorch's values and dtypes, loops against plain ones, layouts of
  * results, errors. */
-#include "autograd/elementwise.h"
+#include "tensor/elementwise.h"
 #include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/attention.h"
+#include "tensor/attention_run.h"
 #include "autograd/ops/families.h"
 
 typedef hd__attention_call call;

@@ -1,6 +1,6 @@
 /* compare.c - comparison and logic: bool results, never a gradient. */
 #include "autograd/autograd_internal.h"
-#include "autograd/elementwise.h"
+#include "tensor/elementwise.h"
 
 static hd_tensor *compare(const char *function, int op, hd_tensor *a, hd_tensor *b)
 {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/product.h"
+#include "tensor/product.h"
 
 static hd_tensor *product_like(const hd__out_meta *meta, hd_tensor *const *dy, hd__matrix a,
                                hd__matrix b)

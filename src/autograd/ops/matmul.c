@@ -6,7 +6,7 @@
 
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
-#include "autograd/product.h"
+#include "tensor/product.h"
 
 /* y = a b:  da += dy b^T,  db += a^T dy; summed over the batches that a or b lacks */
 static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)

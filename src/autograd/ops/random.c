@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/elementwise.h"
+#include "tensor/elementwise.h"
 #include "autograd/ops/families.h"
 #include "tensor/kernels/dropout.h"
 

@@ -4,7 +4,7 @@
  * and the first one is where the maximum is. */
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/lanes.h"
+#include "tensor/lanes.h"
 #include "tensor/kernels/reduce.h"
 
 /* ---------------------------------------------------------------- over everything */

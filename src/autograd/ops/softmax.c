@@ -5,7 +5,7 @@
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/lanes.h"
+#include "tensor/lanes.h"
 #include "tensor/kernels/softmax.h"
 
 enum { FEW = 16384 }; /* elements not worth a task of the pool */

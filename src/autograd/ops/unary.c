@@ -3,7 +3,7 @@
  * Their gradients come from what they save, x or y; formulas and rounding are those of PyTorch's
  * CPU kernels (derivatives.yaml names them). */
 #include "autograd/autograd_internal.h"
-#include "autograd/elementwise.h"
+#include "tensor/elementwise.h"
 #include "autograd/ops/families.h"
 
 /* ---------------------------------------------------------------- to float32 at least */

@@ -4,7 +4,7 @@
  * summed over) where the strides allow it: a Linear over (b, t, in) is one product, and so is the
  * gradient of its weight. What remains is dealt evenly to the threads, in whole matrices or in
  * cells of a grid over each; every thread packs what it needs into scratch of its own. */
-#include "autograd/product.h"
+#include "tensor/product.h"
 
 #include "tensor/kernels/gemm.h"
 

@@ -1,6 +1,6 @@
 /* elementwise.h - what the elementwise families share: results, and loops run over tensors. */
-#ifndef HEED_AUTOGRAD_ELEMENTWISE_H
-#define HEED_AUTOGRAD_ELEMENTWISE_H
+#ifndef HEED_TENSOR_ELEMENTWISE_H
+#define HEED_TENSOR_ELEMENTWISE_H
 
 #include "tensor/tensor_internal.h"
 #include "tensor/kernels/elementwise.h"

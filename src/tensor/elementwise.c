@@ -2,7 +2,7 @@
  *
  * Small contiguous operands of one shape go straight to the loop; everything else through the
  * iterator. */
-#include "autograd/elementwise.h"
+#include "tensor/elementwise.h"
 
 enum { DIRECT = 32768 }; /* elements; above, the iterator splits the work */
 

@@ -1,7 +1,7 @@
 /* lanes.h - walks tensors along one dim: hands all lanes along it to a kernel (kernels/lanes.h),
  * merged, cut into tasks and spread over the pool. */
-#ifndef HEED_AUTOGRAD_LANES_H
-#define HEED_AUTOGRAD_LANES_H
+#ifndef HEED_TENSOR_LANES_H
+#define HEED_TENSOR_LANES_H
 
 #include "tensor/kernels/lanes.h"
 #include "tensor/tensor_internal.h"

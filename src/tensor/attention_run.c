@@ -5,7 +5,7 @@
  * copy, and the copies are added up in order: no bit depends on the threads. */
 #include <stdatomic.h>
 
-#include "autograd/attention.h"
+#include "tensor/attention_run.h"
 
 enum {
     FEW = 1 << 14, /* multiplications not worth a task of the pool */

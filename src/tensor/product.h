@@ -1,6 +1,6 @@
 /* product.h - batched matrix products between tensors, for matmul.c and linear.c. */
-#ifndef HEED_AUTOGRAD_PRODUCT_H
-#define HEED_AUTOGRAD_PRODUCT_H
+#ifndef HEED_TENSOR_PRODUCT_H
+#define HEED_TENSOR_PRODUCT_H
 
 #include "tensor/tensor_internal.h"
 

@@ -1,6 +1,6 @@
-/* attention.h - what a call of scaled_dot_product_attention is, and running it on the threads. */
-#ifndef HEED_AUTOGRAD_ATTENTION_H
-#define HEED_AUTOGRAD_ATTENTION_H
+/* attention_run.h - what a call of scaled_dot_product_attention is, and running it on the threads. */
+#ifndef HEED_TENSOR_ATTENTION_RUN_H
+#define HEED_TENSOR_ATTENTION_RUN_H
 
 #include "tensor/tensor_internal.h"
 #include "tensor/kernels/attention.h"

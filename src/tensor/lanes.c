@@ -3,7 +3,7 @@
  * Neighbouring dims that all operands lay out densely are merged. Of what is left, the dim in which
  * the input is densest becomes the lanes' own, so that a kernel reads memory in order. How the
  * work is cut depends on shapes only, never on the number of threads. */
-#include "autograd/lanes.h"
+#include "tensor/lanes.h"
 
 enum {
     FEW = 16384, /* elements not worth the pool */
