@@ -1,4 +1,4 @@
-/* attention_run.h - what a call of scaled_dot_product_attention is, and running it on the threads. */
+/* attention_run.h - a call of scaled_dot_product_attention, and how it runs on the threads. */
 #ifndef HEED_TENSOR_ATTENTION_RUN_H
 #define HEED_TENSOR_ATTENTION_RUN_H
 
