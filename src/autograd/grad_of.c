@@ -144,7 +144,8 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
     if (!outputs || !inputs) {
         return hd__null_arg("hd_grad_of", outputs ? "inputs" : "outputs");
     }
-    if (!outputs_ok("hd_grad_of", outputs)) {
+    if ((o && !HD__SIZE_OK("hd_grad_of", o, "hd_grad_defaults()")) ||
+        !outputs_ok("hd_grad_of", outputs)) {
         return NULL;
     }
     run r = {.function = "hd_grad_of", .retain_graph = o && o->retain_graph};

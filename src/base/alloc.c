@@ -396,9 +396,8 @@ void hd_free(void *p)
 
 bool hd_set_allocator(const hd_allocator *a)
 {
-    if (a && a->size != sizeof *a) {
-        return hd_error_set(HD_VALUE, "hd_set_allocator: size %zu: expected sizeof(hd_allocator)",
-                            a->size);
+    if (a && !HD__SIZE_OK("hd_set_allocator", a, "sizeof(hd_allocator)")) {
+        return false;
     }
     if (a && (!a->alloc || !a->free)) {
         return hd__null_arg("hd_set_allocator", a->alloc ? "a->free" : "a->alloc");

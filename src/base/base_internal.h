@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "heed/base.h"
+#include "base/args.h"
 
 #if defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
@@ -52,10 +52,6 @@ static inline bool hd__refs_down(atomic_int *refs)
 
 /* ---------------------------------------------------------------- errors */
 
-/* A call was given NULL for its argument `arg`: counts a failure, and sets HD_NULL_ARG naming both
- * unless an error stands (a chain is checked once, at its end). Returns NULL. */
-void *hd__null_arg(const char *function, const char *arg);
-
 /* HD_MEMORY naming the function and the bytes; allocates nothing. Returns NULL. */
 void *hd__no_memory(const char *function, size_t bytes);
 
@@ -63,9 +59,6 @@ void *hd__no_memory(const char *function, size_t bytes);
  * A frame that must know of its own failures alone begins with before = swap(0), and ends with
  * own = swap(0); swap(before + own). */
 uint64_t hd__uncleared_swap(uint64_t n);
-
-/* Is p not NULL? Else fails as hd__null_arg. */
-bool hd__given(const char *function, const char *arg, const void *p);
 
 /* ---------------------------------------------------------------- arrays and texts that grow */
 

@@ -104,11 +104,6 @@ void *hd_error_set(hd_code code, const char *format, ...)
     return NULL;
 }
 
-void *hd__null_arg(const char *function, const char *arg)
-{
-    return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, arg);
-}
-
 void *hd__no_memory(const char *function, size_t bytes)
 {
     return hd_error_set(HD_MEMORY, "%s: %zu bytes: out of memory", function, bytes);

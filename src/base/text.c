@@ -7,14 +7,6 @@
 
 #include "base/base_internal.h"
 
-bool hd__given(const char *function, const char *arg, const void *p)
-{
-    if (!p) {
-        hd__null_arg(function, arg);
-    }
-    return p;
-}
-
 bool hd__grow(void *array, int64_t *room, int64_t n, size_t size)
 {
     if (n <= *room) {

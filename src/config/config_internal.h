@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/args.h"
 #include "base/json.h"
 #include "base/whole.h"
 #include "heed/config.h"

@@ -217,6 +217,9 @@ bool hd__config_table_ok(const char *function, const hd_config_table *t)
     if (!t || (!t->fields && t->n > 0)) {
         return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, t ? "t->fields" : "t");
     }
+    if (!HD__SIZE_OK(function, t, "HD_CONFIG_TABLE")) {
+        return false;
+    }
     if (t->n < 1) {
         return hd_error_set(HD_VALUE, "%s: a table of %lld fields: expected 1 or more", function,
                             (long long)t->n);

@@ -26,11 +26,8 @@ hd_loader_options hd_loader_defaults(void)
 
 static bool check_options(const hd_dataset *s, const hd_loader_options *o)
 {
-    if (o->size != sizeof *o) {
-        return hd_error_set(HD_VALUE,
-                            "hd_loader_new: options of %zu bytes: expected %zu, as "
-                            "hd_loader_defaults makes them",
-                            o->size, sizeof *o);
+    if (!HD__SIZE_OK("hd_loader_new", o, "hd_loader_defaults()")) {
+        return false;
     }
     if (o->batch_size < 1) {
         return hd_error_set(HD_VALUE, "hd_loader_new: batch_size %" PRId64 ": expected 1 or more",

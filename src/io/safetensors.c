@@ -89,13 +89,9 @@ static hd_safetensors *open_file(const char *function, const char *path,
                                  const hd_safetensors_options *o)
 {
     hd_safetensors_options options = o ? *o : hd_safetensors_defaults();
-    if (!hd__given(function, "path", path)) {
+    if (!hd__given(function, "path", path) ||
+        !hd__size_ok(function, "o", options.size, sizeof options, "hd_safetensors_defaults()")) {
         return NULL;
-    }
-    if (options.size != sizeof options) {
-        return hd_error_set(HD_VALUE,
-                            "%s: options of size %zu: expected %zu, from hd_safetensors_defaults()",
-                            function, options.size, sizeof options);
     }
     hd_safetensors *f = file_new(path);
     if (f && hd__in_open(&f->in, function, f->path) && hd__safetensors_header(f, function) &&

@@ -14,12 +14,8 @@ static bool type_ok(const hd_module_type *type)
     if (!hd__given("hd_module_new", "type", type)) {
         return false;
     }
-    if (type->size != sizeof *type) {
-        hd_error_set(HD_VALUE, "hd_module_new: type->size %zu: expected %zu (HD_MODULE_TYPE)",
-                     type->size, sizeof *type);
-        return false;
-    }
-    if (!hd__given("hd_module_new", "type->name", type->name)) {
+    if (!HD__SIZE_OK("hd_module_new", type, "HD_MODULE_TYPE") ||
+        !hd__given("hd_module_new", "type->name", type->name)) {
         return false;
     }
     if (type->instance_size < sizeof(hd_module)) {

@@ -348,14 +348,8 @@ static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_t
         hd_error_set(HD_VALUE, "%s: %s: expected a MultiheadAttention", function, m->type->name);
         return false;
     }
-    if (a->size != sizeof *a) {
-        hd_error_set(HD_VALUE,
-                     "%s: a->size %zu: expected %zu, as of "
-                     "hd_multihead_attention_arg_defaults()",
-                     function, a->size, sizeof *a);
-        return false;
-    }
-    return hd__tensor_given(function, "query", query) && hd__tensor_given(function, "key", key) &&
+    return HD__SIZE_OK(function, a, "hd_multihead_attention_arg_defaults()") &&
+           hd__tensor_given(function, "query", query) && hd__tensor_given(function, "key", key) &&
            hd__tensor_given(function, "value", value) &&
            hd__given(function, "key_padding_mask", a->key_padding_mask) &&
            hd__given(function, "attn_mask", a->attn_mask);
@@ -393,13 +387,8 @@ hd_multihead_attention_options hd_multihead_attention_defaults(void)
 static bool options_ok(const char *name, int64_t embed_dim, int64_t num_heads,
                        const hd_multihead_attention_options *o)
 {
-    if (o->size != sizeof *o) {
-        hd_error_set(HD_VALUE,
-                     "%s: o->size %zu: expected %zu, as of hd_multihead_attention_defaults()", name,
-                     o->size, sizeof *o);
-        return false;
-    }
-    if (!hd__size_arg(name, "embed_dim", embed_dim, 1) ||
+    if (!HD__SIZE_OK(name, o, "hd_multihead_attention_defaults()") ||
+        !hd__size_arg(name, "embed_dim", embed_dim, 1) ||
         !hd__size_arg(name, "num_heads", num_heads, 1) ||
         !hd__probability_arg(name, "dropout", o->dropout) ||
         !hd__size_arg(name, "kdim", o->kdim, 0) || !hd__size_arg(name, "vdim", o->vdim, 0)) {

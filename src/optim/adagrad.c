@@ -43,7 +43,7 @@ hd_adagrad_options hd_adagrad_defaults(void)
 static const hd__optim_type type = {
     .name = "Adagrad",
     .function = "hd_adagrad_new",
-    .defaults = "hd_adagrad_defaults",
+    .defaults = "hd_adagrad_defaults()",
     .options_size = sizeof(hd_adagrad_options),
     .options = options,
     .states = {"sum"},

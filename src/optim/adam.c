@@ -67,7 +67,7 @@ hd_adamw_options hd_adamw_defaults(void)
 
 #define ADAM(class, kind)                                                                          \
     {                                                                                              \
-        .name = class, .function = "hd_" #kind "_new", .defaults = "hd_" #kind "_defaults",        \
+        .name = class, .function = "hd_" #kind "_new", .defaults = "hd_" #kind "_defaults()",      \
         .options_size = sizeof(hd_adam_options), .options = options, .momentum = &options[2],      \
         .states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}, .uses = uses,                       \
         .update = update_##kind                                                                    \

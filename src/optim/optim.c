@@ -90,7 +90,7 @@ static bool none_is_there(const char *function, const hd_optim *o, const hd_list
 static bool options_ok(const char *function, const char *name, const hd__optim_type *type,
                        const hd__optim_options *options)
 {
-    return hd__options_size(function, name, options->size, type->options_size, type->defaults) &&
+    return hd__size_ok(function, name, options->size, type->options_size, type->defaults) &&
            hd__options_ok(function, type->options, options) &&
            (!type->options_ok || type->options_ok(function, options));
 }

@@ -43,8 +43,6 @@ double *hd__option_double(const hd__option *option, const void *options);
 /* "hd_sgd_new: lr -1: expected 0 or more" */
 bool hd__option_ok(const char *function, const hd__option *option, const void *options);
 bool hd__options_ok(const char *function, const hd__option *table, const void *options);
-bool hd__options_size(const char *function, const char *name, size_t size, size_t want,
-                      const char *defaults);
 
 /* "PREFIX.list.i.field" ("PREFIX.field" when list is NULL) in t; NULL when there is no memory. */
 const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i,
@@ -93,7 +91,7 @@ typedef struct hd__group {
 typedef struct hd__optim_type {
     const char *name;     /* "AdamW" */
     const char *function; /* "hd_adamw_new" */
-    const char *defaults; /* "hd_adamw_defaults" */
+    const char *defaults; /* "hd_adamw_defaults()" */
     size_t options_size;
     const hd__option *options;  /* lr is the first */
     const hd__option *momentum; /* what a one-cycle schedule moves; NULL: nothing */

@@ -86,17 +86,6 @@ bool hd__options_ok(const char *function, const hd__option *table, const void *o
     return ok;
 }
 
-bool hd__options_size(const char *function, const char *name, size_t size, size_t want,
-                      const char *defaults)
-{
-    if (size == want) {
-        return true;
-    }
-    hd_error_set(HD_VALUE, "%s: %s->size %zu: expected %zu, as of %s()", function, name, size, want,
-                 defaults);
-    return false;
-}
-
 /* ---------------------------------------------------------------- dictionaries */
 
 const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name)

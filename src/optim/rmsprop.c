@@ -43,7 +43,7 @@ hd_rmsprop_options hd_rmsprop_defaults(void)
 static const hd__optim_type type = {
     .name = "RMSprop",
     .function = "hd_rmsprop_new",
-    .defaults = "hd_rmsprop_defaults",
+    .defaults = "hd_rmsprop_defaults()",
     .options_size = sizeof(hd_rmsprop_options),
     .options = options,
     .momentum = &options[2],

@@ -123,8 +123,8 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
     hd_cosine_warmup_options defaults = hd_cosine_warmup_defaults();
     c = c ? c : &defaults;
     if (!hd__given(cosine_type.function, "o", o) ||
-        !hd__options_size(cosine_type.function, "options", c->size, sizeof *c,
-                          "hd_cosine_warmup_defaults")) {
+        !hd__size_ok(cosine_type.function, "options", c->size, sizeof *c,
+                     "hd_cosine_warmup_defaults()")) {
         return NULL;
     }
     if (c->total_steps >= 1 && c->warmup_steps >= c->total_steps) {
@@ -236,7 +236,7 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
     hd_one_cycle_options defaults = hd_one_cycle_defaults();
     c = c ? c : &defaults;
     if (!hd__given(function, "o", o) ||
-        !hd__options_size(function, "options", c->size, sizeof *c, "hd_one_cycle_defaults")) {
+        !hd__size_ok(function, "options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
         return NULL;
     }
     if (c->cycle_momentum && !o->type->momentum) {

@@ -51,7 +51,7 @@ hd_sgd_options hd_sgd_defaults(void)
 static const hd__optim_type type = {
     .name = "SGD",
     .function = "hd_sgd_new",
-    .defaults = "hd_sgd_defaults",
+    .defaults = "hd_sgd_defaults()",
     .options_size = sizeof(hd_sgd_options),
     .options = options,
     .momentum = &options[1],

@@ -52,9 +52,7 @@ hd_print_options hd_print_full(void)
 
 static bool check_options(const char *function, const hd_print_options *o)
 {
-    if (o->size != sizeof *o) {
-        hd_error_set(HD_VALUE, "%s: size %zu: expected sizeof(hd_print_options)", function,
-                     o->size);
+    if (!HD__SIZE_OK(function, o, "hd_print_defaults()")) {
         return false;
     }
     const struct {

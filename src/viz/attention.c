@@ -278,7 +278,7 @@ static hd_picture *draw(map *m)
 
 static bool options_ok(const hd_attention_map_options *o)
 {
-    if (!hd__viz_size_ok("hd_attention_map", o->size, sizeof *o, "hd_attention_map_defaults")) {
+    if (!HD__SIZE_OK("hd_attention_map", o, "hd_attention_map_defaults()")) {
         return false;
     }
     if (o->columns < 0) {

@@ -277,8 +277,8 @@ hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_opti
 {
     hd_plot_options defaults = hd_plot_defaults();
     o = o ? o : &defaults;
-    if (!hd__viz_size_ok("hd_plot_lines", o->size, sizeof *o, "hd_plot_defaults") ||
-        !series_ok(n, series) || !size_ok("width", o->width) || !size_ok("height", o->height)) {
+    if (!HD__SIZE_OK("hd_plot_lines", o, "hd_plot_defaults()") || !series_ok(n, series) ||
+        !size_ok("width", o->width) || !size_ok("height", o->height)) {
         return NULL;
     }
     plot f = {.p = hd__picture_new(o->width, o->height), .o = o, .n = n, .series = series};

@@ -113,12 +113,6 @@ double hd_picture_height(const hd_picture *p)
     return p ? p->height : (hd_error_set(HD_NULL_ARG, "hd_picture_height: p is NULL"), NAN);
 }
 
-bool hd__viz_size_ok(const char *function, size_t size, size_t want, const char *defaults)
-{
-    return size == want || hd_error_set(HD_VALUE, "%s: o->size %zu: expected %zu, as of %s()",
-                                        function, size, want, defaults);
-}
-
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path)
 {
     if (!p || !path) {

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/args.h"
 #include "base/whole.h"
 #include "heed/viz.h"
 
@@ -41,9 +42,6 @@ const char *hd__vshape(char out[HD__VSHAPE], const hd_tensor *x);
 
 /* Nothing is NULL and no error stands, which saving requires. */
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path);
-
-/* Is an options' size that of its type? "hd_plot_lines: o->size 0: expected 48, as of ..." */
-bool hd__viz_size_ok(const char *function, size_t size, size_t want, const char *defaults);
 
 /* ---------------------------------------------------------------- pictures */
 

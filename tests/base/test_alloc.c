@@ -484,7 +484,7 @@ START_TEST(custom_refused)
     hd_free(p);
     a.size = 3;
     ck_assert(!hd_set_allocator(&a));
-    ck_error(HD_VALUE, "hd_set_allocator: size 3: expected sizeof(hd_allocator)");
+    ck_error(HD_VALUE, "hd_set_allocator: a->size 3: expected 32, as sizeof(hd_allocator) gives");
     a.size = sizeof a;
     a.free = NULL;
     ck_assert(!hd_set_allocator(&a));

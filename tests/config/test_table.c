@@ -18,6 +18,16 @@ static void ck_fault(const hd_config_field *fields, int64_t n, const char *messa
     ck_error(HD_VALUE, message);
 }
 
+START_TEST(another_size)
+{
+    const hd_config_field field = HD_CONFIG_INT_OF(small, i, "a", 1, 0, 9);
+    const hd_config_table table = {8, sizeof(small), &field, 1, NULL};
+    small s;
+    ck_assert(!hd_config_defaults(&table, &s));
+    ck_error(HD_VALUE, "hd_config_defaults: t->size 8: expected 40, as HD_CONFIG_TABLE gives");
+}
+END_TEST
+
 #define FAULT(message, ...)                                                                        \
     do {                                                                                           \
         const hd_config_field fields_[] = {__VA_ARGS__};                                           \
@@ -119,6 +129,6 @@ END_TEST
 
 Suite *suite_table(void)
 {
-    const TTest *const tests[] = {faults, open_ranges, a_silent_check};
+    const TTest *const tests[] = {another_size, faults, open_ranges, a_silent_check};
     return SUITE("table", tests);
 }

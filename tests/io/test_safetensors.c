@@ -304,8 +304,8 @@ START_TEST(arguments)
     ck_assert_ptr_null(hd_safetensors_open(NULL, NULL));
     ck_error(HD_NULL_ARG, "hd_safetensors_open: path is NULL");
     ck_assert_ptr_null(hd_load_safetensors("x", &o));
-    ck_error(HD_VALUE, "hd_load_safetensors: options of size 0: expected 16, from "
-                       "hd_safetensors_defaults()");
+    ck_error(HD_VALUE, "hd_load_safetensors: o->size 0: expected 16, as "
+                       "hd_safetensors_defaults() gives");
     hd_dict_free(d);
 }
 END_TEST

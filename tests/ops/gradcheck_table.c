@@ -402,6 +402,19 @@ START_TEST(a_wrong_backward_is_caught)
 }
 END_TEST
 
+START_TEST(the_size_of_options_is_checked)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(vec(HD_FLOAT64, 0, 2), true);
+    hd_gradcheck_options o = {.eps = 1e-6, .atol = 1e-5, .rtol = 1e-3};
+    ck_assert(!hd_gradcheck_n(wrong_square, NULL, 1, &x, &o));
+    ck_error(HD_VALUE, "hd_gradcheck: o->size 0: expected 40, as hd_gradcheck_defaults() gives");
+    o.size = sizeof o - 8;
+    ck_assert(!hd_gradcheck_n(wrong_square, NULL, 1, &x, &o));
+    ck_error(HD_VALUE, "hd_gradcheck: o->size 32: expected 40, as hd_gradcheck_defaults() gives");
+}
+END_TEST
+
 START_TEST(a_wrong_row_is_caught)
 {
     const gradcheck_row row = {"hd_wrong", "square", wrong_square, 1, {"mn"}, {{0}}, 1, 2, 0};
@@ -445,6 +458,7 @@ Suite *suite_gradcheck(void)
     tcase_add_test(t, every_function_has_a_row_and_every_row_a_function);
     tcase_add_test(t, the_walk_finds_what_is_missing);
     tcase_add_test(t, a_wrong_backward_is_caught);
+    tcase_add_test(t, the_size_of_options_is_checked);
     tcase_add_test(t, a_wrong_row_is_caught);
     tcase_add_test(t, a_float32_slip_past_a_vector_is_caught);
     suite_add_tcase(s, t);

@@ -378,6 +378,22 @@ END_TEST
 
 /* ---------------------------------------------------------------- hd_grad_of */
 
+START_TEST(grad_of_looks_at_its_options_size)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3);
+    hd_list *y = hd_list_of(hd_mul(a, a)), *x = hd_list_of(a);
+    hd_grad_options o = {.retain_graph = true};
+    ck_assert_ptr_null(hd_grad_of(y, x, NULL, &o));
+    ck_error(HD_VALUE, "hd_grad_of: o->size 0: expected 16, as hd_grad_defaults() gives");
+    o.size = sizeof o + 8;
+    ck_assert_ptr_null(hd_grad_of(y, x, NULL, &o));
+    ck_error(HD_VALUE, "hd_grad_of: o->size 24: expected 16, as hd_grad_defaults() gives");
+    o.size = sizeof o;
+    ck_elements(hd_list_get(hd_grad_of(y, x, NULL, &o), 0), 6);
+}
+END_TEST
+
 START_TEST(grad_of_leaves_grad_alone)
 {
     HD_SCOPE;
@@ -501,6 +517,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, a_leaf_that_stopped_requiring_grad_gets_none);
     tcase_add_test(t, set_grads_of_all_or_none);
     tcase_add_test(t, set_grad_refuses);
+    tcase_add_test(t, grad_of_looks_at_its_options_size);
     tcase_add_test(t, grad_of_leaves_grad_alone);
     tcase_add_test(t, a_million_nodes);
     tcase_add_test(t, nothing_leaks_on_any_way);

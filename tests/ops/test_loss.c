@@ -238,6 +238,10 @@ START_TEST(entropy_errors)
     ck_assert_ptr_null(entropy(x, INTS(0, 1), -100, (hd_reduction)-1));
     ck_error(HD_VALUE,
              "hd_cross_entropy: reduction -1: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE");
+    hd_cross_entropy_options o = {.ignore_index = -100};
+    ck_assert_ptr_null(hd_cross_entropy_with(x, INTS(0, 1), &o));
+    ck_error(HD_VALUE,
+             "hd_cross_entropy: o->size 0: expected 24, as hd_cross_entropy_defaults() gives");
 }
 END_TEST
 

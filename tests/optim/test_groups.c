@@ -57,7 +57,7 @@ START_TEST(what_a_group_cannot_be)
     hd_adam_options other = hd_adam_defaults();
     ck_assert(!hd_optim_add_group(o, hd_list_of(b), &other));
     ck_error(HD_VALUE,
-             "hd_optim_add_group: options->size 56: expected 48, as of hd_sgd_defaults()");
+             "hd_optim_add_group: options->size 56: expected 48, as hd_sgd_defaults() gives");
     ck_assert(!hd_optim_add_group(o, hd_list_n(0, NULL), NULL));
     ck_error(HD_VALUE, "hd_optim_add_group: an empty list of parameters: expected one or more");
     ck_assert(!hd_optim_add_group(NULL, hd_list_of(b), NULL));
@@ -178,7 +178,7 @@ START_TEST(what_a_schedule_cannot_be)
     ck_assert_ptr_null(hd_cosine_warmup_new(o, &c));
     ck_error(
         HD_VALUE,
-        "hd_cosine_warmup_new: options->size 1: expected 40, as of hd_cosine_warmup_defaults()");
+        "hd_cosine_warmup_new: options->size 1: expected 40, as hd_cosine_warmup_defaults() gives");
     ck_assert_double_eq(hd_optim_lr(o), 0.5);
     ck_assert(!hd_schedule_step(NULL));
     ck_error(HD_NULL_ARG, "hd_schedule_step: s is NULL");

@@ -341,7 +341,7 @@ START_TEST(invalid_options)
     ck_assert_ptr_null(hd_repr_with(x, &o));                                                       \
     ck_error(HD_VALUE, "hd_repr_with: " message)
 
-    REFUSED(size, 3, "size 3: expected sizeof(hd_print_options)");
+    REFUSED(size, 3, "o->size 3: expected 40, as hd_print_defaults() gives");
     REFUSED(precision, -1, "precision -1: expected 0 to 1000");
     REFUSED(precision, 1001, "precision 1001: expected 0 to 1000");
     REFUSED(threshold, -1, "threshold -1: expected 0 or more");

@@ -295,7 +295,7 @@ START_TEST(refused)
     ck_assert_ptr_null(hd_plot_lines(1, &bad, NULL));
     ck_error(HD_VALUE, "hd_plot_lines: series 0: n -1, y given: expected y of n values");
     ck_assert_ptr_null(hd_plot_lines(1, s, &(hd_plot_options){.width = 300, .height = 300}));
-    ck_error(HD_VALUE, "hd_plot_lines: o->size 0: expected 48, as of hd_plot_defaults()");
+    ck_error(HD_VALUE, "hd_plot_lines: o->size 0: expected 48, as hd_plot_defaults() gives");
     o.width = 199;
     ck_assert_ptr_null(hd_plot_lines(1, s, &o));
     ck_error(HD_VALUE, "hd_plot_lines: width 199: expected 200 to 8192");

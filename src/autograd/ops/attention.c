@@ -274,12 +274,8 @@ static bool mask_ok(const hd_tensor *mask, const call *c)
 
 static bool options_ok(const hd_attention_options *o)
 {
-    if (o->size != sizeof *o) {
-        hd_error_set(HD_VALUE, "%s: o->size %zu: expected %zu, as of hd_attention_defaults()",
-                     function, o->size, sizeof *o);
-        return false;
-    }
-    if (!hd__given(function, "attn_mask", o->attn_mask)) {
+    if (!HD__SIZE_OK(function, o, "hd_attention_defaults()") ||
+        !hd__given(function, "attn_mask", o->attn_mask)) {
         return false;
     }
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {

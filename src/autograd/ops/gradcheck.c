@@ -155,7 +155,8 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
         hd_error_set(HD_VALUE, "hd_gradcheck: %d inputs: expected 1 to %d", n, HD__FEW);
         return false;
     }
-    if (!inputs_ok(n, inputs)) {
+    if ((o && !HD__SIZE_OK("hd_gradcheck", o, "hd_gradcheck_defaults()")) ||
+        !inputs_ok(n, inputs)) {
         return false;
     }
     HD_SCOPE;

@@ -407,11 +407,8 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
 {
     const char *function = "hd_cross_entropy";
     hd_cross_entropy_options v = hd_cross_entropy_defaults();
-    if (o && o->size < sizeof v) {
-        return hd_error_set(HD_VALUE,
-                            "%s: options of size %zu: expected %zu, as "
-                            "hd_cross_entropy_defaults() gives",
-                            function, o->size, sizeof v);
+    if (o && !HD__SIZE_OK(function, o, "hd_cross_entropy_defaults()")) {
+        return NULL;
     }
     v = o ? *o : v;
     if (!hd__arg(function, "x", x) || !hd__arg(function, "target", target) ||
