@@ -1,6 +1,8 @@
 /* args.c - the checks of arguments that every library of heed makes. */
 #include "base/args.h"
 
+#include <inttypes.h>
+
 void *hd__null_arg(const char *function, const char *arg)
 {
     return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, arg);
@@ -16,4 +18,15 @@ bool hd__size_ok(const char *function, const char *arg, size_t size, size_t expe
 {
     return size == expected || hd_error_set(HD_VALUE, "%s: %s->size %zu: expected %zu, as %s gives",
                                             function, arg, size, expected, giver);
+}
+
+int64_t hd__index(const char *function, int64_t i, int64_t n, const char *things)
+{
+    if (i < -n || i >= n) {
+        hd_error_set(HD_INDEX,
+                     "%s: index %" PRId64 " of %" PRId64 " %s: expected %" PRId64 " to %" PRId64,
+                     function, i, n, things, -n, n - 1);
+        return -1;
+    }
+    return i < 0 ? i + n : i;
 }

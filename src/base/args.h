@@ -19,4 +19,8 @@ bool hd__size_ok(const char *function, const char *arg, size_t size, size_t expe
                  const char *giver);
 #define HD__SIZE_OK(function, o, giver) hd__size_ok(function, #o, (o)->size, sizeof *(o), giver)
 
+/* The place of index i, which may count from the end, among n things: 0 to n - 1. Otherwise -1, and
+ * HD_INDEX: "hd_list_get: index 5 of 3 tensors: expected -3 to 2". */
+int64_t hd__index(const char *function, int64_t i, int64_t n, const char *things);
+
 #endif

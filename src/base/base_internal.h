@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/args.h"
+#include "base/text.h"
 
 #if defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
@@ -60,32 +61,7 @@ void *hd__no_memory(const char *function, size_t bytes);
  * own = swap(0); swap(before + own). */
 uint64_t hd__uncleared_swap(uint64_t n);
 
-/* ---------------------------------------------------------------- arrays and texts that grow */
-
-/* Room for n items of `size` bytes in *(void **)array, which holds *room of them (hd_alloc). */
-bool hd__grow(void *array, int64_t *room, int64_t n, size_t size);
-
-/* Begins as {0}; hd_free(t.s) at the end. Ended by a zero once something was added. After one
- * failure every addition is without effect; the error then stands. */
-typedef struct hd__text {
-    char *s;
-    size_t len;
-    int64_t room;
-    bool failed;
-} hd__text;
-
-void hd__text_add(hd__text *t, const char *s, size_t n);
-void hd__text_puts(hd__text *t, const char *s);
-void hd__text_repeat(hd__text *t, char c, int64_t n);
-void hd__text_format(hd__text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void hd__text_cut(hd__text *t, size_t len); /* back to a length that it had */
-
-enum { HD__SHAPE_TEXT = 192 };
-
-/* "(2, 6, 3)" into text; returns text. Python's tuple: "(3,)", "()".
- * In a message: hd_error_set(HD_SHAPE, "hd_mm: %s: ...", HD__SIZES(ndim, sizes)) */
-const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT]);
-#define HD__SIZES(n, s) hd__sizes_text((n), (s), (char[HD__SHAPE_TEXT]){0})
+/* ---------------------------------------------------------------- numbers as text */
 
 enum {
     HD__PRECISION_MAX = 1000,

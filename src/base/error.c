@@ -4,7 +4,6 @@
  * Nothing here allocates, so that running out of memory can be told like any other failure. */
 #include "base/base_internal.h"
 
-#include <locale.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,13 +46,9 @@ static void mark_cut(char *text)
 /* vsnprintf with a decimal point, whatever locale the program has chosen. */
 static void format_message(char *text, const char *format, va_list args)
 {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    hd__locale l = hd__locale_enter();
     int length = vsnprintf(text, MESSAGE_SIZE, format, args);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
+    hd__locale_leave(l);
     if (length < 0) {
         snprintf(text, MESSAGE_SIZE, "%s", format);
     } else if (length >= MESSAGE_SIZE) {

@@ -5,7 +5,6 @@
  * own, which it cannot outgrow: every escape is longer than what it stands for. */
 #include "base/json.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,53 +50,6 @@ static bool is_digit(int c)
     return c >= '0' && c <= '9';
 }
 
-/* ---------------------------------------------------------------- UTF-8 */
-
-/* The length of the character that s begins with; 0 when it is none (Unicode, table 3-7). */
-static size_t character(const unsigned char *s, size_t n)
-{
-    size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    if (length > n || (s[0] >= 0x80 && s[0] < 0xC2) || s[0] > 0xF4) {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    bool surrogate = s[0] == 0xED && s[1] > 0x9F;
-    bool beyond = s[0] == 0xF4 && s[1] > 0x8F;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
-size_t hd__json_utf8(const char *s, size_t n)
-{
-    size_t at = 0;
-    while (at < n) {
-        size_t length = character((const unsigned char *)s + at, n - at);
-        if (length == 0) {
-            break;
-        }
-        at += length;
-    }
-    return at;
-}
-
-static size_t put_character(char *s, uint32_t c)
-{
-    if (c < 0x80) {
-        s[0] = (char)c;
-        return 1;
-    }
-    size_t length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = length - 1; i > 0; i--, c >>= 6) {
-        s[i] = (char)(0x80 | (c & 0x3F));
-    }
-    s[0] = (char)(0xF00 >> length | c);
-    return length;
-}
-
 /* ---------------------------------------------------------------- strings */
 
 static int hex_digit(int c)
@@ -120,6 +72,14 @@ static int32_t hex4(const hd__json *j, size_t i)
         v = v << 4 | digit;
     }
     return v;
+}
+
+/* The length of the character at i; 0 when it is none. */
+static size_t character(const hd__json *j, size_t i)
+{
+    uint32_t code;
+    int length = hd__utf8_next(j->text + i, (int64_t)(j->n - i), &code);
+    return length > 0 ? (size_t)length : 0;
 }
 
 static bool is_low_surrogate(int32_t c)
@@ -166,8 +126,7 @@ static bool scan_string(hd__json *j, size_t *end, bool *escaped)
             return false;
         }
         *escaped |= first == '\\';
-        length = first == '\\' ? escape(j, i, &c)
-                               : character((const unsigned char *)j->text + i, j->n - i);
+        length = first == '\\' ? escape(j, i, &c) : character(j, i);
         if (length == 0) {
             bad(j, i, first == '\\' ? "an escape of JSON, surrogates in pairs" : "UTF-8");
             return false;
@@ -195,7 +154,7 @@ static bool decode(hd__json *j, size_t end)
         } else {
             uint32_t c = 0;
             i += escape(j, i, &c);
-            j->len += put_character(j->decoded + j->len, c);
+            j->len += (size_t)hd__utf8_put(c, j->decoded + j->len);
         }
     }
     return true;
@@ -222,21 +181,22 @@ static bool string(hd__json *j)
 bool hd__json_double(const hd__json *j, double *v)
 {
     char small[64], *copy = j->len < sizeof small ? small : hd_alloc(j->len + 1);
-    locale_t plain = copy ? newlocale(LC_ALL_MASK, "C", (locale_t)0) : (locale_t)0;
-    if (plain) {
+    if (!copy) {
+        return false;
+    }
+    hd__locale l = hd__locale_enter();
+    if (l.plain) {
         memcpy(copy, j->s, j->len);
         copy[j->len] = '\0';
-        locale_t before = uselocale(plain);
         *v = strtod(copy, NULL);
-        uselocale(before);
-        freelocale(plain);
-    } else if (copy) {
+    } else {
         hd_error_set(HD_MEMORY, "hd__json_double: no memory for a locale");
     }
+    hd__locale_leave(l);
     if (copy != small) {
         hd_free(copy);
     }
-    return plain != (locale_t)0;
+    return l.plain != (locale_t)0;
 }
 
 bool hd__json_int(const hd__json *j, int64_t *v)

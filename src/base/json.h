@@ -13,7 +13,7 @@
 #ifndef HEED_BASE_JSON_H
 #define HEED_BASE_JSON_H
 
-#include "heed/base.h"
+#include "base/text.h"
 
 enum { HD__JSON_DEPTH = 127 };
 
@@ -69,8 +69,5 @@ void hd__json_place(const char *text, size_t at, int64_t *line, int64_t *column)
 /* After BAD: HD_FORMAT "hd_fn: 'x.json': line 2, column 7: found '}': expected a value", or
  * HD_MEMORY. Returns NULL. */
 void *hd__json_fail(const hd__json *j, const char *function, const char *where);
-
-/* How many bytes at the start of s are UTF-8: n when all are. */
-size_t hd__json_utf8(const char *s, size_t n);
 
 #endif

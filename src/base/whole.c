@@ -15,20 +15,6 @@ enum { LONGEST_PATH = 4096 }; /* a longer one cannot be opened anyway */
 
 /* ---------------------------------------------------------------- messages */
 
-int hd__cut(const char *s)
-{
-    enum { LONGEST = 120 };
-    size_t n = strnlen(s, LONGEST + 1);
-    if (n <= LONGEST) {
-        return (int)n;
-    }
-    n = LONGEST;
-    while (n > 0 && ((unsigned char)s[n] & 0xC0) == 0x80) {
-        n--;
-    }
-    return (int)n;
-}
-
 void *hd__io_fail(const char *function, const char *path, const char *what, int cause)
 {
     char text[128] = "unknown error";

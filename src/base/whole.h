@@ -1,16 +1,12 @@
 /* whole.h - files: opened, read as a whole, and written so that a reader finds the old bytes or the
- * new ones, after a crash too. Uses nothing of heed but heed/base.h, so that a library beside
- * libheed may compile it in. */
+ * new ones, after a crash too. It uses nothing of heed but heed/base.h and text.h, so that a
+ * library beside libheed may compile it in. */
 #ifndef HEED_BASE_WHOLE_H
 #define HEED_BASE_WHOLE_H
 
-#include "heed/base.h"
+#include "base/text.h"
 
 /* ---------------------------------------------------------------- messages */
-
-/* A path, or a text of a file's, in a message, cut when it is long: "'%.*s'", HD__CUT(s) */
-int hd__cut(const char *s);
-#define HD__CUT(s) hd__cut(s), (s)
 
 /* HD_IO: "hd_load_npy: 'x.npy': cannot open: Permission denied"; cause: an errno. Returns NULL. */
 void *hd__io_fail(const char *function, const char *path, const char *what, int cause);

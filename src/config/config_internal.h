@@ -2,10 +2,9 @@
 #ifndef HEED_CONFIG_INTERNAL_H
 #define HEED_CONFIG_INTERNAL_H
 
-#include <string.h>
-
 #include "base/args.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/whole.h"
 #include "heed/config.h"
 
@@ -16,15 +15,6 @@ struct hd_config_source {
 enum { HD__SHOWN = 96, HD__EXPECTED = 320, HD__NUMBER = 32 };
 
 /* ---------------------------------------------------------------- texts (text.c) */
-
-typedef struct hd__ctext {
-    char *s; /* ended by a zero once something was added; hd_free */
-    size_t len, room;
-    bool failed;
-} hd__ctext;
-
-void hd__ctext_add(hd__ctext *t, const char *s, size_t n);
-void hd__ctext_puts(hd__ctext *t, const char *s);
 
 /* text for a message: short, on one line. Returns out. */
 const char *hd__config_shown(const char *text, char out[HD__SHOWN]);

@@ -5,7 +5,6 @@
  * locale and takes its memory from malloc, as its hooks are the process's. Everything happens in a
  * copy of the struct. */
 #include <cjson/cJSON.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,17 +21,6 @@ typedef struct loading {
 
 /* ---------------------------------------------------------------- refusing */
 
-static void format_plainly(char *text, size_t room, const char *format, va_list args)
-{
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = plain ? uselocale(plain) : (locale_t)0;
-    vsnprintf(text, room, format, args);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
-}
-
 bool hd_config_refuse(const hd_config_source *from, const char *path, const char *format, ...)
 {
     if (!from || !path || !format) {
@@ -44,7 +32,9 @@ bool hd_config_refuse(const hd_config_source *from, const char *path, const char
     char text[512];
     va_list args;
     va_start(args, format);
-    format_plainly(text, sizeof text, format, args);
+    hd__locale l = hd__locale_enter();
+    vsnprintf(text, sizeof text, format, args);
+    hd__locale_leave(l);
     va_end(args);
     return hd_error_set(HD_VALUE, "%s: %s: %s: %s", from->function, from->place,
                         HD__CONFIG_SHOWN(path), text);
@@ -132,18 +122,18 @@ static const char *name_in(const hd_config_field *f, const char *path)
 /* What the table has right in the object at `path`, with commas. */
 static char *names_in(const hd_config_table *t, const char *path)
 {
-    hd__ctext names = {0};
+    hd__text names = {0};
     const char *before = "";
     for (int64_t i = 0; i < t->n; i++) {
         const char *name = name_in(&t->fields[i], path);
         size_t n = name ? strcspn(name, ".") : 0;
         if (n > 0 && (strcspn(before, ".") != n || memcmp(before, name, n) != 0)) {
-            hd__ctext_puts(&names, *before ? ", " : "");
-            hd__ctext_add(&names, name, n);
+            hd__text_puts(&names, *before ? ", " : "");
+            hd__text_add(&names, name, n);
             before = name;
         }
     }
-    return names.s;
+    return hd__text_take(&names);
 }
 
 static bool unknown(const loading *l, const char *object, const char *path)
@@ -209,13 +199,11 @@ static bool take(const loading *l, const char *object_path, const char *path, co
 /* As deep as the table: what it does not know ends the walk. */
 static bool take_object(const loading *l, const char *path, const cJSON *object)
 {
-    hd__ctext at = {0};
+    hd__text at = {0};
     bool ok = true;
     for (const cJSON *item = object->child; item && ok; item = item->next) {
-        at.len = 0;
-        hd__ctext_puts(&at, path);
-        hd__ctext_puts(&at, *path ? "." : "");
-        hd__ctext_puts(&at, item->string);
+        hd__text_cut(&at, 0);
+        hd__text_format(&at, "%s%s%s", path, *path ? "." : "", item->string);
         ok = !at.failed && take(l, path, at.s, object, item);
     }
     hd_free(at.s);
@@ -252,13 +240,9 @@ static cJSON *parse(const hd_config_source *from, const char *text, size_t n, bo
     if (!strict) {
         return NULL;
     }
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = plain ? uselocale(plain) : (locale_t)0;
-    cJSON *tree = plain ? cJSON_ParseWithLength(text, n) : NULL;
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
+    hd__locale l = hd__locale_enter();
+    cJSON *tree = l.plain ? cJSON_ParseWithLength(text, n) : NULL;
+    hd__locale_leave(l);
     return tree ? tree
                 : hd_error_set(HD_MEMORY, "%s: %s: out of memory", from->function, from->place);
 }
@@ -293,7 +277,7 @@ static bool takes_text(const hd_config_table *t, const char *path)
 static bool take_value(const loading *l, const char *path, char *value)
 {
     size_t n = strlen(value);
-    if (hd__json_utf8(value, n) != n) {
+    if (hd__utf8_good(value, n) != n) {
         return hd_config_refuse(&l->from, path, "found bytes that are not UTF-8: expected UTF-8");
     }
     uint64_t errors = hd_error_count();

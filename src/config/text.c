@@ -1,6 +1,5 @@
 /* text.c - small texts for messages, and the values of a struct as JSON. */
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,31 +8,6 @@
 
 /* ---------------------------------------------------------------- small texts */
 
-void hd__ctext_add(hd__ctext *t, const char *s, size_t n)
-{
-    if (!t->failed && t->len + n + 1 > t->room) {
-        size_t room = 2 * (t->len + n) + 64;
-        char *more = hd_alloc(room);
-        t->failed = !more;
-        if (more && t->s) {
-            memcpy(more, t->s, t->len);
-        }
-        hd_free(t->s);
-        t->s = more;
-        t->room = more ? room : 0;
-    }
-    if (!t->failed) {
-        memcpy(t->s + t->len, s, n);
-        t->len += n;
-        t->s[t->len] = '\0';
-    }
-}
-
-void hd__ctext_puts(hd__ctext *t, const char *s)
-{
-    hd__ctext_add(t, s, strlen(s));
-}
-
 const char *hd__config_shown(const char *text, char out[HD__SHOWN])
 {
     size_t n = strlen(text), most = HD__SHOWN - 4, len = 0;
@@ -41,7 +15,7 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
         unsigned char c = (unsigned char)text[len];
         out[len++] = c < ' ' || c == 0x7F ? '?' : (char)c;
     }
-    size_t whole = hd__json_utf8(out, len);
+    size_t whole = hd__utf8_good(out, len);
     if (len == n || len - whole > 3) { /* else it was only cut inside a character */
         for (size_t i = whole; i < len; i++) {
             out[i] = (unsigned char)out[i] < 0x80 ? out[i] : '?';
@@ -54,18 +28,14 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
 
 const char *hd__config_number(double v, char out[HD__NUMBER])
 {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    hd__locale l = hd__locale_enter();
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(out, HD__NUMBER, "%.*g", digits, v);
         if (strtod(out, NULL) == v) {
             break;
         }
     }
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
+    hd__locale_leave(l);
     return out;
 }
 
@@ -75,7 +45,7 @@ static bool text_ok(const hd_config_field *f, const void *config)
 {
     const char *text = (const char *)config + f->offset;
     const char *end = memchr(text, 0, f->room);
-    return end && hd__json_utf8(text, (size_t)(end - text)) == (size_t)(end - text);
+    return end && hd__utf8_good(text, (size_t)(end - text)) == (size_t)(end - text);
 }
 
 static bool value_ok(const hd_config_source *from, const hd_config_field *f, const void *config)
@@ -114,52 +84,28 @@ static bool config_ok(const char *function, const hd_config_table *t, const void
 
 /* ---------------------------------------------------------------- JSON */
 
-static void put_string(hd__ctext *t, const char *s, size_t n)
-{
-    char escape[8];
-    hd__ctext_puts(t, "\"");
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (c == '"' || c == '\\') {
-            hd__ctext_puts(t, "\\");
-        }
-        if (c < ' ') {
-            snprintf(escape, sizeof escape, "\\u%04x", c);
-            hd__ctext_puts(t, escape);
-        } else {
-            hd__ctext_add(t, s + i, 1);
-        }
-    }
-    hd__ctext_puts(t, "\"");
-}
-
-static void put_value(hd__ctext *t, const hd_config_field *f, const void *config)
+static void put_value(hd__text *t, const hd_config_field *f, const void *config)
 {
     char number[HD__NUMBER];
     const char *text = (const char *)config + f->offset;
     double v = f->type == HD_CONFIG_STRING ? 0 : hd__config_get(f, config);
     size_t n = 0;
     switch (f->type) {
-    case HD_CONFIG_STRING: put_string(t, text, strlen(text)); break;
+    case HD_CONFIG_STRING: hd__text_json(t, text, strlen(text)); break;
     case HD_CONFIG_ENUM:
         text = hd__config_choice_at(f, (int64_t)v, &n);
-        put_string(t, text, n);
+        hd__text_json(t, text, n);
         break;
-    case HD_CONFIG_BOOL: hd__ctext_puts(t, v != 0 ? "true" : "false"); break;
-    case HD_CONFIG_INT:
-        snprintf(number, sizeof number, "%" PRId64, (int64_t)v);
-        hd__ctext_puts(t, number);
-        break;
-    default: hd__ctext_puts(t, hd__config_number(v, number));
+    case HD_CONFIG_BOOL: hd__text_puts(t, v != 0 ? "true" : "false"); break;
+    case HD_CONFIG_INT: hd__text_format(t, "%" PRId64, (int64_t)v); break;
+    default: hd__text_puts(t, hd__config_number(v, number));
     }
 }
 
-static void put_line_start(hd__ctext *t, int depth)
+static void put_line_start(hd__text *t, int depth)
 {
-    hd__ctext_puts(t, "\n");
-    for (int i = 0; i < depth; i++) {
-        hd__ctext_puts(t, "    ");
-    }
+    hd__text_puts(t, "\n");
+    hd__text_repeat(t, ' ', 4 * depth);
 }
 
 /* How many objects path lies in; those of them that it shares with before. */
@@ -174,44 +120,43 @@ static int objects_in(const char *path, const char *before)
     return depth;
 }
 
-static void close_objects(hd__ctext *t, int from, int to)
+static void close_objects(hd__text *t, int from, int to)
 {
     for (; from > to; from--) {
         put_line_start(t, from);
-        hd__ctext_puts(t, "}");
+        hd__text_puts(t, "}");
     }
 }
 
 /* The fields of one object stand together in the table, so that one pass is enough. */
-static void put_field(hd__ctext *t, const char *before, const hd_config_field *f,
-                      const void *config)
+static void put_field(hd__text *t, const char *before, const hd_config_field *f, const void *config)
 {
     int inside = objects_in(f->path, NULL), shared = before ? objects_in(f->path, before) : 0;
     if (before) {
         close_objects(t, objects_in(before, NULL), shared);
-        hd__ctext_puts(t, ",");
+        hd__text_puts(t, ",");
     }
     for (int depth = shared; depth <= inside; depth++) {
         size_t start = depth ? hd__config_prefix(f->path, depth - 1) + 1 : 0;
         put_line_start(t, depth + 1);
-        put_string(t, f->path + start, hd__config_prefix(f->path, depth) - start);
-        hd__ctext_puts(t, depth < inside ? ": {" : ": ");
+        hd__text_json(t, f->path + start, hd__config_prefix(f->path, depth) - start);
+        hd__text_puts(t, depth < inside ? ": {" : ": ");
     }
     put_value(t, f, config);
 }
 
 static char *put_all(const hd_config_table *t, const void *config)
 {
-    hd__ctext text = {0};
+    hd__text text = {0};
     const char *before = NULL;
-    hd__ctext_puts(&text, "{");
+    hd__text_puts(&text, "{");
     for (int64_t i = 0; i < t->n; i++) {
         put_field(&text, before, &t->fields[i], config);
         before = t->fields[i].path;
     }
     close_objects(&text, objects_in(before, NULL), 0);
-    hd__ctext_puts(&text, "\n}\n");
-    return text.s; /* NULL after a failure */
+    hd__text_puts(&text, "\n}\n");
+    return hd__text_take(&text);
 }
 
 /* ---------------------------------------------------------------- public */

@@ -316,7 +316,7 @@ static bool check_made(const reader *r)
 static bool file_init(file *f, const char *name, char *s, size_t n)
 {
     if (s) {
-        snprintf(f->where, sizeof f->where, "'%.*s'", HD__CLIP(name, (int64_t)strlen(name)));
+        snprintf(f->where, sizeof f->where, "'%.*s'", HD__CUT(name));
         f->s = s;
         f->n = (int64_t)n;
     }

@@ -43,17 +43,8 @@ bool hd__dataset_batch(const char *function, const hd_dataset *s, int64_t n, int
 
 /* ---------------------------------------------------------------- text (utf8.c) */
 
-/* The length of the first character of s[0 .. n), n > 0, and its code point; or minus the length of
- * the bytes that one U+FFFD stands for, when it is not UTF-8. */
-int hd__utf8_next(const char *s, int64_t n, uint32_t *code);
-int hd__utf8_put(uint32_t code, char s[4]); /* returns the length */
-
 /* HD_FORMAT naming the byte and its place, when s is not UTF-8. */
 bool hd__utf8_check(const char *function, const char *s, int64_t n);
-
-/* At most 120 bytes of s, whole characters, for messages: "%.*s", HD__CLIP(s, n) */
-int hd__utf8_clip(const char *s, int64_t n);
-#define HD__CLIP(s, n) hd__utf8_clip((s), (n)), (s)
 
 /* Classes of characters as GPT-2's pattern has them: \p{L}, \p{N}, \s. */
 enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE };

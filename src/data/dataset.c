@@ -93,14 +93,8 @@ bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor
     if (!hd__given("hd_dataset_get", "s", s)) {
         return false;
     }
-    int64_t at = i < 0 ? i + s->len : i;
-    if (at < 0 || at >= s->len) {
-        return hd_error_set(HD_INDEX,
-                            "hd_dataset_get: item %" PRId64 " of %" PRId64 ": expected %" PRId64
-                            " to %" PRId64,
-                            i, s->len, -s->len, s->len - 1);
-    }
-    if (!hd__dataset_batch("hd_dataset_get", s, 1, at, NULL, &x, &y)) {
+    int64_t at = hd__index("hd_dataset_get", i, s->len, "items");
+    if (at < 0 || !hd__dataset_batch("hd_dataset_get", s, 1, at, NULL, &x, &y)) {
         return false;
     }
     if (input) {

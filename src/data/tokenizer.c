@@ -197,7 +197,7 @@ hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
         }
     }
     return hd_error_set(HD_VALUE, "hd_tokenizer_load: '%s' is '%.*s': expected byte, char or bpe",
-                        name, HD__CLIP(kind, (int64_t)strlen(kind)));
+                        name, HD__CUT(kind));
 }
 
 /* ---------------------------------------------------------------- bytes */

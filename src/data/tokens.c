@@ -134,7 +134,7 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
     hd_tokens *t = NULL;
     if (size % width) {
         hd_error_set(HD_FORMAT, "hd_tokens_open: '%.*s': %zu bytes: expected a multiple of %zu",
-                     HD__CLIP(path, (int64_t)strlen(path)), size, width);
+                     HD__CUT(path), size, width);
     } else {
         t = tokens_new((int)width, (int64_t)(size / width), bytes);
     }

@@ -128,13 +128,8 @@ static const hd__entry *entry_at(const char *function, const hd_safetensors *f, 
     if (!hd__given(function, "f", f)) {
         return NULL;
     }
-    if (i < -f->n || i >= f->n) {
-        return hd_error_set(HD_INDEX,
-                            "%s: index %" PRId64 " of %" PRId64 " tensors: expected %" PRId64
-                            " to %" PRId64,
-                            function, i, f->n, -f->n, f->n - 1);
-    }
-    return &f->entries[i < 0 ? i + f->n : i];
+    int64_t at = hd__index(function, i, f->n, "tensors");
+    return at < 0 ? NULL : &f->entries[at];
 }
 
 int64_t hd_safetensors_len(const hd_safetensors *f)

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "io/io_internal.h"
 
 typedef struct item {
@@ -20,7 +19,7 @@ enum { LONGEST_HEADER = 100000000 };
 
 static bool check_text(const char *function, const char *what, const char *s)
 {
-    size_t n = strlen(s), good = hd__json_utf8(s, n);
+    size_t n = strlen(s), good = hd__utf8_good(s, n);
     return good == n || hd_error_set(HD_VALUE, "%s: %s: byte 0x%02x at %zu: expected UTF-8",
                                      function, what, (unsigned char)s[good], good);
 }
@@ -78,24 +77,6 @@ static item *tensors_of(const char *function, const hd_dict *d, int64_t *n)
 
 /* ---------------------------------------------------------------- the header */
 
-/* In quotes, with the escapes that JSON asks for and no other. */
-static void put_string(hd__text *t, const char *s)
-{
-    static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    hd__text_puts(t, "\"");
-    for (; *s; s++) {
-        const char *at = strchr(escaped, *s);
-        if (at) {
-            hd__text_format(t, "\\%c", letters[at - escaped]);
-        } else if ((unsigned char)*s < 0x20) {
-            hd__text_format(t, "\\u%04x", *s);
-        } else {
-            hd__text_add(t, s, 1);
-        }
-    }
-    hd__text_puts(t, "\"");
-}
-
 static void put_metadata(hd__text *t, const hd_dict *d)
 {
     int64_t found = 0;
@@ -103,9 +84,10 @@ static void put_metadata(hd__text *t, const hd_dict *d)
         const char *name = hd_dict_name(d, i);
         if (hd_dict_kind_of(d, name) == HD_DICT_STRING) {
             hd__text_puts(t, found++ ? "," : "\"__metadata__\":{");
-            put_string(t, name);
+            const char *value = hd_dict_get_string(d, name);
+            hd__text_json(t, name, strlen(name));
             hd__text_puts(t, ":");
-            put_string(t, hd_dict_get_string(d, name));
+            hd__text_json(t, value, strlen(value));
         }
     }
     hd__text_puts(t, found ? "}" : "");
@@ -115,7 +97,7 @@ static void put_entry(hd__text *t, const item *each, int64_t begin, int64_t end)
 {
     const hd_tensor *x = each->x;
     hd__text_puts(t, t->len > 1 ? "," : "");
-    put_string(t, each->name);
+    hd__text_json(t, each->name, strlen(each->name));
     hd__text_format(t, ":{\"dtype\":\"%s\",\"shape\":[", hd__elements[x->dtype].safetensors);
     for (int i = 0; i < x->ndim; i++) {
         hd__text_format(t, "%s%" PRId64, i ? "," : "", x->sizes[i]);

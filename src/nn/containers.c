@@ -98,12 +98,6 @@ hd_module *hd_module_list_get(hd_module *list, int64_t i)
     if (!list_arg("hd_module_list_get", list)) {
         return NULL;
     }
-    int64_t n = list->priv->n;
-    if (i < -n || i >= n) {
-        return hd_error_set(HD_INDEX,
-                            "hd_module_list_get: index %" PRId64 " of %" PRId64
-                            " modules: expected %" PRId64 " to %" PRId64,
-                            i, n, -n, n - 1);
-    }
-    return hd__list_child(list, i < 0 ? i + n : i);
+    int64_t at = hd__index("hd_module_list_get", i, list->priv->n, "modules");
+    return at < 0 ? NULL : hd__list_child(list, at);
 }

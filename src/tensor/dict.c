@@ -273,14 +273,8 @@ const char *hd_dict_name(const hd_dict *d, int64_t i)
     if (!check_dict("hd_dict_name", d)) {
         return NULL;
     }
-    int64_t at = i < 0 ? i + d->len : i;
-    if (at < 0 || at >= d->len) {
-        return hd_error_set(HD_INDEX,
-                            "hd_dict_name: index %" PRId64 " of %" PRId64
-                            " names: expected %" PRId64 " to %" PRId64,
-                            i, d->len, -d->len, d->len - 1);
-    }
-    return d->entries[at]->name;
+    int64_t at = hd__index("hd_dict_name", i, d->len, "names");
+    return at < 0 ? NULL : d->entries[at]->name;
 }
 
 hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name)

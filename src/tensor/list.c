@@ -87,12 +87,6 @@ hd_tensor *hd_list_get(const hd_list *l, int64_t i)
     if (!l) {
         return hd__null_arg("hd_list_get", "l");
     }
-    int64_t at = i < 0 ? i + l->len : i;
-    if (at < 0 || at >= l->len) {
-        return hd_error_set(HD_INDEX,
-                            "hd_list_get: index %" PRId64 " of %" PRId64
-                            " tensors: expected %" PRId64 " to %" PRId64,
-                            i, l->len, -l->len, l->len - 1);
-    }
-    return l->items[at];
+    int64_t at = hd__index("hd_list_get", i, l->len, "tensors");
+    return at < 0 ? NULL : l->items[at];
 }

@@ -321,7 +321,7 @@ static bool weights_ok(const hd_tensor *weights)
         return hd_error_set(HD_SHAPE,
                             "hd_attention_map: weights %s: expected (heads, queries, keys) or "
                             "(queries, keys), none of them 0",
-                            hd__vshape((char[HD__VSHAPE]){0}, weights));
+                            HD__SIZES(n, hd_sizes(weights)));
     }
     return true;
 }

@@ -2,6 +2,8 @@
  *
  * The walk goes from the tensor towards the leaves, inputs in their order, without recursion. A
  * node is numbered when it is first met, so that the text does not depend on addresses. */
+#include <inttypes.h>
+
 #include "viz/viz_internal.h"
 
 typedef struct seen {
@@ -11,19 +13,19 @@ typedef struct seen {
 
 typedef struct walk {
     seen *nodes; /* in the order of their numbers */
-    size_t n, room;
-    size_t *slots; /* open-addressed: number + 1 by the node's address; 0: free */
-    size_t n_slots;
+    int64_t n, room;
+    int64_t *slots; /* open-addressed: number + 1 by the node's address; 0: free */
+    int64_t n_slots;
 } walk;
 
 /* ---------------------------------------------------------------- the nodes met so far */
 
 /* Where the number of node stands, or would. */
-static size_t *slot_of(const walk *w, const hd_node *node)
+static int64_t *node_slot(const walk *w, const hd_node *node)
 {
     size_t at = ((uintptr_t)node >> 4) * (size_t)0x9E3779B97F4A7C15u;
     for (;; at++) {
-        size_t *slot = &w->slots[at & (w->n_slots - 1)];
+        int64_t *slot = &w->slots[at & (size_t)(w->n_slots - 1)];
         if (!*slot || w->nodes[*slot - 1].node == node) {
             return slot;
         }
@@ -36,27 +38,27 @@ static bool grow_slots(walk *w)
     if (2 * (w->n + 1) <= w->n_slots) {
         return true;
     }
-    size_t more = w->n_slots ? 2 * w->n_slots : 64;
-    size_t *slots = hd_alloc(more * sizeof *slots);
+    int64_t more = w->n_slots ? 2 * w->n_slots : 64;
+    int64_t *slots = hd_alloc((size_t)more * sizeof *slots);
     if (!slots) {
         return false;
     }
-    memset(slots, 0, more * sizeof *slots);
+    memset(slots, 0, (size_t)more * sizeof *slots);
     hd_free(w->slots);
     w->slots = slots;
     w->n_slots = more;
-    for (size_t i = 0; i < w->n; i++) {
-        *slot_of(w, w->nodes[i].node) = i + 1;
+    for (int64_t i = 0; i < w->n; i++) {
+        *node_slot(w, w->nodes[i].node) = i + 1;
     }
     return true;
 }
 
 static bool meet(walk *w, const hd_node *node)
 {
-    if (!grow_slots(w) || !hd__vgrow(&w->nodes, &w->room, w->n, sizeof *w->nodes)) {
+    if (!grow_slots(w) || !hd__grow(&w->nodes, &w->room, w->n + 1, sizeof *w->nodes)) {
         return false;
     }
-    size_t *slot = slot_of(w, node);
+    int64_t *slot = node_slot(w, node);
     if (!*slot) {
         w->nodes[w->n] = (seen){.node = node};
         *slot = ++w->n;
@@ -68,7 +70,7 @@ static bool meet(walk *w, const hd_node *node)
 static bool meet_all(walk *w, const hd_node *root)
 {
     bool ok = meet(w, root);
-    for (size_t i = 0; i < w->n && ok; i++) {
+    for (int64_t i = 0; i < w->n && ok; i++) {
         const hd_node *node = w->nodes[i].node;
         for (int k = 0; k < hd_node_inputs(node) && ok; k++) {
             ok = !hd_needs_grad(node, k) || meet(w, hd_node_input(node, k, NULL));
@@ -93,7 +95,7 @@ static bool name_leaves(walk *w, const hd_dict *names)
         if (!node) {
             return false;
         }
-        size_t number = *slot_of(w, node);
+        int64_t number = *node_slot(w, node);
         if (number && !w->nodes[number - 1].name) { /* of a tied parameter: the first name */
             w->nodes[number - 1].name = name;
         }
@@ -103,54 +105,28 @@ static bool name_leaves(walk *w, const hd_dict *names)
 
 /* ---------------------------------------------------------------- text */
 
-/* In a quoted string: dot reads escapes and HTML's entities there. */
-static void put_quoted(hd__vtext *t, const char *s)
+static void put_node(hd__text *t, const walk *w, int64_t i)
 {
-    while (*s) {
-        uint32_t code = hd__vutf8_next(&s);
-        switch (code) {
-        case '"': hd__vtext_puts(t, "\\\""); break;
-        case '\\': hd__vtext_puts(t, "\\\\"); break;
-        case '&': hd__vtext_puts(t, "&amp;"); break;
-        case '\n': hd__vtext_puts(t, "\\n"); break;
-        default: hd__vtext_utf8(t, code < ' ' ? 0xFFFD : code);
-        }
-    }
-}
-
-static void put_sizes(hd__vtext *t, const hd_node *node, int output)
-{
-    int ndim = 0;
-    const int64_t *sizes = hd_node_sizes(node, output, &ndim);
-    hd__vtext_puts(t, "(");
-    for (int d = 0; d < ndim; d++) {
-        hd__vtext_puts(t, d ? ", " : "");
-        hd__vtext_int(t, sizes[d]);
-    }
-    hd__vtext_puts(t, ndim == 1 ? ",)" : ")");
-}
-
-static void put_node(hd__vtext *t, const walk *w, size_t i)
-{
+    /* dot reads backslashes and HTML's entities in a quoted string */
+    static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
     HD_SCOPE; /* of a user's op's name */
     const hd_node *node = w->nodes[i].node;
     bool leaf = hd_node_is_leaf(node);
     const char *name = w->nodes[i].name ? w->nodes[i].name : leaf ? "leaf" : hd_node_name(node);
-    hd__vtext_puts(t, "    n");
-    hd__vtext_int(t, (int64_t)i);
-    hd__vtext_puts(t, " [label=\"");
-    put_quoted(t, name ? name : "");
+    hd__text_format(t, "    n%" PRId64 " [label=\"", i);
+    hd__viz_escape(t, name ? name : "", "\"\\&\n", escapes);
     int outputs = hd_node_outputs(node);
     for (int k = 0; k < outputs && k < 4; k++) {
-        hd__vtext_puts(t, "\\n");
-        put_sizes(t, node, k);
+        int ndim = 0;
+        const int64_t *sizes = hd_node_sizes(node, k, &ndim);
+        hd__text_format(t, "\\n%s", HD__SIZES(ndim, sizes));
     }
-    hd__vtext_puts(t, outputs > 4 ? "\\n..." : "");
-    hd__vtext_puts(t, leaf ? "\", fillcolor=\"#cfe5f2\"];\n" : i ? "\"];\n" : "\", penwidth=2];\n");
+    hd__text_puts(t, outputs > 4 ? "\\n..." : "");
+    hd__text_puts(t, leaf ? "\", fillcolor=\"#cfe5f2\"];\n" : i ? "\"];\n" : "\", penwidth=2];\n");
 }
 
 /* An arrow for every input; of a node with several outputs, with the output's number. */
-static void put_edges(hd__vtext *t, const walk *w, size_t i)
+static void put_edges(hd__text *t, const walk *w, int64_t i)
 {
     const hd_node *node = w->nodes[i].node;
     for (int k = 0; k < hd_node_inputs(node); k++) {
@@ -159,34 +135,29 @@ static void put_edges(hd__vtext *t, const walk *w, size_t i)
             continue;
         }
         const hd_node *input = hd_node_input(node, k, &output);
-        hd__vtext_puts(t, "    n");
-        hd__vtext_int(t, (int64_t)*slot_of(w, input) - 1);
-        hd__vtext_puts(t, " -> n");
-        hd__vtext_int(t, (int64_t)i);
+        hd__text_format(t, "    n%" PRId64 " -> n%" PRId64, *node_slot(w, input) - 1, i);
         if (hd_node_outputs(input) > 1) {
-            hd__vtext_puts(t, " [label=\"");
-            hd__vtext_int(t, output);
-            hd__vtext_puts(t, "\"]");
+            hd__text_format(t, " [label=\"%d\"]", output);
         }
-        hd__vtext_puts(t, ";\n");
+        hd__text_puts(t, ";\n");
     }
 }
 
 static char *put_graph(const walk *w)
 {
-    hd__vtext t = {0};
-    hd__vtext_puts(&t, "digraph backward {\n"
-                       "    node [shape=box, style=filled, fillcolor=\"#f4f4f4\", "
-                       "fontname=\"Helvetica\", fontsize=11];\n"
-                       "    edge [color=\"#555555\", fontname=\"Helvetica\", fontsize=9];\n");
-    for (size_t i = 0; i < w->n; i++) {
+    hd__text t = {0};
+    hd__text_puts(&t, "digraph backward {\n"
+                      "    node [shape=box, style=filled, fillcolor=\"#f4f4f4\", "
+                      "fontname=\"Helvetica\", fontsize=11];\n"
+                      "    edge [color=\"#555555\", fontname=\"Helvetica\", fontsize=9];\n");
+    for (int64_t i = 0; i < w->n; i++) {
         put_node(&t, w, i);
     }
-    for (size_t i = 0; i < w->n; i++) {
+    for (int64_t i = 0; i < w->n; i++) {
         put_edges(&t, w, i);
     }
-    hd__vtext_puts(&t, "}\n");
-    return hd__vtext_take(&t);
+    hd__text_puts(&t, "}\n");
+    return hd__text_take(&t);
 }
 
 /* ---------------------------------------------------------------- public */
@@ -198,7 +169,7 @@ static char *graph_dot(const char *function, hd_tensor *x, const hd_dict *names)
     }
     if (!hd_requires_grad(x)) {
         return hd_error_set(HD_GRAD, "%s: %s does not require grad", function,
-                            hd__vshape((char[HD__VSHAPE]){0}, x));
+                            HD__SIZES(hd_ndim(x), hd_sizes(x)));
     }
     const hd_node *root = hd_grad_node(x);
     if (!root) {

@@ -125,7 +125,7 @@ double hd__text_width(const char *text, double size)
 {
     double units = 0, advance;
     while (*text) {
-        hd__glyph(hd__vutf8_next(&text), &advance);
+        hd__glyph(hd__viz_character(&text), &advance);
         units += advance;
     }
     return units * HD__FONT_UNIT * size;
@@ -139,7 +139,7 @@ void hd__text_fit(char *out, size_t room, const char *text, double size, double 
     size_t n = 0;
     while (*text) {
         const char *next = text;
-        hd__glyph(hd__vutf8_next(&next), &advance);
+        hd__glyph(hd__viz_character(&next), &advance);
         left -= advance * HD__FONT_UNIT * size;
         if (left < -1e-6 || n + (size_t)(next - text) + sizeof dots > room) {
             memcpy(out + n, dots, sizeof dots);

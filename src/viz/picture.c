@@ -18,7 +18,7 @@ void hd_picture_free(hd_picture *p)
     if (p && (void *)p != (void *)HD_NONE) {
         hd_free(p->items);
         hd_free(p->points);
-        hd_free(p->texts);
+        hd_free(p->texts.s);
         hd_free(p);
     }
 }
@@ -38,7 +38,7 @@ hd_picture *hd__picture_ready(hd_picture *p)
 static hd__item *add(hd_picture *p, hd__shape_kind kind, hd__rgb color)
 {
     static _Thread_local hd__item nowhere;
-    p->failed = p->failed || !hd__vgrow(&p->items, &p->items_room, p->n_items, sizeof *p->items);
+    p->failed = p->failed || !hd__grow(&p->items, &p->items_room, p->n_items + 1, sizeof *p->items);
     hd__item *item = p->failed ? &nowhere : &p->items[p->n_items++];
     *item = (hd__item){.kind = kind, .color = color};
     return item;
@@ -63,7 +63,7 @@ void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color)
 void hd__draw_to(hd_picture *p, double x, double y)
 {
     p->failed =
-        p->failed || !hd__vgrow(&p->points, &p->points_room, p->n_points, sizeof *p->points);
+        p->failed || !hd__grow(&p->points, &p->points_room, p->n_points + 1, sizeof *p->points);
     if (!p->failed) {
         p->points[p->n_points++] = (hd__point){x, y};
         p->items[p->n_items - 1].n++;
@@ -85,13 +85,10 @@ hd__item *hd__draw_text(hd_picture *p, double x, double y, double size, hd__anch
     item->at = (hd__point){x, y};
     item->size = size;
     item->anchor = anchor;
-    item->first = p->n_texts;
-    for (size_t n = strlen(text) + 1; item->n < n && !p->failed; item->n++) {
-        p->failed = !hd__vgrow(&p->texts, &p->texts_room, p->n_texts, 1);
-        if (!p->failed) {
-            p->texts[p->n_texts++] = text[item->n];
-        }
-    }
+    item->first = (int64_t)p->texts.len;
+    item->n = (int64_t)strlen(text) + 1;
+    hd__text_add(&p->texts, text, (size_t)item->n);
+    p->failed = p->failed || p->texts.failed;
     return item;
 }
 

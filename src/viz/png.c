@@ -24,7 +24,7 @@ static bool scale_ok(const hd_picture *p, double scale)
 #include <png.h>
 
 typedef struct encoder {
-    hd__vtext file;
+    hd__text file;
     const hd__canvas *canvas;
 } encoder;
 
@@ -56,7 +56,7 @@ static void ignore(png_structp png, const char *message)
 static void append(png_structp png, png_bytep bytes, size_t n)
 {
     encoder *e = png_get_io_ptr(png);
-    hd__vtext_add(&e->file, (const char *)bytes, n);
+    hd__text_add(&e->file, (const char *)bytes, n);
     if (e->file.failed) {
         png_error(png, "out of memory");
     }

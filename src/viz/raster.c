@@ -124,7 +124,7 @@ static void cover_dashed(hd__canvas *c, hd__point a, hd__point b, double width, 
 static void draw_line(hd__canvas *c, const hd_picture *p, const hd__item *item)
 {
     double width = item->width * c->scale, dash = item->dash * c->scale, done = 0;
-    for (size_t i = 0; i < item->n; i++) {
+    for (int64_t i = 0; i < item->n; i++) {
         hd__point b = p->points[item->first + i], a = i ? p->points[item->first + i - 1] : b;
         a = (hd__point){a.x * c->scale, a.y * c->scale};
         b = (hd__point){b.x * c->scale, b.y * c->scale};
@@ -175,11 +175,11 @@ static void draw_glyph(hd__canvas *c, const hd__item *item, const char *g, doubl
 
 static void draw_text(hd__canvas *c, const hd_picture *p, const hd__item *item)
 {
-    const char *text = p->texts + item->first;
+    const char *text = p->texts.s + item->first;
     double units = hd__text_width(text, item->size) / (HD__FONT_UNIT * item->size), advance;
     double x = 1 - (item->anchor == HD__START ? 0 : item->anchor == HD__END ? units : units / 2);
     while (*text) {
-        const char *g = hd__glyph(hd__vutf8_next(&text), &advance);
+        const char *g = hd__glyph(hd__viz_character(&text), &advance);
         draw_glyph(c, item, g, x);
         x += advance;
     }
@@ -201,7 +201,7 @@ bool hd__rasterise(hd__canvas *c, const hd_picture *p, double scale)
     memset(c->rgb, 255, 3 * pixels);
     memset(c->cover, 0, pixels);
     paint(c, HD__WHITE); /* nothing is covered yet: empties the bounds */
-    for (size_t i = 0; i < p->n_items; i++) {
+    for (int64_t i = 0; i < p->n_items; i++) {
         const hd__item *item = &p->items[i];
         switch (item->kind) {
         case HD__RECT: draw_rect(c, item); break;

@@ -6,39 +6,24 @@
 #ifndef HEED_VIZ_INTERNAL_H
 #define HEED_VIZ_INTERNAL_H
 
-#include <string.h>
-
 #include "base/args.h"
+#include "base/text.h"
 #include "base/whole.h"
 #include "heed/viz.h"
 
-/* ---------------------------------------------------------------- texts that grow */
+/* ---------------------------------------------------------------- texts (text.c) */
 
-typedef struct hd__vtext {
-    char *s; /* ended by a zero once something was added; hd_free */
-    size_t len, room;
-    bool failed;
-} hd__vtext;
+/* Adds v with up to `decimals` decimals (at most 9), without trailing zeros, and with a point in
+ * every locale. |v| < 1e9. */
+void hd__viz_number(hd__text *t, double v, int decimals);
 
-void hd__vtext_add(hd__vtext *t, const char *s, size_t n);
-void hd__vtext_puts(hd__vtext *t, const char *s);
-/* v with up to `decimals` decimals (at most 9), no trailing zeros, a point in every locale. |v| <
- * 1e9. */
-void hd__vtext_number(hd__vtext *t, double v, int decimals);
-void hd__vtext_int(hd__vtext *t, int64_t v);
-/* The text, ended by a zero, taken over by the caller; NULL after a failure. */
-char *hd__vtext_take(hd__vtext *t);
+/* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
+uint32_t hd__viz_character(const char **s);
 
-/* Room for one more item of `size` bytes behind n in *(void **)array, which has *room. */
-bool hd__vgrow(void *array, size_t *room, size_t n, size_t size);
+/* Adds s with escapes[i] in place of each special[i]. What XML 1.0 cannot hold becomes U+FFFD. */
+void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes);
 
-/* The next code point of *s, which it moves on; U+FFFD for a byte that is not UTF-8. */
-uint32_t hd__vutf8_next(const char **s);
-void hd__vtext_utf8(hd__vtext *t, uint32_t code);
-
-/* "(2, 3)" into out; returns out. */
-enum { HD__VSHAPE = 192 };
-const char *hd__vshape(char out[HD__VSHAPE], const hd_tensor *x);
+/* ---------------------------------------------------------------- arguments (picture.c) */
 
 /* Nothing is NULL and no error stands, which saving requires. */
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path);
@@ -65,16 +50,15 @@ typedef struct hd__item {
     double size;        /* TEXT: of the font */
     hd__anchor anchor;  /* TEXT: which part of it stands at `at` */
     bool upwards;       /* TEXT: turned to the left */
-    size_t first, n;    /* LINE: points; TEXT: bytes, ended by a zero */
+    int64_t first, n;   /* LINE: points; TEXT: bytes, ended by a zero */
 } hd__item;
 
 struct hd_picture {
     double width, height;
     hd__item *items;
     hd__point *points;
-    char *texts;
-    size_t n_items, n_points, n_texts;
-    size_t items_room, points_room, texts_room;
+    hd__text texts;
+    int64_t n_items, n_points, items_room, points_room;
     bool failed;
 };
 

@@ -181,7 +181,7 @@ START_TEST(utf8)
         "\xf1\x80\x80\x7f",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        ck_assert_uint_eq(hd__json_utf8(good[i], strlen(good[i])), strlen(good[i]));
+        ck_assert_uint_eq(hd__utf8_good(good[i], strlen(good[i])), strlen(good[i]));
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[16], want[120];
@@ -189,9 +189,9 @@ START_TEST(utf8)
         sprintf(want, "!f: 'x': line 1, column 3: found byte 0x%02x: expected UTF-8",
                 (unsigned char)bad[i][0]);
         check_events(text, (size_t)n, want);
-        ck_assert_uint_eq(hd__json_utf8(bad[i], strlen(bad[i])), 0);
+        ck_assert_uint_eq(hd__utf8_good(bad[i], strlen(bad[i])), 0);
     }
-    ck_assert_uint_eq(hd__json_utf8("ab\xc3\xa9\xff", 5), 4);
+    ck_assert_uint_eq(hd__utf8_good("ab\xc3\xa9\xff", 5), 4);
 }
 END_TEST
 

@@ -59,9 +59,9 @@ START_TEST(items)
     ck_assert(hd_dataset_get(s, -2, NULL, &y));
     ck_elements(y, 1, 2, 3, 4);
     ck_assert(!hd_dataset_get(s, 2, &x, &y));
-    ck_error(HD_INDEX, "hd_dataset_get: item 2 of 2: expected -2 to 1");
+    ck_error(HD_INDEX, "hd_dataset_get: index 2 of 2 items: expected -2 to 1");
     ck_assert(!hd_dataset_get(s, -3, &x, &y));
-    ck_error(HD_INDEX, "hd_dataset_get: item -3 of 2: expected -2 to 1");
+    ck_error(HD_INDEX, "hd_dataset_get: index -3 of 2 items: expected -2 to 1");
     ck_assert_ptr_null(hd_windows_new(t, 0, 1));
     ck_error(HD_VALUE, "hd_windows_new: max_length 0, stride 1: expected 1 or more");
     ck_assert_ptr_null(hd_windows_new(t, 4, -1));
