@@ -42,7 +42,7 @@ START_TEST(pytorchs_bits)
 }
 END_TEST
 
-/* FACTS of one row, step by step; libm's fmaf is exact everywhere. */
+/* The steps that vexp.h lists, one element at a time; libm's fmaf is exact on every machine. */
 static float plain_exp(float x)
 {
     if (!(x > -104)) {

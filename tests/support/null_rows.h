@@ -12,7 +12,7 @@
 
 static inline bool no_pointer(const void *p)
 {
-    return p == NULL;
+    return !p;
 }
 
 static inline bool no_truth(bool b)
