@@ -13,6 +13,12 @@ bool hd__given(const char *function, const char *arg, const void *p)
     return p || hd__null_arg(function, arg);
 }
 
+bool hd__may_save(const char *function)
+{
+    return hd_error_code() == HD_OK ||
+           hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
+}
+
 bool hd__size_ok(const char *function, const char *arg, size_t size, size_t expected,
                  const char *giver)
 {

@@ -12,6 +12,9 @@ void *hd__null_arg(const char *function, const char *arg);
 /* Is p not NULL? Else fails as hd__null_arg. */
 bool hd__given(const char *function, const char *arg, const void *p);
 
+/* Does no error stand? Saving fails with HD_STATE while one does. */
+bool hd__may_save(const char *function);
+
 /* Is the size that an options struct or a type table begins with that of its type? Else HD_VALUE:
  * "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". A smaller struct of an older
  * header and a larger one of a newer header are both refused. */

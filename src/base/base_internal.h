@@ -79,6 +79,16 @@ int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precisi
 const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
 #define HD__FLOAT(v) hd__float_text((v), (char[HD__FLOAT_TEXT]){0})
 
+/* ---------------------------------------------------------------- saved state */
+
+/* Are object, which the caller calls `arg`, the dictionary d and prefix given? */
+bool hd__state_given(const char *function, const char *arg, const void *object, const void *d,
+                     const char *prefix);
+
+/* The name of a part of saved state, into t: "PREFIX.name", or "PREFIX.list.i.name" where list is
+ * not NULL; without the first dot where prefix is "". NULL if memory runs out. */
+const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name);
+
 /* ---------------------------------------------------------------- start and end */
 
 /* Chooses the CPU level once. False with the error set when HEED_CPU is wrong. */

@@ -81,7 +81,6 @@ void hd__count_thread_end(void)
         hd__mine.next->prev = hd__mine.prev;
     }
     hd__mine.listed = false;
-    put(&hd__mine.high, INT64_MIN);
     put(&hd__mine.high, UNLISTED_HIGH);
     pthread_mutex_unlock(&all.lock);
 }

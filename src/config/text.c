@@ -168,13 +168,8 @@ char *hd_config_text(const hd_config_table *t, const void *config)
 
 bool hd_config_save(const hd_config_table *t, const void *config, const char *path)
 {
-    if (!path) {
-        return hd_error_set(HD_NULL_ARG, "hd_config_save: path is NULL");
-    }
-    if (hd_error_code() != HD_OK) {
-        return hd_error_set(HD_STATE, "hd_config_save: an error stands: nothing is written");
-    }
-    if (!config_ok("hd_config_save", t, config)) {
+    if (!hd__given("hd_config_save", "path", path) || !hd__may_save("hd_config_save") ||
+        !config_ok("hd_config_save", t, config)) {
         return false;
     }
     char *text = put_all(t, config);

@@ -187,8 +187,7 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
 {
     HD_SCOPE;
     int64_t values[FIXED];
-    if (!hd__given("hd_loader_save", "l", l) || !hd__given("hd_loader_save", "d", d) ||
-        !hd__given("hd_loader_save", "prefix", prefix)) {
+    if (!hd__state_given("hd_loader_save", "l", l, d, prefix)) {
         return false;
     }
     fixed_values(l, values);
@@ -261,8 +260,7 @@ bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
     HD_SCOPE;
     int64_t values[FIXED], epoch, batch, under_way, same;
     const int64_t *order = NULL;
-    if (!hd__given("hd_loader_load", "l", l) || !hd__given("hd_loader_load", "d", d) ||
-        !hd__given("hd_loader_load", "prefix", prefix)) {
+    if (!hd__state_given("hd_loader_load", "l", l, d, prefix)) {
         return false;
     }
     fixed_values(l, values);

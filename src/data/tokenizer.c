@@ -174,8 +174,7 @@ static const hd__tokenizer_type *const types[] = {&hd__byte_type, &hd__char_type
 bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
     HD_SCOPE;
-    return hd__given("hd_tokenizer_save", "t", t) && hd__given("hd_tokenizer_save", "d", d) &&
-           hd__given("hd_tokenizer_save", "prefix", prefix) &&
+    return hd__state_given("hd_tokenizer_save", "t", t, d, prefix) &&
            hd_dict_set_string(d, hd__field(prefix, "kind"), t->type->kind) &&
            t->type->save(t, d, prefix);
 }

@@ -162,10 +162,8 @@ hd_tokens *hd_tokens_from(const hd_tensor *ids)
 bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 {
     unsigned char *bytes;
-    if (hd_error_code() != HD_OK) {
-        return hd_error_set(HD_STATE, "hd_tokens_write: an error stands: nothing is written");
-    }
-    if (!hd__given("hd_tokens_write", "path", path) || !check_type("hd_tokens_write", type)) {
+    if (!hd__may_save("hd_tokens_write") || !hd__given("hd_tokens_write", "path", path) ||
+        !check_type("hd_tokens_write", type)) {
         return false;
     }
     int64_t n = bytes_of("hd_tokens_write", (int)type, ids, &bytes);

@@ -6,12 +6,6 @@
 
 #include "io/io_internal.h"
 
-bool hd__may_save(const char *function)
-{
-    return hd_error_code() == HD_OK ||
-           hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
-}
-
 bool hd__in_open(hd__in *in, const char *function, const char *path)
 {
     in->path = path;

@@ -6,9 +6,6 @@
 #include "heed/io.h"
 #include "tensor/tensor_internal.h"
 
-/* Does no error stand? Else fails: a save changes nothing. */
-bool hd__may_save(const char *function);
-
 /* ---------------------------------------------------------------- files (file.c) */
 
 /* A regular file that is read at places of the caller's. */

@@ -4,20 +4,6 @@
 
 #include <string.h>
 
-/* "prefix.name", or name; NULL: out of memory. */
-static const char *key_of(hd__text *t, const char *prefix, const char *name)
-{
-    hd__text_cut(t, 0);
-    hd__text_format(t, "%s%s%s", prefix, *prefix ? "." : "", name);
-    return t->failed ? NULL : t->s;
-}
-
-static bool given(const char *function, const hd_module *m, const hd_dict *d, const char *prefix)
-{
-    return hd__given(function, "m", m) && hd__given(function, "d", d) &&
-           hd__given(function, "prefix", prefix);
-}
-
 /* ---------------------------------------------------------------- writing */
 
 static bool save_one(hd_dict *d, const char *key, const hd_tensor *p)
@@ -35,18 +21,15 @@ static bool save_one(hd_dict *d, const char *key, const hd_tensor *p)
 bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 {
     static const char function[] = "hd_module_save_grads";
-    if (!given(function, m, d, prefix)) {
+    if (!hd__state_given(function, "m", m, d, prefix) || !hd__may_save(function)) {
         return false;
-    }
-    if (hd_error_code() != HD_OK) {
-        return hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
     }
     HD_SCOPE;
     hd__text key = {0};
     hd__items found = {0};
     bool ok = hd__collect(m, HD__PARAMETER, true, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
-        ok = save_one(d, key_of(&key, prefix, found.v[i].name), *found.v[i].field);
+        ok = save_one(d, hd__key(&key, prefix, NULL, 0, found.v[i].name), *found.v[i].field);
     }
     hd_free(key.s);
     hd__items_free(&found);
@@ -108,7 +91,7 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
 
 bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
 {
-    if (!given(function, m, d, prefix)) {
+    if (!hd__state_given(function, "m", m, d, prefix)) {
         return false;
     }
     HD_SCOPE;
@@ -120,7 +103,7 @@ bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
               all_known(m, d, prefix, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
         hd_tensor *p = *found.v[i].field;
-        hd_tensor *g = read_one(m, d, key_of(&key, prefix, found.v[i].name), p);
+        hd_tensor *g = read_one(m, d, hd__key(&key, prefix, NULL, 0, found.v[i].name), p);
         ok = g && hd_list_append(parameters, p) && hd_list_append(grads, g);
     }
     ok = ok && hd_set_grads(parameters, grads);

@@ -44,10 +44,6 @@ double *hd__option_double(const hd__option *option, const void *options);
 bool hd__option_ok(const char *function, const hd__option *option, const void *options);
 bool hd__options_ok(const char *function, const hd__option *table, const void *options);
 
-/* "PREFIX.list.i.field" ("PREFIX.field" when list is NULL) in t; NULL when there is no memory. */
-const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i,
-                    const char *field);
-
 /* All options of a table but lr, under hd__key(..., name): written, and compared with d's. */
 bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
                       const hd__option *table, const void *options);
@@ -57,11 +53,8 @@ bool hd__options_equal(const char *function, const hd_dict *d, const char *prefi
 bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want);
 bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want);
 
-/* Saving and loading have their arguments; saving: and no error stands. */
-bool hd__save_args(const char *function, const void *object, const char *name, const hd_dict *d,
-                   const char *prefix);
-bool hd__load_args(const char *function, const void *object, const char *name, const hd_dict *d,
-                   const char *prefix);
+/* Does no error stand? A step fails with HD_STATE while one does. */
+bool hd__may_step(const char *function);
 
 /* ---------------------------------------------------------------- optimizers */
 

@@ -88,17 +88,6 @@ bool hd__options_ok(const char *function, const hd__option *table, const void *o
 
 /* ---------------------------------------------------------------- dictionaries */
 
-const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name)
-{
-    hd__text_cut(t, 0);
-    hd__text_format(t, "%s%s", prefix, *prefix ? "." : "");
-    if (list) {
-        hd__text_format(t, "%s.%" PRId64 ".", list, i);
-    }
-    hd__text_puts(t, name);
-    return t->failed ? NULL : t->s;
-}
-
 bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
                       const hd__option *table, const void *options)
 {
@@ -171,22 +160,8 @@ bool hd__options_equal(const char *function, const hd_dict *d, const char *prefi
     return ok;
 }
 
-bool hd__load_args(const char *function, const void *object, const char *name, const hd_dict *d,
-                   const char *prefix)
+bool hd__may_step(const char *function)
 {
-    return hd__given(function, name, object) && hd__given(function, "d", d) &&
-           hd__given(function, "prefix", prefix);
-}
-
-bool hd__save_args(const char *function, const void *object, const char *name, const hd_dict *d,
-                   const char *prefix)
-{
-    if (!hd__load_args(function, object, name, d, prefix)) {
-        return false;
-    }
-    if (hd_error_code() != HD_OK) {
-        hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
-        return false;
-    }
-    return true;
+    return hd_error_code() == HD_OK ||
+           hd_error_set(HD_STATE, "%s: an error stands: nothing is changed", function);
 }

@@ -72,14 +72,8 @@ void hd_schedule_free(hd_schedule *s)
 
 bool hd_schedule_step(hd_schedule *s)
 {
-    if (!hd__given("hd_schedule_step", "s", s)) {
-        return false;
-    }
-    if (hd_error_code() != HD_OK) {
-        hd_error_set(HD_STATE, "hd_schedule_step: an error stands: nothing is changed");
-        return false;
-    }
-    return apply("hd_schedule_step", s, s->t + 1);
+    const char *function = "hd_schedule_step";
+    return hd__given(function, "s", s) && hd__may_step(function) && apply(function, s, s->t + 1);
 }
 
 int64_t hd_schedule_steps(const hd_schedule *s)
@@ -91,7 +85,8 @@ int64_t hd_schedule_steps(const hd_schedule *s)
 
 bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
 {
-    if (!hd__save_args("hd_schedule_save", s, "s", d, prefix)) {
+    if (!hd__state_given("hd_schedule_save", "s", s, d, prefix) ||
+        !hd__may_save("hd_schedule_save")) {
         return false;
     }
     hd__text t = {0};
@@ -150,7 +145,7 @@ static bool read_all(const hd_schedule *s, const hd_dict *d, const char *prefix,
 
 bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
 {
-    if (!hd__load_args("hd_schedule_load", s, "s", d, prefix)) {
+    if (!hd__state_given("hd_schedule_load", "s", s, d, prefix)) {
         return false;
     }
     HD_SCOPE;

@@ -44,7 +44,7 @@ static bool save_slot(const hd_optim *o, int64_t i, hd_dict *d, const char *pref
 
 bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 {
-    if (!hd__save_args("hd_optim_save", o, "o", d, prefix)) {
+    if (!hd__state_given("hd_optim_save", "o", o, d, prefix) || !hd__may_save("hd_optim_save")) {
         return false;
     }
     HD_SCOPE;
@@ -189,7 +189,7 @@ static void take_over(hd_optim *o, reader *r)
 
 bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
 {
-    if (!hd__load_args(function, o, "o", d, prefix)) {
+    if (!hd__state_given(function, "o", o, d, prefix)) {
         return false;
     }
     HD_SCOPE;

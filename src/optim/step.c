@@ -135,11 +135,7 @@ static void write(hd_optim *o, const pending *todo, part *parts, hd__walk *walks
 
 bool hd_optim_step(hd_optim *o)
 {
-    if (!hd__given("hd_optim_step", "o", o)) {
-        return false;
-    }
-    if (hd_error_code() != HD_OK) {
-        hd_error_set(HD_STATE, "hd_optim_step: an error stands: nothing is changed");
+    if (!hd__given("hd_optim_step", "o", o) || !hd__may_step("hd_optim_step")) {
         return false;
     }
     HD_SCOPE;

@@ -96,17 +96,11 @@ hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tenso
 
 /* ---------------------------------------------------------------- loops */
 
-static int64_t bytes_of(int dtype)
-{
-    static const int8_t bytes[] = {4, 8, 8, 1};
-    return bytes[dtype];
-}
-
 /* params of a loop that has none of its own */
 static const void *past_cache(const hd_tensor *y)
 {
     static const bool yes = true;
-    return y->numel * bytes_of(y->dtype) >= HDK_STREAM_BYTES ? &yes : NULL;
+    return y->numel * hd__bytes_of(y->dtype) >= HDK_STREAM_BYTES ? &yes : NULL;
 }
 
 hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params, hd_dtype in,
@@ -115,7 +109,7 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params
     if (x->dtype == in && hd__contig(x) && x->numel <= DIRECT) {
         hd_tensor *y = hd__empty_as(function, in, x);
         if (y) {
-            const int64_t strides[] = {bytes_of(in), bytes_of(in)};
+            const int64_t strides[] = {hd__bytes_of(in), hd__bytes_of(in)};
             loop((char *[]){hd__ptr(y), hd__ptr(x)}, strides, y->numel, params);
         }
         return y;
@@ -134,8 +128,8 @@ static hd_tensor *map_direct(const char *function, hdk_loop loop, hd_dtype out, 
 {
     hd_tensor *y = hd__empty_as(function, out, a);
     if (y) {
-        int64_t in = bytes_of(a->dtype);
-        const int64_t strides[] = {bytes_of(out), in, b->ndim ? in : 0};
+        int64_t in = hd__bytes_of(a->dtype);
+        const int64_t strides[] = {hd__bytes_of(out), in, b->ndim ? in : 0};
         loop((char *[]){hd__ptr(y), hd__ptr(a), hd__ptr(b)}, strides, y->numel, NULL);
     }
     return y;

@@ -10,26 +10,20 @@
 
 const char *hd__field(const char *prefix, const char *field)
 {
-    size_t n = strlen(prefix), m = strlen(field);
-    char *name = hd__scope_alloc("hd_dict", n + m + 2);
+    hd__text t = {0};
+    const char *key = hd__key(&t, prefix, NULL, 0, field);
+    char *name = key ? hd__scope_alloc("hd_dict", t.len + 1) : NULL;
     if (name) {
-        memcpy(name, prefix, n);
-        name[n] = '.';
-        memcpy(name + n + (n > 0), field, m + 1);
+        memcpy(name, key, t.len + 1);
     }
+    hd_free(t.s);
     return name;
-}
-
-static bool given(const char *function, const hd_generator *g, const hd_dict *d, const char *prefix)
-{
-    return hd__given(function, "g", g) && hd__given(function, "d", d) &&
-           hd__given(function, "prefix", prefix);
 }
 
 bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
 {
     HD_SCOPE;
-    if (!given("hd_generator_save", g, d, prefix)) {
+    if (!hd__state_given("hd_generator_save", "g", g, d, prefix)) {
         return false;
     }
     hd_tensor *state = hd_empty(HD_INT64, HD__MT_SIZE); /* (624,) */
@@ -97,7 +91,8 @@ bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
     HD_SCOPE;
     hd_generator read;
     int bernoulli, has_spare;
-    if (!given("hd_generator_load", g, d, prefix) || !read_words(d, prefix, read.state) ||
+    if (!hd__state_given("hd_generator_load", "g", g, d, prefix) ||
+        !read_words(d, prefix, read.state) ||
         !read_int(d, prefix, "next", HD__MT_SIZE, &read.next) ||
         !read_int(d, prefix, "bernoulli", HD_BERNOULLI_NATIVE, &bernoulli) ||
         !read_int(d, prefix, "has_spare", 1, &has_spare) ||

@@ -29,8 +29,7 @@ const char *hd_dtype_name(hd_dtype d)
 
 int64_t hd_dtype_size(hd_dtype d)
 {
-    static const int8_t bytes[] = {4, 8, 8, 1};
-    return (unsigned)d < 4 ? bytes[d] : -1;
+    return (unsigned)d < 4 ? hd__bytes_of(d) : -1;
 }
 
 bool hd__dtype_arg(const char *function, int d)

@@ -164,10 +164,16 @@ static inline uint32_t hd__storage_version(const hd_tensor *x)
     return atomic_load_explicit(&x->storage->version, memory_order_relaxed);
 }
 
-static inline void *hd__ptr(const hd_tensor *x)
+/* Bytes of an element. */
+static inline int64_t hd__bytes_of(hd_dtype d)
 {
     static const uint8_t bytes[] = {4, 8, 8, 1};
-    return (char *)x->storage->data + x->offset * bytes[x->dtype];
+    return bytes[d];
+}
+
+static inline void *hd__ptr(const hd_tensor *x)
+{
+    return (char *)x->storage->data + x->offset * hd__bytes_of(x->dtype);
 }
 
 static inline bool hd__contig(const hd_tensor *x)
@@ -207,8 +213,7 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
 /* Bytes, text or anything without a destructor that lives in the innermost scope. */
 void *hd__scope_alloc(const char *function, size_t bytes);
 
-/* "prefix.field", or "field" when prefix is empty: the names of saved state. In the innermost
- * scope; NULL is taken by every hd_dict function. */
+/* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);
 
 /* Fills from g on any strides; memory order, not logical order (FACTS: fill order). No bump. */

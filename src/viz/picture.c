@@ -112,11 +112,8 @@ double hd_picture_height(const hd_picture *p)
 
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path)
 {
-    if (!p || !path) {
-        return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, p ? "path" : arg);
-    }
-    return hd_error_code() == HD_OK ||
-           hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
+    return hd__given(function, arg, p) && hd__given(function, "path", path) &&
+           hd__may_save(function);
 }
 
 bool hd_picture_save_svg(const hd_picture *p, const char *path)
