@@ -114,6 +114,7 @@ hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_a
 /* Would an op on these record? For saving only what is needed:
  *   saved = {hd__wants_grad(b) ? a : HD_NONE, ...} */
 bool hd__wants_grad(const hd_tensor *x);
+bool hd__any_wants_grad(int64_t n, hd_tensor *const *xs);
 static inline hd_tensor *hd__save_if(bool needed, hd_tensor *x)
 {
     return needed ? x : HD_NONE;
@@ -141,11 +142,16 @@ static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
 /* ---------------------------------------------------------------- nodes */
 
 extern const hd__op hd__leaf_op;
+extern const hd__op hd__as_strided_op; /* of a view whose base was changed in place */
 extern const hd__attachment_ops hd__attachment;
 
 /* A node with room for everything; the edges of `in` are filled in (retained; NULL: empty). */
 hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_saved, int n_out,
                        size_t params_size);
+/* The node of one call with all that it keeps, not yet attached to anything; NULL: an error.
+ * changing: the storage whose version the op is about to bump, or NULL. */
+hd__node *hd__call_node(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a,
+                        const hd__storage *changing);
 void hd__node_stamp(hd__node *n);   /* its seq, after its edges were written */
 void hd__node_release(hd__node *n); /* takes NULL; without recursion */
 static inline hd__node *hd__node_retain(hd__node *n)

@@ -2,10 +2,7 @@
  *
  * A node is one block: itself, its edges, saved tensors, outputs and the op's parameters. Releasing
  * the last holder of a long chain frees it node by node from a list, never by recursion. */
-#include <pthread.h>
-
 #include "autograd/autograd_internal.h"
-#include "tensor/reduce.h"
 
 HD__TLS bool hd__grad_mode_on = true;
 
@@ -199,50 +196,6 @@ void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
     x->output = output;
 }
 
-hd__geometry hd__geometry_of(const hd_tensor *x)
-{
-    hd__geometry g = {.ndim = x->ndim, .offset = x->offset};
-    memcpy(g.sizes, x->sizes, sizeof x->sizes);
-    memcpy(g.strides, x->strides, sizeof x->strides);
-    return g;
-}
-
-/* A base may have gaps itself: a detached slice is one. */
-hd_tensor *hd__empty_in(const hd__geometry *g, int dtype)
-{
-    int64_t reach = 1;
-    for (int d = 0; d < g->ndim; d++) {
-        reach += g->sizes[d] > 0 ? (g->sizes[d] - 1) * g->strides[d] : 0;
-    }
-    hd_tensor *block = hd__empty("hd_backward", dtype, 1, &reach);
-    return block ? hd__alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
-}
-
-hd_tensor *hd__part_in(const hd_tensor *whole, const hd__geometry *base, const hd__geometry *part)
-{
-    return hd__alias(whole, part->ndim, part->sizes, part->strides, part->offset - base->offset);
-}
-
-/* A view whose base was changed in place since: its value is now a strided part of the base's. */
-static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    const hd__geometry *g = hd__params(n); /* the base's, then the view's */
-    hd_tensor *zeros = hd__empty_in(&g[0], dy[0]->dtype);
-    if (!zeros || !hd__fill(zeros, hd_scalar_int(0))) {
-        dx[0] = NULL;
-        return;
-    }
-    hd__geometry once = g[1]; /* an expanded dim's gradients add up */
-    for (int d = 0; d < once.ndim; d++) {
-        once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
-    }
-    hd_tensor *sum = hd__sum_to("hd_backward", dy[0], once.ndim, once.sizes);
-    hd_tensor *part = sum ? hd__part_in(zeros, &g[0], &once) : NULL;
-    dx[0] = part && hd__copy(part, sum) ? zeros : NULL;
-}
-
-static const hd__op as_strided_op = {.name = "AsStridedBackward0", .backward = as_strided_backward};
-
 /* What PyTorch prints for a view that may not be used any more is Invalid. */
 static void describe(const hd_tensor *x, char *text, size_t size)
 {
@@ -250,7 +203,7 @@ static void describe(const hd_tensor *x, char *text, size_t size)
     const hd__node *n = x->attachment;
     if (hd__stale_in_graph(x)) {
         bool lost = x->flags & HD__F_MULTI_VIEW;
-        snprintf(text, size, "grad_fn=<%s>", lost ? "Invalid" : as_strided_op.name);
+        snprintf(text, size, "grad_fn=<%s>", lost ? "Invalid" : hd__as_strided_op.name);
     } else if (!hd__attached_grad(x)) {
         snprintf(text, size, "%s", "");
     } else if (n->op == &hd__leaf_op) {
@@ -261,80 +214,6 @@ static void describe(const hd_tensor *x, char *text, size_t size)
 }
 
 const hd__attachment_ops hd__attachment = {release_attachment, describe};
-
-hd__node *hd__view_node(const char *who, const hd_tensor *x, hd__node *base, uint32_t output)
-{
-    if (x->flags & HD__F_MULTI_VIEW) {
-        hd__node_release(base);
-        return hd_error_set(HD_GRAD,
-                            "%s: %s is an output of split, chunk or unbind whose base was changed "
-                            "in place since: clone it before that",
-                            who, HD__SHAPE(x));
-    }
-    hd__node *n = hd__node_new(&as_strided_op, 1, NULL, 0, 1, 2 * sizeof(hd__geometry));
-    if (!n) {
-        hd__node_release(base);
-        return NULL;
-    }
-    n->edges[0] = (hd__edge){base, output};
-    hd__node_stamp(n);
-    hd__geometry g[] = {hd__geometry_of(x->base), hd__geometry_of(x)};
-    memcpy(n->params, g, sizeof g);
-    hd__describe_output(n, 0, x);
-    return n;
-}
-
-static hd__out_extra *kept_grad(const hd_tensor *x)
-{
-    hd__node *n = x->attachment;
-    hd__out_extra *e = n ? n->outs[x->output].extra : NULL;
-    return e && e->retain_grad ? e : NULL;
-}
-
-bool hd__retain_room(const hd_tensor *x, hd__node *to)
-{
-    if (kept_grad(x)) {
-        to->outs[0].extra = hd__alloc_zeroed(sizeof *to->outs[0].extra);
-    }
-    return !kept_grad(x) || to->outs[0].extra;
-}
-
-void hd__replace_node(hd_tensor *x, hd__node *to, uint32_t version)
-{
-    hd__out_extra *from = kept_grad(x);
-    if (from && to->outs[0].extra) {
-        to->outs[0].extra->retain_grad = true;
-        to->outs[0].extra->grad = from->grad;
-        from->retain_grad = false;
-        from->grad = NULL;
-    }
-    hd__attach(x, to, 0);
-    atomic_store_explicit(&x->view_version, version, memory_order_release);
-}
-
-/* Using a stale view gives it its new node; the lock is for threads that use it at once. Who finds
- * it fresh sees the node, because the version is stored behind it. */
-bool hd__refresh_view(const char *who, const hd_tensor *x)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    if (!hd__stale_in_graph(x)) {
-        return true;
-    }
-    hd__node *base = hd__node_retain(x->base->attachment), *other;
-    hd__node *n = other = hd__view_node(who, x, base, x->base->output);
-    if (!n) {
-        return false;
-    }
-    pthread_mutex_lock(&lock);
-    bool ok = !hd__stale(x) || hd__retain_room(x, n);
-    if (hd__stale(x) && ok) {
-        other = hd__node_retain(x->attachment); /* released behind the lock */
-        hd__replace_node((hd_tensor *)(uintptr_t)x, n, hd__storage_version(x));
-    }
-    pthread_mutex_unlock(&lock);
-    hd__node_release(other);
-    return ok;
-}
 
 hd__out_extra *hd__extra_of(hd_tensor *x)
 {
