@@ -5,6 +5,7 @@
 
 #include "base/mcg31.h"
 #include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/template.h"
 #include "tensor/kernels/vec.h"
 #include "tensor/kernels/vexp.h"
 
@@ -60,37 +61,17 @@ static inline double keep_scale_f64(const hdk_head *h)
 
 /* ---------------------------------------------------------------- the two paths */
 
-#define T float
-#define F(name) name##_f32
-#define EXP hdk_vexpf
-#define LOG logf
-#define MULADD HDK_FMAF
-#define keep_scale keep_scale_f32
+#define TYPE f32
 #include "tensor/kernels/softmax_row.h"
 #include "tensor/kernels/attention_rows.h"
-#undef T
-#undef F
-#undef EXP
-#undef LOG
-#undef MULADD
-#undef keep_scale
-
-#define T double
-#define F(name) name##_f64
-#define EXP exp
-#define LOG log
-#define MULADD HDK_FMA
-#define keep_scale keep_scale_f64
-#include "tensor/kernels/softmax_row.h"
-#include "tensor/kernels/attention_rows.h"
-#undef T
-#undef F
-#undef EXP
-#undef LOG
-#undef MULADD
-#undef keep_scale
-
+#include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/attention_tiles.h"
+#undef TYPE
+
+#define TYPE f64
+#include "tensor/kernels/softmax_row.h"
+#include "tensor/kernels/attention_rows.h"
+#undef TYPE
 
 #define ROWS(suffix)                                                                               \
     {                                                                                              \

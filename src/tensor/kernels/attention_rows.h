@@ -1,4 +1,4 @@
-/* attention_rows.h - attention one query at a time, of one type: included with T, F(name), EXP,
+/* attention_rows.h - attention one query at a time, of one type: included with T, fn(name), EXP,
  * LOG, MULADD and softmax_row.h. Every sum is one chain in order, as in the matrix product, and
  * softmax's is softmax_row.h's, so that few tokens get the bits of the written-out layers.
  *
@@ -6,25 +6,25 @@
  * rounded up to blocks of 8 lanes. What the lanes beyond the seen keys hold is never used. */
 
 enum {
-    F(LANES) = HDK_REGISTER < 8 * sizeof(T) ? HDK_REGISTER / sizeof(T) : 8,
-    F(TOGETHER) = 8 /* queries whose weights are made together */
+    fn(LANES) = HDK_REGISTER < 8 * sizeof(T) ? HDK_REGISTER / sizeof(T) : 8,
+    fn(TOGETHER) = 8 /* queries whose weights are made together */
 };
 
-typedef T F(lanes)
-    __attribute__((vector_size(F(LANES) * sizeof(T)), aligned(sizeof(T)), may_alias));
+typedef T fn(lanes)
+    __attribute__((vector_size(fn(LANES) * sizeof(T)), aligned(sizeof(T)), may_alias));
 
-static inline int64_t F(padded)(int64_t n)
+static inline int64_t fn(padded)(int64_t n)
 {
-    return (n + F(LANES) - 1) & -F(LANES);
+    return (n + fn(LANES) - 1) & -fn(LANES);
 }
 
-static inline F(lanes) F(fma_lanes)(T a, F(lanes) b, F(lanes) c)
+static inline fn(lanes) fn(fma_lanes)(T a, fn(lanes) b, fn(lanes) c)
 {
 #ifdef __FMA__
-    F(lanes) y;
+    fn(lanes) y;
     HDK_UNROLL
-    for (int l = 0; l < F(LANES); l++) {
-        y[l] = MULADD(a, b[l], c[l]);
+    for (int l = 0; l < fn(LANES); l++) {
+        y[l] = FMA(a, b[l], c[l]);
     }
     return y;
 #else
@@ -33,49 +33,49 @@ static inline F(lanes) F(fma_lanes)(T a, F(lanes) b, F(lanes) c)
 }
 
 /* The first n lanes of a, the others of b. */
-static inline F(lanes) F(first_lanes)(int64_t n, F(lanes) a, F(lanes) b)
+static inline fn(lanes) fn(first_lanes)(int64_t n, fn(lanes) a, fn(lanes) b)
 {
-    F(lanes) number;
+    fn(lanes) number;
     HDK_UNROLL
-    for (int l = 0; l < F(LANES); l++) {
+    for (int l = 0; l < fn(LANES); l++) {
         number[l] = l;
     }
-    __typeof__(a < b) m = number < (T)n - (F(lanes)){0};
-    return (F(lanes))((m & (__typeof__(m))a) | (~m & (__typeof__(m))b));
+    __typeof__(a < b) m = number < (T)n - (fn(lanes)){0};
+    return (fn(lanes))((m & (__typeof__(m))a) | (~m & (__typeof__(m))b));
 }
 
-static inline T F(dot)(const T *a, int64_t a_col, const T *b, int64_t b_col, int64_t n)
+static inline T fn(dot)(const T *a, int64_t a_col, const T *b, int64_t b_col, int64_t n)
 {
     T sum = 0;
     for (int64_t e = 0; e < n; e++) {
-        sum = MULADD(a[e * a_col], b[e * b_col], sum);
+        sum = FMA(a[e * a_col], b[e * b_col], sum);
     }
     return sum;
 }
 
-static inline const T *F(row)(const hdk_rows *m, int64_t i)
+static inline const T *fn(row)(const hdk_rows *m, int64_t i)
 {
     return (const T *)m->p + i * m->row;
 }
 
 /* to (cols, padded) = the n rows of m from `from` on, turned; 0 behind them */
-static __attribute__((noinline)) void F(turn)(const hdk_rows *m, int64_t from, int64_t n,
-                                              int64_t cols, T *to)
+static __attribute__((noinline)) void fn(turn)(const hdk_rows *m, int64_t from, int64_t n,
+                                               int64_t cols, T *to)
 {
-    int64_t stride = F(padded)(n);
+    int64_t stride = fn(padded)(n);
     memset(to, 0, (size_t)(cols * stride) * sizeof *to);
     for (int64_t j = 0; j < n; j++) {
-        const T *x = F(row)(m, from + j);
+        const T *x = fn(row)(m, from + j);
         for (int64_t e = 0; e < cols; e++) {
             to[e * stride + j] = x[e * m->col];
         }
     }
 }
 
-static __attribute__((noinline)) void F(turn_back)(const T *x, int64_t from, int64_t n,
-                                                   int64_t cols, const hdk_rows *m)
+static __attribute__((noinline)) void fn(turn_back)(const T *x, int64_t from, int64_t n,
+                                                    int64_t cols, const hdk_rows *m)
 {
-    int64_t stride = F(padded)(n);
+    int64_t stride = fn(padded)(n);
     for (int64_t j = 0; j < n; j++) {
         T *to = (T *)m->p + (from + j) * m->row;
         for (int64_t e = 0; e < cols; e++) {
@@ -85,33 +85,33 @@ static __attribute__((noinline)) void F(turn_back)(const T *x, int64_t from, int
 }
 
 /* y = x m, m (cols, stride), in whole vectors that hold n elements of y */
-static inline void F(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m, int64_t stride,
-                                int64_t n, T *y)
+static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m,
+                                 int64_t stride, int64_t n, T *y)
 {
-    for (int64_t j = 0; j < n; j += F(LANES)) {
-        F(lanes) sum = {0};
+    for (int64_t j = 0; j < n; j += fn(LANES)) {
+        fn(lanes) sum = {0};
         for (int64_t e = 0; e < cols; e++) {
-            sum = F(fma_lanes)(x[e * x_col], *(const F(lanes) *)(m + e * stride + j), sum);
+            sum = fn(fma_lanes)(x[e * x_col], *(const fn(lanes) *)(m + e * stride + j), sum);
         }
-        *(F(lanes) *)(y + j) = sum;
+        *(fn(lanes) *)(y + j) = sum;
     }
 }
 
 /* m += x^T y, m (cols, stride): its first n columns */
-static inline void F(add_outer)(const T *x, int64_t x_col, int64_t cols, const T *y, int64_t n,
-                                T *m, int64_t stride)
+static inline void fn(add_outer)(const T *x, int64_t x_col, int64_t cols, const T *y, int64_t n,
+                                 T *m, int64_t stride)
 {
     for (int64_t e = 0; e < cols; e++, m += stride) {
-        for (int64_t j = 0; j < n; j += F(LANES)) {
-            F(lanes) *to = (F(lanes) *)(m + j);
-            F(lanes) sum = F(fma_lanes)(x[e * x_col], *(const F(lanes) *)(y + j), *to);
-            *to = F(first_lanes)(n - j, sum, *to);
+        for (int64_t j = 0; j < n; j += fn(LANES)) {
+            fn(lanes) *to = (fn(lanes) *)(m + j);
+            fn(lanes) sum = fn(fma_lanes)(x[e * x_col], *(const fn(lanes) *)(y + j), *to);
+            *to = fn(first_lanes)(n - j, sum, *to);
         }
     }
 }
 
 /* score (i, j) under the mask; not inlined, as loops over it grow large */
-static __attribute__((noinline)) T F(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
+static __attribute__((noinline)) T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
 {
     int64_t at = i * h->mask.row + j * h->mask.col;
     if (h->mask_is_bool) {
@@ -121,21 +121,21 @@ static __attribute__((noinline)) T F(masked)(const hdk_head *h, int64_t i, int64
 }
 
 /* The scores of query i and the keys from `from` on, n of them, none hidden by its place. */
-static inline void F(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
-                             int64_t from, int64_t n, T *w)
+static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
+                              int64_t from, int64_t n, T *w)
 {
-    F(row_times)(F(row)(&h->q, i), h->q.col, h->d, keys, stride, n, w);
-    for (int64_t j = 0; j < n; j += F(LANES)) {
-        F(lanes) *x = (F(lanes) *)(w + j);
+    fn(row_times)(fn(row)(&h->q, i), h->q.col, h->d, keys, stride, n, w);
+    for (int64_t j = 0; j < n; j += fn(LANES)) {
+        fn(lanes) *x = (fn(lanes) *)(w + j);
         *x = h->divisor != 0 ? *x / (T)h->divisor : *x * (T)h->scale;
     }
     for (int64_t j = 0; j < n && h->mask.p; j++) {
-        w[j] = F(masked)(h, i, from + j, w[j]);
+        w[j] = fn(masked)(h, i, from + j, w[j]);
     }
 }
 
 /* all -inf, and none NaN, which a maximum does not show */
-static bool F(all_hidden)(const T *w, int64_t n)
+static bool fn(all_hidden)(const T *w, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
         if (!(w[j] == -(T)INFINITY)) {
@@ -146,10 +146,10 @@ static bool F(all_hidden)(const T *w, int64_t n)
 }
 
 /* w, of query i and the n keys from `from` on, times what dropout gives each */
-static __attribute__((noinline)) void F(drop)(const hdk_head *h, int64_t i, int64_t from, int64_t n,
-                                              T *w)
+static __attribute__((noinline)) void fn(drop)(const hdk_head *h, int64_t i, int64_t from,
+                                               int64_t n, T *w)
 {
-    T scale = keep_scale(h);
+    T scale = fn(keep_scale)(h);
     draw_at d = draw_begin(h, i, from);
     for (int64_t j = 0; j < n; j++) {
         w[j] *= draw_next(h, &d) ? scale : 0;
@@ -157,99 +157,99 @@ static __attribute__((noinline)) void F(drop)(const hdk_head *h, int64_t i, int6
 }
 
 /* w (n, padded s) = the weights of the n queries from i on, and lse of these */
-static __attribute__((noinline)) void F(weights)(const hdk_head *h, int64_t i, int64_t n,
-                                                 const T *keys, T *w)
+static __attribute__((noinline)) void fn(weights)(const hdk_head *h, int64_t i, int64_t n,
+                                                  const T *keys, T *w)
 {
-    int64_t stride = F(padded)(h->s);
-    bool dead[F(TOGETHER)];
-    T top[F(TOGETHER)];
+    int64_t stride = fn(padded)(h->s);
+    bool dead[fn(TOGETHER)];
+    T top[fn(TOGETHER)];
     for (int64_t r = 0; r < n; r++) {
         T *x = w + r * stride;
         int64_t seen = seen_by(h, i + r);
-        F(scores)(h, i + r, keys, stride, 0, seen, x);
-        for (int64_t j = seen & -F(LANES); j < stride; j += F(LANES)) {
-            F(lanes) *y = (F(lanes) *)(x + j), none = -(T)INFINITY - (F(lanes)){0};
-            *y = F(first_lanes)(seen - j, *y, none);
+        fn(scores)(h, i + r, keys, stride, 0, seen, x);
+        for (int64_t j = seen & -fn(LANES); j < stride; j += fn(LANES)) {
+            fn(lanes) *y = (fn(lanes) *)(x + j), none = -(T)INFINITY - (fn(lanes)){0};
+            *y = fn(first_lanes)(seen - j, *y, none);
         }
-        top[r] = F(row_max)(x, h->s);
-        dead[r] = h->safe && top[r] == -(T)INFINITY && F(all_hidden)(x, h->s);
-        for (int64_t j = 0; j < stride; j += F(LANES)) {
-            *(F(lanes) *)(x + j) -= top[r];
+        top[r] = fn(row_max)(x, h->s);
+        dead[r] = h->safe && top[r] == -(T)INFINITY && fn(all_hidden)(x, h->s);
+        for (int64_t j = 0; j < stride; j += fn(LANES)) {
+            *(fn(lanes) *)(x + j) -= top[r];
         }
     }
-    F(exp_blocks)(w, n * stride);
+    fn(exp_blocks)(w, n * stride);
     for (int64_t r = 0; r < n; r++) {
-        T *x = w + r * stride, sum = F(row_sum)(x, h->s), inverse = 1 / sum;
-        for (int64_t j = 0; j < stride; j += F(LANES)) {
-            *(F(lanes) *)(x + j) *= inverse;
+        T *x = w + r * stride, sum = fn(row_sum)(x, h->s), inverse = 1 / sum;
+        for (int64_t j = 0; j < stride; j += fn(LANES)) {
+            *(fn(lanes) *)(x + j) *= inverse;
         }
         if (dead[r]) {
             memset(x, 0, (size_t)h->s * sizeof *x);
         }
         ((T *)h->lse)[i + r] = dead[r] ? (T)INFINITY : top[r] + LOG(sum);
         if (h->keep < 1) {
-            F(drop)(h, i + r, 0, h->s, x);
+            fn(drop)(h, i + r, 0, h->s, x);
         }
     }
 }
 
-static size_t F(rows_forward_room)(const hdk_head *h)
+static size_t fn(rows_forward_room)(const hdk_head *h)
 {
-    return (size_t)((h->d + F(TOGETHER)) * F(padded)(h->s)) * sizeof(T);
+    return (size_t)((h->d + fn(TOGETHER)) * fn(padded)(h->s)) * sizeof(T);
 }
 
-static inline int64_t F(some_rows)(int64_t i, int64_t to)
+static inline int64_t fn(some_rows)(int64_t i, int64_t to)
 {
-    return to - i < F(TOGETHER) ? to - i : F(TOGETHER);
+    return to - i < fn(TOGETHER) ? to - i : fn(TOGETHER);
 }
 
-static void F(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *weights,
-                            void *scratch)
+static void fn(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *weights,
+                             void *scratch)
 {
-    int64_t stride = F(padded)(h->s);
+    int64_t stride = fn(padded)(h->s);
     T *keys = scratch, *w = keys + h->d * stride;
-    F(turn)(&h->k, 0, h->s, h->d, keys);
-    for (int64_t i = from; i < to; i += F(TOGETHER)) {
-        int64_t n = F(some_rows)(i, to);
-        F(weights)(h, i, n, keys, w);
+    fn(turn)(&h->k, 0, h->s, h->d, keys);
+    for (int64_t i = from; i < to; i += fn(TOGETHER)) {
+        int64_t n = fn(some_rows)(i, to);
+        fn(weights)(h, i, n, keys, w);
         for (int64_t r = 0; r < n; r++) {
             memcpy((T *)weights + (i + r) * h->s, w + r * stride, (size_t)h->s * sizeof(T));
         }
     }
 }
 
-static void F(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch)
+static void fn(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch)
 {
-    int64_t stride = F(padded)(h->s);
+    int64_t stride = fn(padded)(h->s);
     T *keys = scratch, *w = keys + h->d * stride;
-    F(turn)(&h->k, 0, h->s, h->d, keys);
-    for (int64_t i = from; i < to; i += F(TOGETHER)) {
-        int64_t n = F(some_rows)(i, to);
-        F(weights)(h, i, n, keys, w);
+    fn(turn)(&h->k, 0, h->s, h->d, keys);
+    for (int64_t i = from; i < to; i += fn(TOGETHER)) {
+        int64_t n = fn(some_rows)(i, to);
+        fn(weights)(h, i, n, keys, w);
         for (int64_t r = 0; r < n; r++) {
             T *y = (T *)h->out.p + (i + r) * h->out.row;
             for (int64_t e = 0; e < h->dv; e++) {
                 const T *v = (const T *)h->v.p + e * h->v.col;
-                y[e * h->out.col] = F(dot)(w + r * stride, 1, v, h->v.row, h->s);
+                y[e * h->out.col] = fn(dot)(w + r * stride, 1, v, h->v.row, h->s);
             }
         }
     }
 }
 
-static size_t F(rows_backward_room)(const hdk_head *h)
+static size_t fn(rows_backward_room)(const hdk_head *h)
 {
-    return (size_t)((2 * h->d + 2 * h->dv + F(TOGETHER) + 2) * F(padded)(h->s)) * sizeof(T);
+    return (size_t)((2 * h->d + 2 * h->dv + fn(TOGETHER) + 2) * fn(padded)(h->s)) * sizeof(T);
 }
 
-static void F(ones)(T *x, int64_t n)
+static void fn(ones)(T *x, int64_t n)
 {
-    for (int64_t j = 0; j < n; j += F(LANES)) {
-        *(F(lanes) *)(x + j) = 1 - (F(lanes)){0};
+    for (int64_t j = 0; j < n; j += fn(LANES)) {
+        *(fn(lanes) *)(x + j) = 1 - (fn(lanes)){0};
     }
 }
 
 /* How many of the keys [from, to) query i sees. */
-static inline int64_t F(seen_from)(const hdk_head *h, int64_t i, int64_t from, int64_t to)
+static inline int64_t fn(seen_from)(const hdk_head *h, int64_t i, int64_t from, int64_t to)
 {
     int64_t seen = seen_by(h, i);
     return seen < from ? 0 : (seen < to ? seen : to) - from;
@@ -257,25 +257,25 @@ static inline int64_t F(seen_from)(const hdk_head *h, int64_t i, int64_t from, i
 
 /* The weights of the queries [i, end), before dropout: of each the keys that it sees, padded, one
  * behind the other. */
-static inline void F(weights_again)(const hdk_head *h, int64_t i, int64_t end, const T *keys,
-                                    int64_t stride, int64_t from, int64_t to, T *w)
+static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, const T *keys,
+                                     int64_t stride, int64_t from, int64_t to, T *w)
 {
     T *x = w;
     for (; i < end; i++) {
-        int64_t n = F(seen_from)(h, i, from, to);
+        int64_t n = fn(seen_from)(h, i, from, to);
         T lse = ((const T *)h->lse)[i];
-        F(scores)(h, i, keys, stride, from, n, x);
-        for (int64_t j = 0; j < n; j += F(LANES)) {
-            *(F(lanes) *)(x + j) -= lse;
+        fn(scores)(h, i, keys, stride, from, n, x);
+        for (int64_t j = 0; j < n; j += fn(LANES)) {
+            *(fn(lanes) *)(x + j) -= lse;
         }
-        x += F(padded)(n);
+        x += fn(padded)(n);
     }
-    F(exp_blocks)(w, x - w);
+    fn(exp_blocks)(w, x - w);
 }
 
 /* x = 0 for those of n keys that a bool mask hides from query i: what hd_masked_fill overwrites has
  * no gradient, not even in a row of NaN. */
-static inline void F(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
+static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];
     const uint8_t *seen = (const uint8_t *)h->mask.p;
@@ -290,45 +290,45 @@ static inline void F(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, i
 
 /* w = exp(scores - lse), p = w mask / keep, out = p v; with dp = dout v^T:
  * ds = w (dp mask / keep - dout . out), dq += ds k scale, dk += ds^T q scale, dv += p^T dout */
-static void F(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
-                             void *scratch)
+static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
+                              void *scratch)
 {
-    int64_t all = to - from, stride = F(padded)(all);
+    int64_t all = to - from, stride = fn(padded)(all);
     T *keys = scratch, *values = keys + h->d * stride, *dk = values + h->dv * stride;
     T *dv = dk + h->d * stride, *ds = dv + h->dv * stride, *factor = ds + stride;
     T *w = factor + stride;
     T scale = h->divisor != 0 ? 1 / (T)h->divisor : (T)h->scale;
-    F(turn)(&h->k, from, all, h->d, keys);
-    F(turn)(&h->v, from, all, h->dv, values);
+    fn(turn)(&h->k, from, all, h->d, keys);
+    fn(turn)(&h->v, from, all, h->dv, values);
     memset(dk, 0, (size_t)((h->d + h->dv) * stride) * sizeof(T));
-    F(ones)(factor, stride);
-    for (int64_t i = 0, n; i < h->l; i++, w += F(padded)(n)) {
-        if (i % F(TOGETHER) == 0) {
+    fn(ones)(factor, stride);
+    for (int64_t i = 0, n; i < h->l; i++, w += fn(padded)(n)) {
+        if (i % fn(TOGETHER) == 0) {
             w = factor + stride;
-            F(weights_again)(h, i, i + F(some_rows)(i, h->l), keys, stride, from, to, w);
+            fn(weights_again)(h, i, i + fn(some_rows)(i, h->l), keys, stride, from, to, w);
         }
-        const T *dy = F(row)(&g->dout, i);
+        const T *dy = fn(row)(&g->dout, i);
         T *dq = (T *)g->dq.p + i * g->dq.row;
-        T both = F(dot)(dy, g->dout.col, F(row)(&h->out, i), h->out.col, h->dv);
-        n = F(seen_from)(h, i, from, to);
-        F(row_times)(dy, g->dout.col, h->dv, values, stride, n, ds);
+        T both = fn(dot)(dy, g->dout.col, fn(row)(&h->out, i), h->out.col, h->dv);
+        n = fn(seen_from)(h, i, from, to);
+        fn(row_times)(dy, g->dout.col, h->dv, values, stride, n, ds);
         if (h->keep < 1) {
-            F(ones)(factor, n);
-            F(drop)(h, i, from, n, factor);
+            fn(ones)(factor, n);
+            fn(drop)(h, i, from, n, factor);
         }
-        for (int64_t j = 0; j < n; j += F(LANES)) {
-            F(lanes) *p = (F(lanes) *)(w + j), *dp = (F(lanes) *)(ds + j);
-            F(lanes) by = *(const F(lanes) *)(factor + j);
+        for (int64_t j = 0; j < n; j += fn(LANES)) {
+            fn(lanes) *p = (fn(lanes) *)(w + j), *dp = (fn(lanes) *)(ds + j);
+            fn(lanes) by = *(const fn(lanes) *)(factor + j);
             *dp = *p * (*dp * by - both) * scale;
             *p *= by;
         }
-        F(clear_hidden)(h, i, from, n, ds);
+        fn(clear_hidden)(h, i, from, n, ds);
         for (int64_t e = 0; e < h->d; e++) {
-            dq[e * g->dq.col] = F(dot)(ds, 1, keys + e * stride, 1, n);
+            dq[e * g->dq.col] = fn(dot)(ds, 1, keys + e * stride, 1, n);
         }
-        F(add_outer)(F(row)(&h->q, i), h->q.col, h->d, ds, n, dk, stride);
-        F(add_outer)(dy, g->dout.col, h->dv, w, n, dv, stride);
+        fn(add_outer)(fn(row)(&h->q, i), h->q.col, h->d, ds, n, dk, stride);
+        fn(add_outer)(dy, g->dout.col, h->dv, w, n, dv, stride);
     }
-    F(turn_back)(dk, from, all, h->d, &g->dk);
-    F(turn_back)(dv, from, all, h->dv, &g->dv);
+    fn(turn_back)(dk, from, all, h->d, &g->dk);
+    fn(turn_back)(dv, from, all, h->dv, &g->dv);
 }

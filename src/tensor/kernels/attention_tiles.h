@@ -6,12 +6,6 @@
  * in order, by blocks that lie at multiples of QUERIES and KEYS whatever part is asked for: who
  * computes what changes no bit. */
 
-#define T float
-#define MULADD HDK_FMAF
-#define NAME(x) x##_f32
-#define VECTOR (HDK_REGISTER / 4)
-#include "tensor/kernels/gemm_tile.h"
-
 enum {
     WIDE = 2 * VECTOR, /* columns of a register tile */
     TALL = HDK_TILE_ROWS,
@@ -202,8 +196,3 @@ static inline void fill(float *x, int64_t from, int64_t to, float value)
 
 #include "tensor/kernels/attention_forward.h"
 #include "tensor/kernels/attention_backward.h"
-
-#undef T
-#undef MULADD
-#undef NAME
-#undef VECTOR

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/template.h"
 
 enum {
     FEW = 256,            /* multiplications that are not worth a tile */
@@ -97,38 +98,42 @@ static void hdk_fetch(hdk_ahead *s)
     }
 }
 
-#define T float
-#define VECTOR (HDK_REGISTER / 4)
-#define MULADD HDK_FMAF
-#define NAME(x) x##_f32
-#define DEPTH (HDK_REGISTER > 32 ? 512 : 384)
-#define QUADS 1
-#define HALVES 1
-#include "tensor/kernels/gemm_body.h"
+/* Of a tile, and of a panel of b. */
+#define WIDTH (2 * VECTOR)
 
-#define T double
-#define VECTOR (HDK_REGISTER / 8)
-#define MULADD HDK_FMA
-#define NAME(x) x##_f64
-#define HALVES 0
-#define DEPTH 192
-#define QUADS (HDK_REGISTER > 16)
+/* Are tiles of one vector worth their code? And the columns that tiles take without a buffer. */
+#define HALVES (sizeof(T) == 4)
+#define UNIT (HALVES ? VECTOR : WIDTH)
+
+/* Whether the level has vectors of four elements. */
+#define QUADS (4 * sizeof(T) <= HDK_REGISTER || sizeof(T) == 4)
+
+/* Steps of k that are packed together. */
+#define DEPTH (sizeof(T) == 8 ? 192 : HDK_REGISTER > 32 ? 512 : 384)
+
+#define BLOCK fn(block)
+#define QUAD fn(quad)
+
+#define TYPE f32
+#include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/gemm_body.h"
+#undef TYPE
+
+#define TYPE f64
+#include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/gemm_body.h"
+#undef TYPE
 
 #ifdef HDK_ALL_TYPES
-#define T uint64_t
-#define VECTOR (HDK_REGISTER / 8)
-#define MULADD(a, b, c) ((a) * (b) + (c))
-#define NAME(x) x##_i64
-#define HALVES 0
-#define DEPTH 192
-#define QUADS (HDK_REGISTER > 16)
+#define TYPE u64
+#include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/gemm_body.h"
+#undef TYPE
 #endif
 
 const struct hdk_gemm HDK_TABLE(hdk_gemm) = {
-    .product = {product_f32, product_f64, HDK_COMMON(product_i64)},
-    .room = {room_f32, room_f64, HDK_COMMON(room_i64)},
+    .product = {product_f32, product_f64, HDK_COMMON(product_u64)},
+    .room = {room_f32, room_f64, HDK_COMMON(room_u64)},
     .tile_rows = HDK_TILE_ROWS,
     .tile_cols = 2 * HDK_REGISTER / 4,
 };

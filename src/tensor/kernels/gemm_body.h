@@ -10,12 +10,7 @@
  * give the same bits in products of any size, however the work is cut. But for the dot of two
  * vectors of LONG elements, which would take one step after the other. */
 
-#include "tensor/kernels/gemm_tile.h"
-
-#define WIDTH (2 * VECTOR)             /* of a tile, and of a panel of b */
-#define UNIT (HALVES ? VECTOR : WIDTH) /* columns that tiles take without a buffer */
-
-typedef T NAME(quad) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+typedef T QUAD __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 
 /* ---------------------------------------------------------------- packing */
 
@@ -23,7 +18,7 @@ typedef T NAME(quad) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T
  * apart, go to a panel of k-major rows, `width` elements apart. */
 
 /* Lanes side by side in one step. */
-HDK_INLINE void NAME(copy)(T *to, int64_t lanes, const T *x)
+HDK_INLINE void fn(copy)(T *to, int64_t lanes, const T *x)
 {
     if (lanes < 4) {
         for (int64_t l = 0; l < lanes; l++) {
@@ -32,36 +27,36 @@ HDK_INLINE void NAME(copy)(T *to, int64_t lanes, const T *x)
         return;
     }
     for (int64_t l = 0; l + 4 <= lanes; l += 4) {
-        *(NAME(quad) *)(to + l) = *(const NAME(quad) *)(x + l);
+        *(QUAD *)(to + l) = *(const QUAD *)(x + l);
     }
-    *(NAME(quad) *)(to + lanes - 4) = *(const NAME(quad) *)(x + lanes - 4);
+    *(QUAD *)(to + lanes - 4) = *(const QUAD *)(x + lanes - 4);
 }
 
 /* Four steps of four lanes, the steps side by side. */
-HDK_INLINE void NAME(turn)(T *to, int64_t width, const T *x, int64_t lane)
+HDK_INLINE void fn(turn)(T *to, int64_t width, const T *x, int64_t lane)
 {
-#if QUADS
-    NAME(quad) r0 = *(const NAME(quad) *)x, r1 = *(const NAME(quad) *)(x + lane);
-    NAME(quad) r2 = *(const NAME(quad) *)(x + 2 * lane), r3 = *(const NAME(quad) *)(x + 3 * lane);
-    NAME(quad) s0 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
-    NAME(quad) s1 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-    NAME(quad) s2 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-    NAME(quad) s3 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-    *(NAME(quad) *)to = __builtin_shufflevector(s0, s2, 0, 1, 4, 5);
-    *(NAME(quad) *)(to + width) = __builtin_shufflevector(s0, s2, 2, 3, 6, 7);
-    *(NAME(quad) *)(to + 2 * width) = __builtin_shufflevector(s1, s3, 0, 1, 4, 5);
-    *(NAME(quad) *)(to + 3 * width) = __builtin_shufflevector(s1, s3, 2, 3, 6, 7);
-#else
+    if (QUADS) {
+        QUAD r0 = *(const QUAD *)x, r1 = *(const QUAD *)(x + lane);
+        QUAD r2 = *(const QUAD *)(x + 2 * lane), r3 = *(const QUAD *)(x + 3 * lane);
+        QUAD s0 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+        QUAD s1 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+        QUAD s2 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+        QUAD s3 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+        *(QUAD *)to = __builtin_shufflevector(s0, s2, 0, 1, 4, 5);
+        *(QUAD *)(to + width) = __builtin_shufflevector(s0, s2, 2, 3, 6, 7);
+        *(QUAD *)(to + 2 * width) = __builtin_shufflevector(s1, s3, 0, 1, 4, 5);
+        *(QUAD *)(to + 3 * width) = __builtin_shufflevector(s1, s3, 2, 3, 6, 7);
+        return;
+    }
     for (int p = 0; p < 4; p++) {
         for (int l = 0; l < 4; l++) {
             to[p * width + l] = x[l * lane + p];
         }
     }
-#endif
 }
 
-static void NAME(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
-                           int64_t lane, int64_t step)
+static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
+                         int64_t lane, int64_t step)
 {
     for (int64_t p = 0; p < steps; p++) {
         for (int64_t l = 0; l < lanes; l++) {
@@ -72,8 +67,8 @@ static void NAME(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, c
 
 /* Steps side by side: some at a time, so that the panel's part stays in the first cache. The last
  * four lanes may overlap the four before them. */
-static void NAME(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
-                             int64_t lane)
+static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
+                           int64_t lane)
 {
     int64_t whole = lanes < 4 ? 0 : steps & ~(int64_t)3;
     for (int64_t q = 0; q < whole; q += 64) {
@@ -82,22 +77,22 @@ static void NAME(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps,
             int64_t at = l + 4 <= lanes ? l : lanes - 4;
             for (int64_t p = q; p < end; p += 4) {
                 __builtin_prefetch(x + (at + p / 4 % 4) * lane + p + 64); /* the next part */
-                NAME(turn)(to + p * width + at, width, x + at * lane + p, lane);
+                fn(turn)(to + p * width + at, width, x + at * lane + p, lane);
             }
         }
     }
-    NAME(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
+    fn(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
 }
 
 /* One step of a panel, lanes side by side; the panel's last lanes, if it has fewer, are 0. */
-HDK_INLINE void NAME(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
+HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 {
     if (lanes == WIDTH) {
-        *(NAME(vec) *)to = *(const NAME(vec) *)x;
-        *(NAME(vec) *)(to + VECTOR) = *(const NAME(vec) *)(x + VECTOR);
+        *(V *)to = *(const V *)x;
+        *(V *)(to + VECTOR) = *(const V *)(x + VECTOR);
         return;
     }
-    NAME(copy)(to, lanes, x);
+    fn(copy)(to, lanes, x);
     for (int64_t l = lanes; l < width; l++) {
         to[l] = 0;
     }
@@ -105,8 +100,8 @@ HDK_INLINE void NAME(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 
 /* All lanes in panels of `width`, one after the other. Lanes side by side are read some panels at a
  * time: long runs of memory, and few lines of it twice. */
-static void NAME(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
-                       int64_t step)
+static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
+                     int64_t step)
 {
     enum { TOGETHER = 4, FAR = 16 }; /* so many steps from now, memory will have answered */
     for (int64_t i = 0; i < lanes; i += TOGETHER * width) {
@@ -115,20 +110,19 @@ static void NAME(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const
             for (int64_t l = i; l < end; l += width) {
                 __builtin_prefetch(x + l + (p + FAR) * step);
                 __builtin_prefetch(x + l + width - 1 + (p + FAR) * step);
-                NAME(pack_step)
-                (to + l * steps + p * width, width, end - l < width ? end - l : width,
-                 x + l + p * step);
+                fn(pack_step)(to + l * steps + p * width, width, end - l < width ? end - l : width,
+                              x + l + p * step);
             }
         }
         for (int64_t l = i; l < end && lane != 1; l += width) {
             int64_t some = end - l < width ? end - l : width;
             for (int64_t p = 0; p < steps && some < width; p++) {
-                NAME(pack_step)(to + l * steps + p * width, width, 0, x);
+                fn(pack_step)(to + l * steps + p * width, width, 0, x);
             }
             if (step == 1) {
-                NAME(pack_steps)(to + l * steps, width, some, steps, x + l * lane, lane);
+                fn(pack_steps)(to + l * steps, width, some, steps, x + l * lane, lane);
             } else {
-                NAME(pack_any)(to + l * steps, width, some, steps, x + l * lane, lane, step);
+                fn(pack_any)(to + l * steps, width, some, steps, x + l * lane, lane, step);
             }
         }
     }
@@ -137,8 +131,8 @@ static void NAME(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const
 /* ---------------------------------------------------------------- tiles */
 
 /* c (rows, cols) += bias */
-static void NAME(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const T *bias,
-                           int64_t step)
+static void fn(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const T *bias,
+                         int64_t step)
 {
     for (int64_t i = 0; i < rows; i++, c += c_row) {
         for (int64_t j = 0; j < cols && step == 1; j++) {
@@ -151,7 +145,7 @@ static void NAME(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, cons
 }
 
 /* The operands of the tiles of a block of c, packed or in place. */
-typedef struct NAME(block) {
+typedef struct BLOCK {
     int64_t rows, cols, steps;
     int64_t height; /* rows of a tile, but the last */
     const T *a, *b;
@@ -165,11 +159,11 @@ typedef struct NAME(block) {
     bool go_on;
     const T *bias; /* or NULL */
     int64_t bias_step;
-} NAME(block);
+} BLOCK;
 
 /* A tile with other columns goes through a buffer. */
-static void NAME(edge)(const NAME(block) * t, NAME(tile_loop) tile, int64_t rows, int64_t cols,
-                       const T *a, const T *b, T *c)
+static void fn(edge)(const BLOCK *t, TILE_LOOP tile, int64_t rows, int64_t cols, const T *a,
+                     const T *b, T *c)
 {
     T edge[HDK_TILE_ROWS * WIDTH];
     for (int64_t i = 0; i < rows && t->go_on; i++) {
@@ -185,53 +179,52 @@ static void NAME(edge)(const NAME(block) * t, NAME(tile_loop) tile, int64_t rows
     }
 }
 
-static int64_t NAME(across)(const NAME(block) * t)
+static int64_t fn(across)(const BLOCK *t)
 {
     return (t->cols + WIDTH - 1) / WIDTH;
 }
 
 /* Some panels of a, from row i on, go to `to`: they are used while the nearest caches hold them. */
-static void NAME(pack_rows)(NAME(block) * t, int64_t i, T *to)
+static void fn(pack_rows)(BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
     const T *x = t->raw + i * t->raw_row;
-    NAME(pack)
-    (to, t->height, left < some ? left : some, t->steps, x, t->raw_row, t->raw_col);
+    fn(pack)(to, t->height, left < some ? left : some, t->steps, x, t->raw_row, t->raw_col);
     left = left < some ? 0 : left - some;
     t->a_ahead = hdk_ahead_of(x + some * t->raw_row, left < some ? left : some, t->steps,
                               t->raw_row, t->raw_col, sizeof(T));
-    t->a_ahead.tiles = GROUP * NAME(across)(t);
+    t->a_ahead.tiles = GROUP * fn(across)(t);
 }
 
-static void NAME(one)(NAME(block) * t, int64_t rows, int64_t cols, const T *a, const T *b, T *c,
-                      const T *bias)
+static void fn(one)(BLOCK *t, int64_t rows, int64_t cols, const T *a, const T *b, T *c,
+                    const T *bias)
 {
-    NAME(tile_loop) tile = (cols > UNIT || !HALVES ? NAME(tile) : NAME(half))[rows];
+    TILE_LOOP tile = (cols > UNIT || !HALVES ? fn(tile) : fn(half))[rows];
     hdk_fetch(&t->a_ahead);
     hdk_fetch(&t->b_ahead);
     if (cols % UNIT == 0) {
         tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c, t->c_row, t->go_on);
     } else {
-        NAME(edge)(t, tile, rows, cols, a, b, c);
+        fn(edge)(t, tile, rows, cols, a, b, c);
     }
     if (bias) {
-        NAME(add_bias)(c, t->c_row, rows, cols, bias, t->bias_step);
+        fn(add_bias)(c, t->c_row, rows, cols, bias, t->bias_step);
     }
 }
 
-static void NAME(tiles)(NAME(block) * t)
+static void fn(tiles)(BLOCK *t)
 {
     const T *a = t->a;
     T *c = t->c;
     for (int64_t i = 0; i < t->rows; i += t->height, a += t->a_panel, c += t->height * t->c_row) {
         int64_t rows = t->rows - i < t->height ? t->rows - i : t->height;
         if (t->raw && i % (GROUP * t->height) == 0) {
-            NAME(pack_rows)(t, i, (T *)a);
+            fn(pack_rows)(t, i, (T *)a);
         }
         const T *b = t->b;
         for (int64_t j = 0; j < t->cols; j += WIDTH, b += t->b_panel) {
             int64_t cols = t->cols - j < WIDTH ? t->cols - j : WIDTH;
-            NAME(one)(t, rows, cols, a, b, c + j, t->bias ? t->bias + j * t->bias_step : NULL);
+            fn(one)(t, rows, cols, a, b, c + j, t->bias ? t->bias + j * t->bias_step : NULL);
         }
     }
     t->raw = NULL;
@@ -240,8 +233,7 @@ static void NAME(tiles)(NAME(block) * t)
 /* ---------------------------------------------------------------- blocks */
 
 /* The columns after [j, j + cols), or the first of the steps after these. */
-static hdk_ahead NAME(next_columns)(const NAME(block) * t, const hdk_product *p, int64_t step,
-                                    int64_t j)
+static hdk_ahead fn(next_columns)(const BLOCK *t, const hdk_product *p, int64_t step, int64_t j)
 {
     j += t->cols;
     if (j == p->n) {
@@ -252,31 +244,31 @@ static hdk_ahead NAME(next_columns)(const NAME(block) * t, const hdk_product *p,
     int64_t steps = p->k - step < t->steps ? p->k - step : t->steps;
     const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
     hdk_ahead ahead = hdk_ahead_of(b, cols, steps, p->b_col, p->b_row, sizeof(T));
-    ahead.tiles = (t->rows + t->height - 1) / t->height * NAME(across)(t);
+    ahead.tiles = (t->rows + t->height - 1) / t->height * fn(across)(t);
     return ahead;
 }
 
 /* Columns [j, j + cols) of the block's rows: b's panels packed, or in place. */
-static void NAME(columns)(NAME(block) * t, const hdk_product *p, int64_t step, int64_t j, T *panels)
+static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j, T *panels)
 {
     const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
     if (panels) {
-        NAME(pack)(panels, WIDTH, t->cols, t->steps, b, p->b_col, p->b_row);
-        t->b_ahead = NAME(next_columns)(t, p, step, j);
+        fn(pack)(panels, WIDTH, t->cols, t->steps, b, p->b_col, p->b_row);
+        t->b_ahead = fn(next_columns)(t, p, step, j);
         t->b = panels, t->b_panel = WIDTH * t->steps, t->b_step = WIDTH;
     } else {
         t->b = b, t->b_panel = WIDTH, t->b_step = p->b_row;
     }
     t->c += j;
     t->bias = p->bias && step + t->steps == p->k ? (const T *)p->bias + j * p->bias_step : NULL;
-    NAME(tiles)(t);
+    fn(tiles)(t);
     t->c -= j;
 }
 
 /* Columns of the block's rows, some at a time: as many panels of b as are packed together, or one
  * on the stack, or in place all that need no buffer. */
-static void NAME(block_row)(NAME(block) * t, const hdk_product *p, const hdk_blocking *how,
-                            int64_t step, T *panels)
+static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
+                          T *panels)
 {
     T panel[WIDTH * SHALLOW];
     int64_t whole = p->n / UNIT * UNIT;
@@ -284,17 +276,17 @@ static void NAME(block_row)(NAME(block) * t, const hdk_product *p, const hdk_blo
         bool in_place = p->b_col == 1 && !panels && j < whole;
         int64_t most = in_place ? whole : panels ? how->cols : WIDTH;
         t->cols = p->n - j < most ? p->n - j : most;
-        NAME(columns)(t, p, step, j, in_place ? NULL : panels ? panels : panel);
+        fn(columns)(t, p, step, j, in_place ? NULL : panels ? panels : panel);
     }
 }
 
-static void NAME(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
+static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
 {
     T *panels_a = how->pack_a ? scratch : NULL, *panels_b = NULL;
     if (how->pack_b) {
         panels_b = scratch + (how->pack_a ? how->room_a : 0);
     }
-    NAME(block) t = {.c_row = p->c_row, .bias_step = p->bias_step};
+    BLOCK t = {.c_row = p->c_row, .bias_step = p->bias_step};
     for (int64_t i = 0; i < p->m; i += t.rows) {
         t.rows = p->m - i < how->rows ? p->m - i : how->rows;
         t.height = hdk_evenly(t.rows, HDK_TILE_ROWS);
@@ -309,7 +301,7 @@ static void NAME(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
                 t.a = panels_a;
                 t.a_panel = t.height * t.steps, t.a_row = 1, t.a_step = t.height;
             }
-            NAME(block_row)(&t, p, how, step, panels_b);
+            fn(block_row)(&t, p, how, step, panels_b);
         }
     }
 }
@@ -317,7 +309,7 @@ static void NAME(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
 /* ---------------------------------------------------------------- small products */
 
 /* `some` elements of a row of c, side by side. */
-HDK_INLINE void NAME(chain)(const int some, const hdk_product *t, const T *a, const T *b, T *c)
+HDK_INLINE void fn(chain)(const int some, const hdk_product *t, const T *a, const T *b, T *c)
 {
     int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;
     T acc[8];
@@ -328,7 +320,7 @@ HDK_INLINE void NAME(chain)(const int some, const hdk_product *t, const T *a, co
     for (int64_t p = 0; p < k; p++) {
         HDK_UNROLL
         for (int r = 0; r < some; r++) {
-            acc[r] = MULADD(a[p * a_col], b[p * b_row + r * b_col], acc[r]);
+            acc[r] = FMA(a[p * a_col], b[p * b_row + r * b_col], acc[r]);
         }
     }
     HDK_UNROLL
@@ -337,50 +329,50 @@ HDK_INLINE void NAME(chain)(const int some, const hdk_product *t, const T *a, co
     }
 }
 
-static void NAME(chains)(const hdk_product *t)
+static void fn(chains)(const hdk_product *t)
 {
     const T *a = t->a, *b = t->b;
     T *c = t->c;
     for (int64_t i = 0; i < t->m; i++, a += t->a_row, c += t->c_row) {
         int64_t j = 0;
         for (; j + 8 <= t->n; j += 8) {
-            NAME(chain)(8, t, a, b + j * t->b_col, c + j);
+            fn(chain)(8, t, a, b + j * t->b_col, c + j);
         }
         for (; j + 3 <= t->n; j += 3) {
-            NAME(chain)(3, t, a, b + j * t->b_col, c + j);
+            fn(chain)(3, t, a, b + j * t->b_col, c + j);
         }
         if (t->n - j == 2) {
-            NAME(chain)(2, t, a, b + j * t->b_col, c + j);
+            fn(chain)(2, t, a, b + j * t->b_col, c + j);
         } else if (t->n - j == 1) {
-            NAME(chain)(1, t, a, b + j * t->b_col, c + j);
+            fn(chain)(1, t, a, b + j * t->b_col, c + j);
         }
     }
 }
 
 /* c (cols) += x b over `steps` rows of b, x_step apart in x. */
-HDK_INLINE void NAME(pour)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
-                           int64_t b_row, T *c)
+HDK_INLINE void fn(pour)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
+                         int64_t b_row, T *c)
 {
     int64_t j = 0;
     for (; j + VECTOR <= cols; j += VECTOR) {
-        NAME(vec) y = *(const NAME(vec) *)(c + j);
+        V y = *(const V *)(c + j);
         HDK_UNROLL
         for (int q = 0; q < steps; q++) {
-            NAME(vec) u = x[q * x_step] - (NAME(vec)){0};
-            y = NAME(muladd)(u, *(const NAME(vec) *)(b + q * b_row + j), y);
+            V u = x[q * x_step] - (V){0};
+            y = fn(muladd)(u, *(const V *)(b + q * b_row + j), y);
         }
-        *(NAME(vec) *)(c + j) = y;
+        *(V *)(c + j) = y;
     }
     for (; j < cols; j++) {
         for (int q = 0; q < steps; q++) {
-            c[j] = MULADD(x[q * x_step], b[q * b_row + j], c[j]);
+            c[j] = FMA(x[q * x_step], b[q * b_row + j], c[j]);
         }
     }
 }
 
 /* Few rows times a matrix with dense rows, which are read once, some of them side by side: as fast
  * as memory gives them. */
-static void NAME(rows)(const hdk_product *p)
+static void fn(rows)(const hdk_product *p)
 {
     enum { STREAMS = 8, SPAN = 4096 / sizeof(T) };
     for (int64_t i = 0; i < p->m && !p->add; i++) {
@@ -394,11 +386,11 @@ static void NAME(rows)(const hdk_product *p)
                 const T *b = (const T *)p->b + q * p->b_row + j;
                 T *c = (T *)p->c + i * p->c_row + j;
                 if (q + STREAMS <= p->k) {
-                    NAME(pour)(STREAMS, cols, x, p->a_col, b, p->b_row, c);
+                    fn(pour)(STREAMS, cols, x, p->a_col, b, p->b_row, c);
                     continue;
                 }
                 for (int64_t r = 0; r < p->k - q; r++) {
-                    NAME(pour)(1, cols, x + r * p->a_col, p->a_col, b + r * p->b_row, p->b_row, c);
+                    fn(pour)(1, cols, x + r * p->a_col, p->a_col, b + r * p->b_row, p->b_row, c);
                 }
             }
         }
@@ -407,7 +399,7 @@ static void NAME(rows)(const hdk_product *p)
 
 /* Few rows times a matrix whose columns are dense: panel by panel, so that memory is read in long
  * runs. */
-static void NAME(strips)(const hdk_product *p)
+static void fn(strips)(const hdk_product *p)
 {
     hdk_product strip = *p;
     hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, false);
@@ -416,23 +408,23 @@ static void NAME(strips)(const hdk_product *p)
         strip.b = (const T *)p->b + j * p->b_col;
         strip.c = (T *)p->c + j;
         strip.bias = p->bias ? (const T *)p->bias + j * p->bias_step : NULL;
-        NAME(run)(&strip, &how, NULL);
+        fn(run)(&strip, &how, NULL);
     }
 }
 
 /* One long sum of products of neighbours, in CHAINS chains. */
-static void NAME(dot)(const hdk_product *p)
+static void fn(dot)(const hdk_product *p)
 {
     enum { CHAINS = 64 };
     const T *a = p->a, *b = p->b, *end = a + p->k;
     T chain[CHAINS] = {0}, *c = p->c, sum = p->add ? *c : 0;
     for (; end - a >= CHAINS; a += CHAINS, b += CHAINS) {
         for (int l = 0; l < CHAINS; l++) {
-            chain[l] = MULADD(a[l], b[l], chain[l]);
+            chain[l] = FMA(a[l], b[l], chain[l]);
         }
     }
     for (; a < end; a++, b++) {
-        sum = MULADD(*a, *b, sum);
+        sum = FMA(*a, *b, sum);
     }
     for (int l = 0; l < CHAINS; l++) {
         sum += chain[l];
@@ -440,7 +432,7 @@ static void NAME(dot)(const hdk_product *p)
     *c = sum;
 }
 
-static void NAME(product)(const hdk_product *p, void *scratch)
+static void fn(product)(const hdk_product *p, void *scratch)
 {
     hdk_product turned;
     if (p->n == 1 && p->c_row == 1 && p->m > 1) { /* c^T = b^T a^T: a long row, not a column */
@@ -450,30 +442,20 @@ static void NAME(product)(const hdk_product *p, void *scratch)
     bool dot = p->dot && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
     bool few = p->k == 0 || p->m * p->n * p->k <= FEW || (p->m < 4 && p->n < VECTOR);
     if (dot || few || (p->b_col == 1 && p->m < 4)) {
-        (dot ? NAME(dot) : few ? NAME(chains) : NAME(rows))(p);
+        (dot ? fn(dot) : few ? fn(chains) : fn(rows))(p);
         if (p->bias) {
-            NAME(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
+            fn(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }
     } else if (p->b_col != 1 && p->m <= 8) {
-        NAME(strips)(p);
+        fn(strips)(p);
     } else {
         hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch);
-        NAME(run)(p, &how, scratch);
+        fn(run)(p, &how, scratch);
     }
 }
 
-static int64_t NAME(room)(const hdk_product *p)
+static int64_t fn(room)(const hdk_product *p)
 {
     hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, true);
     return (how.room_a + how.room_b) * (int64_t)sizeof(T);
 }
-
-#undef T
-#undef MULADD
-#undef NAME
-#undef VECTOR
-#undef DEPTH
-#undef QUADS
-#undef HALVES
-#undef WIDTH
-#undef UNIT

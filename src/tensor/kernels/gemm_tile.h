@@ -1,16 +1,16 @@
 /* gemm_tile.h - the register tile of the matrix product, for one element type.
  *
- * Wants T (the element), MULADD(a, b, c), NAME(x) (x with the type's suffix) and VECTOR (elements
+ * Wants T (the element), FMA(a, b, c), fn(x) (x with the type's suffix) and VECTOR (elements
  * of a vector register: HDK_REGISTER / sizeof(T)); may be included once for each type, and leaves
- * them defined (without T: the constants only). Gives the vector NAME(vec), NAME(muladd) on it, and
+ * them defined (without T: the constants only). Gives the vector V, fn(muladd) on it, and
  *
- *     NAME(tile)[rows](k, a, a_row, a_step, b, b_step, c, c_row, go_on)
+ *     fn(tile)[rows](k, a, a_row, a_step, b, b_step, c, c_row, go_on)
  *
  * for 1 <= rows <= HDK_TILE_ROWS, which sets c = a b, or with go_on c += a b, over k steps:
  *     a  element (i, p) at a[i * a_row + p * a_step]; packed k-major: a_row 1, a_step rows
  *     b  element (p, j) at b[p * b_step + j], 2 * VECTOR columns; packed: b_step 2 * VECTOR
  *     c  element (i, j) at c[i * c_row + j], 2 * VECTOR columns
- * NAME(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak with a in
+ * fn(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak with a in
  * the first cache and b in the second.
  *
  * Every element of c is one chain over the steps in order, from c or from 0: cutting k into calls
@@ -36,34 +36,39 @@
 #define HDK_TILES(f) f(1) f(2) f(3) f(4)
 #endif
 
+/* Words of the template: a vector, its elements, the tile as a function */
+#define V fn(vec)
+#define VECTOR (HDK_REGISTER / (int)sizeof(T))
+#define TILE_LOOP fn(tile_loop)
+
 #endif
 
-#ifdef T
+#ifdef TYPE
 
-typedef T NAME(vec) __attribute__((vector_size(VECTOR * sizeof(T)), aligned(sizeof(T)), may_alias));
+typedef T V __attribute__((vector_size(VECTOR * sizeof(T)), aligned(sizeof(T)), may_alias));
 
-HDK_INLINE NAME(vec) NAME(muladd)(NAME(vec) a, NAME(vec) b, NAME(vec) c)
+HDK_INLINE V fn(muladd)(V a, V b, V c)
 {
-    NAME(vec) y;
+    V y;
     HDK_UNROLL
     for (int l = 0; l < VECTOR; l++) {
-        y[l] = MULADD(a[l], b[l], c[l]);
+        y[l] = FMA(a[l], b[l], c[l]);
     }
     return y;
 }
 
 /* The tile for rows and vectors known when compiled. */
-HDK_INLINE void NAME(tile_of)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row,
-                              int64_t a_step, const T *b, int64_t b_step, T *c, int64_t c_row,
-                              bool go_on)
+HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row,
+                            int64_t a_step, const T *b, int64_t b_step, T *c, int64_t c_row,
+                            bool go_on)
 {
-    NAME(vec) acc[HDK_TILE_ROWS][2], y[2];
+    V acc[HDK_TILE_ROWS][2], y[2];
     T *to = c;
     HDK_UNROLL
     for (int i = 0; i < rows; i++, to += c_row) {
         HDK_UNROLL
         for (int j = 0; j < vecs; j++) {
-            acc[i][j] = go_on ? *(const NAME(vec) *)(to + j * VECTOR) : (NAME(vec)){0};
+            acc[i][j] = go_on ? *(const V *)(to + j * VECTOR) : (V){0};
         }
     }
     const T *next = c + vecs * VECTOR; /* the tile of c to the right: fetched a row a step */
@@ -76,14 +81,14 @@ HDK_INLINE void NAME(tile_of)(const int rows, const int vecs, int64_t k, const T
         HDK_UNROLL
         for (int j = 0; j < vecs; j++) {
             __builtin_prefetch(b + 16 * b_step + j * VECTOR); /* the second cache takes so long */
-            y[j] = *(const NAME(vec) *)(b + j * VECTOR);
+            y[j] = *(const V *)(b + j * VECTOR);
         }
         HDK_UNROLL
         for (int i = 0; i < rows; i++) {
-            NAME(vec) x = a[i * a_row] - (NAME(vec)){0}; /* + would turn -0 to 0, and not vanish */
+            V x = a[i * a_row] - (V){0}; /* + would turn -0 to 0, and not vanish */
             HDK_UNROLL
             for (int j = 0; j < vecs; j++) {
-                acc[i][j] = NAME(muladd)(x, y[j], acc[i][j]);
+                acc[i][j] = fn(muladd)(x, y[j], acc[i][j]);
             }
         }
     }
@@ -91,33 +96,33 @@ HDK_INLINE void NAME(tile_of)(const int rows, const int vecs, int64_t k, const T
     for (int i = 0; i < rows; i++, c += c_row) {
         HDK_UNROLL
         for (int j = 0; j < vecs; j++) {
-            *(NAME(vec) *)(c + j * VECTOR) = acc[i][j];
+            *(V *)(c + j * VECTOR) = acc[i][j];
         }
     }
 }
 
 #define HDK_TILE(rows)                                                                             \
-    static void NAME(tile##rows)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, \
-                                 int64_t b_step, T *c, int64_t c_row, bool go_on)                  \
+    static void fn(tile##rows)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,   \
+                               int64_t b_step, T *c, int64_t c_row, bool go_on)                    \
     {                                                                                              \
-        NAME(tile_of)(rows, 2, k, a, a_row, a_step, b, b_step, c, c_row, go_on);                   \
+        fn(tile_of)(rows, 2, k, a, a_row, a_step, b, b_step, c, c_row, go_on);                     \
     }                                                                                              \
-    static void NAME(half##rows)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, \
-                                 int64_t b_step, T *c, int64_t c_row, bool go_on)                  \
+    static void fn(half##rows)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,   \
+                               int64_t b_step, T *c, int64_t c_row, bool go_on)                    \
     {                                                                                              \
-        NAME(tile_of)(rows, 1, k, a, a_row, a_step, b, b_step, c, c_row, go_on);                   \
+        fn(tile_of)(rows, 1, k, a, a_row, a_step, b, b_step, c, c_row, go_on);                     \
     }
 HDK_TILES(HDK_TILE)
 #undef HDK_TILE
 
-typedef void (*NAME(tile_loop))(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
-                                int64_t b_step, T *c, int64_t c_row, bool go_on);
+typedef void (*TILE_LOOP)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
+                          int64_t b_step, T *c, int64_t c_row, bool go_on);
 
-#define HDK_TILE(rows) NAME(tile##rows),
-static const NAME(tile_loop) NAME(tile)[] = {NULL, HDK_TILES(HDK_TILE)};
+#define HDK_TILE(rows) fn(tile##rows),
+static const TILE_LOOP fn(tile)[] = {NULL, HDK_TILES(HDK_TILE)};
 #undef HDK_TILE
-#define HDK_TILE(rows) NAME(half##rows),
-static const NAME(tile_loop) NAME(half)[] = {NULL, HDK_TILES(HDK_TILE)};
+#define HDK_TILE(rows) fn(half##rows),
+static const TILE_LOOP fn(half)[] = {NULL, HDK_TILES(HDK_TILE)};
 #undef HDK_TILE
 
 #endif

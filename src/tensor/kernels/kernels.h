@@ -74,8 +74,8 @@ typedef void (*hdk_loop)(char *const *data, const int64_t *strides, int64_t n, c
  * what was there before, a third less traffic. In bytes. */
 enum { HDK_STREAM_BYTES = 16 << 20 };
 
-/* a * b + c with one rounding where the level has the instruction, with two elsewhere. Where the
- * bits must not depend on the level, call fmaf or fma. */
+/* a b + c with one rounding where the level has the instruction, with two elsewhere. Where the bits
+ * must not depend on the level, call fmaf or fma. */
 #ifdef __FMA__
 #define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))
 #define HDK_FMA(a, b, c) __builtin_fma((a), (b), (c))

@@ -1,14 +1,14 @@
 /* loss_body.h - the kernels of one type: included by softmax.c behind softmax_row.h. */
 
-static void F(cross_entropy)(const hdk_logits *l, void *loss)
+static void fn(cross_entropy)(const hdk_logits *l, void *loss)
 {
     T *y = loss, *stats = l->stats;
     const T *x = l->x;
-    T most = l->rows > 0 && l->c > 0 ? F(row_max)(x, l->c) : 0;
+    T most = l->rows > 0 && l->c > 0 ? fn(row_max)(x, l->c) : 0;
     for (int64_t i = 0; i < l->rows; i++) {
         const T *next = i + 1 < l->rows ? x + l->stride : x; /* the last row's is itself */
         int64_t at = l->target[i];
-        T m = most, log_sum = LOG(l->c > 0 ? F(row_exp_sum_then)(x, l->c, &most, next) : 0);
+        T m = most, log_sum = LOG(l->c > 0 ? fn(row_exp_sum_then)(x, l->c, &most, next) : 0);
         stats[2 * i] = m;
         stats[2 * i + 1] = log_sum;
         y[i] = at == l->ignore ? 0 : -(x[at] - m - log_sum);
@@ -16,8 +16,8 @@ static void F(cross_entropy)(const hdk_logits *l, void *loss)
     }
 }
 
-static void F(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
-                                      double divisor, bool stream, void *out)
+static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
+                                       double divisor, bool stream, void *out)
 {
     const T *dy = g, *stats = l->stats;
     T room[LOGITS_ROOM];
@@ -29,25 +29,25 @@ static void F(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_
         T d = counts ? dy[i * gs] / (T)divisor : 0;
         for (int64_t j = 0; j < l->c; j += LOGITS_ROOM) {
             int64_t n = l->c - j < LOGITS_ROOM ? l->c - j : LOGITS_ROOM;
-            T *restrict to = F(place)(dx + j, room, stream);
-            F(row_exp)(x + j, n, stats[2 * i], stats[2 * i + 1], to);
+            T *restrict to = fn(place)(dx + j, room, stream);
+            fn(row_exp)(x + j, n, stats[2 * i], stats[2 * i + 1], to);
             for (int64_t at = 0; at < n; at++) {
                 to[at] *= d;
             }
             if (counts && target >= j && target < j + n) {
                 to[target - j] -= d;
             }
-            F(placed)(dx + j, to, n);
+            fn(placed)(dx + j, to, n);
         }
     }
     hdk_stream_end();
 }
 
-static void F(square)(char *const *data, const int64_t *strides, int64_t n, const void *params)
+static void fn(square)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     T *y = (T *)data[0];
     const T *x = (const T *)data[1], *t = (const T *)data[2];
-    HDK_DENSE(F(square), params, 3, sizeof(T), sizeof(T), sizeof(T));
+    HDK_DENSE(fn(square), params, 3, sizeof(T), sizeof(T), sizeof(T));
     HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)
     {
         y[i] = (x[i] - t[i]) * (x[i] - t[i]);
@@ -55,8 +55,8 @@ static void F(square)(char *const *data, const int64_t *strides, int64_t n, cons
 }
 
 /* dy is one value for all, or one for each. */
-static void F(square_backward)(char *const *data, const int64_t *strides, int64_t n,
-                               const void *params)
+static void fn(square_backward)(char *const *data, const int64_t *strides, int64_t n,
+                                const void *params)
 {
     const T norm = (T) * (const double *)params;
     const int64_t item = sizeof(T), step = strides[3] / item;
@@ -65,7 +65,7 @@ static void F(square_backward)(char *const *data, const int64_t *strides, int64_
     if (strides[0] != item || strides[1] != item || strides[2] != item ||
         (step != 0 && step != 1)) {
         const hdk_operands dense = {4, {sizeof(T), sizeof(T), sizeof(T), sizeof(T)}};
-        hdk_in_runs(F(square_backward), &dense, data, strides, n, params);
+        hdk_in_runs(fn(square_backward), &dense, data, strides, n, params);
         return;
     }
     HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)

@@ -3,6 +3,7 @@
  * Mean and variance are two passes of partial sums in lanes, the second about the first's mean: as
  * accurate as the type, also far from 0. */
 #include "tensor/kernels/norm.h"
+#include "tensor/kernels/template.h"
 #include "tensor/kernels/vec.h"
 
 enum {
@@ -14,22 +15,14 @@ enum {
 /* Not inlined: one code for all that may be given or wanted, asked in the loops. */
 #define ROW __attribute__((noinline))
 
-#define T float
-#define F(name) name##_f32
-#define SQRT sqrtf
+#define TYPE f32
 #include "tensor/kernels/norm_body.h"
-#undef T
-#undef F
-#undef SQRT
+#undef TYPE
 
 #ifdef HDK_ALL_TYPES
-#define T double
-#define F(name) name##_f64
-#define SQRT sqrt
+#define TYPE f64
 #include "tensor/kernels/norm_body.h"
-#undef T
-#undef F
-#undef SQRT
+#undef TYPE
 #endif
 
 const struct hdk_norm HDK_TABLE(hdk_norm) = {

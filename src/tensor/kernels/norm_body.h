@@ -1,6 +1,6 @@
 /* norm_body.h - layer normalisation of one type: included by norm.c with T, F and SQRT defined. */
 
-static inline T F(fold)(T *p)
+static inline T fn(fold)(T *p)
 {
     for (int h = LANES / 2; h > 0; h /= 2) {
         for (int l = 0; l < h; l++) {
@@ -12,60 +12,60 @@ static inline T F(fold)(T *p)
 
 /* ---------------------------------------------------------------- vectors of T */
 
-typedef T F(v) __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
-#define W ((int64_t)(sizeof(F(v)) / sizeof(T)))
-#define PARTS ((int)(LANES * sizeof(T) / sizeof(F(v)))) /* vectors of LANES elements */
+typedef T fn(v) __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
+#define W ((int64_t)(sizeof(fn(v)) / sizeof(T)))
+#define PARTS ((int)(LANES * sizeof(T) / sizeof(fn(v)))) /* vectors of LANES elements */
 
-HDK_INLINE F(v) F(load)(const T *x)
+HDK_INLINE fn(v) fn(load)(const T *x)
 {
-    return *(const F(v) *)x;
+    return *(const fn(v) *)x;
 }
 
 /* y aligned to the vector's size where it goes past the cache */
-HDK_INLINE void F(store)(T *y, F(v) v, bool stream)
+HDK_INLINE void fn(store)(T *y, fn(v) v, bool stream)
 {
     if (stream) {
         hdk_v_stream((float *)y, (hdk_v)v);
     } else {
-        *(F(v) *)y = v;
+        *(fn(v) *)y = v;
     }
 }
 
 /* Whether every row of y is whole cache lines. */
-static inline bool F(in_lines)(const T *y, int64_t n)
+static inline bool fn(in_lines)(const T *y, int64_t n)
 {
     return (uintptr_t)y % HDK_LINE == 0 && (size_t)n * sizeof(T) % HDK_LINE == 0;
 }
 
 /* ---------------------------------------------------------------- forward */
 
-static ROW T F(sum)(const T *restrict x, int64_t n)
+static ROW T fn(sum)(const T *restrict x, int64_t n)
 {
-    F(v) pv[PARTS] = {{0}};
+    fn(v) pv[PARTS] = {{0}};
     T p[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         for (int k = 0; k < PARTS; k++) {
-            pv[k] += F(load)(x + i + k * W);
+            pv[k] += fn(load)(x + i + k * W);
         }
     }
     memcpy(p, pv, sizeof p);
     for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
         p[l] += x[i];
     }
-    return n < SHORT ? p[0] : F(fold)(p);
+    return n < SHORT ? p[0] : fn(fold)(p);
 }
 
 /* sum(x - shift), and of its squares */
-static ROW void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
+static ROW void fn(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
 {
-    F(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
+    fn(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         hdk_ask(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
-            F(v) d = F(load)(x + i + k * W) - shift;
+            fn(v) d = fn(load)(x + i + k * W) - shift;
             pv[k] += d;
             qv[k] += d * d;
         }
@@ -77,19 +77,19 @@ static ROW void F(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *s
         p[l] += d;
         q[l] += d * d;
     }
-    *sum = n < SHORT ? p[0] : F(fold)(p);
-    *squares = n < SHORT ? q[0] : F(fold)(q);
+    *sum = n < SHORT ? p[0] : fn(fold)(p);
+    *squares = n < SHORT ? q[0] : fn(fold)(q);
 }
 
 /* y = u w + b, the product rounded */
-static ROW void F(normalized)(const T *restrict x, int64_t n, const T *stats, const T *restrict w,
-                              const T *restrict b, bool stream, T *restrict y)
+static ROW void fn(normalized)(const T *restrict x, int64_t n, const T *stats, const T *restrict w,
+                               const T *restrict b, bool stream, T *restrict y)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     int64_t j = 0;
     for (; w && b && j + W <= n; j += W) {
-        F(v) u = (F(load)(x + j) - mean - correction) * rstd;
-        F(store)(y + j, u * F(load)(w + j) + F(load)(b + j), stream);
+        fn(v) u = (fn(load)(x + j) - mean - correction) * rstd;
+        fn(store)(y + j, u * fn(load)(w + j) + fn(load)(b + j), stream);
     }
     for (; j < n; j++) {
         T u = (x[j] - mean - correction) * rstd;
@@ -98,23 +98,23 @@ static ROW void F(normalized)(const T *restrict x, int64_t n, const T *stats, co
     }
 }
 
-static void F(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
-                          void *out)
+static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
+                           void *out)
 {
     int64_t n = r->n;
     T *stats = r->stats;
     const T *w = r->weight, *b = bias;
-    stream = stream && w && b && F(in_lines)(out, n);
+    stream = stream && w && b && fn(in_lines)(out, n);
     for (int64_t i = 0; i < r->rows; i++, stats += 3) {
         const T *restrict x = (const T *)r->x + i * n;
         T *restrict y = (T *)out + i * n;
-        T sum, squares, mean = F(sum)(x, n) / (T)n;
-        F(moments)(x, n, mean, &sum, &squares);
+        T sum, squares, mean = fn(sum)(x, n) / (T)n;
+        fn(moments)(x, n, mean, &sum, &squares);
         T correction = sum / (T)n, var = squares / (T)n - correction * correction;
         stats[0] = mean;
         stats[1] = correction;
         stats[2] = 1 / SQRT((var < 0 ? 0 : var) + (T)eps);
-        F(normalized)(x, n, stats, w, b, stream, y);
+        fn(normalized)(x, n, stats, w, b, stream, y);
     }
     hdk_stream_end();
 }
@@ -122,23 +122,23 @@ static void F(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, 
 /* ---------------------------------------------------------------- backward */
 
 /* Into of[0] mean(g), into of[1] mean(g u), g = dy w. */
-static ROW void F(row_means)(const T *restrict x, const T *restrict dy, const T *restrict w,
-                             const T *stats, int64_t n, T *of)
+static ROW void fn(row_means)(const T *restrict x, const T *restrict dy, const T *restrict w,
+                              const T *stats, int64_t n, T *of)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
-    F(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
+    fn(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         hdk_ask(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
             int64_t at = i + k * W;
-            F(v) g = F(load)(dy + at);
+            fn(v) g = fn(load)(dy + at);
             if (w) {
-                g *= F(load)(w + at);
+                g *= fn(load)(w + at);
             }
             pv[k] += g;
-            qv[k] += g * ((F(load)(x + at) - mean - correction) * rstd);
+            qv[k] += g * ((fn(load)(x + at) - mean - correction) * rstd);
         }
     }
     memcpy(p, pv, sizeof p);
@@ -148,16 +148,16 @@ static ROW void F(row_means)(const T *restrict x, const T *restrict dy, const T 
         p[l] += g;
         q[l] += g * ((x[i] - mean - correction) * rstd);
     }
-    of[0] = (n < SHORT ? p[0] : F(fold)(p)) / (T)n;
-    of[1] = (n < SHORT ? q[0] : F(fold)(q)) / (T)n;
+    of[0] = (n < SHORT ? p[0] : fn(fold)(p)) / (T)n;
+    of[1] = (n < SHORT ? q[0] : fn(fold)(q)) / (T)n;
 }
 
 /* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x; and with dw and db,
  * which then both are wanted, dw += dy u, db += dy. Memory is asked for what comes
  * later here more than in the sums, where there is less to compute. */
-static ROW void F(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
-                          const T *stats, const T *of, int64_t n, bool stream, T *restrict dx,
-                          T *restrict dw, T *restrict db)
+static ROW void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
+                           const T *stats, const T *of, int64_t n, bool stream, T *restrict dx,
+                           T *restrict dw, T *restrict db)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2], g_mean = of[0], gu_mean = of[1];
     int64_t j = 0;
@@ -166,15 +166,15 @@ static ROW void F(row_dx)(const T *restrict x, const T *restrict dy, const T *re
             hdk_ask(x + j, HDK_LINE);
             hdk_ask(dy + j, HDK_LINE);
         }
-        F(v) u = (F(load)(x + j) - mean - correction) * rstd, d = F(load)(dy + j);
-        F(v) g = d;
+        fn(v) u = (fn(load)(x + j) - mean - correction) * rstd, d = fn(load)(dy + j);
+        fn(v) g = d;
         if (w) {
-            g *= F(load)(w + j);
+            g *= fn(load)(w + j);
         }
-        F(store)(dx + j, rstd * (g - g_mean - u * gu_mean), stream);
+        fn(store)(dx + j, rstd * (g - g_mean - u * gu_mean), stream);
         if (dw) {
-            F(store)(dw + j, F(load)(dw + j) + d * u, false);
-            F(store)(db + j, F(load)(db + j) + d, false);
+            fn(store)(dw + j, fn(load)(dw + j) + d * u, false);
+            fn(store)(db + j, fn(load)(db + j) + d, false);
         }
     }
     for (; j < n; j++) {
@@ -187,8 +187,8 @@ static ROW void F(row_dx)(const T *restrict x, const T *restrict dy, const T *re
     }
 }
 
-static inline void F(row_dw)(const T *restrict x, const T *restrict dy, const T *stats, int64_t n,
-                             T *restrict dw, T *restrict db)
+static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T *stats, int64_t n,
+                              T *restrict dw, T *restrict db)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     for (int64_t j = 0; dw && j < n; j++) {
@@ -200,40 +200,40 @@ static inline void F(row_dw)(const T *restrict x, const T *restrict dy, const T 
 }
 
 /* dx, dw and db of one row: one pass behind the sums where all are wanted, as they mostly are. */
-static inline void F(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
-                                   T *db, bool stream)
+static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
+                                    T *db, bool stream)
 {
     int64_t n = r->n;
     const T *x = (const T *)r->x + i * n, *stats = (const T *)r->stats + 3 * i, *w = r->weight;
     bool all = dx && w && dw && db;
     T of[2];
     if (!all) {
-        F(row_dw)(x, dy, stats, n, dw, db);
+        fn(row_dw)(x, dy, stats, n, dw, db);
     }
     if (!dx) {
         return;
     }
-    F(row_means)(x, dy, w, stats, n, of);
-    F(row_dx)(x, dy, w, stats, of, n, stream, dx, all ? dw : NULL, all ? db : NULL);
+    fn(row_means)(x, dy, w, stats, n, of);
+    fn(row_dx)(x, dy, w, stats, of, n, stream, dx, all ? dw : NULL, all ? db : NULL);
 }
 
 /* Where in a room of a page more than is wanted an address lies that is so many bytes behind x's in
  * its page: a load waits for a store to the same place of another page. */
-static inline T *F(apart)(T *room, const void *x, uintptr_t bytes)
+static inline T *fn(apart)(T *room, const void *x, uintptr_t bytes)
 {
     return room + ((uintptr_t)x + bytes - (uintptr_t)room) % HDK_PAGE / sizeof(T);
 }
 
-static void F(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
-                                   void *dweight, void *dbias)
+static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
+                                    void *dweight, void *dbias)
 {
     int64_t n = r->n;
     T rooms[2][ROOM + HDK_PAGE / sizeof(T)];
     T *dw = dweight, *db = dbias;
     bool apart = dw && db && n <= ROOM;
     if (apart) {
-        dw = F(apart)(rooms[0], r->x, 20 * HDK_LINE);
-        db = F(apart)(rooms[1], r->x, 40 * HDK_LINE);
+        dw = fn(apart)(rooms[0], r->x, 20 * HDK_LINE);
+        db = fn(apart)(rooms[1], r->x, 40 * HDK_LINE);
     }
     if (dw) {
         memset(dw, 0, (size_t)n * sizeof(T));
@@ -241,10 +241,9 @@ static void F(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool 
     if (db) {
         memset(db, 0, (size_t)n * sizeof(T));
     }
-    stream = stream && F(in_lines)(dx, n);
+    stream = stream && fn(in_lines)(dx, n);
     for (int64_t i = 0; i < r->rows; i++) {
-        F(row_backward)
-        (r, i, (const T *)dy + i * n, dx ? (T *)dx + i * n : NULL, dw, db, stream);
+        fn(row_backward)(r, i, (const T *)dy + i * n, dx ? (T *)dx + i * n : NULL, dw, db, stream);
     }
     if (apart) {
         memcpy(dweight, dw, (size_t)n * sizeof(T));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tensor/kernels/reduce.h"
+#include "tensor/kernels/template.h"
 
 enum {
     LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
@@ -16,85 +17,65 @@ enum {
     LEVELS = 13  /* HDK_SUM_MAX / STEP is 2^12 */
 };
 
-#define T float
-#define F(name) name##_f32
+#define TYPE f32
 #include "tensor/kernels/reduce_sum.h"
 #include "tensor/kernels/reduce_float.h"
-#undef T
-#undef F
+#undef TYPE
 #ifdef HDK_ALL_TYPES
-#define T double
-#define F(name) name##_f64
+#define TYPE f64
 #include "tensor/kernels/reduce_sum.h"
 #include "tensor/kernels/reduce_float.h"
-#undef T
-#undef F
-#define T uint64_t
-#define F(name) name##_i64
+#undef TYPE
+#define TYPE u64
 #include "tensor/kernels/reduce_sum.h"
-#undef T
-#undef F
+#undef TYPE
 #endif
 
+/* The same for the maximum and the minimum: best(run) is max_run_f32 and so on. */
+#define best(name) HDK__JOIN(MOST, fn(name))
+
+#define IS_FLOAT ((T)0.5 > 0)
+#define IS_NAN(v) (IS_FLOAT && (v) != (v))
+
+#define MOST max
 #define OP >=
 #define STRICTLY >
-#define IS_FLOAT 1
-#define T float
-#define F(name) max_##name##_f32
+#define TYPE f32
 #include "tensor/kernels/reduce_extreme.h"
-#undef T
-#undef F
+#undef TYPE
 #ifdef HDK_ALL_TYPES
-#define T double
-#define F(name) max_##name##_f64
+#define TYPE f64
 #include "tensor/kernels/reduce_extreme.h"
-#undef T
-#undef F
-#undef IS_FLOAT
-#define IS_FLOAT 0
-#define T int64_t
-#define F(name) max_##name##_i64
+#undef TYPE
+#define TYPE i64
 #include "tensor/kernels/reduce_extreme.h"
-#undef T
-#undef F
-#define T uint8_t
-#define F(name) max_##name##_bool
+#undef TYPE
+#define TYPE b8
 #include "tensor/kernels/reduce_extreme.h"
-#undef T
-#undef F
+#undef TYPE
 #endif
-#undef IS_FLOAT
+#undef MOST
 #undef OP
 #undef STRICTLY
 
+#define MOST min
 #define OP <=
 #define STRICTLY <
-#define IS_FLOAT 1
-#define T float
-#define F(name) min_##name##_f32
+#define TYPE f32
 #include "tensor/kernels/reduce_extreme.h"
-#undef T
-#undef F
+#undef TYPE
 #ifdef HDK_ALL_TYPES
-#define T double
-#define F(name) min_##name##_f64
+#define TYPE f64
 #include "tensor/kernels/reduce_extreme.h"
-#undef T
-#undef F
-#undef IS_FLOAT
-#define IS_FLOAT 0
-#define T int64_t
-#define F(name) min_##name##_i64
+#undef TYPE
+#define TYPE i64
 #include "tensor/kernels/reduce_extreme.h"
-#undef T
-#undef F
-#define T uint8_t
-#define F(name) min_##name##_bool
+#undef TYPE
+#define TYPE b8
 #include "tensor/kernels/reduce_extreme.h"
-#undef T
-#undef F
+#undef TYPE
 #endif
-#undef IS_FLOAT
+#undef MOST
 #undef OP
 #undef STRICTLY
 
@@ -111,7 +92,7 @@ enum {
         }                                                                                          \
     }
 TRUTH(truth_f32, float)
-TRUTH(truth_bool, uint8_t) /* pieces of any type's, too */
+TRUTH(truth_b8, uint8_t) /* pieces of any type's, too */
 #ifdef HDK_ALL_TYPES
 TRUTH(truth_f64, double)
 TRUTH(truth_i64, int64_t)
@@ -163,9 +144,9 @@ static void logical(const hdk_lanes *l, void *const *data, truth_loop truth, uin
         logical(l, data, truth, settles);                                                          \
     }
 LOGICAL(any_f32, truth_f32, 1)
-LOGICAL(any_bool, truth_bool, 1)
+LOGICAL(any_b8, truth_b8, 1)
 LOGICAL(all_f32, truth_f32, 0)
-LOGICAL(all_bool, truth_bool, 0)
+LOGICAL(all_b8, truth_b8, 0)
 #ifdef HDK_ALL_TYPES
 LOGICAL(any_f64, truth_f64, 1)
 LOGICAL(any_i64, truth_i64, 1)
@@ -189,17 +170,16 @@ PLACE(place_f32, float)
 PLACE(place_f64, double)
 #endif
 
-#define ALL(name)                                                                                  \
-    name##_f32, HDK_COMMON(name##_f64), HDK_COMMON(name##_i64), HDK_COMMON(name##_bool)
+#define ALL(name) name##_f32, HDK_COMMON(name##_f64), HDK_COMMON(name##_i64), HDK_COMMON(name##_b8)
 
 const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
     .kernel =
         {
-            [HDK_SUM] = {sum_f32, HDK_COMMON(sum_f64), HDK_COMMON(sum_i64), NULL},
+            [HDK_SUM] = {sum_f32, HDK_COMMON(sum_f64), HDK_COMMON(sum_u64), NULL},
             [HDK_MAX] = {ALL(max_value)},
             [HDK_MIN] = {ALL(min_value)},
-            [HDK_ANY] = {any_f32, HDK_COMMON(any_f64), HDK_COMMON(any_i64), any_bool},
-            [HDK_ALL] = {all_f32, HDK_COMMON(all_f64), HDK_COMMON(all_i64), all_bool},
+            [HDK_ANY] = {any_f32, HDK_COMMON(any_f64), HDK_COMMON(any_i64), any_b8},
+            [HDK_ALL] = {all_f32, HDK_COMMON(all_f64), HDK_COMMON(all_i64), all_b8},
             [HDK_VAR] = {var_f32, HDK_COMMON(var_f64), NULL, NULL},
             [HDK_ARGMAX] = {ALL(max_arg)},
             [HDK_ARGMIN] = {ALL(min_arg)},

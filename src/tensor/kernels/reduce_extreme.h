@@ -1,14 +1,8 @@
 /* reduce_extreme.h - maximum or minimum of one type, and where it is: included by reduce.c with T,
- * F(name), IS_FLOAT, OP (>= or <=) and STRICTLY (> or <) defined. A NaN wins and stays. Maxima
+ * best(name), IS_FLOAT, OP (>= or <=) and STRICTLY (> or <) defined. A NaN wins and stays. Maxima
  * of integers need no lanes to be vectorised. */
 
-#if IS_FLOAT
-#define IS_NAN(v) ((v) != (v))
-#else
-#define IS_NAN(v) false
-#endif
-
-static T F(run)(const T *restrict x, int64_t n)
+static T best(run)(const T *restrict x, int64_t n)
 {
     T m = x[0];
     if (IS_FLOAT && n >= LANES) {
@@ -34,7 +28,7 @@ static T F(run)(const T *restrict x, int64_t n)
     return m;
 }
 
-static inline void F(update)(const T *restrict x, int64_t sk, int64_t k, T *restrict m)
+static inline void best(update)(const T *restrict x, int64_t sk, int64_t k, T *restrict m)
 {
     for (int64_t j = 0; j < k; j++) {
         T v = x[j * sk];
@@ -42,7 +36,7 @@ static inline void F(update)(const T *restrict x, int64_t sk, int64_t k, T *rest
     }
 }
 
-static void F(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys)
+static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys)
 {
     T m[TILE];
     for (int64_t j = 0; j < k; j++) {
@@ -50,9 +44,9 @@ static void F(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T 
     }
     for (int64_t i = 1; i < n; i++) {
         if (sk == 1) {
-            F(update)(x + i * sn, 1, k, m);
+            best(update)(x + i * sn, 1, k, m);
         } else {
-            F(update)(x + i * sn, sk, k, m);
+            best(update)(x + i * sn, sk, k, m);
         }
     }
     for (int64_t j = 0; j < k; j++) {
@@ -60,7 +54,7 @@ static void F(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T 
     }
 }
 
-static void F(value)(const hdk_lanes *l, void *const *data, double p)
+static void best(value)(const hdk_lanes *l, void *const *data, double p)
 {
     T *y = data[0];
     const T *x = data[1];
@@ -68,17 +62,17 @@ static void F(value)(const hdk_lanes *l, void *const *data, double p)
     (void)p;
     if (sn == 1) {
         for (int64_t j = 0; j < l->k; j++) {
-            y[j * ys] = F(run)(x + j * sk, l->n);
+            y[j * ys] = best(run)(x + j * sk, l->n);
         }
         return;
     }
     for (int64_t j = 0; j < l->k; j += TILE) {
         int64_t k = l->k - j < TILE ? l->k - j : TILE;
-        F(tile)(x + j * sk, sn, sk, l->n, k, y + j * ys, ys);
+        best(tile)(x + j * sk, sn, sk, l->n, k, y + j * ys, ys);
     }
 }
 
-static int64_t F(find)(const T *x, int64_t n, T m)
+static int64_t best(find)(const T *x, int64_t n, T m)
 {
     for (int64_t i = 0; i < n; i++) {
         if (x[i] == m || IS_NAN(x[i])) {
@@ -88,7 +82,7 @@ static int64_t F(find)(const T *x, int64_t n, T m)
     return 0;
 }
 
-static void F(tile_arg)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *at)
+static void best(tile_arg)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *at)
 {
     T m[TILE];
     for (int64_t j = 0; j < k; j++) {
@@ -105,7 +99,7 @@ static void F(tile_arg)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k
     }
 }
 
-static void F(arg)(const hdk_lanes *l, void *const *data, double p)
+static void best(arg)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t *y = data[0], at[TILE];
     const T *x = data[1];
@@ -115,11 +109,11 @@ static void F(arg)(const hdk_lanes *l, void *const *data, double p)
     for (int64_t j0 = 0; j0 < l->k; j0 += TILE) {
         int64_t k = l->k - j0 < TILE ? l->k - j0 : TILE;
         if (sn != 1) {
-            F(tile_arg)(x + j0 * sk, sn, sk, l->n, k, at);
+            best(tile_arg)(x + j0 * sk, sn, sk, l->n, k, at);
         }
         for (int64_t j = 0; j < k; j++) {
             const T *lane = x + (j0 + j) * sk;
-            int64_t i = sn == 1 ? F(find)(lane, l->n, F(run)(lane, l->n)) : at[j];
+            int64_t i = sn == 1 ? best(find)(lane, l->n, best(run)(lane, l->n)) : at[j];
             y[(j0 + j) * l->sk[0]] = i;
             if (value) {
                 value[(j0 + j) * l->sk[2]] = lane[i * sn];
@@ -127,4 +121,3 @@ static void F(arg)(const hdk_lanes *l, void *const *data, double p)
         }
     }
 }
-#undef IS_NAN

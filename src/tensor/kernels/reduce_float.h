@@ -2,7 +2,7 @@
  * defined: the variance, in float64 inside whatever T is, and the squared distance. */
 
 /* sum(x - mean), or of its squares */
-static inline double F(moment)(const T *restrict x, int64_t n, double mean, bool squared)
+static inline double fn(moment)(const T *restrict x, int64_t n, double mean, bool squared)
 {
     double p[LANES] = {0}, sum = 0;
     int64_t i = 0;
@@ -29,14 +29,14 @@ static inline double F(moment)(const T *restrict x, int64_t n, double mean, bool
     return sum;
 }
 
-static void F(run_var)(const T *x, int64_t n, T *y, double divisor)
+static void fn(run_var)(const T *x, int64_t n, T *y, double divisor)
 {
-    double mean = F(moment)(x, n, 0, false) / (double)n;
-    *y = (T)(F(moment)(x, n, mean, true) / divisor);
+    double mean = fn(moment)(x, n, 0, false) / (double)n;
+    *y = (T)(fn(moment)(x, n, mean, true) / divisor);
 }
 
-static void F(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys,
-                        double divisor)
+static void fn(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys,
+                         double divisor)
 {
     double mean[TILE] = {0}, squares[TILE] = {0};
     for (int64_t i = 0; i < n; i++) {
@@ -58,24 +58,24 @@ static void F(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k
     }
 }
 
-static void F(var)(const hdk_lanes *l, void *const *data, double divisor)
+static void fn(var)(const hdk_lanes *l, void *const *data, double divisor)
 {
     T *y = data[0];
     const T *x = data[1];
     int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
     if (sn == 1) {
         for (int64_t j = 0; j < l->k; j++) {
-            F(run_var)(x + j * sk, l->n, y + j * ys, divisor);
+            fn(run_var)(x + j * sk, l->n, y + j * ys, divisor);
         }
         return;
     }
     for (int64_t j = 0; j < l->k; j += TILE) {
         int64_t k = l->k - j < TILE ? l->k - j : TILE;
-        F(tile_var)(x + j * sk, sn, sk, l->n, k, y + j * ys, ys, divisor);
+        fn(tile_var)(x + j * sk, sn, sk, l->n, k, y + j * ys, ys, divisor);
     }
 }
 
-static T F(square_distance)(const T *restrict x, const T *restrict t, int64_t n)
+static T fn(square_distance)(const T *restrict x, const T *restrict t, int64_t n)
 {
     T level[LEVELS], d[BLOCK];
     uint64_t blocks = 0;
@@ -86,9 +86,9 @@ static T F(square_distance)(const T *restrict x, const T *restrict t, int64_t n)
             d[j] = difference * difference;
         }
         if (n <= BLOCK) {
-            return F(run_sum)(d, n);
+            return fn(run_sum)(d, n);
         }
-        F(push)(level, blocks++, F(block_sum)(d, m));
+        fn(push)(level, blocks++, fn(block_sum)(d, m));
     }
-    return F(collect)(level, blocks);
+    return fn(collect)(level, blocks);
 }

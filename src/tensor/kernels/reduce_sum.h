@@ -1,11 +1,11 @@
-/* reduce_sum.h - sums of one type: included by reduce.c with T and F(name) defined.
+/* reduce_sum.h - sums of one type: included by reduce.c with T and fn(name) defined.
  *
  * The order is fixed by n alone. Under 8 contiguous elements: PyTorch's four partial sums. Longer
  * runs: blocks of BLOCK elements in LANES lanes, folded in halves; the blocks are then added in
  * pairs, as carries of a binary counter, so that errors grow with log n. Strided lanes add
  * STEP elements in order where a run has a block. */
 
-static T F(short_sum)(const T *x, int64_t n)
+static T fn(short_sum)(const T *x, int64_t n)
 {
     T p[4] = {0};
     int64_t i = 0;
@@ -20,7 +20,7 @@ static T F(short_sum)(const T *x, int64_t n)
     return p[0] + p[1] + p[2] + p[3];
 }
 
-static T F(block_sum)(const T *restrict x, int64_t n)
+static T fn(block_sum)(const T *restrict x, int64_t n)
 {
     T p[LANES] = {0};
     int64_t i = 0;
@@ -40,7 +40,7 @@ static T F(block_sum)(const T *restrict x, int64_t n)
     return p[0];
 }
 
-static void F(push)(T *level, uint64_t blocks, T s)
+static void fn(push)(T *level, uint64_t blocks, T s)
 {
     for (; blocks & 1; blocks >>= 1) {
         s = *level++ + s;
@@ -48,7 +48,7 @@ static void F(push)(T *level, uint64_t blocks, T s)
     *level = s;
 }
 
-static T F(collect)(const T *level, uint64_t blocks)
+static T fn(collect)(const T *level, uint64_t blocks)
 {
     T s = 0;
     for (; blocks; blocks >>= 1, level++) {
@@ -57,25 +57,25 @@ static T F(collect)(const T *level, uint64_t blocks)
     return s;
 }
 
-static T F(run_sum)(const T *x, int64_t n)
+static T fn(run_sum)(const T *x, int64_t n)
 {
     if (n < 8) {
-        return F(short_sum)(x, n);
+        return fn(short_sum)(x, n);
     }
     if (n <= BLOCK) {
-        return F(block_sum)(x, n);
+        return fn(block_sum)(x, n);
     }
     T level[LEVELS];
     uint64_t blocks = 0;
     for (int64_t i = 0; i < n; i += BLOCK) {
-        F(push)(level, blocks++, F(block_sum)(x + i, n - i < BLOCK ? n - i : BLOCK));
+        fn(push)(level, blocks++, fn(block_sum)(x + i, n - i < BLOCK ? n - i : BLOCK));
     }
-    return F(collect)(level, blocks);
+    return fn(collect)(level, blocks);
 }
 
 /* k <= TILE lanes of up to STEP elements, in order. */
-static inline void F(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
-                               T *restrict s)
+static inline void fn(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
+                                T *restrict s)
 {
     for (int64_t j = 0; j < k; j++) {
         s[j] = 0;
@@ -87,16 +87,16 @@ static inline void F(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, in
     }
 }
 
-static void F(tile_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys)
+static void fn(tile_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys)
 {
     T level[LEVELS][TILE], s[TILE];
     uint64_t blocks = 0;
     for (int64_t i = 0; i < n || i == 0; i += STEP) {
         int64_t m = n - i < STEP ? n - i : STEP, at = 0;
         if (sk == 1) {
-            F(step_sum)(x + i * sn, sn, 1, m, k, s);
+            fn(step_sum)(x + i * sn, sn, 1, m, k, s);
         } else {
-            F(step_sum)(x + i * sn, sn, sk, m, k, s);
+            fn(step_sum)(x + i * sn, sn, sk, m, k, s);
         }
         for (uint64_t b = blocks++; b & 1; b >>= 1, at++) {
             for (int64_t j = 0; j < k; j++) {
@@ -118,7 +118,7 @@ static void F(tile_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k
     }
 }
 
-static void F(sum)(const hdk_lanes *l, void *const *data, double p)
+static void fn(sum)(const hdk_lanes *l, void *const *data, double p)
 {
     T *y = data[0];
     const T *x = data[1];
@@ -126,12 +126,12 @@ static void F(sum)(const hdk_lanes *l, void *const *data, double p)
     (void)p;
     if (l->sn[1] == 1) {
         for (int64_t j = 0; j < l->k; j++) {
-            y[j * ys] = F(run_sum)(x + j * sk, l->n);
+            y[j * ys] = fn(run_sum)(x + j * sk, l->n);
         }
         return;
     }
     for (int64_t j = 0; j < l->k; j += TILE) {
         int64_t k = l->k - j < TILE ? l->k - j : TILE;
-        F(tile_sum)(x + j * sk, l->sn[1], sk, l->n, k, y + j * ys, ys);
+        fn(tile_sum)(x + j * sk, l->sn[1], sk, l->n, k, y + j * ys, ys);
     }
 }

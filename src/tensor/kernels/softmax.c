@@ -12,7 +12,7 @@
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/softmax_f32.h"
-#include "tensor/kernels/vexp.h"
+#include "tensor/kernels/template.h"
 
 enum {
     TILE = 128,  /* lanes side by side */
@@ -21,35 +21,25 @@ enum {
     LOGITS_ROOM = 2048
 };
 
+/* TILE lanes at a time, or the fewer that are left: `tile` of them from j0 on. */
+#define TILES(l, j0, tile)                                                                         \
+    for (int64_t j0 = 0, tile; (tile = (l)->k - j0 < TILE ? (l)->k - j0 : TILE) > 0; j0 += TILE)
+
 /* A row's parts of at most ROOM elements: n of them from i on. */
 #define PARTS(all, i, n)                                                                           \
     for (int64_t i = 0, n; (n = (all)-i < ROOM ? (all)-i : ROOM) > 0; i += ROOM)
 
-#define T float
-#define F(name) name##_f32
-#define EXP hdk_vexpf
-#define LOG logf
+#define TYPE f32
 #include "tensor/kernels/softmax_body.h"
 #include "tensor/kernels/loss_body.h"
-#undef T
-#undef F
-#undef EXP
-#undef LOG
-#undef TILES
+#undef TYPE
 
 #ifdef HDK_ALL_TYPES
-#define T double
-#define F(name) name##_f64
-#define EXP exp
-#define LOG log
+#define TYPE f64
 #include "tensor/kernels/softmax_row.h"
 #include "tensor/kernels/softmax_body.h"
 #include "tensor/kernels/loss_body.h"
-#undef T
-#undef F
-#undef EXP
-#undef LOG
-#undef TILES
+#undef TYPE
 #endif
 
 /* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end by negative strides. */

@@ -3,7 +3,7 @@
 /* ---------------------------------------------------------------- the last dim: row by row */
 
 /* k rows of under 8 elements side by side: exp runs over all of them at once. */
-static void F(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
+static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
 {
     for (int64_t j = 0; j < k; j++) {
         T m = x[j * xk];
@@ -14,7 +14,7 @@ static void F(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
             y[j * n + i] = x[j * xk + i] - m;
         }
     }
-    F(exp_all)(y, n * k);
+    fn(exp_all)(y, n * k);
     for (int64_t j = 0; j < k; j++) {
         T sum = 0;
         for (int64_t i = 0; i < n; i++) {
@@ -29,80 +29,80 @@ static void F(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
 
 /* One row of maximum *m, which becomes that of the row `next`. A long row that goes past the cache
  * is computed twice, so that its exponentials need no room. */
-static void F(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bool stream)
+static void fn(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bool stream)
 {
     T room[ROOM], most = *m;
     if (!stream || n <= ROOM) {
-        T *e = F(place)(y, room, stream);
-        T scale = 1 / F(row_exp_then)(x, n, m, next, e);
-        F(put_scaled)(y, e, n, scale, stream);
+        T *e = fn(place)(y, room, stream);
+        T scale = 1 / fn(row_exp_then)(x, n, m, next, e);
+        fn(put_scaled)(y, e, n, scale, stream);
         return;
     }
-    T scale = 1 / F(row_exp_sum_then)(x, n, m, next);
+    T scale = 1 / fn(row_exp_sum_then)(x, n, m, next);
     PARTS(n, i, part)
     {
-        F(row_exp)(x + i, part, most, 0, room);
-        F(put_scaled)(y + i, room, part, scale, true);
+        fn(row_exp)(x + i, part, most, 0, room);
+        fn(put_scaled)(y + i, room, part, scale, true);
     }
 }
 
-static void F(softmax_last)(const hdk_lanes *l, void *const *data, double p)
+static void fn(softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n;
     if (n > 0 && n < 8 && l->sk[0] == n) {
         for (int64_t j = 0; j < l->k; j += SHORT) {
             int64_t k = l->k - j < SHORT ? l->k - j : SHORT;
-            F(softmax_short)
-            ((const T *)data[1] + j * l->sk[1], l->sk[1], n, k, (T *)data[0] + j * n);
+            fn(softmax_short)((const T *)data[1] + j * l->sk[1], l->sk[1], n, k,
+                              (T *)data[0] + j * n);
         }
         return;
     }
     const T *x = data[1];
-    T m = n > 0 && l->k > 0 ? F(row_max)(x, n) : 0;
+    T m = n > 0 && l->k > 0 ? fn(row_max)(x, n) : 0;
     for (int64_t j = 0; j < l->k && n > 0; j++) {
         const T *next = j + 1 < l->k ? x + l->sk[1] : x; /* the last row's is itself */
-        F(softmax_row)(x, n, &m, next, (T *)data[0] + j * l->sk[0], p != 0);
+        fn(softmax_row)(x, n, &m, next, (T *)data[0] + j * l->sk[0], p != 0);
         x = next;
     }
     hdk_stream_end();
 }
 
-static void F(softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
+static void fn(softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     /* dx = (dy - sum(dy y)) y */
     for (int64_t j = 0; j < l->k; j++) {
         T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1];
         const T *y = (const T *)data[2] + j * l->sk[2];
-        T s = F(row_dot)(dy, y, l->n);
-        F(put_slopes)(dx, dy, y, l->n, s, p != 0);
+        T s = fn(row_dot)(dy, y, l->n);
+        fn(put_slopes)(dx, dy, y, l->n, s, p != 0);
     }
     hdk_stream_end();
 }
 
-static void F(log_softmax_last)(const hdk_lanes *l, void *const *data, double p)
+static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
     T room[ROOM];
     const T *x = data[1];
-    T most = l->n > 0 && l->k > 0 ? F(row_max)(x, l->n) : 0;
+    T most = l->n > 0 && l->k > 0 ? fn(row_max)(x, l->n) : 0;
     for (int64_t j = 0; j < l->k && l->n > 0; j++) {
         T *y = (T *)data[0] + j * l->sk[0];
         const T *next = j + 1 < l->k ? x + l->sk[1] : x;
-        T m = most, log_sum = LOG(F(row_exp_sum_then)(x, l->n, &most, next));
+        T m = most, log_sum = LOG(fn(row_exp_sum_then)(x, l->n, &most, next));
         PARTS(l->n, i, n)
         {
-            T *restrict to = F(place)(y + i, room, p != 0);
+            T *restrict to = fn(place)(y + i, room, p != 0);
             for (int64_t at = 0; at < n; at++) {
                 to[at] = x[i + at] - m - log_sum;
             }
-            F(placed)(y + i, to, n);
+            fn(placed)(y + i, to, n);
         }
         x = next;
     }
     hdk_stream_end();
 }
 
-static void F(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
+static void fn(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     /* dx = dy - exp(y) sum(dy) */
     T room[ROOM];
@@ -110,15 +110,15 @@ static void F(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, 
         T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1];
         const T *y = (const T *)data[2] + j * l->sk[2];
-        T s = F(row_sum)(dy, l->n);
+        T s = fn(row_sum)(dy, l->n);
         PARTS(l->n, i, n)
         {
-            T *restrict to = F(place)(dx + i, room, p != 0);
-            F(row_exp)(y + i, n, 0, 0, to);
+            T *restrict to = fn(place)(dx + i, room, p != 0);
+            fn(row_exp)(y + i, n, 0, 0, to);
             for (int64_t at = 0; at < n; at++) {
                 to[at] = dy[i + at] - to[at] * s;
             }
-            F(placed)(dx + i, to, n);
+            fn(placed)(dx + i, to, n);
         }
     }
     hdk_stream_end();
@@ -126,11 +126,8 @@ static void F(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, 
 
 /* ---------------------------------------------------------------- other dims: TILE lanes a time */
 
-#define TILES(l, j0, tile)                                                                         \
-    for (int64_t j0 = 0, tile; (tile = (l)->k - j0 < TILE ? (l)->k - j0 : TILE) > 0; j0 += TILE)
-
-static inline void F(tile_max)(const T *restrict x, int64_t n, int64_t sn, int64_t k, int64_t sk,
-                               T *restrict m)
+static inline void fn(tile_max)(const T *restrict x, int64_t n, int64_t sn, int64_t k, int64_t sk,
+                                T *restrict m)
 {
     for (int64_t j = 0; j < k; j++) {
         m[j] = x[j * sk];
@@ -142,7 +139,7 @@ static inline void F(tile_max)(const T *restrict x, int64_t n, int64_t sn, int64
     }
 }
 
-static void F(softmax_other)(const hdk_lanes *l, void *const *data, double p)
+static void fn(softmax_other)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];
     (void)p;
@@ -152,7 +149,7 @@ static void F(softmax_other)(const hdk_lanes *l, void *const *data, double p)
         const T *restrict x = (const T *)data[1] + j0 * xk;
         T m[TILE], s[TILE] = {0};
         if (n > 0) {
-            F(tile_max)(x, n, xn, k, xk, m);
+            fn(tile_max)(x, n, xn, k, xk, m);
         }
         for (int64_t i = 0; i < n; i++) {
             for (int64_t j = 0; j < k; j++) {
@@ -169,7 +166,7 @@ static void F(softmax_other)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
-static void F(log_softmax_other)(const hdk_lanes *l, void *const *data, double p)
+static void fn(log_softmax_other)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];
     (void)p;
@@ -179,7 +176,7 @@ static void F(log_softmax_other)(const hdk_lanes *l, void *const *data, double p
         const T *restrict x = (const T *)data[1] + j0 * xk;
         T m[TILE], s[TILE] = {0};
         if (n > 0) {
-            F(tile_max)(x, n, xn, k, xk, m);
+            fn(tile_max)(x, n, xn, k, xk, m);
         }
         for (int64_t i = 0; i < n; i++) {
             for (int64_t j = 0; j < k; j++) {
@@ -197,7 +194,7 @@ static void F(log_softmax_other)(const hdk_lanes *l, void *const *data, double p
     }
 }
 
-static inline void F(tile_backward)(const hdk_lanes *l, void *const *data, bool logarithm)
+static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, bool logarithm)
 {
     int64_t n = l->n;
     TILES(l, j0, k)
@@ -221,32 +218,32 @@ static inline void F(tile_backward)(const hdk_lanes *l, void *const *data, bool 
     }
 }
 
-static void F(softmax_other_backward)(const hdk_lanes *l, void *const *data, double p)
+static void fn(softmax_other_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
-    F(tile_backward)(l, data, false);
+    fn(tile_backward)(l, data, false);
 }
 
-static void F(log_softmax_other_backward)(const hdk_lanes *l, void *const *data, double p)
+static void fn(log_softmax_other_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
-    F(tile_backward)(l, data, true);
+    fn(tile_backward)(l, data, true);
 }
 
 /* ---------------------------------------------------------------- logsumexp, cumsum */
 
 /* What is subtracted before exp: the maximum, but 0 where that is infinite. */
-static inline T F(shift)(T m)
+static inline T fn(shift)(T m)
 {
     return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
 }
 
 /* sum(exp(x - shift(most))) of a row of that maximum: softmax_row.h takes no exp of +inf. */
-static inline T F(shifted_exp_sum)(const T *x, int64_t n, T most)
+static inline T fn(shifted_exp_sum)(const T *x, int64_t n, T most)
 {
     T sum = 0;
     if (most != (T)INFINITY) {
-        return F(row_exp_sum)(x, n, F(shift)(most));
+        return fn(row_exp_sum)(x, n, fn(shift)(most));
     }
     for (int64_t i = 0; i < n; i++) {
         sum += EXP(x[i]);
@@ -254,7 +251,7 @@ static inline T F(shifted_exp_sum)(const T *x, int64_t n, T most)
     return sum;
 }
 
-static void F(logsumexp)(const hdk_lanes *l, void *const *data, double p)
+static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1];
     (void)p;
@@ -264,12 +261,12 @@ static void F(logsumexp)(const hdk_lanes *l, void *const *data, double p)
         const T *restrict x = (const T *)data[1] + j0 * xk;
         T m[TILE] = {0}, s[TILE] = {0};
         if (n > 0 && xn != 1) {
-            F(tile_max)(x, n, xn, k, xk, m);
+            fn(tile_max)(x, n, xn, k, xk, m);
         }
         for (int64_t j = 0; j < k && n > 0; j++) {
-            T most = xn == 1 ? F(row_max)(x + j * xk, n) : m[j];
-            s[j] = xn == 1 ? F(shifted_exp_sum)(x + j * xk, n, most) : 0;
-            m[j] = F(shift)(most);
+            T most = xn == 1 ? fn(row_max)(x + j * xk, n) : m[j];
+            s[j] = xn == 1 ? fn(shifted_exp_sum)(x + j * xk, n, most) : 0;
+            m[j] = fn(shift)(most);
         }
         for (int64_t i = 0; i < n && xn != 1; i++) {
             for (int64_t j = 0; j < k; j++) {

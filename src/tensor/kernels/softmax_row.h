@@ -1,10 +1,10 @@
 /* softmax_row.h - the parts of a softmax over one contiguous run, of one type: included with T,
- * F(name) and EXP defined, by softmax.c; softmax_f32.h has the same in vectors.
+ * fn(name) and EXP defined, by softmax.c; softmax_f32.h has the same in vectors.
  *
  * The order of the sums is PyTorch's at 8 floats a vector, at every CPU level: under 8 elements in
  * order; else 8 lanes, the tail to the first ones, folded in halves. */
 
-static inline T F(row_max)(const T *restrict x, int64_t n)
+static inline T fn(row_max)(const T *restrict x, int64_t n)
 {
     T m = x[0], p[8];
     int64_t i = n & ~(int64_t)7;
@@ -27,7 +27,7 @@ static inline T F(row_max)(const T *restrict x, int64_t n)
 
 /* e = exp(e), n a multiple of 8. A function of its own: inlined for 8 elements it is unrolled into
  * scalar code. */
-static __attribute__((noinline)) void F(exp_blocks)(T *e, int64_t n)
+static __attribute__((noinline)) void fn(exp_blocks)(T *e, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         e[i] = EXP(e[i]);
@@ -35,18 +35,18 @@ static __attribute__((noinline)) void F(exp_blocks)(T *e, int64_t n)
 }
 
 /* e = exp(e). A tail goes through 8 elements of its own, so that it is vectorised too. */
-static inline void F(exp_all)(T *e, int64_t n)
+static inline void fn(exp_all)(T *e, int64_t n)
 {
     int64_t whole = n & ~(int64_t)7;
     if (whole > 0) {
-        F(exp_blocks)(e, whole);
+        fn(exp_blocks)(e, whole);
     }
     if (whole < n) {
         T tail[8] = {0};
         for (int64_t i = whole; i < n; i++) {
             tail[i - whole] = e[i];
         }
-        F(exp_blocks)(tail, 8);
+        fn(exp_blocks)(tail, 8);
         for (int64_t i = whole; i < n; i++) {
             e[i] = tail[i - whole];
         }
@@ -54,7 +54,7 @@ static inline void F(exp_all)(T *e, int64_t n)
 }
 
 /* Adds a run to the lanes; every run but a lane's last is a multiple of 8. */
-static inline void F(lanes_add)(T *restrict lane, const T *restrict e, int64_t n)
+static inline void fn(lanes_add)(T *restrict lane, const T *restrict e, int64_t n)
 {
     int64_t i = 0;
     for (; i + 8 <= n; i += 8) {
@@ -67,7 +67,7 @@ static inline void F(lanes_add)(T *restrict lane, const T *restrict e, int64_t n
     }
 }
 
-static inline T F(lanes_fold)(T *restrict lane)
+static inline T fn(lanes_fold)(T *restrict lane)
 {
     for (int h = 4; h > 0; h /= 2) {
         for (int l = 0; l < h; l++) {
@@ -77,7 +77,7 @@ static inline T F(lanes_fold)(T *restrict lane)
     return lane[0];
 }
 
-static inline T F(row_sum)(const T *e, int64_t n)
+static inline T fn(row_sum)(const T *e, int64_t n)
 {
     T lane[8] = {0};
     if (n < 8) {
@@ -87,53 +87,53 @@ static inline T F(row_sum)(const T *e, int64_t n)
         }
         return s;
     }
-    F(lanes_add)(lane, e, n);
-    return F(lanes_fold)(lane);
+    fn(lanes_add)(lane, e, n);
+    return fn(lanes_fold)(lane);
 }
 
 /* e = exp(x - m - log_sum); returns the sum */
-static inline T F(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
+static inline T fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 {
     for (int64_t i = 0; i < n; i++) {
         e[i] = x[i] - m - log_sum;
     }
-    F(exp_all)(e, n);
-    return F(row_sum)(e, n);
+    fn(exp_all)(e, n);
+    return fn(row_sum)(e, n);
 }
 
 /* sum(exp(x - m)) without room for the exponentials */
-static inline T F(row_exp_sum)(const T *x, int64_t n, T m)
+static inline T fn(row_exp_sum)(const T *x, int64_t n, T m)
 {
     T lane[8] = {0}, e[256];
     if (n < 8) {
-        return F(row_exp)(x, n, m, 0, e);
+        return fn(row_exp)(x, n, m, 0, e);
     }
     for (int64_t i = 0; i < n; i += 256) {
         int64_t part = n - i < 256 ? n - i : 256;
-        F(row_exp)(x + i, part, m, 0, e);
-        F(lanes_add)(lane, e, part);
+        fn(row_exp)(x + i, part, m, 0, e);
+        fn(lanes_add)(lane, e, part);
     }
-    return F(lanes_fold)(lane);
+    return fn(lanes_fold)(lane);
 }
 
 /* sum(exp(x - *m)), the exponentials into e; then *m is the maximum of the row `next`,
  * which float32 reads meanwhile. */
-static inline T F(row_exp_then)(const T *x, int64_t n, T *m, const T *next, T *e)
+static inline T fn(row_exp_then)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
-    T sum = F(row_exp)(x, n, *m, 0, e);
-    *m = F(row_max)(next, n);
+    T sum = fn(row_exp)(x, n, *m, 0, e);
+    *m = fn(row_max)(next, n);
     return sum;
 }
 
-static inline T F(row_exp_sum_then)(const T *x, int64_t n, T *m, const T *next)
+static inline T fn(row_exp_sum_then)(const T *x, int64_t n, T *m, const T *next)
 {
-    T sum = F(row_exp_sum)(x, n, *m);
-    *m = F(row_max)(next, n);
+    T sum = fn(row_exp_sum)(x, n, *m);
+    *m = fn(row_max)(next, n);
     return sum;
 }
 
 /* sum(x y) */
-static inline T F(row_dot)(const T *x, const T *y, int64_t n)
+static inline T fn(row_dot)(const T *x, const T *y, int64_t n)
 {
     T lane[8] = {0}, e[256];
     for (int64_t i = 0; i < n; i += 256) {
@@ -142,22 +142,22 @@ static inline T F(row_dot)(const T *x, const T *y, int64_t n)
             e[j] = x[i + j] * y[i + j];
         }
         if (n < 8) {
-            return F(row_sum)(e, n);
+            return fn(row_sum)(e, n);
         }
-        F(lanes_add)(lane, e, part);
+        fn(lanes_add)(lane, e, part);
     }
-    return F(lanes_fold)(lane);
+    return fn(lanes_fold)(lane);
 }
 
 /* Nothing of this type goes past the cache. */
-static inline T *F(place)(T *y, T *room, bool stream)
+static inline T *fn(place)(T *y, T *room, bool stream)
 {
     (void)room;
     (void)stream;
     return y;
 }
 
-static inline void F(placed)(T *y, const T *to, int64_t n)
+static inline void fn(placed)(T *y, const T *to, int64_t n)
 {
     (void)y;
     (void)to;
@@ -165,7 +165,7 @@ static inline void F(placed)(T *y, const T *to, int64_t n)
 }
 
 /* dx = (dy - s) y */
-static inline void F(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s, bool stream)
+static inline void fn(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s, bool stream)
 {
     (void)stream;
     for (int64_t i = 0; i < n; i++) {
@@ -174,7 +174,7 @@ static inline void F(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s,
 }
 
 /* y = e a; e may be y */
-static inline void F(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
+static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     (void)stream;
     for (int64_t i = 0; i < n; i++) {

@@ -1,0 +1,34 @@
+/* template.h - the words in which one source is written for several element types.
+ *
+ * A template is a header without a guard. A .c file includes it once for each type:
+ *     #define TYPE f32
+ *     #include "tensor/kernels/softmax_body.h"
+ *     #undef TYPE
+ * In the template T is the element, fn(row_sum) is the name row_sum_f32, which the type has for
+ * itself, and the functions below are those of T. */
+#ifndef HEED_KERNELS_TEMPLATE_H
+#define HEED_KERNELS_TEMPLATE_H
+
+#include "tensor/kernels/kernels.h"
+#include "tensor/kernels/vexp.h"
+
+#define fn(name) HDK__JOIN(name, TYPE)
+#define T fn(hdk_t)
+
+typedef float hdk_t_f32;
+typedef double hdk_t_f64;
+typedef int64_t hdk_t_i64;
+typedef uint64_t hdk_t_u64; /* int64 where sums and products wrap */
+typedef uint8_t hdk_t_b8;
+
+/* a b + c, with one rounding where the level has the instruction */
+#define FMA(a, b, c) fn(hdk_fma)(a, b, c)
+#define hdk_fma_f32 HDK_FMAF
+#define hdk_fma_f64 HDK_FMA
+#define hdk_fma_u64(a, b, c) ((a) * (b) + (c))
+
+#define EXP(x) _Generic((T)0, float : hdk_vexpf, default : exp)(x)
+#define LOG(x) _Generic((T)0, float : logf, default : log)(x)
+#define SQRT(x) _Generic((T)0, float : sqrtf, default : sqrt)(x)
+
+#endif
