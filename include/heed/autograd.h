@@ -1,9 +1,10 @@
 /* autograd.h - differentiable operations, and the graph that they record.
  *
- * Every function here returns a new tensor of the innermost scope unless its line says otherwise,
- * and records itself when grad mode is on and an input requires grad. Shapes broadcast as NumPy's
- * and dtypes promote as PyTorch's where two tensors meet. Dims may be negative. Names, argument
- * order, results and grad_fn names are those of PyTorch 2.13 (pytorch.org/docs, torch.*) */
+ * Every function here returns a new tensor in the innermost scope unless its comment says
+ * otherwise. It records itself if grad mode is on and an input requires grad. Where a function
+ * takes two tensors, shapes broadcast as in NumPy and dtypes promote as in PyTorch. Dims may be
+ * negative. Names, argument order, results and grad_fn names are those of PyTorch 2.13
+ * (pytorch.org/docs, torch.*). */
 #ifndef HEED_AUTOGRAD_H
 #define HEED_AUTOGRAD_H
 
@@ -16,9 +17,9 @@ extern "C" {
 /* ---------------------------------------------------------------- grad mode, leaves, gradients */
 
 HD_API bool hd_grad_mode(void);        /* does this thread record? true at first */
-HD_API bool hd_set_grad_mode(bool on); /* returns what it was */
+HD_API bool hd_set_grad_mode(bool on); /* returns the mode before the call */
 
-/* HD_NO_GRAD; declares that nothing is recorded to the end of the enclosing block. */
+/* HD_NO_GRAD; turns recording off until the end of the enclosing block. */
 #define HD_NO_GRAD                                                                                 \
     bool HD__JOIN(hd_grad_mode_at_, __LINE__)                                                      \
         __attribute__((cleanup(hd_grad_mode_cleanup), unused)) = hd_set_grad_mode(false)
@@ -28,29 +29,30 @@ static inline void hd_grad_mode_cleanup(bool *before)
     hd_set_grad_mode(*before);
 }
 
-HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on); /* leaf of a float dtype; returns x */
+HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on); /* x: a float leaf; returns x */
 HD_API bool hd_requires_grad(const hd_tensor *x);
 HD_API bool hd_is_leaf(const hd_tensor *x);
-HD_API hd_tensor *hd_retain_grad(hd_tensor *x);    /* a non-leaf keeps its .grad too; returns x */
+HD_API hd_tensor *hd_retain_grad(hd_tensor *x);    /* keeps .grad of a non-leaf too; returns x */
 HD_API const char *hd_grad_fn(const hd_tensor *x); /* "MulBackward0"; "" for a leaf */
 
-/* A parameter: shares x's storage, is a leaf, prints as `Parameter containing:`. */
+/* A parameter. It shares x's storage, is a leaf, and prints as `Parameter containing:`. */
 HD_API hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad);
 HD_API bool hd_is_parameter(const hd_tensor *x);
 
-/* x.grad: a new alias of it, or HD_NONE when there is none. */
+/* A new alias of x.grad, or HD_NONE if x has no gradient. */
 HD_API hd_tensor *hd_grad(const hd_tensor *x);
-/* x.grad = g (g of x's shape and dtype, not copied; HD_NONE: drops it). */
+/* x.grad = g. g has x's shape and dtype and is not copied; HD_NONE drops the gradient. */
 HD_API bool hd_set_grad(hd_tensor *x, hd_tensor *g);
-/* That for each of xs and the one of gs beside it; for none when one is refused. */
+/* xs[i].grad = gs[i] for every i. If one gradient is refused, none is set. */
 HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
 
 /* ---------------------------------------------------------------- backward */
 
-/* Adds d loss / d leaf to the .grad of every leaf that requires grad; on failure to none.
- * loss: one element. The graph is freed as it is walked; a second walk is HD_GRAD. */
+/* Adds d loss / d leaf to the .grad of every leaf that requires grad. If the call fails, no .grad
+ * changes. loss has one element. The walk frees the graph; a second walk is HD_GRAD. */
 HD_API bool hd_backward(hd_tensor *loss);
-/* From y of any shape with the gradient of y given (HD_NONE: ones, y of one element). */
+/* The same from y of any shape, where grad is the gradient of y. HD_NONE for grad means ones; y
+ * must then have one element. retain_graph keeps the graph for another walk. */
 HD_API bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph);
 
 typedef struct hd_grad_options {
@@ -60,14 +62,16 @@ typedef struct hd_grad_options {
 } hd_grad_options;
 
 HD_API hd_grad_options hd_grad_defaults(void);
-/* d outputs / d inputs without touching any .grad: a list with an entry an input (HD_NONE where
- * unused and allowed). grad_outputs NULL: ones for outputs of one element; its entries may be
- * HD_NONE. o NULL: defaults. */
+/* d outputs / d inputs, without a change to any .grad. The list has one entry for each input; it is
+ * HD_NONE for an unused input, if allow_unused. grad_outputs holds the gradient of each output; an
+ * entry that is HD_NONE, or NULL for the list, means ones, and the output must then have one
+ * element. o NULL: defaults. */
 HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
                            const hd_list *grad_outputs, const hd_grad_options *o);
 
-/* Called once a backward with the summed gradient of x, before it reaches x.grad, in a scope and
- * with grad mode off: returns the gradient to use instead, HD_NONE to leave it, NULL on failure. */
+/* Each backward calls the hook once, with the summed gradient of x, before the gradient reaches
+ * x.grad. The hook runs in a scope of its own with grad mode off. It returns the gradient to use
+ * instead, HD_NONE to leave the gradient as it is, or NULL on failure. */
 typedef hd_tensor *(*hd_hook)(hd_tensor *grad, void *user);
 HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook,
                                 void *user); /* an id > 0; -1 on error */
@@ -77,11 +81,14 @@ HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
 
 typedef struct hd_ctx hd_ctx; /* one call of an op: what forward leaves for backward */
 
-/* A static table. forward computes outputs from inputs (grad mode is off in it) and saves what
- * backward needs; backward gives the gradients of the inputs: gx[] comes filled with HD_NONE ("no
- * gradient"), gy[] has a tensor for every output (zeros where none arrived). NULL left in gx[], or
- * any failed call inside, fails the whole backward. free releases `user` (hd_ctx_user), or is NULL.
- * First order only. */
+/* An op is a static table of functions.
+ * forward computes the outputs y[] from the inputs x[] and saves what backward needs; grad mode is
+ * off meanwhile.
+ * backward computes the gradients gx[] of the inputs from those of the outputs, gy[]. Every output
+ * has a tensor in gy[], zeros if no gradient arrived. At the start every gx[i] is HD_NONE ("no
+ * gradient"). If a gx[i] is NULL at the end, or if any call inside failed, the whole backward
+ * fails. free releases `user` (hd_ctx_user); it may be NULL.
+ * Gradients are of first order only. */
 typedef struct hd_op {
     size_t size;      /* sizeof(hd_op) */
     const char *name; /* shows as grad_fn=<NameBackward> */
@@ -90,23 +97,24 @@ typedef struct hd_op {
     void (*free)(hd_ctx *ctx);
 } hd_op;
 
-/* Runs op on n inputs; hd_ctx_user hands it `user`, which op->free frees even on failure. A result
- * that shares an input's memory is copied. */
+/* Runs op on n inputs. The op gets `user` from hd_ctx_user; op->free frees it, on failure too. A
+ * result that shares an input's memory is copied. */
 HD_API hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs);
 /* The same for an op with several outputs. */
 HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n,
                                  hd_tensor *const *inputs);
 #define hd_apply(op, user, ...) hd_apply_n(op, user, HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
-HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t);      /* in forward: inputs, outputs or others */
+HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t);      /* in forward; t may be any tensor */
 HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i);      /* in backward; HD_GRAD if changed since */
 HD_API bool hd_needs_grad(const hd_ctx *ctx, int i); /* does input i need a gradient? */
 HD_API void *hd_ctx_user(const hd_ctx *ctx);
 
-/* Compares the gradients of f with central differences. inputs: float64, requiring grad where they
- * are to be checked. f gives one tensor of a float dtype. The error (HD_GRAD) names the op, the
- * input, the index and both values: "hd_gradcheck: SoftmaxBackward0, input 0 at (1, 2): backward
- * gives 0.5, differences give 0.25". The default generator is reseeded before each call of f. */
+/* Compares the gradients of f with central differences. The inputs are float64; those that
+ * require grad are checked. f returns one tensor of a float dtype. The error (HD_GRAD) names the
+ * op, the input, the index and both values: "hd_gradcheck: SoftmaxBackward0, input 0 at (1, 2):
+ * backward gives 0.5, differences give 0.25". Before each call of f the default generator is
+ * seeded again. */
 typedef hd_tensor *(*hd_gradcheck_fn)(hd_tensor *const *inputs, int n, void *user);
 typedef struct hd_gradcheck_options {
     size_t size;
@@ -119,21 +127,21 @@ HD_API bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *cons
 
 /* ---------------------------------------------------------------- walking the graph */
 
-/* One recorded call, or a leaf that requires grad (its name: "AccumulateGrad"). It lives as long as
- * a tensor that it leads to is neither released nor changed in place; a backward leaves it. Its
- * input i is there to read only where hd_needs_grad(n, i) says so. A leaf has one node for all its
- * life: n == hd_grad_node(p) tells whether n is p. */
+/* A node is one recorded call, or a leaf that requires grad (its name is "AccumulateGrad"). A node
+ * lives until the tensor that it made, and all tensors computed from it, are released or changed in
+ * place; a backward does not free it. hd_node_input gives input i only if hd_needs_grad(n, i). A
+ * leaf has the same node for its whole life: n is the node of p if n == hd_grad_node(p). */
 typedef struct hd_ctx hd_node;
 
-HD_API const hd_node *hd_grad_node(hd_tensor *x); /* HD_GRAD when x does not require grad */
+HD_API const hd_node *hd_grad_node(hd_tensor *x); /* HD_GRAD if x does not require grad */
 HD_API const char *
-hd_node_name(const hd_node *n); /* "MulBackward0"; of a user's op: in the scope */
+hd_node_name(const hd_node *n); /* "MulBackward0"; for a user's op the text lives in the scope */
 HD_API bool hd_node_is_leaf(const hd_node *n);
 HD_API int hd_node_inputs(const hd_node *n);  /* how many; -1 on error */
 HD_API int hd_node_outputs(const hd_node *n); /* how many; -1 on error */
-/* The node that made input i, and which of its outputs that is (NULL: not wanted). */
+/* The node that made input i. *output tells which output of that node it is (NULL: not wanted). */
 HD_API const hd_node *hd_node_input(const hd_node *n, int i, int *output);
-/* The sizes of an output, *ndim of them. */
+/* The sizes of an output; *ndim gets their number. */
 HD_API const int64_t *hd_node_sizes(const hd_node *n, int output, int *ndim);
 
 /* ---------------------------------------------------------------- views: share x's storage */
@@ -142,10 +150,10 @@ HD_API hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes); /* on
 HD_API hd_tensor *hd_reshape_n(hd_tensor *x, int ndim,
                                const int64_t *sizes); /* copies if it must */
 HD_API hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1);
-HD_API hd_tensor *hd_t(hd_tensor *x); /* x.T of rank 0, 1 or 2; above: an error, see hd_transpose */
+HD_API hd_tensor *hd_t(hd_tensor *x); /* x.T; x of rank 0, 1 or 2 (for others: hd_transpose) */
 HD_API hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims);
-HD_API hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes); /* -1: as it is */
-HD_API hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim);      /* as reshape */
+HD_API hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes); /* -1: x's own size */
+HD_API hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim);      /* copies if it must */
 HD_API hd_tensor *hd_squeeze(hd_tensor *x, int dim); /* drops dim if its size is 1 */
 HD_API hd_tensor *hd_squeeze_all(hd_tensor *x);
 HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim);
@@ -153,25 +161,25 @@ HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index);
 HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop); /* x[start:stop] */
 HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
-HD_API hd_tensor *hd_detach(hd_tensor *x);        /* outside the graph */
-HD_API hd_list *hd_unbind(hd_tensor *x, int dim); /* the slices along dim, rank - 1 each */
+HD_API hd_tensor *hd_detach(hd_tensor *x);        /* an alias outside the graph */
+HD_API hd_list *hd_unbind(hd_tensor *x, int dim); /* the slices along dim, without that dim */
 HD_API hd_list *hd_split(hd_tensor *x, int64_t size, int dim);
 HD_API hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim);
 HD_API hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim);
-/* x[i, j, ...]: an index an entry, HD_ALL for `:`; the rest is whole. */
+/* x[i, j, ...]: one index for each of the first n dims, HD_ALL for `:`; later dims stay whole. */
 HD_API hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index);
 
 /* ---------------------------------------------------------------- copies */
 
-HD_API hd_tensor *hd_contiguous(hd_tensor *x);     /* x itself when it is contiguous */
-HD_API hd_tensor *hd_clone(hd_tensor *x);          /* keeps x's strides where they are dense */
-HD_API hd_tensor *hd_to(hd_tensor *x, hd_dtype d); /* x itself when it is of dtype d */
+HD_API hd_tensor *hd_contiguous(hd_tensor *x);     /* x itself if it is contiguous */
+HD_API hd_tensor *hd_clone(hd_tensor *x);          /* keeps x's strides if x is dense */
+HD_API hd_tensor *hd_to(hd_tensor *x, hd_dtype d); /* x itself if it has dtype d */
 HD_API hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim);
 HD_API hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim);
 HD_API hd_tensor *hd_cat_list(const hd_list *xs, int dim);
 HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
-HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal); /* selects: 0 above, never 0 * x */
-HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* selects: 0 below */
+HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal); /* 0 above the diagonal, also for NaN */
+HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* 0 below the diagonal, also for NaN */
 
 #define hd_view(x, ...) hd_view_n(x, HD__LIST(__VA_ARGS__))
 #define hd_reshape(x, ...) hd_reshape_n(x, HD__LIST(__VA_ARGS__))
@@ -199,17 +207,17 @@ HD_API hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s); /* s - x */
 HD_API hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s); /* s / x */
 HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; not of bool */
 
-/* These give float32 for integers and bool. In float32 exp, log, tanh and erf are within 2 units in
- * the last place of the exact value. */
+/* These give float32 for integers and bool. In float32, exp, log, tanh and erf differ from the
+ * exact value by at most 2 units in the last place. */
 HD_API hd_tensor *hd_exp(hd_tensor *x);
 HD_API hd_tensor *hd_log(hd_tensor *x);
 HD_API hd_tensor *hd_sqrt(hd_tensor *x);
 HD_API hd_tensor *hd_rsqrt(hd_tensor *x); /* 1 / sqrt(x) */
 HD_API hd_tensor *hd_tanh(hd_tensor *x);
-HD_API hd_tensor *hd_erf(hd_tensor *x);     /* 2/sqrt(pi) times the integral of exp(-t^2), 0 to x */
-HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
-HD_API hd_tensor *hd_relu(hd_tensor *x);    /* max(x, 0); gradient 0 at 0; not of bool */
-HD_API hd_tensor *hd_gelu(hd_tensor *x);    /* x Phi(x), the normal distribution's; floats only */
+HD_API hd_tensor *hd_erf(hd_tensor *x);       /* 2/sqrt(pi) integral of exp(-t^2) from 0 to x */
+HD_API hd_tensor *hd_sigmoid(hd_tensor *x);   /* 1 / (1 + exp(-x)) */
+HD_API hd_tensor *hd_relu(hd_tensor *x);      /* max(x, 0); gradient 0 at 0; not of bool */
+HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x Phi(x), Phi of the normal distribution; floats */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 HD_API hd_tensor *hd_abs(hd_tensor *x);       /* gradient 0 at 0 */
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
@@ -252,9 +260,9 @@ HD_API hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b);
 HD_API hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b);
 HD_API hd_tensor *hd_logical_not(hd_tensor *x);
 
-/* Same shape and values (NaN equals nothing)? false with an error for NULL. */
+/* Do a and b have the same shape and values? NaN equals nothing. NULL: false, and an error. */
 HD_API bool hd_equal(hd_tensor *a, hd_tensor *b);
-/* |a - b| <= atol + rtol |b| everywhere, after broadcasting; equal infinities are close. */
+/* Is |a - b| <= atol + rtol |b| everywhere, after broadcasting? Equal infinities are close. */
 HD_API bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan);
 
 #define hd_eq_scalar(x, s) (hd_eq_scalar)(x, hd_scalar_of(s))
@@ -266,9 +274,9 @@ HD_API bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bo
 
 /* ---------------------------------------------------------------- in place: return x itself */
 
-/* The result must fit x's shape and dtype category. Errors: a leaf that requires grad (with grad
- * mode on), a view of one, an output of split, chunk or unbind (HD_GRAD); an expanded tensor, or
- * one that overlaps another operand partly (HD_STATE). */
+/* The result must fit x's shape and dtype category. It is an error (HD_GRAD) if, with grad mode on,
+ * x is a leaf that requires grad, a view of such a leaf, or an output of split, chunk or unbind. It
+ * is an error (HD_STATE) if x is expanded or partly overlaps another operand. */
 HD_API hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b);
 HD_API hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b);
 HD_API hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b);
@@ -285,7 +293,7 @@ HD_API hd_tensor *hd_uniform_(hd_tensor *x, double a, double b); /* [a, b) */
 HD_API hd_tensor *hd_normal_(hd_tensor *x, double mean, double std);
 HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p);
 HD_API hd_tensor *hd_exponential_(hd_tensor *x, double lambda);
-/* x[index...] = value: index as in hd_getitem; value broadcasts and converts. Returns x. */
+/* x[index...] = value. index is as in hd_getitem; value broadcasts and converts. Returns x. */
 HD_API hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index);
 HD_API hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index);
 
@@ -303,8 +311,9 @@ HD_API hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, co
 
 /* ---------------------------------------------------------------- reductions */
 
-/* Plain: over everything, 0-d. _dim: over one dim, kept as size 1 if keepdim. _dims_n: over several
- * (n 0: over all). Integers and bool sum to int64; mean and var take floats only. */
+/* A name without an ending: over all elements, to 0-d. _dim: over one dim, which stays with size 1
+ * if keepdim. _dims_n: over several dims (n 0: over all). The sum of integers or bool is int64;
+ * mean and var take floats only. */
 HD_API hd_tensor *hd_sum(hd_tensor *x);
 HD_API hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim);
 HD_API hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
@@ -318,13 +327,13 @@ HD_API hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int 
                                 const int64_t *dims);
 HD_API hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim); /* log sum exp(x) */
 HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
-/* NaN wins. Over everything ties share the gradient; along a dim the first gets it all.
- * indices (int64) through the out-parameter unless NULL. */
+/* NaN wins. Over all elements, equal extremes share the gradient; along a dim, the first of them
+ * gets all of it. *indices gets the int64 indices (NULL: not wanted). */
 HD_API hd_tensor *hd_max(hd_tensor *x);
 HD_API hd_tensor *hd_min(hd_tensor *x);
 HD_API hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
 HD_API hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
-HD_API hd_tensor *hd_argmax(hd_tensor *x); /* int64, of the flattened x; the first of ties */
+HD_API hd_tensor *hd_argmax(hd_tensor *x); /* int64 index into the flattened x; first of ties */
 HD_API hd_tensor *hd_argmin(hd_tensor *x);
 HD_API hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim);
 HD_API hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim);
@@ -356,64 +365,68 @@ HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
 HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index); /* index (n,) int64 */
 /* y[i][j] = x[i][index[i][j]] for dim 1, and so on; index int64, of x's rank */
 HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
-/* rows of weight (n, d) at index (...): (..., d). padding_idx: a row without gradient; -1: none */
+/* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx: a row that gets no
+ * gradient; -1: there is no such row. */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
-/* the k largest (smallest) along dim, sorted; indices through the out-parameter unless NULL */
+/* The k largest (or smallest) along dim, sorted. *indices gets their indices (NULL: not wanted). */
 HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices);
-/* index (...) int64 to (..., num_classes) int64; num_classes -1: the largest index + 1 */
+/* index (...) int64 to (..., num_classes) int64; num_classes -1 means the largest index + 1. */
 HD_API hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes);
 
 /* ---------------------------------------------------------------- random */
 
-HD_API hd_tensor *hd_bernoulli(hd_tensor *p); /* one draw an element of probabilities p */
-/* x * mask / (1 - p), mask drawn by the generator's Bernoulli stream; x itself when !training or
- * p == 0 or x is empty. p in [0, 1]. */
+HD_API hd_tensor *hd_bernoulli(hd_tensor *p); /* 0 or 1 for each element; 1 with probability p_i */
+/* x * mask / (1 - p); the generator's Bernoulli stream draws the mask. x itself if !training, p is
+ * 0 or x is empty. p in [0, 1]. */
 HD_API hd_tensor *hd_dropout(hd_tensor *x, double p, bool training);
-/* n indices a row of weights p (m,) or (r, m), none negative: (n,) or (r, n) int64 */
+/* n indices for each row of weights p >= 0: p (m,) or (r, m); gives (n,) or (r, n) int64. */
 HD_API hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement);
 
 /* ---------------------------------------------------------------- layers and losses */
 
-/* (x - mean) / sqrt(var + eps) * weight + bias over the last n dims, var biased; weight and bias of
- * those sizes or HD_NONE. Ba, Kiros and Hinton 2016, "Layer Normalization". */
+/* (x - mean) / sqrt(var + eps) * weight + bias over the last n dims, with the biased var. weight
+ * and bias have the sizes of these dims or are HD_NONE.
+ * Ba, Kiros and Hinton 2016, "Layer Normalization" */
 HD_API hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
                                   hd_tensor *weight, hd_tensor *bias, double eps);
 
 typedef struct hd_attention_options {
     size_t size;
-    hd_tensor *attn_mask; /* HD_NONE; else broadcasts to (..., l, s): bool, true where a key takes
+    hd_tensor *attn_mask; /* HD_NONE; or it broadcasts to (..., l, s): bool, true where a key takes
                            * part, or of q's dtype, added to the scores; not with is_causal */
-    double dropout_p;     /* 0: of the weights, always drawn (there is no training flag) */
+    double dropout_p;     /* 0: dropout of the weights; always drawn (there is no training flag) */
     bool is_causal;       /* false; true: query i sees the keys 0 to i */
     double scale;         /* NAN: 1 / sqrt(d) */
-    bool safe_softmax;    /* true: a query that sees no key gives 0; false: NaN, as hd_softmax */
+    bool safe_softmax;    /* true: a query that sees no key gives 0; false: NaN, as in hd_softmax */
 } hd_attention_options;
 
 HD_API hd_attention_options hd_attention_defaults(void);
 /* softmax(q k^T / sqrt(d) + attn_mask) v, with dropout on the weights: q (..., l, d),
- * k (..., s, d), v (..., s, dv), batches broadcast; gives (..., l, dv), laid out in memory as q is.
- * float32 or float64. attn_mask or HD_NONE.
+ * k (..., s, d), v (..., s, dv), batches broadcast; gives (..., l, dv), laid out in memory like q.
+ * The dtype is float32 or float64. attn_mask may be HD_NONE.
  *
- * The weights are never held: memory grows with l + s, in backward too, and what is_causal hides is
- * not computed. Dropout's mask is that of hd_dropout on weights (..., l, s) from the same seed; the
- * native Bernoulli stream keeps a bit for each of them. An attn_mask that requires grad, empty
- * tensors, and up to 64 keys where products are faster, take the plain ops. Up to 64 keys, and in
- * float64, each query is computed in the order of sums of hd_matmul and hd_softmax, bit for bit;
- * else in tiles: results differ from the plain ops' by rounding, and never depend on the number of
- * threads.
+ * The weights are never kept in memory: memory grows with l + s, in backward too. What is_causal
+ * hides is not computed. The dropout mask is the one that hd_dropout draws on weights (..., l, s)
+ * from the same seed; the native Bernoulli stream keeps one bit for each weight. With up to 64
+ * keys, and in float64, the sums of each query have the order of hd_matmul and hd_softmax, so the
+ * bits are theirs. Otherwise the work is done in tiles: results differ from those of the plain ops
+ * by rounding, and never depend on the number of threads. The plain ops themselves run if attn_mask
+ * requires grad, if a tensor is empty, and for up to 64 keys where products are faster.
  * pytorch.org, torch.nn.functional.scaled_dot_product_attention (2.13);
  * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention" */
 HD_API hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                   hd_tensor *attn_mask, double dropout_p,
                                                   bool is_causal);
-/* o NULL: defaults. weights, unless NULL, gets the weights (..., l, s) after dropout, detached:
- * they are computed beside the result, whose bits stay the same. */
+/* The same with options (o NULL: defaults). *weights gets the weights (..., l, s) after dropout,
+ * detached (NULL: not wanted). They are computed separately, so the bits of the result do not
+ * change. */
 HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                        const hd_attention_options *o,
                                                        hd_tensor **weights);
-/* The process's switch, on at the start. Off: these functions are composed of plain ops, and the
- * attention classes of nn.h go line by line as the notebooks write them, all weights in memory, as
- * under torch.nn.attention.sdpa_kernel(SDPBackend.MATH): for comparing, or to see that graph. */
+/* A switch of the whole process; it is on at the start. While it is off, these functions are
+ * composed of plain ops, and the attention classes of nn.h run the lines of the notebooks, with all
+ * weights in memory, as under torch.nn.attention.sdpa_kernel(SDPBackend.MATH). That serves to
+ * compare both ways, or to look at that graph. */
 HD_API void hd_set_fused_attention(bool on);
 HD_API bool hd_fused_attention(void);
 
@@ -424,7 +437,7 @@ HD_API hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction
 
 typedef struct hd_cross_entropy_options {
     size_t size;
-    int64_t ignore_index;   /* -100: targets of this value count for nothing */
+    int64_t ignore_index;   /* -100: targets with this value are left out */
     hd_reduction reduction; /* HD_MEAN */
 } hd_cross_entropy_options;
 

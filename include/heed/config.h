@@ -1,7 +1,8 @@
 /* config.h - typed configuration from JSON files and command lines (libheed-config).
  *
- * A static table says what there is: a path, a type, a default and what is allowed, and where the
- * value goes in the caller's struct. Everything else in a file is an error.
+ * A static table describes the settings. For each one it has a path, a type, a default, what is
+ * allowed, and the place of the value in the caller's struct. Everything else in a file is an
+ * error.
  *
  *   typedef struct { int n_layers; double lr; bool bias; int schedule; char data[256]; } settings;
  *
@@ -17,10 +18,11 @@
  *   settings s;
  *   if (!hd_config_load(&table, &s, "gpt.json", n_sets, sets)) ...
  *
- * A path's dots are nested objects: {"model": {"n_layers": 12}}. An error (HD_FORMAT: no JSON,
- * HD_VALUE: not what the table allows, HD_IO) names the file, the path, what was found and what is
- * allowed, of the first thing that is wrong; on any error the struct is as it was. A file may leave
- * out what has its default. Texts are UTF-8. Nothing depends on the locale. */
+ * The dots of a path mean nested objects: {"model": {"n_layers": 12}}. A file may leave settings
+ * out; they get their defaults. An error is about the first thing that is wrong (HD_FORMAT: not
+ * JSON; HD_VALUE: not what the table allows; HD_IO). It names the file, the path, what was found
+ * and what is allowed. After an error the struct has not changed. Texts are UTF-8. Nothing depends
+ * on the locale. */
 #ifndef HEED_CONFIG_H
 #define HEED_CONFIG_H
 
@@ -33,17 +35,17 @@ extern "C" {
 /* ---------------------------------------------------------------- the table */
 
 typedef enum hd_config_type {
-    HD_CONFIG_INT = 0, /* an int or int64_t; JSON numbers without a fraction, below 2^53 in size */
+    HD_CONFIG_INT = 0,    /* an int or int64_t; JSON numbers without a fraction, |v| < 2^53 */
     HD_CONFIG_DOUBLE = 1, /* a double */
     HD_CONFIG_BOOL = 2,   /* a bool */
-    HD_CONFIG_STRING = 3, /* a char array, which the text and its zero must fit */
-    HD_CONFIG_ENUM = 4    /* an int: which of the choices */
+    HD_CONFIG_STRING = 3, /* a char array with room for the text and its zero */
+    HD_CONFIG_ENUM = 4    /* an int: the number of the choice, from 0 on */
 } hd_config_type;
 
 typedef struct hd_config_field {
-    const char *path; /* "model.n_layers"; fields of one object stand together */
+    const char *path; /* "model.n_layers"; the fields of one object must stand together */
     hd_config_type type;
-    size_t offset, room;     /* of the struct's field: where, and its size */
+    size_t offset, room;     /* offset and size of the struct's field */
     double number, min, max; /* INT, DOUBLE: default and range, ends included; BOOL: 0 or 1 */
     const char *text;        /* STRING, ENUM: default */
     const char *choices;     /* ENUM: "constant|cosine" */
@@ -71,10 +73,11 @@ typedef struct hd_config_field {
         path, HD_CONFIG_ENUM, HD_CONFIG__AT(type, field), 0, 0, 0, text, choices                   \
     }
 
-/* Where the values that a check looks at came from; for hd_config_refuse. */
+/* Where the checked values came from; hd_config_refuse needs it. */
 typedef struct hd_config_source hd_config_source;
 
-/* Looks at values that are allowed one by one, but may not be together. Ends in true, or in
+/* A check of values that depend on each other, after each value alone was found to be allowed. It
+ * ends in `return true;` or in
  *   return hd_config_refuse(from, "model.n_heads", "found %d: expected a divisor of ...", ...); */
 typedef bool (*hd_config_check)(const void *config, const hd_config_source *from);
 
@@ -92,7 +95,8 @@ typedef struct hd_config_table {
             (int64_t)(sizeof(fields) / sizeof((fields)[0])), check                                 \
     }
 
-/* "hd_config_load: gpt.json: model.n_heads: " and the text, as HD_VALUE. Returns false. */
+/* Sets the error HD_VALUE with "hd_config_load: gpt.json: model.n_heads: " and the text. Returns
+ * false. */
 HD_API bool hd_config_refuse(const hd_config_source *from, const char *path, const char *format,
                              ...)
 #if defined(__GNUC__) || defined(__clang__)
@@ -102,22 +106,24 @@ HD_API bool hd_config_refuse(const hd_config_source *from, const char *path, con
 
 /* ---------------------------------------------------------------- loading and saving */
 
-/* Every field to its default; what the struct holds besides is left. Defaults are not checked. */
+/* Sets every field of the table to its default and leaves other members of the struct. The defaults
+ * are not checked. */
 HD_API bool hd_config_defaults(const hd_config_table *t, void *config);
 
-/* The defaults, then what the file at path says (NULL: no file), then each of sets, as
- * "model.n_layers=6", in their order; then the check. After the sign a text stands as it is,
- * without quotes; anything else as in JSON. Files of up to 1 MiB. */
+/* Sets the defaults, then the values of the file at path (NULL: no file), then each of sets in its
+ * order, such as "model.n_layers=6"; then runs the check. In sets, a text is written without
+ * quotes, and any other value as in JSON. A file may have up to 1 MiB. */
 HD_API bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
                            const char *const *sets);
-/* The same from a text of n bytes, which messages call `name`: a default compiled in. */
+/* The same from a text of n bytes, such as a compiled-in default. Messages call it `name`. */
 HD_API bool hd_config_load_text(const hd_config_table *t, void *config, const char *name,
                                 const char *text, size_t n, int n_sets, const char *const *sets);
 
-/* All values as JSON in the table's order, numbers with as many digits as they need: loading it
- * gives the same values. They are checked first, as if they were loaded. Free with hd_free. */
+/* All values as JSON in the table's order. Numbers have as many digits as they need, so that
+ * loading the text gives the same values. The values are checked first, as if they were loaded.
+ * Free with hd_free. */
 HD_API char *hd_config_text(const hd_config_table *t, const void *config);
-/* Writes that, whole or not at all; nothing while an error stands. */
+/* Writes that text to a file, whole or not at all. While an error stands, it writes nothing. */
 HD_API bool hd_config_save(const hd_config_table *t, const void *config, const char *path);
 
 #ifdef __cplusplus

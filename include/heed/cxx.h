@@ -1,5 +1,5 @@
-/* cxx.h - what the macros of heed's headers stand on in C++, where _Generic and compound literals
- * are missing; the macros themselves are those of C. C++11 or later. tensor.h includes it. */
+/* cxx.h - what the macros of heed's headers need in C++, which has no _Generic and no compound
+ * literals. The macros themselves are the same as in C. It needs C++11; tensor.h includes it. */
 #ifndef HEED_CXX_H
 #define HEED_CXX_H
 
@@ -8,7 +8,7 @@
 #ifdef __cplusplus
 extern "C++" {
 
-/* A count, evaluating nothing, and an array that lives to the end of the full expression. */
+/* A count, which evaluates nothing, and an array that lives to the end of the full expression. */
 #define HD__ITEMS(type, ...)                                                                       \
     static_cast<int>(sizeof(hd__cxx_count(__VA_ARGS__))), hd__cxx_items<type>(__VA_ARGS__).at
 
@@ -28,7 +28,7 @@ inline hd_scalar hd_scalar_of(hd_scalar s)
     return s;
 }
 
-/* One overload a type: two would leave an int undecided between int64_t and double. */
+/* Each type has its overload. With only int64_t and double, a call with an int is ambiguous. */
 #define HD__SCALAR_OF(type, make, as)                                                              \
     inline hd_scalar hd_scalar_of(type v)                                                          \
     {                                                                                              \

@@ -1,22 +1,22 @@
 /* io.h - tensors in files: safetensors, .npy, checkpoints.
  *
- * Reading is strict: a file that breaks its format in any way is refused with HD_FORMAT and a
- * message that names the file, the tensor and what was expected; a file that the system does not
- * give is HD_IO. Only regular files are read. What is loaded is a copy, unless a mapping is asked
- * for.
+ * Reading is strict. A file that breaks its format in any way is refused with HD_FORMAT; the
+ * message names the file, the tensor and what was expected. If the system refuses to open or read a
+ * file, that is HD_IO. Only regular files are read. A loaded tensor is a copy, unless the options
+ * ask for a mapping.
  *
- * Writing is atomic: a temporary file (.heed-*.tmp) in the same directory is written, synced and
- * renamed, then the directory is synced. A save that fails leaves the old file as it was and no
- * temporary one (only when the very last step fails, the sync of the directory, the new file is
- * there already); while an error stands, saving changes nothing and returns false. The same
- * dictionary always gives the same bytes.
+ * Writing is atomic. A temporary file (.heed-*.tmp) in the same directory is written, synced and
+ * renamed; then the directory is synced. A save that fails leaves the old file and removes the
+ * temporary file. Only if the last step fails, the sync of the directory, the new file is already
+ * in place. While an error stands, saving changes nothing and returns false. The same dictionary
+ * always gives the same bytes.
  *
- * Files' types become heed's four:
+ * The types of a file become heed's four dtypes:
  *   F32, F64, I64, BOOL     float32, float64, int64, bool
  *   F16, BF16               float32, exactly
  *   U8 I8 U16 I16 U32 I32   int64
- *   U64                     int64; HD_VALUE for a value beyond it
- * Others (F8_*, F4, C64, ...) are HD_DTYPE. */
+ *   U64                     int64; a value that does not fit is HD_VALUE
+ * Other types (F8_*, F4, C64, ...) are HD_DTYPE. */
 #ifndef HEED_IO_H
 #define HEED_IO_H
 
@@ -30,40 +30,43 @@ extern "C" {
 
 typedef struct hd_safetensors_options {
     size_t size;
-    bool map; /* false; true: see below */
+    bool map; /* false; true: hd_load_safetensors says what it does */
 } hd_safetensors_options;
 
 HD_API hd_safetensors_options hd_safetensors_defaults(void);
 
-/* All of a file: its tensors by name, in the header's order, and the texts of its __metadata__ as
- * strings. Free with hd_dict_free. o NULL: defaults.
+/* The whole file: its tensors by name, in the order of the header, and the texts of its
+ * __metadata__ as strings. Free with hd_dict_free. o NULL: defaults.
  *
- * map: tensors of heed's own types share a private mapping of the file instead of a copy: nothing
- * is read before it is used, and writing to them changes neither the file nor other loads. Those
- * that are not aligned in the file, and those that are converted, are copies all the same. The
- * mapping goes with its last tensor. Whoever makes the file shorter meanwhile raises SIGBUS in the
- * reader: heed installs no handler. (Saving with heed is safe: it replaces the file.)
+ * map: tensors of heed's own types share a private mapping of the file and are not copied. Nothing
+ * is read before it is used. Writing to such a tensor changes neither the file nor other loads of
+ * it. Tensors that are not aligned in the file, and tensors that are converted, are still copies.
+ * The mapping lives until its last tensor is gone. If another program makes the file shorter
+ * meanwhile, reading it raises SIGBUS, because heed installs no handler. Saving with heed is safe:
+ * it replaces the file.
  *
- * Refused, though Python's safetensors 0.8 takes them: a name or a metadata key that comes twice,
- * is empty or holds U+0000; fields other than dtype, shape and data_offsets; entries written as
- * arrays; "__metadata__": null; rank above 8; sizes whose product overflows beside a 0; a text of
- * the metadata under a tensor's name (here only: hd_safetensors_open takes it). */
+ * Some files are refused although Python's safetensors 0.8 takes them. They have: a name or a
+ * metadata key that comes twice, is empty or holds U+0000; fields other than dtype, shape and
+ * data_offsets; entries written as arrays; "__metadata__": null; rank above 8; a size 0 and other
+ * sizes whose product overflows; a metadata text under a tensor's name (only this function refuses
+ * it, because it puts both into one dictionary; hd_safetensors_open does not). */
 HD_API hd_dict *hd_load_safetensors(const char *path, const hd_safetensors_options *o);
 
-/* The tensors of d, row-major, in the order and with the padding of Python's safetensors, and its
- * strings as __metadata__, in d's order. Numbers, and names that are not UTF-8: HD_VALUE. Tensors
- * that share memory are written each by itself. */
+/* Writes the tensors of d, row-major, in the order and with the padding of Python's safetensors.
+ * The strings of d become __metadata__, in the order of d. A number, or a name that is not UTF-8,
+ * is HD_VALUE. Tensors that share memory are each written in full. */
 HD_API bool hd_save_safetensors(const char *path, const hd_dict *d);
 
-/* A file, tensor by tensor, with nothing read but the header, which has been checked whole. Tensors
- * are numbered in the header's order; an index that is none is HD_INDEX. Names and sizes live as
- * long as the file is open; tensors longer. Any number of threads may read. */
+/* An open file, to read tensor by tensor. Opening reads and checks only the header, all of it.
+ * Tensors are numbered in the order of the header; an index out of range is HD_INDEX. Names and
+ * sizes live as long as the file is open; tensors may live longer. Any number of threads may
+ * read. */
 typedef struct hd_safetensors hd_safetensors;
 
 HD_API hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o);
 HD_API void hd_safetensors_close(hd_safetensors *f);                           /* takes NULL */
 HD_API int64_t hd_safetensors_len(const hd_safetensors *f);                    /* -1 on error */
-HD_API int64_t hd_safetensors_find(const hd_safetensors *f, const char *name); /* -1: none */
+HD_API int64_t hd_safetensors_find(const hd_safetensors *f, const char *name); /* -1: no such */
 HD_API const char *hd_safetensors_name(const hd_safetensors *f, int64_t i);
 HD_API const char *hd_safetensors_type(const hd_safetensors *f, int64_t i); /* in the file: "F16" */
 HD_API int hd_safetensors_ndim(const hd_safetensors *f, int64_t i);         /* -1 on error */
@@ -74,32 +77,34 @@ HD_API const hd_dict *hd_safetensors_metadata(const hd_safetensors *f);    /* st
 
 /* ---------------------------------------------------------------- NumPy */
 
-/* The array of an .npy file (versions 1 to 3, C or Fortran order, either byte order; bool,
- * integers, float16, 32 and 64), row-major. HD_DTYPE: objects, texts, records, complex numbers.
- * Stricter than numpy.load: nothing may follow the data, and the header is as NumPy writes it but
- * for white space, the order of its fields and the kind of quotes. */
+/* The array of an .npy file, row-major. The file has version 1 to 3, C or Fortran order, either
+ * byte order, and bool, integers, float16, float32 or float64. HD_DTYPE: objects, texts, records,
+ * complex numbers. This function is stricter than numpy.load: nothing may follow the data, and the
+ * header must be as NumPy writes it, except for white space, the order of its fields and the kind
+ * of quotes. */
 HD_API hd_tensor *hd_load_npy(const char *path);
 
-/* Version 1.0, C order, little-endian: the bytes of numpy.save. */
+/* Writes the bytes that numpy.save writes: version 1.0, C order, little-endian. */
 HD_API bool hd_save_npy(const char *path, const hd_tensor *x);
 
 /* ---------------------------------------------------------------- checkpoints */
 
-/* A directory with two files, made at once: written under a temporary name, synced, then renamed to
- * dir, which must not exist; its parent must. After a crash there is the whole checkpoint or none.
- *   model.safetensors  model: tensors only, a state_dict; what PyTorch loads
- *   state.safetensors  state: tensors, strings (UTF-8) and numbers, each exactly: optimizer,
- *                      generators, loader, and whatever else resumes the run
- * heed's version and the CPU level are added to the state as the strings "heed.version" and
+/* A checkpoint is a directory with two files. It is written under a temporary name, synced, then
+ * renamed to dir, so that after a crash there is the whole checkpoint or none. dir must not exist;
+ * its parent must.
+ *   model.safetensors  model: tensors only, a state_dict; PyTorch can load it
+ *   state.safetensors  state: tensors, strings (UTF-8) and numbers, all of them exact: optimizer,
+ *                      generators, loader, and everything else that resuming the run needs
+ * The version of heed and the CPU level are added to the state as the strings "heed.version" and
  * "heed.cpu_level". A failure leaves no directory. */
 HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state);
 
-/* Both dictionaries, to be freed; NULL for one that is not wanted. On failure neither is set. */
+/* Loads both dictionaries; free them. NULL: not wanted. On failure neither is set. */
 HD_API bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state);
 
-/* Removes a checkpoint and whatever files lie beside its own: first under another name, so that no
- * half of it is ever found. HD_FORMAT, and nothing is removed: dir holds no checkpoint, or holds a
- * directory, or is a symbolic link. */
+/* Removes a checkpoint, with any other files in its directory. The directory first gets another
+ * name, so that no program finds a half of it. If dir holds no checkpoint, holds a directory, or is
+ * a symbolic link, that is HD_FORMAT, and nothing is removed. */
 HD_API bool hd_checkpoint_remove(const char *dir);
 
 #ifdef __cplusplus

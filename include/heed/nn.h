@@ -1,10 +1,10 @@
 /* nn.h - modules: parameters, buffers, children, forward; the layers of the attention chapter.
  *
  * A module is a struct whose first member is an hd_module. Its parameters, buffers and children are
- * fields of that struct, registered by their addresses: the field is the only copy. A child has one
- * parent, which frees it; a module without parent is freed by hd_module_free. Modules are in no
- * scope. Names, state_dict order, initial weights and summaries are those of PyTorch's classes.
- * A module in evaluation mode may run on several threads at once. */
+ * fields of that struct. They are registered by the address of the field, which is the only copy. A
+ * child has one parent, which frees it; a module without a parent is freed by hd_module_free.
+ * Modules live in no scope. Names, state_dict order, initial weights and summaries are those of
+ * PyTorch's classes. A module in evaluation mode may run on several threads at the same time. */
 #ifndef HEED_NN_H
 #define HEED_NN_H
 
@@ -23,17 +23,17 @@ typedef struct hd_module_type {
     const char *name;     /* "CausalAttention" */
     size_t instance_size; /* sizeof the module's own struct */
     hd_tensor *(*forward)(hd_module *self, hd_tensor *x);
-    void (*free)(hd_module *self); /* what the struct holds besides registered fields; or NULL */
-    /* what stands in the brackets of the summary, as `p=0.5, inplace=False`; or NULL */
+    void (*free)(hd_module *self); /* frees what is not a registered field; or NULL */
+    /* writes the text in the brackets of the summary, such as `p=0.5, inplace=False`; or NULL */
     void (*extra)(const hd_module *self, char *text, size_t n);
 } hd_module_type;
 
 /* static const hd_module_type type = HD_MODULE_TYPE(causal_attention, "CausalAttention", forward);
- * free and extra may follow. */
+ * The functions free and extra may follow forward. */
 #ifdef __cplusplus
 #define HD__FIRST_FIELD(name)
 #else
-#define HD__FIRST_FIELD(name) .name = /* so that no compiler warns of the fields left out */
+#define HD__FIRST_FIELD(name) .name = /* no compiler then warns of missing fields */
 #endif
 #define HD_MODULE_TYPE(struct_type, class_name, ...)                                               \
     {                                                                                              \
@@ -50,92 +50,98 @@ struct hd_module {
 /* The module's struct, zeroed, in training mode. */
 HD_API hd_module *hd_module_new(const hd_module_type *type);
 
-/* Registers under name (no dots) and sets *field, which must be a field of m's struct. t is
- * retained; HD_NONE is left in the field and adds no name (a Linear without bias). parameter: a
- * leaf of a float dtype, usually from hd_parameter. buffer: persistent ones are part of the
- * state_dict. On failure the field holds HD_NONE and hd_module_ready will fail. NULL fails as
- * everywhere. */
+/* These register t under a name without dots and set *field, which must be a field of m's struct.
+ * t is retained. If t is HD_NONE, the field holds HD_NONE and no name is added (a Linear without
+ * bias); if t is NULL, the call fails. A parameter is a leaf of a float dtype, usually from
+ * hd_parameter. A persistent buffer is part of the state_dict. After a failure the field holds
+ * HD_NONE, and hd_module_ready will fail. */
 HD_API bool hd_register_parameter(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t);
 HD_API bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
                                bool persistent);
-/* Takes child over, even on failure (then it is freed). */
+/* m takes child over; on failure too: then child is freed. */
 HD_API bool hd_register_module(hd_module *m, const char *name, hd_module **field, hd_module *child);
 
-/* Ends a constructor: m, or NULL with everything freed if a registration failed. */
+/* The end of a constructor. Returns m; if a registration failed, frees everything and returns NULL.
+ */
 HD_API hd_module *hd_module_ready(hd_module *m);
-HD_API void hd_module_free(hd_module *m); /* with its children; a child: HD_STATE; NULL passes */
+HD_API void hd_module_free(hd_module *m); /* and its children; HD_STATE for a child; takes NULL */
 
 /* ---------------------------------------------------------------- running */
 
-/* type->forward in a scope of its own, whose result goes to the scope around. NULL when any call
- * inside failed, used or not, unless the forward cleared the error itself. */
+/* Runs type->forward in a scope of its own and moves the result to the enclosing scope. Returns
+ * NULL if any call inside failed, even if its result was not used, unless the forward itself
+ * cleared the error. */
 HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
 
-/* For a class whose call is not one tensor in, one out: a function of its own is
+/* A class whose call is not "one tensor in, one tensor out" has a function of its own:
  *     if (!hd_forward_begin(m)) return NULL;  ...compute y...  return hd_forward_end(m, y);
- * with nothing between that leaves the function. */
+ * Between the two calls it must not return. */
 HD_API bool hd_forward_begin(hd_module *m);
 HD_API hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y);
 
-HD_API bool hd_module_train(hd_module *m, bool on); /* and all below it */
+HD_API bool hd_module_train(hd_module *m, bool on); /* m and all modules below it */
 HD_API bool hd_module_eval(hd_module *m);           /* hd_module_train(m, false) */
 HD_API bool hd_module_training(const hd_module *m);
 
 /* ---------------------------------------------------------------- what is inside */
 
 HD_API hd_list *hd_module_parameters(const hd_module *m); /* each once, in PyTorch's order */
-/* Dotted names ("heads.0.W_query.weight"), each tensor once; free with hd_dict_free. */
+/* The names have dots ("heads.0.W_query.weight"); each tensor comes once. Free with
+ * hd_dict_free. */
 HD_API hd_dict *hd_module_named_parameters(const hd_module *m);
 HD_API hd_dict *hd_module_named_buffers(const hd_module *m);
 HD_API hd_module *hd_module_get(hd_module *m, const char *name);           /* "heads.0" */
 HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name); /* "out_proj.weight" */
 HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
-/* Puts t, of the same shape and dtype, where the parameter `name` is: m.out_head.weight = t. A t
- * that is another parameter of m ties the two: state_dict has both names, lists of parameters the
- * first alone, and its gradient is the sum. */
+/* m.NAME = t, where t has the shape and dtype of the parameter that it replaces. If t is another
+ * parameter of m, the two are tied: the state_dict has both names, lists of parameters have only
+ * the first, and the gradient is the sum of both. */
 HD_API bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t);
-/* Calls f for m (name "") and all below, parents first; stops when f returns false, and returns
- * what the last f returned. */
+/* Calls f for m (with name "") and for all modules below, parents first. It stops when f returns
+ * false. It returns what the last call of f returned. */
 HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user),
                             void *user);
 
-/* Detached tensors that share the module's memory, under PyTorch's names in PyTorch's order: own
- * parameters, own persistent buffers, children. Free with hd_dict_free. */
+/* Detached tensors that share the module's memory, under PyTorch's names and in PyTorch's order:
+ * the module's own parameters, its own persistent buffers, then its children. Free with
+ * hd_dict_free. */
 HD_API hd_dict *hd_module_state_dict(const hd_module *m);
-/* Copies from d into the module: all or nothing. strict: names missing from d or unknown to m are
- * an error; shapes that differ always are. The message lists all of them. report (NULL: not wanted)
- * gets a string for each under its name: "missing", "unexpected" or "(2, 3), expected (2, 4)". Of a
- * parameter with several names one is enough; copies that are not equal are an error. */
+/* Copies the tensors of d into the module, all of them or none. A tensor of another shape is an
+ * error; with strict, a name that is missing from d or unknown to m is one too. The message lists
+ * them all. report (NULL: not wanted) gets a string for each of these names: "missing",
+ * "unexpected" or "(2, 3), expected (2, 4)". If a parameter has several names, one of them is
+ * enough; tensors that d has under these names must be equal. */
 HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report);
 
-/* The gradients as they stand, for a checkpoint between two backwards that one step sums: written
- * into d as prefix.NAME ("": NAME), the names hd_module_named_parameters's. A parameter without a
- * gradient gets no entry, and one that d has is taken out. The tensors share the gradients' memory,
- * which the next backward changes: write them, or clone them, before it. Nothing is written while
- * an error stands. */
+/* Writes the gradients into d as prefix.NAME (prefix "": NAME), with the names of
+ * hd_module_named_parameters. A checkpoint needs them when one step sums several backwards and the
+ * checkpoint lies between two of these. For a parameter without a gradient, d has no entry
+ * afterwards. The tensors share memory with the gradients, which the next backward changes: save or
+ * clone them before it. While an error stands, nothing is written. */
 HD_API bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix);
-/* Each parameter's gradient becomes a copy of d's tensor of its name, or none when d has none. A
- * tensor behind the prefix of another name, shape or dtype is an error; then nothing changes. */
+/* Each parameter's gradient becomes a copy of the tensor that d has under its name; without such a
+ * tensor, it is dropped. If a tensor of d under the prefix has an unknown name, or another shape or
+ * dtype than the parameter, that is an error, and nothing changes. */
 HD_API bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix);
 
 HD_API bool hd_module_zero_grad(hd_module *m);               /* drops all gradients */
-HD_API bool hd_module_requires_grad_(hd_module *m, bool on); /* of all parameters */
+HD_API bool hd_module_requires_grad_(hd_module *m, bool on); /* for all parameters */
 HD_API bool hd_module_to(hd_module *m, hd_dtype d);          /* float parameters and buffers */
 HD_API const char *hd_module_summary(const hd_module *m);    /* print(model)'s text, in a scope */
-HD_API bool hd_module_print(const hd_module *m);             /* that and a newline, to stdout */
+HD_API bool hd_module_print(const hd_module *m); /* that text and a newline, to stdout */
 
 /* ---------------------------------------------------------------- initialisation */
 
-/* torch.nn.init: each fills x in place, outside the graph, from the thread's generator with
- * PyTorch's draws, and returns x. Fans are those of a weight (out, in, ...): its sizes times those
- * behind; fewer than two dimensions: HD_SHAPE. */
+/* torch.nn.init. Each function fills x in place, outside the graph, with PyTorch's draws from the
+ * thread's generator, and returns x. For a weight (out, in, r1, r2, ...), fan_in = in r1 r2 ... and
+ * fan_out = out r1 r2 ...; for these, fewer than two dimensions are HD_SHAPE. */
 HD_API hd_tensor *hd_init_uniform_(hd_tensor *x, double a, double b); /* [a, b) */
 HD_API hd_tensor *hd_init_normal_(hd_tensor *x, double mean, double std);
 HD_API hd_tensor *hd_init_constant_(hd_tensor *x, double value);
 HD_API hd_tensor *hd_init_ones_(hd_tensor *x);
 HD_API hd_tensor *hd_init_zeros_(hd_tensor *x);
-/* normal(mean, std) with what lies outside [a, b], of numbers of x's own (not of deviations),
- * redrawn */
+/* normal(mean, std), where values outside [a, b] are drawn again; a and b are values of x, not
+ * multiples of std */
 HD_API hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b);
 /* std = gain sqrt(2 / (fan_in + fan_out)); uniform in +-sqrt(3) std
  * Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural
@@ -145,19 +151,19 @@ HD_API hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain);
 
 typedef enum hd_fan { HD_FAN_IN = 0, HD_FAN_OUT = 1 } hd_fan;
 
-/* std = hd_calculate_gain(nonlinearity, a) / sqrt(fan); uniform in +-sqrt(3) std; an x without
- * elements is left as it is
+/* std = hd_calculate_gain(nonlinearity, a) / sqrt(fan); uniform in +-sqrt(3) std; x may be empty
  * He, Zhang, Ren and Sun 2015, "Delving Deep into Rectifiers" */
 HD_API hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode,
                                            const char *nonlinearity);
 HD_API hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode,
                                           const char *nonlinearity);
-/* gain Q, of rows or columns that are orthonormal: the QR factor of a normal (out, rest) matrix
+/* gain Q, where Q is the QR factor of a normal (out, rest) matrix: its rows or columns are
+ * orthonormal.
  * Saxe, McClelland and Ganguli 2013, "Exact solutions to the nonlinear dynamics of learning in deep
  * linear neural networks" */
 HD_API hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain);
 /* linear, conv1d ..., sigmoid: 1; tanh: 5/3; relu: sqrt(2); selu: 3/4;
- * leaky_relu: sqrt(2 / (1 + param^2)), of slope 0.01 when param is NaN. NaN on error */
+ * leaky_relu: sqrt(2 / (1 + param^2)), where a param of NaN means 0.01. NaN on error */
 HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 
 /* ---------------------------------------------------------------- layers */
@@ -165,8 +171,8 @@ HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 /* y = x W^T + b: weight (out, in), bias (out,); both uniform in +-1/sqrt(in). */
 HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias);
 HD_API hd_module *hd_dropout_new(double p, bool inplace);
-/* weight (n, d) of normal(0, 1); padding_idx in [-n, n): its row zero, without gradient;
- * HD_NO_PADDING: none */
+/* weight (n, d) of normal(0, 1). padding_idx in [-n, n): that row is zero and gets no gradient;
+ * HD_NO_PADDING: there is no such row. */
 HD_API hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim,
                                    int64_t padding_idx);
 #define HD_NO_PADDING INT64_MIN
@@ -176,73 +182,76 @@ HD_API hd_module *hd_layer_norm_new(int64_t normalized_size); /* eps 1e-5, weigh
 HD_API hd_module *hd_relu_new(bool inplace);
 HD_API hd_module *hd_gelu_new(const char *approximate); /* "none" or "tanh" */
 
-/* Takes the modules over; children "0", "1", ... run in turn. */
+/* These take the modules over as children "0", "1", ... A Sequential runs them one after the other.
+ * The functions hd_module_list_... take a Sequential too. */
 HD_API hd_module *hd_sequential_n(int64_t n, hd_module *const *modules);
 HD_API hd_module *hd_module_list_n(int64_t n, hd_module *const *modules);
-HD_API bool hd_module_list_append(hd_module *list, hd_module *child); /* to either of the two */
-HD_API int64_t hd_module_list_len(const hd_module *list);             /* -1 on error */
-HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);     /* i < 0 from the end */
+HD_API bool hd_module_list_append(hd_module *list, hd_module *child);
+HD_API int64_t hd_module_list_len(const hd_module *list);         /* -1 on error */
+HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i); /* i < 0 counts from the end */
 #define hd_sequential(...) hd_sequential_n(HD__ITEMS(hd_module *, __VA_ARGS__))
 #define hd_module_list(...) hd_module_list_n(HD__ITEMS(hd_module *, __VA_ARGS__))
 
 /* ---------------------------------------------------------------- attention: the notebooks' */
 
-/* CausalAttention and MultiHeadAttention compute hd_scaled_dot_product_attention, whatever `mask`
- * holds: not 0 hides a key, and a token that sees none gives NaN; while it is the causal triangle,
- * what it hides is not computed. Up to 64 tokens the results' bits are those of the notebooks'
- * lines. hd_set_fused_attention(false) goes by these lines themselves. */
+/* CausalAttention and MultiHeadAttention call hd_scaled_dot_product_attention for any values of
+ * `mask`: a value that is not 0 hides a key, and a token that sees no key gives NaN. If mask is the
+ * causal triangle, what it hides is not computed. Up to 64 tokens the results have the bits of the
+ * notebooks' lines. After hd_set_fused_attention(false) the classes run these lines themselves. */
 
 /* x (n, d_in) to (n, d_out): softmax(q k^T / sqrt(d_out)) v with W_query, W_key, W_value of
  * rand(d_in, d_out). Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
 HD_API hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out);
-/* the same with Linear layers */
+/* SelfAttention v2: the same with Linear layers */
 HD_API hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias);
 /* x (b, num_tokens, d_in), num_tokens <= context_length: no token sees a later one; dropout on the
  * weights; buffer mask (context_length, context_length) */
 HD_API hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                           double dropout, bool qkv_bias);
-/* num_heads CausalAttention side by side: (b, num_tokens, num_heads * d_out) */
+/* num_heads CausalAttention modules side by side: gives (b, num_tokens, num_heads * d_out) */
 HD_API hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out,
                                                       int64_t context_length, double dropout,
                                                       int64_t num_heads, bool qkv_bias);
-/* one set of W_query, W_key, W_value split into heads of d_out / num_heads, then out_proj */
+/* one W_query, W_key and W_value, split into heads of size d_out / num_heads; then out_proj */
 HD_API hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                               double dropout, int64_t num_heads, bool qkv_bias);
 
-/* Keys and values of the tokens that a MultiHeadAttention has seen, so that the next ones need no
- * others: generating a text costs one token's work a token. One for each layer; room for a batch of
- * the module's context_length, of its dtype at the time. Used by one thread at a time; freed before
- * or after the module, which it does not hold. */
+/* A cache of the keys and values of the tokens that a MultiHeadAttention has seen. With it, the
+ * next tokens do not compute the earlier ones again: each generated token costs the work of one
+ * token. Each layer has a cache of its own. It has room for `batch` sequences of the module's
+ * context_length, in the dtype that the module has now. Only one thread may use it at a time. It
+ * may be freed before or after the module, which it does not retain. */
 typedef struct hd_kv_cache hd_kv_cache;
 HD_API hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch);
 HD_API void hd_kv_cache_free(hd_kv_cache *c);                  /* takes NULL */
 HD_API int64_t hd_kv_cache_len(const hd_kv_cache *c);          /* tokens seen; -1 on error */
-HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* forgets all but the first len */
+HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* keeps the first len tokens */
 
-/* x (batch, num_tokens, d_in), the tokens that follow those in c: what hd_forward gives for them
- * behind the others, without a gradient; c has them then too. On failure c stays as it is. */
+/* x (batch, num_tokens, d_in) are the tokens that follow those in c. The result is what hd_forward
+ * gives for them at the end of the whole sequence, without a gradient. The call adds them to c; on
+ * failure c does not change. */
 HD_API hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c);
 
-/* Keeps the attention weights (after dropout) of the last forward, detached; they do not change the
- * output: of SelfAttention v1
- * and v2 (n, n), CausalAttention (b, n, n), MultiHeadAttention (b, num_heads, n, n). Writes to the
- * module: not for a module that several threads run. */
+/* With keep, each forward keeps its attention weights (after dropout), detached: SelfAttention v1
+ * and v2 (n, n), CausalAttention (b, n, n), MultiHeadAttention (b, num_heads, n, n). The output
+ * does not change. Each forward then writes to the module, so only one thread may run it. */
 HD_API bool hd_attention_keep_weights(hd_module *m, bool keep);
-HD_API hd_tensor *hd_attention_weights(const hd_module *m); /* HD_NONE before the first */
+HD_API hd_tensor *hd_attention_weights(const hd_module *m); /* HD_NONE before the first forward */
 
 /* ---------------------------------------------------------------- blocks */
 
 /* layers = Sequential(Linear(emb_dim, hidden_dim), GELU(tanh), Linear(hidden_dim, emb_dim)) */
 HD_API hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim);
 
-/* A pre-norm block, (b, num_tokens, emb_dim) to the same:
+/* A pre-norm block, (b, num_tokens, emb_dim) to the same shape:
  *     x = x + drop_shortcut(att(norm1(x)));  x = x + drop_shortcut(ff(norm2(x)))
- * of any four modules, which it takes over (even on failure), children att, ff, norm1, norm2 and
- * drop_shortcut. In a call's arguments C constructs in any order: make what draws weights before.
+ * It takes the four modules over, on failure too. Its children are att, ff, norm1, norm2 and
+ * drop_shortcut. C evaluates the arguments of a call in any order, so construct modules that draw
+ * weights before the call.
  * Raschka, "Build a Large Language Model (From Scratch)", listing 4.6 */
 HD_API hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *norm1,
                                            hd_module *norm2, double drop_rate);
-/* As hd_forward of the tokens that follow those in c; att is a MultiHeadAttention. */
+/* hd_forward for the tokens that follow those in c; att must be a MultiHeadAttention. */
 HD_API hd_tensor *hd_transformer_block_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c);
 
 /* ---------------------------------------------------------------- attention: torch.nn's packed */
@@ -259,7 +268,7 @@ typedef struct hd_multihead_attention_options {
 
 HD_API hd_multihead_attention_options hd_multihead_attention_defaults(void);
 /* torch.nn.MultiheadAttention: in_proj_weight (3E, E), in_proj_bias (3E,), out_proj. o NULL:
- * defaults. hd_forward(m, x) is self-attention without masks. */
+ * defaults. hd_forward(m, x) computes self-attention without masks. */
 HD_API hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
                                              const hd_multihead_attention_options *o);
 
@@ -269,13 +278,13 @@ typedef struct hd_multihead_attention_args {
     hd_tensor *attn_mask;        /* HD_NONE; (l, s) or (b * num_heads, l, s): bool or float */
     bool need_weights;           /* true */
     bool average_attn_weights;   /* true: (b, l, s), else (b, num_heads, l, s) */
-    bool is_causal;              /* false; true asks for attn_mask too, as in PyTorch */
+    bool is_causal;              /* false; true needs attn_mask too, as in PyTorch */
 } hd_multihead_attention_args;
 
 HD_API hd_multihead_attention_args hd_multihead_attention_arg_defaults(void);
-/* query (l, b, E), key (s, b, kdim), value (s, b, vdim), or batch first, or unbatched (l, E), ...:
- * the output, in query's layout; *weights (NULL: not wanted) the attention weights, HD_NONE unless
- * need_weights. a NULL: defaults. */
+/* query (l, b, E), key (s, b, kdim), value (s, b, vdim), or batch first, or unbatched (l, E), ...
+ * Returns the output in query's layout. *weights gets the attention weights, or HD_NONE without
+ * need_weights (NULL: not wanted). a NULL: defaults. */
 HD_API hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key,
                                          hd_tensor *value, const hd_multihead_attention_args *a,
                                          hd_tensor **weights);

@@ -1,8 +1,8 @@
 /* optim.h - optimizers, schedules of the learning rate and clipping, as torch.optim defines them.
  *
- * An optimizer retains its parameters. A step uses each parameter's .grad (none: it is left alone)
- * and writes the parameter in place, outside the graph. While an error stands, or when a gradient
- * does not fit, a step changes nothing and returns false.
+ * An optimizer retains its parameters. A step reads each parameter's .grad and writes the parameter
+ * in place, outside the graph; a parameter without a gradient does not change. While an error
+ * stands, or if a gradient does not fit its parameter, a step changes nothing and returns false.
  *
  *   hd_adamw_options a = hd_adamw_defaults();
  *   hd_optim *o = hd_adamw_new(hd_module_parameters(model), &a);
@@ -14,9 +14,9 @@
  *       hd_optim_step(o);
  *       hd_schedule_step(s);
  *
- * Gradients accumulate: hd_backward of n losses, each divided by n, between zero_grad and step is
- * one step on their mean. A checkpoint between them needs the gradients too:
- * hd_module_save_grads. */
+ * Gradients accumulate: if hd_backward runs for n losses, each divided by n, between zero_grad and
+ * step, the step uses their mean. A checkpoint between these backwards needs the gradients too; see
+ * hd_module_save_grads in nn.h. */
 #ifndef HEED_OPTIM_H
 #define HEED_OPTIM_H
 
@@ -36,7 +36,7 @@ typedef struct hd_sgd_options {
     double momentum;     /* 0 */
     double dampening;    /* 0 */
     double weight_decay; /* 0: added to the gradient */
-    bool nesterov;       /* false; needs momentum and no dampening */
+    bool nesterov;       /* false; true needs momentum, and dampening 0 */
     bool maximize;       /* false */
 } hd_sgd_options;
 
@@ -53,7 +53,7 @@ typedef struct hd_adamw_options {
     double beta1, beta2; /* 0.9, 0.999 */
     double eps;          /* 1e-8 */
     double weight_decay; /* 1e-2: taken off the parameter, not added to the gradient */
-    bool amsgrad;        /* false: with it v is the largest so far */
+    bool amsgrad;        /* false; true: v is the largest v so far */
     bool maximize;       /* false */
 } hd_adamw_options;
 
@@ -63,7 +63,8 @@ typedef struct hd_adamw_options {
 HD_API hd_adamw_options hd_adamw_defaults(void);
 HD_API hd_optim *hd_adamw_new(const hd_list *parameters, const hd_adamw_options *o);
 
-/* The same options; weight_decay 0: added to the gradient. Then as AdamW, without its first line.
+/* g += wd p;  then as AdamW without its first assignment. The options are the same, but
+ * weight_decay is 0 by default.
  * Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization" */
 typedef hd_adamw_options hd_adam_options;
 HD_API hd_adam_options hd_adam_defaults(void);
@@ -76,7 +77,7 @@ typedef struct hd_rmsprop_options {
     double eps;          /* 1e-8 */
     double weight_decay; /* 0: added to the gradient */
     double momentum;     /* 0 */
-    bool centered;       /* false: with it s - m^2 stands for s */
+    bool centered;       /* false; true: s - m^2 takes the place of s */
     bool maximize;       /* false */
 } hd_rmsprop_options;
 
@@ -91,7 +92,7 @@ typedef struct hd_adagrad_options {
     double lr;                        /* 1e-2 */
     double lr_decay;                  /* 0 */
     double weight_decay;              /* 0: added to the gradient */
-    double initial_accumulator_value; /* 0: what s begins with */
+    double initial_accumulator_value; /* 0: the first value of s */
     double eps;                       /* 1e-10 */
     bool maximize;                    /* false */
 } hd_adagrad_options;
@@ -106,12 +107,12 @@ HD_API void hd_optim_free(hd_optim *o); /* takes NULL */
 HD_API bool hd_optim_step(hd_optim *o);
 HD_API bool hd_optim_zero_grad(hd_optim *o);         /* drops the gradients, as set_to_none */
 HD_API double hd_optim_lr(const hd_optim *o);        /* of the first group; NaN on error */
-HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* of all groups */
+HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* for all groups */
 
 /* ---------------------------------------------------------------- parameter groups */
 
-/* More parameters, none of which o has yet, under options of their own: those of o's kind (an
- * hd_sgd_options * for SGD), or NULL: as the first group's were given. */
+/* Adds a group of parameters, none of which o has yet, with options of its own. These are of o's
+ * kind (an hd_sgd_options * for SGD); NULL: the options that the first group was given. */
 HD_API bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *options);
 HD_API int64_t hd_optim_group_count(const hd_optim *o);            /* 1 or more; -1 on error */
 HD_API double hd_optim_group_lr(const hd_optim *o, int64_t group); /* NaN on error */
@@ -119,36 +120,39 @@ HD_API bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr);
 
 /* ---------------------------------------------------------------- state */
 
-/* Writes o's state into d under PyTorch's names behind prefix ("": none) and a dot: type,
- * param_groups.0.lr, state.0.step, state.0.exp_avg ... The tensors share o's memory, which the next
- * step changes: write them, or clone them, before it. Nothing is written while an error stands. */
+/* Writes o's state into d under PyTorch's names: prefix.type, prefix.param_groups.0.lr,
+ * prefix.state.0.step, prefix.state.0.exp_avg ... (prefix "": without prefix and dot). The tensors
+ * share o's memory, which the next step changes: save or clone them before it. While an error
+ * stands, nothing is written. */
 HD_API bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix);
 
-/* Copies the state from d: from there on o steps as the saved one would, to the bit. The kind, the
- * groups and their options (but lr, which is loaded) must be equal, tensors of the parameters'
- * shapes and dtypes: else the error names what differs, and nothing is changed. */
+/* Copies the state from d. From then on o steps exactly as the saved optimizer would, to the bit. d
+ * must have o's kind, groups and options (except lr, which is loaded), and tensors with the
+ * parameters' shapes and dtypes. Otherwise the error names what differs, and nothing changes. */
 HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- schedules */
 
-/* Sets the lr of every group of o, as it is made and at each hd_schedule_step, from the group's lr
- * at its making (`base`) and the number of steps so far (`t`). o outlives it. A step that fails, or
- * while an error stands, changes nothing. Formulas: torch.optim.lr_scheduler. */
+/* A schedule sets the lr of every group of o when it is made and at each hd_schedule_step. It
+ * computes the lr from `base`, which is the group's lr when the schedule was made, and from `t`,
+ * the number of steps so far. o must outlive its schedule. A step that fails, or a step while an
+ * error stands, changes nothing. The formulas are those of torch.optim.lr_scheduler. */
 typedef struct hd_schedule hd_schedule;
 
-/* base factor while t < total_iters, then base; factor in [0, 1]. (1, 0): the lr stays. */
+/* base factor while t < total_iters, then base; factor in [0, 1]. With (1, 0) the lr is
+ * constant. */
 HD_API hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters);
 /* base gamma^floor(t / step_size) */
 HD_API hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma);
-/* base (start + (end - start) min(t, total_iters) / total_iters): a warm-up with end 1; start in
- * (0, 1], end in [0, 1] */
+/* base (start + (end - start) min(t, total_iters) / total_iters); start in (0, 1], end in [0, 1].
+ * With end 1 it is a warm-up. */
 HD_API hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                                      int64_t total_iters);
 
 typedef struct hd_cosine_warmup_options {
     size_t size;
     int64_t warmup_steps; /* 0 */
-    int64_t total_steps;  /* must be set, above warmup_steps; min_lr from there on */
+    int64_t total_steps;  /* must be set, above warmup_steps; after them the lr is min_lr */
     double initial_lr;    /* 0 */
     double min_lr;        /* 0 */
 } hd_cosine_warmup_options;
@@ -163,16 +167,16 @@ typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 
 typedef struct hd_one_cycle_options {
     size_t size;
-    int64_t total_steps;     /* must be set: 1 or more; a step beyond it is an error */
+    int64_t total_steps;     /* must be set: 1 or more; a step after them is an error */
     double max_lr;           /* 0: each group's base */
-    double pct_start;        /* 0.3: the share of the steps that the lr rises in */
+    double pct_start;        /* 0.3: the share of the steps in which the lr rises */
     hd_anneal anneal;        /* HD_ANNEAL_COS */
-    bool cycle_momentum;     /* true: momentum (beta1) falls while the lr rises; not of Adagrad */
+    bool cycle_momentum;     /* true: momentum (beta1) falls while the lr rises; not for Adagrad */
     double base_momentum;    /* 0.85 */
     double max_momentum;     /* 0.95 */
-    double div_factor;       /* 25: the lr begins at max_lr / div_factor */
-    double final_div_factor; /* 1e4: and ends at that / final_div_factor */
-    bool three_phase;        /* false: with it, down to the beginning first, as long as up */
+    double div_factor;       /* 25: the lr begins at first = max_lr / div_factor */
+    double final_div_factor; /* 1e4: the lr ends at first / final_div_factor */
+    bool three_phase; /* false; true: the lr rises, falls to first as fast, then to its end */
 } hd_one_cycle_options;
 
 /* Smith and Topin 2018, "Super-Convergence: Very Fast Training of Neural Networks Using Large
@@ -180,25 +184,26 @@ typedef struct hd_one_cycle_options {
 HD_API hd_one_cycle_options hd_one_cycle_defaults(void);
 HD_API hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *options);
 
-HD_API void hd_schedule_free(hd_schedule *s); /* takes NULL; leaves the optimizer as it is */
+HD_API void hd_schedule_free(hd_schedule *s); /* takes NULL; does not change the optimizer */
 HD_API bool hd_schedule_step(hd_schedule *s); /* after hd_optim_step */
 HD_API int64_t hd_schedule_steps(const hd_schedule *s); /* t; -1 on error */
 
-/* As hd_optim_save and _load: type, step, base_lr.0 ... and the options, which must be equal.
- * Loading sets the groups' lr (and momentum); an lr that hd_optim_set_lr changed since comes back
- * with hd_optim_load after it. */
+/* Like hd_optim_save and hd_optim_load. The entries are type, step, base_lr.0 ... and the options,
+ * which must be equal. Loading sets the lr (and momentum) of the groups to the schedule's values;
+ * if hd_optim_set_lr had changed the lr since, call hd_optim_load after hd_schedule_load. */
 HD_API bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix);
 HD_API bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- clipping */
 
 /* Multiplies the gradients of all parameters, in place, by min(1, max_norm / (norm + 1e-6)), and
- * returns norm: the norm_type-norm (2, INFINITY, ...) of the norms of the gradients; 0 when there
- * are none. error_if_nonfinite: a norm that is inf or NaN is HD_VALUE and changes nothing, else it
- * makes zeros or NaN of them. NaN with an error standing: nothing was changed. */
+ * returns norm. It is the norm_type-norm (2, INFINITY, ...) of the norms of the gradients, and 0 if
+ * there are no gradients. If norm is inf or NaN, error_if_nonfinite makes it an error (HD_VALUE)
+ * that changes nothing; otherwise the gradients become zeros or NaN. If the result is NaN and an
+ * error stands, nothing was changed. */
 HD_API double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
                                  bool error_if_nonfinite);
-/* Every element of every gradient into [-clip_value, clip_value], in place; NaN stays. */
+/* Clamps every element of every gradient to [-clip_value, clip_value], in place; NaN stays NaN. */
 HD_API bool hd_clip_grad_value_(const hd_list *parameters, double clip_value);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* tensor.h - tensors without gradients: types, lifetime, creation, access, printing, dictionaries.
  *
  * A tensor is a typed, strided view of a reference-counted storage, with up to 8 dimensions.
- * Who owns what and how errors travel is the contract in heed.h. In this file every function that
- * returns an hd_tensor *, hd_list * or text gives it to the calling thread's innermost scope. */
+ * heed.h states who owns what and how errors are reported. In this file every function that returns
+ * an hd_tensor *, an hd_list * or a text gives it to the calling thread's innermost scope. */
 #ifndef HEED_TENSOR_H
 #define HEED_TENSOR_H
 
@@ -18,26 +18,27 @@ extern "C" {
 
 enum { HD_MAX_DIMS = 8 };
 
-/* The values are permanent; float16 and bfloat16 will follow behind. */
+/* The values are permanent; float16 and bfloat16 will come after them. */
 typedef enum hd_dtype { HD_FLOAT32 = 0, HD_FLOAT64 = 1, HD_INT64 = 2, HD_BOOL = 3 } hd_dtype;
 
 typedef struct hd_tensor hd_tensor;
 typedef struct hd_scope hd_scope;
-typedef struct hd_list hd_list; /* tensors in a row, as a Python tuple; lives in a scope */
+typedef struct hd_list hd_list; /* a list of tensors, like Python's; lives in a scope */
 typedef struct hd_dict hd_dict; /* an ordered map from name to tensor, string or number */
 
-/* "None": an optional argument left out, no gradient, no bias. An error where a tensor is due. */
+/* Python's None: an optional argument that is left out, no gradient, no bias. Where a tensor is
+ * required, HD_NONE is an error. */
 HD_API extern hd_tensor hd_none;
 #define HD_NONE (&hd_none)
 
 #define HD_ALL INT64_MIN /* as an index: the whole dimension, Python's `:` */
-#define HD_END INT64_MAX /* as a slice's stop: to the end */
+#define HD_END INT64_MAX /* as the stop of a slice: to the end */
 
 HD_API const char *hd_dtype_name(hd_dtype d); /* "float32"; "?" for no dtype */
-HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes an element; -1 for no dtype */
+HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 for no dtype */
 
-/* A number of the caller's: int64 or double, as Python's int and float. hd_scalar_of(v) makes one
- * from any C number: integers and bool an int64, float and double a double. */
+/* A number that the caller passes: int64 or double, like Python's int and float. hd_scalar_of(v)
+ * makes one from any C number: an int64 from integers and bool, a double from float and double. */
 typedef struct hd_scalar {
     bool is_int;
     union {
@@ -79,24 +80,25 @@ static inline hd_scalar hd_scalar_self(hd_scalar s)
 
 /* ---------------------------------------------------------------- lifetime */
 
-HD_API hd_tensor *hd_retain(hd_tensor *t); /* one more holder; returns t; NULL and HD_NONE pass */
-HD_API void hd_release(hd_tensor *t);      /* gives up a hd_retain, or the scope's hold if none */
+HD_API hd_tensor *hd_retain(hd_tensor *t); /* one more holder; returns t; takes NULL and HD_NONE */
+HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one, the scope's hold */
 
-/* *slot = t: retains t, releases what was there. *slot must be NULL, HD_NONE or hold a tensor.
- * t NULL: fails and leaves *slot. */
+/* *slot = t: retains t and releases the tensor that was there. Before the call *slot must be NULL,
+ * HD_NONE or a tensor. If t is NULL, the call fails and leaves *slot. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
 HD_API hd_scope *hd_scope_open(void);
-HD_API void hd_scope_close(hd_scope *s); /* and those opened inside it; takes NULL */
+HD_API void hd_scope_close(hd_scope *s); /* also the scopes opened inside it; takes NULL */
 
-/* Moves t, if the innermost scope owns it, to the scope around; returns t.
+/* If the innermost scope owns t, moves t to the enclosing scope. Returns t.
  *   return hd_scope_return(y); */
 HD_API hd_tensor *hd_scope_return(hd_tensor *t);
 
 HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own now */
 HD_API int64_t hd_tensor_count(void); /* tensors that exist now, over all threads */
 
-/* HD_SCOPE; declares a scope that closes at the end of the enclosing block, however it is left. */
+/* HD_SCOPE; declares a scope that closes at the end of the enclosing block, also after break, goto
+ * or return. */
 #define HD__JOIN2(a, b) a##b
 #define HD__JOIN(a, b) HD__JOIN2(a, b)
 #define HD_SCOPE                                                                                   \
@@ -110,7 +112,7 @@ static inline void hd_scope_cleanup(hd_scope **s)
 
 /* ---------------------------------------------------------------- creation */
 
-/* `sizes` has ndim entries (NULL for ndim 0); the macros below them take the sizes as a list:
+/* `sizes` has ndim entries (it may be NULL for ndim 0). The macros below take the sizes as a list:
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
  * Errors: a negative size, ndim over 8 (HD_SHAPE); a size that overflows (HD_MEMORY). */
 HD_API hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes); /* values undefined */
@@ -121,22 +123,23 @@ HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64
 HD_API hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
 HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* 0-d */
 
-/* Uses the caller's memory, row-major, without copying: release(data, user) is called when the last
- * view is gone (NULL: nothing is). On failure nothing is released. */
+/* Uses the caller's memory, row-major, without copying it. heed calls release(data, user) when the
+ * last view is gone (release NULL: it calls nothing). On failure it releases nothing. */
 HD_API hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user),
                             void *user, int ndim, const int64_t *sizes);
 
-/* start, start + step, ... below end (above, when step < 0): ceil((end - start) / step) elements.
- * int64 when all three are integers, else float32; _as names the dtype. step 0, or a sign that
- * leads away from end: HD_VALUE. */
+/* start, start + step, ... as long as they are below end (above end if step < 0), which makes
+ * ceil((end - start) / step) elements. The dtype is int64 if all three are integers, else float32;
+ * hd_arange_as takes a dtype. A step of 0, or one that leads away from end, is HD_VALUE. */
 HD_API hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step);
 HD_API hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step);
 HD_API hd_tensor *hd_linspace(hd_dtype d, double start, double end,
-                              int64_t steps);               /* both ends in */
+                              int64_t steps);               /* includes both ends */
 HD_API hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
 
-/* Of x's shape; d: the dtype, usually hd_dtype_of(x). Row-major whatever x's strides are, but for
- * the random two: they keep the order of x's dims in memory, in which PyTorch draws. */
+/* The result has x's shape and dtype d, which is usually hd_dtype_of(x). It is row-major for any
+ * strides of x; only the two random functions keep the order of x's dims in memory, because PyTorch
+ * draws in that order. */
 HD_API hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *hd_zeros_like(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d);
@@ -144,10 +147,10 @@ HD_API hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value
 HD_API hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d);
 
-/* Random: from the thread's generator (hd_generator_current). Streams: PyTorch's. */
+/* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. */
 HD_API hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
 HD_API hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes); /* normal(0, 1) */
-/* integers in [lo, hi), hi > lo; any dtype but bool */
+/* integers in [lo, hi), hi > lo; any dtype except bool */
 HD_API hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes);
 HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 
@@ -186,26 +189,28 @@ HD_API const int64_t *hd_sizes(const hd_tensor *x);    /* ndim entries, alive as
 HD_API const int64_t *hd_strides(const hd_tensor *x);  /* likewise */
 HD_API int64_t hd_numel(const hd_tensor *x);           /* -1 on error */
 HD_API int64_t hd_storage_offset(const hd_tensor *x);  /* in elements; -1 on error */
-HD_API hd_dtype hd_dtype_of(const hd_tensor *x);       /* HD_FLOAT32 and an error for NULL */
+HD_API hd_dtype hd_dtype_of(const hd_tensor *x);       /* NULL: HD_FLOAT32, and an error */
 HD_API bool hd_is_contiguous(const hd_tensor *x);      /* row-major without gaps */
 HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
-HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1 */
+HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1 on error */
 
-/* The first element; only as many as the strides reach. hd_data_mut counts as an in-place change,
- * and is an error (HD_GRAD) on a leaf that requires grad unless grad mode is off. */
+/* A pointer to the first element; the others lie where the strides say. hd_data_mut counts as an
+ * in-place change. On a leaf that requires grad it is an error (HD_GRAD) unless grad mode is
+ * off. */
 HD_API const void *hd_data(const hd_tensor *x);
 HD_API void *hd_data_mut(hd_tensor *x);
 
-HD_API double hd_item(const hd_tensor *x);      /* of one element; NaN on error */
-HD_API int64_t hd_item_int(const hd_tensor *x); /* likewise, towards zero; INT64_MIN on error */
+HD_API double hd_item(const hd_tensor *x);      /* x has one element; NaN on error */
+HD_API int64_t hd_item_int(const hd_tensor *x); /* likewise, cut towards zero; INT64_MIN on error */
 
-/* One element by its indices (as many as dims; negative ones count from the end). */
+/* One element. There is one index for each dim; negative indices count from the end. */
 HD_API double hd_get_n(const hd_tensor *x, int n, const int64_t *index);      /* NaN on error */
-HD_API int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index); /* INT64_MIN */
+HD_API int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index); /* INT64_MIN too */
 HD_API bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index); /* unrecorded */
 
-/* All elements, row-major, into an array of at least hd_numel(x) of x's dtype, and back; bytes is
- * the array's size and must fit exactly. copy_from counts as an in-place change as hd_data_mut. */
+/* hd_copy_to writes all elements of x, row-major, to an array of x's dtype; hd_copy_from reads them
+ * from it. bytes is the size of the array and must be exactly that of x's elements. hd_copy_from
+ * counts as an in-place change, with the errors of hd_data_mut. */
 HD_API bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes);
 HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
@@ -216,23 +221,23 @@ HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
 /* ---------------------------------------------------------------- lists */
 
-/* A list holds its tensors and lives in a scope itself. */
+/* A list retains its tensors; the list itself lives in a scope. */
 HD_API hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors);
 HD_API bool hd_list_append(hd_list *l, hd_tensor *t);       /* outs = []; outs.append(t) */
 HD_API int64_t hd_list_len(const hd_list *l);               /* -1 on error */
-HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i); /* i < 0 counts from the end */
+HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i); /* a negative i counts from the end */
 #define hd_list_of(...) hd_list_n(HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
 /* ---------------------------------------------------------------- printing */
 
-/* How numbers are shown; PyTorch's set_printoptions. */
+/* How tensors are printed, as in PyTorch's set_printoptions. */
 typedef struct hd_print_options {
     size_t size;
-    int precision;     /* digits behind the point: 4 */
-    int64_t threshold; /* above so many elements a tensor is summarised: 1000 */
-    int64_t edgeitems; /* elements shown at each end then: 3 */
-    int linewidth;     /* columns: 80 */
-    int sci_mode;      /* 1 and 0: always and never exponents; -1: as the values ask (default) */
+    int precision;     /* 4: digits after the point */
+    int64_t threshold; /* 1000: a tensor with more elements is summarised */
+    int64_t edgeitems; /* 3: elements that a summary shows at each end */
+    int linewidth;     /* 80: columns */
+    int sci_mode;      /* -1: exponents where the values need them; 1: always; 0: never */
 } hd_print_options;
 
 HD_API hd_print_options hd_print_defaults(void);             /* "default" */
@@ -242,9 +247,9 @@ HD_API bool hd_set_print_options(const hd_print_options *o); /* process wide; NU
 /* HD_VALUE: precision outside 0 to 1000, threshold or edgeitems < 0, linewidth < 1, other modes. */
 
 /* Exactly what Python's print(x) shows for the same tensor: `tensor([1., 2.], requires_grad=True)`.
- * The text lives in the innermost scope. */
+ * The text lives in the innermost scope. o NULL: the options of hd_set_print_options. */
 HD_API const char *hd_repr(const hd_tensor *x);
-HD_API const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o); /* NULL: in force */
+HD_API const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o);
 HD_API const char *hd_list_repr(const hd_list *l);    /* `[tensor(1.), tensor(2.)]` */
 HD_API const char *hd_shape_repr(const hd_tensor *x); /* `torch.Size([2, 6, 3])` */
 HD_API const char *hd_float_repr(double v);           /* Python's repr of a float: `0.1`, `1e-05` */
@@ -256,8 +261,9 @@ HD_API bool hd_fprint_list(FILE *f, const hd_list *l);
 
 /* ---------------------------------------------------------------- dictionaries */
 
-/* Keeps the order of insertion; setting a name again keeps its place. Retains its tensors.
- * Names are any non-empty text. Not in any scope: hd_dict_free. */
+/* A dictionary keeps the order of insertion; a name that is set again keeps its place. It retains
+ * its tensors. A name is any text that is not empty. A dictionary lives in no scope: free it with
+ * hd_dict_free. */
 typedef enum hd_dict_kind {
     HD_DICT_MISSING = 0,
     HD_DICT_TENSOR = 1,
@@ -270,7 +276,7 @@ HD_API hd_dict *hd_dict_new(void);
 HD_API void hd_dict_free(hd_dict *d);
 HD_API int64_t hd_dict_len(const hd_dict *d);                            /* -1 on error */
 HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);            /* the i-th name */
-HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name); /* MISSING is no error */
+HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name); /* MISSING: no error */
 HD_API bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t);
 HD_API bool hd_dict_set_string(hd_dict *d, const char *name, const char *text);
 HD_API bool hd_dict_set_int(hd_dict *d, const char *name, int64_t value);
@@ -282,17 +288,18 @@ HD_API const char *hd_dict_get_string(const hd_dict *d, const char *name);
 HD_API bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *value);
 HD_API bool hd_dict_get_double(const hd_dict *d, const char *name, double *value); /* ints too */
 
-/* A generator's whole state (words, position, spare normal, Bernoulli stream) as the entries
- * prefix.state, prefix.next ...; prefix "": state, next ... A load that fails changes nothing. */
+/* The whole state of a generator (words, position, spare normal, Bernoulli stream) as the
+ * entries prefix.state, prefix.next ... (with prefix "": state, next ...). A failed load changes
+ * nothing. */
 HD_API bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix);
 HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- debuggers */
 
-/* Where a debugger finds the fields of an hd_tensor, in bytes (tools/gdb/heed.py reads it). */
+/* The offsets of the fields of an hd_tensor, in bytes, for a debugger (tools/gdb/heed.py). */
 typedef struct hd_debug_layout_table {
     uint32_t size;                         /* sizeof this table */
-    uint32_t dtype, ndim;                  /* each one byte */
+    uint32_t dtype, ndim;                  /* one byte each */
     uint32_t sizes, strides;               /* int64_t[8] each */
     uint32_t offset;                       /* int64_t, in elements */
     uint32_t storage;                      /* pointer to the storage */
