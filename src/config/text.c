@@ -71,8 +71,8 @@ static bool config_ok(const char *function, const hd_config_table *t, const void
     if (!hd__config_table_ok(function, t)) {
         return false;
     }
-    if (!config) {
-        return hd_error_set(HD_NULL_ARG, "%s: config is NULL", function);
+    if (!hd__given(function, "config", config)) {
+        return false;
     }
     for (int64_t i = 0; i < t->n; i++) {
         if (!value_ok(&from, &t->fields[i], config)) {

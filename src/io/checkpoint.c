@@ -1,9 +1,11 @@
-/* checkpoint.c - a run's whole state in a directory that is there at once or not at all.
+/* checkpoint.c - saves the whole state of a run as a directory, which appears complete or not at
+ * all.
  *
- * The directory is filled under a temporary name beside the new one, and every file in it, itself
- * and its parent are synced around the rename. A number of the state is a text of the second
- * file's metadata, told by its first word: "int -3", "double 3fb999999999999a" (the bits, so that
- * nothing is lost and no locale matters), "string any text". */
+ * The directory is filled under a temporary name beside its final one and then renamed. Every file
+ * in it is synced before that, its parent after it. The numbers and strings of the state are texts
+ * in the metadata of state.safetensors. The first word of such a text tells its kind: "int -3",
+ * "double 3fb999999999999a", "string any text". A double is written as its bits, so that nothing is
+ * lost and the locale does not matter. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +22,7 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 
 /* ---------------------------------------------------------------- state as tensors and strings */
 
-static bool encode(hd_dict *to, const hd_dict *d, const char *name)
+static bool encode_value(hd_dict *to, const hd_dict *d, const char *name)
 {
     hd__text t = {0};
     int64_t i = 0;
@@ -50,7 +52,7 @@ static bool encode(hd_dict *to, const hd_dict *d, const char *name)
 static bool encode_all(hd_dict *to, const hd_dict *state)
 {
     for (int64_t i = 0; i < hd_dict_len(state); i++) {
-        if (!encode(to, state, hd_dict_name(state, i))) {
+        if (!encode_value(to, state, hd_dict_name(state, i))) {
             return false;
         }
     }
@@ -64,14 +66,14 @@ static bool encode_all(hd_dict *to, const hd_dict *state)
     return ok;
 }
 
-/* A number in digits of that base, and nothing else. */
+/* Is s a number in base 10 or 16, and nothing else? */
 static bool digits_only(const char *s, int base)
 {
     s += base == 10 && *s == '-';
     return *s && s[strspn(s, base == 10 ? "0123456789" : "0123456789abcdef")] == '\0';
 }
 
-static bool decode(hd_dict *to, const char *path, const char *name, const char *text)
+static bool decode_value(hd_dict *to, const char *path, const char *name, const char *text)
 {
     if (strncmp(text, "string ", 7) == 0) {
         return hd_dict_set_string(to, name, text + 7);
@@ -100,7 +102,7 @@ static bool decode_all(hd_dict *state, const char *path)
     for (int64_t i = 0; i < hd_dict_len(state); i++) {
         const char *name = hd_dict_name(state, i);
         if (hd_dict_kind_of(state, name) == HD_DICT_STRING &&
-            !decode(state, path, name, hd_dict_get_string(state, name))) {
+            !decode_value(state, path, name, hd_dict_get_string(state, name))) {
             return false;
         }
     }
@@ -109,27 +111,24 @@ static bool decode_all(hd_dict *state, const char *path)
 
 /* ---------------------------------------------------------------- the directory */
 
-/* "dir/name"; NULL: out of memory. Free with hd_free. */
-static char *join(const char *dir, const char *name)
+/* "dir/name", or NULL if memory runs out; hd_free. */
+static char *path_in(const char *dir, const char *name)
 {
     hd__text t = {0};
     hd__text_format(&t, "%s/%s", dir, name);
-    if (t.failed) {
-        hd_free(t.s);
-    }
-    return t.failed ? NULL : t.s;
+    return hd__text_take(&t);
 }
 
 static bool save_into(const char *dir, const char *name, const hd_dict *d)
 {
-    char *path = join(dir, name);
+    char *path = path_in(dir, name);
     bool ok = path && hd__safetensors_save("hd_checkpoint_save", path, d);
     hd_free(path);
     return ok;
 }
 
-/* Removes dir and the files in it: 0, or errno at the first that fails. Needs no memory of heed's,
- * as a failure for want of it must leave nothing either. */
+/* Removes dir and the files in it. Returns 0, or the errno of the first removal that fails. It
+ * allocates nothing through heed, because it also cleans up after memory has run out. */
 static int remove_directory(const char *dir)
 {
     DIR *open_dir = opendir(dir);
@@ -147,7 +146,7 @@ static int remove_directory(const char *dir)
     return cause ? cause : rmdir(dir) != 0 ? errno : 0;
 }
 
-/* The next name for something temporary beside dir. */
+/* Makes the next name for something temporary beside dir. */
 static bool name_beside(const char *dir, hd__text *name)
 {
     char last[HD__TEMPORARY];
@@ -180,20 +179,20 @@ static bool check_model(const hd_dict *model)
         const char *name = hd_dict_name(model, i);
         if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
             return hd_error_set(HD_VALUE,
-                                "hd_checkpoint_save: model: '%.*s' is no tensor: expected tensors "
-                                "only, the rest in state",
+                                "hd_checkpoint_save: model: '%.*s' is not a tensor: expected only "
+                                "tensors in model, and all else in state",
                                 HD__CUT(name));
         }
     }
     return true;
 }
 
-/* rename would replace an empty directory. */
+/* The directory must be new, because rename would replace an empty one. */
 static bool check_new(const char *dir)
 {
     struct stat st;
     return lstat(dir, &st) != 0 || hd_error_set(HD_IO,
-                                                "hd_checkpoint_save: '%.*s' is there already: "
+                                                "hd_checkpoint_save: '%.*s' exists already: "
                                                 "expected a new name",
                                                 HD__CUT(dir));
 }
@@ -210,15 +209,15 @@ static bool fill_and_rename(const char *temporary, const char *dir, const hd_dic
            hd__io_fail("hd_checkpoint_save", dir, "rename the new directory to it", errno);
 }
 
-/* parent: dir's, which is closed. */
-static bool save_in(int parent, const char *temporary, const char *dir, const hd_dict *model,
-                    const hd_dict *state)
+/* parent: the open directory of dir, which this function closes. */
+static bool save_beside(int parent, const char *temporary, const char *dir, const hd_dict *model,
+                        const hd_dict *state)
 {
     bool ok = fill_and_rename(temporary, dir, model, state);
     int cause = hd__sync_close(parent);
     if (ok && cause != 0) {
-        ok = hd__io_fail("hd_checkpoint_save", dir, "sync the directory of", cause);
-        rename(dir, temporary); /* no half of it is ever found under its name */
+        ok = hd__io_fail("hd_checkpoint_save", dir, "sync its directory", cause);
+        rename(dir, temporary); /* nobody may find a half removed checkpoint under its name */
     }
     if (!ok) {
         remove_directory(temporary);
@@ -226,7 +225,7 @@ static bool save_in(int parent, const char *temporary, const char *dir, const hd
     return ok;
 }
 
-static bool save(const char *dir, const hd_dict *model, const hd_dict *state)
+static bool save_directory(const char *dir, const hd_dict *model, const hd_dict *state)
 {
     hd__text temporary = {0};
     int parent = hd__parent_open(dir);
@@ -236,7 +235,7 @@ static bool save(const char *dir, const hd_dict *model, const hd_dict *state)
         close(parent);
         ok = false;
     }
-    ok = ok && save_in(parent, temporary.s, dir, model, state);
+    ok = ok && save_beside(parent, temporary.s, dir, model, state);
     hd_free(temporary.s);
     return ok;
 }
@@ -250,7 +249,7 @@ bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *st
         return false;
     }
     hd_dict *encoded = hd_dict_new();
-    bool ok = encoded && encode_all(encoded, state) && save(dir, model, encoded);
+    bool ok = encoded && encode_all(encoded, state) && save_directory(dir, model, encoded);
     hd_dict_free(encoded);
     return ok;
 }
@@ -259,7 +258,7 @@ bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *st
 
 static hd_dict *load_from(const char *dir, const char *name, bool is_state)
 {
-    char *path = join(dir, name);
+    char *path = path_in(dir, name);
     hd_dict *d = path ? hd__safetensors_load("hd_checkpoint_load", path, NULL) : NULL;
     if (d && is_state && !decode_all(d, path)) {
         hd_dict_free(d);
@@ -289,19 +288,19 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
     return true;
 }
 
-/* Are both files there, in a directory that dir itself is? A link to it is not removed, nor is
- * what it leads to. */
+/* Does dir hold both files, and is it a directory and not a link to one? A symbolic link is never
+ * removed, nor is the directory that it points to. */
 static bool is_checkpoint(const char *function, const char *dir)
 {
     static const char *const files[] = {model_file, state_file};
     struct stat st;
     if (lstat(dir, &st) == 0 && S_ISLNK(st.st_mode)) {
         return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s' is a symbolic link: expected the checkpoint itself",
+                            "%s: '%.*s' is a symbolic link: expected the checkpoint's own path",
                             function, HD__CUT(dir));
     }
     for (int i = 0; i < 2; i++) {
-        char *path = join(dir, files[i]);
+        char *path = path_in(dir, files[i]);
         bool there = path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
         hd_free(path);
         if (path && !there) {
@@ -315,8 +314,8 @@ static bool is_checkpoint(const char *function, const char *dir)
     return true;
 }
 
-/* Is there no directory in it? Else nothing is removed: half of it would be gone before the first
- * that cannot be. */
+/* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
+ * the directory, when other files are gone already. */
 static bool holds_files_only(const char *function, const char *dir)
 {
     DIR *open_dir = opendir(dir);
@@ -336,8 +335,8 @@ static bool holds_files_only(const char *function, const char *dir)
     return ok;
 }
 
-/* parent: dir's, which is closed. */
-static bool remove_in(const char *function, int parent, const char *dir, const char *temporary)
+/* parent: the open directory of dir, which this function closes. */
+static bool remove_beside(const char *function, int parent, const char *dir, const char *temporary)
 {
     bool renamed = rename(dir, temporary) == 0 || hd__io_fail(function, dir, "rename", errno);
     int cause = hd__sync_close(parent);
@@ -345,10 +344,10 @@ static bool remove_in(const char *function, int parent, const char *dir, const c
         return false;
     }
     if (cause != 0) {
-        return hd__io_fail(function, dir, "sync the directory of", cause);
+        return hd__io_fail(function, dir, "sync its directory", cause);
     }
     cause = remove_directory(temporary);
-    return cause == 0 || hd__io_fail(function, dir, "remove the files of", cause);
+    return cause == 0 || hd__io_fail(function, dir, "remove its files", cause);
 }
 
 bool hd_checkpoint_remove(const char *dir)
@@ -361,8 +360,8 @@ bool hd_checkpoint_remove(const char *dir)
     hd__text temporary = {0};
     int parent = name_beside(dir, &temporary) ? hd__parent_open(dir) : -1;
     bool ok = !temporary.failed &&
-              (parent >= 0 || hd__io_fail(function, dir, "open the directory of", errno)) &&
-              remove_in(function, parent, dir, temporary.s);
+              (parent >= 0 || hd__io_fail(function, dir, "open its directory", errno)) &&
+              remove_beside(function, parent, dir, temporary.s);
     hd_free(temporary.s);
     return ok;
 }

@@ -1,7 +1,7 @@
-/* elements.c - the numbers in files: their types, and what becomes of them.
+/* elements.c - the types of numbers in files, and the dtypes that they become.
  *
- * A row of the table is all that there is to a type. Elements that need no change go straight
- * between file and tensor; all others go through a small buffer. */
+ * A type is one row of the table hd__elements. Elements that need no change go straight between
+ * file and tensor; all others go through a small buffer. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -70,25 +70,18 @@ static uint32_t half_bits(uint32_t h)
     return sign | (exponent + 127 - 15) << 23 | fraction << 13;
 }
 
-static int64_t from_f16(const unsigned char *from, void *to, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        uint16_t h;
-        memcpy(&h, from + 2 * i, sizeof h);
-        ((uint32_t *)to)[i] = half_bits(h);
+#define HALF(name, bits)                                                                           \
+    static int64_t name(const unsigned char *from, void *to, int64_t n)                            \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            uint16_t h;                                                                            \
+            memcpy(&h, from + 2 * i, sizeof h);                                                    \
+            ((uint32_t *)to)[i] = bits;                                                            \
+        }                                                                                          \
+        return n;                                                                                  \
     }
-    return n;
-}
-
-static int64_t from_bf16(const unsigned char *from, void *to, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        uint16_t h;
-        memcpy(&h, from + 2 * i, sizeof h);
-        ((uint32_t *)to)[i] = (uint32_t)h << 16;
-    }
-    return n;
-}
+HALF(from_f16, half_bits(h))
+HALF(from_bf16, (uint32_t)h << 16)
 
 const hd__element hd__elements[] = {
     {"F32", "f4", 4, HD_FLOAT32, NULL},     {"F64", "f8", 8, HD_FLOAT64, NULL},
@@ -100,6 +93,18 @@ const hd__element hd__elements[] = {
     {"U64", "u8", 8, HD_INT64, from_u64},
 };
 const int hd__elements_len = sizeof hd__elements / sizeof *hd__elements;
+
+int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes)
+{
+    int64_t reach = e->bytes, bytes = e->bytes;
+    for (int i = 0; i < ndim; i++) {
+        if (__builtin_mul_overflow(reach, sizes[i] ? sizes[i] : 1, &reach)) {
+            return -1;
+        }
+        bytes *= sizes[i];
+    }
+    return bytes;
+}
 
 /* ---------------------------------------------------------------- reading */
 
@@ -124,7 +129,7 @@ static bool out_of_range(const hd__in *in, const char *function, const char *wha
         function, HD__CUT(in->path), what, at, v, INT64_MAX);
 }
 
-/* n elements, no more than the buffer holds. */
+/* Converts n elements, which the buffer holds. *fit: how many of them the dtype can hold. */
 static bool convert(const hd__element *e, bool swap, unsigned char *buffer, void *to, int64_t n,
                     int64_t *fit)
 {

@@ -1,5 +1,5 @@
-/* file.c - files as io reads them: regular ones only, and every read says where, so that there is
- * no position to share or to lose. How they are written: base/whole.h. */
+/* file.c - reading files: only regular ones. Every read says from where, so that no position is
+ * shared or lost. Files are written by the functions of base/whole.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- files (file.c) */
 
-/* A regular file that is read at places of the caller's. */
+/* A regular file. The caller says from where each read starts. */
 typedef struct hd__in {
     const char *path; /* the caller's */
     int fd;
@@ -17,43 +17,47 @@ typedef struct hd__in {
 
 bool hd__in_open(hd__in *in, const char *function, const char *path);
 void hd__in_close(hd__in *in);
-/* n bytes from `at` on; HD_IO also when the file ends before. */
+/* Reads n bytes from `at` on. A file that ends before them is HD_IO, too. */
 bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes, size_t n);
 
 /* ---------------------------------------------------------------- elements (elements.c) */
 
-/* A type of number in a file and the dtype that it becomes. */
+/* A type of number in a file, and the dtype that it becomes. */
 typedef struct hd__element {
     const char *safetensors; /* "F16" */
-    char npy[3];             /* "f2"; "" for none */
+    char npy[3];             /* "f2"; "" if npy has no such type */
     uint8_t bytes;
     hd_dtype dtype;
-    /* n elements; returns how many fit: n, or the place of the first that does not. NULL: the bytes
-     * are the same. */
+    /* Converts n elements; returns n, or the place of the first that does not fit the dtype. NULL:
+     * the bytes stay as they are. */
     int64_t (*convert)(const unsigned char *from, void *to, int64_t n);
 } hd__element;
 
-/* The first four are the dtypes' own, in their order. */
+/* The first four are those that hd_dtype has, in its order. */
 extern const hd__element hd__elements[];
 extern const int hd__elements_len;
 
-/* Reads x's elements, which stand in the file from `at` on; x is contiguous and of e's dtype. swap:
- * their bytes stand in the order that is not this machine's. what: for messages. */
+/* How many bytes e's elements take in an array of these sizes; -1 on overflow. For the overflow a
+ * size of 0 counts as 1, as in hd_empty. */
+int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes);
+
+/* Reads the elements of x from `at` on; x is contiguous and has e's dtype. swap: the file's byte
+ * order is not this machine's. what: names the array in messages. */
 bool hd__in_elements(const hd__in *in, const char *function, const char *what, int64_t at,
                      const hd__element *e, bool swap, hd_tensor *x);
-/* Writes x's elements, row-major and little-endian. */
+/* Writes the elements of x, which is contiguous: row-major and little-endian. */
 void hd__write_elements(hd__whole *file, const hd_tensor *x);
 
-extern const bool hd__big_endian; /* this machine */
+extern const bool hd__big_endian; /* of this machine */
 
 /* ---------------------------------------------------------------- safetensors */
 
 typedef struct hd__entry {
-    const char *name; /* of `names` */
+    const char *name; /* belongs to `names` */
     const hd__element *type;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    int64_t begin, end; /* in the data */
+    int64_t begin, end; /* counted from where the data begins */
 } hd__entry;
 
 typedef struct hd__mapping hd__mapping;
@@ -61,12 +65,12 @@ typedef struct hd__mapping hd__mapping;
 struct hd_safetensors {
     hd__in in;
     char *path;
-    hd_dict *names;    /* to the position in entries, in the same order */
-    hd_dict *metadata; /* strings */
+    hd_dict *names;    /* maps each name to its place in entries; same order */
+    hd_dict *metadata; /* holds strings */
     hd__entry *entries;
     int64_t n, room;
     int64_t data;         /* where the data begins */
-    hd__mapping *mapping; /* NULL: none was asked for */
+    hd__mapping *mapping; /* NULL: the caller did not ask for one */
 };
 
 /* Reads and checks the header: fills names, metadata, entries and data. */

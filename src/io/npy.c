@@ -1,13 +1,13 @@
 /* npy.c - NumPy's format for one array.
  *
- * The file: "\x93NUMPY", version, the header's length in 2 bytes (version 1) or 4, the header - the
- * literal of a Python dictionary of descr, fortran_order and shape - and the data
- * (numpy.org, "numpy.lib.format"). A Fortran-order array is read as its transpose. */
+ * A file is "\x93NUMPY", the version, the header's length in 2 bytes (version 1) or 4, the header,
+ * and the data. The header is the literal of a Python dictionary with descr, fortran_order and
+ * shape (numpy.org, "numpy.lib.format"). An array in Fortran order is read as its transpose. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
 
-enum { MAGIC_BYTES = 8, LONGEST = 10000 }; /* LONGEST: as numpy.load by default */
+enum { MAGIC_BYTES = 8, LONGEST = 10000 }; /* LONGEST: the default limit of numpy.load */
 
 static const char function[] = "hd_load_npy";
 
@@ -28,7 +28,7 @@ typedef struct header {
 
 /* ---------------------------------------------------------------- the header's text */
 
-/* The byte at the cursor behind white space; 0 at the end. */
+/* Skips white space. Returns the byte after it; 0 at the end. */
 static char peek(header *h)
 {
     while (h->at < h->n && (h->text[h->at] == ' ' || h->text[h->at] == '\n')) {
@@ -42,7 +42,7 @@ static bool expected(header *h, const char *what)
     return bad(h, "header: byte %zu: expected %s", h->at, what);
 }
 
-static bool take(header *h, char c)
+static bool npy_take(header *h, char c)
 {
     bool there = peek(h) == c;
     h->at += there;
@@ -51,10 +51,10 @@ static bool take(header *h, char c)
 
 static bool need(header *h, char c)
 {
-    return take(h, c) || expected(h, (char[]){'\'', c, '\'', '\0'});
+    return npy_take(h, c) || expected(h, (char[]){'\'', c, '\'', '\0'});
 }
 
-/* A text in quotes, without escapes; cut when it is longer than size. */
+/* Reads a text in quotes, without escapes. A text that does not fit into size is cut. */
 static bool quoted(header *h, char *text, size_t size)
 {
     char quote = peek(h);
@@ -115,8 +115,8 @@ static bool parse_descr(header *h)
     }
     return hd_error_set(
         HD_DTYPE,
-        "%s: '%.*s': descr '%s': expected b1, i1 to i8, u1 to u8 or f2 to f8 behind "
-        "one of < > = |",
+        "%s: '%.*s': descr '%s': expected one of < > = | and after it b1, i1 to i8, u1 to u8 or "
+        "f2 to f8",
         function, HD__CUT(h->in->path), descr);
 }
 
@@ -135,14 +135,14 @@ static bool parse_order(header *h)
     return expected(h, "True or False");
 }
 
-/* A tuple: one of one size has its comma. */
-static bool parse_shape(header *h)
+/* Reads a tuple. In Python a tuple of one size needs a comma: (3,). */
+static bool npy_parse_shape(header *h)
 {
     if (!need(h, '(')) {
         return false;
     }
     bool comma = true;
-    for (h->ndim = 0; !take(h, ')'); h->ndim++) {
+    for (h->ndim = 0; !npy_take(h, ')'); h->ndim++) {
         if (!comma) {
             return expected(h, "',' or ')'");
         }
@@ -152,9 +152,9 @@ static bool parse_shape(header *h)
         if (!integer(h, &h->sizes[h->ndim])) {
             return false;
         }
-        comma = take(h, ',');
+        comma = npy_take(h, ',');
     }
-    return h->ndim != 1 || comma || expected(h, "a comma behind the one size");
+    return h->ndim != 1 || comma || expected(h, "a comma after the only size");
 }
 
 static const struct {
@@ -163,7 +163,7 @@ static const struct {
 } fields[] = {
     {"descr", parse_descr},
     {"fortran_order", parse_order},
-    {"shape", parse_shape},
+    {"shape", npy_parse_shape},
 };
 
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -186,20 +186,20 @@ static bool parse_field(header *h, bool seen[FIELDS])
     return bad(h, "header: '%s': expected descr, fortran_order and shape only", name);
 }
 
-static bool parse(header *h)
+static bool npy_parse(header *h)
 {
     bool seen[FIELDS] = {false}, comma = true;
     if (!need(h, '{')) {
         return false;
     }
-    while (!take(h, '}')) {
+    while (!npy_take(h, '}')) {
         if (!comma) {
             return expected(h, "',' or '}'");
         }
         if (!parse_field(h, seen)) {
             return false;
         }
-        comma = take(h, ',');
+        comma = npy_take(h, ',');
     }
     for (int i = 0; i < FIELDS; i++) {
         if (!seen[i]) {
@@ -211,11 +211,10 @@ static bool parse(header *h)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* Reads the header's text, of *n bytes, which the data follows. */
+/* Reads and parses the header; h->data is then where the data begins. */
 static bool read_header(header *h)
 {
     unsigned char start[MAGIC_BYTES + 4];
-    size_t width = 2;
     bool ok = h->in->size >= MAGIC_BYTES + 2 && hd__in_read(h->in, function, 0, start, MAGIC_BYTES);
     if (h->in->size < MAGIC_BYTES + 2 || (ok && memcmp(start, "\x93NUMPY", 6) != 0)) {
         return bad(h, "expected %s at its start", "\\x93NUMPY and a version");
@@ -226,7 +225,7 @@ static bool read_header(header *h)
     if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
         return bad(h, "version %d.%d: expected 1.0, 2.0 or 3.0", start[6], start[7]);
     }
-    width = start[6] == 1 ? 2 : 4;
+    size_t width = start[6] == 1 ? 2 : 4;
     h->data = MAGIC_BYTES + (int64_t)width;
     if (h->in->size < h->data) {
         return bad(h, "%" PRId64 " bytes: expected a header", h->in->size);
@@ -244,23 +243,20 @@ static bool read_header(header *h)
     h->text = hd_alloc(h->n);
     bool read = h->text && hd__in_read(h->in, function, h->data, h->text, h->n);
     h->data += (int64_t)h->n;
-    return read && parse(h);
+    return read && npy_parse(h);
 }
 
-static bool check_size(const header *h)
+static bool check_data_size(const header *h)
 {
-    int64_t reach = h->type->bytes, numel = 1;
-    for (int i = 0; i < h->ndim; i++) {
-        if (__builtin_mul_overflow(reach, h->sizes[i] ? h->sizes[i] : 1, &reach)) {
-            return bad(h, "shape %s of %s: the size overflows", HD__SIZES(h->ndim, h->sizes),
-                       h->type->npy);
-        }
-        numel *= h->sizes[i];
-    }
     int64_t bytes = h->in->size - h->data;
-    return bytes == numel * h->type->bytes ||
+    int64_t wanted = hd__element_bytes(h->type, h->ndim, h->sizes);
+    if (wanted < 0) {
+        return bad(h, "shape %s of %s: the size overflows", HD__SIZES(h->ndim, h->sizes),
+                   h->type->npy);
+    }
+    return bytes == wanted ||
            bad(h, "%" PRId64 " bytes of data for shape %s of %s: expected %" PRId64, bytes,
-               HD__SIZES(h->ndim, h->sizes), h->type->npy, numel * h->type->bytes);
+               HD__SIZES(h->ndim, h->sizes), h->type->npy, wanted);
 }
 
 static hd_tensor *read_array(const header *h)
@@ -292,7 +288,7 @@ hd_tensor *hd_load_npy(const char *path)
     }
     HD_SCOPE;
     header h = {.in = &in};
-    hd_tensor *x = read_header(&h) && check_size(&h) ? read_array(&h) : NULL;
+    hd_tensor *x = read_header(&h) && check_data_size(&h) ? read_array(&h) : NULL;
     hd_free(h.text);
     hd__in_close(&in);
     return x ? hd_scope_return(x) : NULL;
@@ -300,8 +296,9 @@ hd_tensor *hd_load_npy(const char *path)
 
 /* ---------------------------------------------------------------- writing */
 
-/* What numpy.save writes: data at a multiple of 64. The room that it leaves for the first size to
- * grow never reaches the next multiple with up to 8 sizes. */
+/* Writes the header that numpy.save writes: the data begins at a multiple of 64. numpy also leaves
+ * room there in which the first size may grow; with up to 8 sizes, that room never makes the header
+ * 64 bytes longer, so nothing has to be done for it. */
 static void put_header(hd__text *t, const hd_tensor *x)
 {
     enum { LENGTH_AT = MAGIC_BYTES, BEGIN = 10, ALIGNMENT = 64 };
@@ -317,7 +314,7 @@ static void put_header(hd__text *t, const hd_tensor *x)
     }
 }
 
-static bool save(const char *path, const hd_tensor *x)
+static bool npy_save(const char *path, const hd_tensor *x)
 {
     HD_SCOPE;
     hd__whole file;
@@ -341,5 +338,5 @@ static bool save(const char *path, const hd_tensor *x)
 bool hd_save_npy(const char *path, const hd_tensor *x)
 {
     return hd__given("hd_save_npy", "path", path) && hd__arg("hd_save_npy", "x", x) &&
-           hd__may_save("hd_save_npy") && save(path, x);
+           hd__may_save("hd_save_npy") && npy_save(path, x);
 }

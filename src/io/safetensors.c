@@ -1,7 +1,7 @@
-/* safetensors.c - safetensors files: opened, asked, read.
+/* safetensors.c - opens safetensors files, answers questions about them, and reads tensors.
  *
- * With a mapping, a tensor whose bytes in the file are a tensor's bytes wraps its part of it and
- * holds the mapping; what needs a change or stands at an odd address is read into a copy. */
+ * When the file is mapped, a tensor whose bytes need no conversion uses them where they are, and
+ * holds the mapping. Bytes that need a conversion, or are not aligned, are read into a copy. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void mapping_drop(void *unused, void *user)
     }
 }
 
-/* Private: what is written goes to pages of the process's own. */
+/* The mapping is private: writing to a tensor changes the process's own pages, not the file. */
 static bool map_file(hd_safetensors *f, const char *function)
 {
     hd__mapping *m = hd_alloc(sizeof *m);
@@ -47,7 +47,7 @@ static bool map_file(hd_safetensors *f, const char *function)
     return true;
 }
 
-/* Has the file still the length that its header was checked against? */
+/* Does the file still have the length that its header was checked against? */
 static bool same_size(const hd_safetensors *f, const char *function)
 {
     struct stat st;
@@ -185,7 +185,7 @@ const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Are the entry's bytes in the mapping a tensor's as they are? */
+/* Can a tensor use the entry's bytes where they are in the mapping? */
 static bool wraps(const hd_safetensors *f, const hd__entry *e)
 {
     const char *bytes = f->mapping->bytes + f->data + e->begin;
@@ -225,7 +225,7 @@ hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i)
     return e ? read_entry("hd_safetensors_read", f, e) : NULL;
 }
 
-static bool read_all(const char *function, const hd_safetensors *f, hd_dict *d)
+static bool read_entries_into(const char *function, const hd_safetensors *f, hd_dict *d)
 {
     for (int64_t i = 0; i < f->n; i++) {
         HD_SCOPE;
@@ -238,8 +238,8 @@ static bool read_all(const char *function, const hd_safetensors *f, hd_dict *d)
         const char *name = hd_dict_name(f->metadata, i);
         if (hd_dict_kind_of(d, name) != HD_DICT_MISSING) {
             return hd_error_set(HD_FORMAT,
-                                "%s: '%.*s': '%.*s' is a tensor and metadata: expected either "
-                                "(hd_safetensors_open takes both)",
+                                "%s: '%.*s': '%.*s' names a tensor and metadata: expected one of "
+                                "the two (hd_safetensors_open can read both)",
                                 function, HD__CUT(f->path), HD__CUT(name));
         }
         if (!hd_dict_set_string(d, name, hd_dict_get_string(f->metadata, name))) {
@@ -254,7 +254,7 @@ hd_dict *hd__safetensors_load(const char *function, const char *path,
 {
     hd_safetensors *f = open_file(function, path, o);
     hd_dict *d = f ? hd_dict_new() : NULL;
-    bool ok = d && read_all(function, f, d);
+    bool ok = d && read_entries_into(function, f, d);
     hd_safetensors_close(f);
     if (!ok) {
         hd_dict_free(d);

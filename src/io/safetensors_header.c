@@ -1,8 +1,9 @@
-/* safetensors_header.c - a safetensors file's header, read and checked whole.
+/* safetensors_header.c - the header of a safetensors file: reads all of it and checks it.
  *
- * The file: 8 bytes, the header's length n; n bytes of JSON, an object from each tensor's name to
- * its dtype, shape and data_offsets [begin, end); then the data, of which every byte must belong
- * to exactly one tensor (github.com/huggingface/safetensors, README, "Format"). */
+ * A file begins with 8 bytes that hold the header's length n. The header is n bytes of JSON: an
+ * object that maps each tensor's name to its dtype, shape and data_offsets [begin, end). Then comes
+ * the data, of which every byte must belong to exactly one tensor
+ * (github.com/huggingface/safetensors, README, "Format"). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ typedef struct parser {
     const char *function;
     hd_safetensors *f;
     hd__json json;
-    hd__text name, text; /* each ended by a zero */
+    hd__text name, text; /* the last name and the last other text */
 } parser;
 
 /* ---------------------------------------------------------------- messages */
@@ -26,7 +27,7 @@ typedef struct parser {
     hd_error_set(HD_FORMAT, "%s: '%.*s': %s '%.*s': " format, (p)->function,                       \
                  HD__CUT((p)->f->path), what, HD__CUT(name), __VA_ARGS__)
 
-/* The JSON is wrong, or its last event is not what the format has there. */
+/* Fails because the JSON is wrong, or because its last event is not what the format asks for. */
 static bool unexpected(parser *p, const char *expected)
 {
     const hd__json *j = &p->json;
@@ -42,12 +43,12 @@ static bool unexpected(parser *p, const char *expected)
                         p->function, where, line, column, hd__json_kind_name(j->kind), expected);
 }
 
-static bool expect(parser *p, hd__json_kind kind)
+static bool expect_event(parser *p, hd__json_kind kind)
 {
     return hd__json_next(&p->json) == kind || unexpected(p, hd__json_kind_name(kind));
 }
 
-/* The next of an object's names; false at its end too: then p->json.kind says so. */
+/* Goes to the next name of an object. False at the object's end, too; at_end tells which it was. */
 static bool next_name(parser *p)
 {
     hd__json_kind kind = hd__json_next(&p->json);
@@ -61,8 +62,8 @@ static bool at_end(const parser *p)
 
 /* ---------------------------------------------------------------- texts */
 
-/* The event's text, ended by a zero; false when it has one inside. */
-static bool take(parser *p, hd__text *t, const char *what)
+/* Copies the event's text to t; fails when there is a zero inside it. */
+static bool copy_text(parser *p, hd__text *t, const char *what)
 {
     hd__text_cut(t, 0);
     hd__text_add(t, p->json.s, p->json.len);
@@ -71,10 +72,10 @@ static bool take(parser *p, hd__text *t, const char *what)
             bad(p, what, t->s, "U+0000 at byte %zu: expected none in a text", strlen(t->s)));
 }
 
-/* The name that the event is, new to the dictionary. */
-static bool take_name(parser *p, const char *what, const hd_dict *d)
+/* Copies the event's name to p->name; fails when the name is empty or already in d. */
+static bool copy_name(parser *p, const char *what, const hd_dict *d)
 {
-    if (!take(p, &p->name, what)) {
+    if (!copy_text(p, &p->name, what)) {
         return false;
     }
     if (p->name.len == 0) {
@@ -90,12 +91,12 @@ static bool parse_metadata(parser *p)
         return bad(p, "header", "__metadata__", "%s", "comes twice: expected it once");
     }
     p->f->metadata = hd_dict_new();
-    if (!p->f->metadata || !expect(p, HD__JSON_OBJECT)) {
+    if (!p->f->metadata || !expect_event(p, HD__JSON_OBJECT)) {
         return false;
     }
     while (next_name(p)) {
-        if (!take_name(p, "metadata", p->f->metadata) || !expect(p, HD__JSON_STRING) ||
-            !take(p, &p->text, "metadata") ||
+        if (!copy_name(p, "metadata", p->f->metadata) || !expect_event(p, HD__JSON_STRING) ||
+            !copy_text(p, &p->text, "metadata") ||
             !hd_dict_set_string(p->f->metadata, p->name.s, p->text.s)) {
             return false;
         }
@@ -107,7 +108,7 @@ static bool parse_metadata(parser *p)
 
 static bool parse_dtype(parser *p, hd__entry *e)
 {
-    if (!expect(p, HD__JSON_STRING) || !take(p, &p->text, "tensor")) {
+    if (!expect_event(p, HD__JSON_STRING) || !copy_text(p, &p->text, "tensor")) {
         return false;
     }
     for (int i = 0; i < hd__elements_len; i++) {
@@ -122,12 +123,12 @@ static bool parse_dtype(parser *p, hd__entry *e)
                         p->function, HD__CUT(p->f->path), HD__CUT(e->name), HD__CUT(p->text.s));
 }
 
-/* An array of at most `most` integers of 0 or more. */
+/* Reads an array of at most `most` integers, each 0 or more. */
 static bool parse_integers(parser *p, const hd__entry *e, const char *field, int most,
                            int64_t *values, int *n)
 {
     hd__json *j = &p->json;
-    if (!expect(p, HD__JSON_ARRAY)) {
+    if (!expect_event(p, HD__JSON_ARRAY)) {
         return false;
     }
     for (*n = 0; hd__json_next(j) == HD__JSON_NUMBER; ++*n) {
@@ -178,7 +179,7 @@ static const struct {
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* The number of the field that the event names; -1: of none. */
+/* The place in `fields` of the field that the event names; -1 if it names none of them. */
 static int field_of(const hd__json *j)
 {
     for (int i = 0; i < FIELDS; i++) {
@@ -192,13 +193,13 @@ static int field_of(const hd__json *j)
 static bool parse_fields(parser *p, hd__entry *e)
 {
     bool seen[FIELDS] = {false};
-    if (!expect(p, HD__JSON_OBJECT)) {
+    if (!expect_event(p, HD__JSON_OBJECT)) {
         return false;
     }
     while (next_name(p)) {
         int i = field_of(&p->json);
         if (i < 0) {
-            return take(p, &p->text, "tensor") &&
+            return copy_text(p, &p->text, "tensor") &&
                    bad(p, "tensor", e->name,
                        "field '%.*s': expected dtype, shape and data_offsets only",
                        HD__CUT(p->text.s));
@@ -219,36 +220,32 @@ static bool parse_fields(parser *p, hd__entry *e)
     return at_end(p);
 }
 
-/* bytes = what shape and dtype make; a size of 0 counts as 1 for the overflow, as in hd_empty. */
-static bool check_size(parser *p, const hd__entry *e)
+/* Do the offsets span as many bytes as the shape and the dtype need? */
+static bool check_offsets(parser *p, const hd__entry *e)
 {
-    int64_t reach = e->type->bytes, numel = 1;
-    for (int i = 0; i < e->ndim; i++) {
-        if (__builtin_mul_overflow(reach, e->sizes[i] ? e->sizes[i] : 1, &reach)) {
-            return bad(p, "tensor", e->name, "shape %s of %s: the size overflows",
-                       HD__SIZES(e->ndim, e->sizes), e->type->safetensors);
-        }
-        numel *= e->sizes[i];
+    int64_t wanted = hd__element_bytes(e->type, e->ndim, e->sizes);
+    if (wanted < 0) {
+        return bad(p, "tensor", e->name, "shape %s of %s: the size overflows",
+                   HD__SIZES(e->ndim, e->sizes), e->type->safetensors);
     }
-    return e->end - e->begin == numel * e->type->bytes ||
+    return e->end - e->begin == wanted ||
            bad(p, "tensor", e->name,
                "data_offsets [%" PRId64 ", %" PRId64 "] for shape %s of %s: expected %" PRId64
                " bytes",
-               e->begin, e->end, HD__SIZES(e->ndim, e->sizes), e->type->safetensors,
-               numel * e->type->bytes);
+               e->begin, e->end, HD__SIZES(e->ndim, e->sizes), e->type->safetensors, wanted);
 }
 
 static bool parse_entry(parser *p)
 {
     hd_safetensors *f = p->f;
-    if (!take_name(p, "tensor", f->names) ||
+    if (!copy_name(p, "tensor", f->names) ||
         !hd__grow(&f->entries, &f->room, f->n + 1, sizeof *f->entries) ||
         !hd_dict_set_int(f->names, p->name.s, f->n)) {
         return false;
     }
     hd__entry *e = &f->entries[f->n];
     e->name = hd_dict_name(f->names, f->n++);
-    return parse_fields(p, e) && check_size(p, e);
+    return parse_fields(p, e) && check_offsets(p, e);
 }
 
 /* ---------------------------------------------------------------- the layout of the data */
@@ -262,7 +259,8 @@ static int by_offsets(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* In order, each entry begins where the one before ended; the file ends with the last. */
+/* Does each entry, in the order of the data, begin where the one before it ends, and does the file
+ * end where the last one ends? */
 static bool check_cover(parser *p, hd__entry *const *order, int64_t available)
 {
     const char *before = "";
@@ -278,7 +276,7 @@ static bool check_cover(parser *p, hd__entry *const *order, int64_t available)
         if (e->begin > end) {
             return bad(p, "tensor", e->name,
                        "begins at %" PRId64 ", and %" PRId64
-                       " bytes before it belong to none: expected no hole",
+                       " bytes before it belong to no tensor: expected no hole",
                        e->begin, e->begin - end);
         }
         end = e->end;
@@ -286,7 +284,7 @@ static bool check_cover(parser *p, hd__entry *const *order, int64_t available)
     }
     return end == available ||
            hd_error_set(HD_FORMAT,
-                        "%s: '%.*s': %" PRId64 " bytes of data behind the header: expected %" PRId64
+                        "%s: '%.*s': %" PRId64 " bytes of data after the header: expected %" PRId64
                         ", where the last tensor ends",
                         p->function, HD__CUT(p->f->path), available, end);
 }
@@ -309,10 +307,10 @@ static bool check_layout(parser *p)
 
 /* ---------------------------------------------------------------- the whole */
 
-static bool parse(parser *p)
+static bool parse_header(parser *p)
 {
     hd_safetensors *f = p->f;
-    if (!expect(p, HD__JSON_OBJECT)) {
+    if (!expect_event(p, HD__JSON_OBJECT)) {
         return false;
     }
     while (next_name(p)) {
@@ -321,14 +319,15 @@ static bool parse(parser *p)
             return false;
         }
     }
-    if (!at_end(p) || !expect(p, HD__JSON_END)) {
+    if (!at_end(p) || !expect_event(p, HD__JSON_END)) {
         return false;
     }
     f->metadata = f->metadata ? f->metadata : hd_dict_new();
     return f->metadata && check_layout(p);
 }
 
-/* The header's length: inside the file, and no more than Python's safetensors takes. */
+/* Reads the header's length: it must lie inside the file, and within the limit of Python's
+ * safetensors. */
 static bool read_length(hd_safetensors *f, const char *function, size_t *n)
 {
     unsigned char bytes[LENGTH_BYTES];
@@ -363,7 +362,7 @@ bool hd__safetensors_header(hd_safetensors *f, const char *function)
     parser p = {.function = function, .f = f};
     hd__json_init(&p.json, text, n);
     f->data = LENGTH_BYTES + (int64_t)n;
-    bool ok = hd__in_read(&f->in, function, LENGTH_BYTES, text, n) && parse(&p);
+    bool ok = hd__in_read(&f->in, function, LENGTH_BYTES, text, n) && parse_header(&p);
     hd__json_free(&p.json);
     hd_free(p.name.s);
     hd_free(p.text.s);

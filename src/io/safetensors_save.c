@@ -1,8 +1,8 @@
-/* safetensors_save.c - a dictionary written as a safetensors file.
+/* safetensors_save.c - writes a dictionary as a safetensors file.
  *
- * The order is that of Python's safetensors: by dtype, I64 F64 F32 BOOL, then by name, byte by
- * byte; the header is filled up with spaces until the data begins at a multiple of 8. So every
- * tensor is aligned, and equal dictionaries give equal bytes. */
+ * Tensors have the order that Python's safetensors gives them: by dtype (I64 F64 F32 BOOL), then by
+ * name, compared byte by byte. Spaces fill the header up until the data begins at a multiple of 8.
+ * So every tensor is aligned, and equal dictionaries give equal files. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static bool check_entry(const char *function, const hd_dict *d, const char *name
             check_text(function, "a string", hd_dict_get_string(d, name)));
 }
 
-static int rank_of(const hd_tensor *x)
+static int dtype_rank(const hd_tensor *x)
 {
     static const int ranks[] = {[HD_INT64] = 0, [HD_FLOAT64] = 1, [HD_FLOAT32] = 2, [HD_BOOL] = 3};
     return ranks[x->dtype];
@@ -49,11 +49,11 @@ static int rank_of(const hd_tensor *x)
 static int by_type_and_name(const void *a, const void *b)
 {
     const item *x = a, *y = b;
-    int ranks = rank_of(x->x) - rank_of(y->x);
+    int ranks = dtype_rank(x->x) - dtype_rank(y->x);
     return ranks ? ranks : strcmp(x->name, y->name);
 }
 
-/* The tensors of d, in the file's order; *n of them. */
+/* The *n tensors of d in the file's order; hd_free. */
 static item *tensors_of(const char *function, const hd_dict *d, int64_t *n)
 {
     int64_t len = hd_dict_len(d);

@@ -102,12 +102,12 @@ void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__a
 
 double hd_picture_width(const hd_picture *p)
 {
-    return p ? p->width : (hd_error_set(HD_NULL_ARG, "hd_picture_width: p is NULL"), NAN);
+    return hd__given("hd_picture_width", "p", p) ? p->width : NAN;
 }
 
 double hd_picture_height(const hd_picture *p)
 {
-    return p ? p->height : (hd_error_set(HD_NULL_ARG, "hd_picture_height: p is NULL"), NAN);
+    return hd__given("hd_picture_height", "p", p) ? p->height : NAN;
 }
 
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path)

@@ -157,10 +157,10 @@ START_TEST(a_name_is_used_once)
     hd_dict *model = model_of(2), *state = hd_dict_new();
     save_one("c");
     fail_to_save("c", model, state, HD_IO,
-                 "hd_checkpoint_save: 'c' is there already: expected a new name");
+                 "hd_checkpoint_save: 'c' exists already: expected a new name");
     ck_assert_int_eq(mkdir("empty", 0777), 0);
     fail_to_save("empty", model, state, HD_IO,
-                 "hd_checkpoint_save: 'empty' is there already: expected a new name");
+                 "hd_checkpoint_save: 'empty' exists already: expected a new name");
     ck_assert_int_eq(rmdir("empty"), 0);
     ck_assert_int_eq(files_here(), 1);
     hd_dict_free(model);
@@ -201,8 +201,8 @@ START_TEST(the_model_is_tensors)
     ck_assert(hd_dict_set_int(model, "step", 1));
     fail_to_save(
         "c", model, state, HD_VALUE,
-        "hd_checkpoint_save: model: 'step' is no tensor: expected tensors only, the rest in "
-        "state");
+        "hd_checkpoint_save: model: 'step' is not a tensor: expected only tensors in model, "
+        "and all else in state");
     fail_to_save(NULL, model, state, HD_NULL_ARG, "hd_checkpoint_save: dir is NULL");
     fail_to_save("c", NULL, state, HD_NULL_ARG, "hd_checkpoint_save: model is NULL");
     fail_to_save("c", model, NULL, HD_NULL_ARG, "hd_checkpoint_save: state is NULL");
@@ -296,8 +296,9 @@ START_TEST(removal_refused)
     save_one("c");
     ck_assert_int_eq(symlink("c", "last"), 0);
     ck_assert(!hd_checkpoint_remove("last"));
-    ck_error(HD_FORMAT, "hd_checkpoint_remove: 'last' is a symbolic link: expected the checkpoint "
-                        "itself");
+    ck_error(HD_FORMAT,
+             "hd_checkpoint_remove: 'last' is a symbolic link: expected the checkpoint's "
+             "own path");
     ck_assert(!hd_checkpoint_remove("last/"));
     ck_error(HD_IO, "hd_checkpoint_remove: 'last/': cannot rename: Not a directory");
     ck_assert_int_eq(mkdir("c/notes", 0777), 0);

@@ -199,7 +199,7 @@ START_TEST(another_comes_first)
     hd_dict *d = hd_dict_new();
     appears = "c";
     ck_assert(!hd_checkpoint_save("c", d, d));
-    ck_error(HD_IO, "hd_checkpoint_save: 'c' is there already: expected a new name");
+    ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already: expected a new name");
     ck_assert_int_eq(files_here(), 1);
     ck_assert_int_eq(rmdir("c"), 0);
     appears = NULL;

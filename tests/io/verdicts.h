@@ -4,11 +4,11 @@ typedef struct refusal {
     const char *name;
     bool differs;
     hd_code code;
-    const char *message; /* behind the function and the file */
+    const char *message; /* after the function and the file */
 } refusal;
 
 #define DTYPES "expected BOOL, U8, I8, U16, I16, F16, BF16, U32, I32, F32, U64, I64 or F64"
-#define DESCRS "expected b1, i1 to i8, u1 to u8 or f2 to f8 behind one of < > = |"
+#define DESCRS "expected one of < > = | and after it b1, i1 to i8, u1 to u8 or f2 to f8"
 #define INTEGERS "expected integers from 0 to 9223372036854775807"
 #define N10 "nnnnnnnnnn"
 #define N120 N10 N10 N10 N10 N10 N10 N10 N10 N10 N10 N10 N10
@@ -124,21 +124,21 @@ static const refusal refused_safetensors[] = {
      "tensor 'w': data_offsets has 18446744073709551616: " INTEGERS},
     {"begin above end", false, HD_FORMAT, "tensor 'w': data_offsets [4, 0]: expected begin <= end"},
     {"hole at the start", false, HD_FORMAT,
-     "tensor 'w': begins at 4, and 4 bytes before it belong to none: expected no hole"},
+     "tensor 'w': begins at 4, and 4 bytes before it belong to no tensor: expected no hole"},
     {"hole between", false, HD_FORMAT,
-     "tensor 'b': begins at 8, and 4 bytes before it belong to none: expected no hole"},
+     "tensor 'b': begins at 8, and 4 bytes before it belong to no tensor: expected no hole"},
     {"overlap", false, HD_FORMAT,
      "tensor 'b': begins at 2, inside 'a', which ends at 4: expected no overlap"},
     {"the same bytes twice", false, HD_FORMAT,
      "tensor 'b': begins at 0, inside 'a', which ends at 4: expected no overlap"},
     {"trailing byte", false, HD_FORMAT,
-     "5 bytes of data behind the header: expected 4, where the last tensor ends"},
+     "5 bytes of data after the header: expected 4, where the last tensor ends"},
     {"last byte missing", false, HD_FORMAT,
-     "3 bytes of data behind the header: expected 4, where the last tensor ends"},
+     "3 bytes of data after the header: expected 4, where the last tensor ends"},
     {"no data", false, HD_FORMAT,
-     "0 bytes of data behind the header: expected 4, where the last tensor ends"},
+     "0 bytes of data after the header: expected 4, where the last tensor ends"},
     {"trailing byte behind nothing", false, HD_FORMAT,
-     "1 bytes of data behind the header: expected 0, where the last tensor ends"},
+     "1 bytes of data after the header: expected 0, where the last tensor ends"},
     {"too few bytes for the shape", false, HD_FORMAT,
      "tensor 'w': data_offsets [0, 4] for shape (2,) of F32: expected 8 bytes"},
     {"too many bytes for the shape", false, HD_FORMAT,
@@ -154,9 +154,9 @@ static const refusal refused_safetensors[] = {
     {"total overflows", false, HD_FORMAT,
      "tensor '7': data_offsets has 9223372036854775808: " INTEGERS},
     {"total beyond the file", false, HD_FORMAT,
-     "0 bytes of data behind the header: expected 8070450532247928832, where the last tensor ends"},
+     "0 bytes of data after the header: expected 8070450532247928832, where the last tensor ends"},
     {"huge and absent", false, HD_FORMAT,
-     "4 bytes of data behind the header: expected 9223372036854775807, where the last tensor ends"},
+     "4 bytes of data after the header: expected 9223372036854775807, where the last tensor ends"},
     {"zero beside a huge size", true, HD_FORMAT,
      "tensor 'w': shape (9223372036854775807, 0) of F32: the size overflows"},
     {"zero before a huge size", true, HD_FORMAT,
@@ -183,7 +183,8 @@ static const refusal refused_safetensors[] = {
     {"metadata an entry", false, HD_FORMAT,
      "header: line 1, column 40: found an array: expected a string"},
     {"metadata under a tensor's name", true, HD_FORMAT,
-     "'w' is a tensor and metadata: expected either (hd_safetensors_open takes both)"},
+     "'w' names a tensor and metadata: expected one of the two (hd_safetensors_open can read "
+     "both)"},
     {"U64 beyond int64", true, HD_VALUE,
      "tensor 'w': element 1 is 9223372036854775808: expected at most 9223372036854775807"},
     {"F8_E4M3", true, HD_DTYPE, "tensor 'w': dtype 'F8_E4M3': " DTYPES},
@@ -223,7 +224,7 @@ static const refusal refused_npy[] = {
     {"order a number", false, HD_FORMAT, "header: byte 34: expected True or False"},
     {"shape a number", false, HD_FORMAT, "header: byte 50: expected '('"},
     {"shape in brackets", false, HD_FORMAT,
-     "header: byte 53: expected a comma behind the one size"},
+     "header: byte 53: expected a comma after the only size"},
     {"shape a list", false, HD_FORMAT, "header: byte 50: expected '('"},
     {"shape negative", false, HD_FORMAT, "header: byte 51: expected a size of 0 or more"},
     {"shape fractional", false, HD_FORMAT, "header: byte 52: expected ',' or ')'"},
