@@ -7,6 +7,7 @@
 #ifndef HEED_GRADCHECK_ROWS_H
 #define HEED_GRADCHECK_ROWS_H
 
+#include "autograd/ops/families.h"
 #include "heed/autograd.h"
 
 enum { ROW_INPUTS = 4, ROW_BROADCASTS = 3 };
@@ -38,8 +39,8 @@ typedef struct gradcheck_rows {
 #define GRADCHECK_ROWS(name, table)                                                                \
     const gradcheck_rows name = {(int)(sizeof(table) / sizeof(table)[0]), table}
 
-/* one file a family: rows_<family>.c */
-extern const gradcheck_rows rows_arith, rows_inplace, rows_unary, rows_view, rows_part, rows_copy,
-    rows_index, rows_reduce, rows_softmax, rows_matmul, rows_random, rows_loss, rows_attention;
+/* one file for each family of families.h: rows_<family>.c */
+#define DECLARE_ROWS(family) extern const gradcheck_rows rows_##family;
+HD__FAMILIES(DECLARE_ROWS)
 
 #endif

@@ -1,23 +1,36 @@
 /* families.h - the tables of all public differentiable functions, composed and in-place ones too.
  *
- * Each family's file ends in its table. Tests walk the tables and fail where a function has no row
- * of its own. */
+ * Each family's file ends in its table, which the library itself never reads. Tests walk the tables
+ * and fail where a function has no gradcheck row. */
 #ifndef HEED_OPS_FAMILIES_H
 #define HEED_OPS_FAMILIES_H
 
+/* The only list of the families: hd__ops_<name> is the table here, rows_<name> are its gradcheck
+ * rows in tests/ops/rows_<name>.c. */
+#define HD__FAMILIES(X)                                                                            \
+    X(arith)                                                                                       \
+    X(inplace)                                                                                     \
+    X(unary)                                                                                       \
+    X(view)                                                                                        \
+    X(part)                                                                                        \
+    X(copy)                                                                                        \
+    X(index)                                                                                       \
+    X(reduce)                                                                                      \
+    X(softmax)                                                                                     \
+    X(matmul)                                                                                      \
+    X(random)                                                                                      \
+    X(loss)                                                                                        \
+    X(attention)
+
 typedef struct hd__op_family {
-    const char *name;
     int n;
     const char *const *functions; /* "hd_mul" */
 } hd__op_family;
 
 #define HD__FAMILY(family, table)                                                                  \
-    const hd__op_family family = {#family, (int)(sizeof(table) / sizeof(table)[0]), table}
+    const hd__op_family family = {(int)(sizeof(table) / sizeof(table)[0]), table}
 
-extern const hd__op_family hd__ops_arith, hd__ops_inplace, hd__ops_unary, hd__ops_view,
-    hd__ops_part, hd__ops_copy, hd__ops_index, hd__ops_reduce, hd__ops_softmax, hd__ops_matmul,
-    hd__ops_random, hd__ops_loss, hd__ops_attention;
-extern const hd__op_family *const hd__op_families[]; /* families.c */
-extern const int hd__n_op_families;
+#define HD__DECLARE_FAMILY(name) extern const hd__op_family hd__ops_##name;
+HD__FAMILIES(HD__DECLARE_FAMILY)
 
 #endif
