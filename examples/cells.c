@@ -1,4 +1,4 @@
-/* cells.c - the command line of the notebooks: all cells, one cell, or the list of them. */
+/* cells.c - the command line of the notebooks: run all cells, run one cell, or list them. */
 #include "cells.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 typedef struct {
     const cell *cells;
     int n;
-    const cell *only; /* --cell: the one that prints; NULL: all do */
+    const cell *only; /* --cell: the only cell that prints; NULL: all cells print */
     bool list;
 } notebook;
 
@@ -16,12 +16,12 @@ static bool silent;
 
 static const char usage_text[] =
     "usage: %s [--list | --cell N] [--stream mcg31|native]\n"
-    "  (nothing)        runs all cells and prints what each prints, under its heading\n"
-    "  --list           the cells: number and first line\n"
-    "  --cell N         runs the cells up to N and prints what cell N prints, nothing else\n"
-    "  --stream native  draws dropout as PyTorch 2.7 and later does; mcg31 (as the notebook,\n"
-    "                   PyTorch 2.5.1 on x86-64) is the default\n"
-    "  --help           this text\n";
+    "Runs the cells of the notebook and prints the output of each under its heading.\n"
+    "  --list           prints the number and a line of each cell\n"
+    "  --cell N         runs the cells up to N and prints only what cell N prints\n"
+    "  --stream native  draws dropout as PyTorch 2.7 and later do; the default is mcg31, which\n"
+    "                   draws as the notebook's PyTorch 2.5.1 on x86-64 does\n"
+    "  --help           prints this text\n";
 
 void print(const char *format, ...)
 {
@@ -60,7 +60,7 @@ static bool choose_stream(const char *name)
     return strcmp(name, "mcg31") == 0;
 }
 
-/* Reads the arguments into nb; false, after a message, for one that it does not know. */
+/* Reads the arguments into nb. For an unknown argument it prints a message and returns false. */
 static bool read_arguments(notebook *nb, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -69,7 +69,7 @@ static bool read_arguments(notebook *nb, int argc, char **argv)
         if (strcmp(name, "--list") == 0) {
             nb->list = true;
         } else if (!takes_value) {
-            fprintf(stderr, "%s: unknown argument '%s'; see --help\n", argv[0], name);
+            fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", argv[0], name);
             return false;
         } else if (!value) {
             fprintf(stderr, "%s: %s needs a value; see --help\n", argv[0], name);
@@ -78,7 +78,7 @@ static bool read_arguments(notebook *nb, int argc, char **argv)
             fprintf(stderr, "%s: there is no cell '%s'; see --list\n", argv[0], value);
             return false;
         } else if (strcmp(name, "--stream") == 0 && !choose_stream(value)) {
-            fprintf(stderr, "%s: --stream is mcg31 or native, not '%s'\n", argv[0], value);
+            fprintf(stderr, "%s: --stream must be mcg31 or native, not '%s'\n", argv[0], value);
             return false;
         }
         i += takes_value;

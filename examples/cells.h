@@ -1,9 +1,9 @@
-/* cells.h - runs the cells of a notebook that is written as C functions, one a cell.
+/* cells.h - runs the cells of a notebook that is written in C, with one function for each cell.
  *
- * Cells run in their order and share file-level variables, as a notebook's share its globals. All
- * run in the root scope, so what one computes lives until the program ends. What a cell prints goes
- * through print() and show(), which say nothing while a cell is run only for the variables that it
- * leaves behind. */
+ * Cells run in their order and share file-level variables, as the cells of a notebook share its
+ * globals. All cells run in the root scope, so their tensors live until the program ends. A cell
+ * prints with print() and show(). With --cell N these are silent in the earlier cells, which run
+ * only to set the variables. */
 #ifndef HEED_EXAMPLES_CELLS_H
 #define HEED_EXAMPLES_CELLS_H
 
@@ -16,24 +16,25 @@ typedef struct cell {
     void (*run)(void);
 } cell;
 
-/* A row of the table of cells: number n, headed In [n], run by cell_n. */
+/* A row of the table of cells: number n, heading In [n], function cell_n. */
 #define CELL(n, title)                                                                             \
     {                                                                                              \
         n, #n, title, cell_##n                                                                     \
     }
 
-/* Python's print: printf, and a newline. */
+/* Python's print: printf with a newline at the end. */
 void print(const char *format, ...)
 #if defined(__GNUC__) || defined(__clang__)
     __attribute__((format(printf, 1, 2)))
 #endif
     ;
 
-/* What a notebook shows of a cell's last line: print("%s", hd_repr(x)). */
+/* Prints x as a notebook shows the value of a cell's last line: print("%s", hd_repr(x)). */
 void show(const hd_tensor *x);
 
-/* main of a notebook of n cells; finish (NULL: nothing) frees its modules. Returns the exit status:
- * 0, 1 when a cell failed (its error goes to stderr), 2 for arguments that it does not know. */
+/* The main function of a notebook of n cells; finish frees its modules (NULL: there are none).
+ * Returns the exit status: 0; 1 if a cell failed (its error goes to stderr); 2 for an unknown
+ * argument. */
 int run_notebook(int argc, char **argv, const cell *cells, int n, void (*finish)(void));
 
 #endif

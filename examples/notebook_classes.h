@@ -1,16 +1,17 @@
-/* notebook_classes.h - the classes of the notebooks' cells, written out as modules of the user's.
+/* notebook_classes.h - the classes of the notebooks' cells, written as modules of a user's program.
  *
- * The library has them too (hd_causal_attention_new and its kin); these show how a module is made
- * from the public API alone, and give the same bits. Every constructor takes its class's arguments
- * in the class's order, draws its weights in the order of the class's lines, and gives NULL, with
- * the error set, when anything in it failed. */
+ * The library has these classes too (hd_causal_attention_new and so on). Here they show how to make
+ * a module with the public functions only; they give the same bits. Every constructor takes the
+ * arguments of its class in the same order, and draws its weights in the order of the class's
+ * lines. If anything in it fails, it returns NULL with the error set. */
 #ifndef HEED_EXAMPLES_NOTEBOOK_CLASSES_H
 #define HEED_EXAMPLES_NOTEBOOK_CLASSES_H
 
 #include "heed/heed.h"
 
 typedef struct {
-    hd_module base;                       /* first member, in every module */
+    hd_module base; /* the first member of every module */
+    int64_t d_out;
     hd_tensor *W_query, *W_key, *W_value; /* (d_in, d_out) */
 } self_attention_v1;
 
@@ -21,6 +22,7 @@ typedef struct {
 
 typedef struct {
     hd_module base;
+    int64_t d_out;
     hd_module *W_query, *W_key, *W_value, *dropout;
     hd_tensor *mask; /* (context_length, context_length), buffer: 1 above the diagonal */
 } causal_attention;

@@ -1,8 +1,10 @@
-/* notebook_ko.c - the Korean notebook "Coding attention mechanisms", one function a cell.
+/* notebook_ko.c - the Korean notebook "Coding attention mechanisms", one function for each cell.
  *
- * The cells stand in the notebook's order, with its names; the comment above a line is its Python.
- * The classes of In [20], [21] and [None] are in notebook_classes.c. Cells 30 to 36 are not in the
- * notebook. Step through one: gdb --args build/examples/notebook_ko --cell 8, break cell_8. */
+ * The cells have the notebook's order and its names. Where a line of C reads differently, its
+ * Python stands in a comment, above the line or at its end; other comments are explanations. The
+ * title of a cell in the table below is the line of Python that says what the cell does. The
+ * classes of In [20], [21] and [None] are in notebook_classes.c. The notebook has no cells 30 to
+ * 36. To step through a cell: gdb --args build/examples/notebook_ko --cell 8, then break cell_8. */
 #include "cells.h"
 #include "notebook_classes.h"
 
@@ -55,7 +57,7 @@ static void cell_2(void)
     inputs = hd_from_data(HD_FLOAT32, embeddings, 6, 3);
 }
 
-/* The score of every token against the second: dot products, one by one. */
+/* The score of every token for the second token as the query: one dot product after the other. */
 static void cell_3(void)
 {
     query = hd_getitem(inputs, 1);
@@ -70,7 +72,7 @@ static void cell_3(void)
     show(attn_scores_2);
 }
 
-/* Normalised by their sum. */
+/* The scores are normalised by their sum. */
 static void cell_4(void)
 {
     /* attn_weights_2_tmp = attn_scores_2 / attn_scores_2.sum() */
@@ -80,9 +82,10 @@ static void cell_4(void)
     print("Sum: %s", hd_repr(hd_sum(attn_weights_2_tmp)));
 }
 
-/* return torch.exp(x) / torch.exp(x).sum(dim=0): overflows where hd_softmax does not */
+/* It overflows for large x, where hd_softmax does not. */
 static hd_tensor *softmax_naive(hd_tensor *x)
 {
+    /* return torch.exp(x) / torch.exp(x).sum(dim=0) */
     return hd_div(hd_exp(x), hd_sum_dim(hd_exp(x), 0, false));
 }
 
@@ -103,12 +106,12 @@ static void cell_6(void)
     print("Sum: %s", hd_repr(hd_sum(attn_weights_2)));
 }
 
-/* The context vector of the second token: the tokens, weighted and summed. */
+/* The context vector of the second token is the weighted sum of all tokens. */
 static void cell_7(void)
 {
     query = hd_getitem(inputs, 1);
 
-    context_vec_2 = hd_zeros_like(query, HD_FLOAT32);
+    context_vec_2 = hd_zeros_like(query, HD_FLOAT32); /* torch.zeros(query.shape) */
     /* for i, x_i in enumerate(inputs): context_vec_2 += attn_weights_2[i] * x_i */
     for (int64_t i = 0; i < hd_size(inputs, 0); i++) {
         hd_tensor *x_i = hd_getitem(inputs, i); /* (3,) */
@@ -118,7 +121,7 @@ static void cell_7(void)
     show(context_vec_2);
 }
 
-/* Step 1, for all tokens at once: scores. */
+/* Step 1, for all tokens at once: the scores. */
 static void cell_8(void)
 {
     /* attn_scores = inputs @ inputs.T */
@@ -126,7 +129,7 @@ static void cell_8(void)
     show(attn_scores);
 }
 
-/* Step 2: every row normalised. */
+/* Step 2: every row is normalised. */
 static void cell_9(void)
 {
     /* attn_weights = torch.softmax(attn_scores, dim=-1) */
@@ -142,7 +145,7 @@ static void cell_10(void)
     show(all_context_vecs);
 }
 
-/* Its second row is the vector computed above. */
+/* The second row of all_context_vecs is this vector. */
 static void cell_11(void)
 {
     print("Previous 2nd context vector: %s", hd_repr(context_vec_2));
@@ -168,17 +171,17 @@ static void cell_13(void)
 static void cell_14(void)
 {
     query_2 = hd_matmul(x_2, W_query); /* x_2 @ W_query */
-    key_2 = hd_matmul(x_2, W_key);
-    value_2 = hd_matmul(x_2, W_value);
+    key_2 = hd_matmul(x_2, W_key);     /* x_2 @ W_key */
+    value_2 = hd_matmul(x_2, W_value); /* x_2 @ W_value */
 
     show(query_2);
 }
 
-/* Every token from 3 dimensions to 2. */
+/* Every token goes from 3 dimensions to 2. */
 static void cell_15(void)
 {
-    keys = hd_matmul(inputs, W_key); /* inputs @ W_key */
-    values = hd_matmul(inputs, W_value);
+    keys = hd_matmul(inputs, W_key);     /* inputs @ W_key */
+    values = hd_matmul(inputs, W_value); /* inputs @ W_value */
 
     print("keys.shape: %s", hd_shape_repr(keys));
     print("values.shape: %s", hd_shape_repr(values));
@@ -227,14 +230,15 @@ static void cell_21(void)
     show(hd_forward(sa_v2, inputs));
 }
 
-/* The weights of sa_v2 are used again to mask what they give. */
+/* The cells from here on mask the attention weights of sa_v2. */
 static void cell_22(void)
 {
     const self_attention_v2 *sa = (self_attention_v2 *)sa_v2;
     queries = hd_forward(sa->W_query, inputs); /* sa_v2.W_query(inputs) */
     keys = hd_forward(sa->W_key, inputs);
-    attn_scores = hd_matmul(queries, hd_t(keys));
+    attn_scores = hd_matmul(queries, hd_t(keys)); /* queries @ keys.T */
 
+    /* attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1) */
     attn_weights = hd_softmax(hd_div_scalar(attn_scores, sqrt(hd_size(keys, -1))), -1);
     show(attn_weights);
 }
@@ -253,7 +257,7 @@ static void cell_24(void)
     show(masked_simple);
 }
 
-/* Masked after softmax, rows no longer sum to 1: they are normalised anew. */
+/* After the mask the rows no longer sum to 1, so they are normalised again. */
 static void cell_25(void)
 {
     row_sums = hd_sum_dim(masked_simple, -1, true); /* masked_simple.sum(dim=-1, keepdim=True) */
@@ -261,7 +265,7 @@ static void cell_25(void)
     show(masked_simple_norm);
 }
 
-/* The other way: -inf in the scores, whose exponential is 0. */
+/* The other way to mask: a score of -inf, whose exponential is 0. */
 static void cell_26(void)
 {
     /* mask = torch.triu(torch.ones(context_length, context_length), diagonal=1) */
@@ -273,6 +277,7 @@ static void cell_26(void)
 
 static void cell_27(void)
 {
+    /* attn_weights = torch.softmax(masked / keys.shape[-1]**0.5, dim=-1) */
     attn_weights = hd_softmax(hd_div_scalar(masked, sqrt(hd_size(keys, -1))), -1);
     show(attn_weights);
 }

@@ -1,8 +1,9 @@
-/* notebook_ru.c - the Russian notebook "The attention mechanism", one function a cell.
+/* notebook_ru.c - the Russian notebook "The attention mechanism", one function for each cell.
  *
- * The cells stand in the notebook's order, with its names; the comment above a line is its Python.
- * In [4] and [7] to [9] define classes and print nothing: they are in notebook_classes.c.
- * The source document cuts the outputs of In [2] and [5] off; here they go on as computed. */
+ * The cells have the notebook's order and its names. Where a line of C reads differently, its
+ * Python stands in a comment, above the line or at its end; other comments are explanations. In [4]
+ * and [7] to [9] define classes and print nothing; the classes are in notebook_classes.c. The
+ * source document cuts off the outputs of In [2] and [5]; this program prints them whole. */
 #include "cells.h"
 #include "notebook_classes.h"
 
@@ -24,13 +25,13 @@ static hd_module *sa, *dropout;
 static hd_tensor *mask_simple, *masked_simple, *masked_simple_norm; /* (6, 6) */
 static hd_tensor *row_sums;                                         /* (6, 1) */
 
-/* return torch.exp(x) / torch.exp(x).sum(dim=0) */
 static hd_tensor *softmax_naive(hd_tensor *x)
 {
+    /* return torch.exp(x) / torch.exp(x).sum(dim=0) */
     return hd_div(hd_exp(x), hd_sum_dim(hd_exp(x), 0, false));
 }
 
-/* Attention of one position: scores, weights, and the context vector. */
+/* The attention of one position: scores, weights, and the context vector. */
 static void cell_1(void)
 {
     static const float embeddings[6][3] = {
@@ -56,7 +57,7 @@ static void cell_1(void)
     print("Тест нормализации: %s", hd_repr(hd_sum(attn_weights)));
 
     query = hd_getitem(inputs, 1);
-    context_vec = hd_zeros_like(query, HD_FLOAT32);
+    context_vec = hd_zeros_like(query, HD_FLOAT32); /* torch.zeros(query.shape) */
     /* for i,x_i in enumerate(inputs): context_vec += attn_weights[i]*x_i */
     for (int64_t i = 0; i < hd_size(inputs, 0); i++) {
         hd_add_(context_vec, hd_mul(hd_getitem(attn_weights, i), hd_getitem(inputs, i)));
@@ -74,7 +75,7 @@ static hd_list *row_sums_of(hd_tensor *x) /* (n, m) */
     return sums;
 }
 
-/* The same for all positions: loops first, then products of matrices. */
+/* The same for all positions: first with loops, then with products of matrices. */
 static void cell_2(void)
 {
     attn_scores = hd_empty(HD_FLOAT32, 6, 6);
@@ -120,6 +121,7 @@ static void cell_3(void)
 
     d_k = hd_size(keys, -1);
 
+    /* attn_weights = torch.softmax(attn_scores / d_k**0.5, dim=-1) */
     attn_weights = hd_softmax(hd_div_scalar(attn_scores, sqrt(d_k)), -1);
 
     context_vecs = hd_matmul(attn_weights, values); /* attn_weights @ values */
@@ -135,7 +137,8 @@ static void cell_4(void)
 {
 }
 
-/* A mask over the weights; rows are normalised anew. The class is not seeded again. */
+/* The weights are masked, and their rows are normalised again. The generator is not seeded
+ * again. */
 static void cell_5(void)
 {
     sa = self_attention_v1_new(d_in, d_out);
@@ -145,7 +148,8 @@ static void cell_5(void)
     }
     queries = hd_matmul(inputs, m->W_query); /* inputs @ sa.W_query */
     keys = hd_matmul(inputs, m->W_key);
-    attn_scores = hd_matmul(queries, hd_t(keys));
+    attn_scores = hd_matmul(queries, hd_t(keys)); /* queries @ keys.T */
+    /* attn_weights = torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=1) */
     attn_weights = hd_softmax(hd_div_scalar(attn_scores, sqrt(hd_size(keys, -1))), 1);
     print("Веса внимания:\n %s", hd_repr(attn_weights));
 
