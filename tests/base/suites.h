@@ -3,23 +3,11 @@
 #define TESTS_BASE_SUITES_H
 
 #include "base/parts.h"
+#include "support/errors.h"
+#include "support/run_suites.h"
 
-#include <check.h>
-#include <stdlib.h>
-
-Suite *start_suite(void);
-Suite *error_suite(void);
-Suite *alloc_suite(void);
-Suite *json_suite(void);
-Suite *threads_suite(void);
-Suite *rng_suite(void);
-
-/* The standing error is this one; then it is cleared. */
-#define ck_error(code, message)                                                                    \
-    do {                                                                                           \
-        ck_assert_str_eq(hd_error_message(), message);                                             \
-        ck_assert_int_eq(hd_error_code(), code);                                                   \
-        hd_error_clear();                                                                          \
-    } while (0)
+/* The start comes first: without forks, the other suites settle the CPU level before it. */
+#define SUITES(X) X(start) X(error) X(alloc) X(json) X(threads) X(rng)
+SUITES(DECLARE_SUITE)
 
 #endif

@@ -497,26 +497,12 @@ START_TEST(custom_refused)
 }
 END_TEST
 
-Suite *alloc_suite(void)
+Suite *suite_alloc(void)
 {
-    Suite *suite = suite_create("alloc");
-    TCase *tests = tcase_create("alloc");
-    tcase_add_test(tests, blocks);
-    tcase_add_test(tests, zero_size);
-    tcase_add_test(tests, zeroed);
-    tcase_add_test(tests, too_large);
-    tcase_add_test(tests, peak);
-    tcase_add_test(tests, reuse);
-    tcase_add_test(tests, same_block);
-    tcase_add_test(tests, emptied);
-    tcase_add_test(tests, cut_and_joined);
-    tcase_add_test(tests, bounded);
-    tcase_add_test(tests, freed_elsewhere);
-    tcase_add_test(tests, made_and_freed);
-    tcase_add_test(tests, system_full);
-    tcase_add_test(tests, threads);
-    tcase_add_test(tests, custom);
-    tcase_add_test(tests, custom_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
+    const TTest *const tests[] = {
+        blocks,  zero_size,      zeroed,  too_large,       peak,           reuse,       same_block,
+        emptied, cut_and_joined, bounded, freed_elsewhere, made_and_freed, system_full, threads,
+        custom,  custom_refused,
+    };
+    return SUITE_OF("alloc", tests);
 }

@@ -189,19 +189,11 @@ START_TEST(abort_handler)
 }
 END_TEST
 
-Suite *error_suite(void)
+Suite *suite_error(void)
 {
-    Suite *suite = suite_create("error");
-    TCase *tests = tcase_create("error");
-    tcase_add_test(tests, first_stands);
-    tcase_add_test(tests, ready_messages);
-    tcase_add_test(tests, codes);
-    tcase_add_test(tests, long_messages);
-    tcase_add_test(tests, wrapped_message);
-    tcase_add_test(tests, decimal_point);
-    tcase_add_test(tests, per_thread);
-    tcase_add_test(tests, handler);
-    tcase_add_test(tests, abort_handler);
-    suite_add_tcase(suite, tests);
-    return suite;
+    const TTest *const tests[] = {
+        first_stands,  ready_messages, codes,   long_messages, wrapped_message,
+        decimal_point, per_thread,     handler, abort_handler,
+    };
+    return SUITE_OF("error", tests);
 }

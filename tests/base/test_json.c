@@ -336,20 +336,11 @@ START_TEST(memory)
 }
 END_TEST
 
-Suite *json_suite(void)
+Suite *suite_json(void)
 {
-    Suite *s = suite_create("json");
-    TCase *tests = tcase_create("json");
-    tcase_add_test(tests, events);
-    tcase_add_test(tests, escapes);
-    tcase_add_test(tests, refused_texts);
-    tcase_add_test(tests, refused_strings);
-    tcase_add_test(tests, utf8);
-    tcase_add_test(tests, refused_numbers);
-    tcase_add_test(tests, values_of_numbers);
-    tcase_add_test(tests, long_numbers);
-    tcase_add_test(tests, nesting);
-    tcase_add_test(tests, memory);
-    suite_add_tcase(s, tests);
-    return s;
+    const TTest *const tests[] = {
+        events,          escapes,           refused_texts, refused_strings, utf8,
+        refused_numbers, values_of_numbers, long_numbers,  nesting,         memory,
+    };
+    return SUITE_OF("json", tests);
 }

@@ -296,21 +296,14 @@ START_TEST(refused)
 }
 END_TEST
 
-Suite *rng_suite(void)
+Suite *suite_rng(void)
 {
-    Suite *suite = suite_create("rng");
-    TCase *tests = tcase_create("rng");
-    tcase_add_loop_test(tests, known_streams, 0, ROWS);
-    tcase_add_test(tests, known_values);
-    tcase_add_test(tests, twister);
-    tcase_add_test(tests, samples);
-    tcase_add_test(tests, spare);
-    tcase_add_test(tests, uniform_below_b);
-    tcase_add_test(tests, bernoulli_strict);
-    tcase_add_test(tests, bernoulli_any_cut);
-    tcase_add_test(tests, default_generator);
-    tcase_add_test(tests, bernoulli_choice);
-    tcase_add_test(tests, refused);
-    suite_add_tcase(suite, tests);
-    return suite;
+    const TTest *const tests[] = {
+        known_values,     twister,          samples,           spare,
+        uniform_below_b,  bernoulli_strict, bernoulli_any_cut, default_generator,
+        bernoulli_choice, refused,
+    };
+    Suite *s = SUITE_OF("rng", tests);
+    suite_add_loop(s, known_streams, ROWS);
+    return s;
 }

@@ -206,17 +206,11 @@ START_TEST(ends_of_threads)
 }
 END_TEST
 
-Suite *start_suite(void)
+Suite *suite_start(void)
 {
-    Suite *suite = suite_create("start");
-    TCase *tests = tcase_create("start");
-    tcase_add_test(tests, version);
-    tcase_add_test(tests, cpu_levels);
-    tcase_add_test(tests, cpu_level_unknown);
-    tcase_add_test(tests, thread_counts);
-    tcase_add_test(tests, thread_counts_wrong);
-    tcase_add_test(tests, cgroup_quotas);
-    tcase_add_test(tests, ends_of_threads);
-    suite_add_tcase(suite, tests);
-    return suite;
+    const TTest *const tests[] = {
+        version,       cpu_levels,      cpu_level_unknown, thread_counts, thread_counts_wrong,
+        cgroup_quotas, ends_of_threads,
+    };
+    return SUITE_OF("start", tests);
 }

@@ -272,19 +272,11 @@ START_TEST(forked)
 }
 END_TEST
 
-Suite *threads_suite(void)
+Suite *suite_threads(void)
 {
-    Suite *suite = suite_create("threads");
-    TCase *tests = tcase_create("threads");
-    tcase_add_test(tests, coverage);
-    tcase_add_test(tests, by_piece);
-    tcase_add_test(tests, nested);
-    tcase_add_test(tests, shared);
-    tcase_add_test(tests, jobs_in_a_row);
-    tcase_add_test(tests, sizes_refused);
-    tcase_add_test(tests, shutdown_and_again);
-    tcase_add_test(tests, at_once);
-    tcase_add_test(tests, forked);
-    suite_add_tcase(suite, tests);
-    return suite;
+    const TTest *const tests[] = {
+        coverage,      by_piece,           nested,  shared, jobs_in_a_row,
+        sizes_refused, shutdown_and_again, at_once, forked,
+    };
+    return SUITE_OF("threads", tests);
 }

@@ -1,10 +1,4 @@
 /* main.c - runs every suite of the config library. */
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "support/run_suites.h"
 #include "suites.h"
 
 /* ---------------------------------------------------------------- settings */
@@ -41,49 +35,11 @@ bool load_text(settings *s, const char *text)
     return hd_config_load_text(&settings_table, s, "t.json", text, strlen(text), 0, NULL);
 }
 
-/* ---------------------------------------------------------------- files */
-
-static char folder[] = "/tmp/heed-config-XXXXXX";
-
-const char *temporary(const char *name)
-{
-    static char path[sizeof folder + 300];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-void write_file(const char *path, const char *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    ck_assert_msg(f, "%s", path);
-    ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-}
-
-static void remove_folder(void)
-{
-    DIR *d = opendir(folder);
-    for (struct dirent *e; (e = readdir(d));) {
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
-            remove(temporary(e->d_name));
-        }
-    }
-    closedir(d);
-    rmdir(folder);
-}
-
-/* ---------------------------------------------------------------- suites */
-
-static Suite *(*const suites[])(void) = {suite_load, suite_set, suite_effective, suite_table,
-                                         suite_null};
+/* ---------------------------------------------------------------- main */
 
 int main(void)
 {
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return EXIT_FAILURE;
-    }
-    int result = RUN_SUITES(suites);
-    remove_folder();
+    int result = folder_make() ? RUN_SUITES(SUITES) : EXIT_FAILURE;
+    folder_remove();
     return result;
 }

@@ -3,16 +3,12 @@
 #define HEED_TESTS_CONFIG_SUITES_H
 
 #include "heed/config.h"
+#include "support/files.h"
 #include "support/leak_checked.h"
+#include "support/scarce.h"
 
-Suite *suite_load(void);
-Suite *suite_set(void);
-Suite *suite_effective(void);
-Suite *suite_table(void);
-Suite *suite_null(void);
-
-const char *temporary(const char *name); /* a path in this run's folder; until the next call */
-void write_file(const char *path, const char *bytes, size_t n);
+#define SUITES(X) X(load) X(set) X(effective) X(table) X(null)
+SUITES(DECLARE_SUITE)
 
 /* ---------------------------------------------------------------- settings */
 

@@ -64,16 +64,6 @@ START_TEST(round_trip)
 }
 END_TEST
 
-static void ck_file(const char *path, const char *wanted)
-{
-    char text[1024] = "";
-    FILE *f = fopen(path, "rb");
-    ck_assert_msg(f, "%s", path);
-    text[fread(text, 1, sizeof text - 1, f)] = '\0';
-    fclose(f);
-    ck_assert_str_eq(text, wanted);
-}
-
 START_TEST(saves)
 {
     char message[600];
@@ -149,29 +139,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- memory */
 
-typedef struct scarce {
-    int64_t left, blocks;
-} scarce;
-
-static void *scarce_alloc(size_t bytes, size_t alignment, void *user)
-{
-    scarce *s = user;
-    void *p = NULL;
-    if (s->left == 0 || posix_memalign(&p, alignment, bytes) != 0) {
-        return NULL;
-    }
-    s->left -= s->left > 0;
-    s->blocks++;
-    return p;
-}
-
-static void scarce_free(void *p, size_t bytes, void *user)
-{
-    (void)bytes;
-    ((scarce *)user)->blocks--;
-    free(p);
-}
-
 static bool loads_a_text(settings *s)
 {
     static const char file[] = "{\"data\": \"\\u00e9\", \"model\": {\"qkv\": {\"bias\": true}}}";
@@ -229,9 +196,8 @@ START_TEST(runs_out_at_every_allocation)
     hd_shutdown();
     for (; !done && k < 200; k++) {
         settings s = changed_settings(), before = s;
-        scarce m = {k, 0};
-        hd_allocator a = {sizeof a, scarce_alloc, scarce_free, &m};
-        ck_assert(hd_set_allocator(&a));
+        scarce m = {.left = k};
+        scarce_use(&m);
         bool ok = scarcities[_i].run(&s);
         done = hd_error_code() != HD_MEMORY;
         ck_assert_int_eq(hd_error_code(), done ? scarcities[_i].code : HD_MEMORY);
@@ -240,7 +206,7 @@ START_TEST(runs_out_at_every_allocation)
         hd_error_clear();
         ck_assert_int_eq(m.blocks, 0);
         hd_shutdown();
-        ck_assert(hd_set_allocator(NULL));
+        scarce_end();
         if (!ok) {
             ck_file(temporary("scarce.out"), "old");
         }
@@ -254,9 +220,6 @@ Suite *suite_effective(void)
 {
     const TTest *const tests[] = {text, round_trip, saves, refused};
     Suite *s = SUITE("effective", tests);
-    TCase *c = tcase_create("memory");
-    tcase_add_loop_test(c, runs_out_at_every_allocation, 0,
-                        sizeof scarcities / sizeof scarcities[0]);
-    suite_add_tcase(s, c);
+    suite_add_loop(s, runs_out_at_every_allocation, sizeof scarcities / sizeof scarcities[0]);
     return s;
 }

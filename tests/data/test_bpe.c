@@ -368,18 +368,14 @@ END_TEST
 
 Suite *suite_bpe(void)
 {
-    Suite *s = suite_create("bpe");
-    TCase *c = tcase_create("tiktoken"), *d = tcase_create("files");
-    tcase_add_checked_fixture(c, setup, teardown);
-    tcase_add_test(c, ids_with_special_tokens);
-    tcase_add_test(c, ids_without_special_tokens_and_back);
-    tcase_add_test(c, texts_of_random_ids);
-    tcase_add_test(c, special_tokens);
-    tcase_add_test(c, saved_and_loaded);
-    suite_add_tcase(s, c);
-    tcase_add_loop_test(d, malformed_files, 0, sizeof bad / sizeof bad[0]);
-    tcase_add_test(d, well_formed_files);
-    tcase_add_test(d, files_that_cannot_be_read);
-    suite_add_tcase(s, d);
+    const TTest *const tiktoken[] = {
+        ids_with_special_tokens, ids_without_special_tokens_and_back,
+        texts_of_random_ids,     special_tokens,
+        saved_and_loaded,
+    };
+    Suite *s = SUITE_BETWEEN("bpe", tiktoken, setup, teardown);
+    suite_add_loop(s, malformed_files, sizeof bad / sizeof bad[0]);
+    suite_add_loop(s, well_formed_files, 1);
+    suite_add_loop(s, files_that_cannot_be_read, 1);
     return s;
 }

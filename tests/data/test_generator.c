@@ -160,12 +160,8 @@ END_TEST
 
 Suite *suite_generator(void)
 {
-    Suite *s = suite_create("generator");
-    TCase *c = tcase_create("generator");
-    tcase_add_test(c, goes_on_with_the_same_draws);
-    tcase_add_test(c, entries);
-    tcase_add_loop_test(c, refuses_what_is_no_state, 0, sizeof bad / sizeof bad[0]);
-    tcase_add_test(c, null_arguments);
-    suite_add_tcase(s, c);
+    const TTest *const tests[] = {goes_on_with_the_same_draws, entries, null_arguments};
+    Suite *s = SUITE_OF("generator", tests);
+    suite_add_loop(s, refuses_what_is_no_state, sizeof bad / sizeof bad[0]);
     return s;
 }

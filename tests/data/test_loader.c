@@ -385,16 +385,12 @@ END_TEST
 
 Suite *suite_loader(void)
 {
-    Suite *s = suite_create("loader");
-    TCase *c = tcase_create("loader");
-    tcase_add_test(c, as_pytorch);
-    tcase_add_test(c, uses_the_thread_s_generator);
-    tcase_add_test(c, restarts);
-    tcase_add_test(c, batches_outlive_the_loader);
-    tcase_add_test(c, an_empty_dataset);
-    tcase_add_loop_test(c, resumes_at_every_position, 0, 8);
-    tcase_add_loop_test(c, refuses_what_does_not_fit, 0, sizeof bad / sizeof bad[0]);
-    tcase_add_test(c, refuses_arguments);
-    suite_add_tcase(s, c);
+    const TTest *const tests[] = {
+        as_pytorch,       uses_the_thread_s_generator, restarts, batches_outlive_the_loader,
+        an_empty_dataset, refuses_arguments,
+    };
+    Suite *s = SUITE_OF("loader", tests);
+    suite_add_loop(s, resumes_at_every_position, 8);
+    suite_add_loop(s, refuses_what_does_not_fit, sizeof bad / sizeof bad[0]);
     return s;
 }

@@ -1,28 +1,6 @@
 /* test_memory.c - memory that runs out at every moment of a program's way from text to batches. */
 #include "suites.h"
-
-typedef struct scarce {
-    int64_t left, blocks; /* allocations until it refuses; given out and not yet freed */
-} scarce;
-
-static void *scarce_alloc(size_t bytes, size_t alignment, void *user)
-{
-    scarce *s = user;
-    void *p = NULL;
-    if (s->left == 0 || posix_memalign(&p, alignment, bytes) != 0) {
-        return NULL;
-    }
-    s->left--;
-    s->blocks++;
-    return p;
-}
-
-static void scarce_free(void *p, size_t bytes, void *user)
-{
-    (void)bytes;
-    ((scarce *)user)->blocks--;
-    free(p);
-}
+#include "support/scarce.h"
 
 /* A small BPE: the 256 bytes and one merge. */
 static const char *vocab_path, *merges_path;
@@ -108,9 +86,8 @@ START_TEST(runs_out_at_every_allocation)
     bool ok = false;
     hd_shutdown();
     for (; !ok && k < 2000; k++) {
-        scarce s = {k, 0};
-        hd_allocator a = {sizeof a, scarce_alloc, scarce_free, &s};
-        ck_assert(hd_set_allocator(&a));
+        scarce s = {.left = k};
+        scarce_use(&s);
         ok = whole_way(path);
         ck_assert_msg(ok == (hd_error_code() == HD_OK), "after %d: %s", (int)k, hd_error_message());
         ck_assert_msg(ok || hd_error_code() == HD_MEMORY, "after %d: %s", (int)k,
@@ -118,7 +95,7 @@ START_TEST(runs_out_at_every_allocation)
         hd_error_clear();
         hd_shutdown();
         ck_assert_msg(s.blocks == 0, "after %d: %d blocks are left", (int)k, (int)s.blocks);
-        ck_assert(hd_set_allocator(NULL));
+        scarce_end();
     }
     ck_assert(ok);
     ck_assert_int_gt(k, 100);
@@ -127,9 +104,6 @@ END_TEST
 
 Suite *suite_memory(void)
 {
-    Suite *s = suite_create("memory");
-    TCase *c = tcase_create("memory");
-    tcase_add_test(c, runs_out_at_every_allocation);
-    suite_add_tcase(s, c);
-    return s;
+    const TTest *const tests[] = {runs_out_at_every_allocation};
+    return SUITE_OF("memory", tests);
 }

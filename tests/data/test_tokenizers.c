@@ -301,19 +301,19 @@ END_TEST
 
 Suite *suite_tokenizers(void)
 {
-    Suite *s = suite_create("tokenizers");
-    TCase *c = tcase_create("tokenizers");
-    tcase_add_test(c, utf8_there_and_back);
-    tcase_add_loop_test(c, decodes_as_python_replaces, 0, sizeof replaced / sizeof replaced[0]);
-    tcase_add_test(c, classes);
-    tcase_add_loop_test(c, words, 0, sizeof cut / sizeof cut[0]);
-    tcase_add_test(c, bytes);
-    tcase_add_test(c, refuses_ids);
-    tcase_add_test(c, chars_are_sorted_and_unique);
-    tcase_add_test(c, chars_of_every_length);
-    tcase_add_test(c, chars_refused);
-    tcase_add_test(c, long_texts_in_messages);
-    tcase_add_test(c, saved_and_loaded);
-    suite_add_tcase(s, c);
+    const TTest *const tests[] = {
+        utf8_there_and_back,
+        classes,
+        bytes,
+        refuses_ids,
+        chars_are_sorted_and_unique,
+        chars_of_every_length,
+        chars_refused,
+        long_texts_in_messages,
+        saved_and_loaded,
+    };
+    Suite *s = SUITE_OF("tokenizers", tests);
+    suite_add_loop(s, decodes_as_python_replaces, sizeof replaced / sizeof replaced[0]);
+    suite_add_loop(s, words, sizeof cut / sizeof cut[0]);
     return s;
 }

@@ -217,15 +217,14 @@ END_TEST
 
 Suite *suite_tokens(void)
 {
-    Suite *s = suite_create("tokens");
-    TCase *c = tcase_create("tokens");
-    tcase_add_test(c, files_hold_the_ids_little_endian);
-    tcase_add_test(c, from_memory_and_from_strides);
-    tcase_add_test(c, empty_file);
-    tcase_add_test(c, split_is_the_floor_of_the_fraction);
-    tcase_add_test(c, refuses_files);
-    tcase_add_test(c, failed_writes_leave_the_old_file);
-    tcase_add_test(c, refuses_arguments);
-    suite_add_tcase(s, c);
-    return s;
+    const TTest *const tests[] = {
+        files_hold_the_ids_little_endian,
+        from_memory_and_from_strides,
+        empty_file,
+        split_is_the_floor_of_the_fraction,
+        refuses_files,
+        failed_writes_leave_the_old_file,
+        refuses_arguments,
+    };
+    return SUITE_OF("tokens", tests);
 }

@@ -170,13 +170,12 @@ END_TEST
 
 Suite *suite_windows(void)
 {
-    Suite *s = suite_create("windows");
-    TCase *c = tcase_create("windows");
-    tcase_add_test(c, windows_as_the_book_cuts_them);
-    tcase_add_test(c, items);
-    tcase_add_test(c, random_split_as_pytorch);
-    tcase_add_test(c, parts_of_parts);
-    tcase_add_test(c, refuses_lengths);
-    suite_add_tcase(s, c);
-    return s;
+    const TTest *const tests[] = {
+        windows_as_the_book_cuts_them,
+        items,
+        random_split_as_pytorch,
+        parts_of_parts,
+        refuses_lengths,
+    };
+    return SUITE_OF("windows", tests);
 }

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "support/run_suites.h"
 #include "suites.h"
 
 static int open_before;
@@ -39,15 +38,10 @@ void end_in_a_folder(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-static Suite *(*const suites[])(void) = {
-    suite_verdicts, suite_safetensors, suite_mapping,    suite_npy,
-    suite_files,    suite_durable,     suite_checkpoint,
-};
-
 int main(int argc, char **argv)
 {
     if (argc > 1) {
         return roundtrip_main(argc, argv);
     }
-    return RUN_SUITES(suites);
+    return RUN_SUITES(SUITES);
 }

@@ -6,16 +6,13 @@
 
 #include <stdlib.h>
 
+#include "support/files.h"
 #include "support/leak_checked.h"
+#include "support/scarce.h"
 #include "io/io_internal.h"
 
-Suite *suite_verdicts(void);
-Suite *suite_safetensors(void);
-Suite *suite_mapping(void);
-Suite *suite_npy(void);
-Suite *suite_files(void);
-Suite *suite_durable(void);
-Suite *suite_checkpoint(void);
+#define SUITES(X) X(verdicts) X(safetensors) X(mapping) X(npy) X(files) X(durable) X(checkpoint)
+SUITES(DECLARE_SUITE)
 
 void begin_in_a_folder(void); /* a test of io's, and its end */
 void end_in_a_folder(void);
@@ -24,10 +21,7 @@ void end_in_a_folder(void);
 
 /* ---------------------------------------------------------------- files (support.c) */
 
-void write_file(const char *path, const void *bytes, size_t n);
-char *read_file(const char *path, size_t *n); /* of malloc, ended by a zero */
 bool same_files(const char *a, const char *b);
-int files_here(void); /* in the working directory, hidden ones too */
 
 /* A safetensors file of this header and n bytes of data. */
 void write_safetensors(const char *path, const char *header, const void *data, size_t n);

@@ -1,34 +1,9 @@
 /* support.c - files, and what stands in their way. */
-#include <dirent.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "suites.h"
-
-void write_file(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
-    ck_assert_int_eq(fclose(f), 0);
-}
-
-char *read_file(const char *path, size_t *n)
-{
-    struct stat st;
-    ck_assert_msg(stat(path, &st) == 0, "there is no %s", path);
-    char *bytes = malloc((size_t)st.st_size + 1);
-    FILE *f = fopen(path, "rb");
-    ck_assert(f && bytes);
-    *n = fread(bytes, 1, (size_t)st.st_size, f);
-    ck_assert_uint_eq(*n, (size_t)st.st_size);
-    bytes[*n] = '\0';
-    fclose(f);
-    return bytes;
-}
 
 bool same_files(const char *a, const char *b)
 {
@@ -38,18 +13,6 @@ bool same_files(const char *a, const char *b)
     free(x);
     free(y);
     return same;
-}
-
-int files_here(void)
-{
-    int n = 0;
-    DIR *d = opendir(".");
-    ck_assert_ptr_nonnull(d);
-    for (struct dirent *e; (e = readdir(d));) {
-        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    }
-    closedir(d);
-    return n;
 }
 
 void write_safetensors(const char *path, const char *header, const void *data, size_t n)

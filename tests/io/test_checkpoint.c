@@ -90,7 +90,7 @@ START_TEST(everything_comes_back)
 {
     hd_dict *model = NULL, *state = NULL;
     save_one("step-10");
-    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(files_in("."), 1);
     ck_assert(hd_checkpoint_load("step-10", &model, &state));
     ck_assert_int_eq(hd_dict_len(model), 2);
     ck_elements(hd_dict_get(model, "tok_emb.weight"), 1, 1, 1, 1, 1, 1);
@@ -162,7 +162,7 @@ START_TEST(a_name_is_used_once)
     fail_to_save("empty", model, state, HD_IO,
                  "hd_checkpoint_save: 'empty' exists already: expected a new name");
     ck_assert_int_eq(rmdir("empty"), 0);
-    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(files_in("."), 1);
     hd_dict_free(model);
     ck_assert(hd_checkpoint_load("c", &model, NULL));
     ck_elements(hd_dict_get(model, "tok_emb.weight"), 1, 1, 1, 1, 1, 1);
@@ -181,7 +181,7 @@ START_TEST(a_failure_leaves_no_directory)
     ck_assert(hd_dict_set_string(state, "text", "\xff"));
     fail_to_save("c", model, state, HD_VALUE,
                  "hd_checkpoint_save: a string: byte 0xff at 7: expected UTF-8");
-    ck_assert_int_eq(files_here(), 0);
+    ck_assert_int_eq(files_in("."), 0);
     ck_assert(hd_dict_set(state, "text", hd_zeros(HD_FLOAT32, 100000)));
     limit_file_size(100000);
     ck_assert(!hd_checkpoint_save("c", model, state));
@@ -189,7 +189,7 @@ START_TEST(a_failure_leaves_no_directory)
     const char *message = hd_error_message();
     ck_assert_ptr_nonnull(strstr(message, ".tmp/state.safetensors': cannot write: File too large"));
     hd_error_clear();
-    ck_assert_int_eq(files_here(), 0);
+    ck_assert_int_eq(files_in("."), 0);
     hd_dict_free(model);
     hd_dict_free(state);
 }
@@ -206,7 +206,7 @@ START_TEST(the_model_is_tensors)
     fail_to_save(NULL, model, state, HD_NULL_ARG, "hd_checkpoint_save: dir is NULL");
     fail_to_save("c", NULL, state, HD_NULL_ARG, "hd_checkpoint_save: model is NULL");
     fail_to_save("c", model, NULL, HD_NULL_ARG, "hd_checkpoint_save: state is NULL");
-    ck_assert_int_eq(files_here(), 0);
+    ck_assert_int_eq(files_in("."), 0);
     hd_dict_free(model);
     hd_dict_free(state);
 }
@@ -273,7 +273,7 @@ START_TEST(removal)
     save_one("d");
     write_file("c/config.json", "{}", 2);
     ck_assert(hd_checkpoint_remove("c"));
-    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(files_in("."), 1);
     ck_assert(!hd_checkpoint_remove("c"));
     ck_error(HD_FORMAT,
              "hd_checkpoint_remove: 'c' holds no model.safetensors: expected a checkpoint");
@@ -306,11 +306,11 @@ START_TEST(removal_refused)
     ck_error(HD_FORMAT, "hd_checkpoint_remove: 'c' holds the directory 'notes': expected files");
     ck_assert_int_eq(access("c/model.safetensors", F_OK), 0);
     ck_assert_int_eq(access("c/state.safetensors", F_OK), 0);
-    ck_assert_int_eq(files_here(), 2);
+    ck_assert_int_eq(files_in("."), 2);
     ck_assert_int_eq(rmdir("c/notes"), 0);
     ck_assert_int_eq(symlink(".", "c/link"), 0); /* goes, not what it leads to */
     ck_assert(hd_checkpoint_remove("c"));
-    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(files_in("."), 1);
 }
 END_TEST
 

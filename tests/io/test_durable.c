@@ -170,7 +170,7 @@ START_TEST(checkpoints)
         ck_assert(!hd_checkpoint_save("c", d, d));
         ck_assert_int_eq(hd_error_code(), HD_IO);
         hd_error_clear();
-        ck_assert_int_eq(files_here(), 0);
+        ck_assert_int_eq(files_in("."), 0);
     }
     watch(NEVER);
     ck_assert(hd_checkpoint_save("c", d, d));
@@ -189,7 +189,7 @@ START_TEST(checkpoints)
     ck_assert(hd_checkpoint_remove("c"));
     ck_assert_str_eq(events, "RD");
     ck_assert_uint_eq(synced[1], inode_of("."));
-    ck_assert_int_eq(files_here(), 0);
+    ck_assert_int_eq(files_in("."), 0);
 }
 END_TEST
 
@@ -200,7 +200,7 @@ START_TEST(another_comes_first)
     appears = "c";
     ck_assert(!hd_checkpoint_save("c", d, d));
     ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already: expected a new name");
-    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(files_in("."), 1);
     ck_assert_int_eq(rmdir("c"), 0);
     appears = NULL;
     hd_dict_free(d);

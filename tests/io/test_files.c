@@ -87,7 +87,7 @@ START_TEST(saving_replaces)
     hd_dict *d = hd_load_safetensors("x", NULL);
     ck_elements(hd_dict_get(d, "w"), 1);
     hd_dict_free(d);
-    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(files_in("."), 1);
 }
 END_TEST
 
@@ -103,7 +103,7 @@ START_TEST(a_full_disk)
     ck_assert(!hd_save_npy("x", hd_ones(HD_FLOAT64, 100000)));
     ck_error(HD_IO, "hd_save_npy: 'x': cannot write: File too large");
     ck_assert(same_files("x", "same"));
-    ck_assert_int_eq(files_here(), 2);
+    ck_assert_int_eq(files_in("."), 2);
 }
 END_TEST
 
@@ -151,7 +151,7 @@ START_TEST(a_directory_that_cannot_be_read)
     ck_assert_int_eq(seteuid(getuid()), 0);
     ck_assert_int_eq(chmod("directory", 0777), 0);
     ck_assert_int_eq(chdir("directory"), 0);
-    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(files_in("."), 1);
     ck_assert_int_eq(chdir(".."), 0);
 }
 END_TEST
@@ -167,7 +167,7 @@ START_TEST(only_regular_files_are_replaced)
     fail_to_save("/dev/full", 1, HD_IO,
                  "hd_save_safetensors: '/dev/full': a special file: expected a regular file, or "
                  "none");
-    ck_assert_int_eq(files_here(), 2);
+    ck_assert_int_eq(files_in("."), 2);
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(nothing_is_saved_while_an_error_stands)
     ck_assert(!hd_checkpoint_save("c", d, d));
     ck_error(HD_USER, "the first error");
     ck_assert(same_files("x", "same"));
-    ck_assert_int_eq(files_here(), 2);
+    ck_assert_int_eq(files_in("."), 2);
 
     hd_error_set(HD_USER, "the first error"); /* reading goes on */
     hd_dict *loaded = hd_load_safetensors("x", NULL);
@@ -204,7 +204,7 @@ START_TEST(the_longest_name)
     hd_dict *d = hd_load_safetensors(name, NULL);
     ck_elements(hd_dict_get(d, "w"), 1, 1, 1);
     hd_dict_free(d);
-    ck_assert_int_eq(files_here(), 1);
+    ck_assert_int_eq(files_in("."), 1);
 }
 END_TEST
 
@@ -218,7 +218,7 @@ START_TEST(temporary_names_in_use)
         write_file(name, "left", 4);
     }
     save_ones("x", 3);
-    ck_assert_int_eq(files_here(), N + 1);
+    ck_assert_int_eq(files_in("."), N + 1);
     for (int i = 0; i < N; i++) {
         size_t n;
         snprintf(name, sizeof name, ".heed-%ld-%d.tmp", (long)getpid(), i);
@@ -238,7 +238,7 @@ START_TEST(paths)
     save_ones(path, 3);
     save_ones("./a/../a//x", 3);
     ck_assert(same_files("x", "a/x"));
-    ck_assert_int_eq(files_here(), 2);
+    ck_assert_int_eq(files_in("."), 2);
 }
 END_TEST
 
@@ -253,27 +253,6 @@ START_TEST(a_file_is_made_with_the_umask)
 END_TEST
 
 /* ---------------------------------------------------------------- memory */
-
-static int64_t blocks_left, blocks_out;
-
-static void *scarce_alloc(size_t bytes, size_t alignment, void *user)
-{
-    (void)user;
-    void *p = NULL;
-    if (blocks_left == 0 || posix_memalign(&p, alignment, bytes) != 0) {
-        return NULL;
-    }
-    blocks_left -= blocks_left > 0;
-    blocks_out++;
-    return p;
-}
-
-static void scarce_free(void *p, size_t bytes, void *user)
-{
-    (void)bytes, (void)user;
-    blocks_out--;
-    free(p);
-}
 
 static bool load_everything(void)
 {
@@ -306,23 +285,23 @@ START_TEST(out_of_memory)
         hd_tensor *x = hd_arange(0, 4, 1);
         ck_assert(hd_save_npy("y", hd__alias(x, 2, sizes, strides, 0)));
     }
-    hd_allocator a = {sizeof a, scarce_alloc, scarce_free, NULL};
-    ck_assert(hd_set_allocator(&a));
+    scarce s = {.left = -1};
+    scarce_use(&s);
     int64_t failures = 0;
     for (bool done = false; !done; failures += !done) {
-        blocks_left = failures;
+        s.left = failures;
         done = load_everything();
-        blocks_left = -1;
+        s.left = -1;
         ck_assert_int_eq(hd_error_code(), done ? HD_OK : HD_MEMORY);
         hd_error_clear();
         if (!done && access("c", F_OK) == 0) { /* saved, then not loaded */
             ck_assert_msg(hd_checkpoint_remove("c"), "%s", hd_error_message());
         }
-        ck_assert_int_eq(blocks_out, 0);
+        ck_assert_int_eq(s.blocks, 0);
     }
-    ck_assert(hd_set_allocator(NULL));
+    scarce_end();
     ck_assert_int_gt(failures, 60);
-    ck_assert_int_eq(files_here(), 4);
+    ck_assert_int_eq(files_in("."), 4);
 }
 END_TEST
 

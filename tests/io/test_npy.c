@@ -52,7 +52,7 @@ START_TEST(arguments)
     ck_error(HD_NULL_ARG, "hd_save_npy: x is NULL");
     ck_assert(!hd_save_npy("x", HD_NONE));
     ck_error(HD_NULL_ARG, "hd_save_npy: x is HD_NONE: expected a tensor");
-    ck_assert_int_eq(files_here(), 0);
+    ck_assert_int_eq(files_in("."), 0);
 }
 END_TEST
 

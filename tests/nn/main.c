@@ -1,7 +1,6 @@
 /* main.c - runs every suite of the nn layer, and holds what they share. */
 #include <stdlib.h>
 
-#include "support/run_suites.h"
 #include "suites.h"
 
 /* ---------------------------------------------------------------- shared */
@@ -75,12 +74,7 @@ double distance(const hd_tensor *a, const hd_tensor *b)
 
 /* ---------------------------------------------------------------- running */
 
-static Suite *(*const suites[])(void) = {
-    suite_module,    suite_forward, suite_state,  suite_summary, suite_layers, suite_init,
-    suite_attention, suite_packed,  suite_claims, suite_threads, suite_blocks,
-};
-
 int main(void)
 {
-    return RUN_SUITES(suites);
+    return RUN_SUITES(SUITES);
 }

@@ -6,17 +6,20 @@
 #include "support/leak_checked.h"
 #include "heed/nn.h"
 
-Suite *suite_module(void);
-Suite *suite_forward(void);
-Suite *suite_state(void);
-Suite *suite_summary(void);
-Suite *suite_layers(void);
-Suite *suite_init(void);
-Suite *suite_blocks(void);
-Suite *suite_attention(void);
-Suite *suite_packed(void);
-Suite *suite_claims(void);
-Suite *suite_threads(void);
+#define SUITES(X)                                                                                  \
+    X(module)                                                                                      \
+    X(forward)                                                                                     \
+    X(state)                                                                                       \
+    X(summary)                                                                                     \
+    X(layers)                                                                                      \
+    X(init)                                                                                        \
+    X(attention)                                                                                   \
+    X(packed)                                                                                      \
+    X(claims)                                                                                      \
+    X(threads)                                                                                     \
+    X(blocks)
+
+SUITES(DECLARE_SUITE)
 
 /* A user's module with room for everything. Its forward is hook, or x. */
 typedef struct probe {

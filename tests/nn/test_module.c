@@ -1,5 +1,6 @@
 /* test_module.c - registration and every error of it, names, order, lookup, freeing. */
 #include "suites.h"
+#include "support/scarce.h"
 
 #include <stdlib.h>
 
@@ -408,34 +409,16 @@ END_TEST
 
 /* ---------------------------------------------------------------- out of memory */
 
-static int64_t allowed;
-
-static void *some_alloc(size_t bytes, size_t alignment, void *user)
-{
-    (void)user;
-    if (allowed-- <= 0) {
-        return NULL;
-    }
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void some_free(void *p, size_t bytes, void *user)
-{
-    (void)bytes;
-    (void)user;
-    free(p);
-}
-
 /* However many allocations succeed, a constructor that fails leaves nothing behind. */
 START_TEST(constructors_survive_no_memory)
 {
-    static const hd_allocator door = {sizeof door, some_alloc, some_free, NULL};
-    ck_assert_msg(hd_set_allocator(&door), "%s", hd_error_message());
+    scarce s = {.left = -1};
+    scarce_use(&s);
     hd_module *m = NULL;
     for (int64_t n = 0; !m && n < 1000; n++) {
-        allowed = n;
+        s.left = n;
         m = hd_multi_head_attention_new(2, 2, 3, 0.5, 2, true);
-        allowed = INT64_MAX;
+        s.left = -1;
         if (!m) {
             ck_assert_int_eq(hd_error_code(), HD_MEMORY);
             hd_error_clear();
@@ -445,7 +428,7 @@ START_TEST(constructors_survive_no_memory)
     ck_assert_ptr_nonnull(m);
     hd_module_free(m);
     ck_assert_int_eq(hd_bytes_live(), 0);
-    ck_assert(hd_set_allocator(NULL));
+    scarce_end();
 }
 END_TEST
 

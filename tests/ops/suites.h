@@ -1,11 +1,11 @@
-/* suites.h - the suites of the autograd layer, one a topic: add a name here, and write
- * `Suite *suite_<name>(void)`. */
-#ifndef HEED_TESTS_AUTOGRAD_SUITES_H
-#define HEED_TESTS_AUTOGRAD_SUITES_H
+/* suites.h - the suites of the engine and of the ops, one a topic: add a name here, and
+ * write `Suite *suite_<name>(void)`. */
+#ifndef HEED_TESTS_OPS_SUITES_H
+#define HEED_TESTS_OPS_SUITES_H
 
-#include <check.h>
+#include "support/run_suites.h"
 
-#define AUTOGRAD_SUITES(X)                                                                         \
+#define SUITES(X)                                                                                  \
     X(engine)                                                                                      \
     X(inplace_history)                                                                             \
     X(user_op)                                                                                     \
@@ -29,7 +29,6 @@
     X(large)                                                                                       \
     X(loss)
 
-#define DECLARE_SUITE(name) Suite *suite_##name(void);
-AUTOGRAD_SUITES(DECLARE_SUITE)
+SUITES(DECLARE_SUITE)
 
 #endif

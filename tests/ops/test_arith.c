@@ -259,16 +259,15 @@ END_TEST
 
 Suite *suite_arith(void)
 {
-    Suite *s = suite_create("arith");
-    TCase *t = tcase_create("arith");
-    tcase_add_test(t, golden);
-    tcase_add_test(t, loops_at_every_length_and_stride);
-    tcase_add_test(t, integers_wrap);
-    tcase_add_test(t, large_results_do_not_depend_on_threads);
-    tcase_add_test(t, broadcast_against_a_double_loop);
-    tcase_add_test(t, results_lie_as_their_inputs_do);
-    tcase_add_test(t, grad_fn_names);
-    tcase_add_test(t, errors);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        golden,
+        loops_at_every_length_and_stride,
+        integers_wrap,
+        large_results_do_not_depend_on_threads,
+        broadcast_against_a_double_loop,
+        results_lie_as_their_inputs_do,
+        grad_fn_names,
+        errors,
+    };
+    return SUITE_OF("arith", tests);
 }

@@ -277,16 +277,16 @@ END_TEST
 
 Suite *suite_attention(void)
 {
-    Suite *s = suite_create("attention");
-    TCase *t = tcase_create("attention");
-    tcase_add_loop_test(t, fused_is_composed, 0, 10);
-    tcase_add_test(t, threads_and_layouts);
-    tcase_add_test(t, rows_that_see_nothing);
-    tcase_add_test(t, more_queries_than_keys_and_none);
-    tcase_add_test(t, not_numbers);
-    tcase_add_test(t, linear_memory);
-    tcase_add_test(t, names);
-    tcase_add_test(t, errors);
-    suite_add_tcase(s, t);
+    const TTest *const tests[] = {
+        threads_and_layouts,
+        rows_that_see_nothing,
+        more_queries_than_keys_and_none,
+        not_numbers,
+        linear_memory,
+        names,
+        errors,
+    };
+    Suite *s = SUITE_OF("attention", tests);
+    suite_add_loop(s, fused_is_composed, 10);
     return s;
 }

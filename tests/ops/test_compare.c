@@ -155,13 +155,8 @@ END_TEST
 
 Suite *suite_compare(void)
 {
-    Suite *s = suite_create("compare");
-    TCase *t = tcase_create("compare");
-    tcase_add_test(t, golden);
-    tcase_add_test(t, loops_against_plain_ones);
-    tcase_add_test(t, equal_and_allclose);
-    tcase_add_test(t, results_have_no_gradient);
-    tcase_add_test(t, errors);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        golden, loops_against_plain_ones, equal_and_allclose, results_have_no_gradient, errors,
+    };
+    return SUITE_OF("compare", tests);
 }

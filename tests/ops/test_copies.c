@@ -295,18 +295,17 @@ END_TEST
 
 Suite *suite_copies(void)
 {
-    Suite *s = suite_create("copies");
-    TCase *t = tcase_create("copies");
-    tcase_add_test(t, values_are_pytorchs);
-    tcase_add_test(t, clones_keep_the_order_of_dims);
-    tcase_add_test(t, what_needs_no_copy_is_returned);
-    tcase_add_test(t, names_and_gradients);
-    tcase_add_test(t, joined_dtypes_and_empty_vectors);
-    tcase_add_test(t, joined_gradients);
-    tcase_add_test(t, what_cannot_be_joined);
-    tcase_add_test(t, triangles_of_any_layout);
-    tcase_add_test(t, assigned_values_broadcast_and_convert);
-    tcase_add_test(t, assignments_that_are_refused);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        values_are_pytorchs,
+        clones_keep_the_order_of_dims,
+        what_needs_no_copy_is_returned,
+        names_and_gradients,
+        joined_dtypes_and_empty_vectors,
+        joined_gradients,
+        what_cannot_be_joined,
+        triangles_of_any_layout,
+        assigned_values_broadcast_and_convert,
+        assignments_that_are_refused,
+    };
+    return SUITE_OF("copies", tests);
 }

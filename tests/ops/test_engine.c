@@ -495,32 +495,31 @@ END_TEST
 
 Suite *suite_engine(void)
 {
-    Suite *s = suite_create("engine");
-    TCase *t = tcase_create("engine");
-    tcase_add_test(t, product_and_sum);
-    tcase_add_test(t, accumulates_and_drops);
-    tcase_add_test(t, one_gradient_for_two_leaves_is_not_shared);
-    tcase_add_test(t, a_node_used_twice);
-    tcase_add_test(t, broadcast_is_summed_and_dtype_is_the_leafs);
-    tcase_add_test(t, needs_one_element_or_a_gradient);
-    tcase_add_test(t, twice_needs_retain_graph);
-    tcase_add_test(t, twice_through_what_saves_nothing);
-    tcase_add_test(t, no_grad_and_detach_cut);
-    tcase_add_test(t, non_leaves_keep_grad_when_asked);
-    tcase_add_test(t, requires_grad_only_for_float_leaves);
-    tcase_add_test(t, hooks_run_once_on_the_sum);
-    tcase_add_test(t, a_gradient_that_was_seen_stays);
-    tcase_add_test(t, a_hook_keeps_shape_and_dtype);
-    tcase_add_test(t, a_failing_hook_leaves_every_grad);
-    tcase_add_test(t, a_graph_of_two_threads);
-    tcase_add_test(t, a_hook_may_remove_itself_and_others);
-    tcase_add_test(t, a_leaf_that_stopped_requiring_grad_gets_none);
-    tcase_add_test(t, set_grads_of_all_or_none);
-    tcase_add_test(t, set_grad_refuses);
-    tcase_add_test(t, grad_of_looks_at_its_options_size);
-    tcase_add_test(t, grad_of_leaves_grad_alone);
-    tcase_add_test(t, a_million_nodes);
-    tcase_add_test(t, nothing_leaks_on_any_way);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        product_and_sum,
+        accumulates_and_drops,
+        one_gradient_for_two_leaves_is_not_shared,
+        a_node_used_twice,
+        broadcast_is_summed_and_dtype_is_the_leafs,
+        needs_one_element_or_a_gradient,
+        twice_needs_retain_graph,
+        twice_through_what_saves_nothing,
+        no_grad_and_detach_cut,
+        non_leaves_keep_grad_when_asked,
+        requires_grad_only_for_float_leaves,
+        hooks_run_once_on_the_sum,
+        a_gradient_that_was_seen_stays,
+        a_hook_keeps_shape_and_dtype,
+        a_failing_hook_leaves_every_grad,
+        a_graph_of_two_threads,
+        a_hook_may_remove_itself_and_others,
+        a_leaf_that_stopped_requiring_grad_gets_none,
+        set_grads_of_all_or_none,
+        set_grad_refuses,
+        grad_of_looks_at_its_options_size,
+        grad_of_leaves_grad_alone,
+        a_million_nodes,
+        nothing_leaks_on_any_way,
+    };
+    return SUITE_OF("engine", tests);
 }

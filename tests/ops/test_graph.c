@@ -97,12 +97,11 @@ END_TEST
 
 Suite *suite_graph(void)
 {
-    Suite *s = suite_create("graph");
-    TCase *c = tcase_create("graph");
-    tcase_add_test(c, from_result_to_leaf);
-    tcase_add_test(c, several_outputs);
-    tcase_add_test(c, view_of_a_changed_base);
-    tcase_add_test(c, refused);
-    suite_add_tcase(s, c);
-    return s;
+    const TTest *const tests[] = {
+        from_result_to_leaf,
+        several_outputs,
+        view_of_a_changed_base,
+        refused,
+    };
+    return SUITE_OF("graph", tests);
 }

@@ -347,20 +347,19 @@ END_TEST
 
 Suite *suite_index(void)
 {
-    Suite *s = suite_create("index");
-    TCase *t = tcase_create("index");
-    tcase_add_test(t, index_select_of_any_layout);
-    tcase_add_test(t, single_elements);
-    tcase_add_test(t, gather_of_any_layout);
-    tcase_add_test(t, repeated_indices_add_in_their_order);
-    tcase_add_test(t, padding_gets_no_gradient);
-    tcase_add_test(t, names);
-    tcase_add_test(t, threads_change_no_bit);
-    tcase_add_test(t, ties_and_nan);
-    tcase_add_test(t, topk_sorts);
-    tcase_add_test(t, topk_of_an_adversary);
-    tcase_add_test(t, errors);
-    tcase_add_test(t, values_and_gradients_of_pytorch);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        index_select_of_any_layout,
+        single_elements,
+        gather_of_any_layout,
+        repeated_indices_add_in_their_order,
+        padding_gets_no_gradient,
+        names,
+        threads_change_no_bit,
+        ties_and_nan,
+        topk_sorts,
+        topk_of_an_adversary,
+        errors,
+        values_and_gradients_of_pytorch,
+    };
+    return SUITE_OF("index", tests);
 }

@@ -240,17 +240,16 @@ END_TEST
 
 Suite *suite_inplace(void)
 {
-    Suite *s = suite_create("inplace");
-    TCase *t = tcase_create("inplace");
-    tcase_add_test(t, golden);
-    tcase_add_test(t, returns_x_and_counts_a_change);
-    tcase_add_test(t, views_of_one_memory);
-    tcase_add_test(t, partly_shared_memory_is_refused);
-    tcase_add_test(t, products_remember_what_x_was);
-    tcase_add_test(t, x_times_itself);
-    tcase_add_test(t, what_is_overwritten_gets_zero);
-    tcase_add_test(t, errors_change_nothing);
-    tcase_add_test(t, targets_that_must_not_be_written);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        golden,
+        returns_x_and_counts_a_change,
+        views_of_one_memory,
+        partly_shared_memory_is_refused,
+        products_remember_what_x_was,
+        x_times_itself,
+        what_is_overwritten_gets_zero,
+        errors_change_nothing,
+        targets_that_must_not_be_written,
+    };
+    return SUITE_OF("inplace", tests);
 }

@@ -314,26 +314,25 @@ END_TEST
 
 Suite *suite_inplace_history(void)
 {
-    Suite *s = suite_create("in-place history");
-    TCase *t = tcase_create("in-place history");
-    tcase_add_test(t, scores_are_masked_in_place);
-    tcase_add_test(t, a_saved_tensor_that_changed);
-    tcase_add_test(t, leaves_that_require_grad_are_not_written);
-    tcase_add_test(t, views_that_are_not_written);
-    tcase_add_test(t, assignment_through_a_view);
-    tcase_add_test(t, assignment_of_a_tensor);
-    tcase_add_test(t, other_views_follow_the_base);
-    tcase_add_test(t, a_view_of_a_transposed_base);
-    tcase_add_test(t, retain_grad_follows);
-    tcase_add_test(t, a_retained_grad_stays);
-    tcase_add_test(t, retain_grad_follows_a_view_of_a_changed_base);
-    tcase_add_test(t, a_base_with_gaps);
-    tcase_add_test(t, an_expanded_view_of_a_changed_base);
-    tcase_add_test(t, a_base_changed_by_its_own_view);
-    tcase_add_test(t, gradients_of_a_view_of_a_changed_base);
-    tcase_add_test(t, parts_of_a_changed_base);
-    tcase_add_test(t, threads_may_use_one_view_of_a_changed_base);
-    tcase_add_test(t, in_place_chain_of_views_frees_itself);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        scores_are_masked_in_place,
+        a_saved_tensor_that_changed,
+        leaves_that_require_grad_are_not_written,
+        views_that_are_not_written,
+        assignment_through_a_view,
+        assignment_of_a_tensor,
+        other_views_follow_the_base,
+        a_view_of_a_transposed_base,
+        retain_grad_follows,
+        a_retained_grad_stays,
+        retain_grad_follows_a_view_of_a_changed_base,
+        a_base_with_gaps,
+        an_expanded_view_of_a_changed_base,
+        a_base_changed_by_its_own_view,
+        gradients_of_a_view_of_a_changed_base,
+        parts_of_a_changed_base,
+        threads_may_use_one_view_of_a_changed_base,
+        in_place_chain_of_views_frees_itself,
+    };
+    return SUITE_OF("in-place history", tests);
 }

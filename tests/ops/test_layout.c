@@ -73,9 +73,6 @@ END_TEST
 
 Suite *suite_layout(void)
 {
-    Suite *s = suite_create("layout");
-    TCase *t = tcase_create("layout");
-    tcase_add_test(t, as_pytorchs);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {as_pytorchs};
+    return SUITE_OF("layout", tests);
 }

@@ -416,22 +416,21 @@ END_TEST
 
 Suite *suite_loss(void)
 {
-    Suite *s = suite_create("loss");
-    TCase *c = tcase_create("loss");
-    tcase_add_test(c, mse_against_plain_loops);
-    tcase_add_test(c, mse_broadcasts_and_promotes);
-    tcase_add_test(c, mse_errors);
-    tcase_add_test(c, entropy_against_plain_loops);
-    tcase_add_test(c, entropy_of_more_dims);
-    tcase_add_test(c, entropy_names);
-    tcase_add_test(c, entropy_of_special_rows);
-    tcase_add_test(c, entropy_errors);
-    tcase_add_test(c, norm_against_plain_loops);
-    tcase_add_test(c, norm_of_layouts_and_threads);
-    tcase_add_test(c, norm_gradients_of_long_rows);
-    tcase_add_test(c, norm_special_values);
-    tcase_add_test(c, norm_errors);
-    tcase_add_test(c, golden);
-    suite_add_tcase(s, c);
-    return s;
+    const TTest *const tests[] = {
+        mse_against_plain_loops,
+        mse_broadcasts_and_promotes,
+        mse_errors,
+        entropy_against_plain_loops,
+        entropy_of_more_dims,
+        entropy_names,
+        entropy_of_special_rows,
+        entropy_errors,
+        norm_against_plain_loops,
+        norm_of_layouts_and_threads,
+        norm_gradients_of_long_rows,
+        norm_special_values,
+        norm_errors,
+        golden,
+    };
+    return SUITE_OF("loss", tests);
 }

@@ -487,21 +487,21 @@ END_TEST
 
 Suite *suite_matmul(void)
 {
-    Suite *s = suite_create("matmul");
-    TCase *t = tcase_create("matmul");
     int n = sizeof shapes / sizeof *shapes;
-    tcase_add_test(t, every_element_is_one_chain);
-    tcase_add_test(t, large_products_are_their_parts);
-    tcase_add_loop_test(t, all_ranks, 0, n);
-    tcase_add_loop_test(t, gradients_of_all_ranks, 0, n);
-    tcase_add_loop_test(t, names, 0, n);
-    tcase_add_test(t, names_of_linear);
-    tcase_add_loop_test(t, linear_is_matmul_and_add, 0, 5);
-    tcase_add_test(t, only_what_is_needed_is_saved);
-    tcase_add_test(t, long_dots);
-    tcase_add_test(t, threads_change_no_bit);
-    tcase_add_test(t, errors);
-    tcase_add_test(t, values_and_gradients_of_pytorch);
-    suite_add_tcase(s, t);
+    const TTest *const tests[] = {
+        every_element_is_one_chain,
+        large_products_are_their_parts,
+        names_of_linear,
+        only_what_is_needed_is_saved,
+        long_dots,
+        threads_change_no_bit,
+        errors,
+        values_and_gradients_of_pytorch,
+    };
+    Suite *s = SUITE_OF("matmul", tests);
+    suite_add_loop(s, all_ranks, n);
+    suite_add_loop(s, gradients_of_all_ranks, n);
+    suite_add_loop(s, names, n);
+    suite_add_loop(s, linear_is_matmul_and_add, 5);
     return s;
 }

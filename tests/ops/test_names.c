@@ -212,9 +212,6 @@ END_TEST
 
 Suite *suite_names(void)
 {
-    Suite *s = suite_create("names");
-    TCase *t = tcase_create("names");
-    tcase_add_test(t, every_name_is_pytorchs);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {every_name_is_pytorchs};
+    return SUITE_OF("names", tests);
 }

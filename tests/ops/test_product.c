@@ -229,11 +229,8 @@ END_TEST
 
 Suite *suite_product(void)
 {
-    Suite *s = suite_create("product");
-    TCase *t = tcase_create("product");
-    tcase_add_loop_test(t, every_edge, 0, sizeof sizes / sizeof *sizes);
-    tcase_add_test(t, room_never_shrinks);
-    tcase_add_test(t, threads_change_no_bit);
-    suite_add_tcase(s, t);
+    const TTest *const tests[] = {room_never_shrinks, threads_change_no_bit};
+    Suite *s = SUITE_OF("product", tests);
+    suite_add_loop(s, every_edge, sizeof sizes / sizeof *sizes);
     return s;
 }

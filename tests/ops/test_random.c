@@ -416,21 +416,20 @@ END_TEST
 
 Suite *suite_random(void)
 {
-    Suite *s = suite_create("random");
-    TCase *t = tcase_create("random");
-    tcase_add_test(t, native_stream);
-    tcase_add_test(t, mcg31_stream);
-    tcase_add_test(t, dropout_keeps_its_mask);
-    tcase_add_test(t, dropout_that_does_nothing);
-    tcase_add_test(t, dropped_elements_are_multiplied_by_zero);
-    tcase_add_test(t, order_of_the_streams);
-    tcase_add_test(t, threads_change_no_bit);
-    tcase_add_test(t, bernoulli_of_sure_things);
-    tcase_add_test(t, multinomial_follows_the_weights);
-    tcase_add_test(t, fills_are_recorded_with_a_zero_gradient);
-    tcase_add_test(t, bernoulli_into_any_dtype);
-    tcase_add_test(t, errors_of_draws);
-    tcase_add_test(t, errors_in_place);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        native_stream,
+        mcg31_stream,
+        dropout_keeps_its_mask,
+        dropout_that_does_nothing,
+        dropped_elements_are_multiplied_by_zero,
+        order_of_the_streams,
+        threads_change_no_bit,
+        bernoulli_of_sure_things,
+        multinomial_follows_the_weights,
+        fills_are_recorded_with_a_zero_gradient,
+        bernoulli_into_any_dtype,
+        errors_of_draws,
+        errors_in_place,
+    };
+    return SUITE_OF("random", tests);
 }

@@ -516,23 +516,22 @@ END_TEST
 
 Suite *suite_reduce(void)
 {
-    Suite *s = suite_create("reduce");
-    TCase *c = tcase_create("reduce");
-    tcase_add_test(c, kernels_against_plain_loops);
-    tcase_add_test(c, short_runs_have_pytorchs_bits);
-    tcase_add_test(c, every_level_gives_the_same_bits);
-    tcase_add_test(c, threads_do_not_change_bits);
-    tcase_add_test(c, large_sums_are_accurate);
-    tcase_add_test(c, any_dims_of_any_layout);
-    tcase_add_test(c, extremes_of_any_layout);
-    tcase_add_test(c, sums_of_nothing_and_of_zeros);
-    tcase_add_test(c, integers_and_bools);
-    tcase_add_test(c, nan_wins);
-    tcase_add_test(c, variance_far_from_zero);
-    tcase_add_test(c, names);
-    tcase_add_test(c, ties);
-    tcase_add_test(c, errors);
-    tcase_add_test(c, golden);
-    suite_add_tcase(s, c);
-    return s;
+    const TTest *const tests[] = {
+        kernels_against_plain_loops,
+        short_runs_have_pytorchs_bits,
+        every_level_gives_the_same_bits,
+        threads_do_not_change_bits,
+        large_sums_are_accurate,
+        any_dims_of_any_layout,
+        extremes_of_any_layout,
+        sums_of_nothing_and_of_zeros,
+        integers_and_bools,
+        nan_wins,
+        variance_far_from_zero,
+        names,
+        ties,
+        errors,
+        golden,
+    };
+    return SUITE_OF("reduce", tests);
 }

@@ -348,19 +348,18 @@ END_TEST
 
 Suite *suite_softmax(void)
 {
-    Suite *s = suite_create("softmax");
-    TCase *c = tcase_create("softmax");
-    tcase_add_test(c, pytorchs_bits);
-    tcase_add_test(c, every_level_gives_the_same_bits);
-    tcase_add_test(c, values_of_any_layout);
-    tcase_add_test(c, special_rows);
-    tcase_add_test(c, logsumexp_over_dims);
-    tcase_add_test(c, logsumexp_of_infinite_rows);
-    tcase_add_test(c, threads_do_not_change_bits);
-    tcase_add_test(c, names);
-    tcase_add_test(c, masked_elements_get_no_gradient);
-    tcase_add_test(c, errors);
-    tcase_add_test(c, golden);
-    suite_add_tcase(s, c);
-    return s;
+    const TTest *const tests[] = {
+        pytorchs_bits,
+        every_level_gives_the_same_bits,
+        values_of_any_layout,
+        special_rows,
+        logsumexp_over_dims,
+        logsumexp_of_infinite_rows,
+        threads_do_not_change_bits,
+        names,
+        masked_elements_get_no_gradient,
+        errors,
+        golden,
+    };
+    return SUITE_OF("softmax", tests);
 }

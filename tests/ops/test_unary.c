@@ -379,18 +379,14 @@ END_TEST
 
 Suite *suite_unary(void)
 {
-    Suite *s = suite_create("unary");
-    TCase *t = tcase_create("unary");
-    tcase_add_test(t, golden);
-    tcase_add_test(t, exp_of_float32_bit_for_bit);
-    tcase_add_test(t, float32_within_two_ulps);
-    tcase_add_test(t, exp_at_its_ends);
-    tcase_add_loop_test(t, gelu_within_its_bounds, 0, GELU_KINDS);
-    tcase_add_loop_test(t, gelu_has_the_same_bits_everywhere, 0, GELU_KINDS);
-    tcase_add_loop_test(t, gelu_at_its_ends, 0, GELU_KINDS);
-    tcase_add_test(t, gradient_of_relu_through_a_transpose);
-    tcase_add_test(t, errors);
-    tcase_add_test(t, grad_fn_names);
-    suite_add_tcase(s, t);
+    const TTest *const tests[] = {
+        golden,          exp_of_float32_bit_for_bit,           float32_within_two_ulps,
+        exp_at_its_ends, gradient_of_relu_through_a_transpose, errors,
+        grad_fn_names,
+    };
+    Suite *s = SUITE_OF("unary", tests);
+    suite_add_loop(s, gelu_within_its_bounds, GELU_KINDS);
+    suite_add_loop(s, gelu_has_the_same_bits_everywhere, GELU_KINDS);
+    suite_add_loop(s, gelu_at_its_ends, GELU_KINDS);
     return s;
 }

@@ -279,15 +279,14 @@ END_TEST
 
 Suite *suite_user_op(void)
 {
-    Suite *s = suite_create("user ops");
-    TCase *t = tcase_create("user ops");
-    tcase_add_test(t, an_op_of_ones_own);
-    tcase_add_test(t, several_outputs);
-    tcase_add_test(t, failures);
-    tcase_add_test(t, saved_tensors_are_version_checked);
-    tcase_add_test(t, inputs_given_back_stay_as_they_are);
-    tcase_add_test(t, gradients_in_the_callers_memory);
-    tcase_add_test(t, gradcheck_sees_a_wrong_backward);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        an_op_of_ones_own,
+        several_outputs,
+        failures,
+        saved_tensors_are_version_checked,
+        inputs_given_back_stay_as_they_are,
+        gradients_in_the_callers_memory,
+        gradcheck_sees_a_wrong_backward,
+    };
+    return SUITE_OF("user ops", tests);
 }

@@ -418,19 +418,18 @@ END_TEST
 
 Suite *suite_view(void)
 {
-    Suite *s = suite_create("view");
-    TCase *t = tcase_create("view");
-    tcase_add_test(t, values_are_pytorchs);
-    tcase_add_test(t, strides_are_pytorchs);
-    tcase_add_test(t, views_share_and_reshape_copies_only_if_it_must);
-    tcase_add_test(t, names_are_pytorchs);
-    tcase_add_test(t, slices_clamp_as_pythons);
-    tcase_add_test(t, splits_and_chunks);
-    tcase_add_test(t, shapes_that_do_not_fit);
-    tcase_add_test(t, dims_out_of_range);
-    tcase_add_test(t, points_have_no_parts);
-    tcase_add_test(t, parts_out_of_range);
-    tcase_add_test(t, splits_that_do_not_add_up);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        values_are_pytorchs,
+        strides_are_pytorchs,
+        views_share_and_reshape_copies_only_if_it_must,
+        names_are_pytorchs,
+        slices_clamp_as_pythons,
+        splits_and_chunks,
+        shapes_that_do_not_fit,
+        dims_out_of_range,
+        points_have_no_parts,
+        parts_out_of_range,
+        splits_that_do_not_add_up,
+    };
+    return SUITE_OF("view", tests);
 }

@@ -6,11 +6,7 @@
 #include "support/leak_checked.h"
 #include "heed/optim.h"
 
-Suite *suite_golden(void);
-Suite *suite_step(void);
-Suite *suite_options(void);
-Suite *suite_groups(void);
-Suite *suite_resume(void);
-Suite *suite_clip(void);
+#define SUITES(X) X(golden) X(step) X(options) X(groups) X(resume) X(clip)
+SUITES(DECLARE_SUITE)
 
 #endif

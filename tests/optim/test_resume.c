@@ -1,6 +1,7 @@
 /* test_resume.c - state written and read: k steps, a save, a load elsewhere and the other steps are
  * the bits of all steps in a row; and everything that a load refuses. */
 #include "cases.h"
+#include "support/scarce.h"
 
 #include <stdlib.h>
 
@@ -420,30 +421,11 @@ END_TEST
 
 /* ---------------------------------------------------------------- out of memory */
 
-static int64_t allowed;
-
-static void *some_alloc(size_t bytes, size_t alignment, void *user)
-{
-    (void)user;
-    if (allowed-- <= 0) {
-        return NULL;
-    }
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void some_free(void *p, size_t bytes, void *user)
-{
-    (void)bytes;
-    (void)user;
-    free(p);
-}
-
 /* Loading fails at its n-th block, for every n, and changes nothing. */
 START_TEST(no_memory_changes_nothing)
 {
-    static const hd_allocator door = {sizeof door, some_alloc, some_free, NULL};
-    allowed = INT64_MAX;
-    ck_assert_msg(hd_set_allocator(&door), "%s", hd_error_message());
+    scarce s = {.left = -1};
+    scarce_use(&s);
     {
         HD_SCOPE;
         hd_tensor *p = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
@@ -455,9 +437,9 @@ START_TEST(no_memory_changes_nothing)
         bool done = false;
         int failures = 0;
         for (int64_t n = 0; !done && n < 100; n++) {
-            allowed = n;
+            s.left = n;
             done = hd_optim_load(to, d, "o");
-            allowed = INT64_MAX;
+            s.left = -1;
             if (!done) {
                 ck_assert_int_eq(hd_error_code(), HD_MEMORY);
                 hd_error_clear();
@@ -473,7 +455,7 @@ START_TEST(no_memory_changes_nothing)
         hd_optim_free(to);
     }
     ck_assert_int_eq(hd_bytes_live(), 0);
-    ck_assert(hd_set_allocator(NULL));
+    scarce_end();
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* test_step.c - what a step reads and writes: all or nothing, in place, outside the graph. */
 #include "suites.h"
+#include "support/scarce.h"
 
 #include <stdlib.h>
 
@@ -197,30 +198,11 @@ END_TEST
 
 /* ---------------------------------------------------------------- out of memory */
 
-static int64_t allowed;
-
-static void *some_alloc(size_t bytes, size_t alignment, void *user)
-{
-    (void)user;
-    if (allowed-- <= 0) {
-        return NULL;
-    }
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void some_free(void *p, size_t bytes, void *user)
-{
-    (void)bytes;
-    (void)user;
-    free(p);
-}
-
 /* A step that lacks memory changes no parameter, not even the first. */
 START_TEST(no_memory_changes_nothing)
 {
-    static const hd_allocator door = {sizeof door, some_alloc, some_free, NULL};
-    allowed = INT64_MAX;
-    ck_assert_msg(hd_set_allocator(&door), "%s", hd_error_message());
+    scarce s = {.left = -1};
+    scarce_use(&s);
     {
         HD_SCOPE;
         hd_tensor *a = parameter(1, 2), *b = parameter(1, 2);
@@ -230,9 +212,9 @@ START_TEST(no_memory_changes_nothing)
         bool done = false;
         int failures = 0;
         for (int64_t n = 0; !done && n < 100; n++) {
-            allowed = n;
+            s.left = n;
             done = hd_optim_step(o);
-            allowed = INT64_MAX;
+            s.left = -1;
             if (!done) {
                 ck_assert_int_eq(hd_error_code(), HD_MEMORY);
                 hd_error_clear();
@@ -248,7 +230,7 @@ START_TEST(no_memory_changes_nothing)
         hd_optim_free(o);
     }
     ck_assert_int_eq(hd_bytes_live(), 0);
-    ck_assert(hd_set_allocator(NULL));
+    scarce_end();
 }
 END_TEST
 

@@ -3,7 +3,8 @@
 #ifndef HEED_TESTS_LEAK_CHECKED_H
 #define HEED_TESTS_LEAK_CHECKED_H
 
-#include "support.h"
+#include "support/run_suites.h"
+#include "support/support.h"
 
 static int64_t leak_bytes, leak_tensors; /* before the test */
 
@@ -22,21 +23,6 @@ static inline void leak_checked_end(void)
     ck_assert_int_eq(hd_bytes_live(), leak_bytes);
 }
 
-static inline Suite *suite_between(const char *name, const TTest *const *tests, size_t n,
-                                   void (*begin)(void), void (*end)(void))
-{
-    Suite *s = suite_create(name);
-    TCase *c = tcase_create(name);
-    tcase_add_checked_fixture(c, begin, end);
-    for (size_t i = 0; i < n; i++) {
-        tcase_add_test(c, tests[i]);
-    }
-    suite_add_tcase(s, c);
-    return s;
-}
-
-#define SUITE_BETWEEN(name, tests, begin, end)                                                     \
-    suite_between(name, tests, sizeof(tests) / sizeof *(tests), begin, end)
 #define SUITE(name, tests) SUITE_BETWEEN(name, tests, leak_checked_begin, leak_checked_end)
 
 #endif

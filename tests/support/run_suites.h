@@ -1,9 +1,43 @@
-/* run_suites.h - what every test program's main does. */
+/* run_suites.h - how a test program lists, fills and runs its suites.
+ *
+ * Its suites.h names them once, `#define SUITES(X) X(dict) X(list)`, and declares suite_dict and
+ * suite_list with `SUITES(DECLARE_SUITE)`. Its main.c runs them with `RUN_SUITES(SUITES)`. */
 #ifndef HEED_TESTS_RUN_SUITES_H
 #define HEED_TESTS_RUN_SUITES_H
 
 #include <check.h>
 #include <stdlib.h>
+
+#define DECLARE_SUITE(name) Suite *suite_##name(void);
+
+/* ---------------------------------------------------------------- filling */
+
+/* A suite of these tests; begin runs before each of them and end after it, where they are given. */
+static inline Suite *suite_of(const char *name, const TTest *const *tests, size_t n,
+                              void (*begin)(void), void (*end)(void))
+{
+    Suite *s = suite_create(name);
+    TCase *c = tcase_create(name);
+    tcase_add_checked_fixture(c, begin, end);
+    for (size_t i = 0; i < n; i++) {
+        tcase_add_test(c, tests[i]);
+    }
+    suite_add_tcase(s, c);
+    return s;
+}
+#define SUITE_BETWEEN(name, tests, begin, end)                                                     \
+    suite_of(name, tests, sizeof(tests) / sizeof *(tests), begin, end)
+#define SUITE_OF(name, tests) SUITE_BETWEEN(name, tests, NULL, NULL)
+
+/* Adds a test that runs n times, with _i = 0, 1, ..., n - 1. */
+static inline void suite_add_loop(Suite *s, const TTest *test, size_t n)
+{
+    TCase *c = tcase_create(test->name);
+    tcase_add_loop_test(c, test, 0, (int)n);
+    suite_add_tcase(s, c);
+}
+
+/* ---------------------------------------------------------------- running */
 
 /* Runs them all; gives main's result. */
 static inline int run_suites(Suite *(*const *suites)(void), size_t n)
@@ -17,6 +51,9 @@ static inline int run_suites(Suite *(*const *suites)(void), size_t n)
     srunner_free(runner);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
-#define RUN_SUITES(suites) run_suites(suites, sizeof(suites) / sizeof *(suites))
+#define SUITE_ENTRY(name) suite_##name,
+#define SUITE_COUNTED(name) +1
+#define RUN_SUITES(LIST)                                                                           \
+    run_suites((Suite *(*const[])(void)){LIST(SUITE_ENTRY)}, (size_t)(LIST(SUITE_COUNTED)))
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "heed/tensor.h"
+#include "support/errors.h"
 
 /* ck_assert_msg for loops over many elements: Check's own tells its parent process of each call. */
 #define ck_each(condition, ...)                                                                    \
@@ -15,16 +16,6 @@
             ck_abort_msg(__VA_ARGS__);                                                             \
         }                                                                                          \
     } while (0)
-
-/* The standing error is this one, word for word; clears it. */
-#define ck_error(code, message)                                                                    \
-    do {                                                                                           \
-        ck_assert_str_eq(hd_error_message(), (message));                                           \
-        ck_assert_int_eq(hd_error_code(), (code));                                                 \
-        hd_error_clear();                                                                          \
-    } while (0)
-
-#define ck_no_error() ck_assert_str_eq(hd_error_message(), "")
 
 /* x is a tensor that prints as text. */
 #define ck_repr(x, text) ck_assert_str_eq(hd_repr(x), (text))

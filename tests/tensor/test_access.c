@@ -157,15 +157,10 @@ END_TEST
 
 Suite *suite_access(void)
 {
-    Suite *s = suite_create("access");
-    TCase *t = tcase_create("access");
-    tcase_add_test(t, shapes_are_read);
-    tcase_add_test(t, one_element);
-    tcase_add_test(t, get_and_set);
-    tcase_add_test(t, get_and_set_refuse);
-    tcase_add_test(t, data_pointers);
-    tcase_add_test(t, copies_to_and_from_arrays);
-    tcase_add_test(t, arrays_that_do_not_fit);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        shapes_are_read,        one_element,   get_and_set,
+        get_and_set_refuse,     data_pointers, copies_to_and_from_arrays,
+        arrays_that_do_not_fit,
+    };
+    return SUITE_OF("access", tests);
 }

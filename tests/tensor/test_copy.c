@@ -268,17 +268,16 @@ END_TEST
 
 Suite *suite_copy(void)
 {
-    Suite *s = suite_create("copy");
-    TCase *t = tcase_create("copy");
-    tcase_add_test(t, float64_to_every_dtype);
-    tcase_add_test(t, int64_and_bool_to_every_dtype);
-    tcase_add_test(t, strided_copies_touch_their_elements_only);
-    tcase_add_test(t, transposed_copies_touch_their_elements_only);
-    tcase_add_test(t, large_copies_are_split_over_threads);
-    tcase_add_test(t, expanded_and_contiguous);
-    tcase_add_test(t, four_operands_walk_together);
-    tcase_add_test(t, contiguous_operands_are_one_run);
-    tcase_add_test(t, large_walks_are_split_over_threads);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        float64_to_every_dtype,
+        int64_and_bool_to_every_dtype,
+        strided_copies_touch_their_elements_only,
+        transposed_copies_touch_their_elements_only,
+        large_copies_are_split_over_threads,
+        expanded_and_contiguous,
+        four_operands_walk_together,
+        contiguous_operands_are_one_run,
+        large_walks_are_split_over_threads,
+    };
+    return SUITE_OF("copy", tests);
 }

@@ -303,11 +303,5 @@ Suite *suite_creation(void)
         ranges_that_lead_nowhere,
         no_memory_leaves_nothing,
     };
-    Suite *s = suite_create("creation");
-    TCase *t = tcase_create("creation");
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
-        tcase_add_test(t, tests[i]);
-    }
-    suite_add_tcase(s, t);
-    return s;
+    return SUITE_OF("creation", tests);
 }

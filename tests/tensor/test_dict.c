@@ -212,15 +212,9 @@ END_TEST
 
 Suite *suite_dict(void)
 {
-    Suite *suite = suite_create("dict");
-    TCase *tests = tcase_create("dict");
-    tcase_add_test(tests, keeps_the_order_of_insertion);
-    tcase_add_test(tests, kinds);
-    tcase_add_test(tests, copies_texts);
-    tcase_add_test(tests, many_names);
-    tcase_add_test(tests, retains_its_tensors);
-    tcase_add_test(tests, errors);
-    tcase_add_test(tests, out_of_memory);
-    suite_add_tcase(suite, tests);
-    return suite;
+    const TTest *const tests[] = {
+        keeps_the_order_of_insertion, kinds,  copies_texts,  many_names,
+        retains_its_tensors,          errors, out_of_memory,
+    };
+    return SUITE_OF("dict", tests);
 }

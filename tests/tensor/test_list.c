@@ -93,12 +93,6 @@ END_TEST
 
 Suite *suite_list(void)
 {
-    Suite *suite = suite_create("list");
-    TCase *tests = tcase_create("list");
-    tcase_add_test(tests, holds_in_order);
-    tcase_add_test(tests, keeps_its_tensors_alive);
-    tcase_add_test(tests, errors);
-    tcase_add_test(tests, out_of_memory);
-    suite_add_tcase(suite, tests);
-    return suite;
+    const TTest *const tests[] = {holds_in_order, keeps_its_tensors_alive, errors, out_of_memory};
+    return SUITE_OF("list", tests);
 }

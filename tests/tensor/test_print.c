@@ -459,23 +459,22 @@ END_TEST
 
 Suite *suite_print(void)
 {
-    Suite *suite = suite_create("print");
-    TCase *tests = tcase_create("print");
-    tcase_add_test(tests, golden_tensors);
-    tcase_add_test(tests, golden_floats);
-    tcase_add_test(tests, golden_lists);
-    tcase_add_test(tests, list_details);
-    tcase_add_test(tests, nan_has_no_sign);
-    tcase_add_test(tests, powers_of_two_read_back);
-    tcase_add_test(tests, numbers_ignore_the_locale);
-    tcase_add_test(tests, hidden_elements_cost_nothing);
-    tcase_add_test(tests, longest_numbers);
-    tcase_add_test(tests, profiles);
-    tcase_add_test(tests, invalid_options);
-    tcase_add_test(tests, writes);
-    tcase_add_test(tests, prints_to_stdout);
-    tcase_add_test(tests, missing_arguments);
-    tcase_add_test(tests, out_of_memory);
-    suite_add_tcase(suite, tests);
-    return suite;
+    const TTest *const tests[] = {
+        golden_tensors,
+        golden_floats,
+        golden_lists,
+        list_details,
+        nan_has_no_sign,
+        powers_of_two_read_back,
+        numbers_ignore_the_locale,
+        hidden_elements_cost_nothing,
+        longest_numbers,
+        profiles,
+        invalid_options,
+        writes,
+        prints_to_stdout,
+        missing_arguments,
+        out_of_memory,
+    };
+    return SUITE_OF("print", tests);
 }

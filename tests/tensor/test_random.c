@@ -181,14 +181,10 @@ END_TEST
 
 Suite *suite_random(void)
 {
-    Suite *s = suite_create("random");
-    TCase *t = tcase_create("random");
-    tcase_add_test(t, memory_order_and_nothing_in_the_gaps);
-    tcase_add_test(t, mcg31_goes_in_logical_order);
-    tcase_add_test(t, nothing_is_drawn_for_nothing);
-    tcase_add_test(t, thread_counts_change_no_bit);
-    tcase_add_test(t, the_threads_generator_is_used);
-    tcase_add_test(t, integers_stay_in_range);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        memory_order_and_nothing_in_the_gaps, mcg31_goes_in_logical_order,
+        nothing_is_drawn_for_nothing,         thread_counts_change_no_bit,
+        the_threads_generator_is_used,        integers_stay_in_range,
+    };
+    return SUITE_OF("random", tests);
 }

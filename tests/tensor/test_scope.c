@@ -455,12 +455,5 @@ Suite *suite_scope(void)
         wrapped_memory_is_used_and_given_back_once,
         wrap_refuses_and_then_releases_nothing,
     };
-    Suite *s = suite_create("scope");
-    TCase *t = tcase_create("scope");
-    tcase_add_checked_fixture(t, note_counts, check_counts);
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
-        tcase_add_test(t, tests[i]);
-    }
-    suite_add_tcase(s, t);
-    return s;
+    return SUITE_BETWEEN("scope", tests, note_counts, check_counts);
 }

@@ -273,17 +273,16 @@ END_TEST
 
 Suite *suite_shape(void)
 {
-    Suite *s = suite_create("shape");
-    TCase *t = tcase_create("shape");
-    tcase_add_test(t, shapes_as_pythons_tuples);
-    tcase_add_test(t, dims_count_from_both_ends);
-    tcase_add_test(t, lists_of_dims);
-    tcase_add_test(t, broadcast_shapes);
-    tcase_add_test(t, promotion_is_pytorchs);
-    tcase_add_test(t, a_view_is_there_exactly_when_indices_allow_it);
-    tcase_add_test(t, strides_that_nobody_walks);
-    tcase_add_test(t, contiguous_and_overlapping);
-    tcase_add_test(t, one_size_is_inferred);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        shapes_as_pythons_tuples,
+        dims_count_from_both_ends,
+        lists_of_dims,
+        broadcast_shapes,
+        promotion_is_pytorchs,
+        a_view_is_there_exactly_when_indices_allow_it,
+        strides_that_nobody_walks,
+        contiguous_and_overlapping,
+        one_size_is_inferred,
+    };
+    return SUITE_OF("shape", tests);
 }

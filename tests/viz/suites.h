@@ -3,20 +3,12 @@
 #define HEED_TESTS_VIZ_SUITES_H
 
 #include "heed/viz.h"
+#include "support/files.h"
 #include "support/leak_checked.h"
+#include "support/scarce.h"
 
-Suite *suite_axis(void);
-Suite *suite_lines(void);
-Suite *suite_attention(void);
-Suite *suite_dot(void);
-Suite *suite_files(void);
-Suite *suite_null(void);
-
-/* ---------------------------------------------------------------- files */
-
-const char *temporary(const char *name);      /* a path in this run's folder; until the next call */
-char *read_file(const char *path, size_t *n); /* free() */
-int files_in_folder(void);                    /* of this run's */
+#define SUITES(X) X(axis) X(lines) X(attention) X(dot) X(files) X(null)
+SUITES(DECLARE_SUITE)
 
 /* ---------------------------------------------------------------- XML (xml.c) */
 

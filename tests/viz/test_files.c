@@ -26,14 +26,6 @@ static void write_old(const char *path)
     fclose(f);
 }
 
-static void ck_file(const char *path, const char *wanted)
-{
-    size_t n;
-    char *text = read_file(path, &n);
-    ck_assert_str_eq(text, wanted);
-    free(text);
-}
-
 /* ---------------------------------------------------------------- PNG */
 
 #ifdef HEED_HAVE_PNG
@@ -347,34 +339,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- memory */
 
-typedef struct scarce {
-    int64_t left, blocks;
-    bool once; /* after one refusal there is memory again */
-} scarce;
-
-static void *scarce_alloc(size_t bytes, size_t alignment, void *user)
-{
-    scarce *s = user;
-    void *p = NULL;
-    if (s->left == 0 && s->once) {
-        s->left = -1;
-        return NULL;
-    }
-    if (s->left == 0 || posix_memalign(&p, alignment, bytes) != 0) {
-        return NULL;
-    }
-    s->left -= s->left > 0;
-    s->blocks++;
-    return p;
-}
-
-static void scarce_free(void *p, size_t bytes, void *user)
-{
-    (void)bytes;
-    ((scarce *)user)->blocks--;
-    free(p);
-}
-
 static bool everything(void)
 {
     HD_SCOPE;
@@ -397,9 +361,8 @@ static void run_out(bool once)
     int64_t k = 0;
     hd_shutdown();
     for (; !ok && k < 4000; k++) {
-        scarce s = {k, 0, once};
-        hd_allocator a = {sizeof a, scarce_alloc, scarce_free, &s};
-        ck_assert(hd_set_allocator(&a));
+        scarce s = {.left = k, .once = once};
+        scarce_use(&s);
         ok = everything();
         ck_assert_msg(ok == (hd_error_code() == HD_OK), "after %d: %s", (int)k, hd_error_message());
         ck_assert_msg(ok || hd_error_code() == HD_MEMORY, "after %d: %s", (int)k,
@@ -407,7 +370,7 @@ static void run_out(bool once)
         hd_error_clear();
         hd_shutdown();
         ck_assert_msg(s.blocks == 0, "after %d: %d blocks are left", (int)k, (int)s.blocks);
-        ck_assert(hd_set_allocator(NULL));
+        scarce_end();
     }
     ck_assert(ok);
     ck_assert_int_gt(k, 30);

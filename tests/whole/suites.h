@@ -4,16 +4,20 @@
 
 #include <stdlib.h>
 
+#include "support/run_suites.h"
 #include "support/support.h"
 #include "heed/heed.h"
 
-Suite *suite_accumulation(void);
-Suite *suite_attention_golden(void);
-Suite *suite_gpt(void);
-Suite *suite_notebook_classes(void);
-Suite *suite_null(void);
-Suite *suite_memory(void);
-Suite *suite_sdpa_golden(void);
-Suite *suite_threads(void);
+#define SUITES(X)                                                                                  \
+    X(accumulation)                                                                                \
+    X(attention_golden)                                                                            \
+    X(gpt)                                                                                         \
+    X(notebook_classes)                                                                            \
+    X(null)                                                                                        \
+    X(memory)                                                                                      \
+    X(sdpa_golden)                                                                                 \
+    X(threads)
+
+SUITES(DECLARE_SUITE)
 
 #endif

@@ -145,9 +145,6 @@ END_TEST
 
 Suite *suite_accumulation(void)
 {
-    Suite *s = suite_create("accumulation");
-    TCase *t = tcase_create("accumulation");
-    tcase_add_test(t, at_every_backward);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {at_every_backward};
+    return SUITE_OF("accumulation", tests);
 }

@@ -282,11 +282,6 @@ END_TEST
 
 Suite *suite_attention_golden(void)
 {
-    Suite *s = suite_create("attention against PyTorch");
-    TCase *t = tcase_create("attention");
-    tcase_add_test(t, native_stream);
-    tcase_add_test(t, mcg31_stream);
-    tcase_add_test(t, rows_that_see_nothing);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {native_stream, mcg31_stream, rows_that_see_nothing};
+    return SUITE_OF("attention against PyTorch", tests);
 }

@@ -289,19 +289,15 @@ static const char *too_large(void)
 
 Suite *suite_gpt(void)
 {
-    Suite *s = suite_create("gpt");
-    TCase *t = tcase_create("gpt");
-    tcase_add_test(t, test_losses_native);
-    tcase_add_test(t, test_losses_mcg31);
-    tcase_add_test(t, test_cached);
-    tcase_add_test(t, test_layer_norm);
-    tcase_add_test(t, test_config);
-    tcase_add_test(t, test_config_refused);
+    const TTest *const tests[] = {
+        test_losses_native, test_losses_mcg31, test_cached,
+        test_layer_norm,    test_config,       test_config_refused,
+    };
+    Suite *s = SUITE_OF("gpt", tests);
     if (!too_large()) {
-        tcase_add_test(t, test_124m);
+        suite_add_loop(s, test_124m, 1);
     } else {
         printf("skipped: test_124m, %s\n", too_large());
     }
-    suite_add_tcase(s, t);
     return s;
 }

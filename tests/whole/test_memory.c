@@ -1,38 +1,11 @@
 /* test_memory.c - memory that runs out, at every single allocation of every scenario: the call says
  * so, nothing leaks, nothing is half done, and with memory again all goes well. */
 #include "memory_scenarios.h"
+#include "support/scarce.h"
 
 /* ---------------------------------------------------------------- an allocator that refuses */
 
-static struct {
-    int64_t left;    /* blocks until the next refusal; < 0: none is near */
-    bool goes_on;    /* after the first refusal: every further block is refused too */
-    int64_t refused; /* so far */
-    int64_t blocks;  /* given out and not yet freed */
-} memory;
-
-static void *give(size_t bytes, size_t alignment, void *user)
-{
-    void *p = NULL;
-    (void)user;
-    if (memory.left == 0) {
-        memory.refused++;
-        memory.left -= !memory.goes_on;
-        return NULL;
-    }
-    memory.left -= memory.left > 0;
-    if (posix_memalign(&p, alignment, bytes) == 0) {
-        memory.blocks++;
-    }
-    return p;
-}
-
-static void take_back(void *p, size_t bytes, void *user)
-{
-    (void)bytes, (void)user;
-    memory.blocks--;
-    free(p);
-}
+static scarce memory; /* the allocator of both tests */
 
 /* ---------------------------------------------------------------- inputs */
 
@@ -85,7 +58,7 @@ static bool enough(const scenario *s, int64_t k, bool goes_on)
     picture before = picture_of(&in);
     int64_t blocks = memory.blocks, tensors = hd_tensor_count();
     memory.left = k;
-    memory.goes_on = goes_on;
+    memory.once = !goes_on;
     memory.refused = 0;
     hd_scope *inner = hd_scope_open();
     bool ok = inner && s->run(&in);
@@ -113,10 +86,9 @@ static bool enough(const scenario *s, int64_t k, bool goes_on)
 
 START_TEST(every_block_refused_in_turn)
 {
-    const hd_allocator refusing = {sizeof refusing, give, take_back, NULL};
     const scenario *s = &scenarios[_i];
     memory.left = -1;
-    ck_assert(hd_set_allocator(&refusing));
+    scarce_use(&memory);
     int64_t k = 0;
     while (!enough(s, k, true)) {
         k++;
@@ -127,16 +99,15 @@ START_TEST(every_block_refused_in_turn)
     ck_assert_int_gt(k, 0);
     ck_assert_int_eq(memory.blocks, 0);
     ck_assert_int_eq(hd_bytes_live(), 0);
-    ck_assert(hd_set_allocator(NULL));
+    scarce_end();
 }
 END_TEST
 
 /* A message that shows a number is whole when nothing is left for its text. */
 START_TEST(messages_need_no_memory)
 {
-    const hd_allocator refusing = {sizeof refusing, give, take_back, NULL};
     memory.left = -1;
-    ck_assert(hd_set_allocator(&refusing));
+    scarce_use(&memory);
     {
         HD_SCOPE;
         hd_tensor *x = hd_ones(HD_FLOAT32, 2);
@@ -145,7 +116,7 @@ START_TEST(messages_need_no_memory)
         c.total_steps = 10;
         c.pct_start = 0.1;
         memory.left = 0;
-        memory.goes_on = true;
+        memory.once = false;
         ck_assert_ptr_null(hd_dropout(x, 1e-7 - 1, true));
         ck_error(HD_VALUE, "hd_dropout: p -0.9999999: expected 0 to 1");
         ck_assert_ptr_null(hd_normal_(x, 0, -1));
@@ -158,16 +129,14 @@ START_TEST(messages_need_no_memory)
         hd_optim_free(o);
     }
     ck_assert_int_eq(memory.blocks, 0);
-    ck_assert(hd_set_allocator(NULL));
+    scarce_end();
 }
 END_TEST
 
 Suite *suite_memory(void)
 {
-    Suite *s = suite_create("memory");
-    TCase *t = tcase_create("memory");
-    tcase_add_loop_test(t, every_block_refused_in_turn, 0, n_scenarios);
-    tcase_add_test(t, messages_need_no_memory);
-    suite_add_tcase(s, t);
+    const TTest *const tests[] = {messages_need_no_memory};
+    Suite *s = SUITE_OF("memory", tests);
+    suite_add_loop(s, every_block_refused_in_turn, n_scenarios);
     return s;
 }

@@ -250,13 +250,13 @@ END_TEST
 
 Suite *suite_notebook_classes(void)
 {
-    Suite *s = suite_create("notebook classes");
-    TCase *t = tcase_create("notebook classes");
-    tcase_add_loop_test(t, same_bits, 0, (int)(sizeof pairs / sizeof *pairs));
-    tcase_add_loop_test(t, fused_is_plain, 0, 9);
-    tcase_add_test(t, other_masks);
-    tcase_add_test(t, heads_must_divide);
-    tcase_add_test(t, failed_constructors_leave_nothing);
-    suite_add_tcase(s, t);
+    const TTest *const tests[] = {
+        other_masks,
+        heads_must_divide,
+        failed_constructors_leave_nothing,
+    };
+    Suite *s = SUITE_OF("notebook classes", tests);
+    suite_add_loop(s, same_bits, (int)(sizeof pairs / sizeof *pairs));
+    suite_add_loop(s, fused_is_plain, 9);
     return s;
 }

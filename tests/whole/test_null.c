@@ -161,10 +161,6 @@ END_TEST
 
 Suite *suite_null(void)
 {
-    Suite *s = suite_create("null");
-    TCase *t = tcase_create("null");
-    tcase_add_test(t, null_is_refused_by_name);
-    tcase_add_test(t, the_first_error_stands);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {null_is_refused_by_name, the_first_error_stands};
+    return SUITE_OF("null", tests);
 }

@@ -100,10 +100,6 @@ END_TEST
 
 Suite *suite_sdpa_golden(void)
 {
-    Suite *s = suite_create("sdpa against PyTorch");
-    TCase *t = tcase_create("sdpa");
-    tcase_add_test(t, native_stream);
-    tcase_add_test(t, mcg31_stream);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {native_stream, mcg31_stream};
+    return SUITE_OF("sdpa against PyTorch", tests);
 }

@@ -199,12 +199,11 @@ END_TEST
 
 Suite *suite_threads(void)
 {
-    Suite *s = suite_create("threads");
-    TCase *t = tcase_create("threads");
-    tcase_add_test(t, training_does_not_depend_on_the_pool);
-    tcase_add_test(t, models_trained_at_once_are_the_same_as_alone);
-    tcase_add_test(t, tensors_made_and_read_at_once);
-    tcase_add_test(t, one_view_of_a_changed_base_at_once);
-    suite_add_tcase(s, t);
-    return s;
+    const TTest *const tests[] = {
+        training_does_not_depend_on_the_pool,
+        models_trained_at_once_are_the_same_as_alone,
+        tensors_made_and_read_at_once,
+        one_view_of_a_changed_base_at_once,
+    };
+    return SUITE_OF("threads", tests);
 }
