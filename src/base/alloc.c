@@ -219,7 +219,7 @@ static void *take_kept(unsigned int class)
     return b;
 }
 
-static bool keep(void *p, unsigned int class)
+static bool cache_keep(void *p, unsigned int class)
 {
     cache *c = mine;
     kept_block *b = p;
@@ -364,7 +364,7 @@ void *hd__alloc_zeroed(size_t size)
 /* The thread has no room in the class. */
 static void give_back(void *p, unsigned int class)
 {
-    if (mine == &closed && open_cache() && keep(p, class)) {
+    if (mine == &closed && open_cache() && cache_keep(p, class)) {
         return;
     }
     if (class >= SMALL) {
@@ -373,7 +373,7 @@ static void give_back(void *p, unsigned int class)
         free((char *)p - HEADER);
     } else {
         shelve(class);
-        keep(p, class);
+        cache_keep(p, class);
     }
 }
 
@@ -389,7 +389,7 @@ void hd_free(void *p)
         class == LARGE ? hd__heap_free(p) : plain_free(p);
         return;
     }
-    if (HD__UNLIKELY(!keep(p, class))) {
+    if (HD__UNLIKELY(!cache_keep(p, class))) {
         give_back(p, class);
     }
 }

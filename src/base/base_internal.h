@@ -171,7 +171,6 @@ double hd__normal_sample(hd_generator *g);
 
 int64_t hd__randint(hd_generator *g, int64_t lo, int64_t hi); /* in [lo, hi), one draw */
 void hd__randperm(hd_generator *g, int64_t *r, int64_t n);
-double hd__uniform_sample32(hd_generator *g); /* 24 bits of one output, times 2^-24 */
 double hd__uniform_sample64(hd_generator *g); /* 53 bits of two outputs, times 2^-53 */
 double hd__exponential_sample(hd_generator *g, double lambda);
 

@@ -20,19 +20,19 @@ static struct {
     atomic_int_least64_t total[HD__COUNTS], peak;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int64_t get(atomic_int_least64_t *a)
+static int64_t count_get(atomic_int_least64_t *a)
 {
     return atomic_load_explicit(a, memory_order_relaxed);
 }
 
-static void put(atomic_int_least64_t *a, int64_t v)
+static void count_set(atomic_int_least64_t *a, int64_t v)
 {
     atomic_store_explicit(a, v, memory_order_relaxed);
 }
 
 static void raise_peak(int64_t to)
 {
-    int64_t peak = get(&all.peak);
+    int64_t peak = count_get(&all.peak);
     while (to > peak && !atomic_compare_exchange_weak_explicit(
                             &all.peak, &peak, to, memory_order_relaxed, memory_order_relaxed)) {
         ;
@@ -42,12 +42,12 @@ static void raise_peak(int64_t to)
 /* Adds the calling thread's tally to the total. Under the lock, so that no sum misses it. */
 static void flush(void)
 {
-    raise_peak(get(&all.total[HD__BYTES]) + get(&hd__mine.high));
+    raise_peak(count_get(&all.total[HD__BYTES]) + count_get(&hd__mine.high));
     for (int i = 0; i < HD__COUNTS; i++) {
-        atomic_fetch_add_explicit(&all.total[i], get(&hd__mine.now[i]), memory_order_relaxed);
-        put(&hd__mine.now[i], 0);
+        atomic_fetch_add_explicit(&all.total[i], count_get(&hd__mine.now[i]), memory_order_relaxed);
+        count_set(&hd__mine.now[i], 0);
     }
-    put(&hd__mine.high, 0);
+    count_set(&hd__mine.high, 0);
 }
 
 static void list(void)
@@ -61,7 +61,7 @@ static void list(void)
     }
     all.first = &hd__mine;
     hd__mine.listed = true;
-    put(&hd__mine.high, 0);
+    count_set(&hd__mine.high, 0);
     pthread_mutex_unlock(&all.lock);
 }
 
@@ -81,7 +81,7 @@ void hd__count_thread_end(void)
         hd__mine.next->prev = hd__mine.prev;
     }
     hd__mine.listed = false;
-    put(&hd__mine.high, UNLISTED_HIGH);
+    count_set(&hd__mine.high, UNLISTED_HIGH);
     pthread_mutex_unlock(&all.lock);
 }
 
@@ -98,13 +98,13 @@ void hd__count_fork_done(void)
 /* The bytes have left what hd__count looks after by itself. */
 void hd__count_bytes_moved(void)
 {
-    int64_t now = get(&hd__mine.now[HD__BYTES]);
+    int64_t now = count_get(&hd__mine.now[HD__BYTES]);
     if (!hd__mine.listed) {
-        put(&hd__mine.high, 0);
+        count_set(&hd__mine.high, 0);
         list();
     }
-    if (now > get(&hd__mine.high)) {
-        put(&hd__mine.high, now);
+    if (now > count_get(&hd__mine.high)) {
+        count_set(&hd__mine.high, now);
     }
     if (now > HD__FLUSH || now < -HD__FLUSH) {
         pthread_mutex_lock(&all.lock);
@@ -114,13 +114,13 @@ void hd__count_bytes_moved(void)
 }
 
 /* The total and all tallies; *high: what the bytes may have reached since the last flush */
-static int64_t sum(int what, int64_t *high)
+static int64_t count_sum(int what, int64_t *high)
 {
     pthread_mutex_lock(&all.lock);
-    int64_t n = get(&all.total[what]), most = n;
+    int64_t n = count_get(&all.total[what]), most = n;
     for (tally *t = all.first; t; t = t->next) {
-        n += get(&t->now[what]);
-        most += get(&t->high);
+        n += count_get(&t->now[what]);
+        most += count_get(&t->high);
     }
     pthread_mutex_unlock(&all.lock);
     *high = most;
@@ -130,7 +130,7 @@ static int64_t sum(int what, int64_t *high)
 int64_t hd__counted(int what)
 {
     int64_t high;
-    return sum(what, &high);
+    return count_sum(what, &high);
 }
 
 int64_t hd_bytes_live(void)
@@ -141,17 +141,17 @@ int64_t hd_bytes_live(void)
 int64_t hd_bytes_peak(void)
 {
     int64_t high;
-    sum(HD__BYTES, &high);
+    count_sum(HD__BYTES, &high);
     raise_peak(high);
-    return get(&all.peak);
+    return count_get(&all.peak);
 }
 
 void hd_bytes_peak_reset(void)
 {
     pthread_mutex_lock(&all.lock);
     for (tally *t = all.first; t; t = t->next) {
-        put(&t->high, get(&t->now[HD__BYTES]));
+        count_set(&t->high, count_get(&t->now[HD__BYTES]));
     }
     pthread_mutex_unlock(&all.lock);
-    put(&all.peak, hd_bytes_live());
+    count_set(&all.peak, hd_bytes_live());
 }

@@ -56,7 +56,7 @@ static int bin_of(size_t bytes)
     return e * PARTS + (int)(bytes >> e) - PARTS;
 }
 
-static void put(chunk *c)
+static void bin_put(chunk *c)
 {
     int i = bin_of(c->bytes);
     c->free = true;
@@ -70,7 +70,7 @@ static void put(chunk *c)
     heap.kept += c->bytes - c->bare;
 }
 
-static void take(chunk *c)
+static void bin_take(chunk *c)
 {
     int i = bin_of(c->bytes);
     *(c->prev ? &c->prev->next : &heap.bin[i]) = c->next;
@@ -109,7 +109,7 @@ static chunk *best_in(int i, size_t bytes)
     return best;
 }
 
-static chunk *find(size_t bytes)
+static chunk *heap_find(size_t bytes)
 {
     int own = bin_of(bytes);
     chunk *c = best_in(own, bytes);
@@ -122,24 +122,24 @@ static chunk *find(size_t bytes)
 
 /* ---------------------------------------------------------------- neighbours */
 
-static chunk *after(const chunk *c)
+static chunk *chunk_after(const chunk *c)
 {
     return c->last ? NULL : (chunk *)((char *)c + c->bytes);
 }
 
 /* The second becomes a part of the first; neither is in a bin. */
-static void join(chunk *c, const chunk *second)
+static void chunk_join(chunk *c, const chunk *second)
 {
     c->bare = second->bare + (second->bare == second->bytes ? c->bare : 0);
     c->last = second->last;
     c->bytes += second->bytes;
-    if (after(c)) {
-        after(c)->before = c;
+    if (chunk_after(c)) {
+        chunk_after(c)->before = c;
     }
 }
 
 /* What c has beyond `bytes` becomes a free chunk. c is in no bin. */
-static void cut(chunk *c, size_t bytes)
+static void chunk_cut(chunk *c, size_t bytes)
 {
     if (c->bytes - bytes < LINE) {
         return;
@@ -149,25 +149,25 @@ static void cut(chunk *c, size_t bytes)
     rest->bare = c->bare < rest->bytes ? c->bare : rest->bytes;
     c->bytes = bytes;
     c->last = false;
-    if (after(rest)) {
-        after(rest)->before = rest;
+    if (chunk_after(rest)) {
+        chunk_after(rest)->before = rest;
     }
-    put(rest);
+    bin_put(rest);
 }
 
 static void set_free(chunk *c)
 {
-    chunk *a = after(c), *b = c->before;
+    chunk *a = chunk_after(c), *b = c->before;
     if (a && a->free) {
-        take(a);
-        join(c, a);
+        bin_take(a);
+        chunk_join(c, a);
     }
     if (b && b->free) {
-        take(b);
-        join(b, c);
+        bin_take(b);
+        chunk_join(b, c);
         c = b;
     }
-    put(c);
+    bin_put(c);
 }
 
 /* ---------------------------------------------------------------- the system */
@@ -212,10 +212,10 @@ static chunk *map(size_t bytes)
 }
 
 /* Gives the pages of c, which is free, back; whole mappings themselves if `whole`. */
-static void release(chunk *c, bool whole)
+static void chunk_release(chunk *c, bool whole)
 {
     if (whole && !c->before && c->last) {
-        take(c);
+        bin_take(c);
         heap.mapped -= c->bytes;
         munmap(c, c->bytes);
         return;
@@ -236,14 +236,14 @@ static void release_all(bool whole)
     for (int i = next_bin(0); i < BINS; i = next_bin(i + 1)) {
         for (chunk *c = heap.bin[i], *next; c; c = next) {
             next = c->next;
-            release(c, whole);
+            chunk_release(c, whole);
         }
     }
 }
 
 /* Twice what there is, within limits; no more than needed for a large block, whose rest small ones
  * would take and keep, or if the system refuses that. */
-static chunk *grow(size_t bytes)
+static chunk *heap_grow(size_t bytes)
 {
     if (heap.kept > SLACK + heap.used / 8) {
         release_all(false);
@@ -262,14 +262,14 @@ void *hd__heap_alloc(size_t size)
 {
     size_t bytes = round_up(size + LINE, LINE);
     pthread_mutex_lock(&heap.lock);
-    chunk *c = find(bytes);
+    chunk *c = heap_find(bytes);
     if (c) {
-        take(c);
+        bin_take(c);
     } else {
-        c = grow(bytes);
+        c = heap_grow(bytes);
     }
     if (c) {
-        cut(c, bytes);
+        chunk_cut(c, bytes);
         c->bare = 0;
         heap.used += c->bytes;
     }

@@ -45,7 +45,7 @@ static int byte_at(const hd__json *j, size_t i)
     return i < j->n ? (unsigned char)j->text[i] : -1;
 }
 
-static bool is_digit(int c)
+static bool json_digit(int c)
 {
     return c >= '0' && c <= '9';
 }
@@ -54,7 +54,7 @@ static bool is_digit(int c)
 
 static int hex_digit(int c)
 {
-    return is_digit(c)            ? c - '0'
+    return json_digit(c)          ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;
@@ -122,19 +122,17 @@ static bool scan_string(hd__json *j, size_t *end, bool *escaped)
             return true;
         }
         if (first < 0x20) {
-            bad(j, i, first < 0 ? "a closing quote" : "no control character in a string");
-            return false;
+            return bad(j, i, first < 0 ? "a closing quote" : "no control character in a string");
         }
         *escaped |= first == '\\';
         length = first == '\\' ? escape(j, i, &c) : character(j, i);
         if (length == 0) {
-            bad(j, i, first == '\\' ? "an escape of JSON, surrogates in pairs" : "UTF-8");
-            return false;
+            return bad(j, i, first == '\\' ? "an escape of JSON, surrogates in pairs" : "UTF-8");
         }
     }
 }
 
-static bool decode(hd__json *j, size_t end)
+static bool json_decode(hd__json *j, size_t end)
 {
     size_t bytes = end - j->at;
     if (j->room < bytes) {
@@ -142,8 +140,7 @@ static bool decode(hd__json *j, size_t end)
         j->decoded = hd_alloc(bytes);
         j->room = j->decoded ? bytes : 0;
         if (!j->decoded) {
-            bad(j, j->at, memory_ran_out);
-            return false;
+            return bad(j, j->at, memory_ran_out);
         }
     }
     j->s = j->decoded;
@@ -165,7 +162,7 @@ static bool string(hd__json *j)
 {
     size_t end;
     bool escaped;
-    if (!scan_string(j, &end, &escaped) || (escaped && !decode(j, end))) {
+    if (!scan_string(j, &end, &escaped) || (escaped && !json_decode(j, end))) {
         return false;
     }
     if (!escaped) {
@@ -205,7 +202,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
     int64_t x = 0;
     for (size_t i = negative; i < j->len; i++) {
         int digit = j->s[i] - '0'; /* downwards, where there is one number more */
-        if (!is_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
+        if (!json_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
             __builtin_sub_overflow(x, digit, &x)) {
             return false;
         }
@@ -219,18 +216,17 @@ bool hd__json_int(const hd__json *j, int64_t *v)
 
 static bool digits(hd__json *j, size_t *i)
 {
-    if (!is_digit(byte_at(j, *i))) {
-        bad(j, *i, "a digit");
-        return false;
+    if (!json_digit(byte_at(j, *i))) {
+        return bad(j, *i, "a digit");
     }
-    while (is_digit(byte_at(j, *i))) {
+    while (json_digit(byte_at(j, *i))) {
         ++*i;
     }
     return true;
 }
 
 /* Only what is long or has an exponent can be beyond a double. */
-static hd__json_kind in_range(hd__json *j, bool exponent)
+static hd__json_kind number_in_range(hd__json *j, bool exponent)
 {
     double v = 0;
     if ((exponent || j->len > 300) && !hd__json_double(j, &v)) {
@@ -263,7 +259,7 @@ static hd__json_kind number(hd__json *j)
     j->s = j->text + j->at;
     j->len = i - j->at;
     j->next = i;
-    return in_range(j, exponent);
+    return number_in_range(j, exponent);
 }
 
 /* ---------------------------------------------------------------- structure */
@@ -310,7 +306,7 @@ static hd__json_kind value(hd__json *j)
     case 'f': return word(j, "false", HD__JSON_FALSE);
     case 'n': return word(j, "null", HD__JSON_NULL);
     case '-': return number(j);
-    default: return is_digit(c) ? number(j) : bad(j, j->at, "a value");
+    default: return json_digit(c) ? number(j) : bad(j, j->at, "a value");
     }
 }
 
@@ -340,7 +336,7 @@ static hd__json_kind name(hd__json *j)
 }
 
 /* Behind a value inside brackets. */
-static hd__json_kind after(hd__json *j, int c)
+static hd__json_kind json_after(hd__json *j, int c)
 {
     bool object = in_object(j);
     if (c == (object ? '}' : ']')) {
@@ -380,7 +376,7 @@ hd__json_kind hd__json_next(hd__json *j)
     default: break;
     }
     if (j->depth > 0) {
-        return after(j, c);
+        return json_after(j, c);
     }
     return c < 0 ? event(j, HD__JSON_END, AFTER) : bad(j, j->at, "the end");
 }

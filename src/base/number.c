@@ -11,7 +11,7 @@
 
 #include "base/base_internal.h"
 
-static bool is_digit(char c)
+static bool is_decimal(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -19,11 +19,11 @@ static bool is_digit(char c)
 static void plain_point(char *text)
 {
     char *point = text + (*text == '-');
-    while (is_digit(*point)) {
+    while (is_decimal(*point)) {
         point++;
     }
     char *after = point;
-    while (*after && *after != 'e' && !is_digit(*after)) {
+    while (*after && *after != 'e' && !is_decimal(*after)) {
         after++;
     }
     if (after > point) {

@@ -206,11 +206,6 @@ void hd__randperm(hd_generator *g, int64_t *r, int64_t n)
 
 /* ---------------------------------------------------------------- one sample */
 
-double hd__uniform_sample32(hd_generator *g)
-{
-    return hd__unit_f32(g);
-}
-
 double hd__uniform_sample64(hd_generator *g)
 {
     return hd__unit_f64(g);

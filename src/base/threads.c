@@ -124,7 +124,7 @@ static bool all_done(const worker *unused)
 /* ---------------------------------------------------------------- pieces */
 
 /* How many were left, 0 when there was none to take. */
-static int take(void)
+static int take_piece(void)
 {
     int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
     while (left > 0 && !atomic_compare_exchange_weak(&pool.left, &left, left - 1)) {
@@ -136,7 +136,7 @@ static int take(void)
 static void take_pieces(void)
 {
     int taken = 0;
-    for (int left; (left = take()) > 0; taken++) {
+    for (int left; (left = take_piece()) > 0; taken++) {
         pool.job.f(pool.job.pieces - left, pool.job.arg);
     }
     if (taken == 0 || atomic_fetch_sub(&pool.undone, taken) != taken) {
@@ -256,7 +256,7 @@ typedef struct range {
 } range;
 
 /* The first few pieces are one unit longer. */
-static void run_range(int i, void *arg)
+static void pool_run_range(int i, void *arg)
 {
     const range *r = arg;
     int64_t each = r->units / r->pieces, longer = r->units % r->pieces;
@@ -277,7 +277,7 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
     range r = {.n = n, .grain = grain, .units = n / grain + (n % grain != 0), .f = f, .arg = arg};
     int width = n > grain ? hd__parallel_width() : 1;
     r.pieces = r.units < width ? (int)r.units : width;
-    job j = {.f = run_range, .arg = &r, .pieces = r.pieces};
+    job j = {.f = pool_run_range, .arg = &r, .pieces = r.pieces};
     if (width == 1 || !run_on_pool(&j, r.pieces - 1)) {
         f(0, n, arg);
     }

@@ -53,7 +53,7 @@ int hd__regular_open(const char *function, const char *path, int64_t *size)
     return fd;
 }
 
-static char *read_all(const char *function, const char *path, int fd, size_t size, size_t *n)
+static char *whole_read_all(const char *function, const char *path, int fd, size_t size, size_t *n)
 {
     char *bytes = hd_alloc(size + 1);
     *n = 0;
@@ -86,7 +86,7 @@ char *hd__whole_read(const char *function, const char *path, size_t most, size_t
         hd_error_set(HD_FORMAT, "%s: '%.*s': %lld bytes: expected at most %zu", function,
                      HD__CUT(path), (long long)size, most);
     } else {
-        bytes = read_all(function, path, fd, (size_t)size, n);
+        bytes = whole_read_all(function, path, fd, (size_t)size, n);
     }
     close(fd);
     return bytes;

@@ -9,8 +9,7 @@
 bool hd__tensor_given(const char *function, const char *arg, const hd_tensor *x)
 {
     if (x == HD_NONE) {
-        hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
-        return false;
+        return hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
     }
     return hd__given(function, arg, x);
 }
@@ -20,9 +19,8 @@ bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t 
     if (value >= least) {
         return true;
     }
-    hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %" PRId64 " or more", function, arg, value,
-                 least);
-    return false;
+    return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %" PRId64 " or more", function, arg,
+                        value, least);
 }
 
 bool hd__probability_arg(const char *function, const char *arg, double p)
@@ -30,8 +28,7 @@ bool hd__probability_arg(const char *function, const char *arg, double p)
     if (p >= 0 && p <= 1) { /* NaN is neither */
         return true;
     }
-    hd_error_set(HD_VALUE, "%s: %s %g: expected a number from 0 to 1", function, arg, p);
-    return false;
+    return hd_error_set(HD_VALUE, "%s: %s %g: expected a number from 0 to 1", function, arg, p);
 }
 
 bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b)

@@ -18,8 +18,8 @@ static bool attention_arg(const char *function, const char *name, const hd_modul
         return false;
     }
     if (m->type != &hd__multi_head_attention_type) {
-        hd_error_set(HD_VALUE, "%s: %s: expected a MultiHeadAttention", function, m->type->name);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: %s: expected a MultiHeadAttention", function,
+                            m->type->name);
     }
     return true;
 }
@@ -70,9 +70,8 @@ bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
         return false;
     }
     if (len < 0 || len > c->len) {
-        hd_error_set(HD_VALUE, "hd_kv_cache_truncate: len %" PRId64 ": expected 0 to %" PRId64, len,
-                     c->len);
-        return false;
+        return hd_error_set(
+            HD_VALUE, "hd_kv_cache_truncate: len %" PRId64 ": expected 0 to %" PRId64, len, c->len);
     }
     c->len = len;
     return true;
@@ -80,35 +79,32 @@ bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
 
 /* ---------------------------------------------------------------- attention */
 
-static bool arguments_ok(const char *function, const hd_module *m, const hd_tensor *x,
-                         const hd_kv_cache *c)
+static bool cached_args_ok(const char *function, const hd_module *m, const hd_tensor *x,
+                           const hd_kv_cache *c)
 {
     if (!attention_arg(function, "m", m) || !hd__tensor_given(function, "x", x) ||
         !hd__given(function, "c", c)) {
         return false;
     }
     if (c->attention != m) {
-        hd_error_set(HD_VALUE, "%s: c was made for another MultiHeadAttention", function);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: c was made for another MultiHeadAttention", function);
     }
     int64_t b = hd_size(c->keys, 0), context_length = hd_size(c->keys, 2);
     if (hd_ndim(x) != 3 || hd_size(x, 0) != b) {
-        hd_error_set(HD_SHAPE, "%s: x %s: expected (%" PRId64 ", num_tokens, d_in)", function,
-                     HD__DIMS(x), b);
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: x %s: expected (%" PRId64 ", num_tokens, d_in)",
+                            function, HD__DIMS(x), b);
     }
     if (hd_size(x, 1) > context_length - c->len) {
-        hd_error_set(HD_SHAPE,
-                     "%s: x %s behind %" PRId64 " tokens: more than context_length %" PRId64,
-                     function, HD__DIMS(x), c->len, context_length);
-        return false;
+        return hd_error_set(HD_SHAPE,
+                            "%s: x %s behind %" PRId64 " tokens: more than context_length %" PRId64,
+                            function, HD__DIMS(x), c->len, context_length);
     }
     return true;
 }
 
 /* The cached ones (b, num_heads, len + num_tokens, head_dim), these tokens' (..., num_tokens, ...)
  * behind. */
-static hd_tensor *append(const hd_kv_cache *c, hd_tensor *cached, hd_tensor *x)
+static hd_tensor *cache_append(const hd_kv_cache *c, hd_tensor *cached, hd_tensor *x)
 {
     if (!x) {
         return NULL;
@@ -124,23 +120,23 @@ static hd_tensor *append(const hd_kv_cache *c, hd_tensor *cached, hd_tensor *x)
     return hd_narrow(cached, 2, 0, c->len + num_tokens);
 }
 
-static hd_tensor *run(hd__multi_head_attention *m, hd_tensor *x, const hd_kv_cache *c)
+static hd_tensor *cached_run(hd__multi_head_attention *m, hd_tensor *x, const hd_kv_cache *c)
 {
     hd_tensor *keys = hd__split_heads(m, hd_forward(m->W_key, x));
     hd_tensor *queries = hd__split_heads(m, hd_forward(m->W_query, x));
     hd_tensor *values = hd__split_heads(m, hd_forward(m->W_value, x));
-    keys = append(c, c->keys, keys);
-    values = append(c, c->values, values);
+    keys = cache_append(c, c->keys, keys);
+    values = cache_append(c, c->values, values);
     return hd__attend(m, queries, keys, values, c->len);
 }
 
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)
 {
-    if (!arguments_ok("hd_multi_head_attention_cached", m, x, c) || !hd_forward_begin(m)) {
+    if (!cached_args_ok("hd_multi_head_attention_cached", m, x, c) || !hd_forward_begin(m)) {
         return NULL;
     }
     HD_NO_GRAD;
-    hd_tensor *y = hd_forward_end(m, run((hd__multi_head_attention *)m, x, c));
+    hd_tensor *y = hd_forward_end(m, cached_run((hd__multi_head_attention *)m, x, c));
     if (y) {
         c->len += hd_size(x, 1);
     }

@@ -12,18 +12,15 @@ typedef struct causal_attention {
     hd_tensor *mask; /* (context_length, context_length), buffer */
 } causal_attention;
 
+/* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
 static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
 {
     causal_attention *m = (causal_attention *)self;
     if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
         return NULL;
     }
-    hd_tensor *keys = hd_forward(m->W_key, x); /* x (b, num_tokens, d_in); (b, num_tokens, d_out) */
-    hd_tensor *queries = hd_forward(m->W_query, x);
-    hd_tensor *values = hd_forward(m->W_value, x);
-
-    return hd__masked_attention(self, queries, keys, values, m->mask, 0,
-                                m->dropout); /* (b, num_tokens, d_out) */
+    hd__projected p = hd__project(x, m->W_query, m->W_key, m->W_value);
+    return hd__masked_attention(self, p.queries, p.keys, p.values, m->mask, 0, m->dropout);
 }
 
 const hd_module_type hd__causal_attention_type = HD_MODULE_TYPE(
@@ -38,9 +35,7 @@ static hd_module *causal_attention_new(int64_t d_in, int64_t d_out, int64_t cont
         return NULL;
     }
     causal_attention *self = (causal_attention *)m;
-    hd_register_module(m, "W_query", &self->W_query, hd_linear_new(d_in, d_out, qkv_bias));
-    hd_register_module(m, "W_key", &self->W_key, hd_linear_new(d_in, d_out, qkv_bias));
-    hd_register_module(m, "W_value", &self->W_value, hd_linear_new(d_in, d_out, qkv_bias));
+    hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
     hd_register_module(m, "dropout", &self->dropout, hd_dropout_new(dropout, false));
     hd_register_buffer(m, "mask", &self->mask, hd__causal_mask(context_length), true);
     return hd_module_ready(m);
@@ -122,19 +117,17 @@ hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor
     return hd_forward(m->out_proj, context_vec);
 }
 
+/* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
 static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
 {
     hd__multi_head_attention *m = (hd__multi_head_attention *)self;
     if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
         return NULL;
     }
-    hd_tensor *keys = hd_forward(m->W_key, x); /* x (b, num_tokens, d_in); (b, num_tokens, d_out) */
-    hd_tensor *queries = hd_forward(m->W_query, x);
-    hd_tensor *values = hd_forward(m->W_value, x);
-
-    keys = hd__split_heads(m, keys); /* (b, num_heads, num_tokens, head_dim) */
-    queries = hd__split_heads(m, queries);
-    values = hd__split_heads(m, values);
+    hd__projected p = hd__project(x, m->W_query, m->W_key, m->W_value); /* (b, num_tokens, d_out) */
+    hd_tensor *keys = hd__split_heads(m, p.keys); /* (b, num_heads, num_tokens, head_dim) */
+    hd_tensor *queries = hd__split_heads(m, p.queries);
+    hd_tensor *values = hd__split_heads(m, p.values);
     return hd__attend(m, queries, keys, values, 0); /* (b, num_tokens, d_out) */
 }
 
@@ -147,11 +140,10 @@ static bool divides(const char *function, int64_t d_out, int64_t num_heads)
     if (d_out % num_heads == 0) {
         return true;
     }
-    hd_error_set(HD_VALUE,
-                 "%s: d_out %" PRId64 ", num_heads %" PRId64
-                 ": d_out must be divisible by num_heads",
-                 function, d_out, num_heads);
-    return false;
+    return hd_error_set(HD_VALUE,
+                        "%s: d_out %" PRId64 ", num_heads %" PRId64
+                        ": d_out must be divisible by num_heads",
+                        function, d_out, num_heads);
 }
 
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
@@ -171,9 +163,7 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
     self->d_out = d_out;
     self->num_heads = num_heads;
     self->head_dim = d_out / num_heads;
-    hd_register_module(m, "W_query", &self->W_query, hd_linear_new(d_in, d_out, qkv_bias));
-    hd_register_module(m, "W_key", &self->W_key, hd_linear_new(d_in, d_out, qkv_bias));
-    hd_register_module(m, "W_value", &self->W_value, hd_linear_new(d_in, d_out, qkv_bias));
+    hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
     hd_register_module(m, "out_proj", &self->out_proj, hd_linear_new(d_out, d_out, true));
     hd_register_module(m, "dropout", &self->dropout, hd_dropout_new(dropout, false));
     hd_register_buffer(m, "mask", &self->mask, hd__causal_mask(context_length), true);

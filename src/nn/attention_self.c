@@ -4,6 +4,20 @@
 
 #include <math.h>
 
+/* softmax(queries keys^T / sqrt(d_out)) values, each (n, d_out) */
+static hd_tensor *self_attend(hd_module *self, hd_tensor *queries, hd_tensor *keys,
+                              hd_tensor *values)
+{
+    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* (n, n) */
+    if (!attn_scores) {
+        return NULL;
+    }
+    hd_tensor *attn_weights =
+        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
+    attn_weights = hd__keep_weights(self, attn_weights);
+    return hd_matmul(attn_weights, values); /* (n, d_out) */
+}
+
 /* ---------------------------------------------------------------- SelfAttention_v1 */
 
 typedef struct self_attention_v1 {
@@ -14,24 +28,20 @@ typedef struct self_attention_v1 {
 static hd_tensor *self_attention_v1_forward(hd_module *self, hd_tensor *x) /* x (n, d_in) */
 {
     self_attention_v1 *m = (self_attention_v1 *)self;
-
     hd_tensor *keys = hd_matmul(x, m->W_key); /* (n, d_out) */
     hd_tensor *queries = hd_matmul(x, m->W_query);
     hd_tensor *values = hd_matmul(x, m->W_value);
-
-    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* (n, n) */
-    if (!attn_scores) {
-        return NULL;
-    }
-    hd_tensor *attn_weights =
-        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
-    attn_weights = hd__keep_weights(self, attn_weights);
-
-    return hd_matmul(attn_weights, values); /* (n, d_out) */
+    return self_attend(self, queries, keys, values); /* (n, d_out) */
 }
 
 const hd_module_type hd__self_attention_v1_type = HD_MODULE_TYPE(
     self_attention_v1, "SelfAttention_v1", self_attention_v1_forward, hd__attention_free);
+
+static void register_rand(hd_module *m, const char *name, hd_tensor **field, int64_t d_in,
+                          int64_t d_out)
+{
+    hd_register_parameter(m, name, field, hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
+}
 
 hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
 {
@@ -44,12 +54,9 @@ hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
         return NULL;
     }
     self_attention_v1 *self = (self_attention_v1 *)m;
-    hd_register_parameter(m, "W_query", &self->W_query,
-                          hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
-    hd_register_parameter(m, "W_key", &self->W_key,
-                          hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
-    hd_register_parameter(m, "W_value", &self->W_value,
-                          hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
+    register_rand(m, "W_query", &self->W_query, d_in, d_out);
+    register_rand(m, "W_key", &self->W_key, d_in, d_out);
+    register_rand(m, "W_value", &self->W_value, d_in, d_out);
     return hd_module_ready(m);
 }
 
@@ -63,20 +70,8 @@ typedef struct self_attention_v2 {
 static hd_tensor *self_attention_v2_forward(hd_module *self, hd_tensor *x) /* x (n, d_in) */
 {
     self_attention_v2 *m = (self_attention_v2 *)self;
-
-    hd_tensor *keys = hd_forward(m->W_key, x); /* (n, d_out) */
-    hd_tensor *queries = hd_forward(m->W_query, x);
-    hd_tensor *values = hd_forward(m->W_value, x);
-
-    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* (n, n) */
-    if (!attn_scores) {
-        return NULL;
-    }
-    hd_tensor *attn_weights =
-        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
-    attn_weights = hd__keep_weights(self, attn_weights);
-
-    return hd_matmul(attn_weights, values); /* (n, d_out) */
+    hd__projected p = hd__project(x, m->W_query, m->W_key, m->W_value); /* (n, d_out) each */
+    return self_attend(self, p.queries, p.keys, p.values);              /* (n, d_out) */
 }
 
 const hd_module_type hd__self_attention_v2_type = HD_MODULE_TYPE(
@@ -92,8 +87,6 @@ hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
         return NULL;
     }
     self_attention_v2 *self = (self_attention_v2 *)m;
-    hd_register_module(m, "W_query", &self->W_query, hd_linear_new(d_in, d_out, qkv_bias));
-    hd_register_module(m, "W_key", &self->W_key, hd_linear_new(d_in, d_out, qkv_bias));
-    hd_register_module(m, "W_value", &self->W_value, hd_linear_new(d_in, d_out, qkv_bias));
+    hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
     return hd_module_ready(m);
 }

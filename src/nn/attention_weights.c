@@ -20,18 +20,33 @@ bool hd__attention_args(const char *function, int64_t d_in, int64_t d_out, int64
 bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length)
 {
     if (hd_ndim(x) != 3) {
-        hd_error_set(HD_SHAPE, "hd_forward: %s: x %s: expected (b, num_tokens, d_in)",
-                     self->type->name, HD__DIMS(x));
-        return false;
+        return hd_error_set(HD_SHAPE, "hd_forward: %s: x %s: expected (b, num_tokens, d_in)",
+                            self->type->name, HD__DIMS(x));
     }
     if (hd_size(x, 1) > context_length) {
-        hd_error_set(HD_SHAPE,
-                     "hd_forward: %s: x %s: num_tokens %" PRId64
-                     " is more than context_length %" PRId64,
-                     self->type->name, HD__DIMS(x), hd_size(x, 1), context_length);
-        return false;
+        return hd_error_set(HD_SHAPE,
+                            "hd_forward: %s: x %s: num_tokens %" PRId64
+                            " is more than context_length %" PRId64,
+                            self->type->name, HD__DIMS(x), hd_size(x, 1), context_length);
     }
     return true;
+}
+
+void hd__register_qkv(hd_module *m, hd_module **W_query, hd_module **W_key, hd_module **W_value,
+                      int64_t d_in, int64_t d_out, bool qkv_bias)
+{
+    hd_register_module(m, "W_query", W_query, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "W_key", W_key, hd_linear_new(d_in, d_out, qkv_bias));
+    hd_register_module(m, "W_value", W_value, hd_linear_new(d_in, d_out, qkv_bias));
+}
+
+hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd_module *W_value)
+{
+    hd__projected p;
+    p.keys = hd_forward(W_key, x);
+    p.queries = hd_forward(W_query, x);
+    p.values = hd_forward(W_value, x);
+    return p;
 }
 
 hd_tensor *hd__causal_mask(int64_t n)
@@ -65,7 +80,7 @@ static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
 }
 
 /* (n - first, n): the rows of the tokens first to n - 1 */
-static hd_tensor *part_of(hd_tensor *mask, int64_t first, int64_t n)
+static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 {
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);
 }
@@ -95,7 +110,7 @@ hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *
     }
     int64_t num_tokens = hd_size(queries, -2), n = first + num_tokens;
     if (!hd_fused_attention() || hd_size(keys, -1) == 0) {
-        return plain_attention(self, queries, keys, values, part_of(mask, first, n), dropout);
+        return plain_attention(self, queries, keys, values, mask_part(mask, first, n), dropout);
     }
     hd__attention *m = (hd__attention *)self;
     hd_attention_options o = hd_attention_defaults();
@@ -104,7 +119,7 @@ hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *
     bool causal = hides_what_follows(mask, first, n);
     o.is_causal = causal && first == 0;
     if (!o.is_causal && !(causal && num_tokens == 1)) {
-        o.attn_mask = hd_eq_scalar(part_of(mask, first, n), 0);
+        o.attn_mask = hd_eq_scalar(mask_part(mask, first, n), 0);
     }
     hd_tensor *weights = NULL;
     hd_tensor *y =
@@ -141,11 +156,10 @@ static bool keeps_weights(const char *function, const hd_module *m)
             return true;
         }
     }
-    hd_error_set(HD_VALUE,
-                 "%s: %s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
-                 "MultiHeadAttention",
-                 function, m->type->name);
-    return false;
+    return hd_error_set(HD_VALUE,
+                        "%s: %s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
+                        "MultiHeadAttention",
+                        function, m->type->name);
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)

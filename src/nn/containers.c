@@ -34,7 +34,7 @@ hd_module *hd__list_child(const hd_module *list, int64_t i)
 
 /* ---------------------------------------------------------------- making */
 
-static bool append(const char *function, hd_module *list, hd_module *child)
+static bool container_append(const char *function, hd_module *list, hd_module *child)
 {
     char name[32];
     snprintf(name, sizeof name, "%" PRId64, list ? list->priv->n : 0);
@@ -49,7 +49,7 @@ static hd_module *make(const char *function, const hd_module_type *type, int64_t
     }
     hd_module *m = hd_module_new(type);
     for (int64_t i = 0; i < n; i++) {
-        append(function, m, modules[i]); /* all of them: each is taken over */
+        container_append(function, m, modules[i]); /* all of them: each is taken over */
     }
     return m ? hd_module_ready(m) : NULL;
 }
@@ -72,9 +72,8 @@ static bool list_arg(const char *function, const hd_module *list)
         return false;
     }
     if (list->type != &sequential_type && list->type != &module_list_type) {
-        hd_error_set(HD_VALUE, "%s: %s: expected a ModuleList or a Sequential", function,
-                     list->type->name);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: %s: expected a ModuleList or a Sequential", function,
+                            list->type->name);
     }
     return true;
 }
@@ -85,7 +84,7 @@ bool hd_module_list_append(hd_module *list, hd_module *child)
     if (!ok && child && !child->priv->parent && child != list) {
         hd_module_free(child);
     }
-    return ok && append("hd_module_list_append", list, child);
+    return ok && container_append("hd_module_list_append", list, child);
 }
 
 int64_t hd_module_list_len(const hd_module *list)

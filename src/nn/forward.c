@@ -43,7 +43,7 @@ static uint64_t pop(frame *f)
 }
 
 /* A failed forward whose error is no longer there still says why it gives NULL. */
-static hd_tensor *fail(const hd_module *m)
+static hd_tensor *forward_fail(const hd_module *m)
 {
     if (hd_error_code() == HD_OK) {
         hd_error_set(HD_STATE, "hd_forward: a call inside %s failed, and its error was cleared",
@@ -52,7 +52,7 @@ static hd_tensor *fail(const hd_module *m)
     return NULL;
 }
 
-static hd_tensor *finish(frame *f, hd_tensor *y)
+static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
     hd_module *m = f->m;
     uint64_t failures = pop(f);
@@ -67,7 +67,7 @@ static hd_tensor *finish(frame *f, hd_tensor *y)
     hd_scope_close(f->scope);
     hd__uncleared_swap(f->failures + failures);
     hd_free(f);
-    return failures ? fail(m) : y;
+    return failures ? forward_fail(m) : y;
 }
 
 hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
@@ -79,7 +79,7 @@ hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
         return hd_error_set(HD_STATE, "hd_forward: %s has no forward", m->type->name);
     }
     frame *f = push(m, false);
-    return f ? finish(f, m->type->forward(m, x)) : NULL;
+    return f ? forward_finish(f, m->type->forward(m, x)) : NULL;
 }
 
 bool hd_forward_begin(hd_module *m)
@@ -96,5 +96,5 @@ hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)
         return hd_error_set(HD_STATE, "hd_forward_end: %s: its hd_forward_begin is not the last",
                             m->type->name);
     }
-    return finish(top, y);
+    return forward_finish(top, y);
 }

@@ -101,12 +101,11 @@ static bool truncation_ok(double mean, double std, double a, double b)
     if (isfinite(mean) && isfinite(std) && std > 0 && a <= b) {
         return true;
     }
-    hd_error_set(
+    return hd_error_set(
         HD_VALUE,
         "hd_init_trunc_normal_: mean %g, std %g, a %g, b %g: expected numbers, std above 0 "
         "and a <= b",
         mean, std, a, b);
-    return false;
 }
 
 hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b)
@@ -134,8 +133,8 @@ static bool fans_of(const char *function, const hd_tensor *x, fans *f)
         return false;
     }
     if (hd_ndim(x) < 2) {
-        hd_error_set(HD_SHAPE, "%s: x %s: expected two dimensions or more", function, HD__DIMS(x));
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: x %s: expected two dimensions or more", function,
+                            HD__DIMS(x));
     }
     double field = 1;
     for (int d = 2; d < hd_ndim(x); d++) {
@@ -152,8 +151,7 @@ static bool xavier_std(const char *function, const hd_tensor *x, double gain, do
         return false;
     }
     if (f.in + f.out == 0) {
-        hd_error_set(HD_SHAPE, "%s: x %s: expected a fan above 0", function, HD__DIMS(x));
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: x %s: expected a fan above 0", function, HD__DIMS(x));
     }
     *std = gain * sqrt(2.0 / (f.in + f.out));
     return true;
@@ -216,9 +214,8 @@ static bool kaiming_std(const char *function, const hd_tensor *x, double a, hd_f
         return false;
     }
     if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {
-        hd_error_set(HD_VALUE, "%s: mode %d: expected HD_FAN_IN or HD_FAN_OUT", function,
-                     (int)mode);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: mode %d: expected HD_FAN_IN or HD_FAN_OUT", function,
+                            (int)mode);
     }
     double gain = hd_calculate_gain(nonlinearity, a);
     if (isnan(gain) || !fans_of(function, x, &f)) {
@@ -263,9 +260,9 @@ static bool orthonormal_rows(hd_tensor *a)
         HD_SCOPE;
         hd_tensor *row = hd_select(a, 0, i), *before = hd_narrow(a, 0, 0, i); /* (m,), (i, m) */
         for (int pass = 0; pass < 2 && i > 0 && ok; pass++) {
-            ok = hd_sub_(row, hd_matmul(hd_matmul(before, row), before)) != NULL;
+            ok = hd_sub_(row, hd_matmul(hd_matmul(before, row), before));
         }
-        ok = ok && hd_div_(row, hd_sqrt(hd_dot(row, row))) != NULL;
+        ok = ok && hd_div_(row, hd_sqrt(hd_dot(row, row)));
     }
     return ok;
 }

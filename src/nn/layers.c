@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *truth(bool b)
+static const char *python_bool(bool b)
 {
     return b ? "True" : "False";
 }
@@ -31,7 +31,7 @@ static void linear_extra(const hd_module *self, char *text, size_t n)
 {
     const linear *m = (const linear *)self;
     snprintf(text, n, "in_features=%" PRId64 ", out_features=%" PRId64 ", bias=%s", m->in_features,
-             m->out_features, truth(m->bias != HD_NONE));
+             m->out_features, python_bool(m->bias != HD_NONE));
 }
 
 static const hd_module_type linear_type =
@@ -92,7 +92,7 @@ static hd_tensor *dropout_forward(hd_module *self, hd_tensor *x)
 static void dropout_extra(const hd_module *self, char *text, size_t n)
 {
     const dropout *m = (const dropout *)self;
-    snprintf(text, n, "p=%s, inplace=%s", HD__FLOAT(m->p), truth(m->inplace));
+    snprintf(text, n, "p=%s, inplace=%s", HD__FLOAT(m->p), python_bool(m->inplace));
 }
 
 static const hd_module_type dropout_type =
@@ -196,7 +196,7 @@ static void layer_norm_extra(const hd_module *self, char *text, size_t n)
     const layer_norm *m = (const layer_norm *)self;
     snprintf(text, n, "%s, eps=%s, elementwise_affine=%s, bias=%s",
              HD__SIZES(m->ndim, m->normalized_shape), HD__FLOAT(m->eps),
-             truth(m->elementwise_affine), truth(m->bias != HD_NONE));
+             python_bool(m->elementwise_affine), python_bool(m->bias != HD_NONE));
 }
 
 static const hd_module_type layer_norm_type =
@@ -206,9 +206,8 @@ static bool normalized_shape_arg(int n, const int64_t *normalized_shape)
 {
     const char *function = "hd_layer_norm_new";
     if (n < 1 || n > HD_MAX_DIMS) {
-        hd_error_set(HD_SHAPE, "%s: normalized_shape of %d dimensions: expected 1 to %d", function,
-                     n, HD_MAX_DIMS);
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: normalized_shape of %d dimensions: expected 1 to %d",
+                            function, n, HD_MAX_DIMS);
     }
     bool ok = hd__given(function, "normalized_shape", normalized_shape);
     for (int i = 0; i < n && ok; i++) {

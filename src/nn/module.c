@@ -4,7 +4,6 @@
  * row and look once, in hd_module_ready. What a field held before is released as by hd_assign. */
 #include "nn/nn_internal.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- making */
@@ -19,11 +18,11 @@ static bool type_ok(const hd_module_type *type)
         return false;
     }
     if (type->instance_size < sizeof(hd_module)) {
-        hd_error_set(HD_VALUE,
-                     "hd_module_new: %s: instance_size %zu: expected a struct that begins with an "
-                     "hd_module (%zu)",
-                     type->name, type->instance_size, sizeof(hd_module));
-        return false;
+        return hd_error_set(
+            HD_VALUE,
+            "hd_module_new: %s: instance_size %zu: expected a struct that begins with an "
+            "hd_module (%zu)",
+            type->name, type->instance_size, sizeof(hd_module));
     }
     return true;
 }
@@ -63,10 +62,10 @@ hd_module *hd_module_ready(hd_module *m)
 
 /* ---------------------------------------------------------------- registering */
 
-static bool refuse(const char *function, const hd_module *m, const char *name, const char *what)
+static bool module_refuse(const char *function, const hd_module *m, const char *name,
+                          const char *what)
 {
-    hd_error_set(HD_VALUE, "%s: %s: \"%s\" %s", function, m->type->name, name, what);
-    return false;
+    return hd_error_set(HD_VALUE, "%s: %s: \"%s\" %s", function, m->type->name, name, what);
 }
 
 static bool name_ok(const char *function, const hd_module *m, const char *name)
@@ -75,11 +74,11 @@ static bool name_ok(const char *function, const hd_module *m, const char *name)
         return false;
     }
     if (!*name || strchr(name, '.')) {
-        return refuse(function, m, name, "is no name: expected text without dots");
+        return module_refuse(function, m, name, "is no name: expected text without dots");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         if (strcmp(m->priv->entries[i].name, name) == 0) {
-            return refuse(function, m, name, "is registered already");
+            return module_refuse(function, m, name, "is registered already");
         }
     }
     return true;
@@ -94,20 +93,20 @@ static bool field_ok(const char *function, const hd_module *m, const char *name,
     uintptr_t begin = (uintptr_t)m, at = (uintptr_t)field;
     if (at < begin + sizeof(hd_module) || at - begin > m->type->instance_size - sizeof(void *) ||
         at % _Alignof(void *) != 0) {
-        return refuse(function, m, name, "has a field that is not one of its module's struct");
+        return module_refuse(function, m, name,
+                             "has a field that is not one of its module's struct");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         const hd__entry *e = &m->priv->entries[i];
         if ((const void *)e->tensor == field || (const void *)e->child == field) {
-            hd_error_set(HD_VALUE, "%s: %s: \"%s\" has the field of \"%s\"", function,
-                         m->type->name, name, e->name);
-            return false;
+            return hd_error_set(HD_VALUE, "%s: %s: \"%s\" has the field of \"%s\"", function,
+                                m->type->name, name, e->name);
         }
     }
     return true;
 }
 
-static bool add_entry(hd_module *m, const char *name, hd__entry e)
+static bool module_add(hd_module *m, const char *name, hd__entry e)
 {
     struct hd__module *priv = m->priv;
     size_t bytes = strlen(name) + 1;
@@ -124,28 +123,25 @@ static bool add_entry(hd_module *m, const char *name, hd__entry e)
 }
 
 /* t as a parameter: a leaf of a float dtype, and meant as one. */
-static bool parameter_ok(const char *function, const hd_module *m, const char *name,
-                         const hd_tensor *t)
+static bool module_parameter_ok(const char *function, const hd_module *m, const char *name,
+                                const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        hd_error_set(HD_DTYPE, "%s: %s: \"%s\" is %s: expected float32 or float64", function,
-                     m->type->name, name, hd_dtype_name(d));
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: %s: \"%s\" is %s: expected float32 or float64", function,
+                            m->type->name, name, hd_dtype_name(d));
     }
     if (!hd_is_leaf(t)) {
-        hd_error_set(HD_GRAD,
-                     "%s: %s: \"%s\" %s is the result of an operation: "
-                     "expected a leaf (hd_parameter makes one)",
-                     function, m->type->name, name, HD__DIMS(t));
-        return false;
+        return hd_error_set(HD_GRAD,
+                            "%s: %s: \"%s\" %s is the result of an operation: "
+                            "expected a leaf (hd_parameter makes one)",
+                            function, m->type->name, name, HD__DIMS(t));
     }
     if (!hd_is_parameter(t) && !hd_requires_grad(t)) {
-        hd_error_set(HD_VALUE,
-                     "%s: %s: \"%s\" %s is a plain tensor: expected a parameter "
-                     "(hd_parameter makes one)",
-                     function, m->type->name, name, HD__DIMS(t));
-        return false;
+        return hd_error_set(HD_VALUE,
+                            "%s: %s: \"%s\" %s is a plain tensor: expected a parameter "
+                            "(hd_parameter makes one)",
+                            function, m->type->name, name, HD__DIMS(t));
     }
     return true;
 }
@@ -158,9 +154,9 @@ static bool register_tensor(const char *function, hd_module *m, const char *name
     }
     bool placed = hd__given(function, "name", name) && field_ok(function, m, name, field);
     bool ok = placed && name_ok(function, m, name) && hd__given(function, "t", t) &&
-              (t == HD_NONE || kind != HD__PARAMETER || parameter_ok(function, m, name, t));
+              (t == HD_NONE || kind != HD__PARAMETER || module_parameter_ok(function, m, name, t));
     if (ok && t != HD_NONE) {
-        ok = add_entry(m, name, (hd__entry){.kind = kind, .tensor = field});
+        ok = module_add(m, name, (hd__entry){.kind = kind, .tensor = field});
     }
     if (placed) {
         hd_assign(field, ok ? t : HD_NONE);
@@ -190,18 +186,17 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     }
     const hd__entry *e = hd__find(m, name, HD__PARAMETER);
     if (!e) {
-        hd_error_set(HD_VALUE, "%s: %s has no parameter \"%s\"", function, m->type->name, name);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: %s has no parameter \"%s\"", function, m->type->name,
+                            name);
     }
     const hd_tensor *old = *e->tensor;
-    if (!parameter_ok(function, m, name, t)) {
+    if (!module_parameter_ok(function, m, name, t)) {
         return false;
     }
     if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__same_sizes(t, old)) {
-        hd_error_set(HD_SHAPE, "%s: %s: \"%s\": %s %s for %s %s: expected the same", function,
-                     m->type->name, name, hd_dtype_name(hd_dtype_of(t)), HD__DIMS(t),
-                     hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: %s: \"%s\": %s %s for %s %s: expected the same",
+                            function, m->type->name, name, hd_dtype_name(hd_dtype_of(t)),
+                            HD__DIMS(t), hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
     }
     return hd_assign(e->tensor, t);
 }
@@ -215,14 +210,13 @@ static bool child_ok(const char *function, const hd_module *m, const hd_module *
     }
     for (const hd_module *up = m; up; up = up->priv->parent) {
         if (up == child) {
-            hd_error_set(HD_STATE, "%s: %s cannot be below itself", function, child->type->name);
-            return false;
+            return hd_error_set(HD_STATE, "%s: %s cannot be below itself", function,
+                                child->type->name);
         }
     }
     if (child->priv->parent) {
-        hd_error_set(HD_STATE, "%s: %s has a parent already, a %s", function, child->type->name,
-                     child->priv->parent->type->name);
-        return false;
+        return hd_error_set(HD_STATE, "%s: %s has a parent already, a %s", function,
+                            child->type->name, child->priv->parent->type->name);
     }
     *ours = true;
     return true;
@@ -240,8 +234,8 @@ static bool register_child(const char *function, hd_module *m, const char *name,
     }
     ok = child_ok(function, m, child, &ours) && hd__given(function, "name", name) &&
          (own || field_ok(function, m, name, field)) && name_ok(function, m, name) &&
-         add_entry(m, name,
-                   (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
+         module_add(m, name,
+                    (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
     if (ok && !own) {
         *field = child;
     }

@@ -31,14 +31,12 @@ static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tenso
 {
     int rank = hd_ndim(query);
     if (rank != 2 && rank != 3) {
-        hd_error_set(HD_SHAPE, "%s: query %s: expected 2 dimensions, or 3 with a batch", function,
-                     HD__DIMS(query));
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: query %s: expected 2 dimensions, or 3 with a batch",
+                            function, HD__DIMS(query));
     }
     if (hd_ndim(key) != rank || hd_ndim(value) != rank) {
-        hd_error_set(HD_SHAPE, "%s: query %s, key %s, value %s: expected %d dimensions each",
-                     function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: query %s, key %s, value %s: expected %d dimensions each",
+                            function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
     }
     return true;
 }
@@ -48,9 +46,8 @@ static bool width_ok(const char *arg, const hd_tensor *x, const char *width_name
     if (hd_size(x, -1) == width) {
         return true;
     }
-    hd_error_set(HD_SHAPE, "%s: %s %s: expected %s %" PRId64 " at the end", function, arg,
-                 HD__DIMS(x), width_name, width);
-    return false;
+    return hd_error_set(HD_SHAPE, "%s: %s %s: expected %s %" PRId64 " at the end", function, arg,
+                        HD__DIMS(x), width_name, width);
 }
 
 static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
@@ -59,9 +56,8 @@ static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query
     if (d == HD_BOOL || d == query) {
         return true;
     }
-    hd_error_set(HD_DTYPE, "%s: %s of %s: expected bool, or query's %s", function, arg,
-                 hd_dtype_name(d), hd_dtype_name(query));
-    return false;
+    return hd_error_set(HD_DTYPE, "%s: %s of %s: expected bool, or query's %s", function, arg,
+                        hd_dtype_name(d), hd_dtype_name(query));
 }
 
 static bool has_sizes(const hd_tensor *x, int n, const int64_t *sizes)
@@ -80,22 +76,21 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
         const int64_t sizes[] = {b, s}, *want = batched ? sizes : sizes + 1;
         int n = batched ? 2 : 1;
         if (!has_sizes(a->key_padding_mask, n, want)) {
-            hd_error_set(HD_SHAPE, "%s: key_padding_mask %s: expected %s", function,
-                         HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
-            return false;
+            return hd_error_set(HD_SHAPE, "%s: key_padding_mask %s: expected %s", function,
+                                HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
         }
     }
     if (a->attn_mask != HD_NONE) {
         const int64_t sizes[] = {b * m->num_heads, l, s};
         if (!has_sizes(a->attn_mask, 2, sizes + 1) && !has_sizes(a->attn_mask, 3, sizes)) {
-            hd_error_set(HD_SHAPE, "%s: attn_mask %s: expected %s or %s", function,
-                         HD__DIMS(a->attn_mask), HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
-            return false;
+            return hd_error_set(HD_SHAPE, "%s: attn_mask %s: expected %s or %s", function,
+                                HD__DIMS(a->attn_mask), HD__SIZES(2, sizes + 1),
+                                HD__SIZES(3, sizes));
         }
     }
     if (a->is_causal && a->attn_mask == HD_NONE) {
-        hd_error_set(HD_VALUE, "%s: is_causal without attn_mask: expected the mask too", function);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: is_causal without attn_mask: expected the mask too",
+                            function);
     }
     return (a->key_padding_mask == HD_NONE ||
             mask_dtype_ok("key_padding_mask", a->key_padding_mask, query)) &&
@@ -115,11 +110,11 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
     int64_t b = batched ? hd_size(query, batch) : 1;
     if (hd_size(value, seq) != s ||
         (batched && (hd_size(key, batch) != b || hd_size(value, batch) != b))) {
-        hd_error_set(HD_SHAPE,
-                     "%s: query %s, key %s, value %s: expected one batch, and key and value of "
-                     "one length",
-                     function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value));
-        return false;
+        return hd_error_set(
+            HD_SHAPE,
+            "%s: query %s, key %s, value %s: expected one batch, and key and value of "
+            "one length",
+            function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value));
     }
     return masks_ok(m, a, hd_dtype_of(query), batched, b, l, s);
 }
@@ -136,7 +131,7 @@ static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
 }
 
 /* `more` columns of 0 behind: the keys that add_bias_kv and add_zero_attn append. */
-static hd_tensor *widen(hd_tensor *mask, int64_t more)
+static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
 {
     if (more == 0 || !mask) {
         return mask;
@@ -165,12 +160,12 @@ static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, 
         return HD_NONE;
     }
     if (attn != HD_NONE) {
-        attn = widen(additive(attn, d), more); /* (l, s) or (b * num_heads, l, s) */
+        attn = widen_mask(additive(attn, d), more); /* (l, s) or (b * num_heads, l, s) */
     }
     if (padding == HD_NONE) {
         return attn;
     }
-    padding = widen(additive(padding, d), more);
+    padding = widen_mask(additive(padding, d), more);
     padding = hd_expand(hd_view(padding, b, 1, 1, s), b, m->num_heads, 1, s);
     padding = hd_reshape(padding, b * m->num_heads, 1, s);
     return attn == HD_NONE ? padding : hd_add(attn, padding);
@@ -227,8 +222,8 @@ static hd_tensor *append_zero(hd_tensor *x)
 }
 
 /* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim), *weights with it. */
-static hd_tensor *weighted(multihead_attention *m, hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                           hd_tensor *mask, hd_tensor **weights)
+static hd_tensor *packed_weighted(multihead_attention *m, hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                                  hd_tensor *mask, hd_tensor **weights)
 {
     q = hd_mul_scalar(q, sqrt(1.0 / (double)(m->embed_dim / m->num_heads)));
     hd_tensor *scores = hd_matmul(q, hd_transpose(k, -2, -1)); /* (b * num_heads, l, s) */
@@ -238,8 +233,8 @@ static hd_tensor *weighted(multihead_attention *m, hd_tensor *q, hd_tensor *k, h
 }
 
 /* The same without need_weights. */
-static hd_tensor *unweighted(const multihead_attention *m, hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                             hd_tensor *mask, const call_args *a)
+static hd_tensor *packed_unweighted(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
+                                    hd_tensor *v, hd_tensor *mask, const call_args *a)
 {
     hd_attention_options o = hd_attention_defaults();
     o.dropout_p = hd_module_training(&m->base) ? m->dropout : 0;
@@ -269,7 +264,8 @@ static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const cal
     if (!q || !mask) {
         return NULL;
     }
-    hd_tensor *y = weights ? weighted(m, q, k, v, mask, weights) : unweighted(m, q, k, v, mask, a);
+    hd_tensor *y = weights ? packed_weighted(m, q, k, v, mask, weights)
+                           : packed_unweighted(m, q, k, v, mask, a);
     y = hd_transpose(y, 0, 1); /* (l, b * num_heads, head_dim) */
     return hd_view(hd_forward(m->out_proj, hd_reshape(y, l * b, e)), l, b, e);
 }
@@ -289,8 +285,8 @@ static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, con
 }
 
 /* query, key, value in the caller's layout; weights NULL: not wanted */
-static hd_tensor *run(multihead_attention *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
-                      const call_args *a, hd_tensor **weights)
+static hd_tensor *packed_run(multihead_attention *m, hd_tensor *query, hd_tensor *key,
+                             hd_tensor *value, const call_args *a, hd_tensor **weights)
 {
     if (!call_ok(m, query, key, value, a)) {
         return NULL;
@@ -332,7 +328,7 @@ static hd_tensor *multihead_attention_forward(hd_module *self, hd_tensor *x)
 {
     call_args a = hd_multihead_attention_arg_defaults();
     a.need_weights = false;
-    return run((multihead_attention *)self, x, x, x, &a, NULL);
+    return packed_run((multihead_attention *)self, x, x, x, &a, NULL);
 }
 
 static const hd_module_type multihead_attention_type =
@@ -345,8 +341,8 @@ static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_t
         return false;
     }
     if (m->type != &multihead_attention_type) {
-        hd_error_set(HD_VALUE, "%s: %s: expected a MultiheadAttention", function, m->type->name);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: %s: expected a MultiheadAttention", function,
+                            m->type->name);
     }
     return HD__SIZE_OK(function, a, "hd_multihead_attention_arg_defaults()") &&
            hd__tensor_given(function, "query", query) && hd__tensor_given(function, "key", key) &&
@@ -367,7 +363,7 @@ hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key
         return NULL;
     }
     hd_tensor *w = HD_NONE;
-    hd_tensor *y = run((multihead_attention *)m, query, key, value, a, weights ? &w : NULL);
+    hd_tensor *y = packed_run((multihead_attention *)m, query, key, value, a, weights ? &w : NULL);
     w = hd_scope_return(w);
     y = hd_forward_end(m, y);
     if (weights) {
@@ -384,8 +380,8 @@ hd_multihead_attention_options hd_multihead_attention_defaults(void)
                                             .bias = true};
 }
 
-static bool options_ok(const char *name, int64_t embed_dim, int64_t num_heads,
-                       const hd_multihead_attention_options *o)
+static bool packed_options_ok(const char *name, int64_t embed_dim, int64_t num_heads,
+                              const hd_multihead_attention_options *o)
 {
     if (!HD__SIZE_OK(name, o, "hd_multihead_attention_defaults()") ||
         !hd__size_arg(name, "embed_dim", embed_dim, 1) ||
@@ -395,11 +391,10 @@ static bool options_ok(const char *name, int64_t embed_dim, int64_t num_heads,
         return false;
     }
     if (embed_dim % num_heads != 0) {
-        hd_error_set(HD_VALUE,
-                     "%s: embed_dim %" PRId64 ", num_heads %" PRId64
-                     ": embed_dim must be divisible by num_heads",
-                     name, embed_dim, num_heads);
-        return false;
+        return hd_error_set(HD_VALUE,
+                            "%s: embed_dim %" PRId64 ", num_heads %" PRId64
+                            ": embed_dim must be divisible by num_heads",
+                            name, embed_dim, num_heads);
     }
     return true;
 }
@@ -446,7 +441,7 @@ hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
 {
     hd_multihead_attention_options defaults = hd_multihead_attention_defaults();
     o = o ? o : &defaults;
-    if (!options_ok("hd_multihead_attention_new", embed_dim, num_heads, o)) {
+    if (!packed_options_ok("hd_multihead_attention_new", embed_dim, num_heads, o)) {
         return NULL;
     }
     HD_SCOPE;

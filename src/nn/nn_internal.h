@@ -94,6 +94,16 @@ typedef struct hd__attention {
     hd_tensor *kept; /* the last weights, held; NULL: none yet */
 } hd__attention;
 
+/* Registers the three Linear(d_in, d_out) under the notebooks' names, in their order. */
+void hd__register_qkv(hd_module *m, hd_module **W_query, hd_module **W_key, hd_module **W_value,
+                      int64_t d_in, int64_t d_out, bool qkv_bias);
+
+/* What they make of x (..., d_in), in the notebooks' order: keys first; (..., d_out) each. */
+typedef struct hd__projected {
+    hd_tensor *keys, *queries, *values;
+} hd__projected;
+hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd_module *W_value);
+
 /* The context vectors (..., num_tokens, d) of queries (..., num_tokens, d), the tokens first,
  * first + 1, ..., from keys and values (..., first + num_tokens, d): what is not 0 in mask is
  * hidden. dropout is the class's child. Fused, unless hd_set_fused_attention(false). */

@@ -4,7 +4,6 @@
  * that writing needs no memory. */
 #include "nn/nn_internal.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- state_dict */
@@ -37,7 +36,7 @@ typedef struct problems {
     bool failed;     /* the report could not be written */
 } problems;
 
-static size_t bytes_of(const hd_tensor *x)
+static size_t state_bytes(const hd_tensor *x)
 {
     return (size_t)(hd_numel(x) * hd_dtype_size(hd_dtype_of(x)));
 }
@@ -95,7 +94,7 @@ static void note_unequal(const hd__items *items, hd_tensor *const *sources, prob
     for (int64_t i = 0; i < items->n; i++) {
         for (int64_t j = 0; j < i; j++) {
             if (*items->v[i].field != *items->v[j].field || !sources[i] || !sources[j] ||
-                memcmp(hd_data(sources[i]), hd_data(sources[j]), bytes_of(sources[i])) == 0) {
+                memcmp(hd_data(sources[i]), hd_data(sources[j]), state_bytes(sources[i])) == 0) {
                 continue;
             }
             hd__text what = {0};
@@ -164,7 +163,7 @@ static bool write_all(const hd__items *items, hd_tensor *const *sources)
     bool ok = true;
     for (int64_t i = 0; i < items->n && ok; i++) {
         const hd_tensor *y = sources[i];
-        ok = !y || hd_copy_from(*items->v[i].field, hd_data(y), bytes_of(y));
+        ok = !y || hd_copy_from(*items->v[i].field, hd_data(y), state_bytes(y));
     }
     return ok;
 }
@@ -292,9 +291,8 @@ bool hd_module_to(hd_module *m, hd_dtype d)
         return false;
     }
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        hd_error_set(HD_DTYPE, "hd_module_to: %s: %s: expected float32 or float64", m->type->name,
-                     hd_dtype_name(d));
-        return false;
+        return hd_error_set(HD_DTYPE, "hd_module_to: %s: %s: expected float32 or float64",
+                            m->type->name, hd_dtype_name(d));
     }
     HD_SCOPE;
     HD_NO_GRAD;

@@ -32,7 +32,7 @@ static void add_indented(hd__text *t, const char *s, bool blanks_too)
     hd__text_puts(t, s);
 }
 
-static void describe(hd__text *t, const hd_module *m);
+static void summary_add(hd__text *t, const hd_module *m);
 
 /* One line of m, `(key): text`, n times the same text where n > 1. */
 static void add_child(hd__text *t, const hd_module *m, const char *key, const char *text, int64_t n)
@@ -57,7 +57,7 @@ static void add_children(hd__text *t, const hd_module *m)
         const hd__entry *e = &m->priv->entries[i];
         if (e->kind == HD__CHILD) {
             hd__text text = {0};
-            describe(&text, hd__child(e));
+            summary_add(&text, hd__child(e));
             t->failed |= text.failed;
             add_child(t, m, e->name, text.failed ? "" : text.s, 1);
             hd_free(text.s);
@@ -74,7 +74,7 @@ static void add_folded(hd__text *t, const hd_module *list)
         hd__text text = {0};
         child = hd__list_child(list, i);
         if (child) {
-            describe(&text, child);
+            summary_add(&text, child);
             t->failed |= text.failed;
         }
         if (i > first && (!child || text.failed || strcmp(text.s, same.s) != 0)) {
@@ -112,7 +112,7 @@ static void add_lines(hd__text *t, const char *s)
     }
 }
 
-static void describe(hd__text *t, const hd_module *m)
+static void summary_add(hd__text *t, const hd_module *m)
 {
     char extra[EXTRA_TEXT] = "";
     uint64_t failures = hd_error_count();
@@ -145,7 +145,7 @@ const char *hd_module_summary(const hd_module *m)
     hd__text t = {0};
     hd_scope *scope = hd_scope_open();
     if (scope) {
-        describe(&t, m);
+        summary_add(&t, m);
         hd_scope_close(scope);
     }
     hd_tensor *bytes = scope && !t.failed ? hd_empty(HD_BOOL, (int64_t)t.len + 1) : NULL;
@@ -165,8 +165,7 @@ bool hd_module_print(const hd_module *m)
     HD_SCOPE;
     const char *text = hd_module_summary(m);
     if (text && printf("%s\n", text) < 0) {
-        hd_error_set(HD_IO, "hd_module_print: stdout: the write failed");
-        return false;
+        return hd_error_set(HD_IO, "hd_module_print: stdout: the write failed");
     }
     return text;
 }

@@ -13,19 +13,19 @@ static const hd__option options[] = {
     {0},
 };
 
-static unsigned uses(const hd__optim_options *o)
+static unsigned adagrad_uses(const hd__optim_options *o)
 {
     (void)o;
     return 1;
 }
 
-static double start(const hd__optim_options *o)
+static double adagrad_start(const hd__optim_options *o)
 {
     return o->adagrad.initial_accumulator_value;
 }
 
-static void update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run, int64_t n,
-                   hd_dtype d)
+static void adagrad_update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,
+                           int64_t n, hd_dtype d)
 {
     const hd_adagrad_options *a = &o->adagrad;
     hdk_adagrad k = {.lr = a->lr / (1 + (double)(slot->steps - 1) * a->lr_decay),
@@ -47,9 +47,9 @@ static const hd__optim_type type = {
     .options_size = sizeof(hd_adagrad_options),
     .options = options,
     .states = {"sum"},
-    .uses = uses,
-    .start = start,
-    .update = update,
+    .uses = adagrad_uses,
+    .start = adagrad_start,
+    .update = adagrad_update,
 };
 
 hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_options *o)

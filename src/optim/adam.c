@@ -16,7 +16,7 @@ static const hd__option options[] = {
     {0},
 };
 
-static unsigned uses(const hd__optim_options *o)
+static unsigned adam_uses(const hd__optim_options *o)
 {
     return o->adam.amsgrad ? 7 : 3;
 }
@@ -69,7 +69,7 @@ hd_adamw_options hd_adamw_defaults(void)
     {                                                                                              \
         .name = class, .function = "hd_" #kind "_new", .defaults = "hd_" #kind "_defaults()",      \
         .options_size = sizeof(hd_adam_options), .options = options, .momentum = &options[2],      \
-        .states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}, .uses = uses,                       \
+        .states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}, .uses = adam_uses,                  \
         .update = update_##kind                                                                    \
     }
 

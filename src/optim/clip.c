@@ -51,7 +51,7 @@ static bool collect(const char *function, const hd_list *parameters, grads *foun
     return ok;
 }
 
-static void drop(grads *found)
+static void grads_free(grads *found)
 {
     hd_free(found->at);
     hd_free(found->norms);
@@ -193,8 +193,7 @@ static bool not_negative(const char *function, const char *name, double v)
     if (v >= 0) { /* NaN is not */
         return true;
     }
-    hd_error_set(HD_VALUE, "%s: %s %g: expected 0 or more", function, name, v);
-    return false;
+    return hd_error_set(HD_VALUE, "%s: %s %g: expected 0 or more", function, name, v);
 }
 
 static bool norm_ok(const char *function, double norm, bool error_if_nonfinite)
@@ -202,9 +201,8 @@ static bool norm_ok(const char *function, double norm, bool error_if_nonfinite)
     if (isfinite(norm) || !error_if_nonfinite) {
         return true;
     }
-    hd_error_set(HD_VALUE, "%s: the norm of the gradients is %s: expected a finite number",
-                 function, isnan(norm) ? "nan" : "inf");
-    return false;
+    return hd_error_set(HD_VALUE, "%s: the norm of the gradients is %s: expected a finite number",
+                        function, isnan(norm) ? "nan" : "inf");
 }
 
 double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
@@ -229,7 +227,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
     if (ok && !(a >= 1)) { /* NaN too */
         ok = change_all(&found, (change){HDK_SCALE, a});
     }
-    drop(&found);
+    grads_free(&found);
     return ok ? norm : NAN;
 }
 
@@ -245,6 +243,6 @@ bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
     grads found;
     bool ok = collect(function, parameters, &found) &&
               change_all(&found, (change){HDK_CLAMP_BOTH, clip_value});
-    drop(&found);
+    grads_free(&found);
     return ok;
 }

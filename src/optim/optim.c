@@ -17,38 +17,36 @@ bool hd__is_expanded(const hd_tensor *x)
     return false;
 }
 
-static bool parameter_ok(const char *function, const hd_list *list, int64_t i)
+static bool optim_parameter_ok(const char *function, const hd_list *list, int64_t i)
 {
     hd_tensor *p = hd_list_get(list, i);
     if (!p || p == HD_NONE) {
-        hd_error_set(HD_NULL_ARG, "%s: parameter %" PRId64 " is HD_NONE: expected a tensor",
-                     function, i);
-        return false;
+        return hd_error_set(HD_NULL_ARG, "%s: parameter %" PRId64 " is HD_NONE: expected a tensor",
+                            function, i);
     }
     hd_dtype d = hd_dtype_of(p);
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        hd_error_set(HD_DTYPE, "%s: parameter %" PRId64 " is %s: expected float32 or float64",
-                     function, i, hd_dtype_name(d));
-        return false;
+        return hd_error_set(HD_DTYPE,
+                            "%s: parameter %" PRId64 " is %s: expected float32 or float64",
+                            function, i, hd_dtype_name(d));
     }
     if (!hd_is_leaf(p)) {
-        hd_error_set(HD_GRAD,
-                     "%s: parameter %" PRId64 " of %s is the result of an operation: expected a "
-                     "leaf",
-                     function, i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
-        return false;
+        return hd_error_set(HD_GRAD,
+                            "%s: parameter %" PRId64
+                            " of %s is the result of an operation: expected a "
+                            "leaf",
+                            function, i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
     }
     if (hd__is_expanded(p)) {
-        hd_error_set(HD_VALUE,
-                     "%s: parameter %" PRId64 " of %s is expanded: several elements share memory",
-                     function, i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
-        return false;
+        return hd_error_set(
+            HD_VALUE, "%s: parameter %" PRId64 " of %s is expanded: several elements share memory",
+            function, i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
     }
     for (int64_t j = 0; j < i; j++) {
         if (hd_list_get(list, j) == p) {
-            hd_error_set(HD_VALUE, "%s: parameters %" PRId64 " and %" PRId64 " are the same tensor",
-                         function, j, i);
-            return false;
+            return hd_error_set(HD_VALUE,
+                                "%s: parameters %" PRId64 " and %" PRId64 " are the same tensor",
+                                function, j, i);
         }
     }
     return true;
@@ -60,11 +58,11 @@ static bool parameters_ok(const char *function, const hd_list *list)
         return false;
     }
     if (hd_list_len(list) == 0) {
-        hd_error_set(HD_VALUE, "%s: an empty list of parameters: expected one or more", function);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: an empty list of parameters: expected one or more",
+                            function);
     }
     for (int64_t i = 0; i < hd_list_len(list); i++) {
-        if (!parameter_ok(function, list, i)) {
+        if (!optim_parameter_ok(function, list, i)) {
             return false;
         }
     }
@@ -76,9 +74,9 @@ static bool none_is_there(const char *function, const hd_optim *o, const hd_list
     for (int64_t i = 0; i < hd_list_len(list); i++) {
         for (int64_t j = 0; j < o->n; j++) {
             if (o->slots[j].p == hd_list_get(list, i)) {
-                hd_error_set(HD_VALUE, "%s: parameter %" PRId64 " is in group %" PRId64 " already",
-                             function, i, o->slots[j].group);
-                return false;
+                return hd_error_set(HD_VALUE,
+                                    "%s: parameter %" PRId64 " is in group %" PRId64 " already",
+                                    function, i, o->slots[j].group);
             }
         }
     }
@@ -87,8 +85,8 @@ static bool none_is_there(const char *function, const hd_optim *o, const hd_list
 
 /* ---------------------------------------------------------------- making and freeing */
 
-static bool options_ok(const char *function, const char *name, const hd__optim_type *type,
-                       const hd__optim_options *options)
+static bool optim_options_ok(const char *function, const char *name, const hd__optim_type *type,
+                             const hd__optim_options *options)
 {
     return hd__size_ok(function, name, options->size, type->options_size, type->defaults) &&
            hd__options_ok(function, type->options, options) &&
@@ -117,7 +115,7 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
 
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options)
 {
-    if (!options_ok(type->function, "o", type, options) ||
+    if (!optim_options_ok(type->function, "o", type, options) ||
         !parameters_ok(type->function, parameters)) {
         return NULL;
     }
@@ -159,7 +157,7 @@ bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *opti
     }
     hd__optim_options first = o->groups[0].given; /* the groups may move */
     options = options ? options : &first;
-    return options_ok(function, "options", o->type, options) &&
+    return optim_options_ok(function, "options", o->type, options) &&
            parameters_ok(function, parameters) && none_is_there(function, o, parameters) &&
            add_group(o, parameters, options);
 }
@@ -175,9 +173,8 @@ static bool group_ok(const char *function, const hd_optim *o, int64_t group)
         return false;
     }
     if (group < 0 || group >= o->n_groups) {
-        hd_error_set(HD_INDEX, "%s: group %" PRId64 ": expected 0 to %" PRId64, function, group,
-                     o->n_groups - 1);
-        return false;
+        return hd_error_set(HD_INDEX, "%s: group %" PRId64 ": expected 0 to %" PRId64, function,
+                            group, o->n_groups - 1);
     }
     return true;
 }

@@ -44,13 +44,17 @@ double *hd__option_double(const hd__option *option, const void *options);
 bool hd__option_ok(const char *function, const hd__option *option, const void *options);
 bool hd__options_ok(const char *function, const hd__option *table, const void *options);
 
-/* All options of a table but lr, under hd__key(..., name): written, and compared with d's. */
+/* The options of a table, under hd__key(..., prefix, list, i, their names): writes them to d, or
+ * compares them with d's. */
 bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
                       const hd__option *table, const void *options);
 bool hd__options_equal(const char *function, const hd_dict *d, const char *prefix, const char *list,
                        int64_t i, const hd__option *table, const void *options);
-/* Is d's number, d's text under this key the expected one? "hd_optim_load: 'o.params' is 2: ..." */
+/* Is what d has under key the expected number or text, or a number of at least `least`? Else false
+ * and the error "hd_optim_load: 'o.params' is 2: expected 3". key NULL: false. */
 bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want);
+bool hd__int_from(const char *function, const hd_dict *d, const char *key, int64_t least,
+                  int64_t *v);
 bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want);
 
 /* Does no error stand? A step fails with HD_STATE while one does. */

@@ -63,16 +63,15 @@ bool hd__option_ok(const char *function, const hd__option *option, const void *o
     if (is_double(option)) {
         double v = *hd__option_double(option, options);
         if (!double_ok(option->range, v, &expected)) {
-            hd_error_set(HD_VALUE, "%s: %s %g: expected %s", function, option->name, v, expected);
-            return false;
+            return hd_error_set(HD_VALUE, "%s: %s %g: expected %s", function, option->name, v,
+                                expected);
         }
         return true;
     }
     int64_t v = int_of(option, options);
     if (!int_ok(option->range, v, &expected)) {
-        hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %s", function, option->name, v,
-                     expected);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %s", function, option->name, v,
+                            expected);
     }
     return true;
 }
@@ -88,76 +87,74 @@ bool hd__options_ok(const char *function, const hd__option *table, const void *o
 
 /* ---------------------------------------------------------------- dictionaries */
 
-bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
-                      const hd__option *table, const void *options)
-{
-    hd__text t = {0};
-    bool ok = true;
-    for (; table->name && ok; table++) {
-        if (strcmp(table->name, "lr") == 0) {
-            continue;
-        }
-        const char *key = hd__key(&t, prefix, list, i, table->name);
-        ok = key &&
-             (is_double(table) ? hd_dict_set_double(d, key, *hd__option_double(table, options))
-                               : hd_dict_set_int(d, key, int_of(table, options)));
-    }
-    hd_free(t.s);
-    return ok;
-}
-
 bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want)
 {
     int64_t v;
-    if (!key || !hd_dict_get_int(d, key, &v)) {
-        return false;
-    }
-    if (v != want) {
-        hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected %" PRId64, function, key, v,
-                     want);
-    }
-    return v == want;
+    return hd_dict_get_int(d, key, &v) &&
+           (v == want || hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected %" PRId64,
+                                      function, key, v, want));
+}
+
+bool hd__int_from(const char *function, const hd_dict *d, const char *key, int64_t least,
+                  int64_t *v)
+{
+    return hd_dict_get_int(d, key, v) &&
+           (*v >= least ||
+            hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected %" PRId64 " or more",
+                         function, key, *v, least));
 }
 
 static bool double_equal(const char *function, const hd_dict *d, const char *key, double want)
 {
     double v;
-    if (!hd_dict_get_double(d, key, &v)) {
-        return false;
-    }
-    if (v != want) {
-        hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, HD__FLOAT(v),
-                     HD__FLOAT(want));
-    }
-    return v == want;
+    return hd_dict_get_double(d, key, &v) &&
+           (v == want || hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key,
+                                      HD__FLOAT(v), HD__FLOAT(want)));
 }
 
 bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want)
 {
-    const char *s = key ? hd_dict_get_string(d, key) : NULL;
-    bool equal = s && strcmp(s, want) == 0;
-    if (s && !equal) {
-        hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, s, want);
+    const char *s = hd_dict_get_string(d, key);
+    return s && (strcmp(s, want) == 0 ||
+                 hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, s, want));
+}
+
+/* Writes an option to `to`, or compares it with that of `from` where `to` is NULL. */
+static bool visit_option(const char *function, hd_dict *to, const hd_dict *from, const char *key,
+                         const hd__option *option, const void *options)
+{
+    if (is_double(option)) {
+        double v = *hd__option_double(option, options);
+        return to ? hd_dict_set_double(to, key, v) : double_equal(function, from, key, v);
     }
-    return equal;
+    int64_t v = int_of(option, options);
+    return to ? hd_dict_set_int(to, key, v) : hd__int_equal(function, from, key, v);
+}
+
+static bool visit_options(const char *function, hd_dict *to, const hd_dict *from,
+                          const char *prefix, const char *list, int64_t i, const hd__option *table,
+                          const void *options)
+{
+    hd__text t = {0};
+    bool ok = true;
+    for (; table->name && ok; table++) {
+        const char *key = hd__key(&t, prefix, list, i, table->name);
+        ok = visit_option(function, to, from, key, table, options);
+    }
+    hd_free(t.s);
+    return ok;
+}
+
+bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
+                      const hd__option *table, const void *options)
+{
+    return visit_options(NULL, d, NULL, prefix, list, i, table, options);
 }
 
 bool hd__options_equal(const char *function, const hd_dict *d, const char *prefix, const char *list,
                        int64_t i, const hd__option *table, const void *options)
 {
-    hd__text t = {0};
-    bool ok = true;
-    for (; table->name && ok; table++) {
-        if (strcmp(table->name, "lr") == 0) {
-            continue;
-        }
-        const char *key = hd__key(&t, prefix, list, i, table->name);
-        ok = key &&
-             (is_double(table) ? double_equal(function, d, key, *hd__option_double(table, options))
-                               : hd__int_equal(function, d, key, int_of(table, options)));
-    }
-    hd_free(t.s);
-    return ok;
+    return visit_options(function, NULL, d, prefix, list, i, table, options);
 }
 
 bool hd__may_step(const char *function)

@@ -14,13 +14,13 @@ static const hd__option options[] = {
     {0},
 };
 
-static unsigned uses(const hd__optim_options *o)
+static unsigned rmsprop_uses(const hd__optim_options *o)
 {
     return 1u | (o->rmsprop.momentum > 0) << 1 | o->rmsprop.centered << 2;
 }
 
-static void update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run, int64_t n,
-                   hd_dtype d)
+static void rmsprop_update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,
+                           int64_t n, hd_dtype d)
 {
     (void)slot;
     const hd_rmsprop_options *r = &o->rmsprop;
@@ -48,8 +48,8 @@ static const hd__optim_type type = {
     .options = options,
     .momentum = &options[2],
     .states = {"square_avg", "momentum_buffer", "grad_avg"},
-    .uses = uses,
-    .update = update,
+    .uses = rmsprop_uses,
+    .update = rmsprop_update,
 };
 
 hd_optim *hd_rmsprop_new(const hd_list *parameters, const hd_rmsprop_options *o)

@@ -8,15 +8,14 @@
 /* ---------------------------------------------------------------- applying */
 
 /* Sets the lr of each group, and its momentum, to what they are at step t. */
-static bool apply(const char *function, hd_schedule *s, int64_t t)
+static bool schedule_apply(const char *function, hd_schedule *s, int64_t t)
 {
     hd_optim *o = s->o;
     if (o->n_groups != s->n) {
-        hd_error_set(HD_STATE,
-                     "%s: the optimizer has %" PRId64 " groups: expected %" PRId64
-                     ", as when the schedule was made",
-                     function, o->n_groups, s->n);
-        return false;
+        return hd_error_set(HD_STATE,
+                            "%s: the optimizer has %" PRId64 " groups: expected %" PRId64
+                            ", as when the schedule was made",
+                            function, o->n_groups, s->n);
     }
     if (s->type->step_ok && !s->type->step_ok(function, &s->options, t)) {
         return false;
@@ -52,7 +51,7 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
         base_lr[i] = *hd__lr(o, i);
     }
     *s = (hd_schedule){type, o, *options, 0, o->n_groups, base_lr};
-    if (!apply(function, s, 0)) {
+    if (!schedule_apply(function, s, 0)) {
         hd_schedule_free(s);
         return NULL;
     }
@@ -73,7 +72,8 @@ void hd_schedule_free(hd_schedule *s)
 bool hd_schedule_step(hd_schedule *s)
 {
     const char *function = "hd_schedule_step";
-    return hd__given(function, "s", s) && hd__may_step(function) && apply(function, s, s->t + 1);
+    return hd__given(function, "s", s) && hd__may_step(function) &&
+           schedule_apply(function, s, s->t + 1);
 }
 
 int64_t hd_schedule_steps(const hd_schedule *s)
@@ -103,38 +103,19 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
 
 static bool read_base(const hd_dict *d, const char *key, double *lr)
 {
-    if (!key || !hd_dict_get_double(d, key, lr)) {
-        return false;
-    }
-    if (!(*lr >= 0)) {
-        hd_error_set(HD_VALUE, "hd_schedule_load: '%s' is %s: expected 0 or more", key,
-                     HD__FLOAT(*lr));
-        return false;
-    }
-    return true;
+    return hd_dict_get_double(d, key, lr) &&
+           (*lr >= 0 || hd_error_set(HD_VALUE, "hd_schedule_load: '%s' is %s: expected 0 or more",
+                                     key, HD__FLOAT(*lr)));
 }
 
-static bool read_steps(const hd_dict *d, const char *key, int64_t *steps)
-{
-    if (!key || !hd_dict_get_int(d, key, steps)) {
-        return false;
-    }
-    if (*steps < 0) {
-        hd_error_set(HD_VALUE, "hd_schedule_load: '%s' is %" PRId64 ": expected 0 or more", key,
-                     *steps);
-        return false;
-    }
-    return true;
-}
-
-static bool read_all(const hd_schedule *s, const hd_dict *d, const char *prefix, int64_t *steps,
-                     double *base_lr)
+static bool schedule_read(const hd_schedule *s, const hd_dict *d, const char *prefix,
+                          int64_t *steps, double *base_lr)
 {
     const char *function = "hd_schedule_load";
     hd__text t = {0};
     bool ok = hd__string_equal(function, d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
               hd__options_equal(function, d, prefix, NULL, 0, s->type->table, &s->options) &&
-              read_steps(d, hd__key(&t, prefix, NULL, 0, "step"), steps) &&
+              hd__int_from(function, d, hd__key(&t, prefix, NULL, 0, "step"), 0, steps) &&
               hd__int_equal(function, d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
     for (int64_t i = 0; i < s->n && ok; i++) {
         ok = read_base(d, hd__key(&t, prefix, "base_lr", i, "lr"), &base_lr[i]);
@@ -151,12 +132,12 @@ bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
     HD_SCOPE;
     int64_t steps;
     double *old = s->base_lr, *base_lr = hd_alloc((size_t)s->n * sizeof *base_lr);
-    if (!base_lr || !read_all(s, d, prefix, &steps, base_lr)) {
+    if (!base_lr || !schedule_read(s, d, prefix, &steps, base_lr)) {
         hd_free(base_lr);
         return false;
     }
     s->base_lr = base_lr;
-    bool ok = apply("hd_schedule_load", s, steps);
+    bool ok = schedule_apply("hd_schedule_load", s, steps);
     s->base_lr = ok ? base_lr : old;
     hd_free(ok ? old : base_lr);
     return ok;

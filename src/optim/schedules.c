@@ -32,7 +32,7 @@ hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
 
 /* ---------------------------------------------------------------- step */
 
-static double step(const hd__schedule_options *o, double base, int64_t t)
+static double step_lr(const hd__schedule_options *o, double base, int64_t t)
 {
     return base * pow(o->step.gamma, (double)(t / o->step.step_size));
 }
@@ -44,7 +44,7 @@ static const hd__option step_table[] = {
 };
 
 static const hd__schedule_type step_type = {
-    "StepLR", "hd_step_lr_new", step_table, NULL, step, NULL,
+    "StepLR", "hd_step_lr_new", step_table, NULL, step_lr, NULL,
 };
 
 hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
@@ -160,7 +160,7 @@ static phase phase_at(const hd_one_cycle_options *c, int64_t t)
                                : (phase){LOW, LOWEST, fallen, last};
 }
 
-static double between(const hd_one_cycle_options *c, const double at[3], int64_t t)
+static double cycle_between(const hd_one_cycle_options *c, const double at[3], int64_t t)
 {
     phase p = phase_at(c, t);
     double share = ((double)t - p.start) / (p.end - p.start);
@@ -172,14 +172,14 @@ static double cycle_lr(const hd__schedule_options *o, double base, int64_t t)
 {
     const hd_one_cycle_options *c = &o->cycle;
     double max = c->max_lr > 0 ? c->max_lr : base, low = max / c->div_factor;
-    return between(c, (double[]){low, max, low / c->final_div_factor}, t);
+    return cycle_between(c, (double[]){low, max, low / c->final_div_factor}, t);
 }
 
 static double cycle_momentum(const hd__schedule_options *o, int64_t t)
 {
     const hd_one_cycle_options *c = &o->cycle;
     double low = c->max_momentum; /* where the lr is low */
-    return c->cycle_momentum ? between(c, (double[]){low, c->base_momentum, low}, t) : NAN;
+    return c->cycle_momentum ? cycle_between(c, (double[]){low, c->base_momentum, low}, t) : NAN;
 }
 
 static bool cycle_step_ok(const char *function, const hd__schedule_options *o, int64_t t)
@@ -187,16 +187,14 @@ static bool cycle_step_ok(const char *function, const hd__schedule_options *o, i
     const hd_one_cycle_options *c = &o->cycle;
     phase p = phase_at(c, t);
     if (t > c->total_steps) {
-        hd_error_set(HD_STATE, "%s: step %" PRId64 ": expected at most total_steps %" PRId64,
-                     function, t, c->total_steps);
-        return false;
+        return hd_error_set(HD_STATE, "%s: step %" PRId64 ": expected at most total_steps %" PRId64,
+                            function, t, c->total_steps);
     }
     if (p.end == p.start) {
-        hd_error_set(HD_VALUE,
-                     "%s: pct_start %s of total_steps %" PRId64
-                     ": a phase begins and ends at step %g",
-                     function, HD__FLOAT(c->pct_start), c->total_steps, p.end);
-        return false;
+        return hd_error_set(HD_VALUE,
+                            "%s: pct_start %s of total_steps %" PRId64
+                            ": a phase begins and ends at step %g",
+                            function, HD__FLOAT(c->pct_start), c->total_steps, p.end);
     }
     return true;
 }

@@ -11,26 +11,26 @@ static const hd__option options[] = {
     {0},
 };
 
-static bool options_ok(const char *function, const hd__optim_options *o)
+static bool sgd_options_ok(const char *function, const hd__optim_options *o)
 {
     const hd_sgd_options *s = &o->sgd;
     if (s->nesterov && (s->momentum == 0 || s->dampening != 0)) {
-        hd_error_set(HD_VALUE,
-                     "%s: nesterov with momentum %g, dampening %g: expected a momentum and no "
-                     "dampening",
-                     function, s->momentum, s->dampening);
-        return false;
+        return hd_error_set(
+            HD_VALUE,
+            "%s: nesterov with momentum %g, dampening %g: expected a momentum and no "
+            "dampening",
+            function, s->momentum, s->dampening);
     }
     return true;
 }
 
-static unsigned uses(const hd__optim_options *o)
+static unsigned sgd_uses(const hd__optim_options *o)
 {
     return o->sgd.momentum != 0;
 }
 
-static void update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run, int64_t n,
-                   hd_dtype d)
+static void sgd_update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,
+                       int64_t n, hd_dtype d)
 {
     const hd_sgd_options *s = &o->sgd;
     hdk_sgd k = {.lr = s->lr,
@@ -55,10 +55,10 @@ static const hd__optim_type type = {
     .options_size = sizeof(hd_sgd_options),
     .options = options,
     .momentum = &options[1],
-    .options_ok = options_ok,
+    .options_ok = sgd_options_ok,
     .states = {"momentum_buffer"},
-    .uses = uses,
-    .update = update,
+    .uses = sgd_uses,
+    .update = sgd_update,
 };
 
 hd_optim *hd_sgd_new(const hd_list *parameters, const hd_sgd_options *o)

@@ -2,7 +2,6 @@
  * Optimizer.state_dict. Reading copies everything that it needs first, and changes o then. */
 #include "optim/optim_internal.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@ static bool save_group(const hd_optim *o, int64_t i, hd_dict *d, const char *pre
     const char *list = "param_groups";
     return hd_dict_set_double(d, hd__key(t, prefix, list, i, "lr"), *hd__lr(o, i)) &&
            hd_dict_set_int(d, hd__key(t, prefix, list, i, "params"), group_size(o, i)) &&
-           hd__options_save(d, prefix, list, i, o->type->options, &o->groups[i].given);
+           hd__options_save(d, prefix, list, i, &o->type->options[1], &o->groups[i].given);
 }
 
 /* What was never stepped has no state. */
@@ -78,34 +77,26 @@ static bool read_group(reader *r, int64_t i)
 {
     const hd_optim *o = r->o;
     const char *list = "param_groups";
-    if (!hd__options_equal(function, r->d, r->prefix, list, i, o->type->options,
+    if (!hd__options_equal(function, r->d, r->prefix, list, i, &o->type->options[1],
                            &o->groups[i].given) ||
         !hd__int_equal(function, r->d, hd__key(&r->t, r->prefix, list, i, "params"),
                        group_size(o, i))) {
         return false;
     }
     const char *key = hd__key(&r->t, r->prefix, list, i, "lr");
-    if (!key || !hd_dict_get_double(r->d, key, &r->lr[i])) {
-        return false;
-    }
-    if (isnan(r->lr[i])) {
-        hd_error_set(HD_VALUE, "%s: '%s' is nan: expected a number", function, key);
-        return false;
-    }
-    return true;
+    return hd_dict_get_double(r->d, key, &r->lr[i]) &&
+           (!isnan(r->lr[i]) ||
+            hd_error_set(HD_VALUE, "%s: '%s' is nan: expected a number", function, key));
 }
 
 static bool fits(const char *key, const hd_tensor *t, const hd_tensor *p)
 {
-    int n = hd_ndim(p);
-    if (hd_dtype_of(t) == hd_dtype_of(p) && hd_ndim(t) == n &&
-        memcmp(hd_sizes(t), hd_sizes(p), (size_t)n * sizeof(int64_t)) == 0) {
-        return true;
-    }
-    hd_error_set(HD_SHAPE, "%s: '%s' is %s %s: expected %s %s", function, key,
-                 hd_dtype_name(hd_dtype_of(t)), HD__SIZES(hd_ndim(t), hd_sizes(t)),
-                 hd_dtype_name(hd_dtype_of(p)), HD__SIZES(n, hd_sizes(p)));
-    return false;
+    size_t bytes = (size_t)hd_ndim(p) * sizeof(int64_t);
+    bool same = hd_dtype_of(t) == hd_dtype_of(p) && hd_ndim(t) == hd_ndim(p) &&
+                memcmp(hd_sizes(t), hd_sizes(p), bytes) == 0;
+    return same || hd_error_set(HD_SHAPE, "%s: '%s' is %s %s: expected %s %s", function, key,
+                                hd_dtype_name(hd_dtype_of(t)), HD__SIZES(hd_ndim(t), hd_sizes(t)),
+                                hd_dtype_name(hd_dtype_of(p)), HD__SIZES(hd_ndim(p), hd_sizes(p)));
 }
 
 /* State k of slot i. A cycle may have brought the momentum down to 0, which needs no state. */
@@ -141,22 +132,14 @@ static bool read_slot(reader *r, int64_t i)
     if (hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
         return true;
     }
-    if (!hd_dict_get_int(r->d, key, &slot->steps)) {
-        return false;
-    }
-    if (slot->steps < 1) {
-        hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected 1 or more", function, key,
-                     slot->steps);
-        return false;
-    }
-    bool ok = true;
+    bool ok = hd__int_from(function, r->d, key, 1, &slot->steps);
     for (int k = 0; k < HD__STATES && r->o->type->states[k] && ok; k++) {
         ok = read_state(r, i, k);
     }
     return ok;
 }
 
-static bool read_all(reader *r)
+static bool optim_read(reader *r)
 {
     const hd_optim *o = r->o;
     bool ok = hd__string_equal(function, r->d, hd__key(&r->t, r->prefix, NULL, 0, "type"),
@@ -197,7 +180,7 @@ bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
     reader r = {.o = o, .d = d, .prefix = prefix};
     r.lr = hd_alloc((size_t)o->n_groups * sizeof *r.lr);
     r.slots = hd__alloc_zeroed((size_t)o->n * sizeof *r.slots);
-    bool ok = r.lr && r.slots && read_all(&r);
+    bool ok = r.lr && r.slots && optim_read(&r);
     if (ok) {
         take_over(o, &r);
     }

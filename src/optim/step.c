@@ -5,9 +5,6 @@
  * first step and never again. */
 #include "optim/optim_internal.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* ---------------------------------------------------------------- writing */
 
 typedef struct part {
@@ -18,22 +15,22 @@ typedef struct part {
     hd_dtype d;
 } part;
 
-static void *at(void *data, int64_t element, int64_t bytes)
+static void *element_at(void *data, int64_t element, int64_t bytes)
 {
     return data ? (char *)data + element * bytes : NULL;
 }
 
-static void update(const int64_t begin[2], const int64_t strides[2], int64_t element, int64_t n,
-                   void *arg)
+static void step_run(const int64_t begin[2], const int64_t strides[2], int64_t element, int64_t n,
+                     void *arg)
 {
     const part *a = arg;
     hdk_step run = a->whole;
-    run.p = at(run.p, begin[0], a->bytes);
+    run.p = element_at(run.p, begin[0], a->bytes);
     run.g = (const char *)run.g + begin[1] * a->bytes;
     run.p_stride = strides[0];
     run.g_stride = strides[1];
     for (int k = 0; k < HD__STATES; k++) {
-        run.state[k] = at(run.state[k], element, a->bytes);
+        run.state[k] = element_at(run.state[k], element, a->bytes);
     }
     a->o->type->update(&a->o->groups[a->slot->group].now, a->slot, &run, n, a->d);
 }
@@ -43,7 +40,7 @@ static unsigned states_of(const hd_optim *o, const hd__slot *slot)
     return o->type->uses(&o->groups[slot->group].now);
 }
 
-static part part_of(const hd_optim *o, hd__slot *slot, void *data, const hd_tensor *g)
+static part step_part(const hd_optim *o, hd__slot *slot, void *data, const hd_tensor *g)
 {
     part a = {.o = o, .slot = slot, .d = hd_dtype_of(slot->p)};
     a.bytes = hd_dtype_size(a.d);
@@ -62,19 +59,6 @@ typedef struct pending {
     hd_tensor *grad; /* HD_NONE: the parameter is left alone */
     void *data;      /* the parameter's */
 } pending;
-
-static bool grad_fits(int64_t i, const hd_tensor *p, const hd_tensor *g)
-{
-    int n = hd_ndim(p);
-    if (hd_dtype_of(g) == hd_dtype_of(p) && hd_ndim(g) == n &&
-        memcmp(hd_sizes(g), hd_sizes(p), (size_t)n * sizeof(int64_t)) == 0) {
-        return true;
-    }
-    hd_error_set(HD_SHAPE, "hd_optim_step: parameter %" PRId64 ": a gradient %s of %s for %s of %s",
-                 i, HD__SIZES(hd_ndim(g), hd_sizes(g)), hd_dtype_name(hd_dtype_of(g)),
-                 HD__SIZES(n, hd_sizes(p)), hd_dtype_name(hd_dtype_of(p)));
-    return false;
-}
 
 static bool make_states(const hd_optim *o, hd__slot *slot)
 {
@@ -95,14 +79,14 @@ static bool make_states(const hd_optim *o, hd__slot *slot)
 }
 
 /* All that can fail; the write itself cannot. */
-static bool prepare(const hd_optim *o, pending *todo)
+static bool step_prepare(const hd_optim *o, pending *todo)
 {
     for (int64_t i = 0; i < o->n; i++) {
         hd_tensor *p = o->slots[i].p, *g = hd_grad(p);
         if (g && g != HD_NONE && hd_shares_storage(g, p)) {
             g = hd_clone(g);
         }
-        if (!g || (g != HD_NONE && (!grad_fits(i, p, g) || !make_states(o, &o->slots[i])))) {
+        if (!g || (g != HD_NONE && !make_states(o, &o->slots[i]))) {
             return false;
         }
         todo[i].grad = g;
@@ -116,18 +100,18 @@ static bool prepare(const hd_optim *o, pending *todo)
 }
 
 /* parts and walks have room for one each. */
-static void write(hd_optim *o, const pending *todo, part *parts, hd__walk *walks)
+static void step_write(hd_optim *o, const pending *todo, part *parts, hd__walk *walks)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < o->n; i++) {
         if (todo[i].grad != HD_NONE) {
             hd__slot *slot = &o->slots[i];
-            parts[n] = part_of(o, slot, todo[i].data, todo[i].grad);
+            parts[n] = step_part(o, slot, todo[i].data, todo[i].grad);
             walks[n] = (hd__walk){.a = slot->p, .b = todo[i].grad, .arg = &parts[n]};
             n++;
         }
     }
-    hd__walk_all(walks, n, update);
+    hd__walk_all(walks, n, step_run);
     for (int64_t i = 0; i < o->n; i++) {
         o->slots[i].fresh &= todo[i].grad == HD_NONE;
     }
@@ -143,9 +127,9 @@ bool hd_optim_step(hd_optim *o)
     pending *todo = hd_alloc((size_t)o->n * sizeof *todo);
     part *parts = hd_alloc((size_t)o->n * sizeof *parts);
     hd__walk *walks = hd_alloc((size_t)o->n * sizeof *walks);
-    bool ok = todo && parts && walks && prepare(o, todo);
+    bool ok = todo && parts && walks && step_prepare(o, todo);
     if (ok) {
-        write(o, todo, parts, walks);
+        step_write(o, todo, parts, walks);
     }
     hd_free(todo);
     hd_free(parts);

@@ -3,7 +3,7 @@
 #include "optim/optim_internal.h"
 
 /* Rows: runs along the last dim. */
-static void run_rows(const hd_tensor *const x[2], hd__run run, void *arg)
+static void walk_rows(const hd_tensor *const x[2], hd__run run, void *arg)
 {
     int last = hd_ndim(x[0]) - 1;
     const int64_t *sizes = hd_sizes(x[0]), *strides[] = {hd_strides(x[0]), hd_strides(x[1])};
@@ -37,7 +37,7 @@ static int64_t grains(const hd__walk *w)
 static void run_part(const hd__walk *w, hd__run run, int64_t begin, int64_t end)
 {
     if (!in_one_run(w)) {
-        run_rows((const hd_tensor *const[]){w->a, w->b ? w->b : w->a}, run, w->arg);
+        walk_rows((const hd_tensor *const[]){w->a, w->b ? w->b : w->a}, run, w->arg);
         return;
     }
     int64_t n = hd_numel(w->a);

@@ -1,4 +1,5 @@
 /* test_rng.c - generators, and every stream against what PyTorch draws (rng_known.h). */
+#include "base/rng.h"
 #include "support/golden_reader.h"
 #include "suites.h"
 
@@ -122,7 +123,7 @@ START_TEST(samples)
     hd__uniform_f32(h, x, 100, 0, 1);
     hd__uniform_f64(h, y, 100, 0, 1);
     for (int i = 0; i < 100; i++) {
-        ck_assert(hd__uniform_sample32(g) == x[i]);
+        ck_assert(hd__unit_f32(g) == x[i]);
     }
     for (int i = 0; i < 100; i++) {
         ck_assert(hd__uniform_sample64(g) == y[i]);
