@@ -61,6 +61,8 @@ static inline double keep_scale_f64(const hdk_head *h)
 
 /* ---------------------------------------------------------------- the two paths */
 
+enum { TOGETHER = 8 }; /* queries whose weights are made together, row by row */
+
 #define TYPE f32
 #include "tensor/kernels/softmax_row.h"
 #include "tensor/kernels/attention_rows.h"

@@ -35,12 +35,12 @@ static size_t tiles_backward_room(const hdk_head *h)
 
 static float product_of_rows(const float *a, const float *b, int64_t b_col, int64_t n)
 {
-    vec sum = {0};
+    vec_f32 sum = {0};
     int64_t e = 0;
-    for (; e + VECTOR <= n && b_col == 1; e += VECTOR) {
-        sum = muladd_f32(load(a + e), load(b + e), sum);
+    for (; e + HDK_V <= n && b_col == 1; e += HDK_V) {
+        sum = vmuladd_f32(vload_f32(a + e), vload_f32(b + e), sum);
     }
-    return sum_of(sum) + dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
+    return vsum_f32(sum) + dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
 }
 
 /* dy is kept over `keep`, as the weights that are kept are. */
@@ -63,21 +63,21 @@ static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_st
 /* w = scores to exp(w - lse), kept ones; ds = dout v^T to w (ds kept - both); n of a row */
 static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, const dice *d)
 {
-    vec m = all(lse), c = all(both);
+    vec_f32 m = vall_f32(lse), c = vall_f32(both);
     if (d->h->keep >= 1) {
-        for (int64_t j = 0; j < n; j += VECTOR) {
-            vec p = exp_of(load(w + j) - m);
-            store(w + j, p);
-            store(ds + j, p * (load(ds + j) - c));
+        for (int64_t j = 0; j < n; j += HDK_V) {
+            vec_f32 p = exp_of(vload_f32(w + j) - m);
+            vstore_f32(w + j, p);
+            vstore_f32(ds + j, p * (vload_f32(ds + j) - c));
         }
         return;
     }
-    uvec lanes = dice_lanes(d);
-    for (int64_t j = 0; j < n; j += VECTOR) {
-        ivec kept = roll(d, &lanes, j, n);
-        vec p = exp_of(load(w + j) - m);
-        store(w + j, (vec)((ivec)p & kept));
-        store(ds + j, p * ((vec)((ivec)load(ds + j) & kept) - c));
+    vec_u32 lanes = dice_lanes(d);
+    for (int64_t j = 0; j < n; j += HDK_V) {
+        vec_i32 kept = roll(d, &lanes, j, n);
+        vec_f32 p = exp_of(vload_f32(w + j) - m);
+        vstore_f32(w + j, vkeep_f32(p, kept));
+        vstore_f32(ds + j, p * (vkeep_f32(vload_f32(ds + j), kept) - c));
     }
 }
 

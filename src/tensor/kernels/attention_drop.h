@@ -5,22 +5,22 @@ typedef struct dice {
     const hdk_head *h;
     int64_t number;       /* of the weight at the row's beginning */
     uint32_t x, next_row; /* x_number; the step to the next row's */
-    wide_uvec even, odd;  /* a^0, a^2, ... and a^1, a^3, ... */
-    wide_uvec stride;     /* a^VECTOR */
-    uvec limit;
+    vec_u64 even, odd;    /* a^0, a^2, ... and a^1, a^3, ... */
+    vec_u64 stride;       /* a^HDK_V */
+    vec_u32 limit;
 } dice;
 
 /* x times the lanes' multipliers, mod 2^31 - 1 */
-HDK_INLINE uvec times(uvec x, wide_uvec even, wide_uvec odd)
+HDK_INLINE vec_u32 times(vec_u32 x, vec_u64 even, vec_u64 odd)
 {
-    const wide_uvec low = (wide_uvec){0} + 0xffffffffu;
+    const vec_u64 low = (vec_u64){0} + 0xffffffffu;
     /* with the multipliers doubled, the product's halves are its quotient and twice its rest */
-    wide_uvec e = ((wide_uvec)x & low) * (even & low), o = ((wide_uvec)x >> 32) * (odd & low);
-    uvec high = (uvec)(e >> 32 | (o & ~low)), rest = (uvec)((e & low) | o << 32) >> 1;
-    uvec sum = high + rest, less = sum - HD__MCG31_MODULUS;
-    uvec y;
+    vec_u64 e = ((vec_u64)x & low) * (even & low), o = ((vec_u64)x >> 32) * (odd & low);
+    vec_u32 high = (vec_u32)(e >> 32 | (o & ~low)), rest = (vec_u32)((e & low) | o << 32) >> 1;
+    vec_u32 sum = high + rest, less = sum - HD__MCG31_MODULUS;
+    vec_u32 y;
     HDK_UNROLL
-    for (int l = 0; l < VECTOR; l++) {
+    for (int l = 0; l < HDK_V; l++) {
         y[l] = sum[l] < less[l] ? sum[l] : less[l];
     }
     return y;
@@ -33,23 +33,23 @@ static dice dice_at(const hdk_head *h, int64_t i, int64_t j)
         d.x = hd__mcg31_times(h->seed, hd__mcg31_power(d.number));
         d.next_row = hd__mcg31_power(h->s);
         uint32_t a = 1;
-        for (int l = 0; l < VECTOR; l++, a = hd__mcg31_times(a, HD__MCG31_MULTIPLIER)) {
+        for (int l = 0; l < HDK_V; l++, a = hd__mcg31_times(a, HD__MCG31_MULTIPLIER)) {
             if (l % 2) {
                 d.odd[l / 2] = 2 * a;
             } else {
                 d.even[l / 2] = 2 * a;
             }
         }
-        d.stride = (wide_uvec){0} + 2 * a;
-        d.limit = (uvec){0} + h->limit;
+        d.stride = (vec_u64){0} + 2 * a;
+        d.limit = (vec_u32){0} + h->limit;
     }
     return d;
 }
 
 /* What the first vector of a row begins with. */
-HDK_INLINE uvec dice_lanes(const dice *d)
+HDK_INLINE vec_u32 dice_lanes(const dice *d)
 {
-    return times((uvec){0} + d->x, d->even, d->odd);
+    return times((vec_u32){0} + d->x, d->even, d->odd);
 }
 
 static inline void dice_next_row(dice *d)
@@ -59,10 +59,10 @@ static inline void dice_next_row(dice *d)
 }
 
 /* All bits of a lane where the weight is kept. */
-static ivec kept_bits(const dice *d, int64_t j, int64_t n)
+static vec_i32 kept_bits(const dice *d, int64_t j, int64_t n)
 {
-    ivec y = {0};
-    for (int l = 0; l < VECTOR && j + l < n; l++) {
+    vec_i32 y = {0};
+    for (int l = 0; l < HDK_V && j + l < n; l++) {
         int64_t at = d->number + j + l;
         y[l] = -(d->h->bits[at >> 3] >> (at & 7) & 1);
     }
@@ -70,12 +70,12 @@ static ivec kept_bits(const dice *d, int64_t j, int64_t n)
 }
 
 /* The mask of the n weights of a row, for vectors one after another; `lanes` is the stream's. */
-HDK_INLINE ivec roll(const dice *d, uvec *lanes, int64_t j, int64_t n)
+HDK_INLINE vec_i32 roll(const dice *d, vec_u32 *lanes, int64_t j, int64_t n)
 {
     if (d->h->bits) {
         return kept_bits(d, j, n);
     }
-    ivec kept = (ivec)(*lanes < d->limit);
+    vec_i32 kept = (vec_i32)(*lanes < d->limit);
     *lanes = times(*lanes, d->stride, d->stride);
     return kept;
 }

@@ -4,7 +4,7 @@ typedef struct forward_state {
     const void **packed;     /* whose keys and values these are */
     float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
     float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
-    float *max, *sum;        /* (QUERIES), (QUERIES, VECTOR) */
+    float *max, *sum;        /* (QUERIES), (QUERIES, HDK_V) */
     int64_t wide_v;
     size_t size;
 } forward_state;
@@ -27,7 +27,7 @@ static forward_state forward_state_in(const hdk_head *h, void *scratch)
     f.scores = part_of(scratch, &f.size, QUERIES * KEYS);
     f.out = part_of(scratch, &f.size, QUERIES * f.wide_v);
     f.max = part_of(scratch, &f.size, QUERIES);
-    f.sum = part_of(scratch, &f.size, QUERIES * VECTOR);
+    f.sum = part_of(scratch, &f.size, QUERIES * HDK_V);
     return f;
 }
 
@@ -50,22 +50,22 @@ static void pack_keys(const hdk_head *h, forward_state *f)
 
 /* x (n) = exp(x - max), *sum += their sum by lanes; then dropout, which the sum does not see.
  * Behind the n there is room for a vector. */
-static void weigh(float *x, int64_t n, float max, vec *sum, const dice *d)
+static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
 {
-    vec m = all(max), s = *sum;
-    fill(x, n, round_up(n, VECTOR), -INFINITY);
+    vec_f32 m = vall_f32(max), s = *sum;
+    fill(x, n, round_up(n, HDK_V), -INFINITY);
     if (d->h->keep >= 1) {
-        for (int64_t j = 0; j < n; j += VECTOR) {
-            vec w = exp_of(load(x + j) - m);
+        for (int64_t j = 0; j < n; j += HDK_V) {
+            vec_f32 w = exp_of(vload_f32(x + j) - m);
             s += w;
-            store(x + j, w);
+            vstore_f32(x + j, w);
         }
     } else {
-        uvec lanes = dice_lanes(d);
-        for (int64_t j = 0; j < n; j += VECTOR) {
-            vec w = exp_of(load(x + j) - m);
+        vec_u32 lanes = dice_lanes(d);
+        for (int64_t j = 0; j < n; j += HDK_V) {
+            vec_f32 w = exp_of(vload_f32(x + j) - m);
             s += w;
-            store(x + j, (vec)((ivec)w & roll(d, &lanes, j, n)));
+            vstore_f32(x + j, vkeep_f32(w, roll(d, &lanes, j, n)));
         }
     }
     *sum = s;
@@ -76,15 +76,15 @@ static void weigh(float *x, int64_t n, float max, vec *sum, const dice *d)
 static void softmax_row(const hdk_head *h, forward_state *f, int64_t r, int64_t n, const dice *d)
 {
     float *x = f->scores + r * KEYS, *out = f->out + r * f->wide_v;
-    vec *sum = (vec *)(f->sum + r * VECTOR), high = all(-INFINITY);
-    int64_t whole = n / VECTOR * VECTOR;
+    vec_f32 *sum = (vec_f32 *)(f->sum + r * HDK_V), high = vall_f32(-INFINITY);
+    int64_t whole = n / HDK_V * HDK_V;
     float max = f->max[r];
     (void)h;
-    for (int64_t j = 0; j < whole; j += VECTOR) {
-        high = larger(load(x + j), high);
+    for (int64_t j = 0; j < whole; j += HDK_V) {
+        high = vmax_f32(vload_f32(x + j), high);
     }
     float before = max;
-    max = fmaxf(max, largest_of(high));
+    max = fmaxf(max, vlargest_f32(high));
     for (int64_t j = whole; j < n; j++) {
         max = x[j] > max ? x[j] : max;
     }
@@ -92,8 +92,8 @@ static void softmax_row(const hdk_head *h, forward_state *f, int64_t r, int64_t 
         f->max[r] = max;
         float shrink = hdk_vexpf(before - max);
         *sum *= shrink;
-        for (int64_t e = 0; e < f->wide_v; e += VECTOR) {
-            store(out + e, load(out + e) * shrink);
+        for (int64_t e = 0; e < f->wide_v; e += HDK_V) {
+            vstore_f32(out + e, vload_f32(out + e) * shrink);
         }
     }
     weigh(x, n, max == -INFINITY ? 0 : max, sum, d);
@@ -101,7 +101,7 @@ static void softmax_row(const hdk_head *h, forward_state *f, int64_t r, int64_t 
 
 static void finish_row(const hdk_head *h, forward_state *f, int64_t i, int64_t r)
 {
-    float sum = sum_of(load(f->sum + r * VECTOR)), *lse = (float *)h->lse + i;
+    float sum = vsum_f32(vload_f32(f->sum + r * HDK_V)), *lse = (float *)h->lse + i;
     float scale = keep_scale_f32(h) / sum;
     *lse = f->max[r] + logf(sum);
     if (sum == 0) { /* no key is seen */
@@ -117,7 +117,7 @@ static void forward_block(const hdk_head *h, forward_state *f, int64_t i0, int64
     int64_t seen = seen_by(h, i0 + rows - 1);
     pack_rows(f->q, h->d, &h->q, i0, rows, h->d, scale_of(h));
     memset(f->out, 0, (size_t)(rows * f->wide_v) * sizeof *f->out);
-    memset(f->sum, 0, (size_t)(rows * VECTOR) * sizeof *f->sum);
+    memset(f->sum, 0, (size_t)(rows * HDK_V) * sizeof *f->sum);
     fill(f->max, 0, rows, -INFINITY);
     for (int64_t j0 = 0; j0 < seen; j0 += KEYS) {
         int64_t n = least(seen - j0, KEYS);
@@ -163,7 +163,7 @@ static void tiles_weights(const hdk_head *h, int64_t from, int64_t to, void *wei
                 float *x = f.scores + r * KEYS, lse = ((float *)h->lse)[i0 + r];
                 float *to_row = (float *)weights + (i0 + r) * h->s + j0;
                 int64_t in_row = seen_in(h, i0 + r, j0, n);
-                vec sum = {0};
+                vec_f32 sum = {0};
                 if (h->mask.p) {
                     mask_row(h, i0 + r, j0, in_row, x);
                 }

@@ -33,7 +33,7 @@ static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, i
         }
         for (; i + 4 <= some; i += 4) {
             for (int64_t e = 0; e < fours; e += 4) {
-                hdk_turn_four(to + e * WIDE + i, WIDE, x + i * row + e, row);
+                turn_four_f32(to + e * WIDE + i, WIDE, x + i * row + e, row);
             }
         }
         for (int64_t j = 0; j < some; j++) {

@@ -5,43 +5,21 @@
  * Keys and values are turned first, so that the keys lie side by side: (width, keys), the keys
  * rounded up to blocks of 8 lanes. What the lanes beyond the seen keys hold is never used. */
 
-enum {
-    fn(LANES) = HDK_REGISTER < 8 * sizeof(T) ? HDK_REGISTER / sizeof(T) : 8,
-    fn(TOGETHER) = 8 /* queries whose weights are made together */
-};
-
-typedef T fn(lanes)
-    __attribute__((vector_size(fn(LANES) * sizeof(T)), aligned(sizeof(T)), may_alias));
-
 static inline int64_t fn(padded)(int64_t n)
 {
-    return (n + fn(LANES) - 1) & -fn(LANES);
-}
-
-static inline fn(lanes) fn(fma_lanes)(T a, fn(lanes) b, fn(lanes) c)
-{
-#ifdef __FMA__
-    fn(lanes) y;
-    HDK_UNROLL
-    for (int l = 0; l < fn(LANES); l++) {
-        y[l] = FMA(a, b[l], c[l]);
-    }
-    return y;
-#else
-    return a * b + c;
-#endif
+    return (n + SVECTOR - 1) & -SVECTOR;
 }
 
 /* The first n lanes of a, the others of b. */
-static inline fn(lanes) fn(first_lanes)(int64_t n, fn(lanes) a, fn(lanes) b)
+static inline SVEC fn(first_lanes)(int64_t n, SVEC a, SVEC b)
 {
-    fn(lanes) number;
+    SVEC number;
     HDK_UNROLL
-    for (int l = 0; l < fn(LANES); l++) {
+    for (int l = 0; l < SVECTOR; l++) {
         number[l] = l;
     }
-    __typeof__(a < b) m = number < (T)n - (fn(lanes)){0};
-    return (fn(lanes))((m & (__typeof__(m))a) | (~m & (__typeof__(m))b));
+    __typeof__(a < b) m = number < (T)n - (SVEC){0};
+    return (SVEC)((m & (__typeof__(m))a) | (~m & (__typeof__(m))b));
 }
 
 static inline T fn(dot)(const T *a, int64_t a_col, const T *b, int64_t b_col, int64_t n)
@@ -88,12 +66,12 @@ static __attribute__((noinline)) void fn(turn_back)(const T *x, int64_t from, in
 static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m,
                                  int64_t stride, int64_t n, T *y)
 {
-    for (int64_t j = 0; j < n; j += fn(LANES)) {
-        fn(lanes) sum = {0};
+    for (int64_t j = 0; j < n; j += SVECTOR) {
+        SVEC sum = {0};
         for (int64_t e = 0; e < cols; e++) {
-            sum = fn(fma_lanes)(x[e * x_col], *(const fn(lanes) *)(m + e * stride + j), sum);
+            sum = fn(smuladd)(x[e * x_col], *(const SVEC *)(m + e * stride + j), sum);
         }
-        *(fn(lanes) *)(y + j) = sum;
+        *(SVEC *)(y + j) = sum;
     }
 }
 
@@ -102,9 +80,9 @@ static inline void fn(add_outer)(const T *x, int64_t x_col, int64_t cols, const 
                                  T *m, int64_t stride)
 {
     for (int64_t e = 0; e < cols; e++, m += stride) {
-        for (int64_t j = 0; j < n; j += fn(LANES)) {
-            fn(lanes) *to = (fn(lanes) *)(m + j);
-            fn(lanes) sum = fn(fma_lanes)(x[e * x_col], *(const fn(lanes) *)(y + j), *to);
+        for (int64_t j = 0; j < n; j += SVECTOR) {
+            SVEC *to = (SVEC *)(m + j);
+            SVEC sum = fn(smuladd)(x[e * x_col], *(const SVEC *)(y + j), *to);
             *to = fn(first_lanes)(n - j, sum, *to);
         }
     }
@@ -125,8 +103,8 @@ static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64
                               int64_t from, int64_t n, T *w)
 {
     fn(row_times)(fn(row)(&h->q, i), h->q.col, h->d, keys, stride, n, w);
-    for (int64_t j = 0; j < n; j += fn(LANES)) {
-        fn(lanes) *x = (fn(lanes) *)(w + j);
+    for (int64_t j = 0; j < n; j += SVECTOR) {
+        SVEC *x = (SVEC *)(w + j);
         *x = h->divisor != 0 ? *x / (T)h->divisor : *x * (T)h->scale;
     }
     for (int64_t j = 0; j < n && h->mask.p; j++) {
@@ -161,27 +139,27 @@ static __attribute__((noinline)) void fn(weights)(const hdk_head *h, int64_t i, 
                                                   const T *keys, T *w)
 {
     int64_t stride = fn(padded)(h->s);
-    bool dead[fn(TOGETHER)];
-    T top[fn(TOGETHER)];
+    bool dead[TOGETHER];
+    T top[TOGETHER];
     for (int64_t r = 0; r < n; r++) {
         T *x = w + r * stride;
         int64_t seen = seen_by(h, i + r);
         fn(scores)(h, i + r, keys, stride, 0, seen, x);
-        for (int64_t j = seen & -fn(LANES); j < stride; j += fn(LANES)) {
-            fn(lanes) *y = (fn(lanes) *)(x + j), none = -(T)INFINITY - (fn(lanes)){0};
+        for (int64_t j = seen & -SVECTOR; j < stride; j += SVECTOR) {
+            SVEC *y = (SVEC *)(x + j), none = fn(sall)(-(T)INFINITY);
             *y = fn(first_lanes)(seen - j, *y, none);
         }
         top[r] = fn(row_max)(x, h->s);
         dead[r] = h->safe && top[r] == -(T)INFINITY && fn(all_hidden)(x, h->s);
-        for (int64_t j = 0; j < stride; j += fn(LANES)) {
-            *(fn(lanes) *)(x + j) -= top[r];
+        for (int64_t j = 0; j < stride; j += SVECTOR) {
+            *(SVEC *)(x + j) -= top[r];
         }
     }
     fn(exp_blocks)(w, n * stride);
     for (int64_t r = 0; r < n; r++) {
         T *x = w + r * stride, sum = fn(row_sum)(x, h->s), inverse = 1 / sum;
-        for (int64_t j = 0; j < stride; j += fn(LANES)) {
-            *(fn(lanes) *)(x + j) *= inverse;
+        for (int64_t j = 0; j < stride; j += SVECTOR) {
+            *(SVEC *)(x + j) *= inverse;
         }
         if (dead[r]) {
             memset(x, 0, (size_t)h->s * sizeof *x);
@@ -195,12 +173,12 @@ static __attribute__((noinline)) void fn(weights)(const hdk_head *h, int64_t i, 
 
 static size_t fn(rows_forward_room)(const hdk_head *h)
 {
-    return (size_t)((h->d + fn(TOGETHER)) * fn(padded)(h->s)) * sizeof(T);
+    return (size_t)((h->d + TOGETHER) * fn(padded)(h->s)) * sizeof(T);
 }
 
 static inline int64_t fn(some_rows)(int64_t i, int64_t to)
 {
-    return to - i < fn(TOGETHER) ? to - i : fn(TOGETHER);
+    return to - i < TOGETHER ? to - i : TOGETHER;
 }
 
 static void fn(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *weights,
@@ -209,7 +187,7 @@ static void fn(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *
     int64_t stride = fn(padded)(h->s);
     T *keys = scratch, *w = keys + h->d * stride;
     fn(turn)(&h->k, 0, h->s, h->d, keys);
-    for (int64_t i = from; i < to; i += fn(TOGETHER)) {
+    for (int64_t i = from; i < to; i += TOGETHER) {
         int64_t n = fn(some_rows)(i, to);
         fn(weights)(h, i, n, keys, w);
         for (int64_t r = 0; r < n; r++) {
@@ -223,7 +201,7 @@ static void fn(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *
     int64_t stride = fn(padded)(h->s);
     T *keys = scratch, *w = keys + h->d * stride;
     fn(turn)(&h->k, 0, h->s, h->d, keys);
-    for (int64_t i = from; i < to; i += fn(TOGETHER)) {
+    for (int64_t i = from; i < to; i += TOGETHER) {
         int64_t n = fn(some_rows)(i, to);
         fn(weights)(h, i, n, keys, w);
         for (int64_t r = 0; r < n; r++) {
@@ -238,13 +216,13 @@ static void fn(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *
 
 static size_t fn(rows_backward_room)(const hdk_head *h)
 {
-    return (size_t)((2 * h->d + 2 * h->dv + fn(TOGETHER) + 2) * fn(padded)(h->s)) * sizeof(T);
+    return (size_t)((2 * h->d + 2 * h->dv + TOGETHER + 2) * fn(padded)(h->s)) * sizeof(T);
 }
 
 static void fn(ones)(T *x, int64_t n)
 {
-    for (int64_t j = 0; j < n; j += fn(LANES)) {
-        *(fn(lanes) *)(x + j) = 1 - (fn(lanes)){0};
+    for (int64_t j = 0; j < n; j += SVECTOR) {
+        *(SVEC *)(x + j) = fn(sall)(1);
     }
 }
 
@@ -265,8 +243,8 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
         int64_t n = fn(seen_from)(h, i, from, to);
         T lse = ((const T *)h->lse)[i];
         fn(scores)(h, i, keys, stride, from, n, x);
-        for (int64_t j = 0; j < n; j += fn(LANES)) {
-            *(fn(lanes) *)(x + j) -= lse;
+        for (int64_t j = 0; j < n; j += SVECTOR) {
+            *(SVEC *)(x + j) -= lse;
         }
         x += fn(padded)(n);
     }
@@ -303,7 +281,7 @@ static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_
     memset(dk, 0, (size_t)((h->d + h->dv) * stride) * sizeof(T));
     fn(ones)(factor, stride);
     for (int64_t i = 0, n; i < h->l; i++, w += fn(padded)(n)) {
-        if (i % fn(TOGETHER) == 0) {
+        if (i % TOGETHER == 0) {
             w = factor + stride;
             fn(weights_again)(h, i, i + fn(some_rows)(i, h->l), keys, stride, from, to, w);
         }
@@ -316,9 +294,9 @@ static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_
             fn(ones)(factor, n);
             fn(drop)(h, i, from, n, factor);
         }
-        for (int64_t j = 0; j < n; j += fn(LANES)) {
-            fn(lanes) *p = (fn(lanes) *)(w + j), *dp = (fn(lanes) *)(ds + j);
-            fn(lanes) by = *(const fn(lanes) *)(factor + j);
+        for (int64_t j = 0; j < n; j += SVECTOR) {
+            SVEC *p = (SVEC *)(w + j), *dp = (SVEC *)(ds + j);
+            SVEC by = *(const SVEC *)(factor + j);
             *dp = *p * (*dp * by - both) * scale;
             *p *= by;
         }

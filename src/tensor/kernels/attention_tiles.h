@@ -7,21 +7,11 @@
  * computes what changes no bit. */
 
 enum {
-    WIDE = 2 * VECTOR, /* columns of a register tile */
+    WIDE = 2 * HDK_V, /* columns of a register tile */
     TALL = HDK_TILE_ROWS,
     QUERIES = (56 / TALL) * TALL,
     KEYS = 128
 };
-
-typedef vec_f32 vec;
-typedef int32_t ivec __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
-typedef uint32_t uvec __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
-typedef uint64_t wide_uvec __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
-
-/* halves and quarters of a register, where it has them */
-typedef float vec_half __attribute__((vector_size(32)));
-typedef int32_t ivec_half __attribute__((vector_size(32)));
-typedef int32_t ivec_four __attribute__((vector_size(16)));
 
 static inline int64_t least(int64_t a, int64_t b)
 {
@@ -40,75 +30,22 @@ static inline int64_t round_up(int64_t n, int64_t unit)
 
 /* ---------------------------------------------------------------- vectors */
 
-HDK_INLINE vec load(const float *p)
-{
-    return *(const vec *)p;
-}
-
-HDK_INLINE void store(float *p, vec x)
-{
-    *(vec *)p = x;
-}
-
-HDK_INLINE vec all(float x)
-{
-    return x - (vec){0};
-}
-
-/* a > b ? a : b; as a mask, since compilers make scalars of a loop over the lanes */
-#define LARGER(a, b, integers) ((integers)(a) & ((a) > (b))) | ((integers)(b) & ~((a) > (b)))
-
-HDK_INLINE vec larger(vec a, vec b)
-{
-    return (vec)(LARGER(a, b, ivec));
-}
-
-static inline float largest_of(vec x)
-{
-#if HDK_REGISTER == 64
-    vec_half h[2];
-    memcpy(h, &x, sizeof h);
-    h[0] = (vec_half)(LARGER(h[0], h[1], ivec_half));
-    memcpy(&x, h, sizeof h[0]);
-#endif
-#if HDK_REGISTER >= 32
-    hdk_v4 f[2];
-    memcpy(f, &x, sizeof f);
-    f[0] = (hdk_v4)(LARGER(f[0], f[1], ivec_four));
-    memcpy(&x, f, sizeof f[0]);
-#endif
-    float a = x[0] > x[1] ? x[0] : x[1], b = x[2] > x[3] ? x[2] : x[3];
-    return a > b ? a : b;
-}
-
-static inline float sum_of(vec x)
-{
-    float a[VECTOR];
-    memcpy(a, &x, sizeof a);
-    for (int h = VECTOR / 2; h > 0; h /= 2) {
-        for (int l = 0; l < h; l++) {
-            a[l] += a[l + h];
-        }
-    }
-    return a[0];
-}
-
 /* exp(x) for x <= 0 and a little above, as hdk_vexpf; below -87 it is 0. NaN stays. */
-HDK_INLINE vec exp_of(vec x)
+HDK_INLINE vec_f32 exp_of(vec_f32 x)
 {
-    const vec magic = all(12582912.0f);
-    vec t = muladd_f32(x, all(1.44269504088896341f), magic), q = t - magic;
-    vec s = muladd_f32(q, all(-0.693145751953125f), x);
-    s = muladd_f32(q, all(-1.428606765330187045e-06f), s);
-    vec u = all(0.000198527617612853646278381f);
-    u = muladd_f32(u, s, all(0.00139304355252534151077271f));
-    u = muladd_f32(u, s, all(0.00833336077630519866943359f));
-    u = muladd_f32(u, s, all(0.0416664853692054748535156f));
-    u = muladd_f32(u, s, all(0.166666671633720397949219f));
-    u = muladd_f32(u, s, all(0.5f));
-    u = muladd_f32(s * s, u, s) + all(1.0f);
-    vec power = (vec)(((ivec)t << 23) + 0x3f800000);
-    return (vec)((ivec)(u * power) & ~(ivec)(x < all(-87.0f)));
+    const vec_f32 magic = vall_f32(12582912.0f);
+    vec_f32 t = vmuladd_f32(x, vall_f32(1.44269504088896341f), magic), q = t - magic;
+    vec_f32 s = vmuladd_f32(q, vall_f32(-0.693145751953125f), x);
+    s = vmuladd_f32(q, vall_f32(-1.428606765330187045e-06f), s);
+    vec_f32 u = vall_f32(0.000198527617612853646278381f);
+    u = vmuladd_f32(u, s, vall_f32(0.00139304355252534151077271f));
+    u = vmuladd_f32(u, s, vall_f32(0.00833336077630519866943359f));
+    u = vmuladd_f32(u, s, vall_f32(0.0416664853692054748535156f));
+    u = vmuladd_f32(u, s, vall_f32(0.166666671633720397949219f));
+    u = vmuladd_f32(u, s, vall_f32(0.5f));
+    u = vmuladd_f32(s * s, u, s) + vall_f32(1.0f);
+    vec_f32 power = (vec_f32)(((vec_i32)t << 23) + 0x3f800000);
+    return vkeep_f32(u * power, ~(x < vall_f32(-87.0f)));
 }
 
 #include "tensor/kernels/attention_drop.h"

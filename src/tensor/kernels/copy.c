@@ -103,7 +103,7 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
     }
     for (int i = 0; i < HDK_STRIP; i += 4) {
         for (int j = 0; j < HDK_STRIP; j += 4) {
-            hdk_turn_four((float *)(y + i * y_row) + j, y_row / (int64_t)sizeof(float),
+            turn_four_f32((float *)(y + i * y_row) + j, y_row / (int64_t)sizeof(float),
                           (const float *)&x[j][i], HDK_STRIP);
         }
     }

@@ -2,7 +2,7 @@
  * HDK_DRAWS at once, in exact integer arithmetic.
  *
  *     hdk_draws g = hdk_draws_at(x0, i);    from element i on of the stream that begins with x0
- *     hdk_vi x[HDK_DRAW_VECTORS];
+ *     vec_i32 x[HDK_DRAW_VECTORS];
  *     hdk_draws_next(&g, x);                the next HDK_DRAWS of them, in order
  *
  * An element is kept where it is below hd__mcg31_limit(p). */
@@ -45,7 +45,7 @@ HDK_INLINE void hdk_draws_step(hdk_v64 *a, const hdk_v64 *b)
     hdk_v64 product = (hdk_v64)_mm512_mul_epu32((__m512i)*a, (__m512i)*b);
 #elif defined(__AVX2__)
     hdk_v64 product = (hdk_v64)_mm256_mul_epu32((__m256i)*a, (__m256i)*b);
-#elif defined(HDK_V_X86)
+#elif defined(HDK_X86)
     hdk_v64 product = (hdk_v64)_mm_mul_epu32((__m128i)*a, (__m128i)*b);
 #else
     hdk_v64 product = *a * *b;
@@ -54,14 +54,14 @@ HDK_INLINE void hdk_draws_step(hdk_v64 *a, const hdk_v64 *b)
     *a = sum - ((sum >= HD__MCG31_MODULUS) & HD__MCG31_MODULUS);
 }
 
-static inline void hdk_draws_next(hdk_draws *g, hdk_vi *x)
+static inline void hdk_draws_next(hdk_draws *g, vec_i32 *x)
 {
     for (int k = 0; k < HDK_DRAW_VECTORS; k++) {
         hdk_vu64 even = (hdk_vu64)g->even[k], odd = (hdk_vu64)g->odd[k];
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        x[k] = (hdk_vi)(even | odd << 32);
+        x[k] = (vec_i32)(even | odd << 32);
 #else
-        x[k] = (hdk_vi)(even << 32 | odd);
+        x[k] = (vec_i32)(even << 32 | odd);
 #endif
         hdk_draws_step(&g->even[k], &g->step);
         hdk_draws_step(&g->odd[k], &g->step);

@@ -25,18 +25,18 @@ APPLY(apply_f64, double)
 #endif
 
 /* HDK_DRAWS elements: to = x where drawn below the limit, times scale, else times 0 */
-static inline void keep_f32(const float *x, const hdk_vi *drawn, uint32_t limit, float scale,
+static inline void keep_f32(const float *x, const vec_i32 *drawn, uint32_t limit, float scale,
                             float *to)
 {
-    const hdk_vi below = (hdk_vi){0} + (int32_t)limit;
+    const vec_i32 below = (vec_i32){0} + (int32_t)limit;
     for (int k = 0; k < HDK_DRAW_VECTORS; k++) {
-        hdk_v factor = (hdk_v)((drawn[k] < below) & (hdk_vi)hdk_v_all(scale));
-        hdk_v_store(to + k * HDK_V, hdk_v_load(x + k * HDK_V) * factor);
+        vec_f32 factor = vkeep_f32(vall_f32(scale), drawn[k] < below);
+        vstore_f32(to + k * HDK_V, vload_f32(x + k * HDK_V) * factor);
     }
 }
 
 #ifdef HDK_ALL_TYPES
-static inline void keep_f64(const double *x, const hdk_vi *drawn, uint32_t limit, double scale,
+static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limit, double scale,
                             double *to)
 {
     uint32_t u[HDK_DRAWS];
@@ -53,7 +53,7 @@ static inline void keep_f64(const double *x, const hdk_vi *drawn, uint32_t limit
         const T *x = in, scale = 1 / (T)d->keep;                                                   \
         T *y = out;                                                                                \
         hdk_draws g = hdk_draws_at(d->x0, begin);                                                  \
-        hdk_vi drawn[HDK_DRAW_VECTORS];                                                            \
+        vec_i32 drawn[HDK_DRAW_VECTORS];                                                           \
         T room[HDK_DRAWS];                                                                         \
         int64_t i = 0;                                                                             \
         for (; i + HDK_DRAWS <= n; i += HDK_DRAWS) {                                               \

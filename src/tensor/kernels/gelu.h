@@ -39,9 +39,9 @@ static inline double gelu_tanh_slope_f64(double x)
 }
 
 /* x, or the end of [-most, most] that it lies beyond; NaN stays */
-HDK_INLINE hdk_v gelu_within(hdk_v x, float most)
+HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
 {
-    return hdk_v_max(hdk_v_all(-most), hdk_v_min(hdk_v_all(most), x));
+    return vmax_f32(vall_f32(-most), vmin_f32(vall_f32(most), x));
 }
 
 /* ---------------------------------------------------------------- in vectors
@@ -51,30 +51,30 @@ HDK_INLINE hdk_v gelu_within(hdk_v x, float most)
  * CPU level.
  * With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
 
-HDK_INLINE hdk_v gelu_polynomial(hdk_v z, int n, const float *c)
+HDK_INLINE vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
 {
-    hdk_v y = hdk_v_all(c[0]);
+    vec_f32 y = vall_f32(c[0]);
     HDK_UNROLL for (int i = 1; i < n; i++)
     {
-        y = hdk_v_fma(y, z, hdk_v_all(c[i]));
+        y = vfma_f32(y, z, vall_f32(c[i]));
     }
     return y;
 }
 
 /* below -5.15 it is -0; -inf gives NaN, as x Phi(x) does */
-HDK_INLINE hdk_v gelu_v(hdk_v x)
+HDK_INLINE vec_f32 gelu_v(vec_f32 x)
 {
     static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
                               0.00016431928088422865f, 0.00465083634480834f,
                               0.033371977508068085f,   0.398942232131958f};
     static const float q[] = {1.21659843443922e-06f, 7.239947444759309e-05f, 0.001858967705629766f,
                               0.028378546237945557f, 0.250317245721817f,     1};
-    hdk_v c = gelu_within(x, 5.144654750823975f), z = c * c;
+    vec_f32 c = gelu_within(x, 5.144654750823975f), z = c * c;
     return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
 }
 
 /* of infinities NaN, as phi(x) x is */
-HDK_INLINE hdk_v gelu_slope_v(hdk_v x)
+HDK_INLINE vec_f32 gelu_slope_v(vec_f32 x)
 {
     static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
                               8.917463674151804e-07f,  3.2059168006526306e-05f,
@@ -87,7 +87,7 @@ HDK_INLINE hdk_v gelu_slope_v(hdk_v x)
                               0.04379580542445183f,
                               0.3046344220638275f,
                               1};
-    hdk_v c = gelu_within(x, 5.699398040771484f), z = c * c;
+    vec_f32 c = gelu_within(x, 5.699398040771484f), z = c * c;
     return 0.5f + c * (gelu_polynomial(z, 8, p) / gelu_polynomial(z, 7, q)) + (x - x);
 }
 
@@ -98,13 +98,13 @@ HDK_INLINE hdk_v gelu_slope_v(hdk_v x)
 
 /* e^(-2u) = 2^(x p) = 2^q 2^f with q whole; tools/generate/fit_vmath.py fits the polynomial for
  * 2^f. */
-HDK_INLINE hdk_v gelu_exp(hdk_v x, hdk_v square)
+HDK_INLINE vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
 {
-    const hdk_v magic = hdk_v_all(12582912.0f); /* as in vexp.h */
+    const vec_f32 magic = vall_f32(12582912.0f); /* as in vexp.h */
     const float minus_2_log2_e = -2.88539008177792681472f;
-    hdk_v p = hdk_v_fma(square, hdk_v_all((float)(minus_2_log2_e * GELU_BETA * GELU_KAPPA)),
-                        hdk_v_all((float)(minus_2_log2_e * GELU_BETA)));
-    hdk_v shifted = hdk_v_fma(x, p, magic), q = shifted - magic, f = hdk_v_fma(x, p, -q);
+    vec_f32 p = vfma_f32(square, vall_f32((float)(minus_2_log2_e * GELU_BETA * GELU_KAPPA)),
+                         vall_f32((float)(minus_2_log2_e * GELU_BETA)));
+    vec_f32 shifted = vfma_f32(x, p, magic), q = shifted - magic, f = vfma_f32(x, p, -q);
     static const float c[] = {0.00015476300904992968f,
                               0.001340026967227459f,
                               0.009618003852665424f,
@@ -112,24 +112,24 @@ HDK_INLINE hdk_v gelu_exp(hdk_v x, hdk_v square)
                               0.24022650718688965f,
                               0.6931471824645996f,
                               1};
-    return hdk_v_scale(gelu_polynomial(f, 7, c), q, shifted);
+    return vscale_f32(gelu_polynomial(f, 7, c), q, shifted);
 }
 
 /* below -10.08 the exponential is infinite and y -0; -inf gives NaN, as 0.5 x (1 + tanh u) does */
-HDK_INLINE hdk_v gelu_tanh_v(hdk_v x)
+HDK_INLINE vec_f32 gelu_tanh_v(vec_f32 x)
 {
-    hdk_v c = gelu_within(x, 10.08f);
+    vec_f32 c = gelu_within(x, 10.08f);
     return x / (1 + gelu_exp(c, c * c));
 }
 
 /* s + x s (1 - s) 2u' with s = 1 / (1 + e), 1 - s = e s; from 10 on it is 1, from -10 on about 0,
  * of infinities NaN */
-HDK_INLINE hdk_v gelu_tanh_slope_v(hdk_v x)
+HDK_INLINE vec_f32 gelu_tanh_slope_v(vec_f32 x)
 {
-    hdk_v c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
-    hdk_v du = hdk_v_fma(square, hdk_v_all((float)(6 * GELU_BETA * GELU_KAPPA)),
-                         hdk_v_all((float)(2 * GELU_BETA)));
-    return s * hdk_v_fma(c * du, e * s, hdk_v_all(1.0f)) + (x - x);
+    vec_f32 c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
+    vec_f32 du = vfma_f32(square, vall_f32((float)(6 * GELU_BETA * GELU_KAPPA)),
+                          vall_f32((float)(2 * GELU_BETA)));
+    return s * vfma_f32(c * du, e * s, vall_f32(1.0f)) + (x - x);
 }
 
 /* A loop: data[0] = EXPR of the vectors x, data[INPUTS], and a, data[1]; with params, past the
@@ -142,9 +142,9 @@ HDK_INLINE hdk_v gelu_tanh_slope_v(hdk_v x)
             float some[2][HDK_V] = {{0}};                                                          \
             memcpy(some[0], as + i, bytes);                                                        \
             memcpy(some[1], xs + i, bytes);                                                        \
-            const hdk_v a = hdk_v_load(some[0]), x = hdk_v_load(some[1]);                          \
+            const vec_f32 a = vload_f32(some[0]), x = vload_f32(some[1]);                          \
             (void)a;                                                                               \
-            hdk_v_store(some[0], EXPR);                                                            \
+            vstore_f32(some[0], EXPR);                                                             \
             memcpy(y + i, some[0], bytes);                                                         \
         }                                                                                          \
     }                                                                                              \
@@ -157,12 +157,12 @@ HDK_INLINE hdk_v gelu_tanh_slope_v(hdk_v x)
         int64_t i = params ? hdk_line_begin(y, n) : 0;                                             \
         name##_part(y, as, xs, i);                                                                 \
         for (; i + HDK_V <= n; i += HDK_V) {                                                       \
-            const hdk_v a = hdk_v_load(as + i), x = hdk_v_load(xs + i);                            \
+            const vec_f32 a = vload_f32(as + i), x = vload_f32(xs + i);                            \
             (void)a;                                                                               \
             if (params) {                                                                          \
-                hdk_v_stream(y + i, EXPR);                                                         \
+                vstream_f32(y + i, EXPR);                                                          \
             } else {                                                                               \
-                hdk_v_store(y + i, EXPR);                                                          \
+                vstore_f32(y + i, EXPR);                                                           \
             }                                                                                      \
         }                                                                                          \
         name##_part(y + i, as + i, xs + i, n - i);                                                 \

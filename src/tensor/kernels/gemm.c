@@ -105,14 +105,10 @@ static void hdk_fetch(hdk_ahead *s)
 #define HALVES (sizeof(T) == 4)
 #define UNIT (HALVES ? VECTOR : WIDTH)
 
-/* Whether the level has vectors of four elements. */
-#define QUADS (4 * sizeof(T) <= HDK_REGISTER || sizeof(T) == 4)
-
 /* Steps of k that are packed together. */
 #define DEPTH (sizeof(T) == 8 ? 192 : HDK_REGISTER > 32 ? 512 : 384)
 
 #define BLOCK fn(block)
-#define QUAD fn(quad)
 
 #define TYPE f32
 #include "tensor/kernels/gemm_tile.h"

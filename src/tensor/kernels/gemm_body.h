@@ -1,6 +1,6 @@
 /* gemm_body.h - the matrix product for one element type; gemm.c includes it once for each.
  *
- * Wants what gemm_tile.h wants, and DEPTH, QUADS (have vectors of four elements a use) and HALVES
+ * Wants what gemm_tile.h wants, and DEPTH, FOURS (have vectors of four elements a use) and HALVES
  * (are tiles of one vector worth their code).
  *
  * c is cut into tiles (gemm_tile.h) and k into runs of DEPTH: a panel of a (a tile's rows) stays in
@@ -9,8 +9,6 @@
  * Every element of c is one chain over k, in order, whatever path computes it: a row and a column
  * give the same bits in products of any size, however the work is cut. But for the dot of two
  * vectors of LONG elements, which would take one step after the other. */
-
-typedef T QUAD __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 
 /* ---------------------------------------------------------------- packing */
 
@@ -27,32 +25,9 @@ HDK_INLINE void fn(copy)(T *to, int64_t lanes, const T *x)
         return;
     }
     for (int64_t l = 0; l + 4 <= lanes; l += 4) {
-        *(QUAD *)(to + l) = *(const QUAD *)(x + l);
+        *(FOUR *)(to + l) = *(const FOUR *)(x + l);
     }
-    *(QUAD *)(to + lanes - 4) = *(const QUAD *)(x + lanes - 4);
-}
-
-/* Four steps of four lanes, the steps side by side. */
-HDK_INLINE void fn(turn)(T *to, int64_t width, const T *x, int64_t lane)
-{
-    if (QUADS) {
-        QUAD r0 = *(const QUAD *)x, r1 = *(const QUAD *)(x + lane);
-        QUAD r2 = *(const QUAD *)(x + 2 * lane), r3 = *(const QUAD *)(x + 3 * lane);
-        QUAD s0 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
-        QUAD s1 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-        QUAD s2 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-        QUAD s3 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-        *(QUAD *)to = __builtin_shufflevector(s0, s2, 0, 1, 4, 5);
-        *(QUAD *)(to + width) = __builtin_shufflevector(s0, s2, 2, 3, 6, 7);
-        *(QUAD *)(to + 2 * width) = __builtin_shufflevector(s1, s3, 0, 1, 4, 5);
-        *(QUAD *)(to + 3 * width) = __builtin_shufflevector(s1, s3, 2, 3, 6, 7);
-        return;
-    }
-    for (int p = 0; p < 4; p++) {
-        for (int l = 0; l < 4; l++) {
-            to[p * width + l] = x[l * lane + p];
-        }
-    }
+    *(FOUR *)(to + lanes - 4) = *(const FOUR *)(x + lanes - 4);
 }
 
 static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
@@ -77,7 +52,7 @@ static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, c
             int64_t at = l + 4 <= lanes ? l : lanes - 4;
             for (int64_t p = q; p < end; p += 4) {
                 __builtin_prefetch(x + (at + p / 4 % 4) * lane + p + 64); /* the next part */
-                fn(turn)(to + p * width + at, width, x + at * lane + p, lane);
+                fn(turn_four)(to + p * width + at, width, x + at * lane + p, lane);
             }
         }
     }
@@ -88,8 +63,8 @@ static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, c
 HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 {
     if (lanes == WIDTH) {
-        *(V *)to = *(const V *)x;
-        *(V *)(to + VECTOR) = *(const V *)(x + VECTOR);
+        fn(vstore)(to, fn(vload)(x));
+        fn(vstore)(to + VECTOR, fn(vload)(x + VECTOR));
         return;
     }
     fn(copy)(to, lanes, x);
@@ -355,13 +330,13 @@ HDK_INLINE void fn(pour)(const int steps, int64_t cols, const T *x, int64_t x_st
 {
     int64_t j = 0;
     for (; j + VECTOR <= cols; j += VECTOR) {
-        V y = *(const V *)(c + j);
+        V y = fn(vload)(c + j);
         HDK_UNROLL
         for (int q = 0; q < steps; q++) {
-            V u = x[q * x_step] - (V){0};
-            y = fn(muladd)(u, *(const V *)(b + q * b_row + j), y);
+            V u = fn(vall)(x[q * x_step]);
+            y = fn(vmuladd)(u, fn(vload)(b + q * b_row + j), y);
         }
-        *(V *)(c + j) = y;
+        fn(vstore)(c + j, y);
     }
     for (; j < cols; j++) {
         for (int q = 0; q < steps; q++) {

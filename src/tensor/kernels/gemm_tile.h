@@ -2,7 +2,7 @@
  *
  * Wants T (the element), FMA(a, b, c), fn(x) (x with the type's suffix) and VECTOR (elements
  * of a vector register: HDK_REGISTER / sizeof(T)); may be included once for each type, and leaves
- * them defined (without T: the constants only). Gives the vector V, fn(muladd) on it, and
+ * them defined (without T: the constants only). Gives the vector V, fn(vmuladd) on it, and
  *
  *     fn(tile)[rows](k, a, a_row, a_step, b, b_step, c, c_row, go_on)
  *
@@ -18,44 +18,26 @@
 #ifndef HEED_KERNELS_GEMM_TILE_H
 #define HEED_KERNELS_GEMM_TILE_H
 
-#include "tensor/kernels/kernels.h"
+#include "tensor/kernels/vec.h"
 
 /* Bytes of a vector register, and the rows for which a tile of two vectors a row fills the
  * registers (32 of them with AVX-512, else 16): two are for b, one for an element of a. */
 #ifdef __AVX512F__
-#define HDK_REGISTER 64
 #define HDK_TILE_ROWS 14
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)
 #elif defined(__AVX2__)
-#define HDK_REGISTER 32
 #define HDK_TILE_ROWS 6
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6)
 #else
-#define HDK_REGISTER 16
 #define HDK_TILE_ROWS 4 /* one register more is for the product that waits to be added */
 #define HDK_TILES(f) f(1) f(2) f(3) f(4)
 #endif
 
-/* Words of the template: a vector, its elements, the tile as a function */
-#define V fn(vec)
-#define VECTOR (HDK_REGISTER / (int)sizeof(T))
 #define TILE_LOOP fn(tile_loop)
 
 #endif
 
 #ifdef TYPE
-
-typedef T V __attribute__((vector_size(VECTOR * sizeof(T)), aligned(sizeof(T)), may_alias));
-
-HDK_INLINE V fn(muladd)(V a, V b, V c)
-{
-    V y;
-    HDK_UNROLL
-    for (int l = 0; l < VECTOR; l++) {
-        y[l] = FMA(a[l], b[l], c[l]);
-    }
-    return y;
-}
 
 /* The tile for rows and vectors known when compiled. */
 HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row,
@@ -68,7 +50,7 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
     for (int i = 0; i < rows; i++, to += c_row) {
         HDK_UNROLL
         for (int j = 0; j < vecs; j++) {
-            acc[i][j] = go_on ? *(const V *)(to + j * VECTOR) : (V){0};
+            acc[i][j] = go_on ? fn(vload)(to + j * VECTOR) : (V){0};
         }
     }
     const T *next = c + vecs * VECTOR; /* the tile of c to the right: fetched a row a step */
@@ -81,14 +63,14 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
         HDK_UNROLL
         for (int j = 0; j < vecs; j++) {
             __builtin_prefetch(b + 16 * b_step + j * VECTOR); /* the second cache takes so long */
-            y[j] = *(const V *)(b + j * VECTOR);
+            y[j] = fn(vload)(b + j * VECTOR);
         }
         HDK_UNROLL
         for (int i = 0; i < rows; i++) {
-            V x = a[i * a_row] - (V){0}; /* + would turn -0 to 0, and not vanish */
+            V x = fn(vall)(a[i * a_row]);
             HDK_UNROLL
             for (int j = 0; j < vecs; j++) {
-                acc[i][j] = fn(muladd)(x, y[j], acc[i][j]);
+                acc[i][j] = fn(vmuladd)(x, y[j], acc[i][j]);
             }
         }
     }
@@ -96,7 +78,7 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
     for (int i = 0; i < rows; i++, c += c_row) {
         HDK_UNROLL
         for (int j = 0; j < vecs; j++) {
-            *(V *)(c + j * VECTOR) = acc[i][j];
+            fn(vstore)(c + j * VECTOR, acc[i][j]);
         }
     }
 }

@@ -15,6 +15,8 @@ enum {
 /* Not inlined: one code for all that may be given or wanted, asked in the loops. */
 #define ROW __attribute__((noinline))
 
+#define PARTS (LANES / VECTOR) /* vectors of LANES elements */
+
 #define TYPE f32
 #include "tensor/kernels/norm_body.h"
 #undef TYPE

@@ -12,22 +12,13 @@ static inline T fn(fold)(T *p)
 
 /* ---------------------------------------------------------------- vectors of T */
 
-typedef T fn(v) __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
-#define W ((int64_t)(sizeof(fn(v)) / sizeof(T)))
-#define PARTS ((int)(LANES * sizeof(T) / sizeof(fn(v)))) /* vectors of LANES elements */
-
-HDK_INLINE fn(v) fn(load)(const T *x)
-{
-    return *(const fn(v) *)x;
-}
-
 /* y aligned to the vector's size where it goes past the cache */
-HDK_INLINE void fn(store)(T *y, fn(v) v, bool stream)
+HDK_INLINE void fn(vput)(T *y, V v, bool stream)
 {
     if (stream) {
-        hdk_v_stream((float *)y, (hdk_v)v);
+        fn(vstream)(y, v);
     } else {
-        *(fn(v) *)y = v;
+        fn(vstore)(y, v);
     }
 }
 
@@ -41,12 +32,12 @@ static inline bool fn(in_lines)(const T *y, int64_t n)
 
 static ROW T fn(sum)(const T *restrict x, int64_t n)
 {
-    fn(v) pv[PARTS] = {{0}};
+    V pv[PARTS] = {{0}};
     T p[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         for (int k = 0; k < PARTS; k++) {
-            pv[k] += fn(load)(x + i + k * W);
+            pv[k] += fn(vload)(x + i + k * VECTOR);
         }
     }
     memcpy(p, pv, sizeof p);
@@ -59,13 +50,13 @@ static ROW T fn(sum)(const T *restrict x, int64_t n)
 /* sum(x - shift), and of its squares */
 static ROW void fn(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
 {
-    fn(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
+    V pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         hdk_ask(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
-            fn(v) d = fn(load)(x + i + k * W) - shift;
+            V d = fn(vload)(x + i + k * VECTOR) - shift;
             pv[k] += d;
             qv[k] += d * d;
         }
@@ -87,9 +78,9 @@ static ROW void fn(normalized)(const T *restrict x, int64_t n, const T *stats, c
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     int64_t j = 0;
-    for (; w && b && j + W <= n; j += W) {
-        fn(v) u = (fn(load)(x + j) - mean - correction) * rstd;
-        fn(store)(y + j, u * fn(load)(w + j) + fn(load)(b + j), stream);
+    for (; w && b && j + VECTOR <= n; j += VECTOR) {
+        V u = (fn(vload)(x + j) - mean - correction) * rstd;
+        fn(vput)(y + j, u * fn(vload)(w + j) + fn(vload)(b + j), stream);
     }
     for (; j < n; j++) {
         T u = (x[j] - mean - correction) * rstd;
@@ -126,19 +117,19 @@ static ROW void fn(row_means)(const T *restrict x, const T *restrict dy, const T
                               const T *stats, int64_t n, T *of)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
-    fn(v) pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
+    V pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         hdk_ask(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
-            int64_t at = i + k * W;
-            fn(v) g = fn(load)(dy + at);
+            int64_t at = i + k * VECTOR;
+            V g = fn(vload)(dy + at);
             if (w) {
-                g *= fn(load)(w + at);
+                g *= fn(vload)(w + at);
             }
             pv[k] += g;
-            qv[k] += g * ((fn(load)(x + at) - mean - correction) * rstd);
+            qv[k] += g * ((fn(vload)(x + at) - mean - correction) * rstd);
         }
     }
     memcpy(p, pv, sizeof p);
@@ -161,20 +152,20 @@ static ROW void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *r
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2], g_mean = of[0], gu_mean = of[1];
     int64_t j = 0;
-    for (; j + W <= n; j += W) {
+    for (; j + VECTOR <= n; j += VECTOR) {
         if (j * (int64_t)sizeof(T) % HDK_LINE == 0) {
             hdk_ask(x + j, HDK_LINE);
             hdk_ask(dy + j, HDK_LINE);
         }
-        fn(v) u = (fn(load)(x + j) - mean - correction) * rstd, d = fn(load)(dy + j);
-        fn(v) g = d;
+        V u = (fn(vload)(x + j) - mean - correction) * rstd, d = fn(vload)(dy + j);
+        V g = d;
         if (w) {
-            g *= fn(load)(w + j);
+            g *= fn(vload)(w + j);
         }
-        fn(store)(dx + j, rstd * (g - g_mean - u * gu_mean), stream);
+        fn(vput)(dx + j, rstd * (g - g_mean - u * gu_mean), stream);
         if (dw) {
-            fn(store)(dw + j, fn(load)(dw + j) + d * u, false);
-            fn(store)(db + j, fn(load)(db + j) + d, false);
+            fn(vput)(dw + j, fn(vload)(dw + j) + d * u, false);
+            fn(vput)(db + j, fn(vload)(db + j) + d, false);
         }
     }
     for (; j < n; j++) {
@@ -251,6 +242,3 @@ static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool
     }
     hdk_stream_end();
 }
-
-#undef W
-#undef PARTS

@@ -16,7 +16,7 @@ enum {
 HDK_INLINE void load_rest(const float *x, int64_t n, float pad, float *e)
 {
 #ifdef __AVX512F__
-    hdk_v_store(e, (hdk_v)_mm512_mask_loadu_ps(_mm512_set1_ps(pad), (__mmask16)((1 << n) - 1), x));
+    vstore_f32(e, (vec_f32)_mm512_mask_loadu_ps(_mm512_set1_ps(pad), (__mmask16)((1 << n) - 1), x));
 #else
     for (int l = 0; l < STEP; l++) {
         e[l] = l < n ? x[l] : pad;
@@ -27,7 +27,7 @@ HDK_INLINE void load_rest(const float *x, int64_t n, float pad, float *e)
 HDK_INLINE void store_rest(float *y, const float *e, int64_t n)
 {
 #ifdef __AVX512F__
-    _mm512_mask_storeu_ps(y, (__mmask16)((1 << n) - 1), (__m512)hdk_v_load(e));
+    _mm512_mask_storeu_ps(y, (__mmask16)((1 << n) - 1), (__m512)vload_f32(e));
 #else
     for (int64_t l = 0; l < n; l++) {
         y[l] = e[l];
@@ -38,31 +38,31 @@ HDK_INLINE void store_rest(float *y, const float *e, int64_t n)
 HDK_INLINE void exp_step(const float *x, float m, float log_sum, float *e)
 {
     for (int k = 0; k < STEP; k += HDK_V) {
-        hdk_v_store(e + k, hdk_v_exp(hdk_v_load(x + k) - m - log_sum));
+        vstore_f32(e + k, vexp_f32(vload_f32(x + k) - m - log_sum));
     }
 }
 
-HDK_INLINE void add_step(hdk_v8 *lane, const float *e)
+HDK_INLINE void add_step(eight_f32 *lane, const float *e)
 {
-    *lane += *(const hdk_v8 *)e;
-    *lane += *(const hdk_v8 *)(e + STEP / 2);
+    *lane += *(const eight_f32 *)e;
+    *lane += *(const eight_f32 *)(e + STEP / 2);
 }
 
 /* SIDE vectors of exponentials exp(x - m - log_sum), side by side; e may be x */
 HDK_INLINE void exp_steps(const float *x, float m, float log_sum, float *e)
 {
-    hdk_v v[SIDE];
+    vec_f32 v[SIDE];
     for (int k = 0; k < SIDE; k++) {
-        v[k] = hdk_v_load(x + k * HDK_V) - m - log_sum;
+        v[k] = vload_f32(x + k * HDK_V) - m - log_sum;
     }
-    hdk_v_exps(v, SIDE);
+    vexps_f32(v, SIDE);
     for (int k = 0; k < SIDE; k++) {
-        hdk_v_store(e + k * HDK_V, v[k]);
+        vstore_f32(e + k * HDK_V, v[k]);
     }
 }
 
 /* The lanes folded in halves; under 8 elements, all of them in the first step, in order. */
-HDK_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
+HDK_INLINE float fold_lanes(const eight_f32 *lane, const float *first, int64_t n)
 {
     float p[8], sum = 0;
     if (n < 8) {
@@ -86,19 +86,19 @@ HDK_INLINE float fold_lanes(const hdk_v8 *lane, const float *first, int64_t n)
 #define ROW __attribute__((noinline, unused))
 
 /* The maximum of SIDE vectors and of x from i on, x[0] being among them. */
-HDK_INLINE float max_behind(hdk_v *m, const float *x, int64_t i, int64_t n)
+HDK_INLINE float max_behind(vec_f32 *m, const float *x, int64_t i, int64_t n)
 {
     float p[STEP];
     for (; i < n; i += STEP) {
         load_rest(x + i, n - i < STEP ? n - i : STEP, x[0], p);
         for (int k = 0; k < STEP; k += HDK_V) {
-            m[0] = hdk_v_max(hdk_v_load(p + k), m[0]);
+            m[0] = vmax_f32(vload_f32(p + k), m[0]);
         }
     }
     for (int k = 1; k < SIDE; k++) {
-        m[0] = hdk_v_max(m[0], m[k]);
+        m[0] = vmax_f32(m[0], m[k]);
     }
-    hdk_v_store(p, m[0]);
+    vstore_f32(p, m[0]);
     for (int h = HDK_V / 2; h > 0; h /= 2) {
         for (int l = 0; l < h; l++) {
             p[l] = p[l] > p[l + h] ? p[l] : p[l + h];
@@ -109,14 +109,14 @@ HDK_INLINE float max_behind(hdk_v *m, const float *x, int64_t i, int64_t n)
 
 static ROW float row_max_f32(const float *x, int64_t n)
 {
-    hdk_v m[SIDE];
+    vec_f32 m[SIDE];
     int64_t i = 0;
     for (int k = 0; k < SIDE; k++) {
-        m[k] = hdk_v_all(x[0]);
+        m[k] = vall_f32(x[0] + 0.0f); /* -0 becomes 0 */
     }
     for (; i + SIDE * HDK_V <= n; i += SIDE * HDK_V) {
         for (int k = 0; k < SIDE; k++) {
-            m[k] = hdk_v_max(hdk_v_load(x + i + k * HDK_V), m[k]);
+            m[k] = vmax_f32(vload_f32(x + i + k * HDK_V), m[k]);
         }
     }
     return max_behind(m, x, i, n);
@@ -128,12 +128,12 @@ static ROW float row_max_f32(const float *x, int64_t n)
 HDK_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, float *e,
                           const float *next, float *next_max)
 {
-    hdk_v8 lane = {0};
-    hdk_v most[SIDE];
+    eight_f32 lane = {0};
+    vec_f32 most[SIDE];
     float step[STEP], steps[SIDE * HDK_V];
     int64_t i = 0;
     for (int k = 0; next_max && k < SIDE; k++) {
-        most[k] = hdk_v_all(next[0]);
+        most[k] = vall_f32(next[0] + 0.0f);
     }
     for (; i + SIDE * HDK_V <= n; i += SIDE * HDK_V) {
         float *to = e ? e + i : steps;
@@ -142,7 +142,7 @@ HDK_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, flo
             hdk_ask(next + i + k, HDK_LINE);
         }
         for (int k = 0; next_max && k < SIDE; k++) {
-            most[k] = hdk_v_max(hdk_v_load(next + i + k * HDK_V), most[k]);
+            most[k] = vmax_f32(vload_f32(next + i + k * HDK_V), most[k]);
         }
         exp_steps(x + i, m, log_sum, to);
         for (int k = 0; k < SIDE * HDK_V; k += STEP) {
@@ -198,16 +198,16 @@ static inline void exp_all_f32(float *e, int64_t n)
 /* sum(x), or sum(x y) where y is not NULL */
 HDK_INLINE float row_products(const float *x, const float *y, int64_t n)
 {
-    hdk_v8 lane = {0};
+    eight_f32 lane = {0};
     float step[STEP] = {0}, other[STEP];
     int64_t i = 0;
     for (; i + STEP <= n; i += STEP) {
         for (int k = 0; k < STEP; k += HDK_V) {
-            hdk_v v = hdk_v_load(x + i + k);
+            vec_f32 v = vload_f32(x + i + k);
             if (y) {
-                v *= hdk_v_load(y + i + k);
+                v *= vload_f32(y + i + k);
             }
-            hdk_v_store(step + k, v);
+            vstore_f32(step + k, v);
         }
         add_step(&lane, step);
     }
@@ -257,10 +257,10 @@ static inline void put_scaled_f32(float *y, const float *e, int64_t n, float a, 
         y[j] = e[j] * a;
     }
     for (; stream && i < whole; i += HDK_V) {
-        hdk_v_stream(y + i, hdk_v_load(e + i) * a);
+        vstream_f32(y + i, vload_f32(e + i) * a);
     }
     for (; i < whole; i += HDK_V) {
-        hdk_v_store(y + i, hdk_v_load(e + i) * a);
+        vstore_f32(y + i, vload_f32(e + i) * a);
     }
     for (; i < n; i++) {
         y[i] = e[i] * a;
@@ -276,10 +276,10 @@ static inline void put_slopes_f32(float *dx, const float *dy, const float *y, in
         dx[j] = (dy[j] - s) * y[j];
     }
     for (; stream && i < whole; i += HDK_V) {
-        hdk_v_stream(dx + i, (hdk_v_load(dy + i) - s) * hdk_v_load(y + i));
+        vstream_f32(dx + i, (vload_f32(dy + i) - s) * vload_f32(y + i));
     }
     for (; i < whole; i += HDK_V) {
-        hdk_v_store(dx + i, (hdk_v_load(dy + i) - s) * hdk_v_load(y + i));
+        vstore_f32(dx + i, (vload_f32(dy + i) - s) * vload_f32(y + i));
     }
     for (; i < n; i++) {
         dx[i] = (dy[i] - s) * y[i];

@@ -1,71 +1,93 @@
-/* vec.h - vectors of floats as wide as the level's registers, by the compilers' vector extension.
+/* vec.h - vectors as wide as the level's registers, by the compilers' vector extension.
  *
- * What the extension has no operator for is an intrinsic on x86 and a loop over the elements, which
- * is unrolled whole, elsewhere. Loads and stores need no alignment; streaming stores go past the
- * cache, for results too large to be read from it. */
+ * Names end with the type of the elements. f32, f64 and u64 have (vec_type.h)
+ *     vec_f32                  the vector; + - * / and comparisons are the compiler's
+ *     vload_f32, vstore_f32    from and to any address
+ *     vstream_f32              to memory past the cache
+ *     vall_f32                 one number in every element
+ *     vmuladd_f32              a b + c
+ *     four_f32, turn_four_f32  four elements; four by four of them transposed
+ * and a template writes fn(vload). Floats have more below. What the extension has no operator for
+ * is an intrinsic on x86, elsewhere a loop over the elements that is unrolled whole. */
 #ifndef HEED_KERNELS_VEC_H
 #define HEED_KERNELS_VEC_H
 
 #include <string.h>
 
-#include "tensor/kernels/kernels.h"
+#include "tensor/kernels/template.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
-#define HDK_V_X86
+#define HDK_X86
 #endif
 
+/* Bytes of a register. */
 #if defined(__AVX512F__)
-enum { HDK_V = 16 };
+#define HDK_REGISTER 64
 typedef __m512 hdk__mm;
 #define HDK__MM(op) _mm512_##op##_ps
 #elif defined(__AVX2__)
-enum { HDK_V = 8 };
+#define HDK_REGISTER 32
 typedef __m256 hdk__mm;
 #define HDK__MM(op) _mm256_##op##_ps
 #else
-enum { HDK_V = 4 };
-#ifdef HDK_V_X86
+#define HDK_REGISTER 16
+#ifdef HDK_X86
 typedef __m128 hdk__mm;
 #define HDK__MM(op) _mm_##op##_ps
 #endif
 #endif
 
-#define HDK_V_LANES HDK_UNROLL for (int l = 0; l < HDK_V; l++)
+/* Words of templates: the vector, its elements, and the vector of four. */
+#define V fn(vec)
+#define VECTOR (HDK_REGISTER / (int)sizeof(T))
+#define SVEC fn(svec)
+#define SVECTOR (VECTOR < 8 ? VECTOR : 8)
+#define FOUR fn(four)
 
-typedef float hdk_v __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
-typedef int32_t hdk_vi __attribute__((vector_size(HDK_V * 4), aligned(4), may_alias));
+#define TYPE f32
+#include "tensor/kernels/vec_type.h"
+#undef TYPE
+#define TYPE f64
+#include "tensor/kernels/vec_type.h"
+#undef TYPE
+#define TYPE u64
+#include "tensor/kernels/vec_type.h"
+#undef TYPE
 
-typedef float hdk_v4 __attribute__((vector_size(16), aligned(4), may_alias));
+/* ---------------------------------------------------------------- floats and their bits */
+
+enum { HDK_V = HDK_REGISTER / sizeof(float) }; /* floats of a vector */
+
+typedef int32_t vec_i32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
+typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 
 /* 8 floats: the lanes of a softmax's sum */
-typedef float hdk_v8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float eight_f32 __attribute__((vector_size(32), aligned(4), may_alias));
 
-HDK_INLINE hdk_v hdk_v_load(const float *x)
-{
-    return *(const hdk_v *)x;
-}
+/* halves and quarters of a register, where it has them */
+typedef float upper_f32 __attribute__((vector_size(32)));
+typedef int32_t upper_i32 __attribute__((vector_size(32)));
+typedef int32_t four_i32 __attribute__((vector_size(16)));
 
-HDK_INLINE void hdk_v_store(float *y, hdk_v v)
-{
-    *(hdk_v *)y = v;
-}
+/* a > b ? a : b as a mask, since compilers make scalars of a loop over the elements */
+#define HDK__LARGER(a, b, integers) (((integers)(a) & ((a) > (b))) | ((integers)(b) & ~((a) > (b))))
 
-HDK_INLINE hdk_v hdk_v_all(float x)
+/* v where all bits of the mask's element are 1, 0 where all are 0 */
+HDK_INLINE vec_f32 vkeep_f32(vec_f32 v, vec_i32 mask)
 {
-    hdk_v y = {0};
-    return y + x;
+    return (vec_f32)((vec_i32)v & mask);
 }
 
 /* a b + c with one rounding, at every level */
-HDK_INLINE hdk_v hdk_v_fma(hdk_v a, hdk_v b, hdk_v c)
+HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 {
-#if defined(HDK_V_X86) && defined(__FMA__)
-    return (hdk_v)HDK__MM(fmadd)((hdk__mm)a, (hdk__mm)b, (hdk__mm)c);
+#if defined(HDK_X86) && defined(__FMA__)
+    return (vec_f32)HDK__MM(fmadd)((hdk__mm)a, (hdk__mm)b, (hdk__mm)c);
 #else
-    hdk_v y;
-    HDK_V_LANES
-    {
+    vec_f32 y;
+    HDK_UNROLL
+    for (int l = 0; l < HDK_V; l++) {
         y[l] = __builtin_fmaf(a[l], b[l], c[l]);
     }
     return y;
@@ -73,14 +95,14 @@ HDK_INLINE hdk_v hdk_v_fma(hdk_v a, hdk_v b, hdk_v c)
 }
 
 /* a > b ? a : b */
-HDK_INLINE hdk_v hdk_v_max(hdk_v a, hdk_v b)
+HDK_INLINE vec_f32 vmax_f32(vec_f32 a, vec_f32 b)
 {
-#ifdef HDK_V_X86
-    return (hdk_v)HDK__MM(max)((hdk__mm)a, (hdk__mm)b);
+#ifdef HDK_X86
+    return (vec_f32)HDK__MM(max)((hdk__mm)a, (hdk__mm)b);
 #else
-    hdk_v y;
-    HDK_V_LANES
-    {
+    vec_f32 y;
+    HDK_UNROLL
+    for (int l = 0; l < HDK_V; l++) {
         y[l] = a[l] > b[l] ? a[l] : b[l];
     }
     return y;
@@ -88,88 +110,97 @@ HDK_INLINE hdk_v hdk_v_max(hdk_v a, hdk_v b)
 }
 
 /* a < b ? a : b */
-HDK_INLINE hdk_v hdk_v_min(hdk_v a, hdk_v b)
+HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 {
-#ifdef HDK_V_X86
-    return (hdk_v)HDK__MM(min)((hdk__mm)a, (hdk__mm)b);
+#ifdef HDK_X86
+    return (vec_f32)HDK__MM(min)((hdk__mm)a, (hdk__mm)b);
 #else
-    hdk_v y;
-    HDK_V_LANES
-    {
+    vec_f32 y;
+    HDK_UNROLL
+    for (int l = 0; l < HDK_V; l++) {
         y[l] = a[l] < b[l] ? a[l] : b[l];
     }
     return y;
 #endif
 }
 
+/* the largest element; of zeros of both signs the one that max_fold of softmax would find */
+HDK_INLINE float vlargest_f32(vec_f32 v)
+{
+#if HDK_REGISTER == 64
+    upper_f32 h[2];
+    memcpy(h, &v, sizeof h);
+    h[0] = (upper_f32)HDK__LARGER(h[0], h[1], upper_i32);
+    memcpy(&v, h, sizeof h[0]);
+#endif
+#if HDK_REGISTER >= 32
+    four_f32 f[2];
+    memcpy(f, &v, sizeof f);
+    f[0] = (four_f32)HDK__LARGER(f[0], f[1], four_i32);
+    memcpy(&v, f, sizeof f[0]);
+#endif
+    float a = v[0] > v[2] ? v[0] : v[2], b = v[1] > v[3] ? v[1] : v[3];
+    return a > b ? a : b;
+}
+
+/* the sum of the elements, folded in halves */
+HDK_INLINE float vsum_f32(vec_f32 v)
+{
+    float a[HDK_V];
+    memcpy(a, &v, sizeof a);
+    for (int h = HDK_V / 2; h > 0; h /= 2) {
+        for (int l = 0; l < h; l++) {
+            a[l] += a[l + h];
+        }
+    }
+    return a[0];
+}
+
 /* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted: q + 1.5 * 2^23 */
-HDK_INLINE hdk_v hdk_v_scale(hdk_v u, hdk_v q, hdk_v shifted)
+HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
 {
 #ifdef __AVX512F__
     (void)shifted;
-    return (hdk_v)_mm512_scalef_ps((__m512)u, (__m512)q);
+    return (vec_f32)_mm512_scalef_ps((__m512)u, (__m512)q);
 #else
     (void)q; /* in two halves: 2^q itself may be out of range, and only the second one rounds */
-    hdk_vi exponent = (hdk_vi)shifted - 0x4b400000 + 2 * 127, half = exponent >> 1;
-    return u * (hdk_v)(half << 23) * (hdk_v)((exponent - half) << 23);
+    vec_i32 exponent = (vec_i32)shifted - 0x4b400000 + 2 * 127, half = exponent >> 1;
+    return u * (vec_f32)(half << 23) * (vec_f32)((exponent - half) << 23);
 #endif
 }
 
 /* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of hdk_vexpf (vexp.h), stage by
  * stage: each is one long chain, and one chain behind another leaves the units idle. */
-HDK_INLINE void hdk_v_exps(hdk_v *x, int n)
+HDK_INLINE void vexps_f32(vec_f32 *x, int n)
 {
     enum { MOST = 4 };
     const float magic = 12582912.0f;
     const float taylor[] = {0.00139304355252534151077271f, 0.00833336077630519866943359f,
                             0.0416664853692054748535156f, 0.166666671633720397949219f, 0.5f};
-    hdk_v shifted[MOST], q[MOST], u[MOST];
+    vec_f32 shifted[MOST], q[MOST], u[MOST];
     for (int k = 0; k < n; k++) {
-        x[k] = hdk_v_max(hdk_v_all(-104.0f), x[k]); /* NaN stays */
+        x[k] = vmax_f32(vall_f32(-104.0f), x[k]); /* NaN stays */
         shifted[k] = x[k] * 1.44269504088896341f + magic;
         q[k] = shifted[k] - magic;
-        x[k] = hdk_v_fma(q[k], hdk_v_all(-0.693145751953125f), x[k]);
-        x[k] = hdk_v_fma(q[k], hdk_v_all(-1.428606765330187045e-06f), x[k]);
-        u[k] = hdk_v_all(0.000198527617612853646278381f);
+        x[k] = vfma_f32(q[k], vall_f32(-0.693145751953125f), x[k]);
+        x[k] = vfma_f32(q[k], vall_f32(-1.428606765330187045e-06f), x[k]);
+        u[k] = vall_f32(0.000198527617612853646278381f);
     }
     for (int i = 0; i < 5; i++) {
         for (int k = 0; k < n; k++) {
-            u[k] = hdk_v_fma(u[k], x[k], hdk_v_all(taylor[i]));
+            u[k] = vfma_f32(u[k], x[k], vall_f32(taylor[i]));
         }
     }
     for (int k = 0; k < n; k++) {
-        u[k] = 1.0f + hdk_v_fma(x[k] * x[k], u[k], x[k]);
-        x[k] = hdk_v_scale(u[k], q[k], shifted[k]);
+        u[k] = 1.0f + vfma_f32(x[k] * x[k], u[k], x[k]);
+        x[k] = vscale_f32(u[k], q[k], shifted[k]);
     }
 }
 
-HDK_INLINE hdk_v hdk_v_exp(hdk_v x)
+HDK_INLINE vec_f32 vexp_f32(vec_f32 x)
 {
-    hdk_v_exps(&x, 1);
+    vexps_f32(&x, 1);
     return x;
-}
-
-/* to (4, 4), its rows to_row apart, = x (4, 4) transposed */
-HDK_INLINE void hdk_turn_four(float *to, int64_t to_row, const float *x, int64_t row)
-{
-#if defined(__clang__) || __GNUC__ >= 12
-    hdk_v4 a = *(const hdk_v4 *)x, b = *(const hdk_v4 *)(x + row);
-    hdk_v4 c = *(const hdk_v4 *)(x + 2 * row), d = *(const hdk_v4 *)(x + 3 * row);
-    hdk_v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    hdk_v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    *(hdk_v4 *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    *(hdk_v4 *)(to + to_row) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    *(hdk_v4 *)(to + 2 * to_row) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    *(hdk_v4 *)(to + 3 * to_row) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-#else
-    for (int i = 0; i < 4; i++) {
-        for (int e = 0; e < 4; e++) {
-            to[e * to_row + i] = x[i * row + e];
-        }
-    }
-#endif
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -194,20 +225,10 @@ HDK_INLINE void hdk_ask(const void *x, size_t bytes)
     hdk_ask_at(x, HDK_AHEAD, bytes);
 }
 
-/* y aligned to the vector's size */
-HDK_INLINE void hdk_v_stream(float *y, hdk_v v)
-{
-#ifdef HDK_V_X86
-    HDK__MM(stream)(y, (hdk__mm)v);
-#else
-    hdk_v_store(y, v);
-#endif
-}
-
 /* Behind the last streaming store, so that other threads see them in order. */
 HDK_INLINE void hdk_stream_end(void)
 {
-#ifdef HDK_V_X86
+#ifdef HDK_X86
     _mm_sfence();
 #endif
 }
@@ -225,7 +246,7 @@ static inline void hdk_stream_copy(float *restrict y, const float *restrict x, i
     int64_t i = hdk_line_begin(y, n);
     memcpy(y, x, (size_t)i * sizeof *y);
     for (; i + HDK_V <= n; i += HDK_V) {
-        hdk_v_stream(y + i, hdk_v_load(x + i));
+        vstream_f32(y + i, vload_f32(x + i));
     }
     memcpy(y + i, x + i, (size_t)(n - i) * sizeof *y);
 }
