@@ -1,9 +1,9 @@
-/* load.c - defaults, a JSON text and settings of the command line into the caller's struct.
+/* load.c - fills the caller's struct from defaults, a JSON text and settings of the command line.
  *
- * The strict reader looks at a text first: cJSON, which then makes the tree, would take numbers
- * like 01 and 1e999 and bytes that are no UTF-8, and cut a text at a zero. cJSON reads in the C
- * locale and takes its memory from malloc, as its hooks are the process's. Everything happens in a
- * copy of the struct. */
+ * heed's strict JSON reader checks a text before cJSON makes a tree of it, because cJSON accepts
+ * numbers like 01 and 1e999 and bytes that are not UTF-8, and ends a text at a zero. cJSON runs in
+ * the C locale. Its memory comes from malloc, because its allocation hooks belong to the whole
+ * process. All values go to a copy of the struct, which replaces it when everything was right. */
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdarg.h>
@@ -23,11 +23,10 @@ typedef struct loading {
 
 bool hd_config_refuse(const hd_config_source *from, const char *path, const char *format, ...)
 {
-    if (!from || !path || !format) {
-        return hd_error_set(HD_NULL_ARG, "hd_config_refuse: %s is NULL",
-                            !from  ? "from"
-                            : path ? "format"
-                                   : "path");
+    static const char function[] = "hd_config_refuse";
+    if (!hd__given(function, "from", from) || !hd__given(function, "path", path) ||
+        !hd__given(function, "format", format)) {
+        return false;
     }
     char text[512];
     va_list args;
@@ -55,7 +54,7 @@ static const char *found_text(const cJSON *item, char out[HD__SHOWN])
     }
 }
 
-static bool refuse(const loading *l, const hd_config_field *f, const cJSON *item)
+static bool refuse_value(const loading *l, const hd_config_field *f, const cJSON *item)
 {
     char found[HD__SHOWN], expected[HD__EXPECTED], meant[HD__SHOWN];
     bool near = f->type == HD_CONFIG_ENUM && cJSON_IsString(item) &&
@@ -72,7 +71,7 @@ static bool assign_number(const loading *l, const hd_config_field *f, const cJSO
     double v = item->valuedouble;
     bool whole = f->type == HD_CONFIG_DOUBLE || v == floor(v);
     if (!cJSON_IsNumber(item) || !whole || v < hd__config_min(f) || v > hd__config_max(f)) {
-        return refuse(l, f, item);
+        return refuse_value(l, f, item);
     }
     hd__config_put(f, l->config, v);
     return true;
@@ -81,7 +80,7 @@ static bool assign_number(const loading *l, const hd_config_field *f, const cJSO
 static bool assign_string(const loading *l, const hd_config_field *f, const cJSON *item)
 {
     if (!cJSON_IsString(item) || strlen(item->valuestring) >= f->room) {
-        return refuse(l, f, item);
+        return refuse_value(l, f, item);
     }
     memcpy((char *)l->config + f->offset, item->valuestring, strlen(item->valuestring) + 1);
     return true;
@@ -92,7 +91,7 @@ static bool assign(const loading *l, const hd_config_field *f, const cJSON *item
     switch (f->type) {
     case HD_CONFIG_BOOL:
         if (!cJSON_IsBool(item)) {
-            return refuse(l, f, item);
+            return refuse_value(l, f, item);
         }
         hd__config_put(f, l->config, cJSON_IsTrue(item));
         return true;
@@ -100,7 +99,7 @@ static bool assign(const loading *l, const hd_config_field *f, const cJSON *item
     case HD_CONFIG_ENUM: {
         int choice = cJSON_IsString(item) ? hd__config_choice(f, item->valuestring) : -1;
         if (choice < 0) {
-            return refuse(l, f, item);
+            return refuse_value(l, f, item);
         }
         hd__config_put(f, l->config, choice);
         return true;
@@ -111,7 +110,8 @@ static bool assign(const loading *l, const hd_config_field *f, const cJSON *item
 
 /* ---------------------------------------------------------------- the tree */
 
-/* Is f in the object at `path` ("": the outermost)? Then its name from there on. */
+/* The rest of f's path after the object at `path`; NULL if f is not in it. "" is the outermost
+ * object. */
 static const char *name_in(const hd_config_field *f, const char *path)
 {
     size_t n = strlen(path);
@@ -119,7 +119,7 @@ static const char *name_in(const hd_config_field *f, const char *path)
     return inside ? f->path + n + (n > 0) : NULL;
 }
 
-/* What the table has right in the object at `path`, with commas. */
+/* The names that the table has in the object at `path`, with commas between them; hd_free. */
 static char *names_in(const hd_config_table *t, const char *path)
 {
     hd__text names = {0};
@@ -152,7 +152,7 @@ static bool unknown(const loading *l, const char *object, const char *path)
 
 static bool take_object(const loading *l, const char *path, const cJSON *object);
 
-/* The member at `path` of the object at `object`. */
+/* Takes the item at `path`, which is a member of the object at `object`. */
 static bool take_member(const loading *l, const char *object, const char *path, const cJSON *item)
 {
     size_t n = strlen(path);
@@ -183,20 +183,21 @@ static bool given_twice(const cJSON *object, const cJSON *item)
     return false;
 }
 
-static bool take(const loading *l, const char *object_path, const char *path, const cJSON *object,
-                 const cJSON *item)
+static bool take_item(const loading *l, const char *object_path, const char *path,
+                      const cJSON *object, const cJSON *item)
 {
     if (given_twice(object, item)) {
         return hd_error_set(HD_FORMAT, "%s: %s: %s: given twice", l->from.function, l->from.place,
                             HD__CONFIG_SHOWN(path));
     }
     if (strchr(item->string, '.')) {
-        return hd_config_refuse(&l->from, path, "a dot in a name: expected objects in objects");
+        return hd_config_refuse(&l->from, path,
+                                "the name has a dot in it: expected nested objects");
     }
     return take_member(l, object_path, path, item);
 }
 
-/* As deep as the table: what it does not know ends the walk. */
+/* The recursion is at most as deep as the table, because an unknown name ends it. */
 static bool take_object(const loading *l, const char *path, const cJSON *object)
 {
     hd__text at = {0};
@@ -204,7 +205,7 @@ static bool take_object(const loading *l, const char *path, const cJSON *object)
     for (const cJSON *item = object->child; item && ok; item = item->next) {
         hd__text_cut(&at, 0);
         hd__text_format(&at, "%s%s%s", path, *path ? "." : "", item->string);
-        ok = !at.failed && take(l, path, at.s, object, item);
+        ok = !at.failed && take_item(l, path, at.s, object, item);
     }
     hd_free(at.s);
     return ok;
@@ -212,7 +213,7 @@ static bool take_object(const loading *l, const char *path, const cJSON *object)
 
 /* ---------------------------------------------------------------- texts */
 
-/* The strict reader's verdict; cJSON would end a text at a zero. */
+/* Is the text strict JSON, and no string in it holds a zero, at which cJSON would end it? */
 static bool is_strict(hd__json *j)
 {
     hd__json_kind kind;
@@ -227,8 +228,9 @@ static bool is_strict(hd__json *j)
     return kind == HD__JSON_END;
 }
 
-/* NULL without an error when the text is no JSON and `quiet`. */
-static cJSON *parse(const hd_config_source *from, const char *text, size_t n, bool quiet)
+/* Makes the tree of a text. If the text is not JSON, it returns NULL, with an error unless `quiet`.
+ */
+static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t n, bool quiet)
 {
     hd__json j;
     hd__json_init(&j, text, n);
@@ -249,7 +251,7 @@ static cJSON *parse(const hd_config_source *from, const char *text, size_t n, bo
 
 static bool take_text(const loading *l, const char *text, size_t n)
 {
-    cJSON *tree = parse(&l->from, text, n, false);
+    cJSON *tree = parse_tree(&l->from, text, n, false);
     bool ok = tree && cJSON_IsObject(tree);
     if (tree && !ok) {
         char found[HD__SHOWN];
@@ -273,7 +275,8 @@ static bool takes_text(const hd_config_table *t, const char *path)
     return false;
 }
 
-/* What is no JSON is a text, which messages then show. `value` is not written to. */
+/* A value that is not JSON is taken as a text. `value` is not changed; cJSON's type asks for a
+ * pointer to char. */
 static bool take_value(const loading *l, const char *path, char *value)
 {
     size_t n = strlen(value);
@@ -281,7 +284,7 @@ static bool take_value(const loading *l, const char *path, char *value)
         return hd_config_refuse(&l->from, path, "found bytes that are not UTF-8: expected UTF-8");
     }
     uint64_t errors = hd_error_count();
-    cJSON *tree = takes_text(l->table, path) ? NULL : parse(&l->from, value, n, true);
+    cJSON *tree = takes_text(l->table, path) ? NULL : parse_tree(&l->from, value, n, true);
     if (hd_error_count() != errors) {
         return false;
     }
@@ -319,10 +322,9 @@ bool hd__config_check(const hd_config_table *t, const void *config, const hd_con
     if (!t->check || t->check(config, from)) {
         return true;
     }
-    if (hd_error_count() == errors) {
-        hd_error_set(HD_USER, "%s: %s: the check returned false", from->function, from->place);
-    }
-    return false;
+    return hd_error_count() == errors ? hd_error_set(HD_USER, "%s: %s: the check returned false",
+                                                     from->function, from->place)
+                                      : NULL;
 }
 
 static bool sets_ok(const char *function, int n_sets, const char *const *sets)
@@ -330,8 +332,8 @@ static bool sets_ok(const char *function, int n_sets, const char *const *sets)
     if (n_sets < 0) {
         return hd_error_set(HD_VALUE, "%s: n_sets %d: expected 0 or more", function, n_sets);
     }
-    if (n_sets > 0 && !sets) {
-        return hd_error_set(HD_NULL_ARG, "%s: sets is NULL", function);
+    if (n_sets > 0 && !hd__given(function, "sets", sets)) {
+        return false;
     }
     for (int i = 0; i < n_sets; i++) {
         if (!sets[i]) {
@@ -341,8 +343,9 @@ static bool sets_ok(const char *function, int n_sets, const char *const *sets)
     return true;
 }
 
-/* text NULL: none. */
-static bool fill(const loading *l, const char *text, size_t n, int n_sets, const char *const *sets)
+/* text is NULL if there is no file. */
+static bool fill_config(const loading *l, const char *text, size_t n, int n_sets,
+                        const char *const *sets)
 {
     bool ok = hd_config_defaults(l->table, l->config) && (!text || take_text(l, text, n));
     for (int i = 0; i < n_sets && ok; i++) {
@@ -351,8 +354,8 @@ static bool fill(const loading *l, const char *text, size_t n, int n_sets, const
     return ok && hd__config_check(l->table, l->config, &l->from);
 }
 
-static bool load(const hd_config_source *from, const hd_config_table *t, void *config,
-                 const char *text, size_t n, int n_sets, const char *const *sets)
+static bool load_config(const hd_config_source *from, const hd_config_table *t, void *config,
+                        const char *text, size_t n, int n_sets, const char *const *sets)
 {
     void *copy = hd_alloc(t->config_size);
     if (!copy) {
@@ -360,7 +363,7 @@ static bool load(const hd_config_source *from, const hd_config_table *t, void *c
     }
     memcpy(copy, config, t->config_size);
     loading l = {*from, t, copy};
-    bool ok = fill(&l, text, n, n_sets, sets);
+    bool ok = fill_config(&l, text, n, n_sets, sets);
     if (ok) {
         memcpy(config, copy, t->config_size);
     }
@@ -368,13 +371,11 @@ static bool load(const hd_config_source *from, const hd_config_table *t, void *c
     return ok;
 }
 
-static bool arguments_ok(const char *function, const hd_config_table *t, const void *config,
+static bool load_args_ok(const char *function, const hd_config_table *t, const void *config,
                          int n_sets, const char *const *sets)
 {
-    if (!config) {
-        return hd_error_set(HD_NULL_ARG, "%s: config is NULL", function);
-    }
-    return hd__config_table_ok(function, t) && sets_ok(function, n_sets, sets);
+    return hd__given(function, "config", config) && hd__config_table_ok(function, t) &&
+           sets_ok(function, n_sets, sets);
 }
 
 bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
@@ -384,7 +385,7 @@ bool hd_config_load(const hd_config_table *t, void *config, const char *path, in
     char place[256] = "the settings";
     char *text = NULL;
     size_t n = 0;
-    if (!arguments_ok(function, t, config, n_sets, sets)) {
+    if (!load_args_ok(function, t, config, n_sets, sets)) {
         return false;
     }
     if (path) {
@@ -392,7 +393,7 @@ bool hd_config_load(const hd_config_table *t, void *config, const char *path, in
         snprintf(place, sizeof place, "'%.200s'", path);
     }
     bool ok = (!path || text) &&
-              load(&(hd_config_source){function, place}, t, config, text, n, n_sets, sets);
+              load_config(&(hd_config_source){function, place}, t, config, text, n, n_sets, sets);
     hd_free(text);
     return ok;
 }
@@ -401,9 +402,7 @@ bool hd_config_load_text(const hd_config_table *t, void *config, const char *nam
                          size_t n, int n_sets, const char *const *sets)
 {
     static const char function[] = "hd_config_load_text";
-    if (!name || !text) {
-        return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, name ? "text" : "name");
-    }
-    return arguments_ok(function, t, config, n_sets, sets) &&
-           load(&(hd_config_source){function, name}, t, config, text, n, n_sets, sets);
+    return hd__given(function, "name", name) && hd__given(function, "text", text) &&
+           load_args_ok(function, t, config, n_sets, sets) &&
+           load_config(&(hd_config_source){function, name}, t, config, text, n, n_sets, sets);
 }

@@ -1,7 +1,8 @@
-/* suggest.c - "did you mean": the nearest name by the number of letters to change.
+/* suggest.c - "did you mean": the nearest name by the number of changes to its letters.
  *
- * A letter put in, left out, replaced, or two neighbours swapped, count one each; case counts
- * nothing. A name is near when a quarter of its letters, and one more, lead to it. */
+ * A change adds, drops or replaces a letter, or swaps two neighbours; upper and lower case are the
+ * same. A name is near when a quarter as many changes as it has letters, and one more, lead to it.
+ */
 #include <stdint.h>
 
 #include "config/config_internal.h"
@@ -18,8 +19,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment: three rows of its table. */
-static int distance(const char *a, size_t na, const char *b, size_t nb)
+/* The optimal string alignment distance; it needs three rows of its table. */
+static int letter_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int rows[3][LONGEST + 1];
     if (na > LONGEST || nb > LONGEST) {
@@ -43,7 +44,7 @@ static int distance(const char *a, size_t na, const char *b, size_t nb)
     return rows[na % 3][nb];
 }
 
-/* The last component of the n bytes at path. */
+/* The last name of a path of n bytes. */
 static const char *last_of(const char *path, size_t n)
 {
     const char *last = path;
@@ -53,13 +54,14 @@ static const char *last_of(const char *path, size_t n)
     return last;
 }
 
-/* How far `path` is from the first n bytes of `there`; a name that stands elsewhere costs one. */
+/* How far `path` is from the first n bytes of `there`. If only the last names are compared, because
+ * the objects differ, the result is one more. */
 static int path_distance(const char *path, const char *there, size_t n)
 {
     size_t len = strlen(path);
     const char *a = last_of(path, len), *b = last_of(there, n);
-    int elsewhere = distance(a, len - (size_t)(a - path), b, n - (size_t)(b - there)) + 1;
-    return least(distance(path, len, there, n), elsewhere);
+    int elsewhere = letter_distance(a, len - (size_t)(a - path), b, n - (size_t)(b - there)) + 1;
+    return least(letter_distance(path, len, there, n), elsewhere);
 }
 
 static bool is_near(int far, size_t letters)
@@ -67,7 +69,7 @@ static bool is_near(int far, size_t letters)
     return far <= 1 + (int)(letters < LONGEST ? letters : LONGEST) / 4;
 }
 
-static void copy(char out[HD__SHOWN], const char *s, size_t n)
+static void copy_name(char out[HD__SHOWN], const char *s, size_t n)
 {
     n = n < HD__SHOWN ? n : HD__SHOWN - 1;
     memcpy(out, s, n);
@@ -84,7 +86,7 @@ bool hd__config_meant(const hd_config_table *t, const char *path, char out[HD__S
             int far = path_distance(path, there, n);
             if (far < nearest) {
                 nearest = far;
-                copy(out, there, n);
+                copy_name(out, there, n);
             }
         }
     }
@@ -97,10 +99,10 @@ bool hd__config_meant_choice(const hd_config_field *f, const char *text, char ou
     size_t n;
     const char *at;
     for (int64_t i = 0; (at = hd__config_choice_at(f, i, &n)); i++) {
-        int far = distance(text, strlen(text), at, n);
+        int far = letter_distance(text, strlen(text), at, n);
         if (far < nearest) {
             nearest = far;
-            copy(out, at, n);
+            copy_name(out, at, n);
         }
     }
     return is_near(nearest, strlen(text));

@@ -1,11 +1,11 @@
-/* table.c - the table of fields: whether it is right, and what it says of a value. */
+/* table.c - the table of fields: its checks, its defaults, and what it allows for a value. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "config/config_internal.h"
 
-static const double most_exact = 9007199254740991.0; /* 2^53 - 1: no other number rounds to it */
+static const double most_exact = 9007199254740991.0; /* 2^53 - 1: no other integer rounds to it */
 
 /* ---------------------------------------------------------------- bounds */
 
@@ -171,13 +171,14 @@ static bool default_ok(const hd_config_field *f)
     return whole && f->number >= hd__config_min(f) && f->number <= hd__config_max(f);
 }
 
-/* Do a and b begin with the same n bytes, ended there? */
+/* Do a and b begin with the same n bytes, and does a name end after them in both? */
 static bool shares(const char *a, const char *b, size_t n)
 {
     return strncmp(a, b, n) == 0 && (!a[n] || a[n] == '.') && (!b[n] || b[n] == '.');
 }
 
-/* A path is new, no field's path is also an object's, and an object is written once. */
+/* What is wrong with the path of field i; NULL if nothing is. It must be new, it must not name an
+ * object, and the fields of one object must stand together. */
 static const char *path_fault(const hd_config_table *t, int64_t i)
 {
     const char *path = t->fields[i].path;
@@ -189,10 +190,10 @@ static const char *path_fault(const hd_config_table *t, int64_t i)
         for (int64_t k = 0; k < i; k++) {
             const char *before = t->fields[k].path;
             if (shares(path, before, n) && (!path[n] || !before[n])) {
-                return "it is there already";
+                return "its path is used already";
             }
             if (shares(path, before, n) && !shares(path, t->fields[i - 1].path, n)) {
-                return "expected beside the others of its object";
+                return "expected next to the other fields of its object";
             }
         }
     }
@@ -240,8 +241,8 @@ bool hd_config_defaults(const hd_config_table *t, void *config)
     if (!hd__config_table_ok("hd_config_defaults", t)) {
         return false;
     }
-    if (!config) {
-        return hd_error_set(HD_NULL_ARG, "hd_config_defaults: config is NULL");
+    if (!hd__given("hd_config_defaults", "config", config)) {
+        return false;
     }
     for (int64_t i = 0; i < t->n; i++) {
         const hd_config_field *f = &t->fields[i];

@@ -16,7 +16,7 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
         out[len++] = c < ' ' || c == 0x7F ? '?' : (char)c;
     }
     size_t whole = hd__utf8_good(out, len);
-    if (len == n || len - whole > 3) { /* else it was only cut inside a character */
+    if (len == n || len - whole > 3) { /* otherwise the cut only fell inside a character */
         for (size_t i = whole; i < len; i++) {
             out[i] = (unsigned char)out[i] < 0x80 ? out[i] : '?';
         }
@@ -54,8 +54,10 @@ static bool value_ok(const hd_config_source *from, const hd_config_field *f, con
     size_t n;
     if (f->type == HD_CONFIG_STRING) {
         return text_ok(f, config) ||
-               hd_config_refuse(from, f->path, "found no UTF-8 ended by a zero: expected %s",
-                                hd__config_expected(f, expected));
+               hd_config_refuse(
+                   from, f->path,
+                   "found a text that is not UTF-8 or has no zero at its end: expected %s",
+                   hd__config_expected(f, expected));
     }
     double v = hd__config_get(f, config);
     bool choice = f->type == HD_CONFIG_ENUM;
@@ -108,7 +110,7 @@ static void put_line_start(hd__text *t, int depth)
     hd__text_repeat(t, ' ', 4 * depth);
 }
 
-/* How many objects path lies in; those of them that it shares with before. */
+/* How many objects path lies in; with `before`, how many of them `before` lies in, too. */
 static int objects_in(const char *path, const char *before)
 {
     int depth = 0;
@@ -128,7 +130,7 @@ static void close_objects(hd__text *t, int from, int to)
     }
 }
 
-/* The fields of one object stand together in the table, so that one pass is enough. */
+/* The fields of one object stand together in the table, so one pass writes all objects. */
 static void put_field(hd__text *t, const char *before, const hd_config_field *f, const void *config)
 {
     int inside = objects_in(f->path, NULL), shared = before ? objects_in(f->path, before) : 0;

@@ -120,14 +120,14 @@ START_TEST(refused)
     s = changed_settings();
     memset(s.data, 'x', sizeof s.data);
     ck_assert_ptr_null(hd_config_text(&settings_table, &s));
-    ck_error(HD_VALUE,
-             "hd_config_text: the struct: data: found no UTF-8 ended by a zero: expected a "
-             "string of at most 7 bytes");
+    ck_error(HD_VALUE, "hd_config_text: the struct: data: found a text that is not UTF-8 or has no "
+                       "zero at its end: expected a "
+                       "string of at most 7 bytes");
     memcpy(s.data, "\xff", 2);
     ck_assert_ptr_null(hd_config_text(&settings_table, &s));
-    ck_error(HD_VALUE,
-             "hd_config_text: the struct: data: found no UTF-8 ended by a zero: expected a "
-             "string of at most 7 bytes");
+    ck_error(HD_VALUE, "hd_config_text: the struct: data: found a text that is not UTF-8 or has no "
+                       "zero at its end: expected a "
+                       "string of at most 7 bytes");
     s = changed_settings();
     s.seed = (1LL << 53) + 1;
     ck_assert_ptr_null(hd_config_text(&settings_table, &s));

@@ -39,10 +39,10 @@ END_TEST
 
 START_TEST(faults)
 {
-    FAULT("1, 'a': it is there already", I("a"), I("a"));
-    FAULT("1, 'a.b': it is there already", I("a"), I("a.b"));
-    FAULT("1, 'a': it is there already", I("a.b"), I("a"));
-    FAULT("2, 'a.c': expected beside the others of its object", I("a.b"), I("d"), I("a.c"));
+    FAULT("1, 'a': its path is used already", I("a"), I("a"));
+    FAULT("1, 'a.b': its path is used already", I("a"), I("a.b"));
+    FAULT("1, 'a': its path is used already", I("a.b"), I("a"));
+    FAULT("2, 'a.c': expected next to the other fields of its object", I("a.b"), I("d"), I("a.c"));
     FAULT("0, '': expected names with dots between them", I(""));
     FAULT("0, '.a': expected names with dots between them", I(".a"));
     FAULT("0, 'a.': expected names with dots between them", I("a."));
