@@ -1,7 +1,9 @@
-/* attention.c - attention weights as maps of coloured cells: a panel a head, tokens on both axes.
+/* attention.c - attention weights as maps of coloured cells: each head has a panel, and the tokens
+ * are written along both of its axes.
  *
- * A cell is a whole number of pixels, smaller the more tokens there are; where the tokens' texts
- * would touch, every second, third, ... is written. Neighbours of one colour are one rectangle. */
+ * A cell is a whole number of pixels; the more tokens there are, the smaller it is. Where the texts
+ * of the tokens would touch, only every second, third, ... token is written. Neighbours of one
+ * colour are one rectangle. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +31,9 @@ typedef struct map {
     int64_t heads, queries, keys;
     int columns, rows;
     double max;
-    double cell, beside, below, above; /* of a panel: its cell, and the room for texts around it */
+    double cell, beside, below, above; /* in a panel: a cell, and the room for texts around them */
     bool keys_upwards;
-    double left, top; /* of the first panel's cells */
+    double left, top; /* where the cells of the first panel begin */
 } map;
 
 hd_attention_map_options hd_attention_map_defaults(void)
@@ -62,7 +64,7 @@ static double largest(const map *m)
     return max > 0 ? max : 1;
 }
 
-/* White to dark blue, darker all the way, so that it reads in grey as well. */
+/* From white to dark blue. A larger weight is always darker, so that a copy in grey can be read. */
 static hd__rgb color_of(double w, double max)
 {
     static const double stops[][3] = {
@@ -82,7 +84,8 @@ static hd__rgb color_of(double w, double max)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* What is written for token i: spaces and line ends made visible, cut to the room there is. */
+/* What is written for token i: its text, or its number. Spaces and line ends are made visible, and
+ * a long text is cut. */
 static void token_text(char out[TOKEN_TEXT], const char *const *texts, int64_t i)
 {
     char number[24], seen[256];
@@ -106,7 +109,7 @@ static void token_text(char out[TOKEN_TEXT], const char *const *texts, int64_t i
     hd__text_fit(out, TOKEN_TEXT, seen, TOKEN, TOKEN_WIDTH);
 }
 
-/* Every how many tokens one is written, so that lines of text do not touch. */
+/* The distance from one written token to the next, so that lines of text do not touch. */
 static int64_t stride_of(const map *m)
 {
     return m->cell >= LINE ? 1 : (int64_t)ceil(LINE / m->cell);
@@ -140,7 +143,7 @@ static double bar_step(const map *m)
     return fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
 }
 
-static void lay_out(map *m)
+static void map_layout(map *m)
 {
     int64_t most = m->queries > m->keys ? m->queries : m->keys;
     m->cell = fmax(1, fmin(floor((double)PANEL / (double)most), BIGGEST_CELL));
@@ -236,7 +239,7 @@ static void draw_bar(const map *m, double x)
     }
 }
 
-static void draw_titles(const map *m, double right, double bottom)
+static void map_titles(const map *m, double right, double bottom)
 {
     char title[256];
     if (m->o->title && *m->o->title) {
@@ -249,9 +252,9 @@ static void draw_titles(const map *m, double right, double bottom)
                           "queries");
 }
 
-static hd_picture *draw(map *m)
+static hd_picture *draw_map(map *m)
 {
-    lay_out(m);
+    map_layout(m);
     double right = m->left - m->beside + m->columns * panel_width(m) - GAP;
     double bottom = m->top - m->above + m->rows * panel_height(m) - GAP;
     double width = right + 2 * GAP + 14 + 60;
@@ -260,7 +263,7 @@ static hd_picture *draw(map *m)
         return hd_error_set(HD_VALUE,
                             "hd_attention_map: %" PRId64 " heads of %" PRId64
                             " queries and %" PRId64
-                            " keys take %.0f x %.0f pixels: expected at most %d a side",
+                            " keys take %.0f x %.0f pixels: expected sides of at most %d",
                             m->heads, m->queries, m->keys, width, height, MAX_SIDE);
     }
     m->p = hd__picture_new(width, height);
@@ -269,36 +272,32 @@ static hd_picture *draw(map *m)
     }
     if (m->p) {
         draw_bar(m, right + GAP);
-        draw_titles(m, right, bottom);
+        map_titles(m, right, bottom);
     }
     return hd__picture_ready(m->p);
 }
 
 /* ---------------------------------------------------------------- public */
 
-static bool options_ok(const hd_attention_map_options *o)
+static bool map_options_ok(const hd_attention_map_options *o)
 {
     if (!HD__SIZE_OK("hd_attention_map", o, "hd_attention_map_defaults()")) {
         return false;
     }
     if (o->columns < 0) {
-        hd_error_set(HD_VALUE, "hd_attention_map: columns %d: expected 0 or more", o->columns);
-        return false;
+        return hd_error_set(HD_VALUE, "hd_attention_map: columns %d: expected 0 or more",
+                            o->columns);
     }
-    if (!(o->max >= 0 && o->max <= 1e300)) {
-        hd_error_set(HD_VALUE, "hd_attention_map: max %g: expected 0, or a number above it",
-                     o->max);
-        return false;
-    }
-    return true;
+    return (o->max >= 0 && o->max <= 1e300) ||
+           hd_error_set(HD_VALUE, "hd_attention_map: max %g: expected 0, or a number above it",
+                        o->max);
 }
 
 static bool texts_ok(const char *arg, const char *const *texts, int64_t n)
 {
     for (int64_t i = 0; texts && i < n; i++) {
         if (!texts[i]) {
-            hd_error_set(HD_NULL_ARG, "hd_attention_map: %s[%" PRId64 "] is NULL", arg, i);
-            return false;
+            return hd_error_set(HD_NULL_ARG, "hd_attention_map: %s[%" PRId64 "] is NULL", arg, i);
         }
     }
     return true;
@@ -306,9 +305,8 @@ static bool texts_ok(const char *arg, const char *const *texts, int64_t n)
 
 static bool weights_ok(const hd_tensor *weights)
 {
-    if (!weights || weights == HD_NONE) {
-        return hd_error_set(HD_NULL_ARG, "hd_attention_map: weights is %s",
-                            weights ? "HD_NONE" : "NULL");
+    if (!hd__viz_tensor_given("hd_attention_map", "weights", weights)) {
+        return false;
     }
     hd_dtype d = hd_dtype_of(weights);
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
@@ -331,7 +329,7 @@ hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *querie
 {
     hd_attention_map_options defaults = hd_attention_map_defaults();
     o = o ? o : &defaults;
-    if (!weights_ok(weights) || !options_ok(o)) {
+    if (!weights_ok(weights) || !map_options_ok(o)) {
         return NULL;
     }
     map m = {.o = o, .weights = weights, .query_texts = queries};
@@ -343,5 +341,5 @@ hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *querie
         return NULL;
     }
     m.max = o->max > 0 ? o->max : largest(&m);
-    return draw(&m);
+    return draw_map(&m);
 }

@@ -1,8 +1,8 @@
-/* axis.c - which values an axis shows, and round ticks on it.
+/* axis.c - the range of values that an axis shows, and its ticks at round values.
  *
- * A tick's value is digits * 10^e with whole digits, so that its label is exact and needs no
- * locale. A log axis has ticks at powers of ten; over a short range at 1, 2 and 5 times these, and
- * over a very short one where a linear axis has them. */
+ * A tick's value is digits * 10^e, where digits is an integer, so its label is exact and does not
+ * depend on the locale. A log axis has ticks at powers of ten. Over a short range it has them at 1,
+ * 2 and 5 times the powers, and over a very short one where a linear axis has them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ hd__axis hd__axis_of(bool log, double lo, double hi, double pad)
     a.lo = log ? log10(lo) : lo;
     a.hi = log ? log10(hi) : hi;
     double length = a.hi - a.lo, size = fmax(fabs(a.lo), fabs(a.hi));
-    if (length < 1e-9 * size || length < 1e-290) { /* all one value: it stands in the middle */
+    if (length < 1e-9 * size || length < 1e-290) { /* a single value goes to the middle */
         length = log ? 0.5 : size > 1e-280 ? 0.1 * size : 1;
         pad = 0.5;
     }
@@ -53,7 +53,7 @@ static void write_scientific(char *text, int64_t digits, int e)
              all + 1, e + n - 1);
 }
 
-/* e is not below -9 unless scientific. */
+/* Writes digits * 10^e. Unless scientific, e is at least -9. */
 static void write_label(char *text, int64_t digits, int e, bool scientific)
 {
     int decimals = e < 0 && e >= -9 ? -e : 0;
@@ -84,7 +84,7 @@ static void add_tick(hd__axis *a, int64_t digits, int e, bool scientific)
 
 /* ---------------------------------------------------------------- choosing */
 
-/* The least step of 1, 2 or 5 times a power of ten that gives at most max ticks. */
+/* Takes the smallest step of 1, 2 or 5 times a power of ten that gives at most max ticks. */
 static void linear_ticks(hd__axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};
@@ -104,7 +104,7 @@ static void linear_ticks(hd__axis *a, double lo, double hi, int max)
     }
 }
 
-/* steps: 1, or 1, 2 and 5 times every power of ten; stride: of the powers. */
+/* Ticks at the first n_steps of 1, 2 and 5 times every stride-th power of ten. */
 static void log_ticks(hd__axis *a, int n_steps, int stride)
 {
     static const int steps[] = {1, 2, 5};

@@ -1,14 +1,15 @@
 /* dot.c - the backward graph in Graphviz's language.
  *
- * The walk goes from the tensor towards the leaves, inputs in their order, without recursion. A
- * node is numbered when it is first met, so that the text does not depend on addresses. */
+ * The walk goes from the tensor towards the leaves, through the inputs in their order, without
+ * recursion. A node gets its number when it is first met, so the text does not depend on addresses.
+ */
 #include <inttypes.h>
 
 #include "viz/viz_internal.h"
 
 typedef struct seen {
     const hd_node *node;
-    const char *name; /* of a leaf in the dictionary; or NULL */
+    const char *name; /* the name of a leaf in the dictionary, or NULL */
 } seen;
 
 typedef struct walk {
@@ -20,7 +21,7 @@ typedef struct walk {
 
 /* ---------------------------------------------------------------- the nodes met so far */
 
-/* Where the number of node stands, or would. */
+/* The slot of the node; a free one if the node has no number yet. */
 static int64_t *node_slot(const walk *w, const hd_node *node)
 {
     size_t at = ((uintptr_t)node >> 4) * (size_t)0x9E3779B97F4A7C15u;
@@ -66,7 +67,7 @@ static bool meet(walk *w, const hd_node *node)
     return true;
 }
 
-/* Breadth first: what a node leads to is numbered when its turn comes. */
+/* Breadth first: when a node's turn comes, its inputs get their numbers. */
 static bool meet_all(walk *w, const hd_node *root)
 {
     bool ok = meet(w, root);
@@ -79,7 +80,7 @@ static bool meet_all(walk *w, const hd_node *root)
     return ok;
 }
 
-/* Names that stand for no tensor, or for one that is no leaf of this graph, are of no interest. */
+/* Gives the graph's leaves their names. Names of anything else are skipped. */
 static bool name_leaves(walk *w, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
@@ -96,7 +97,7 @@ static bool name_leaves(walk *w, const hd_dict *names)
             return false;
         }
         int64_t number = *node_slot(w, node);
-        if (number && !w->nodes[number - 1].name) { /* of a tied parameter: the first name */
+        if (number && !w->nodes[number - 1].name) { /* a tied parameter keeps its first name */
             w->nodes[number - 1].name = name;
         }
     }
@@ -109,7 +110,7 @@ static void put_node(hd__text *t, const walk *w, int64_t i)
 {
     /* dot reads backslashes and HTML's entities in a quoted string */
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
-    HD_SCOPE; /* of a user's op's name */
+    HD_SCOPE; /* for the name of a user's op */
     const hd_node *node = w->nodes[i].node;
     bool leaf = hd_node_is_leaf(node);
     const char *name = w->nodes[i].name ? w->nodes[i].name : leaf ? "leaf" : hd_node_name(node);
@@ -125,7 +126,7 @@ static void put_node(hd__text *t, const walk *w, int64_t i)
     hd__text_puts(t, leaf ? "\", fillcolor=\"#cfe5f2\"];\n" : i ? "\"];\n" : "\", penwidth=2];\n");
 }
 
-/* An arrow for every input; of a node with several outputs, with the output's number. */
+/* Draws an arrow from every input. If the input has several outputs, the arrow shows which one. */
 static void put_edges(hd__text *t, const walk *w, int64_t i)
 {
     const hd_node *node = w->nodes[i].node;
@@ -164,8 +165,8 @@ static char *put_graph(const walk *w)
 
 static char *graph_dot(const char *function, hd_tensor *x, const hd_dict *names)
 {
-    if (!x || x == HD_NONE) {
-        return hd_error_set(HD_NULL_ARG, "%s: x is %s", function, x ? "HD_NONE" : "NULL");
+    if (!hd__viz_tensor_given(function, "x", x)) {
+        return NULL;
     }
     if (!hd_requires_grad(x)) {
         return hd_error_set(HD_GRAD, "%s: %s does not require grad", function,

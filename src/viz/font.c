@@ -1,8 +1,10 @@
-/* font.c - a font of strokes for ASCII, drawn on a grid of 9 units from cap height to baseline.
+/* font.c - a font of strokes for ASCII, on a grid with 9 units from cap height to baseline.
  *
- * A glyph is its width, then strokes: pairs of hexadecimal digits, x to the right and y downwards,
- * 0 the cap height, 3 the top of small letters, 9 the baseline, C the lowest. Two units separate
- * glyphs. Beside ASCII: the open box that stands for a space, dots, and a box for all the rest. */
+ * A glyph is a text: one digit for its width, then its strokes, with spaces between them. A stroke
+ * is a row of points, each of two hexadecimal digits: x to the right and y downwards. y is 0 at cap
+ * height, 3 at the top of small letters, 9 at the baseline and C at the lowest point. Two units
+ * separate glyphs. Beside ASCII there are the open box that shows a space, and dots; any other
+ * character is a box. */
 #include "viz/viz_internal.h"
 
 static const char *const ascii[95] = {

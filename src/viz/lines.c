@@ -1,15 +1,15 @@
 /* lines.c - curves in a pair of axes, with ticks, labels and a legend.
  *
- * The legend stands between the title and the axes, in as many rows as it needs, so that it hides
- * no point. Of many points in one column of pixels only the first, lowest, highest and last are
- * drawn, which looks the same. */
+ * The legend is between the title and the axes, in as many rows as it needs, so it hides no point.
+ * Of many points in one column of pixels, only the first, lowest, highest and last are drawn, which
+ * looks the same. */
 #include <math.h>
 
 #include "viz/viz_internal.h"
 
 enum { MAX_SERIES = 64, TITLE = 16, LABEL = 13, SMALL = 12, LEGEND_ROW = 20, LEGEND_LINE = 26 };
 
-/* Okabe and Ito's colours, without the yellow that is hard to see on white. */
+/* The colours of Okabe and Ito, without the yellow, which is hard to see on white. */
 static const hd__rgb colors[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
                                  0xE69F00, 0x56B4E9, 0x000000};
 enum { COLORS = sizeof colors / sizeof colors[0] };
@@ -58,7 +58,7 @@ static void find_ranges(plot *f)
     f->y = hd__axis_of(f->o->log_y, y0, y1, 0.05);
 }
 
-static hd__point place(const plot *f, double x, double y)
+static hd__point point_at(const plot *f, double x, double y)
 {
     return (hd__point){f->left + f->width * hd__axis_at(&f->x, x),
                        f->top + f->height * (1 - hd__axis_at(&f->y, y))};
@@ -77,7 +77,7 @@ static double dash_of(int64_t k)
     return dashes[k / COLORS % 3];
 }
 
-/* Lays the entries out in rows from y on; draws them unless it only counts. Returns the rows. */
+/* Arranges the entries in rows from y on, and draws them if `draw`. Returns the number of rows. */
 static int legend(const plot *f, double y, bool draw)
 {
     char name[128];
@@ -108,7 +108,7 @@ static int legend(const plot *f, double y, bool draw)
 
 /* ---------------------------------------------------------------- axes */
 
-static bool given(const char *text)
+static bool has_text(const char *text)
 {
     return text && *text;
 }
@@ -122,7 +122,7 @@ static double closest(const hd__axis *a)
     return gap;
 }
 
-/* As many ticks as their labels leave room for. */
+/* Chooses as many ticks as have room for their labels. */
 static void tick_x(plot *f)
 {
     int max = 12;
@@ -132,15 +132,16 @@ static void tick_x(plot *f)
              closest(&f->x) * f->width < HD__FONT_SLACK * hd__axis_label_width(&f->x, SMALL) + 10);
 }
 
-/* The axes take what titles, labels and legend leave; the legend is as wide as the axes. */
-static void lay_out(plot *f)
+/* The axes get the room that titles, labels and legend leave. The legend is as wide as the axes,
+ * whose width depends on the labels of y, so the legend's rows are counted twice. */
+static void plot_layout(plot *f)
 {
-    double above = 14 + (given(f->o->title) ? TITLE + 12 : 0);
-    double below = 30 + (given(f->o->x_label) ? LABEL + 8 : 0);
+    double above = 14 + (has_text(f->o->title) ? TITLE + 12 : 0);
+    double below = 30 + (has_text(f->o->x_label) ? LABEL + 8 : 0);
     f->left = 90;
     f->height = f->o->height - above - below - LEGEND_ROW * legend(f, 0, false);
     hd__axis_ticks(&f->y, (int)(f->height / 36));
-    f->left = 24 + (given(f->o->y_label) ? LABEL + 8 : 0) + hd__axis_label_width(&f->y, SMALL);
+    f->left = 24 + (has_text(f->o->y_label) ? LABEL + 8 : 0) + hd__axis_label_width(&f->y, SMALL);
     int rows = legend(f, 0, false);
     f->top = above + LEGEND_ROW * rows + (rows ? 6 : 0);
     f->height = f->o->height - f->top - below;
@@ -166,19 +167,19 @@ static void draw_axes(const plot *f)
     hd__draw_segment(f->p, f->left, bottom, right, bottom, 1, HD__INK);
 }
 
-static void draw_titles(const plot *f)
+static void plot_titles(const plot *f)
 {
     char text[256];
     const hd_plot_options *o = f->o;
-    if (given(o->title)) {
+    if (has_text(o->title)) {
         hd__text_fit(text, sizeof text, o->title, TITLE, o->width - 24);
         hd__draw_text(f->p, o->width / 2.0, 12 + TITLE, TITLE, HD__MIDDLE, text);
     }
-    if (given(o->x_label)) {
+    if (has_text(o->x_label)) {
         hd__text_fit(text, sizeof text, o->x_label, LABEL, f->width);
         hd__draw_text(f->p, f->left + f->width / 2, o->height - 10, LABEL, HD__MIDDLE, text);
     }
-    if (given(o->y_label)) {
+    if (has_text(o->y_label)) {
         hd__text_fit(text, sizeof text, o->y_label, LABEL, f->height);
         hd__draw_text_upwards(f->p, 8 + LABEL, f->top + f->height / 2, LABEL, HD__MIDDLE, text);
     }
@@ -197,7 +198,8 @@ typedef struct column { /* neighbours in a series that share half a pixel of x *
     mark first, lowest, highest, last;
 } column;
 
-/* first.i <= that of the other two <= last.i; a point that is several of them is drawn once. */
+/* Draws the four points of a column in the order of the series: first.i <= that of the other two <=
+ * last.i. A point that is several of them is drawn once. */
 static void end_column(const plot *f, column *c)
 {
     bool down = c->lowest.i < c->highest.i;
@@ -236,7 +238,7 @@ static void draw_series(const plot *f, int64_t k)
         if (i == 0 || !shows(f, s, i - 1)) {
             hd__draw_line(f->p, 1.8, dash_of(k), colors[k % COLORS]);
         }
-        add_point(f, &c, i, place(f, x_of(s, i), s->y[i]));
+        add_point(f, &c, i, point_at(f, x_of(s, i), s->y[i]));
     }
     end_column(f, &c);
 }
@@ -245,29 +247,24 @@ static void draw_series(const plot *f, int64_t k)
 
 static bool size_ok(const char *what, int size)
 {
-    if (size >= 200 && size <= 8192) {
-        return true;
-    }
-    hd_error_set(HD_VALUE, "hd_plot_lines: %s %d: expected 200 to 8192", what, size);
-    return false;
+    return (size >= 200 && size <= 8192) ||
+           hd_error_set(HD_VALUE, "hd_plot_lines: %s %d: expected 200 to 8192", what, size);
 }
 
 static bool series_ok(int64_t n, const hd_series *series)
 {
     if (n < 1 || n > MAX_SERIES) {
-        hd_error_set(HD_VALUE, "hd_plot_lines: n %lld: expected 1 to %d series", (long long)n,
-                     MAX_SERIES);
-        return false;
+        return hd_error_set(HD_VALUE, "hd_plot_lines: n %lld: expected 1 to %d series",
+                            (long long)n, MAX_SERIES);
     }
-    if (!series) {
-        return hd_error_set(HD_NULL_ARG, "hd_plot_lines: series is NULL");
+    if (!hd__given("hd_plot_lines", "series", series)) {
+        return false;
     }
     for (int64_t k = 0; k < n; k++) {
         if (series[k].n < 0 || (series[k].n > 0 && !series[k].y)) {
-            hd_error_set(HD_VALUE,
-                         "hd_plot_lines: series %lld: n %lld, y %s: expected y of n values",
-                         (long long)k, (long long)series[k].n, series[k].y ? "given" : "NULL");
-            return false;
+            return hd_error_set(
+                HD_VALUE, "hd_plot_lines: series %lld: n %lld, y %s: expected n values of y",
+                (long long)k, (long long)series[k].n, series[k].y ? "given" : "NULL");
         }
     }
     return true;
@@ -286,12 +283,12 @@ hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_opti
         return NULL;
     }
     find_ranges(&f);
-    lay_out(&f);
+    plot_layout(&f);
     draw_axes(&f);
     for (int64_t k = 0; k < n; k++) {
         draw_series(&f, k);
     }
     legend(&f, f.top - LEGEND_ROW * legend(&f, 0, false) - 6, true);
-    draw_titles(&f);
+    plot_titles(&f);
     return hd__picture_ready(f.p);
 }

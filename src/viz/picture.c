@@ -1,4 +1,4 @@
-/* picture.c - filling the display list, and saving a picture. */
+/* picture.c - makes a picture, adds rectangles, lines and texts to it, and saves it as SVG. */
 #include <math.h>
 
 #include "viz/viz_internal.h"
@@ -34,7 +34,7 @@ hd_picture *hd__picture_ready(hd_picture *p)
 
 /* ---------------------------------------------------------------- drawing */
 
-/* A new item; one that is thrown away after a failure. */
+/* A new item. After a failure it is one that nobody reads. */
 static hd__item *add(hd_picture *p, hd__shape_kind kind, hd__rgb color)
 {
     static _Thread_local hd__item nowhere;
@@ -108,6 +108,14 @@ double hd_picture_width(const hd_picture *p)
 double hd_picture_height(const hd_picture *p)
 {
     return hd__given("hd_picture_height", "p", p) ? p->height : NAN;
+}
+
+bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor *x)
+{
+    if (x == HD_NONE) {
+        return hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
+    }
+    return hd__given(function, arg, x);
 }
 
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path)

@@ -1,4 +1,4 @@
-/* png.c - a picture as PNG, through libpng; without it saving a PNG is an error. */
+/* png.c - saves a picture as PNG, through libpng. Without libpng that is an error. */
 #include <math.h>
 
 #include "viz/raster.h"
@@ -6,15 +6,13 @@
 static bool scale_ok(const hd_picture *p, double scale)
 {
     if (!(scale >= 0.1 && scale <= 16)) {
-        hd_error_set(HD_VALUE, "hd_picture_save_png: scale %g: expected 0.1 to 16", scale);
-        return false;
+        return hd_error_set(HD_VALUE, "hd_picture_save_png: scale %g: expected 0.1 to 16", scale);
     }
     if (p->width * scale > 32768 || p->height * scale > 32768) {
-        hd_error_set(HD_VALUE,
-                     "hd_picture_save_png: %.0f x %.0f at scale %g: expected at most 32768 pixels "
-                     "a side",
-                     p->width, p->height, scale);
-        return false;
+        return hd_error_set(HD_VALUE,
+                            "hd_picture_save_png: %.0f x %.0f at scale %g: expected sides of at "
+                            "most 32768 pixels",
+                            p->width, p->height, scale);
     }
     return true;
 }
@@ -28,32 +26,32 @@ typedef struct encoder {
     const hd__canvas *canvas;
 } encoder;
 
-static void *allocate(png_structp png, png_alloc_size_t n)
+static void *png_allocate(png_structp png, png_alloc_size_t n)
 {
     (void)png;
     return hd_alloc(n);
 }
 
-static void release(png_structp png, void *p)
+static void png_release(png_structp png, void *p)
 {
     (void)png;
     hd_free(p);
 }
 
-static void refuse(png_structp png, const char *message)
+static void png_fail(png_structp png, const char *message)
 {
-    if (hd_error_code() == HD_OK) { /* else memory ran out, which hd_alloc said */
+    if (hd_error_code() == HD_OK) { /* otherwise hd_alloc has said that memory ran out */
         hd_error_set(HD_IO, "hd_picture_save_png: libpng: %s", message);
     }
     png_longjmp(png, 1);
 }
 
-static void ignore(png_structp png, const char *message)
+static void png_ignore(png_structp png, const char *message)
 {
     (void)png, (void)message;
 }
 
-static void append(png_structp png, png_bytep bytes, size_t n)
+static void png_append(png_structp png, png_bytep bytes, size_t n)
 {
     encoder *e = png_get_io_ptr(png);
     hd__text_add(&e->file, (const char *)bytes, n);
@@ -62,23 +60,24 @@ static void append(png_structp png, png_bytep bytes, size_t n)
     }
 }
 
-static void nothing(png_structp png)
+static void png_no_flush(png_structp png)
 {
     (void)png;
 }
 
-/* libpng leaves a failed call by longjmp; nothing here that changes after setjmp is read again. */
-static bool encode(encoder *e)
+/* A failed call of libpng returns to setjmp by longjmp. No variable that changes after setjmp is
+ * read there. */
+static bool png_encode(encoder *e)
 {
     const hd__canvas *c = e->canvas;
-    png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, NULL, refuse, ignore, NULL,
-                                                allocate, release);
+    png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, NULL, png_fail, png_ignore,
+                                                NULL, png_allocate, png_release);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (!info || setjmp(png_jmpbuf(png))) {
         png_destroy_write_struct(&png, &info);
         return false;
     }
-    png_set_write_fn(png, e, append, nothing);
+    png_set_write_fn(png, e, png_append, png_no_flush);
     png_set_IHDR(png, info, (png_uint_32)c->width, (png_uint_32)c->height, 8, PNG_COLOR_TYPE_RGB,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
@@ -90,11 +89,11 @@ static bool encode(encoder *e)
     return true;
 }
 
-static bool save(const hd_picture *p, const char *path, double scale)
+static bool save_png(const hd_picture *p, const char *path, double scale)
 {
     hd__canvas c;
     encoder e = {.canvas = &c};
-    bool ok = hd__rasterise(&c, p, scale) && encode(&e) &&
+    bool ok = hd__rasterise(&c, p, scale) && png_encode(&e) &&
               hd__whole_write("hd_picture_save_png", path, e.file.s, e.file.len);
     hd_free(e.file.s);
     hd__canvas_free(&c);
@@ -108,11 +107,10 @@ bool hd_has_png(void)
 
 #else
 
-static bool save(const hd_picture *p, const char *path, double scale)
+static bool save_png(const hd_picture *p, const char *path, double scale)
 {
     (void)p, (void)path, (void)scale;
-    hd_error_set(HD_STATE, "hd_picture_save_png: heed was built without libpng");
-    return false;
+    return hd_error_set(HD_STATE, "hd_picture_save_png: heed was built without libpng");
 }
 
 bool hd_has_png(void)
@@ -125,5 +123,5 @@ bool hd_has_png(void)
 bool hd_picture_save_png(const hd_picture *p, const char *path, double scale)
 {
     return hd__viz_may_save("hd_picture_save_png", "p", p, path) && scale_ok(p, scale) &&
-           save(p, path, scale);
+           save_png(p, path, scale);
 }

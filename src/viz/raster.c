@@ -1,9 +1,9 @@
-/* raster.c - the display list drawn into pixels.
+/* raster.c - draws a picture's items into pixels.
  *
- * Rectangles snap to pixels, as in the SVG. Everything else is lines with round ends: a pixel is
- * covered as far as its centre lies within half the line's width. The segments of one line, or the
- * strokes of one text, are gathered by their maximum before they are mixed into the picture, so
- * that places where they meet are not drawn twice. */
+ * Rectangles snap to pixels, as in the SVG. Everything else is lines with round ends: the nearer a
+ * pixel's centre is to the middle of the line, the more of the pixel is covered. The colour of a
+ * line, or of a text, is mixed into the picture once all of its segments have covered their pixels,
+ * and the largest cover of a pixel counts. So places where segments meet are not drawn twice. */
 #include <math.h>
 
 #include "viz/raster.h"
@@ -17,12 +17,12 @@ static void cover(hd__canvas *c, int x, int y, double part)
     *at = v > *at ? v : *at;
 }
 
-static int clamp(double v, int most)
+static int clamp_pixel(double v, int most)
 {
     return v < 0 ? 0 : v > most ? most : (int)v;
 }
 
-static void widen(hd__canvas *c, int x0, int y0, int x1, int y1)
+static void widen_bounds(hd__canvas *c, int x0, int y0, int x1, int y1)
 {
     c->x0 = x0 < c->x0 ? x0 : c->x0;
     c->y0 = y0 < c->y0 ? y0 : c->y0;
@@ -31,7 +31,7 @@ static void widen(hd__canvas *c, int x0, int y0, int x1, int y1)
 }
 
 /* The distance of (x, y) from the segment a b. */
-static double distance(double x, double y, hd__point a, hd__point b)
+static double segment_distance(double x, double y, hd__point a, hd__point b)
 {
     double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
     double t = length > 0 ? ((x - a.x) * dx + (y - a.y) * dy) / length : 0;
@@ -39,25 +39,26 @@ static double distance(double x, double y, hd__point a, hd__point b)
     return hypot(x - a.x - t * dx, y - a.y - t * dy);
 }
 
-/* a and b in pixels. The columns of a row that the segment can reach bound the work. */
+/* Covers the segment from a to b, which are in pixels. In each row it looks only at the columns
+ * that the segment can reach. */
 static void cover_segment(hd__canvas *c, hd__point a, hd__point b, double width)
 {
     double reach = width / 2 + 1, dy = b.y - a.y;
-    int y0 = clamp(floor(fmin(a.y, b.y) - reach), c->height);
-    int y1 = clamp(ceil(fmax(a.y, b.y) + reach), c->height);
-    int left = clamp(floor(fmin(a.x, b.x) - reach), c->width);
-    int right = clamp(ceil(fmax(a.x, b.x) + reach), c->width);
-    widen(c, left, y0, right, y1);
+    int y0 = clamp_pixel(floor(fmin(a.y, b.y) - reach), c->height);
+    int y1 = clamp_pixel(ceil(fmax(a.y, b.y) + reach), c->height);
+    int left = clamp_pixel(floor(fmin(a.x, b.x) - reach), c->width);
+    int right = clamp_pixel(ceil(fmax(a.x, b.x) + reach), c->width);
+    widen_bounds(c, left, y0, right, y1);
     for (int y = y0; y < y1; y++) {
         int x0 = left, x1 = right;
-        if (fabs(dy) > 2 * reach) { /* steep and long: only near where the row meets it */
+        if (fabs(dy) > 2 * reach) { /* long and steep: only near where it crosses the row */
             double slope = (b.x - a.x) / dy, middle = a.x + (y + 0.5 - a.y) * slope;
             double near = reach * (1 + 2 * fabs(slope));
-            x0 = clamp(fmax(floor(middle - near), left), c->width);
-            x1 = clamp(fmin(ceil(middle + near), right), c->width);
+            x0 = clamp_pixel(fmax(floor(middle - near), left), c->width);
+            x1 = clamp_pixel(fmin(ceil(middle + near), right), c->width);
         }
         for (int x = x0; x < x1; x++) {
-            cover(c, x, y, width / 2 + 0.5 - distance(x + 0.5, y + 0.5, a, b));
+            cover(c, x, y, width / 2 + 0.5 - segment_distance(x + 0.5, y + 0.5, a, b));
         }
     }
 }
@@ -86,10 +87,10 @@ static void paint(hd__canvas *c, hd__rgb color)
 
 static void draw_rect(hd__canvas *c, const hd__item *item)
 {
-    int x0 = clamp(round(item->at.x * c->scale), c->width);
-    int x1 = clamp(round((item->at.x + item->w) * c->scale), c->width);
-    int y0 = clamp(round(item->at.y * c->scale), c->height);
-    int y1 = clamp(round((item->at.y + item->h) * c->scale), c->height);
+    int x0 = clamp_pixel(round(item->at.x * c->scale), c->width);
+    int x1 = clamp_pixel(round((item->at.x + item->w) * c->scale), c->width);
+    int y0 = clamp_pixel(round(item->at.y * c->scale), c->height);
+    int y1 = clamp_pixel(round((item->at.y + item->h) * c->scale), c->height);
     for (int y = y0; y < y1; y++) {
         uint8_t *row = c->rgb + 3 * ((size_t)y * (size_t)c->width + (size_t)x0);
         for (int x = x0; x < x1; x++, row += 3) {
@@ -100,12 +101,12 @@ static void draw_rect(hd__canvas *c, const hd__item *item)
     }
 }
 
-static hd__point between(hd__point a, hd__point b, double t)
+static hd__point point_between(hd__point a, hd__point b, double t)
 {
     return (hd__point){a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)};
 }
 
-/* Dashes of the length `dash` with gaps as long; *done is how much of the line lies before a. */
+/* Dashes and gaps are `dash` long; *done is how much of the line lies before a. */
 static void cover_dashed(hd__canvas *c, hd__point a, hd__point b, double width, double dash,
                          double *done)
 {
@@ -114,7 +115,8 @@ static void cover_dashed(hd__canvas *c, hd__point a, hd__point b, double width, 
         double phase = fmod(*done + at, 2 * dash);
         double end = fmin(length, at + (phase < dash ? dash : 2 * dash) - phase);
         if (phase < dash) {
-            cover_segment(c, between(a, b, at / length), between(a, b, end / length), width);
+            cover_segment(c, point_between(a, b, at / length), point_between(a, b, end / length),
+                          width);
         }
         at = end > at ? end : nextafter(length, INFINITY);
     }
@@ -200,7 +202,7 @@ bool hd__rasterise(hd__canvas *c, const hd_picture *p, double scale)
     }
     memset(c->rgb, 255, 3 * pixels);
     memset(c->cover, 0, pixels);
-    paint(c, HD__WHITE); /* nothing is covered yet: empties the bounds */
+    paint(c, HD__WHITE); /* nothing is covered yet: this only resets the bounds */
     for (int64_t i = 0; i < p->n_items; i++) {
         const hd__item *item = &p->items[i];
         switch (item->kind) {

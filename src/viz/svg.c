@@ -1,6 +1,6 @@
-/* svg.c - a picture as SVG: the display list, element by element.
+/* svg.c - writes a picture as SVG: each item is one element.
  *
- * Rectangles are drawn without smoothing, so that cells side by side show no seam. */
+ * Rectangles are drawn without smoothing, so that no seam shows between neighbouring cells. */
 #include <inttypes.h>
 
 #include "viz/viz_internal.h"
@@ -43,7 +43,8 @@ static void put_rect(hd__text *t, const hd__item *item)
 static void put_line(hd__text *t, const hd_picture *p, const hd__item *item)
 {
     hd__text_puts(t, "<path d=\"");
-    for (int64_t i = 0; i < item->n + (item->n == 1); i++) { /* a dot is a line to itself */
+    for (int64_t i = 0; i < item->n + (item->n == 1);
+         i++) { /* a dot: a line from a point to itself */
         const hd__point *q = &p->points[item->first + (item->n == 1 ? 0 : i)];
         hd__text_puts(t, i == 0 ? "M" : i == 1 ? " L" : " ");
         put_point(t, q->x, q->y);
@@ -94,8 +95,8 @@ static void put_head(hd__text *t, const hd_picture *p)
 
 char *hd_picture_svg(const hd_picture *p)
 {
-    if (!p) {
-        return hd_error_set(HD_NULL_ARG, "hd_picture_svg: p is NULL");
+    if (!hd__given("hd_picture_svg", "p", p)) {
+        return NULL;
     }
     hd__text t = {0};
     put_head(&t, p);

@@ -1,8 +1,8 @@
-/* viz_internal.h - the display list between what is drawn and how it is written.
+/* viz_internal.h - the picture: a list of things to draw, independent of the file format.
  *
  * lines.c and attention.c fill a picture with rectangles, polylines and texts; svg.c and png.c walk
- * it. y points downwards, a length of 1 is one pixel at scale 1. After one failure a picture takes
- * nothing more (failed), so that drawing is checked once, at its end. */
+ * it. y points downwards, and a length of 1 is one pixel at scale 1. After one failure `failed` is
+ * set and a picture takes nothing more, so drawing is checked once, at its end. */
 #ifndef HEED_VIZ_INTERNAL_H
 #define HEED_VIZ_INTERNAL_H
 
@@ -25,7 +25,10 @@ void hd__viz_escape(hd__text *t, const char *s, const char *special, const char 
 
 /* ---------------------------------------------------------------- arguments (picture.c) */
 
-/* Nothing is NULL and no error stands, which saving requires. */
+/* Is x, which the caller calls `arg`, a tensor, and neither NULL nor HD_NONE? */
+bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor *x);
+
+/* Are p, which the caller calls `arg`, and path given, and does no error stand? */
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path);
 
 /* ---------------------------------------------------------------- pictures */
@@ -44,13 +47,13 @@ typedef struct hd__point {
 typedef struct hd__item {
     hd__shape_kind kind;
     hd__rgb color;
-    hd__point at;       /* RECT: left top corner; TEXT: on the baseline */
+    hd__point at;       /* RECT: top left corner; TEXT: a point on the baseline */
     double w, h;        /* RECT */
-    double width, dash; /* LINE: dash and gap lengths; 0: solid */
-    double size;        /* TEXT: of the font */
-    hd__anchor anchor;  /* TEXT: which part of it stands at `at` */
-    bool upwards;       /* TEXT: turned to the left */
-    int64_t first, n;   /* LINE: points; TEXT: bytes, ended by a zero */
+    double width, dash; /* LINE: dash is the length of dashes and of gaps; 0: solid */
+    double size;        /* TEXT: font size */
+    hd__anchor anchor;  /* TEXT: which part of it is at `at` */
+    bool upwards;       /* TEXT: it runs from below to above */
+    int64_t first, n;   /* LINE: its points; TEXT: its bytes, a zero included */
 } hd__item;
 
 struct hd_picture {
@@ -62,7 +65,7 @@ struct hd_picture {
     bool failed;
 };
 
-hd_picture *hd__picture_new(double width, double height); /* with a white ground */
+hd_picture *hd__picture_new(double width, double height); /* with a white background */
 void hd__draw_rect(hd_picture *p, double x, double y, double w, double h, hd__rgb color);
 /* Begins a line; hd__draw_to adds its points. A line of one point is a dot. */
 void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color);
@@ -73,18 +76,20 @@ hd__item *hd__draw_text(hd_picture *p, double x, double y, double size, hd__anch
                         const char *text); /* in HD__INK */
 void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__anchor anchor,
                            const char *text);
-/* The picture; NULL, and it is freed, when it failed. */
+/* Returns the picture; if it failed, frees it and returns NULL. */
 hd_picture *hd__picture_ready(hd_picture *p);
 
 /* ---------------------------------------------------------------- font (font.c) */
 
-/* A glyph: its advance in units, then strokes of points. A unit is HD__FONT_UNIT of the size. */
+/* A unit of the font's grid, as a part of the font size. */
 #define HD__FONT_UNIT 0.08
-/* How much wider a text may be that an SVG's reader draws in a font of its own. */
+/* An SVG is shown in a font of its reader, which may be wider than this one by this factor. */
 #define HD__FONT_SLACK 1.12
+/* The strokes of a glyph, as font.c describes them, and its advance in units. */
 const char *hd__glyph(uint32_t code, double *advance);
 double hd__text_width(const char *text, double size);
-/* text as far as it is no wider than `width`, with dots where something was left out. */
+/* Copies text to out. If it is wider than `width`, or longer than `room`, it is cut and ends with
+ * dots. */
 void hd__text_fit(char *out, size_t room, const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- axes (axis.c) */
@@ -93,20 +98,21 @@ enum { HD__MAX_TICKS = 24, HD__TICK_TEXT = 64 };
 
 typedef struct hd__axis {
     bool log;
-    double lo, hi; /* what the ends show; of a log axis log10 of it */
+    double lo, hi; /* the values at the ends; of a log axis their log10 */
     int n;
     double at[HD__MAX_TICKS]; /* 0 at lo, 1 at hi */
     char label[HD__MAX_TICKS][HD__TICK_TEXT];
 } hd__axis;
 
-/* Can v be shown? */
+/* Can the axis show v? */
 bool hd__axis_takes(bool log, double v);
-/* An axis from lo to hi, widened by `pad` of its length at both ends; lo > hi: of no value. */
+/* An axis from lo to hi, made longer by `pad` of its length at both ends. lo > hi means that there
+ * is no value to show. */
 hd__axis hd__axis_of(bool log, double lo, double hi, double pad);
-/* Chooses at most max ticks at round values. */
+/* Chooses at most max ticks, at round values. */
 void hd__axis_ticks(hd__axis *a, int max);
 /* 0 at lo, 1 at hi. */
 double hd__axis_at(const hd__axis *a, double v);
-double hd__axis_label_width(const hd__axis *a, double size); /* of the widest */
+double hd__axis_label_width(const hd__axis *a, double size); /* of the widest label */
 
 #endif

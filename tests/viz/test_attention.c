@@ -187,7 +187,7 @@ START_TEST(refused)
     ck_assert_ptr_null(hd_attention_map(NULL, NULL, NULL, NULL));
     ck_error(HD_NULL_ARG, "hd_attention_map: weights is NULL");
     ck_assert_ptr_null(hd_attention_map(HD_NONE, NULL, NULL, NULL));
-    ck_error(HD_NULL_ARG, "hd_attention_map: weights is HD_NONE");
+    ck_error(HD_NULL_ARG, "hd_attention_map: weights is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_attention_map(hd_ones(HD_INT64, 2, 2), NULL, NULL, NULL));
     ck_error(HD_DTYPE, "hd_attention_map: weights of int64: expected float32 or float64");
     ck_assert_ptr_null(hd_attention_map(hd_ones(HD_FLOAT32, 1, 4, 6, 6), NULL, NULL, NULL));
@@ -209,7 +209,7 @@ START_TEST(refused)
     ck_error(HD_VALUE, "hd_attention_map: max nan: expected 0, or a number above it");
     ck_assert_ptr_null(hd_attention_map(hd_ones(HD_FLOAT32, 1, 20000), NULL, NULL, NULL));
     ck_error(HD_VALUE, "hd_attention_map: 1 heads of 1 queries and 20000 keys take 20170 x 162 "
-                       "pixels: expected at most 16384 a side");
+                       "pixels: expected sides of at most 16384");
 }
 END_TEST
 

@@ -243,9 +243,8 @@ START_TEST(refused_png)
     o.width = 8000;
     p = hd_plot_lines(1, &s, &o);
     ck_assert(!hd_picture_save_png(p, path, 5));
-    ck_error(HD_VALUE,
-             "hd_picture_save_png: 8000 x 440 at scale 5: expected at most 32768 pixels a "
-             "side");
+    ck_error(HD_VALUE, "hd_picture_save_png: 8000 x 440 at scale 5: expected sides of at most "
+                       "32768 pixels");
     hd_picture_free(p);
     ck_assert(hd_has_png());
 }
