@@ -1,9 +1,10 @@
-/* autograd_internal.h - nodes of the backward graph, and the one function that writes them.
+/* autograd_internal.h - the nodes of the backward graph, and how ops record themselves in it.
  *
- * A tensor that is the result of a recorded op has attachment = its node and output = which of the
- * node's outputs it is. A leaf that requires grad (or ever did) has attachment = a leaf node, whose
- * op is hd__leaf_op and which holds .grad. Nodes are reference counted: by tensors and by the edges
- * of later nodes; a node never holds its own output, so there are no cycles. */
+ * The result of a recorded op has that op's node as its attachment, and `output` says which of the
+ * node's outputs it is. A leaf that requires grad, or did so once, has a leaf node as its
+ * attachment, whose op is hd__leaf_op and which holds .grad. Nodes are reference counted: tensors
+ * hold them, and so do the edges of later nodes. A node never holds its own output, so there are no
+ * cycles. */
 #ifndef HEED_AUTOGRAD_INTERNAL_H
 #define HEED_AUTOGRAD_INTERNAL_H
 
@@ -12,15 +13,16 @@
 
 typedef struct hd_ctx hd__node;
 
-/* dy[k]: the gradient of output k, of its shape and dtype (of a single-output op never NULL; of
- * others NULL where none arrived). dx[] comes filled with HD_NONE; give an entry only where
- * hd__needs(n, i); a NULL left there fails backward. dx may be of any shape that broadcasting of
- * input i gives, and of any float dtype: the engine sums and casts. Runs with grad mode off, in a
- * scope of its own. */
+/* backward computes dx[], the gradients of the inputs, from dy[], those of the outputs. dy[k] has
+ * the shape and dtype of output k; an op with one output always gets it, one with several gets NULL
+ * for an output that no gradient reached. dx[] comes filled with HD_NONE; an entry is wanted only
+ * where hd__needs(n, i), and a NULL that is left there fails the whole backward. dx[i] may have any
+ * shape that input i broadcasts to, and any float dtype: the engine sums and casts. backward runs
+ * with grad mode off, in a scope of its own. */
 typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-    void (*free)(hd__node *n); /* releases what params hold besides bytes; or NULL */
+    void (*free)(hd__node *n); /* releases what the params own; NULL: they are plain bytes */
 } hd__op;
 
 typedef struct hd__edge {
@@ -30,33 +32,33 @@ typedef struct hd__edge {
 
 typedef struct hd__saved {
     hd_tensor *t;     /* a detached alias, held; NULL: freed; HD_NONE: left out */
-    uint32_t version; /* the storage's, when it was saved */
+    uint32_t version; /* the version of its storage when it was saved */
 } hd__saved;
 
 typedef struct hd__out_meta { /* what the engine knows of an output, and gathers for it */
     uint8_t dtype, ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *pending;          /* the sum of the gradients that arrived so far, held */
-    struct hd__out_extra *extra; /* hooks, retain_grad; NULL mostly */
+    hd_tensor *pending;          /* the sum of the gradients that arrived so far, held; or NULL */
+    struct hd__out_extra *extra; /* hooks and retain_grad; NULL where there are none */
 } hd__out_meta;
 
 struct hd_ctx {
     _Alignas(16) atomic_int refs;
+    bool complete;      /* everything is filled in; release calls op->free only then */
     bool freed;         /* saved tensors are gone: a second backward is an error */
-    bool queued;        /* the engine's: gradients are pending */
-    bool requires_grad; /* leaf nodes: false after requires_grad_(x, false) */
-    bool borrows;       /* edges are another node's: not released with this one */
+    bool queued;        /* waits in the heap of a backward run */
+    bool requires_grad; /* of a leaf node; false after hd_requires_grad_(x, false) */
     bool saved_apart;   /* saved is a block of its own (users' ops) */
     const hd__op *op;
-    uint64_t seq;  /* larger than every input's, and than the thread's last */
-    uint64_t mark; /* the engine's: the run that last saw this node */
+    uint64_t seq;  /* larger than that of every input, and than that of the thread's last node */
+    uint64_t mark; /* of the last hd_grad_of that came by (grad_of.c) */
     int32_t n_in, n_saved, n_out;
     hd__edge *edges;      /* n_in */
     hd__saved *saved;     /* n_saved */
     hd__out_meta *outs;   /* n_out */
-    void *params;         /* the op's own bytes, copied at record; 16-byte aligned */
-    hd_tensor *grad;      /* leaf nodes: .grad, held; or NULL */
-    struct hd_ctx *inner; /* CopySlices: the op's own node, which borrows this one's edges */
+    void *params;         /* the op's own bytes, copied when it was recorded; 16-byte aligned */
+    hd_tensor *grad;      /* of a leaf node: .grad, held; or NULL */
+    struct hd_ctx *inner; /* of CopySlices: the node of the op that changed the view */
     struct hd_ctx *next;  /* in the list of nodes that are being released */
 };
 
@@ -70,49 +72,33 @@ typedef struct hd__hook {
 typedef struct hd__out_extra {
     hd__hook *hooks; /* in the order of registration */
     bool retain_grad;
-    hd_tensor *grad; /* of a non-leaf with retain_grad, held; or NULL */
+    hd_tensor *grad; /* .grad of a non-leaf with retain_grad, held; or NULL */
 } hd__out_extra;
 
-/* ---------------------------------------------------------------- recording */
+/* ---------------------------------------------------------------- recording (record.c) */
 
 /* One recorded call. Unset fields are zero. */
 typedef struct hd__record_args {
     int64_t n_in;
-    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE allowed */
+    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE where one is left out */
     int n_saved;
-    hd_tensor *const
-        *saved;         /* what backward needs, HD_NONE where not; never y itself: see y_saved */
-    bool save_y;        /* saves y (a detached alias of it) behind the others */
-    const void *params; /* copied */
+    hd_tensor *const *saved; /* what backward needs; HD_NONE where it does not; never y: save_y */
+    bool save_y;             /* saves y itself, as a detached alias, after the others */
+    const void *params;      /* copied into the node */
     size_t params_size;
 } hd__record_args;
 
 /* Writes the graph: y is the result of op on in[]. Returns y, untouched when grad mode is off or no
- * input needs a gradient; NULL when y is NULL or memory runs out (NULL inputs are the caller's to
- * refuse before it computes). A y of an integer dtype stays unrecorded. */
+ * input needs a gradient; NULL when y is NULL or memory runs out. The caller has refused NULL
+ * inputs before it computed. A y of an integer dtype stays unrecorded. */
 hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *args);
 
-/* For views: y is an alias of x made by hd__alias; sets y's base and records. Call it always, as
- * the base must be known in and out of grad mode. */
-hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
-                           size_t params_size);
-
-/* For ops with several outputs. */
+/* The same for an op with several outputs. */
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
                       const hd__record_args *args);
 
-/* The same for views of x (split, unbind). */
-bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
-                           const void *params, size_t params_size);
-
-/* In-place ops: first hd__inplace_ok, then everything that needs memory, then hd__record_inplace,
- * which bumps the version and rewrites x's history (and its base's) or fails and changes nothing;
- * last the change itself, which cannot fail. in[0] must be x. saved may hold x (as it will be). */
-bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in);
-hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
-
-/* Would an op on these record? For saving only what is needed:
- *   saved = {hd__wants_grad(b) ? a : HD_NONE, ...} */
+/* Would an op on x record? For saving only what is needed:
+ *   saved = {hd__save_if(hd__wants_grad(b), a), ...} */
 bool hd__wants_grad(const hd_tensor *x);
 bool hd__any_wants_grad(int64_t n, hd_tensor *const *xs);
 static inline hd_tensor *hd__save_if(bool needed, hd_tensor *x)
@@ -126,8 +112,10 @@ static inline bool hd__needs(const hd__node *n, int i)
 {
     return n->edges[i].node;
 }
-/* The i-th saved tensor: owned by the node; NULL with HD_GRAD set if it was changed in place. */
+
+/* The i-th saved tensor, owned by the node; NULL with HD_GRAD set if it was changed in place. */
 hd_tensor *hd__saved_get(hd__node *n, int i);
+
 static inline const void *hd__params(const hd__node *n)
 {
     return n->params;
@@ -139,21 +127,63 @@ static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
     return &n->edges[i].node->outs[n->edges[i].output];
 }
 
-/* ---------------------------------------------------------------- nodes */
+/* For messages: the function that the user called to run backward on this thread. */
+extern HD__TLS const char *hd__running;
 
-extern const hd__op hd__leaf_op;
-extern const hd__op hd__as_strided_op; /* of a view whose base was changed in place */
-extern const hd__attachment_ops hd__attachment;
+/* ---------------------------------------------------------------- views and changes in place */
 
-/* A node with room for everything; the edges of `in` are filled in (retained; NULL: empty). */
-hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_saved, int n_out,
-                       size_t params_size);
-/* The node of one call with all that it keeps, not yet attached to anything; NULL: an error.
- * changing: the storage whose version the op is about to bump, or NULL. */
-hd__node *hd__call_node(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a,
-                        const hd__storage *changing);
-void hd__node_stamp(hd__node *n);   /* its seq, after its edges were written */
+/* All of it, with the whole story: history.c. */
+
+/* y is an alias of x, made by hd__alias: becomes a view of x, and is recorded. Every view is to be
+ * made so, in and out of grad mode, because its base must be known. NULL as hd__record. */
+hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
+                           size_t params_size);
+/* The same for several views of x by one op (split, unbind). */
+bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
+                           const void *params, size_t params_size);
+
+/* An in-place op calls hd__inplace_ok first. Then it does everything that needs memory, and then
+ * calls hd__record_inplace, which bumps x's version and rewrites the history of x and its base, or
+ * fails and changes nothing. The change itself comes last and cannot fail. in[0] must be x; saved
+ * may hold x, which then means its new value. */
+bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in);
+hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
+
+static inline bool hd__attached_grad(const hd_tensor *x);
+
+/* Was x's base changed in place after x got its node? A view that was taken while grad mode was off
+ * stays outside the graph whatever happens to its base, so it is never stale. */
+static inline bool hd__stale(const hd_tensor *x)
+{
+    return x->base && !(x->flags & HD__F_NO_GRAD_VIEW) &&
+           atomic_load_explicit(&x->view_version, memory_order_acquire) != hd__storage_version(x);
+}
+
+static inline bool hd__stale_in_graph(const hd_tensor *x)
+{
+    return hd__stale(x) && hd__attached_grad(x->base);
+}
+
+/* Gives a stale view its new node if its base is part of the graph. False with an error that begins
+ * with `who` if memory runs out, or for an output of split. */
+bool hd__refresh_view(const char *who, const hd_tensor *x);
+
+extern const hd__op hd__as_strided_op; /* of a view that was stale */
+
+/* ---------------------------------------------------------------- nodes (node.c) */
+
+/* A node for one call of op, attached to nothing yet, with edges to the nodes of the inputs. Where
+ * args->in is NULL the edges are empty: the caller fills them in and stamps the node. The outputs
+ * are described as ys; where that is NULL, the caller describes them. `changing` is the storage
+ * whose version the call is about to bump, or NULL. Returns NULL with an error on failure; what the
+ * params own is then still the caller's. */
+hd__node *hd__node_new(const hd__op *op, const hd__record_args *args, int n_out,
+                       hd_tensor *const *ys, const hd__storage *changing);
+void hd__node_stamp(hd__node *n);   /* sets seq, after the edges were written */
 void hd__node_release(hd__node *n); /* takes NULL; without recursion */
+void hd__node_free_saved(hd__node *n);
+const char *hd__node_name(const hd__node *n, char text[64]);
+
 static inline hd__node *hd__node_retain(hd__node *n)
 {
     if (n) {
@@ -162,7 +192,7 @@ static inline hd__node *hd__node_retain(hd__node *n)
     return n;
 }
 
-/* Output k is x, or like x. All sizes are copied, meant or not: as one block of a known size. */
+/* Output k is x, or like x. Copying all sizes, used or not, is a copy of a size that is known. */
 static inline void hd__describe_output(hd__node *n, int k, const hd_tensor *x)
 {
     n->outs[k].dtype = x->dtype;
@@ -170,23 +200,34 @@ static inline void hd__describe_output(hd__node *n, int k, const hd_tensor *x)
     memcpy(n->outs[k].sizes, x->sizes, sizeof x->sizes);
 }
 
-/* Was x's base changed in place since x's node was made? (A view taken while grad mode was off
- * stays outside the graph, whatever its base becomes.) */
-static inline bool hd__stale(const hd_tensor *x)
+extern const hd__attachment_ops hd__attachment;
+
+/* x becomes that output of n, which takes over one count of n. */
+static inline void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
 {
-    return x->base && !(x->flags & HD__F_NO_GRAD_VIEW) &&
-           atomic_load_explicit(&x->view_version, memory_order_acquire) != hd__storage_version(x);
+    if (x->attachment) {
+        hd__node_release(x->attachment);
+    }
+    x->attachment = n;
+    x->attachment_ops = &hd__attachment;
+    x->output = output;
 }
 
+extern const hd__op hd__leaf_op;
+extern const hd__op hd__user_op; /* of users' ops: their name comes from their table */
+
+/* x's leaf node; NULL when x has none. */
+static inline hd__node *hd__leaf_node(const hd_tensor *x)
+{
+    hd__node *n = x->attachment;
+    return n && n->op == &hd__leaf_op ? n : NULL;
+}
+
+/* Does the node that x has now pass gradients on? */
 static inline bool hd__attached_grad(const hd_tensor *x)
 {
     const hd__node *n = x->attachment;
     return n && (n->op != &hd__leaf_op || n->requires_grad);
-}
-
-static inline bool hd__stale_in_graph(const hd_tensor *x)
-{
-    return hd__stale(x) && hd__attached_grad(x->base);
 }
 
 static inline bool hd__requires_grad(const hd_tensor *x)
@@ -194,41 +235,30 @@ static inline bool hd__requires_grad(const hd_tensor *x)
     return hd__stale_in_graph(x) || hd__attached_grad(x);
 }
 
-/* Where x's gradient goes: a retained node, or {NULL, 0} when x requires none. *fail becomes true,
- * with an error that names who, without memory or for an output of split whose base was changed.
- * Does not look at grad mode. */
-hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail);
-/* Gives a view whose base was changed in place since its new node, if it is part of the graph. */
-bool hd__refresh_view(const char *who, const hd_tensor *x);
-/* A view's node on that of its base (taken over); NULL: an error that names who. */
-hd__node *hd__view_node(const char *who, const hd_tensor *x, hd__node *base, uint32_t output);
-/* retain_grad follows x to its new node; other hooks stay with the old value. First the memory. */
-bool hd__retain_room(const hd_tensor *x, hd__node *to);
-void hd__replace_node(hd_tensor *x, hd__node *to, uint32_t version); /* takes over to */
-/* The extra of x's output, made if it is not there yet; NULL: out of memory. */
-hd__out_extra *hd__extra_of(hd_tensor *x);
-void hd__attach(hd_tensor *x, hd__node *n, uint32_t output); /* takes over one count of n */
-void hd__node_free_saved(hd__node *n);
-const char *hd__node_name(const hd__node *n, char text[64]);
+/* *e is where x's gradient goes: a retained node, or none when x requires no gradient, whatever
+ * the grad mode. False, with an error that begins with `who`, where hd__refresh_view fails. */
+static inline bool hd__edge_of(const char *who, const hd_tensor *x, hd__edge *e)
+{
+    *e = (hd__edge){NULL, 0};
+    if (HD__UNLIKELY(hd__stale_in_graph(x)) && !hd__refresh_view(who, x)) {
+        return false;
+    }
+    if (hd__attached_grad(x)) {
+        *e = (hd__edge){hd__node_retain(x->attachment), x->output};
+    }
+    return true;
+}
 
-/* Where a base or a view lies in their common storage; for gradients through strided parts. */
-typedef struct hd__geometry {
-    int ndim;
-    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS], offset;
-} hd__geometry;
+extern HD__TLS bool hd__grad_mode_on;
 
-hd__geometry hd__geometry_of(const hd_tensor *x);
-/* Undefined values laid out as g; and what lies in `whole`, laid out as base, where part does. */
-hd_tensor *hd__empty_in(const hd__geometry *g, int dtype);
-hd_tensor *hd__part_in(const hd_tensor *whole, const hd__geometry *base, const hd__geometry *part);
+/* ---------------------------------------------------------------- odds and ends */
+
+/* Is i from 0 to n - 1? Else HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to 1". */
+bool hd__index_ok(const char *function, const char *what, int i, int n);
 
 /* x[index...]; errors name `function`. */
 hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index);
 
-extern const hd__op hd__user_op; /* users' ops: the name comes from their table */
-extern HD__TLS bool hd__grad_mode_on;
-
-/* For the benefit of arrays on the stack: more inputs than this go to the heap. */
-enum { HD__FEW = 16 };
+enum { HD__FEW = 16 }; /* arrays for up to so many inputs lie on the stack */
 
 #endif

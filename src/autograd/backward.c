@@ -1,14 +1,20 @@
 /* backward.c - the engine: walks the graph from outputs to leaves and adds up gradients.
  *
- * Nodes wait in a heap, the youngest first: every node is younger than its inputs, so when one
- * comes out all gradients for its outputs have arrived. What reaches leaves is kept aside until
- * the whole walk has succeeded, then added to their .grad: to all or to none. */
-#include "autograd/backward.h"
+ * Nodes wait in a heap, the youngest first. A node is younger than its inputs, so when it comes out
+ * of the heap, all gradients for its outputs have arrived. The gradients of leaves are kept aside
+ * until the whole walk has succeeded, and are then added to their .grad: to all or to none.
+ *
+ * The file follows a gradient: the heap, a gradient that arrives at a node, the node's outputs once
+ * they are complete, the node's backward, the .grad at the end, and the run around all of it. */
+#include <inttypes.h>
 
+#include "autograd/backward.h"
 #include "tensor/elementwise.h"
 #include "tensor/reduce.h"
 
 typedef hd__run run;
+
+HD__TLS const char *hd__running = "hd_backward";
 
 /* ---------------------------------------------------------------- the heap */
 
@@ -40,30 +46,33 @@ hd__node *hd__run_pop(hd__run *r)
     return first;
 }
 
-static bool add_commit(run *r, hd_tensor **slot, hd_tensor *value)
+/* ---------------------------------------------------------------- a gradient arrives */
+
+/* *slot = t, held; t is NULL when it could not be made. */
+static bool slot_set(hd_tensor **slot, hd_tensor *t)
 {
-    if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
-        return false;
+    if (t) {
+        hd_tensor *before = *slot;
+        *slot = hd__hold(t);
+        hd__drop(before);
     }
-    r->commits[r->n_commits++] = (hd__commit){slot, value};
-    return true;
+    return t;
 }
 
-/* ---------------------------------------------------------------- arriving gradients */
-
-static bool has_shape_of(const hd_tensor *g, const hd__out_meta *out)
+static void drop_pending(hd__node *n)
 {
-    bool same = g->ndim == out->ndim;
-    for (int d = 0; same && d < g->ndim; d++) {
-        same = g->sizes[d] == out->sizes[d];
+    for (int k = 0; k < n->n_out; k++) {
+        hd__drop(n->outs[k].pending);
+        n->outs[k].pending = NULL;
     }
-    return same;
 }
 
-/* g in the shape and dtype of the output it belongs to; in the current scope. */
-static hd_tensor *conform(run *r, hd_tensor *g, const hd__out_meta *out, const char *who, int input)
+/* g in the shape and dtype of the output that it belongs to: broadcasting is undone here, for every
+ * op. `who` gave it for that input. */
+static hd_tensor *fit_output(run *r, hd_tensor *g, const hd__out_meta *out, const char *who,
+                             int input)
 {
-    if (!has_shape_of(g, out)) {
+    if (!hd__has_sizes(g, out->ndim, out->sizes)) {
         uint64_t failures = hd_error_count();
         hd_tensor *sum = hd__sum_to(r->function, g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
@@ -75,31 +84,15 @@ static hd_tensor *conform(run *r, hd_tensor *g, const hd__out_meta *out, const c
     return g && g->dtype != out->dtype ? hd__cast(g, out->dtype) : g;
 }
 
-/* *slot = t, which is NULL when it could not be made. */
-static bool put(hd_tensor **slot, hd_tensor *t)
-{
-    if (t) {
-        hd_tensor *before = *slot;
-        *slot = hd__hold(t);
-        hd__drop(before);
-    }
-    return t;
-}
-
-static void clear(hd_tensor **slot)
-{
-    hd__drop(*slot);
-    *slot = NULL;
-}
-
-/* Adds g to what has arrived at the edge, and queues its node. */
+/* Adds g to what has arrived at the edge's node, and queues that. The sum is added to in place once
+ * the engine alone has seen it. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
 {
     if (r->mark && e.node->mark != r->mark) {
         return true;
     }
     hd__out_meta *out = &e.node->outs[e.output];
-    g = conform(r, g, out, who, input);
+    g = fit_output(r, g, out, who, input);
     if (!g) {
         return false;
     }
@@ -110,15 +103,19 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
         }
     }
     if (!out->pending) {
-        return put(&out->pending, g);
+        return slot_set(&out->pending, g);
     }
     if (!hd__held_once(out->pending)) {
-        return put(&out->pending, hd__add(r->function, out->pending, g));
+        return slot_set(&out->pending, hd__add(r->function, out->pending, g));
     }
     hd__add_into(out->pending, g);
     return true;
 }
 
+/* ---------------------------------------------------------------- an output is complete */
+
+/* The first hook after the one with this id. Ids grow along the list, so a hook may remove itself
+ * and any other. */
 static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
 {
     hd__hook *h = extra->hooks;
@@ -128,48 +125,65 @@ static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
     return h;
 }
 
-static bool run_hooks(hd__out_meta *out, const hd__out_extra *extra)
+/* The hook sees an alias of the gradient, and may give another tensor in its place. */
+static bool call_hook(run *r, hd__out_meta *out, const hd__hook *h)
 {
-    int64_t last = 0; /* ids grow along the list; a hook may remove any of them */
-    for (hd__hook *h; (h = hook_after(extra, last));) {
-        last = h->id;
-        uint64_t failures = hd_error_count();
-        hd_scope *scope = hd_scope_open();
-        hd_tensor *seen = scope ? hd__alias(out->pending, out->ndim, out->pending->sizes,
-                                            out->pending->strides, out->pending->offset)
-                                : NULL;
-        hd_tensor *g = seen ? h->f(seen, h->user) : NULL;
-        bool ok = g && hd_error_count() == failures;
-        if (!g && hd_error_count() == failures) {
-            hd_error_set(HD_USER, "hd_backward: a hook returned NULL");
-        }
-        if (ok && !hd__is_none(g)) {
-            ok = hd__same_shape(g, seen) && g->dtype == seen->dtype;
-            if (!ok) {
-                hd_error_set(HD_SHAPE, "hd_backward: a hook returned %s of %s: expected %s of %s",
-                             HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(seen),
-                             hd_dtype_name(seen->dtype));
-            } else {
-                put(&out->pending, g);
-            }
-        }
-        hd_scope_close(scope);
-        if (!ok) {
-            return false;
-        }
+    const hd_tensor *p = out->pending;
+    hd_tensor *seen = hd__alias(p, p->ndim, p->sizes, p->strides, p->offset);
+    if (!seen) {
+        return false;
     }
+    uint64_t failures = hd_error_count();
+    hd_tensor *g = h->f(seen, h->user);
+    if (hd_error_count() != failures) {
+        return false;
+    }
+    if (!g) {
+        return hd_error_set(HD_USER, "%s: a hook returned NULL", r->function);
+    }
+    if (hd__is_none(g)) {
+        return true;
+    }
+    if (!hd__same_shape(g, seen) || g->dtype != seen->dtype) {
+        return hd_error_set(HD_SHAPE, "%s: a hook returned %s of %s: expected %s of %s",
+                            r->function, HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(seen),
+                            hd_dtype_name(seen->dtype));
+    }
+    return slot_set(&out->pending, g);
+}
+
+static bool run_hooks(run *r, hd__out_meta *out, const hd__out_extra *extra)
+{
+    bool ok = true;
+    int64_t last = 0;
+    for (hd__hook *h; ok && (h = hook_after(extra, last));) {
+        last = h->id;
+        hd_scope *scope = hd_scope_open();
+        ok = scope && call_hook(r, out, h);
+        hd_scope_close(scope);
+    }
+    return ok;
+}
+
+static bool add_commit(run *r, hd_tensor **slot, hd_tensor *value)
+{
+    if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
+        return false;
+    }
+    r->commits[r->n_commits++] = (hd__commit){slot, hd__hold(value)};
     return true;
 }
 
-/* Hooks, captures and retained gradients of an output whose gradient is complete. */
-static bool complete(run *r, hd__node *n, int k)
+/* All gradients have arrived at output k of n: its hooks run, hd_grad_of takes what it asked for,
+ * and a leaf or retain_grad puts the gradient aside for .grad. */
+static bool finish_output(run *r, hd__node *n, int k)
 {
     hd__out_meta *out = &n->outs[k];
     hd__out_extra *extra = out->extra;
     if (!out->pending) {
         return true;
     }
-    if (extra && !run_hooks(out, extra)) {
+    if (extra && !run_hooks(r, out, extra)) {
         return false;
     }
     for (int64_t i = 0; i < r->n_captures; i++) {
@@ -179,17 +193,37 @@ static bool complete(run *r, hd__node *n, int k)
         }
     }
     bool leaf = n->op == &hd__leaf_op;
-    if (!r->accumulate || !(leaf ? n->requires_grad : extra && extra->retain_grad)) {
-        return true;
-    }
-    if (!add_commit(r, leaf ? &n->grad : &extra->grad, hd__hold(out->pending))) {
-        hd__drop(out->pending);
-        return false;
-    }
-    return true;
+    bool wanted = r->accumulate && (leaf ? n->requires_grad : extra && extra->retain_grad);
+    return !wanted || add_commit(r, leaf ? &n->grad : &extra->grad, out->pending);
 }
 
-/* ---------------------------------------------------------------- one node */
+/* ---------------------------------------------------------------- a node's backward */
+
+static void *graph_freed(const hd__node *n)
+{
+    char name[64];
+    return hd_error_set(HD_GRAD,
+                        "%s: %s: its graph was freed by an earlier backward; "
+                        "hd_backward_with(y, HD_NONE, true) keeps it",
+                        hd__running, hd__node_name(n, name));
+}
+
+hd_tensor *hd__saved_get(hd__node *n, int i)
+{
+    char name[64];
+    const hd__saved *s = &n->saved[i];
+    if (!s->t) {
+        return graph_freed(n);
+    }
+    if (!hd__is_none(s->t) && hd__storage_version(s->t) != s->version) {
+        return hd_error_set(HD_GRAD,
+                            "%s: %s: its saved tensor %d of %s was changed in place: "
+                            "version %" PRIu32 ", expected %" PRIu32,
+                            hd__running, hd__node_name(n, name), i, HD__SHAPE(s->t),
+                            hd__storage_version(s->t), s->version);
+    }
+    return s->t;
+}
 
 static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
 {
@@ -197,8 +231,7 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     const char *who = hd__node_name(n, name);
     for (int i = 0; i < n->n_in; i++) {
         if (!dx[i]) {
-            hd_error_set(HD_USER, "%s: %s gave NULL for input %d", r->function, who, i);
-            return false;
+            return hd_error_set(HD_USER, "%s: %s gave NULL for input %d", r->function, who, i);
         }
         if (n->edges[i].node && !hd__is_none(dx[i]) && !arrive(r, n->edges[i], dx[i], who, i)) {
             return false;
@@ -209,13 +242,8 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
 
 static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
 {
-    char name[64];
     if (n->freed) {
-        hd_error_set(HD_GRAD,
-                     "%s: %s: its graph was freed by an earlier backward; "
-                     "hd_backward_with(y, HD_NONE, true) keeps it",
-                     r->function, hd__node_name(n, name));
-        return false;
+        return graph_freed(n);
     }
     for (int k = 0; k < n->n_out; k++) {
         dy[k] = n->outs[k].pending;
@@ -228,6 +256,22 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     return hd_error_count() == failures && pass_on(r, n, dx);
 }
 
+/* In a scope of its own, with dy and dx on the stack or in a block. */
+static bool scoped_backward(run *r, hd__node *n)
+{
+    hd_tensor *few[2 * HD__FEW], **dy = few;
+    if (n->n_in + n->n_out > 2 * HD__FEW) {
+        dy = hd_alloc((size_t)(n->n_in + n->n_out) * sizeof *dy);
+    }
+    hd_scope *scope = dy ? hd_scope_open() : NULL;
+    bool ok = scope && call_backward(r, n, dy, dy + n->n_out);
+    hd_scope_close(scope);
+    if (dy != few) {
+        hd_free(dy);
+    }
+    return ok;
+}
+
 /* Does n's backward lead to what is asked for? A captured node itself need not run. */
 static bool leads_on(const run *r, const hd__node *n)
 {
@@ -238,37 +282,26 @@ static bool leads_on(const run *r, const hd__node *n)
     return any;
 }
 
-static bool step(run *r, hd__node *n)
+static bool run_node(run *r, hd__node *n)
 {
-    hd_tensor *few[2 * HD__FEW], **block = few;
     bool ok = true;
     n->queued = false;
     for (int k = 0; k < n->n_out && ok; k++) {
-        ok = complete(r, n, k);
+        ok = finish_output(r, n, k);
     }
     if (ok && leads_on(r, n)) {
-        if (n->n_in + n->n_out > 2 * HD__FEW) {
-            block = hd_alloc((size_t)(n->n_in + n->n_out) * sizeof *block);
-        }
-        hd_scope *scope = block ? hd_scope_open() : NULL;
-        ok = scope && call_backward(r, n, block, block ? block + n->n_out : NULL);
-        hd_scope_close(scope);
+        ok = scoped_backward(r, n);
         if (ok && !r->retain_graph) {
             hd__node_free_saved(n);
         }
-        if (block != few) {
-            hd_free(block);
-        }
     }
-    for (int k = 0; k < n->n_out; k++) {
-        clear(&n->outs[k].pending);
-    }
+    drop_pending(n);
     return ok;
 }
 
-/* ---------------------------------------------------------------- a whole run */
+/* ---------------------------------------------------------------- .grad at the end */
 
-/* Can the value be added to the .grad in place? Not where one element of either is several of the
+/* Can the value be added to the .grad in place? Not where an element of one lies at several of the
  * other. */
 static bool adds_in_place(const hd__commit *c)
 {
@@ -277,21 +310,16 @@ static bool adds_in_place(const hd__commit *c)
            (grad->storage != value->storage || hd__same_memory(grad, value));
 }
 
-/* The new value of a .grad, where it is not added to in place. */
-static bool prepare(run *r, hd__commit *c)
+/* The part of a commit that can fail: the new value of a .grad that is not added to in place. */
+static bool prepare_commit(run *r, hd__commit *c)
 {
-    hd_tensor *made = NULL;
-    if (*c->slot && !adds_in_place(c)) {
-        made = hd__add(r->function, *c->slot, c->value);
-    } else if (!*c->slot && !hd__held_once(c->value)) {
-        made = hd__clone(c->value);
-    } else {
-        return true;
+    if (*c->slot) {
+        return adds_in_place(c) || slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
     }
-    return put(&c->value, made);
+    return hd__held_once(c->value) || slot_set(&c->value, hd__clone(c->value));
 }
 
-static void apply(hd__commit *c)
+static void apply_commit(hd__commit *c)
 {
     if (adds_in_place(c)) {
         hd__add_into(*c->slot, c->value);
@@ -303,30 +331,59 @@ static void apply(hd__commit *c)
     *c->slot = c->value;
 }
 
-bool hd__run_finish(hd__run *r, bool ok)
+/* Applies all commits, or drops them all. */
+static bool end_commits(run *r, bool ok)
 {
     hd_scope *scope = ok && r->n_commits ? hd_scope_open() : NULL;
     for (int64_t i = 0; i < r->n_commits && ok; i++) {
-        ok = scope && prepare(r, &r->commits[i]);
+        ok = scope && prepare_commit(r, &r->commits[i]);
     }
     for (int64_t i = 0; i < r->n_commits; i++) {
         if (ok) {
-            apply(&r->commits[i]);
+            apply_commit(&r->commits[i]);
         } else {
             hd__drop(r->commits[i].value);
         }
     }
     hd_scope_close(scope);
     hd_free(r->commits);
-    while (r->len) {
-        hd__node *n = hd__run_pop(r);
-        n->queued = false;
-        for (int k = 0; k < n->n_out; k++) {
-            clear(&n->outs[k].pending);
-        }
-        hd__node_release(n);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- a whole run */
+
+void hd__run_begin(hd__run *r)
+{
+    r->outer_running = hd__running;
+    hd__running = r->function;
+    r->outer_grad_mode = hd_set_grad_mode(false);
+}
+
+bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
+{
+    hd__edge e;
+    bool none = hd__is_none(grad);
+    if (none && y->numel != 1) {
+        return hd_error_set(HD_GRAD, "%s: %s: expected one element, or a gradient of that shape",
+                            r->function, HD__SHAPE(y));
     }
-    hd_free(r->heap);
+    if (!none && !hd__same_shape(grad, y)) {
+        return hd_error_set(HD_SHAPE, "%s: a gradient of %s for %s: expected the same shape",
+                            r->function, HD__SHAPE(grad), HD__SHAPE(y));
+    }
+    if (!none && !hd__float_arg(r->function, grad)) {
+        return false;
+    }
+    if (!hd__requires_grad(y)) {
+        return hd_error_set(HD_GRAD, "%s: %s does not require grad and has no grad_fn", r->function,
+                            HD__SHAPE(y));
+    }
+    hd_tensor *g = none ? hd_ones_like(y, y->dtype) : grad;
+    if (!g || !hd__edge_of(r->function, y, &e)) {
+        return false;
+    }
+    bool ok = arrive(r, e, g, "the caller", 0);
+    hd__node_release(e.node);
     return ok;
 }
 
@@ -335,51 +392,35 @@ bool hd__run_walk(hd__run *r)
     bool ok = true;
     while (ok && r->len) {
         hd__node *n = hd__run_pop(r);
-        ok = step(r, n);
+        ok = run_node(r, n);
         hd__node_release(n);
     }
     return ok;
 }
 
-/* The gradient that y starts with: the one given, or a one. */
-bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
+bool hd__run_end(hd__run *r, bool ok)
 {
-    bool fail = false;
-    if (hd__is_none(grad) && y->numel != 1) {
-        hd_error_set(HD_GRAD, "%s: %s: expected one element, or a gradient of that shape",
-                     r->function, HD__SHAPE(y));
-        return false;
+    ok = end_commits(r, ok);
+    while (r->len) { /* after a failure */
+        hd__node *n = hd__run_pop(r);
+        n->queued = false;
+        drop_pending(n);
+        hd__node_release(n);
     }
-    if (!hd__is_none(grad) && !hd__same_shape(grad, y)) {
-        hd_error_set(HD_SHAPE, "%s: a gradient of %s for %s: expected the same shape", r->function,
-                     HD__SHAPE(grad), HD__SHAPE(y));
-        return false;
-    }
-    if (!hd__is_none(grad) && !hd__float_arg(r->function, grad)) {
-        return false;
-    }
-    if (!hd__requires_grad(y)) {
-        hd_error_set(HD_GRAD, "%s: %s does not require grad and has no grad_fn", r->function,
-                     HD__SHAPE(y));
-        return false;
-    }
-    hd_tensor *g = hd__is_none(grad) ? hd_ones_like(y, y->dtype) : grad;
-    hd__edge e = hd__edge_of(r->function, y, &fail);
-    bool ok = g && !fail && arrive(r, e, g, "the caller", 0);
-    hd__node_release(e.node);
+    hd_free(r->heap);
+    hd_set_grad_mode(r->outer_grad_mode);
+    hd__running = r->outer_running;
     return ok;
 }
 
 static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
     run r = {.function = function, .retain_graph = retain_graph, .accumulate = true};
-    bool before = hd_set_grad_mode(false);
+    hd__run_begin(&r);
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_seed(&r, y, grad);
-    hd_scope_close(scope); /* so that only the engine holds what it made itself */
-    ok = hd__run_finish(&r, ok && hd__run_walk(&r));
-    hd_set_grad_mode(before);
-    return ok;
+    hd_scope_close(scope); /* now the engine alone holds what it made itself */
+    return hd__run_end(&r, ok && hd__run_walk(&r));
 }
 
 bool hd_backward(hd_tensor *loss)

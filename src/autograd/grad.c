@@ -1,9 +1,11 @@
 /* grad.c - grad mode, leaves, .grad, and hooks on tensors. */
-#include "autograd/autograd_internal.h"
-
 #include <inttypes.h>
 
+#include "autograd/autograd_internal.h"
+
 /* ---------------------------------------------------------------- grad mode */
+
+HD__TLS bool hd__grad_mode_on = true;
 
 bool hd_grad_mode(void)
 {
@@ -19,29 +21,26 @@ bool hd_set_grad_mode(bool on)
 
 /* ---------------------------------------------------------------- leaves */
 
-static hd__node *leaf_node(const hd_tensor *x)
+/* A leaf has no inputs to pass anything to. */
+static void leaf_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd__node *n = x->attachment;
-    return n && n->op == &hd__leaf_op ? n : NULL;
+    (void)n, (void)dy, (void)dx;
 }
+
+const hd__op hd__leaf_op = {.name = "AccumulateGrad", .backward = leaf_backward};
 
 static bool make_leaf(hd_tensor *x)
 {
-    hd__node *n = hd__node_new(&hd__leaf_op, 0, NULL, 0, 1, 0);
-    if (!n) {
-        return false;
+    hd__node *n = hd__node_new(&hd__leaf_op, &(hd__record_args){0}, 1, &x, NULL);
+    if (n) {
+        hd__attach(x, n, 0);
     }
-    hd__describe_output(n, 0, x);
-    hd__attach(x, n, 0);
-    return true;
+    return n;
 }
 
 hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
 {
-    if (!hd__arg("hd_requires_grad_", "x", x)) {
-        return NULL;
-    }
-    if (on && !hd__float_arg("hd_requires_grad_", x)) {
+    if (!hd__arg("hd_requires_grad_", "x", x) || (on && !hd__float_arg("hd_requires_grad_", x))) {
         return NULL;
     }
     if (!hd_is_leaf(x)) {
@@ -55,7 +54,7 @@ hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
         return NULL;
     }
     if (x->attachment) {
-        leaf_node(x)->requires_grad = on;
+        hd__leaf_node(x)->requires_grad = on;
     }
     return x;
 }
@@ -67,26 +66,7 @@ bool hd_requires_grad(const hd_tensor *x)
 
 bool hd_is_leaf(const hd_tensor *x)
 {
-    return hd__arg("hd_is_leaf", "x", x) && (!hd__requires_grad(x) || leaf_node(x));
-}
-
-const char *hd_grad_fn(const hd_tensor *x)
-{
-    if (!hd__arg("hd_grad_fn", "x", x)) {
-        return NULL;
-    }
-    bool fail = false;
-    char name[64];
-    hd__edge e = hd__edge_of("hd_grad_fn", x, &fail);
-    const char *text = "";
-    if (e.node && e.node->op == &hd__user_op) {
-        char *copy = hd__scope_alloc("hd_grad_fn", sizeof name);
-        text = copy ? hd__node_name(e.node, copy) : NULL;
-    } else if (e.node && e.node->op != &hd__leaf_op) {
-        text = e.node->op->name;
-    }
-    hd__node_release(e.node);
-    return fail ? NULL : text;
+    return hd__arg("hd_is_leaf", "x", x) && (!hd__requires_grad(x) || hd__leaf_node(x));
 }
 
 hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
@@ -116,7 +96,7 @@ static hd_tensor **grad_slot(const hd_tensor *x)
     if (!n) {
         return NULL;
     }
-    if (n->op == &hd__leaf_op) {
+    if (hd__leaf_node(x)) {
         return &n->grad;
     }
     hd__out_extra *extra = n->outs[x->output].extra;
@@ -136,8 +116,8 @@ hd_tensor *hd_grad(const hd_tensor *x)
     return hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
 }
 
-/* What can fail of x.grad = g: *held is an alias of g that is held, NULL for HD_NONE, and x has a
- * place for it. */
+/* The part of x.grad = g that can fail: *held becomes an alias of g, held by the caller, or NULL
+ * for HD_NONE, and x gets a place for it. */
 static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tensor **held)
 {
     if (!hd__arg(function, "x", x)) {
@@ -156,7 +136,7 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
     }
     hd_tensor **slot = grad_slot(x);
     if (!slot && !hd_is_leaf(x)) {
-        return hd_error_set(HD_GRAD, "%s: %s is no leaf: hd_retain_grad first", function,
+        return hd_error_set(HD_GRAD, "%s: %s is no leaf: call hd_retain_grad first", function,
                             HD__SHAPE(x));
     }
     if (!slot && (!hd__float_arg(function, x) || !make_leaf(x))) {
@@ -213,6 +193,20 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
     return ok;
 }
 
+/* The extra of x's output, made if it is not there yet; NULL if memory runs out. */
+static hd__out_extra *extra_of(const char *function, hd_tensor *x)
+{
+    if (!hd__refresh_view(function, x)) {
+        return NULL;
+    }
+    hd__node *n = x->attachment;
+    hd__out_extra **extra = &n->outs[x->output].extra;
+    if (!*extra) {
+        *extra = hd__alloc_zeroed(sizeof **extra);
+    }
+    return *extra;
+}
+
 hd_tensor *hd_retain_grad(hd_tensor *x)
 {
     if (!hd__arg("hd_retain_grad", "x", x)) {
@@ -221,10 +215,10 @@ hd_tensor *hd_retain_grad(hd_tensor *x)
     if (!hd__requires_grad(x)) {
         return hd_error_set(HD_GRAD, "hd_retain_grad: %s does not require grad", HD__SHAPE(x));
     }
-    if (leaf_node(x)) {
+    if (hd__leaf_node(x)) {
         return x;
     }
-    hd__out_extra *extra = hd__refresh_view("hd_retain_grad", x) ? hd__extra_of(x) : NULL;
+    hd__out_extra *extra = extra_of("hd_retain_grad", x);
     if (!extra) {
         return NULL;
     }
@@ -234,7 +228,7 @@ hd_tensor *hd_retain_grad(hd_tensor *x)
 
 /* ---------------------------------------------------------------- hooks */
 
-static atomic_llong last_id;
+static atomic_llong last_hook_id;
 
 int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
 {
@@ -249,12 +243,12 @@ int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
         hd_error_set(HD_GRAD, "hd_register_hook: %s does not require grad", HD__SHAPE(x));
         return -1;
     }
-    hd__out_extra *extra = hd__refresh_view("hd_register_hook", x) ? hd__extra_of(x) : NULL;
+    hd__out_extra *extra = extra_of("hd_register_hook", x);
     hd__hook *h = extra ? hd_alloc(sizeof *h) : NULL;
     if (!h) {
         return -1;
     }
-    *h = (hd__hook){.id = atomic_fetch_add(&last_id, 1) + 1, .f = hook, .user = user};
+    *h = (hd__hook){.id = atomic_fetch_add(&last_hook_id, 1) + 1, .f = hook, .user = user};
     hd__hook **end = &extra->hooks;
     while (*end) {
         end = &(*end)->next;
@@ -278,6 +272,5 @@ bool hd_remove_hook(hd_tensor *x, int64_t id)
             return true;
         }
     }
-    hd_error_set(HD_VALUE, "hd_remove_hook: %lld is no hook of %s", (long long)id, HD__SHAPE(x));
-    return false;
+    return hd_error_set(HD_VALUE, "hd_remove_hook: %" PRId64 " is no hook of %s", id, HD__SHAPE(x));
 }

@@ -1,6 +1,7 @@
 /* grad_of.c - gradients with respect to given inputs, returned instead of added to .grad.
  *
- * A run that captures what arrives at the inputs; only nodes on a path to one of them run. */
+ * A run that captures the gradients that arrive at the inputs. Only the nodes on a path from an
+ * output to an input run: they are found first and get a mark of their own. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -14,27 +15,32 @@ hd_grad_options hd_grad_defaults(void)
     return (hd_grad_options){.size = sizeof(hd_grad_options)};
 }
 
-/* Every node that can be reached from the outputs, once each, youngest first, into *order. */
+/* ---------------------------------------------------------------- the nodes on a path */
+
+/* Puts n on the heap unless it was there before. */
+static bool queue_once(run *r, hd__node *n, uint64_t mark)
+{
+    if (!n || n->mark == mark) {
+        return true;
+    }
+    n->mark = mark;
+    return hd__run_push(r, n);
+}
+
+/* Every node that can be reached from the outputs, once each, the youngest first, into *order. */
 static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***order, int64_t *n)
 {
     int64_t cap = 0;
-    bool ok = true, fail = false;
+    bool ok = true;
     for (int64_t i = 0; i < outputs->len && ok; i++) {
-        hd__edge e = hd__edge_of(r->function, outputs->items[i], &fail);
-        if (e.node && e.node->mark != mark) {
-            e.node->mark = mark;
-            ok = hd__run_push(r, e.node);
-        }
+        hd__edge e;
+        ok = hd__edge_of(r->function, outputs->items[i], &e) && queue_once(r, e.node, mark);
         hd__node_release(e.node);
     }
-    while (ok && !fail && r->len) {
+    while (ok && r->len) {
         hd__node *each = hd__run_pop(r);
         for (int i = 0; i < each->n_in && ok; i++) {
-            hd__node *input = each->edges[i].node;
-            if (input && input->mark != mark) {
-                input->mark = mark;
-                ok = hd__run_push(r, input);
-            }
+            ok = queue_once(r, each->edges[i].node, mark);
         }
         ok = ok && hd__grow(order, &cap, *n + 1, sizeof **order);
         if (ok) {
@@ -42,7 +48,20 @@ static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***ord
         }
         hd__node_release(each); /* the outputs hold the graph */
     }
-    return ok && !fail;
+    return ok;
+}
+
+static bool on_path(const run *r, const hd__node *n)
+{
+    bool on = false;
+    for (int64_t c = 0; c < r->n_captures && !on; c++) {
+        on = r->captures[c].at.node == n;
+    }
+    for (int i = 0; i < n->n_in && !on; i++) {
+        const hd__node *input = n->edges[i].node;
+        on = input && input->mark == r->mark;
+    }
+    return on;
 }
 
 /* Marks the nodes from which a captured one can be reached: only they will run. */
@@ -54,38 +73,29 @@ static bool mark_paths(run *r, const hd_list *outputs)
     bool ok = reach(r, outputs, seen, &order, &n);
     r->mark = seen + 1;
     for (int64_t i = n - 1; ok && i >= 0; i--) { /* the oldest first: inputs before their users */
-        bool on_path = false;
-        for (int64_t c = 0; c < r->n_captures; c++) {
-            on_path |= r->captures[c].at.node == order[i];
-        }
-        for (int k = 0; k < order[i]->n_in; k++) {
-            hd__node *input = order[i]->edges[k].node;
-            on_path |= input && input->mark == r->mark;
-        }
-        order[i]->mark = on_path ? r->mark : seen;
+        order[i]->mark = on_path(r, order[i]) ? r->mark : seen;
     }
     hd_free(order);
     return ok;
 }
 
+/* ---------------------------------------------------------------- the run */
+
 static bool find_captures(run *r, const hd_list *inputs)
 {
     for (int64_t i = 0; i < inputs->len; i++) {
         hd_tensor *x = inputs->items[i];
-        bool fail = false;
         if (!hd__arg(r->function, "an input", x)) {
             return false;
         }
         if (!hd__requires_grad(x)) {
-            hd_error_set(HD_GRAD, "%s: input %" PRId64 " of %s does not require grad", r->function,
-                         i, HD__SHAPE(x));
+            return hd_error_set(HD_GRAD, "%s: input %" PRId64 " of %s does not require grad",
+                                r->function, i, HD__SHAPE(x));
+        }
+        if (!hd__edge_of(r->function, x, &r->captures[i].at)) {
             return false;
         }
-        r->captures[i].at = hd__edge_of(r->function, x, &fail);
         r->n_captures++;
-        if (fail) {
-            return false;
-        }
     }
     return true;
 }
@@ -93,10 +103,9 @@ static bool find_captures(run *r, const hd_list *inputs)
 static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
 {
     if (grads && grads->len != outputs->len) {
-        hd_error_set(HD_VALUE,
-                     "%s: %" PRId64 " gradients for %" PRId64 " outputs: expected as many",
-                     r->function, grads->len, outputs->len);
-        return false;
+        return hd_error_set(HD_VALUE,
+                            "%s: %" PRId64 " gradients for %" PRId64 " outputs: expected as many",
+                            r->function, grads->len, outputs->len);
     }
     for (int64_t i = 0; i < outputs->len; i++) {
         if (!hd__run_seed(r, outputs->items[i], grads ? grads->items[i] : HD_NONE)) {
@@ -117,7 +126,7 @@ static bool outputs_ok(const char *function, const hd_list *outputs)
 }
 
 /* The captured gradients as a list in the caller's scope. */
-static hd_list *results(run *r, const hd_list *inputs, bool allow_unused)
+static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 {
     hd_tensor **values = hd_alloc((size_t)inputs->len * sizeof *values);
     bool ok = values;
@@ -126,11 +135,10 @@ static hd_list *results(run *r, const hd_list *inputs, bool allow_unused)
         values[i] = v ? hd__alias(v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
         ok = values[i];
         if (!v && !allow_unused) {
-            hd_error_set(HD_GRAD,
-                         "%s: input %" PRId64 " of %s: the outputs do not depend on it; "
-                         "allow_unused gives HD_NONE there",
-                         r->function, i, HD__SHAPE(inputs->items[i]));
-            ok = false;
+            ok = hd_error_set(HD_GRAD,
+                              "%s: input %" PRId64 " of %s: the outputs do not depend on it; "
+                              "allow_unused gives HD_NONE there",
+                              r->function, i, HD__SHAPE(inputs->items[i]));
         }
     }
     hd_list *list = ok ? hd_list_n(inputs->len, values) : NULL;
@@ -153,18 +161,17 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
     if (!r.captures) {
         return NULL;
     }
-    bool before = hd_set_grad_mode(false);
+    hd__run_begin(&r);
     hd_scope *scope = hd_scope_open();
     bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
               seed_all(&r, outputs, grad_outputs);
     hd_scope_close(scope);
-    ok = hd__run_finish(&r, ok && hd__run_walk(&r));
-    hd_list *list = ok ? results(&r, inputs, o && o->allow_unused) : NULL;
+    ok = hd__run_end(&r, ok && hd__run_walk(&r));
+    hd_list *list = ok ? captured(&r, inputs, o && o->allow_unused) : NULL;
     for (int64_t i = 0; i < r.n_captures; i++) {
         hd__node_release(r.captures[i].at.node);
         hd__drop(r.captures[i].value);
     }
     hd_free(r.captures);
-    hd_set_grad_mode(before);
     return list;
 }

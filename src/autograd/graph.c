@@ -1,8 +1,53 @@
-/* graph.c - reading the graph from outside: the nodes that a tensor came from, one by one.
+/* graph.c - reading the graph from outside: what a tensor prints of its node, and the nodes that it
+ * came from, one by one.
  *
- * A public hd_node is the engine's node itself; nothing here changes one. Only hd_grad_node writes,
- * to a view whose base has changed since: its node is made when somebody asks. */
+ * A public hd_node is the engine's node itself, and nothing here changes one. The functions that
+ * take a tensor first give a stale view its new node, as every use of it does (hd__refresh_view in
+ * history.c). */
 #include "autograd/autograd_internal.h"
+
+/* ---------------------------------------------------------------- a tensor's node */
+
+/* The end of a tensor's repr. PyTorch prints Invalid for a view that may not be used any more. */
+static void describe_node(const hd_tensor *x, char *text, size_t size)
+{
+    char name[64];
+    if (hd__stale_in_graph(x)) {
+        bool lost = x->flags & HD__F_MULTI_VIEW;
+        snprintf(text, size, "grad_fn=<%s>", lost ? "Invalid" : hd__as_strided_op.name);
+    } else if (!hd__attached_grad(x)) {
+        snprintf(text, size, "%s", "");
+    } else if (hd__leaf_node(x)) {
+        snprintf(text, size, "requires_grad=True");
+    } else {
+        snprintf(text, size, "grad_fn=<%s>", hd__node_name(x->attachment, name));
+    }
+}
+
+static void release_attachment(void *node)
+{
+    hd__node_release(node);
+}
+
+const hd__attachment_ops hd__attachment = {release_attachment, describe_node};
+
+/* A name that was put together lives in the innermost scope. */
+static const char *name_of(const char *function, const hd__node *n)
+{
+    if (n->op != &hd__user_op) {
+        return n->op->name;
+    }
+    char *text = hd__scope_alloc(function, 64);
+    return text ? hd__node_name(n, text) : NULL;
+}
+
+const char *hd_grad_fn(const hd_tensor *x)
+{
+    if (!hd__arg("hd_grad_fn", "x", x) || !hd__refresh_view("hd_grad_fn", x)) {
+        return NULL;
+    }
+    return hd__attached_grad(x) && !hd__leaf_node(x) ? name_of("hd_grad_fn", x->attachment) : "";
+}
 
 const hd_node *hd_grad_node(hd_tensor *x)
 {
@@ -15,16 +60,11 @@ const hd_node *hd_grad_node(hd_tensor *x)
     return hd__refresh_view("hd_grad_node", x) ? x->attachment : NULL;
 }
 
+/* ---------------------------------------------------------------- nodes */
+
 const char *hd_node_name(const hd_node *n)
 {
-    if (!hd__given("hd_node_name", "n", n)) {
-        return NULL;
-    }
-    if (n->op != &hd__user_op) {
-        return n->op->name;
-    }
-    char *text = hd__scope_alloc("hd_node_name", 64);
-    return text ? hd__node_name(n, text) : NULL;
+    return hd__given("hd_node_name", "n", n) ? name_of("hd_node_name", n) : NULL;
 }
 
 bool hd_node_is_leaf(const hd_node *n)
@@ -42,18 +82,16 @@ int hd_node_outputs(const hd_node *n)
     return hd__given("hd_node_outputs", "n", n) ? n->n_out : -1;
 }
 
-static bool in_range(const char *function, const char *what, int i, int n)
+bool hd__index_ok(const char *function, const char *what, int i, int n)
 {
-    if (i >= 0 && i < n) {
-        return true;
-    }
-    hd_error_set(HD_INDEX, "%s: %s %d of %d: expected 0 to %d", function, what, i, n, n - 1);
-    return false;
+    return (i >= 0 && i < n) ||
+           hd_error_set(HD_INDEX, "%s: %s %d of %d: expected 0 to %d", function, what, i, n, n - 1);
 }
 
 const hd_node *hd_node_input(const hd_node *n, int i, int *output)
 {
-    if (!hd__given("hd_node_input", "n", n) || !in_range("hd_node_input", "input", i, n->n_in)) {
+    if (!hd__given("hd_node_input", "n", n) ||
+        !hd__index_ok("hd_node_input", "input", i, n->n_in)) {
         return NULL;
     }
     if (!hd__needs(n, i)) {
@@ -68,7 +106,7 @@ const hd_node *hd_node_input(const hd_node *n, int i, int *output)
 const int64_t *hd_node_sizes(const hd_node *n, int output, int *ndim)
 {
     if (!hd__given("hd_node_sizes", "n", n) || !hd__given("hd_node_sizes", "ndim", ndim) ||
-        !in_range("hd_node_sizes", "output", output, n->n_out)) {
+        !hd__index_ok("hd_node_sizes", "output", output, n->n_out)) {
         return NULL;
     }
     *ndim = n->outs[output].ndim;

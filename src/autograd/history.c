@@ -1,4 +1,42 @@
-/* history.c - what views and changes in place do to the graph. */
+/* history.c - views and changes in place: what both do to the graph. A picture of it is in
+ * docs/architecture.md, "Views and in-place changes".
+ *
+ * Base and view. A view is a tensor over the memory of another one: a slice, a transpose, an
+ * expanded tensor. Its `base` is the tensor that the first of these views was taken of: a view of a
+ * view has the same base, so a base never has a base itself. A view holds its base; a base does not
+ * know its views.
+ *
+ * Versions. A storage counts the changes in place of its elements (hd__bump). A saved tensor
+ * remembers the version at which it was saved, and backward refuses it at any other. A view
+ * remembers in view_version the version that its node belongs to. When the storage has moved on,
+ * the view is stale: its node describes how its old value was made.
+ *
+ * A change of a plain tensor, x.mul_(w), is recorded like y = x * w, but x itself becomes the
+ * output of the new node. The new node leads to the node that x had before.
+ *
+ * A change through a view, v.mul_(w), changes the base as well. So the base becomes the output of a
+ * new node, CopySlices, and v the output of another one, AsStrided, which leads to CopySlices. The
+ * node of mul_ itself stays outside the graph, as the `inner` node of CopySlices. CopySlices leads
+ * to the base's old node and to w. Its backward copies the base's gradient, gives the part that
+ * lies at v to the inner node, and writes what comes back over that part.
+ *
+ * Other views of the base are told nothing. They are stale from now on, and each of them gets its
+ * AsStrided node, which leads to the base's new node, when it is next used (hd__refresh_view). Of
+ * all that functions which only read a tensor do, this alone writes to it, so a lock guards it:
+ * several threads may use one stale view at once. The new node is stored before the new
+ * view_version, so a thread that finds the view up to date also finds the new node.
+ *
+ * retain_grad is a property of the tensor: it moves to the new node, together with the .grad that
+ * was kept so far. Hooks were registered for the old value: they stay with the old node.
+ *
+ * What is refused, as in PyTorch (hd__inplace_ok), and why:
+ * - a tensor some of whose elements share memory (expand): one write would change several elements;
+ * - a leaf that requires grad, or a view of it, while grad mode is on: the leaf would become a
+ *   result, and .grad would belong to a value that is gone;
+ * - an output of split, chunk or unbind: it shares its node with the other outputs, so it cannot
+ *   get a new one alone. For the same reason it cannot be used any more once its base has changed;
+ * - a view that was taken while grad mode was off: no node leads from it to its base, and it is
+ *   not clear whether the change is meant to be part of the graph. */
 #include <pthread.h>
 
 #include "autograd/autograd_internal.h"
@@ -6,31 +44,43 @@
 
 /* ---------------------------------------------------------------- where a view lies */
 
-hd__geometry hd__geometry_of(const hd_tensor *x)
+/* A base or a view in their common storage. */
+typedef struct geometry {
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS], offset;
+} geometry;
+
+typedef struct lie { /* the params of CopySlices and AsStrided */
+    geometry base, view;
+} lie;
+
+static geometry geometry_of(const hd_tensor *x)
 {
-    hd__geometry g = {.ndim = x->ndim, .offset = x->offset};
+    geometry g = {.ndim = x->ndim, .offset = x->offset};
     memcpy(g.sizes, x->sizes, sizeof x->sizes);
     memcpy(g.strides, x->strides, sizeof x->strides);
     return g;
 }
 
-/* A base may have gaps itself: a detached slice is one. */
-hd_tensor *hd__empty_in(const hd__geometry *g, int dtype)
+/* Undefined values laid out as g. They lie in a block that also fills the gaps of g: a base may
+ * have some, when it is a detached slice. */
+static hd_tensor *empty_in(const geometry *g, int dtype)
 {
     int64_t reach = 1;
     for (int d = 0; d < g->ndim; d++) {
         reach += g->sizes[d] > 0 ? (g->sizes[d] - 1) * g->strides[d] : 0;
     }
-    hd_tensor *block = hd__empty("hd_backward", dtype, 1, &reach);
+    hd_tensor *block = hd__empty(hd__running, dtype, 1, &reach);
     return block ? hd__alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 
-hd_tensor *hd__part_in(const hd_tensor *whole, const hd__geometry *base, const hd__geometry *part)
+/* The part of `whole`, which is laid out as base, that lies where view does. */
+static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
-    return hd__alias(whole, part->ndim, part->sizes, part->strides, part->offset - base->offset);
+    return hd__alias(whole, view->ndim, view->sizes, view->strides, view->offset - base->offset);
 }
 
-/* ---------------------------------------------------------------- views */
+/* ---------------------------------------------------------------- taking a view */
 
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
@@ -64,47 +114,7 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
     return hd__record_multi(op, n_out, ys, &a);
 }
 
-/* A view whose base was changed in place since: its value is now a strided part of the base's. */
-static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    const hd__geometry *g = hd__params(n); /* the base's, then the view's */
-    hd_tensor *zeros = hd__empty_in(&g[0], dy[0]->dtype);
-    if (!zeros || !hd__fill(zeros, hd_scalar_int(0))) {
-        dx[0] = NULL;
-        return;
-    }
-    hd__geometry once = g[1]; /* an expanded dim's gradients add up */
-    for (int d = 0; d < once.ndim; d++) {
-        once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
-    }
-    hd_tensor *sum = hd__sum_to("hd_backward", dy[0], once.ndim, once.sizes);
-    hd_tensor *part = sum ? hd__part_in(zeros, &g[0], &once) : NULL;
-    dx[0] = part && hd__copy(part, sum) ? zeros : NULL;
-}
-
-const hd__op hd__as_strided_op = {.name = "AsStridedBackward0", .backward = as_strided_backward};
-
-hd__node *hd__view_node(const char *who, const hd_tensor *x, hd__node *base, uint32_t output)
-{
-    if (x->flags & HD__F_MULTI_VIEW) {
-        hd__node_release(base);
-        return hd_error_set(HD_GRAD,
-                            "%s: %s is an output of split, chunk or unbind whose base was changed "
-                            "in place since: clone it before that",
-                            who, HD__SHAPE(x));
-    }
-    hd__node *n = hd__node_new(&hd__as_strided_op, 1, NULL, 0, 1, 2 * sizeof(hd__geometry));
-    if (!n) {
-        hd__node_release(base);
-        return NULL;
-    }
-    n->edges[0] = (hd__edge){base, output};
-    hd__node_stamp(n);
-    hd__geometry g[] = {hd__geometry_of(x->base), hd__geometry_of(x)};
-    memcpy(n->params, g, sizeof g);
-    hd__describe_output(n, 0, x);
-    return n;
-}
+/* ---------------------------------------------------------------- a new node for a tensor */
 
 static hd__out_extra *kept_grad(const hd_tensor *x)
 {
@@ -113,74 +123,125 @@ static hd__out_extra *kept_grad(const hd_tensor *x)
     return e && e->retain_grad ? e : NULL;
 }
 
-bool hd__retain_room(const hd_tensor *x, hd__node *to)
+/* Makes the room that replace_node needs for x's retain_grad, before anything changes. */
+static bool retain_room(const hd_tensor *x, hd__node *to)
 {
-    if (kept_grad(x)) {
-        to->outs[0].extra = hd__alloc_zeroed(sizeof *to->outs[0].extra);
+    if (!kept_grad(x)) {
+        return true;
     }
-    return !kept_grad(x) || to->outs[0].extra;
+    to->outs[0].extra = hd__alloc_zeroed(sizeof *to->outs[0].extra);
+    return to->outs[0].extra;
 }
 
-void hd__replace_node(hd_tensor *x, hd__node *to, uint32_t version)
+/* x, at its storage's present version, becomes the output of `to`. */
+static void replace_node(hd_tensor *x, hd__node *to)
 {
     hd__out_extra *from = kept_grad(x);
-    if (from && to->outs[0].extra) {
-        to->outs[0].extra->retain_grad = true;
-        to->outs[0].extra->grad = from->grad;
+    if (from) {
+        *to->outs[0].extra = (hd__out_extra){.retain_grad = true, .grad = from->grad};
         from->retain_grad = false;
         from->grad = NULL;
     }
-    hd__attach(x, to, 0);
-    atomic_store_explicit(&x->view_version, version, memory_order_release);
+    hd__attach(x, hd__node_retain(to), 0);
+    atomic_store_explicit(&x->view_version, hd__storage_version(x), memory_order_release);
 }
 
-/* Using a stale view gives it its new node; the lock is for threads that use it at once. Who finds
- * it fresh sees the node, because the version is stored behind it. */
+/* ---------------------------------------------------------------- views of a changed base */
+
+/* y = the part of x where the view lies:  dx = 0, but dy at that part. The gradients of elements
+ * that an expanded dim repeats add up. */
+static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const lie *at = hd__params(n);
+    hd_tensor *zeros = empty_in(&at->base, dy[0]->dtype);
+    if (!zeros || !hd__fill(zeros, hd_scalar_int(0))) {
+        dx[0] = NULL;
+        return;
+    }
+    geometry once = at->view;
+    for (int d = 0; d < once.ndim; d++) {
+        once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
+    }
+    hd_tensor *sum = hd__sum_to(hd__running, dy[0], once.ndim, once.sizes);
+    hd_tensor *part = sum ? part_in(zeros, &at->base, &once) : NULL;
+    dx[0] = part && hd__copy(part, sum) ? zeros : NULL;
+}
+
+const hd__op hd__as_strided_op = {.name = "AsStridedBackward0", .backward = as_strided_backward};
+
+/* A node that makes x a part of its base, which is that output of the node `base`. */
+static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
+{
+    const lie at = {geometry_of(x->base), geometry_of(x)};
+    const hd__record_args a = {.n_in = 1, .params = &at, .params_size = sizeof at};
+    hd__node *n = hd__node_new(&hd__as_strided_op, &a, 1, NULL, NULL);
+    if (n) {
+        hd__describe_output(n, 0, x);
+        n->edges[0] = (hd__edge){hd__node_retain(base), output};
+        hd__node_stamp(n);
+    }
+    return n;
+}
+
+/* Under the lock. *old is the node that x had, if it has another one now. */
+static bool refresh_locked(hd_tensor *x, hd__node *to, hd__node **old)
+{
+    if (!hd__stale(x)) { /* another thread was faster */
+        return true;
+    }
+    if (!retain_room(x, to)) {
+        return false;
+    }
+    *old = hd__node_retain(x->attachment);
+    replace_node(x, to);
+    return true;
+}
+
 bool hd__refresh_view(const char *who, const hd_tensor *x)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (!hd__stale_in_graph(x)) {
         return true;
     }
-    hd__node *base = hd__node_retain(x->base->attachment), *other;
-    hd__node *n = other = hd__view_node(who, x, base, x->base->output);
+    if (x->flags & HD__F_MULTI_VIEW) {
+        return hd_error_set(HD_GRAD,
+                            "%s: %s is an output of split, chunk or unbind whose base was changed "
+                            "in place since: clone it before that",
+                            who, HD__SHAPE(x));
+    }
+    hd__node *n = view_node(x, x->base->attachment, x->base->output), *old = NULL;
     if (!n) {
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool ok = !hd__stale(x) || hd__retain_room(x, n);
-    if (hd__stale(x) && ok) {
-        other = hd__node_retain(x->attachment); /* released behind the lock */
-        hd__replace_node((hd_tensor *)(uintptr_t)x, n, hd__storage_version(x));
-    }
+    bool ok = refresh_locked((hd_tensor *)(uintptr_t)x, n, &old);
     pthread_mutex_unlock(&lock);
-    hd__node_release(other);
+    hd__node_release(old); /* after the lock: a whole chain of nodes may go with it */
+    hd__node_release(n);
     return ok;
 }
 
-/* ---------------------------------------------------------------- in place */
+/* ---------------------------------------------------------------- what is refused */
 
 static bool is_grad_leaf(const hd_tensor *x)
 {
-    const hd__node *n = x->attachment;
-    return n && n->op == &hd__leaf_op && n->requires_grad;
+    const hd__node *n = hd__leaf_node(x);
+    return n && n->requires_grad;
 }
 
-static bool refuse(const char *function, const hd_tensor *x, const char *what)
-{
-    hd_error_set(HD_GRAD, "%s: x of %s is %s", function, HD__SHAPE(x), what);
-    return false;
-}
-
-static bool leaf_ok(const char *function, const hd_tensor *x)
+static bool no_grad_leaf(const char *function, const hd_tensor *x)
 {
     if (is_grad_leaf(x)) {
-        return refuse(function, x,
-                      "a leaf that requires grad: change it under HD_NO_GRAD, or a clone of it");
+        return hd_error_set(HD_GRAD,
+                            "%s: x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
+                            "or a clone of it",
+                            function, HD__SHAPE(x));
     }
     if (x->base && is_grad_leaf(x->base)) {
-        return refuse(function, x,
-                      "a view of a leaf that requires grad: change it under HD_NO_GRAD");
+        return hd_error_set(HD_GRAD,
+                            "%s: x of %s is a view of a leaf that requires grad: change it under "
+                            "HD_NO_GRAD",
+                            function, HD__SHAPE(x));
     }
     return true;
 }
@@ -188,33 +249,38 @@ static bool leaf_ok(const char *function, const hd_tensor *x)
 bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in)
 {
     if (hd__overlaps_itself(x)) {
-        hd_error_set(HD_STATE,
-                     "%s: x of %s is expanded: several elements share memory; clone it first",
-                     function, HD__SHAPE(x));
-        return false;
+        return hd_error_set(HD_STATE,
+                            "%s: x of %s is expanded: several elements share memory; clone it "
+                            "first",
+                            function, HD__SHAPE(x));
     }
+    /* A view that the graph does not see may belong to a base that it does see. */
     bool unseen = x->base && x->flags & HD__F_NO_GRAD_VIEW && hd__wants_grad(x->base);
-    if (!unseen && !hd__any_wants_grad(n_in, in)) { /* unseen: the base's history would miss it */
+    if (!unseen && !hd__any_wants_grad(n_in, in)) {
         return true;
     }
-    for (int i = 0; i < n_in; i++) { /* what may not be used is found out before the change */
+    for (int i = 0; i < n_in; i++) { /* an input that may not be used any more is found now */
         if (!hd__is_none(in[i]) && !hd__refresh_view(function, in[i])) {
             return false;
         }
     }
     if (x->base && x->flags & HD__F_MULTI_VIEW) {
-        return refuse(function, x, "an output of split, chunk or unbind: clone it first");
+        return hd_error_set(HD_GRAD,
+                            "%s: x of %s is an output of split, chunk or unbind: clone it first",
+                            function, HD__SHAPE(x));
     }
     if (x->base && x->flags & HD__F_NO_GRAD_VIEW) {
-        return refuse(function, x, "a view taken while grad mode was off: clone it first");
+        return hd_error_set(HD_GRAD,
+                            "%s: x of %s is a view taken while grad mode was off: clone it first",
+                            function, HD__SHAPE(x));
     }
-    return leaf_ok(function, x);
+    return no_grad_leaf(function, x);
 }
 
-/* hd_data_mut, hd_set, hd_copy_from */
+/* Of functions of the tensor layer that write: hd_data_mut, hd_set, hd_copy_from. */
 static bool write_ok(const char *function, hd_tensor *x)
 {
-    return !hd__grad_mode_on || leaf_ok(function, x);
+    return !hd__grad_mode_on || no_grad_leaf(function, x);
 }
 
 __attribute__((constructor)) static void install(void)
@@ -222,12 +288,14 @@ __attribute__((constructor)) static void install(void)
     hd__write_check = write_ok;
 }
 
-/* dbase = dy with the part replaced by what the op passes back of it */
+/* ---------------------------------------------------------------- a change in place */
+
+/* dbase = dy, but at the view what the inner node gives for it */
 static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const hd__geometry *g = hd__params(n); /* the base's, then the view's */
-    hd_tensor *whole = hd__empty_in(&g[0], dy[0]->dtype);
-    hd_tensor *part = whole && hd__copy(whole, dy[0]) ? hd__part_in(whole, &g[0], &g[1]) : NULL;
+    const lie *at = hd__params(n);
+    hd_tensor *whole = empty_in(&at->base, dy[0]->dtype);
+    hd_tensor *part = whole && hd__copy(whole, dy[0]) ? part_in(whole, &at->base, &at->view) : NULL;
     hd_tensor *dpart = part ? hd__clone(part) : NULL;
     if (!dpart) {
         dx[0] = NULL;
@@ -237,41 +305,59 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     if (!hd__needs(n, 0) || !dx[0]) {
         return;
     }
-    if (hd__is_none(dx[0])) {
-        hd__fill(part, hd_scalar_int(0));
-    } else if (!hd__copy(part, dx[0])) {
-        dx[0] = NULL;
-        return;
-    }
-    dx[0] = whole;
+    bool ok = hd__is_none(dx[0]) ? hd__fill(part, hd_scalar_int(0)) : hd__copy(part, dx[0]);
+    dx[0] = ok ? whole : NULL;
 }
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward};
 
-/* The base's new node, around the op's node `inner` (taken over). */
+/* The new node of view x's base, around the op's own node, whose edge to the view it turns into one
+ * to the base. */
 static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
 {
-    hd_tensor *base = x->base;
-    hd__node *n = hd__node_new(&slices_op, inner->n_in, NULL, 0, 1, 2 * sizeof(hd__geometry));
+    const hd_tensor *base = x->base;
+    const lie at = {geometry_of(base), geometry_of(x)};
+    const hd__record_args a = {.n_in = inner->n_in, .params = &at, .params_size = sizeof at};
+    hd__node_release(inner->edges[0].node);
+    inner->edges[0] = (hd__edge){NULL, 0};
+    if (hd__attached_grad(base)) {
+        inner->edges[0] = (hd__edge){hd__node_retain(base->attachment), base->output};
+    }
+    hd__node *n = hd__node_new(&slices_op, &a, 1, NULL, NULL);
     if (!n) {
-        hd__node_release(inner);
         return NULL;
     }
-    bool fail = false;
-    hd__node_release(inner->edges[0].node); /* the view's: the base's takes its place */
-    inner->edges[0] = hd__edge_of(inner->op->name, base, &fail);
-    memcpy(n->edges, inner->edges, (size_t)inner->n_in * sizeof *n->edges);
+    for (int i = 0; i < n->n_in; i++) {
+        n->edges[i] = (hd__edge){hd__node_retain(inner->edges[i].node), inner->edges[i].output};
+    }
     hd__node_stamp(n);
-    inner->borrows = true;
-    n->inner = inner;
-    hd__geometry g[] = {hd__geometry_of(base), hd__geometry_of(x)};
-    memcpy(n->params, g, sizeof g);
     hd__describe_output(n, 0, base);
-    if (fail) {
-        hd__node_release(n);
-        return NULL;
-    }
+    n->inner = hd__node_retain(inner);
     return n;
+}
+
+static bool change_plain(hd_tensor *x, hd__node *n)
+{
+    if (!retain_room(x, n)) {
+        return false;
+    }
+    hd__bump(x);
+    replace_node(x, n);
+    return true;
+}
+
+static bool change_view(hd_tensor *x, hd__node *inner)
+{
+    hd__node *whole = slices_node(x, inner), *part = whole ? view_node(x, whole, 0) : NULL;
+    bool ok = part && retain_room(x->base, whole) && retain_room(x, part);
+    if (ok) {
+        hd__bump(x);
+        replace_node(x->base, whole);
+        replace_node(x, part);
+    }
+    hd__node_release(part);
+    hd__node_release(whole);
+    return ok;
 }
 
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *a)
@@ -280,23 +366,8 @@ hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_a
         hd__bump(x);
         return x;
     }
-    hd_tensor *whole = x->base ? x->base : x;
-    hd__node *n = hd__call_node(op, 1, &x, a, x->storage), *view = NULL;
-    n = n && x->base ? slices_node(x, n) : n;
-    bool ok = n && hd__retain_room(whole, n);
-    if (ok && x->base) {
-        view = hd__view_node(op->name, x, hd__node_retain(n), 0);
-        ok = view && hd__retain_room(x, view);
-    }
-    if (!ok) {
-        hd__node_release(view);
-        hd__node_release(n);
-        return NULL;
-    }
-    hd__bump(x);
-    hd__replace_node(whole, n, hd__storage_version(x));
-    if (view) {
-        hd__replace_node(x, view, hd__storage_version(x));
-    }
-    return x;
+    hd__node *n = hd__node_new(op, a, 1, &x, x->storage);
+    bool ok = n && (x->base ? change_view(x, n) : change_plain(x, n));
+    hd__node_release(n);
+    return ok ? x : NULL;
 }

@@ -1,24 +1,19 @@
-/* node.c - nodes of the graph: made, shared, freed; and what a tensor's attachment means.
+/* node.c - nodes of the graph: how they are made, shared and released.
  *
- * A node is one block: itself, its edges, saved tensors, outputs and the op's parameters. Releasing
- * the last holder of a long chain frees it node by node from a list, never by recursion. */
+ * A node is one block of memory: the node itself, then its edges, its saved tensors, its outputs
+ * and the op's parameters. When the last holder of a long chain lets go of it, its nodes are freed
+ * one by one from a list, without recursion. */
 #include "autograd/autograd_internal.h"
 
-HD__TLS bool hd__grad_mode_on = true;
+_Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__saved) == 16,
+               "every part of a node's block begins at a multiple of 16 bytes");
 
 static HD__TLS uint64_t last_seq; /* of this thread's nodes */
 
-static void nothing(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n, (void)dy, (void)dx;
-}
+/* ---------------------------------------------------------------- making */
 
-const hd__op hd__leaf_op = {.name = "AccumulateGrad", .backward = nothing};
-
-_Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__saved) == 16,
-               "what lies behind each other in a node's block is aligned");
-
-/* Later than the thread's last node and than every input's, whichever thread made that. */
+/* The node comes later than the thread's last node and than every input, whichever thread made
+ * that. */
 static inline void stamp(hd__node *n)
 {
     uint64_t seq = last_seq + 1;
@@ -34,36 +29,10 @@ void hd__node_stamp(hd__node *n)
     stamp(n);
 }
 
-static inline hd__edge edge_of(const char *who, const hd_tensor *x, bool *fail)
-{
-    hd__edge e = {NULL, 0};
-    if (HD__UNLIKELY(hd__stale_in_graph(x)) && !hd__refresh_view(who, x)) {
-        *fail = true;
-    } else if (hd__attached_grad(x)) {
-        e.node = hd__node_retain(x->attachment);
-        e.output = x->output;
-    }
-    return e;
-}
-
-hd__edge hd__edge_of(const char *who, const hd_tensor *x, bool *fail)
-{
-    return edge_of(who, x, fail);
-}
-
-/* Field by field: clearing it as a block takes longer than all the rest of making a node. */
-static void blank(hd__node *n, const hd__op *op)
-{
-    atomic_init(&n->refs, 1);
-    n->freed = n->queued = n->requires_grad = n->borrows = n->saved_apart = false;
-    n->op = op;
-    n->mark = 0;
-    n->grad = NULL;
-    n->inner = n->next = NULL;
-}
-
-hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_saved, int n_out,
-                       size_t params_size)
+/* The block, with all parts empty so that it can be released at any time. Each field is set by
+ * itself: clearing the block takes longer than all the rest of making a node. */
+static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int n_out,
+                                   size_t params_size)
 {
     size_t rows = ((size_t)n_in + (size_t)n_saved) * 16;
     size_t outs = ((size_t)n_out * sizeof(hd__out_meta) + 15) & ~(size_t)15;
@@ -71,7 +40,12 @@ hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_s
     if (!n) {
         return NULL;
     }
-    blank(n, op);
+    atomic_init(&n->refs, 1);
+    n->complete = n->freed = n->queued = n->requires_grad = n->saved_apart = false;
+    n->op = op;
+    n->mark = 0;
+    n->grad = NULL;
+    n->inner = n->next = NULL;
     n->n_in = n_in;
     n->n_saved = n_saved;
     n->n_out = n_out;
@@ -79,6 +53,9 @@ hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_s
     n->saved = (hd__saved *)(n->edges + n_in);
     n->outs = (hd__out_meta *)(n->saved + n_saved);
     n->params = (char *)n->outs + outs;
+    for (int i = 0; i < n_in; i++) {
+        n->edges[i] = (hd__edge){NULL, 0};
+    }
     for (int i = 0; i < n_saved; i++) {
         n->saved[i].t = NULL;
     }
@@ -87,18 +64,53 @@ hd__node *hd__node_new(const hd__op *op, int n_in, hd_tensor *const *in, int n_s
         n->outs[k].pending = NULL;
         n->outs[k].extra = NULL;
     }
-    bool fail = false;
-    for (int i = 0; i < n_in; i++) {
-        bool none = !in || hd__is_none(in[i]);
-        n->edges[i] = none ? (hd__edge){NULL, 0} : edge_of(op->name, in[i], &fail);
+    return n;
+}
+
+static inline bool save_tensor(hd__saved *slot, hd_tensor *t, const hd__storage *changing)
+{
+    slot->t = hd__is_none(t) ? HD_NONE : hd__alias_held(t);
+    slot->version = hd__is_none(t) ? 0 : hd__storage_version(t) + (t->storage == changing);
+    return slot->t;
+}
+
+hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd_tensor *const *ys,
+                       const hd__storage *changing)
+{
+    hd__node *n = empty_node(op, (int)a->n_in, a->n_saved + a->save_y, n_out, a->params_size);
+    if (!n) {
+        return NULL;
+    }
+    bool ok = true;
+    for (int i = 0; a->in && i < n->n_in && ok; i++) {
+        ok = hd__is_none(a->in[i]) || hd__edge_of(op->name, a->in[i], &n->edges[i]);
     }
     stamp(n);
-    if (fail) {
-        n->op = &hd__leaf_op; /* no params yet: nothing for the op to free */
+    for (int i = 0; i < n->n_saved && ok; i++) {
+        ok = save_tensor(&n->saved[i], i < a->n_saved ? a->saved[i] : ys[0], changing);
+    }
+    if (!ok) {
         hd__node_release(n);
         return NULL;
     }
+    if (a->params_size) {
+        memcpy(n->params, a->params, a->params_size);
+    }
+    for (int k = 0; ys && k < n_out; k++) {
+        hd__describe_output(n, k, ys[k]);
+    }
+    n->complete = true;
     return n;
+}
+
+const char *hd__node_name(const hd__node *n, char text[64])
+{
+    if (n->op != &hd__user_op) {
+        return n->op->name;
+    }
+    const hd_op *op = *(const hd_op *const *)n->params;
+    snprintf(text, 64, "%sBackward", op->name);
+    return text;
 }
 
 /* ---------------------------------------------------------------- release */
@@ -128,8 +140,8 @@ static void free_extra(hd__out_extra *e)
     hd_free(e);
 }
 
-/* Drops one holder; puts the node on the list when it was the last. */
-static void drop(hd__node *n, hd__node **list)
+/* Gives up one count, and puts the node on the list when that was the last. */
+static void give_up(hd__node *n, hd__node **list)
 {
     if (n && hd__refs_down(&n->refs)) {
         n->next = *list;
@@ -139,11 +151,11 @@ static void drop(hd__node *n, hd__node **list)
 
 static void free_node(hd__node *n, hd__node **list)
 {
-    if (n->op->free) {
+    if (n->complete && n->op->free) {
         n->op->free(n);
     }
-    for (int i = 0; i < n->n_in && !n->borrows; i++) {
-        drop(n->edges[i].node, list);
+    for (int i = 0; i < n->n_in; i++) {
+        give_up(n->edges[i].node, list);
     }
     hd__node_free_saved(n);
     if (n->saved_apart) {
@@ -154,73 +166,17 @@ static void free_node(hd__node *n, hd__node **list)
         free_extra(n->outs[k].extra);
     }
     hd__drop(n->grad);
-    drop(n->inner, list);
+    give_up(n->inner, list);
     hd_free(n);
 }
 
 void hd__node_release(hd__node *n)
 {
     hd__node *list = NULL;
-    drop(n, &list);
+    give_up(n, &list);
     while (list) {
         hd__node *each = list;
         list = each->next;
         free_node(each, &list);
     }
-}
-
-/* ---------------------------------------------------------------- attachment */
-
-static void release_attachment(void *node)
-{
-    hd__node_release(node);
-}
-
-const char *hd__node_name(const hd__node *n, char text[64])
-{
-    if (n->op != &hd__user_op) {
-        return n->op->name;
-    }
-    const hd_op *op = *(const hd_op *const *)n->params;
-    snprintf(text, 64, "%sBackward", op->name);
-    return text;
-}
-
-void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
-{
-    if (x->attachment) {
-        hd__node_release(x->attachment);
-    }
-    x->attachment = n;
-    x->attachment_ops = &hd__attachment;
-    x->output = output;
-}
-
-/* What PyTorch prints for a view that may not be used any more is Invalid. */
-static void describe(const hd_tensor *x, char *text, size_t size)
-{
-    char name[64];
-    const hd__node *n = x->attachment;
-    if (hd__stale_in_graph(x)) {
-        bool lost = x->flags & HD__F_MULTI_VIEW;
-        snprintf(text, size, "grad_fn=<%s>", lost ? "Invalid" : hd__as_strided_op.name);
-    } else if (!hd__attached_grad(x)) {
-        snprintf(text, size, "%s", "");
-    } else if (n->op == &hd__leaf_op) {
-        snprintf(text, size, "requires_grad=True");
-    } else {
-        snprintf(text, size, "grad_fn=<%s>", hd__node_name(n, name));
-    }
-}
-
-const hd__attachment_ops hd__attachment = {release_attachment, describe};
-
-hd__out_extra *hd__extra_of(hd_tensor *x)
-{
-    hd__node *n = x->attachment;
-    hd__out_meta *out = &n->outs[x->output];
-    if (!out->extra) {
-        out->extra = hd__alloc_zeroed(sizeof *out->extra);
-    }
-    return out->extra;
 }

@@ -1,7 +1,7 @@
 /* user_op.c - ops that users define: a node whose parameters are the user's table and data.
  *
- * The node is made before forward runs, so that forward can save into it; it joins the graph only
- * when an input needs a gradient. */
+ * The node is made before forward runs, so that forward can save tensors in it. It joins the graph
+ * only when an input needs a gradient. */
 #include "autograd/autograd_internal.h"
 
 typedef struct user_call {
@@ -55,12 +55,6 @@ const hd__op hd__user_op = {.name = "user", .backward = user_backward, .free = u
 
 /* ---------------------------------------------------------------- in forward and backward */
 
-static void keep(hd__saved *slot, hd_tensor *t, hd_tensor *held)
-{
-    slot->t = held;
-    slot->version = hd__is_none(t) ? 0 : hd__storage_version(t);
-}
-
 bool hd_save(hd_ctx *ctx, hd_tensor *t)
 {
     if (!ctx || !t) {
@@ -78,33 +72,22 @@ bool hd_save(hd_ctx *ctx, hd_tensor *t)
     }
     ctx->saved = more;
     ctx->saved_apart = true;
-    keep(&ctx->saved[ctx->n_saved++], t, held);
+    uint32_t version = hd__is_none(t) ? 0 : hd__storage_version(t);
+    ctx->saved[ctx->n_saved++] = (hd__saved){held, version};
     return true;
 }
 
 hd_tensor *hd_saved(hd_ctx *ctx, int i)
 {
-    if (!ctx) {
-        return hd__null_arg("hd_saved", "ctx");
-    }
-    if (i < 0 || i >= ctx->n_saved) {
-        return hd_error_set(HD_INDEX, "hd_saved: %d of %d saved tensors: expected 0 to %d", i,
-                            ctx->n_saved, ctx->n_saved - 1);
-    }
-    return hd__saved_get(ctx, i);
+    bool ok = hd__given("hd_saved", "ctx", ctx) &&
+              hd__index_ok("hd_saved", "saved tensor", i, ctx->n_saved);
+    return ok ? hd__saved_get(ctx, i) : NULL;
 }
 
 bool hd_needs_grad(const hd_ctx *ctx, int i)
 {
-    if (!ctx) {
-        return hd__null_arg("hd_needs_grad", "ctx");
-    }
-    if (i < 0 || i >= ctx->n_in) {
-        hd_error_set(HD_INDEX, "hd_needs_grad: input %d of %d: expected 0 to %d", i, ctx->n_in,
-                     ctx->n_in - 1);
-        return false;
-    }
-    return hd__needs(ctx, i);
+    return hd__given("hd_needs_grad", "ctx", ctx) &&
+           hd__index_ok("hd_needs_grad", "input", i, ctx->n_in) && hd__needs(ctx, i);
 }
 
 void *hd_ctx_user(const hd_ctx *ctx)
@@ -114,27 +97,36 @@ void *hd_ctx_user(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- apply */
 
-static bool op_ok(const hd_op *op, int outputs, int n, hd_tensor *const *inputs)
+/* One call of hd_apply_n or hd_apply_multi_n. */
+typedef struct application {
+    const char *function;
+    const hd_op *op;
+    int n, outputs;
+    hd_tensor *const *inputs; /* n */
+    hd_tensor **y;            /* outputs; in the beginning NULL */
+} application;
+
+static bool application_ok(const application *a)
 {
+    const hd_op *op = a->op;
     if (!op) {
-        return hd__null_arg("hd_apply", "op");
+        return hd__null_arg(a->function, "op");
     }
     if (op->size < sizeof(hd_op) || !op->name || !op->forward || !op->backward) {
-        hd_error_set(HD_VALUE, "hd_apply: the table of %s: expected size, name, forward, backward",
-                     op->size >= sizeof(hd_op) && op->name ? op->name : "the op");
-        return false;
+        return hd_error_set(HD_VALUE, "%s: the table of %s: expected size, name, forward, backward",
+                            a->function,
+                            op->size >= sizeof(hd_op) && op->name ? op->name : "the op");
     }
-    if (!inputs) {
-        return hd__null_arg("hd_apply", "inputs");
+    if (!a->inputs) {
+        return hd__null_arg(a->function, "inputs");
     }
-    if (n < 1 || outputs < 1) {
-        hd_error_set(HD_VALUE, "hd_apply: %s with %d inputs and %d outputs: expected 1 or more",
-                     op->name, n, outputs);
-        return false;
+    if (a->n < 1 || a->outputs < 1) {
+        return hd_error_set(HD_VALUE, "%s: %s with %d inputs and %d outputs: expected 1 or more",
+                            a->function, op->name, a->n, a->outputs);
     }
-    for (int i = 0; i < n; i++) {
-        if (!inputs[i]) {
-            return hd__null_arg("hd_apply", "an input");
+    for (int i = 0; i < a->n; i++) {
+        if (!a->inputs[i]) {
+            return hd__null_arg(a->function, "an input");
         }
     }
     return true;
@@ -149,82 +141,100 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
     return any;
 }
 
-/* The results as fresh aliases: tensors that the user keeps stay as they are. A part of an input is
- * copied: the graph would not see that changing it in place changes the input. */
-static bool results_ok(const hd_op *op, int n, hd_tensor *const *inputs, int outputs, hd_tensor **y)
+/* The results become fresh aliases, so that a tensor which the user keeps stays as it is. A result
+ * that shares memory with an input is copied: the graph would not see that changing one in place
+ * changes the other. */
+static bool results_ok(const application *a)
 {
-    for (int k = 0; k < outputs; k++) {
-        if (!y[k] || hd__is_none(y[k])) {
-            hd_error_set(HD_USER, "hd_apply: %s left output %d empty", op->name, k);
-            return false;
+    for (int k = 0; k < a->outputs; k++) {
+        hd_tensor *y = a->y[k];
+        if (!y || hd__is_none(y)) {
+            return hd_error_set(HD_USER, "%s: %s left output %d empty", a->function, a->op->name,
+                                k);
         }
-        y[k] = shares_any(y[k], n, inputs)
-                   ? hd__clone(y[k])
-                   : hd__alias(y[k], y[k]->ndim, y[k]->sizes, y[k]->strides, y[k]->offset);
-        if (!y[k]) {
+        a->y[k] = shares_any(y, a->n, a->inputs)
+                      ? hd__clone(y)
+                      : hd__alias(y, y->ndim, y->sizes, y->strides, y->offset);
+        if (!a->y[k]) {
             return false;
         }
     }
     return true;
 }
 
-static bool forward(const hd_op *op, hd__node *node, hd_tensor *const *inputs, int outputs,
-                    hd_tensor **y)
+static bool call_forward(const application *a, hd__node *n)
 {
     uint64_t failures = hd_error_count();
     bool before = hd_set_grad_mode(false);
-    bool done = op->forward(node, inputs, y);
+    bool done = a->op->forward(n, a->inputs, a->y);
     hd_set_grad_mode(before);
     if (hd_error_count() != failures) {
         return false;
     }
     if (!done) {
-        hd_error_set(HD_USER, "hd_apply: the forward of %s failed", op->name);
-        return false;
+        return hd_error_set(HD_USER, "%s: the forward of %s failed", a->function, a->op->name);
     }
-    return results_ok(op, node->n_in, inputs, outputs, y);
+    return results_ok(a);
 }
 
-static bool apply(const hd_op *op, void *user, int outputs, int n, hd_tensor *const *inputs,
-                  hd_tensor **y)
+/* The results become the node's outputs if any input needs a gradient. */
+static void join_graph(const application *a, hd__node *n)
 {
-    hd__node *node = op_ok(op, outputs, n, inputs)
-                         ? hd__node_new(&hd__user_op, n, hd__grad_mode_on ? inputs : NULL, 0,
-                                        outputs, sizeof(user_call))
-                         : NULL;
-    if (!node) {
-        if (op && op->size >= sizeof(hd_op) && op->free) {
-            user_call call = {op, user};
-            hd_ctx bare = {.params = &call};
-            op->free(&bare);
+    bool needed = false;
+    for (int i = 0; i < a->n; i++) {
+        needed |= hd__needs(n, i);
+    }
+    for (int k = 0; k < a->outputs && needed; k++) {
+        hd__describe_output(n, k, a->y[k]);
+        if (hd__is_float(a->y[k]->dtype)) {
+            hd__attach(a->y[k], hd__node_retain(n), (uint32_t)k);
         }
+    }
+}
+
+/* Of a call that got no node. */
+static void free_user(const hd_op *op, void *user)
+{
+    if (op && op->size >= sizeof(hd_op) && op->free) {
+        user_call call = {op, user};
+        hd_ctx bare = {.params = &call};
+        op->free(&bare);
+    }
+}
+
+static bool run_application(const application *a, void *user)
+{
+    const user_call call = {a->op, user};
+    const hd__record_args args = {.n_in = a->n,
+                                  .in = hd__grad_mode_on ? a->inputs : NULL,
+                                  .params = &call,
+                                  .params_size = sizeof call};
+    hd__node *n =
+        application_ok(a) ? hd__node_new(&hd__user_op, &args, a->outputs, NULL, NULL) : NULL;
+    if (!n) {
+        free_user(a->op, user);
         return false;
     }
-    *(user_call *)node->params = (user_call){op, user};
-    bool ok = forward(op, node, inputs, outputs, y), needed = false;
-    for (int i = 0; i < n; i++) {
-        needed |= node->edges[i].node != NULL;
+    bool ok = call_forward(a, n);
+    if (ok) {
+        join_graph(a, n);
     }
-    for (int k = 0; k < outputs && ok && needed; k++) {
-        hd__describe_output(node, k, y[k]);
-        if (hd__is_float(y[k]->dtype)) {
-            hd__attach(y[k], hd__node_retain(node), (uint32_t)k);
-        }
-    }
-    hd__node_release(node);
+    hd__node_release(n);
     return ok;
 }
 
 hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs)
 {
     hd_tensor *y = NULL;
-    return apply(op, user, 1, n, inputs, &y) ? y : NULL;
+    const application a = {"hd_apply", op, n, 1, inputs, &y};
+    return run_application(&a, user) ? y : NULL;
 }
 
 hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_tensor *const *inputs)
 {
     hd_tensor **y = hd__alloc_zeroed((size_t)(outputs > 0 ? outputs : 1) * sizeof *y);
-    hd_list *list = y && apply(op, user, outputs, n, inputs, y) ? hd_list_n(outputs, y) : NULL;
+    const application a = {"hd_apply_multi_n", op, n, outputs, inputs, y};
+    hd_list *list = y && run_application(&a, user) ? hd_list_n(outputs, y) : NULL;
     hd_free(y);
     return list;
 }

@@ -181,13 +181,18 @@ static inline bool hd__contig(const hd_tensor *x)
     return x->flags & HD__F_CONTIGUOUS;
 }
 
-static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
+static inline bool hd__has_sizes(const hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    bool same = a->ndim == b->ndim;
-    for (int d = 0; same && d < a->ndim; d++) {
-        same = a->sizes[d] == b->sizes[d];
+    bool same = x->ndim == ndim;
+    for (int d = 0; same && d < ndim; d++) {
+        same = x->sizes[d] == sizes[d];
     }
     return same;
+}
+
+static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
+{
+    return hd__has_sizes(a, b->ndim, b->sizes);
 }
 
 /* Is every element of a the same of b? */

@@ -346,7 +346,7 @@ START_TEST(set_grads_of_all_or_none)
     ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE, vec(HD_FLOAT32, 1, 2))));
     ck_error(HD_SHAPE, "hd_set_grads: (2,) of float32 for (1,) of float32: expected the same");
     ck_assert(!hd_set_grads(hd_list_of(a, y), hd_list_of(HD_NONE, old)));
-    ck_error(HD_GRAD, "hd_set_grads: (2,) is no leaf: hd_retain_grad first");
+    ck_error(HD_GRAD, "hd_set_grads: (2,) is no leaf: call hd_retain_grad first");
     ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE)));
     ck_error(HD_VALUE, "hd_set_grads: 1 gradients for 2 tensors: expected as many");
     ck_assert(!hd_set_grads(hd_list_of(a, HD_NONE), hd_list_of(HD_NONE, old)));
@@ -370,7 +370,7 @@ START_TEST(set_grad_refuses)
     uint64_t failures = hd_error_count(); /* while an error stands, a failure is counted too */
     ck_assert(!hd_set_grad(y, vec(HD_FLOAT32, 1, 2)));
     ck_assert(hd_error_count() == failures + 1);
-    ck_error(HD_GRAD, "hd_set_grad: (2,) is no leaf: hd_retain_grad first");
+    ck_error(HD_GRAD, "hd_set_grad: (2,) is no leaf: call hd_retain_grad first");
     ck_assert_ptr_null(hd_parameter(hd_arange(0, 2, 1), true));
     ck_error(HD_DTYPE, "hd_parameter: int64: expected float32 or float64");
 }
