@@ -1,15 +1,16 @@
 /* alloc.c - the one door for all memory.
  *
- * Every block has its header right before it, with what it is: of a class, large, or plain. Classes
- * are 64 bytes apart up to 1 KiB, header included, and eight for each power of two up to 64 KiB. A
- * thread keeps some freed blocks of each class for its next allocations, without a lock and
- * whichever thread made them. What is too much for it, and what it has when it ends, any thread may
- * take: small blocks from the shelf, by the list; all above 1 KiB, large ones at once, from the
- * heap (heap.c). So the system is asked only when no thread's leavings serve, and blocks that one
- * thread makes and another frees come back.
+ * Every block has a header right before it that says what it is: of a class, large, or plain. Up to
+ * 1 KiB, header included, classes are 64 bytes apart; up to 64 KiB there are eight for each power
+ * of two. A thread keeps some freed blocks of each class for its next allocations. It takes them
+ * without a lock, whichever thread allocated them first. Blocks that a thread has no room for, and
+ * those that it has when it ends, are open to any thread: small ones lie on the shelf, in lists,
+ * and all above 1 KiB go to the heap (heap.c). Large blocks always go there at once. So the system
+ * is asked only if no thread left a block that fits, and blocks that one thread allocates and
+ * another frees come back.
  *
- * Plain blocks are the system's, or those of the user's allocator while one is in place, one by one
- * and to the byte: under a sanitizer, and with HEED_CACHE=0 (for valgrind). */
+ * Plain blocks come from the system one by one, to the byte, or from the user's allocator while one
+ * is in place. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for valgrind). */
 #include "base/parts.h"
 
 #include <pthread.h>
@@ -28,16 +29,16 @@
 enum {
     HEADER = 16,
     SMALL_STEP = 64,
-    SMALL = 16, /* classes; the last holds blocks of 1024 bytes */
+    SMALL = 16, /* small classes; the last one's blocks have 1024 bytes */
     SMALL_MOST = SMALL * SMALL_STEP - HEADER,
-    LINE = HD__HEAP_LINE, /* before a block of the heap; the header ends it */
+    LINE = HD__HEAP_LINE, /* lies before a block of the heap; the header is its end */
     CLASSES = SMALL + 6 * 8,
     LISTED_MOST = (1 << 16) - LINE,
-    LARGE = CLASSES, /* what a header says instead of a class */
+    LARGE = CLASSES, /* stands in a header in place of a class */
     PLAIN,
     LARGE_STEP = 4096,
-    KEPT = 256,          /* small blocks of a class that a thread keeps */
-    KEPT_BYTES = 1 << 16 /* of another class, or two blocks */
+    KEPT = 256,          /* the most blocks of a small class that a thread keeps */
+    KEPT_BYTES = 1 << 16 /* the most bytes of another class, or two blocks */
 };
 
 typedef struct header {
@@ -49,15 +50,16 @@ _Static_assert(sizeof(header) <= HEADER, "the header must not reach into the blo
 
 typedef struct kept_block {
     struct kept_block *next;
-    struct kept_block *list; /* of the first of a list on the shelf: the next list */
-    int count;               /* and how many it has */
+    struct kept_block *list; /* in the first block of a list on the shelf: the next list */
+    int count;               /* and how many blocks this list has */
 } kept_block;
 
-/* A thread that has kept nothing yet has the closed one, without a block and without room, which
- * nobody changes. On the heap: there is little room for what is thread-local. */
+/* The free blocks that a thread keeps. It lies on the heap, because there is little room for
+ * thread-local memory. A thread that has kept no block yet has the closed cache, which has neither
+ * blocks nor room and which nobody changes. */
 typedef struct cache {
     kept_block *first[CLASSES];
-    uint16_t room[CLASSES]; /* how many more are taken in */
+    uint16_t room[CLASSES]; /* how many more blocks fit */
 } cache;
 
 static cache closed;
@@ -70,9 +72,9 @@ static struct {
 
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
-static atomic_size_t listed_most; /* sizes up to this may be in a thread's lists; 0: no cache */
+static atomic_size_t listed_most; /* the largest size in a thread's lists; 0: no cache */
 
-static hd_allocator custom; /* in place when custom_on; both change only while nothing is live */
+static hd_allocator custom; /* valid if custom_on; both change only while no block is live */
 static atomic_bool custom_on;
 
 static atomic_int_least64_t system_allocs;
@@ -82,7 +84,7 @@ static header *header_of(void *p)
     return (header *)((char *)p - HEADER);
 }
 
-/* size <= LISTED_MOST. Above the small ones, class SMALL + 8 e + i has (9 + i) 128 2^e bytes. */
+/* size <= LISTED_MOST. Above the small classes, class SMALL + 8 e + i has (9 + i) 128 2^e bytes. */
 static unsigned int class_of(size_t size)
 {
     if (size <= SMALL_MOST) {
@@ -174,7 +176,7 @@ static void shelve(unsigned int class)
     mine->room[class] = (uint16_t)most_kept(class);
 }
 
-/* The first list on the shelf becomes the thread's, which is empty. */
+/* Takes the first list from the shelf; the thread's own list must be empty. */
 static void unshelve(unsigned int class)
 {
     pthread_mutex_lock(&shelf.lock);
@@ -190,7 +192,8 @@ static void unshelve(unsigned int class)
     mine->room[class] = (uint16_t)(most_kept(class) - first->count);
 }
 
-/* Sees to the thread's end, too. False, and all as it was, without memory. */
+/* Gives the thread a cache of its own, and arms the thread, so that its blocks are given on when it
+ * ends. If memory runs out, returns false and changes nothing. */
 static bool open_cache(void)
 {
     if (mine != &closed) {
@@ -232,7 +235,7 @@ static bool cache_keep(void *p, unsigned int class)
     return true;
 }
 
-/* The calling thread's lists, to where any thread finds them. */
+/* Gives the calling thread's lists to where any thread finds them, and closes its cache. */
 void hd__cache_leave(void)
 {
     if (mine == &closed) {
@@ -286,7 +289,7 @@ void hd__cache_fork_done(void)
 
 /* ---------------------------------------------------------------- the door */
 
-/* The thread's list has none. */
+/* A block of a class whose list in the thread is empty. */
 static void *class_alloc(unsigned int class)
 {
     if (class >= SMALL) {
@@ -312,7 +315,7 @@ static void *block_of(size_t size, unsigned int class)
     return class == LARGE ? large_alloc(size) : class_alloc(class);
 }
 
-/* When the system has no more, what is kept goes back to it, and it is asked again. */
+/* If the system has no more memory, everything kept is given back to it, and it is asked again. */
 static void *new_block(size_t size)
 {
     pthread_once(&environment_once, read_environment);
@@ -361,7 +364,7 @@ void *hd__alloc_zeroed(size_t size)
     return p ? memset(p, 0, size) : NULL;
 }
 
-/* The thread has no room in the class. */
+/* Frees a block of a class in which the thread has no room. */
 static void give_back(void *p, unsigned int class)
 {
     if (mine == &closed && open_cache() && cache_keep(p, class)) {

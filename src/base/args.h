@@ -1,29 +1,30 @@
-/* args.h - the checks of arguments that every library of heed makes, in one wording. Uses nothing
- * of heed but heed/base.h, so that a library beside libheed may compile it in. */
+/* args.h - the checks of arguments that every library of heed makes, in one wording.
+ *
+ * It uses nothing of heed but heed/base.h, so a library beside libheed may compile args.c in. */
 #ifndef HEED_BASE_ARGS_H
 #define HEED_BASE_ARGS_H
 
 #include "heed/base.h"
 
-/* A call was given NULL for its argument `arg`: counts a failure, and sets HD_NULL_ARG naming both
- * unless an error stands (a chain is checked once, at its end). Returns NULL. */
+/* The call was given NULL for its argument `arg`. Sets HD_NULL_ARG, which names both, unless an
+ * error stands: a chain of calls is checked once, at its end. Counts a failure and returns NULL. */
 void *hd__null_arg(const char *function, const char *arg);
 
-/* Is p not NULL? Else fails as hd__null_arg. */
+/* Is p not NULL? If it is, fails as hd__null_arg does. */
 bool hd__given(const char *function, const char *arg, const void *p);
 
-/* Does no error stand? Saving fails with HD_STATE while one does. */
+/* Does no error stand? If one does, a save fails with HD_STATE. */
 bool hd__may_save(const char *function);
 
-/* Is the size that an options struct or a type table begins with that of its type? Else HD_VALUE:
- * "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". A smaller struct of an older
- * header and a larger one of a newer header are both refused. */
+/* Does an options struct or a type table begin with the size of its type? If not, fails with
+ * HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". The smaller struct of
+ * an older header and the larger one of a newer header are refused too. */
 bool hd__size_ok(const char *function, const char *arg, size_t size, size_t expected,
                  const char *giver);
 #define HD__SIZE_OK(function, o, giver) hd__size_ok(function, #o, (o)->size, sizeof *(o), giver)
 
-/* The place of index i, which may count from the end, among n things: 0 to n - 1. Otherwise -1, and
- * HD_INDEX: "hd_list_get: index 5 of 3 tensors: expected -3 to 2". */
+/* The place of index i among n things, from 0 to n - 1; a negative i counts from the end. If i is
+ * out of range, returns -1 with HD_INDEX: "hd_list_get: index 5 of 3 tensors: expected -3 to 2". */
 int64_t hd__index(const char *function, int64_t i, int64_t n, const char *things);
 
 #endif

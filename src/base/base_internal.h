@@ -19,14 +19,14 @@
 #define HD__ALONE 0
 #endif
 
-/* Thread-local state is read in every call: initial-exec spares the call into the loader. */
+/* Every call reads thread-local state. With initial-exec it does so without calling the loader. */
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 #define HD__UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* ---------------------------------------------------------------- counts of holders */
 
-/* While the process has one thread, adding needs no bus lock. Only that thread itself can end this
- * state, by making another, so no addition is ever half done when it ends. */
+/* While the process has one thread, adding needs no bus lock. Only that thread can end this state,
+ * by making another thread, so no addition is half done when it ends. */
 static inline void hd__refs_up(atomic_int *refs)
 {
     if (HD__ALONE) {
@@ -37,7 +37,8 @@ static inline void hd__refs_up(atomic_int *refs)
     }
 }
 
-/* Was this the last? A sole holder need not write: nobody can come to hold it from elsewhere. */
+/* Was this the last holder? Then nothing is written, since no other thread has the object and could
+ * pass it on. */
 static inline bool hd__refs_down(atomic_int *refs)
 {
     int now = atomic_load_explicit(refs, memory_order_acquire);
@@ -53,12 +54,12 @@ static inline bool hd__refs_down(atomic_int *refs)
 
 /* ---------------------------------------------------------------- errors */
 
-/* HD_MEMORY naming the function and the bytes; allocates nothing. Returns NULL. */
+/* Sets HD_MEMORY, which names the function and the bytes. Allocates nothing. Returns NULL. */
 void *hd__no_memory(const char *function, size_t bytes);
 
-/* Failures of this thread that no hd_error_clear followed: sets their number, returns what it was.
- * A frame that must know of its own failures alone begins with before = swap(0), and ends with
- * own = swap(0); swap(before + own). */
+/* The number of failures on this thread since its last hd_error_clear: sets it to n and returns
+ * what it was. A caller that wants to know its own failures alone begins with before = swap(0), and
+ * ends with own = swap(0); swap(before + own). */
 uint64_t hd__uncleared_swap(uint64_t n);
 
 /* ---------------------------------------------------------------- numbers as text */
@@ -70,32 +71,33 @@ enum {
     HD__FLOAT_TEXT = 56
 };
 
-/* v as %.{precision}f or %.{precision}e ends in `form`, whatever the locale; `nan` has no sign.
- * Returns the length. */
+/* Writes v as printf's %.{precision}f or %.{precision}e (`form` is 'f' or 'e'), with a point in
+ * every locale and without a sign for nan. Returns the length. */
 int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision);
 
-/* Python's repr of a float, as hd_float_repr: needs no memory. Returns text.
- * In a message: hd_error_set(HD_VALUE, "hd_dropout: p %s: ...", HD__FLOAT(p)) */
+/* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
+ * message: hd_error_set(HD_VALUE, "hd_dropout: p %s: ...", HD__FLOAT(p)) */
 const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
 #define HD__FLOAT(v) hd__float_text((v), (char[HD__FLOAT_TEXT]){0})
 
 /* ---------------------------------------------------------------- saved state */
 
-/* Are object, which the caller calls `arg`, the dictionary d and prefix given? */
+/* Are the object, which the caller calls `arg`, the dictionary d and prefix all given? */
 bool hd__state_given(const char *function, const char *arg, const void *object, const void *d,
                      const char *prefix);
 
-/* The name of a part of saved state, into t: "PREFIX.name", or "PREFIX.list.i.name" where list is
- * not NULL; without the first dot where prefix is "". NULL if memory runs out. */
+/* Writes the name of a part of saved state into t: "PREFIX.name", or "PREFIX.list.i.name" if list
+ * is not NULL. An empty prefix has no dot after it. Returns t's text, or NULL if memory runs
+ * out. */
 const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name);
 
 /* ---------------------------------------------------------------- start and end */
 
-/* Chooses the CPU level once. False with the error set when HEED_CPU is wrong. */
+/* Chooses the CPU level, once. Returns false with an error if HEED_CPU or HEED_THREADS is wrong. */
 bool hd__init(void);
 
-/* f runs on a thread that ends (and on the main one in hd_shutdown, before caches are freed).
- * One slot: the tensor layer's, for root scopes. Called lazily: hd__thread_arm() once a thread. */
+/* Has f called on every armed thread when it ends, and on the thread that calls hd_shutdown before
+ * the caches are freed. There is one f, which the tensor layer sets to close root scopes. */
 void hd__on_thread_end(void (*f)(void));
 void hd__thread_arm(void);
 
@@ -106,16 +108,16 @@ extern int hd__level; /* valid after hd__init */
 
 /* ---------------------------------------------------------------- memory */
 
-/* As hd_alloc, but a failure is the caller's to tell, by hd__no_memory and its own name. */
+/* As hd_alloc, but sets no error: the caller does, with hd__no_memory and its own name. */
 void *hd__alloc(size_t size);
 /* As hd_alloc, zeroed. */
 void *hd__alloc_zeroed(size_t size);
 
-/* What is alive: count.c tells how it is counted. */
+/* What is counted while it is alive. count.c says how. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
 
 typedef struct hd__tally {                      /* only its own thread writes it */
-    atomic_int_least64_t now[HD__COUNTS], high; /* high: of the bytes */
+    atomic_int_least64_t now[HD__COUNTS], high; /* high: the highest value of the bytes */
     struct hd__tally *prev, *next;
     bool listed;
 } hd__tally;
@@ -138,35 +140,39 @@ static inline void hd__count(int what, int64_t delta)
 
 /* ---------------------------------------------------------------- thread pool */
 
-/* Threads that a call may use, at least 1. */
+/* The number of threads that a call may use, at least 1. */
 int hd__parallel_width(void);
 
-/* Calls f(0, arg) to f(pieces - 1, arg), each once, on the pool and the caller, begun in order;
- * returns when all are done. In order on the caller alone when one thread is set, inside a pool
- * worker, or when the pool is busy. A piece must not wait for another, fail, record or allocate
- * tensors. Scratch for each thread: allocate for `pieces` before, and index by piece. */
+/* Calls f(0, arg) to f(pieces - 1, arg), each once, on the pool and the calling thread, and returns
+ * when all are done. The pieces begin in order. With one thread, inside a piece, or while another
+ * call has the pool, all of them run on the calling thread. A piece must not wait for another one,
+ * fail, record, or allocate tensors. If pieces need scratch, allocate it for all of them before the
+ * call and index it by the piece. */
 void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg);
 
-/* Calls f(begin, end, arg) over disjoint ranges that cover [0, n), each but the last a multiple of
- * `grain` long, by hd__parallel, one for each thread at most; at once f(0, n, arg) when n <= grain.
- * f must not depend on how the range is cut. */
+/* Calls f(begin, end, arg) over disjoint ranges that cover [0, n), through hd__parallel, with at
+ * most one range for each thread. The length of each range but the last is a multiple of `grain`.
+ * If n <= grain, there is one call, f(0, n, arg). What f computes must not depend on how the range
+ * is cut. */
 void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
                       void *arg);
 
 /* ---------------------------------------------------------------- random streams (rng.c) */
 
-/* All draws of one call happen between lock and unlock (a no-op but for the default generator). */
+/* All draws of one call happen between lock and unlock. They do nothing unless g is the default
+ * generator. */
 void hd__gen_lock(hd_generator *g);
 void hd__gen_unlock(hd_generator *g);
 
-/* n contiguous elements each; formulas and rounding: the streams' description in rng.c. */
+/* n contiguous elements each. rng_fill.c says how they are computed and rounded. */
 void hd__uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b);
 void hd__uniform_f64(hd_generator *g, double *x, int64_t n, double a, double b);
 
-/* n >= 16 contiguous elements: the blocks of 16. */
+/* n >= 16 contiguous elements, drawn in blocks of 16. */
 void hd__normal_f32(hd_generator *g, float *x, int64_t n, double mean, double std);
 void hd__normal_f64(hd_generator *g, double *x, int64_t n, double mean, double std);
-/* one standard normal in float64: Box-Muller with the generator's spare (n < 16, strided). */
+/* One standard normal number in float64, by Box and Muller, with the generator's spare. It fills
+ * tensors of fewer than 16 elements and strided ones. */
 double hd__normal_sample(hd_generator *g);
 
 int64_t hd__randint(hd_generator *g, int64_t lo, int64_t hi); /* in [lo, hi), one draw */
@@ -174,12 +180,12 @@ void hd__randperm(hd_generator *g, int64_t *r, int64_t n);
 double hd__uniform_sample64(hd_generator *g); /* 53 bits of two outputs, times 2^-53 */
 double hd__exponential_sample(hd_generator *g, double lambda);
 
-/* n Bernoulli(p) draws as bytes 0 or 1, in the order of the generator's stream:
- * MCG31 takes one seed and is parallel by skip-ahead; native draws one uniform64 an element. */
+/* n Bernoulli(p) draws as bytes 0 or 1, from the stream that the generator is set to. MCG31 takes
+ * one output of the generator as its seed; the native stream takes two outputs an element. */
 void hd__bernoulli(hd_generator *g, uint8_t *x, int64_t n, double p);
 
-/* For who draws elements of an MCG31 stream himself (mcg31.h): one draw gives x_0, and element i is
- * 1 when x_i is below the limit of p. */
+/* For callers that draw the elements of an MCG31 stream themselves (mcg31.h). The seed takes one
+ * output and is x_0; element i is 1 if x_i is below the limit of p. */
 uint32_t hd__mcg31_seed(hd_generator *g);
 uint32_t hd__mcg31_limit(double p);
 

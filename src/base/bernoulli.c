@@ -1,8 +1,10 @@
 /* bernoulli.c - Bernoulli draws, in both streams.
  *
- * MCG31: one output of the generator seeds x <- 1132489760 x mod (2^31 - 1), the multiplicative
- * generator of L'Ecuyer (1999); element i is 1 when x_i / (2^31 - 1) < p. Any x_i is reached by a
- * modular power, so that the range can be cut. Native: element i is 1 when a uniform64 < p. */
+ * MCG31: one output of the generator is the seed of x <- 1132489760 x mod (2^31 - 1), the
+ * multiplicative generator of L'Ecuyer (1999). Element i is 1 if x_i / (2^31 - 1) < p. A modular
+ * power reaches any x_i directly, so several threads can draw parts of the range.
+ *
+ * Native: element i is 1 if a uniform number from 53 bits of the generator is below p. */
 #include "base/mcg31.h"
 #include "base/rng.h"
 
@@ -13,10 +15,10 @@ enum { GRAIN = 16384 };
 typedef struct mcg31_draw {
     uint8_t *x;
     uint32_t seed;  /* x_0 */
-    uint32_t limit; /* 1 for x_i below it */
+    uint32_t limit; /* an element is 1 if its x_i is below it */
 } mcg31_draw;
 
-/* The least x with x / (2^31 - 1) >= p, so that the division need not be done for every element. */
+/* The least x with x / (2^31 - 1) >= p. Comparing with it spares a division for every element. */
 uint32_t hd__mcg31_limit(double p)
 {
     const double modulus = HD__MCG31_MODULUS;
@@ -30,7 +32,7 @@ uint32_t hd__mcg31_limit(double p)
     return (uint32_t)x;
 }
 
-enum { LANES = 8 }; /* independent chains, which the processor runs side by side */
+enum { LANES = 8 }; /* independent chains, which the processor computes side by side */
 
 static void draw_mcg31(int64_t begin, int64_t end, void *arg)
 {

@@ -1,16 +1,18 @@
-/* count.c - how many bytes and tensors are alive, without an atomic addition for each.
+/* count.c - how many bytes and tensors are alive, without an atomic addition for each of them.
  *
- * Each thread counts for itself in a tally that only it writes, and adds it to the total now and
- * then; whoever asks sums the total and all tallies. A tally also remembers its highest value since
- * it was added up, so that the peak of one thread's bytes is exact; the peak over several threads
- * that allocate at once may come out higher than it was, by no more than HD__FLUSH for each. */
+ * Each thread counts in a tally of its own, which only it writes, and adds the tally to the total
+ * now and then. A reader adds the total and all tallies. A tally also remembers the highest value
+ * of its bytes since it was added to the total, so the peak of one thread is exact. With several
+ * threads that allocate at once, the peak may come out too high, by at most HD__FLUSH for each
+ * thread. */
 #include "base/parts.h"
 
 #include <pthread.h>
 
 typedef struct hd__tally tally;
 
-/* The first change of a thread is above this, even a free, and lists the tally. */
+/* A thread's tally begins with this. The thread's first change, even a free, is above it, and so
+ * puts the tally into the list. */
 enum { UNLISTED_HIGH = INT32_MIN };
 HD__TLS tally hd__mine = {.high = UNLISTED_HIGH};
 
@@ -39,7 +41,8 @@ static void raise_peak(int64_t to)
     }
 }
 
-/* Adds the calling thread's tally to the total. Under the lock, so that no sum misses it. */
+/* Adds the calling thread's tally to the total. The caller holds the lock, so that no sum misses
+ * the tally. */
 static void flush(void)
 {
     raise_peak(count_get(&all.total[HD__BYTES]) + count_get(&hd__mine.high));
@@ -95,7 +98,7 @@ void hd__count_fork_done(void)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* The bytes have left what hd__count looks after by itself. */
+/* Called by hd__count when the bytes rise above their highest value, or fall below -HD__FLUSH. */
 void hd__count_bytes_moved(void)
 {
     int64_t now = count_get(&hd__mine.now[HD__BYTES]);
@@ -113,7 +116,7 @@ void hd__count_bytes_moved(void)
     }
 }
 
-/* The total and all tallies; *high: what the bytes may have reached since the last flush */
+/* The total plus all tallies. *high: what the bytes may have reached since the last flush. */
 static int64_t count_sum(int what, int64_t *high)
 {
     pthread_mutex_lock(&all.lock);

@@ -1,8 +1,8 @@
-/* cpus.c - how many CPUs the process may use: affinity, then the CPU quota of its cgroups.
+/* cpus.c - how many CPUs the process may use: its affinity, then the CPU quota of its cgroups.
  *
- * In a container the machine's CPU count says little. Quotas are read from cgroup v2 (cpu.max) and
- * v1 (cpu.cfs_quota_us); each group above the process's own limits it too, and what cannot be read
- * does not. */
+ * In a container the number of CPUs of the machine says little. Quotas are read from cgroup v2
+ * (cpu.max) and v1 (cpu.cfs_quota_us). Each group above the process's own group limits it too. A
+ * file that cannot be read sets no limit. */
 #include "base/parts.h"
 
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 enum { PATH_SIZE = 1024 };
 
-/* The numbers of one group directory; false where it sets no limit. */
+/* Reads the quota and the period of one group's directory. Returns false if it sets no limit. */
 static bool read_quota(const char *dir, bool v2, long long *quota, long long *period)
 {
     static const char *const names[2][2] = {{"cpu.cfs_quota_us", "cpu.cfs_period_us"},
@@ -32,7 +32,7 @@ static bool read_quota(const char *dir, bool v2, long long *quota, long long *pe
     return found == 2 && *quota > 0 && *period > 0;
 }
 
-/* The least quota from root + path up to root; 0 when no group has one. */
+/* The least quota of the groups from root + path up to root; 0 if none has one. */
 static int least_quota(const char *root, const char *path, bool v2)
 {
     char dir[PATH_SIZE];
@@ -54,7 +54,7 @@ static int least_quota(const char *root, const char *path, bool v2)
     return least > HD__MAX_THREADS ? HD__MAX_THREADS : (int)least;
 }
 
-/* One line, "4:cpu,cpuacct:/a/b" in v1 and "0::/a/b" in v2. */
+/* The least quota for one line of the list: "4:cpu,cpuacct:/a/b" in v1, "0::/a/b" in v2. */
 static int line_quota(char *line, const char *root)
 {
     line[strcspn(line, "\n")] = '\0';

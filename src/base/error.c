@@ -1,7 +1,7 @@
 /* error.c - the thread's standing error, the count of failures, and the process's handler.
  *
- * The first failure stands until it is cleared, because it is the cause of those that follow it.
- * Nothing here allocates, so that running out of memory can be told like any other failure. */
+ * The first failure stands until it is cleared, because it is the cause of those that follow.
+ * Nothing here allocates, so running out of memory is reported like any other failure. */
 #include "base/base_internal.h"
 
 #include <pthread.h>
@@ -14,14 +14,15 @@ enum { MESSAGE_SIZE = 512 };
 
 static HD__TLS struct {
     hd_code code;
-    bool in_handler; /* a failure inside the handler is counted, not handed to it again */
+    bool in_handler; /* a failure inside the handler is counted, but not passed to it */
     uint64_t count;
-    uint64_t uncleared; /* failures since the last clear, in the innermost frame */
+    uint64_t
+        uncleared; /* failures since the last clear, in the innermost frame (hd__uncleared_swap) */
     char message[MESSAGE_SIZE];
 } thread_error;
 
 static struct {
-    pthread_mutex_t lock; /* handler and user are read as a pair */
+    pthread_mutex_t lock; /* handler and user are read together */
     hd_error_handler handler;
     void *user;
 } process_error = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -33,7 +34,7 @@ static const char *const code_names[] = {
 
 enum { CODES = sizeof code_names / sizeof code_names[0] };
 
-/* Ends a message that was cut off with dots, never inside a UTF-8 character. */
+/* Puts dots at the end of a message that was cut off, never inside a UTF-8 character. */
 static void mark_cut(char *text)
 {
     size_t end = MESSAGE_SIZE - 4;
@@ -43,7 +44,7 @@ static void mark_cut(char *text)
     memcpy(text + end, "...", 4);
 }
 
-/* vsnprintf with a decimal point, whatever locale the program has chosen. */
+/* vsnprintf with a decimal point, whatever the program's locale is. */
 static void format_message(char *text, const char *format, va_list args)
 {
     hd__locale l = hd__locale_enter();
@@ -70,7 +71,8 @@ static void call_handler(hd_code code, const char *text)
     thread_error.in_handler = false;
 }
 
-/* The text is complete before it is stored: its arguments may point into the old message. */
+/* The text is complete before it is stored, because its arguments may point into the old
+ * message. */
 static void fail_v(hd_code code, const char *format, va_list args)
 {
     char text[MESSAGE_SIZE];

@@ -1,16 +1,17 @@
-/* heap.c - blocks above 1 KiB, from large mappings, cut to size and joined again.
+/* heap.c - blocks above 1 KiB, which are cut from large mappings and joined again.
  *
- * A chunk is a line of 64 bytes and the block after it. Chunks tile a mapping; a free one is
- * joined with free neighbours at once and lies in a bin, eight for each power of two. The best of
- * a few in its own bin serves a request, else the first of the next bin that has one; the rest is
- * cut off. So memory freed in one size serves any other, and what a training step leaves is found
- * by the next.
+ * A chunk is a line of 64 bytes and the block after it. A mapping is divided into chunks. A free
+ * chunk is joined with free neighbours at once and lies in a bin; there are eight bins for each
+ * power of two. A request gets the best of the first few chunks in its own bin, or of the next bin
+ * that has any, and the rest of the chunk is cut off. So memory that was freed in one size serves
+ * any other size, and a training step finds what the step before it left.
  *
- * Mappings grow with the heap, which costs nothing before memory is touched; those of 4 MiB and
- * more are aligned for huge pages and ask for them (first touch is seven times as fast). Before
- * the heap asks for more, it gives back the pages of what lies free, if that is over SLACK and an
- * eighth of what is in use: the most that was live bounds what is held. Bytes whose pages are not
- * there are `bare`: those of a new mapping, and the tail that a block left of one. */
+ * Mappings grow with the heap; this costs nothing before the memory is touched. Those of 4 MiB and
+ * more are aligned for huge pages and ask for them, which makes the first touch seven times as
+ * fast. Before the heap asks for more, it gives back the pages of free chunks if they hold more
+ * than SLACK and an eighth of what is in use. So what it holds is bounded by the most that was
+ * live. Bytes whose pages the heap never touched or gave back are `bare`: those of a new mapping,
+ * and the end of a chunk that no block has used. */
 #include "base/parts.h"
 
 #include <pthread.h>
@@ -33,23 +34,23 @@ enum {
 typedef struct chunk {
     size_t bytes;              /* of the line and the block */
     struct chunk *before;      /* the chunk that ends where this begins; NULL: a mapping does */
-    struct chunk *next, *prev; /* in the bin, of a free chunk */
-    size_t bare;               /* bytes at its end whose pages are not there */
-    bool last, free;           /* last: the mapping ends with it */
+    struct chunk *next, *prev; /* neighbours in the bin, if the chunk is free */
+    size_t bare;               /* bare bytes at its end */
+    bool last, free;           /* last: the mapping ends with this chunk */
 } chunk;
 
 _Static_assert(sizeof(chunk) <= LINE - 16, "the line ends with 16 bytes of the door's");
 
 static struct {
     pthread_mutex_t lock;
-    size_t mapped, used, kept; /* kept: free, not bare */
+    size_t mapped, used, kept; /* kept: free but not bare */
     uint64_t map[BINS / 64];   /* which bins have chunks */
     chunk *bin[BINS];
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---------------------------------------------------------------- bins */
 
-/* Sizes from (8 + i) 2^e to (9 + i) 2^e share a bin, i = 0 to 7. bytes >= LINE. */
+/* Sizes from (8 + i) 2^e up to (9 + i) 2^e share a bin, for i = 0 to 7. bytes >= LINE. */
 static int bin_of(size_t bytes)
 {
     int e = 60 - __builtin_clzll(bytes);
@@ -84,7 +85,7 @@ static void bin_take(chunk *c)
     heap.kept -= c->bytes - c->bare;
 }
 
-/* The first bin from i on that has a chunk, BINS if none has. */
+/* The first bin from i on that has a chunk; BINS if none has. */
 static int next_bin(int i)
 {
     for (; i < BINS; i = (i / 64 + 1) * 64) {
@@ -96,7 +97,7 @@ static int next_bin(int i)
     return BINS;
 }
 
-/* The smallest of the first few of a bin that are large enough. */
+/* The smallest of the bin's first few chunks that are large enough. */
 static chunk *best_in(int i, size_t bytes)
 {
     chunk *best = NULL;
@@ -127,7 +128,7 @@ static chunk *chunk_after(const chunk *c)
     return c->last ? NULL : (chunk *)((char *)c + c->bytes);
 }
 
-/* The second becomes a part of the first; neither is in a bin. */
+/* Makes the second chunk a part of the first, which lies before it. Neither is in a bin. */
 static void chunk_join(chunk *c, const chunk *second)
 {
     c->bare = second->bare + (second->bare == second->bytes ? c->bare : 0);
@@ -138,7 +139,7 @@ static void chunk_join(chunk *c, const chunk *second)
     }
 }
 
-/* What c has beyond `bytes` becomes a free chunk. c is in no bin. */
+/* Cuts c to `bytes`; the rest becomes a free chunk. c is in no bin. */
 static void chunk_cut(chunk *c, size_t bytes)
 {
     if (c->bytes - bytes < LINE) {
@@ -177,7 +178,7 @@ static size_t round_up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
-/* bytes: a multiple of HUGE. What lies before and after the aligned part goes back. */
+/* bytes is a multiple of HUGE. What is mapped before and after the aligned part is given back. */
 static char *map_aligned(size_t bytes)
 {
     char *p = mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -211,7 +212,8 @@ static chunk *map(size_t bytes)
     return c;
 }
 
-/* Gives the pages of c, which is free, back; whole mappings themselves if `whole`. */
+/* Gives back the pages of the free chunk c. If `whole`, a chunk that is a whole mapping is
+ * unmapped. */
 static void chunk_release(chunk *c, bool whole)
 {
     if (whole && !c->before && c->last) {
@@ -241,8 +243,9 @@ static void release_all(bool whole)
     }
 }
 
-/* Twice what there is, within limits; no more than needed for a large block, whose rest small ones
- * would take and keep, or if the system refuses that. */
+/* Maps as much again as is mapped now, within limits. For a large block it maps no more than the
+ * block needs, since small blocks would take the rest and keep it; likewise if the system refuses
+ * more. */
 static chunk *heap_grow(size_t bytes)
 {
     if (heap.kept > SLACK + heap.used / 8) {

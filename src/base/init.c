@@ -1,7 +1,8 @@
 /* init.c - the start (version, CPU level, what the environment asks for) and the end.
  *
- * The start runs once; what was wrong then is told again by every call that needs it. A thread's
- * end runs through the destructor of a pthread key, the process's through atexit. */
+ * The start runs once. If something was wrong then, every call that needs it says so again. The end
+ * of a thread runs through the destructor of a pthread key, the end of the process through
+ * atexit. */
 #include "base/parts.h"
 
 #include <pthread.h>
@@ -143,7 +144,7 @@ static void call_thread_end(void)
     }
 }
 
-/* Still armed while it runs, so that what it frees does not ask for a second run. */
+/* The thread stays armed while this runs, so that freeing memory does not ask for a second run. */
 static void end_thread(void *unused)
 {
     (void)unused;

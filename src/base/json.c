@@ -1,8 +1,9 @@
 /* json.c - the strict JSON reader.
  *
- * What may come next is one of four states; which kind of bracket is open is a bit a level. A
- * string without escapes is handed out where it stands, any other is decoded into a buffer of its
- * own, which it cannot outgrow: every escape is longer than what it stands for. */
+ * What may come next is one of four states; one bit for each level says which kind of bracket is
+ * open. A string without escapes is given as it stands in the text. Any other is decoded into a
+ * buffer, which is always long enough: every escape is longer than the character that it stands
+ * for. */
 #include "base/json.h"
 
 #include <math.h>
@@ -14,11 +15,12 @@ enum {
     VALUE,
     FIRST_VALUE, /* a value or ] */
     FIRST_NAME,  /* a name or } */
-    AFTER        /* a value: a comma or the bracket; at depth 0 the end */
+    AFTER        /* after a value: a comma or the closing bracket; at depth 0 the end */
 };
 
 static const char *const memory_ran_out = NULL;
 
+/* Ends the reading. A bool function may return the result: HD__JSON_BAD is 0. */
 static hd__json_kind bad(hd__json *j, size_t at, const char *expected)
 {
     j->at = at;
@@ -39,7 +41,7 @@ static bool in_object(const hd__json *j)
     return j->is_object[j->depth / 8] >> j->depth % 8 & 1;
 }
 
-/* The byte at i; -1 at the end. */
+/* The byte at i, or -1 at the end. */
 static int byte_at(const hd__json *j, size_t i)
 {
     return i < j->n ? (unsigned char)j->text[i] : -1;
@@ -60,7 +62,7 @@ static int hex_digit(int c)
                                   : -1;
 }
 
-/* The four digits of \u at i, or -1. */
+/* The value of the four digits of \u at i, or -1. */
 static int32_t hex4(const hd__json *j, size_t i)
 {
     int32_t v = 0;
@@ -74,7 +76,7 @@ static int32_t hex4(const hd__json *j, size_t i)
     return v;
 }
 
-/* The length of the character at i; 0 when it is none. */
+/* The length of the character at i; 0 if it is not UTF-8. */
 static size_t character(const hd__json *j, size_t i)
 {
     uint32_t code;
@@ -87,7 +89,7 @@ static bool is_low_surrogate(int32_t c)
     return c >= 0xDC00 && c <= 0xDFFF;
 }
 
-/* The escape at i, which is its backslash: its length and character; 0 when it is none. */
+/* The length of the escape whose backslash is at i, and its character; 0 if it is no escape. */
 static size_t escape(const hd__json *j, size_t i, uint32_t *c)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -109,7 +111,7 @@ static size_t escape(const hd__json *j, size_t i, uint32_t *c)
     return is_low_surrogate(low) ? 12 : 0;
 }
 
-/* From the quote at j->at to the closing one, at *end. */
+/* Finds the closing quote of the string whose opening quote is at j->at. */
 static bool scan_string(hd__json *j, size_t *end, bool *escaped)
 {
     size_t i = j->at + 1, length;
@@ -157,7 +159,7 @@ static bool json_decode(hd__json *j, size_t end)
     return true;
 }
 
-/* The string at j->at into s and len; next goes behind it. */
+/* Reads the string at j->at into s and len, and moves next past it. */
 static bool string(hd__json *j)
 {
     size_t end;
@@ -187,7 +189,7 @@ bool hd__json_double(const hd__json *j, double *v)
         copy[j->len] = '\0';
         *v = strtod(copy, NULL);
     } else {
-        hd_error_set(HD_MEMORY, "hd__json_double: no memory for a locale");
+        hd_error_set(HD_MEMORY, "heed: no memory for a locale");
     }
     hd__locale_leave(l);
     if (copy != small) {
@@ -201,7 +203,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
     bool negative = j->s[0] == '-';
     int64_t x = 0;
     for (size_t i = negative; i < j->len; i++) {
-        int digit = j->s[i] - '0'; /* downwards, where there is one number more */
+        int digit = j->s[i] - '0'; /* counted down: there is one more negative number */
         if (!json_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
             __builtin_sub_overflow(x, digit, &x)) {
             return false;
@@ -225,7 +227,7 @@ static bool digits(hd__json *j, size_t *i)
     return true;
 }
 
-/* Only what is long or has an exponent can be beyond a double. */
+/* Only a number that is long or has an exponent can be too large for a double. */
 static hd__json_kind number_in_range(hd__json *j, bool exponent)
 {
     double v = 0;
@@ -241,7 +243,7 @@ static hd__json_kind number(hd__json *j)
     size_t i = j->at + (byte_at(j, j->at) == '-');
     bool exponent = false;
     if (byte_at(j, i) == '0') {
-        i++; /* no digit may follow; AFTER refuses it */
+        i++; /* the state AFTER refuses a digit here */
     } else if (!digits(j, &i)) {
         return HD__JSON_BAD;
     }
@@ -310,7 +312,7 @@ static hd__json_kind value(hd__json *j)
     }
 }
 
-/* Moves next over white space; returns the byte there, or -1. */
+/* Moves next past white space; returns the byte there, or -1 at the end. */
 static int skip_space(hd__json *j)
 {
     int c;
@@ -335,7 +337,7 @@ static hd__json_kind name(hd__json *j)
     return event(j, HD__JSON_NAME, VALUE);
 }
 
-/* Behind a value inside brackets. */
+/* What follows a value inside brackets. */
 static hd__json_kind json_after(hd__json *j, int c)
 {
     bool object = in_object(j);

@@ -1,8 +1,9 @@
-/* number.c - numbers as text that never follows the locale.
+/* number.c - numbers as text, with a point in every locale.
  *
- * printf writes the locale's decimal point, which may be several bytes long; it is whatever stands
- * between digits, so it is found without asking the locale, which another thread might be changing.
- * What goes to strtod is an integer with an exponent and has no point. */
+ * printf writes the locale's decimal point, which may be several bytes long. Whatever stands
+ * between the digits is that point, so it is found without asking for the locale, which another
+ * thread might be changing. Texts that are passed to strtod hold an integer and an exponent, and no
+ * point. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,9 +43,10 @@ int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precisi
     return (int)strlen(text);
 }
 
-/* The shortest decimal that reads back as v > 0: its digits without trailing zeros; returns the
- * power of ten of the first. Rounding to the nearest of n digits is not enough: below a power of
- * two the doubles lie closer, and the next one up may be the only one that reads back. */
+/* Writes the digits, without trailing zeros, of the shortest decimal that reads back as v > 0.
+ * Returns the power of ten of the first digit. Rounding to the nearest decimal of n digits is not
+ * enough: just below a power of two the doubles lie closer together, and the next decimal up may be
+ * the only one of its length that reads back. */
 static int shortest(double v, char digits[24])
 {
     char text[HD__NUMBER_TEXT], attempt[40];

@@ -1,8 +1,8 @@
-/* rng.c - the Mersenne twister MT19937, generators, and the draws of one number at a time.
+/* rng.c - the Mersenne twister MT19937, generators, and draws of one number at a time.
  *
- * The generator is that of Matsumoto and Nishimura (1998), seeded with the low 32 bits of the seed;
- * every stream drawn from it is PyTorch's, bit for bit: integers and single samples here, uniform
- * and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
+ * The generator is that of Matsumoto and Nishimura (1998), seeded with the low 32 bits of the seed.
+ * Every stream that is drawn from it is PyTorch's, bit for bit: integers and single samples here,
+ * uniform and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -178,7 +178,8 @@ uint64_t hd_generator_random64(hd_generator *g)
 
 /* ---------------------------------------------------------------- integers */
 
-/* lo + output mod range; two outputs where one would favour some values visibly. */
+/* lo + output mod range. For a large range the output has 64 bits; 32 would favour some values
+ * visibly. */
 int64_t hd__randint(hd_generator *g, int64_t lo, int64_t hi)
 {
     uint64_t range = (uint64_t)hi - (uint64_t)lo;
@@ -186,7 +187,8 @@ int64_t hd__randint(hd_generator *g, int64_t lo, int64_t hi)
     return (int64_t)((uint64_t)lo + x % range);
 }
 
-/* Fisher and Yates from the front; from 2^32 / 20 on, the inside-out form with random64. */
+/* Shuffles from the front, after Fisher and Yates. From n = 2^32 / 20 on, builds the permutation
+ * inside out from 64-bit outputs. */
 void hd__randperm(hd_generator *g, int64_t *r, int64_t n)
 {
     bool small = n < UINT32_MAX / 20;
@@ -211,7 +213,8 @@ double hd__uniform_sample64(hd_generator *g)
     return hd__unit_f64(g);
 }
 
-/* Box and Muller (1958): the radius from the second uniform; the sine half is kept. */
+/* Box and Muller (1958). The second uniform number gives the radius; the sine of the pair is
+ * kept. */
 double hd__normal_sample(hd_generator *g)
 {
     if (g->has_spare) {

@@ -1,5 +1,5 @@
-/* rng.h - the generator's state, for the files of base that draw from it and for the one of tensor
- * that saves it. */
+/* rng.h - the state of a generator, for the files of base that draw from it and for
+ * tensor/generator_dict.c, which saves it. */
 #ifndef HEED_BASE_RNG_H
 #define HEED_BASE_RNG_H
 
@@ -9,13 +9,13 @@ enum { HD__MT_SIZE = 624 };
 
 struct hd_generator {
     uint32_t state[HD__MT_SIZE];
-    int next; /* the word that the next output comes from; HD__MT_SIZE: all are used up */
+    int next; /* the word that gives the next output; HD__MT_SIZE: all are used up */
     hd_bernoulli_stream bernoulli;
-    bool has_spare; /* the second half of a Box-Muller pair is left */
+    bool has_spare; /* the second number of a Box-Muller pair is left, in spare */
     double spare;
 };
 
-/* Makes the next 624 words. */
+/* Makes the next HD__MT_SIZE words. */
 void hd__mt_renew(hd_generator *g);
 
 static inline uint32_t hd__random(hd_generator *g)
@@ -36,7 +36,7 @@ static inline uint64_t hd__random64(hd_generator *g)
     return high << 32 | hd__random(g);
 }
 
-/* In [0, 1), exact: 24 bits of one output, 53 bits of two. */
+/* A number in [0, 1), without rounding: from 24 bits of one output, or 53 bits of two. */
 static inline float hd__unit_f32(hd_generator *g)
 {
     return (float)(hd__random(g) & 0xffffffu) * 0x1p-24f;

@@ -1,11 +1,13 @@
 /* rng_fill.c - uniform and normal draws of whole arrays.
  *
- * Uniform: u (b - a) + a with one rounding; a result that this brings to b becomes a.
- * Normal: all of the array is drawn uniform; then each block of 16 is eight Box-Muller pairs
- * (j, j + 8), and a rest is the last 16 elements drawn anew. float64 uses libm; float32 the
- * Cephes single-precision polynomials (netlib.org/cephes), where every fused multiply-add shows
- * in the bits: on x86 they are built twice, with libm's exact fmaf and with the instruction, eight
- * pairs in a vector. */
+ * Uniform: u (b - a) + a with one rounding; a result that is rounded to b becomes a.
+ *
+ * Normal: first the whole array is drawn uniform; then each block of 16 becomes eight Box-Muller
+ * pairs (j, j + 8). If n is no multiple of 16, the last 16 elements are drawn again and become a
+ * block. float64 uses libm. float32 uses the Cephes single-precision polynomials
+ * (netlib.org/cephes), whose bits depend on every fused multiply-add. On x86 they are compiled
+ * twice, with libm's exact fmaf and with the instruction, which computes eight pairs in a
+ * vector. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -43,7 +45,7 @@ BOTH float log_f32(float u)
     return fmaf(e, 0.693359375f, x + y);
 }
 
-/* For t in [0, 2 pi]: t = j pi/4 + x, j even, |x| <= pi/4; pi/4 is taken away in three parts. */
+/* For t in [0, 2 pi]: t = j pi/4 + x, j even, |x| <= pi/4. pi/4 is subtracted in three parts. */
 BOTH void sincos_f32(float t, float *sine, float *cosine)
 {
     int j = ((int)(t * 1.27323954473516f) + 1) & ~1;

@@ -1,5 +1,5 @@
-/* saved.c - what every function that saves or loads the state of an object begins with: its
- * arguments, and the names in the dictionary. */
+/* saved.c - what every function that saves or loads the state of an object begins with: the check
+ * of its arguments, and the names in the dictionary. */
 #include <inttypes.h>
 
 #include "base/base_internal.h"

@@ -1,16 +1,16 @@
 /* threads.c - the pool that splits the work inside one call.
  *
- * Workers and the caller take the pieces of a job in order until none is left, so that a worker
- * that wakes late, or was never made, costs time but nothing else. One call has the pool at a time;
- * any other, a call from inside a piece too, runs on its own thread.
+ * The workers and the caller take the pieces of a job in order until none is left. So a worker that
+ * wakes late, or that could not be made, only costs time. One call has the pool at a time. Any
+ * other call, also one from inside a piece, runs on its own thread.
  *
- * A job is published by one store, `left`: whoever lowers it from n > 0 has a piece, and as long as
- * that piece is not done the job's fields stay as they are. Who finds nothing to do looks on for a
- * short time, because the next job is often near and waking a thread costs more than most jobs;
- * then it sleeps. With more threads than CPUs it sleeps at once. A sleeper first says that it
- * sleeps and then looks once more, whoever wakes first changes what it looks at and then asks
- * whether it sleeps: both in sequentially consistent order, so that one of the two sees the other.
- */
+ * A job is published by one store, to `left`. Whoever lowers it from n > 0 has a piece, and the
+ * job's fields do not change before that piece is done. A thread that finds nothing to do keeps
+ * looking for a short time, because the next job is often near and waking a thread costs more than
+ * most jobs; then it sleeps. If there are more threads than CPUs, it sleeps at once. A thread that
+ * goes to sleep first says so and then looks once more. A thread that wakes others first changes
+ * what they look at and then asks whether they sleep. Both happen in sequentially consistent order,
+ * so at least one of the two sees the other. */
 #include "base/parts.h"
 
 #include <errno.h>
@@ -37,14 +37,14 @@ typedef struct worker {
 static struct {
     _Alignas(64) job job;
     atomic_int left;    /* pieces that nobody has taken */
-    atomic_int helpers; /* the first so many workers take part */
+    atomic_int helpers; /* this many workers, the first ones, take part */
     atomic_bool ending;
 
-    _Alignas(64) atomic_int undone; /* pieces */
+    _Alignas(64) atomic_int undone; /* pieces that are not done */
     atomic_bool caller_asleep;
 
-    _Alignas(64) atomic_bool busy; /* a call has the pool, and alone changes what follows */
-    pthread_mutex_t lock;          /* of those asleep; held when workers are made */
+    _Alignas(64) atomic_bool busy; /* a call has the pool; only that call changes what follows */
+    pthread_mutex_t lock;          /* for going to sleep and waking; held while workers are made */
     pthread_cond_t done;
     int workers;
     worker worker[HD__MAX_THREADS - 1];
@@ -71,7 +71,7 @@ static int64_t nanoseconds(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Whether ready(w) came true while it looked on. */
+/* Looks for ready(w) for a short time; returns whether it came true. */
 static bool spin(bool (*ready)(const worker *w), const worker *w)
 {
     if (ready(w)) {
@@ -93,7 +93,8 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
     return false;
 }
 
-/* Returns when ready(w) is true, or when woken too late for it: then to look on again. */
+/* Returns when ready(w) is true or the thread was woken. In the second case it may be false, so
+ * callers look again. */
 static void wait_for(bool (*ready)(const worker *w), const worker *w, atomic_bool *asleep,
                      pthread_cond_t *wake)
 {
@@ -123,7 +124,7 @@ static bool all_done(const worker *unused)
 
 /* ---------------------------------------------------------------- pieces */
 
-/* How many were left, 0 when there was none to take. */
+/* Takes a piece. Returns how many were left before, 0 if there was none to take. */
 static int take_piece(void)
 {
     int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
@@ -168,7 +169,7 @@ static bool make_worker(worker *w)
     return pthread_create(&w->thread, NULL, work, w) == 0;
 }
 
-/* Signals stay with the program's own threads. */
+/* Workers block all signals, which stay with the program's own threads. */
 static void make_workers(int most)
 {
     sigset_t all, before;
@@ -182,7 +183,7 @@ static void make_workers(int most)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* The first n workers, those of them that sleep. */
+/* Wakes those of the first n workers that sleep. */
 static void wake_workers(int n)
 {
     bool locked = false;
@@ -207,7 +208,7 @@ static bool take_pool(void)
            !atomic_exchange_explicit(&pool.busy, true, memory_order_acquire);
 }
 
-/* False, and nothing done, if the pool is busy. */
+/* Returns false, and does nothing, if the pool is busy. */
 static bool run_on_pool(const job *j, int helpers)
 {
     if (!take_pool()) {
@@ -249,13 +250,13 @@ void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
 /* ---------------------------------------------------------------- ranges */
 
 typedef struct range {
-    int64_t n, grain, units; /* units of the grain, the last perhaps short */
+    int64_t n, grain, units; /* units: how many grains; the last may be short */
     int pieces;
     void (*f)(int64_t begin, int64_t end, void *arg);
     void *arg;
 } range;
 
-/* The first few pieces are one unit longer. */
+/* One piece. The first few pieces are one unit longer than the others. */
 static void pool_run_range(int i, void *arg)
 {
     const range *r = arg;
@@ -348,8 +349,8 @@ void hd__pool_fork_parent(void)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* The condition may count a waiter that the child does not have: it begins anew. So does that of
- * a worker, when it is made. */
+/* The condition may count a waiter that the child does not have, so it is made again. A worker's
+ * condition is made with the worker. */
 void hd__pool_fork_child(void)
 {
     pthread_cond_init(&pool.done, NULL);

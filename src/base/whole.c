@@ -1,5 +1,5 @@
-/* whole.c - files opened, read as a whole, and written whole or not at all. */
-#undef _GNU_SOURCE /* of base's command line: it makes another function of strerror_r */
+/* whole.c - files that are opened, read as a whole, and written whole or not at all. */
+#undef _GNU_SOURCE /* the command line sets it for base; with it strerror_r is another function */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "base/whole.h"
 
-enum { LONGEST_PATH = 4096 }; /* a longer one cannot be opened anyway */
+enum { LONGEST_PATH = 4096 }; /* the system cannot open a longer one */
 
 /* ---------------------------------------------------------------- messages */
 
@@ -115,7 +115,7 @@ size_t hd__parent_length(const char *path)
     return n;
 }
 
-/* Needs no memory of heed's: nothing that is there may depend on whether there is some. */
+/* Allocates no memory of heed's: a path must not look different if memory runs out. */
 int hd__parent_open(const char *path)
 {
     char parent[LONGEST_PATH] = ".";
@@ -133,12 +133,14 @@ int hd__parent_open(const char *path)
 
 int hd__sync_close(int parent)
 {
-    int cause = fsync(parent) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: needs none there */
+    int cause = fsync(parent) == 0 || errno == EINVAL
+                    ? 0
+                    : errno; /* EINVAL: this file system needs no sync */
     close(parent);
     return cause;
 }
 
-/* What path is called in its directory. */
+/* The name of the file in its directory. */
 static const char *last_part(const char *path)
 {
     path += hd__parent_length(path);
@@ -147,7 +149,7 @@ static const char *last_part(const char *path)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Is there a regular file, or nothing, at path? A device must not be replaced. */
+/* Is there a regular file or nothing at path? A device must not be replaced. */
 static bool may_replace(const char *function, const char *path)
 {
     struct stat st;
@@ -208,7 +210,7 @@ bool hd__whole_end(hd__whole *w, bool ok)
     ok = ok && w->fd >= 0;
     if (ok) {
         int cause = hd__sync_close(w->parent);
-        return cause == 0 || hd__io_fail(w->function, w->path, "sync the directory of", cause);
+        return cause == 0 || hd__io_fail(w->function, w->path, "sync its directory", cause);
     }
     if (w->parent >= 0) {
         close(w->parent);

@@ -1,6 +1,8 @@
-/* whole.h - files: opened, read as a whole, and written so that a reader finds the old bytes or the
- * new ones, after a crash too. It uses nothing of heed but heed/base.h and text.h, so that a
- * library beside libheed may compile it in. */
+/* whole.h - files that are opened, read as a whole, and written so that a reader finds either the
+ * old bytes or the new ones, also after a crash.
+ *
+ * It uses nothing of heed but heed/base.h and text.h, so a library beside libheed may compile
+ * whole.c in. */
 #ifndef HEED_BASE_WHOLE_H
 #define HEED_BASE_WHOLE_H
 
@@ -8,47 +10,51 @@
 
 /* ---------------------------------------------------------------- messages */
 
-/* HD_IO: "hd_load_npy: 'x.npy': cannot open: Permission denied"; cause: an errno. Returns NULL. */
+/* Sets HD_IO: "hd_load_npy: 'x.npy': cannot open: Permission denied". cause is an errno. Returns
+ * NULL. */
 void *hd__io_fail(const char *function, const char *path, const char *what, int cause);
 
 /* ---------------------------------------------------------------- reading */
 
-/* A regular file and its size; -1 with HD_IO for what cannot be opened or is none. */
+/* Opens a regular file and gives its size. Returns -1 with HD_IO if it cannot be opened or is not a
+ * regular file. */
 int hd__regular_open(const char *function, const char *path, int64_t *size);
 
-/* The bytes of a regular file, ended by a zero besides; hd_free. Longer than `most`: HD_FORMAT. */
+/* The bytes of a regular file with a zero after them, for hd_free. If there are more than `most`,
+ * fails with HD_FORMAT. */
 char *hd__whole_read(const char *function, const char *path, size_t most, size_t *n);
 
 /* ---------------------------------------------------------------- names */
 
 enum { HD__TEMPORARY = 48 };
 
-/* The next name for something temporary: short, however long the name is that it will get. */
+/* A new name for a temporary file. It is short even if the file's final name is long. */
 void hd__temporary_name(char name[HD__TEMPORARY]);
 
-/* The length of the directory in path: 1 of "a/b", "/b" and "a/b/", 0 of "b", which is in ".". */
+/* The length of the directory's part of path: 1 for "a/b", "/b" and "a/b/"; 0 for "b", which is in
+ * ".". */
 size_t hd__parent_length(const char *path);
-/* That directory, for hd__sync_close; -1 with errno. Opened before anything changes in it, as there
- * is no way back from a rename that cannot be synced. */
+/* Opens that directory for hd__sync_close; returns -1 with errno on failure. It is opened before
+ * anything in it changes, because a rename that cannot be synced cannot be undone. */
 int hd__parent_open(const char *path);
-/* Makes durable what was renamed in it: 0, or an errno. */
+/* Makes the renames in that directory durable and closes it. Returns 0 or an errno. */
 int hd__sync_close(int parent);
 
 /* ---------------------------------------------------------------- writing */
 
-/* A file that appears under its path only when it is whole: a new one beside it, synced, then
- * renamed; the directory is synced. When something fails before the rename, path is as it was and
- * the new file is gone. What is there and no regular file is not replaced. */
+/* A file that appears under its path only when it is whole: a new file is written beside it, synced
+ * and renamed, and the directory is synced. If anything fails before the rename, path is as it was
+ * and the new file is gone. Only a regular file is replaced. */
 typedef struct hd__whole {
     const char *function, *path; /* the caller's */
     char name[HD__TEMPORARY];
-    int parent, fd; /* where both names are; the file while it is `name` */
-    bool failed;    /* nothing is written any more */
+    int parent, fd; /* the directory of both names; the file while it is called `name` */
+    bool failed;    /* a write failed, so nothing more is written */
 } hd__whole;
 
 bool hd__whole_begin(hd__whole *w, const char *function, const char *path);
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n);
-/* After a begin that failed too. ok false: gives the file up. */
+/* Must be called even if begin failed. If ok is false, the new file is given up. */
 bool hd__whole_end(hd__whole *w, bool ok);
 
 bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n);
