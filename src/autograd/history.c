@@ -154,17 +154,21 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 {
     const lie *at = hd__params(n);
     hd_tensor *zeros = empty_in(&at->base, dy[0]->dtype);
-    if (!zeros || !hd__fill(zeros, hd_scalar_int(0))) {
+    if (!zeros) {
         dx[0] = NULL;
         return;
     }
+    hd__fill(zeros, hd_scalar_int(0));
     geometry once = at->view;
     for (int d = 0; d < once.ndim; d++) {
         once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
     }
     hd_tensor *sum = hd__sum_to(hd__running, dy[0], once.ndim, once.sizes);
     hd_tensor *part = sum ? part_in(zeros, &at->base, &once) : NULL;
-    dx[0] = part && hd__copy(part, sum) ? zeros : NULL;
+    dx[0] = part ? zeros : NULL;
+    if (part) {
+        hd__copy(part, sum);
+    }
 }
 
 const hd__op hd__as_strided_op = {.name = "AsStridedBackward0", .backward = as_strided_backward};
@@ -295,7 +299,10 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const lie *at = hd__params(n);
     hd_tensor *whole = empty_in(&at->base, dy[0]->dtype);
-    hd_tensor *part = whole && hd__copy(whole, dy[0]) ? part_in(whole, &at->base, &at->view) : NULL;
+    hd_tensor *part = whole ? part_in(whole, &at->base, &at->view) : NULL;
+    if (part) {
+        hd__copy(whole, dy[0]);
+    }
     hd_tensor *dpart = part ? hd__clone(part) : NULL;
     if (!dpart) {
         dx[0] = NULL;
@@ -305,8 +312,12 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     if (!hd__needs(n, 0) || !dx[0]) {
         return;
     }
-    bool ok = hd__is_none(dx[0]) ? hd__fill(part, hd_scalar_int(0)) : hd__copy(part, dx[0]);
-    dx[0] = ok ? whole : NULL;
+    if (hd__is_none(dx[0])) {
+        hd__fill(part, hd_scalar_int(0));
+    } else {
+        hd__copy(part, dx[0]);
+    }
+    dx[0] = whole;
 }
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward};

@@ -188,5 +188,6 @@ bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
     }
     hd_tensor one = {.dtype = x->dtype, .storage = x->storage, .offset = at, .numel = 1};
     hd__bump(x);
-    return hd__fill(&one, value);
+    hd__fill(&one, value);
+    return true;
 }

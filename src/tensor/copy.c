@@ -2,8 +2,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
-#include "tensor/tensor_internal.h"
 
 /* ---------------------------------------------------------------- copies */
 
@@ -14,56 +14,51 @@ enum {
 };
 
 typedef struct transposition {
-    const hd__iter *it;
-    int across; /* the dim in which x's elements are neighbours; y's are in dim 0 */
+    const hd__dims *outer;          /* the dims beside these two */
+    const hd__axis *along, *across; /* dst's elements are neighbours along, src's across */
     int dtype;
     int64_t item, strips, parts; /* bytes; tasks across and along */
+    char *const *data;
 } transposition;
 
 static void run_strips(int64_t begin, int64_t end, void *arg)
 {
     const transposition *t = arg;
-    const hd__iter *it = t->it;
-    int64_t y_row = it->strides[0][t->across], x_row = it->strides[1][0];
+    int64_t y_row = t->across->stride[0], x_row = t->along->stride[1];
     for (int64_t task = begin; task < end; task++) {
-        int64_t j = task % t->parts * PART, rest = task / t->parts;
-        int64_t i = rest % t->strips * HDK_STRIP;
-        int64_t rows = it->sizes[t->across] - i, columns = it->sizes[0] - j;
-        char *y = it->data[0] + i * y_row + j * t->item;
-        const char *x = it->data[1] + j * x_row + i * t->item;
-        rest /= t->strips;
-        for (int d = 1; d < it->ndim; d++) {
-            if (d != t->across) {
-                y += rest % it->sizes[d] * it->strides[0][d];
-                x += rest % it->sizes[d] * it->strides[1][d];
-                rest /= it->sizes[d];
-            }
-        }
+        hd__place p;
+        int64_t rest = task / t->parts, outer = rest / t->strips;
+        int64_t j = (task - rest * t->parts) * PART, i = (rest - outer * t->strips) * HDK_STRIP;
+        int64_t rows = t->across->size - i, columns = t->along->size - j;
+        hd__dims_seek(t->outer, outer, &p);
+        char *y = t->data[0] + p.offset[0] + i * y_row + j * t->item;
+        const char *x = t->data[1] + p.offset[1] + j * x_row + i * t->item;
         hdk_copy_for(HD_INT64)->transpose[t->dtype](y, y_row, x, x_row,
                                                     rows < HDK_STRIP ? rows : HDK_STRIP,
                                                     columns < PART ? columns : PART);
     }
 }
 
-static void copy_transposed(const hd__iter *it, int across, int dtype)
+static void copy_transposed(hd__dims *w, int d, int dtype, char *const *data)
 {
-    int64_t columns = it->sizes[0], rows = it->sizes[across];
-    transposition t = {it, across, dtype, .item = hd_dtype_size(dtype)};
-    t.strips = (rows + HDK_STRIP - 1) / HDK_STRIP;
-    t.parts = (columns + PART - 1) / PART;
-    hd__parallel_for(it->numel / columns / rows * t.strips * t.parts,
-                     GRAIN / (HDK_STRIP * (columns < PART ? columns : PART)) + 1, run_strips, &t);
+    hd__axis across = hd__dims_take(w, d), along = hd__dims_take(w, 0);
+    int64_t columns = along.size < PART ? along.size : PART;
+    transposition t = {w, &along, &across, dtype, .item = hd__bytes_of(dtype), .data = data};
+    t.strips = (across.size + HDK_STRIP - 1) / HDK_STRIP;
+    t.parts = (along.size + PART - 1) / PART;
+    hd__parallel_for(hd__dims_count(w) * t.strips * t.parts, GRAIN / (HDK_STRIP * columns) + 1,
+                     run_strips, &t);
 }
 
-/* The dim in which src's elements are neighbours, where dst's are in another, the iterator's first;
- * 0 if there is none, or too few of them for tiles. */
-static int dim_across(const hd__iter *it, const hd_tensor *dst, const hd_tensor *src)
+/* The dim in which src's elements are neighbours, where dst's are in another, the first; 0 if there
+ * is none, or too few of them for tiles. */
+static int dim_across(const hd__dims *w, const hd_tensor *dst, const hd_tensor *src)
 {
-    int64_t item = hd_dtype_size(dst->dtype);
-    if (dst->dtype == src->dtype && it->numel >= FEW && it->strides[0][0] == item &&
-        it->strides[1][0] != item && it->strides[1][0] != 0) {
-        for (int d = 1; d < it->ndim; d++) {
-            if (it->strides[1][d] == item && it->sizes[d] >= HDK_STRIP / 2) {
+    int64_t item = hd__bytes_of(dst->dtype), x_row = w->dim[0].stride[1];
+    if (dst->dtype == src->dtype && dst->numel >= FEW && w->dim[0].stride[0] == item &&
+        x_row != item && x_row != 0) {
+        for (int d = 1; d < w->ndim; d++) {
+            if (w->dim[d].stride[1] == item && w->dim[d].size >= HDK_STRIP / 2) {
                 return d;
             }
         }
@@ -71,27 +66,26 @@ static int dim_across(const hd__iter *it, const hd_tensor *dst, const hd_tensor 
     return 0;
 }
 
-bool hd__copy(hd_tensor *dst, const hd_tensor *src)
+void hd__copy(hd_tensor *dst, const hd_tensor *src)
 {
-    hd_tensor *operands[] = {dst, (hd_tensor *)src};
-    hd__iter it;
+    char *data[] = {hd__ptr(dst), hd__ptr(src)};
+    hd__dims w;
     if (dst->dtype == src->dtype && hd__contig(dst) && hd__contig(src) &&
         dst->numel == src->numel && dst->numel <= 4096) {
-        memmove(hd__ptr(dst), hd__ptr(src), (size_t)(dst->numel * hd_dtype_size(dst->dtype)));
-        return true;
+        memmove(data[0], data[1], (size_t)(dst->numel * hd__bytes_of(dst->dtype)));
+        return;
     }
     if (dst->numel == 0) {
-        return true;
+        return;
     }
-    hd__iter_init(&it, 2, operands);
-    int across = dim_across(&it, dst, src);
+    hd__dims_of(&w, 2, (hd_tensor *[]){dst, (hd_tensor *)src});
+    int across = dim_across(&w, dst, src);
     if (across > 0) {
-        copy_transposed(&it, across, dst->dtype);
+        copy_transposed(&w, across, dst->dtype, data);
     } else {
         const struct hdk_copy *k = hdk_copy_for(dst->dtype > src->dtype ? dst->dtype : src->dtype);
-        hd__iter_run(&it, k->convert[dst->dtype][src->dtype], NULL);
+        hd__loop(k->convert[dst->dtype][src->dtype], NULL, &w, data);
     }
-    return true;
 }
 
 void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
@@ -118,18 +112,20 @@ bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value)
     return fits;
 }
 
-bool hd__fill(hd_tensor *x, hd_scalar value)
+void hd__fill(hd_tensor *x, hd_scalar value)
 {
     int64_t bytes;
     hd__scalar_bytes(x->dtype, value, &bytes);
     hd__map(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
-    return true;
 }
 
 hd_tensor *hd__clone(const hd_tensor *x)
 {
     hd_tensor *y = hd__empty_as("hd_clone", x->dtype, x);
-    return y && hd__copy(y, x) ? y : NULL;
+    if (y) {
+        hd__copy(y, x);
+    }
+    return y;
 }
 
 hd_tensor *hd__contiguous(hd_tensor *x)
@@ -143,7 +139,10 @@ hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
         return x;
     }
     hd_tensor *y = hd__empty_as("hd_to", d, x);
-    return y && hd__copy(y, x) ? y : NULL;
+    if (y) {
+        hd__copy(y, x);
+    }
+    return y;
 }
 
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
@@ -193,7 +192,8 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
         return false;
     }
     lay_over(&over, &storage, x, array);
-    return hd__copy(&over, x);
+    hd__copy(&over, x);
+    return true;
 }
 
 bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
@@ -211,5 +211,6 @@ bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
     }
     lay_over(&over, &storage, x, array);
     hd__bump(x);
-    return hd__copy(x, &over);
+    hd__copy(x, &over);
+    return true;
 }

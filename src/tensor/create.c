@@ -13,7 +13,10 @@ static hd_tensor *filled(const char *function, hd_dtype d, hd_scalar value, int 
         return NULL;
     }
     hd_tensor *y = hd__empty(function, d, ndim, sizes);
-    return y && hd__fill(y, value) ? y : NULL;
+    if (y) {
+        hd__fill(y, value);
+    }
+    return y;
 }
 
 hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes)
@@ -235,21 +238,27 @@ static bool float_arg(const char *function, hd_dtype d)
 }
 
 static hd_tensor *random_float(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
-                               bool (*fill)(hd_tensor *x, double a, double b))
+                               void (*fill)(hd_tensor *x, double a, double b))
 {
     hd_tensor *y = float_arg(function, d) ? hd__empty(function, d, ndim, sizes) : NULL;
-    return y && fill(y, 0, 1) ? y : NULL;
+    if (y) {
+        fill(y, 0, 1);
+    }
+    return y;
 }
 
 /* Laid out as x, since draws go in memory order. */
 static hd_tensor *random_like(const char *function, hd_dtype d, const hd_tensor *x,
-                              bool (*fill)(hd_tensor *x, double a, double b))
+                              void (*fill)(hd_tensor *x, double a, double b))
 {
     if (!hd__arg(function, "x", x) || !float_arg(function, d)) {
         return NULL;
     }
     hd_tensor *y = hd__laid_out_as(hd__empty_as(function, d, x), x);
-    return y && fill(y, 0, 1) ? y : NULL;
+    if (y) {
+        fill(y, 0, 1);
+    }
+    return y;
 }
 
 hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes)

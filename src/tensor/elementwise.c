@@ -4,7 +4,10 @@
  * iterator. */
 #include "tensor/elementwise.h"
 
-enum { DIRECT = 32768 }; /* elements; above, the iterator splits the work */
+enum {
+    DIRECT = 32768, /* elements of a contiguous tensor that need no walk */
+    GRAIN = 32768   /* elements of a task at least */
+};
 
 hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s)
 {
@@ -95,6 +98,62 @@ hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tenso
 }
 
 /* ---------------------------------------------------------------- loops */
+
+typedef struct task {
+    hdk_loop f;
+    const void *params;
+    const hd__dims *dims;
+    char *const *data;
+} task;
+
+/* The places [begin, end), in the order of the walk. */
+static void run_range(int64_t begin, int64_t end, void *arg)
+{
+    const task *t = arg;
+    const hd__dims *w = t->dims;
+    hd__place p;
+    hd__dims_seek(w, begin, &p);
+    while (begin < end) {
+        char *data[HD__WALKED];
+        int64_t run = w->dim[0].size - p.at[0];
+        run = run < end - begin ? run : end - begin;
+        for (int i = 0; i < w->n; i++) {
+            data[i] = t->data[i] + p.offset[i];
+        }
+        t->f(data, w->dim[0].stride, run, t->params);
+        begin += run;
+        hd__dims_next(w, 1, &p);
+    }
+}
+
+void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data)
+{
+    task t = {f, params, w, data};
+    int64_t count = hd__dims_count(w);
+    if (w->ndim == 0) {
+        f(data, (const int64_t[HD__WALKED]){0}, 1, params);
+    } else if (count <= GRAIN) {
+        run_range(0, count, &t);
+    } else {
+        hd__parallel_for(count, GRAIN, run_range, &t);
+    }
+}
+
+void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
+{
+    hd__dims w;
+    char *data[HD__WALKED];
+    if (operands[0]->numel == 0) {
+        return;
+    }
+    hd__dims_of(&w, n, operands);
+    for (int i = 0; i < n; i++) {
+        data[i] = hd__ptr(operands[i]);
+    }
+    hd__loop(f, params, &w, data);
+}
+
+/* ---------------------------------------------------------------- loops into results */
 
 /* params of a loop that has none of its own */
 static const void *past_cache(const hd_tensor *y)

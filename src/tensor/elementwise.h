@@ -2,8 +2,14 @@
 #ifndef HEED_TENSOR_ELEMENTWISE_H
 #define HEED_TENSOR_ELEMENTWISE_H
 
-#include "tensor/tensor_internal.h"
+#include "tensor/dims.h"
 #include "tensor/kernels/elementwise.h"
+
+/* Runs f over the runs of the innermost dim, split over the pool when there are many elements. data
+ * points to the first element of each operand. */
+void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data);
+/* The same over the elements of operands[0], the output, which the others broadcast to. */
+void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
 /* A 0-d tensor on the stack that holds a number; lives as long as the struct, holds no counts. */
 typedef struct hd__number {

@@ -2,7 +2,8 @@
  *
  * PyTorch fills in memory order (dims by falling stride), but for the MCG31 Bernoulli stream, which
  * goes in logical order. A run that is not dense is drawn into a small buffer and spread. */
-#include "tensor/tensor_internal.h"
+#include "tensor/elementwise.h"
+#include "tensor/kernels/copy.h"
 
 enum { BUFFER = 256 };
 
@@ -90,58 +91,45 @@ static void fill_run(char *const *data, const int64_t *strides, int64_t n, const
     }
 }
 
-/* Walks x's runs in memory order on this thread: the order is the stream's. */
-static void in_memory_order(hd_tensor *x, const draw *d)
+/* In memory order, on this thread: the order is the stream's. */
+static void fill_in_order(hd_tensor *x, draw d)
 {
-    hd__iter it;
-    if (x->numel == 0) {
-        return;
-    }
-    hd__iter_init(&it, 1, &x);
-    int64_t run = it.sizes[0], outer = it.numel / run;
-    for (int64_t o = 0; o < outer; o++) {
-        char *data = it.data[0];
-        int64_t rest = o;
-        for (int k = 1; k < it.ndim; k++) {
-            data += rest % it.sizes[k] * it.strides[0][k];
-            rest /= it.sizes[k];
-        }
-        fill_run(&data, &it.strides[0][0], run, d);
-    }
-}
-
-static bool fill(hd_tensor *x, draw d)
-{
+    hd__dims w;
+    hd__place p = {0};
     if (x->dtype == HD_FLOAT32) {
         d.f64 = NULL;
     } else {
         d.f32 = NULL;
     }
+    if (x->numel == 0) {
+        return;
+    }
+    hd__dims_of(&w, 1, &x);
     hd__gen_lock(d.g);
-    in_memory_order(x, &d);
+    do {
+        char *data = (char *)hd__ptr(x) + p.offset[0];
+        fill_run(&data, w.dim[0].stride, w.dim[0].size, &d);
+    } while (hd__dims_next(&w, 1, &p));
     hd__gen_unlock(d.g);
-    return true;
 }
 
-bool hd__uniform_fill(hd_tensor *x, double a, double b)
+void hd__uniform_fill(hd_tensor *x, double a, double b)
 {
-    draw d = {hd_generator_current(), a, b, uniform_f32, uniform_f64};
-    return fill(x, d);
+    fill_in_order(x, (draw){hd_generator_current(), a, b, uniform_f32, uniform_f64});
 }
 
-bool hd__exponential_fill(hd_tensor *x, double lambda)
+void hd__exponential_fill(hd_tensor *x, double lambda)
 {
-    draw d = {hd_generator_current(), lambda, 0, exponential_f32, exponential_f64};
-    return fill(x, d);
+    fill_in_order(x, (draw){hd_generator_current(), lambda, 0, exponential_f32, exponential_f64});
 }
 
 /* mean and std are cast to the tensor's type for whole blocks, and stay double sample by sample */
-bool hd__normal_fill(hd_tensor *x, double mean, double std)
+void hd__normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();
     if (x->numel < 16 || !hd__contig(x)) {
-        draw d = {g, mean, std, normal_f32, normal_f64};
-        return fill(x, d);
+        fill_in_order(x, (draw){g, mean, std, normal_f32, normal_f64});
+        return;
     }
     hd__gen_lock(g);
     if (x->dtype == HD_FLOAT32) {
@@ -150,38 +138,21 @@ bool hd__normal_fill(hd_tensor *x, double mean, double std)
         hd__normal_f64(g, hd__ptr(x), x->numel, mean, std);
     }
     hd__gen_unlock(g);
-    return true;
 }
 
-/* Reorders x's dims by falling stride; a dim of stride 0 keeps its place. */
-static void order_by_stride(hd_tensor *x)
+/* x = bytes, which lie in the order of x's memory, or in logical order. */
+static void spread(hd_tensor *x, hd_tensor *bytes, bool memory_order)
 {
-    for (int i = 1; i < x->ndim; i++) {
-        for (int j = i; j > 0; j--) {
-            int64_t outer = x->strides[j - 1], inner = x->strides[j], size = x->sizes[j];
-            if (inner <= outer || inner == 0 || outer == 0) {
-                break;
-            }
-            x->strides[j - 1] = inner;
-            x->strides[j] = outer;
-            x->sizes[j] = x->sizes[j - 1];
-            x->sizes[j - 1] = size;
-        }
-    }
-}
-
-static void spread(const hd_tensor *x, hd_tensor *bytes, bool memory_order)
-{
-    hd_tensor to = *x; /* the geometry, for the length of the copy */
+    char *data[] = {hd__ptr(x), hd__ptr(bytes)};
+    hd__dims w;
+    hd__dims_make(&w, x->ndim, x->sizes, 2, (hd_tensor *[]){x, HD_NONE});
     if (memory_order) {
-        order_by_stride(&to);
+        hd__dims_sort(&w);
     }
-    hd_tensor from = {.dtype = HD_BOOL, .ndim = to.ndim, .storage = bytes->storage};
-    memcpy(from.sizes, to.sizes, sizeof from.sizes);
-    hd__default_strides(from.ndim, from.sizes, from.strides);
-    hd__geometry_changed(&from);
-    hd__geometry_changed(&to);
-    hd__copy(&to, &from);
+    hd__dims_dense(&w, 1, 1);
+    hd__dims_sort(&w);
+    hd__dims_merge(&w);
+    hd__loop(hdk_copy_for(HD_BOOL)->convert[x->dtype][HD_BOOL], NULL, &w, data);
 }
 
 void hd__bernoulli_fill_by(hd_tensor *x, hd_tensor *bytes, double p)

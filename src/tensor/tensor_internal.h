@@ -151,8 +151,8 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
 
 /* dst = src elementwise, converting; src broadcasts to dst (checked by the caller); they may
  * overlap only if identical. Bumps nothing. */
-bool hd__copy(hd_tensor *dst, const hd_tensor *src);
-bool hd__fill(hd_tensor *x, hd_scalar value); /* converts as PyTorch's fill_; bumps nothing */
+void hd__copy(hd_tensor *dst, const hd_tensor *src);
+void hd__fill(hd_tensor *x, hd_scalar value); /* converts as PyTorch's fill_; bumps nothing */
 
 static inline void hd__bump(hd_tensor *x)
 {
@@ -222,34 +222,15 @@ void *hd__scope_alloc(const char *function, size_t bytes);
 const char *hd__field(const char *prefix, const char *field);
 
 /* Fills from g on any strides; memory order, not logical order (FACTS: fill order). No bump. */
-bool hd__uniform_fill(hd_tensor *x, double a, double b);
-bool hd__normal_fill(hd_tensor *x, double mean, double std);
+void hd__uniform_fill(hd_tensor *x, double a, double b);
+void hd__normal_fill(hd_tensor *x, double mean, double std);
 /* 0/1 (as x's dtype) Bernoulli(p) into x: logical order for MCG31, memory order for native. */
 bool hd__bernoulli_fill(hd_tensor *x, double p);
 /* The same with memory that was made before: bytes is a fresh bool tensor of (numel,), released. */
 void hd__bernoulli_fill_by(hd_tensor *x, hd_tensor *bytes, double p);
-bool hd__exponential_fill(hd_tensor *x, double lambda);
+void hd__exponential_fill(hd_tensor *x, double lambda);
 
 /* Whether writing is allowed; set by autograd at start-up (leaf that requires grad). NULL: yes. */
 extern bool (*hd__write_check)(const char *function, hd_tensor *x);
-
-/* ---------------------------------------------------------------- elementwise walks (iter.c) */
-
-/* Up to 4 operands walked together; operand 0 is the output. Sizes are the output's; a size-1 or
- * missing dim of an input gets stride 0. Dims are reordered by the output's strides and merged
- * where all operands allow it. */
-typedef struct hd__iter {
-    int n, ndim;
-    int64_t numel;
-    int64_t sizes[HD_MAX_DIMS];      /* innermost first */
-    int64_t strides[4][HD_MAX_DIMS]; /* bytes */
-    char *data[4];
-} hd__iter;
-
-void hd__iter_init(hd__iter *it, int n, hd_tensor *const *operands);
-/* Runs f over everything, split over the pool when large. */
-void hd__iter_run(const hd__iter *it, hdk_loop f, const void *params);
-/* Both, for the common case. */
-void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
 #endif

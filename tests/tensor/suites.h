@@ -9,7 +9,8 @@
 #include "support/support.h"
 #include "tensor/tensor_internal.h"
 
-#define SUITES(X) X(print) X(dict) X(list) X(scope) X(shape) X(creation) X(copy) X(access) X(random)
+#define SUITES(X)                                                                                  \
+    X(print) X(dict) X(dims) X(list) X(scope) X(shape) X(creation) X(copy) X(access) X(random)
 SUITES(DECLARE_SUITE)
 
 #endif

@@ -4,6 +4,7 @@
  * thread count: threads share out columns, never indices. */
 #include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
+#include "tensor/elementwise.h"
 
 #include <inttypes.h>
 

@@ -4,6 +4,7 @@
  * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
 #include "autograd/ops/arith.h"
 #include "autograd/ops/families.h"
+#include "tensor/elementwise.h"
 
 /* ---------------------------------------------------------------- checks */
 
@@ -221,7 +222,8 @@ static hd_tensor *fill(const char *function, const hd__op *record, hd_tensor *x,
         !hd__record_inplace(record, x, &(hd__record_args){.n_in = 1, .in = &x})) {
         return NULL;
     }
-    return hd__fill(x, s) ? x : NULL;
+    hd__fill(x, s);
+    return x;
 }
 
 hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)
@@ -244,7 +246,8 @@ hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
         !hd__record_inplace(&copy_op, x, &(hd__record_args){.n_in = 2, .in = in})) {
         return NULL;
     }
-    return hd__copy(x, read) ? x : NULL;
+    hd__copy(x, read);
+    return x;
 }
 
 /* ---------------------------------------------------------------- masked_fill */

@@ -6,6 +6,7 @@
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
+#include "tensor/elementwise.h"
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/reduce.h"
 

@@ -43,7 +43,10 @@ static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *whole = zeros_of(hd__input_meta(n, 0), dy[0]->dtype);
     hd_tensor *cut = whole ? take(whole, hd__params(n)) : NULL;
-    dx[0] = cut && hd__copy(cut, dy[0]) ? whole : NULL;
+    dx[0] = cut ? whole : NULL;
+    if (cut) {
+        hd__copy(cut, dy[0]);
+    }
 }
 
 /* the same for parts in a row along one dim: params are dim, selects and the lengths */
@@ -58,8 +61,10 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         int64_t len = each.selects ? 1 : n->outs[k].sizes[each.dim];
         each.len = len;
         hd_tensor *cut = dy[k] ? take(whole, &each) : whole;
-        if (!cut || (dy[k] && !hd__copy(cut, dy[k]))) {
+        if (!cut) {
             dx[0] = NULL;
+        } else if (dy[k]) {
+            hd__copy(cut, dy[k]);
         }
         each.start += len;
     }

@@ -102,9 +102,10 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
         return NULL;
     }
     hd_tensor *y = hd__empty("hd_bernoulli", p->dtype, p->ndim, p->sizes);
-    if (!y || !hd__uniform_fill(y, 0, 1)) {
+    if (!y) {
         return NULL;
     }
+    hd__uniform_fill(y, 0, 1);
     hd_tensor *operands[] = {y, y, p};
     hd__map(p->dtype == HD_FLOAT32 ? below_f32 : below_f64, NULL, 3, operands);
     return hd__record(&bernoulli_op, y, &(hd__record_args){.n_in = 1, .in = &p});
@@ -331,9 +332,10 @@ static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;
     hd_tensor *indices = NULL, *q = hd__elementwise_out("hd_multinomial", p->dtype, 1, &p);
-    if (!q || !hd__exponential_fill(q, 1)) {
+    if (!q) {
         return NULL;
     }
+    hd__exponential_fill(q, 1);
     hd_tensor *ratio = hd_div(p, q);
     if (n == 1) {
         return ratio ? hd_argmax_dim(ratio, -1, true) : NULL;
@@ -399,8 +401,11 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
                             "first no greater, and a finite difference",
                             HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
-    bool ok = recorded("hd_uniform_", &uniform_op, x) && hd__uniform_fill(x, a, b);
-    return ok ? x : NULL;
+    if (!recorded("hd_uniform_", &uniform_op, x)) {
+        return NULL;
+    }
+    hd__uniform_fill(x, a, b);
+    return x;
 }
 
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
@@ -411,8 +416,11 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
     if (!(std >= 0)) {
         return hd_error_set(HD_VALUE, "hd_normal_: std %s: expected 0 or more", HD__FLOAT(std));
     }
-    bool ok = recorded("hd_normal_", &normal_op, x) && hd__normal_fill(x, mean, std);
-    return ok ? x : NULL;
+    if (!recorded("hd_normal_", &normal_op, x)) {
+        return NULL;
+    }
+    hd__normal_fill(x, mean, std);
+    return x;
 }
 
 hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
@@ -437,8 +445,11 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
         return hd_error_set(HD_VALUE, "hd_exponential_: lambda %s: expected more than 0",
                             HD__FLOAT(lambda));
     }
-    bool ok = recorded("hd_exponential_", &exponential_op, x) && hd__exponential_fill(x, lambda);
-    return ok ? x : NULL;
+    if (!recorded("hd_exponential_", &exponential_op, x)) {
+        return NULL;
+    }
+    hd__exponential_fill(x, lambda);
+    return x;
 }
 
 static const char *const functions[] = {

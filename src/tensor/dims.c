@@ -1,0 +1,137 @@
+/* dims.c - walks over the dims of several operands together. */
+#include "tensor/dims.h"
+
+/* ---------------------------------------------------------------- making */
+
+void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor *const *xs)
+{
+    w->n = n;
+    w->ndim = ndim;
+    for (int d = 0; d < ndim; d++) {
+        hd__axis *dim = &w->dim[d];
+        dim->size = sizes[ndim - 1 - d];
+        for (int i = 0; i < n; i++) {
+            dim->stride[i] = hd__stride_over(xs[i], xs[i]->ndim - 1 - d, dim->size);
+        }
+    }
+}
+
+void hd__dims_of(hd__dims *w, int n, hd_tensor *const *xs)
+{
+    hd__dims_make(w, xs[0]->ndim, xs[0]->sizes, n, xs);
+    hd__dims_sort(w);
+    hd__dims_merge(w);
+    if (w->ndim == 0) {
+        w->ndim = 1;
+        w->dim[0].size = 1;
+        for (int i = 0; i < n; i++) {
+            w->dim[0].stride[i] = hd__bytes_of(xs[i]->dtype);
+        }
+    }
+}
+
+void hd__dims_append(hd__dims *w, const hd__axis *dim)
+{
+    w->dim[w->ndim++] = *dim;
+}
+
+hd__axis hd__dims_take(hd__dims *w, int d)
+{
+    hd__axis dim = w->dim[d];
+    w->ndim--;
+    memmove(&w->dim[d], &w->dim[d + 1], sizeof dim * (size_t)(w->ndim - d));
+    return dim;
+}
+
+void hd__dims_dense(hd__dims *w, int i, int64_t step)
+{
+    for (int d = 0; d < w->ndim; d++) {
+        w->dim[d].stride[i] = step;
+        step *= w->dim[d].size;
+    }
+}
+
+/* ---------------------------------------------------------------- sorting and merging */
+
+static int64_t magnitude(int64_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+void hd__dims_sort(hd__dims *w)
+{
+    for (int i = 1; i < w->ndim; i++) {
+        hd__axis *dim = &w->dim[i];
+        for (; dim > w->dim && magnitude(dim[0].stride[0]) < magnitude(dim[-1].stride[0]); dim--) {
+            hd__axis inner = dim[0];
+            dim[0] = dim[-1];
+            dim[-1] = inner;
+        }
+    }
+}
+
+bool hd__dims_join(hd__axis *inner, const hd__axis *outer, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (outer->stride[i] != inner->size * inner->stride[i]) {
+            return false;
+        }
+    }
+    inner->size *= outer->size;
+    return true;
+}
+
+void hd__dims_merge(hd__dims *w)
+{
+    int n = 0;
+    for (int d = 0; d < w->ndim; d++) {
+        const hd__axis *dim = &w->dim[d];
+        if (dim->size != 1 && (n == 0 || !hd__dims_join(&w->dim[n - 1], dim, w->n))) {
+            w->dim[n++] = *dim;
+        }
+    }
+    w->ndim = n;
+}
+
+/* ---------------------------------------------------------------- walking */
+
+int64_t hd__dims_count(const hd__dims *w)
+{
+    int64_t count = 1;
+    for (int d = 0; d < w->ndim; d++) {
+        count *= w->dim[d].size;
+    }
+    return count;
+}
+
+void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p)
+{
+    for (int i = 0; i < w->n; i++) {
+        p->offset[i] = 0;
+    }
+    for (int d = 0; d < w->ndim; d++) {
+        const hd__axis *dim = &w->dim[d];
+        int64_t rest = d + 1 < w->ndim ? flat / dim->size : 0;
+        p->at[d] = flat - rest * dim->size;
+        flat = rest;
+        for (int i = 0; i < w->n; i++) {
+            p->offset[i] += p->at[d] * dim->stride[i];
+        }
+    }
+}
+
+bool hd__dims_next(const hd__dims *w, int from, hd__place *p)
+{
+    for (int d = 0; d < w->ndim; d++) {
+        const hd__axis *dim = &w->dim[d];
+        int64_t step = d < from ? -p->at[d] : ++p->at[d] < dim->size ? 1 : 1 - dim->size;
+        for (int i = 0; i < w->n; i++) {
+            p->offset[i] += step * dim->stride[i];
+        }
+        if (step == 1) {
+            return true;
+        }
+        p->at[d] = 0;
+    }
+    return false;
+}

@@ -1,0 +1,67 @@
+/* dims.h - the sizes and strides of operands that are walked together: a value with a few verbs.
+ *
+ * Strides are in bytes, so that no verb asks for a dtype. Dims lie innermost first: a walk in order
+ * goes through dim 0 fastest. Whoever walks adds a place's offsets to pointers of his own. */
+#ifndef HEED_TENSOR_DIMS_H
+#define HEED_TENSOR_DIMS_H
+
+#include "tensor/tensor_internal.h"
+
+enum { HD__WALKED = 4 }; /* operands at most */
+
+typedef struct hd__axis {
+    int64_t size, stride[HD__WALKED]; /* 0: the operand is the same all along this dim */
+} hd__axis;
+
+typedef struct hd__dims {
+    int n, ndim; /* operands, dims */
+    hd__axis dim[HD_MAX_DIMS];
+} hd__dims;
+
+/* Where a walk stands; {0} is the first place. */
+typedef struct hd__place {
+    int64_t at[HD_MAX_DIMS], offset[HD__WALKED]; /* the index in each dim; bytes */
+} hd__place;
+
+/* x's stride in bytes along its dim d, in a walk over a result of this size there: 0 where x is
+ * spread over the result, because x has size 1 or lacks the dim (d < 0). */
+static inline int64_t hd__stride_over(const hd_tensor *x, int d, int64_t size)
+{
+    bool spread = d < 0 || (x->sizes[d] == 1 && size != 1);
+    return spread ? 0 : x->strides[d] * hd__bytes_of(x->dtype);
+}
+
+/* The dims of a shape that the tensors broadcast to, in its order; HD_NONE stands still. */
+void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor *const *xs);
+
+/* The dims of xs[0], which the others broadcast to, sorted and merged for a loop over its elements.
+ * There is at least one; that of a single element has the strides of a dense array. */
+void hd__dims_of(hd__dims *w, int n, hd_tensor *const *xs);
+
+void hd__dims_append(hd__dims *w, const hd__axis *dim); /* outside the others */
+hd__axis hd__dims_take(hd__dims *w, int d);             /* removes dim d */
+
+/* Gives operand i the strides of an array that the walk goes through in order, `step` apart. */
+void hd__dims_dense(hd__dims *w, int i, int64_t step);
+
+/* By the size of operand 0's strides: the smallest is innermost. Equal ones keep their order. */
+void hd__dims_sort(hd__dims *w);
+
+/* If every stride of outer goes on from inner's, inner becomes both. */
+bool hd__dims_join(hd__axis *inner, const hd__axis *outer, int n);
+
+/* Drops dims of size 1 and joins neighbours. The walk goes through the same offsets in the same
+ * order. */
+void hd__dims_merge(hd__dims *w);
+
+/* How many places there are; 1 without dims. */
+int64_t hd__dims_count(const hd__dims *w);
+
+/* The place that a walk in order reaches after `flat` others, 0 <= flat < count. */
+void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p);
+
+/* Goes on by one in dim `from`, to the beginning of the dims inside it; false, and at the first
+ * place again, after the last one. */
+bool hd__dims_next(const hd__dims *w, int from, hd__place *p);
+
+#endif
