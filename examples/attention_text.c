@@ -1,9 +1,10 @@
 /* attention_text.c - the eight code blocks of the three source texts that work "Hello shiny sun!".
  *
- * In their order, one function a block. The blocks lost their indentation, use names before they
- * exist, and three of their statements do not hold: each is mended here and shown, the broken form
- * beside the right one. After the blocks comes what the texts end with, the packed
- * torch.nn.MultiheadAttention: equal to MultiHeadAttention once it has the same weights. */
+ * The blocks have their order here, and each has a function. In the texts they have lost their
+ * indentation and use names before they exist, and three of their statements are wrong. This
+ * program shows each wrong form together with the right one. After the blocks comes the last topic
+ * of the texts, the packed torch.nn.MultiheadAttention. It equals MultiHeadAttention when both have
+ * the same weights. */
 #include "notebook_classes.h"
 
 #include <math.h>
@@ -20,18 +21,18 @@ static void print(const char *name, const hd_tensor *x)
 
 static bool all_hold = true;
 
-/* Says whether something holds that must hold; main fails if it does not. */
+/* Prints whether a statement holds. Each must hold: otherwise main fails. */
 static void claim(const char *what, bool holds)
 {
     printf("%s: %s\n", what, holds ? "yes" : "no");
     all_hold = all_hold && holds;
 }
 
-/* Prints the error that the call before it set, and goes on: it was the point. */
+/* Prints the error that the call before it was meant to set, and clears it. */
 static void print_expected_error(void)
 {
     printf("error: %s\n", hd_error_message());
-    claim("it is refused", hd_error_code() != HD_OK);
+    claim("heed refuses it", hd_error_code() != HD_OK);
     hd_error_clear();
 }
 
@@ -50,7 +51,8 @@ static hd_tensor *your_journey(void) /* (6, 3) */
     return hd_from_data(HD_FLOAT32, embeddings, 6, 3);
 }
 
-/* The texts call W_query "the data" and only the other two trainable: all three are parameters. */
+/* The texts call W_query "the data" and say that the other two are trainable. In fact all three are
+ * parameters. */
 static void block_1(hd_tensor *W[3])
 {
     heading("1. W_query, W_key, W_value: nn.Parameter(torch.rand(d_in, d_out))");
@@ -66,28 +68,29 @@ static void block_1(hd_tensor *W[3])
 static void block_2(hd_tensor *inputs, hd_tensor *const W[3], hd_tensor **queries, hd_tensor **keys)
 {
     heading("2. queries, keys, values: torch.matmul(inputs, W)");
-    *queries = hd_matmul(inputs, W[0]); /* (6, 2) */
-    *keys = hd_matmul(inputs, W[1]);
-    hd_tensor *values = hd_matmul(inputs, W[2]);
+    *queries = hd_matmul(inputs, W[0]);          /* (6, 2) */
+    *keys = hd_matmul(inputs, W[1]);             /* (6, 2) */
+    hd_tensor *values = hd_matmul(inputs, W[2]); /* (6, 2) */
     print("queries", *queries);
     print("keys", *keys);
     print("values", values);
 }
 
-/* keys.T suits one sequence; of a batch it is an error here, where PyTorch reverses all dims. */
+/* keys.T is right for one sequence. For a batch heed refuses it, while PyTorch reverses all
+ * dims. */
 static void block_3(hd_tensor *inputs, hd_tensor *batch)
 {
-    heading("3. SelfAttention_v2: Linear draws its weights at random, too");
+    heading("3. SelfAttention_v2: Linear draws its weights at random too");
     hd_manual_seed(789);
     hd_module *sa_v2 = self_attention_v2_new(3, 2, false);
     print("sa_v2(inputs)", hd_forward(sa_v2, inputs)); /* (6, 2) */
-    printf("sa_v2(batch), whose keys.T is of rank 3\n");
+    printf("sa_v2(batch), where keys has rank 3 and keys.T is not defined\n");
     hd_forward(sa_v2, batch);
     print_expected_error();
     hd_module_free(sa_v2);
 }
 
-/* 0 * -inf is NaN: multiplying a 0-and-1 matrix by -inf spoils the part that it should keep. */
+/* 0 * -inf is NaN: a matrix of 0 and 1, times -inf, has NaN where the scores should be kept. */
 static hd_tensor *block_4(hd_tensor *attention_scores) /* (n, n) */
 {
     heading("4. the causal mask: scores of later tokens become -inf");
@@ -96,11 +99,12 @@ static hd_tensor *block_4(hd_tensor *attention_scores) /* (n, n) */
 
     hd_tensor *mask = hd_mul_scalar(hd_triu(ones, 1), -INFINITY);
     print("as written, triu(ones, diagonal=1) * -inf", mask);
-    print("softmax(scores + it): every row is NaN", hd_softmax(hd_add(attention_scores, mask), -1));
+    print("softmax(scores + mask): every row is NaN",
+          hd_softmax(hd_add(attention_scores, mask), -1));
 
     mask = hd_triu(hd_full_like(ones, HD_FLOAT32, -INFINITY), 1);
     hd_tensor *masked_scores = hd_add(attention_scores, mask);
-    print("right, triu selects: triu(full(-inf), diagonal=1)", mask);
+    print("right, because triu selects: triu(full(-inf), diagonal=1)", mask);
     hd_tensor *filled =
         hd_masked_fill(attention_scores, hd_to(hd_triu(ones, 1), HD_BOOL), -INFINITY);
     print("right, as in the classes: masked_fill", filled);
@@ -108,10 +112,11 @@ static hd_tensor *block_4(hd_tensor *attention_scores) /* (n, n) */
     return masked_scores;
 }
 
-/* "Only tokens before the current position": the diagonal stays, so the current one counts too. */
+/* The texts say "only tokens before the current position". But the mask keeps the diagonal, so a
+ * token sees itself too. */
 static hd_tensor *block_5(hd_tensor *masked_scores)
 {
-    heading("5. softmax over the masked scores: a token sees itself and those before it");
+    heading("5. softmax over the masked scores: a token sees itself and the tokens before it");
     hd_tensor *attention_weights = hd_softmax(masked_scores, -1); /* (n, n) */
     print("attention_weights", attention_weights);
     return attention_weights;
@@ -119,12 +124,12 @@ static hd_tensor *block_5(hd_tensor *masked_scores)
 
 static void block_6(hd_tensor *attention_weights)
 {
-    heading("6. dropout: each weight is dropped with probability one half, the others double");
+    heading("6. dropout: each weight is dropped with probability 1/2, and the others are doubled");
     hd_manual_seed(123); /* the texts do not seed */
     hd_module *dropout = hd_dropout_new(0.5, false);
     print("dropout(attention_weights)", hd_forward(dropout, attention_weights));
     hd_module_eval(dropout);
-    claim("in evaluation it is the identity",
+    claim("in evaluation mode dropout changes nothing",
           hd_equal(hd_forward(dropout, attention_weights), attention_weights));
     hd_module_free(dropout);
 }
@@ -151,14 +156,14 @@ static void block_8(hd_tensor *batch)
     printf("context_vecs.shape: %s\n", hd_shape_repr(context_vecs));
     hd_module_free(mha);
 
-    printf("8 dimensions and 3 heads, in the texts \"2 arrays of 4\":\n");
+    printf("8 dimensions cannot be split into 3 heads (the texts say \"2 arrays of 4\"):\n");
     hd_module_free(multi_head_attention_new(8, 8, 6, 0.0, 3, false));
     print_expected_error();
 }
 
 /* ---------------------------------------------------------------- torch.nn.MultiheadAttention */
 
-/* Gives packed the weights of mha, whose W_query, W_key and W_value have no bias. */
+/* Copies the weights of mha to packed. W_query, W_key and W_value of mha have no bias. */
 static void copy_weights(hd_module *packed, hd_module *mha)
 {
     HD_NO_GRAD;
@@ -189,7 +194,7 @@ static void packed_attention(void)
 
     hd_tensor *ones = hd_ones(HD_FLOAT32, num_tokens, num_tokens);
     hd_multihead_attention_args a = hd_multihead_attention_arg_defaults();
-    a.attn_mask = hd_to(hd_triu(ones, 1), HD_BOOL); /* true: must not be looked at */
+    a.attn_mask = hd_to(hd_triu(ones, 1), HD_BOOL); /* true: hidden */
     hd_tensor *weights = NULL;                      /* (b, num_tokens, num_tokens), mean of heads */
     hd_tensor *theirs = hd_multihead_attention(packed, x, x, x, &a, &weights);
     hd_tensor *ours = hd_forward(mha, x);
@@ -211,7 +216,7 @@ int main(void)
     block_1(W);
     block_2(inputs, W, &queries, &keys);
     block_3(inputs, batch);
-    /* The texts' step between the blocks: scores divided by the root of the keys' size. */
+    /* Between the blocks, the texts divide the scores by the square root of the keys' size. */
     hd_tensor *attention_scores =
         hd_div_scalar(hd_matmul(queries, hd_t(keys)), sqrt(hd_size(keys, -1))); /* (6, 6) */
     hd_tensor *masked_scores = block_4(attention_scores);

@@ -10,11 +10,12 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
     }
     int64_t vocab_size = hd_size(logits, 0);
     int64_t k = s->top_k > 0 && s->top_k < vocab_size ? s->top_k : vocab_size;
-    hd_tensor *ids; /* (k,), and their logits, the largest first */
-    hd_tensor *top = hd_topk(logits, k, 0, true, &ids);
-    hd_tensor *probs = hd_softmax(hd_div_scalar(top, s->temperature), 0);
-    /* a token stays while those before it have less than top_p together: the first always does */
-    hd_tensor *before = hd_sub(hd_cumsum(probs, 0), probs);
+    hd_tensor *ids;                                                       /* (k,) */
+    hd_tensor *top = hd_topk(logits, k, 0, true, &ids);                   /* (k,), largest first */
+    hd_tensor *probs = hd_softmax(hd_div_scalar(top, s->temperature), 0); /* (k,) */
+    /* A token stays if the tokens before it have less than top_p together; the first always
+     * stays. */
+    hd_tensor *before = hd_sub(hd_cumsum(probs, 0), probs); /* (k,) */
     if (s->top_p < 1) {
         probs = hd_masked_fill(probs, hd_ge_scalar(before, s->top_p), 0);
     }
@@ -22,7 +23,8 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
     return hd_error_code() == HD_OK ? hd_get_int(ids, hd_item_int(drawn)) : -1;
 }
 
-/* Logits (vocab_size,) of the token behind window (num_tokens,), whose first `seen` are in c. */
+/* The logits (vocab_size,) of the token that follows window (num_tokens,). The first tokens of
+ * window are already in c. */
 static hd_tensor *next_logits(hd_module *gpt, hd_tensor *window, const gpt_cache *c, bool cache)
 {
     hd_tensor *logits; /* (1, num_tokens, vocab_size) */
@@ -45,11 +47,10 @@ static bool write_token(const hd_tokenizer *tokenizer, hd_tensor *id, FILE *f)
     if (fwrite(text, 1, (size_t)n, f) == (size_t)n && fflush(f) == 0) {
         return true;
     }
-    hd_error_set(HD_IO, "generate: the text cannot be written");
-    return false;
+    return hd_error_set(HD_IO, "generate: the text cannot be written");
 }
 
-/* What the model sees of a window that has grown to the whole context: its last half. */
+/* The window (num_tokens,), or its second half if it has grown longer than the context. */
 static hd_tensor *forget(hd_tensor *window, const gpt_config *cfg, const gpt_cache *c)
 {
     if (hd_size(window, 0) <= cfg->context_length) {

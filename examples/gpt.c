@@ -1,14 +1,17 @@
-/* gpt.c - LayerNorm, TransformerBlock and GPTModel, line by line as the book has them.
+/* gpt.c - the book's LayerNorm, TransformerBlock and GPTModel.
  *
- * Shapes: b sequences in the batch, num_tokens tokens in each, emb_dim numbers for a token. The
- * constructors draw weights in the order of the classes' lines. */
+ * Each has a constructor, which is the book's __init__ and draws weights in the order of its lines,
+ * and a forward. Three things differ from the book: LayerNorm computes with hd_layer_norm_n, the
+ * block is the library's, and the embeddings are a function of their own, because
+ * gpt_forward_cached needs them too. Shapes: b sequences in the batch, num_tokens tokens in each,
+ * emb_dim numbers for a token. */
 #include "gpt.h"
 
 #include <stdio.h>
 
 /* ---------------------------------------------------------------- LayerNorm */
 
-/* class LayerNorm(nn.Module): scale * (x - mean) / sqrt(var + eps) + shift, var biased */
+/* class LayerNorm(nn.Module): scale * (x - mean) / sqrt(var + eps) + shift, with the biased var */
 static hd_tensor *layer_norm_forward(hd_module *self, hd_tensor *x) /* (b, num_tokens, emb_dim) */
 {
     layer_norm *m = (layer_norm *)self;
@@ -35,7 +38,7 @@ hd_module *layer_norm_new(int64_t emb_dim)
 
 /* ---------------------------------------------------------------- TransformerBlock */
 
-/* The library's block with the book's LayerNorm: both have the book's names. */
+/* The library's block, with the book's LayerNorm in it; both have the names of the book. */
 hd_module *transformer_block_new(const gpt_config *cfg)
 {
     hd_module *att = hd_multi_head_attention_new(cfg->emb_dim, cfg->emb_dim, cfg->context_length,
@@ -48,7 +51,8 @@ hd_module *transformer_block_new(const gpt_config *cfg)
 
 /* ---------------------------------------------------------------- GPTModel */
 
-/* tok_emb(in_idx) + pos_emb(arange(seen, seen + num_tokens)), dropped out */
+/* drop_emb(tok_emb(in_idx) + pos_emb(arange(seen, seen + num_tokens))): (b, num_tokens) to
+ * (b, num_tokens, emb_dim) */
 static hd_tensor *embed(const gpt_model *m, hd_tensor *in_idx, int64_t seen)
 {
     hd_tensor *tok_embeds = hd_forward(m->tok_emb, in_idx); /* (b, num_tokens, emb_dim) */
@@ -100,7 +104,7 @@ hd_module *gpt_model_new(const gpt_config *cfg)
     return hd_module_ready(self);
 }
 
-/* ---------------------------------------------------------------- its configuration, saved */
+/* ---------------------------------------------------------------- saving the configuration */
 
 enum { NAMES = 7, NAME_SIZE = 128 };
 
@@ -139,8 +143,8 @@ bool gpt_config_load(gpt_config *cfg, const hd_dict *d, const char *prefix)
               hd_dict_get_double(d, names[5], &cfg->drop_rate) &&
               hd_dict_get_int(d, names[6], &qkv_bias);
     cfg->qkv_bias = qkv_bias != 0;
-    if (ok &&
-        (cfg->n_layers < 1 || cfg->n_layers > GPT_MOST_LAYERS)) { /* each costs, however small */
+    /* A file may ask for very many layers: even an empty one takes memory. */
+    if (ok && (cfg->n_layers < 1 || cfg->n_layers > GPT_MOST_LAYERS)) {
         return hd_error_set(HD_VALUE, "gpt_config_load: '%s' is %lld: expected 1 to %d", names[4],
                             (long long)cfg->n_layers, GPT_MOST_LAYERS);
     }

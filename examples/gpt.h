@@ -1,14 +1,15 @@
 /* gpt.h - the GPT of Raschka, "Build a Large Language Model (From Scratch)", chapter 4.
  *
- * LayerNorm and GPTModel are modules of the user's, written out as the book has them; attention,
- * feed-forward and block are the library's. Names, initial weights and draws are those of the
- * book's classes in PyTorch, so that a seed means the same and a state_dict goes both ways. */
+ * LayerNorm and GPTModel are modules of a user's program, with the fields of the book's classes.
+ * Attention, feed-forward and block are the library's. Names, initial weights and draws are those
+ * of the book's classes in PyTorch. So a seed gives the same weights, and a state_dict can go from
+ * PyTorch to heed and back. */
 #ifndef HEED_EXAMPLES_GPT_H
 #define HEED_EXAMPLES_GPT_H
 
 #include "heed/heed.h"
 
-enum { GPT_MOST_LAYERS = 1024 }; /* that a configuration may ask for */
+enum { GPT_MOST_LAYERS = 1024 }; /* the most that a configuration may have */
 
 /* GPT_CONFIG_124M = {"vocab_size": 50257, "context_length": 1024, "emb_dim": 768, "n_heads": 12,
  *                    "n_layers": 12, "drop_rate": 0.1, "qkv_bias": False} */
@@ -31,27 +32,28 @@ typedef struct {
 
 hd_module *layer_norm_new(int64_t emb_dim);
 hd_module *transformer_block_new(const gpt_config *cfg);
-/* in_idx (b, num_tokens) int64, num_tokens <= context_length, to logits (b, num_tokens,
- * vocab_size) */
+/* Its forward takes in_idx (b, num_tokens) int64, num_tokens <= context_length, and returns logits
+ * (b, num_tokens, vocab_size). */
 hd_module *gpt_model_new(const gpt_config *cfg);
 
-/* As the numbers prefix.vocab_size, prefix.context_length ... of a dictionary, and back. */
+/* These write cfg as the numbers prefix.vocab_size, prefix.context_length ... of a dictionary, and
+ * read it from them. */
 bool gpt_config_save(const gpt_config *cfg, hd_dict *d, const char *prefix);
 bool gpt_config_load(gpt_config *cfg, const hd_dict *d, const char *prefix);
 
-/* What the blocks remember of the tokens they have seen: one hd_kv_cache a block. */
+/* The keys and values of the tokens that the blocks have seen: one hd_kv_cache for each block. */
 typedef struct {
     int64_t n;
     hd_kv_cache **blocks;
 } gpt_cache;
 
-bool gpt_cache_new(gpt_cache *c, hd_module *gpt, int64_t batch); /* false: c is empty */
+bool gpt_cache_new(gpt_cache *c, hd_module *gpt, int64_t batch); /* after a failure c is empty */
 void gpt_cache_free(gpt_cache *c);
 int64_t gpt_cache_len(const gpt_cache *c);                /* tokens seen; -1 on error */
-bool gpt_cache_truncate(const gpt_cache *c, int64_t len); /* forgets all but the first len */
+bool gpt_cache_truncate(const gpt_cache *c, int64_t len); /* keeps the first len tokens */
 
-/* hd_forward's logits for the tokens in_idx that follow those in c, which has them then too;
- * without a gradient. */
+/* The logits of the tokens in_idx (b, num_tokens), which follow those in c, as hd_forward gives
+ * them for the whole sequence, without a gradient. The call adds the tokens to c. */
 hd_tensor *gpt_forward_cached(hd_module *gpt, hd_tensor *in_idx, const gpt_cache *c);
 
 #endif

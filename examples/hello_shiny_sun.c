@@ -1,8 +1,8 @@
 /* hello_shiny_sun.c - self-attention by hand: the context vector of "shiny" in "Hello shiny sun!".
  *
- * The worked example of three of the source texts, step by step: scores, weights, context vector.
- * The texts print [0.3992, 0.3858, 0.8610]; computing gives [0.3990, 0.3854, 0.8610]. The last step
- * multiplies again with the texts' own rounded weights and finds the products that are wrong. */
+ * Three of the source texts work this example by hand: scores, weights, context vector. They print
+ * [0.3992, 0.3858, 0.8610], but the computation gives [0.3990, 0.3854, 0.8610]. The last step of
+ * this program repeats their products with their rounded weights and finds the wrong ones. */
 #include "heed/heed.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static const float embeddings[3][3] = {
     {0.29f, 0.54f, 0.93f},
 };
 
-/* What the texts print: weights to four digits, each word's weight times its embedding, the sum. */
+/* What the texts print: the weights to four digits, and each weight times its word's embedding. */
 static const double text_weights[3] = {0.2291, 0.4064, 0.3645};
 static const double text_products[3][3] = {
     {0.0779, 0.0504, 0.1237},
@@ -40,7 +40,7 @@ static hd_tensor *weights_of(hd_tensor *scores) /* (3,) to (3,) */
 {
     printf("\nStep 2: softmax turns scores into weights that sum to 1\n");
     hd_tensor *exps = hd_exp(scores);
-    hd_tensor *weights = hd_div(exps, hd_sum(exps)); /* the texts' way */
+    hd_tensor *weights = hd_div(exps, hd_sum(exps)); /* as in the texts */
     for (int i = 0; i < 3; i++) {
         printf("  %-5s  exp(%.4f) = %.4f   / %.4f = %.4f\n", words[i], hd_get(scores, i),
                hd_get(exps, i), hd_item(hd_sum(exps)), hd_get(weights, i));
@@ -63,12 +63,12 @@ static hd_tensor *context_of(hd_tensor *weights, hd_tensor *inputs) /* (3,), (3,
     return context;
 }
 
-/* Every product from the texts' own rounded weights against the one that they print: a right one
- * differs by at most half of its fourth digit. Returns how many are wrong. */
-static int find_slips(hd_tensor *inputs)
+/* Compares every product of the texts with the product of their rounded weight. A correct one
+ * differs by at most half a unit of its fourth digit. Returns the number of wrong products. */
+static int find_mistakes(hd_tensor *inputs)
 {
-    int slips = 0;
-    printf("\nWhere the texts' [0.3992, 0.3858, 0.8610] comes from: products of rounded weights\n");
+    int mistakes = 0;
+    printf("\nThe texts' [0.3992, 0.3858, 0.8610] comes from products of rounded weights:\n");
     hd_tensor *w = hd_from_data(HD_FLOAT64, text_weights, 3, 1);       /* (3, 1) */
     hd_tensor *theirs = hd_from_data(HD_FLOAT64, text_products, 3, 3); /* (3, 3) */
     hd_tensor *ours = hd_mul(w, hd_to(inputs, HD_FLOAT64));            /* (3, 3) */
@@ -78,31 +78,31 @@ static int find_slips(hd_tensor *inputs)
             bool wrong = fabs(right - printed) > 0.5e-4 + 1e-7;
             printf("  %-5s  %.2f * %.4f = %.4f, the texts: %.4f%s\n", words[i],
                    hd_get(inputs, i, j), text_weights[i], right, printed, wrong ? "   wrong" : "");
-            slips += wrong;
+            mistakes += wrong;
         }
     }
-    printf("  columns summed, the texts' products:  %s\n", hd_repr(hd_sum_dim(theirs, 0, false)));
-    printf("  columns summed, the right products:   %s\n", hd_repr(hd_sum_dim(ours, 0, false)));
-    return slips;
+    printf("  sums of the texts' products:    %s\n", hd_repr(hd_sum_dim(theirs, 0, false)));
+    printf("  sums of the correct products:   %s\n", hd_repr(hd_sum_dim(ours, 0, false)));
+    return mistakes;
 }
 
 int main(void)
 {
     HD_SCOPE;
     hd_tensor *inputs = hd_from_data(HD_FLOAT32, embeddings, 3, 3);
-    hd_tensor *query = hd_getitem(inputs, 1); /* (3,): shiny */
+    hd_tensor *query = hd_getitem(inputs, 1); /* (3,), the word "shiny" */
 
-    hd_tensor *scores = scores_of(inputs, query);
-    hd_tensor *weights = weights_of(scores);
-    hd_tensor *context = context_of(weights, inputs);
-    int slips = find_slips(inputs);
-    printf("\n%d of the texts' products are wrong, and that is the whole difference: exact weights "
-           "and\n"
-           "rounded ones give the same four digits, %s.\n",
-           slips, hd_repr(context));
+    hd_tensor *scores = scores_of(inputs, query);     /* (3,) */
+    hd_tensor *weights = weights_of(scores);          /* (3,) */
+    hd_tensor *context = context_of(weights, inputs); /* (3,) */
+    int mistakes = find_mistakes(inputs);
+    printf(
+        "\n%d of the texts' products are wrong. They are the whole difference: exact weights and\n"
+        "rounded weights give the same four digits, %s.\n",
+        mistakes, hd_repr(context));
 
     if (hd_error_code() != HD_OK) {
         fprintf(stderr, "%s\n", hd_error_message());
     }
-    return hd_error_code() == HD_OK && slips == 2 ? 0 : 1;
+    return hd_error_code() == HD_OK && mistakes == 2 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-/* plot_log.c - draws the loss curve of a run of train_gpt: DIR/log.csv to DIR/loss.svg, and to
- * DIR/loss.png where heed-viz was built with libpng.
+/* plot_log.c - draws the loss curve of a run of train_gpt. It reads DIR/log.csv and writes
+ * DIR/loss.svg; if heed-viz was built with libpng, it writes DIR/loss.png too.
  *
  * usage: plot_log DIR */
 #include <errno.h>
@@ -12,11 +12,11 @@
 
 enum { LINE = 256, PATH = 4096 };
 
-static const char heading[] = "step,epoch,lr,loss,val_loss"; /* the last may be empty in a row */
+static const char heading[] = "step,epoch,lr,loss,val_loss"; /* a row may have no val_loss */
 
 typedef struct {
     int64_t n, room;
-    double *step, *loss, *val_loss; /* val_loss NaN where it was not measured */
+    double *step, *loss, *val_loss; /* val_loss is NaN where it was not measured */
 } curve;
 
 static bool grow(curve *c)
@@ -26,7 +26,7 @@ static bool grow(curve *c)
     for (int i = 0; i < 3; i++) {
         double *more = realloc(*columns[i], (size_t)c->room * sizeof *more);
         if (!more) {
-            return hd_error_set(HD_MEMORY, "out of memory");
+            return hd_error_set(HD_MEMORY, "memory ran out");
         }
         *columns[i] = more;
     }
@@ -56,7 +56,8 @@ static bool read_log(curve *c, const char *dir)
     snprintf(path, sizeof path, "%s/log.csv", dir);
     FILE *f = fopen(path, "r");
     if (!f) {
-        return hd_error_set(HD_IO, "%s: %s: expected a run's directory", path, strerror(errno));
+        return hd_error_set(HD_IO, "%s: %s: expected the directory of a run", path,
+                            strerror(errno));
     }
     bool ok = fgets(line, sizeof line, f) && strcspn(line, "\n") == strlen(heading) &&
               strncmp(line, heading, strlen(heading)) == 0;
@@ -70,7 +71,7 @@ static bool read_log(curve *c, const char *dir)
     return ok && (c->n > 0 || hd_error_set(HD_FORMAT, "%s has no steps yet", path));
 }
 
-/* The validation losses that were measured, moved together. */
+/* The steps that have a validation loss, and these losses. */
 static curve measured(const curve *c, double *step, double *loss)
 {
     curve v = {.step = step, .loss = loss};
@@ -121,7 +122,7 @@ static bool draw(const curve *c, const char *dir)
     char title[PATH];
     o.title = last_name(dir, title);
     o.x_label = "step";
-    o.y_label = "loss, nats a token";
+    o.y_label = "loss, nats per token";
     hd_picture *p = hd_plot_lines(2, series, &o);
     bool ok = p && save(p, dir);
     hd_picture_free(p);

@@ -1,7 +1,7 @@
-/* sample_gpt.c - goes on with a text, as a GPT that train_gpt has trained would.
+/* sample_gpt.c - continues a text with a GPT that train_gpt has trained.
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
- * The prompt comes from the arguments, or else from stdin; the text appears token by token. */
+ * The prompt comes from the arguments, or else from stdin. The text appears token by token. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +18,21 @@ typedef struct {
 
 static const char usage_text[] =
     "usage: %s CHECKPOINT [PROMPT] [options]\n"
-    "  CHECKPOINT       a directory of train_gpt's, as gpt-1/best\n"
-    "  PROMPT           the text to go on with; without it: from stdin, less one newline at the "
-    "end\n"
-    "  --length N       how many tokens (400)\n"
-    "  --temperature T  0: always the likeliest token; 1: as the model says (0.8)\n"
-    "  --top-k K        only the K likeliest tokens; 0: all (0)\n"
-    "  --top-p P        only the likeliest tokens that together have probability P (1)\n"
-    "  --seed N         of the draws (123)\n"
-    "  --no-cache       computes all tokens anew for each: the same text, later\n";
+    "Continues a text, token by token. Defaults are in brackets.\n"
+    "  CHECKPOINT       a checkpoint of train_gpt, such as gpt-1/best\n"
+    "  PROMPT           the text to continue; without it the program reads stdin and drops one\n"
+    "                   newline at its end\n"
+    "  --length N       the number of tokens to write (400)\n"
+    "  --temperature T  0 takes the likeliest token, 1 draws with the model's probabilities (0.8)\n"
+    "  --top-k K        draws from the K likeliest tokens; 0: from all tokens (0)\n"
+    "  --top-p P        draws from the likeliest tokens that together have probability P (1)\n"
+    "  --seed N         seeds the draws (123)\n"
+    "  --no-cache       computes all tokens again for each new one: the same text, but slower\n"
+    "  --help           prints this text\n";
 
 /* ---------------------------------------------------------------- arguments */
 
-/* Reads the value of the option `name`; false, after a message, when that is not possible. */
+/* Reads the value of the option `name`. If it cannot, it prints a message and returns false. */
 static bool read_option(arguments *a, const char *program, const char *name, const char *text)
 {
     const struct {
@@ -58,7 +60,7 @@ static bool read_option(arguments *a, const char *program, const char *name, con
         }
         return ok;
     }
-    fprintf(stderr, "%s: unknown argument '%s'; see --help\n", program, name);
+    fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", program, name);
     return false;
 }
 
@@ -79,16 +81,16 @@ static bool read_arguments(arguments *a, int argc, char **argv)
         }
     }
     if (!a->checkpoint) {
-        fprintf(stderr, "%s: which checkpoint? see --help\n", argv[0]);
+        fprintf(stderr, "%s: the checkpoint is missing; see --help\n", argv[0]);
     }
     return a->checkpoint;
 }
 
-/* All of stdin, but for the newline that echo puts behind a prompt, and a zero; to be freed. */
+/* The text of stdin, without the newline that echo puts after a prompt; the caller frees it. */
 static char *read_stdin(void)
 {
     if (isatty(STDIN_FILENO)) {
-        fprintf(stderr, "prompt, then Ctrl-D:\n");
+        fprintf(stderr, "Type the prompt, then Ctrl-D:\n");
     }
     size_t n = 0, room = 4096;
     char *text = malloc(room);
@@ -132,14 +134,14 @@ static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const
     return ok;
 }
 
-static bool there(const char *dir, const char *name)
+static bool file_exists(const char *dir, const char *name)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return access(path, F_OK) == 0;
 }
 
-/* What train_gpt leaves is more than checkpoints: a run, and the files in a checkpoint. */
+/* A user may name the run, or a file of a checkpoint, instead of the checkpoint. */
 static bool is_checkpoint(const char *path)
 {
     struct stat s;
@@ -149,7 +151,8 @@ static bool is_checkpoint(const char *path)
         return hd_error_set(HD_IO, "%s is a file: expected a checkpoint's directory%s%.*s%s", path,
                             n > 0 ? ": did you mean " : "", n, path, n > 0 ? "?" : "");
     }
-    bool run = !there(path, "model.safetensors") && there(path, "best/model.safetensors");
+    bool run =
+        !file_exists(path, "model.safetensors") && file_exists(path, "best/model.safetensors");
     return !run || hd_error_set(HD_IO, "%s is a run: did you mean %s/best?", path, path);
 }
 

@@ -1,11 +1,11 @@
-/* train_attention.c - a task that needs attention, learnt by MultiHeadAttention.
+/* train_attention.c - MultiHeadAttention learns a task that needs attention.
  *
- * A sequence is eight pairs and a question, `a3 k7 b1 f5 m1 c0 h9 e4 ?b`: which digit stood with b?
- * To answer, the last token must find its letter among the others and fetch the digit beside it.
- * A model of the same size that sees the question and the average of all tokens, but cannot look
- * one up, is trained beside it on the same sequences: it stays near the share of the digit that
- * happens to be frequent. Exits with 1 when the difference does not show (unless --steps is given).
- */
+ * A sequence is eight pairs and a question, `a3 k7 b1 f5 m1 c0 h9 e4 ?b`: which digit was paired
+ * with b? To answer, the last token must find its letter among the others and take the digit of
+ * that pair. A second model of the same size learns the same sequences. It sees the question and
+ * the average of all tokens, but it cannot look up a single token. So it can only guess a digit
+ * that is frequent in the sequence. The program exits with 1 if the difference between the models
+ * is too small (unless --steps is given). */
 #include "heed/heed.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ enum { DIM = 32, HEADS = 2, BATCH = 32, UNSEEN = 1000, REPORTS = 10 };
 /* ---------------------------------------------------------------- the task */
 
 typedef struct {
-    hd_tensor *x; /* (n, TOKENS, 2) int64: a token's letter and digit; DIGITS for the question */
-    hd_tensor *y; /* (n,) int64: the digit asked for */
+    hd_tensor *x; /* (n, TOKENS, 2) int64: letter and digit of each token; DIGITS: the question */
+    hd_tensor *y; /* (n,) int64: the right answers */
 } sequences;
 
 static void draw_sequence(hd_generator *g, int64_t x[TOKENS][2], int64_t *y)
@@ -52,8 +52,8 @@ static sequences draw_sequences(hd_generator *g, int64_t n)
 
 /* ---------------------------------------------------------------- the two models */
 
-/* A token is the sum of two vectors, its letter's and its digit's: (n, TOKENS, 2) to
- * (n, TOKENS, DIM). */
+/* The vector of a token is the sum of its letter's and its digit's vectors: (n, TOKENS, 2) to
+ * (n, TOKENS, DIM) */
 static hd_tensor *embed(hd_module *letter, hd_module *digit, hd_tensor *x)
 {
     return hd_add(hd_forward(letter, hd_select(x, 2, 0)), hd_forward(digit, hd_select(x, 2, 1)));
@@ -98,7 +98,7 @@ static hd_tensor *average_forward(hd_module *self, hd_tensor *x) /* (n, TOKENS, 
     average *m = (average *)self;
     hd_tensor *tokens = embed(m->letter, m->digit, x);                    /* (n, TOKENS, DIM) */
     hd_tensor *mean = hd_mean_dim(hd_forward(m->each, tokens), 1, false); /* (n, DIM) */
-    hd_tensor *seen = hd_add(mean, hd_select(tokens, 1, -1)); /* with the question: (n, DIM) */
+    hd_tensor *seen = hd_add(mean, hd_select(tokens, 1, -1)); /* (n, DIM), with the question */
     return hd_forward(m->out, hd_forward(m->all, seen));      /* (n, DIGITS) */
 }
 
@@ -145,7 +145,7 @@ static double accuracy(hd_module *model, sequences s)
     return hd_item(hd_mean(hd_to(hd_eq(answers, s.y), HD_FLOAT32)));
 }
 
-/* The length of the gradient that the last step left in a parameter. */
+/* The length of the gradient of a parameter in the last step. */
 static double grad_norm(hd_module *model, const char *name)
 {
     HD_SCOPE;
@@ -164,9 +164,10 @@ static int64_t parameter_count(hd_module *model)
     return count;
 }
 
-/* ---------------------------------------------------------------- showing it */
+/* ---------------------------------------------------------------- showing the attention */
 
-/* One sequence, and how much its tokens (rows) look at each other (columns): mean of the heads. */
+/* Prints how much the tokens of one sequence (rows) look at each other (columns), as the mean of
+ * the heads. */
 static void print_attention(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
 {
     HD_SCOPE;
@@ -226,7 +227,7 @@ static void print_progress(int64_t step, double loss, double loss_without, hd_mo
 
 typedef struct {
     int64_t steps, seed;
-    bool demand; /* is accuracy asked for? not with --steps */
+    bool demand; /* must the accuracy be reached? not with --steps */
 } arguments;
 
 static bool read_number(const char *text, int64_t lowest, int64_t *value)
@@ -242,12 +243,12 @@ static bool read_arguments(arguments *a, int argc, char **argv)
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         bool steps = strcmp(argv[i], "--steps") == 0;
         if (!steps && strcmp(argv[i], "--seed") != 0) {
-            fprintf(stderr, "%s: unknown argument '%s'; see --help\n", argv[0], argv[i]);
+            fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", argv[0], argv[i]);
             return false;
         }
         if (!read_number(value, steps ? 1 : INT64_MIN, steps ? &a->steps : &a->seed)) {
             fprintf(stderr, "%s: %s needs a whole number%s\n", argv[0], argv[i],
-                    steps ? " from 1 on" : "");
+                    steps ? " above 0" : "");
             return false;
         }
         if (steps) {
@@ -264,7 +265,7 @@ static hd_optim *adamw(hd_module *model)
     return hd_adamw_new(hd_module_parameters(model), &o);
 }
 
-/* Both models on the same sequences; stops at the first error. */
+/* Trains both models on the same sequences. Stops at the first error. */
 static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t steps)
 {
     hd_optim *opt = adamw(model), *opt_without = adamw(without);
@@ -288,7 +289,7 @@ static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t
     hd_optim_free(opt_without);
 }
 
-/* Trains, shows, and says whether attention made the difference. */
+/* Trains both models, prints the results, and checks the difference. */
 static bool run(const arguments *a, hd_module *model, hd_module *without)
 {
     HD_SCOPE;
@@ -296,9 +297,9 @@ static bool run(const arguments *a, hd_module *model, hd_module *without)
     sequences unseen = draw_sequences(g, UNSEEN);
     hd_tensor *one = hd_narrow(unseen.x, 0, 0, 1); /* (1, TOKENS, 2) */
 
-    printf("%d pairs and a question; %lld parameters, without attention %lld\n", PAIRS,
+    printf("%d pairs and a question; %lld parameters with attention, %lld without\n", PAIRS,
            (long long)parameter_count(model), (long long)parameter_count(without));
-    printf("\nattention before training (rows look at columns; @ all, blank nothing)\n");
+    printf("\nattention before training (rows look at columns; @: all of it, blank: nothing)\n");
     print_attention(model, one);
     train(model, without, g, a->steps);
     printf("\nattention after training\n");
@@ -321,8 +322,10 @@ int main(int argc, char **argv)
     arguments a = {.steps = 400, .seed = 123, .demand = true};
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         printf("usage: %s [--steps N] [--seed N]\n"
-               "  --steps N   training steps (400); with it no accuracy is demanded\n"
-               "  --seed N    of the weights and of the sequences (123)\n",
+               "Trains a model with attention and one without. Defaults are in brackets.\n"
+               "  --steps N   makes N training steps and does not check the accuracy (400)\n"
+               "  --seed N    seeds the weights and the sequences (123)\n"
+               "  --help      prints this text\n",
                argv[0]);
         return 0;
     }

@@ -1,4 +1,4 @@
-/* train_build.c - makes a run of its settings: text, windows, model, optimizer. */
+/* train_build.c - makes a run from its settings: text, windows, model, optimizer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,8 @@ static void name_in_error(const char *path)
     hd_error_set(code, "%s: %s", path, text);
 }
 
-/* The ids (count,) of the text of a file, and the tokenizer: a run that goes on has its own. */
+/* The ids (count,) of the text of a file. It also makes the tokenizer, or loads that of a resumed
+ * run. */
 static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const char *text, size_t n)
 {
     r->tokenizer =
@@ -64,7 +65,7 @@ static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const c
 
 enum { PROMPT = 32 };
 
-/* The beginning of the first line that is not blank: its first words, PROMPT characters at most. */
+/* Takes the first words of the first line that is not blank, at most PROMPT characters. */
 static void begin_prompt(char prompt[], size_t room, const char *text, size_t n)
 {
     size_t at = 0, length = 0, words = 0, characters = 0;
@@ -75,7 +76,7 @@ static void begin_prompt(char prompt[], size_t room, const char *text, size_t n)
     size_t most = line + room - 1 < text + n ? room - 1 : (size_t)(text + n - line);
     for (; length < most && (length == 0 || (line[length] != '\n' && line[length] != '\r'));
          length++) {
-        characters += ((unsigned char)line[length] & 0xC0) != 0x80; /* one begins */
+        characters += ((unsigned char)line[length] & 0xC0) != 0x80; /* a character begins here */
         if (characters > PROMPT) {
             break;
         }
@@ -84,10 +85,10 @@ static void begin_prompt(char prompt[], size_t room, const char *text, size_t n)
         }
     }
     bool cut = characters > PROMPT;
-    memcpy(prompt, line, cut && words > 0 ? words : length); /* prompt was all zeros */
+    memcpy(prompt, line, cut && words > 0 ? words : length); /* prompt was all zeros before */
 }
 
-/* Bytes of the character of UTF-8 at c, and its number. */
+/* The number of bytes of the UTF-8 character at c; *code gets its code point. */
 static int character(const char *c, unsigned *code)
 {
     unsigned lead = (unsigned char)c[0];
@@ -99,7 +100,7 @@ static int character(const char *c, unsigned *code)
     return length;
 }
 
-/* Better now than after the first thousand steps. */
+/* A wrong prompt is refused now and not at the first sample, after many steps. */
 static bool check_prompt(const run *r)
 {
     bool chars = r->s.data.tokenizer == TOKENIZER_CHARS;
@@ -136,15 +137,15 @@ static bool check_windows(const run *r)
     long long n = hd_dataset_len(r->train_set);
     if (hd_dataset_len(r->val_set) == 0 || n == 0) {
         return hd_error_set(HD_VALUE,
-                            "model.context_length: %lld: the text gives %lld tokens to train and "
-                            "%lld to validate with: expected more than context_length of each",
+                            "model.context_length: %lld: the text gives %lld tokens for training "
+                            "and %lld for validation: expected more than context_length of each",
                             length, (long long)hd_tokens_len(r->train_tokens),
                             (long long)hd_tokens_len(r->val_tokens));
     }
     return batch <= n || hd_error_set(HD_VALUE,
                                       "train.batch_size: %lld: the text gives %lld windows of "
-                                      "context_length %lld to train with: expected at most that",
-                                      batch, n, length);
+                                      "context_length %lld: expected a batch of at most %lld",
+                                      batch, n, length, n);
 }
 
 static bool make_windows(run *r, const hd_tensor *ids) /* (count,) */

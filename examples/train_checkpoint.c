@@ -1,7 +1,7 @@
-/* train_checkpoint.c - saves a run so that it goes on to the same bits, and loads it.
+/* train_checkpoint.c - saves a run and loads it, so that a resumed run gives the same bits.
  *
- * model.safetensors is the state_dict alone; state.safetensors is everything else: settings,
- * optimizer, schedule, generator, loader, tokenizer, and how long the logs were. */
+ * model.safetensors is only the state_dict. state.safetensors is everything else: settings,
+ * optimizer, schedule, generator, loader, tokenizer, and the lengths of the logs. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void run_path(const run *r, char path[2 * PATH_SIZE], const char *name)
     snprintf(path, 2 * PATH_SIZE, "%s/%s", r->dir, name);
 }
 
-/* The step of "step-00000100"; 0: not such a name. */
+/* The step in a name such as "step-00000100"; 0 for other names. */
 static int64_t checkpoint_step(const char *name)
 {
     char *end;
@@ -42,7 +42,7 @@ static bool fill_state(run *r, hd_dict *d)
     return ok;
 }
 
-/* Points the link `name` to the checkpoint of a step, at once. */
+/* Makes `name` a link to the checkpoint of a step. The new link replaces the old one atomically. */
 static bool link_to(const run *r, const char *name, int64_t step)
 {
     char path[2 * PATH_SIZE], fresh[2 * PATH_SIZE], target[32];
@@ -56,7 +56,7 @@ static bool link_to(const run *r, const char *name, int64_t step)
     return hd_error_set(HD_IO, "%s: %s", path, strerror(errno));
 }
 
-/* All checkpoints but the newest and the best. */
+/* Removes all checkpoints except the newest and the best. */
 static bool remove_old(const run *r)
 {
     DIR *dir = opendir(r->dir);
@@ -77,7 +77,7 @@ static bool remove_old(const run *r)
     return ok;
 }
 
-/* Removes a directory of files, or a file. */
+/* Removes a file, or a directory that holds only files. */
 static void remove_flat(const char *path)
 {
     DIR *dir = opendir(path);

@@ -1,11 +1,13 @@
-/* train_gpt.c - trains the book's GPT on a text: watched, stopped, resumed to the same bits.
+/* train_gpt.c - trains the book's GPT on a text. A run can be stopped, and when it is resumed it
+ * gives the same bits.
  *
  * A run is a directory:
- *   config.json            the settings in force
- *   log.csv, log.jsonl     a row a step; a resumed run cuts them back to its own step first
+ *   config.json            the settings of the run
+ *   log.csv, log.jsonl     one row for each step; a resumed run first cuts them to its own step
  *   step-00000100/         a checkpoint: model.safetensors (PyTorch loads it) and state.safetensors
  *   last, best             links to the newest checkpoint and to that of the least validation loss
- * A checkpoint is whole or not there. Older ones go when the newer one is safely on the disk. */
+ * There is never a half of a checkpoint. An older one is removed when the new one is on the
+ * disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,8 +25,8 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/* SIGINT and SIGTERM finish the step, and no write that a slow reader holds up fails for them; a
- * second one ends the program at once. */
+/* After SIGINT or SIGTERM the program finishes the current step, saves and stops. A write that
+ * waits for a slow reader continues after the signal. A second signal ends the program at once. */
 static void catch_signals(void)
 {
     struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
@@ -35,7 +37,7 @@ static void catch_signals(void)
 
 /* ---------------------------------------------------------------- training */
 
-/* Mean loss a token of a batch (b, num_tokens). */
+/* The mean loss per token of a batch (b, num_tokens). */
 static hd_tensor *batch_loss(hd_module *model, hd_tensor *x, hd_tensor *y)
 {
     hd_tensor *logits = hd_forward(model, x); /* (b, num_tokens, vocab_size) */
@@ -47,7 +49,7 @@ static bool next_batch(hd_loader *l, hd_tensor **x, hd_tensor **y)
     return hd_loader_next(l, x, y) || (hd_error_code() == HD_OK && hd_loader_next(l, x, y));
 }
 
-/* One step, on the mean of `accumulate` batches. */
+/* One step, with the mean gradient of `accumulate` batches. */
 static bool train_step(run *r, log_row *row)
 {
     hd_optim_zero_grad(r->optim);
@@ -73,7 +75,7 @@ static bool train_step(run *r, log_row *row)
     return hd_optim_step(r->optim) && hd_schedule_step(r->schedule);
 }
 
-/* Mean loss of the first eval_batches batches of the validation text. */
+/* The mean loss of the first eval_batches batches of the validation text. */
 static double validate(run *r)
 {
     HD_NO_GRAD;
@@ -107,7 +109,7 @@ static bool print_sample(const run *r)
     return ok;
 }
 
-/* What follows a step: validation, log, progress, sample, checkpoint. */
+/* The work after a step: validation, log, progress, sample, checkpoint. */
 static bool after_step(run *r, const progress *p, log_row *row, bool stop)
 {
     bool end = r->step == r->s.train.steps;
@@ -134,7 +136,7 @@ static bool after_step(run *r, const progress *p, log_row *row, bool stop)
     return run_save(r);
 }
 
-/* To the last step, or to the one at which a signal came or `stop_at` was reached. */
+/* Trains to the last step, or until a signal comes or the step `stop_at` is done. */
 static bool train(run *r, int64_t stop_at)
 {
     const settings *s = &r->s;
@@ -157,22 +159,24 @@ typedef struct {
     const char *config, *resume;
     int n_sets;
     const char **sets;
-    int64_t stop_at; /* 0: nowhere */
+    int64_t stop_at; /* 0: do not stop */
     bool print_config;
 } arguments;
 
 static const char usage_text[] =
     "usage: %s [CONFIG.json] [--set key=value]... [--resume DIR] [--stop-at STEP]\n"
     "       %s [CONFIG.json] [--set key=value]... --print-config\n"
-    "  (nothing)        learns heed's own C sources, character by character: two minutes or so\n"
-    "  CONFIG.json      settings; what it leaves out has its default\n"
-    "  --set key=value  one setting, as --set train.steps=200 --set data.text=FILE\n"
+    "Trains a GPT. Without arguments it learns heed's own C sources, character by character;\n"
+    "that takes about two minutes.\n"
+    "  CONFIG.json      reads the settings from this file; what it leaves out has its default\n"
+    "  --set key=value  sets one setting, such as --set train.steps=200 --set data.text=FILE\n"
     "  --print-config   prints all settings and stops; examples/train_settings.c explains them\n"
-    "  --resume DIR     goes on with the run in DIR from its newest checkpoint, to the same bits\n"
-    "  --stop-at STEP   saves after that step and stops, as SIGINT and SIGTERM do\n"
-    "Every run leaves its settings in DIR/config.json. There, or with --set, a run that is "
-    "resumed\n"
-    "may change (train.steps: with train.schedule=constant):\n ";
+    "  --resume DIR     continues the run in DIR from its newest checkpoint, to the same bits\n"
+    "  --stop-at STEP   saves after that step and stops, as the program does after SIGINT\n"
+    "  --help           prints this text\n"
+    "Every run writes its settings to DIR/config.json. A resumed run may have other values for\n"
+    "these settings, from that file or from --set (train.steps: only if train.schedule is\n"
+    "constant):\n ";
 
 static void print_usage(const char *program)
 {
@@ -183,7 +187,8 @@ static void print_usage(const char *program)
     printf("\n");
 }
 
-/* Takes the option argv[0] and its value, if it has one; returns how many words, 0: wrong. */
+/* Reads the option argv[0], and its value if it has one. Returns the number of words that it has
+ * read; 0: they are wrong. */
 static int read_option(arguments *a, const char *program, char **argv)
 {
     const char *name = argv[0], *value = argv[1];
@@ -195,7 +200,7 @@ static int read_option(arguments *a, const char *program, char **argv)
     bool set = strcmp(name, "--set") == 0, resume = strcmp(name, "--resume") == 0;
     bool stop_at = strcmp(name, "--stop-at") == 0;
     if (!set && !resume && !stop_at) {
-        fprintf(stderr, "%s: unknown argument '%s'; see --help\n", program, name);
+        fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", program, name);
         return 0;
     }
     if (stop_at) {
@@ -205,7 +210,7 @@ static int read_option(arguments *a, const char *program, char **argv)
         fprintf(stderr, "%s: %s needs %s\n", program, name,
                 set      ? "key=value"
                 : resume ? "a directory"
-                         : "a whole number from 1 on");
+                         : "a whole number above 0");
         return 0;
     }
     if (set) {
@@ -232,7 +237,8 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     const char *other = a->config ? "CONFIG.json" : "--print-config";
     bool ok = !a->resume || (!a->config && !a->print_config);
     if (!ok) {
-        fprintf(stderr, "%s: --resume DIR has its own settings: expected no %s\n", argv[0], other);
+        fprintf(stderr, "%s: --resume DIR takes the settings of DIR: expected no %s\n", argv[0],
+                other);
     }
     return ok;
 }
@@ -253,7 +259,7 @@ static bool print_config(const arguments *a)
 
 /* ---------------------------------------------------------------- a run's directory */
 
-/* Makes a directory and those that it lies in; false, with errno, when it is not new. */
+/* Makes a directory and its parents. If it already exists, the result is false, with errno set. */
 static bool make_path(const char *path)
 {
     char part[PATH_SIZE];
@@ -269,13 +275,14 @@ static bool make_path(const char *path)
     return mkdir(path, 0777) == 0;
 }
 
-/* Makes the new directory's own name durable: no checkpoint in it is safer than that. */
+/* Brings the name of the new directory to the disk, since a checkpoint in it is only as safe as
+ * that name. */
 static bool sync_directory(const run *r)
 {
     char parent[2 * PATH_SIZE];
     run_path(r, parent, "..");
     int fd = open(parent, O_RDONLY);
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: it needs none there */
+    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: no sync for directories */
     if (!ok) {
         hd_error_set(HD_IO, "%s: %s", parent, strerror(errno));
     }
@@ -328,7 +335,7 @@ static bool begin(run *r, const arguments *a)
            log_open(&r->log, r->dir, 0, 0);
 }
 
-/* What --resume was given is no run; perhaps it is one's checkpoint. */
+/* Sets the error for --resume with a directory that is no run; it may be a checkpoint of a run. */
 static bool no_run(const char *dir)
 {
     char path[2 * PATH_SIZE];
@@ -345,11 +352,11 @@ static bool no_run(const char *dir)
         return hd_error_set(HD_IO, "%s is a checkpoint: did you mean --resume %.*s?", dir,
                             length - 1, dir);
     }
-    return hd_error_set(HD_IO, "%s has no checkpoint: expected a run's directory", dir);
+    return hd_error_set(HD_IO, "%s has no checkpoint: expected the directory of a run", dir);
 }
 
-/* The settings of the run's config.json, which may have been edited, and of the arguments, as far
- * as they may be other than those of the checkpoint. */
+/* Loads the settings from the run's config.json, which may have been edited, and from the
+ * arguments. Only some of them may differ from those of the checkpoint. */
 static bool load_settings(run *r, const hd_dict *state, const arguments *a)
 {
     settings was = {0};
@@ -389,7 +396,7 @@ static void print_start(const run *r)
     for (int64_t i = 0; i < hd_list_len(r->parameters); i++) {
         count += hd_numel(hd_list_get(r->parameters, i));
     }
-    printf("%s: %lld tokens to learn, %lld to validate with, a vocabulary of %lld; %lld "
+    printf("%s: %lld tokens to learn, %lld for validation, a vocabulary of %lld; %lld "
            "parameters\n",
            r->dir, (long long)hd_tokens_len(r->train_tokens),
            (long long)hd_tokens_len(r->val_tokens), (long long)r->s.model.vocab_size,
@@ -400,7 +407,8 @@ static void print_start(const run *r)
     fflush(stdout);
 }
 
-/* A line for the shell: between single quotes all is itself but they. */
+/* Prints a line that the shell can run. Between single quotes every character stands for itself,
+ * except a single quote, which is written as '\''. */
 static void print_how_to_sample(const run *r, const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -421,7 +429,7 @@ static bool finish(const run *r, const char *program)
         return true;
     }
     bool ok = print_sample(r);
-    printf("validation loss %.4f nats a token (best, step %lld); a uniform guess: %.4f\n",
+    printf("validation loss %.4f nats per token (best, step %lld); a uniform guess has %.4f\n",
            r->best_loss, (long long)r->best_step, log((double)r->s.model.vocab_size));
     print_how_to_sample(r, program);
     return ok;

@@ -1,7 +1,7 @@
 /* train_log.c - the logs and the progress of a training run.
  *
- * No row holds a time, so that a run that was stopped and resumed leaves the same logs as one that
- * was not. */
+ * The rows hold no times. So a run that was stopped and resumed leaves the same logs as a run that
+ * was not stopped. */
 #include "train_log.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static bool fail(const char *what)
     return hd_error_set(HD_IO, "run log: %s: %s", what, strerror(errno));
 }
 
-/* The file, cut to size, with its end as the place to write; one that is shorter is an error. */
+/* Opens the file, cuts it to size and goes to its end. A file that is shorter is an error. */
 static FILE *open_cut(const char *dir, const char *name, int64_t size)
 {
     char path[4096];

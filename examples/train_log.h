@@ -1,4 +1,4 @@
-/* train_log.h - what a run writes down: log.csv, log.jsonl, and its progress on stdout. */
+/* train_log.h - the logs of a run, log.csv and log.jsonl, and its progress on stdout. */
 #ifndef HEED_EXAMPLES_TRAIN_LOG_H
 #define HEED_EXAMPLES_TRAIN_LOG_H
 
@@ -17,24 +17,24 @@ typedef struct {
     FILE *csv, *jsonl;
 } run_log;
 
-/* Opens both in directory dir and cuts them to these sizes; 0 and 0 begins them. */
+/* Opens both files in the directory dir and cuts them to these sizes; sizes 0 begin new logs. */
 bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size);
 bool log_write(const run_log *l, const log_row *row);
-/* Brings both to the disk; their sizes. */
+/* Brings both files to the disk, and gives their sizes. */
 bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size);
 void log_close(run_log *l);
 
-/* A bar that redraws itself on a terminal; plain lines in a pipe or with NO_COLOR. */
+/* On a terminal: a bar that redraws itself. In a pipe, or with NO_COLOR: plain lines. */
 typedef struct {
     bool bar;
     int64_t steps, every, tokens_per_step;
-    int64_t first; /* the step that the clock began at */
-    double start;  /* seconds */
+    int64_t first; /* the step at which the clock began */
+    double start;  /* the time at which it began, in seconds */
 } progress;
 
 progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step);
-/* After every step. A step with a validation loss has a line of its own. */
+/* Must be called after every step. A step with a validation loss has a line of its own. */
 void progress_show(const progress *p, const log_row *row);
-void progress_clear(const progress *p); /* before other output: takes the bar away */
+void progress_clear(const progress *p); /* removes the bar; to be called before other output */
 
 #endif

@@ -1,4 +1,4 @@
-/* train_run.h - a training run: what it consists of, and its checkpoints. */
+/* train_run.h - a training run and its checkpoints. */
 #ifndef HEED_EXAMPLES_TRAIN_RUN_H
 #define HEED_EXAMPLES_TRAIN_RUN_H
 
@@ -8,13 +8,13 @@
 typedef struct {
     settings s;
     char dir[PATH_SIZE];
-    char prompt[256]; /* of samples */
+    char prompt[256]; /* the text that samples continue */
     hd_tokenizer *tokenizer;
     hd_tokens *train_tokens, *val_tokens;
     int64_t text_hash;
     hd_dataset *train_set, *val_set;
     hd_loader *loader, *val_loader;
-    hd_generator *val_generator, *sample_generator; /* watching a run draws nothing from its own */
+    hd_generator *val_generator, *sample_generator; /* so that these do not disturb training */
     hd_module *model;
     hd_list *parameters;
     hd_optim *optim;
@@ -24,26 +24,26 @@ typedef struct {
     double best_loss;
 } run;
 
-/* Each in turn; what they made is run_free's to free. */
-bool run_read_data(run *r, const hd_dict *state); /* state: of the run that goes on; or NULL */
-bool run_make_model(run *r);                      /* seeds, too */
+/* These are called in this order. run_free frees what they made, after a failure too. */
+bool run_read_data(run *r, const hd_dict *state); /* state: of a resumed run; NULL: a new run */
+bool run_make_model(run *r);                      /* seeds the generator first */
 bool run_make_loaders(run *r);
 void run_free(run *r);
 
 void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* dir/name */
 
-/* Saves a checkpoint of the run as it is, and settles. */
+/* Saves a checkpoint of the run as it is now, then calls run_settle. */
 bool run_save(run *r);
-/* The links to the checkpoint of the run's step and to the best; the others are removed. Also when
- * resuming: the run may have been killed between a save and this. */
+/* Sets the links `last` and `best` and removes the other checkpoints. Resuming calls it too,
+ * because the run may have been killed after a save and before this. */
 bool run_settle(const run *r);
-/* Removes what saves that were killed left unfinished. */
+/* Removes the unfinished files of saves that were killed. */
 void run_remove_leftovers(const run *r);
-/* The step of the newest checkpoint in the run's directory; 0: none. */
+/* The step of the newest checkpoint in the run's directory; 0: there is none. */
 int64_t run_newest_step(const run *r);
-/* run_save's checkpoint of a step; to be freed. */
+/* Loads the checkpoint that run_save made at a step; the caller frees both dictionaries. */
 bool run_load(const run *r, int64_t step, hd_dict **model, hd_dict **state);
-/* Everything that a checkpoint holds, into a run that was made from its settings. */
+/* Restores everything that a checkpoint holds, in a run that was made from its settings. */
 bool run_restore(run *r, const hd_dict *model, const hd_dict *state);
 
 #endif

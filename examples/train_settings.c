@@ -1,5 +1,5 @@
-/* train_settings.c - the table of train_gpt's settings: path, default, what is allowed; and which
- * of them a run that goes on may have otherwise than it began. */
+/* train_settings.c - the table of train_gpt's settings: path, default, and what is allowed. Below
+ * it are the settings that a resumed run may change. */
 #include "train_settings.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 #define ENUM(field, ...) HD_CONFIG_ENUM_OF(settings, field, #field, __VA_ARGS__)
 
 static const hd_config_field fields[] = {
-    STRING(out, ""),       /* the run's directory; "": the first free of gpt-1, gpt-2, ... */
-    STRING(data.text, ""), /* a file, or a folder: all .c and .h files in it; "": heed's own */
+    STRING(out, ""),       /* the run's directory; "": the first free name of gpt-1, gpt-2, ... */
+    STRING(data.text, ""), /* a file, or a folder with .c and .h files; "": heed's own sources */
     ENUM(data.tokenizer, "chars", "chars|bytes|bpe"),
     STRING(data.vocab, ""), /* bpe: GPT-2's vocab.json and merges.txt */
     STRING(data.merges, ""),
@@ -26,19 +26,19 @@ static const hd_config_field fields[] = {
     BOOL(model.qkv_bias, false),
     INT(train.steps, 1000, 1, 1e9),
     INT(train.batch_size, 16, 1, 1 << 20),
-    INT(train.accumulate, 1, 1, 1 << 20), /* batches whose gradients make one step */
-    INT(train.stride, 0, 0, 1 << 20),     /* between windows; 0: context_length */
+    INT(train.accumulate, 1, 1, 1 << 20), /* the number of batches that make one step */
+    INT(train.stride, 0, 0, 1 << 20),     /* from one window to the next; 0: context_length */
     DOUBLE(train.lr, 2e-3, 0, 10),
     ENUM(train.schedule, "cosine", "constant|cosine"),
-    INT(train.warmup_steps, -1, -1, 1e9), /* of cosine; -1: a twentieth of steps, at most 50 */
-    DOUBLE(train.min_lr, 1e-4, 0, 10),    /* of cosine: where it ends */
+    INT(train.warmup_steps, -1, -1, 1e9), /* for cosine; -1: a twentieth of steps, at most 50 */
+    DOUBLE(train.min_lr, 1e-4, 0, 10),    /* for cosine: the last lr */
     DOUBLE(train.weight_decay, 0.1, 0, 10),
     DOUBLE(train.clip_norm, 1, 0, 1e9), /* 0: gradients are not clipped */
     INT(train.eval_every, 100, 1, 1e9),
     INT(train.eval_batches, 20, 1, 1e9),
     INT(train.save_every, 100, 1, 1e9),
-    INT(train.sample_every, 500, 0, 1e9), /* 0: at the end alone */
-    INT(train.report_every, 25, 1, 1e9),  /* lines in a pipe */
+    INT(train.sample_every, 500, 0, 1e9), /* 0: only at the end */
+    INT(train.report_every, 25, 1, 1e9),  /* steps from one line of output to the next, in a pipe */
     INT(train.seed, 123, -1e15, 1e15),
     STRING(sample.prompt, ""), /* "": the beginning of the text */
     INT(sample.length, 400, 0, 1e9),
@@ -73,7 +73,7 @@ static bool check(const void *config, const hd_config_source *from)
 
 const hd_config_table settings_table = HD_CONFIG_TABLE(settings, fields, check);
 
-/* A file that is named from here is still found when the run goes on from another folder. */
+/* Makes a path absolute, so that a run that is resumed from another folder still finds the file. */
 static bool make_absolute(const char *name, char path[PATH_SIZE])
 {
     char here[PATH_SIZE], whole[2 * PATH_SIZE];
@@ -82,7 +82,7 @@ static bool make_absolute(const char *name, char path[PATH_SIZE])
     }
     if (!getcwd(here, sizeof here) ||
         snprintf(whole, sizeof whole, "%s/%s", here, path) >= PATH_SIZE) {
-        return hd_error_set(HD_VALUE, "%s: %.200s: its path from / on is too long", name, path);
+        return hd_error_set(HD_VALUE, "%s: %.200s: the absolute path is too long", name, path);
     }
     memcpy(path, whole, strlen(whole) + 1);
     return true;
@@ -94,10 +94,10 @@ bool settings_find_files(settings *s)
            make_absolute("data.merges", s->data.merges);
 }
 
-/* ---------------------------------------------------------------- going on */
+/* ---------------------------------------------------------------- resuming */
 
 const char *const settings_free[] = {
-    "data.text", /* where it lies: the text is the same */
+    "data.text", /* the file may move, but the text must be the same */
     "train.steps",        "train.accumulate",
     "train.clip_norm",    "train.eval_every",
     "train.eval_batches", "train.save_every",
@@ -118,7 +118,7 @@ static bool is_free(const char *path)
 
 enum { SHOWN = 128 };
 
-/* The value of a field, as a message has it; the table knows four types of C. */
+/* The value of a field as a text for messages. */
 static const char *shown(const hd_config_field *f, const settings *s, char out[SHOWN])
 {
     const void *at = (const char *)s + f->offset;
@@ -158,8 +158,8 @@ bool settings_go_on(const settings *was, const settings *now, const char *dir)
     }
     if (was->train.schedule == SCHEDULE_COSINE && was->train.steps != now->train.steps) {
         return hd_error_set(HD_VALUE,
-                            "train.steps: %lld: the cosine schedule of %s was made for %lld (a run "
-                            "begun with train.schedule=constant can be made longer)",
+                            "train.steps: %lld: the cosine schedule of %s was made for %lld (only "
+                            "a run that began with train.schedule=constant can change its steps)",
                             (long long)now->train.steps, dir, (long long)was->train.steps);
     }
     for (int64_t i = 0; i < settings_table.n; i++) {

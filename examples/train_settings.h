@@ -1,4 +1,4 @@
-/* train_settings.h - what train_gpt's configuration says; the defaults learn heed's own sources. */
+/* train_settings.h - the settings of train_gpt. With the defaults it learns heed's own sources. */
 #ifndef HEED_EXAMPLES_TRAIN_SETTINGS_H
 #define HEED_EXAMPLES_TRAIN_SETTINGS_H
 
@@ -33,13 +33,13 @@ typedef struct {
 
 extern const hd_config_table settings_table;
 
-/* Makes the paths of files whole: from the root on. */
+/* Makes the paths of files absolute. */
 bool settings_find_files(settings *s);
-int64_t settings_warmup(const settings *s); /* the steps of it */
+int64_t settings_warmup(const settings *s); /* the number of warm-up steps */
 
-/* The paths of those that may change when a run goes on, and a NULL. */
+/* The paths of the settings that a resumed run may change; a NULL ends the list. */
 extern const char *const settings_free[];
-/* May the run in dir go on with other settings than it had? Prints what changes. */
+/* May the run in dir, which had the settings `was`, continue with `now`? Prints what changes. */
 bool settings_go_on(const settings *was, const settings *now, const char *dir);
 
 #endif

@@ -17,7 +17,7 @@ static bool grow(text *t)
     size_t room = t->room ? 2 * t->room : 1 << 16;
     char *bytes = realloc(t->bytes, room);
     if (!bytes) {
-        return hd_error_set(HD_MEMORY, "a text of %zu bytes: out of memory", room);
+        return hd_error_set(HD_MEMORY, "a text of %zu bytes: memory ran out", room);
     }
     t->bytes = bytes;
     t->room = room;
@@ -36,7 +36,7 @@ static bool append_file(text *t, const char *path)
         return fail(path);
     }
     bool ok = true;
-    do { /* always with room for the zero behind */
+    do { /* there is always room for a zero after the text */
         ok = t->n + 1 < t->room || grow(t);
         if (ok) {
             t->n += fread(t->bytes + t->n, 1, t->room - t->n - 1, f);
@@ -55,8 +55,8 @@ static bool is_source(const char *name)
     return dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
 }
 
-/* What lies in a directory: a directory or a source, or else it is left out, unopened. Links to
- * directories may lead in a circle: they are left out, too. */
+/* Appends an entry of a directory if it is a directory or a source file; others are not opened.
+ * Links to directories are left out too, because they may lead in a circle. */
 static bool append_entry(text *t, const char *path)
 {
     struct stat s;

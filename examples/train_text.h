@@ -4,8 +4,9 @@
 
 #include "heed/heed.h"
 
-/* The bytes of a file, or of all .c and .h files under a directory, in the order of their names;
- * *n of them, 1 or more, and a zero, to be freed with free. NULL: the error is set. */
+/* The bytes of a file, or of all .c and .h files under a directory in the order of their names. *n
+ * gets their number, which is 1 or more; a zero follows them. The caller frees the text with free.
+ * NULL: the error is set. */
 char *read_text(const char *path, size_t *n);
 
 #endif
