@@ -6,16 +6,16 @@ usage: python3 bench/compare.py BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [
        python3 bench/compare.py --from FILE ... [--short]
 
 For each row of `heed-bench --list` it starts heed-bench and a process for each variant of PyTorch
-(torch_work.py; this Python must have torch), asks them for one turn each, round by round, so that
-a machine whose speed drifts slows all of them, and ends them. The first run of each, from the same
-seed, must have given the same numbers.
+(torch_work.py; this Python must have torch). Then it asks each of them for one turn, round by
+round, so that a change of the machine's speed affects all of them. The first runs have the same
+seed and must give the same numbers.
 
-ROUNDS      20; rows of over a second a run take half as many
---rows      which; default: all but growth/*
---quick     5 rounds, for a first look
---variants  of stock,tuned,fused
---from      prints what --json wrote, without measuring; later files replace rows of earlier ones
---short     the table of README.md
+ROUNDS      the number of rounds (20); a row whose runs take over a second has half as many
+--rows      measures the rows that match; without it, all rows except growth/*
+--quick     measures 5 rounds, for a first look
+--variants  measures only these of stock,tuned,fused
+--from      prints what --json wrote and measures nothing; rows of later files replace earlier ones
+--short     prints the table of README.md
 """
 import argparse
 import datetime
@@ -31,7 +31,7 @@ import time
 import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PAUSE = 0.005  # seconds between turns: the threads of the one before stop spinning
+PAUSE = 0.005  # seconds between turns, in which the threads of the last turn stop spinning
 
 # What "malloc tuned" means: freed memory is kept and used again, and never given back.
 TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 40), "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
@@ -42,7 +42,7 @@ VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tune
 
 
 class Worker:
-    """A process that has set one row up and answers a line with a turn's time."""
+    """A process that has set up one row and answers each line with the time of a turn."""
 
     def __init__(self, name, command, environment, first_line=""):
         self.name = name
@@ -62,7 +62,8 @@ class Worker:
         return json.loads(line)
 
     def ready(self):
-        """Sets the row up; one after the other, or warm threads spin in each other's way."""
+        """Sets up the row. Workers do this one after the other: otherwise their spinning threads
+        disturb each other."""
         if self.first_line:
             self.write(self.first_line)
         self.about = self.read()
@@ -112,7 +113,7 @@ def entry_of(worker):
 
 
 def run_together(workers, rounds):
-    """rounds turns of each, in turn; the workers' entries by name."""
+    """Measures `rounds` turns of each worker, in turn. Returns the workers' entries by name."""
     slowest = max(w.about["ns"] for w in workers)
     for _ in range((rounds + 1) // 2 if slowest > 1e9 else rounds):
         for worker in workers:
@@ -123,13 +124,13 @@ def run_together(workers, rounds):
 
 
 def is_large(row):
-    """Its processes take gigabytes each: not all of them at once."""
+    """Does each process of the row take gigabytes? Then they do not run all at the same time."""
     return row.get("vocab", 0) > 50000 and row["kind"] == "gpt" or \
         row.get("tokens", 0) > 2000 or row["kind"] == "adamw"
 
 
 def run_row(program, row, variants, threads, rounds):
-    """The row's entries, and the ratio to each variant: PyTorch's median over heed's."""
+    """The entries of the row, and for each variant the ratio of PyTorch's median to heed's."""
     variants = [v for v in VARIANTS.get(row["kind"], "stock tuned").split() if v in variants]
     groups = [[v] for v in variants] if is_large(row) else [variants]
     counts = [threads] + ([1] if table.wants_one_thread(row) and threads > 1 else [])
@@ -149,8 +150,8 @@ def run_row(program, row, variants, threads, rounds):
 
 
 def check(row, ours, theirs, variant):
-    """Both did the same work: the same weights and inputs from the same seed gave the same mean
-    size of the result. With dropout the draws differ, and the mean is near."""
+    """Checks that both did the same work: from the same seed, weights and inputs are the same, and so
+    is the mean size of the result. With dropout the draws differ, and the mean is only near."""
     allowed = 0.05 if row.get("dropout", row.get("p", 0)) else 2e-4
     if not abs(ours - theirs) <= allowed * abs(theirs):
         sys.exit(f"compare.py: {row['name']}: heed gave {ours}, PyTorch ({variant}) {theirs}")
@@ -160,7 +161,7 @@ def check(row, ours, theirs, variant):
 
 
 def run_start(program, row, rounds):
-    """A process from its start to its first result and its end."""
+    """Times a whole process, which computes a first result and ends."""
     heed = heed_worker(program, row, 1).ready()
     source = "import torch; print((torch.rand(6, 3) @ torch.rand(3, 2)).sum().item())"
     ns = []
@@ -178,7 +179,7 @@ def run_start(program, row, rounds):
 
 
 def library_sizes(build):
-    """Bytes of the shared library without symbols; of PyTorch's libraries."""
+    """The bytes of heed's shared library without symbols, and of PyTorch's libraries."""
     import torch
     sizes = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -261,7 +262,7 @@ def main():
         print(table.short_table(results) if args.short else table.markdown(results))
         return
     if not args.build:
-        parser.error("name the build folder")
+        parser.error("the build folder is missing")
     if args.quick:
         args.rounds = min(args.rounds, 5)
     print(table.markdown(measure(args)))

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Draws how time and memory of attention grow with tokens and width, from compare.py's results.
+"""Draws how the time and memory of attention grow with tokens and width.
 
 usage: python3 bench/growth.py RESULTS.json ... > bench/growth.svg
 
-The rows: python3 bench/compare.py build --rows 'growth/*' --variants tuned,fused --json FILE
+compare.py measures the rows:
+    python3 bench/compare.py build --rows 'growth/*' --variants tuned,fused --json RESULTS.json
 """
 import math
 import sys
@@ -19,7 +20,7 @@ DROPOUTS = [("dropout0", "dropout 0"), ("dropout0.1", "dropout 0.1")]
 
 
 class Panel:
-    """One pair of axes, both of them logarithmic; points are (x, y) by series."""
+    """One pair of logarithmic axes. points maps the name of a series to its (x, y)."""
 
     def __init__(self, title, unit, points):
         self.title, self.unit, self.points = title, unit, points
@@ -33,14 +34,14 @@ class Panel:
         return self
 
     def x(self, value):
-        span = math.log2(self.xs[-1] / self.xs[0]) or 1  # one size: all on the left
+        span = math.log2(self.xs[-1] / self.xs[0]) or 1  # a single size lies on the left
         return self.left + (math.log2(value) - math.log2(self.xs[0])) / span * self.width
 
     def y(self, value):
         return self.top + self.height * (self.high - math.log10(value)) / (self.high - self.low)
 
     def ticks(self):
-        """1 and, where there is room, 2 and 5 of each power of ten that the axis crosses."""
+        """1, and where there is room also 2 and 5, times each power of ten on the axis."""
         steps = (1, 2, 5) if self.high - self.low < 1.7 else (1,)
         for power in range(math.floor(self.low), math.ceil(self.high) + 1):
             for step in steps:

@@ -1,7 +1,7 @@
-/* main.c - heed-bench: how long heed's work takes, as JSON lines.
+/* main.c - heed-bench: measures the time of heed's work and prints it as JSON lines.
  *
- * Each row is measured in a process of its own, forked before heed is touched, so that its memory
- * is its own and nothing is left of the rows before. */
+ * Each row has a process of its own, which is forked before any call of heed. So the memory of a
+ * row is its own, and earlier rows leave nothing in it. */
 #include "bench.h"
 
 #include <errno.h>
@@ -13,13 +13,15 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: heed-bench [OPTIONS] [GLOB ...]      rows to measure; all but growth/* without one\n"
-    "  --list          the rows, without measuring them\n"
-    "  --threads N     2; what the row's process uses\n"
-    "  --rounds N      20; turns of which the median is taken; half as many over a second a run\n"
-    "  --worker        one row; a turn for each line on stdin, as compare.py asks\n"
-    "  --calls N       one row; N runs and nothing else, for callgrind and perf\n"
-    "  --first         a first result and out\n";
+    "usage: heed-bench [OPTIONS] [GLOB ...]\n"
+    "Measures the rows whose names match a GLOB; without one, all rows except growth/*.\n"
+    "Defaults are in brackets.\n"
+    "  --list          prints the rows and measures nothing\n"
+    "  --threads N     runs each row on N threads (2)\n"
+    "  --rounds N      takes the median of N turns, or of half as many if a run is over 1 s (20)\n"
+    "  --worker        measures a turn of one row for each line on stdin, for compare.py\n"
+    "  --calls N       runs one row N times and does nothing else, for callgrind and perf\n"
+    "  --first         computes a first result and stops\n";
 
 typedef struct options {
     bool list, worker, first;
@@ -42,7 +44,7 @@ static bool number(const char *text, int *n)
     return true;
 }
 
-/* Takes the option at argv[0] and says how many words it is; 0: no such option, or a bad value. */
+/* Reads the option at argv[0]. Returns its number of words; 0: it is unknown or has a bad value. */
 static int take(char **argv, options *o)
 {
     const struct {
@@ -96,7 +98,7 @@ static bool selected(const options *o, const bench_row *row)
     return o->globs == 0 && strncmp(row->name, "growth/", 7) != 0;
 }
 
-/* The one row that a worker serves. */
+/* The row that the globs select; NULL if they select none or several. */
 static const bench_row *only(const options *o)
 {
     const bench_row *found = NULL;
@@ -111,7 +113,7 @@ static const bench_row *only(const options *o)
     return found;
 }
 
-/* ---------------------------------------------------------------- what it does */
+/* ---------------------------------------------------------------- running */
 
 static int end(bool ok)
 {
@@ -152,7 +154,7 @@ static int one_row(const options *o)
 {
     const bench_row *row = only(o);
     if (!row) {
-        fprintf(stderr, "heed-bench: name one row\n");
+        fprintf(stderr, "heed-bench: expected the name of exactly one row; see --list\n");
         return 2;
     }
     return o->worker ? end(bench_serve(row, o->threads)) : bare_calls(row, o);
@@ -197,7 +199,7 @@ int main(int argc, char **argv)
         }
     }
     if (found == 0) {
-        fprintf(stderr, "heed-bench: no row is called %s; heed-bench --list has their names\n",
+        fprintf(stderr, "heed-bench: no row is called %s; heed-bench --list prints their names\n",
                 o.glob[0]);
     }
     return ok && found > 0 ? 0 : 1;

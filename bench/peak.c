@@ -1,5 +1,6 @@
-/* peak.c - what this machine does at most, at heed's CPU level and on as many threads as the row:
- * FLOP a second in registers, bytes a second in memory for the row's mix of reads and writes. */
+/* peak.c - measures the most that this machine does, at heed's CPU level and on as many threads as
+ * the row: FLOP per second in registers, and bytes per second in memory for the row's mix of reads
+ * and writes. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -60,7 +61,7 @@ static void *run_part(void *arg)
     return NULL;
 }
 
-/* nanoseconds from the moment that all threads are there to the end of the last */
+/* The nanoseconds from the moment when all threads are ready to the end of the last one. */
 static double time_parts(part *parts, int threads)
 {
     pthread_barrier_t barrier;
@@ -112,7 +113,7 @@ double bench_peak_flops(int threads)
 
 /* ---------------------------------------------------------------- bytes */
 
-/* Memory in huge pages where the system has them, touched; freed by the process's end. */
+/* Zeroed memory, in huge pages where the system has them. It is freed when the process ends. */
 static float *touched(size_t bytes)
 {
     const size_t huge = (size_t)2 << 20;
@@ -168,8 +169,8 @@ static double stream_time(part *parts, int threads, peak_stream s, size_t share)
     return time_parts(parts, threads);
 }
 
-/* Arrays as large as the row's, up to 64 MiB each: far from any cache. With ordinary stores or with
- * those past the caches, whichever is faster. */
+/* The arrays are as large as the row's, but at most 64 MiB each, which no cache holds. The result
+ * is that of ordinary stores or of stores past the caches, whichever is faster. */
 double bench_peak_bandwidth(int threads, const bench_traffic *t)
 {
     const double most = (double)((size_t)64 << 20);

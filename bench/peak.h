@@ -1,12 +1,14 @@
-/* peak.h - what one core does at most, compiled once for each CPU level (peak_level.c). */
+/* peak.h - loops that measure the most that one core does; peak_level.c has them, compiled once for
+ * each CPU level. */
 #ifndef HEED_BENCH_PEAK_H
 #define HEED_BENCH_PEAK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arrays that a pass reads, writes, or reads and writes: one loop for each mix that rows have, and
- * behind it, where it writes arrays anew, the same with stores that go past the caches. */
+/* The loops over memory: one for each mix of arrays that the rows read (in), write (out), or read
+ * and write (inout). If a loop only writes an array, the loop after it does the same with stores
+ * that go past the caches. */
 typedef enum peak_stream {
     PEAK_READ, /* in 1 */
     PEAK_COPY, /* in 1, out 1 */
@@ -19,11 +21,11 @@ typedef enum peak_stream {
 
 typedef struct peak_level {
     const char *name;
-    double (*fma)(int64_t n);                                 /* returns the FLOP it did */
-    void (*stream)(peak_stream s, float *const *x, size_t n); /* n a multiple of 64 */
+    double (*fma)(int64_t n);                                 /* returns the number of FLOP */
+    void (*stream)(peak_stream s, float *const *x, size_t n); /* n: a multiple of 64 */
 } peak_level;
 
 extern const peak_level peak_baseline, peak_avx2, peak_avx512;
-extern volatile float peak_sink; /* results go here, so that they are computed */
+extern volatile float peak_sink; /* results go here, so that the compiler computes them */
 
 #endif

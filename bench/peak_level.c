@@ -1,7 +1,7 @@
-/* peak_level.c - loops that do nothing but multiply and add in registers, or read and write.
+/* peak_level.c - loops that only multiply and add in registers, or only read and write memory.
  *
- * BENCH_LEVEL is the level's name, BENCH_LANES the floats in its vectors. This file is compiled
- * with contraction: acc * x + y is one instruction where the level has it. */
+ * BENCH_LEVEL is the name of the CPU level, and BENCH_LANES the number of floats in its vectors.
+ * This file is compiled with contraction: acc * x + y is one instruction if the level has it. */
 #include "peak.h"
 
 #define JOIN2(a, b) a##b
@@ -11,7 +11,8 @@
 
 typedef float vec __attribute__((vector_size(4 * BENCH_LANES)));
 
-/* 12 independent sums hide the latency of two units, and fit 16 registers with x and y. */
+/* 12 independent sums hide the latency of two units, and together with x and y they fit in 16
+ * registers. */
 enum { SUMS = 12 };
 
 static double fma_loop(int64_t n)
@@ -54,7 +55,7 @@ static void stream_read(float *const *x, size_t n)
     peak_sink = sums[0][0] * 0;
 }
 
-/* An ordinary store reads the line that it writes into; one past the caches does not. */
+/* An ordinary store first reads the cache line that it writes; a store past the caches does not. */
 #if defined(__clang__)
 #define STORE_PAST(p, v) __builtin_nontemporal_store(v, p)
 #elif defined(__x86_64__)

@@ -1,5 +1,5 @@
-/* rows.c - what is measured: names, kinds of work and sizes. compare.py reads them from here
- * (heed-bench --list), and bench/goals.py says what is asked of them. */
+/* rows.c - the rows that are measured: names, kinds of work and sizes. compare.py reads them with
+ * heed-bench --list; the goals of the rows are in bench/table.py. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
         }                                                                                          \
     }
 
-/* In the second-level caches of two cores, and far from any cache. */
+/* "in": the data fit in the second-level caches of two cores. "out": no cache holds them. */
 #define BOTH(name, kind, in_rows, out_rows, ...)                                                   \
     {name "/in", &kind, {in_rows, __VA_ARGS__}},                                                   \
     {                                                                                              \

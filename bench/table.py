@@ -1,13 +1,13 @@
-"""The goals, and the tables that show what was measured beside them (compare.py)."""
+"""The goals of the rows, and the tables that compare.py prints."""
 import fnmatch
 from dataclasses import dataclass
 
 
 @dataclass
 class Goal:
-    """What is asked of the rows that match: heed so many times as fast as the best PyTorch (ratio),
-    at such shares of this machine's peak (of_peak on all threads, of_peak_1 on one), with such a
-    share of PyTorch's peak memory."""
+    """The goals of the rows that match: how many times as fast as the best PyTorch (ratio), which
+    share of this machine's peak (of_peak on all threads, of_peak_1 on one thread), and which share
+    of PyTorch's peak memory."""
 
     rows: str
     ratio: float = 0
@@ -16,7 +16,7 @@ class Goal:
     memory: float = 0
 
 
-# The first that matches holds.
+# The first goal that matches a row is used.
 GOALS = [
     Goal("matmul/64x64x64/*", ratio=1.5),
     Goal("matmul/*", ratio=1.05, of_peak=0.88, of_peak_1=0.90),
@@ -36,7 +36,7 @@ GOALS = [
     Goal("*/in", ratio=1.5),
 ]
 
-# What README.md shows.
+# The rows of README.md's table.
 SHORT = {
     "matmul/2048x2048x2048/nn": "matmul, 2048 x 2048 x 2048",
     "tiny/add": "`a + b`, (6, 3), with grad",
@@ -48,11 +48,11 @@ SHORT = {
     "start": "from a process's start to its first result",
 }
 
-SCALING = 1.85        # one thread's time over two's, of rows bound by arithmetic
-SCALING_FROM = 5e6    # nanoseconds on one thread
+SCALING = 1.85        # the least ratio of the time on one thread to that on two
+SCALING_FROM = 5e6    # only rows that take so many nanoseconds on one thread
 START = 5e6           # nanoseconds from a process's start to its first result
 SIZE = 1000000        # bytes of the library
-GROWTH = 2.2          # memory at twice the tokens: linear
+GROWTH = 2.2          # the most memory at twice the tokens, as a multiple: growth is linear
 
 
 def goal_of(name):
@@ -60,7 +60,7 @@ def goal_of(name):
 
 
 def wants_one_thread(row):
-    """Rows that are measured on one thread too."""
+    """Is the row measured on one thread too?"""
     return row["kind"] == "matmul" and row["m"] > 64 or \
         row["name"].startswith(("attention/", "gpt/small"))
 
@@ -84,12 +84,12 @@ def heed_of(result):
 
 
 def best_of(result):
-    """(ratio, variant) of the PyTorch that comes nearest."""
+    """(ratio, variant) of the fastest PyTorch."""
     return min((ratio, v) for v, ratio in result["ratios"].items()) if result["ratios"] else (0, "")
 
 
 def line_of(result):
-    """One row in one line, as it is measured."""
+    """The result of one row as a line of text."""
     heed, (ratio, best) = heed_of(result), best_of(result)
     text = f"{result['name']:28} heed {time_text(heed['median']):>8}"
     for variant in result["ratios"]:
@@ -100,7 +100,8 @@ def line_of(result):
 
 
 def is_unsteady(result):
-    """Something else ran on the machine: half of somebody's turns took a quarter longer than one."""
+    """Did other work disturb the row? Then half of a worker's turns took at least a quarter longer
+    than its fastest one."""
     return any(e["median"] > 1.25 * e["min"] for e in result["entries"].values())
 
 
@@ -108,7 +109,7 @@ def is_unsteady(result):
 
 
 def claims(result):
-    """(what, measured, goal, met) of everything that is asked of a row."""
+    """(what, measured, goal, met) for each goal of a row."""
     goal, heed, (ratio, best) = goal_of(result["name"]), heed_of(result), best_of(result)
     one = result["entries"].get("heed@1", {})
     found = []
@@ -171,7 +172,7 @@ def memory_table(results):
 
 
 def growth_claim(results):
-    """Memory of attention with dropout: at 4096 tokens against 2048, beyond what was there."""
+    """The memory that attention with dropout adds at 4096 tokens, compared with 2048 tokens."""
     peaks = {r["row"]["tokens"]: heed_of(r)["peak_bytes"] for r in results
              if fnmatch.fnmatch(r["name"], "growth/tokens/*/dropout0.1")}
     if 2048 not in peaks or 4096 not in peaks:

@@ -1,16 +1,17 @@
-/* timing.c - one row in its own process: made, warmed up, timed in turns, reported as JSON. */
+/* timing.c - makes, warms up and times one row in a process of its own, and reports it as JSON. */
 #include "bench.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A turn of short work is as many runs as fill this; the clock is then a small part of it. */
+/* A turn of short work has as many runs as take this long, so that reading the clock costs
+ * little. */
 static const double turn_ns = 20e6;
 
 /* ---------------------------------------------------------------- set-up */
 
-/* The mean size of what the first run gave: NaN shows that it gave nothing. */
+/* The mean size of the elements of the first run's result; NaN if there is no result. */
 static double check_of(const bench_timer *t, hd_tensor *y)
 {
     if (!y || y == HD_NONE) {
@@ -37,8 +38,8 @@ static void first_run(bench_timer *t)
     t->check = check_of(t, t->row->kind->run(&t->work));
 }
 
-/* Two runs more, and others until half a second is over; the fastest tells how many fill
- * a turn. What the system is asked for from the third run on is counted. */
+/* Runs two more times, and again until half a second is over. The fastest run tells how many runs a
+ * turn has. Blocks that are asked of the system are counted from the third run on. */
 static void warm_up(bench_timer *t)
 {
     double begin = bench_now();
@@ -66,7 +67,7 @@ bool bench_begin(bench_timer *t, const bench_row *row, int threads)
     }
     t->bytes_before = hd_bytes_live();
     first_run(t);
-    hd_bytes_peak_reset(); /* the check's own memory is not the row's */
+    hd_bytes_peak_reset(); /* the memory of the check does not count */
     warm_up(t);
     return hd_error_code() == HD_OK;
 }
@@ -87,7 +88,7 @@ void bench_end(bench_timer *t)
 double bench_turn(bench_timer *t)
 {
     if (t->first < turn_ns) {
-        one_run(t); /* what ran before may have taken the caches */
+        one_run(t); /* other work before this may have filled the caches */
     }
     double begin = bench_now();
     for (int i = 0; i < t->calls; i++) {
@@ -97,7 +98,8 @@ double bench_turn(bench_timer *t)
     return (bench_now() - begin) / t->calls;
 }
 
-/* Work on less than this stays in caches, whose speed is no reference. */
+/* Work on fewer bytes than this stays in the caches, so the speed of memory is no reference for
+ * it. */
 static const double out_of_cache = 48e6;
 
 static bench_traffic traffic_of(const bench_timer *t)
@@ -127,7 +129,7 @@ double bench_amount(const bench_timer *t)
     return bench_traffic_total(&traffic);
 }
 
-/* Not getrusage's: that begins with what the process that started this one had. */
+/* getrusage would not do: its value begins with the memory of the process that started this one. */
 long bench_peak_rss(void)
 {
     char line[128];
@@ -158,7 +160,7 @@ static double median(double *x, int n) /* sorts x */
     return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* Members that hold for the whole process: name, shape, memory ... without braces. */
+/* Prints the JSON members of the whole process: name, shape, memory and so on, without braces. */
 static void print_about(bench_timer *t)
 {
     char shape[256];

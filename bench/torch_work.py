@@ -1,11 +1,12 @@
 """The work of heed-bench in PyTorch: same kinds, same sizes, same seed, same order of draws.
 
-usage: torch_work.py VARIANT THREADS     (compare.py starts it and speaks to it over pipes)
+usage: torch_work.py VARIANT THREADS     (compare.py starts it and talks to it over pipes)
 
-VARIANT is `stock` or `tuned` (the classes as the notebook and the book write them; compare.py starts
-the tuned one with malloc's thresholds raised) or `fused` (scaled_dot_product_attention,
-nn.LayerNorm, nn.GELU, AdamW(fused=True)). The first line on stdin is a row of heed-bench --list;
-each further one asks for a turn; a line of JSON on stdout answers each.
+VARIANT is `stock`, `tuned` or `fused`. The first two run the classes as the notebook and the book
+write them; for `tuned`, compare.py raises the thresholds of malloc. `fused` uses
+scaled_dot_product_attention, nn.LayerNorm, nn.GELU and AdamW(fused=True). The first line on stdin
+is a row of heed-bench --list, and each further line asks for a turn. The program answers each line
+with a line of JSON on stdout.
 """
 import json
 import math
@@ -19,11 +20,11 @@ from torch.nn import functional as F
 TURN_NS = 20e6
 
 
-# ------------------------------------------------------------------------- the notebook, the book
+# ------------------------------------------------------------------------- classes of the notebook and the book
 
 
 class MultiHeadAttention(nn.Module):
-    """The notebook's class; fused: with scaled_dot_product_attention between the projections."""
+    """The notebook's class. fused: it calls scaled_dot_product_attention."""
 
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False, fused=False):
         super().__init__()
@@ -115,8 +116,8 @@ class GPTModel(nn.Module):
 
 # ------------------------------------------------------------------------- kinds of work
 #
-# Each makes what it uses and returns (run, result): run() does the work once and returns what
-# it made; result(run()) is the tensor whose mean size heed-bench reports as `check`.
+# Each function makes what the work needs and returns (run, result). run() does the work once and
+# returns what it made. result(run()) is the tensor whose mean size is reported as `check`.
 
 
 def itself(y):
@@ -142,7 +143,7 @@ def add(row, fused):
 
 
 def forward_of(f):
-    """f: a row's function of its input, made anew for each row."""
+    """f(row) makes the function that the row applies to its input."""
     def make(row, fused):
         g, _ = f(row)
         x = torch.randn(row["rows"], row["columns"], requires_grad=True)
@@ -256,7 +257,7 @@ for function in (softmax, gelu, dropout, layer_norm, cross_entropy):
     KINDS[function.__name__ + "_backward"] = backward_of(function)
 
 
-# ------------------------------------------------------------------------- timing, as timing.c's
+# ------------------------------------------------------------------------- timing, as in timing.c
 
 
 def one_run(run):
@@ -266,7 +267,7 @@ def one_run(run):
 
 
 def warm_up(run):
-    """The fastest of some runs, in nanoseconds."""
+    """The time of the fastest of some runs, in nanoseconds."""
     begin = time.perf_counter_ns()
     first = one_run(run)
     for i in range(10):

@@ -1,5 +1,5 @@
-/* work_models.c - training: the notebook's attention, the book's GPT, the optimizer alone; and how
- * long a process takes from its start to its first result. */
+/* work_models.c - kinds of training: the notebook's attention, the book's GPT, the optimizer by
+ * itself. One more kind is the time of a process from its start to its first result. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -63,8 +63,9 @@ static hd_tensor *attention_run(bench_work *w)
     return w->x;
 }
 
-/* Forward and backward of a causal attention: two products of half a (tokens, tokens) matrix a head
- * forward, twice that backward; what is computed anew does not count. */
+/* Forward and backward of causal attention. For each head, forward has two products with half of a
+ * (tokens, tokens) matrix, and backward has four. What backward computes a second time does not
+ * count. */
 static double causal_flops(double batch, double tokens, double width)
 {
     return 3 * 2 * batch * tokens * tokens * width;
@@ -121,7 +122,7 @@ static hd_tensor *gpt_run(bench_work *w)
     return loss;
 }
 
-/* Each weight of a product: 2 FLOP a token forward, 4 backward. */
+/* Each weight of a product takes 2 FLOP per token in forward and 4 in backward. */
 static double gpt_flops(const double *a)
 {
     double tokens = a[G_BATCH] * a[G_CONTEXT], d = a[G_WIDTH];
@@ -137,9 +138,9 @@ const bench_kind kind_gpt = {
     .flops = gpt_flops,
 };
 
-/* ---------------------------------------------------------------- AdamW alone */
+/* ---------------------------------------------------------------- AdamW by itself */
 
-/* GPT-2 124M's parameters, where the last layer shares the embedding's weight. */
+/* The parameters of GPT-2 124M, whose last layer shares the embedding's weight. */
 enum { GPT2_LAYERS = 12, GPT2_WIDTH = 768, GPT2_VOCAB = 50257, GPT2_CONTEXT = 1024 };
 
 static const int64_t gpt2_block[][2] = {
@@ -159,7 +160,7 @@ static const int64_t gpt2_block[][2] = {
 
 static const double gpt2_parameters = 124439808;
 
-/* 0.5 everywhere, and a gradient of 0.1 */
+/* Adds a parameter of 0.5 everywhere, with a gradient of 0.1. */
 static void add_parameter(hd_list *parameters, int64_t rows, int64_t columns)
 {
     hd_tensor *p = hd_requires_grad_(hd_full(HD_FLOAT32, 0.5, rows, columns), true);
@@ -208,7 +209,7 @@ const bench_kind kind_adamw = {
 
 /* ---------------------------------------------------------------- process start */
 
-/* This program anew, up to its first result (main.c, --first). */
+/* Starts this program again, with --first: main.c then computes a first result and stops. */
 static hd_tensor *start_run(bench_work *w)
 {
     (void)w;
@@ -220,7 +221,7 @@ static hd_tensor *start_run(bench_work *w)
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0) {
-        return hd_error_set(HD_IO, "heed-bench: cannot run itself");
+        return hd_error_set(HD_IO, "heed-bench: it cannot start itself with --first");
     }
     return HD_NONE;
 }

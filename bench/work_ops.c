@@ -1,8 +1,8 @@
 /* work_ops.c - single operations: products, sums, and the fused row operations.
  *
- * Forward is timed as in training: the input requires grad, and the result with its graph is
- * dropped. Backward is timed alone, on one graph that is kept, from a random gradient to the
- * input's (and parameters') fresh .grad. */
+ * Forward is timed as in training: the input requires grad, and the result and its graph are
+ * dropped. Backward is timed by itself: one graph is kept, and each run goes from a random gradient
+ * to a new .grad of the input (and of the parameters). */
 #include "bench.h"
 
 static hd_tensor *keep(hd_tensor *t)
@@ -14,7 +14,7 @@ static hd_tensor *keep(hd_tensor *t)
 
 enum { M, K, N, TRANSPOSE_A, TRANSPOSE_B };
 
-/* x (m, k) and y (k, n), each possibly a transposed view */
+/* x (m, k) and y (k, n); each may be a transposed view */
 static bool matmul_set_up(bench_work *w, const double *a)
 {
     int64_t m = (int64_t)a[M], k = (int64_t)a[K], n = (int64_t)a[N];
@@ -62,7 +62,7 @@ const bench_kind kind_add = {
     .run = add_run,
 };
 
-/* ---------------------------------------------------------------- row operations: the frame */
+/* ---------------------------------------------------------------- what row operations share */
 
 enum { ROWS, COLUMNS, P };
 
@@ -75,7 +75,7 @@ static bool input_set_up(bench_work *w, const double *a)
     return w->x;
 }
 
-/* y = forward(x), kept with its graph, and a gradient for it */
+/* Keeps y = forward(x) with its graph, and a gradient for y. */
 static bool graph_set_up(bench_work *w, hd_tensor *(*forward)(bench_work *))
 {
     w->y = keep(forward(w));

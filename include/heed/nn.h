@@ -61,8 +61,7 @@ HD_API bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field
 /* m takes child over; on failure too: then child is freed. */
 HD_API bool hd_register_module(hd_module *m, const char *name, hd_module **field, hd_module *child);
 
-/* The end of a constructor. Returns m; if a registration failed, frees everything and returns NULL.
- */
+/* Ends a constructor. Returns m, or frees everything and returns NULL if a registration failed. */
 HD_API hd_module *hd_module_ready(hd_module *m);
 HD_API void hd_module_free(hd_module *m); /* and its children; HD_STATE for a child; takes NULL */
 
