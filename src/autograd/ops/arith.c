@@ -272,7 +272,7 @@ hd_tensor *hd_neg(hd_tensor *x)
     if (!hd__arg("hd_neg", "x", x)) {
         return NULL;
     }
-    hdk_loop loop = hdk_unary_for(x->dtype)->of[HDK_NEG][x->dtype];
+    hdk_loop loop = hdk_unary_loop(HDK_NEG, x->dtype);
     if (!loop) {
         return hd_error_set(HD_DTYPE, "hd_neg: bool: expected numbers (hd_logical_not)");
     }
@@ -283,7 +283,7 @@ hd_tensor *hd_neg(hd_tensor *x)
 static hd_tensor *reciprocal(const char *function, hd_tensor *x)
 {
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    return hd__map_unary(function, hdk_unary_for(d)->of[HDK_RECIPROCAL][d], NULL, d, x);
+    return hd__map_unary(function, hdk_unary_loop(HDK_RECIPROCAL, d), NULL, d, x);
 }
 
 /* (1 / x) s, in two roundings, as Python's s / x computes it */
@@ -304,7 +304,7 @@ static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loo
     double e = hd__scalar_double(s);
     hd__number number;
     hdk_loop mul = hdk_binary_for(d)->of[HDK_MUL][d];
-    const hdk_loop root = hdk_unary_for(d)->of[e == 0.5 ? HDK_SQRT : HDK_RSQRT][d];
+    const hdk_loop root = hdk_unary_loop(e == 0.5 ? HDK_SQRT : HDK_RSQRT, d);
     if (hd__is_float(d) && (e == 0.5 || e == -0.5)) {
         return hd__map_unary(function, root, NULL, d, x);
     }

@@ -15,7 +15,7 @@ static hd_tensor *to_float(const char *function, int op, hd_tensor *x)
         return NULL;
     }
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    return hd__map_unary(function, hdk_unary_for(d)->of[op][d], NULL, d, x);
+    return hd__map_unary(function, hdk_unary_loop(op, d), NULL, d, x);
 }
 
 static hd_tensor *record_saving_y(const hd__op *op, hd_tensor *y, hd_tensor *x)
@@ -121,7 +121,7 @@ static hd_tensor *same_dtype(const char *function, int op, hd_tensor *x, const c
     if (!hd__arg(function, "x", x)) {
         return NULL;
     }
-    hdk_loop loop = hdk_unary_for(x->dtype)->of[op][x->dtype];
+    hdk_loop loop = hdk_unary_loop(op, x->dtype);
     if (!loop) {
         return hd_error_set(HD_DTYPE, "%s: %s: expected %s", function, hd_dtype_name(x->dtype),
                             expected);
@@ -236,7 +236,7 @@ static hd_tensor *clamp(const char *function, hd_tensor *x, bounds b)
     if (!clamp_ends(function, d, &b, ends)) {
         return NULL;
     }
-    hd_tensor *y = hd__map_unary(function, hdk_unary_for(d)->of[HDK_CLAMP][d], ends, d, x);
+    hd_tensor *y = hd__map_unary(function, hdk_unary_loop(HDK_CLAMP, d), ends, d, x);
     if (y && (is_nan(b.has_lo, b.lo) || is_nan(b.has_hi, b.hi))) {
         hd__fill(y, hd_scalar_double(NAN));
     }

@@ -64,6 +64,13 @@ struct hdk_unary {
 };
 HDK_FAMILY(hdk_unary, HDK_F32)
 
+/* The loop of op; one that is compiled at the baseline alone serves every level. */
+static inline hdk_loop hdk_unary_loop(int op, int dtype)
+{
+    hdk_loop loop = hdk_unary_for(dtype)->of[op][dtype];
+    return loop ? loop : hdk_unary_baseline.of[op][dtype];
+}
+
 /* Before a loop whose iterations are independent although its output may be one of its inputs.
  * Clang warns where it cannot vectorise such a loop, as under sanitizers. */
 #ifdef __clang__
