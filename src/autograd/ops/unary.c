@@ -115,18 +115,35 @@ hd_tensor *hd_sigmoid(hd_tensor *x)
 
 /* ---------------------------------------------------------------- of x's own dtype */
 
-/* y = f(x), unrecorded; expected: in words, the dtypes that f takes */
-static hd_tensor *same_dtype(const char *function, int op, hd_tensor *x, const char *expected)
+/* The loop of f, or an error; expected: in words, the dtypes that f takes */
+static hdk_loop same_dtype_loop(const char *function, int op, hd_tensor *x, const char *expected)
 {
     if (!hd__arg(function, "x", x)) {
         return NULL;
     }
     hdk_loop loop = hdk_unary_loop(op, x->dtype);
     if (!loop) {
-        return hd_error_set(HD_DTYPE, "%s: %s: expected %s", function, hd_dtype_name(x->dtype),
-                            expected);
+        hd_error_set(HD_DTYPE, "%s: %s: expected %s", function, hd_dtype_name(x->dtype), expected);
     }
-    return hd__map_unary(function, loop, NULL, x->dtype, x);
+    return loop;
+}
+
+/* y = f(x), unrecorded */
+static hd_tensor *same_dtype(const char *function, int op, hd_tensor *x, const char *expected)
+{
+    hdk_loop loop = same_dtype_loop(function, op, x, expected);
+    return loop ? hd__map_unary(function, loop, NULL, x->dtype, x) : NULL;
+}
+
+/* a and b as an array of two elements of dtype d, which are the params of a loop */
+static bool two_elements(const char *function, hd_dtype d, hd_scalar a, hd_scalar b, void *elements)
+{
+    if (!hd__scalar_fits(function, d, a) || !hd__scalar_fits(function, d, b)) {
+        return false;
+    }
+    hd__scalar_bytes(d, a, elements);
+    hd__scalar_bytes(d, b, (char *)elements + hd_dtype_size(d));
+    return true;
 }
 
 static void relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
@@ -212,13 +229,7 @@ static bool clamp_ends(const char *function, hd_dtype d, const bounds *b, void *
     bool real = hd__is_float(d);
     hd_scalar least = real ? hd_scalar_double(-INFINITY) : hd_scalar_int(INT64_MIN);
     hd_scalar most = real ? hd_scalar_double(INFINITY) : hd_scalar_int(INT64_MAX);
-    hd_scalar lo = b->has_lo ? b->lo : least, hi = b->has_hi ? b->hi : most;
-    if (!hd__scalar_fits(function, d, lo) || !hd__scalar_fits(function, d, hi)) {
-        return false;
-    }
-    hd__scalar_bytes(d, lo, ends);
-    hd__scalar_bytes(d, hi, (char *)ends + hd_dtype_size(d));
-    return true;
+    return two_elements(function, d, b->has_lo ? b->lo : least, b->has_hi ? b->hi : most, ends);
 }
 
 static bool is_nan(bool has, hd_scalar s)
