@@ -220,6 +220,8 @@ HD_API hd_tensor *hd_relu(hd_tensor *x);      /* max(x, 0); gradient 0 at 0; not
 HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x Phi(x), Phi of the normal distribution; floats */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 HD_API hd_tensor *hd_abs(hd_tensor *x);       /* gradient 0 at 0 */
+/* log(1 + exp(beta x)) / beta, and x where beta x > threshold; floats only */
+HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
 HD_API hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo);
 HD_API hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi);

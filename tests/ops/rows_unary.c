@@ -20,6 +20,12 @@ ONE(gelu)
 ONE(gelu_tanh)
 ONE(abs)
 
+static hd_tensor *softplus_row(hd_tensor *const *x, int n, void *user)
+{
+    (void)n, (void)user;
+    return hd_softplus(x[0], 2, 1);
+}
+
 static hd_tensor *clamp_row(hd_tensor *const *x, int n, void *user)
 {
     (void)n, (void)user;
@@ -57,6 +63,7 @@ static const gradcheck_row rows[] = {
     {"hd_abs", "", abs_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_gelu", "", gelu_row, 1, {"mn"}, {{0}}, -3, 3, 0},
     {"hd_gelu_tanh", "", gelu_tanh_row, 1, {"mn"}, {{0}}, -3, 3, 0},
+    {"hd_softplus", "beta 2, threshold 1", softplus_row, 1, {"mn"}, {{0}}, -3, 3, 0},
     {"hd_clamp", "", clamp_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_clamp", "lo > hi", clamp_crossed, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_clamp_min", "", clamp_min_row, 1, {"mn"}, {{0}}, -2, 2, 0},

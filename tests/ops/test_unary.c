@@ -116,6 +116,11 @@ static double ulps(float y, double exact)
     return isnan(off) ? INFINITY : off;
 }
 
+static double exact_softplus(double x)
+{
+    return 2 * x > 1 ? x : log1p(exp(2 * x)) / 2;
+}
+
 /* Every 1021st float32 from -NaN to NaN, and what lies at the ends: within 2 units in the last
  * place of float64's value; NaN, infinities and zeros, with their signs, exactly. */
 START_TEST(float32_within_two_ulps)
@@ -124,10 +129,12 @@ START_TEST(float32_within_two_ulps)
         int op;
         const char *name;
         double (*exact)(double);
-    } functions[] = {{HDK_EXP, "exp", exp},
-                     {HDK_LOG, "log", log},
-                     {HDK_TANH, "tanh", tanh},
-                     {HDK_ERF, "erf", erf}};
+        float params[2];
+    } functions[] = {{HDK_EXP, "exp", exp, {0}},
+                     {HDK_LOG, "log", log, {0}},
+                     {HDK_TANH, "tanh", tanh, {0}},
+                     {HDK_ERF, "erf", erf, {0}},
+                     {HDK_SOFTPLUS, "softplus", exact_softplus, {2, 1}}};
     static const float ends[] = {NAN,    INFINITY, -INFINITY, 0.0f,    -0.0f,     -1,
                                  1,      FLT_MIN,  -FLT_MIN,  FLT_MAX, -FLT_MAX,  0x1p-149f,
                                  0.625f, 0.9375f,  4,         9,       -0x1p-149f};
@@ -143,7 +150,7 @@ START_TEST(float32_within_two_ulps)
                 x[n] = hdk_float_of((uint32_t)bits);
             }
             memcpy(x + n, ends, sizeof ends);
-            hdk_unary_loop(functions[f].op, HDK_F32)(data, strides, RUN, NULL);
+            hdk_unary_loop(functions[f].op, HDK_F32)(data, strides, RUN, functions[f].params);
             for (int i = 0; i < RUN; i++) {
                 double off = ulps(y[i], functions[f].exact((double)x[i]));
                 at = off > worst ? (double)x[i] : at;

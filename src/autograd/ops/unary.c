@@ -193,6 +193,38 @@ hd_tensor *hd_gelu_tanh(hd_tensor *x)
     return record_saving_x(&gelu_tanh_op, y, x);
 }
 
+/* ---------------------------------------------------------------- softplus */
+
+typedef struct softplus_numbers {
+    hd_scalar beta, threshold;
+} softplus_numbers;
+
+/* z = e^(beta x): dx += dy z / (z + 1), dy where beta x > threshold */
+static void softplus_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const softplus_numbers *p = hd__params(n);
+    hd_tensor *scaled = hd_mul_scalar(hd__saved_get(n, 0), p->beta), *z = hd_exp(scaled);
+    hd_tensor *curved = hd_div(hd_mul(dy[0], z), hd_add_scalar(z, 1));
+    dx[0] = hd_where(hd_gt_scalar(scaled, p->threshold), dy[0], curved);
+}
+
+static const hd__op softplus_op = {.name = "SoftplusBackward0", .backward = softplus_backward};
+
+hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
+{
+    const softplus_numbers p = {hd_scalar_double(beta), hd_scalar_double(threshold)};
+    int64_t elements[2];
+    hdk_loop loop = same_dtype_loop("hd_softplus", HDK_SOFTPLUS, x, "float32 or float64");
+    if (!loop || !two_elements("hd_softplus", x->dtype, p.beta, p.threshold, elements)) {
+        return NULL;
+    }
+    hd_tensor *y = hd__map_unary("hd_softplus", loop, elements, x->dtype, x);
+    return hd__record(
+        &softplus_op, y,
+        &(hd__record_args){
+            .n_in = 1, .in = &x, .n_saved = 1, .saved = &x, .params = &p, .params_size = sizeof p});
+}
+
 /* ---------------------------------------------------------------- clamp */
 
 typedef struct bounds {
@@ -273,7 +305,8 @@ hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
 }
 
 static const char *const functions[] = {
-    "hd_exp",  "hd_log", "hd_sqrt", "hd_rsqrt",     "hd_tanh",  "hd_erf",       "hd_sigmoid",
-    "hd_relu", "hd_abs", "hd_gelu", "hd_gelu_tanh", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
+    "hd_exp",       "hd_log",      "hd_sqrt",  "hd_rsqrt",     "hd_tanh",
+    "hd_erf",       "hd_sigmoid",  "hd_relu",  "hd_abs",       "hd_gelu",
+    "hd_gelu_tanh", "hd_softplus", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
 };
 HD__FAMILY(hd__ops_unary, functions);

@@ -49,6 +49,7 @@ enum {
     HDK_SIGMOID,
     HDK_GELU,
     HDK_GELU_TANH,
+    HDK_SOFTPLUS, /* params: beta and threshold, as an array of the dtype */
     HDK_UNARIES
 };
 

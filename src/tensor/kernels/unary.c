@@ -60,10 +60,19 @@ UNARY(neg_i64, int64_t, 0 - (uint64_t)x)
 UNARY(abs_i64, int64_t, x < 0 ? 0 - (uint64_t)x : (uint64_t)x)
 UNARY(relu_i64, int64_t, x < 0 ? 0 : x)
 CLAMP(clamp_i64, int64_t)
+
+/* params: beta and threshold */
+#define BETA(T) (((const T *)params)[0])
+#define THRESHOLD(T) (((const T *)params)[1])
+#define SOFTPLUS(name, T, EXP, LOG1P)                                                              \
+    CALLING(name, T, BETA(T) * x > THRESHOLD(T) ? x : LOG1P(EXP(BETA(T) * x)) / BETA(T))
+SOFTPLUS(softplus_f32, float, expf, log1pf)
+SOFTPLUS(softplus_f64, double, exp, log1p)
 #endif
 
 #define FLOAT(name) name##_f32, HDK_COMMON(name##_f64)
 #define NUMBER(name) FLOAT(name), HDK_COMMON(name##_i64)
+#define ONCE(name) HDK_COMMON(name##_f32), HDK_COMMON(name##_f64)
 
 const struct hdk_unary HDK_TABLE(hdk_unary) = {
     .of =
@@ -82,5 +91,6 @@ const struct hdk_unary HDK_TABLE(hdk_unary) = {
             [HDK_SIGMOID] = {FLOAT(sigmoid)},
             [HDK_GELU] = {gelu_f32_loop, HDK_COMMON(gelu_f64_loop), NULL, NULL},
             [HDK_GELU_TANH] = {gelu_tanh_f32_loop, HDK_COMMON(gelu_tanh_f64_loop), NULL, NULL},
+            [HDK_SOFTPLUS] = {ONCE(softplus)},
         },
 };
