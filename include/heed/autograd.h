@@ -219,6 +219,7 @@ HD_API hd_tensor *hd_sigmoid(hd_tensor *x);   /* 1 / (1 + exp(-x)) */
 HD_API hd_tensor *hd_relu(hd_tensor *x);      /* max(x, 0); gradient 0 at 0; not of bool */
 HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x Phi(x), Phi of the normal distribution; floats */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+HD_API hd_tensor *hd_silu(hd_tensor *x);      /* x / (1 + exp(-x)); floats only */
 HD_API hd_tensor *hd_abs(hd_tensor *x);       /* gradient 0 at 0 */
 /* log(1 + exp(beta x)) / beta, and x where beta x > threshold; floats only */
 HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);

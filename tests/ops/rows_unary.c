@@ -18,6 +18,7 @@ ONE(sigmoid)
 ONE(relu)
 ONE(gelu)
 ONE(gelu_tanh)
+ONE(silu)
 ONE(abs)
 
 static hd_tensor *softplus_row(hd_tensor *const *x, int n, void *user)
@@ -63,6 +64,7 @@ static const gradcheck_row rows[] = {
     {"hd_abs", "", abs_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_gelu", "", gelu_row, 1, {"mn"}, {{0}}, -3, 3, 0},
     {"hd_gelu_tanh", "", gelu_tanh_row, 1, {"mn"}, {{0}}, -3, 3, 0},
+    {"hd_silu", "", silu_row, 1, {"mn"}, {{0}}, -4, 4, 0},
     {"hd_softplus", "beta 2, threshold 1", softplus_row, 1, {"mn"}, {{0}}, -3, 3, 0},
     {"hd_clamp", "", clamp_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_clamp", "lo > hi", clamp_crossed, 1, {"mn"}, {{0}}, -2, 2, 0},

@@ -166,10 +166,19 @@ static void gelu_tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
     dx[0] = hd__map_backward(HDK_GELU_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
+/* s = sigmoid(x): dx += dy s (1 + x (1 - s)) */
+static void silu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *x = hd__saved_get(n, 0), *s = hd_sigmoid(x);
+    hd_tensor *bend = hd_add_scalar(hd_mul(x, hd_rsub_scalar(s, 1)), 1);
+    dx[0] = hd_mul(hd_mul(dy[0], s), bend);
+}
+
 static const hd__op relu_op = {.name = "ReluBackward0", .backward = relu_backward};
 static const hd__op abs_op = {.name = "AbsBackward0", .backward = abs_backward};
 static const hd__op gelu_op = {.name = "GeluBackward0", .backward = gelu_backward};
 static const hd__op gelu_tanh_op = {.name = "GeluBackward0", .backward = gelu_tanh_backward};
+static const hd__op silu_op = {.name = "SiluBackward0", .backward = silu_backward};
 
 hd_tensor *hd_relu(hd_tensor *x)
 {
@@ -191,6 +200,12 @@ hd_tensor *hd_gelu_tanh(hd_tensor *x)
 {
     hd_tensor *y = same_dtype("hd_gelu_tanh", HDK_GELU_TANH, x, "float32 or float64");
     return record_saving_x(&gelu_tanh_op, y, x);
+}
+
+hd_tensor *hd_silu(hd_tensor *x)
+{
+    hd_tensor *y = same_dtype("hd_silu", HDK_SILU, x, "float32 or float64");
+    return record_saving_x(&silu_op, y, x);
 }
 
 /* ---------------------------------------------------------------- softplus */
@@ -305,8 +320,8 @@ hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
 }
 
 static const char *const functions[] = {
-    "hd_exp",       "hd_log",      "hd_sqrt",  "hd_rsqrt",     "hd_tanh",
-    "hd_erf",       "hd_sigmoid",  "hd_relu",  "hd_abs",       "hd_gelu",
-    "hd_gelu_tanh", "hd_softplus", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
+    "hd_exp",      "hd_log",   "hd_sqrt",      "hd_rsqrt",     "hd_tanh",      "hd_erf",
+    "hd_sigmoid",  "hd_relu",  "hd_abs",       "hd_gelu",      "hd_gelu_tanh", "hd_silu",
+    "hd_softplus", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
 };
 HD__FAMILY(hd__ops_unary, functions);

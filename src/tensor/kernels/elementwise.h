@@ -50,6 +50,7 @@ enum {
     HDK_GELU,
     HDK_GELU_TANH,
     HDK_SOFTPLUS, /* params: beta and threshold, as an array of the dtype */
+    HDK_SILU,
     HDK_UNARIES
 };
 

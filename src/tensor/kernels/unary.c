@@ -68,6 +68,8 @@ CLAMP(clamp_i64, int64_t)
     CALLING(name, T, BETA(T) * x > THRESHOLD(T) ? x : LOG1P(EXP(BETA(T) * x)) / BETA(T))
 SOFTPLUS(softplus_f32, float, expf, log1pf)
 SOFTPLUS(softplus_f64, double, exp, log1p)
+CALLING(silu_f32, float, x / (1 + expf(-x)))
+CALLING(silu_f64, double, x / (1 + exp(-x)))
 #endif
 
 #define FLOAT(name) name##_f32, HDK_COMMON(name##_f64)
@@ -92,5 +94,6 @@ const struct hdk_unary HDK_TABLE(hdk_unary) = {
             [HDK_GELU] = {gelu_f32_loop, HDK_COMMON(gelu_f64_loop), NULL, NULL},
             [HDK_GELU_TANH] = {gelu_tanh_f32_loop, HDK_COMMON(gelu_tanh_f64_loop), NULL, NULL},
             [HDK_SOFTPLUS] = {ONCE(softplus)},
+            [HDK_SILU] = {ONCE(silu)},
         },
 };
