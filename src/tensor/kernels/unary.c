@@ -19,6 +19,26 @@
 #define UNARY(name, T, EXPR) UNARY_LOOP(name, T, HDK_INDEPENDENT, EXPR)
 #define CALLING(name, T, EXPR) UNARY_LOOP(name, T, PLAIN_LOOP, EXPR)
 
+/* Loops that call one function: they share what they do around it. */
+#define EACH(T, SUFFIX)                                                                            \
+    static __attribute__((noinline)) void each_##SUFFIX(T (*f)(T), hdk_loop loop,                  \
+                                                        char *const *data, const int64_t *strides, \
+                                                        int64_t n, const void *params)             \
+    {                                                                                              \
+        T *y = (T *)data[0];                                                                       \
+        const T *x = (const T *)data[1];                                                           \
+        HDK_DENSE(loop, params, 2, sizeof(T), sizeof(T));                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            y[i] = f(x[i]);                                                                        \
+        }                                                                                          \
+    }
+#define OF_EACH(name, SUFFIX, f)                                                                   \
+    static void name##_##SUFFIX(char *const *data, const int64_t *strides, int64_t n,              \
+                                const void *params)                                                \
+    {                                                                                              \
+        each_##SUFFIX(f, name##_##SUFFIX, data, strides, n, params);                               \
+    }
+
 /* params: lo and hi. A NaN x fails both comparisons and stays; lo > hi gives hi. */
 #define LO(T) (((const T *)params)[0])
 #define HI(T) (((const T *)params)[1])
@@ -48,10 +68,11 @@ UNARY(sigmoid_f32, float, 1 / (1 + hdk_vexpf(-x)))
 
 #ifdef HDK_ALL_TYPES
 FLOATS(double, f64, DOUBLE)
-CALLING(exp_f64, double, exp(x))
-CALLING(log_f64, double, log(x))
-CALLING(tanh_f64, double, tanh(x))
-CALLING(erf_f64, double, erf(x))
+EACH(double, f64)
+OF_EACH(exp, f64, exp)
+OF_EACH(log, f64, log)
+OF_EACH(tanh, f64, tanh)
+OF_EACH(erf, f64, erf)
 CALLING(gelu_f64_loop, double, gelu_f64(x))
 CALLING(gelu_tanh_f64_loop, double, gelu_tanh_f64(x))
 CALLING(sigmoid_f64, double, 1 / (1 + exp(-x)))
