@@ -1,15 +1,16 @@
-/* bpe.c - byte pair encoding of a text: special tokens, words, merges.
+/* bpe.c - encodes a text by byte pair encoding: finds special tokens, cuts words, merges pairs.
  *
- * A word that is no token as a whole is a list of parts, at first its bytes. Every two neighbours
- * that make a token wait in a heap by (rank, place). An entry that is taken from it holds when its
- * two ends still are those of two neighbours; so a word of n bytes costs n log n. */
+ * A word that is not a token is a list of parts; at first each part is one byte. A heap holds every
+ * two neighbours that make a token, sorted by rank and place. A pair that is taken from the heap is
+ * skipped if one of its parts has merged with another meanwhile. So a word of n bytes costs
+ * n log n. */
 #include "data/bpe.h"
 
 #include <inttypes.h>
 
 /* ---------------------------------------------------------------- tokens by their bytes */
 
-static uint32_t hash_of(const char *s, int64_t n)
+static uint32_t token_hash(const char *s, int64_t n)
 {
     uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
     for (int64_t i = 0; i < n; i++) {
@@ -21,7 +22,7 @@ static uint32_t hash_of(const char *s, int64_t n)
 /* The slot that holds the token with these bytes, or a free one. */
 static int32_t *slot_of(const hd__bpe *b, const char *s, int64_t n)
 {
-    for (uint32_t at = hash_of(s, n);; at++) {
+    for (uint32_t at = token_hash(s, n);; at++) {
         int32_t *slot = &b->slots[at & b->mask];
         if (*slot == 0) {
             return slot;
@@ -52,7 +53,7 @@ bool hd__bpe_enter(hd__bpe *b, int32_t id)
     return true;
 }
 
-static int64_t find(const hd_tokenizer *t, const char *token, int64_t n)
+static int64_t bpe_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     const hd__bpe *b = (const hd__bpe *)t;
     return hd__bpe_is_special(token, n) ? b->special : hd__bpe_find(b, token, n);
@@ -60,10 +61,10 @@ static int64_t find(const hd_tokenizer *t, const char *token, int64_t n)
 
 /* ---------------------------------------------------------------- one word */
 
-/* Parts are named by where they begin. */
+/* parts[i] is the part that begins at byte i. */
 typedef struct part {
-    int32_t end; /* where the next one begins; 0: no part begins here */
-    int32_t before;
+    int32_t end;    /* where the next part begins; 0: no part begins here */
+    int32_t before; /* where the part before begins */
     int32_t id;
 } part;
 
@@ -112,7 +113,7 @@ static pair heap_take(word *w)
     return top;
 }
 
-/* The part at `at` and the one behind it wait for their merge, if they make a token. */
+/* If the part at `at` and the next one make a token, adds them to the heap. */
 static void consider(word *w, int32_t at)
 {
     int32_t middle = w->parts[at].end;
@@ -126,11 +127,11 @@ static void consider(word *w, int32_t at)
     }
 }
 
-static void merge(word *w, pair p)
+static void merge_pair(word *w, pair p)
 {
     int32_t at = (int32_t)(p.key & UINT32_MAX), middle = w->parts[at].end;
     if (middle == 0 || middle == w->n || w->parts[middle].end != p.end) {
-        return; /* one of the two has merged with another */
+        return; /* one of the two has merged with another part */
     }
     w->parts[middle].end = 0;
     w->parts[at].end = p.end;
@@ -144,8 +145,9 @@ static void merge(word *w, pair p)
     }
 }
 
-/* Every merge takes two parts and adds at most two pairs: 3 n entries of the heap are enough. */
-static bool start(word *w, const char *s, int32_t n)
+/* Makes each byte a part. The heap needs room for 3 n pairs: there are fewer than n at first, and
+ * each of fewer than n merges adds at most two. */
+static bool start_word(word *w, const char *s, int32_t n)
 {
     if (!hd__grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||
         !hd__grow(&w->heap, &w->heap_room, 3 * (int64_t)n, sizeof *w->heap)) {
@@ -169,11 +171,11 @@ static bool encode_word(word *w, const char *s, int32_t n, hd__ids *ids)
     if (whole >= 0) {
         return hd__ids_add(ids, whole);
     }
-    if (!start(w, s, n)) {
+    if (!start_word(w, s, n)) {
         return false;
     }
     while (w->pairs > 0) {
-        merge(w, heap_take(w));
+        merge_pair(w, heap_take(w));
     }
     for (int32_t i = 0; i < n; i = w->parts[i].end) {
         if (!hd__ids_add(ids, w->parts[i].id)) {
@@ -185,7 +187,7 @@ static bool encode_word(word *w, const char *s, int32_t n, hd__ids *ids)
 
 /* ---------------------------------------------------------------- a text */
 
-/* Where the special token's name begins; n when it does not stand there. */
+/* Where the special token begins in s; n if it is not there. */
 static int64_t find_special(const char *s, int64_t n)
 {
     const int64_t length = (int64_t)strlen(HD__END_OF_TEXT);
@@ -202,7 +204,8 @@ static int64_t find_special(const char *s, int64_t n)
     return n;
 }
 
-/* Each part between special tokens is a text of its own: white space before one ends a text. */
+/* Between special tokens, each part is cut into words by itself, so white space before a special
+ * token is white space at the end of a text. */
 static bool encode_parts(word *w, const char *text, int64_t n, bool special, hd__ids *ids)
 {
     for (int64_t at = 0; at < n;) {
@@ -224,8 +227,8 @@ static bool encode_parts(word *w, const char *text, int64_t n, bool special, hd_
     return true;
 }
 
-static bool encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
-                   hd__ids *ids)
+static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
+                       hd__ids *ids)
 {
     const hd__bpe *b = (const hd__bpe *)t;
     if (n > INT32_MAX) {
@@ -240,7 +243,7 @@ static bool encode(const hd_tokenizer *t, const char *text, int64_t n, hd_specia
     if (at < n && special == HD_SPECIAL_REFUSE) {
         return hd_error_set(HD_VALUE,
                             "hd_tokenizer_encode: " HD__END_OF_TEXT " at byte %" PRId64
-                            ": expected text without it, HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                            ": expected a text without it, HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
                             at);
     }
     word w = {.b = b};
@@ -252,14 +255,14 @@ static bool encode(const hd_tokenizer *t, const char *text, int64_t n, hd_specia
 
 /* ---------------------------------------------------------------- the type */
 
-static bool save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
+static bool bpe_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
     const hd__bpe *b = (const hd__bpe *)t;
     return hd_dict_set_string(d, hd__field(prefix, "vocab"), b->vocab_json) &&
            hd_dict_set_string(d, hd__field(prefix, "merges"), b->merges_text);
 }
 
-static void free_bpe(hd_tokenizer *t)
+static void bpe_free(hd_tokenizer *t)
 {
     hd__bpe *b = (hd__bpe *)t;
     hd_free(b->ranks);
@@ -268,4 +271,5 @@ static void free_bpe(hd_tokenizer *t)
     hd_free(b->merges_text);
 }
 
-const hd__tokenizer_type hd__bpe_type = {"bpe", encode, find, save, hd__bpe_load, free_bpe};
+const hd__tokenizer_type hd__bpe_type = {"bpe",    bpe_encode,   bpe_find,
+                                         bpe_save, hd__bpe_load, bpe_free};

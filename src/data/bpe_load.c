@@ -1,8 +1,8 @@
 /* bpe_load.c - reads GPT-2's vocab.json and merges.txt.
  *
- * Both spell bytes as characters: a printable byte of Latin-1 is itself, the other 68 are U+0100,
- * U+0101 ... in their order. vocab.json maps every token to its id; a line of merges.txt names the
- * two tokens of a merge, the earlier the line the lower its rank. */
+ * Both files spell bytes as characters: a printable byte of Latin-1 stands for itself, and the
+ * other 68 are U+0100, U+0101 ... in their order. vocab.json maps every token to its id. Each line
+ * of merges.txt names the two tokens of a merge; an earlier line has a lower rank. */
 #include "data/bpe.h"
 
 #include <inttypes.h>
@@ -14,20 +14,20 @@
 enum { BYTES = 256, CODES = 256 + 68 };
 
 typedef struct alphabet {
-    int16_t byte[CODES]; /* of a code point; -1: it spells none */
-    uint32_t code[BYTES];
+    int16_t byte[CODES];  /* the byte that a code point spells; -1: none */
+    uint32_t code[BYTES]; /* the code point that spells a byte */
 } alphabet;
 
 typedef struct file {
     char where[128]; /* its path, or the entry of a dictionary, in quotes */
-    char *s;         /* of hd_alloc, ended by a zero */
+    char *s;         /* from hd_alloc; ends with a zero */
     int64_t n;
 } file;
 
 /* The vocabulary in the file's order. */
 typedef struct entries {
-    hd__text bytes; /* of all tokens */
-    int64_t *ends;  /* where each one's end */
+    hd__text bytes; /* of all tokens, one after the other */
+    int64_t *ends;  /* where each token's bytes end */
     int64_t *ids;
     int64_t n, ends_room, ids_room;
 } entries;
@@ -52,7 +52,7 @@ static void alphabet_init(alphabet *a)
     }
 }
 
-/* Adds the bytes that s spells; false, without an error, when a character of it spells none. */
+/* Adds the bytes that s spells. False, without an error, if a character in it spells no byte. */
 static bool unspell(const alphabet *a, const char *s, int64_t n, hd__text *bytes)
 {
     uint32_t code;
@@ -70,9 +70,9 @@ static bool unspell(const alphabet *a, const char *s, int64_t n, hd__text *bytes
 
 /* ---------------------------------------------------------------- messages */
 
-/* HD_FORMAT "hd_fn: 'file': line 3: 'text': expected ..."; line 0 is left out. Returns false. */
-static bool fail(const reader *r, const file *f, int64_t line, const char *s, int64_t n,
-                 const char *expected)
+/* HD_FORMAT: "hd_fn: 'file': line 3: 'text': expected ...". Line 0 is left out. Returns false. */
+static bool fail_text(const reader *r, const file *f, int64_t line, const char *s, int64_t n,
+                      const char *expected)
 {
     char place[40] = "";
     if (line > 0) {
@@ -82,7 +82,7 @@ static bool fail(const reader *r, const file *f, int64_t line, const char *s, in
                         HD__CLIP(s, n), expected);
 }
 
-/* The same of a token, spelled. */
+/* The same for a token, which the message spells as the files do. */
 static bool fail_token(const reader *r, const file *f, int64_t line, const char *token, int64_t n,
                        const char *expected)
 {
@@ -93,13 +93,13 @@ static bool fail_token(const reader *r, const file *f, int64_t line, const char 
         hd__text_add(&s, c, (size_t)hd__utf8_put(r->a.code[(unsigned char)token[i]], c));
     }
     if (!s.failed) {
-        fail(r, f, line, s.s, (int64_t)s.len, expected);
+        fail_text(r, f, line, s.s, (int64_t)s.len, expected);
     }
     hd_free(s.s);
     return false;
 }
 
-/* At the JSON reader's place: "... line 1, column 9: found a string: expected an id". */
+/* Names the place of the JSON reader: "... line 1, column 9: found a string: expected an id". */
 static bool fail_json(const reader *r, const hd__json *j, const char *expected)
 {
     int64_t line, column;
@@ -114,7 +114,7 @@ static bool fail_json(const reader *r, const hd__json *j, const char *expected)
 
 /* ---------------------------------------------------------------- vocab.json */
 
-static bool add_entry(entries *e, int64_t id)
+static bool vocab_add(entries *e, int64_t id)
 {
     if (e->bytes.failed || !hd__grow(&e->ends, &e->ends_room, e->n + 1, sizeof *e->ends) ||
         !hd__grow(&e->ids, &e->ids_room, e->n + 1, sizeof *e->ids)) {
@@ -125,7 +125,7 @@ static bool add_entry(entries *e, int64_t id)
     return true;
 }
 
-/* An object of names, each with an integer. */
+/* Reads an object that maps names to integers. */
 static bool read_object(const reader *r, hd__json *j, entries *e)
 {
     int64_t id;
@@ -134,12 +134,13 @@ static bool read_object(const reader *r, hd__json *j, entries *e)
     }
     while (hd__json_next(j) == HD__JSON_NAME) {
         if (!unspell(&r->a, j->s, (int64_t)j->len, &e->bytes)) {
-            return fail(r, &r->vocab, 0, j->s, (int64_t)j->len, "GPT-2's characters for bytes");
+            return fail_text(r, &r->vocab, 0, j->s, (int64_t)j->len,
+                             "GPT-2's characters for bytes");
         }
         if (hd__json_next(j) != HD__JSON_NUMBER || !hd__json_int(j, &id)) {
             return fail_json(r, j, "an integer");
         }
-        if (!add_entry(e, id)) {
+        if (!vocab_add(e, id)) {
             return false;
         }
     }
@@ -158,7 +159,7 @@ static bool read_entries(const reader *r, entries *e)
     return ok;
 }
 
-/* at[id] = the entry that has it; every id of 0 .. n - 1 comes once. */
+/* Sets at[id] to the entry that has the id; each id of 0 .. n - 1 must come once. */
 static bool place_ids(const reader *r, const entries *e, int32_t *at)
 {
     memset(at, -1, (size_t)e->n * sizeof *at);
@@ -198,7 +199,7 @@ static bool make_tables(reader *r, int64_t n, int64_t bytes)
     return b->slots && b->ranks;
 }
 
-/* The tokens by their ids; at[id] is an id's entry. */
+/* Enters the tokens in the order of their ids. */
 static bool enter_tokens(reader *r, const entries *e, const int32_t *at)
 {
     hd__bpe *b = r->b;
@@ -253,7 +254,8 @@ static int32_t known_token(const reader *r, int64_t line, const char *token, siz
     return id;
 }
 
-/* A line "left right": both, and what they make together, are tokens; the rank goes to the last. */
+/* Reads a line "left right". Both, and the two together, must be tokens; the rank belongs to the
+ * two together. */
 static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int64_t n,
                        hd__text *bytes)
 {
@@ -263,8 +265,8 @@ static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int
     bool two = left > 0 && right > 0 && unspell(&r->a, s, left, bytes);
     size_t middle = bytes->len;
     if (!two || !unspell(&r->a, space + 1, right, bytes)) {
-        return fail(r, &r->merges, line, s, n,
-                    "two tokens in GPT-2's characters for bytes, and a space between them");
+        return fail_text(r, &r->merges, line, s, n,
+                         "two tokens in GPT-2's characters for bytes, with a space between them");
     }
     if (bytes->failed || known_token(r, line, bytes->s, middle) < 0 ||
         known_token(r, line, bytes->s + middle, bytes->len - middle) < 0) {
@@ -272,7 +274,7 @@ static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int
     }
     int32_t id = known_token(r, line, bytes->s, bytes->len);
     if (id >= 0 && r->b->ranks[id] >= 0) {
-        return fail(r, &r->merges, line, s, n, "a token that no line above makes");
+        return fail_text(r, &r->merges, line, s, n, "a token that no earlier line makes");
     }
     if (id >= 0) {
         r->b->ranks[id] = rank;
@@ -298,7 +300,7 @@ static bool read_merges(reader *r)
     return ok;
 }
 
-/* Every token is a byte, the special one, or made by a merge. */
+/* Is every token a byte, the special token, or made by a merge? */
 static bool check_made(const reader *r)
 {
     for (int64_t id = 0, n; id < r->b->base.size; id++) {
@@ -312,7 +314,7 @@ static bool check_made(const reader *r)
 
 /* ---------------------------------------------------------------- both files */
 
-/* s, of hd_alloc and ended by a zero, goes to f; NULL: false. */
+/* Hands s, which comes from hd_alloc and ends with a zero, to f. False if s is NULL. */
 static bool file_init(file *f, const char *name, char *s, size_t n)
 {
     if (s) {
@@ -330,20 +332,20 @@ static bool file_read(file *f, const char *function, const char *path)
     return file_init(f, path, s, n);
 }
 
-/* An entry of a dictionary. */
+/* Copies an entry of a dictionary to f. */
 static bool file_get(file *f, const hd_dict *d, const char *name)
 {
     const char *text = hd_dict_get_string(d, name);
-    size_t n = text ? strlen(text) : 0;
-    char *s = text ? hd_alloc(n + 1) : NULL;
-    if (s) {
-        memcpy(s, text, n + 1);
+    hd__text copy = {0};
+    if (text) {
+        hd__text_puts(&copy, text);
     }
-    return file_init(f, name, s, n);
+    size_t n = copy.len;
+    return file_init(f, name, hd__text_take(&copy), n);
 }
 
-/* The encoder, which then has the texts. */
-static hd_tokenizer *finish(reader *r, bool ok)
+/* Makes the encoder from both texts, which then belong to it. ok: could the texts be read? */
+static hd_tokenizer *bpe_from_texts(reader *r, bool ok)
 {
     alphabet_init(&r->a);
     ok = ok && read_vocab(r) && read_merges(r) && check_made(r);
@@ -361,15 +363,15 @@ static hd_tokenizer *finish(reader *r, bool ok)
 hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path)
 {
     reader r = {.function = "hd_tokenizer_bpe"};
-    return finish(&r, hd__given(r.function, "vocab_path", vocab_path) &&
-                          hd__given(r.function, "merges_path", merges_path) &&
-                          file_read(&r.vocab, r.function, vocab_path) &&
-                          file_read(&r.merges, r.function, merges_path));
+    return bpe_from_texts(&r, hd__given(r.function, "vocab_path", vocab_path) &&
+                                  hd__given(r.function, "merges_path", merges_path) &&
+                                  file_read(&r.vocab, r.function, vocab_path) &&
+                                  file_read(&r.merges, r.function, merges_path));
 }
 
 hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix)
 {
     reader r = {.function = "hd_tokenizer_load"};
-    return finish(&r, file_get(&r.vocab, d, hd__field(prefix, "vocab")) &&
-                          file_get(&r.merges, d, hd__field(prefix, "merges")));
+    return bpe_from_texts(&r, file_get(&r.vocab, d, hd__field(prefix, "vocab")) &&
+                                  file_get(&r.merges, d, hd__field(prefix, "merges")));
 }

@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- files (map.c) */
 
-/* A regular file's bytes, mapped privately for reading. HD_IO names the path and the cause. */
+/* Maps a regular file for reading; HD_IO with the path and the cause if that fails. */
 bool hd__file_map(const char *function, const char *path, const unsigned char **bytes,
                   size_t *size);
 void hd__file_unmap(const unsigned char *bytes, size_t size);
@@ -19,13 +19,13 @@ struct hd_tokens {
     int width; /* bytes an id */
     int64_t len;
     const unsigned char *bytes;
-    hd_tokens *owner; /* of the bytes, held; NULL: this row itself, and then the bytes are */
-    bool allocated;   /* of hd_alloc, or */
-    size_t mapped;    /* so many mapped ones */
+    hd_tokens *owner; /* the row that owns the bytes, held; NULL: this one owns them */
+    bool allocated;   /* an owner's bytes come from hd_alloc, */
+    size_t mapped;    /* or are this many bytes of a mapping */
 };
 
 hd_tokens *hd__tokens_hold(const hd_tokens *t);
-/* n ids from `at` on, which the caller has checked. */
+/* Copies n ids from `at` on. The caller has checked that they exist. */
 void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids);
 
 struct hd_dataset {
@@ -33,31 +33,32 @@ struct hd_dataset {
     hd_tokens *tokens; /* held */
     int64_t max_length, stride;
     int64_t len;
-    int64_t *order; /* the window of each item; NULL: item k is window k */
+    int64_t *order; /* the number of each item's window; NULL: item k is window k */
 };
 
 hd_dataset *hd__dataset_hold(const hd_dataset *s);
-/* Items order[0], order[1], ... (NULL: first, first + 1, ...) as two (n, max_length) tensors. */
+/* Items order[0], order[1], ... as two (n, max_length) tensors. If order is NULL, items first,
+ * first + 1, ... */
 bool hd__dataset_batch(const char *function, const hd_dataset *s, int64_t n, int64_t first,
                        const int64_t *order, hd_tensor **input, hd_tensor **target);
 
 /* ---------------------------------------------------------------- text (utf8.c) */
 
-/* HD_FORMAT naming the byte and its place, when s is not UTF-8. */
+/* Is s UTF-8? Otherwise HD_FORMAT, with the first wrong byte and its place. */
 bool hd__utf8_check(const char *function, const char *s, int64_t n);
 
-/* Classes of characters as GPT-2's pattern has them: \p{L}, \p{N}, \s. */
+/* The classes of characters in GPT-2's pattern: \p{L}, \p{N} and \s. */
 enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE };
 int hd__char_class(uint32_t code);
 
-/* Where the class changes: code << 2 | class, ascending from code 0. */
+/* Where the class changes: code point << 2 | class, ascending from code point 0. */
 extern const uint32_t hd__char_classes[];
 extern const int hd__char_classes_len;
 
 /* ---------------------------------------------------------------- tokenizers */
 
 typedef struct hd__ids {
-    int64_t *v; /* of hd_alloc */
+    int64_t *v; /* hd_free */
     int64_t n, room;
 } hd__ids;
 
@@ -70,20 +71,20 @@ typedef struct hd__tokenizer_type {
     int64_t (*find)(const hd_tokenizer *t, const char *token, int64_t n);
     bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix);
     hd_tokenizer *(*load)(const hd_dict *d, const char *prefix);
-    void (*free)(hd_tokenizer *t); /* what lies behind the common part; NULL: nothing does */
+    void (*free)(hd_tokenizer *t); /* frees what the type adds to the common part; NULL: nothing */
 } hd__tokenizer_type;
 
 /* The common part: the bytes of token id are bytes[starts[id] .. starts[id + 1]). */
 struct hd_tokenizer {
     const hd__tokenizer_type *type;
     int64_t size;
-    char *bytes;     /* of hd_alloc, as */
-    int64_t *starts; /* these */
+    char *bytes; /* both come from hd_alloc */
+    int64_t *starts;
 };
 
 extern const hd__tokenizer_type hd__byte_type, hd__char_type, hd__bpe_type;
 
-/* Zeroed, of struct_size bytes, with room for so many tokens. */
+/* A zeroed struct of struct_size bytes, with room for `size` tokens of `bytes` bytes together. */
 hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_size, int64_t size,
                                 int64_t bytes);
 
@@ -93,7 +94,7 @@ static inline const char *hd__token(const hd_tokenizer *t, int64_t id, int64_t *
     return t->bytes + t->starts[id];
 }
 
-/* The length of the next word of s[0 .. n), n > 0, valid UTF-8, by GPT-2's pattern (words.c). */
+/* The length of the first word of s[0 .. n) by GPT-2's pattern (words.c); n > 0, and s is UTF-8. */
 int64_t hd__next_word(const char *s, int64_t n);
 
 #endif

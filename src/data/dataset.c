@@ -1,14 +1,14 @@
-/* dataset.c - sliding windows over tokens, and random parts of them.
+/* dataset.c - datasets: sliding windows over tokens, and random parts of them.
  *
- * Window k begins at token k stride. A part of a dataset is the same windows behind a list of their
- * numbers; a part of a part lists the windows too, so there is never more than one list. */
+ * Window k begins at token k * stride. A part of a dataset has a list of window numbers, one for
+ * each item. A part of a part also lists windows, so there is never a list of a list. */
 #include <inttypes.h>
 
 #include "data/data_internal.h"
 
 /* ---------------------------------------------------------------- life */
 
-/* Holds t; takes order over on success. */
+/* Holds t. On success, order belongs to the dataset. */
 static hd_dataset *dataset_new(const hd_tokens *t, int64_t max_length, int64_t stride, int64_t len,
                                int64_t *order)
 {
@@ -35,7 +35,7 @@ hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t strid
                             ": expected 1 or more",
                             max_length, stride);
     }
-    /* the size of range(0, len - max_length, stride) */
+    /* the length of Python's range(0, t->len - max_length, stride) */
     int64_t room = t->len - max_length;
     return dataset_new(t, max_length, stride, room > 0 ? (room - 1) / stride + 1 : 0, NULL);
 }
@@ -117,12 +117,12 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
         left -= lengths[i];
     }
     return (ok && left == 0) ||
-           hd_error_set(HD_VALUE, "hd_random_split: lengths %s: expected %" PRId64 " in all",
+           hd_error_set(HD_VALUE, "hd_random_split: lengths %s: expected a sum of %" PRId64,
                         HD__SIZES(n, lengths), s->len);
 }
 
-/* Items order[0 .. len) of s. */
-static hd_dataset *part(const hd_dataset *s, const int64_t *order, int64_t len)
+/* A dataset of the items order[0 .. len) of s. */
+static hd_dataset *dataset_part(const hd_dataset *s, const int64_t *order, int64_t len)
 {
     int64_t *windows = hd_alloc((size_t)len * sizeof *windows);
     if (!windows) {
@@ -138,12 +138,12 @@ static hd_dataset *part(const hd_dataset *s, const int64_t *order, int64_t len)
     return p;
 }
 
-/* All parts, or none. */
-static bool cut(const hd_dataset *s, int n, const int64_t *lengths, const int64_t *order,
-                hd_dataset **parts)
+/* Makes all parts, or none. */
+static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, const int64_t *order,
+                       hd_dataset **parts)
 {
     for (int i = 0; i < n; i++) {
-        parts[i] = part(s, order, lengths[i]);
+        parts[i] = dataset_part(s, order, lengths[i]);
         order += lengths[i];
         if (!parts[i]) {
             while (i > 0) {
@@ -172,7 +172,7 @@ bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_gene
     hd__gen_lock(g);
     hd__randperm(g, order, s->len);
     hd__gen_unlock(g);
-    bool ok = cut(s, n, lengths, order, parts);
+    bool ok = make_parts(s, n, lengths, order, parts);
     hd_free(order);
     return ok;
 }

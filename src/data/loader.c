@@ -1,9 +1,11 @@
-/* loader.c - batches of a dataset, with the draws of torch.utils.data.DataLoader at their moments.
+/* loader.c - batches of a dataset. It draws from the generator what torch.utils.data.DataLoader
+ * draws, and at the same moments.
  *
- * An epoch draws one random64 as it begins (PyTorch's base seed for workers). With shuffle the
- * first batch draws the order. PyTorch's sampler draws a second randperm, of which it uses nothing,
- * once it is asked for an item behind the last one: by the epoch's short last batch, or by the call
- * that finds the end. It shows only in a generator of the loader's own. */
+ * An epoch begins with one random64, which PyTorch draws as the base seed of its workers. With
+ * shuffle, the first batch draws the order. PyTorch's sampler draws a second randperm, and does not
+ * use it, when it is asked for an item after the last one: by a last batch that is short, or by the
+ * call that finds the end. That draw changes what follows only if the loader has a generator of its
+ * own. */
 #include <inttypes.h>
 
 #include "data/data_internal.h"
@@ -13,8 +15,8 @@ struct hd_loader {
     hd_loader_options o;
     int64_t epoch;  /* epochs begun */
     int64_t batch;  /* batches taken from this one */
-    bool under_way; /* an epoch has begun and not ended */
-    int64_t *order; /* of the s->len items, with shuffle while an epoch is under way */
+    bool under_way; /* an epoch has begun and has not ended */
+    int64_t *order; /* with shuffle: the order of the s->len items in the epoch under way */
 };
 
 /* ---------------------------------------------------------------- making */
@@ -24,7 +26,7 @@ hd_loader_options hd_loader_defaults(void)
     return (hd_loader_options){.size = sizeof(hd_loader_options), .batch_size = 1};
 }
 
-static bool check_options(const hd_dataset *s, const hd_loader_options *o)
+static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
 {
     if (!HD__SIZE_OK("hd_loader_new", o, "hd_loader_defaults()")) {
         return false;
@@ -40,7 +42,7 @@ static bool check_options(const hd_dataset *s, const hd_loader_options *o)
 hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
 {
     hd_loader_options o = options ? *options : hd_loader_defaults();
-    if (!hd__given("hd_loader_new", "s", s) || !check_options(s, &o)) {
+    if (!hd__given("hd_loader_new", "s", s) || !loader_options_ok(s, &o)) {
         return NULL;
     }
     hd_loader *l = hd__alloc_zeroed(sizeof *l);
@@ -66,7 +68,7 @@ void hd_loader_free(hd_loader *l)
 
 /* ---------------------------------------------------------------- draws */
 
-static uint64_t draw(hd_generator *g)
+static uint64_t draw_word(hd_generator *g)
 {
     return hd_generator_random64(g ? g : hd_generator_current());
 }
@@ -78,14 +80,15 @@ static void permute(hd_generator *g, int64_t *order, int64_t n)
     hd__gen_unlock(g);
 }
 
-/* The order of an epoch, by the loader's own generator or by a fresh one with a drawn seed. */
+/* Draws the order of an epoch from the loader's own generator. Without one, it draws a seed, and
+ * then the order from a new generator with that seed. */
 static bool draw_order(hd_loader *l)
 {
     if (l->o.generator) {
         permute(l->o.generator, l->order, l->s->len);
         return true;
     }
-    hd_generator *fresh = hd_generator_new((int64_t)(draw(NULL) & INT64_MAX));
+    hd_generator *fresh = hd_generator_new((int64_t)(draw_word(NULL) & INT64_MAX));
     if (!fresh) {
         return false;
     }
@@ -94,7 +97,8 @@ static bool draw_order(hd_loader *l)
     return true;
 }
 
-/* The sampler was asked for more items than there are. The order is not needed any more. */
+/* Draws what PyTorch's sampler draws when it is asked for more items than there are. The order is
+ * not needed any more. */
 static void draw_at_end(hd_loader *l)
 {
     if (l->o.generator && l->o.shuffle) {
@@ -104,9 +108,9 @@ static void draw_at_end(hd_loader *l)
 
 /* ---------------------------------------------------------------- batches */
 
-static bool begin(hd_loader *l)
+static bool begin_epoch(hd_loader *l)
 {
-    draw(l->o.generator);
+    draw_word(l->o.generator);
     if (l->o.shuffle && !draw_order(l)) {
         return false;
     }
@@ -116,7 +120,7 @@ static bool begin(hd_loader *l)
     return true;
 }
 
-/* The number of items in the next batch; 0 at the end. */
+/* The number of items in the next batch; 0 at the end of the epoch. */
 static int64_t next_size(const hd_loader *l)
 {
     int64_t left = l->s->len - l->batch * l->o.batch_size;
@@ -125,7 +129,7 @@ static int64_t next_size(const hd_loader *l)
 
 bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
 {
-    if (!hd__given("hd_loader_next", "l", l) || (!l->under_way && !begin(l))) {
+    if (!hd__given("hd_loader_next", "l", l) || (!l->under_way && !begin_epoch(l))) {
         return false;
     }
     int64_t n = next_size(l), at = l->batch * l->o.batch_size;
@@ -172,10 +176,11 @@ int64_t hd_loader_batch(const hd_loader *l)
 
 enum { FIXED = 6 };
 
-/* What must be the same in both loaders: the numbers in the order of `fixed`. */
+/* What must be the same in the loader that saved and in the one that loads. */
 static const char *const fixed[FIXED] = {"len",        "max_length", "stride",
                                          "batch_size", "shuffle",    "drop_last"};
 
+/* The values of l in the order of `fixed`. */
 static void fixed_values(const hd_loader *l, int64_t values[FIXED])
 {
     const int64_t v[FIXED] = {l->s->len,       l->s->max_length, l->s->stride,
@@ -204,9 +209,9 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
                         hd_from_data(HD_INT64, l->order, l->s->len)));
 }
 
-/* The integer prefix.field, in [min, max]. */
-static bool read_int(const hd_dict *d, const char *prefix, const char *field, int64_t min,
-                     int64_t max, int64_t *v)
+/* Reads the integer prefix.field, which must be in [min, max]. */
+static bool loader_read_int(const hd_dict *d, const char *prefix, const char *field, int64_t min,
+                            int64_t max, int64_t *v)
 {
     const char *name = hd__field(prefix, field);
     if (!hd_dict_get_int(d, name, v)) {
@@ -236,7 +241,7 @@ static bool is_permutation(const int64_t *order, int64_t n)
     return i == n;
 }
 
-/* The saved order, checked; NULL with the error set. */
+/* The saved order, after all checks; NULL if it is wrong. */
 static const int64_t *read_order(const hd_dict *d, const char *prefix, int64_t n)
 {
     const char *name = hd__field(prefix, "order");
@@ -265,13 +270,13 @@ bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
     }
     fixed_values(l, values);
     for (int i = 0; i < FIXED; i++) {
-        if (!read_int(d, prefix, fixed[i], values[i], values[i], &same)) {
+        if (!loader_read_int(d, prefix, fixed[i], values[i], values[i], &same)) {
             return false;
         }
     }
-    if (!read_int(d, prefix, "epoch", 0, INT64_MAX, &epoch) ||
-        !read_int(d, prefix, "batch", 0, hd_loader_len(l), &batch) ||
-        !read_int(d, prefix, "under_way", 0, 1, &under_way)) {
+    if (!loader_read_int(d, prefix, "epoch", 0, INT64_MAX, &epoch) ||
+        !loader_read_int(d, prefix, "batch", 0, hd_loader_len(l), &batch) ||
+        !loader_read_int(d, prefix, "under_way", 0, 1, &under_way)) {
         return false;
     }
     if (under_way && l->o.shuffle) {

@@ -1,5 +1,6 @@
-/* tokenizer.c - what every tokenizer has: a table of its tokens' bytes, which decodes, and the
- * functions that go to its type. And the simplest one, whose tokens are the 256 bytes. */
+/* tokenizer.c - what all tokenizers share: a table with the bytes of each token, decoding by it,
+ * and the public functions that call the tokenizer's type. The simplest type, whose tokens are the
+ * 256 bytes, is here too. */
 #include <inttypes.h>
 
 #include "data/data_internal.h"
@@ -69,7 +70,9 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
         return NULL;
     }
     if ((int)special < HD_SPECIAL_REFUSE || special > HD_SPECIAL_TEXT) {
-        return hd_error_set(HD_VALUE, "hd_tokenizer_encode: special %d: expected HD_SPECIAL_...",
+        return hd_error_set(HD_VALUE,
+                            "hd_tokenizer_encode: special %d: expected HD_SPECIAL_REFUSE, "
+                            "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
                             (int)special);
     }
     hd__ids ids = {0};
@@ -83,7 +86,7 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
 
 /* ---------------------------------------------------------------- decoding */
 
-static bool check_ids(const char *function, const hd_tokenizer *t, const hd_tensor *ids)
+static bool decode_args_ok(const char *function, const hd_tokenizer *t, const hd_tensor *ids)
 {
     if (!hd__given(function, "t", t) || !hd__arg(function, "ids", ids)) {
         return false;
@@ -92,7 +95,7 @@ static bool check_ids(const char *function, const hd_tokenizer *t, const hd_tens
                                                   function, hd_dtype_name(ids->dtype));
 }
 
-/* The bytes of the ids, added to text. */
+/* Adds the bytes of the ids to text. */
 static bool add_tokens(const char *function, const hd_tokenizer *t, const hd_tensor *ids,
                        hd__text *text)
 {
@@ -112,6 +115,7 @@ static bool add_tokens(const char *function, const hd_tokenizer *t, const hd_ten
     return x && !text->failed;
 }
 
+/* Adds s, with U+FFFD in place of bytes that are not UTF-8. */
 static void add_replaced(hd__text *to, const char *s, int64_t n)
 {
     uint32_t code;
@@ -127,8 +131,8 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
     }
 }
 
-/* The text in the innermost scope; its own memory goes. */
-static const char *hand_out(const char *function, hd__text *text, int64_t *n)
+/* Copies the text into the innermost scope, and frees it. */
+static const char *text_in_scope(const char *function, hd__text *text, int64_t *n)
 {
     char *s = text->failed ? NULL : hd__scope_alloc(function, text->len + 1);
     if (s) {
@@ -145,18 +149,18 @@ const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *id
 {
     const char *function = "hd_tokenizer_decode_bytes";
     hd__text text = {0};
-    if (!check_ids(function, t, ids)) {
+    if (!decode_args_ok(function, t, ids)) {
         return NULL;
     }
     text.failed = !add_tokens(function, t, ids, &text);
-    return hand_out(function, &text, n);
+    return text_in_scope(function, &text, n);
 }
 
 const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
 {
     const char *function = "hd_tokenizer_decode";
     hd__text bytes = {0}, text = {0};
-    if (!check_ids(function, t, ids)) {
+    if (!decode_args_ok(function, t, ids)) {
         return NULL;
     }
     text.failed = !add_tokens(function, t, ids, &bytes);
@@ -164,7 +168,7 @@ const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int
         add_replaced(&text, bytes.s, (int64_t)bytes.len);
     }
     hd_free(bytes.s);
-    return hand_out(function, &text, n);
+    return text_in_scope(function, &text, n);
 }
 
 /* ---------------------------------------------------------------- dictionaries */

@@ -1,24 +1,24 @@
 /* tokenizer_chars.c - a tokenizer whose tokens are the characters of a text: its distinct code
- * points in ascending order, as Python's sorted(set(text)). */
+ * points in ascending order, like sorted(set(text)) in Python. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "data/data_internal.h"
 
-/* UTF-8 sorts as its code points do, so the table of tokens is searched by its bytes. */
-static int compare(const char *a, int64_t n, const char *b, int64_t m)
+/* UTF-8 sorts like its code points, so the bytes of the sorted tokens are compared. */
+static int compare_bytes(const char *a, int64_t n, const char *b, int64_t m)
 {
     int order = memcmp(a, b, (size_t)(n < m ? n : m));
     return order != 0 ? order : (n > m) - (n < m);
 }
 
-static int64_t find(const hd_tokenizer *t, const char *token, int64_t n)
+static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     int64_t low = 0, high = t->size;
     while (low < high) {
         int64_t middle = low + (high - low) / 2, m;
         const char *c = hd__token(t, middle, &m);
-        int order = compare(token, n, c, m);
+        int order = compare_bytes(token, n, c, m);
         if (order == 0) {
             return middle;
         }
@@ -31,8 +31,8 @@ static int64_t find(const hd_tokenizer *t, const char *token, int64_t n)
     return -1;
 }
 
-/* HD_VALUE naming the character text[at .. at + length), and its place. */
-static bool refuse(const char *text, int64_t at, int length, int64_t count, int64_t size)
+/* HD_VALUE, with the character text[at .. at + length) and its place. */
+static bool refuse_character(const char *text, int64_t at, int length, int64_t count, int64_t size)
 {
     uint32_t code;
     hd__utf8_next(text + at, length, &code);
@@ -43,8 +43,8 @@ static bool refuse(const char *text, int64_t at, int length, int64_t count, int6
                         length, text + at, (unsigned)code, count, at, size);
 }
 
-static bool encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
-                   hd__ids *ids)
+static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
+                         hd__ids *ids)
 {
     (void)special;
     if (!hd__utf8_check("hd_tokenizer_encode", text, n)) {
@@ -53,9 +53,9 @@ static bool encode(const hd_tokenizer *t, const char *text, int64_t n, hd_specia
     uint32_t code;
     for (int64_t i = 0, count = 0; i < n; count++) {
         int length = hd__utf8_next(text + i, n - i, &code);
-        int64_t id = find(t, text + i, length);
+        int64_t id = chars_find(t, text + i, length);
         if (id < 0) {
-            return refuse(text, i, length, count, t->size);
+            return refuse_character(text, i, length, count, t->size);
         }
         if (!hd__ids_add(ids, id)) {
             return false;
@@ -67,9 +67,10 @@ static bool encode(const hd_tokenizer *t, const char *text, int64_t n, hd_specia
 
 /* ---------------------------------------------------------------- making */
 
-/* Marks the code points of the text; returns the bytes that the distinct ones need, or -1. */
-static int64_t mark(const char *function, const char *text, int64_t n, unsigned char *seen,
-                    int64_t *size)
+/* Marks the code points of the text and counts them in *size. Returns the number of bytes that they
+ * need, or -1 after an error. */
+static int64_t mark_characters(const char *function, const char *text, int64_t n,
+                               unsigned char *seen, int64_t *size)
 {
     int64_t bytes = 0, count = 0;
     uint32_t code = 0;
@@ -78,7 +79,7 @@ static int64_t mark(const char *function, const char *text, int64_t n, unsigned 
         if (code == 0) {
             hd_error_set(HD_VALUE,
                          "%s: U+0000 at character %" PRId64 ", byte %" PRId64
-                         ": expected text without it",
+                         ": expected a text without it",
                          function, count, i);
             return -1;
         }
@@ -111,12 +112,12 @@ static hd_tokenizer *from_text(const char *function, const char *text, int64_t n
         return NULL;
     }
     unsigned char *seen = hd__alloc_zeroed(CODES);
-    int64_t size = 0, bytes = seen ? mark(function, text, n, seen, &size) : -1;
+    int64_t size = 0, bytes = seen ? mark_characters(function, text, n, seen, &size) : -1;
     hd_tokenizer *t =
         bytes < 0 ? NULL : hd__tokenizer_new(&hd__char_type, sizeof *t, size, bytes + 1);
     if (t) {
         list_marked(t, seen);
-        t->bytes[bytes] = '\0'; /* for saving */
+        t->bytes[bytes] = '\0'; /* saving needs the bytes as a string */
     }
     hd_free(seen);
     return t;
@@ -130,15 +131,16 @@ hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n)
 
 /* ---------------------------------------------------------------- dictionaries */
 
-static bool save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
+static bool chars_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
     return hd_dict_set_string(d, hd__field(prefix, "chars"), t->bytes);
 }
 
-static hd_tokenizer *load(const hd_dict *d, const char *prefix)
+static hd_tokenizer *chars_load(const hd_dict *d, const char *prefix)
 {
     const char *chars = hd_dict_get_string(d, hd__field(prefix, "chars"));
     return chars ? from_text("hd_tokenizer_load", chars, -1) : NULL;
 }
 
-const hd__tokenizer_type hd__char_type = {"char", encode, find, save, load, NULL};
+const hd__tokenizer_type hd__char_type = {"char",     chars_encode, chars_find,
+                                          chars_save, chars_load,   NULL};

@@ -1,7 +1,7 @@
 /* tokens.c - a row of token ids: a mapped file, a copy in memory, or a part of either.
  *
- * A file is the ids and nothing else, two or four bytes each, the low byte first on every machine.
- * A part points into its owner's bytes and holds the owner. */
+ * A file holds only the ids, two or four bytes each, with the low byte first on every machine. A
+ * part points into its owner's bytes and holds the owner. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -58,8 +58,9 @@ static bool check_type(const char *function, hd_token_type type)
                         (int)type);
 }
 
-/* ids contiguous, int64 and (n,), every one in 0 .. 2^(8 width) - 1; else NULL. */
-static hd_tensor *check_ids(const char *function, const hd_tensor *ids, int width)
+/* Checks that ids are int64 (n,), and each of them from 0 to 2^(8 width) - 1. Returns them as a
+ * contiguous tensor, or NULL. */
+static hd_tensor *checked_ids(const char *function, const hd_tensor *ids, int width)
 {
     if (!hd__arg(function, "ids", ids)) {
         return NULL;
@@ -106,12 +107,12 @@ void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
     }
 }
 
-/* check_ids, then its bytes in *bytes (of hd_alloc); the number of ids, or -1. */
-static int64_t bytes_of(const char *function, int width, const hd_tensor *ids,
-                        unsigned char **bytes)
+/* Checks ids, and writes their bytes to *bytes (hd_free). Returns the number of ids, or -1. */
+static int64_t ids_to_bytes(const char *function, int width, const hd_tensor *ids,
+                            unsigned char **bytes)
 {
     HD_SCOPE;
-    hd_tensor *x = check_ids(function, ids, width); /* (n,) */
+    hd_tensor *x = checked_ids(function, ids, width); /* (n,) */
     *bytes = x ? hd_alloc((size_t)x->numel * (size_t)width) : NULL;
     if (!*bytes) {
         return -1;
@@ -149,7 +150,7 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
 hd_tokens *hd_tokens_from(const hd_tensor *ids)
 {
     unsigned char *bytes;
-    int64_t n = bytes_of("hd_tokens_from", HD_TOKEN_U32, ids, &bytes);
+    int64_t n = ids_to_bytes("hd_tokens_from", HD_TOKEN_U32, ids, &bytes);
     hd_tokens *t = n < 0 ? NULL : tokens_new(HD_TOKEN_U32, n, bytes);
     if (t) {
         t->allocated = true;
@@ -166,7 +167,7 @@ bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
         !check_type("hd_tokens_write", type)) {
         return false;
     }
-    int64_t n = bytes_of("hd_tokens_write", (int)type, ids, &bytes);
+    int64_t n = ids_to_bytes("hd_tokens_write", (int)type, ids, &bytes);
     bool ok = n >= 0 && hd__whole_write("hd_tokens_write", path, bytes, (size_t)n * (size_t)type);
     hd_free(bytes);
     return ok;
@@ -186,7 +187,7 @@ hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
     }
     if (at < 0 || n < 0 || at > t->len - n) {
         return hd_error_set(HD_INDEX,
-                            "hd_tokens_read: %" PRId64 " from %" PRId64
+                            "hd_tokens_read: %" PRId64 " tokens from %" PRId64
                             " on: expected a part of the %" PRId64 " tokens",
                             n, at, t->len);
     }
@@ -197,7 +198,7 @@ hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
     return ids;
 }
 
-static hd_tokens *part(const hd_tokens *t, int64_t at, int64_t len)
+static hd_tokens *tokens_part(const hd_tokens *t, int64_t at, int64_t len)
 {
     hd_tokens *p = tokens_new(t->width, len, t->bytes + at * t->width);
     if (p) {
@@ -218,8 +219,8 @@ bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first, hd_
         return hd_error_set(HD_VALUE, "hd_tokens_split: fraction %g: expected 0 to 1", fraction);
     }
     int64_t cut = (int64_t)(fraction * (double)t->len);
-    *first = part(t, 0, cut);
-    *rest = *first ? part(t, cut, t->len - cut) : NULL;
+    *first = tokens_part(t, 0, cut);
+    *rest = *first ? tokens_part(t, cut, t->len - cut) : NULL;
     if (!*rest) {
         hd_tokens_free(*first);
         *first = NULL;

@@ -1,13 +1,13 @@
-/* words.c - the cutting of a text into words before byte pair encoding, as GPT-2 does it:
+/* words.c - cuts a text into words before byte pair encoding, as GPT-2 does it:
  *
  *   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *
- * Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (its encoder.py). So a
- * run of white space gives its last character up to what follows, which keeps it if it is a space.
- */
+ * Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (its encoder.py). When
+ * something follows a run of white space, the run's last character is not part of it: a space
+ * begins the next word, and any other white space is a word of its own. */
 #include "data/data_internal.h"
 
-/* The length of 's, 're ... at s, or 0. */
+/* The length of the 's, 're ... that s begins with, or 0. */
 static int64_t contraction(const char *s, int64_t n)
 {
     static const char *const forms[] = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
@@ -23,8 +23,9 @@ static int64_t contraction(const char *s, int64_t n)
     return 0;
 }
 
-/* The length of the run of one class at the start of s, and of its last character. */
-static int64_t run(const char *s, int64_t n, int class, int64_t *last)
+/* The length of the run of one class that s begins with; *last is the length of its last character.
+ */
+static int64_t class_run(const char *s, int64_t n, int class, int64_t *last)
 {
     int64_t at = 0;
     uint32_t code;
@@ -50,8 +51,8 @@ int64_t hd__next_word(const char *s, int64_t n)
     hd__utf8_next(s + space, n - space, &code);
     int class = hd__char_class(code);
     if (class != HD__SPACE) {
-        return space + run(s + space, n - space, class, &last);
+        return space + class_run(s + space, n - space, class, &last);
     }
-    length = run(s, n, HD__SPACE, &last);
+    length = class_run(s, n, HD__SPACE, &last);
     return length == n || length == last ? length : length - last;
 }

@@ -199,7 +199,7 @@ START_TEST(special_tokens)
     ck_assert_int_gt(hd_numel(x), 3);
     ck_assert_str_eq(hd_tokenizer_decode(small, x, NULL), text);
     ck_assert_ptr_null(hd_tokenizer_encode(small, text, -1, HD_SPECIAL_REFUSE));
-    ck_error(HD_VALUE, "hd_tokenizer_encode: <|endoftext|> at byte 1: expected text without it, "
+    ck_error(HD_VALUE, "hd_tokenizer_encode: <|endoftext|> at byte 1: expected a text without it, "
                        "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT");
     ck_assert_ptr_nonnull(hd_tokenizer_encode(small, "a<|endoftext|", -1, HD_SPECIAL_REFUSE));
     ck_assert_int_eq(hd_tokenizer_id(small, "the", -1),
@@ -285,8 +285,8 @@ static const struct {
      "#version: 0.2\n\xC4\xA0 a\nx \xC4\xA0y\n",
      "merges.txt': line 3: '\xC4\xA0y': expected a token of the vocabulary"},
     {", \"ab\": 256}", "a b\na b",
-     "merges.txt': line 2: 'a b': expected a token that no line above makes"},
-#define TWO "two tokens in GPT-2's characters for bytes, and a space between them"
+     "merges.txt': line 2: 'a b': expected a token that no earlier line makes"},
+#define TWO "two tokens in GPT-2's characters for bytes, with a space between them"
     {", \"ab\": 256}", "ab", "merges.txt': line 1: 'ab': expected " TWO},
     {", \"ab\": 256}", "a b c", "merges.txt': line 1: 'a b c': expected " TWO},
     {", \"ab\": 256}", "a  b", "merges.txt': line 1: 'a  b': expected " TWO},

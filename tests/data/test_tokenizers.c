@@ -172,7 +172,8 @@ START_TEST(refuses_ids)
     ck_assert_ptr_null(hd_tokenizer_encode(t, NULL, 0, HD_SPECIAL_REFUSE));
     ck_error(HD_NULL_ARG, "hd_tokenizer_encode: text is NULL");
     ck_assert_ptr_null(hd_tokenizer_encode(t, "a", 1, (hd_special)3));
-    ck_error(HD_VALUE, "hd_tokenizer_encode: special 3: expected HD_SPECIAL_...");
+    ck_error(HD_VALUE, "hd_tokenizer_encode: special 3: expected HD_SPECIAL_REFUSE, "
+                       "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT");
     hd_tokenizer_free(t);
 }
 END_TEST
@@ -235,7 +236,7 @@ START_TEST(chars_refused)
     ck_error(HD_FORMAT, "hd_tokenizer_chars: byte 0xff at 1: expected UTF-8");
     ck_assert_ptr_null(hd_tokenizer_chars("\xC3\xA9\0", 3));
     ck_error(HD_VALUE,
-             "hd_tokenizer_chars: U+0000 at character 1, byte 2: expected text without it");
+             "hd_tokenizer_chars: U+0000 at character 1, byte 2: expected a text without it");
     ck_assert_ptr_null(hd_tokenizer_chars(NULL, 0));
     ck_error(HD_NULL_ARG, "hd_tokenizer_chars: text is NULL");
     t = hd_tokenizer_chars("", -1);
