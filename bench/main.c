@@ -82,7 +82,7 @@ static bool parse(char **argv, options *o)
         argv += words;
     }
     o->glob = argv;
-    while (*argv++ != NULL) {
+    while (*argv++) {
         o->globs++;
     }
     return true;
