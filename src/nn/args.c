@@ -25,7 +25,7 @@ bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t 
 
 bool hd__probability_arg(const char *function, const char *arg, double p)
 {
-    if (p >= 0 && p <= 1) { /* NaN is neither */
+    if (p >= 0 && p <= 1) { /* false for NaN */
         return true;
     }
     return hd_error_set(HD_VALUE, "%s: %s %g: expected a number from 0 to 1", function, arg, p);

@@ -1,13 +1,13 @@
-/* attention_cached.c - MultiHeadAttention one piece of a text after another: the keys and values of
- * the tokens before are kept, in tensors that have room for all. */
+/* attention_cached.c - MultiHeadAttention over a text that comes in pieces. The keys and values of
+ * all earlier tokens are kept, in tensors that have room for the whole context. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
 
 struct hd_kv_cache {
-    const hd_module *attention; /* whose it is; not held */
-    hd_tensor *keys, *values;   /* (b, num_heads, context_length, head_dim), held */
-    int64_t len;                /* tokens that are there */
+    const hd_module *attention; /* the module that it was made for; not retained */
+    hd_tensor *keys, *values;   /* (b, num_heads, context_length, head_dim), retained */
+    int64_t len;                /* tokens that are in it */
 };
 
 /* ---------------------------------------------------------------- the cache */
@@ -96,22 +96,23 @@ static bool cached_args_ok(const char *function, const hd_module *m, const hd_te
     }
     if (hd_size(x, 1) > context_length - c->len) {
         return hd_error_set(HD_SHAPE,
-                            "%s: x %s behind %" PRId64 " tokens: more than context_length %" PRId64,
+                            "%s: x %s after %" PRId64 " tokens: more than context_length %" PRId64,
                             function, HD__DIMS(x), c->len, context_length);
     }
     return true;
 }
 
-/* The cached ones (b, num_heads, len + num_tokens, head_dim), these tokens' (..., num_tokens, ...)
- * behind. */
+/* Writes x (b, num_heads, num_tokens, head_dim) after the tokens in cached, and gives all of them,
+ * (b, num_heads, len + num_tokens, head_dim). */
 static hd_tensor *cache_append(const hd_kv_cache *c, hd_tensor *cached, hd_tensor *x)
 {
     if (!x) {
         return NULL;
     }
     if (hd_dtype_of(x) != hd_dtype_of(cached)) {
-        return hd_error_set(HD_DTYPE, "hd_multi_head_attention_cached: %s: expected %s, as c has",
-                            hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(cached)));
+        return hd_error_set(
+            HD_DTYPE, "hd_multi_head_attention_cached: keys or values of %s: expected %s, as in c",
+            hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(cached)));
     }
     int64_t num_tokens = hd_size(x, 2);
     if (!hd_copy_(hd_narrow(cached, 2, c->len, num_tokens), x)) {

@@ -112,7 +112,7 @@ hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor
         return NULL;
     }
     int64_t b = hd_size(queries, 0), num_tokens = hd_size(queries, 2);
-    context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2)); /* no copy when fused */
+    context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2)); /* copies nothing if fused */
     context_vec = hd_view(context_vec, b, num_tokens, m->d_out);
     return hd_forward(m->out_proj, context_vec);
 }

@@ -1,5 +1,5 @@
-/* attention_weights.c - what the notebooks' classes share: their arguments, the mask, attention
- * under it, and the weights that they keep when told to. */
+/* attention_weights.c - what the notebooks' classes share: the checks of their arguments, the mask,
+ * attention under a mask, and the weights that they keep if they are asked to. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -56,14 +56,14 @@ hd_tensor *hd__causal_mask(int64_t n)
 
 /* ---------------------------------------------------------------- attention */
 
-/* Are n numbers the same, bit by bit? */
+/* Are n numbers equal, bit by bit? */
 static bool all_same(const char *x, int64_t n, size_t size)
 {
     return n < 2 || memcmp(x, x + size, (size_t)(n - 1) * size) == 0;
 }
 
-/* Does mask hide exactly what follows each of the tokens first to n - 1? It is read anew in each
- * call: nothing may be kept that another thread could read. */
+/* Does the mask hide exactly what follows each of the tokens first to n - 1? It is read in every
+ * call, because nothing may be kept that another thread could read. */
 static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
 {
     size_t size = (size_t)hd_dtype_size(hd_dtype_of(mask));
@@ -85,7 +85,7 @@ static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);
 }
 
-/* As the notebooks write it. */
+/* Attention as the notebooks write it. */
 static hd_tensor *plain_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
                                   hd_tensor *values, hd_tensor *mask, hd_module *dropout)
 {
@@ -172,7 +172,7 @@ bool hd_attention_keep_weights(hd_module *m, bool keep)
     return keep || hd_assign(&self->kept, HD_NONE);
 }
 
-/* A new alias: the next forward does not take it away from the caller. */
+/* Gives a new alias, so that the next forward does not take the weights away from the caller. */
 hd_tensor *hd_attention_weights(const hd_module *m)
 {
     if (!keeps_weights("hd_attention_weights", m)) {

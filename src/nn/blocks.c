@@ -1,4 +1,5 @@
-/* blocks.c - what a GPT is stacked of: the feed-forward net and the pre-norm transformer block. */
+/* blocks.c - the parts that a GPT is a stack of: the feed-forward net and the pre-norm transformer
+ * block. */
 #include "nn/nn_internal.h"
 
 /* ---------------------------------------------------------------- FeedForward */
@@ -27,7 +28,8 @@ hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
         return NULL;
     }
     hd_register_module(self, "layers", &((feed_forward *)self)->layers, hd_sequential_n(0, NULL));
-    hd_module *layers = ((feed_forward *)self)->layers; /* NULL: not registered, and freed */
+    hd_module *layers =
+        ((feed_forward *)self)->layers; /* NULL: the registration failed and freed it */
     bool ok = layers && hd_module_list_append(layers, hd_linear_new(emb_dim, hidden_dim, true)) &&
               hd_module_list_append(layers, hd_gelu_new("tanh")) &&
               hd_module_list_append(layers, hd_linear_new(hidden_dim, emb_dim, true));
@@ -61,7 +63,7 @@ static hd_tensor *transformer_block_forward(hd_module *self, hd_tensor *x)
 static const hd_module_type transformer_block_type =
     HD_MODULE_TYPE(transformer_block, "TransformerBlock", transformer_block_forward);
 
-/* Each once, though it may have been given twice. */
+/* Frees each part once, even if it was given twice. */
 static void free_all(int n, hd_module *const *parts)
 {
     for (int i = 0; i < n; i++) {

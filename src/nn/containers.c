@@ -1,4 +1,4 @@
-/* containers.c - Sequential and ModuleList: children "0", "1", ..., which have no fields. */
+/* containers.c - Sequential and ModuleList, whose children "0", "1", ... have no fields. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ bool hd__is_module_list(const hd_module *m)
     return m->type == &module_list_type;
 }
 
-/* A container holds nothing but children. */
+/* All entries of a container are children. */
 hd_module *hd__list_child(const hd_module *list, int64_t i)
 {
     return i < list->priv->n ? hd__child(&list->priv->entries[i]) : NULL;
@@ -49,7 +49,8 @@ static hd_module *make(const char *function, const hd_module_type *type, int64_t
     }
     hd_module *m = hd_module_new(type);
     for (int64_t i = 0; i < n; i++) {
-        container_append(function, m, modules[i]); /* all of them: each is taken over */
+        container_append(function, m,
+                         modules[i]); /* also after a failure: the list takes over every module */
     }
     return m ? hd_module_ready(m) : NULL;
 }

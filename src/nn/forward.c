@@ -1,16 +1,16 @@
-/* forward.c - running a module: a scope of its own, and the failures inside it.
+/* forward.c - running a module: it gets a scope of its own, and failures inside it are seen.
  *
- * Each running forward is a frame on its thread's stack. The count of failures that were not
- * cleared starts at nothing in a frame, so that a failure inside is seen though its result was not
- * used, though an older error stands, and though a module called by this one clears its own. */
+ * Each running forward is a frame on its thread's stack. In a frame the count of failures that were
+ * not cleared starts at 0. So a failure inside is seen even if its result is not used, if an older
+ * error stands, or if a module that this one calls clears its own errors. */
 #include "nn/nn_internal.h"
 
 typedef struct frame {
     struct frame *outer;
     hd_module *m;
     hd_scope *scope;
-    uint64_t failures; /* of the frame around, so far */
-    bool by_begin;     /* ends with hd_forward_end */
+    uint64_t failures; /* those of the frame around, so far */
+    bool by_begin;     /* hd_forward_end will end it */
 } frame;
 
 static HD__TLS frame *top;
@@ -28,7 +28,8 @@ static frame *push(hd_module *m, bool by_begin)
     return f;
 }
 
-/* Ends f, and frames above it that were begun and never ended; returns the failures in them. */
+/* Ends f, and the frames above it that were begun and never ended. Returns the failures in all of
+ * them. */
 static uint64_t pop(frame *f)
 {
     uint64_t failures = hd__uncleared_swap(0);
@@ -42,7 +43,7 @@ static uint64_t pop(frame *f)
     return failures;
 }
 
-/* A failed forward whose error is no longer there still says why it gives NULL. */
+/* If the error of a failed forward was cleared, says why the forward gives NULL. */
 static hd_tensor *forward_fail(const hd_module *m)
 {
     if (hd_error_code() == HD_OK) {
@@ -93,7 +94,8 @@ hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)
         return NULL;
     }
     if (!top || top->m != m || !top->by_begin) {
-        return hd_error_set(HD_STATE, "hd_forward_end: %s: its hd_forward_begin is not the last",
+        return hd_error_set(HD_STATE,
+                            "hd_forward_end: %s: expected the module of the last hd_forward_begin",
                             m->type->name);
     }
     return forward_finish(top, y);

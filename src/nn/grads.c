@@ -1,5 +1,6 @@
-/* grads.c - a module's gradients written to a dictionary, and read from one: what a checkpoint
- * between two backwards of one step needs besides the state. Reading makes all copies first. */
+/* grads.c - the gradients of a module, written to a dictionary and read from one. A checkpoint
+ * between two backwards of one step needs them besides the state. Reading makes all copies
+ * first. */
 #include "nn/nn_internal.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 
 static const char function[] = "hd_module_load_grads";
 
-/* A row-major copy of d's gradient for p, HD_NONE when there is none; NULL on error. */
+/* A row-major copy of d's gradient for p; HD_NONE if there is none, NULL on error. */
 static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key,
                            const hd_tensor *p)
 {
@@ -70,15 +71,16 @@ static bool is_name(const hd__items *items, const char *name)
     return false;
 }
 
-/* Tensors only: what else a checkpoint's state holds may lie behind an empty prefix. */
+/* Looks at tensors only: with an empty prefix, other parts of a checkpoint's state may be in d,
+ * too. */
 static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
                       const hd__items *items)
 {
     size_t n = strlen(prefix);
     for (int64_t i = 0; i < hd_dict_len(d); i++) {
         const char *key = hd_dict_name(d, i);
-        bool behind = n == 0 || (strncmp(key, prefix, n) == 0 && key[n] == '.');
-        if (behind && hd_dict_kind_of(d, key) == HD_DICT_TENSOR &&
+        bool below = n == 0 || (strncmp(key, prefix, n) == 0 && key[n] == '.');
+        if (below && hd_dict_kind_of(d, key) == HD_DICT_TENSOR &&
             !is_name(items, key + n + (n > 0))) {
             return hd_error_set(HD_VALUE,
                                 "%s: %s: '%s' is unexpected: expected names of "

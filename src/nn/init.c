@@ -1,7 +1,7 @@
-/* init.c - torch.nn.init: fills of a tensor, outside the graph, by PyTorch's formulas and draws.
+/* init.c - torch.nn.init: fills of a tensor outside the graph, with PyTorch's formulas and draws.
  *
- * Bounds and deviations are computed in double, in PyTorch's order of operations, whose rounding
- * shows in the float32 weights. */
+ * Bounds and deviations are computed in double and in PyTorch's order of operations, because their
+ * rounding shows in the float32 weights. */
 #include "nn/nn_internal.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ hd_tensor *hd_init_zeros_(hd_tensor *x)
 
 /* ---------------------------------------------------------------- truncated normal */
 
-/* Phi */
+/* Phi(x) */
 static double normal_cdf(double x)
 {
     return (1 + erf(x / sqrt(2.0))) / 2;
@@ -53,10 +53,11 @@ static bool all_false(hd_tensor *mask)
     return any && hd_item_int(any) == 0;
 }
 
-/* Whole new normal tensors, taken where the one before is outside. */
+/* Draws a whole normal tensor again and again, and takes its elements where x's are outside [a,
+ * b]. */
 static bool redraw_outside(hd_tensor *x, double mean, double std, double a, double b)
 {
-    hd_tensor *fresh = hd_clone(x); /* x's order in memory, which is that of the draws */
+    hd_tensor *fresh = hd_clone(x); /* a clone has x's order in memory, and so of draws */
     bool ok = fresh && hd_normal_(x, mean, std);
     while (ok) {
         HD_SCOPE;
@@ -69,7 +70,7 @@ static bool redraw_outside(hd_tensor *x, double mean, double std, double a, doub
     return false;
 }
 
-/* Is log v > -0.5 ((c - mean) / std)^2 - peak, the candidate c refused? Draws v into v. */
+/* Refuses a candidate c where log v > -0.5 ((c - mean) / std)^2 - peak. Draws v. */
 static hd_tensor *refused(hd_tensor *c, hd_tensor *v, double mean, double std, double peak)
 {
     hd_tensor *density = hd_div_scalar(hd_sub_scalar(c, mean), std);
@@ -77,7 +78,7 @@ static hd_tensor *refused(hd_tensor *c, hd_tensor *v, double mean, double std, d
     return hd_gt(hd_log(hd_uniform_(v, 0, 1)), density);
 }
 
-/* Candidates from a uniform distribution over [a, b], accepted by their density. */
+/* Draws candidates from a uniform distribution over [a, b] and accepts them by their density. */
 static bool accept_by_density(hd_tensor *x, double mean, double std, double a, double b)
 {
     double mode = fmax(a, fmin(mean, b)),
@@ -103,8 +104,8 @@ static bool truncation_ok(double mean, double std, double a, double b)
     }
     return hd_error_set(
         HD_VALUE,
-        "hd_init_trunc_normal_: mean %g, std %g, a %g, b %g: expected numbers, std above 0 "
-        "and a <= b",
+        "hd_init_trunc_normal_: mean %g, std %g, a %g, b %g: expected a finite mean, a "
+        "finite std above 0, and a <= b",
         mean, std, a, b);
 }
 
@@ -126,7 +127,7 @@ typedef struct fans {
     double in, out;
 } fans;
 
-/* weight (out, in, ...): each times the sizes behind */
+/* For a weight (out, in, ...): in and out, each times the product of the sizes after them. */
 static bool fans_of(const char *function, const hd_tensor *x, fans *f)
 {
     if (!hd__tensor_given(function, "x", x)) {
@@ -250,9 +251,9 @@ hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const ch
 
 /* ---------------------------------------------------------------- orthogonal */
 
-/* Makes the rows of a (n, m), n <= m, float64, orthonormal in turn. Each one loses its part along
- * those before it twice, which leaves rounding only (Giraud, Langou and Rozloznik 2005), and keeps
- * its direction: the factor R of such a QR has a positive diagonal. */
+/* Makes the rows of a (n, m), n <= m, float64, orthonormal, one after another. Twice, each row
+ * loses its part along the rows before it; this leaves only rounding (Giraud, Langou and Rozloznik
+ * 2005). It keeps its direction, so the factor R of this QR has a positive diagonal. */
 static bool orthonormal_rows(hd_tensor *a)
 {
     bool ok = true;

@@ -1,5 +1,5 @@
-/* layers.c - Linear, Dropout, Embedding, LayerNorm, ReLU, GELU: each its struct, forward, extra
- * text and constructor. They draw their weights as PyTorch's classes do. */
+/* layers.c - Linear, Dropout, Embedding, LayerNorm, ReLU and GELU: for each its struct, forward,
+ * extra text and constructor. They draw their weights as PyTorch's classes do. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -39,7 +39,8 @@ static const hd_module_type linear_type =
 const hd_module_type hd__packed_out_proj_type =
     HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
 
-/* Both bounds are 1 / sqrt(in), the weight's by way of kaiming_uniform_, whose rounding shows. */
+/* Both bounds are 1 / sqrt(in_features). The weight's is computed by kaiming_uniform_, whose
+ * rounding shows in the bits. */
 hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_t out_features,
                          bool bias)
 {
@@ -85,7 +86,7 @@ static hd_tensor *dropout_forward(hd_module *self, hd_tensor *x)
     if (!m->inplace || !training || m->p == 0) {
         return hd_dropout(x, m->p, training);
     }
-    hd_tensor *ones = hd_fill_(hd_clone(hd_detach(x)), 1); /* x's shape and order of dims */
+    hd_tensor *ones = hd_fill_(hd_clone(hd_detach(x)), 1); /* ones in x's shape and order of dims */
     return hd_mul_(x, hd_dropout(ones, m->p, true));
 }
 
@@ -261,9 +262,9 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
         return hd_relu(x);
     }
     if (hd_dtype_of(x) == HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "hd_forward: ReLU: bool: expected a number's dtype");
+        return hd_error_set(HD_DTYPE, "hd_forward: ReLU: bool: expected a dtype of numbers");
     }
-    return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* NaN stays */
+    return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays */
 }
 
 static void relu_extra(const hd_module *self, char *text, size_t n)

@@ -1,7 +1,7 @@
-/* module.c - modules come, register what they hold, and go.
+/* module.c - making modules, registering what they hold, and freeing them.
  *
- * A registration that fails leaves its mark, so that a constructor may register everything in a
- * row and look once, in hd_module_ready. What a field held before is released as by hd_assign. */
+ * A registration that fails marks the module. So a constructor may register everything in a row and
+ * check once, in hd_module_ready. What a field held before is released, as by hd_assign. */
 #include "nn/nn_internal.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ static bool name_ok(const char *function, const hd_module *m, const char *name)
     return true;
 }
 
-/* Is field one of m's struct, behind the hd_module, and not yet registered? */
+/* Is the field in m's struct, after the hd_module, and not registered yet? */
 static bool field_ok(const char *function, const hd_module *m, const char *name, const void *field)
 {
     if (!hd__given(function, "field", field)) {
@@ -93,8 +93,7 @@ static bool field_ok(const char *function, const hd_module *m, const char *name,
     uintptr_t begin = (uintptr_t)m, at = (uintptr_t)field;
     if (at < begin + sizeof(hd_module) || at - begin > m->type->instance_size - sizeof(void *) ||
         at % _Alignof(void *) != 0) {
-        return module_refuse(function, m, name,
-                             "has a field that is not one of its module's struct");
+        return module_refuse(function, m, name, "has a field outside its module's struct");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         const hd__entry *e = &m->priv->entries[i];
@@ -122,7 +121,8 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
     return true;
 }
 
-/* t as a parameter: a leaf of a float dtype, and meant as one. */
+/* Can t be a parameter? It must be a leaf of a float dtype, and hd_parameter or requires_grad must
+ * have marked it as one. */
 static bool module_parameter_ok(const char *function, const hd_module *m, const char *name,
                                 const hd_tensor *t)
 {
@@ -194,14 +194,16 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
         return false;
     }
     if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__same_sizes(t, old)) {
-        return hd_error_set(HD_SHAPE, "%s: %s: \"%s\": %s %s for %s %s: expected the same",
+        return hd_error_set(HD_SHAPE,
+                            "%s: %s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
                             function, m->type->name, name, hd_dtype_name(hd_dtype_of(t)),
                             HD__DIMS(t), hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
     }
     return hd_assign(e->tensor, t);
 }
 
-/* May child be freed by this call? Not one that somebody else frees, nor one that holds m. */
+/* Can child become a child of m? *ours: this call frees it on failure. It must not free a module
+ * that another one frees, or one that holds m. */
 static bool child_ok(const char *function, const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
@@ -215,7 +217,7 @@ static bool child_ok(const char *function, const hd_module *m, const hd_module *
         }
     }
     if (child->priv->parent) {
-        return hd_error_set(HD_STATE, "%s: %s has a parent already, a %s", function,
+        return hd_error_set(HD_STATE, "%s: %s has a parent already: a %s", function,
                             child->type->name, child->priv->parent->type->name);
     }
     *ours = true;

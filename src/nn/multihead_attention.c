@@ -1,9 +1,10 @@
 /* multihead_attention.c - torch.nn.MultiheadAttention: the packed class, its options and masks.
  *
- * Inside, everything is (sequence, batch, embed_dim), and each head of each sequence is a batch of
- * its own. With need_weights the softmax is plain, and a row whose keys are all masked is NaN;
- * without (as in hd_forward, which has nowhere to put them) it is scaled_dot_product_attention, and
- * such a row is zero: both as PyTorch 2.13 in training. */
+ * Inside, all tensors are (sequence, batch, embed_dim), and each head of each sequence is a batch
+ * of its own. With need_weights the softmax is plain, and a row whose keys are all masked is NaN.
+ * Without it, as in hd_forward, which cannot return them, the attention is
+ * scaled_dot_product_attention, and such a row is zero. Both are what PyTorch 2.13 does in
+ * training. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 
 typedef struct multihead_attention {
     hd_module base;
-    hd_tensor *in_proj_weight;                                /* (3E, E), or HD_NONE and */
+    hd_tensor *in_proj_weight; /* (3E, E), or HD_NONE and the next three */
     hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
     hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
     hd_tensor *bias_k, *bias_v;                               /* (1, 1, E), or HD_NONE */
@@ -46,8 +47,8 @@ static bool width_ok(const char *arg, const hd_tensor *x, const char *width_name
     if (hd_size(x, -1) == width) {
         return true;
     }
-    return hd_error_set(HD_SHAPE, "%s: %s %s: expected %s %" PRId64 " at the end", function, arg,
-                        HD__DIMS(x), width_name, width);
+    return hd_error_set(HD_SHAPE, "%s: %s %s: expected the last size to be %s, %" PRId64, function,
+                        arg, HD__DIMS(x), width_name, width);
 }
 
 static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
@@ -112,8 +113,8 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
         (batched && (hd_size(key, batch) != b || hd_size(value, batch) != b))) {
         return hd_error_set(
             HD_SHAPE,
-            "%s: query %s, key %s, value %s: expected one batch, and key and value of "
-            "one length",
+            "%s: query %s, key %s, value %s: expected the same batch in all, and key "
+            "and value of the same length",
             function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value));
     }
     return masks_ok(m, a, hd_dtype_of(query), batched, b, l, s);
@@ -121,7 +122,7 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
 
 /* ---------------------------------------------------------------- masks */
 
-/* A mask to be added to scores: of a bool one, -inf where it is true. */
+/* The mask to add to the scores: for a bool mask, -inf where it is true. */
 static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
 {
     if (hd_dtype_of(mask) != HD_BOOL) {
@@ -130,7 +131,7 @@ static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
     return hd_masked_fill(hd_zeros_like(mask, d), mask, -INFINITY);
 }
 
-/* `more` columns of 0 behind: the keys that add_bias_kv and add_zero_attn append. */
+/* Appends `more` columns of 0, for the keys that add_bias_kv and add_zero_attn append. */
 static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
 {
     if (more == 0 || !mask) {
@@ -144,14 +145,15 @@ static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
     return hd_cat(-1, mask, hd_zeros_n(hd_dtype_of(mask), n, sizes));
 }
 
-/* As PyTorch: without padding is_causal alone counts, whatever attn_mask says. */
+/* Does is_causal alone count, whatever attn_mask says? So it does in PyTorch if there is no
+ * padding. */
 static bool only_causal(const call_args *a)
 {
     return a->is_causal && !a->need_weights && a->key_padding_mask == HD_NONE;
 }
 
-/* What is added to the scores (b * num_heads, l, s): of that shape or one that broadcasts to it, or
- * HD_NONE. s counts the appended keys too, `more` of them. */
+/* The mask to add to the scores (b * num_heads, l, s), of that shape or one that broadcasts to it,
+ * or HD_NONE. s counts the `more` appended keys, too. */
 static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, hd_dtype d,
                               int64_t b, int64_t s, int64_t more)
 {
@@ -173,7 +175,7 @@ static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, 
 
 /* ---------------------------------------------------------------- forward */
 
-/* The three projections of in[] = query, key, value (n, b, width): each (n, b, E). */
+/* Projects in[] = query, key, value, (n, b, width) each, to out[], (n, b, E) each. */
 static bool project(const multihead_attention *m, hd_tensor *const *in, hd_tensor **out)
 {
     int64_t e = m->embed_dim;
@@ -206,7 +208,7 @@ static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
     return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
 }
 
-/* x (n, b, E) with one more key behind: bias (1, 1, E) for each of the batch */
+/* x (n, b, E) with one more key at its end: bias (1, 1, E), for every sequence of the batch */
 static hd_tensor *append_bias(hd_tensor *x, hd_tensor *bias)
 {
     if (bias == HD_NONE || !x) {
@@ -215,13 +217,13 @@ static hd_tensor *append_bias(hd_tensor *x, hd_tensor *bias)
     return hd_cat(0, x, hd_expand(bias, 1, hd_size(x, 1), -1));
 }
 
-/* x (b * num_heads, n, head_dim) with one more key of zeros behind */
+/* x (b * num_heads, n, head_dim) with one more key at its end, of zeros */
 static hd_tensor *append_zero(hd_tensor *x)
 {
     return x ? hd_cat(1, x, hd_zeros(hd_dtype_of(x), hd_size(x, 0), 1, hd_size(x, 2))) : NULL;
 }
 
-/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim), *weights with it. */
+/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). *weights: the softmax. */
 static hd_tensor *packed_weighted(multihead_attention *m, hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                   hd_tensor *mask, hd_tensor **weights)
 {
@@ -232,7 +234,7 @@ static hd_tensor *packed_weighted(multihead_attention *m, hd_tensor *q, hd_tenso
     return hd_matmul(w, v);
 }
 
-/* The same without need_weights. */
+/* The same, fused, without need_weights. */
 static hd_tensor *packed_unweighted(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                     hd_tensor *v, hd_tensor *mask, const call_args *a)
 {
@@ -243,7 +245,8 @@ static hd_tensor *packed_unweighted(const multihead_attention *m, hd_tensor *q, 
     return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
 }
 
-/* in[]: (n, b, width) each. The output (l, b, E); *weights (b * num_heads, l, s), unless NULL. */
+/* in[]: (n, b, width) each. Gives the output (l, b, E), and in *weights (b * num_heads, l, s)
+ * unless weights is NULL. */
 static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {
@@ -270,7 +273,7 @@ static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const cal
     return hd_view(hd_forward(m->out_proj, hd_reshape(y, l * b, e)), l, b, e);
 }
 
-/* weights (b * num_heads, l, s) as the caller asked for them */
+/* weights (b * num_heads, l, s) in the form that the caller asked for */
 static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, const call_args *a,
                                  bool batched)
 {
@@ -284,7 +287,7 @@ static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, con
     return batched ? w : hd_squeeze(w, 0);
 }
 
-/* query, key, value in the caller's layout; weights NULL: not wanted */
+/* query, key and value are in the caller's layout. weights NULL: not wanted. */
 static hd_tensor *packed_run(multihead_attention *m, hd_tensor *query, hd_tensor *key,
                              hd_tensor *value, const call_args *a, hd_tensor **weights)
 {
@@ -295,7 +298,7 @@ static hd_tensor *packed_run(multihead_attention *m, hd_tensor *query, hd_tensor
     hd_tensor *given[] = {query, key, value}, *in[3];
     for (int i = 0; i < 3; i++) {
         if (i > 0 && given[i] == given[i - 1]) {
-            in[i] = in[i - 1]; /* the same tensor stays the same */
+            in[i] = in[i - 1]; /* the same tensor in becomes the same tensor out */
         } else if (!batched) {
             in[i] = hd_unsqueeze(given[i], 1);
         } else {
@@ -404,13 +407,13 @@ static hd_tensor *xavier_weight(int64_t rows, int64_t cols)
     return hd_parameter(hd_init_xavier_uniform_(hd_empty(HD_FLOAT32, rows, cols), 1), true);
 }
 
-/* bias_k and bias_v */
+/* a bias_k or bias_v, (1, 1, e) */
 static hd_tensor *xavier_bias(int64_t e)
 {
     return hd_parameter(hd_init_xavier_normal_(hd_empty(HD_FLOAT32, 1, 1, e), 1), true);
 }
 
-/* Draws, and registers, in PyTorch's orders: out_proj is drawn first. */
+/* Draws and registers in PyTorch's order: out_proj is drawn first. */
 static void register_all(multihead_attention *m, const hd_multihead_attention_options *o)
 {
     hd_module *self = &m->base;

@@ -1,7 +1,8 @@
 /* names.c - what is inside a module, under dotted names: iteration and lookup.
  *
  * The order is PyTorch's: a module's own parameters, then its buffers, then its children in turn;
- * within each, as registered. A field that the user has emptied since has no name. */
+ * each kind in the order of registration. A field that the user has emptied since then has no
+ * name. */
 #include "nn/nn_internal.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 
 typedef bool (*visitor)(hd_module *m, const char *name, void *user);
 
-/* path is m's name, and is that again at the end. */
+/* path holds m's name, and holds it again at the end. */
 static bool visit(hd_module *m, hd__text *path, visitor f, void *user)
 {
     if (!f(m, path->s ? path->s : "", user)) {
@@ -179,7 +180,8 @@ static const hd__entry *find_entry(const hd_module *m, const char *name, size_t 
     return NULL;
 }
 
-/* Follows name's parts but the last, which it leaves in *name; NULL: there is no such child. */
+/* Follows the parts of name except the last one, which it leaves in *name. NULL: there is no such
+ * child. */
 static const hd_module *descend(const hd_module *m, const char **name)
 {
     for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {

@@ -1,7 +1,8 @@
 /* nn_internal.h - the private part of a module, and what the files of nn share.
  *
- * Invariants: names are unique within a module; a tensor entry's field holds a tensor that the
- * module retains; a child's priv->parent is the module that holds it, and that alone frees it. */
+ * Invariants: names are unique within a module. The field of a tensor's entry holds a tensor that
+ * the module retains. A child's priv->parent is the module that holds it, and only that module
+ * frees it. */
 #ifndef HEED_NN_INTERNAL_H
 #define HEED_NN_INTERNAL_H
 
@@ -11,7 +12,7 @@
 typedef enum hd__kind {
     HD__PARAMETER = 1,
     HD__BUFFER = 2,    /* persistent */
-    HD__TRANSIENT = 4, /* a buffer that is not part of the state_dict */
+    HD__TRANSIENT = 4, /* a buffer that the state_dict leaves out */
     HD__CHILD = 8
 } hd__kind;
 
@@ -19,14 +20,14 @@ typedef struct hd__entry {
     char *name;
     hd__kind kind;
     hd_tensor **tensor; /* the registered field, in the module's struct */
-    hd_module **child;  /* likewise; NULL: a container's, which is `own` */
+    hd_module **child;  /* likewise; NULL: the child of a container, which is `own` */
     hd_module *own;
 } hd__entry;
 
 struct hd__module {
     hd_module *parent; /* NULL: the user frees it */
     bool training;
-    bool failed; /* a registration failed: hd_module_ready will */
+    bool failed; /* a registration failed, so hd_module_ready will fail */
     int64_t n, room;
     hd__entry *entries; /* in the order of registration */
 };
@@ -36,19 +37,19 @@ static inline hd_module *hd__child(const hd__entry *e)
     return e->child ? *e->child : e->own;
 }
 
-/* Registers a child that has no field (containers). As hd_register_module otherwise. */
+/* Registers a child that has no field, as containers do; otherwise like hd_register_module. */
 bool hd__register_own(const char *function, hd_module *m, const char *name, hd_module *child);
 
-/* The i-th child of a Sequential or ModuleList; NULL when there are fewer. */
+/* The i-th child of a Sequential or ModuleList; NULL if it has fewer. */
 hd_module *hd__list_child(const hd_module *list, int64_t i);
 
 /* ---------------------------------------------------------------- arguments */
 
-/* As hd__given, also false when x is HD_NONE. */
+/* Is x neither NULL nor HD_NONE? If it is, fails as hd__given does. */
 bool hd__tensor_given(const char *function, const char *arg, const hd_tensor *x);
-/* "hd_linear_new: in_features -1: expected 0 or more"; least is that 0. */
+/* Is value at least `least`? "hd_linear_new: in_features -1: expected 0 or more" */
 bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t least);
-/* "hd_dropout_new: p 1.5: expected a number from 0 to 1" */
+/* Is p a number from 0 to 1? "hd_dropout_new: p 1.5: expected a number from 0 to 1" */
 bool hd__probability_arg(const char *function, const char *arg, double p);
 
 bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
@@ -58,7 +59,7 @@ bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
 /* ---------------------------------------------------------------- what is inside */
 
 typedef struct hd__item {
-    char *name; /* dotted */
+    char *name; /* with dots */
     hd__kind kind;
     hd_tensor **field;
 } hd__item;
@@ -68,54 +69,58 @@ typedef struct hd__items {
     int64_t n, room;
 } hd__items;
 
-/* All tensors of m and below whose kind is in the mask `kinds`, in PyTorch's order; once: each
- * tensor once. Zero *items first, and free it whatever the result. */
+/* Collects the tensors of m and of all modules below it whose kind is in the mask `kinds`, in
+ * PyTorch's order. once: a tensor that has several names is collected once. *items must be zeroed
+ * before; free it whatever the result. */
 bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items);
 void hd__items_free(hd__items *items);
 
-/* The entry of one of those kinds under a dotted name; NULL, without an error: there is none. */
+/* The entry with this dotted name whose kind is in the mask `kinds`. NULL, without an error: there
+ * is none. */
 const hd__entry *hd__find(const hd_module *m, const char *name, int kinds);
 
 /* ---------------------------------------------------------------- layers */
 
-/* Of another class name: the out_proj of nn.MultiheadAttention. */
+/* A Linear with another class name: the out_proj of nn.MultiheadAttention. */
 extern const hd_module_type hd__packed_out_proj_type;
 hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_t out_features,
                          bool bias);
-bool hd__is_module_list(const hd_module *m); /* its summary folds equal children */
+bool hd__is_module_list(const hd_module *m); /* its summary shows equal children on one line */
 double hd__dropout_now(const hd_module *m);  /* a Dropout's p; 0 in evaluation mode */
 
 /* ---------------------------------------------------------------- attention of the notebooks */
 
-/* The beginning of each of those classes' structs. */
+/* Each of those classes' structs begins with this. */
 typedef struct hd__attention {
     hd_module base;
     bool keep;
-    hd_tensor *kept; /* the last weights, held; NULL: none yet */
+    hd_tensor *kept; /* the last weights, retained; NULL: none yet */
 } hd__attention;
 
-/* Registers the three Linear(d_in, d_out) under the notebooks' names, in their order. */
+/* Registers three Linear(d_in, d_out) under the notebooks' names and in their order. */
 void hd__register_qkv(hd_module *m, hd_module **W_query, hd_module **W_key, hd_module **W_value,
                       int64_t d_in, int64_t d_out, bool qkv_bias);
 
-/* What they make of x (..., d_in), in the notebooks' order: keys first; (..., d_out) each. */
+/* What the three make of x (..., d_in): (..., d_out) each, computed in the notebooks' order, keys
+ * first. */
 typedef struct hd__projected {
     hd_tensor *keys, *queries, *values;
 } hd__projected;
 hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd_module *W_value);
 
-/* The context vectors (..., num_tokens, d) of queries (..., num_tokens, d), the tokens first,
- * first + 1, ..., from keys and values (..., first + num_tokens, d): what is not 0 in mask is
- * hidden. dropout is the class's child. Fused, unless hd_set_fused_attention(false). */
+/* The context vectors (..., num_tokens, d), from queries (..., num_tokens, d) of the tokens first,
+ * first + 1, ..., and keys and values (..., first + num_tokens, d). What is not 0 in mask is
+ * hidden. dropout is a child of the class. The attention is fused unless
+ * hd_set_fused_attention(false) was called. */
 hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
                                 hd_tensor *values, hd_tensor *mask, int64_t first,
                                 hd_module *dropout);
-/* The last step of a forward's weights: keeps them if told to. Returns attn_weights. */
+/* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
 hd_tensor *hd__keep_weights(hd_module *self, hd_tensor *attn_weights);
-void hd__attention_free(hd_module *self); /* the types' free */
+void hd__attention_free(hd_module *self); /* the function `free` of these types */
 /* Is x (b, num_tokens, d_in), with at most context_length tokens? */
 bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length);
-/* The constructors' arguments, those not negative that sizes must not be. */
+/* Checks the constructors' arguments. */
 bool hd__attention_args(const char *function, int64_t d_in, int64_t d_out, int64_t context_length,
                         double dropout, int64_t num_heads);
 /* triu(ones(n, n), diagonal=1): one where a token must not look */
@@ -130,8 +135,8 @@ typedef struct hd__multi_head_attention {
 
 /* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
 hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x);
-/* Attention and out_proj for tokens first, first + 1, ...: queries (b, num_heads, num_tokens,
- * head_dim), keys and values (b, num_heads, first + num_tokens, head_dim); gives
+/* Attention and out_proj for the tokens first, first + 1, ..., from queries (b, num_heads,
+ * num_tokens, head_dim), and keys and values (b, num_heads, first + num_tokens, head_dim). Gives
  * (b, num_tokens, d_out). */
 hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor *keys,
                       hd_tensor *values, int64_t first);

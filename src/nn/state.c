@@ -1,7 +1,7 @@
-/* state.c - a module's tensors as a whole: state_dict, loading, gradients, dtype.
+/* state.c - all tensors of a module together: state_dict, loading, gradients, dtype.
  *
- * What can fail comes before the first write: loading converts and copies its sources first, so
- * that writing needs no memory. */
+ * Everything that can fail comes before the first write. Loading converts and copies its sources
+ * first, so that writing needs no memory. */
 #include "nn/nn_internal.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ hd_dict *hd_module_state_dict(const hd_module *m)
 
 /* ---------------------------------------------------------------- loading */
 
-/* What does not fit: the message's lists, and the caller's report. */
+/* What does not fit: the lists for the message, and the caller's report. */
 typedef struct problems {
     hd__text missing, unexpected, shapes, unequal;
     hd_dict *report; /* NULL: not wanted */
@@ -52,7 +52,7 @@ static void note(problems *p, hd__text *list, const char *name, const char *what
     }
 }
 
-/* Has d one of the other names of item's tensor? */
+/* Is item's tensor in d under another one of its names? */
 static bool has_other_name(const hd_dict *d, const hd__items *items, const hd__item *item)
 {
     for (int64_t i = 0; i < items->n; i++) {
@@ -64,7 +64,7 @@ static bool has_other_name(const hd_dict *d, const hd__items *items, const hd__i
     return false;
 }
 
-/* The tensor to copy from into item, contiguous and of its dtype; NULL: there is none. */
+/* The tensor to copy from into item, contiguous and of its dtype; NULL if there is none. */
 static hd_tensor *source_of(const hd_dict *d, const hd__items *items, const hd__item *item,
                             problems *p)
 {
@@ -88,7 +88,7 @@ static hd_tensor *source_of(const hd_dict *d, const hd__items *items, const hd__
     return y && hd_shares_storage(y, x) ? hd_clone(y) : y;
 }
 
-/* A shared parameter has a source under each of its names, of the same bytes. */
+/* A shared parameter may have a source under each of its names; these must have the same bytes. */
 static void note_unequal(const hd__items *items, hd_tensor *const *sources, problems *p)
 {
     for (int64_t i = 0; i < items->n; i++) {
@@ -106,7 +106,8 @@ static void note_unequal(const hd__items *items, hd_tensor *const *sources, prob
     }
 }
 
-/* Tensors only: a file's metadata, which a dict holds as strings, is no part of the state. */
+/* Looks at tensors only: a file's metadata, which a dict holds as strings, is no part of the
+ * state. */
 static void note_unexpected(const hd_module *m, const hd_dict *d, problems *p)
 {
     for (int64_t i = 0; i < hd_dict_len(d); i++) {
@@ -236,7 +237,7 @@ bool hd_module_requires_grad_(hd_module *m, bool on)
 
 /* ---------------------------------------------------------------- dtype */
 
-/* t of dtype d, with its gradient; t itself where nothing changes. */
+/* The tensor of item converted to d, with its gradient; the tensor itself if nothing changes. */
 static hd_tensor *converted(const hd__item *item, hd_dtype d)
 {
     hd_tensor *t = *item->field;
@@ -256,7 +257,7 @@ static hd_tensor *converted(const hd__item *item, hd_dtype d)
     return y;
 }
 
-/* Every field that holds from holds to: a shared parameter stays shared. */
+/* Puts `to` into every field that holds `from`, so that a shared parameter stays shared. */
 static void replace(const hd__items *fields, const hd_tensor *from, hd_tensor *to)
 {
     for (int64_t i = 0; i < fields->n; i++) {

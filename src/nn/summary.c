@@ -1,7 +1,8 @@
 /* summary.c - print(model): PyTorch's nested lines.
  *
- * A module is its name and, in brackets, its lines: those of its extra text, then one a child with
- * the child's own text, whose further lines move two columns in. */
+ * A module is its name and its lines in brackets: first those of its extra text, then one for each
+ * child with the child's own text. Further lines of a child's text move two columns to the
+ * right. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -15,8 +16,8 @@ static bool is_blank(const char *line, size_t n)
     return strspn(line, " \t\r") >= n;
 }
 
-/* s with two more columns before each line but the first. PyTorch leaves blank lines empty, except
- * in a ModuleList. */
+/* Adds s with two more columns before each line but the first. As in PyTorch, blank lines stay
+ * empty except in a ModuleList. */
 static void add_indented(hd__text *t, const char *s, bool blanks_too)
 {
     for (const char *end; (end = strchr(s, '\n')); s = end + 1) {
@@ -26,7 +27,7 @@ static void add_indented(hd__text *t, const char *s, bool blanks_too)
         if (blanks_too || !is_blank(end + 1, n)) {
             hd__text_puts(t, "  ");
         } else {
-            end += n; /* a blank line: nothing of it but its end */
+            end += n; /* of a blank line only its end is kept */
         }
     }
     hd__text_puts(t, s);
@@ -34,7 +35,7 @@ static void add_indented(hd__text *t, const char *s, bool blanks_too)
 
 static void summary_add(hd__text *t, const hd_module *m);
 
-/* One line of m, `(key): text`, n times the same text where n > 1. */
+/* Adds one line of m, `(key): text`, or `(key): n x text` if n > 1. */
 static void add_child(hd__text *t, const hd_module *m, const char *key, const char *text, int64_t n)
 {
     hd__text line = {0};
@@ -65,7 +66,7 @@ static void add_children(hd__text *t, const hd_module *m)
     }
 }
 
-/* Neighbours with the same text share a line: `(0-2): 3 x Linear(...)`. */
+/* Children in a row with the same text share a line: `(0-2): 3 x Linear(...)`. */
 static void add_folded(hd__text *t, const hd_module *list)
 {
     int64_t first = 0, i = 0;
@@ -136,7 +137,7 @@ static void summary_add(hd__text *t, const hd_module *m)
     hd__text_puts(t, ")");
 }
 
-/* The text lives in the scope as the bytes of a tensor there. */
+/* The text is stored as the bytes of a tensor, which the caller's scope owns. */
 const char *hd_module_summary(const hd_module *m)
 {
     if (!hd__given("hd_module_summary", "m", m)) {
@@ -165,7 +166,7 @@ bool hd_module_print(const hd_module *m)
     HD_SCOPE;
     const char *text = hd_module_summary(m);
     if (text && printf("%s\n", text) < 0) {
-        return hd_error_set(HD_IO, "hd_module_print: stdout: the write failed");
+        return hd_error_set(HD_IO, "hd_module_print: cannot write to stdout");
     }
     return text;
 }

@@ -1,4 +1,4 @@
-/* adagrad.c - gradients over the root of the sum of their squares, as torch.optim.Adagrad.
+/* adagrad.c - gradients divided by the root of the sum of their squares, as torch.optim.Adagrad.
  * Duchi, Hazan and Singer 2011, "Adaptive Subgradient Methods for Online Learning and Stochastic
  * Optimization". */
 #include "optim/optim_internal.h"

@@ -1,6 +1,6 @@
-/* adam.c - Adam and AdamW, as torch.optim has them: they differ in what weight decay is added to.
- * Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization"; Loshchilov and Hutter 2019,
- * "Decoupled Weight Decay Regularization". */
+/* adam.c - Adam and AdamW, as in torch.optim. Adam adds weight decay to the gradient, AdamW takes
+ * it off the parameter. Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization";
+ * Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization". */
 #include "optim/optim_internal.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static unsigned adam_uses(const hd__optim_options *o)
     return o->adam.amsgrad ? 7 : 3;
 }
 
-/* The corrections are computed in double, as Python does. decay: 1 - lr weight_decay, or 1. */
+/* The bias corrections are computed in double, as in Python. decay is 1 - lr weight_decay, or 1. */
 static void run_kernel(const hd_adam_options *a, double decay, double weight_decay,
                        const hd__slot *slot, const hdk_step *run, int64_t n, hd_dtype d)
 {

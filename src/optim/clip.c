@@ -1,6 +1,6 @@
-/* clip.c - gradients made smaller, as torch.nn.utils' clip_grad_norm_ and clip_grad_value_.
+/* clip.c - limits for gradients, as torch.nn.utils' clip_grad_norm_ and clip_grad_value_.
  *
- * All gradients are looked at before the first is written. Sums are in double, by grains in their
+ * All gradients are read before the first is written. Sums are in double, grain by grain in their
  * order, so that they do not depend on the number of threads. */
 #include "optim/optim_internal.h"
 
@@ -10,9 +10,9 @@
 /* ---------------------------------------------------------------- collecting */
 
 typedef struct grads {
-    hd_tensor **at; /* those that are there and have elements */
+    hd_tensor **at; /* the gradients that exist and have elements */
     int64_t n;
-    double *norms; /* room for one each */
+    double *norms; /* one for each gradient */
     hd__walk *walks;
 } grads;
 
@@ -64,7 +64,7 @@ typedef struct summing {
     const char *data;
     hd_dtype d;
     double p;
-    double *sums; /* one a grain; of strided tensors the first alone */
+    double *sums; /* one for each grain; for a strided tensor only the first */
     bool grains;
 } summing;
 
@@ -81,7 +81,7 @@ static void sum_run(const int64_t at[2], const int64_t strides[2], int64_t eleme
     }
 }
 
-/* The p-norm from its sum. */
+/* The p-norm from its sum of powers. */
 static double root(double sum, double p)
 {
     return p == 0 || isinf(p) ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
@@ -92,13 +92,13 @@ static double first_sum(double p)
     return p == -INFINITY ? INFINITY : 0;
 }
 
-/* One a grain of a contiguous tensor, else one. */
+/* The number of sums: one for each grain of a contiguous tensor, otherwise one. */
 static int64_t sums_of(const hd_tensor *g)
 {
     return hd_is_contiguous(g) ? (hd_numel(g) + HD__GRAIN - 1) / HD__GRAIN : 1;
 }
 
-/* Sums are added, extremes compared. */
+/* Adds the sums, or compares them if p is infinite. */
 static double fold(const double *sums, int64_t n, double p)
 {
     double sum = first_sum(p);
@@ -112,7 +112,7 @@ static double fold(const double *sums, int64_t n, double p)
     return sum;
 }
 
-/* tasks and sums have room for all. */
+/* tasks and sums have room for all gradients. */
 static void sum_all(const grads *found, double p, summing *tasks, double *sums)
 {
     double *end = sums;
@@ -171,7 +171,7 @@ static void change_run(const int64_t at[2], const int64_t strides[2], int64_t el
                                             t->c->a);
 }
 
-/* Gradients are no leaves that require grad, and grad mode is off: hd_data_mut does not fail. */
+/* hd_data_mut cannot fail: gradients do not require grad, and grad mode is off. */
 static bool change_all(const grads *found, change c)
 {
     changing *tasks = hd_alloc((size_t)found->n * sizeof *tasks);
@@ -190,7 +190,7 @@ static bool change_all(const grads *found, change c)
 
 static bool not_negative(const char *function, const char *name, double v)
 {
-    if (v >= 0) { /* NaN is not */
+    if (v >= 0) { /* false for NaN */
         return true;
     }
     return hd_error_set(HD_VALUE, "%s: %s %g: expected 0 or more", function, name, v);
@@ -224,7 +224,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
     bool ok = collect(function, parameters, &found) && total_norm(&found, norm_type, &norm) &&
               norm_ok(function, norm, error_if_nonfinite);
     double a = max_norm / (norm + 1e-6);
-    if (ok && !(a >= 1)) { /* NaN too */
+    if (ok && !(a >= 1)) { /* true for NaN */
         ok = change_all(&found, (change){HDK_SCALE, a});
     }
     grads_free(&found);

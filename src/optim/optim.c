@@ -1,4 +1,4 @@
-/* optim.c - making optimizers: their parameters, their groups, the groups' learning rates. */
+/* optim.c - making optimizers; their parameters, their groups, and the groups' learning rates. */
 #include "optim/optim_internal.h"
 
 #include <inttypes.h>
@@ -93,7 +93,7 @@ static bool optim_options_ok(const char *function, const char *name, const hd__o
            (!type->options_ok || type->options_ok(function, options));
 }
 
-/* A group more, of checked parameters. */
+/* Adds a group of parameters that were checked. */
 static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_options *options)
 {
     int64_t more = hd_list_len(parameters);
@@ -155,7 +155,7 @@ bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *opti
     if (!hd__given(function, "o", o)) {
         return false;
     }
-    hd__optim_options first = o->groups[0].given; /* the groups may move */
+    hd__optim_options first = o->groups[0].given; /* a copy, because the groups may move */
     options = options ? options : &first;
     return optim_options_ok(function, "options", o->type, options) &&
            parameters_ok(function, parameters) && none_is_there(function, o, parameters) &&

@@ -1,8 +1,8 @@
 /* optim_internal.h - what the files of optim share.
  *
- * An optimizer is a row of slots, one a parameter with its state, and of groups, which own the
- * slots in turn and have options each. Options are described by tables, so that checking, saving
- * and comparing them is written once. */
+ * An optimizer has a slot for each parameter, which holds its state, and groups of slots. Each
+ * group has options of its own. Tables describe the options, so that checking, saving and comparing
+ * them is written once. */
 #ifndef HEED_OPTIM_INTERNAL_H
 #define HEED_OPTIM_INTERNAL_H
 
@@ -16,18 +16,18 @@ typedef enum hd__range {
     HD__NOT_NEGATIVE,  /* double: 0 or more */
     HD__POSITIVE,      /* above 0 */
     HD__BELOW_ONE,     /* 0 or more, below 1 */
-    HD__FROM_0_TO_1,   /* with both ends */
-    HD__ABOVE_0_TO_1,  /* without 0 */
+    HD__FROM_0_TO_1,   /* 0 and 1 included */
+    HD__ABOVE_0_TO_1,  /* above 0, up to 1 included */
     HD__NUMBER,        /* not NaN */
     HD__FLAG,          /* bool */
-    HD__CHOICE,        /* an enum of 0 and 1 */
+    HD__CHOICE,        /* an enum whose values are 0 and 1 */
     HD__COUNT,         /* int64: 0 or more */
     HD__POSITIVE_COUNT /* 1 or more */
 } hd__range;
 
 typedef struct hd__option {
     const char *name;
-    size_t offset; /* in the options' struct */
+    size_t offset; /* of the field in the options' struct */
     hd__range range;
 } hd__option;
 
@@ -37,27 +37,27 @@ typedef struct hd__option {
         .name = #field, .offset = offsetof(type, field), .range = limits                           \
     }
 
-/* The option's field in an options struct. */
+/* The option's field in a struct of options. */
 double *hd__option_double(const hd__option *option, const void *options);
 
-/* "hd_sgd_new: lr -1: expected 0 or more" */
+/* Is an option in its range? Are all of a table? "hd_sgd_new: lr -1: expected 0 or more" */
 bool hd__option_ok(const char *function, const hd__option *option, const void *options);
 bool hd__options_ok(const char *function, const hd__option *table, const void *options);
 
-/* The options of a table, under hd__key(..., prefix, list, i, their names): writes them to d, or
- * compares them with d's. */
+/* Writes the options of a table to d, or compares them with d's, under hd__key(..., prefix, list,
+ * i, their names). */
 bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
                       const hd__option *table, const void *options);
 bool hd__options_equal(const char *function, const hd_dict *d, const char *prefix, const char *list,
                        int64_t i, const hd__option *table, const void *options);
-/* Is what d has under key the expected number or text, or a number of at least `least`? Else false
- * and the error "hd_optim_load: 'o.params' is 2: expected 3". key NULL: false. */
+/* Is what d has under key the expected number or text, or a number of at least `least`? If not,
+ * fails: "hd_optim_load: 'o.params' is 2: expected 3". key NULL: false. */
 bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want);
 bool hd__int_from(const char *function, const hd_dict *d, const char *key, int64_t least,
                   int64_t *v);
 bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want);
 
-/* Does no error stand? A step fails with HD_STATE while one does. */
+/* Does no error stand? If one does, a step fails with HD_STATE. */
 bool hd__may_step(const char *function);
 
 /* ---------------------------------------------------------------- optimizers */
@@ -65,9 +65,9 @@ bool hd__may_step(const char *function);
 enum { HD__STATES = 3 };
 
 typedef struct hd__slot {
-    hd_tensor *p;                 /* held */
+    hd_tensor *p;                 /* retained */
     int64_t group;                /* the number of its group */
-    hd_tensor *state[HD__STATES]; /* dense, of p's shape and dtype, held; NULL until needed */
+    hd_tensor *state[HD__STATES]; /* dense, of p's shape and dtype, retained; NULL until needed */
     bool fresh;                   /* a state was made for the coming step */
     int64_t steps;
 } hd__slot;
@@ -82,7 +82,7 @@ typedef union hd__optim_options {
 
 typedef struct hd__group {
     hd__optim_options given;
-    hd__optim_options now; /* given, with the lr and momentum that were set since */
+    hd__optim_options now; /* `given`, with the lr and momentum that were set since */
 } hd__group;
 
 typedef struct hd__optim_type {
@@ -90,13 +90,13 @@ typedef struct hd__optim_type {
     const char *function; /* "hd_adamw_new" */
     const char *defaults; /* "hd_adamw_defaults()" */
     size_t options_size;
-    const hd__option *options;  /* lr is the first */
-    const hd__option *momentum; /* what a one-cycle schedule moves; NULL: nothing */
+    const hd__option *options;  /* lr is the first of them */
+    const hd__option *momentum; /* the option that a one-cycle schedule moves; NULL: none */
     bool (*options_ok)(const char *function, const hd__optim_options *o); /* or NULL */
     const char *states[HD__STATES];                                       /* PyTorch's names */
     unsigned (*uses)(const hd__optim_options *o); /* bit k: state k is needed */
     double (*start)(const hd__optim_options *o);  /* what a state begins with; NULL: 0 */
-    /* Updates run's n elements; slot->steps counts this step already. Called for parts of a
+    /* Updates n elements of run. slot->steps counts this step already. It is called for parts of a
      * parameter, on any thread. */
     void (*update)(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run, int64_t n,
                    hd_dtype d);
@@ -110,8 +110,8 @@ struct hd_optim {
     hd__group *groups;
 };
 
-/* An optimizer with one group, or NULL when the list is not one of distinct parameters or an option
- * is out of its range. */
+/* An optimizer with one group. NULL with an error if the list does not hold distinct parameters or
+ * an option is out of its range. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__lr(const hd_optim *o, int64_t group)
@@ -126,21 +126,21 @@ bool hd__is_expanded(const hd_tensor *x);
 
 enum { HD__GRAIN = 32768 };
 
-/* n elements in a row, from the `element`-th (row-major) on: those of tensor k begin at at[k] and
- * are strides[k] apart, counted in elements. */
+/* Called for n elements in a row, the first of which is number `element` in row-major order. Those
+ * of tensor k begin at at[k] and lie strides[k] apart, both counted in elements. */
 typedef void (*hd__run)(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
                         void *arg);
 
-/* The elements of one or two (b NULL) tensors of a shape. */
+/* The elements of one tensor (b NULL) or of two that have the same shape. */
 typedef struct hd__walk {
     const hd_tensor *a, *b;
     void *arg;
-    int64_t end; /* hd__walk_all's own: the grains so far */
+    int64_t end; /* written by hd__walk_all: the grains up to the end of this walk */
 } hd__walk;
 
-/* Calls run for all elements of all walks, with each one's arg, spread over the threads: a tensor
- * in runs that begin at multiples of HD__GRAIN where a and b are contiguous; else row by row, on
- * one thread. */
+/* Calls run for all elements of all walks, with each walk's arg, spread over the threads. If a and
+ * b are contiguous, runs begin at multiples of HD__GRAIN. Otherwise they are rows, on one
+ * thread. */
 void hd__walk_all(hd__walk *walks, int64_t n, hd__run run);
 
 #endif

@@ -1,4 +1,5 @@
-/* options.c - options by their tables: checked, written to a dictionary, compared with one. */
+/* options.c - options, as their tables describe them: checked, written to a dictionary, compared
+ * with one. */
 #include "optim/optim_internal.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@ static bool is_double(const hd__option *option)
     return option->range <= HD__NUMBER;
 }
 
-/* The value of a field that is no double. */
+/* The value of a field that is not a double. */
 static int64_t int_of(const hd__option *option, const void *options)
 {
     const void *at = field(option, options);
@@ -35,7 +36,7 @@ static int64_t int_of(const hd__option *option, const void *options)
 
 /* ---------------------------------------------------------------- checking */
 
-/* In range? NaN never is. *expected: what the range is. */
+/* Is v in the range? NaN never is. *expected: the range in words. */
 static bool double_ok(hd__range range, double v, const char **expected)
 {
     switch (range) {
@@ -43,7 +44,7 @@ static bool double_ok(hd__range range, double v, const char **expected)
     case HD__POSITIVE: *expected = "above 0"; return v > 0;
     case HD__BELOW_ONE: *expected = "0 or more, below 1"; return v >= 0 && v < 1;
     case HD__FROM_0_TO_1: *expected = "0 to 1"; return v >= 0 && v <= 1;
-    case HD__ABOVE_0_TO_1: *expected = "above 0, to 1"; return v > 0 && v <= 1;
+    case HD__ABOVE_0_TO_1: *expected = "above 0, at most 1"; return v > 0 && v <= 1;
     default: *expected = "a number"; return !isnan(v);
     }
 }
@@ -119,7 +120,7 @@ bool hd__string_equal(const char *function, const hd_dict *d, const char *key, c
                  hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, s, want));
 }
 
-/* Writes an option to `to`, or compares it with that of `from` where `to` is NULL. */
+/* Writes an option to `to`, or compares it with the one in `from` if `to` is NULL. */
 static bool visit_option(const char *function, hd_dict *to, const hd_dict *from, const char *key,
                          const hd__option *option, const void *options)
 {

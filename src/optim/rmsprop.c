@@ -1,4 +1,4 @@
-/* rmsprop.c - gradients over the root of their running mean square, as torch.optim.RMSprop.
+/* rmsprop.c - gradients divided by the root of their running mean square, as torch.optim.RMSprop.
  * Tieleman and Hinton 2012, lecture 6.5; centered: Graves 2013, "Generating Sequences With
  * Recurrent Neural Networks". */
 #include "optim/optim_internal.h"

@@ -1,5 +1,6 @@
-/* schedule.c - what every schedule does: making, stepping, saving. A schedule is a formula
- * (schedules.c) of the steps so far, and of the learning rates that it found. */
+/* schedule.c - what all schedules do: making, stepping, saving. A schedule is a formula (in
+ * schedules.c) of the steps so far and of the learning rates that the optimizer had when the
+ * schedule was made. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -7,7 +8,7 @@
 
 /* ---------------------------------------------------------------- applying */
 
-/* Sets the lr of each group, and its momentum, to what they are at step t. */
+/* Sets the lr and the momentum of each group to those of step t. */
 static bool schedule_apply(const char *function, hd_schedule *s, int64_t t)
 {
     hd_optim *o = s->o;

@@ -1,4 +1,4 @@
-/* schedule.h - a schedule, for the two files that it is made of. */
+/* schedule.h - what a schedule is, for schedule.c and schedules.c. */
 #ifndef HEED_OPTIM_SCHEDULE_H
 #define HEED_OPTIM_SCHEDULE_H
 
@@ -31,22 +31,23 @@ typedef struct hd__schedule_type {
     const char *name;     /* "StepLR" */
     const char *function; /* "hd_step_lr_new" */
     const hd__option *table;
-    /* May step t be? Sets the error; NULL: every one may. */
+    /* Is step t possible? If not, sets the error. NULL: every step is. */
     bool (*step_ok)(const char *function, const hd__schedule_options *o, int64_t t);
     double (*lr)(const hd__schedule_options *o, double base, int64_t t);
-    double (*momentum)(const hd__schedule_options *o, int64_t t); /* NaN, or NULL: leaves it */
+    double (*momentum)(const hd__schedule_options *o,
+                       int64_t t); /* NaN, or NULL: does not set it */
 } hd__schedule_type;
 
 struct hd_schedule {
     const hd__schedule_type *type;
-    hd_optim *o; /* not held */
+    hd_optim *o; /* not retained */
     hd__schedule_options options;
     int64_t t;       /* steps so far */
-    int64_t n;       /* the optimizer's groups */
-    double *base_lr; /* of each */
+    int64_t n;       /* how many groups the optimizer has */
+    double *base_lr; /* of each group */
 };
 
-/* In force on o from step 0, or NULL. */
+/* A schedule that has set o to its step 0; NULL on error. */
 hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
                               const hd__schedule_options *options);
 

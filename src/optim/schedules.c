@@ -1,5 +1,5 @@
-/* schedules.c - the formulas: torch.optim.lr_scheduler's in closed form, and the book's cosine with
- * warm-up. All of them in double. */
+/* schedules.c - the formulas of the schedules: those of torch.optim.lr_scheduler in closed form,
+ * and the book's cosine with warm-up. All of them compute in double. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -82,7 +82,7 @@ hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_facto
 
 /* ---------------------------------------------------------------- cosine with warm-up */
 
-/* From `from` to `to` as share goes from 0 to 1. */
+/* Goes from `from` to `to` along half a cosine as share goes from 0 to 1. */
 static double by_cosine(double from, double to, double share)
 {
     return to + (from - to) / 2 * (cos(PI * share) + 1);
@@ -130,7 +130,7 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
     if (c->total_steps >= 1 && c->warmup_steps >= c->total_steps) {
         return hd_error_set(HD_VALUE,
                             "hd_cosine_warmup_new: warmup_steps %" PRId64 ", total_steps %" PRId64
-                            ": expected fewer steps of warm-up",
+                            ": expected warmup_steps below total_steps",
                             c->warmup_steps, c->total_steps);
     }
     hd__schedule_options options = {.cosine = *c};
@@ -139,11 +139,11 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
 
 /* ---------------------------------------------------------------- one cycle */
 
-/* Where step t is: between two of the cycle's points, a share of the way. */
+/* The part of the cycle that holds step t: it goes from one of three points to another. */
 typedef enum point { LOW, HIGH, LOWEST } point;
 typedef struct phase {
     point from, to;
-    double start, end; /* steps */
+    double start, end; /* in steps */
 } phase;
 
 static phase phase_at(const hd_one_cycle_options *c, int64_t t)
@@ -178,7 +178,7 @@ static double cycle_lr(const hd__schedule_options *o, double base, int64_t t)
 static double cycle_momentum(const hd__schedule_options *o, int64_t t)
 {
     const hd_one_cycle_options *c = &o->cycle;
-    double low = c->max_momentum; /* where the lr is low */
+    double low = c->max_momentum; /* the momentum where the lr is low */
     return c->cycle_momentum ? cycle_between(c, (double[]){low, c->base_momentum, low}, t) : NAN;
 }
 

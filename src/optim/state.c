@@ -1,5 +1,5 @@
-/* state.c - an optimizer written to a dictionary, and read from one, under the names of PyTorch's
- * Optimizer.state_dict. Reading copies everything that it needs first, and changes o then. */
+/* state.c - an optimizer, written to a dictionary and read from one, under the names of PyTorch's
+ * Optimizer.state_dict. Reading copies everything that it needs first and then changes o. */
 #include "optim/optim_internal.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static bool save_group(const hd_optim *o, int64_t i, hd_dict *d, const char *pre
            hd__options_save(d, prefix, list, i, &o->type->options[1], &o->groups[i].given);
 }
 
-/* What was never stepped has no state. */
+/* A parameter that was never stepped has no state. */
 static bool save_slot(const hd_optim *o, int64_t i, hd_dict *d, const char *prefix, hd__text *t)
 {
     const hd__slot *slot = &o->slots[i];
@@ -70,7 +70,7 @@ typedef struct reader {
     const char *prefix;
     hd__text t;
     double *lr;      /* of each group */
-    hd__slot *slots; /* as they will be; their states are held, p is not */
+    hd__slot *slots; /* the new slots: their states are retained, p is not */
 } reader;
 
 static bool read_group(reader *r, int64_t i)
@@ -99,7 +99,8 @@ static bool fits(const char *key, const hd_tensor *t, const hd_tensor *p)
                                 hd_dtype_name(hd_dtype_of(p)), HD__SIZES(hd_ndim(p), hd_sizes(p)));
 }
 
-/* State k of slot i. A cycle may have brought the momentum down to 0, which needs no state. */
+/* Reads state k of slot i. A cycle may have brought the momentum down to 0; then the state may be
+ * missing. */
 static bool read_state(reader *r, int64_t i, int k)
 {
     const hd__slot *old = &r->o->slots[i];
@@ -117,7 +118,7 @@ static bool read_state(reader *r, int64_t i, int k)
     if (!t || !fits(key, t, old->p)) {
         return false;
     }
-    hd_tensor *copy = hd_empty_like(t, hd_dtype_of(t)); /* dense, whatever t's strides */
+    hd_tensor *copy = hd_empty_like(t, hd_dtype_of(t)); /* dense, whatever t's strides are */
     r->slots[i].state[k] = copy ? hd_retain(hd_copy_(copy, t)) : NULL;
     return r->slots[i].state[k];
 }
@@ -155,7 +156,7 @@ static bool optim_read(reader *r)
     return ok;
 }
 
-/* What was read becomes o's; r gets what o had. */
+/* Exchanges what was read with what o had. */
 static void take_over(hd_optim *o, reader *r)
 {
     for (int64_t i = 0; i < o->n_groups; i++) {

@@ -1,8 +1,8 @@
 /* step.c - one step of any optimizer.
  *
- * A step looks at everything first and writes then: gradients, memory for states, the right to
- * write. All parameters are written in one pass over the threads. States are made in a parameter's
- * first step and never again. */
+ * A step does everything that can fail before it writes: it looks at the gradients, makes the
+ * states and asks for the right to write. Then it writes all parameters in one pass over the
+ * threads. The states of a parameter are made in its first step and never again. */
 #include "optim/optim_internal.h"
 
 /* ---------------------------------------------------------------- writing */
@@ -11,7 +11,7 @@ typedef struct part {
     const hd_optim *o;
     const hd__slot *slot;
     hdk_step whole;
-    int64_t bytes; /* an element's */
+    int64_t bytes; /* the size of an element */
     hd_dtype d;
 } part;
 
@@ -56,8 +56,8 @@ static part step_part(const hd_optim *o, hd__slot *slot, void *data, const hd_te
 /* ---------------------------------------------------------------- looking */
 
 typedef struct pending {
-    hd_tensor *grad; /* HD_NONE: the parameter is left alone */
-    void *data;      /* the parameter's */
+    hd_tensor *grad; /* HD_NONE: the parameter stays as it is */
+    void *data;      /* the parameter's elements */
 } pending;
 
 static bool make_states(const hd_optim *o, hd__slot *slot)
@@ -78,7 +78,7 @@ static bool make_states(const hd_optim *o, hd__slot *slot)
     return true;
 }
 
-/* All that can fail; the write itself cannot. */
+/* Does all that can fail; the write itself cannot fail. */
 static bool step_prepare(const hd_optim *o, pending *todo)
 {
     for (int64_t i = 0; i < o->n; i++) {
@@ -99,7 +99,7 @@ static bool step_prepare(const hd_optim *o, pending *todo)
     return true;
 }
 
-/* parts and walks have room for one each. */
+/* parts and walks have room for one for each parameter. */
 static void step_write(hd_optim *o, const pending *todo, part *parts, hd__walk *walks)
 {
     int64_t n = 0;

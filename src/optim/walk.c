@@ -1,8 +1,8 @@
-/* walk.c - all elements of parameters and their gradients, in runs that a kernel takes: one pass
- * over the threads, however many tensors there are. */
+/* walk.c - all elements of the parameters and their gradients, in runs that a kernel takes, in one
+ * pass over the threads for any number of tensors. */
 #include "optim/optim_internal.h"
 
-/* Rows: runs along the last dim. */
+/* Runs along the last dim, row by row. */
 static void walk_rows(const hd_tensor *const x[2], hd__run run, void *arg)
 {
     int last = hd_ndim(x[0]) - 1;
@@ -33,7 +33,7 @@ static int64_t grains(const hd__walk *w)
     return in_one_run(w) ? n / HD__GRAIN + (n % HD__GRAIN != 0) : n > 0;
 }
 
-/* The grains of one walk from `begin` to before `end`. */
+/* Runs the grains of one walk from `begin` to `end` - 1. */
 static void run_part(const hd__walk *w, hd__run run, int64_t begin, int64_t end)
 {
     if (!in_one_run(w)) {
@@ -72,6 +72,6 @@ void hd__walk_all(hd__walk *walks, int64_t n, hd__run run)
         walks[i].end = sum += grains(&walks[i]);
         elements += hd_numel(walks[i].a);
     }
-    int64_t least = elements > HD__GRAIN ? 1 : sum; /* few elements are not worth a task */
+    int64_t least = elements > HD__GRAIN ? 1 : sum; /* few elements are not worth a second thread */
     hd__parallel_for(sum, least, run_grains, &(tour){walks, run});
 }

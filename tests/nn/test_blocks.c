@@ -121,7 +121,7 @@ START_TEST(what_a_block_cannot_be)
     twice = hd_relu_new(false);
     ck_assert_ptr_null(
         hd_transformer_block_new(twice, twice, hd_relu_new(false), hd_relu_new(false), 0));
-    ck_error(HD_STATE, "hd_register_module: ReLU has a parent already, a TransformerBlock");
+    ck_error(HD_STATE, "hd_register_module: ReLU has a parent already: a TransformerBlock");
     ck_assert_ptr_null(hd_feed_forward_new(-1, 2));
     ck_error(HD_VALUE, "hd_feed_forward_new: emb_dim -1: expected 0 or more");
 }
@@ -225,10 +225,10 @@ START_TEST(parameters_that_cannot_be_set)
     ck_error(HD_VALUE, "hd_module_set_parameter: Linear has no parameter \"bias\"");
     ck_assert(!hd_module_set_parameter(m, "weight", hd_parameter(hd_ones(HD_FLOAT32, 3), true)));
     ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": float32 (3,) for float32 "
-                       "(2, 3): expected the same");
+                       "(2, 3): expected the same dtype and shape");
     ck_assert(!hd_module_set_parameter(m, "weight", hd_parameter(hd_ones(HD_FLOAT64, 2, 3), true)));
     ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": float64 (2, 3) for float32 "
-                       "(2, 3): expected the same");
+                       "(2, 3): expected the same dtype and shape");
     ck_assert(!hd_module_set_parameter(m, "weight", hd_mul_scalar(fit, 2)));
     ck_error(HD_GRAD, "hd_module_set_parameter: Linear: \"weight\" (2, 3) is the result of an "
                       "operation: expected a leaf (hd_parameter makes one)");
@@ -309,7 +309,7 @@ START_TEST(a_cache_cut_back)
 }
 END_TEST
 
-/* What fails behind the attention takes the tokens out of the cache again. */
+/* What fails after the attention takes the tokens out of the cache again. */
 START_TEST(a_block_that_fails_forgets_its_tokens)
 {
     HD_SCOPE;
@@ -339,7 +339,7 @@ START_TEST(what_a_cache_refuses)
     ck_assert_ptr_nonnull(hd_multi_head_attention_cached(m, x, c));
 
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, hd_narrow(x, 1, 0, 3), c));
-    ck_error(HD_SHAPE, "hd_multi_head_attention_cached: x (2, 3, 8) behind 4 tokens: more than "
+    ck_error(HD_SHAPE, "hd_multi_head_attention_cached: x (2, 3, 8) after 4 tokens: more than "
                        "context_length 6");
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, hd_narrow(x, 0, 0, 1), c));
     ck_error(HD_SHAPE,
@@ -368,7 +368,9 @@ START_TEST(what_a_cache_refuses)
     hd_module_to(m, HD_FLOAT64);
     hd_tensor *wide = hd_to(hd_narrow(x, 1, 0, 1), HD_FLOAT64);
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, wide, c));
-    ck_error(HD_DTYPE, "hd_multi_head_attention_cached: float64: expected float32, as c has");
+    ck_error(
+        HD_DTYPE,
+        "hd_multi_head_attention_cached: keys or values of float64: expected float32, as in c");
     ck_assert_int_eq(hd_kv_cache_len(c), 4);
     hd_kv_cache_free(c);
     hd_module_free(m);

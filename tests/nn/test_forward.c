@@ -265,7 +265,7 @@ START_TEST(begin_and_end)
     ck_error(HD_SHAPE, message);
 
     ck_assert_ptr_null(hd_forward_end(&m->base, x));
-    ck_error(HD_STATE, "hd_forward_end: Probe: its hd_forward_begin is not the last");
+    ck_error(HD_STATE, "hd_forward_end: Probe: expected the module of the last hd_forward_begin");
     ck_assert(!hd_forward_begin(NULL));
     ck_error(HD_NULL_ARG, "hd_forward_begin: m is NULL");
     ck_assert_ptr_null(hd_forward_end(NULL, x));
@@ -291,7 +291,7 @@ START_TEST(begin_without_end)
     ck_error(HD_SHAPE, message);
     with(m, ends_itself);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_STATE, "hd_forward_end: Probe: its hd_forward_begin is not the last");
+    ck_error(HD_STATE, "hd_forward_end: Probe: expected the module of the last hd_forward_begin");
     hd_module_free(&m->base);
 }
 END_TEST

@@ -180,11 +180,11 @@ START_TEST(what_is_refused)
     ck_assert(isnan(hd_calculate_gain(NULL, 0)));
     ck_error(HD_NULL_ARG, "hd_calculate_gain: nonlinearity is NULL");
     ck_assert_ptr_null(hd_init_trunc_normal_(x, 0, 1, 2, -2));
-    ck_error(HD_VALUE, "hd_init_trunc_normal_: mean 0, std 1, a 2, b -2: expected numbers, std "
-                       "above 0 and a <= b");
+    ck_error(HD_VALUE, "hd_init_trunc_normal_: mean 0, std 1, a 2, b -2: expected a finite "
+                       "mean, a finite std above 0, and a <= b");
     ck_assert_ptr_null(hd_init_trunc_normal_(x, 0, 0, -2, 2));
-    ck_error(HD_VALUE, "hd_init_trunc_normal_: mean 0, std 0, a -2, b 2: expected numbers, std "
-                       "above 0 and a <= b");
+    ck_error(HD_VALUE, "hd_init_trunc_normal_: mean 0, std 0, a -2, b 2: expected a finite "
+                       "mean, a finite std above 0, and a <= b");
     ck_assert_ptr_null(hd_init_trunc_normal_(HD_NONE, 0, 1, -2, 2));
     ck_error(HD_NULL_ARG, "hd_init_trunc_normal_: x is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_init_uniform_(x, 1, 0));

@@ -84,16 +84,14 @@ START_TEST(refuses_bad_fields)
     fails(hd_register_parameter(&m->base, "p", NULL, ramp_parameter(2)), HD_NULL_ARG,
           "hd_register_parameter: field is NULL");
     fails(hd_register_parameter(&m->base, "p", &outside, ramp_parameter(2)), HD_VALUE,
-          "hd_register_parameter: Probe: \"p\" has a field that is not one of its module's struct");
+          "hd_register_parameter: Probe: \"p\" has a field outside its module's struct");
     ck_assert_ptr_null(outside);
     fails(hd_register_buffer(&m->base, "p", (hd_tensor **)&m->base.priv, ramp_parameter(2), true),
-          HD_VALUE,
-          "hd_register_buffer: Probe: \"p\" has a field that is not one of its module's struct");
+          HD_VALUE, "hd_register_buffer: Probe: \"p\" has a field outside its module's struct");
     fails(hd_register_buffer(&m->base, "p", (hd_tensor **)(m + 1), ramp_parameter(2), true),
-          HD_VALUE,
-          "hd_register_buffer: Probe: \"p\" has a field that is not one of its module's struct");
+          HD_VALUE, "hd_register_buffer: Probe: \"p\" has a field outside its module's struct");
     fails(hd_register_module(&m->base, "p", &child_outside, hd_relu_new(false)), HD_VALUE,
-          "hd_register_module: Probe: \"p\" has a field that is not one of its module's struct");
+          "hd_register_module: Probe: \"p\" has a field outside its module's struct");
     ck_assert_ptr_null(child_outside);
     fails(hd_register_buffer(&m->base, "p", &m->b, ramp_parameter(2), true), HD_VALUE,
           "hd_register_buffer: Probe: \"p\" has the field of \"taken\"");
@@ -174,7 +172,7 @@ START_TEST(a_child_has_one_parent)
     ck_assert(hd_register_module(&one->base, "left", &one->left, hd_relu_new(false)));
     hd_module *relu = one->left;
     ck_assert(!hd_register_module(&two->base, "left", &two->left, relu));
-    ck_error(HD_STATE, "hd_register_module: ReLU has a parent already, a Probe");
+    ck_error(HD_STATE, "hd_register_module: ReLU has a parent already: a Probe");
     ck_assert_ptr_null(two->left);
 
     hd_module_free(relu);
@@ -399,7 +397,7 @@ START_TEST(a_failed_list_frees_all)
     ck_error(HD_NULL_ARG, "hd_sequential: child is NULL");
     hd_module *twice[] = {relu, relu};
     ck_assert_ptr_null(hd_module_list_n(2, twice));
-    ck_error(HD_STATE, "hd_module_list: ReLU has a parent already, a ModuleList");
+    ck_error(HD_STATE, "hd_module_list: ReLU has a parent already: a ModuleList");
     ck_assert_ptr_null(hd_sequential_n(-1, NULL));
     ck_error(HD_VALUE, "hd_sequential: n -1: expected 0 or more");
     ck_assert_ptr_null(hd_module_list_n(2, NULL));

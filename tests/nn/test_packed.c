@@ -79,18 +79,19 @@ START_TEST(call_errors)
     refuses_call(m, x, y0, y0, (void)0, HD_SHAPE,
                  "hd_multihead_attention: query (2, 3, 4), key (5, 4), value (5, 4): expected 3 "
                  "dimensions each");
-    refuses_call(m, hd_slice(x, 2, 0, 3), y, y, (void)0, HD_SHAPE,
-                 "hd_multihead_attention: query (2, 3, 3): expected embed_dim 4 at the end");
+    refuses_call(
+        m, hd_slice(x, 2, 0, 3), y, y, (void)0, HD_SHAPE,
+        "hd_multihead_attention: query (2, 3, 3): expected the last size to be embed_dim, 4");
     refuses_call(m, x, hd_slice(y, 2, 0, 3), y, (void)0, HD_SHAPE,
-                 "hd_multihead_attention: key (2, 5, 3): expected kdim 4 at the end");
+                 "hd_multihead_attention: key (2, 5, 3): expected the last size to be kdim, 4");
     refuses_call(m, x, y, hd_slice(y, 2, 0, 3), (void)0, HD_SHAPE,
-                 "hd_multihead_attention: value (2, 5, 3): expected vdim 4 at the end");
+                 "hd_multihead_attention: value (2, 5, 3): expected the last size to be vdim, 4");
     refuses_call(m, x, y, x, (void)0, HD_SHAPE,
                  "hd_multihead_attention: query (2, 3, 4), key (2, 5, 4), value (2, 3, 4): "
-                 "expected one batch, and key and value of one length");
+                 "expected the same batch in all, and key and value of the same length");
     refuses_call(m, x, hd_slice(y, 0, 0, 1), hd_slice(y, 0, 0, 1), (void)0, HD_SHAPE,
                  "hd_multihead_attention: query (2, 3, 4), key (1, 5, 4), value (1, 5, 4): "
-                 "expected one batch, and key and value of one length");
+                 "expected the same batch in all, and key and value of the same length");
     refuses_call(m, x, y, y, a.attn_mask = hd_zeros(HD_FLOAT32, 5, 3), HD_SHAPE,
                  "hd_multihead_attention: attn_mask (5, 3): expected (3, 5) or (4, 3, 5)");
     refuses_call(m, x0, y0, y0, a.attn_mask = hd_zeros(HD_FLOAT32, 1, 3, 5), HD_SHAPE,

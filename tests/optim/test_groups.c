@@ -161,7 +161,7 @@ START_TEST(what_a_schedule_cannot_be)
     ck_assert_ptr_null(hd_step_lr_new(o, 1, NAN));
     ck_error(HD_VALUE, "hd_step_lr_new: gamma nan: expected 0 or more");
     ck_assert_ptr_null(hd_linear_lr_new(o, 0, 1, 5));
-    ck_error(HD_VALUE, "hd_linear_lr_new: start_factor 0: expected above 0, to 1");
+    ck_error(HD_VALUE, "hd_linear_lr_new: start_factor 0: expected above 0, at most 1");
     ck_assert_ptr_null(hd_linear_lr_new(o, 1, 1.5, 5));
     ck_error(HD_VALUE, "hd_linear_lr_new: end_factor 1.5: expected 0 to 1");
     ck_assert_ptr_null(hd_linear_lr_new(NULL, 1, 1, 5));
@@ -172,8 +172,8 @@ START_TEST(what_a_schedule_cannot_be)
     c.warmup_steps = 5;
     c.total_steps = 5;
     ck_assert_ptr_null(hd_cosine_warmup_new(o, &c));
-    ck_error(HD_VALUE, "hd_cosine_warmup_new: warmup_steps 5, total_steps 5: expected fewer steps "
-                       "of warm-up");
+    ck_error(HD_VALUE, "hd_cosine_warmup_new: warmup_steps 5, total_steps 5: expected warmup_steps "
+                       "below total_steps");
     c.size = 1;
     ck_assert_ptr_null(hd_cosine_warmup_new(o, &c));
     ck_error(
