@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/mcg31.h"
+#include "tensor/kernels/draws.h"
 #include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/template.h"
 #include "tensor/kernels/vec.h"

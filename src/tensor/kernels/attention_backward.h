@@ -66,7 +66,7 @@ static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, 
     vec_f32 m = vall_f32(lse), c = vall_f32(both);
     if (d->h->keep >= 1) {
         for (int64_t j = 0; j < n; j += HDK_V) {
-            vec_f32 p = exp_of(vload_f32(w + j) - m);
+            vec_f32 p = vexp_quick_f32(vload_f32(w + j) - m);
             vstore_f32(w + j, p);
             vstore_f32(ds + j, p * (vload_f32(ds + j) - c));
         }
@@ -75,7 +75,7 @@ static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, 
     vec_u32 lanes = dice_lanes(d);
     for (int64_t j = 0; j < n; j += HDK_V) {
         vec_i32 kept = roll(d, &lanes, j, n);
-        vec_f32 p = exp_of(vload_f32(w + j) - m);
+        vec_f32 p = vexp_quick_f32(vload_f32(w + j) - m);
         vstore_f32(w + j, vkeep_f32(p, kept));
         vstore_f32(ds + j, p * (vkeep_f32(vload_f32(ds + j), kept) - c));
     }

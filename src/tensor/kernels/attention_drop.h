@@ -10,22 +10,6 @@ typedef struct dice {
     vec_u32 limit;
 } dice;
 
-/* x times the lanes' multipliers, mod 2^31 - 1 */
-HDK_INLINE vec_u32 times(vec_u32 x, vec_u64 even, vec_u64 odd)
-{
-    const vec_u64 low = (vec_u64){0} + 0xffffffffu;
-    /* with the multipliers doubled, the product's halves are its quotient and twice its rest */
-    vec_u64 e = ((vec_u64)x & low) * (even & low), o = ((vec_u64)x >> 32) * (odd & low);
-    vec_u32 high = (vec_u32)(e >> 32 | (o & ~low)), rest = (vec_u32)((e & low) | o << 32) >> 1;
-    vec_u32 sum = high + rest, less = sum - HD__MCG31_MODULUS;
-    vec_u32 y;
-    HDK_UNROLL
-    for (int l = 0; l < HDK_V; l++) {
-        y[l] = sum[l] < less[l] ? sum[l] : less[l];
-    }
-    return y;
-}
-
 static dice dice_at(const hdk_head *h, int64_t i, int64_t j)
 {
     dice d = {.h = h, .number = h->first + i * h->s + j};
@@ -49,7 +33,7 @@ static dice dice_at(const hdk_head *h, int64_t i, int64_t j)
 /* What the first vector of a row begins with. */
 HDK_INLINE vec_u32 dice_lanes(const dice *d)
 {
-    return times((vec_u32){0} + d->x, d->even, d->odd);
+    return vmcg31_times((vec_u32){0} + d->x, d->even, d->odd);
 }
 
 static inline void dice_next_row(dice *d)
@@ -76,6 +60,6 @@ HDK_INLINE vec_i32 roll(const dice *d, vec_u32 *lanes, int64_t j, int64_t n)
         return kept_bits(d, j, n);
     }
     vec_i32 kept = (vec_i32)(*lanes < d->limit);
-    *lanes = times(*lanes, d->stride, d->stride);
+    *lanes = vmcg31_times(*lanes, d->stride, d->stride);
     return kept;
 }

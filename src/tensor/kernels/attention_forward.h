@@ -56,14 +56,14 @@ static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
     fill(x, n, round_up(n, HDK_V), -INFINITY);
     if (d->h->keep >= 1) {
         for (int64_t j = 0; j < n; j += HDK_V) {
-            vec_f32 w = exp_of(vload_f32(x + j) - m);
+            vec_f32 w = vexp_quick_f32(vload_f32(x + j) - m);
             s += w;
             vstore_f32(x + j, w);
         }
     } else {
         vec_u32 lanes = dice_lanes(d);
         for (int64_t j = 0; j < n; j += HDK_V) {
-            vec_f32 w = exp_of(vload_f32(x + j) - m);
+            vec_f32 w = vexp_quick_f32(vload_f32(x + j) - m);
             s += w;
             vstore_f32(x + j, vkeep_f32(w, roll(d, &lanes, j, n)));
         }

@@ -30,24 +30,6 @@ static inline int64_t round_up(int64_t n, int64_t unit)
 
 /* ---------------------------------------------------------------- vectors */
 
-/* exp(x) for x <= 0 and a little above, as hdk_vexpf; below -87 it is 0. NaN stays. */
-HDK_INLINE vec_f32 exp_of(vec_f32 x)
-{
-    const vec_f32 magic = vall_f32(12582912.0f);
-    vec_f32 t = vmuladd_f32(x, vall_f32(1.44269504088896341f), magic), q = t - magic;
-    vec_f32 s = vmuladd_f32(q, vall_f32(-0.693145751953125f), x);
-    s = vmuladd_f32(q, vall_f32(-1.428606765330187045e-06f), s);
-    vec_f32 u = vall_f32(0.000198527617612853646278381f);
-    u = vmuladd_f32(u, s, vall_f32(0.00139304355252534151077271f));
-    u = vmuladd_f32(u, s, vall_f32(0.00833336077630519866943359f));
-    u = vmuladd_f32(u, s, vall_f32(0.0416664853692054748535156f));
-    u = vmuladd_f32(u, s, vall_f32(0.166666671633720397949219f));
-    u = vmuladd_f32(u, s, vall_f32(0.5f));
-    u = vmuladd_f32(s * s, u, s) + vall_f32(1.0f);
-    vec_f32 power = (vec_f32)(((vec_i32)t << 23) + 0x3f800000);
-    return vkeep_f32(u * power, ~(x < vall_f32(-87.0f)));
-}
-
 #include "tensor/kernels/attention_drop.h"
 #include "tensor/kernels/attention_pack.h"
 

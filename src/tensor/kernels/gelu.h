@@ -100,7 +100,7 @@ HDK_INLINE vec_f32 gelu_slope_v(vec_f32 x)
  * 2^f. */
 HDK_INLINE vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
 {
-    const vec_f32 magic = vall_f32(12582912.0f); /* as in vexp.h */
+    const vec_f32 magic = vall_f32(HDK_EXP_SHIFT);
     const float minus_2_log2_e = -2.88539008177792681472f;
     vec_f32 p = vfma_f32(square, vall_f32((float)(minus_2_log2_e * GELU_BETA * GELU_KAPPA)),
                          vall_f32((float)(minus_2_log2_e * GELU_BETA)));

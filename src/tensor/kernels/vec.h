@@ -156,6 +156,8 @@ HDK_INLINE float vsum_f32(vec_f32 v)
     return a[0];
 }
 
+enum { VEXP_MOST = 4 }; /* vectors of exponents side by side */
+
 /* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted: q + 1.5 * 2^23 */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
 {
@@ -169,28 +171,41 @@ HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
 #endif
 }
 
-/* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of hdk_vexpf (vexp.h), stage by
- * stage: each is one long chain, and one chain behind another leaves the units idle. */
-HDK_INLINE void vexps_f32(vec_f32 *x, int n)
+HDK_INLINE vec_f32 vstep_f32(bool exact, vec_f32 a, vec_f32 b, vec_f32 c)
 {
-    enum { MOST = 4 };
-    const float magic = 12582912.0f;
-    const float taylor[] = {0.00139304355252534151077271f, 0.00833336077630519866943359f,
-                            0.0416664853692054748535156f, 0.166666671633720397949219f, 0.5f};
-    vec_f32 shifted[MOST], q[MOST], u[MOST];
+    return exact ? vfma_f32(a, b, c) : vmuladd_f32(a, b, c);
+}
+
+/* The parts of e^x = 2^q (1 + x + x^2 u), for n vectors, with q whole (vexp.h); x becomes what is
+ * left of it. The vectors take each step together, because one chain of steps after another would
+ * leave the units idle. With `exact` the bits are the same at every level. */
+HDK_INLINE void vexp_parts_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
+                               vec_f32 *u)
+{
+    const vec_f32 shift = vall_f32(HDK_EXP_SHIFT), log2_e = vall_f32(HDK_LOG2_E);
     for (int k = 0; k < n; k++) {
-        x[k] = vmax_f32(vall_f32(-104.0f), x[k]); /* NaN stays */
-        shifted[k] = x[k] * 1.44269504088896341f + magic;
-        q[k] = shifted[k] - magic;
-        x[k] = vfma_f32(q[k], vall_f32(-0.693145751953125f), x[k]);
-        x[k] = vfma_f32(q[k], vall_f32(-1.428606765330187045e-06f), x[k]);
-        u[k] = vall_f32(0.000198527617612853646278381f);
+        shifted[k] = vmuladd_f32(x[k], log2_e, shift);
+        if (exact) {
+            x[k] = vmax_f32(vall_f32(-104.0f), x[k]); /* NaN stays */
+            shifted[k] = x[k] * log2_e + shift;
+        }
+        q[k] = shifted[k] - shift;
+        x[k] = vstep_f32(exact, q[k], vall_f32(-HDK_LN2), x[k]);
+        x[k] = vstep_f32(exact, q[k], vall_f32(-HDK_LN2_REST), x[k]);
+        u[k] = vall_f32(hdk_exp_p[0]);
     }
-    for (int i = 0; i < 5; i++) {
+    for (int i = 1; i < HDK_EXP_TERMS; i++) {
         for (int k = 0; k < n; k++) {
-            u[k] = vfma_f32(u[k], x[k], vall_f32(taylor[i]));
+            u[k] = vstep_f32(exact, u[k], x[k], vall_f32(hdk_exp_p[i]));
         }
     }
+}
+
+/* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of hdk_vexpf. */
+HDK_INLINE void vexps_f32(vec_f32 *x, int n)
+{
+    vec_f32 shifted[VEXP_MOST], q[VEXP_MOST], u[VEXP_MOST];
+    vexp_parts_f32(x, n, true, shifted, q, u);
     for (int k = 0; k < n; k++) {
         u[k] = 1.0f + vfma_f32(x[k] * x[k], u[k], x[k]);
         x[k] = vscale_f32(u[k], q[k], shifted[k]);
@@ -201,6 +216,17 @@ HDK_INLINE vec_f32 vexp_f32(vec_f32 x)
 {
     vexps_f32(&x, 1);
     return x;
+}
+
+/* exp(x) for x <= 0 and a little above, within a unit in the last place of hdk_vexpf's; below -87
+ * it is 0. NaN stays. */
+HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
+{
+    vec_f32 s = x, shifted, q, u;
+    vexp_parts_f32(&s, 1, false, &shifted, &q, &u);
+    u = 1.0f + vmuladd_f32(s * s, u, s);
+    vec_f32 power = (vec_f32)(((vec_i32)shifted << 23) + 0x3f800000);
+    return vkeep_f32(u * power, ~(x < vall_f32(-87.0f)));
 }
 
 /* ---------------------------------------------------------------- memory */

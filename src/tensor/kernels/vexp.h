@@ -25,29 +25,37 @@ static inline float hdk_float_of(uint32_t bits)
     return x;
 }
 
+/* Adding 1.5 * 2^23 leaves rint(v) in the low bits of the sum, and taking it away gives rint(v). */
+#define HDK_EXP_SHIFT 12582912.0f
+
+#define HDK_LOG2_E 1.44269504088896341f
+#define HDK_LN2 0.693145751953125f /* its first bits, and what they lack */
+#define HDK_LN2_REST 1.428606765330187045e-06f
+
+/* e^s = 1 + s + s^2 p(s), the highest power first */
+enum { HDK_EXP_TERMS = 6 };
+static const float hdk_exp_p[HDK_EXP_TERMS] = {
+    0.000198527617612853646278381f, 0.00139304355252534151077271f, 0.00833336077630519866943359f,
+    0.0416664853692054748535156f,   0.166666671633720397949219f,   0.5f};
+
 HDK_INLINE float hdk_vexpf(float x)
 {
     /* beyond these the result no longer changes; a NaN fails both tests and stays */
     x = x < -104.0f ? -104.0f : x;
     x = x > 89.0f ? 89.0f : x;
 
-    /* adding 1.5 * 2^23 leaves rint(v) in the low bits of the sum, and exactly so behind it */
-    const float magic = 12582912.0f;
-    float shifted = x * 1.44269504088896341f + magic;
-    float q = shifted - magic;
-
-    float s = __builtin_fmaf(q, -0.693145751953125f, x);
-    s = __builtin_fmaf(q, -1.428606765330187045e-06f, s);
-    float u = 0.000198527617612853646278381f;
-    u = __builtin_fmaf(u, s, 0.00139304355252534151077271f);
-    u = __builtin_fmaf(u, s, 0.00833336077630519866943359f);
-    u = __builtin_fmaf(u, s, 0.0416664853692054748535156f);
-    u = __builtin_fmaf(u, s, 0.166666671633720397949219f);
-    u = __builtin_fmaf(u, s, 0.5f);
+    float shifted = x * HDK_LOG2_E + HDK_EXP_SHIFT, q = shifted - HDK_EXP_SHIFT;
+    float s = __builtin_fmaf(q, -HDK_LN2, x);
+    s = __builtin_fmaf(q, -HDK_LN2_REST, s);
+    float u = hdk_exp_p[0];
+    HDK_UNROLL
+    for (int i = 1; i < HDK_EXP_TERMS; i++) {
+        u = __builtin_fmaf(u, s, hdk_exp_p[i]);
+    }
     u = 1.0f + __builtin_fmaf(s * s, u, s);
 
     /* times 2^q in two halves: 2^q itself may be out of range, and only the second one rounds */
-    uint32_t exponent = hdk_float_bits(shifted) - hdk_float_bits(magic) + 2 * 127;
+    uint32_t exponent = hdk_float_bits(shifted) - hdk_float_bits(HDK_EXP_SHIFT) + 2 * 127;
     uint32_t half = exponent >> 1;
     return u * hdk_float_of(half << 23) * hdk_float_of((exponent - half) << 23);
 }
