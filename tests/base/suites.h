@@ -6,7 +6,8 @@
 #include "support/errors.h"
 #include "support/run_suites.h"
 
-/* The start comes first: without forks, the other suites settle the CPU level before it. */
+/* The start comes first, because without forks any other suite would settle the CPU level before
+ * it. */
 #define SUITES(X) X(start) X(error) X(alloc) X(json) X(threads) X(rng)
 SUITES(DECLARE_SUITE)
 

@@ -1,4 +1,5 @@
-/* test_alloc.c - the door for memory: alignment, counts, threads, an allocator of the user's. */
+/* test_alloc.c - the door for memory: alignment, counts, threads, an allocator of the user's
+ * own. */
 #include "suites.h"
 
 #include <pthread.h>
@@ -144,7 +145,7 @@ static void mixed(uint32_t random)
     }
 }
 
-/* A loop asks the system for nothing after its first rounds; nor when the order changes. */
+/* A loop asks the system for nothing after its first rounds, not even when the order changes. */
 START_TEST(reuse)
 {
     hd_empty_cache();
@@ -177,7 +178,7 @@ START_TEST(same_block)
 }
 END_TEST
 
-/* Everything goes back on demand, and the system is asked anew. */
+/* Everything goes back on demand; then the system is asked again. */
 START_TEST(emptied)
 {
     mixed(2);
@@ -234,8 +235,8 @@ START_TEST(cut_and_joined)
 }
 END_TEST
 
-/* What lies free in other sizes gives its pages back before more is asked for: what is held stays
- * near what is live. Every other block is freed, so that no larger one fits. */
+/* Free blocks of other sizes give their pages back before more is asked for, so what is held stays
+ * near what is live. Every other block is freed here, so that no larger one fits. */
 START_TEST(bounded)
 {
     enum { N = 40 };
@@ -269,7 +270,7 @@ static void *free_all(void *unused)
     return unused;
 }
 
-/* One thread makes, another frees, and ends: what it had comes back to the first. */
+/* One thread makes blocks, another frees them and ends; what it had comes back to the first. */
 START_TEST(freed_elsewhere)
 {
     for (int i = 0; i < SIZES - 1; i++) {
@@ -302,8 +303,9 @@ static void *freer(void *turn)
     return NULL;
 }
 
-/* A maker and a freer that live on: what is more than the freer keeps comes back to the maker, who
- * asks for as much as both can hold, however long they go on. */
+/* One thread makes blocks and another frees them, and both live on. What is more than the freer
+ * keeps comes back to the maker, which asks for as much as both can hold, however long they go
+ * on. */
 START_TEST(made_and_freed)
 {
     pthread_barrier_t turn;
@@ -339,7 +341,8 @@ static size_t address_space(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* With the address space all but used up: what is kept is given back, and the call then served. */
+/* When nearly the whole address space is used up, what is kept is given back, and then the call
+ * succeeds. */
 static bool serves_when_full(void)
 {
     enum { N = 40 };
@@ -364,7 +367,7 @@ static bool serves_when_full(void)
 START_TEST(system_full)
 {
     if (!caching() || address_space() == 0) {
-        return; /* a sanitizer's own memory would be refused; and not every system has /proc */
+        return; /* a sanitizer's own memory would be refused, and not every system has /proc */
     }
     pid_t child = fork();
     if (child == 0) {
@@ -381,7 +384,8 @@ enum { THREADS = 4, SLOTS = 64, STEPS = 20000 };
 static void *slots[SLOTS];
 static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Puts blocks into slots that others empty, so that most are freed on another thread. */
+/* Puts blocks into slots that other threads empty, so that most blocks are freed on another
+ * thread. */
 static void *exchange(void *arg)
 {
     uint32_t random = (uint32_t)(uintptr_t)arg;
@@ -415,7 +419,7 @@ START_TEST(threads)
 }
 END_TEST
 
-/* An allocator that counts, and fails when none are left. */
+/* An allocator that counts, and that fails when none are left. */
 typedef struct counter {
     int left, blocks;
     int64_t bytes;

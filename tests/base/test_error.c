@@ -67,7 +67,7 @@ START_TEST(long_messages)
     ck_assert_uint_eq(strlen(hd_error_message()), 511);
     ck_assert_str_eq(hd_error_message() + 507, "x...");
     hd_error_clear();
-    for (int i = 0; i < 598; i += 2) { /* an e with acute, across the place of the cut */
+    for (int i = 0; i < 598; i += 2) { /* an e with an acute accent, where the text is cut */
         memcpy(text + i, "\xc3\xa9", 2);
     }
     hd_error_set(HD_USER, "-%s", text);

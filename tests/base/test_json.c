@@ -9,12 +9,13 @@
 
 #include "base/json.h"
 
-/* The events of a text on one line; an error ends them. The caller frees it. */
+/* The events of a text on one line, with an error at its end if there is one. The caller frees
+ * it. */
 static char *events_of(const char *text, size_t n)
 {
     static const char *const marks[] = {"", "", "{", "}", "[", "]", "N:", "S:", "#", "T", "F", "0"};
     char *line = calloc(1, 8 * n + 100), *at = line;
-    char *exact = malloc(n ? n : 1); /* so that a sanitizer sees a step beyond the end */
+    char *exact = malloc(n ? n : 1); /* so that a sanitizer sees a read beyond the end */
     memcpy(exact, text, n);
     hd__json j;
     hd__json_init(&j, exact, n);
@@ -56,7 +57,7 @@ START_TEST(events)
     EVENTS(" \t\r\n null \n", "0");
     EVENTS("[1,-2.5e+3,\"a\",true,false,null,{\"k\":[[]],\"l\":{}}]",
            "[ #1 #-2.5e+3 S:a T F 0 { N:k [ [ ] ] N:l { } } ]");
-    EVENTS("{\"a\":1,\"a\":2}", "{ N:a #1 N:a #2 }"); /* twice: the caller's to see */
+    EVENTS("{\"a\":1,\"a\":2}", "{ N:a #1 N:a #2 }"); /* twice: the caller must notice */
     EVENTS("\"\"", "S:");
     EVENTS("0", "#0");
     EVENTS("-0", "#-0");
@@ -139,7 +140,7 @@ START_TEST(refused_strings)
 }
 END_TEST
 
-/* Unicode, table 3-7: the first and last of each range, and what lies beside them. */
+/* The first and the last of each range in Unicode's table 3-7, and their neighbours. */
 START_TEST(utf8)
 {
     static const char *const good[] = {
@@ -263,8 +264,8 @@ START_TEST(values_of_numbers)
 }
 END_TEST
 
-/* Long digits: the value is read from a copy in memory; beyond a double even without an exponent.
- */
+/* Long digits: the value is read from a copy in memory. It is beyond a double even without an
+ * exponent. */
 START_TEST(long_numbers)
 {
     char text[402];

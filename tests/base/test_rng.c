@@ -16,8 +16,8 @@ typedef enum known_stream {
     BERNOULLI
 } known_stream;
 
-/* n draws with arguments a and b after `seed`: the hash of their bytes, then 24 bits of the next
- * output. */
+/* The hash of the bytes of n draws with arguments a and b after `seed`, and then 24 bits of the
+ * generator's next output. */
 typedef struct known_row {
     known_stream stream;
     hd_bernoulli_stream bernoulli;
@@ -174,7 +174,7 @@ START_TEST(uniform_below_b)
 }
 END_TEST
 
-/* An element is 1 for a p above its own number, not for that number. */
+/* An element is 1 for a p above the number that it drew, and 0 for that number itself. */
 START_TEST(bernoulli_strict)
 {
     hd_generator *g = hd_generator_new(123);

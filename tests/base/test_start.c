@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The start runs once a process: each try has a child of its own. */
+/* The start runs once in a process, so each try has a child process of its own. */
 static bool in_child(const char *name, const char *value, bool (*f)(const char *), const char *arg)
 {
     fflush(NULL);

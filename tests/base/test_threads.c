@@ -1,4 +1,5 @@
-/* test_threads.c - the pool: every element once, however it is cut, nested, shared and forked. */
+/* test_threads.c - the pool: every element is done once, however the range is cut, nested, shared
+ * or forked. */
 #include "suites.h"
 
 #include <pthread.h>
@@ -13,7 +14,7 @@ enum { MOST = 4097 };
 typedef struct range {
     int64_t n, grain;
     atomic_int calls, misplaced;
-    unsigned char seen[MOST]; /* each element is one thread's */
+    unsigned char seen[MOST]; /* each element belongs to one thread */
 } range;
 
 static void see(int64_t begin, int64_t end, void *arg)
@@ -40,7 +41,8 @@ static bool seen_once(const range *r)
     return true;
 }
 
-/* How many calls covered the range; fails the test unless each element was in one of them. */
+/* How many calls covered the range. Fails the test unless each element was in exactly one of
+ * them. */
 static int cover(int64_t n, int64_t grain)
 {
     range r = {.n = n, .grain = grain};
@@ -80,7 +82,7 @@ static void see_piece(int piece, void *arg)
     atomic_fetch_add(&((pieces *)arg)->calls[piece], 1);
 }
 
-/* Every piece once, of fewer or more than there are threads; none of none. */
+/* Every piece is done once, whether there are fewer or more than threads, or none. */
 START_TEST(by_piece)
 {
     static const int counts[] = {1, 2, 4};
@@ -156,8 +158,8 @@ static void rest(long microseconds)
     nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
 }
 
-/* Jobs right after one another, and after a pause that lets the workers fall asleep; each counts on
- * the caller's stack, where a piece of an earlier job would be seen. */
+/* Jobs that follow each other at once, and jobs after a pause that lets the workers fall asleep.
+ * Each counts on the caller's stack, where a piece of an earlier job would be seen. */
 static void *short_jobs(void *wrong)
 {
     for (int i = 0; i < 3000; i++) {
@@ -244,9 +246,10 @@ START_TEST(at_once)
 }
 END_TEST
 
-/* The child has no workers and makes its own; the parent's go on. (A thread sanitizer refuses new
- * threads in a child of a process with threads: there it works alone. An address sanitizer's own
- * locks do not survive a fork while a thread starts: all have started.) */
+/* The child has no workers and makes its own; the parent's go on. A thread sanitizer refuses new
+ * threads in a child of a process with threads, so the child works alone there. The locks of an
+ * address sanitizer do not survive a fork while a thread starts, so all threads have started
+ * before. */
 START_TEST(forked)
 {
     meet_all_four();

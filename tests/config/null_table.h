@@ -1,6 +1,6 @@
-/* null_table.h - as whole/null_table.h, of config.h. */
+/* null_table.h - the rows of config.h, in the form that whole/null_table.h explains. */
 POINTER(hd_config_refuse, from, hd_config_refuse(NULL, "seed", "no"))
-SKIP(hd_config_refuse, path) /* test_table.c: there is a source in a check alone */
+SKIP(hd_config_refuse, path) /* a source exists only during a check: see test_table.c */
 SKIP(hd_config_refuse, format)
 POINTER(hd_config_defaults, t, hd_config_defaults(NULL, &s))
 POINTER(hd_config_defaults, config, hd_config_defaults(t, NULL))

@@ -23,9 +23,9 @@ typedef struct settings {
 
 extern const hd_config_table settings_table; /* checks that n_heads divides emb_dim */
 
-/* Every field differs from its default. */
+/* Settings in which every field differs from its default. */
 settings changed_settings(void);
-/* Loads from a text called "t.json", or says what went wrong. */
+/* Loads from a text that is called "t.json", or sets the error. */
 bool load_text(settings *s, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* test_effective.c - the values written out, and loaded again. */
+/* test_effective.c - the effective values, written out and loaded again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ START_TEST(text)
 }
 END_TEST
 
-/* Values of every kind come back to the bit, and their text to the byte. */
+/* Values of every kind come back bit for bit, and their text byte for byte. */
 START_TEST(round_trip)
 {
     static const double lrs[] = {0,    1,   0.1,      1.0 / 3, 5e-324, 2.2250738585072014e-308,
@@ -173,7 +173,8 @@ static bool refuses_what_is_no_json(settings *s)
     return load_text(s, "{\"data\": \"\\u00e9\", x");
 }
 
-/* What each does with enough memory; with less it is HD_MEMORY, and the struct is as it was. */
+/* The code that each function gives with enough memory. With less it is HD_MEMORY, and the struct
+ * stays as it was. */
 static const struct {
     bool (*run)(settings *s);
     hd_code code;

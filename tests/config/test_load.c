@@ -1,4 +1,4 @@
-/* test_load.c - files and texts: what is taken, and every refusal word for word. */
+/* test_load.c - files and texts: what is accepted, and every refusal word for word. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -37,7 +37,7 @@ static void ck_defaults(const settings *s)
     ck_assert_str_eq(s->data, "a.txt");
 }
 
-/* What is not said has its default, whatever the struct held. */
+/* A field that the text does not name gets its default, whatever the struct held. */
 START_TEST(defaults)
 {
     settings s = changed_settings();

@@ -30,7 +30,7 @@ START_TEST(taken)
     ck_assert_str_eq(s.data, "");
     ck_assert(set(&s, "model={\"n_heads\": 2, \"emb_dim\": 6}", NULL)); /* as in JSON */
     ck_assert_int_eq(s.emb_dim, 6);
-    ck_assert(set(&s, "model.emb_dim=70", "model.n_heads=7")); /* looked at together, at the end */
+    ck_assert(set(&s, "model.emb_dim=70", "model.n_heads=7")); /* checked at the end */
     ck_assert_int_eq(s.n_heads, 7);
 }
 END_TEST

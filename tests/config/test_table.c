@@ -1,4 +1,5 @@
-/* test_table.c - tables that are wrong themselves, open ranges, and checks that say nothing. */
+/* test_table.c - tables that are wrong themselves, ranges without bounds, and checks that refuse
+ * without a message. */
 #include <limits.h>
 
 #include "suites.h"
@@ -103,7 +104,7 @@ START_TEST(open_ranges)
     ck_assert_int_eq(s.i, INT_MIN);
     ck_assert_int_eq(s.large, -9007199254740991);
     ck_assert(s.d == 1e308);
-    s.d = INFINITY; /* in the range, and in no JSON */
+    s.d = INFINITY; /* in the range, but JSON has no such number */
     ck_assert_ptr_null(hd_config_text(&table, &s));
     ck_error(HD_VALUE, "hd_config_text: the struct: d: found inf: expected a number, at least 0");
 }

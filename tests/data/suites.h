@@ -14,10 +14,10 @@
 #define SUITES(X) X(generator) X(tokens) X(windows) X(loader) X(tokenizers) X(bpe) X(memory)
 SUITES(DECLARE_SUITE)
 
-/* tests/golden/data.txt, for the program's life. */
+/* The cases of tests/golden/data.txt, which live as long as the program. */
 const golden_file *golden_data(void);
 
-/* The ids 0 .. n - 1 as tokens, to be freed. */
+/* The ids 0 .. n - 1 as tokens; free them with hd_tokens_free. */
 hd_tokens *counted_tokens(int64_t n);
 
 #endif

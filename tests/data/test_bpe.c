@@ -84,7 +84,7 @@ static int64_t characters(const hd__text *t)
     return n;
 }
 
-/* Strings 0 .. STRINGS - 1 are short, LONG more long: a few pieces again and again, or many. */
+/* Strings 0 .. STRINGS - 1 are short, and LONG more are long: a few pieces that repeat, or many. */
 static hd__text string(int number)
 {
     hd__text t = {0};
@@ -319,18 +319,18 @@ START_TEST(well_formed_files)
     ck_assert_int_eq(hd_tokenizer_id(t, "<|endoftext|>", -1), -1);
     ck_assert_ptr_nonnull(hd_tokenizer_encode(t, "<|endoftext|>", -1, HD_SPECIAL_REFUSE));
     hd_tokenizer_free(t);
-    /* a pair merges by what it makes, as in tiktoken: "aab" is made of a ab, and of aa b too */
+    /* a pair merges by what it makes, as in tiktoken: "aab" is a ab, but also aa b */
     t = from_texts(", \"ab\": 256, \"aa\": 257, \"aab\": 258}", "a a\na b\na ab");
     ck_elements(hd_tokenizer_encode(t, "aabb", -1, HD_SPECIAL_REFUSE), 258, 98);
     hd_tokenizer_free(t);
-    /* a word that is a token is it, as in tiktoken, though merges lead elsewhere: a bc d */
+    /* a word that is a token stays whole, as in tiktoken, though merges lead elsewhere: a bc d */
     t = from_texts(", \"bc\": 256, \"ab\": 257, \"cd\": 258, \"abcd\": 259}",
                    "b c\na b\nc d\nab cd");
     ck_elements(hd_tokenizer_encode(t, "abcd", -1, HD_SPECIAL_REFUSE), 259);
     ck_elements(hd_tokenizer_encode(t, "abcdx", -1, HD_SPECIAL_REFUSE), 97, 256, 100, 120);
     hd_tokenizer_free(t);
-    /* a pair that waited for a part which has merged since says nothing of the parts there now:
-     * aa, a, bcc, and the last two merge (the ids are tiktoken's) */
+    /* A pair that waited for a part which has merged since says nothing of the parts that stand
+     * there now: aa, a, bcc, and the last two merge. The ids are tiktoken's. */
     t = from_texts(", \"aa\": 256, \"cc\": 257, \"bcc\": 258, \"abcc\": 259}",
                    "a a\nc c\nb cc\na bcc");
     ck_elements(hd_tokenizer_encode(t, "aaabcc", -1, HD_SPECIAL_REFUSE), 256, 259);

@@ -7,7 +7,7 @@ static void draw(hd_generator *g, double values[6])
     hd_generator_use(g);
     HD_SCOPE;
     values[0] = hd_item(hd_rand(HD_FLOAT32, 1));
-    values[1] = hd_item(hd_randn(HD_FLOAT64, 1)); /* one sample: leaves or takes a spare */
+    values[1] = hd_item(hd_randn(HD_FLOAT64, 1)); /* one sample leaves a spare one, or takes it */
     values[2] = (double)(hd_generator_random64(g) >> 11);
     values[3] = hd_get(hd_randn(HD_FLOAT32, 16), 15);
     hd_tensor *bits = hd_zeros(HD_FLOAT32, 40);
@@ -31,7 +31,7 @@ static void check_same_draws(hd_generator *a, hd_generator *b)
     }
 }
 
-/* From every position that the words can be at, with and without a spare. */
+/* The state is saved at every position of the words, with and without a spare sample. */
 START_TEST(goes_on_with_the_same_draws)
 {
     double unused[6];
@@ -77,7 +77,7 @@ START_TEST(entries)
 }
 END_TEST
 
-/* Each changes one entry of good ones. */
+/* Each of these changes one entry of a good state. */
 static void no_state(hd_dict *d)
 {
     hd_dict_remove(d, "r.state");

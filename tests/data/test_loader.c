@@ -1,7 +1,7 @@
 /* test_loader.c - the loader's order and draws against PyTorch's DataLoader, and exact resume. */
 #include "suites.h"
 
-/* What _next would draw, without drawing it. */
+/* What hd_loader_next would draw, without drawing it. */
 static int64_t upcoming(hd_generator *g)
 {
     hd_dict *d = hd_dict_new();
@@ -96,7 +96,8 @@ START_TEST(as_pytorch)
 }
 END_TEST
 
-/* Two loaders on one dataset draw from the default generator in turn, as two Python iterators. */
+/* Two loaders of one dataset draw from the default generator in turn, as two Python iterators
+ * do. */
 START_TEST(uses_the_thread_s_generator)
 {
     hd_generator *g = hd_generator_new(9), *h = hd_generator_new(9);
@@ -182,7 +183,8 @@ static void world_free(world *w)
     hd_generator_free(w->own);
 }
 
-/* The batch as one number; -1 at an epoch's end. Something else draws between the batches too. */
+/* The batch as one number, or -1 at an epoch's end. Something else draws between the batches,
+ * too. */
 static int64_t step(world *w)
 {
     HD_SCOPE;

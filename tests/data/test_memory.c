@@ -1,4 +1,4 @@
-/* test_memory.c - memory that runs out at every moment of a program's way from text to batches. */
+/* test_memory.c - memory that runs out at every moment on the way from a text to batches. */
 #include "suites.h"
 #include "support/scarce.h"
 

@@ -3,7 +3,7 @@
 
 /* ---------------------------------------------------------------- UTF-8 */
 
-/* Every code point there and back, and the byte lengths. */
+/* Every code point is encoded and decoded again, and has the right number of bytes. */
 START_TEST(utf8_there_and_back)
 {
     char s[4];
@@ -20,7 +20,7 @@ START_TEST(utf8_there_and_back)
 }
 END_TEST
 
-/* What Python's bytes.decode(errors="replace") makes of them; R: U+FFFD. */
+/* What Python's bytes.decode(errors="replace") makes of these bytes; R stands for U+FFFD. */
 #define R "\xEF\xBF\xBD"
 static const struct {
     const char *bytes, *text;
@@ -34,7 +34,7 @@ static const struct {
     {"\xED\xA0\x80", R R R},       /* a surrogate */
     {"\xF4\x90\x80\x80", R R R R}, /* beyond U+10FFFF */
     {"\xF5\x80", R R},
-    {"\xE2\x82", R}, /* the start of a character is one */
+    {"\xE2\x82", R}, /* the beginning of a character becomes one R */
     {"\xE2\x82(", R "("},
     {"\xF0\x9F\x98", R},
     {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"},
@@ -90,7 +90,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- words */
 
-/* A text and what GPT-2's pattern finds in it, with | between. */
+/* A text, and the words that GPT-2's pattern finds in it, with | between them. */
 static const struct {
     const char *text, *words;
 } cut[] = {
@@ -210,7 +210,7 @@ START_TEST(chars_of_every_length)
     hd_tensor *x = hd_tokenizer_encode(t, text.s, (int64_t)text.len, HD_SPECIAL_REFUSE); /* (n,) */
     int64_t n = hd_numel(x), wrong = 0;
     ck_assert_int_eq(hd_tokenizer_size(t), n);
-    for (int64_t i = 0; i < n; i++) { /* the text falls, the ids rise */
+    for (int64_t i = 0; i < n; i++) { /* the characters descend, so the ids ascend */
         wrong += hd_get_int(x, i) != n - 1 - i;
     }
     ck_assert_int_eq(wrong, 0);

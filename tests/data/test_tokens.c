@@ -1,4 +1,5 @@
-/* test_tokens.c - token files: bytes, sizes, what is refused, what a failed write leaves; parts. */
+/* test_tokens.c - token files: their bytes and sizes, what is refused, what a failed write leaves,
+ * and parts. */
 #include "suites.h"
 
 #include <sys/stat.h>

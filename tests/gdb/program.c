@@ -1,7 +1,7 @@
 /* program.c - tensors of every kind that the gdb printer must show, and a place to stop.
  *
- * tests/checks/check_gdb stops in `stop`, goes up and prints the variables; what it must see is in
- * expected.txt. */
+ * tests/checks/check_gdb stops in `stop`, goes up one frame and prints the variables. They must
+ * look as in expected.txt. */
 #include <math.h>
 
 #include "heed/heed.h"

@@ -3,7 +3,7 @@
 
 #include "suites.h"
 
-/* Appends the bytes of hex digits, count times. */
+/* Appends the bytes that the hex digits give, `count` times. */
 static void add_hex(char **bytes, size_t *n, const char *hex, size_t digits, size_t count)
 {
     size_t length = digits / 2;
@@ -21,7 +21,8 @@ static void add_hex(char **bytes, size_t *n, const char *hex, size_t digits, siz
     grown[*n] = '\0';
 }
 
-/* Parts with a space between: hex digits, or hex digits*COUNT; "-": nothing. */
+/* The bytes of a line: parts with a space between, each hex digits or hex digits*COUNT; "-" is no
+ * byte. */
 static char *parse_parts(char *text, size_t *n)
 {
     char *bytes = NULL;
@@ -35,7 +36,7 @@ static char *parse_parts(char *text, size_t *n)
     return bytes;
 }
 
-/* "2,3" as "torch.Size([2, 3])"; "-": of no size */
+/* "2,3" becomes "torch.Size([2, 3])"; "-" is a tensor without dims. */
 static void parse_shape(const char *text, char *shape)
 {
     shape += sprintf(shape, "torch.Size([");

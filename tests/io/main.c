@@ -1,4 +1,4 @@
-/* main.c - runs every suite of the io layer; with arguments, is one end of the round trip. */
+/* main.c - runs every suite of the io layer; with arguments it is one end of the round trip. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ static int open_files(void)
 
 void begin_in_a_folder(void)
 {
-    bool memory = access("/dev/shm", W_OK) == 0; /* where syncing costs nothing */
+    bool memory = access("/dev/shm", W_OK) == 0; /* a sync costs nothing there */
     snprintf(here, sizeof here, "%s/heed-io-XXXXXX", memory ? "/dev/shm" : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(here));
     ck_assert_int_eq(chdir(here), 0);

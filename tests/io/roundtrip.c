@@ -1,5 +1,6 @@
-/* roundtrip.c - heed -> PyTorch -> heed: heed's ends of it. tools/runs/roundtrip_safetensors.py
- * runs this program and PyTorch in turn; the test repeats it on the file that PyTorch wrote. */
+/* roundtrip.c - heed's two ends of the way heed -> PyTorch -> heed.
+ * tools/runs/roundtrip_safetensors.py runs this program and PyTorch in turn; the test repeats the
+ * last end on the file that PyTorch wrote. */
 #include <stdio.h>
 
 #include "suites.h"

@@ -14,7 +14,7 @@
 #define SUITES(X) X(verdicts) X(safetensors) X(mapping) X(npy) X(files) X(durable) X(checkpoint)
 SUITES(DECLARE_SUITE)
 
-void begin_in_a_folder(void); /* a test of io's, and its end */
+void begin_in_a_folder(void); /* before and after each test of io */
 void end_in_a_folder(void);
 #undef SUITE
 #define SUITE(name, tests) SUITE_BETWEEN(name, tests, begin_in_a_folder, end_in_a_folder)
@@ -26,10 +26,11 @@ bool same_files(const char *a, const char *b);
 /* A safetensors file of this header and n bytes of data. */
 void write_safetensors(const char *path, const char *header, const void *data, size_t n);
 
-/* The test goes on as a user whom permissions bind, until its end. False: it cannot. */
+/* Makes the test go on, to its end, as a user whom permissions bind. False: that is not
+ * possible. */
 bool as_nobody(void);
 
-/* From here on, until the test's end, no file grows beyond so many bytes; 0: no limit. */
+/* From here to the test's end no file grows beyond this many bytes; 0 lifts the limit. */
 void limit_file_size(size_t n);
 
 /* ---------------------------------------------------------------- golden cases (golden_case.c) */
@@ -54,9 +55,9 @@ int for_each_case(const char *file, void (*f)(const golden_case *c));
 
 /* ---------------------------------------------------------------- the round trip (roundtrip.c) */
 
-/* A dictionary of every dtype, with odd names, views and empty tensors: always the same. */
+/* A dictionary with every dtype, odd names, views and empty tensors. It is always the same. */
 hd_dict *roundtrip_dict(void);
-/* "make FILE" writes it; "copy IN OUT" loads and saves: for tools/runs/roundtrip_safetensors.py */
+/* For tools/runs/roundtrip_safetensors.py: "make FILE" writes it, "copy IN OUT" loads and saves. */
 int roundtrip_main(int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* support.c - files, and what stands in their way. */
+/* support.c - safetensors files, and what stands in the way of files. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ bool as_nobody(void)
 void limit_file_size(size_t n)
 {
     struct rlimit limit;
-    signal(SIGXFSZ, SIG_IGN); /* the write fails instead: EFBIG */
+    signal(SIGXFSZ, SIG_IGN); /* so that the write fails with EFBIG instead */
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
     limit.rlim_cur = n ? n : limit.rlim_max;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);

@@ -1,4 +1,5 @@
-/* test_checkpoint.c - a directory with everything in it, exactly, or none. */
+/* test_checkpoint.c - a checkpoint is a directory with everything in it, exactly, or there is
+ * none. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -117,7 +118,7 @@ END_TEST
 START_TEST(the_model_file_is_a_plain_one)
 {
     hd_dict *model = model_of(1);
-    save_one("c/"); /* as a shell completes it */
+    save_one("c/"); /* the slash that a shell adds */
     ck_assert(hd_save_safetensors("plain", model));
     ck_assert(same_files("plain", "c/model.safetensors"));
     hd_dict_free(model);
@@ -212,7 +213,7 @@ START_TEST(the_model_is_tensors)
 }
 END_TEST
 
-/* A state file whose one entry is this. */
+/* A state file with this one entry. */
 static void bad_state(const char *text)
 {
     char header[200], message[400];
@@ -290,7 +291,7 @@ START_TEST(removal)
 }
 END_TEST
 
-/* What cannot be removed whole is not touched. */
+/* If not all of it can be removed, none of it is touched. */
 START_TEST(removal_refused)
 {
     save_one("c");
@@ -308,7 +309,7 @@ START_TEST(removal_refused)
     ck_assert_int_eq(access("c/state.safetensors", F_OK), 0);
     ck_assert_int_eq(files_in("."), 2);
     ck_assert_int_eq(rmdir("c/notes"), 0);
-    ck_assert_int_eq(symlink(".", "c/link"), 0); /* goes, not what it leads to */
+    ck_assert_int_eq(symlink(".", "c/link"), 0); /* the link, not its target */
     ck_assert(hd_checkpoint_remove("c"));
     ck_assert_int_eq(files_in("."), 1);
 }

@@ -20,12 +20,13 @@ enum { MOST = 16, NEVER = -1 };
 static char events[MOST + 1];
 static ino_t synced[MOST]; /* of the event */
 static int n_events, fails_at = NEVER;
-static const char *appears; /* a directory that another makes as the temporary one is synced */
+/* A directory that another process makes while the temporary one is synced. */
+static const char *appears;
 
 /* Returns whether the event is the one that fails. */
 static bool event(char kind, ino_t inode)
 {
-    if (n_events == MOST) { /* a test that does not look */
+    if (n_events == MOST) { /* a test that does not count events */
         return false;
     }
     events[n_events] = kind;
@@ -70,8 +71,8 @@ static ino_t inode_of(const char *path)
 
 /* ---------------------------------------------------------------- halting calls */
 
-static int
-    halting; /* 0: no; else every second call is interrupted, the others do 7 bytes at most */
+/* Not 0: every second call is interrupted, and the others do 7 bytes at most. */
+static int halting;
 
 static bool interrupted(size_t *n)
 {
@@ -124,7 +125,7 @@ static bool save_npy(hd_tensor *x)
     return hd_save_npy("a/x", x);
 }
 
-/* Each step fails once; before the last one the old file is still there. */
+/* Each step fails once; until the last one succeeds the old file is still there. */
 static void check_file(bool (*save)(hd_tensor *x))
 {
     HD_SCOPE;
@@ -193,7 +194,7 @@ START_TEST(checkpoints)
 }
 END_TEST
 
-/* An empty directory, which a rename would replace. */
+/* An empty directory, which a rename would silently replace. */
 START_TEST(another_comes_first)
 {
     hd_dict *d = hd_dict_new();

@@ -8,7 +8,7 @@
 
 #include "suites.h"
 
-/* w: n float32 ones; free with hd_dict_free */
+/* A dictionary with w, n float32 ones; free it with hd_dict_free. */
 static hd_dict *ones(int64_t n)
 {
     HD_SCOPE;
@@ -128,7 +128,8 @@ START_TEST(a_directory_that_cannot_be_written)
 }
 END_TEST
 
-/* What cannot be opened cannot be synced: told before anything changes, not behind the rename. */
+/* What cannot be opened cannot be synced. The error comes before anything changes, not after the
+ * rename. */
 START_TEST(a_directory_that_cannot_be_read)
 {
     ck_assert_int_eq(mkdir("directory", 0777), 0);
@@ -208,7 +209,7 @@ START_TEST(the_longest_name)
 }
 END_TEST
 
-/* As a process leaves them that was killed, and whose number this one has now. */
+/* The files that a killed process left, whose number this process has now. */
 START_TEST(temporary_names_in_use)
 {
     enum { N = 8 };
@@ -294,7 +295,7 @@ START_TEST(out_of_memory)
         s.left = -1;
         ck_assert_int_eq(hd_error_code(), done ? HD_OK : HD_MEMORY);
         hd_error_clear();
-        if (!done && access("c", F_OK) == 0) { /* saved, then not loaded */
+        if (!done && access("c", F_OK) == 0) { /* it was saved, and loading it failed */
             ck_assert_msg(hd_checkpoint_remove("c"), "%s", hd_error_message());
         }
         ck_assert_int_eq(s.blocks, 0);

@@ -1,4 +1,5 @@
-/* test_mapping.c - what is loaded by mapping: shared, copied on writing, alive on its own. */
+/* test_mapping.c - tensors loaded by mapping: shared with the file, copied when written to,
+ * independent of the others. */
 #include <unistd.h>
 
 #include "suites.h"
@@ -28,7 +29,7 @@ static void save_three(const char *path)
     hd_dict_free(d);
 }
 
-/* Does x's memory lie outside heed's own? */
+/* Does x's memory lie outside of heed's own? */
 static bool is_mapped(const hd_tensor *x)
 {
     return x->storage->release;
@@ -61,7 +62,7 @@ START_TEST(a_tensor_outlives_file_and_dictionary)
     hd_dict *d = load_mapped("x");
     hd_tensor *a = hd_retain(hd_dict_get(d, "a"));
     hd_dict_free(d);
-    save_three("x"); /* a new file under the name: the mapping has the old one */
+    save_three("x"); /* there is a new file of this name; the mapping still has the old one */
     ck_assert_int_eq(unlink("x"), 0);
     ck_elements(a, 1, 2, 3);
     hd_release(a);
@@ -92,7 +93,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- files that change */
 
-/* The file after its header was read: cut to so many bytes. */
+/* The file is cut to this many bytes after its header was read. */
 static void read_shrunk(const hd_safetensors_options *o, off_t left, const char *name,
                         const char *message)
 {

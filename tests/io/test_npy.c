@@ -1,4 +1,5 @@
-/* test_npy.c - .npy beyond the verdicts: views, sizes, arguments, a file that grows short. */
+/* test_npy.c - .npy files beyond test_verdicts.c: views, sizes, arguments, a file that becomes
+ * shorter. */
 #include <stdio.h>
 
 #include "suites.h"

@@ -1,4 +1,4 @@
-/* test_safetensors.c - saving and loading beyond the verdicts: bytes, order, metadata, the open
+/* test_safetensors.c - saving and loading beyond test_verdicts.c: bytes, order, metadata, the open
  * file, arguments. */
 #include <locale.h>
 #include <stdio.h>
@@ -27,7 +27,8 @@ START_TEST(the_round_trip_through_pytorch)
 }
 END_TEST
 
-/* The header by hand from the format's description; Python keeps no order of the metadata. */
+/* The header is written by hand from the format's description; Python keeps no order of the
+ * metadata. */
 START_TEST(metadata_is_written_in_the_dictionarys_order)
 {
     HD_SCOPE;
@@ -104,7 +105,7 @@ START_TEST(larger_than_any_buffer)
 }
 END_TEST
 
-/* With a decimal comma and other digits' grouping, where the system has such a locale. */
+/* Under a locale with a decimal comma and grouped digits, where the system has one. */
 START_TEST(the_locale_does_not_matter)
 {
     static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
@@ -178,7 +179,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- arguments */
 
-/* Beyond the buffer that conversions go through. */
+/* Larger than the buffer that conversions go through. */
 START_TEST(the_place_of_what_does_not_fit)
 {
     enum { N = 5000, AT = 4321 };
@@ -200,7 +201,7 @@ START_TEST(the_place_of_what_does_not_fit)
 }
 END_TEST
 
-/* Their offsets are those of what lies beside them, wherever the header names them. */
+/* Empty tensors have the offsets of their neighbours, wherever the header names them. */
 START_TEST(empty_tensors_stand_anywhere)
 {
     write_safetensors("x",
@@ -239,7 +240,7 @@ START_TEST(the_longest_header)
 }
 END_TEST
 
-/* As serde_json, and so Python's safetensors, writes them. */
+/* The names are escaped as serde_json does it, and so Python's safetensors. */
 START_TEST(every_control_character_in_a_name)
 {
     static const char wanted[] =

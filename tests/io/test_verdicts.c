@@ -1,5 +1,5 @@
-/* test_verdicts.c - tests/golden/io, file by file: what Python's safetensors and NumPy take, heed
- * takes, with the same values, or the file stands in verdicts.h. */
+/* test_verdicts.c - every file of tests/golden/io: what Python's safetensors and NumPy accept, heed
+ * accepts with the same values, unless verdicts.h lists the file. */
 #include <stdio.h>
 
 #include "suites.h"
@@ -117,8 +117,8 @@ static void check_case(const golden_case *c)
     }
 }
 
-/* Every case loads or is in the list, and the list holds no other; some of what Python wrote was
- * written again. */
+/* Every case loads or is in the list, and the list holds no other case. Some of what Python wrote
+ * is written again. */
 static void check_format(const struct format *f)
 {
     format = f;

@@ -1,10 +1,10 @@
-/* verdicts.h - the golden files that heed refuses, in their order, and why; the others load.
- * `differs`: Python takes it: this is the list of all differences. */
+/* verdicts.h - the golden files that heed refuses, in their order, with the reason; all others
+ * load. `differs` marks a file that Python accepts: these rows are all differences from Python. */
 typedef struct refusal {
     const char *name;
     bool differs;
     hd_code code;
-    const char *message; /* after the function and the file */
+    const char *message; /* the message after the function and the file */
 } refusal;
 
 #define DTYPES "expected BOOL, U8, I8, U16, I16, F16, BF16, U32, I32, F32, U64, I64 or F64"

@@ -21,32 +21,32 @@
 
 SUITES(DECLARE_SUITE)
 
-/* A user's module with room for everything. Its forward is hook, or x. */
+/* A user's module with room for everything. Its forward calls hook, or returns x without one. */
 typedef struct probe {
     hd_module base;
     hd_tensor *a, *b;
     hd_module *left, *right, *third, *fourth;
     hd_tensor *(*hook)(hd_module *self, hd_tensor *x);
-    int64_t odd; /* no pointer: too small a place for one behind it */
+    int64_t odd; /* no pointer, and too small for one after it */
 } probe;
 
 extern const hd_module_type probe_type;
-probe *probe_new(void); /* a module that is ready and empty */
+probe *probe_new(void); /* a module that is ready and has nothing registered */
 static inline hd_module *base_of(probe *m)
 {
     return &m->base;
 }
 
-/* (n,) float32 0, 1, ..., as a parameter that requires grad */
+/* (n,) float32 0, 1, ..., as a parameter that requires grad. */
 hd_tensor *ramp_parameter(int64_t n);
 
 /* The notebook's six tokens (6, 3), and two of them stacked (2, 6, 3). */
 hd_tensor *notebook_inputs(void);
 hd_tensor *notebook_batch(void);
 
-/* The same dtype, shape and bits? NaN equals NaN of the same bits. */
+/* Have a and b the same dtype, shape and bits? A NaN equals a NaN of the same bits. */
 bool same_bits(const hd_tensor *a, const hd_tensor *b);
-/* The largest |a - b|, over the largest |b|; infinity for other shapes or NaN. */
+/* The largest |a - b|, divided by the largest |b|; infinity if the shapes differ or NaN differs. */
 double distance(const hd_tensor *a, const hd_tensor *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* test_attention.c - the notebooks' five classes: arguments, grad_fn names, kept weights. Their
- * values and training: tests/whole. */
+ * values and training are tested in tests/whole. */
 #include "suites.h"
 
 /* ---------------------------------------------------------------- constructors */
@@ -61,7 +61,8 @@ START_TEST(too_many_tokens)
 }
 END_TEST
 
-/* keys.T of a batch would be silently wrong where sizes agree: hd_t refuses. */
+/* keys.T of a batch would be wrong without an error where sizes happen to agree, so hd_t refuses
+ * it. */
 START_TEST(v1_and_v2_take_no_batch)
 {
     HD_SCOPE;
@@ -114,7 +115,7 @@ START_TEST(grad_fn_names)
 }
 END_TEST
 
-/* ko/20, 21 and 38: what the notebook printed */
+/* What the notebook printed in cells ko/20, 21 and 38. */
 START_TEST(as_the_notebook_prints)
 {
     HD_SCOPE;
@@ -171,7 +172,7 @@ START_TEST(kept_weights)
     ck_assert(hd_allclose(hd_sum_dim(w, -1, false), hd_ones(HD_FLOAT32, 2, 2, 6), 0, 1e-6, false));
     ck_assert(same_bits(hd_tril(w, 0), w)); /* no token sees a later one */
 
-    hd_forward(m, hd_slice(x, 1, 0, 3)); /* the caller's stay as they were */
+    hd_forward(m, hd_slice(x, 1, 0, 3)); /* the caller's tensors stay as they were */
     ck_assert_str_eq(hd_shape_repr(w), "torch.Size([2, 2, 6, 6])");
     ck_assert_str_eq(hd_shape_repr(hd_attention_weights(m)), "torch.Size([2, 2, 3, 3])");
     ck_assert(hd_attention_keep_weights(m, false));

@@ -3,7 +3,7 @@
 
 enum { EMB = 8, CONTEXT = 6, HEADS = 2 };
 
-/* As the book builds one; norms draw nothing. */
+/* A block as the book builds it; the norms draw nothing. */
 static hd_module *block_new(double drop_rate)
 {
     hd_module *att = hd_multi_head_attention_new(EMB, EMB, CONTEXT, drop_rate, HEADS, false);
@@ -55,7 +55,7 @@ START_TEST(a_block_prints_and_names_its_weights_as_pytorchs)
 }
 END_TEST
 
-/* The block in its parts' calls, as listing 4.6 has them. */
+/* The block as the calls of its parts, in the order of listing 4.6. */
 static hd_tensor *by_hand(hd_module *m, hd_tensor *x)
 {
     hd_module *drop = hd_module_get(m, "drop_shortcut");
@@ -197,7 +197,7 @@ START_TEST(loading_tied_parameters)
     hd_dict_set(d, "out_head.weight", hd_ones(HD_FLOAT32, 5, 3)); /* one name is enough */
     ck_assert(hd_module_load_state_dict(m, d, true, NULL));
     ck_assert_double_eq(hd_item(hd_sum(w)), 15);
-    hd_dict_set(d, "tok_emb.weight", hd_ones(HD_FLOAT64, 5, 3)); /* equal once it is converted */
+    hd_dict_set(d, "tok_emb.weight", hd_ones(HD_FLOAT64, 5, 3)); /* equal after its conversion */
     ck_assert(hd_module_load_state_dict(m, d, true, NULL));
 
     hd_dict *report = hd_dict_new();
@@ -242,7 +242,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- the KV cache */
 
-/* x in pieces of these lengths, through the cache, joined again. */
+/* The results of x in pieces of these lengths, through the cache, joined again. */
 static hd_tensor *in_pieces(hd_module *m, hd_kv_cache *c, hd_tensor *x, const int64_t *lengths,
                             bool is_block)
 {
@@ -292,7 +292,7 @@ START_TEST(a_block_in_pieces)
 }
 END_TEST
 
-/* Another ending of the same beginning. */
+/* Another ending after the same beginning. */
 START_TEST(a_cache_cut_back)
 {
     HD_SCOPE;

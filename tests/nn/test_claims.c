@@ -1,7 +1,8 @@
-/* test_claims.c - what the texts about attention claim, each a test. */
+/* test_claims.c - what the texts about attention claim; each claim is a test. */
 #include "suites.h"
 
-/* The classes in which no token sees a later one: d_in 3, num_heads * d_out 4, twelve tokens. */
+/* The classes in which no token sees a later one, for d_in 3, num_heads * d_out 4 and twelve
+ * tokens. */
 static int causal_classes(hd_module **ms)
 {
     ms[0] = hd_causal_attention_new(3, 4, 12, 0, false);
@@ -65,7 +66,7 @@ START_TEST(equal_rows_of_a_batch_give_equal_rows)
 }
 END_TEST
 
-/* Copies from[] under the names of to's state_dict. */
+/* Copies from[] to the tensors with these names in to's state_dict. */
 static void put(hd_module *to, const char *name, hd_tensor *value)
 {
     HD_NO_GRAD;
@@ -183,7 +184,7 @@ START_TEST(dropout_in_evaluation_is_the_identity)
 }
 END_TEST
 
-/* Of a loss of softmax(scores * scale) v, the share of scores without a gradient to speak of. */
+/* The share of scores that get nearly no gradient from a loss of softmax(scores * scale) v. */
 static double dead_gradients(hd_tensor *scores, double scale, hd_tensor *values)
 {
     scores = hd_requires_grad_(hd_detach(scores), true);

@@ -3,7 +3,7 @@
 
 /* ---------------------------------------------------------------- forwards to try */
 
-/* NULL, as any call that fails. */
+/* Fails and returns NULL, as any call may. */
 static hd_tensor *failing_call(hd_tensor *x)
 {
     return hd_masked_fill_(x, hd_ones(HD_BOOL, 7), 0); /* (7,) does not broadcast to (2,) */
@@ -109,7 +109,7 @@ static hd_tensor *ends_itself(hd_module *self, hd_tensor *x)
 
 /* ---------------------------------------------------------------- failures */
 
-/* The message of failing_call on two elements. */
+/* The message of failing_call when x has two elements. */
 static const char *bad_mask(void)
 {
     static char text[512];
@@ -191,7 +191,7 @@ START_TEST(failures_of_modules_in_modules)
     ck_elements(hd_forward(&m->base, x), 3, 3);
     ck_no_error();
 
-    with(m, fails_then_calls_left); /* left clears its own error, not m's */
+    with(m, fails_then_calls_left); /* left clears its own error, and not m's */
     with(left, clears_a_failure);
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_STATE, "hd_forward: a call inside Probe failed, and its error was cleared");
@@ -233,7 +233,7 @@ START_TEST(only_the_result_comes_out)
     ck_assert_int_eq(hd_scope_count(), before + 1);
     ck_elements(y, 10, 10);
 
-    with(m, NULL); /* x itself: nothing new, nothing moved */
+    with(m, NULL); /* x itself: nothing is made and nothing moves */
     ck_assert_ptr_eq(hd_forward(&m->base, x), x);
     ck_assert_int_eq(hd_scope_count(), before + 1);
 
@@ -284,7 +284,7 @@ START_TEST(begin_without_end)
     hd_tensor *x = hd_ones(HD_FLOAT32, 2);
     ck_assert_ptr_null(hd_forward(&m->base, NULL));
     hd_error_clear();
-    hd_forward(&m->base, x); /* what it gives is in a scope that is gone */
+    hd_forward(&m->base, x); /* its result lives in a scope that has closed */
     hd_error_clear();
     with(m, fails_then_begins_only);
     ck_assert_ptr_null(hd_forward(&m->base, x));

@@ -1,4 +1,5 @@
-/* test_init.c - torch.nn.init: tests/golden/init.txt, bit for bit but orthogonal_. */
+/* test_init.c - torch.nn.init against tests/golden/init.txt: bit for bit, except for
+ * orthogonal_. */
 #include "suites.h"
 
 #include <stdio.h>
@@ -137,7 +138,7 @@ START_TEST(rows_or_columns_are_orthonormal)
 }
 END_TEST
 
-/* One pass of Gram and Schmidt's leaves 1e-12 here. */
+/* One pass of the Gram-Schmidt process leaves 1e-12 here. */
 START_TEST(orthonormal_to_the_last_bits)
 {
     HD_SCOPE;

@@ -35,7 +35,7 @@ static hd_module *layer_of(const golden_case *c)
     return packed(c);
 }
 
-/* t has the values of init/NAME, bit for bit; of a long one, the hash of its bytes. */
+/* t has the values of init/NAME, bit for bit; for a long one the hash of its bytes is compared. */
 static void ck_init(const golden_case *c, const char *name, const hd_tensor *t)
 {
     const golden_record *r = golden_get(c, "init/%s", name);
@@ -155,7 +155,7 @@ START_TEST(dropout_in_place)
     ck_assert(same_bits(x, want));
 
     hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_NATIVE);
-    hd_tensor *turned = hd_t(hd_rand(HD_FLOAT32, 5, 7)); /* this stream draws in its order */
+    hd_tensor *turned = hd_t(hd_rand(HD_FLOAT32, 5, 7)); /* in the order of elements */
     hd_manual_seed(3);
     want = hd_dropout(turned, 0.25, true);
     hd_manual_seed(3);

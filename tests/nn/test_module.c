@@ -46,7 +46,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- registration */
 
-/* A registration that fails: the message, the field (HD_NONE), and hd_module_ready. */
+/* A registration that fails leaves the message and HD_NONE in the field, and hd_module_ready
+ * fails. */
 #define fails(call, code, message)                                                                 \
     do {                                                                                           \
         HD_SCOPE;                                                                                  \
@@ -211,7 +212,7 @@ START_TEST(freeing_frees_everything_once)
     probe *root = probe_new(), *child = (probe *)hd_module_new(&type);
     {
         HD_SCOPE;
-        hd_assign(&child->b, ramp_parameter(3)); /* not registered: type->free's */
+        hd_assign(&child->b, ramp_parameter(3)); /* not registered: type->free frees it */
         hd_register_parameter(&child->base, "a", &child->a, ramp_parameter(3));
         hd_register_module(&root->base, "left", &root->left, hd_module_ready(&child->base));
     }
@@ -407,7 +408,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- out of memory */
 
-/* However many allocations succeed, a constructor that fails leaves nothing behind. */
+/* However many allocations succeed before one fails, a constructor that fails leaks nothing. */
 START_TEST(constructors_survive_no_memory)
 {
     scarce s = {.left = -1};

@@ -1,5 +1,5 @@
-/* test_packed.c - torch.nn.MultiheadAttention: options, masks, weights, and every error. Values
- * and training against PyTorch: tests/whole. */
+/* test_packed.c - torch.nn.MultiheadAttention: options, masks, weights, and every error. Its values
+ * and training are compared with PyTorch's in tests/whole. */
 #include "suites.h"
 
 typedef hd_multihead_attention_options options;
@@ -156,7 +156,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- masked rows */
 
-/* As PyTorch 2.13: NaN with need_weights, zeros (then out_proj's bias, which is 0) without. */
+/* As in PyTorch 2.13: NaN with need_weights; without it zeros, to which out_proj adds its bias of
+ * 0. */
 START_TEST(rows_that_see_nothing)
 {
     HD_SCOPE;
@@ -190,7 +191,7 @@ START_TEST(is_causal_is_a_hint)
     hd_tensor *causal = hd_multihead_attention(m, x, x, x, &a, NULL);
     a.is_causal = true;
     ck_assert(same_bits(hd_multihead_attention(m, x, x, x, &a, NULL), causal));
-    a.attn_mask = hd_zeros(HD_FLOAT32, 3, 3); /* which need_weights asks, and nobody else */
+    a.attn_mask = hd_zeros(HD_FLOAT32, 3, 3); /* which only need_weights asks for */
     ck_assert_double_gt(distance(hd_multihead_attention(m, x, x, x, &a, NULL), causal), 1e-3);
     a.need_weights = false;
     ck_assert_double_lt(distance(hd_multihead_attention(m, x, x, x, &a, NULL), causal), 1e-6);

@@ -24,7 +24,7 @@ START_TEST(state_dict_shares_memory_and_is_detached)
     ck_assert(hd_shares_storage(a, m->a) && !hd_requires_grad(a));
     hd_dict_free(d);
 
-    probe *other = model(false); /* b is no part of it then */
+    probe *other = model(false); /* b is not in the state_dict then */
     d = hd_module_state_dict(&other->base);
     ck_assert_int_eq(hd_dict_kind_of(d, "b"), HD_DICT_MISSING);
     ck_assert_int_eq(hd_dict_len(d), 3);
@@ -49,7 +49,7 @@ START_TEST(loading_copies)
     hd_tensor *a = to->a, *weight = hd_module_get_parameter(to->left, "weight");
     ck_assert(hd_module_load_state_dict(&to->base, d, true, report));
     ck_assert_int_eq(hd_dict_len(report), 0);
-    ck_assert_ptr_eq(to->a, a); /* the tensor stays, its values change */
+    ck_assert_ptr_eq(to->a, a); /* the tensor stays the same, and its values change */
     ck_assert(hd_requires_grad(a));
     ck_assert_int_eq(hd_dtype_of(a), HD_FLOAT32);
     ck_elements(a, 5, 6, 7);
@@ -58,7 +58,7 @@ START_TEST(loading_copies)
     hd_dict_free(d);
     hd_dict_free(report);
 
-    d = hd_module_state_dict(&to->base); /* its own: nothing changes */
+    d = hd_module_state_dict(&to->base); /* its own state: nothing changes */
     ck_assert(hd_module_load_state_dict(&to->base, d, true, NULL));
     ck_elements(a, 5, 6, 7);
     hd_dict_free(d);
@@ -125,7 +125,7 @@ START_TEST(loose_loading)
     ck_elements(m->a, 0, 1, 2);
     ck_assert_int_eq(hd_dict_len(report), 4); /* a, left.weight, left.bias, c */
 
-    hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 1, 2)); /* a shape never passes */
+    hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 1, 2)); /* another shape is always refused */
     hd_dict_set(d, "a", hd_ones(HD_FLOAT32, 3));
     ck_assert(!hd_module_load_state_dict(&m->base, d, false, NULL));
     ck_error(HD_VALUE, "hd_module_load_state_dict: Probe: missing \"left.weight\", \"left.bias\"; "
@@ -209,13 +209,13 @@ START_TEST(gradients_written_and_read)
     int64_t before = hd_scope_count();
     ck_assert(hd_module_save_grads(&m->base, d, "grad"));
     ck_assert_int_eq(hd_scope_count(), before);
-    ck_assert_int_eq(hd_dict_len(d), 2); /* buffers have none, nor has left.bias */
+    ck_assert_int_eq(hd_dict_len(d), 2); /* buffers have no gradient, nor has left.bias */
     ck_elements(hd_dict_get(d, "grad.a"), 1, 2, 3);
     ck_assert(hd_shares_storage(hd_dict_get(d, "grad.a"), hd_grad(m->a)));
 
     hd_set_grad(hd_module_get_parameter(other->left, "bias"), vec(HD_FLOAT32, 8, 9));
     hd_set_grad(other->a, vec(HD_FLOAT32, 8, 9, 10));
-    hd_dict_set(d, "best", hd_ones(HD_FLOAT32, 1)); /* not behind the prefix */
+    hd_dict_set(d, "best", hd_ones(HD_FLOAT32, 1)); /* not under the prefix */
     hd_dict_set(d, "gradient", hd_ones(HD_FLOAT32, 1));
     hd_dict_set_int(d, "grad.step", 3); /* no tensor */
     before = hd_scope_count();
@@ -226,7 +226,7 @@ START_TEST(gradients_written_and_read)
     ck_elements(hd_grad(hd_module_get_parameter(other->left, "weight")), 1, 3, 2, 4);
     ck_assert(hd_grad(hd_module_get_parameter(other->left, "bias")) == HD_NONE);
 
-    hd_dict *plain = hd_dict_new(); /* "": bare names; its own, read again, stay */
+    hd_dict *plain = hd_dict_new(); /* "" gives bare names; its own gradients, read again, stay */
     ck_assert(hd_module_save_grads(&other->base, plain, ""));
     ck_assert_str_eq(hd_dict_name(plain, 0), "a");
     ck_assert_str_eq(hd_dict_name(plain, 1), "left.weight");

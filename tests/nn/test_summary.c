@@ -62,7 +62,8 @@ static hd_module *unlike_packed(void)
     return hd_multihead_attention_new(4, 2, &o);
 }
 
-/* The python text of each case in C. A dropout's int p has no like in C: a double 0 prints 0.0. */
+/* The Python text of each case, in C. A dropout whose p is an int in Python has no counterpart in
+ * C, where the double 0 prints as 0.0. */
 #define MODELS(X)                                                                                  \
     X("nn.Linear(2, 3)", hd_linear_new(2, 3, true))                                                \
     X("nn.Linear(2, 3, bias=False)", hd_linear_new(2, 3, false))                                   \
@@ -180,7 +181,7 @@ static void extra(const hd_module *self, char *text, size_t n)
 
 static const hd_module_type user_type = HD_MODULE_TYPE(probe, "User", NULL, NULL, extra);
 
-/* What PyTorch prints for modules whose extra_repr is this. */
+/* What PyTorch prints for modules that have this extra_repr. */
 START_TEST(extra_lines)
 {
     HD_SCOPE;
@@ -196,7 +197,7 @@ START_TEST(extra_lines)
     extra_text = "";
     ck_assert_str_eq(hd_module_summary(&m->base), "User(\n  (left): ReLU(inplace=True)\n)");
 
-    extra_text = "one\n\ntwo"; /* further lines move in, blank ones become empty, */
+    extra_text = "one\n\ntwo"; /* further lines are indented, blank ones become empty, */
     probe *root = probe_new();
     hd_register_module(&root->base, "left", &root->left, &m->base);
     ck_assert_str_eq(hd_module_summary(&root->base), "Probe(\n  (left): User(\n    one\n\n    two\n"

@@ -1,4 +1,4 @@
-/* golden_ops.c - runs an operation's cases of ops.txt and grads.txt. */
+/* golden_ops.c - runs the cases that an operation has in ops.txt and grads.txt. */
 #include "golden_ops.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* golden_ops.h - runs an operation's cases of ops.txt and grads.txt (tests/golden/README.md). */
+/* golden_ops.h - runs the cases that an operation has in ops.txt and grads.txt, whose format
+ * tests/golden/README.md describes. */
 #ifndef HEED_TESTS_GOLDEN_OPS_H
 #define HEED_TESTS_GOLDEN_OPS_H
 
@@ -7,7 +8,7 @@
 
 enum { GOLDEN_INPUTS = 4, GOLDEN_SCALARS = 3, GOLDEN_EXTRA = 8 };
 
-/* One case's arguments. Further ones: golden_int(a->c, "dim", 0) and so on. */
+/* The arguments of one case. Others are read by name: golden_int(a->c, "dim", 0). */
 typedef struct golden_args {
     int n;
     hd_tensor *x[GOLDEN_INPUTS]; /* in-place operations may write to x[0] */
@@ -19,7 +20,7 @@ typedef struct golden_args {
 typedef struct golden_op {
     const char *op; /* as in the files: "mul_scalar" */
     hd_tensor *(*f)(golden_args *a);
-    bool exact; /* else to 1e-6 (float64: 1e-12) of the value plus 1e-7 */
+    bool exact; /* false: within 1e-6 (float64: 1e-12) of the value plus 1e-7 */
 } golden_op;
 
 /* add_case: hd_add of two inputs, add_scalar_case: hd_add_scalar of an input and a number. */
@@ -34,7 +35,7 @@ typedef struct golden_op {
         return hd_##f(a->x[0], a->s[0]);                                                           \
     }
 
-/* Fails the running test at the first case that differs, or for an op without a case. */
+/* Fails the running test at the first case that differs, and for an op without a case. */
 void golden_ops_check(int n, const golden_op *ops);
 
 #endif

@@ -1,9 +1,11 @@
-/* gradcheck_rows.h - one row a case of a differentiable function; the harness (gradcheck_table.c)
- * makes every variant of it: contiguous, transposed views, broadcast, sizes 1 and 0, each input
- * constant in turn, and float32 against float64 at every CPU level with sizes across vector edges.
+/* gradcheck_rows.h - a row is one case of a differentiable function. The harness,
+ * gradcheck_table.c, makes every variant of it: contiguous, transposed views, broadcast, sizes 1
+ * and 0, each input constant in turn, and float32 against float64 at every CPU level with sizes
+ * across vector edges.
  *
- * Shapes are letters, one a dim ("bmk"): letters stand for sizes that the harness chooses for each
- * variant, the same letter for the same size; digits stand for themselves. "" is 0-d. */
+ * A shape is a text with a character for each dim ("bmk"). A letter stands for a size that the
+ * harness chooses for each variant, and the same letter for the same size; a digit stands for
+ * itself. "" is 0-d. */
 #ifndef HEED_GRADCHECK_ROWS_H
 #define HEED_GRADCHECK_ROWS_H
 
@@ -14,7 +16,7 @@ enum { ROW_INPUTS = 4, ROW_BROADCASTS = 3 };
 
 enum {
     ROW_NO_ZERO = 1,  /* an empty input is an error here */
-    ROW_NO_ONE = 2,   /* size 1 is (a divisor would be 0) */
+    ROW_NO_ONE = 2,   /* size 1 is an error here (a divisor would be 0) */
     ROW_DISTINCT = 4, /* values must be well apart from each other (max, topk) */
     ROW_INPLACE = 8,  /* f gets clones: a leaf must not be written */
     ROW_NO_F32 = 16   /* no float32 comparison: f itself needs float64 */
@@ -26,7 +28,7 @@ typedef struct gradcheck_row {
     hd_tensor *(*f)(hd_tensor *const *x, int n, void *user);
     int n;                                             /* inputs */
     const char *shapes[ROW_INPUTS];                    /* the plain case */
-    const char *broadcast[ROW_BROADCASTS][ROW_INPUTS]; /* further sets of shapes; unused: NULL */
+    const char *broadcast[ROW_BROADCASTS][ROW_INPUTS]; /* further shapes; unused: NULL */
     double lo, hi; /* inputs are uniform in [lo, hi], away from the kinks of f */
     unsigned flags;
 } gradcheck_row;

@@ -73,7 +73,8 @@ static double plain(int op, double a, double b)
     }
 }
 
-/* n elements with steps of sa and sb elements; y is filled with NaN, and NaN behind it stays. */
+/* Runs n elements with steps of sa and sb elements. y is filled with NaN, and what lies after its
+ * last element must stay NaN. */
 #define LOOP_CASE(name, T, DTYPE)                                                                  \
     static void name(int op, int64_t n, int64_t sy, int64_t sa, int64_t sb)                        \
     {                                                                                              \
@@ -94,7 +95,7 @@ static double plain(int op, double a, double b)
                     (int)i, (double)y[i * sy], (double)want);                                      \
         }                                                                                          \
         for (int64_t i = n * sy; i < 2 * MOST + GUARD; i++) {                                      \
-            ck_each(isnan(y[i]), #name " op %d, n %d: wrote behind it", op, (int)n);               \
+            ck_each(isnan(y[i]), #name " op %d, n %d: wrote after it", op, (int)n);                \
         }                                                                                          \
     }
 

@@ -1,5 +1,5 @@
-/* test_attention.c - scaled_dot_product_attention: fused against composed, rows that see nothing,
- * layouts, threads, names and errors. Gradients: rows_attention.c. */
+/* test_attention.c - scaled_dot_product_attention: the fused function against the composed one,
+ * rows that see nothing, layouts, threads, names and errors. rows_attention.c has its gradients. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
@@ -17,7 +17,7 @@ static hd_tensor *attend(hd_tensor *const *x, const hd_attention_options *o, hd_
     return hd_scaled_dot_product_attention_with(x[0], x[1], x[2], o, weights);
 }
 
-static double distance(hd_tensor *a, hd_tensor *b) /* of b's largest absolute value */
+static double distance(hd_tensor *a, hd_tensor *b) /* relative to b's largest absolute value */
 {
     double most = hd_item(hd_max(hd_abs(hd_detach(b))));
     return hd_item(hd_max(hd_abs(hd_sub(hd_detach(a), hd_detach(b))))) / most;
@@ -85,7 +85,7 @@ START_TEST(fused_is_composed)
 }
 END_TEST
 
-/* Bits: of one thread and of several; of views and of copies. */
+/* The same bits for one thread and for several, and for views and for copies. */
 START_TEST(threads_and_layouts)
 {
     hd_tensor *kept[2][4];
@@ -116,8 +116,9 @@ END_TEST
 
 /* ---------------------------------------------------------------- rows that see nothing */
 
-/* PyTorch 2.13: 0, and no gradient, by a bool mask and by -inf; NaN from a plain softmax, which
- * masked_fill keeps from queries and keys. */
+/* As in PyTorch 2.13, a row that sees nothing is 0 and gets no gradient, whether a bool mask or
+ * -inf hides the keys. A plain softmax gives NaN there, which masked_fill keeps from queries and
+ * keys. */
 START_TEST(rows_that_see_nothing)
 {
     static const int64_t keys[] = {FEW, MANY};
@@ -140,7 +141,7 @@ START_TEST(rows_that_see_nothing)
             ck_assert_int_eq(first == 0, i == 2 && safe);
             ck_assert_int_eq(hd_get(hd_grad(x[0]), 1, 2, i, 7) == 0, i == 2 && (safe || !adds));
         }
-        for (int i = 0; i < 3; i++) { /* of a sum over all keys none is spared */
+        for (int i = 0; i < 3; i++) { /* a sum over all keys reaches every gradient */
             bool lost = !safe && (adds || i == 2), one = i == 0 && adds && !safe;
             hd_tensor *nan = hd_ne(hd_grad(x[i]), hd_grad(x[i]));
             ck_assert_int_eq(hd_item_int(hd_any(nan)), lost);
@@ -169,7 +170,7 @@ START_TEST(more_queries_than_keys_and_none)
 }
 END_TEST
 
-/* NaN and infinity reach the rows that see them, and with is_causal no earlier tile. */
+/* NaN and infinity reach the rows that see them, and with is_causal they reach no earlier tile. */
 START_TEST(not_numbers)
 {
     for (int k = 0; k < 2; k++) {
@@ -195,7 +196,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- memory, names */
 
-/* What a call holds grows with the tokens, not with their square: dropout's mask too. */
+/* The memory of a call grows with the number of tokens, not with its square; dropout's mask
+ * included. */
 START_TEST(linear_memory)
 {
     int64_t bytes[2];

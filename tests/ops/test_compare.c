@@ -75,7 +75,8 @@ static bool plain(int op, double a, double b)
     return results[op];
 }
 
-/* Every length up to 70, a number on the right or not; bytes behind the result stay. */
+/* Every length up to 70, with a tensor or a number on the right. The bytes after the result
+ * stay. */
 START_TEST(loops_against_plain_ones)
 {
     enum { MOST = 70 };

@@ -1,5 +1,5 @@
 /* test_copies.c - clone, conversion, joining, triangles and assignment: values, layouts, names,
- * dtypes and gradients as PyTorch's, every refusal by its message. */
+ * dtypes and gradients as in PyTorch, and the message of every refusal. */
 #include "golden_ops.h"
 #include "suites.h"
 #include "support/support.h"
@@ -198,7 +198,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- triangles */
 
-/* selects, never multiplies: nothing of -inf or NaN is left on the other side */
+/* it selects and never multiplies, so that no -inf or NaN of the other side is left */
 START_TEST(triangles_of_any_layout)
 {
     HD_SCOPE;

@@ -38,7 +38,7 @@ START_TEST(accumulates_and_drops)
     ck_elements(alias, 7, 7);
     ck_assert(hd_set_grad(a, HD_NONE));
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
-    ck_elements(alias, 7, 7); /* an alias outlives what it was an alias of */
+    ck_elements(alias, 7, 7); /* an alias outlives the tensor that it was made of */
     hd_tensor *given = vec(HD_FLOAT32, 10, 20);
     ck_assert(hd_set_grad(a, given));
     hd_backward(hd_sum(a));
@@ -118,7 +118,7 @@ START_TEST(twice_needs_retain_graph)
 }
 END_TEST
 
-/* Nothing was saved, so nothing was freed: as in PyTorch, it may be walked again. */
+/* Nothing was saved, so nothing was freed; as in PyTorch, the graph may be walked again. */
 START_TEST(twice_through_what_saves_nothing)
 {
     HD_SCOPE;
@@ -196,7 +196,7 @@ static hd_tensor *look(hd_tensor *grad, void *user)
 static hd_tensor *broken(hd_tensor *grad, void *user)
 {
     (void)user;
-    hd_view(grad, 7); /* fails, and is not used */
+    hd_view(grad, 7); /* fails, and nothing uses its result */
     return grad;
 }
 
@@ -240,8 +240,9 @@ static hd_tensor *half_dropped(hd_tensor *x)
     return hd_dropout(x, 0.5, true);
 }
 
-/* These write their input's gradient over their output's, but not over one that is seen: kept by
- * retain_grad, by a hook, as another leaf's gradient too, or by the caller. */
+/* These ops write the gradient of their input over the gradient of their output. They must not do
+ * so when that one is seen: when it is kept by retain_grad or by a hook, is the gradient of another
+ * leaf, too, or belongs to the caller. */
 START_TEST(a_gradient_that_was_seen_stays)
 {
     hd_tensor *(*const f[])(hd_tensor *) = {hd_relu, hd_tanh,      hd_sigmoid,  hd_abs,
@@ -428,7 +429,8 @@ static void *square_elsewhere(void *arg)
     return NULL;
 }
 
-/* A node of another thread comes after its inputs, however many nodes this one has made. */
+/* A node of another thread comes after its inputs in order, however many nodes this thread has
+ * made. */
 START_TEST(a_graph_of_two_threads)
 {
     HD_SCOPE;

@@ -1,4 +1,4 @@
-/* test_graph.c - the graph walked from outside: nodes, their names, inputs, outputs and shapes. */
+/* test_graph.c - the graph as a user walks it: nodes, their names, inputs, outputs and shapes. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
@@ -58,7 +58,7 @@ START_TEST(several_outputs)
 }
 END_TEST
 
-/* A view's node is the one that its base's change gave it. */
+/* A view has the node that the change of its base gave it. */
 START_TEST(view_of_a_changed_base)
 {
     HD_SCOPE;

@@ -10,7 +10,7 @@ static hd_tensor *index_of(int n, const int64_t *values)
     return hd_from_data(HD_INT64, values, n);
 }
 
-/* 0, 1, 2, ... in a shape */
+/* A tensor of this shape with 0, 1, 2, ... */
 #define ramp(d, ...) hd_view(hd_arange_as(d, 0, product(HD__LIST(__VA_ARGS__)), 1), __VA_ARGS__)
 
 static int64_t product(int n, const int64_t *sizes)
@@ -63,7 +63,7 @@ START_TEST(single_elements)
     ck_repr(hd_embedding(zero, ramp(HD_FLOAT32, 2, 3), -1), "tensor([0., 1., 2.])");
     ck_repr(hd_one_hot(hd_scalar_tensor(HD_INT64, 2), 4), "tensor([0, 0, 1, 0])");
     hd_tensor *at = NULL;
-    ck_repr(hd_topk(point, 0, 0, true, &at), "tensor(7.)"); /* PyTorch gives it for k = 0 too */
+    ck_repr(hd_topk(point, 0, 0, true, &at), "tensor(7.)"); /* PyTorch gives the same for k = 0 */
     ck_repr(at, "tensor(0)");
     ck_no_error();
 }
@@ -169,7 +169,7 @@ static void expect_order(hd_tensor *x, bool largest, int k, const int64_t *order
 }
 #define EXPECT_ORDER(x, largest, ...) expect_order(x, largest, HD__LIST(__VA_ARGS__))
 
-/* Ties in PyTorch's order, as 2.13 gave it. */
+/* Ties in the order that PyTorch 2.13 gave. */
 START_TEST(ties_and_nan)
 {
     HD_SCOPE;
@@ -228,8 +228,8 @@ START_TEST(topk_sorts)
 }
 END_TEST
 
-/* Values against which each cut takes off two elements (McIlroy, "A Killer Adversary for
- * Quicksort", 1999): the selection has to give up on medians. */
+/* Values for which each cut takes off only two elements (McIlroy, "A Killer Adversary for
+ * Quicksort", 1999). The selection has to give up on medians. */
 START_TEST(topk_of_an_adversary)
 {
     HD_SCOPE;

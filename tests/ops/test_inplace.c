@@ -77,12 +77,13 @@ START_TEST(views_of_one_memory)
     hd_tensor *x = square();
     hd_add_(hd_select(x, 0, 0), hd_select(x, 0, 1));
     ck_elements(x, 3, 5, 7, 3, 4, 5, 6, 7, 8);
-    hd_add_(hd_select(x, 1, 0), hd_select(x, 1, 1)); /* columns: interleaved but apart */
+    hd_add_(hd_select(x, 1, 0), hd_select(x, 1, 1)); /* columns lie interleaved, but apart */
     ck_elements(x, 8, 5, 7, 7, 4, 5, 13, 7, 8);
     x = square();
     hd_add_(x, hd_slice(x, 1, 0, 1)); /* b is read as it was */
     ck_elements(x, 0, 1, 2, 6, 7, 8, 12, 13, 14);
-    x = vec(HD_FLOAT32, 1, 2, 3, 4, 5, 6, 7, 8); /* interleaved, and an element of b before x's */
+    /* They lie interleaved, and an element of b lies before x's first. */
+    x = vec(HD_FLOAT32, 1, 2, 3, 4, 5, 6, 7, 8);
     hd_add_(hd_slice_step(x, 0, 2, 8, 2), hd_slice_step(x, 0, 0, 6, 2));
     ck_elements(x, 1, 2, 4, 4, 8, 6, 12, 8);
     x = square();

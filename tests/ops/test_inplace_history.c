@@ -124,7 +124,7 @@ START_TEST(assignment_of_a_tensor)
 }
 END_TEST
 
-/* v1 = b[0]; v2 = b[1]; v1.mul_(w): the base and the other view learn of it */
+/* v1 = b[0]; v2 = b[1]; v1.mul_(w): the base and the other view get the change, too. */
 START_TEST(other_views_follow_the_base)
 {
     HD_SCOPE;
@@ -188,7 +188,7 @@ START_TEST(retain_grad_follows_a_view_of_a_changed_base)
 }
 END_TEST
 
-/* a detached slice is a base with gaps: nothing may be written beyond it */
+/* a detached slice is a base with gaps; nothing may be written outside of it */
 START_TEST(a_base_with_gaps)
 {
     HD_SCOPE;
@@ -213,7 +213,7 @@ START_TEST(an_expanded_view_of_a_changed_base)
 }
 END_TEST
 
-/* v = b[0]; b.mul_(v.clone()): v then belongs to the new b */
+/* v = b[0]; b.mul_(v.clone()): after that v belongs to the new b. */
 START_TEST(a_base_changed_by_its_own_view)
 {
     HD_SCOPE;
@@ -237,7 +237,7 @@ START_TEST(gradients_of_a_view_of_a_changed_base)
     ck_elements(hd_list_get(hd_grad_of(hd_list_of(y), hd_list_of(v), NULL, &o), 0), 10, 14);
     ck_elements(hd_list_get(hd_grad_of(hd_list_of(y), hd_list_of(b), NULL, &o), 0), 0, 10, 14);
     hd_tensor *one = hd_slice(v, 0, 0, 1);
-    hd_add_scalar_(b, 1); /* the saved tensors of y are changed; those of one are its own */
+    hd_add_scalar_(b, 1); /* the tensors that y saved are changed; `one` saved its own */
     ck_elements(hd_list_get(hd_grad_of(hd_list_of(one), hd_list_of(one), NULL, &o), 0), 1);
     ck_no_error();
 }

@@ -1,5 +1,5 @@
 /* test_large.c - results so large that they are written past the cache have the bits of small ones:
- * each row of them is compared with the same row computed alone. */
+ * each of their rows is compared with the same row computed alone. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
@@ -77,7 +77,8 @@ static void rows_alone(hd_tensor *(*f)(hd_tensor *x, const layer *l), hd_dtype d
     ck_no_error();
 }
 
-/* 16 MiB and more; rows shorter and longer than what is made in the first cache, off cache lines */
+/* The results have 16 MiB and more. Their rows are shorter or longer than the first cache, and
+ * begin off cache lines. */
 START_TEST(large_results_have_the_bits_of_small_ones)
 {
     hd_tensor *(*const ops[])(hd_tensor * x, const layer *l) = {softmax, log_softmax, layer_norm,
@@ -90,7 +91,7 @@ START_TEST(large_results_have_the_bits_of_small_ones)
 }
 END_TEST
 
-/* dropout draws on the way; bernoulli_ fills with the same draws. */
+/* Dropout draws while it computes; bernoulli_ fills with the same draws. */
 START_TEST(dropout_draws_what_bernoulli_draws)
 {
     static const int64_t sizes[] = {1, 36, 63, 64, 65, 127, 8191, 8193, 100003, 4200001};

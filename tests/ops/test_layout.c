@@ -1,11 +1,12 @@
-/* test_layout.c - where results of elementwise ops lie in memory, and the order in which the native
- * dropout draws: as in PyTorch (tests/golden/layout.txt). */
+/* test_layout.c - where results of elementwise ops lie in memory, and the order in which dropout
+ * draws from the native stream, as in PyTorch (tests/golden/layout.txt). */
 #include "support/golden_reader.h"
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
 
-/* 1, 2, ... in memory, dims permuted, then expanded to the case's sizes */
+/* A tensor with 1, 2, ... in memory, whose dims are permuted and then expanded to the case's
+ * sizes. */
 static hd_tensor *operand(const golden_case *c, const char *name)
 {
     const golden_record *sizes = golden_get(c, "sizes"), *memory = golden_get(c, "%s.memory", name);

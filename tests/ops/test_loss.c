@@ -4,7 +4,7 @@
 #include "suites.h"
 #include "support/support.h"
 
-/* Numbers with many digits, around `middle`. */
+/* A tensor of numbers with many digits, around `middle`. */
 static hd_tensor *digits(hd_dtype d, double middle, int ndim, const int64_t *sizes)
 {
     hd_tensor *x = hd_empty_n(HD_FLOAT64, ndim, sizes);
@@ -95,7 +95,7 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *t, int64_t ignore, hd_reducti
     return hd_cross_entropy_with(x, t, &o);
 }
 
-/* -log softmax(x_i)[t] of row i of (n, c), and its gradient; in double */
+/* -log softmax(x_i)[t] for row i of x (n, c), and its gradient, in double. */
 static double plain_entropy(const hd_tensor *x, int64_t i, int64_t t, double *dx)
 {
     int64_t c = hd_size(x, 1);
@@ -274,7 +274,7 @@ START_TEST(norm_against_plain_loops)
 {
     for (int64_t n = 1; n < 1200; n = n * 2 + n % 3) {
         check_norm(HD_FLOAT32, 0, 5, n, 1e-6);
-        check_norm(HD_FLOAT32, 1e4, 5, n, 1e-6); /* the mean alone would cost 4 digits */
+        check_norm(HD_FLOAT32, 1e4, 5, n, 1e-6); /* the mean alone would lose 4 digits */
         check_norm(HD_FLOAT64, 1e4, 3, n, 1e-11);
     }
 }
@@ -308,7 +308,7 @@ START_TEST(norm_of_layouts_and_threads)
 }
 END_TEST
 
-/* Rows of which the sums for weight and bias are made apart from the results, and longer ones. */
+/* Rows whose sums for weight and bias are made apart from the results, and longer rows. */
 START_TEST(norm_gradients_of_long_rows)
 {
     for (int64_t n = 4095; n < 4099; n++) {
@@ -388,8 +388,8 @@ static hd_tensor *cross_entropy_case(golden_args *a)
                    (hd_reduction)golden_int(a->c, "reduction", HD_MEAN));
 }
 
-/* PyTorch computes x * rstd - mean * rstd, whose float32 rounding alone is 8e-7 in one of its
- * cases: where heed is as near as that, golden's values stand in for the comparison. */
+/* PyTorch computes x * rstd - mean * rstd, whose rounding to float32 alone is 8e-7 in one of its
+ * cases. If heed is as near as that, the golden values replace its own in the comparison. */
 static hd_tensor *layer_norm_case(golden_args *a)
 {
     const golden_record *sizes = golden_get(a->c, "sizes"), *out = golden_get(a->c, "out");

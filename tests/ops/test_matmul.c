@@ -1,4 +1,4 @@
-/* test_matmul.c - products: kernels bit for bit against plain chains, ranks, names, gradients. */
+/* test_matmul.c - products: kernels bit for bit against plain sums, ranks, names, gradients. */
 #include <stdlib.h>
 
 #include "golden_ops.h"
@@ -38,7 +38,7 @@ static void set(int dtype, void *x, int64_t i, double v)
     }
 }
 
-/* x y + s as the level computes it in this dtype */
+/* x y + s as this CPU level computes it in this dtype. */
 static double muladd(int dtype, bool fused, double x, double y, double s)
 {
     if (dtype == HD_FLOAT32) {
@@ -53,7 +53,7 @@ static double add(int dtype, double x, double y)
     return dtype == HD_FLOAT32 ? (float)x + (float)y : x + y;
 }
 
-/* Dense, transposed, with gaps, spread: strides of an (m, n) matrix. */
+/* The strides of an (m, n) matrix: dense, transposed, with gaps, or spread. */
 static void random_strides(int64_t m, int64_t n, int64_t *row, int64_t *col)
 {
     const int64_t patterns[][2] = {{n, 1}, {1, m}, {n + 2, 1}, {2 * n, 2}, {0, 1}, {1, 0}, {0, 0}};
@@ -126,7 +126,8 @@ START_TEST(every_element_is_one_chain)
 }
 END_TEST
 
-/* Inner sizes beyond a packed panel, and blocks of c: against rows and columns taken one by one. */
+/* Inner sizes beyond a packed panel, and blocks of c, against rows and columns computed one by
+ * one. */
 START_TEST(large_products_are_their_parts)
 {
     HD_SCOPE;
@@ -174,7 +175,7 @@ static const char *const shapes[][2] = {
     {"(2, 2, 2, 2, 2, 2, 2, 3)", "(2, 1, 2, 1, 2, 1, 3, 2)"},
 };
 
-/* A tensor of the shape that the text says, its dims laid out in memory in one of three ways. */
+/* A tensor of the shape that the text gives, whose dims lie in memory in one of three ways. */
 static hd_tensor *ramp(hd_dtype d, const char *text, int layout)
 {
     int64_t sizes[HD_MAX_DIMS], numel = 1;
@@ -194,7 +195,7 @@ static hd_tensor *ramp(hd_dtype d, const char *text, int layout)
     return x;
 }
 
-/* a as (..., m, k), b as (..., k, n): y by loops in double */
+/* The product of a (..., m, k) and b (..., k, n) by loops in double. */
 static double naive_at(hd_tensor *y, hd_tensor *left, hd_tensor *right, int64_t flat)
 {
     int nl = hd_ndim(left), nr = hd_ndim(right), ny = hd_ndim(y);
@@ -244,7 +245,7 @@ START_TEST(all_ranks)
 }
 END_TEST
 
-/* L = sum(w * (a @ b)): its gradients against those of the loops. */
+/* The gradients of L = sum(w * (a @ b)) against those of the loops. */
 START_TEST(gradients_of_all_ranks)
 {
     for (int layout = 0; layout < 3; layout++) {
@@ -314,7 +315,7 @@ START_TEST(names_of_linear)
 }
 END_TEST
 
-/* One product with the bias behind it, and the gradients of its parts. */
+/* One product with the bias added, and the gradients of its operands. */
 START_TEST(linear_is_matmul_and_add)
 {
     static const char *const inputs[] = {"(6,)", "(5, 6)", "(2, 5, 6)", "(3, 2, 5, 6)", "(0, 6)"};
@@ -360,7 +361,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- threads */
 
-/* Lengths beside those from which on a sum is cut into chains; neighbours and every third. */
+/* Lengths near those from which on a sum is cut into several; neighbours, and every third
+ * length. */
 START_TEST(long_dots)
 {
     static const int64_t lengths[] = {4095, 4096, 4097, 4159, 4161, 100003};

@@ -1,11 +1,11 @@
-/* test_names.c - the grad_fn of every operation, as PyTorch names it (tests/golden/modules.txt);
- * the cases of modules are nn's. */
+/* test_names.c - the grad_fn of every operation has PyTorch's name (tests/golden/modules.txt); the
+ * tests of nn have the cases of modules. */
 #include "support/golden_reader.h"
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
 
-/* The leaves of README.md: element i is i + 1. */
+/* The leaves that tests/golden/README.md lists: element i is i + 1. */
 typedef struct operands {
     hd_tensor *a, *b, *x, *h, *v3, *v4, *v5, *w, *w2, *bias, *i, *i3, *i25;
 } operands;
@@ -40,7 +40,7 @@ static operands make_operands(void)
     };
 }
 
-/* The result of the case, HD_NONE for one that is not here. */
+/* The result of the case, or HD_NONE if there is no such case here. */
 static hd_tensor *result(const char *name, const operands *o)
 {
     static const int64_t four[] = {4};

@@ -1,5 +1,5 @@
-/* test_product.c - the blocked matrix product, bit for bit against plain chains, at sizes on and
- * beside every edge of its tiles, panels, blocks and cuts of k, at every level. */
+/* test_product.c - the blocked matrix product, bit for bit against plain sums, with sizes at and
+ * near every edge of its tiles, panels, blocks and cuts of k, at every level. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@ typedef struct size {
     int m, n, k;
 } size;
 
-/* Tiles have 1 to 14 rows, and 4 to 32 columns; k is dealt evenly to runs of at most 128, 192, 384
- * or 512, rows to blocks of 1120, packed four tiles at a time, columns to blocks of 64 or 128; more
- * than 2^22 multiplications are packed. */
+/* Tiles have 1 to 14 rows and 4 to 32 columns. k is divided evenly into runs of at most 128, 192,
+ * 384 or 512, rows into blocks of 1120 that are packed four tiles at a time, columns into blocks of
+ * 64 or 128. Products of more than 2^22 multiplications are packed. */
 static const size sizes[] = {
     {1, 1, 129},     {1, 33, 300},   {2, 16, 128},    {3, 47, 127},   {5, 65, 129},
     {13, 31, 128},   {14, 32, 128},  {15, 33, 257},   {27, 8, 384},   {28, 64, 385},
@@ -50,7 +50,7 @@ static void put(int dtype, void *x, int64_t i, double v)
     }
 }
 
-/* A matrix of value(from + its place), laid out with nothing (NaN) between. */
+/* A matrix of value(from + its place); NaN lies in the gaps between its elements. */
 static void *matrix(int dtype, int layout, int64_t rows, int64_t cols, int64_t from, int64_t *row,
                     int64_t *col)
 {
@@ -65,7 +65,7 @@ static void *matrix(int dtype, int layout, int64_t rows, int64_t cols, int64_t f
     return x;
 }
 
-/* One chain over k for every element, then the bias: c (m, n) of the dtype, dense. */
+/* Adds up each element over k in order, and then the bias: c (m, n) of the dtype, dense. */
 #define CHAINS(name, T, U, FUSED)                                                                  \
     static void name(const hdk_product *p, bool fused, bool add)                                   \
     {                                                                                              \
@@ -94,7 +94,8 @@ static void chains(int dtype, const hdk_product *p, bool fused, bool add)
     }
 }
 
-/* Computes *p into noise with gaps, with and without scratch, and compares with `want`, dense. */
+/* Computes *p into memory filled with noise, with gaps, with and without scratch, and compares the
+ * result with `want`, which is dense. */
 static void check(int dtype, hdk_product *p, const char *want)
 {
     int64_t bytes = hd_dtype_size((hd_dtype)dtype), room = hdk_gemm_for(dtype)->room[dtype](p);
@@ -120,7 +121,7 @@ static void check(int dtype, hdk_product *p, const char *want)
             }
         }
         for (int j = 0; j < 64; j++) {
-            ck_each((unsigned char)scratch[room + j] == 0xff, "byte %d behind scratch", j);
+            ck_each((unsigned char)scratch[room + j] == 0xff, "byte %d after scratch", j);
         }
     }
     hd_free(scratch);
@@ -162,7 +163,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- threads */
 
-/* Dealt in every way: cells by rows, by columns, whole matrices, sums over batches. */
+/* The work is divided in every way: cells of rows, of columns, of whole matrices, and sums over
+ * batches. */
 static void all_products(hd_tensor **y)
 {
     hd_manual_seed(5);
@@ -183,7 +185,7 @@ static void all_products(hd_tensor **y)
     y[12] = hd_matmul(hd_randn(HD_FLOAT32, 40, 1200), hd_randn(HD_FLOAT32, 1200, 600));
 }
 
-/* The room of the largest cell must do for smaller ones. */
+/* The scratch memory of the largest cell must suffice for smaller ones. */
 START_TEST(room_never_shrinks)
 {
     ck_assert_ptr_nonnull(hd_cpu_level());

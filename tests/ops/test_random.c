@@ -46,7 +46,8 @@ static hd_tensor *view_of(hd_tensor *x, const char *text)
     return x;
 }
 
-/* The case's call on a tensor of zeros: what in-place draws write to, and its base. */
+/* The case's call on x, a view of a tensor of zeros; the result is that tensor, which shows what
+ * was written. */
 static hd_tensor *run_in_place(const golden_case *c, const char *op, const double *a)
 {
     const golden_record *sizes = golden_get(c, "sizes");
@@ -79,7 +80,8 @@ static hd_tensor *run_fresh(const golden_case *c, const char *op, const double *
     }
 }
 
-/* The same bits, in logical order; or, of a long one, the same sizes, first values and hash. */
+/* Asserts the same bits in logical order; for a long tensor the same sizes, first values and
+ * hash. */
 static void expect_bits(const golden_case *c, hd_tensor *y)
 {
     const golden_record *out = golden_get(c, "out"), *head = out ? out : golden_get(c, "out.first");
@@ -210,7 +212,7 @@ START_TEST(dropped_elements_are_multiplied_by_zero)
 }
 END_TEST
 
-/* The native stream draws in x's memory order: a transposed x drops the transposed elements. */
+/* The native stream draws in x's memory order, so a transposed x drops the transposed elements. */
 START_TEST(order_of_the_streams)
 {
     for (hd_bernoulli_stream s = HD_BERNOULLI_MCG31; s <= HD_BERNOULLI_NATIVE; s++) {
@@ -271,10 +273,11 @@ START_TEST(multinomial_follows_the_weights)
     hd_tensor *y = hd_multinomial(p, 4000, true);
     ck_assert_str_eq(hd_shape_repr(y), "torch.Size([2, 4000])");
     double ones = hd_item(hd_sum(hd_eq_scalar(hd_select(y, 0, 0), 1)));
-    ck_assert(ones > 2900 && ones < 3100); /* 3 of 4; six standard deviations are 164 */
+    ck_assert(ones > 2900 && ones < 3100); /* 3 of 4; a standard deviation is 27 */
     ck_assert_double_eq(hd_item(hd_sum(hd_eq_scalar(hd_select(y, 0, 0), 0))), 0);
     ck_assert_double_eq(hd_item(hd_sum(hd_select(y, 0, 1))), 0);
-    for (int i = 0; i < 20; i++) { /* without replacement: each once, those of weight 0 last */
+    /* Without replacement each comes once, and those of weight 0 come last. */
+    for (int i = 0; i < 20; i++) {
         hd_tensor *order = hd_multinomial(hd_select(p, 0, 0), 3, false);
         ck_assert_int_eq(hd_get_int(order, 2), 0);
         ck_assert_int_eq(hd_get_int(order, 0) + hd_get_int(order, 1), 3);

@@ -14,7 +14,7 @@ static const struct hdk_reduce *kernels(int level)
     return tables[level];
 }
 
-/* what a lane's elements reduce to, in order and in double */
+/* What the elements of a lane reduce to, in order and in double. */
 static double naive(int op, const double *v, int64_t n)
 {
     double y = op == HDK_MAX || op == HDK_MIN ? v[0] : op == HDK_ALL, mean = 0;
@@ -38,7 +38,8 @@ static double naive(int op, const double *v, int64_t n)
 
 enum { MAX_N = 700, MAX_K = 131, GAP = 3 };
 
-/* k lanes of n elements of T, across or along memory; y is filled with noise and has gaps. */
+/* Reduces k lanes of n elements of T, across or along memory; y is filled with noise and has
+ * gaps. */
 #define CHECK_LANES(name, T, TY, dtype, value)                                                     \
     static void name(hdk_lane_kernel f, int op, int64_t n, int64_t k, bool along)                  \
     {                                                                                              \
@@ -118,7 +119,7 @@ START_TEST(kernels_against_plain_loops)
 }
 END_TEST
 
-/* (rows, n) of numbers with many digits: the same that PyTorch was given for the hashes below */
+/* (rows, n): numbers with many digits, which PyTorch was given for the hashes below */
 static hd_tensor *digits(int64_t rows, int64_t n)
 {
     hd_tensor *x = hd_empty(HD_FLOAT32, rows, n);
@@ -129,7 +130,8 @@ static hd_tensor *digits(int64_t rows, int64_t n)
     return x;
 }
 
-/* The hash of all results of f on (50, n), n = 1 .. 7; FNV-1a as PyTorch 2.13's bytes give. */
+/* The hash of all results of f on (50, n) for n = 1 .. 7: FNV-1a over the bytes, as PyTorch 2.13
+ * gives them. */
 static int64_t hash_of_short_runs(hd_tensor *(*f)(hd_tensor *x))
 {
     static float all[7 * 50];
@@ -226,7 +228,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- layouts */
 
-/* x's elements as another layout of the same shape: as it is, transposed in memory, with gaps */
+/* A tensor with x's elements and shape in another layout: as x is, transposed in memory, or with
+ * gaps. */
 static hd_tensor *laid_out(hd_tensor *x, int how)
 {
     if (how == 1) {
@@ -246,7 +249,7 @@ START_TEST(any_dims_of_any_layout)
                 dims[n++] = d - 4 * (d % 2);
             }
         }
-        hd_tensor *want = x; /* one dim after the other, by slices */
+        hd_tensor *want = x; /* Reduces one dim after the other, by slices. */
         for (int d = 0; d < 4; d++) {
             if (mask >> d & 1 || mask == 0) {
                 hd_tensor *sum = hd_narrow(want, d, 0, 1);
@@ -472,8 +475,8 @@ CASE(any_dim, hd_any_dim(a->x[0], dim, keepdim))
 CASE(all, hd_all(a->x[0]))
 CASE(all_dim, hd_all_dim(a->x[0], dim, keepdim))
 
-/* Far from zero PyTorch's var over everything rounds the mean to float32 before it subtracts; heed
- * gives the exact 128/3 and 64 there, and golden's value stands in for the comparison. */
+/* Far from zero, PyTorch's var over everything rounds the mean to float32 before it subtracts. heed
+ * gives the exact 128/3 and 64 there, and the golden value replaces its own in the comparison. */
 static hd_tensor *var_case(golden_args *a)
 {
     int correction = (int)golden_int(a->c, "correction", 1);

@@ -18,7 +18,7 @@ static hd_tensor *digits(int64_t a, int64_t b, int64_t c)
     return x;
 }
 
-/* FNV-1a of all results of f(x, dim) for x (a, n, c), n = 1 .. last */
+/* FNV-1a of all results of f(x, dim) for x (a, n, c) and n = 1 .. last. */
 static int64_t hash(hd_tensor *(*f)(hd_tensor *x, int dim), int64_t a, int64_t last, int64_t c)
 {
     static float all[64 * 1024];
@@ -33,7 +33,8 @@ static int64_t hash(hd_tensor *(*f)(hd_tensor *x, int dim), int64_t a, int64_t l
     return golden_fnv(all, (uint64_t)used * sizeof *all);
 }
 
-/* PyTorch 2.13 at its AVX2 level; heed must give these bytes at every level of its own. */
+/* PyTorch 2.13 gave these hashes at its AVX2 level. heed must give the same bytes at every
+ * level. */
 START_TEST(pytorchs_bits)
 {
     ck_assert_int_eq(hash(hd_softmax, 5, 100, 1), -6836421478330976356);
@@ -108,7 +109,7 @@ START_TEST(every_level_gives_the_same_bits)
                 }
             }
             for (int i = 0; i < 8; i++) {
-                ck_assert(isnan(got[3 * n + i])); /* nothing behind the last row is written */
+                ck_assert(isnan(got[3 * n + i])); /* nothing after the last row is written */
             }
         }
     }
@@ -236,7 +237,7 @@ START_TEST(logsumexp_over_dims)
 }
 END_TEST
 
-/* +inf among others, anywhere in rows of vectors, steps and tails */
+/* +inf among other values, anywhere in rows of vectors, steps and tails */
 START_TEST(logsumexp_of_infinite_rows)
 {
     for (int64_t n = 1; n < 200; n += n < 70 ? 1 : 43) {

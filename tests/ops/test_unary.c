@@ -79,7 +79,7 @@ static float plain_exp(float x)
     return ldexpf(1 + fmaf(s * s, u, s), (int)q);
 }
 
-/* Bit patterns all over float32, in runs that are no multiple of a vector. */
+/* Bit patterns from all of float32, in runs whose lengths are no multiple of a vector. */
 START_TEST(exp_of_float32_bit_for_bit)
 {
     enum { RUN = 4093 };
@@ -101,8 +101,8 @@ START_TEST(exp_of_float32_bit_for_bit)
 }
 END_TEST
 
-/* The distance from y to the exact value, in units of its last place as a float32; infinite where
- * one is NaN, infinite or a zero and the other is not the same. */
+/* The distance from y to the exact value, in units of y's last place as a float32. It is infinite
+ * if one is NaN, infinite or a zero and the other is not the same. */
 static double ulps(float y, double exact)
 {
     int e;
@@ -128,8 +128,8 @@ static double exact_silu(double x)
     return x / (1 + (isinf((float)e) ? INFINITY : e));
 }
 
-/* Every 1021st float32 from -NaN to NaN, and what lies at the ends: within some units in the
- * last place of float64's value; NaN, infinities and zeros, with their signs, exactly. */
+/* Every 1021st float32 from -NaN to NaN, and the values at the ends, are within some units in the
+ * last place of float64's value. NaN, infinities and zeros are exact, with their signs. */
 START_TEST(float32_within_some_ulps)
 {
     static const struct {
@@ -204,9 +204,9 @@ static const struct gelu_kind {
     hd_tensor *(*of)(hd_tensor *x);
     double (*exact)(double x);
     double (*slope)(double x);
-    double room;    /* |y - r| <= room 2^-24 |x|, r the exact value, subnormals rounded */
+    double room;    /* |y - r| <= room 2^-24 |x| for the exact value r, with subnormals rounded */
     double ulps;    /* from -0.5 on */
-    double nothing; /* what a slope from -10 on may be */
+    double nothing; /* what a slope may be from x = -10 on */
 } gelu_kinds[] = {
     {"gelu", HDK_GELU, HDK_GELU_BACKWARD, hd_gelu, exact_gelu, exact_gelu_slope, 4, 3, 0},
     {"gelu_tanh", HDK_GELU_TANH, HDK_GELU_TANH_BACKWARD, hd_gelu_tanh, exact_gelu_tanh,
@@ -221,7 +221,7 @@ typedef struct gelu_arrays {
     float x[GELU_RUN], dy[GELU_RUN], y[GELU_RUN], dx[GELU_RUN];
 } gelu_arrays;
 
-/* y and dx by the loops of one level; every third element, or dense */
+/* y and dx by the loops of one level, on every third element or dense */
 static void run_gelu(const struct gelu_kind *kind, gelu_arrays *a, const struct hdk_unary *unary,
                      const struct hdk_binary *binary, int64_t step, const void *params)
 {
@@ -232,7 +232,7 @@ static void run_gelu(const struct gelu_kind *kind, gelu_arrays *a, const struct 
                                            strides, n, params);
 }
 
-/* Every 4099th float32 up to 2^60; |slope - r| <= 5 2^-24. */
+/* For every 4099th float32 up to 2^60: |slope - r| <= 5 2^-24, where r is the exact slope. */
 START_TEST(gelu_within_its_bounds)
 {
     static gelu_arrays a;
@@ -273,7 +273,7 @@ START_TEST(gelu_within_its_bounds)
 }
 END_TEST
 
-/* At every level, with strides, and past the cache. */
+/* At every level, with strides, and for results that are written past the cache. */
 START_TEST(gelu_has_the_same_bits_everywhere)
 {
     static gelu_arrays a, want;

@@ -76,7 +76,7 @@ START_TEST(several_outputs)
     hd_list *y = hd_apply_multi_n(&both_op, NULL, 2, 2, (hd_tensor *[]){a, b});
     ck_elements(hd_list_get(y, 0), 7);
     ck_elements(hd_list_get(y, 1), 3);
-    hd_backward_with(hd_list_get(y, 1), HD_NONE, true); /* zeros stand in for the other */
+    hd_backward_with(hd_list_get(y, 1), HD_NONE, true); /* zeros replace the other gradient */
     ck_elements(hd_grad(a), 1);
     ck_elements(hd_grad(b), -1);
     hd_backward(hd_mul(hd_list_get(y, 0), hd_list_get(y, 1))); /* a^2 - b^2 */
@@ -121,7 +121,7 @@ START_TEST(failures)
 {
     int one = 1;
     hd_op op = {sizeof(hd_op), "Op", no_forward, misshaped_backward, count_free};
-    HD_SCOPE; /* closes before op and one go */
+    HD_SCOPE; /* closes before op and `one` are released */
     hd_tensor *x = hd_requires_grad_(hd_zeros(HD_FLOAT32, 2, 3), true);
     freed = 0;
     ck_assert_ptr_null(hd_apply(&op, &one, x));
@@ -221,7 +221,7 @@ static void wrapping_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
 static const hd_op wrapping_op = {sizeof(hd_op), "Wrapping", wrapping_forward, wrapping_backward,
                                   NULL};
 
-/* The engine adds to no memory of the caller's, and keeps none as a .grad. */
+/* The engine never adds into memory of the caller's, and keeps none of it as a .grad. */
 START_TEST(gradients_in_the_callers_memory)
 {
     for (int releases = 0; releases < 2; releases++) {
@@ -229,7 +229,7 @@ START_TEST(gradients_in_the_callers_memory)
         hd_tensor *a = hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true);
         void *user = releases ? own_memory : NULL;
         hd_tensor *plain = hd_mul_scalar(a, 10), *own = hd_apply(&wrapping_op, user, a);
-        ck_assert(hd_backward(hd_sum(hd_add(plain, own)))); /* own's comes first, then plain's */
+        ck_assert(hd_backward(hd_sum(hd_add(plain, own)))); /* own's gradient comes first */
         ck_assert(own_memory[0] == 1 && own_memory[1] == 1);
         ck_elements(hd_grad(a), 11, 11);
         hd_set_grad(a, HD_NONE);

@@ -1,9 +1,10 @@
-/* test_view.c - views: values, strides and names as PyTorch's, every refusal by its message. */
+/* test_view.c - views: values, strides and names as in PyTorch, and the message of every
+ * refusal. */
 #include "golden_ops.h"
 #include "suites.h"
 #include "support/support.h"
 
-/* 0, 1, 2, ... in a shape */
+/* A tensor of this shape with 0, 1, 2, ... */
 #define ramp(...)                                                                                  \
     hd_view(hd_arange_as(HD_FLOAT32, 0, product(HD__LIST(__VA_ARGS__)), 1), __VA_ARGS__)
 
@@ -16,7 +17,7 @@ static int64_t product(int n, const int64_t *sizes)
     return numel;
 }
 
-/* x has these sizes, then these strides: ck_layout(x, 2, 2, 3, 3, 1) for (2, 3) and (3, 1) */
+/* Asserts x's sizes and then its strides: ck_layout(x, 2, 2, 3, 3, 1) for (2, 3) and (3, 1) */
 #define ck_layout(x, ndim, ...) layout_is(x, ndim, (int64_t[]){__VA_ARGS__, 0}, #x)
 
 static void layout_is(hd_tensor *x, int ndim, const int64_t *want, const char *text)
@@ -41,7 +42,7 @@ static const golden_record *sizes_of(golden_args *a, const char *field)
     return golden_get(a->c, "%s", field);
 }
 
-/* The first of a list; the others into extra. */
+/* Returns the first tensor of a list and puts the others into extra. */
 static hd_tensor *spread(golden_args *a, hd_list *l)
 {
     for (int64_t i = 1; l && i < hd_list_len(l) && i <= GOLDEN_EXTRA; i++) {

@@ -1,4 +1,5 @@
-/* cases.c - what a golden case says about an optimizer and its schedule, as heed's options. */
+/* cases.c - turns what a golden case says about an optimizer and its schedule into heed's
+ * options. */
 #include "cases.h"
 
 /* ---------------------------------------------------------------- optimizers */

@@ -12,20 +12,20 @@ typedef union any_options {
     hd_adagrad_options adagrad;
 } any_options;
 
-/* The options of the case's class: those under prefix ("", "second/") where there are some. */
+/* `o` with the options that the case has under `prefix`: "" or "second/". */
 any_options case_options(const golden_case *c, const char *prefix, any_options o);
 any_options case_defaults(const golden_case *c);
 hd_optim *case_optim(const golden_case *c, const hd_list *parameters);
-/* Two groups of one parameter each, the second's options from `second/`. */
+/* Two groups of one parameter each; the options of the second come from `second/`. */
 hd_optim *case_two_groups(const golden_case *c, hd_tensor *first, hd_tensor *second);
 hd_schedule *case_schedule(const golden_case *c, hd_optim *o);
 
-/* (2, 3) of the record's values from `from` on */
+/* (2, 3): the record's values from index `from` on */
 hd_tensor *case_tensor(const golden_record *r, int64_t from);
-/* x by other strides: the transposed of a copy of its transposed */
+/* x with other strides: the transpose of a copy of its transpose */
 hd_tensor *restrided(hd_tensor *x);
 
-/* The start and the gradients that belong to a case of this type. */
+/* The initial values and the gradients for a case of this type. */
 const golden_case *case_gradients(const golden_file *f, golden_type type);
 
 #endif

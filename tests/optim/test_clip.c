@@ -1,4 +1,4 @@
-/* test_clip.c - clipping: what it changes, when it changes nothing; accumulated gradients. */
+/* test_clip.c - clipping: what it changes, and when it changes nothing; accumulated gradients. */
 #include "suites.h"
 
 static hd_tensor *with_grad(hd_tensor *g)
@@ -43,7 +43,7 @@ START_TEST(numbers_that_are_not_finite)
     }
     hd_tensor *r = with_grad(vec(HD_FLOAT32, 3)), *nothing = with_grad(hd_zeros(HD_FLOAT32, 0));
     ck_assert(isnan(hd_clip_grad_norm_(hd_list_of(p, r), 1, 2, false)));
-    ck_elements(hd_grad(r), NAN); /* as in PyTorch: nothing is left that looks right */
+    ck_elements(hd_grad(r), NAN); /* as in PyTorch, no value is left that looks right */
     ck_assert(hd_set_grad(r, vec(HD_FLOAT32, 3)));
     ck_assert_double_eq(hd_clip_grad_norm_(hd_list_of(nothing, r), 9, -INFINITY, true), 3);
     hd_tensor *nan = with_grad(vec(HD_FLOAT32, NAN, -9, 9, 1));
@@ -78,7 +78,7 @@ START_TEST(arguments)
 }
 END_TEST
 
-/* The bits do not depend on the number of threads, nor much on the strides. */
+/* The bits do not depend on the number of threads, and the values hardly on the strides. */
 START_TEST(large_gradients)
 {
     HD_SCOPE;
@@ -103,7 +103,7 @@ START_TEST(large_gradients)
 }
 END_TEST
 
-/* Two halves of a batch, each loss divided by 2, are one step on the whole. */
+/* Two halves of a batch, each with its loss divided by 2, give the step of the whole batch. */
 START_TEST(accumulation)
 {
     HD_SCOPE;

@@ -1,8 +1,8 @@
-/* test_golden.c - steps of every option against PyTorch's: twenty, each one compared, in optim.txt,
- * and a hundred, also under every schedule, in steps.txt; clipping. */
+/* test_golden.c - steps with every option against PyTorch's: in optim.txt twenty, each of which is
+ * compared, and in steps.txt a hundred, also under every schedule; clipping. */
 #include "cases.h"
 
-/* The largest |value| of a record, for tolerances. */
+/* The largest |value| of a record, by which tolerances are scaled. */
 static double largest(const golden_record *r)
 {
     double top = 0;
@@ -12,7 +12,7 @@ static double largest(const golden_record *r)
     return top;
 }
 
-/* x's elements are r's from `from` on, to tolerance of r's largest. */
+/* x's elements equal r's from index `from` on, within tolerance times r's largest |value|. */
 static void ck_near(const hd_tensor *x, const golden_record *r, int64_t from, double tolerance,
                     const char *name)
 {
@@ -26,7 +26,7 @@ static void ck_near(const hd_tensor *x, const golden_record *r, int64_t from, do
 
 /* ---------------------------------------------------------------- optimizers */
 
-/* Steps as many as there are gradients; `out` holds the parameter after every `every`-th. */
+/* Makes a step for each gradient; `out` gets the parameter after every `every`-th step. */
 static void run(const golden_file *f, const golden_case *c, bool strided_parameter,
                 bool strided_grad)
 {

@@ -23,7 +23,7 @@ START_TEST(each_has_its_options)
     second.weight_decay = 1;
     ck_assert(hd_optim_add_group(o, hd_list_of(b), &second));
     ck_assert(hd_optim_set_lr(o, 0.125));
-    ck_assert(hd_optim_add_group(o, hd_list_of(c), NULL)); /* the first's, as they were given */
+    ck_assert(hd_optim_add_group(o, hd_list_of(c), NULL)); /* the first: as it was given */
     ck_assert_int_eq(hd_optim_group_count(o), 3);
     ck_assert_double_eq(hd_optim_group_lr(o, 0), 0.125);
     ck_assert_double_eq(hd_optim_group_lr(o, 1), 0.125);
@@ -119,7 +119,7 @@ START_TEST(a_constant_one_leaves_the_lr)
 }
 END_TEST
 
-/* The ends of the ranges are in them: no lr at first, in the end, no rise at all. */
+/* The ends of the ranges are allowed: lr 0 at the start, lr 0 at the end, and no rise at all. */
 START_TEST(ends_of_ranges)
 {
     HD_SCOPE;
@@ -127,7 +127,7 @@ START_TEST(ends_of_ranges)
     hd_schedule *s = hd_constant_lr_new(o, 0, 1);
     ck_assert_double_eq(hd_optim_lr(o), 0);
     ck_assert(hd_schedule_step(s));
-    ck_assert_double_eq(hd_optim_lr(o), 0.5); /* PyTorch's divides by the 0 here */
+    ck_assert_double_eq(hd_optim_lr(o), 0.5); /* PyTorch divides by 0 here */
     hd_schedule_free(s);
     s = hd_linear_lr_new(o, 1, 0, 2);
     ck_assert(hd_schedule_step(s));
@@ -142,7 +142,7 @@ START_TEST(ends_of_ranges)
     c.anneal = HD_ANNEAL_LINEAR;
     c.final_div_factor = 1e300;
     s = hd_one_cycle_new(o, &c);
-    ck_assert_double_eq_tol(hd_optim_lr(o), 0.375, 1e-15); /* PyTorch's falls from step -1 on */
+    ck_assert_double_eq_tol(hd_optim_lr(o), 0.375, 1e-15); /* PyTorch's lr falls from step -1 on */
     hd_schedule_free(s);
     hd_optim_free(o);
 }
@@ -230,7 +230,7 @@ START_TEST(what_one_cycle_cannot_be)
 }
 END_TEST
 
-/* One cycle gives a momentum to an SGD that had none: v begins with the gradient then. */
+/* One cycle gives a momentum to an SGD that had none; then v begins with the gradient. */
 START_TEST(momentum_may_begin_late)
 {
     HD_SCOPE;

@@ -1,4 +1,4 @@
-/* test_options.c - what optimizers refuse to be made of. */
+/* test_options.c - options that optimizers refuse. */
 #include "suites.h"
 
 #define refuses(kind, change, message)                                                             \

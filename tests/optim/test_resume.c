@@ -1,5 +1,5 @@
-/* test_resume.c - state written and read: k steps, a save, a load elsewhere and the other steps are
- * the bits of all steps in a row; and everything that a load refuses. */
+/* test_resume.c - state written and read: k steps, a save, a load elsewhere and the other steps
+ * give the bits of all steps in a row. Everything that a load refuses is here, too. */
 #include "cases.h"
 #include "support/scarce.h"
 
@@ -36,7 +36,7 @@ static void end(training *t)
     hd_optim_free(t->o);
 }
 
-/* Steps from..to-1; parameter 1 has its first gradient at step 5. */
+/* Makes the steps from .. to - 1; parameter 1 has its first gradient at step 5. */
 static void train(const training *t, int64_t from, int64_t to)
 {
     for (int64_t k = from; k < to; k++) {
@@ -48,7 +48,7 @@ static void train(const training *t, int64_t from, int64_t to)
     }
 }
 
-/* What t is in a dictionary of its own, as a file would hold it. */
+/* The state of t in a dictionary of its own, as a file would hold it. */
 static hd_dict *saved(const training *t)
 {
     HD_SCOPE;
@@ -82,7 +82,7 @@ static void load(training *t, const hd_dict *d)
     ck_assert_msg(!t->s || hd_schedule_load(t->s, d, "schedule"), "%s", hd_error_message());
 }
 
-/* k steps, then the others by another optimizer, which has already done something else. */
+/* Makes k steps, and then the others by another optimizer that has already done something else. */
 static void resume(const golden_file *f, const golden_case *c, const training *all, int64_t k)
 {
     HD_SCOPE;
@@ -94,7 +94,7 @@ static void resume(const golden_file *f, const golden_case *c, const training *a
         HD_NO_GRAD;
         ck_assert_ptr_nonnull(hd_copy_(after.p[i], before.p[i]));
     }
-    train(&before, k, STEPS); /* which the copy in d does not see */
+    train(&before, k, STEPS); /* the copy in d does not see this */
     load(&after, d);
     train(&after, k, STEPS);
     for (int i = 0; i < 2; i++) {
@@ -218,8 +218,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- what is refused */
 
-/* A load of d, in which change was made, fails with this message, and a step then does what it does
- * without any load. */
+/* Loading d after `change` has changed it fails with this message, and a step after that does what
+ * it does without any load. */
 #define refuses(code, change, message)                                                             \
     do {                                                                                           \
         hd_tensor *p_ = hd_parameter(hd_ones(HD_FLOAT32, 2), true);                                \
@@ -277,7 +277,8 @@ START_TEST(differences_are_named)
 }
 END_TEST
 
-/* A cycle that begins without momentum: the first step makes no buffer, and resumes. */
+/* A cycle that begins without momentum: its first step makes no buffer, and yet it can be
+ * resumed. */
 START_TEST(a_cycle_from_no_momentum)
 {
     HD_SCOPE;
@@ -361,7 +362,7 @@ START_TEST(schedules_differ)
     ck_error(HD_USER, "older");
     ck_assert_int_eq(hd_dict_kind_of(d, "again.type"), HD_DICT_MISSING);
 
-    /* A load that fails in the end leaves the rates that it began with, too. */
+    /* A load that fails at its end leaves the rates that the schedule began with, too. */
     ck_assert(hd_dict_set_double(d, "s.base_lr.0.lr", 55));
     hd_tensor *more = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
     hd_optim *two = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
@@ -384,7 +385,8 @@ START_TEST(schedules_differ)
     ck_assert(hd_schedule_save(s, d, "s"));
     lr = hd_optim_lr(o);
 
-    /* The rates that it began with come from the dictionary: the order of loads does not matter. */
+    /* The rates that the schedule began with come from the dictionary, so the order of loads is
+     * free. */
     ck_assert(hd_optim_set_lr(o, 77));
     hd_schedule *later = cosine_of(o, 4);
     ck_assert(hd_schedule_load(later, d, "s"));

@@ -100,7 +100,7 @@ START_TEST(amsgrad_keeps_nan)
     hd_tensor *a = parameter(1, 2);
     hd_adam_options options = hd_adam_defaults();
     options.amsgrad = true;
-    options.beta1 = options.beta2 = 0; /* of v alone the next gradient would know nothing */
+    options.beta1 = options.beta2 = 0; /* the largest v alone remembers the NaN */
     hd_optim *o = hd_adam_new(hd_list_of(a), &options);
     hd_dict *d = hd_dict_new();
     hd_set_grad(a, vec(HD_FLOAT32, 1, NAN));
@@ -142,7 +142,7 @@ START_TEST(empty_and_scalar_parameters)
 }
 END_TEST
 
-/* Rows that are not contiguous: parameter and gradient by different strides. */
+/* Rows that are not contiguous: the strides of the parameter and of its gradient differ. */
 START_TEST(strides_of_three_dimensions)
 {
     HD_SCOPE;
@@ -164,7 +164,7 @@ START_TEST(strides_of_three_dimensions)
 }
 END_TEST
 
-/* Does hd_alloc keep what was freed? Not where a sanitizer watches. */
+/* Does hd_alloc keep what was freed? Under a sanitizer it does not. */
 static bool blocks_are_kept(void)
 {
     hd_free(hd_alloc(100));
@@ -173,7 +173,8 @@ static bool blocks_are_kept(void)
     return hd_system_allocs() == before;
 }
 
-/* After its first step a step asks the system for no memory, and bits do not depend on threads. */
+/* After its first step an optimizer asks the system for no memory, and its bits do not depend on
+ * the number of threads. */
 START_TEST(large_parameters)
 {
     HD_SCOPE;
@@ -198,7 +199,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- out of memory */
 
-/* A step that lacks memory changes no parameter, not even the first. */
+/* A step for which memory runs out changes no parameter, not even the first. */
 START_TEST(no_memory_changes_nothing)
 {
     scarce s = {.left = -1};

@@ -1,12 +1,12 @@
-/* comma_locale.h - the program in a locale whose numbers have a comma, as after a user's
- * setlocale(LC_ALL, ""). setlocale(LC_ALL, "C") ends it. */
+/* comma_locale.h - puts the program into a locale whose numbers have a comma, as a user's
+ * setlocale(LC_ALL, "") may. setlocale(LC_ALL, "C") ends it. */
 #ifndef HEED_TESTS_COMMA_LOCALE_H
 #define HEED_TESTS_COMMA_LOCALE_H
 
 #include <locale.h>
 #include <stdio.h>
 
-/* Where the system has none the test goes on in the C locale, and says so. */
+/* If the system has no such locale, the test says so and goes on in the C locale. */
 static inline void comma_locale(void)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8",

@@ -1,4 +1,5 @@
-/* errors.h - what a test says about the thread's error; base's tests need no more than this. */
+/* errors.h - assertions about the thread's error. The tests of base include this alone; support.h
+ * has it for the others. */
 #ifndef HEED_TESTS_ERRORS_H
 #define HEED_TESTS_ERRORS_H
 
@@ -6,7 +7,7 @@
 
 #include "heed/base.h"
 
-/* The standing error is this one, word for word; clears it. */
+/* Asserts the code and the whole message of the standing error, and clears it. */
 #define ck_error(code, message)                                                                    \
     do {                                                                                           \
         ck_assert_str_eq(hd_error_message(), (message));                                           \

@@ -1,7 +1,8 @@
 /* golden_reader.c - the golden files' reader.
  *
- * The whole file is read into memory, each line is split at its spaces in place, names and texts
- * are copied. Numbers are parsed here and not by strtod, whose decimal point follows the locale. */
+ * The whole file is read into memory, each line is split at its spaces in place, and names and
+ * texts are copied. Numbers are parsed here, because strtod takes its decimal point from the
+ * locale. */
 #include "golden_reader.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "0x1.8p+1", "nan", "inf", with or without a minus; at most 53 significant bits: exact */
+/* "0x1.8p+1", "nan" or "inf", with or without a minus; exact, with at most 53 significant bits */
 static int parse_float(const char *s, double *out)
 {
     double sign = *s == '-' ? (s++, -1.0) : 1.0;

@@ -1,7 +1,8 @@
-/* golden_reader.h - reads the golden files of tests/golden (their format: README.md there).
+/* golden_reader.h - reads the golden files, whose format tests/golden/README.md describes.
  *
- * A file is a list of cases, a case a list of records with distinct field names. Plain C, no
- * dependency on heed or on the locale. A malformed file is reported on stderr, with its line. */
+ * A file is a list of cases, and a case is a list of records with distinct field names. This is
+ * plain C, which depends neither on heed nor on the locale. A malformed file is reported on stderr,
+ * with the number of the line. */
 #ifndef GOLDEN_READER_H
 #define GOLDEN_READER_H
 
@@ -18,7 +19,7 @@ typedef enum golden_type {
 } golden_type;
 
 typedef struct golden_record {
-    char *field; /* the name behind the first '/' */
+    char *field; /* the name after the first '/' */
     golden_type type;
     int ndim;
     int64_t sizes[GOLDEN_MAX_DIMS];
@@ -44,8 +45,8 @@ typedef struct golden_file {
 golden_file *golden_read(const char *path);
 void golden_free(golden_file *f); /* takes NULL */
 
-/* NULL when there is no such case, no such record. The name is printf-like:
- * golden_get(c, "in%d", k). */
+/* NULL when there is no such case or record. The name is a format as printf has: golden_get(c,
+ * "in%d", k). */
 const golden_case *golden_find(const golden_file *f, const char *name);
 const golden_record *golden_get(const golden_case *c, const char *field, ...)
 #if defined(__GNUC__) || defined(__clang__)
@@ -53,7 +54,7 @@ const golden_record *golden_get(const golden_case *c, const char *field, ...)
 #endif
     ;
 
-/* The record's only value, or what to use when the record is not there. */
+/* The record's only value, or `otherwise` when there is no such record. */
 int64_t golden_int(const golden_case *c, const char *field, int64_t otherwise);
 double golden_double(const golden_case *c, const char *field, double otherwise);
 const char *golden_text(const golden_case *c, const char *field, const char *otherwise);

@@ -1,5 +1,6 @@
-/* leak_checked.h - suites of one case, whose tests begin seeded and without an error, and end
- * without one and with as many live bytes and tensors, or fail. */
+/* leak_checked.h - suites of one case. Each test begins with a seeded generator and without an
+ * error. It fails unless it ends without an error and with as many live bytes and tensors as
+ * before. */
 #ifndef HEED_TESTS_LEAK_CHECKED_H
 #define HEED_TESTS_LEAK_CHECKED_H
 

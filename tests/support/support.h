@@ -1,4 +1,4 @@
-/* support.h - what the tests of several layers say often. */
+/* support.h - assertions and small tensors for the tests of several layers. */
 #ifndef HEED_TESTS_SUPPORT_H
 #define HEED_TESTS_SUPPORT_H
 
@@ -9,7 +9,8 @@
 #include "heed/tensor.h"
 #include "support/errors.h"
 
-/* ck_assert_msg for loops over many elements: Check's own tells its parent process of each call. */
+/* ck_assert_msg for loops over many elements: Check's own sends its parent process a message at
+ * each call. */
 #define ck_each(condition, ...)                                                                    \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -17,10 +18,10 @@
         }                                                                                          \
     } while (0)
 
-/* x is a tensor that prints as text. */
+/* Asserts that x prints as this text. */
 #define ck_repr(x, text) ck_assert_str_eq(hd_repr(x), (text))
 
-/* x has these elements, row-major, exactly: ck_elements(x, 1, 2, 3) */
+/* Asserts that x has exactly these elements in row-major order: ck_elements(x, 1, 2, 3) */
 #define ck_elements(x, ...)                                                                        \
     do {                                                                                           \
         const hd_tensor *x_ = (x);                                                                 \

@@ -1,4 +1,5 @@
-/* strided.h - tensors of random shapes and layouts; where their elements lie, counted naively. */
+/* strided.h - tensors of random shapes and layouts, and where their elements lie, counted
+ * naively. */
 #ifndef TESTS_TENSOR_STRIDED_H
 #define TESTS_TENSOR_STRIDED_H
 
@@ -15,7 +16,7 @@ static inline uint32_t roll(dice *d, uint32_t below)
     return (d->state >> 8) % below;
 }
 
-/* Where element i (row-major) of x lies in its storage. */
+/* The place of element i (row-major) of x in its storage. */
 static inline int64_t place_of(const hd_tensor *x, int64_t i)
 {
     int64_t at = x->offset;
@@ -26,8 +27,9 @@ static inline int64_t place_of(const hd_tensor *x, int64_t i)
     return at;
 }
 
-/* A tensor of these sizes whose dims lie in a random order, with gaps and an offset; where spread,
- * some dims are expanded (stride 0). The storage is filled with 1, 2, 3, ... as dtypes hold it. */
+/* A tensor of these sizes whose dims lie in a random order, with gaps and an offset; if `spread`,
+ * some dims are expanded (stride 0). The storage is filled with 1, 2, 3, ..., as far as the dtype
+ * can hold them. */
 static inline hd_tensor *strided(dice *r, hd_dtype d, int ndim, const int64_t *sizes, bool spread)
 {
     int order[HD_MAX_DIMS] = {0};

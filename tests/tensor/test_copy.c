@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- conversions */
 
-/* PyTorch's, on x86-64: what float64 becomes as float32, int64 and bool. */
+/* What float64 becomes as float32, int64 and bool in PyTorch on x86-64. */
 START_TEST(float64_to_every_dtype)
 {
     static const double from[] = {0.0,      -0.0,
@@ -77,7 +77,7 @@ static void random_sizes(dice *r, int ndim, int64_t *sizes)
     }
 }
 
-/* dst = src: each element where it belongs, nothing beside them. */
+/* Copies src to dst; each element is where it belongs, and nothing beside them changes. */
 static void check_copy(hd_tensor *dst, const hd_tensor *src, int round)
 {
     hd_dtype to = hd_dtype_of(dst);
@@ -123,7 +123,7 @@ START_TEST(strided_copies_touch_their_elements_only)
 }
 END_TEST
 
-/* Sizes about those of tiles, strips and tasks, the neighbours in any two dims. */
+/* Sizes near those of tiles, strips and tasks, for neighbouring dims and for others. */
 START_TEST(transposed_copies_touch_their_elements_only)
 {
     static const int64_t some[] = {1, 2, 3, 15, 16, 17, 33, 50, 64};
@@ -180,7 +180,8 @@ START_TEST(expanded_and_contiguous)
     ck_elements(hd__contiguous(wide), 1, 2, 3, 1, 2, 3);
     ck_assert_ptr_eq(hd__contiguous(x), x);
     ck_assert(!hd_shares_storage(hd__clone(x), x));
-    /* PyTorch: a new leading dim of size 1 gets the stride that a contiguous one would have */
+    /* As in PyTorch, a new leading dim of size 1 gets the stride that it would have in a contiguous
+     * tensor. */
     ck_assert_int_eq(hd_stride(hd__expand(x, 2, (int64_t[]){1, 3}), 0), 3);
 }
 END_TEST

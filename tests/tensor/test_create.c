@@ -156,14 +156,14 @@ START_TEST(sizes_that_do_not_exist)
     ck_error(HD_NULL_ARG, "hd_full: sizes is NULL");
     ck_assert_ptr_null(hd_zeros(HD_FLOAT32, big, big));
     ck_error(HD_MEMORY, "hd_zeros: (1099511627776, 1099511627776) of float32: the size overflows");
-    ck_assert_ptr_null(hd_zeros(HD_BOOL, big, big, 0)); /* as PyTorch: its strides overflow */
+    ck_assert_ptr_null(hd_zeros(HD_BOOL, big, big, 0)); /* as in PyTorch: its strides overflow */
     ck_error(HD_MEMORY, "hd_zeros: (1099511627776, 1099511627776, 0) of bool: the size overflows");
     ck_assert_ptr_null(hd_empty(HD_FLOAT64, INT64_MAX));
     ck_error(HD_MEMORY, "hd_empty: (9223372036854775807,) of float64: the size overflows");
     ck_assert_ptr_null(hd_eye(HD_FLOAT32, -1, 3));
     ck_error(HD_SHAPE, "hd_eye: (-1, 3): expected sizes of 0 or more");
     uint64_t failures = hd_error_count();
-    ck_assert_ptr_null(hd_zeros(HD_BOOL, big, 1 << 20)); /* fits int64, not this machine */
+    ck_assert_ptr_null(hd_zeros(HD_BOOL, big, 1 << 20)); /* it fits int64, but not this machine */
     ck_assert(hd_error_count() == failures + 1);
     ck_error(HD_MEMORY, "hd_zeros: 1152921504606846976 bytes: out of memory");
 }

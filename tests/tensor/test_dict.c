@@ -67,7 +67,7 @@ START_TEST(copies_texts)
     memset(text, 'x', 4);
     ck_assert_str_eq(hd_dict_get_string(d, "name"), "text");
     ck_assert(hd_dict_set_string(d, "name", hd_dict_get_string(d, "name")));
-    for (int i = 0; i < 100; i++) { /* growing moves no name */
+    for (int i = 0; i < 100; i++) { /* growth moves no name */
         snprintf(name, sizeof name, "%d", i);
         ck_assert(hd_dict_set_int(d, name, i));
     }
@@ -119,7 +119,7 @@ START_TEST(retains_its_tensors)
     }
     ck_assert_int_eq(hd_tensor_count(), 3);
     ck_assert(hd_item(hd_dict_get(d, "w")) == 3);
-    ck_assert(hd_dict_set(d, "w", hd_dict_get(d, "w"))); /* the dictionary alone holds it */
+    ck_assert(hd_dict_set(d, "w", hd_dict_get(d, "w"))); /* only the dictionary holds it */
     ck_assert(hd_item(hd_dict_get(d, "w")) == 3);
     ck_assert_int_eq(atomic_load(&hd_dict_get(d, "w")->refs), 1);
     ck_assert(hd_dict_set_int(d, "w", 1));
@@ -180,7 +180,7 @@ START_TEST(errors)
 }
 END_TEST
 
-/* Sets nine names, so that both arrays grow; every allocation fails once. */
+/* Sets nine names, so that both arrays grow. Every allocation fails once. */
 START_TEST(out_of_memory)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};

@@ -25,7 +25,7 @@ START_TEST(keeps_its_tensors_alive)
         hd_retain(x);
         hd_list *inner = hd_list_of(x, x);
         hd_release(x);
-        ck_assert_int_eq(atomic_load(&x->refs), 3); /* the scope's hold and the list's two */
+        ck_assert_int_eq(atomic_load(&x->refs), 3); /* one hold of the scope and two of the list */
         ck_assert_int_eq(hd_list_len(inner), 2);
     }
     {

@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- golden cases */
 
-/* What autograd would hang on a tensor: here the suffix itself. */
+/* What autograd would attach to a tensor; here it is the suffix itself. */
 static void release_suffix(void *attachment)
 {
     (void)attachment;
@@ -222,7 +222,7 @@ START_TEST(list_details)
     set_flags(p, "parameter");
     ck_assert_str_eq(hd_list_repr(hd_list_of(p)),
                      "[Parameter containing:\ntensor([1.], requires_grad=True)]");
-    /* A suffix wraps by its own tensor's last line, wherever in the list that stands. */
+    /* A suffix wraps by the last line of its own tensor, wherever that line stands in the list. */
     hd_tensor *x = hd_full(HD_FLOAT32, 0.125, 6);
     set_suffix(x, "grad_fn=<MulBackward0>");
     ck_assert_str_eq(
@@ -350,7 +350,7 @@ START_TEST(invalid_options)
     REFUSED(sci_mode, 2, "sci_mode 2: expected -1 to 1");
     REFUSED(sci_mode, -2, "sci_mode -2: expected -1 to 1");
 #undef REFUSED
-    ck_assert_str_eq(hd_repr(x), "tensor([0.50])"); /* the options before stayed */
+    ck_assert_str_eq(hd_repr(x), "tensor([0.50])"); /* the earlier options are in force */
     ck_assert(hd_set_print_options(NULL));
     ck_assert_str_eq(hd_repr(x), "tensor([0.5000])");
 }
@@ -366,7 +366,7 @@ START_TEST(writes)
     hd_tensor *x = hd_ones(HD_FLOAT32, 2);
     int64_t owned = hd_scope_count();
     ck_assert(hd_fprint(f, x));
-    ck_assert_int_eq(hd_scope_count(), owned); /* nothing stays behind in the scope */
+    ck_assert_int_eq(hd_scope_count(), owned); /* nothing is left in the scope */
     hd_list *l = hd_list_of(x, HD_NONE);
     ck_assert(hd_fprint_list(f, l));
     fclose(f);
@@ -444,7 +444,7 @@ START_TEST(out_of_memory)
         ck_assert(done || (hd_error_code() == HD_MEMORY && s.blocks == blocks));
         hd_error_clear();
     }
-    ck_assert_int_ge(failures, 4); /* the text grows, and goes to the scope */
+    ck_assert_int_ge(failures, 4); /* the text grows, and then belongs to the scope */
     s.left = 0;
     FILE *f = fopen("/dev/null", "w");
     ck_assert(!hd_fprint(f, x));

@@ -1,8 +1,8 @@
-/* test_random.c - random fills of tensors in any layout. The streams themselves are base's tests;
- * PyTorch's values of every draw are compared in autograd's. */
+/* test_random.c - random fills of tensors in any layout. The tests of base have the streams
+ * themselves, and the tests of the ops compare every draw with PyTorch's values. */
 #include "strided.h"
 
-/* Fills x; a and b are the distribution's. */
+/* Fills x; a and b are the arguments of the distribution. */
 typedef void (*fill)(hd_tensor *x, double a, double b);
 
 static void bernoulli(hd_tensor *x, double p, double unused)
@@ -34,8 +34,8 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A strided x gets, in the order of its places in memory, what a flat one of its size gets; with
- * gaps a normal is drawn sample by sample, so the flat one is given gaps too. */
+/* A strided x gets in memory order what a flat tensor of its size gets. With gaps, normal samples
+ * are drawn one by one, so the flat tensor has gaps then, too. */
 START_TEST(memory_order_and_nothing_in_the_gaps)
 {
     dice r = {23};
@@ -76,7 +76,7 @@ START_TEST(memory_order_and_nothing_in_the_gaps)
 }
 END_TEST
 
-/* MCG31: logical order whatever the strides, and any dtype. */
+/* MCG31 draws in logical order, whatever the strides and the dtype. */
 START_TEST(mcg31_goes_in_logical_order)
 {
     dice r = {29};

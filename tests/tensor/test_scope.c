@@ -1,5 +1,5 @@
 /* test_scope.c - scopes however they are left, holders, threads, wrapped memory: nothing leaks and
- * nothing dies early. Every count is compared with what it was before. */
+ * nothing is freed too early. Every count is compared with its earlier value. */
 #include <pthread.h>
 
 #include "suites.h"
@@ -8,7 +8,7 @@ static int64_t tensors_before, bytes_before, owned_before;
 
 static void note_counts(void)
 {
-    hd_item(hd_ones(HD_FLOAT32, 1)); /* what is made once is made */
+    hd_item(hd_ones(HD_FLOAT32, 1)); /* what a program makes once exists now */
     tensors_before = hd_tensor_count();
     bytes_before = hd_bytes_live();
     owned_before = hd_scope_count();
@@ -239,7 +239,7 @@ START_TEST(release_without_retain_takes_it_out_of_its_scope)
 }
 END_TEST
 
-/* A list holds a tensor by itself: the caller's release is the scope's hold, not the list's. */
+/* A list holds a tensor itself: the caller's release gives up the scope's hold, not the list's. */
 START_TEST(release_never_gives_up_what_heed_holds)
 {
     HD_SCOPE;

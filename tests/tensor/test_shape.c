@@ -1,5 +1,5 @@
-/* test_shape.c - dims, broadcasting, promotion, and views without copies, against what counting
- * index by index gives; the tables are PyTorch's. */
+/* test_shape.c - dims, broadcasting, promotion, and views without copies, against counting index by
+ * index; the tables are PyTorch's. */
 #include "strided.h"
 
 /* ---------------------------------------------------------------- texts and dims */
@@ -121,7 +121,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- views */
 
-/* May x be seen as sizes? The stride of a dim is the distance to its index 1; then all must fit. */
+/* May x be viewed with these sizes? The stride of a dim is the distance to its index 1; then all
+ * elements must fit. */
 static bool naive_view(const hd_tensor *x, int ndim, const int64_t *sizes)
 {
     hd_tensor view = {.ndim = (uint8_t)ndim, .offset = x->offset};
@@ -185,7 +186,7 @@ START_TEST(a_view_is_there_exactly_when_indices_allow_it)
 }
 END_TEST
 
-/* PyTorch's strides where elements alone do not decide them: size 1, size 0. */
+/* PyTorch's strides where the elements alone do not determine them: for sizes 1 and 0. */
 START_TEST(strides_that_nobody_walks)
 {
     static const struct {

@@ -21,9 +21,9 @@ const char *element(const char *text, const char *name, int i);
 /* An attribute of the tag at `tag`: as text into out ("" when there is none); as a number. */
 const char *attribute(const char *tag, const char *name, char out[4096]);
 double number_of(const char *tag, const char *name);
-/* What stands between the tag and its end, unescaped. */
+/* The text between the tag and its end, unescaped. */
 const char *content(const char *tag, char out[4096]);
-/* The <text> whose content is this; NULL: there is none. */
+/* The <text> element with this content, or NULL. */
 const char *text_element(const char *text, const char *wanted);
 
 #endif

@@ -49,7 +49,7 @@ START_TEST(cells)
     double w[] = {1, 0, -1, 0.5, 0.5, 0.25, NAN, 0.75, INFINITY};
     char *svg = draw(hd_from_data(HD_FLOAT64, w, 3, 3), NULL, NULL, NULL);
     ck_assert_int_eq(count_elements(svg, "rect"), 1 + 6 + BAR); /* ground, cells, colour bar */
-    ck_cell(svg, 0, 0, 0, 1, "#0b2a4a");                        /* the largest that is finite */
+    ck_cell(svg, 0, 0, 0, 1, "#0b2a4a");                        /* the largest finite value */
     ck_cell(svg, 1, 0, 1, 2, "#6fb1db");                        /* two of one colour */
     ck_cell(svg, 2, 2, 1, 1, "#bfddf0");
     ck_cell(svg, 3, 0, 2, 1, "#d55e00"); /* NaN */
@@ -73,7 +73,8 @@ START_TEST(scale)
     ck_assert_ptr_nonnull(text_element(svg, "0.25"));
     ck_assert_ptr_null(text_element(svg, "1.0"));
     const char *top = element(svg, "rect", 1 + 2), *bottom = element(svg, "rect", 1 + 2 + BAR - 1);
-    char dark[4096], light[4096]; /* the bar's ends: as the largest weight, as none */
+    /* The ends of the colour bar have the colours of the largest weight and of 0. */
+    char dark[4096], light[4096];
     ck_assert(number_of(top, "y") < number_of(bottom, "y"));
     ck_assert_str_eq(attribute(top, "fill", dark), "#0c2d4d");
     ck_assert_str_eq(attribute(bottom, "fill", light), "#fdfeff");
@@ -83,7 +84,7 @@ START_TEST(scale)
     ck_cell(svg, 0, 0, 0, 1, "#bfddf0");
     ck_assert_ptr_nonnull(text_element(svg, "1.0"));
     hd_free(svg);
-    svg = draw(hd_zeros(HD_FLOAT32, 2, 2), NULL, NULL, NULL); /* nothing to scale to */
+    svg = draw(hd_zeros(HD_FLOAT32, 2, 2), NULL, NULL, NULL); /* there is nothing to scale to */
     ck_assert_int_eq(count_elements(svg, "rect"), 1 + BAR);
     hd_free(svg);
 }
@@ -137,7 +138,7 @@ START_TEST(long_tokens_are_cut)
 }
 END_TEST
 
-/* 100 tokens: cells of 3 pixels, every fifth token written. */
+/* 100 tokens: cells have 3 pixels, and every fifth token is written. */
 START_TEST(many_tokens)
 {
     HD_SCOPE;

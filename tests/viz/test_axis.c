@@ -1,4 +1,5 @@
-/* test_axis.c - the ticks of an axis: round, in the right place, and with room for their labels. */
+/* test_axis.c - the ticks of an axis are round numbers in the right place, with room for their
+ * labels. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +19,8 @@ static char *svg_of(int64_t n, const double *x, const double *y, bool log_x, boo
     return svg;
 }
 
-/* The labels of one axis, with a space between: x's stand in the middle, y's end at the axis. */
+/* The labels of one axis with a space between them. Those of x are centred, those of y end at the
+ * axis. */
 static void labels_of(const char *svg, bool x, char out[4096])
 {
     char text[4096];
@@ -119,8 +121,8 @@ static int ticks_of(const char *svg, bool x, tick ticks[32])
     return n;
 }
 
-/* Values rise evenly (their logarithms on a log axis), inside lo and hi, and no label meets
- * another. */
+/* The values rise evenly (on a log axis their logarithms do) between lo and hi, and no label
+ * touches another. */
 static void ck_ticks(const tick *ticks, int n, bool x, bool log, double lo, double hi)
 {
     double room = (hi - lo) * 0.06;

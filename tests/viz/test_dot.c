@@ -45,7 +45,7 @@ START_TEST(a_product)
 }
 END_TEST
 
-/* One node for what is used twice; the number of the output where there are several. */
+/* A tensor that is used twice is one node; an op with several outputs shows the output's number. */
 START_TEST(shared_and_split)
 {
     HD_SCOPE;
@@ -72,7 +72,7 @@ START_TEST(a_leaf_alone)
 }
 END_TEST
 
-/* Changed in place through its base, a view is a part of the base's new value. */
+/* A view that is changed in place through its base is a part of the base's new value. */
 START_TEST(in_place)
 {
     HD_SCOPE;
@@ -112,7 +112,7 @@ START_TEST(a_users_op)
 }
 END_TEST
 
-/* Longer than a stack would allow a recursion, and the same after a backward. */
+/* A chain that is too long for recursion. It looks the same after a backward. */
 START_TEST(a_long_chain)
 {
     HD_SCOPE;

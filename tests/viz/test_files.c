@@ -1,4 +1,5 @@
-/* test_files.c - pictures in files: PNG decoded again, whole or not at all, and short of memory. */
+/* test_files.c - pictures in files: decoded PNG files, files that are written whole or not at all,
+ * and memory that runs out. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static unsigned pixel(const pixels *p, double x, double y)
     return (unsigned)(at[0] << 16 | at[1] << 8 | at[2]);
 }
 
-/* How dark a part of the picture is: 0 white. */
+/* How dark a part of the picture is; 0 is white. */
 static double ink(const pixels *p, double x0, double y0, double x1, double y1)
 {
     double sum = 0;
@@ -123,7 +124,7 @@ START_TEST(a_dot)
 }
 END_TEST
 
-/* A line is as wide and as dark as it should be, and dashes are half of it. */
+/* A line is as wide and as dark as it should be, and dashes are half as dark. */
 START_TEST(lines)
 {
     static const double y[] = {1, 1};
@@ -147,7 +148,7 @@ START_TEST(lines)
         double x0 = strtod(attribute(tag, "d", d) + 1, NULL);
         double x1 = strtod(strchr(d, 'L') + 1, NULL), at = strtod(strrchr(d, ' '), NULL);
         pixels image = rasterised(p, 2);
-        double blue = 0; /* from red's absence: the grid line below is grey */
+        double blue = 0; /* measured by the lack of red, as the grid line below is grey */
         for (int yy = (int)(2 * at) - 6; yy < 2 * at + 6; yy++) {
             for (int x = (int)(2 * x0) + 20; x < (int)(2 * x1) - 20; x++) {
                 unsigned c = pixel(&image, x, yy);
@@ -169,7 +170,7 @@ START_TEST(lines)
 }
 END_TEST
 
-/* Every character of ASCII leaves ink of its own; what is not ASCII is a box. */
+/* Every character of ASCII has a shape of its own; any other character is a box. */
 START_TEST(letters)
 {
     static const double y[] = {1, 2};
@@ -204,7 +205,7 @@ START_TEST(letters)
 }
 END_TEST
 
-/* Turned to the left: the same letters, the other way. */
+/* Turned to the left, the letters are the same, in the other direction. */
 START_TEST(turned_text)
 {
     static const double y[] = {1, 2};

@@ -19,7 +19,7 @@ static char *draw(int64_t n, const hd_series *s, const hd_plot_options *o)
     return svg_and_free(hd_plot_lines(n, s, o));
 }
 
-/* Lines of a series' width; the i-th of them. */
+/* The i-th path that has the width of a series, or NULL. */
 static const char *curve(const char *svg, int i)
 {
     char width[4096];
@@ -107,7 +107,7 @@ START_TEST(gaps)
     hd_series s = {NULL, 9, NULL, y};
     char *svg = draw(1, &s, NULL);
     ck_assert_int_eq(count_curves(svg), 4);
-    static const int lengths[] = {2, 2, 2, 2}; /* the second and last are dots: to themselves */
+    static const int lengths[] = {2, 2, 2, 2}; /* the second and last: dots */
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(points_of(curve(svg, i), px, py), lengths[i]);
         ck_assert_int_eq(px[0] == px[1], i == 1 || i == 3);
@@ -135,7 +135,7 @@ START_TEST(gaps)
 }
 END_TEST
 
-/* 200,000 points: few are drawn, the one that sticks out is. */
+/* Of 200,000 points only a few are drawn; the one far from the others is among them. */
 START_TEST(many_points)
 {
     static double y[200000];
@@ -177,7 +177,7 @@ START_TEST(colors_and_dashes)
 }
 END_TEST
 
-/* Entries stand beside and below each other, inside the picture, above the axes. */
+/* The legend's entries stand beside and below each other, inside the picture and above the axes. */
 START_TEST(legend)
 {
     double y[] = {1, 2};
@@ -248,7 +248,8 @@ START_TEST(same_bytes_in_every_locale)
 }
 END_TEST
 
-/* Of many points in a column of pixels, those that show: the ends, the lowest, the highest. */
+/* Of many points in one column of pixels, four are drawn: the first, the last, the lowest and the
+ * highest. */
 START_TEST(dense_points)
 {
     enum { N = 200000 };
@@ -313,7 +314,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* Small pictures with everything on them: the axes keep some room. */
+/* Small pictures with everything on them: some room is left for the axes. */
 START_TEST(smallest)
 {
     double y[] = {1, 2};

@@ -20,7 +20,8 @@ static size_t entity(const char *s)
     return 0;
 }
 
-/* Characters up to one of `end`; escaped, UTF-8, and such as XML 1.0 has. */
+/* Reads characters up to one of `end`. They may be escaped, and must be UTF-8 that XML 1.0
+ * allows. */
 static const char *characters(const char *s, const char *end)
 {
     while (*s && !strchr(end, *s)) {
@@ -47,7 +48,7 @@ static const char *name_at(const char *s, char name[NAME])
     return s + n;
 }
 
-/* Behind the tag's name, to its > or />. */
+/* Reads what follows the tag's name, up to its > or />. */
 static const char *attributes(const char *s)
 {
     char names[DEEP][NAME];

@@ -304,7 +304,7 @@ typedef struct two_parameters {
     hd_tensor *a, *b;
 } two_parameters;
 
-/* A load that fails leaves no gradient, which is looked at afterwards. */
+/* A load that fails leaves no gradient; the test checks that afterwards. */
 static bool gradient_states(inputs *in)
 {
     static const hd_module_type type = HD_MODULE_TYPE(two_parameters, "Two", NULL);

@@ -1,4 +1,4 @@
-/* memory_scenarios.h - what test_memory.c runs with too little memory. */
+/* memory_scenarios.h - what test_memory.c runs while memory runs out. */
 #ifndef TESTS_WHOLE_MEMORY_SCENARIOS_H
 #define TESTS_WHOLE_MEMORY_SCENARIOS_H
 
@@ -10,7 +10,8 @@ typedef struct inputs {
     hd_tensor *index, *mask;     /* (2,) int64, (2, 3) bool */
 } inputs;
 
-/* run: did all go well? Backward comes last, so that a failure leaves every .grad empty. */
+/* run tells whether all went well. Backward comes last in it, so that a failure leaves every .grad
+ * empty. */
 typedef struct scenario {
     const char *name;
     bool (*run)(inputs *in);
@@ -19,7 +20,7 @@ typedef struct scenario {
 extern const scenario scenarios[];
 extern const int n_scenarios;
 
-/* Contexts of the users' own op that were made and not yet freed. */
+/* Contexts of the user-defined op that were made and not yet freed. */
 extern int own_live;
 
 #endif

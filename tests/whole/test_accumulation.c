@@ -1,6 +1,6 @@
-/* test_accumulation.c - a run stopped between the backwards of one step: a checkpoint at any of
- * them, read by another model, optimizer and generator, goes on to the bytes of the run that was
- * not stopped. */
+/* test_accumulation.c - a run that is stopped between the backwards of one step. A checkpoint after
+ * any of them, read by another model, optimizer and generator, goes on to the bytes of the run that
+ * was not stopped. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ typedef struct run {
     hd_list *parameters;
 } run;
 
-/* Tied, as GPT-2 is. Initial weights come from the default generator. */
+/* A model with tied weights, as GPT-2 has. Its initial weights come from the default generator. */
 static run begin(uint64_t seed)
 {
     static const gpt_config cfg = {.vocab_size = 11,
@@ -40,8 +40,8 @@ static void end(run *r)
     hd_module_free(r->model);
 }
 
-/* Backwards from..to-1; every fourth is followed by a step. Batches come from the stream that
- * dropout draws from. */
+/* Makes the backwards from .. to - 1; a step follows every fourth. Batches come from the stream
+ * that dropout draws from. */
 static void train(const run *r, int64_t from, int64_t to)
 {
     for (int64_t i = from; i < to; i++) {
@@ -101,7 +101,7 @@ static void ck_same_file(const char *dir, const char *other, const char *name, i
                   "%s, stopped after %lld backwards", name, (long long)k);
 }
 
-/* k backwards, a checkpoint, and the others by a run that began otherwise. */
+/* Makes k backwards and a checkpoint; a run that began otherwise makes the others. */
 static void resume(const char *root, const char *all, int64_t k)
 {
     HD_SCOPE;

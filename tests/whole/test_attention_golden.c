@@ -2,9 +2,10 @@
  * then forward, gradients and ten steps of SGD and AdamW (tests/golden/attention.txt, and
  * attention_mcg31.txt for dropout's other stream).
  *
- * Values are compared to 1e-5 of each tensor's largest. The true gradient of a key bias is zero:
- * its own is held to 1e-6, and AdamW, which amplifies the rounding that is left, is not compared
- * there - unless keys without that bias make it count (add_bias_kv, add_zero_attn). */
+ * Values are compared to 1e-5 of each tensor's largest. The true gradient of a key bias is zero, so
+ * heed's is compared to 1e-6. AdamW amplifies the rounding that is left in it, so the bias is not
+ * compared after its steps, unless keys without that bias make it count (add_bias_kv,
+ * add_zero_attn). */
 #include "suites.h"
 
 #include <stdio.h>
@@ -46,7 +47,7 @@ static hd_module *packed(const golden_case *c, double dropout)
                                       &o);
 }
 
-/* After manual_seed(seed): the case's model with its initial weights. */
+/* The case's model with its initial weights, made after manual_seed(seed). */
 static hd_module *make(const golden_case *c)
 {
     const char *class = golden_text(c, "class", "");
@@ -87,14 +88,14 @@ static hd_tensor *forward(const golden_case *c, hd_module *m, hd_tensor **weight
     a.average_attn_weights = golden_int(c, "average_attn_weights", 1);
     hd_tensor *query = input(c, "query"), *key = input(c, "key"), *value = input(c, "value");
     if (strstr(c->name, "_self") || strcmp(c->name, "packed_all_masked") == 0) {
-        key = value = query; /* one tensor, as there */
+        key = value = query; /* one tensor, as in PyTorch */
     }
     return hd_multihead_attention(m, query, key, value, &a, weights);
 }
 
 /* ---------------------------------------------------------------- comparing */
 
-/* Does element i belong to a bias of keys alone? */
+/* Does element i belong to the bias of the keys alone? */
 static bool is_key_bias(const char *field, int64_t i, int64_t n)
 {
     const char *name = strrchr(field, '/') ? strrchr(field, '/') + 1 : field;
@@ -105,7 +106,7 @@ static bool is_key_bias(const char *field, int64_t i, int64_t n)
     return len >= tail && strcmp(name + len - tail, "W_key.bias") == 0;
 }
 
-/* Have the other keys of the case a bias too, so that this one's gradient is truly zero? */
+/* Do the other keys of the case have a bias, too, so that this one's gradient is truly zero? */
 static bool key_bias_is_free(const golden_case *c)
 {
     return !golden_int(c, "add_bias_kv", 0) && !golden_int(c, "add_zero_attn", 0);

@@ -1,7 +1,7 @@
-/* test_gpt.c - the book's GPT (examples/gpt.c) against PyTorch, from the seed alone: 50 losses of a
- * small one with each Bernoulli stream, which need every initial weight, the loader's order, all
- * dropout masks, gradients and AdamW to be right; initial weights and logits of the 124M one
- * (tests/golden/gpt.txt, gpt_mcg31.txt). */
+/* test_gpt.c - the book's GPT (examples/gpt.c) against PyTorch, from the seed alone. 50 losses of a
+ * small model with each Bernoulli stream are right only if every initial weight, the loader's
+ * order, all dropout masks, gradients and AdamW are right. Also initial weights and logits of the
+ * 124M model (tests/golden/gpt.txt, gpt_mcg31.txt). */
 #include "suites.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const gpt_config gpt2 = {.vocab_size = 50257,
 
 /* ---------------------------------------------------------------- training */
 
-/* The ids of the text's characters in the sorted set of them. */
+/* The ids of the text's characters: their places in the sorted set of them. */
 static hd_tokens *read_text(void)
 {
     static char text[8192];
@@ -140,7 +140,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- the cache */
 
-/* Logits of tokens that come one by one, and of a rest at once, are those of all together. */
+/* The logits of tokens that come one by one, and of the rest at once, equal those of all
+ * together. */
 START_TEST(test_cached)
 {
     hd_manual_seed(1);
@@ -167,7 +168,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- its parts */
 
-/* eps is 1e-5: numbers of a variance of 1e-6 show it. */
+/* eps is 1e-5; numbers with a variance of 1e-6 show it. */
 START_TEST(test_layer_norm)
 {
     HD_SCOPE;
@@ -201,7 +202,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- 124M */
 
-/* sum over the 32-bit words of word i times (2 i + 1), modulo 2^64 */
+/* The sum of each 32-bit word i times (2 i + 1), modulo 2^64. */
 static int64_t checksum(const hd_tensor *p)
 {
     const unsigned char *bytes = hd_data(p);
@@ -260,7 +261,7 @@ START_TEST(test_124m)
 }
 END_TEST
 
-/* One from a hostile file asks for no endless model. */
+/* A configuration from a hostile file cannot ask for an endless model. */
 START_TEST(test_config_refused)
 {
     static const int64_t refused[] = {0, -1, 1025, INT64_MAX};
@@ -280,7 +281,7 @@ START_TEST(test_config_refused)
 }
 END_TEST
 
-/* NULL, or why the 124M model is not made here: it is 650 MB of weights. */
+/* NULL, or the reason why the 124M model, which is 650 MB of weights, is not made here. */
 static const char *too_large(void)
 {
     double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

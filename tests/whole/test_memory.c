@@ -1,5 +1,5 @@
-/* test_memory.c - memory that runs out, at every single allocation of every scenario: the call says
- * so, nothing leaks, nothing is half done, and with memory again all goes well. */
+/* test_memory.c - memory that runs out at every single allocation of every scenario: the call fails
+ * and says so, nothing leaks, nothing is half done, and with enough memory all goes well again. */
 #include "memory_scenarios.h"
 #include "support/scarce.h"
 
@@ -49,7 +49,7 @@ static bool any_grad(const inputs *in)
 
 /* ---------------------------------------------------------------- every allocation */
 
-/* With the k-th block refused. Did the scenario need fewer? */
+/* Runs the scenario with the k-th block refused. Did it need fewer? */
 static bool enough(const scenario *s, int64_t k, bool goes_on)
 {
     hd_scope *scope = hd_scope_open();
@@ -103,7 +103,7 @@ START_TEST(every_block_refused_in_turn)
 }
 END_TEST
 
-/* A message that shows a number is whole when nothing is left for its text. */
+/* A message that shows a number is complete even if no memory is left for its text. */
 START_TEST(messages_need_no_memory)
 {
     memory.left = -1;

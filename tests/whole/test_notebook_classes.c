@@ -1,6 +1,7 @@
 /* test_notebook_classes.c - the classes that the examples write out (examples/notebook_classes.c)
- * give the same bits as the library's: initial weights, output, gradients, and dropout's draws,
- * while fused attention is off; with it the output's bits for few tokens, and 1e-5 for many. */
+ * give the bits of the library's: initial weights, output, gradients, and dropout's draws. That
+ * holds while fused attention is off; with it, the output has the same bits for few tokens, and is
+ * within 1e-5 for many. */
 #include "suites.h"
 
 #include "../../examples/notebook_classes.h"
@@ -15,7 +16,7 @@ typedef struct {
     hd_module *(*example)(void);
 } class_pair;
 
-/* hd_constructor and constructor, both called with d_in and what follows it. */
+/* hd_constructor and constructor are both called with d_in and the arguments after it. */
 #define PAIR(name, ndim, constructor, d_in, ...)                                                   \
     static hd_module *library_##name(void)                                                         \
     {                                                                                              \
@@ -80,7 +81,7 @@ static void ck_same_gradients(const hd_module *a, const hd_module *b)
     hd_dict_free(right);
 }
 
-/* Forward in training mode (dropout draws), and backward of the mean square. */
+/* Forward in training mode, where dropout draws, and backward of the mean square. */
 static hd_tensor *run(hd_module *m, hd_tensor *x)
 {
     hd_manual_seed(7);
@@ -122,7 +123,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- fused and plain */
 
-/* The largest difference, as a part of b's largest absolute value. */
+/* The largest difference, relative to b's largest absolute value. */
 static double difference(const hd_tensor *a, const hd_tensor *b)
 {
     ck_assert(a && b && a != HD_NONE && b != HD_NONE);
@@ -138,7 +139,7 @@ static void ck_close_gradients(const char *name, hd_module *m, hd_dict *plain)
     for (int64_t i = 0; i < hd_dict_len(fused); i++) {
         const char *parameter = hd_dict_name(fused, i);
         if (strcmp(parameter, "W_key.bias") == 0) {
-            continue; /* truly 0: what is there is rounding */
+            continue; /* truly 0: any value is rounding */
         }
         double d =
             difference(hd_grad(hd_dict_get(fused, parameter)), hd_dict_get(plain, parameter));
@@ -158,7 +159,8 @@ static hd_dict *gradients(hd_module *m)
     return all;
 }
 
-/* Off and on, in one module: out and gradients within 1e-5; the same mask from the same seed. */
+/* Fused attention off and on, in one module: output and gradients are within 1e-5, and the same
+ * seed gives the same mask. */
 static void compare(const char *name, hd_module *m, int64_t tokens, int64_t d_in)
 {
     hd_tensor *x = hd_randn(HD_FLOAT32, 2, tokens, d_in); /* (2, tokens, d_in) */
@@ -203,7 +205,8 @@ START_TEST(fused_is_plain)
 }
 END_TEST
 
-/* A mask that is not the triangle is honoured; a token that sees nothing gives NaN, as written. */
+/* A mask that is not the triangle is used as it is; a token that sees nothing gives NaN, as in the
+ * written-out class. */
 START_TEST(other_masks)
 {
     for (int64_t tokens = 6; tokens <= 96; tokens += 90) {

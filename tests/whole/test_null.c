@@ -1,5 +1,6 @@
-/* test_null.c - every public function, given NULL (or HD_NONE) for each of its pointers: it fails
- * and says so, once, by its name and the parameter's; a chain leaves the first error standing. */
+/* test_null.c - every public function is given NULL (or HD_NONE) for each of its pointers. It fails
+ * once, and its message names the function and the parameter; a chain of calls keeps the first
+ * error. */
 #include <unistd.h>
 
 #include "support/null_rows.h"
@@ -78,7 +79,7 @@ static const hd_module_type own_type = HD_MODULE_TYPE(own_module, "Own", NULL);
 
 #define RELU hd_relu_new(false)
 
-/* error: stands before every call, or NULL */
+/* `error` stands before every call; NULL: none does. */
 static void run_table(const char *error)
 {
     HD_SCOPE;

@@ -3,7 +3,7 @@
 #include "support/golden_reader.h"
 #include "suites.h"
 
-/* multiples of 1/32 in [-1, 1), as golden_attention.py makes them: (batch, heads, n, width) */
+/* (batch, heads, n, width): multiples of 1/32 in [-1, 1), as golden_attention.py makes them */
 static hd_tensor *pattern(int64_t batch, int64_t heads, int64_t n, int64_t width, int64_t k)
 {
     hd_tensor *x = hd_empty(HD_FLOAT32, batch, heads, n, width);
@@ -14,7 +14,7 @@ static hd_tensor *pattern(int64_t batch, int64_t heads, int64_t n, int64_t width
     return x;
 }
 
-/* The masks of tools/golden/golden_sdpa.py: query 2 sees nothing by "bool" and by "float". */
+/* The masks of tools/golden/golden_sdpa.py. Query 2 sees nothing by "bool" and by "float". */
 static hd_tensor *mask_of(const golden_case *c, int64_t l, int64_t s)
 {
     const char *name = golden_text(c, "mask", "");

@@ -1,4 +1,4 @@
-/* test_threads.c - the same bits whatever the number of threads, inside one call and between calls:
+/* test_threads.c - the same bits for any number of threads, inside one call and between calls:
  * training steps on 1 to 4 threads of the pool, and on four threads of the program at once. */
 #include <pthread.h>
 
@@ -6,7 +6,7 @@
 
 enum { BATCH = 8, TOKENS = 64, WIDTH = 128, HEADS = 4, STEPS = 2, THREADS = 4 };
 
-/* What a few steps leave: the losses, and a sum over the bits of parameters and gradients. */
+/* The result of a few steps: the losses, and a sum over the bits of parameters and gradients. */
 typedef struct outcome {
     double loss[STEPS];
     uint64_t bits;
@@ -30,7 +30,7 @@ static bool step(hd_module *m, hd_optim *optim, hd_tensor *x, hd_tensor *target,
     return hd_optim_zero_grad(optim) && hd_backward(l) && hd_optim_step(optim);
 }
 
-/* A MultiHeadAttention of some width, trained from seed with dropout. */
+/* A MultiHeadAttention of this width, trained from this seed with dropout. */
 static outcome train(int64_t seed, int batch)
 {
     HD_SCOPE;
@@ -122,7 +122,7 @@ START_TEST(models_trained_at_once_are_the_same_as_alone)
 }
 END_TEST
 
-/* Reads one tensor, builds on it, fails once, and leaves something that outlives the thread. */
+/* Reads one tensor, builds on it, fails once, and leaves a tensor that outlives the thread. */
 static void *use_and_make(void *arg)
 {
     job *j = arg;
@@ -165,7 +165,7 @@ START_TEST(tensors_made_and_read_at_once)
 }
 END_TEST
 
-/* Views of a base that was changed in place get their new place in the graph as they are used. */
+/* Views of a base that was changed in place get their new place in the graph when they are used. */
 static void *use_views(void *arg)
 {
     job *j = arg;
