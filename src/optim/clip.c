@@ -18,12 +18,7 @@ typedef struct grads {
 
 static hd_tensor *grad_of(const char *function, const hd_list *parameters, int64_t i)
 {
-    hd_tensor *p = hd_list_get(parameters, i);
-    if (!p || p == HD_NONE) {
-        return hd_error_set(HD_NULL_ARG, "%s: parameter %" PRId64 " is HD_NONE: expected a tensor",
-                            function, i);
-    }
-    hd_tensor *g = hd_grad(p);
+    hd_tensor *p = hd__parameter_at(function, parameters, i), *g = p ? hd_grad(p) : NULL;
     if (g && g != HD_NONE && hd__is_expanded(g)) {
         return hd_error_set(HD_VALUE,
                             "%s: the gradient of parameter %" PRId64

@@ -17,12 +17,20 @@ bool hd__is_expanded(const hd_tensor *x)
     return false;
 }
 
-static bool optim_parameter_ok(const char *function, const hd_list *list, int64_t i)
+hd_tensor *hd__parameter_at(const char *function, const hd_list *list, int64_t i)
 {
     hd_tensor *p = hd_list_get(list, i);
-    if (!p || p == HD_NONE) {
-        return hd_error_set(HD_NULL_ARG, "%s: parameter %" PRId64 " is HD_NONE: expected a tensor",
-                            function, i);
+    return p != HD_NONE ? p
+                        : hd_error_set(HD_NULL_ARG,
+                                       "%s: parameter %" PRId64 " is HD_NONE: expected a tensor",
+                                       function, i);
+}
+
+static bool optim_parameter_ok(const char *function, const hd_list *list, int64_t i)
+{
+    hd_tensor *p = hd__parameter_at(function, list, i);
+    if (!p) {
+        return false;
     }
     hd_dtype d = hd_dtype_of(p);
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {

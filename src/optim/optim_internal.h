@@ -119,6 +119,9 @@ static inline double *hd__lr(const hd_optim *o, int64_t group)
     return hd__option_double(&o->type->options[0], &o->groups[group].now);
 }
 
+/* Parameter i of a list; NULL with an error if it is HD_NONE. */
+hd_tensor *hd__parameter_at(const char *function, const hd_list *list, int64_t i);
+
 /* Do several of x's elements share memory? */
 bool hd__is_expanded(const hd_tensor *x);
 
