@@ -131,17 +131,14 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
     }
 }
 
-/* Copies the text into the innermost scope, and frees it. */
-static const char *text_in_scope(const char *function, hd__text *text, int64_t *n)
+/* Hands the text to the innermost scope; *n gets its length. */
+static const char *give_text(const char *function, hd__text *text, int64_t *n)
 {
-    char *s = text->failed ? NULL : hd__scope_alloc(function, text->len + 1);
-    if (s) {
-        memcpy(s, text->len ? text->s : "", text->len + 1);
-        if (n) {
-            *n = (int64_t)text->len;
-        }
+    int64_t len = (int64_t)text->len;
+    const char *s = hd__text_give(function, text);
+    if (s && n) {
+        *n = len;
     }
-    hd_free(text->s);
     return s;
 }
 
@@ -153,7 +150,7 @@ const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *id
         return NULL;
     }
     text.failed = !add_tokens(function, t, ids, &text);
-    return text_in_scope(function, &text, n);
+    return give_text(function, &text, n);
 }
 
 const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
@@ -168,7 +165,7 @@ const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int
         add_replaced(&text, bytes.s, (int64_t)bytes.len);
     }
     hd_free(bytes.s);
-    return text_in_scope(function, &text, n);
+    return give_text(function, &text, n);
 }
 
 /* ---------------------------------------------------------------- dictionaries */

@@ -132,13 +132,11 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
         return NULL;
     }
     size_t width = (size_t)type;
-    hd_tokens *t = NULL;
-    if (size % width) {
+    bool whole =
+        size % width == 0 ||
         hd_error_set(HD_FORMAT, "hd_tokens_open: '%.*s': %zu bytes: expected a multiple of %zu",
                      HD__CUT(path), size, width);
-    } else {
-        t = tokens_new((int)width, (int64_t)(size / width), bytes);
-    }
+    hd_tokens *t = whole ? tokens_new((int)width, (int64_t)(size / width), bytes) : NULL;
     if (t) {
         t->mapped = size;
     } else {

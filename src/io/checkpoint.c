@@ -22,6 +22,15 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 
 /* ---------------------------------------------------------------- state as tensors and strings */
 
+static bool encode_string(hd_dict *to, const char *name, const char *s)
+{
+    hd__text t = {0};
+    hd__text_format(&t, "string %s", s);
+    bool ok = !t.failed && hd_dict_set_string(to, name, t.s);
+    hd_free(t.s);
+    return ok;
+}
+
 static bool encode_value(hd_dict *to, const hd_dict *d, const char *name)
 {
     hd__text t = {0};
@@ -39,10 +48,7 @@ static bool encode_value(hd_dict *to, const hd_dict *d, const char *name)
         memcpy(&bits, &v, sizeof bits);
         hd__text_format(&t, "double %016" PRIx64, bits);
         break;
-    default:
-        hd__text_puts(&t, "string ");
-        hd__text_puts(&t, hd_dict_get_string(d, name));
-        break;
+    default: return encode_string(to, name, hd_dict_get_string(d, name));
     }
     bool ok = !t.failed && hd_dict_set_string(to, name, t.s);
     hd_free(t.s);
@@ -56,14 +62,8 @@ static bool encode_all(hd_dict *to, const hd_dict *state)
             return false;
         }
     }
-    hd__text version = {0}, level = {0};
-    hd__text_format(&version, "string %s", hd_version());
-    hd__text_format(&level, "string %s", hd_cpu_level() ? hd_cpu_level() : "");
-    bool ok = !version.failed && !level.failed && hd_dict_set_string(to, version_name, version.s) &&
-              hd_dict_set_string(to, level_name, level.s);
-    hd_free(version.s);
-    hd_free(level.s);
-    return ok;
+    return encode_string(to, version_name, hd_version()) &&
+           encode_string(to, level_name, hd_cpu_level() ? hd_cpu_level() : "");
 }
 
 /* Is s a number in base 10 or 16, and nothing else? */

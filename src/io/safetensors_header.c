@@ -73,7 +73,7 @@ static bool copy_text(parser *p, hd__text *t, const char *what)
 }
 
 /* Copies the event's name to p->name; fails when the name is empty or already in d. */
-static bool copy_name(parser *p, const char *what, const hd_dict *d)
+static bool copy_new_name(parser *p, const char *what, const hd_dict *d)
 {
     if (!copy_text(p, &p->name, what)) {
         return false;
@@ -95,7 +95,7 @@ static bool parse_metadata(parser *p)
         return false;
     }
     while (next_name(p)) {
-        if (!copy_name(p, "metadata", p->f->metadata) || !expect_event(p, HD__JSON_STRING) ||
+        if (!copy_new_name(p, "metadata", p->f->metadata) || !expect_event(p, HD__JSON_STRING) ||
             !copy_text(p, &p->text, "metadata") ||
             !hd_dict_set_string(p->f->metadata, p->name.s, p->text.s)) {
             return false;
@@ -238,7 +238,7 @@ static bool check_offsets(parser *p, const hd__entry *e)
 static bool parse_entry(parser *p)
 {
     hd_safetensors *f = p->f;
-    if (!copy_name(p, "tensor", f->names) ||
+    if (!copy_new_name(p, "tensor", f->names) ||
         !hd__grow(&f->entries, &f->room, f->n + 1, sizeof *f->entries) ||
         !hd_dict_set_int(f->names, p->name.s, f->n)) {
         return false;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "tensor/repr.h"
+#include "tensor/tensor_internal.h"
 
 enum { INDENT = 7 }; /* of lines after the first: the length of "tensor(" */
 

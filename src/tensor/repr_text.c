@@ -1,5 +1,5 @@
 /* repr_text.c - text in a scope. */
-#include "tensor/repr.h"
+#include "tensor/tensor_internal.h"
 
 const char *hd__text_give(const char *function, hd__text *t)
 {

@@ -217,6 +217,8 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
 
 /* Bytes, text or anything without a destructor that lives in the innermost scope. */
 void *hd__scope_alloc(const char *function, size_t bytes);
+/* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
+const char *hd__text_give(const char *function, hd__text *t);
 
 /* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);

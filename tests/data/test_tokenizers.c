@@ -3,23 +3,6 @@
 
 /* ---------------------------------------------------------------- UTF-8 */
 
-/* Every code point is encoded and decoded again, and has the right number of bytes. */
-START_TEST(utf8_there_and_back)
-{
-    char s[4];
-    uint32_t code;
-    int wrong = 0;
-    for (uint32_t c = 0; c < 0x110000; c++) {
-        int length = hd__utf8_put(c, s), want = c >= 0xD800 && c < 0xE000 ? -1 : length;
-        wrong += hd__utf8_next(s, length, &code) != want || (want > 0 && code != c);
-        for (int n = 1; n < length && want > 0; n++) {
-            wrong += hd__utf8_next(s, n, &code) != -n; /* cut short */
-        }
-    }
-    ck_assert_int_eq(wrong, 0);
-}
-END_TEST
-
 /* What Python's bytes.decode(errors="replace") makes of these bytes; R stands for U+FFFD. */
 #define R "\xEF\xBF\xBD"
 static const struct {
@@ -303,7 +286,6 @@ END_TEST
 Suite *suite_tokenizers(void)
 {
     const TTest *const tests[] = {
-        utf8_there_and_back,
         classes,
         bytes,
         refuses_ids,
