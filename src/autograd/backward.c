@@ -170,7 +170,7 @@ static bool add_commit(run *r, hd_tensor **slot, hd_tensor *value)
     if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
         return false;
     }
-    r->commits[r->n_commits++] = (hd__commit){slot, hd__hold(value)};
+    r->commits[r->n_commits++] = (hd__commit){.slot = slot, .value = hd__hold(value)};
     return true;
 }
 
@@ -301,34 +301,29 @@ static bool run_node(run *r, hd__node *n)
 
 /* ---------------------------------------------------------------- .grad at the end */
 
-/* Can the value be added to the .grad in place? Not where an element of one lies at several of the
- * other. */
-static bool adds_in_place(const hd__commit *c)
-{
-    const hd_tensor *grad = *c->slot, *value = c->value;
-    return grad && !hd__overlaps_itself(grad) &&
-           (grad->storage != value->storage || hd__same_memory(grad, value));
-}
-
-/* The part of a commit that can fail: the new value of a .grad that is not added to in place. */
+/* The part of a commit that can fail. The value is added to a .grad in place, but not where an
+ * element of one lies at several of the other: there the sum takes the place of the .grad. */
 static bool prepare_commit(run *r, hd__commit *c)
 {
-    if (*c->slot) {
-        return adds_in_place(c) || slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
+    const hd_tensor *grad = *c->slot, *value = c->value;
+    c->in_place = grad && !hd__overlaps_itself(grad) &&
+                  (grad->storage != value->storage || hd__same_memory(grad, value));
+    if (grad) {
+        return c->in_place || slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
     }
-    return hd__held_once(c->value) || slot_set(&c->value, hd__clone(c->value));
+    return hd__held_once(value) || slot_set(&c->value, hd__clone(value));
 }
 
 static void apply_commit(hd__commit *c)
 {
-    if (adds_in_place(c)) {
+    if (c->in_place) {
         hd__add_into(*c->slot, c->value);
         hd__bump(*c->slot);
         hd__drop(c->value);
-        return;
+    } else {
+        hd__drop(*c->slot);
+        *c->slot = c->value;
     }
-    hd__drop(*c->slot);
-    *c->slot = c->value;
 }
 
 /* Applies all commits, or drops them all. */

@@ -11,6 +11,7 @@
 
 typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot */
     hd_tensor **slot, *value;
+    bool in_place; /* value is added to *slot; else it takes its place */
 } hd__commit;
 
 typedef struct hd__capture { /* what arrives at an output of a node, for hd_grad_of */
