@@ -192,7 +192,7 @@ static void join_graph(const application *a, hd__node *n)
     }
 }
 
-/* Of a call that got no node. */
+/* The user's data of a call that got no node, which would have freed it. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size >= sizeof(hd_op) && op->free) {
@@ -233,8 +233,12 @@ hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inpu
 hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_tensor *const *inputs)
 {
     hd_tensor **y = hd__alloc_zeroed((size_t)(outputs > 0 ? outputs : 1) * sizeof *y);
+    if (!y) {
+        free_user(op, user);
+        return NULL;
+    }
     const application a = {"hd_apply_multi_n", op, n, outputs, inputs, y};
-    hd_list *list = y && run_application(&a, user) ? hd_list_n(outputs, y) : NULL;
+    hd_list *list = run_application(&a, user) ? hd_list_n(outputs, y) : NULL;
     hd_free(y);
     return list;
 }
