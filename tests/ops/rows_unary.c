@@ -15,6 +15,8 @@ ONE(rsqrt)
 ONE(tanh)
 ONE(erf)
 ONE(sigmoid)
+ONE(sin)
+ONE(cos)
 ONE(relu)
 ONE(gelu)
 ONE(gelu_tanh)
@@ -60,6 +62,8 @@ static const gradcheck_row rows[] = {
     {"hd_tanh", "", tanh_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_erf", "", erf_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_sigmoid", "", sigmoid_row, 1, {"mn"}, {{"bhmn"}}, -4, 4, 0},
+    {"hd_sin", "", sin_row, 1, {"mn"}, {{0}}, -4, 4, 0},
+    {"hd_cos", "", cos_row, 1, {"mn"}, {{0}}, -4, 4, 0},
     {"hd_relu", "", relu_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_abs", "", abs_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_gelu", "", gelu_row, 1, {"mn"}, {{0}}, -3, 3, 0},

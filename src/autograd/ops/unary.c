@@ -70,6 +70,18 @@ static void erf_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_mul(hd_mul_scalar(hd_exp(hd_neg(hd_mul(x, x))), two_over_sqrt_pi), dy[0]);
 }
 
+/* dx += dy cos x */
+static void sin_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_mul(dy[0], hd_cos(hd__saved_get(n, 0)));
+}
+
+/* dx += -dy sin x */
+static void cos_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_mul(dy[0], hd_neg(hd_sin(hd__saved_get(n, 0))));
+}
+
 static const hd__op exp_op = {.name = "ExpBackward0", .backward = exp_backward};
 static const hd__op log_op = {.name = "LogBackward0", .backward = log_backward};
 static const hd__op sqrt_op = {.name = "SqrtBackward0", .backward = sqrt_backward};
@@ -77,6 +89,8 @@ static const hd__op rsqrt_op = {.name = "RsqrtBackward0", .backward = rsqrt_back
 static const hd__op tanh_op = {.name = "TanhBackward0", .backward = tanh_backward};
 static const hd__op erf_op = {.name = "ErfBackward0", .backward = erf_backward};
 static const hd__op sigmoid_op = {.name = "SigmoidBackward0", .backward = sigmoid_backward};
+static const hd__op sin_op = {.name = "SinBackward0", .backward = sin_backward};
+static const hd__op cos_op = {.name = "CosBackward0", .backward = cos_backward};
 
 hd_tensor *hd_exp(hd_tensor *x)
 {
@@ -111,6 +125,16 @@ hd_tensor *hd_erf(hd_tensor *x)
 hd_tensor *hd_sigmoid(hd_tensor *x)
 {
     return record_saving_y(&sigmoid_op, to_float("hd_sigmoid", HDK_SIGMOID, x), x);
+}
+
+hd_tensor *hd_sin(hd_tensor *x)
+{
+    return record_saving_x(&sin_op, to_float("hd_sin", HDK_SIN, x), x);
+}
+
+hd_tensor *hd_cos(hd_tensor *x)
+{
+    return record_saving_x(&cos_op, to_float("hd_cos", HDK_COS, x), x);
 }
 
 /* ---------------------------------------------------------------- of x's own dtype */
@@ -320,8 +344,8 @@ hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
 }
 
 static const char *const functions[] = {
-    "hd_exp",      "hd_log",   "hd_sqrt",      "hd_rsqrt",     "hd_tanh",      "hd_erf",
-    "hd_sigmoid",  "hd_relu",  "hd_abs",       "hd_gelu",      "hd_gelu_tanh", "hd_silu",
-    "hd_softplus", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
+    "hd_exp",       "hd_log",  "hd_sqrt",     "hd_rsqrt", "hd_tanh",      "hd_erf",
+    "hd_sigmoid",   "hd_sin",  "hd_cos",      "hd_relu",  "hd_abs",       "hd_gelu",
+    "hd_gelu_tanh", "hd_silu", "hd_softplus", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
 };
 HD__FAMILY(hd__ops_unary, functions);

@@ -51,6 +51,8 @@ enum {
     HDK_GELU_TANH,
     HDK_SOFTPLUS, /* params: beta and threshold, as an array of the dtype */
     HDK_SILU,
+    HDK_SIN,
+    HDK_COS,
     HDK_UNARIES
 };
 

@@ -91,6 +91,11 @@ SOFTPLUS(softplus_f32, float, expf, log1pf)
 SOFTPLUS(softplus_f64, double, exp, log1p)
 CALLING(silu_f32, float, x / (1 + expf(-x)))
 CALLING(silu_f64, double, x / (1 + exp(-x)))
+EACH(float, f32)
+OF_EACH(sin, f32, sinf)
+OF_EACH(sin, f64, sin)
+OF_EACH(cos, f32, cosf)
+OF_EACH(cos, f64, cos)
 #endif
 
 #define FLOAT(name) name##_f32, HDK_COMMON(name##_f64)
@@ -116,5 +121,7 @@ const struct hdk_unary HDK_TABLE(hdk_unary) = {
             [HDK_GELU_TANH] = {gelu_tanh_f32_loop, HDK_COMMON(gelu_tanh_f64_loop), NULL, NULL},
             [HDK_SOFTPLUS] = {ONCE(softplus)},
             [HDK_SILU] = {ONCE(silu)},
+            [HDK_SIN] = {ONCE(sin)},
+            [HDK_COS] = {ONCE(cos)},
         },
 };
