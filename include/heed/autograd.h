@@ -218,6 +218,7 @@ HD_API hd_tensor *hd_erf(hd_tensor *x);     /* 2/sqrt(pi) integral of exp(-t^2) 
 HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
 HD_API hd_tensor *hd_sin(hd_tensor *x);
 HD_API hd_tensor *hd_cos(hd_tensor *x);
+HD_API hd_tensor *hd_log1p(hd_tensor *x);     /* log(1 + x), accurate near 0 */
 HD_API hd_tensor *hd_relu(hd_tensor *x);      /* max(x, 0); gradient 0 at 0; not of bool */
 HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x Phi(x), Phi of the normal distribution; floats */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */

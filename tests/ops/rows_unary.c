@@ -17,6 +17,7 @@ ONE(erf)
 ONE(sigmoid)
 ONE(sin)
 ONE(cos)
+ONE(log1p)
 ONE(relu)
 ONE(gelu)
 ONE(gelu_tanh)
@@ -64,6 +65,7 @@ static const gradcheck_row rows[] = {
     {"hd_sigmoid", "", sigmoid_row, 1, {"mn"}, {{"bhmn"}}, -4, 4, 0},
     {"hd_sin", "", sin_row, 1, {"mn"}, {{0}}, -4, 4, 0},
     {"hd_cos", "", cos_row, 1, {"mn"}, {{0}}, -4, 4, 0},
+    {"hd_log1p", "", log1p_row, 1, {"mn"}, {{0}}, -0.75, 4, 0},
     {"hd_relu", "", relu_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_abs", "", abs_row, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_gelu", "", gelu_row, 1, {"mn"}, {{0}}, -3, 3, 0},

@@ -144,6 +144,7 @@ START_TEST(float32_within_some_ulps)
                      {HDK_ERF, "erf", erf, {0}, 2},
                      {HDK_SIN, "sin", sin, {0}, 2},
                      {HDK_COS, "cos", cos, {0}, 2},
+                     {HDK_LOG1P, "log1p", log1p, {0}, 2},
                      {HDK_SOFTPLUS, "softplus", exact_softplus, {2, 1}, 2},
                      {HDK_SILU, "silu", exact_silu, {0}, 3}};
     static const float ends[] = {NAN,    INFINITY, -INFINITY, 0.0f,    -0.0f,     -1,

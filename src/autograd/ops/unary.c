@@ -82,6 +82,12 @@ static void cos_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_mul(dy[0], hd_neg(hd_sin(hd__saved_get(n, 0))));
 }
 
+/* dx += dy / (1 + x) */
+static void log1p_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_div(dy[0], hd_add_scalar(hd__saved_get(n, 0), 1));
+}
+
 static const hd__op exp_op = {.name = "ExpBackward0", .backward = exp_backward};
 static const hd__op log_op = {.name = "LogBackward0", .backward = log_backward};
 static const hd__op sqrt_op = {.name = "SqrtBackward0", .backward = sqrt_backward};
@@ -91,6 +97,7 @@ static const hd__op erf_op = {.name = "ErfBackward0", .backward = erf_backward};
 static const hd__op sigmoid_op = {.name = "SigmoidBackward0", .backward = sigmoid_backward};
 static const hd__op sin_op = {.name = "SinBackward0", .backward = sin_backward};
 static const hd__op cos_op = {.name = "CosBackward0", .backward = cos_backward};
+static const hd__op log1p_op = {.name = "Log1PBackward0", .backward = log1p_backward};
 
 hd_tensor *hd_exp(hd_tensor *x)
 {
@@ -135,6 +142,11 @@ hd_tensor *hd_sin(hd_tensor *x)
 hd_tensor *hd_cos(hd_tensor *x)
 {
     return record_saving_x(&cos_op, to_float("hd_cos", HDK_COS, x), x);
+}
+
+hd_tensor *hd_log1p(hd_tensor *x)
+{
+    return record_saving_x(&log1p_op, to_float("hd_log1p", HDK_LOG1P, x), x);
 }
 
 /* ---------------------------------------------------------------- of x's own dtype */
@@ -344,8 +356,8 @@ hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
 }
 
 static const char *const functions[] = {
-    "hd_exp",       "hd_log",  "hd_sqrt",     "hd_rsqrt", "hd_tanh",      "hd_erf",
-    "hd_sigmoid",   "hd_sin",  "hd_cos",      "hd_relu",  "hd_abs",       "hd_gelu",
-    "hd_gelu_tanh", "hd_silu", "hd_softplus", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
+    "hd_exp",  "hd_log",      "hd_sqrt",  "hd_rsqrt",     "hd_tanh",      "hd_erf",  "hd_sigmoid",
+    "hd_sin",  "hd_cos",      "hd_log1p", "hd_relu",      "hd_abs",       "hd_gelu", "hd_gelu_tanh",
+    "hd_silu", "hd_softplus", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
 };
 HD__FAMILY(hd__ops_unary, functions);

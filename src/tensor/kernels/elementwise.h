@@ -53,6 +53,7 @@ enum {
     HDK_SILU,
     HDK_SIN,
     HDK_COS,
+    HDK_LOG1P,
     HDK_UNARIES
 };
 

@@ -96,6 +96,8 @@ OF_EACH(sin, f32, sinf)
 OF_EACH(sin, f64, sin)
 OF_EACH(cos, f32, cosf)
 OF_EACH(cos, f64, cos)
+OF_EACH(log1p, f32, log1pf)
+OF_EACH(log1p, f64, log1p)
 #endif
 
 #define FLOAT(name) name##_f32, HDK_COMMON(name##_f64)
@@ -123,5 +125,6 @@ const struct hdk_unary HDK_TABLE(hdk_unary) = {
             [HDK_SILU] = {ONCE(silu)},
             [HDK_SIN] = {ONCE(sin)},
             [HDK_COS] = {ONCE(cos)},
+            [HDK_LOG1P] = {ONCE(log1p)},
         },
 };
