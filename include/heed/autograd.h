@@ -205,6 +205,7 @@ HD_API hd_tensor *(hd_div_scalar)(hd_tensor *x, hd_scalar s);  /* x / s */
 HD_API hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s);  /* x ** s */
 HD_API hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s); /* s - x */
 HD_API hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s); /* s / x */
+HD_API hd_tensor *hd_square(hd_tensor *x);                     /* x ** 2 */
 HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; not of bool */
 
 /* These give float32 for integers and bool. In float32, exp, log, tanh and erf differ from the

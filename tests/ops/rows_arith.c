@@ -44,8 +44,14 @@ static hd_tensor *neg(hd_tensor *const *x, int n, void *user)
     return hd_neg(x[0]);
 }
 
-/* y = x x: both gradients reach one tensor */
 static hd_tensor *square(hd_tensor *const *x, int n, void *user)
+{
+    (void)n, (void)user;
+    return hd_square(x[0]);
+}
+
+/* y = x x: both gradients reach one tensor */
+static hd_tensor *mul_by_itself(hd_tensor *const *x, int n, void *user)
 {
     (void)n, (void)user;
     return hd_mul(x[0], x[0]);
@@ -75,7 +81,7 @@ static const gradcheck_row rows[] = {
     {"hd_add", "", add_row, 2, {"mn", "mn"}, {{"mn", "n"}, {"m1", "bmn"}, {"", "mn"}}, -2, 2, 0},
     {"hd_sub", "", sub_row, 2, {"mn", "mn"}, {{"mn", "n"}, {"m1", "bmn"}, {"", "mn"}}, -2, 2, 0},
     {"hd_mul", "", mul_row, 2, {"mn", "mn"}, {{"mn", "n"}, {"m1", "bmn"}, {"", "mn"}}, -2, 2, 0},
-    {"hd_mul", "by itself", square, 1, {"bmn"}, {{0}}, -2, 2, 0},
+    {"hd_mul", "by itself", mul_by_itself, 1, {"bmn"}, {{0}}, -2, 2, 0},
     {"hd_mul", "by integers", mul_by_int, 1, {"m4"}, {{0}}, -2, 2, 0},
     {"hd_div", "", div_row, 2, {"mn", "mn"}, {{"mn", "n"}, {"m1", "bmn"}, {"", "mn"}}, 0.5, 2, 0},
     {"hd_pow", "", pow_row, 2, {"mn", "mn"}, {{"mn", "n"}, {"m1", "bmn"}, {"", "mn"}}, 0.5, 2, 0},
@@ -113,6 +119,7 @@ static const gradcheck_row rows[] = {
     {"hd_pow_scalar", "3", pow_three, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_pow_scalar", "2.3", pow_other, 1, {"mn"}, {{0}}, 0.5, 2, 0},
     {"hd_neg", "", neg, 1, {"mn"}, {{0}}, -2, 2, 0},
+    {"hd_square", "", square, 1, {"mn"}, {{0}}, -2, 2, 0},
     {"hd_where", "", where, 2, {"mn", "mn"}, {{0}}, 0.5, 2, 0},
     {"hd_where", "broadcast", where_spread, 2, {"m", "n1"}, {{0}}, 0.5, 2, 0},
 };

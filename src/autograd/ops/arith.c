@@ -323,24 +323,34 @@ static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loo
     return hd__map_binary(function, pow_loop, d, d, x, hd__number_of(&number, d, s));
 }
 
-hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
+static hd_tensor *record_power(const char *function, hd_tensor *x, hd_scalar s)
 {
     hd_dtype d;
-    if (!hd__arg("hd_pow_scalar", "x", x)) {
+    if (!hd__arg(function, "x", x)) {
         return NULL;
     }
     if (s.is_int && s.v.i < 0 && !hd__is_float(x->dtype)) {
         return hd_error_set(HD_VALUE,
-                            "hd_pow_scalar: %s to the power %" PRId64
+                            "%s: %s to the power %" PRId64
                             ": expected an exponent of 0 or more for integers",
-                            hd_dtype_name(x->dtype), s.v.i);
+                            function, hd_dtype_name(x->dtype), s.v.i);
     }
-    hdk_loop loop = hd__arith_loop_scalar("hd_pow_scalar", HDK_POW, x, s, &d);
-    hd_tensor *y = loop ? power("hd_pow_scalar", x, s, loop, d) : NULL;
+    hdk_loop loop = hd__arith_loop_scalar(function, HDK_POW, x, s, &d);
+    hd_tensor *y = loop ? power(function, x, s, loop, d) : NULL;
     return hd__record(
         &pow_scalar_op, y,
         &(hd__record_args){
             .n_in = 1, .in = &x, .n_saved = 1, .saved = &x, .params = &s, .params_size = sizeof s});
+}
+
+hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
+{
+    return record_power("hd_pow_scalar", x, s);
+}
+
+hd_tensor *hd_square(hd_tensor *x)
+{
+    return record_power("hd_square", x, hd_scalar_int(2));
 }
 
 /* ---------------------------------------------------------------- where */
@@ -389,9 +399,9 @@ hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 }
 
 static const char *const functions[] = {
-    "hd_add",         "hd_sub",         "hd_mul",        "hd_div",
-    "hd_pow",         "hd_maximum",     "hd_minimum",    "hd_add_scalar",
-    "hd_sub_scalar",  "hd_mul_scalar",  "hd_div_scalar", "hd_pow_scalar",
-    "hd_rsub_scalar", "hd_rdiv_scalar", "hd_neg",        "hd_where",
+    "hd_add",        "hd_sub",        "hd_mul",         "hd_div",         "hd_pow",
+    "hd_maximum",    "hd_minimum",    "hd_add_scalar",  "hd_sub_scalar",  "hd_mul_scalar",
+    "hd_div_scalar", "hd_pow_scalar", "hd_rsub_scalar", "hd_rdiv_scalar", "hd_neg",
+    "hd_square",     "hd_where",
 };
 HD__FAMILY(hd__ops_arith, functions);
