@@ -19,7 +19,7 @@ enum { HDK_DRAWS = 64, HDK_DRAW_VECTORS = HDK_DRAWS / HDK_V };
 HDK_INLINE vec_u32 vmcg31_times(vec_u32 x, vec_u64 even, vec_u64 odd)
 {
     const vec_u64 low = vall_u64(0xffffffffu);
-    vec_u64 e = ((vec_u64)x & low) * (even & low), o = ((vec_u64)x >> 32) * (odd & low);
+    vec_u64 e = vmullow_u64((vec_u64)x, even), o = vmullow_u64((vec_u64)x >> 32, odd);
     vec_u32 high = (vec_u32)(e >> 32 | (o & ~low)), rest = (vec_u32)((e & low) | o << 32) >> 1;
     vec_u32 sum = high + rest, less = sum - HD__MCG31_MODULUS;
     vec_u32 y;

@@ -26,15 +26,18 @@
 #define HDK_REGISTER 64
 typedef __m512 hdk__mm;
 #define HDK__MM(op) _mm512_##op##_ps
+#define HDK__MUL_LOW(a, b) _mm512_mul_epu32((__m512i)(a), (__m512i)(b))
 #elif defined(__AVX2__)
 #define HDK_REGISTER 32
 typedef __m256 hdk__mm;
 #define HDK__MM(op) _mm256_##op##_ps
+#define HDK__MUL_LOW(a, b) _mm256_mul_epu32((__m256i)(a), (__m256i)(b))
 #else
 #define HDK_REGISTER 16
 #ifdef HDK_X86
 typedef __m128 hdk__mm;
 #define HDK__MM(op) _mm_##op##_ps
+#define HDK__MUL_LOW(a, b) _mm_mul_epu32((__m128i)(a), (__m128i)(b))
 #endif
 #endif
 
@@ -77,6 +80,16 @@ typedef int32_t four_i32 __attribute__((vector_size(16)));
 HDK_INLINE vec_f32 vkeep_f32(vec_f32 v, vec_i32 mask)
 {
     return (vec_f32)((vec_i32)v & mask);
+}
+
+/* a b of the low halves of the elements */
+HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
+{
+#ifdef HDK_X86
+    return (vec_u64)HDK__MUL_LOW(a, b);
+#else
+    return (a & 0xffffffffu) * (b & 0xffffffffu);
+#endif
 }
 
 /* a b + c with one rounding, at every level */

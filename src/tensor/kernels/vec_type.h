@@ -31,16 +31,12 @@ HDK_INLINE V fn(vall)(T x)
 /* a b + c, with one rounding where the level has the instruction */
 HDK_INLINE V fn(vmuladd)(V a, V b, V c)
 {
-#ifdef __FMA__
     V y;
     HDK_UNROLL
     for (int l = 0; l < VECTOR; l++) {
         y[l] = FMA(a[l], b[l], c[l]);
     }
     return y;
-#else
-    return a * b + c;
-#endif
 }
 
 /* ---------------------------------------------------------------- fewer elements */
