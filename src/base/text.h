@@ -40,8 +40,8 @@ char *hd__text_take(hd__text *t);
 /* ---------------------------------------------------------------- UTF-8 */
 
 /* The length of the first character of s[0 .. n), n > 0, and its code point. For bytes that are not
- * UTF-8 it returns minus the number of bytes that one U+FFFD replaces. It reads past a byte only
- * when the character continues, so of a text that ends with a zero, n may be too large. */
+ * UTF-8 it returns minus the number of bytes that one U+FFFD replaces. It reads the next byte only
+ * when the character goes on, so n may be larger than a text that ends with a zero. */
 int hd__utf8_next(const char *s, int64_t n, uint32_t *code);
 /* Writes the character and returns its length. */
 int hd__utf8_put(uint32_t code, char s[4]);

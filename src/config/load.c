@@ -213,7 +213,7 @@ static bool take_object(const loading *l, const char *path, const cJSON *object)
 
 /* ---------------------------------------------------------------- texts */
 
-/* Is the text strict JSON, and no string in it holds a zero, at which cJSON would end it? */
+/* Is the text strict JSON, without a zero in a string? cJSON would end the string at the zero. */
 static bool is_strict(hd__json *j)
 {
     hd__json_kind kind;

@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- files (map.c) */
 
-/* Maps a regular file for reading; HD_IO with the path and the cause if that fails. */
+/* Maps a regular file for reading. If that fails: HD_IO, with the path and the cause. */
 bool hd__file_map(const char *function, const char *path, const unsigned char **bytes,
                   size_t *size);
 void hd__file_unmap(const unsigned char *bytes, size_t size);
@@ -20,8 +20,8 @@ struct hd_tokens {
     int64_t len;
     const unsigned char *bytes;
     hd_tokens *owner; /* the row that owns the bytes, held; NULL: this one owns them */
-    bool allocated;   /* an owner's bytes come from hd_alloc, */
-    size_t mapped;    /* or are this many bytes of a mapping */
+    bool allocated;   /* an owner's bytes come from hd_alloc */
+    size_t mapped;    /* an owner's bytes are a mapping of this size; 0: they are not mapped */
 };
 
 hd_tokens *hd__tokens_hold(const hd_tokens *t);

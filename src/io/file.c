@@ -1,5 +1,5 @@
-/* file.c - reading files: only regular ones. Every read says from where, so that no position is
- * shared or lost. Files are written by the functions of base/whole.h. */
+/* file.c - reads regular files. Every read says from where, so that no position is shared or lost.
+ * Files are written by the functions of base/whole.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <unistd.h>
