@@ -5,8 +5,8 @@
       [[0.43, 0.15, 0.89],
        [0.55, 0.87, 0.66]]
 
-Reads memory and calls nothing in the program, so that it works on a core file. gdb loads it by
-itself once heed is installed; otherwise: (gdb) source tools/gdb/heed.py
+The printer reads memory and calls no function of the program, so it works on a core file, too. gdb
+loads it by itself once heed is installed; until then: (gdb) source tools/gdb/heed.py
 """
 import struct
 
@@ -79,7 +79,7 @@ class Tensor:
         return f"{v:.6g}" if isinstance(v, float) else str(v)
 
     def values(self, dim, index, indent):
-        """The nested list of dimension dim and behind, beginning at the element index."""
+        """The nested list of dimension dim and those after it, beginning at the element index."""
         if dim == self.ndim:
             return self.value(index)
         size, stride = self.sizes[dim], self.strides[dim]

@@ -1,10 +1,11 @@
-"""Prints the polynomials of src/tensor/kernels/vmath.h and gelu.h, lowest power first, and their largest error,
-and the ratios of polynomials of gelu.h.
+"""Prints the polynomials of src/tensor/kernels/vmath.h and gelu.h, lowest power first, the ratios of
+polynomials of gelu.h, and the largest error of each.
 
 usage: python tools/generate/fit_vmath.py      (needs NumPy)
 
-Each is least in its largest weighted error: least squares on Chebyshev points, again and again, with
-the points of large error weighing more (Lawson 1961). Coefficients are rounded to float32.
+Each polynomial makes its largest weighted error as small as possible: least squares on Chebyshev
+points, repeated with more weight on the points of large error (Lawson 1961). Coefficients are rounded
+to float32.
 """
 import math
 
@@ -30,8 +31,10 @@ def fit(name, f, lo, hi, degree, weight):
 
 
 def fit_ratio(name, f, top, degrees):
-    """x p(z) / q(z), z = x^2, as near to x f(z) as can be for x to the square root of top, q(0) = 1: each round
-    is linear, with the last one's q below the line (Sanathanan and Koerner 1963)."""
+    """x p(z) / q(z) with z = x^2 and q(0) = 1, as near to x f(z) as possible up to x = sqrt(top).
+
+    Each round is linear, as it divides by the q of the round before (Sanathanan and Koerner 1963).
+    """
     t = np.cos(np.pi * (np.arange(POINTS) + 0.5) / POINTS)
     z = top / 2 * (1 + t)
     y, x, importance, q = f(z), np.sqrt(z), np.ones(POINTS) / POINTS, np.ones(POINTS)

@@ -4,8 +4,8 @@
     python tools/generate/gen_unicode.py > src/data/char_classes.c
     python tools/generate/gen_unicode.py --check      # compares with tiktoken, character by character
 
-The tables are Unicode 16.0's, which tiktoken's regular expressions have: run it under Python 3.14,
-or with the package unicodedata2 16.0.0.
+The tables are those of Unicode 16.0, as in tiktoken's regular expressions. The script needs Python
+3.14, or the package unicodedata2 16.0.0.
 """
 import sys
 

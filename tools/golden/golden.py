@@ -2,8 +2,8 @@
 
 usage: python tools/golden/golden.py [--stream mcg31] OUTDIR [names...]
 
-Needs PyTorch: 2.13 for the data itself, and 2.5.1 with MKL for what `--stream mcg31` adds, the
-Bernoulli stream of the notebooks. The format stands in tests/golden/README.md.
+It needs PyTorch: 2.13 for the data itself, and 2.5.1 with MKL for the files of `--stream mcg31`,
+the Bernoulli stream of the notebooks. tests/golden/README.md describes the format.
 """
 import sys
 

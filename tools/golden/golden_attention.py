@@ -1,7 +1,7 @@
 """attention.txt and attention_mcg31.txt: the attention classes from a seed to ten optimizer steps.
 
-Every float32 run is repeated in float64 from the same weights; a case whose trained values depend
-on rounding by more than TOLERANCE would be no golden value, and stops the script."""
+Every float32 run is repeated in float64 from the same weights. A case whose trained values depend
+on rounding by more than TOLERANCE cannot be golden data, and stops the script."""
 import math
 
 import torch
@@ -91,7 +91,7 @@ class MultiHeadAttention(nn.Module):
 
 
 def pattern(sizes, k):
-    """exact, without order: multiples of 1/32 in [-1, 1)"""
+    """multiples of 1/32 in [-1, 1), which are exact, in no order"""
     i = torch.arange(math.prod(sizes))
     return (((i * 37 + k * 11) % 64 - 32) / 32).to(torch.float32).reshape(sizes)
 
@@ -138,8 +138,8 @@ def trajectory(make, state, run, target, seed, dtype):
 
 
 def without_key_bias(field, t, f32):
-    """The key bias's true gradient is zero: what is left is rounding, which AdamW amplifies. Not
-    so where some keys are made without it (add_bias_kv, add_zero_attn)."""
+    """The key bias's true gradient is zero; its value is rounding, which AdamW amplifies. It
+    is not zero where some keys are made without the bias (add_bias_kv, add_zero_attn)."""
     if field.endswith("in_proj_bias") and f32["grad/in_proj_bias"].chunk(3)[1].abs().max() > 1e-6:
         return t
     if field.endswith("W_key.bias"):
@@ -314,7 +314,7 @@ def packed_cases(w, p, only=None):
     add("one_head", 13, x, k, v, dict(base, num_heads=1), average_attn_weights=False)
 
 
-# with dropout: enough to see where the mask is drawn and what it multiplies
+# With dropout these show where the mask is drawn and what it multiplies.
 DROPPED = ("self", "self_causal", "self_no_weights", "cross", "bias_kv", "unbatched")
 
 

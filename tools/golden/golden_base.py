@@ -45,7 +45,8 @@ ROWS = [
 ]
 BERNOULLI_ROWS = [("BERNOULLI", (0, 1, 1000, 100003), ((0, 0), (0.5, 0), (0.9, 0), (1, 0)))]
 
-# Through libm's functions: values, compared with a tolerance of a few units in the last place.
+# These go through libm's functions, so values are kept, which the test compares with a tolerance of
+# a few units in the last place.
 VALUES = {
     "normal_f64": lambda: filled(torch.float64, 21, "normal_", -3, 0.02),
     "normal_sample": lambda: filled(torch.float64, 7, "normal_", 0, 1),

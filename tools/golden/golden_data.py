@@ -34,7 +34,7 @@ def loader_case(w, name, n, batch_size, shuffle, drop_last, own):
         iterator = iter(loader)
         for (batch,) in itertools.chain(iterator, [(torch.empty(0, dtype=torch.int64),)]):
             items += batch.tolist()
-            counts.append(len(batch))  # the last, 0: the end was found
+            counts.append(len(batch))  # 0 at last: the end was found
             defaults.append(upcoming(torch.default_generator))
             owns.append(upcoming(generator) if own else 0)
         w.ints(f"items{epoch}", items)

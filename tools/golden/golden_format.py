@@ -11,7 +11,7 @@ DTYPES = {name: dtype for dtype, name in TYPES.items()}
 
 
 def bernoulli_stream():
-    """What one draw shows: 2.7 and later compare one uniform64 an element with p."""
+    """Tells the stream by a draw: 2.7 and later compare one uniform64 for each element with p."""
     torch.manual_seed(0)
     u = torch.rand(64, dtype=torch.float64)
     torch.manual_seed(0)

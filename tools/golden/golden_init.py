@@ -1,4 +1,4 @@
-"""init.txt: torch.nn.init, bit for bit but orthogonal_."""
+"""init.txt: torch.nn.init, bit for bit, except for orthogonal_."""
 import math
 
 import torch

@@ -2,7 +2,7 @@
 
 usage: python tools/golden/golden_io.py tests/golden/io
 
-Needs PyTorch, NumPy and the package safetensors. The format stands in tests/golden/io/README.md.
+Needs PyTorch, NumPy and the package safetensors. tests/golden/io/README.md describes the format.
 """
 import io
 import json
@@ -52,7 +52,7 @@ def two(a, b, data=b"\0\0\x80\x3f\0\0\0\x40"):
 
 
 def chain(n):
-    """n tensors of 2^60 bytes, one behind the other, and none of their data"""
+    """n tensors of 2^60 bytes, one after the other, and none of their data"""
     entries = (entry("U8", f"[{2**60}]", f"[{i * 2**60},{(i + 1) * 2**60}]") for i in range(n))
     return file("{" + ",".join(f'"{i}":{e}' for i, e in enumerate(entries)) + "}")
 

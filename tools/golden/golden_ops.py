@@ -101,7 +101,7 @@ SPECIAL = [NAN, INF, -INF, 0.0, -0.0, 1.0, -1.5, 0.3, 88.0, 89.0, -104.0, 1e-40,
 
 def elementwise(c):
     for op in UNARY + ["gelu", "gelu_tanh"]:
-        # PyTorch's gelu(inf) is inf or NaN, by library and rank
+        # PyTorch's gelu(inf) is inf or NaN; that depends on the library and on the number of dims.
         special = [x for x in SPECIAL if x != INF or not op.startswith("gelu")]
         c.add(op, tensor(special))
         c.add(op, tensor(special + [710.0, -745.0, 1e-310], "f64"))

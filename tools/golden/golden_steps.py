@@ -207,7 +207,7 @@ def clip(w, name, norm_type, max_norm):
     if max_norm < 0:  # a value to clip to
         clip_grad_value_(ps, -max_norm)
     else:
-        some = ps[:4] if norm_type < 0 or math.isinf(norm_type) else ps  # not of nothing
+        some = ps[:4] if norm_type < 0 or math.isinf(norm_type) else ps  # these norms need elements
         w.floats("norm", float(clip_grad_norm_(some, max_norm, norm_type)))
     for k in (0, 1, 2):
         w.tensor(f"out{k}", ps[k].grad)

@@ -1,8 +1,8 @@
-/* heed_inspect.c - heed-inspect FILE.safetensors: what is in the file, a line a tensor; of a
- * checkpoint's directory: in its model.safetensors.
+/* heed_inspect.c - heed-inspect FILE.safetensors prints what is in the file, a line for each tensor.
+ * Given the directory of a checkpoint, it reads the model.safetensors in it.
  *
- * One tensor is in memory at a time. Statistics are those of the elements that are no NaN, computed
- * in double; std is that of a sample (divided by n - 1), as torch.std. */
+ * One tensor is in memory at a time. Statistics are computed in double, over the elements that are
+ * not NaN; std is that of a sample (divided by n - 1), as torch.std computes it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,13 +13,13 @@
 
 enum { GOOD = 0, BAD_FILE = 1, BAD_USAGE = 2, COLUMNS = 9, TEXTS = 3, CELL = 192 };
 
-/* A row is a line of cells, a tab between two: no cell holds one. */
+/* A row is a line of cells with a tab between two; no cell holds a tab. */
 static const char heading[] = "name\tdtype\tshape\tbytes\tmin\tmax\tmean\tstd\tnan";
 
 /* ---------------------------------------------------------------- statistics */
 
 typedef struct statistics {
-    int64_t n, nans; /* n: of those that are no NaN */
+    int64_t n, nans; /* n: how many are not NaN */
     double min, max, mean, std;
 } statistics;
 
@@ -60,13 +60,13 @@ static statistics statistics_of(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- a row */
 
-/* The bytes of a control character at c, U+0080 to U+009F too; 0: there is another. */
+/* How many bytes the control character at c has (U+0080 to U+009F are some); 0: it is none. */
 static int control(const unsigned char *c)
 {
     return *c < ' ' || *c == 0x7F ? 1 : *c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0 ? 2 : 0;
 }
 
-/* A text from the file as one line that moves no cursor; cut with dots when it is long. */
+/* A text from the file as one line without control characters; a long text ends in dots. */
 static void plain(char cell[CELL], const char *text)
 {
     size_t at = 0;
@@ -97,7 +97,7 @@ static void shape_cell(char cell[CELL], const hd_safetensors *f, int64_t i)
     snprintf(cell + at, (size_t)(CELL - at), hd_safetensors_ndim(f, i) == 1 ? ",)" : ")");
 }
 
-/* Of no element, or of one for std, there is none. */
+/* A dash where the statistic does not exist: for no elements, and for the std of one. */
 static void number_cell(char cell[CELL], double v, bool there)
 {
     snprintf(cell, CELL, there ? "%.6g" : "-", isnan(v) ? NAN : v); /* no "-nan" */
@@ -133,7 +133,7 @@ static char *row_of(const hd_safetensors *f, int64_t i)
 
 /* ---------------------------------------------------------------- the table */
 
-/* The length of a row's first cell, and its columns on a screen: a character takes one. */
+/* The length of a row's first cell, and its columns on a screen, where a character takes one. */
 static size_t cell_of(const char *row, int *width)
 {
     size_t n = strcspn(row, "\t");
@@ -154,7 +154,7 @@ static void widen(int widths[COLUMNS], const char *row)
     }
 }
 
-/* Texts stand at the left, numbers at the right. */
+/* Texts are aligned to the left, numbers to the right. */
 static void print_row(const char *row, const int widths[COLUMNS])
 {
     for (int c = 0; c < COLUMNS; c++) {
@@ -208,7 +208,7 @@ static void print_rest(const hd_safetensors *f)
     }
 }
 
-/* It names texts from the file, too. */
+/* Prints the error, which may contain texts from the file, without control characters. */
 static void print_error(void)
 {
     fprintf(stderr, "heed-inspect: ");
@@ -220,7 +220,7 @@ static void print_error(void)
     fprintf(stderr, "\n");
 }
 
-/* The file, or that of the weights in the checkpoint at path. */
+/* The file itself, or the file of the weights in the checkpoint at path. */
 static hd_safetensors *open_at(const char *path)
 {
     static const char name[] = "/model.safetensors";

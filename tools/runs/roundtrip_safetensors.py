@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""heed -> PyTorch -> heed, through safetensors files: all of them the same bytes.
+"""Checks that heed -> PyTorch -> heed, through safetensors files, keeps every byte.
 
 usage: tools/runs/roundtrip_safetensors.py BUILDDIR [FILE]
 
-Needs PyTorch and the package safetensors. FILE: where to keep what PyTorch wrote (the committed one
-is tests/golden/io/roundtrip.safetensors, on which `meson test` repeats the last leg).
+It needs PyTorch and the package safetensors. FILE is where it keeps what PyTorch wrote; the committed
+one is tests/golden/io/roundtrip.safetensors, with which `meson test` repeats the last step.
 """
 import os
 import shutil
