@@ -1,5 +1,5 @@
-/* heed_inspect.c - heed-inspect FILE.safetensors prints what is in the file, a line for each tensor.
- * Given the directory of a checkpoint, it reads the model.safetensors in it.
+/* heed_inspect.c - heed-inspect FILE.safetensors prints what is in the file, a line for each
+ * tensor. Given the directory of a checkpoint, it reads the model.safetensors in it.
  *
  * One tensor is in memory at a time. Statistics are computed in double, over the elements that are
  * not NaN; std is that of a sample (divided by n - 1), as torch.std computes it. */
