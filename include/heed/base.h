@@ -1,4 +1,4 @@
-/* base.h - what lies under every layer of heed: errors, memory, random generators, threads.
+/* base.h - what every layer of heed uses: errors, memory, random generators, threads.
  *
  * heed.h states the contract of the whole API (ownership, errors, threads, determinism).
  * Any thread may call the functions here; errors and hd_generator_use are per thread. */

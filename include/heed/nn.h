@@ -85,8 +85,7 @@ HD_API bool hd_module_training(const hd_module *m);
 /* ---------------------------------------------------------------- what is inside */
 
 HD_API hd_list *hd_module_parameters(const hd_module *m); /* each once, in PyTorch's order */
-/* The names have dots ("heads.0.W_query.weight"); each tensor comes once. Free with
- * hd_dict_free. */
+/* With dotted names ("heads.0.W_query.weight"), each tensor once. Free with hd_dict_free. */
 HD_API hd_dict *hd_module_named_parameters(const hd_module *m);
 HD_API hd_dict *hd_module_named_buffers(const hd_module *m);
 HD_API hd_module *hd_module_get(hd_module *m, const char *name);           /* "heads.0" */
@@ -127,7 +126,7 @@ HD_API bool hd_module_zero_grad(hd_module *m);               /* drops all gradie
 HD_API bool hd_module_requires_grad_(hd_module *m, bool on); /* for all parameters */
 HD_API bool hd_module_to(hd_module *m, hd_dtype d);          /* float parameters and buffers */
 HD_API const char *hd_module_summary(const hd_module *m);    /* print(model)'s text, in a scope */
-HD_API bool hd_module_print(const hd_module *m); /* that text and a newline, to stdout */
+HD_API bool hd_module_print(const hd_module *m);             /* prints that text and a newline */
 
 /* ---------------------------------------------------------------- initialisation */
 
