@@ -3,8 +3,6 @@
  * A change adds, drops or replaces a letter, or swaps two neighbours; upper and lower case are the
  * same. A name is near when a quarter as many changes as it has letters, and one more, lead to it.
  */
-#include <stdint.h>
-
 #include "config/config_internal.h"
 
 enum { LONGEST = 63, FAR = 1000 };

@@ -1,7 +1,6 @@
 /* tokenizer_chars.c - a tokenizer whose tokens are the characters of a text: its distinct code
  * points in ascending order, like sorted(set(text)) in Python. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "data/data_internal.h"
 

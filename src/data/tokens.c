@@ -3,7 +3,6 @@
  * A file holds only the ids, two or four bytes each, with the low byte first on every machine. A
  * part points into its owner's bytes and holds the owner. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/whole.h"
 #include "data/data_internal.h"

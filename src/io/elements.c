@@ -3,7 +3,6 @@
  * A type is one row of the table hd__elements. Elements that need no change go straight between
  * file and tensor; all others go through a small buffer. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "io/io_internal.h"
 

@@ -1,6 +1,4 @@
 /* png.c - saves a picture as PNG, through libpng. Without libpng that is an error. */
-#include <math.h>
-
 #include "viz/raster.h"
 
 static bool scale_ok(const hd_picture *p, double scale)
