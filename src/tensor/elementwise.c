@@ -222,7 +222,7 @@ void hd__add_into(hd_tensor *y, hd_tensor *b)
     hd__map(hdk_binary_for(y->dtype)->of[HDK_ADD][y->dtype], NULL, 3, (hd_tensor *[]){y, y, b});
 }
 
-hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
+hd_tensor *hd__map_backward(const char *function, int op, hd_tensor *dy, hd_tensor *saved)
 {
     if (!saved) {
         return NULL;
@@ -233,7 +233,7 @@ hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved)
         hd__map(loop, NULL, 3, (hd_tensor *[]){dy, dy, saved});
         return dy;
     }
-    return hd__map_binary("hd_backward", loop, d, d, dy, saved);
+    return hd__map_binary(function, loop, d, d, dy, saved);
 }
 
 /* ---------------------------------------------------------------- arithmetic */

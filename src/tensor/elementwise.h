@@ -37,7 +37,7 @@ void hd__add_into(hd_tensor *y, hd_tensor *b);
 
 /* dx of dy and a saved tensor, by one of hdk_binary's backward loops: dy itself, written
  * over, where only the engine has seen it. */
-hd_tensor *hd__map_backward(int op, hd_tensor *dy, hd_tensor *saved);
+hd_tensor *hd__map_backward(const char *function, int op, hd_tensor *dy, hd_tensor *saved);
 
 /* The loop of an arithmetic op of hdk_binary on a and b, and the dtype d that it computes in; NULL
  * and HD_DTYPE when the op is not for these dtypes (bools are not subtracted). */

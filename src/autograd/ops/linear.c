@@ -10,7 +10,7 @@
 static hd_tensor *product_like(const hd__out_meta *meta, hd_tensor *const *dy, hd__matrix a,
                                hd__matrix b)
 {
-    hd_tensor *c = hd__empty("hd_backward", dy[0]->dtype, meta->ndim, meta->sizes);
+    hd_tensor *c = hd__empty(hd__running, dy[0]->dtype, meta->ndim, meta->sizes);
     if (c) {
         hd__product(a, b, hd__matrix_left(c), NULL);
     }

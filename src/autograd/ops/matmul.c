@@ -17,7 +17,7 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         }
         const hd__out_meta *meta = hd__input_meta(n, i);
         hd_tensor *other = hd__saved_get(n, 1 - i);
-        dx[i] = other ? hd__empty("hd_backward", dy[0]->dtype, meta->ndim, meta->sizes) : NULL;
+        dx[i] = other ? hd__empty(hd__running, dy[0]->dtype, meta->ndim, meta->sizes) : NULL;
         if (!dx[i]) {
             return;
         }

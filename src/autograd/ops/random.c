@@ -127,7 +127,7 @@ static hd_tensor *apply(const char *function, hd_tensor *x, hd_tensor *mask, dou
 static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *mask = hd__saved_get(n, 0);
-    dx[0] = mask ? apply("hd_backward", dy[0], mask, *(const double *)hd__params(n)) : NULL;
+    dx[0] = mask ? apply(hd__running, dy[0], mask, *(const double *)hd__params(n)) : NULL;
 }
 
 static const hd__op dropout_op = {.name = "MulBackward0", .backward = dropout_backward};
@@ -190,7 +190,7 @@ static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     hd_tensor *g = hd__contiguous(dy[0]);
-    dx[0] = g ? drop("hd_backward", g, *d) : NULL;
+    dx[0] = g ? drop(hd__running, g, *d) : NULL;
 }
 
 static const hd__op drawn_op = {.name = "MulBackward0", .backward = drawn_backward};

@@ -53,13 +53,13 @@ static void rsqrt_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 /* dx += dy (1 - y^2) */
 static void tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(HDK_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = hd__map_backward(hd__running, HDK_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
 /* dx += dy (1 - y) y */
 static void sigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(HDK_SIGMOID_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = hd__map_backward(hd__running, HDK_SIGMOID_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
 /* dx += dy 2 / sqrt(pi) e^(-x^2) */
@@ -184,22 +184,22 @@ static bool two_elements(const char *function, hd_dtype d, hd_scalar a, hd_scala
 
 static void relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(HDK_RELU_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = hd__map_backward(hd__running, HDK_RELU_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
 static void abs_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(HDK_ABS_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = hd__map_backward(hd__running, HDK_ABS_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
 static void gelu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(HDK_GELU_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = hd__map_backward(hd__running, HDK_GELU_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
 static void gelu_tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(HDK_GELU_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = hd__map_backward(hd__running, HDK_GELU_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
 /* s = sigmoid(x): dx += dy s (1 + x (1 - s)) */
