@@ -23,6 +23,11 @@ GOLDEN_NUMBER(pow_scalar)
 GOLDEN_NUMBER(rsub_scalar)
 GOLDEN_NUMBER(rdiv_scalar)
 
+static hd_tensor *square_case(golden_args *a)
+{
+    return hd_square(a->x[0]);
+}
+
 static hd_tensor *neg_case(golden_args *a)
 {
     return hd_neg(a->x[0]);
@@ -51,6 +56,7 @@ START_TEST(golden)
         {"rsub_scalar", rsub_scalar_case, true},
         {"rdiv_scalar", rdiv_scalar_case, true},
         {"neg", neg_case, true},
+        {"square", square_case, true},
         {"where", where_case, true},
     };
     golden_ops_check(sizeof ops / sizeof ops[0], ops);
@@ -216,6 +222,7 @@ START_TEST(grad_fn_names)
     ck_assert_str_eq(hd_grad_fn(hd_rdiv_scalar(a, 1)), "MulBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_div_scalar(a, 2)), "DivBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_pow_scalar(a, 2)), "PowBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_square(a)), "PowBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_pow(a, a)), "PowBackward1");
     ck_assert_str_eq(hd_grad_fn(hd_maximum(a, a)), "MaximumBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_minimum(a, a)), "MinimumBackward0");

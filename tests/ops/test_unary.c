@@ -24,6 +24,15 @@ ONE(relu)
 ONE(gelu)
 ONE(gelu_tanh)
 ONE(abs)
+ONE(sin)
+ONE(cos)
+ONE(log1p)
+ONE(silu)
+
+static hd_tensor *softplus_case(golden_args *a)
+{
+    return hd_softplus(a->x[0], golden_double(a->c, "s0", 1), golden_double(a->c, "s1", 20));
+}
 
 static hd_tensor *clamp_case(golden_args *a)
 {
@@ -53,6 +62,11 @@ START_TEST(golden)
         {"gelu", gelu_case, false},
         {"gelu_tanh", gelu_tanh_case, false},
         {"abs", abs_case, true},
+        {"sin", sin_case, false},
+        {"cos", cos_case, false},
+        {"log1p", log1p_case, false},
+        {"silu", silu_case, false},
+        {"softplus", softplus_case, false},
         {"clamp", clamp_case, true},
         {"clamp_min", clamp_min_case, true},
         {"clamp_max", clamp_max_case, true},
@@ -369,6 +383,12 @@ START_TEST(errors)
     ck_error(HD_DTYPE, "hd_gelu: int64: expected float32 or float64");
     ck_assert_ptr_null(hd_gelu_tanh(t));
     ck_error(HD_DTYPE, "hd_gelu_tanh: bool: expected float32 or float64");
+    ck_assert_ptr_null(hd_silu(i));
+    ck_error(HD_DTYPE, "hd_silu: int64: expected float32 or float64");
+    ck_assert_ptr_null(hd_softplus(t, 1, 20));
+    ck_error(HD_DTYPE, "hd_softplus: bool: expected float32 or float64");
+    ck_assert_ptr_null(hd_softplus(hd_zeros(HD_FLOAT32, 2), 1e40, 20));
+    ck_error(HD_VALUE, "hd_softplus: value 1e+40: expected one that float32 can hold");
     ck_assert_ptr_null(hd_clamp(NULL, 0, 1));
     ck_error(HD_NULL_ARG, "hd_clamp: x is NULL");
     ck_assert_ptr_null(hd_clamp_max(hd_zeros(HD_FLOAT32, 2), 1e40));
@@ -391,6 +411,11 @@ START_TEST(grad_fn_names)
     ck_assert_str_eq(hd_grad_fn(hd_abs(a)), "AbsBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_gelu(a)), "GeluBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_gelu_tanh(a)), "GeluBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_sin(a)), "SinBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_cos(a)), "CosBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_log1p(a)), "Log1PBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_silu(a)), "SiluBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_softplus(a, 1, 20)), "SoftplusBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_clamp(a, 0, 1)), "ClampBackward1");
     ck_assert_str_eq(hd_grad_fn(hd_clamp_min(a, 0)), "ClampBackward1");
 }

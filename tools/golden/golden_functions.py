@@ -55,7 +55,7 @@ def inplace(name):
 
 PAIRS = "add sub mul div pow maximum minimum eq ne lt le gt ge".split()
 PAIRS += "logical_and logical_or logical_xor".split()
-UNARY = "neg exp log sqrt rsqrt tanh sigmoid relu abs logical_not".split()
+UNARY = "neg exp log sqrt rsqrt tanh sigmoid relu abs logical_not sin cos log1p square".split()
 FUNCTIONS = {name: getattr(torch, name) for name in PAIRS + UNARY}
 FUNCTIONS.update({name: simple(name) for name in "sum mean max min argmax argmin any all".split()})
 FUNCTIONS.update({n + "_dim": along(n) for n in "sum mean logsumexp argmax argmin any all".split()})
@@ -79,6 +79,8 @@ FUNCTIONS.update(
     fill_=inplace("fill_"),
     gelu=F.gelu,
     gelu_tanh=lambda x: F.gelu(x, approximate="tanh"),
+    silu=F.silu,
+    softplus=F.softplus,
     clamp=torch.clamp,
     clamp_min=torch.clamp_min,
     clamp_max=torch.clamp_max,

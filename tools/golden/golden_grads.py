@@ -36,6 +36,12 @@ def kinks(c):
     for op in "relu abs sqrt rsqrt log exp tanh sigmoid neg gelu gelu_tanh".split():
         c.add(op, x[:5] if op.startswith("gelu") else x)
         c.add(op, tensor([0.5, -0.5, 3.0], "f64"))
+    for op in "sin cos log1p square silu".split():
+        c.add(op, tensor(SPECIAL + [20.0, -20.0, 100.0, -100.0, -1.0, 1e-30]))
+        c.add(op, tensor([0.5, -0.5, 3.0], "f64"))
+    for s in ((1, 20), (2.0, 1.0), (1, 0), (0, 20), (-1, 20), (1, INF), (INF, 20)):
+        c.add("softplus", tensor(SPECIAL + [0.5, 20.0, 21.0, -20.0, 100.0, -100.0]), s=s)
+        c.add("softplus", tensor([0.5, -0.5, 0.75, 30.0], "f64"), s=s)
     for lo, hi in ((-1.0, 1.0), (0, 1), (2.0, 1.0), (1.0, 1.0)):
         c.add("clamp", tensor([-1.0, 1.0, 0.0, 0.5, -3.0, 2.0, NAN]), s=(lo, hi))
     c.add("clamp_min", tensor([0.0, -1.0, 2.0, NAN]), s=(0,))

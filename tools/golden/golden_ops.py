@@ -100,7 +100,7 @@ SPECIAL = [NAN, INF, -INF, 0.0, -0.0, 1.0, -1.5, 0.3, 88.0, 89.0, -104.0, 1e-40,
 
 
 def elementwise(c):
-    for op in UNARY + ["gelu", "gelu_tanh"]:
+    for op in UNARY + ["gelu", "gelu_tanh", "silu"]:
         # PyTorch's gelu(inf) is inf or NaN; that depends on the library and on the number of dims.
         special = [x for x in SPECIAL if x != INF or not op.startswith("gelu")]
         c.add(op, tensor(special))
@@ -128,6 +128,21 @@ def elementwise(c):
         c.add(op, tensor([-3, 0, 5], "i64"), s=(1.5,))
         c.add(op, tensor([1, 0], "bool"), s=(1,))
         c.add(op, tensor([1.0, 2.0]), s=(NAN,))
+
+
+def softplus(c):
+    x = [NAN, INF, -INF, 0.0, -0.0, 0.5, 1.0, -1.5, 19.0, 20.0, 21.0, 100.0, -100.0, 1e-40]
+    pairs = [(1, 20), (2.0, 1.0), (1, 0), (1, -1), (0.1, 20), (-1, 20), (0, 20)]
+    pairs += [(1, INF), (1, -INF), (1, NAN), (INF, 20), (NAN, 20)]
+    pairs += [(1e-40, 20), (1e300, 1), (1, 1e300)]
+    for dtype in ("f32", "f64"):
+        for s in pairs:
+            c.add("softplus", tensor(x, dtype), s=s)
+    c.add("softplus", tensor([-2, 0, 3], "i64"), s=(1, 20))
+    c.add("softplus", tensor([1, 0], "bool"), s=(1, 20))
+    c.add("softplus", tensor(2.0), s=(1, 20))
+    c.add("softplus", ramp((2, 0, 3)), s=(1, 20))
+    c.add("softplus", ramp((2, 3)).t(), s=(1, 20))
 
 
 def masks(c):
@@ -462,7 +477,7 @@ def losses(c):
 
 def write(writer):
     c = Cases(writer)
-    parts = (promotion, scalars, integers, elementwise, masks, reductions, rows, products)
+    parts = (promotion, scalars, integers, elementwise, softplus, masks, reductions, rows, products)
     parts += (picking, joining, creation, views, comparing, losses)
     for part in parts:
         part(c)
