@@ -23,13 +23,14 @@ const char hd__attention_name[] = "hd_scaled_dot_product_attention";
 typedef struct operand {
     char *p; /* NULL: not there, and nothing else is set */
     int64_t row, col;
-    int64_t batch[HD_MAX_DIMS]; /* strides in bytes, of the dims of the result */
+    int64_t head[HD_MAX_DIMS]; /* strides in bytes along the dims of `heads` */
 } operand;
 
 typedef struct task {
     const call *c;
     const hdk_attention_kernels *kernel;
     operand x[HD__OPERANDS];
+    hd__dims heads; /* of no operand: the batch dims' sizes */
     const uint8_t *bits;
     bool backward;
     int64_t block, parts; /* each head is cut into parts of `block` queries, or keys backward */
@@ -44,34 +45,22 @@ typedef struct task {
 static void give(task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];
-    int nb = x->ndim - own, lead = t->c->n_batch - nb;
-    int64_t item = x->dtype == HD_BOOL ? 1 : t->item;
+    int nb = x->ndim - own;
     o->p = hd__ptr(x);
     o->row = x->strides[nb];
     o->col = own == 2 ? x->strides[nb + 1] : 0;
-    for (int i = 0; i < lead; i++) {
-        o->batch[i] = 0;
-    }
-    for (int i = 0; i < nb; i++) {
-        o->batch[lead + i] = x->sizes[i] == 1 ? 0 : x->strides[i] * item;
+    for (int d = 0; d < t->heads.ndim; d++) {
+        o->head[d] = hd__stride_over(x, nb - 1 - d, t->heads.dim[d].size);
     }
 }
 
-/* The index of head u in the batch dims. */
-static void head_index(const call *c, int64_t u, int64_t *at)
-{
-    for (int i = c->n_batch - 1; i >= 0; i--) {
-        at[i] = u % c->batch[i];
-        u /= c->batch[i];
-    }
-}
-
-static hdk_rows rows_at(const task *t, int which, const int64_t *at)
+/* The matrix of the head with this index. */
+static hdk_rows rows_at(const task *t, int which, const int64_t *head)
 {
     const operand *o = &t->x[which];
     char *p = o->p;
-    for (int i = 0; p && i < t->c->n_batch; i++) {
-        p += at[i] * o->batch[i];
+    for (int d = 0; p && d < t->heads.ndim; d++) {
+        p += head[d] * o->head[d];
     }
     return p ? (hdk_rows){p, o->row, o->col} : (hdk_rows){NULL, 0, 0};
 }
@@ -88,6 +77,7 @@ static void set_up(task *t, const call *c, hd_tensor *const *x)
     t->kernel = kernel_for(x[HD__Q], c->head.s);
     t->item = hd_dtype_size(x[HD__Q]->dtype);
     t->bits = NULL;
+    hd__dims_make(&t->heads, c->n_batch, c->batch, 0, NULL);
     for (int i = 0; i < HD__OPERANDS; i++) {
         t->x[i].p = NULL;
         if (x[i] && !hd__is_none(x[i]) && i != HD__BITS) {
@@ -104,20 +94,21 @@ static void set_up(task *t, const call *c, hd_tensor *const *x)
 /* h has the call's numbers, its matrices are filled in. */
 static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
 {
-    int64_t at[HD_MAX_DIMS], part = item % t->parts, u = item / t->parts;
+    int64_t u = item / t->parts, part = item - u * t->parts;
     int64_t from = part * t->block, n = t->backward ? h->s : h->l;
     int64_t to = n - from < t->block ? n : from + t->block;
-    head_index(t->c, u, at);
+    int64_t head[HD_MAX_DIMS];
+    hd__dims_index(&t->heads, u, head);
     h->first = u * h->l * h->s;
-    h->q = rows_at(t, HD__Q, at);
-    h->k = rows_at(t, HD__K, at);
-    h->v = rows_at(t, HD__V, at);
-    h->out = rows_at(t, HD__OUT, at);
-    h->mask = rows_at(t, HD__MASK, at);
-    h->lse = rows_at(t, HD__LSE, at).p;
+    h->q = rows_at(t, HD__Q, head);
+    h->k = rows_at(t, HD__K, head);
+    h->v = rows_at(t, HD__V, head);
+    h->out = rows_at(t, HD__OUT, head);
+    h->mask = rows_at(t, HD__MASK, head);
+    h->lse = rows_at(t, HD__LSE, head).p;
     if (t->backward) {
-        hdk_head_grads g = {rows_at(t, HD__DOUT, at), rows_at(t, HD__DQ, at),
-                            rows_at(t, HD__DK, at), rows_at(t, HD__DV, at)};
+        hdk_head_grads g = {rows_at(t, HD__DOUT, head), rows_at(t, HD__DQ, head),
+                            rows_at(t, HD__DK, head), rows_at(t, HD__DV, head)};
         if (t->parts > 1) {
             g.dq =
                 (hdk_rows){t->dq_part + (part * t->c->heads + u) * h->l * h->d * t->item, h->d, 1};
@@ -127,7 +118,7 @@ static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
     }
     t->kernel->forward(h, from, to, scratch);
     if (t->x[HD__WEIGHTS].p) {
-        t->kernel->weights(h, from, to, rows_at(t, HD__WEIGHTS, at).p, scratch);
+        t->kernel->weights(h, from, to, rows_at(t, HD__WEIGHTS, head).p, scratch);
     }
 }
 
@@ -199,11 +190,12 @@ static void sum_heads(int64_t begin, int64_t end, void *arg)
 {
     const part_sums *p = arg;
     const task *t = p->t;
-    int64_t l = t->c->head.l, d = t->c->head.d, at[HD_MAX_DIMS];
+    int64_t l = t->c->head.l, d = t->c->head.d;
     for (int64_t r = begin; r < end; r++) {
-        head_index(t->c, r / l, at);
-        hdk_rows dq = rows_at(t, HD__DQ, at);
-        int64_t i = r % l;
+        int64_t u = r / l, i = r - u * l;
+        int64_t head[HD_MAX_DIMS];
+        hd__dims_index(&t->heads, u, head);
+        hdk_rows dq = rows_at(t, HD__DQ, head);
         for (int64_t e = 0; e < d; e++) {
             const char *from = t->dq_part + (r * d + e) * t->item;
             int64_t to = i * dq.row + e * dq.col;

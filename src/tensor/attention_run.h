@@ -2,7 +2,7 @@
 #ifndef HEED_TENSOR_ATTENTION_RUN_H
 #define HEED_TENSOR_ATTENTION_RUN_H
 
-#include "tensor/tensor_internal.h"
+#include "tensor/dims.h"
 #include "tensor/kernels/attention.h"
 
 typedef struct hd__attention_call { /* what backward must know besides the saved tensors */

@@ -1,6 +1,8 @@
 /* dims.c - walks over the dims of several operands together. */
 #include "tensor/dims.h"
 
+#include <stdlib.h>
+
 /* ---------------------------------------------------------------- making */
 
 void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor *const *xs)
@@ -53,32 +55,16 @@ void hd__dims_dense(hd__dims *w, int i, int64_t step)
 
 /* ---------------------------------------------------------------- sorting and merging */
 
-static int64_t magnitude(int64_t stride)
-{
-    return stride < 0 ? -stride : stride;
-}
-
 void hd__dims_sort(hd__dims *w)
 {
     for (int i = 1; i < w->ndim; i++) {
         hd__axis *dim = &w->dim[i];
-        for (; dim > w->dim && magnitude(dim[0].stride[0]) < magnitude(dim[-1].stride[0]); dim--) {
+        for (; dim > w->dim && llabs(dim[0].stride[0]) < llabs(dim[-1].stride[0]); dim--) {
             hd__axis inner = dim[0];
             dim[0] = dim[-1];
             dim[-1] = inner;
         }
     }
-}
-
-bool hd__dims_join(hd__axis *inner, const hd__axis *outer, int n)
-{
-    for (int i = 0; i < n; i++) {
-        if (outer->stride[i] != inner->size * inner->stride[i]) {
-            return false;
-        }
-    }
-    inner->size *= outer->size;
-    return true;
 }
 
 void hd__dims_merge(hd__dims *w)
@@ -106,32 +92,29 @@ int64_t hd__dims_count(const hd__dims *w)
 
 void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p)
 {
+    hd__dims_index(w, flat, p->at);
     for (int i = 0; i < w->n; i++) {
-        p->offset[i] = 0;
-    }
-    for (int d = 0; d < w->ndim; d++) {
-        const hd__axis *dim = &w->dim[d];
-        int64_t rest = d + 1 < w->ndim ? flat / dim->size : 0;
-        p->at[d] = flat - rest * dim->size;
-        flat = rest;
-        for (int i = 0; i < w->n; i++) {
-            p->offset[i] += p->at[d] * dim->stride[i];
+        int64_t offset = 0;
+        for (int d = 0; d < w->ndim; d++) {
+            offset += p->at[d] * w->dim[d].stride[i];
         }
+        p->offset[i] = offset;
     }
 }
 
-bool hd__dims_next(const hd__dims *w, int from, hd__place *p)
+bool hd__dims_carry(const hd__dims *w, int d, hd__place *p)
 {
-    for (int d = 0; d < w->ndim; d++) {
+    for (; d < w->ndim; d++) {
         const hd__axis *dim = &w->dim[d];
-        int64_t step = d < from ? -p->at[d] : ++p->at[d] < dim->size ? 1 : 1 - dim->size;
+        bool last = p->at[d] + 1 == dim->size;
+        int64_t step = last ? -p->at[d] : 1;
         for (int i = 0; i < w->n; i++) {
             p->offset[i] += step * dim->stride[i];
         }
-        if (step == 1) {
+        p->at[d] += step;
+        if (!last) {
             return true;
         }
-        p->at[d] = 0;
     }
     return false;
 }

@@ -48,7 +48,16 @@ void hd__dims_dense(hd__dims *w, int i, int64_t step);
 void hd__dims_sort(hd__dims *w);
 
 /* If every stride of outer goes on from inner's, inner becomes both. */
-bool hd__dims_join(hd__axis *inner, const hd__axis *outer, int n);
+static inline bool hd__dims_join(hd__axis *inner, const hd__axis *outer, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (outer->stride[i] != inner->size * inner->stride[i]) {
+            return false;
+        }
+    }
+    inner->size *= outer->size;
+    return true;
+}
 
 /* Drops dims of size 1 and joins neighbours. The walk goes through the same offsets in the same
  * order. */
@@ -57,11 +66,31 @@ void hd__dims_merge(hd__dims *w);
 /* How many places there are; 1 without dims. */
 int64_t hd__dims_count(const hd__dims *w);
 
-/* The place that a walk in order reaches after `flat` others, 0 <= flat < count. */
+/* The place that a walk in order reaches after `flat` others, 0 <= flat < count; and its indices
+ * alone. */
 void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p);
+static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
+{
+    for (int d = 0; d < w->ndim; d++) {
+        int64_t size = w->dim[d].size, rest = flat < size ? 0 : flat / size;
+        at[d] = flat - rest * size;
+        flat = rest;
+    }
+}
 
-/* Goes on by one in dim `from`, to the beginning of the dims inside it; false, and at the first
- * place again, after the last one. */
-bool hd__dims_next(const hd__dims *w, int from, hd__place *p);
+/* Goes on by one in dim d, or in the next one outside it where dim d ends. False after the last
+ * place, and the walk stands at the first one again. Dims inside d are not touched. */
+bool hd__dims_carry(const hd__dims *w, int d, hd__place *p);
+static inline bool hd__dims_next(const hd__dims *w, int d, hd__place *p)
+{
+    if (d >= w->ndim || p->at[d] + 1 == w->dim[d].size) {
+        return hd__dims_carry(w, d, p);
+    }
+    p->at[d]++;
+    for (int i = 0; i < w->n; i++) {
+        p->offset[i] += w->dim[d].stride[i];
+    }
+    return true;
+}
 
 #endif

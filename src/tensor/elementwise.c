@@ -113,15 +113,18 @@ static void run_range(int64_t begin, int64_t end, void *arg)
     const hd__dims *w = t->dims;
     hd__place p;
     hd__dims_seek(w, begin, &p);
+    int64_t done = p.at[0]; /* of the run */
     while (begin < end) {
         char *data[HD__WALKED];
-        int64_t run = w->dim[0].size - p.at[0];
+        int64_t run = w->dim[0].size - done;
         run = run < end - begin ? run : end - begin;
         for (int i = 0; i < w->n; i++) {
             data[i] = t->data[i] + p.offset[i];
+            p.offset[i] -= done * w->dim[0].stride[i];
         }
         t->f(data, w->dim[0].stride, run, t->params);
         begin += run;
+        done = 0;
         hd__dims_next(w, 1, &p);
     }
 }

@@ -3,18 +3,15 @@
 #ifndef HEED_TENSOR_LANES_H
 #define HEED_TENSOR_LANES_H
 
+#include "tensor/dims.h"
 #include "tensor/kernels/lanes.h"
-#include "tensor/tensor_internal.h"
 
-/* The dims beside the lanes' own, outermost first, with each operand's strides in elements; n and
- * sn of `lanes` are set, its k and sk are the walk's to choose. data may be NULL where the kernel
- * allows it. */
+/* The dims beside the lanes' own; of `lanes`, n and sn are set, and the walk chooses k and sk. data
+ * may be NULL where the kernel allows it. */
 typedef struct hd__lanes {
-    int operands, ndim;
-    int64_t sizes[HD_MAX_DIMS];
-    int64_t strides[HDK_LANE_OPERANDS][HD_MAX_DIMS];
+    hd__dims dims;
     void *data[HDK_LANE_OPERANDS];
-    int64_t item[HDK_LANE_OPERANDS]; /* bytes an element */
+    int64_t item[HDK_LANE_OPERANDS]; /* bytes of an element */
     hdk_lanes lanes;
 } hd__lanes;
 

@@ -14,19 +14,16 @@ enum {
     EVEN_ENOUGH = 4 /* matrices a thread from which on they are dealt whole, if unevenly */
 };
 
-typedef struct batch_dim {
-    int64_t size, a, b, c; /* strides in elements; c 0: summed over */
-} batch_dim;
+enum { A, B, C }; /* operands of the walks over batches */
 
 typedef struct task {
     hdk_product one; /* the first of the batch, whole */
     int dtype;
-    int64_t bytes;        /* an element */
-    int n_kept, n_summed; /* dims, innermost first */
-    batch_dim kept[HD_MAX_DIMS], summed[HD_MAX_DIMS];
-    int64_t rows, cols;   /* of a cell; those at the end may be smaller */
-    int64_t down, across; /* cells of one matrix */
-    int64_t cells;        /* of all matrices */
+    int64_t bytes;         /* of an element */
+    hd__dims kept, summed; /* batches: those of c, and those that are summed up in each of these */
+    int64_t rows, cols;    /* of a cell; those at the end may be smaller */
+    int64_t down, across;  /* cells of one matrix */
+    int64_t cells;         /* of all matrices */
     int pieces;
     char *scratch; /* for each piece, or NULL */
     int64_t room;  /* bytes of it */
@@ -53,126 +50,96 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
 bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tensor *b)
 {
     if (a->dtype != b->dtype) {
-        hd_error_set(HD_DTYPE, "%s: %s and %s: expected one dtype", function,
-                     hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: %s and %s: expected one dtype", function,
+                            hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
     }
     if (a->dtype == HD_BOOL) {
-        hd_error_set(HD_DTYPE, "%s: bool: expected float32, float64 or int64", function);
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: bool: expected float32, float64 or int64", function);
     }
     return true;
 }
 
 /* ---------------------------------------------------------------- batches */
 
-/* Makes d part of c's rows or of the inner size, if its strides go on from theirs. */
-static bool absorb(hdk_product *p, const batch_dim *d)
+/* Makes a dim part of c's rows, or of the inner size where it is summed over, if its strides go on
+ * from theirs. */
+static bool absorb(hdk_product *p, int64_t bytes, const hd__axis *dim)
 {
-    if (d->c == 0) {
-        if (p->k == 1) {
-            p->a_col = d->a;
-            p->b_row = d->b;
-        } else if (d->a != p->k * p->a_col || d->b != p->k * p->b_row) {
-            return false;
-        }
-        p->k *= d->size;
-        return true;
-    }
-    if (d->b != 0) {
+    bool summed = dim->stride[C] == 0;
+    int64_t *size = summed ? &p->k : &p->m, *other = summed ? &p->b_row : &p->c_row;
+    int64_t *a = summed ? &p->a_col : &p->a_row;
+    hd__axis own = {*size, {*a * bytes, *other * bytes}};
+    hd__axis next = {dim->size, {dim->stride[A], dim->stride[summed ? B : C]}};
+    if (!summed && dim->stride[B] != 0) {
         return false;
     }
-    if (p->m == 1) {
-        p->a_row = d->a;
-        p->c_row = d->c;
-    } else if (d->a != p->m * p->a_row || d->c != p->m * p->c_row) {
+    if (*size == 1) {
+        *a = next.stride[0] / bytes;
+        *other = next.stride[1] / bytes;
+    } else if (!hd__dims_join(&own, &next, 2)) {
         return false;
     }
-    p->m *= d->size;
+    *size *= dim->size;
     return true;
-}
-
-/* The stride of batch dim d, counted from the innermost; 0 where x repeats itself or lacks it. */
-static int64_t batch_stride(const hd__matrix *x, int d)
-{
-    int at = x->batch - 1 - d;
-    return at < 0 || x->t->sizes[at] == 1 ? 0 : x->t->strides[at];
 }
 
 static int64_t batch_size(const hd__matrix *x, int d)
 {
-    int at = x->batch - 1 - d;
-    return at < 0 ? 1 : x->t->sizes[at];
+    return d < 0 ? 1 : x->t->sizes[d];
 }
 
+/* Batch dims become part of c's rows or of the inner size, or stay batches. */
 static void sort_batches(task *t, const hd__matrix *a, const hd__matrix *b, const hd__matrix *c)
 {
-    int n = a->batch > b->batch ? a->batch : b->batch;
-    for (int d = 0; d < n; d++) {
-        batch_dim dim = {.a = batch_stride(a, d), .b = batch_stride(b, d), .c = batch_stride(c, d)};
-        dim.size = batch_size(a, d) == 1 ? batch_size(b, d) : batch_size(a, d);
-        if (dim.size == 0 && dim.c == 0) { /* a sum of nothing */
+    for (int da = a->batch - 1, db = b->batch - 1, dc = c->batch - 1; da >= 0 || db >= 0;
+         da--, db--, dc--) {
+        int64_t size = batch_size(a, da) == 1 ? batch_size(b, db) : batch_size(a, da);
+        hd__axis dim = {size,
+                        {hd__stride_over(a->t, da, size), hd__stride_over(b->t, db, size),
+                         hd__stride_over(c->t, dc, size)}};
+        if (size == 0) { /* a sum of nothing */
             t->one.k = 0;
-        } else if (dim.size != 1 && !absorb(&t->one, &dim)) {
-            if (dim.c == 0) {
-                t->summed[t->n_summed++] = dim;
-            } else {
-                t->kept[t->n_kept++] = dim;
-            }
+        } else if (size != 1 && !absorb(&t->one, t->bytes, &dim)) {
+            hd__dims_append(dim.stride[C] == 0 ? &t->summed : &t->kept, &dim);
         }
     }
 }
 
 /* ---------------------------------------------------------------- cells */
 
-static const void *move(const void *p, int64_t elements, int64_t bytes)
+static const void *moved(const void *p, int64_t bytes)
 {
-    return p ? (const char *)p + elements * bytes : NULL;
+    return p ? (const char *)p + bytes : NULL;
 }
 
 /* One cell of c, over all matrices that are summed into it. */
-static void run_summed(const task *t, hdk_product p, void *scratch)
+static void run_summed(const task *t, const hdk_product *cell, void *scratch)
 {
-    int64_t at[HD_MAX_DIMS] = {0};
-    int d;
+    hdk_product p = *cell;
+    hd__place at;
+    hd__dims_seek(&t->summed, 0, &at);
     do {
+        p.a = moved(cell->a, at.offset[A]);
+        p.b = moved(cell->b, at.offset[B]);
         hdk_gemm_for(t->dtype)->product[t->dtype](&p, scratch);
         p.add = true;
-        for (d = 0; d < t->n_summed; d++) {
-            const batch_dim *dim = &t->summed[d];
-            bool carry = ++at[d] == dim->size;
-            p.a = move(p.a, carry ? dim->a * (1 - dim->size) : dim->a, t->bytes);
-            p.b = move(p.b, carry ? dim->b * (1 - dim->size) : dim->b, t->bytes);
-            if (!carry) {
-                break;
-            }
-            at[d] = 0;
-        }
-    } while (d < t->n_summed);
+    } while (hd__dims_next(&t->summed, 0, &at));
 }
 
 static void run_cell(const task *t, int64_t cell, void *scratch)
 {
     hdk_product p = t->one;
-    int64_t rest = cell, a = 0, b = 0, c = 0;
-    int64_t j = rest % t->across * t->cols;
-    rest /= t->across;
-    int64_t i = rest % t->down * t->rows;
-    rest /= t->down;
-    for (int d = 0; d < t->n_kept; d++) {
-        int64_t at = rest % t->kept[d].size;
-        rest /= t->kept[d].size;
-        a += at * t->kept[d].a;
-        b += at * t->kept[d].b;
-        c += at * t->kept[d].c;
-    }
-    p.a = move(p.a, a + i * p.a_row, t->bytes);
-    p.b = move(p.b, b + j * p.b_col, t->bytes);
-    p.c = (char *)p.c + (c + i * p.c_row + j) * t->bytes;
-    p.bias = move(p.bias, j * p.bias_step, t->bytes);
+    hd__place at;
+    int64_t rest = cell / t->across, matrix = rest / t->down;
+    int64_t j = (cell - rest * t->across) * t->cols, i = (rest - matrix * t->down) * t->rows;
+    hd__dims_seek(&t->kept, matrix, &at);
+    p.a = moved(p.a, at.offset[A] + i * p.a_row * t->bytes);
+    p.b = moved(p.b, at.offset[B] + j * p.b_col * t->bytes);
+    p.c = (char *)p.c + at.offset[C] + (i * p.c_row + j) * t->bytes;
+    p.bias = moved(p.bias, j * p.bias_step * t->bytes);
     p.m = p.m - i < t->rows ? p.m - i : t->rows;
     p.n = p.n - j < t->cols ? p.n - j : t->cols;
-    run_summed(t, p, scratch);
+    run_summed(t, &p, scratch);
 }
 
 static void run_piece(int piece, void *arg)
@@ -210,13 +177,8 @@ static void cut(task *t, int64_t cells)
 /* Deals the work to as many threads as it is worth. */
 static void deal(task *t)
 {
-    int64_t matrices = 1, k = t->one.k > 0 ? t->one.k : 1;
-    for (int d = 0; d < t->n_kept; d++) {
-        matrices *= t->kept[d].size;
-    }
-    for (int d = 0; d < t->n_summed; d++) {
-        k *= t->summed[d].size;
-    }
+    int64_t matrices = hd__dims_count(&t->kept);
+    int64_t k = (t->one.k > 0 ? t->one.k : 1) * hd__dims_count(&t->summed);
     int64_t worth = t->one.m * t->one.n * k / GRAIN * matrices, width = hd__parallel_width();
     width = worth < width ? worth : width;
     bool whole = width < 2 || matrices % width == 0 || matrices >= EVEN_ENOUGH * width;
@@ -248,13 +210,14 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
         t.one.bias_step = bias->strides[0];
     }
     t.dtype = c.t->dtype;
-    t.n_kept = t.n_summed = 0;
+    t.bytes = hd__bytes_of(t.dtype);
+    t.kept.n = t.summed.n = 3;
+    t.kept.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
-    if (t.n_kept == 0 && t.n_summed == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
+    if (t.kept.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
         hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);
         return;
     }
-    t.bytes = hd_dtype_size(t.dtype);
     deal(&t);
     hdk_product largest = t.one;
     largest.m = t.rows;

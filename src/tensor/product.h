@@ -2,7 +2,7 @@
 #ifndef HEED_TENSOR_PRODUCT_H
 #define HEED_TENSOR_PRODUCT_H
 
-#include "tensor/tensor_internal.h"
+#include "tensor/dims.h"
 
 /* A tensor read as matrices (..., rows, cols); strides in elements. Its first `batch` dims count
  * the matrices. */

@@ -12,86 +12,66 @@ enum {
     PIECE = HDK_SUM_MAX /* elements of one lane reduced by one task at most */
 };
 
-static int64_t magnitude(int64_t stride)
-{
-    return stride < 0 ? -stride : stride;
-}
-
-/* x's dims as a reduction sees them: kept ones in order, then the reduced ones. */
+/* x's dims as a reduction sees them: the reduced ones inside, joined, and around them the kept ones
+ * in order. The innermost is what one walk reduces. */
 typedef struct plan {
-    int dtype, kept, reduced;
-    void *data;
-    int64_t size[HD_MAX_DIMS + 1], stride[HD_MAX_DIMS + 1];
+    int dtype, reduced; /* how many of the dims are reduced: at least 1 */
+    char *data;
+    hd__dims dims;
 } plan;
-
-/* Puts one reduced dim at the end, joined with the one before it where dense. */
-static void add_reduced(plan *q, int64_t size, int64_t stride)
-{
-    int last = q->kept + q->reduced - 1;
-    if (size == 1) {
-        return;
-    }
-    if (q->reduced > 0 && q->stride[last] == size * stride) {
-        q->size[last] *= size;
-        q->stride[last] = stride;
-        return;
-    }
-    q->size[last + 1] = size;
-    q->stride[last + 1] = stride;
-    q->reduced++;
-}
 
 static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
 {
-    int order[HD_MAX_DIMS], n = 0;
-    *q = (plan){.dtype = x->dtype, .data = hd__ptr(x)};
-    for (int d = 0; d < x->ndim; d++) {
+    hd__dims all;
+    hd__dims_make(&all, x->ndim, x->sizes, 1, (hd_tensor *[]){(hd_tensor *)x});
+    q->dtype = x->dtype;
+    q->data = hd__ptr(x);
+    q->dims.n = 1;
+    q->dims.ndim = 0;
+    for (int d = x->ndim - 1; d >= 0; d--) {
         if (mask >> d & 1) {
-            int at = n++; /* by falling stride: sums do not care which dim comes first */
-            for (; at > 0 && magnitude(x->strides[order[at - 1]]) < magnitude(x->strides[d]);
-                 at--) {
-                order[at] = order[at - 1];
-            }
-            order[at] = d;
-        } else {
-            q->size[q->kept] = x->sizes[d];
-            q->stride[q->kept++] = x->strides[d];
+            hd__dims_append(&q->dims, &all.dim[x->ndim - 1 - d]);
         }
     }
-    for (int i = 0; i < n; i++) {
-        add_reduced(q, x->sizes[order[i]], x->strides[order[i]]);
+    hd__dims_sort(&q->dims); /* sums do not care which dim comes first */
+    hd__dims_merge(&q->dims);
+    if (q->dims.ndim == 0) {
+        hd__dims_append(&q->dims, &(hd__axis){1, {hd__bytes_of(x->dtype)}});
     }
-    if (q->reduced == 0) { /* one element a lane */
-        q->size[q->kept] = 1;
-        q->stride[q->kept] = 1;
-        q->reduced = 1;
+    q->reduced = q->dims.ndim;
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        if (!(mask >> d & 1)) {
+            hd__dims_append(&q->dims, &all.dim[x->ndim - 1 - d]);
+        }
     }
 }
 
-/* Reduces the last dim from `begin` on, n elements of it in each of `pieces`; the results for one
- * position of the other dims lie `row` apart. */
-static void reduce_last(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tensor *extra,
-                        int64_t row, int64_t begin, int64_t pieces, int64_t n, double p)
+/* Reduces the innermost dim from `begin` on, n elements of it in each of `pieces`; the results for
+ * one position of the other dims lie `row` apart. */
+static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tensor *extra,
+                             int64_t row, int64_t begin, int64_t pieces, int64_t n, double p)
 {
-    int last = q->kept + q->reduced - 1;
-    hd__lanes w = {.operands = extra ? 3 : 2, .ndim = last + (pieces > 1)};
-    for (int d = last - 1; d >= 0; d--) {
-        w.sizes[d] = q->size[d];
-        w.strides[0][d] = w.strides[2][d] = row;
-        w.strides[1][d] = q->stride[d];
-        row *= q->size[d];
-    }
-    if (pieces > 1) {
-        w.sizes[last] = pieces;
-        w.strides[0][last] = 1;
-        w.strides[1][last] = n * q->stride[last];
-    }
+    const hd__axis *own = &q->dims.dim[0];
+    hd__lanes w;
+    int64_t *item = w.item;
+    w.dims.n = extra ? 3 : 2;
+    w.dims.ndim = 0;
     w.lanes.n = n;
-    w.lanes.sn[1] = q->stride[last];
-    w.item[0] = hd_dtype_size(y->dtype);
-    w.item[1] = w.item[2] = hd_dtype_size(q->dtype);
-    w.data[0] = (char *)hd__ptr(y) + begin / PIECE * w.item[0];
-    w.data[1] = (char *)q->data + begin * q->stride[last] * w.item[1];
+    item[0] = hd__bytes_of(y->dtype);
+    item[1] = item[2] = hd__bytes_of(q->dtype);
+    if (pieces > 1) {
+        hd__dims_append(&w.dims, &(hd__axis){pieces, {item[0], n * own->stride[0]}});
+    }
+    for (int d = 1; d < q->dims.ndim; d++) {
+        const hd__axis *x = &q->dims.dim[d];
+        hd__dims_append(&w.dims,
+                        &(hd__axis){x->size, {row * item[0], x->stride[0], row * item[2]}});
+        row *= x->size;
+    }
+    w.lanes.sn[0] = w.lanes.sn[2] = 0;
+    w.lanes.sn[1] = own->stride[0] / item[1];
+    w.data[0] = (char *)hd__ptr(y) + begin / PIECE * item[0];
+    w.data[1] = q->data + begin * own->stride[0];
     w.data[2] = extra ? hd__ptr(extra) : NULL;
     hd__lanes_run(&w, f, p);
 }
@@ -99,16 +79,13 @@ static void reduce_last(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tenso
 /* The results so far become the input: the kept dims, and one dense dim of what is left to do. */
 static void next_plan(plan *q, const hd_tensor *t, int64_t left)
 {
-    int64_t stride = left;
+    while (q->reduced > 1) {
+        hd__dims_take(&q->dims, --q->reduced);
+    }
     q->dtype = t->dtype;
     q->data = hd__ptr(t);
-    q->reduced = 1;
-    q->size[q->kept] = left;
-    q->stride[q->kept] = 1;
-    for (int d = q->kept - 1; d >= 0; d--) {
-        q->stride[d] = stride;
-        stride *= q->size[d];
-    }
+    q->dims.dim[0].size = left;
+    hd__dims_dense(&q->dims, 0, hd__bytes_of(t->dtype));
 }
 
 /* A copy of x in which the dims of *mask are one dense run behind the others, in x's order. */
@@ -135,28 +112,25 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
                          hd_tensor *y, plan *q, double p, hd_tensor *extra)
 {
     for (;;) {
-        int last = q->kept + q->reduced - 1;
-        int64_t n = q->size[last], pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
-        int64_t left = pieces, count = 1;
-        for (int d = q->kept; d < last; d++) {
-            left *= q->size[d];
-        }
-        for (int d = 0; d < q->kept; d++) {
-            count *= q->size[d];
+        int64_t n = q->dims.dim[0].size, pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
+        int64_t left = pieces,
+                count = pieces; /* results: for each place of the kept dims, for all */
+        for (int d = 1; d < q->dims.ndim; d++) {
+            left *= d < q->reduced ? q->dims.dim[d].size : 1;
+            count *= q->dims.dim[d].size;
         }
         if (left == 1) {
-            reduce_last(q, kernels[q->dtype], y, extra, 1, 0, 1, n, p);
+            reduce_innermost(q, kernels[q->dtype], y, extra, 1, 0, 1, n, p);
             return true;
         }
-        count *= left;
         hd_tensor *t = hd__empty(function, y->dtype, 1, &count); /* (..., left) */
         if (!t) {
             return false;
         }
         int64_t even = pieces > 1 ? n / PIECE : 1, size = pieces > 1 ? PIECE : n;
-        reduce_last(q, kernels[q->dtype], t, NULL, pieces, 0, even, size, p);
+        reduce_innermost(q, kernels[q->dtype], t, NULL, pieces, 0, even, size, p);
         if (even < pieces) {
-            reduce_last(q, kernels[q->dtype], t, NULL, pieces, even * PIECE, 1, n % PIECE, p);
+            reduce_innermost(q, kernels[q->dtype], t, NULL, pieces, even * PIECE, 1, n % PIECE, p);
         }
         next_plan(q, t, left);
     }
@@ -190,8 +164,8 @@ bool hd__reduce(const char *function, const hdk_lane_kernel *kernels, hd__pieces
     make_plan(&q, x, mask);
     bool several = (mask & (mask - 1)) != 0;
     bool shuffled = pieces == HD__IN_ORDER && several && !hd__contig(x);
-    if (q.reduced == 1 && q.size[q.kept] <= PIECE && !shuffled) {
-        reduce_last(&q, kernels[q.dtype], y, extra, 1, 0, 1, q.size[q.kept], p);
+    if (q.reduced == 1 && q.dims.dim[0].size <= PIECE && !shuffled) {
+        reduce_innermost(&q, kernels[q.dtype], y, extra, 1, 0, 1, q.dims.dim[0].size, p);
         return true;
     }
     HD_SCOPE;
