@@ -11,6 +11,16 @@ const char *hd__shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT])
     return hd__sizes_text(x->ndim, x->sizes, text);
 }
 
+const char *hd__index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT])
+{
+    int64_t index[HD_MAX_DIMS];
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        index[d] = flat % x->sizes[d];
+        flat /= x->sizes[d];
+    }
+    return hd__sizes_text(x->ndim, index, text);
+}
+
 bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x)
 {
     if (!x) {
@@ -106,28 +116,39 @@ static void broadcast_fail(const char *function, int n, hd_tensor *const *xs, in
                  function, text, a, b, from_end);
 }
 
+int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others)
+{
+    int both = n < *ndim ? n : *ndim, lead = n - both;
+    for (int d = both; d > 0; d--) {
+        int64_t a = sizes[*ndim - d], b = others[n - d];
+        if (a != b && a != 1 && b != 1) {
+            return d;
+        }
+    }
+    if (lead > 0) {
+        memmove(sizes + lead, sizes, sizeof *sizes * (size_t)both);
+        memcpy(sizes, others, sizeof *sizes * (size_t)lead);
+        *ndim = n;
+    }
+    for (int d = 1; d <= both; d++) {
+        int64_t *size = &sizes[*ndim - d];
+        *size = *size == 1 ? others[n - d] : *size;
+    }
+    return 0;
+}
+
 bool hd__broadcast(const char *function, int n, hd_tensor *const *xs, int *ndim, int64_t *sizes)
 {
-    int rank = 0;
+    *ndim = 0;
     for (int i = 0; i < n; i++) {
-        rank = !hd__is_none(xs[i]) && xs[i]->ndim > rank ? xs[i]->ndim : rank;
-    }
-    for (int d = 0; d < rank; d++) {
-        int64_t size = 1;
-        for (int i = 0; i < n; i++) {
-            int at = hd__is_none(xs[i]) ? -1 : xs[i]->ndim - rank + d;
-            if (at < 0 || xs[i]->sizes[at] == 1) {
-                continue;
-            }
-            if (size != 1 && size != xs[i]->sizes[at]) {
-                broadcast_fail(function, n, xs, rank - d, size, xs[i]->sizes[at]);
-                return false;
-            }
-            size = xs[i]->sizes[at];
+        int bad =
+            hd__is_none(xs[i]) ? 0 : hd__broadcast_with(ndim, sizes, xs[i]->ndim, xs[i]->sizes);
+        if (bad > 0) {
+            broadcast_fail(function, n, xs, bad, sizes[*ndim - bad],
+                           xs[i]->sizes[xs[i]->ndim - bad]);
+            return false;
         }
-        sizes[d] = size;
     }
-    *ndim = rank;
     return true;
 }
 

@@ -68,6 +68,10 @@ const char *hd__shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 /* In a message: hd_error_set(HD_SHAPE, "hd_mm: %s and %s: ...", HD__SHAPE(a), HD__SHAPE(b)) */
 #define HD__SHAPE(x) hd__shape_text((x), (char[HD__SHAPE_TEXT]){0})
 
+/* The index of x's element `flat`, counted in row-major order: "(0, 2)". */
+const char *hd__index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT]);
+#define HD__INDEX(x, flat) hd__index_text((x), (flat), (char[HD__SHAPE_TEXT]){0})
+
 /* Is x a tensor (not NULL, not HD_NONE)? Else fails as DESIGN's errors say and returns false:
  *   if (!hd__arg("hd_neg", "x", x)) return NULL; */
 bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x);
@@ -98,7 +102,12 @@ int hd__dim(const char *function, const hd_tensor *x, int64_t dim);
 bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,
                    uint32_t *mask);
 
-/* The broadcast shape of n tensors (HD_NONE skipped): NumPy's rule. On failure HD_SHAPE:
+/* NumPy's rule: sizes, of *ndim dims, become the shape that they and n others broadcast to; there
+ * is room for n. Returns 0. If they do not broadcast, nothing changes, and the result is the dim at
+ * fault, counted from the end (1 is the last). */
+int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others);
+
+/* The broadcast shape of n tensors (HD_NONE skipped). On failure HD_SHAPE:
  * "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast". */
 bool hd__broadcast(const char *function, int n, hd_tensor *const *xs, int *ndim, int64_t *sizes);
 

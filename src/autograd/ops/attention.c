@@ -219,22 +219,7 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
 /* The batch dims of x (all but the last two) against those gathered so far. */
 static bool join_batch(call *c, const hd_tensor *x)
 {
-    int n = x->ndim - 2;
-    if (n > c->n_batch) {
-        memmove(c->batch + (n - c->n_batch), c->batch, sizeof *c->batch * (size_t)c->n_batch);
-        for (int i = 0; i < n - c->n_batch; i++) {
-            c->batch[i] = 1;
-        }
-        c->n_batch = n;
-    }
-    for (int i = 0; i < n; i++) {
-        int64_t *size = &c->batch[c->n_batch - n + i];
-        if (*size != x->sizes[i] && *size != 1 && x->sizes[i] != 1) {
-            return false;
-        }
-        *size = *size == 1 ? x->sizes[i] : *size;
-    }
-    return true;
+    return hd__broadcast_with(&c->n_batch, c->batch, x->ndim - 2, x->sizes) == 0;
 }
 
 static bool shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, call *c)

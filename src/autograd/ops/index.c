@@ -27,17 +27,13 @@ static bool index_arg(const char *function, const hd_tensor *index)
 
 static void range_fail(const char *function, const hd_tensor *index, int64_t flat, int64_t n)
 {
-    int64_t at[HD_MAX_DIMS], value = ((const int64_t *)hd__ptr(index))[flat];
-    for (int d = index->ndim - 1; d >= 0; d--) {
-        at[d] = flat % index->sizes[d];
-        flat /= index->sizes[d];
-    }
+    int64_t value = ((const int64_t *)hd__ptr(index))[flat];
     if (n == 0) {
         hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: there is nothing to pick from",
-                     function, value, HD__SIZES(index->ndim, at));
+                     function, value, HD__INDEX(index, flat));
     } else {
         hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: expected 0 to %" PRId64, function,
-                     value, HD__SIZES(index->ndim, at), n - 1);
+                     value, HD__INDEX(index, flat), n - 1);
     }
 }
 
@@ -312,19 +308,17 @@ static const hdk_loop gather_loops[] = {gather_4, gather_8, gather_8, gather_1};
     {                                                                                              \
         const int64_t *pick = hd__ptr(index);                                                      \
         const T *from = hd__ptr(dy);                                                               \
-        T *to = hd__ptr(dx);                                                                       \
-        int64_t at[HD_MAX_DIMS] = {0}, base = 0;                                                   \
+        char *to = hd__ptr(dx);                                                                    \
+        int64_t step = dx->ndim ? dx->strides[dim] * (int64_t)sizeof(T) : 0;                       \
+        hd__dims w;                                                                                \
+        hd__place p = {0};                                                                         \
+        hd__dims_make(&w, index->ndim, index->sizes, 1, &dx);                                      \
+        if (index->ndim > 0) {                                                                     \
+            w.dim[index->ndim - 1 - dim].stride[0] = 0;                                            \
+        }                                                                                          \
         for (int64_t flat = 0; flat < index->numel; flat++) {                                      \
-            to[base + pick[flat] * (dx->ndim ? dx->strides[dim] : 1)] += from[flat];               \
-            for (int d = index->ndim - 1; d >= 0; d--) {                                           \
-                int64_t stride = d == dim ? 0 : dx->strides[d];                                    \
-                base += stride;                                                                    \
-                if (++at[d] < index->sizes[d]) {                                                   \
-                    break;                                                                         \
-                }                                                                                  \
-                base -= stride * index->sizes[d];                                                  \
-                at[d] = 0;                                                                         \
-            }                                                                                      \
+            *(T *)(to + p.offset[0] + pick[flat] * step) += from[flat];                            \
+            hd__dims_next(&w, 0, &p);                                                              \
         }                                                                                          \
     }
 

@@ -59,19 +59,15 @@ static const hd__op *op_of(const hd_tensor *a, const hd_tensor *b, const hd_tens
 /* The broadcast batch sizes of a and b, into sizes; how many, or -1 with the error set. */
 static int batches(const char *function, const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
 {
-    int na = a->ndim > 2 ? a->ndim - 2 : 0, nb = b->ndim > 2 ? b->ndim - 2 : 0;
-    int n = na > nb ? na : nb;
-    for (int d = 0; d < n; d++) {
-        int64_t sa = d < n - na ? 1 : a->sizes[d - (n - na)];
-        int64_t sb = d < n - nb ? 1 : b->sizes[d - (n - nb)];
-        if (sa != sb && sa != 1 && sb != 1) {
-            hd_error_set(HD_SHAPE,
-                         "%s: %s and %s: batch sizes %" PRId64 " and %" PRId64
-                         " at dim -%d do not broadcast",
-                         function, HD__SHAPE(a), HD__SHAPE(b), sa, sb, n - d + 2);
-            return -1;
-        }
-        sizes[d] = sa == 1 ? sb : sa;
+    int na = a->ndim > 2 ? a->ndim - 2 : 0, nb = b->ndim > 2 ? b->ndim - 2 : 0, n = na;
+    memcpy(sizes, a->sizes, sizeof *sizes * (size_t)na);
+    int bad = hd__broadcast_with(&n, sizes, nb, b->sizes);
+    if (bad > 0) {
+        hd_error_set(
+            HD_SHAPE,
+            "%s: %s and %s: batch sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast",
+            function, HD__SHAPE(a), HD__SHAPE(b), a->sizes[na - bad], b->sizes[nb - bad], bad + 2);
+        return -1;
     }
     return n;
 }

@@ -38,16 +38,6 @@ static int64_t find(const hd_tensor *p, bool (*bad)(double v), double *value)
     return -1;
 }
 
-static const char *position(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT])
-{
-    int64_t at[HD_MAX_DIMS];
-    for (int d = x->ndim - 1; d >= 0; d--) {
-        at[d] = flat % x->sizes[d];
-        flat /= x->sizes[d];
-    }
-    return hd__sizes_text(x->ndim, at, text);
-}
-
 /* p, contiguous, of a float dtype and without a bad value; else NULL with the error set. */
 static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(double v),
                                 const char *expected)
@@ -60,7 +50,7 @@ static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(
     int64_t at = flat ? find(flat, bad, &value) : -1;
     if (at >= 0) {
         return hd_error_set(HD_VALUE, "%s: %s at %s: expected %s", function, HD__FLOAT(value),
-                            position(flat, at, (char[HD__SHAPE_TEXT]){0}), expected);
+                            HD__INDEX(flat, at), expected);
     }
     return flat;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "autograd/ops/index.h"
+#include "tensor/dims.h"
 
 typedef struct entry {
     int64_t key; /* less comes first */
@@ -181,15 +182,13 @@ static int64_t key_of(double v)
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-static void read_keys(entry *e, const hd_tensor *x, int64_t first, int64_t stride, int64_t n,
-                      bool largest)
+/* n elements of a dtype, `stride` bytes apart */
+static void read_keys(entry *e, int dtype, const char *x, int64_t stride, int64_t n, bool largest)
 {
-    const void *data = hd__ptr(x);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = first + i * stride;
-        int64_t key = x->dtype == HD_FLOAT32   ? key_of(((const float *)data)[at])
-                      : x->dtype == HD_FLOAT64 ? key_of(((const double *)data)[at])
-                                               : ((const int64_t *)data)[at];
+    for (int64_t i = 0; i < n; i++, x += stride) {
+        int64_t key = dtype == HD_FLOAT32   ? key_of(*(const float *)x)
+                      : dtype == HD_FLOAT64 ? key_of(*(const double *)x)
+                                            : *(const int64_t *)x;
         e[i] = (entry){largest ? ~key : key, i};
     }
 }
@@ -198,36 +197,28 @@ static void read_keys(entry *e, const hd_tensor *x, int64_t first, int64_t strid
 
 static const hd__op topk_op = {.name = "TopkBackward0", .backward = hd__gather_backward};
 
-/* The offset of line r of x, in elements: its place in all dims but dim. */
-static int64_t line_offset(const hd_tensor *x, int dim, int64_t r)
-{
-    int64_t offset = 0;
-    for (int d = x->ndim - 1; d >= 0; d--) {
-        if (d != dim) {
-            offset += r % x->sizes[d] * x->strides[d];
-            r /= x->sizes[d];
-        }
-    }
-    return offset;
-}
-
-static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int dim, int64_t k, int64_t n,
+static bool fill_indices(hd_tensor *indices, hd_tensor *x, int dim, int64_t k, int64_t n,
                          bool largest)
 {
     entry *e = hd_alloc((size_t)n * sizeof *e);
+    hd__dims lines;
+    hd__place p = {0};
+    hd__axis line = {1, {0}};
     if (!e) {
         return false;
     }
-    int64_t *to = hd__ptr(indices), stride = x->ndim ? x->strides[dim] : 1;
-    int64_t step = x->ndim ? indices->strides[dim] : 1, lines = indices->numel / k;
-    for (int64_t r = 0; r < lines; r++) {
-        int64_t first = line_offset(indices, dim, r);
-        read_keys(e, x, line_offset(x, dim, r), stride, n, largest);
-        order(e, k, n);
-        for (int64_t i = 0; i < k; i++) {
-            to[first + i * step] = e[i].at;
-        }
+    hd__dims_make(&lines, indices->ndim, indices->sizes, 2, (hd_tensor *[]){indices, x});
+    if (x->ndim > 0) {
+        line = hd__dims_take(&lines, x->ndim - 1 - dim);
     }
+    do {
+        char *to = (char *)hd__ptr(indices) + p.offset[0];
+        read_keys(e, x->dtype, (char *)hd__ptr(x) + p.offset[1], line.stride[1], n, largest);
+        order(e, k, n);
+        for (int64_t i = 0; i < k; i++, to += line.stride[0]) {
+            *(int64_t *)to = e[i].at;
+        }
+    } while (hd__dims_next(&lines, 0, &p));
     hd_free(e);
     return true;
 }
