@@ -95,7 +95,7 @@ static hd_tensor *block_4(hd_tensor *attention_scores) /* (n, n) */
 {
     heading("4. the causal mask: scores of later tokens become -inf");
     int64_t seq_len = hd_size(attention_scores, 0);
-    hd_tensor *ones = hd_ones(HD_FLOAT32, seq_len, seq_len);
+    hd_tensor *ones = hd_ones(HD_FLOAT32, seq_len, seq_len); /* (n, n), like all below */
 
     hd_tensor *mask = hd_mul_scalar(hd_triu(ones, 1), -INFINITY);
     print("as written, triu(ones, diagonal=1) * -inf", mask);
@@ -192,10 +192,11 @@ static void packed_attention(void)
     printf("%s\n", hd_module_summary(packed));
     copy_weights(packed, mha);
 
-    hd_tensor *ones = hd_ones(HD_FLOAT32, num_tokens, num_tokens);
+    hd_tensor *ones = hd_ones(HD_FLOAT32, num_tokens, num_tokens); /* (num_tokens, num_tokens) */
     hd_multihead_attention_args a = hd_multihead_attention_arg_defaults();
     a.attn_mask = hd_to(hd_triu(ones, 1), HD_BOOL); /* true: hidden */
     hd_tensor *weights = NULL;                      /* (b, num_tokens, num_tokens), mean of heads */
+    /* (b, num_tokens, embed_dim) */
     hd_tensor *theirs = hd_multihead_attention(packed, x, x, x, &a, &weights);
     hd_tensor *ours = hd_forward(mha, x);
     double difference = hd_item(hd_max(hd_abs(hd_sub(theirs, ours))));
@@ -211,7 +212,7 @@ int main(void)
     HD_SCOPE;
     hd_tensor *inputs = your_journey();             /* (6, 3) */
     hd_tensor *batch = hd_stack(0, inputs, inputs); /* (2, 6, 3) */
-    hd_tensor *W[3], *queries, *keys;
+    hd_tensor *W[3], *queries, *keys;               /* (3, 2) each, (6, 2), (6, 2) */
 
     block_1(W);
     block_2(inputs, W, &queries, &keys);
@@ -219,8 +220,8 @@ int main(void)
     /* Between the blocks, the texts divide the scores by the square root of the keys' size. */
     hd_tensor *attention_scores =
         hd_div_scalar(hd_matmul(queries, hd_t(keys)), sqrt(hd_size(keys, -1))); /* (6, 6) */
-    hd_tensor *masked_scores = block_4(attention_scores);
-    hd_tensor *attention_weights = block_5(masked_scores);
+    hd_tensor *masked_scores = block_4(attention_scores);                       /* (6, 6) */
+    hd_tensor *attention_weights = block_5(masked_scores);                      /* (6, 6) */
     block_6(attention_weights);
     block_7(batch);
     block_8(batch);

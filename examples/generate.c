@@ -29,7 +29,7 @@ static hd_tensor *next_logits(hd_module *gpt, hd_tensor *window, const gpt_cache
 {
     hd_tensor *logits; /* (1, num_tokens, vocab_size) */
     if (cache) {
-        hd_tensor *rest = hd_slice(window, 0, gpt_cache_len(c), HD_END);
+        hd_tensor *rest = hd_slice(window, 0, gpt_cache_len(c), HD_END); /* (num_tokens - seen,) */
         logits = gpt_forward_cached(gpt, hd_unsqueeze(rest, 0), c);
     } else {
         logits = hd_forward(gpt, hd_unsqueeze(window, 0));
@@ -75,7 +75,7 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
     for (int64_t i = 0; ok && i < n; i++) {
         HD_SCOPE;
         int64_t id = sample_token(next_logits(gpt, window, &c, s->cache), s);
-        hd_tensor *token = hd_from_data(HD_INT64, &id, 1);
+        hd_tensor *token = hd_from_data(HD_INT64, &id, 1); /* (1,) */
         ok = hd_error_code() == HD_OK && write_token(tokenizer, token, f) &&
              hd_assign(&window, forget(hd_cat(0, window, token), cfg, &c));
     }

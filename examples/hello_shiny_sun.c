@@ -25,7 +25,7 @@ static const double text_products[3][3] = {
 static hd_tensor *scores_of(hd_tensor *inputs, hd_tensor *query) /* (3, 3), (3,) to (3,) */
 {
     printf("Step 1: the score of each word is its dot product with \"shiny\"\n");
-    hd_tensor *scores = hd_matmul(inputs, query);
+    hd_tensor *scores = hd_matmul(inputs, query); /* (3,) */
     for (int i = 0; i < 3; i++) {
         printf("  %-5s . shiny = ", words[i]);
         for (int j = 0; j < 3; j++) {
@@ -39,8 +39,8 @@ static hd_tensor *scores_of(hd_tensor *inputs, hd_tensor *query) /* (3, 3), (3,)
 static hd_tensor *weights_of(hd_tensor *scores) /* (3,) to (3,) */
 {
     printf("\nStep 2: softmax turns scores into weights that sum to 1\n");
-    hd_tensor *exps = hd_exp(scores);
-    hd_tensor *weights = hd_div(exps, hd_sum(exps)); /* as in the texts */
+    hd_tensor *exps = hd_exp(scores);                /* (3,) */
+    hd_tensor *weights = hd_div(exps, hd_sum(exps)); /* (3,), as in the texts */
     for (int i = 0; i < 3; i++) {
         printf("  %-5s  exp(%.4f) = %.4f   / %.4f = %.4f\n", words[i], hd_get(scores, i),
                hd_get(exps, i), hd_item(hd_sum(exps)), hd_get(weights, i));
@@ -58,7 +58,7 @@ static hd_tensor *context_of(hd_tensor *weights, hd_tensor *inputs) /* (3,), (3,
                hd_get(weights, i), hd_get(inputs, i, 0), hd_get(inputs, i, 1), hd_get(inputs, i, 2),
                hd_get(weighted, i, 0), hd_get(weighted, i, 1), hd_get(weighted, i, 2));
     }
-    hd_tensor *context = hd_matmul(weights, inputs);
+    hd_tensor *context = hd_matmul(weights, inputs); /* (3,) */
     printf("  weights @ inputs = %s\n", hd_repr(context));
     return context;
 }
@@ -89,8 +89,8 @@ static int find_mistakes(hd_tensor *inputs)
 int main(void)
 {
     HD_SCOPE;
-    hd_tensor *inputs = hd_from_data(HD_FLOAT32, embeddings, 3, 3);
-    hd_tensor *query = hd_getitem(inputs, 1); /* (3,), the word "shiny" */
+    hd_tensor *inputs = hd_from_data(HD_FLOAT32, embeddings, 3, 3); /* (3, 3) */
+    hd_tensor *query = hd_getitem(inputs, 1);                       /* (3,), the word "shiny" */
 
     hd_tensor *scores = scores_of(inputs, query);     /* (3,) */
     hd_tensor *weights = weights_of(scores);          /* (3,) */

@@ -43,8 +43,8 @@ static hd_tensor *self_attention_v1_forward(hd_module *self, hd_tensor *x) /* (n
     hd_tensor *queries = hd_matmul(x, m->W_query); /* (num_tokens, d_out) */
     hd_tensor *values = hd_matmul(x, m->W_value);  /* (num_tokens, d_out) */
 
-    /* (num_tokens, num_tokens) */
-    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* queries @ keys.T */
+    /* attn_scores = queries @ keys.T: (num_tokens, num_tokens) */
+    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys));
     /* attn_weights = torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) */
     hd_tensor *attn_weights = hd_softmax(hd_div_scalar(attn_scores, sqrt(hd_size(keys, -1))), -1);
 
@@ -81,8 +81,8 @@ static hd_tensor *self_attention_v2_forward(hd_module *self, hd_tensor *x) /* (n
     hd_tensor *queries = hd_forward(m->W_query, x); /* (num_tokens, d_out) */
     hd_tensor *values = hd_forward(m->W_value, x);  /* (num_tokens, d_out) */
 
-    /* (num_tokens, num_tokens) */
-    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* queries @ keys.T */
+    /* attn_scores = queries @ keys.T: (num_tokens, num_tokens) */
+    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys));
     /* attn_weights = torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) */
     hd_tensor *attn_weights = hd_softmax(hd_div_scalar(attn_scores, sqrt(hd_size(keys, -1))), -1);
 
@@ -129,12 +129,12 @@ static hd_tensor *causal_attention_forward(hd_module *self,
     hd_tensor *queries = hd_forward(m->W_query, x); /* (b, num_tokens, d_out) */
     hd_tensor *values = hd_forward(m->W_value, x);  /* (b, num_tokens, d_out) */
 
-    /* attn_scores = queries @ keys.transpose(1, 2) */
+    /* attn_scores = queries @ keys.transpose(1, 2): (b, num_tokens, num_tokens) */
     hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, 1, 2));
     /* attn_scores.masked_fill_(self.mask.bool()[:num_tokens, :num_tokens], -torch.inf) */
     hd_tensor *mask = hd_to(m->mask, HD_BOOL); /* (context_length, context_length) */
     mask = hd_slice(hd_slice(mask, 0, 0, num_tokens), 1, 0, num_tokens);
-    hd_masked_fill_(attn_scores, mask, -INFINITY); /* (b, num_tokens, num_tokens) */
+    hd_masked_fill_(attn_scores, mask, -INFINITY);
 
     /* attn_weights = torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) */
     hd_tensor *attn_weights = hd_softmax(hd_div_scalar(attn_scores, sqrt(hd_size(keys, -1))), -1);
@@ -244,14 +244,14 @@ static hd_tensor *multi_head_attention_forward(hd_module *self,
     queries = hd_transpose(queries, 1, 2);
     values = hd_transpose(values, 1, 2);
 
-    /* attn_scores = queries @ keys.transpose(2, 3) */
+    /* attn_scores = queries @ keys.transpose(2, 3): (b, num_heads, num_tokens, num_tokens) */
     hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, 2, 3));
     /* mask_bool = self.mask.bool()[:num_tokens, :num_tokens] */
     hd_tensor *mask_bool = hd_to(m->mask, HD_BOOL); /* (context_length, context_length) */
     mask_bool = hd_slice(hd_slice(mask_bool, 0, 0, num_tokens), 1, 0, num_tokens);
 
     /* attn_scores.masked_fill_(mask_bool, -torch.inf) */
-    hd_masked_fill_(attn_scores, mask_bool, -INFINITY); /* (b, num_heads, num_tokens, num_tokens) */
+    hd_masked_fill_(attn_scores, mask_bool, -INFINITY);
 
     /* attn_weights = torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) */
     hd_tensor *attn_weights = hd_softmax(hd_div_scalar(attn_scores, sqrt(hd_size(keys, -1))), -1);

@@ -120,7 +120,7 @@ static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const
                    const hd_tokenizer *tokenizer)
 {
     sampling how = {a->temperature, (int64_t)a->top_k, a->top_p, !a->no_cache};
-    hd_tensor *ids = hd_tokenizer_encode(tokenizer, prompt, -1, HD_SPECIAL_ALLOW);
+    hd_tensor *ids = hd_tokenizer_encode(tokenizer, prompt, -1, HD_SPECIAL_ALLOW); /* (count,) */
     if (hd_numel(ids) == 0) {
         return hd_error_set(HD_VALUE, "the prompt is empty: expected some text");
     }

@@ -127,7 +127,7 @@ static hd_module *average_new(void)
 static double train_step(hd_module *model, hd_optim *opt, sequences s)
 {
     HD_SCOPE;
-    hd_tensor *loss = hd_cross_entropy(hd_forward(model, s.x), s.y);
+    hd_tensor *loss = hd_cross_entropy(hd_forward(model, s.x), s.y); /* () */
     hd_optim_zero_grad(opt);
     hd_backward(loss);
     hd_optim_step(opt);
@@ -149,7 +149,7 @@ static double accuracy(hd_module *model, sequences s)
 static double grad_norm(hd_module *model, const char *name)
 {
     HD_SCOPE;
-    hd_tensor *g = hd_grad(hd_module_get_parameter(model, name));
+    hd_tensor *g = hd_grad(hd_module_get_parameter(model, name)); /* the parameter's shape */
     return sqrt(hd_item(hd_sum(hd_mul(g, g))));
 }
 

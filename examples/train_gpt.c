@@ -61,6 +61,7 @@ static bool train_step(run *r, log_row *row)
         if (!next_batch(r->loader, &x, &y)) {
             return false;
         }
+        /* () */
         hd_tensor *loss = hd_div_scalar(batch_loss(r->model, x, y), r->s.train.accumulate);
         hd_backward(loss);
         row->loss += hd_item(loss);
@@ -99,6 +100,7 @@ static bool print_sample(const run *r)
 {
     HD_SCOPE;
     sampling how = {r->s.sample.temperature, r->s.sample.top_k, r->s.sample.top_p, true};
+    /* (count,) */
     hd_tensor *ids = hd_tokenizer_encode(r->tokenizer, r->prompt, -1, HD_SPECIAL_ALLOW);
     hd_generator_seed(r->sample_generator, r->s.train.seed);
     hd_generator_use(r->sample_generator);
