@@ -1,5 +1,7 @@
 /* test_backward.c - recording and walking the graph: values, the order of nodes, errors, hooks,
  * hd_grad_of. */
+#include <pthread.h>
+
 #include "suites.h"
 
 /* ---------------------------------------------------------------- values */
@@ -106,6 +108,29 @@ START_TEST(numbers_grow_from_inputs_to_results)
     ck_assert(nb->seq > nx->seq); /* a leaf's node is made with the leaf */
     ck_assert_ptr_eq(hd_node_input(ny, 0, NULL), nx);
     ck_assert_ptr_eq(hd_node_input(ny, 1, NULL), nb);
+}
+END_TEST
+
+static void *square_elsewhere(void *arg)
+{
+    hd_tensor **x = arg;
+    *x = hd_retain(own_square(*x)); /* the first node of this thread */
+    return NULL;
+}
+
+/* A node of another thread comes after its inputs, however many nodes this one has made. */
+START_TEST(numbers_grow_across_threads)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3), *x = own_scale(a, 2), *y = x;
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, square_elsewhere, &y), 0);
+    pthread_join(thread, NULL);
+    const hd__node *nx = hd_grad_node(x), *ny = hd_grad_node(y);
+    ck_assert(ny->seq > nx->seq);
+    ck_assert(hd_backward(own_mul(y, x))); /* 8 a^3 */
+    ck_elements(hd_grad(a), 24 * 9);
+    hd_release(y);
 }
 END_TEST
 
@@ -376,6 +401,7 @@ Suite *suite_backward(void)
         several_outputs,
         the_youngest_node_first,
         numbers_grow_from_inputs_to_results,
+        numbers_grow_across_threads,
         a_long_chain,
         gradients_add_up_and_are_not_shared,
         a_grad_that_overlaps_what_is_added,

@@ -83,6 +83,13 @@ static bool a_users_op(inputs *in)
     return first && hd_backward_with(first, ONES(first), false);
 }
 
+/* Its node may fail after it was begun: the edge to a stale view needs memory, too. */
+static bool a_users_op_on_a_stale_view(inputs *in)
+{
+    calls++;
+    return hd_apply_multi_n(&copy_op, NULL, 2, 1, &in->stale);
+}
+
 static hd_tensor *halves(hd_tensor *grad, void *user)
 {
     (void)user;
@@ -108,6 +115,7 @@ static const struct {
     {"use of a stale view", use_of_a_stale_view},
     {"backward through slices", backward_through_slices},
     {"a user's op", a_users_op},
+    {"a user's op on a stale view", a_users_op_on_a_stale_view},
     {"hooks", hooks},
 };
 
