@@ -176,7 +176,7 @@ typedef struct hd_one_cycle_options {
     double max_momentum;     /* 0.95 */
     double div_factor;       /* 25: the lr begins at first = max_lr / div_factor */
     double final_div_factor; /* 1e4: the lr ends at first / final_div_factor */
-    bool three_phase; /* false; true: the lr rises, falls to first as fast, then to its end */
+    bool three_phase;        /* false; true: up, down to first in as many steps, on to the end */
 } hd_one_cycle_options;
 
 /* Smith and Topin 2018, "Super-Convergence: Very Fast Training of Neural Networks Using Large
