@@ -130,12 +130,32 @@ static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
 /* For messages: the function that the user called to run backward on this thread. */
 extern HD__TLS const char *hd__running;
 
+/* ---------------------------------------------------------------- kinds of nodes */
+
+/* Leaves have the first op; users' ops have the second, and their names come from their tables. */
+extern const hd__op hd__leaf_op;
+extern const hd__op hd__user_op;
+
+/* x's leaf node; NULL when x has none. */
+static inline hd__node *hd__leaf_node(const hd_tensor *x)
+{
+    hd__node *n = x->attachment;
+    return n && n->op == &hd__leaf_op ? n : NULL;
+}
+
+/* Does the node that x has now pass gradients on? */
+static inline bool hd__attached_grad(const hd_tensor *x)
+{
+    const hd__node *n = x->attachment;
+    return n && (n->op != &hd__leaf_op || n->requires_grad);
+}
+
 /* ---------------------------------------------------------------- views and changes in place */
 
-/* All of it, with the whole story: history.c. */
+/* history.c, which begins with an explanation of all of this. */
 
-/* y is an alias of x, made by hd__alias: becomes a view of x, and is recorded. Every view is to be
- * made so, in and out of grad mode, because its base must be known. NULL as hd__record. */
+/* Makes y, an alias of x by hd__alias, a view of x, and records it. Every view must be made by
+ * this, in and out of grad mode, because its base must be known. Returns what hd__record does. */
 hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
                            size_t params_size);
 /* The same for several views of x by one op (split, unbind). */
@@ -149,8 +169,6 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 
-static inline bool hd__attached_grad(const hd_tensor *x);
-
 /* Was x's base changed in place after x got its node? A view that was taken while grad mode was off
  * stays outside the graph whatever happens to its base, so it is never stale. */
 static inline bool hd__stale(const hd_tensor *x)
@@ -162,6 +180,11 @@ static inline bool hd__stale(const hd_tensor *x)
 static inline bool hd__stale_in_graph(const hd_tensor *x)
 {
     return hd__stale(x) && hd__attached_grad(x->base);
+}
+
+static inline bool hd__requires_grad(const hd_tensor *x)
+{
+    return hd__stale_in_graph(x) || hd__attached_grad(x);
 }
 
 /* Gives a stale view its new node if its base is part of the graph. False with an error that begins
@@ -213,30 +236,8 @@ static inline void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
     x->output = output;
 }
 
-extern const hd__op hd__leaf_op;
-extern const hd__op hd__user_op; /* of users' ops: their name comes from their table */
-
-/* x's leaf node; NULL when x has none. */
-static inline hd__node *hd__leaf_node(const hd_tensor *x)
-{
-    hd__node *n = x->attachment;
-    return n && n->op == &hd__leaf_op ? n : NULL;
-}
-
-/* Does the node that x has now pass gradients on? */
-static inline bool hd__attached_grad(const hd_tensor *x)
-{
-    const hd__node *n = x->attachment;
-    return n && (n->op != &hd__leaf_op || n->requires_grad);
-}
-
-static inline bool hd__requires_grad(const hd_tensor *x)
-{
-    return hd__stale_in_graph(x) || hd__attached_grad(x);
-}
-
-/* *e is where x's gradient goes: a retained node, or none when x requires no gradient, whatever
- * the grad mode. False, with an error that begins with `who`, where hd__refresh_view fails. */
+/* *e becomes the place where x's gradient goes: a retained node, or none when x requires no
+ * gradient. Grad mode does not matter. False where hd__refresh_view fails, with its error. */
 static inline bool hd__edge_of(const char *who, const hd_tensor *x, hd__edge *e)
 {
     *e = (hd__edge){NULL, 0};
@@ -255,9 +256,6 @@ extern HD__TLS bool hd__grad_mode_on;
 
 /* Is i from 0 to n - 1? Else HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to 1". */
 bool hd__index_ok(const char *function, const char *what, int i, int n);
-
-/* x[index...]; errors name `function`. */
-hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index);
 
 enum { HD__FEW = 16 }; /* arrays for up to so many inputs lie on the stack */
 

@@ -2,28 +2,28 @@
  * docs/architecture.md, "Views and in-place changes".
  *
  * Base and view. A view is a tensor over the memory of another one: a slice, a transpose, an
- * expanded tensor. Its `base` is the tensor that the first of these views was taken of: a view of a
- * view has the same base, so a base never has a base itself. A view holds its base; a base does not
- * know its views.
+ * expanded tensor. Its `base` is the tensor that it was taken of or, when that is a view itself,
+ * the base of that one. So a base never has a base. A view holds its base; a base does not know its
+ * views.
  *
  * Versions. A storage counts the changes in place of its elements (hd__bump). A saved tensor
  * remembers the version at which it was saved, and backward refuses it at any other. A view
- * remembers in view_version the version that its node belongs to. When the storage has moved on,
+ * remembers in view_version the version that its node belongs to. When the storage has a newer one,
  * the view is stale: its node describes how its old value was made.
  *
- * A change of a plain tensor, x.mul_(w), is recorded like y = x * w, but x itself becomes the
- * output of the new node. The new node leads to the node that x had before.
+ * A change of a plain tensor, hd_mul_(x, w), is recorded like y = hd_mul(x, w), but x itself
+ * becomes the output of the new node. That leads to the node that x had before, and to w's.
  *
- * A change through a view, v.mul_(w), changes the base as well. So the base becomes the output of a
- * new node, CopySlices, and v the output of another one, AsStrided, which leads to CopySlices. The
- * node of mul_ itself stays outside the graph, as the `inner` node of CopySlices. CopySlices leads
- * to the base's old node and to w. Its backward copies the base's gradient, gives the part that
- * lies at v to the inner node, and writes what comes back over that part.
+ * A change through a view, hd_mul_(v, w), changes the base as well. So the base becomes the output
+ * of a new node, CopySlices, and v becomes the output of another one, AsStrided, which leads to
+ * CopySlices. The node of hd_mul_ itself stays outside the graph, as the `inner` node of
+ * CopySlices. CopySlices leads to the base's old node and to w's. Its backward copies the base's
+ * gradient, gives the part that lies at v to the inner node, and writes the result over that part.
  *
- * Other views of the base are told nothing. They are stale from now on, and each of them gets its
- * AsStrided node, which leads to the base's new node, when it is next used (hd__refresh_view). Of
- * all that functions which only read a tensor do, this alone writes to it, so a lock guards it:
- * several threads may use one stale view at once. The new node is stored before the new
+ * Other views of the base are not told. They are stale from now on, and each of them gets an
+ * AsStrided node of its own, which leads to the base's new node, when it is next used
+ * (hd__refresh_view). No other function that only reads a tensor writes to it, so this one takes a
+ * lock: several threads may use one stale view at once. It stores the new node before the new
  * view_version, so a thread that finds the view up to date also finds the new node.
  *
  * retain_grad is a property of the tensor: it moves to the new node, together with the .grad that
@@ -32,7 +32,7 @@
  * What is refused, as in PyTorch (hd__inplace_ok), and why:
  * - a tensor some of whose elements share memory (expand): one write would change several elements;
  * - a leaf that requires grad, or a view of it, while grad mode is on: the leaf would become a
- *   result, and .grad would belong to a value that is gone;
+ *   result, and its .grad would belong to a value that is gone;
  * - an output of split, chunk or unbind: it shares its node with the other outputs, so it cannot
  *   get a new one alone. For the same reason it cannot be used any more once its base has changed;
  * - a view that was taken while grad mode was off: no node leads from it to its base, and it is
@@ -50,9 +50,9 @@ typedef struct geometry {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS], offset;
 } geometry;
 
-typedef struct lie { /* the params of CopySlices and AsStrided */
+typedef struct places { /* the params of CopySlices and AsStrided */
     geometry base, view;
-} lie;
+} places;
 
 static geometry geometry_of(const hd_tensor *x)
 {
@@ -152,7 +152,7 @@ static void replace_node(hd_tensor *x, hd__node *to)
  * that an expanded dim repeats add up. */
 static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const lie *at = hd__params(n);
+    const places *at = hd__params(n);
     hd_tensor *zeros = empty_in(&at->base, dy[0]->dtype);
     if (!zeros) {
         dx[0] = NULL;
@@ -176,7 +176,7 @@ const hd__op hd__as_strided_op = {.name = "AsStridedBackward0", .backward = as_s
 /* A node that makes x a part of its base, which is that output of the node `base`. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
-    const lie at = {geometry_of(x->base), geometry_of(x)};
+    const places at = {geometry_of(x->base), geometry_of(x)};
     const hd__record_args a = {.n_in = 1, .params = &at, .params_size = sizeof at};
     hd__node *n = hd__node_new(&hd__as_strided_op, &a, 1, NULL, NULL);
     if (n) {
@@ -297,7 +297,7 @@ __attribute__((constructor)) static void install(void)
 /* dbase = dy, but at the view what the inner node gives for it */
 static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const lie *at = hd__params(n);
+    const places *at = hd__params(n);
     hd_tensor *whole = empty_in(&at->base, dy[0]->dtype);
     hd_tensor *part = whole ? part_in(whole, &at->base, &at->view) : NULL;
     if (part) {
@@ -327,7 +327,7 @@ static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backwa
 static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
 {
     const hd_tensor *base = x->base;
-    const lie at = {geometry_of(base), geometry_of(x)};
+    const places at = {geometry_of(base), geometry_of(x)};
     const hd__record_args a = {.n_in = inner->n_in, .params = &at, .params_size = sizeof at};
     hd__node_release(inner->edges[0].node);
     inner->edges[0] = (hd__edge){NULL, 0};

@@ -4,6 +4,7 @@
 
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
+#include "autograd/ops/index.h"
 
 /* dx = dy; the engine casts it to x's dtype */
 static void pass_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)

@@ -1,8 +1,11 @@
-/* index.h - what index.c and topk.c share. */
+/* index.h - indexing that several families share. */
 #ifndef HEED_OPS_INDEX_H
 #define HEED_OPS_INDEX_H
 
 #include "autograd/autograd_internal.h"
+
+/* x[index...] (part.c); errors name `function`. */
+hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index);
 
 /* y[i] = x[index[i]] along dim, unrecorded; shapes and indices are checked. */
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);

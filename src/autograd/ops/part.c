@@ -5,6 +5,7 @@
 
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
+#include "autograd/ops/index.h"
 
 typedef struct part { /* what of the input a view is: for select, slice and narrow */
     int dim;
