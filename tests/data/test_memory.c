@@ -4,6 +4,7 @@
 
 /* A small BPE: the 256 bytes and one merge. */
 static const char *vocab_path, *merges_path;
+static const char *tokens_path;
 
 static void write_bpe(void)
 {
@@ -68,10 +69,11 @@ static bool use_tokens(const char *path, hd_dict *d)
     return ok;
 }
 
-static bool whole_way(const char *path)
+static bool whole_way(void)
 {
     hd_dict *d = hd_dict_new();
-    bool ok = d && use_tokens(path, d) && hd_generator_save(hd_default_generator(), d, "rng") &&
+    bool ok = d && use_tokens(tokens_path, d) &&
+              hd_generator_save(hd_default_generator(), d, "rng") &&
               use_tokenizer(hd_tokenizer_chars("ab <|endoftx>", -1), d) &&
               use_tokenizer(hd_tokenizer_bpe(vocab_path, merges_path), d);
     hd_dict_free(d);
@@ -81,24 +83,8 @@ static bool whole_way(const char *path)
 START_TEST(runs_out_at_every_allocation)
 {
     write_bpe();
-    const char *path = temporary("scarce.bin");
-    int64_t k = 0;
-    bool ok = false;
-    hd_shutdown();
-    for (; !ok && k < 2000; k++) {
-        scarce s = {.left = k};
-        scarce_use(&s);
-        ok = whole_way(path);
-        ck_assert_msg(ok == (hd_error_code() == HD_OK), "after %d: %s", (int)k, hd_error_message());
-        ck_assert_msg(ok || hd_error_code() == HD_MEMORY, "after %d: %s", (int)k,
-                      hd_error_message());
-        hd_error_clear();
-        hd_shutdown();
-        ck_assert_msg(s.blocks == 0, "after %d: %d blocks are left", (int)k, (int)s.blocks);
-        scarce_end();
-    }
-    ck_assert(ok);
-    ck_assert_int_gt(k, 100);
+    tokens_path = temporary("scarce.bin");
+    ck_assert_int_gt(scarce_at_each(whole_way, false), 100);
 }
 END_TEST
 

@@ -1,19 +1,9 @@
 /* rows_arith.c - gradcheck rows of arith.c. */
 #include "gradcheck_rows.h"
 
-#define TWO(f)                                                                                     \
-    static hd_tensor *f##_row(hd_tensor *const *x, int n, void *user)                              \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return hd_##f(x[0], x[1]);                                                                 \
-    }
+#define TWO(f) ROW(f##_row, hd_##f(x[0], x[1]))
 
-#define SCALAR(f, name, s)                                                                         \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return hd_##f(x[0], s);                                                                    \
-    }
+#define SCALAR(f, name, s) ROW(name, hd_##f(x[0], s))
 
 TWO(add)
 TWO(sub)
@@ -38,30 +28,12 @@ SCALAR(pow_scalar, pow_two, 2)
 SCALAR(pow_scalar, pow_three, 3)
 SCALAR(pow_scalar, pow_other, 2.3)
 
-static hd_tensor *neg(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_neg(x[0]);
-}
-
-static hd_tensor *square(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_square(x[0]);
-}
+ROW(neg, hd_neg(x[0]))
+ROW(square, hd_square(x[0]))
 
 /* y = x x: both gradients reach one tensor */
-static hd_tensor *mul_by_itself(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_mul(x[0], x[0]);
-}
-
-static hd_tensor *mul_by_int(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_mul(hd_arange(1, 5, 1), x[0]);
-}
+ROW(mul_by_itself, hd_mul(x[0], x[0]))
+ROW(mul_by_int, hd_mul(hd_arange(1, 5, 1), x[0]))
 
 static hd_tensor *where(hd_tensor *const *x, int n, void *user)
 {
@@ -71,11 +43,7 @@ static hd_tensor *where(hd_tensor *const *x, int n, void *user)
 }
 
 /* (m,) with (n, 1), a condition of the second's shape: both are broadcast */
-static hd_tensor *where_spread(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_where(hd_gt_scalar(hd_detach(x[1]), 1.25), x[0], x[1]);
-}
+ROW(where_spread, hd_where(hd_gt_scalar(hd_detach(x[1]), 1.25), x[0], x[1]))
 
 static const gradcheck_row rows[] = {
     {"hd_add", "", add_row, 2, {"mn", "mn"}, {{"mn", "n"}, {"m1", "bmn"}, {"", "mn"}}, -2, 2, 0},

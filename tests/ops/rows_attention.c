@@ -2,13 +2,6 @@
  * generator is reseeded before each call, so that dropout's draws stay put. */
 #include "gradcheck_rows.h"
 
-#define ROW_F(name, expression)                                                                    \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return expression;                                                                         \
-    }
-
 /* true but for every third key of every second query */
 static hd_tensor *some(const hd_tensor *q, const hd_tensor *k)
 {
@@ -32,15 +25,14 @@ static hd_tensor *with(hd_tensor *const *x)
     return hd_scaled_dot_product_attention_with(x[0], x[1], x[2], &o, NULL);
 }
 
-ROW_F(plain, hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 0, false))
-ROW_F(causal, hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 0, true))
-ROW_F(dropped, hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 0.25, true))
-ROW_F(all_dropped, hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 1, true))
-ROW_F(masked, hd_scaled_dot_product_attention(x[0], x[1], x[2], some(x[0], x[1]), 0, false))
-ROW_F(added,
-      hd_scaled_dot_product_attention(x[0], x[1], x[2], hd_to(some(x[0], x[1]), hd_dtype_of(x[0])),
-                                      0.25, false))
-ROW_F(learned, with(x))
+ROW(plain, hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 0, false))
+ROW(causal, hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 0, true))
+ROW(dropped, hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 0.25, true))
+ROW(all_dropped, hd_scaled_dot_product_attention(x[0], x[1], x[2], HD_NONE, 1, true))
+ROW(masked, hd_scaled_dot_product_attention(x[0], x[1], x[2], some(x[0], x[1]), 0, false))
+ROW(added, hd_scaled_dot_product_attention(x[0], x[1], x[2],
+                                           hd_to(some(x[0], x[1]), hd_dtype_of(x[0])), 0.25, false))
+ROW(learned, with(x))
 
 #define QKV                                                                                        \
     {                                                                                              \

@@ -1,13 +1,6 @@
 /* rows_copy.c - gradcheck rows of copies.c. */
 #include "gradcheck_rows.h"
 
-#define ROW(name, y)                                                                               \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return y;                                                                                  \
-    }
-
 ROW(clone, hd_mul(hd_clone(x[0]), x[0]))
 ROW(contiguous, hd_mul(hd_contiguous(x[0]), x[0]))
 ROW(contiguous_turned, hd_contiguous(hd_transpose(x[0], 0, 1)))
@@ -15,6 +8,7 @@ ROW(to_same, hd_to(x[0], hd_dtype_of(x[0])))
 ROW(cat_first, hd_cat_n(2, x, 0))
 ROW(cat_last, hd_cat_n(2, x, -1))
 ROW(cat_self, hd_cat_n(3, ((hd_tensor *[]){x[0], x[1], x[0]}), 0))
+
 /* an empty vector counts for nothing */
 ROW(cat_empty, hd_cat_n(2, ((hd_tensor *[]){hd_slice(hd_flatten(x[1], 0, -1), 0, 0, 0), x[0]}), 1))
 ROW(stack_first, hd_stack_n(2, x, 0))

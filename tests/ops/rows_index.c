@@ -8,17 +8,8 @@ static hd_tensor *ends(const hd_tensor *x, int dim)
     return hd_from_data(HD_INT64, at, last < 0 ? 0 : 3);
 }
 
-static hd_tensor *index_select_0(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_index_select(x[0], 0, ends(x[0], 0));
-}
-
-static hd_tensor *index_select_last(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_index_select(x[0], -1, ends(x[0], -1));
-}
+ROW(index_select_0, hd_index_select(x[0], 0, ends(x[0], 0)))
+ROW(index_select_last, hd_index_select(x[0], -1, ends(x[0], -1)))
 
 /* each line's elements backwards, and the first one once more */
 static hd_tensor *gather_along(hd_tensor *x, int dim)
@@ -33,29 +24,10 @@ static hd_tensor *gather_along(hd_tensor *x, int dim)
     return hd_gather(x, dim, hd_expand_n(dim ? at : hd_view_n(at, 2, shape), hd_ndim(x), sizes));
 }
 
-static hd_tensor *gather_0(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return gather_along(x[0], 0);
-}
-
-static hd_tensor *gather_1(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return gather_along(x[0], 1);
-}
-
-static hd_tensor *gather_one(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_gather(x[0], 0, hd_scalar_tensor(HD_INT64, 0));
-}
-
-static hd_tensor *embedding(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_embedding(hd_unsqueeze(ends(x[0], 0), 0), x[0], -1);
-}
+ROW(gather_0, gather_along(x[0], 0))
+ROW(gather_1, gather_along(x[0], 1))
+ROW(gather_one, hd_gather(x[0], 0, hd_scalar_tensor(HD_INT64, 0)))
+ROW(embedding, hd_embedding(hd_unsqueeze(ends(x[0], 0), 0), x[0], -1))
 
 /* two of the rows are the padding's: its gradient is 0, so it must not count in y either */
 static hd_tensor *embedding_padded(hd_tensor *const *x, int n, void *user)
@@ -71,23 +43,9 @@ static hd_tensor *topk_along(hd_tensor *x, int dim, bool largest)
     return hd_topk(x, n < 2 ? n : 2, dim, largest, NULL);
 }
 
-static hd_tensor *topk_0(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return topk_along(x[0], 0, true);
-}
-
-static hd_tensor *topk_last(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return topk_along(x[0], -1, false);
-}
-
-static hd_tensor *topk_one(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_topk(x[0], 1, 0, true, NULL);
-}
+ROW(topk_0, topk_along(x[0], 0, true))
+ROW(topk_last, topk_along(x[0], -1, false))
+ROW(topk_one, hd_topk(x[0], 1, 0, true, NULL))
 
 static const gradcheck_row rows[] = {
     {"hd_index_select", "dim 0", index_select_0, 1, {"mn"}, {{"n"}, {"bmn"}}, -1, 1, 0},

@@ -1,19 +1,9 @@
 /* rows_inplace.c - gradcheck rows of inplace.c. */
 #include "gradcheck_rows.h"
 
-#define TWO(f)                                                                                     \
-    static hd_tensor *f##row(hd_tensor *const *x, int n, void *user)                               \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return hd_##f(x[0], x[1]);                                                                 \
-    }
+#define TWO(f) ROW(f##row, hd_##f(x[0], x[1]))
 
-#define NUMBER(f, s)                                                                               \
-    static hd_tensor *f##row(hd_tensor *const *x, int n, void *user)                               \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return hd_##f(x[0], s);                                                                    \
-    }
+#define NUMBER(f, s) ROW(f##row, hd_##f(x[0], s))
 
 TWO(add_)
 TWO(sub_)
@@ -26,11 +16,7 @@ NUMBER(mul_scalar_, -2.5)
 NUMBER(div_scalar_, 4.5)
 NUMBER(fill_, 3)
 
-static hd_tensor *zero_row(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_zero_(x[0]);
-}
+ROW(zero_row, hd_zero_(x[0]))
 
 /* through a view: the base gets a new history */
 static hd_tensor *mul_view(hd_tensor *const *x, int n, void *user)
@@ -53,11 +39,7 @@ static hd_tensor *mask_of(hd_tensor *x)
     return hd_gt_scalar(hd_detach(x), 1.25);
 }
 
-static hd_tensor *masked_fill_row(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_masked_fill(x[0], mask_of(x[0]), -2);
-}
+ROW(masked_fill_row, hd_masked_fill(x[0], mask_of(x[0]), -2))
 
 /* x broadcasts to the mask */
 static hd_tensor *masked_fill_spread(hd_tensor *const *x, int n, void *user)
@@ -67,11 +49,7 @@ static hd_tensor *masked_fill_spread(hd_tensor *const *x, int n, void *user)
     return hd_masked_fill(x[0], mask, -2);
 }
 
-static hd_tensor *masked_fill__row(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_masked_fill_(x[0], mask_of(x[0]), 7);
-}
+ROW(masked_fill__row, hd_masked_fill_(x[0], mask_of(x[0]), 7))
 
 /* (3, 4) on (b, h, 3, 4), as attention has it */
 static hd_tensor *masked_fill__heads(hd_tensor *const *x, int n, void *user)

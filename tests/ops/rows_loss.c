@@ -1,16 +1,9 @@
 /* rows_loss.c - gradcheck rows of the losses and of layer_norm. */
 #include "gradcheck_rows.h"
 
-#define ROW_F(name, expression)                                                                    \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return expression;                                                                         \
-    }
-
-ROW_F(mse, hd_mse_loss(x[0], x[1]))
-ROW_F(mse_sum, hd_mse_loss_with(x[0], x[1], HD_SUM))
-ROW_F(mse_none, hd_mse_loss_with(x[0], x[1], HD_REDUCE_NONE))
+ROW(mse, hd_mse_loss(x[0], x[1]))
+ROW(mse_sum, hd_mse_loss_with(x[0], x[1], HD_SUM))
+ROW(mse_none, hd_mse_loss_with(x[0], x[1], HD_REDUCE_NONE))
 
 /* Targets for logits x, some of them ignored: every class comes, in turn. */
 static hd_tensor *targets(const hd_tensor *x)
@@ -37,10 +30,10 @@ static hd_tensor *entropy(hd_tensor *x, hd_reduction r)
     return hd_cross_entropy_with(x, targets(x), &o);
 }
 
-ROW_F(cross_entropy, hd_cross_entropy(x[0], targets(x[0])))
-ROW_F(cross_entropy_mean, entropy(x[0], HD_MEAN))
-ROW_F(cross_entropy_sum, entropy(x[0], HD_SUM))
-ROW_F(cross_entropy_none, entropy(x[0], HD_REDUCE_NONE))
+ROW(cross_entropy, hd_cross_entropy(x[0], targets(x[0])))
+ROW(cross_entropy_mean, entropy(x[0], HD_MEAN))
+ROW(cross_entropy_sum, entropy(x[0], HD_SUM))
+ROW(cross_entropy_none, entropy(x[0], HD_REDUCE_NONE))
 
 /* eps is large so that rows of few elements are as smooth as long ones */
 static hd_tensor *norm(hd_tensor *x, int dims, hd_tensor *weight, hd_tensor *bias)
@@ -48,11 +41,11 @@ static hd_tensor *norm(hd_tensor *x, int dims, hd_tensor *weight, hd_tensor *bia
     return hd_layer_norm_n(x, dims, hd_sizes(x) + hd_ndim(x) - dims, weight, bias, 0.25);
 }
 
-ROW_F(layer_norm, norm(x[0], 1, x[1], x[2]))
-ROW_F(layer_norm_two, norm(x[0], 2, x[1], x[2]))
-ROW_F(layer_norm_plain, norm(x[0], 1, HD_NONE, HD_NONE))
-ROW_F(layer_norm_weight, norm(x[0], 1, x[1], HD_NONE))
-ROW_F(layer_norm_bias, norm(x[0], 1, HD_NONE, x[1]))
+ROW(layer_norm, norm(x[0], 1, x[1], x[2]))
+ROW(layer_norm_two, norm(x[0], 2, x[1], x[2]))
+ROW(layer_norm_plain, norm(x[0], 1, HD_NONE, HD_NONE))
+ROW(layer_norm_weight, norm(x[0], 1, x[1], HD_NONE))
+ROW(layer_norm_bias, norm(x[0], 1, HD_NONE, x[1]))
 
 static const gradcheck_row table[] = {
     {"hd_mse_loss", "", mse, 2, {"bn", "bn"}, {{"bn", "n"}, {"n", "bn"}}, -2, 2, 0},

@@ -1,17 +1,8 @@
 /* rows_matmul.c - gradcheck rows of matmul.c and linear.c. */
 #include "gradcheck_rows.h"
 
-static hd_tensor *dot(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_dot(x[0], x[1]);
-}
-
-static hd_tensor *matmul(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_matmul(x[0], x[1]);
-}
+ROW(dot, hd_dot(x[0], x[1]))
+ROW(matmul, hd_matmul(x[0], x[1]))
 
 static hd_tensor *linear(hd_tensor *const *x, int n, void *user)
 {

@@ -1,13 +1,6 @@
 /* rows_part.c - gradcheck rows of part.c. */
 #include "gradcheck_rows.h"
 
-#define ROW(name, y)                                                                               \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return y;                                                                                  \
-    }
-
 /* Of a list: all parts but the second, each weighed differently; some get no gradient at all. */
 static hd_tensor *weighed(hd_list *l)
 {

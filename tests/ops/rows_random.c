@@ -2,53 +2,14 @@
  * draws stay put; float32 and float64 draw alike only where the Bernoulli stream decides. */
 #include "gradcheck_rows.h"
 
-static hd_tensor *bernoulli(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_bernoulli(x[0]);
-}
-
-static hd_tensor *dropout(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_dropout(x[0], 0.25, true);
-}
-
-static hd_tensor *dropout_all(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_dropout(x[0], 1, true);
-}
-
-static hd_tensor *dropout_evaluation(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_mul_scalar(hd_dropout(x[0], 0.25, false), 2);
-}
-
-static hd_tensor *uniform_(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_uniform_(x[0], -1, 1);
-}
-
-static hd_tensor *normal_(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_normal_(x[0], 0, 1);
-}
-
-static hd_tensor *bernoulli_(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_bernoulli_(x[0], 0.5);
-}
-
-static hd_tensor *exponential_(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_exponential_(x[0], 2);
-}
+ROW(bernoulli, hd_bernoulli(x[0]))
+ROW(dropout, hd_dropout(x[0], 0.25, true))
+ROW(dropout_all, hd_dropout(x[0], 1, true))
+ROW(dropout_evaluation, hd_mul_scalar(hd_dropout(x[0], 0.25, false), 2))
+ROW(uniform_, hd_uniform_(x[0], -1, 1))
+ROW(normal_, hd_normal_(x[0], 0, 1))
+ROW(bernoulli_, hd_bernoulli_(x[0], 0.5))
+ROW(exponential_, hd_exponential_(x[0], 2))
 
 static const gradcheck_row rows[] = {
     {"hd_bernoulli", "", bernoulli, 1, {"mn"}, {{""}}, 0.2, 0.8, ROW_NO_F32},

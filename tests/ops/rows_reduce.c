@@ -1,37 +1,30 @@
 /* rows_reduce.c - gradcheck rows of the reduce family. */
 #include "gradcheck_rows.h"
 
-#define ROW_F(name, expression)                                                                    \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return expression;                                                                         \
-    }
-
-ROW_F(sum, hd_sum(x[0]))
-ROW_F(sum_first, hd_sum_dim(x[0], 0, false))
-ROW_F(sum_last, hd_sum_dim(x[0], -1, true))
-ROW_F(sum_outer, hd_sum_dims(x[0], false, 0, -1))
-ROW_F(sum_every, hd_sum_dims_n(x[0], true, 0, NULL))
-ROW_F(mean, hd_mean(x[0]))
-ROW_F(mean_first, hd_mean_dim(x[0], 0, true))
-ROW_F(mean_last, hd_mean_dim(x[0], -1, false))
-ROW_F(mean_outer, hd_mean_dims(x[0], true, 0, -1))
-ROW_F(mean_inner, hd_mean_dims(x[0], false, 1, 2))
-ROW_F(var, hd_var(x[0], 1))
-ROW_F(var_biased, hd_var(x[0], 0))
-ROW_F(var_first, hd_var_dim(x[0], 0, 0, false))
-ROW_F(var_last, hd_var_dim(x[0], -1, 1, true))
-ROW_F(var_outer, hd_var_dims(x[0], 0, false, 0, -1))
-ROW_F(var_inner, hd_var_dims(x[0], 1, true, 1, 2))
-ROW_F(max, hd_max(x[0]))
-ROW_F(min, hd_min(x[0]))
-ROW_F(max_first, hd_max_dim(x[0], 0, true, NULL))
-ROW_F(max_middle, hd_max_dim(x[0], 1, false, NULL))
-ROW_F(max_last, hd_max_dim(x[0], -1, false, NULL))
-ROW_F(min_first, hd_min_dim(x[0], 0, false, NULL))
-ROW_F(min_middle, hd_min_dim(x[0], 1, true, NULL))
-ROW_F(min_last, hd_min_dim(x[0], -1, true, NULL))
+ROW(sum, hd_sum(x[0]))
+ROW(sum_first, hd_sum_dim(x[0], 0, false))
+ROW(sum_last, hd_sum_dim(x[0], -1, true))
+ROW(sum_outer, hd_sum_dims(x[0], false, 0, -1))
+ROW(sum_every, hd_sum_dims_n(x[0], true, 0, NULL))
+ROW(mean, hd_mean(x[0]))
+ROW(mean_first, hd_mean_dim(x[0], 0, true))
+ROW(mean_last, hd_mean_dim(x[0], -1, false))
+ROW(mean_outer, hd_mean_dims(x[0], true, 0, -1))
+ROW(mean_inner, hd_mean_dims(x[0], false, 1, 2))
+ROW(var, hd_var(x[0], 1))
+ROW(var_biased, hd_var(x[0], 0))
+ROW(var_first, hd_var_dim(x[0], 0, 0, false))
+ROW(var_last, hd_var_dim(x[0], -1, 1, true))
+ROW(var_outer, hd_var_dims(x[0], 0, false, 0, -1))
+ROW(var_inner, hd_var_dims(x[0], 1, true, 1, 2))
+ROW(max, hd_max(x[0]))
+ROW(min, hd_min(x[0]))
+ROW(max_first, hd_max_dim(x[0], 0, true, NULL))
+ROW(max_middle, hd_max_dim(x[0], 1, false, NULL))
+ROW(max_last, hd_max_dim(x[0], -1, false, NULL))
+ROW(min_first, hd_min_dim(x[0], 0, false, NULL))
+ROW(min_middle, hd_min_dim(x[0], 1, true, NULL))
+ROW(min_last, hd_min_dim(x[0], -1, true, NULL))
 
 enum { EXTREME = ROW_NO_ZERO | ROW_DISTINCT };
 

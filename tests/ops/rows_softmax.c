@@ -1,26 +1,19 @@
 /* rows_softmax.c - gradcheck rows of the softmax family. */
 #include "gradcheck_rows.h"
 
-#define ROW_F(name, expression)                                                                    \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return expression;                                                                         \
-    }
-
-ROW_F(softmax_last, hd_softmax(x[0], -1))
-ROW_F(softmax_first, hd_softmax(x[0], 0))
-ROW_F(softmax_middle, hd_softmax(x[0], 1))
-ROW_F(log_softmax_last, hd_log_softmax(x[0], -1))
-ROW_F(log_softmax_first, hd_log_softmax(x[0], 0))
-ROW_F(log_softmax_middle, hd_log_softmax(x[0], -2))
-ROW_F(logsumexp_last, hd_logsumexp_dim(x[0], -1, false))
-ROW_F(logsumexp_first, hd_logsumexp_dim(x[0], 0, true))
-ROW_F(logsumexp_outer, hd_logsumexp_dims(x[0], false, 0, -1))
-ROW_F(logsumexp_inner, hd_logsumexp_dims(x[0], true, 1, 2))
-ROW_F(cumsum_last, hd_cumsum(x[0], -1))
-ROW_F(cumsum_first, hd_cumsum(x[0], 0))
-ROW_F(cumsum_middle, hd_cumsum(x[0], 1))
+ROW(softmax_last, hd_softmax(x[0], -1))
+ROW(softmax_first, hd_softmax(x[0], 0))
+ROW(softmax_middle, hd_softmax(x[0], 1))
+ROW(log_softmax_last, hd_log_softmax(x[0], -1))
+ROW(log_softmax_first, hd_log_softmax(x[0], 0))
+ROW(log_softmax_middle, hd_log_softmax(x[0], -2))
+ROW(logsumexp_last, hd_logsumexp_dim(x[0], -1, false))
+ROW(logsumexp_first, hd_logsumexp_dim(x[0], 0, true))
+ROW(logsumexp_outer, hd_logsumexp_dims(x[0], false, 0, -1))
+ROW(logsumexp_inner, hd_logsumexp_dims(x[0], true, 1, 2))
+ROW(cumsum_last, hd_cumsum(x[0], -1))
+ROW(cumsum_first, hd_cumsum(x[0], 0))
+ROW(cumsum_middle, hd_cumsum(x[0], 1))
 
 static const gradcheck_row table[] = {
     {"hd_softmax", "last", softmax_last, 1, {"bnd"}, .lo = -3, .hi = 3},

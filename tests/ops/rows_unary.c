@@ -1,12 +1,7 @@
 /* rows_unary.c - gradcheck rows of unary.c. The fixed seed puts no value at a kink. */
 #include "gradcheck_rows.h"
 
-#define ONE(f)                                                                                     \
-    static hd_tensor *f##_row(hd_tensor *const *x, int n, void *user)                              \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return hd_##f(x[0]);                                                                       \
-    }
+#define ONE(f) ROW(f##_row, hd_##f(x[0]))
 
 ONE(exp)
 ONE(log)
@@ -24,36 +19,13 @@ ONE(gelu_tanh)
 ONE(silu)
 ONE(abs)
 
-static hd_tensor *softplus_row(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_softplus(x[0], 2, 1);
-}
-
-static hd_tensor *clamp_row(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_clamp(x[0], -0.5, 1);
-}
-
-static hd_tensor *clamp_min_row(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_clamp_min(x[0], -0.25);
-}
-
-static hd_tensor *clamp_max_row(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_clamp_max(x[0], 0.5);
-}
+ROW(softplus_row, hd_softplus(x[0], 2, 1))
+ROW(clamp_row, hd_clamp(x[0], -0.5, 1))
+ROW(clamp_min_row, hd_clamp_min(x[0], -0.25))
+ROW(clamp_max_row, hd_clamp_max(x[0], 0.5))
 
 /* bounds that meet, or cross: the gradient is 0 */
-static hd_tensor *clamp_crossed(hd_tensor *const *x, int n, void *user)
-{
-    (void)n, (void)user;
-    return hd_clamp(x[0], 1, 0);
-}
+ROW(clamp_crossed, hd_clamp(x[0], 1, 0))
 
 static const gradcheck_row rows[] = {
     {"hd_exp", "", exp_row, 1, {"mn"}, {{"bmn"}, {""}}, -2, 2, 0},

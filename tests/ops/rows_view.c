@@ -1,16 +1,9 @@
 /* rows_view.c - gradcheck rows of view.c. */
 #include "gradcheck_rows.h"
 
-/* One row: an expression of the inputs x[]. */
-#define ROW(name, y)                                                                               \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return y;                                                                                  \
-    }
-
 ROW(reshape, hd_reshape(x[0], hd_size(x[0], 1), hd_size(x[0], 2), hd_size(x[0], 0)))
 ROW(reshape_turned, hd_reshape(hd_transpose(x[0], 0, 1), hd_numel(x[0])))
+
 /* of a turned input, twice turned back: a view of what is not contiguous */
 ROW(reshape_alias,
     hd_reshape(hd_transpose(x[0], 0, 2), hd_size(x[0], 2), 1, hd_size(x[0], 1), hd_size(x[0], 0)))
@@ -20,6 +13,7 @@ ROW(flatten, hd_flatten(x[0], 1, 2))
 ROW(flatten_all, hd_flatten(x[0], 0, -1))
 ROW(flatten_nothing, hd_flatten(x[0], 1, 1))
 ROW(expand, hd_ndim(x[0]) == 2 ? hd_expand(x[0], -1, 4) : hd_expand(x[0], 3, -1))
+
 /* with one new dim in front, or two */
 ROW(expand_lead, hd_ndim(x[0]) == 2 ? hd_expand(x[0], 3, -1, -1) : hd_expand(x[0], 2, 4, 3))
 ROW(squeeze, hd_squeeze(x[0], 1))

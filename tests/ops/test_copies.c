@@ -1,19 +1,9 @@
 /* test_copies.c - clone, conversion, joining, triangles and assignment: values, layouts, names,
  * dtypes and gradients as in PyTorch, and the message of every refusal. */
 #include "golden_ops.h"
+#include "ramp.h"
 #include "suites.h"
 #include "support/support.h"
-
-#define ramp(d, ...) hd_view(hd_arange_as(d, 0, product(HD__LIST(__VA_ARGS__)), 1), __VA_ARGS__)
-
-static int64_t product(int n, const int64_t *sizes)
-{
-    int64_t numel = 1;
-    for (int i = 0; i < n; i++) {
-        numel *= sizes[i];
-    }
-    return numel;
-}
 
 /* ---------------------------------------------------------------- golden values */
 

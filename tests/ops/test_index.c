@@ -1,5 +1,6 @@
 /* test_index.c - picking by index: values, gradients in order, ties of topk, errors. */
 #include "golden_ops.h"
+#include "ramp.h"
 #include "suites.h"
 #include "support/support.h"
 
@@ -8,18 +9,6 @@
 static hd_tensor *index_of(int n, const int64_t *values)
 {
     return hd_from_data(HD_INT64, values, n);
-}
-
-/* A tensor of this shape with 0, 1, 2, ... */
-#define ramp(d, ...) hd_view(hd_arange_as(d, 0, product(HD__LIST(__VA_ARGS__)), 1), __VA_ARGS__)
-
-static int64_t product(int n, const int64_t *sizes)
-{
-    int64_t numel = 1;
-    for (int i = 0; i < n; i++) {
-        numel *= sizes[i];
-    }
-    return numel;
 }
 
 /* ---------------------------------------------------------------- values */

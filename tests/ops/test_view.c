@@ -1,21 +1,9 @@
 /* test_view.c - views: values, strides and names as in PyTorch, and the message of every
  * refusal. */
 #include "golden_ops.h"
+#include "ramp.h"
 #include "suites.h"
 #include "support/support.h"
-
-/* A tensor of this shape with 0, 1, 2, ... */
-#define ramp(...)                                                                                  \
-    hd_view(hd_arange_as(HD_FLOAT32, 0, product(HD__LIST(__VA_ARGS__)), 1), __VA_ARGS__)
-
-static int64_t product(int n, const int64_t *sizes)
-{
-    int64_t numel = 1;
-    for (int i = 0; i < n; i++) {
-        numel *= sizes[i];
-    }
-    return numel;
-}
 
 /* Asserts x's sizes and then its strides: ck_layout(x, 2, 2, 3, 3, 1) for (2, 3) and (3, 1) */
 #define ck_layout(x, ndim, ...) layout_is(x, ndim, (int64_t[]){__VA_ARGS__, 0}, #x)
@@ -111,7 +99,7 @@ END_TEST
 START_TEST(strides_are_pytorchs)
 {
     HD_SCOPE;
-    hd_tensor *x = ramp(2, 3), *t = hd_t(x), *point = hd_scalar_tensor(HD_FLOAT32, 1);
+    hd_tensor *x = ramp(HD_FLOAT32, 2, 3), *t = hd_t(x), *point = hd_scalar_tensor(HD_FLOAT32, 1);
     ck_layout(t, 2, 3, 2, 1, 3);
     ck_layout(hd_unsqueeze(x, 0), 3, 1, 2, 3, 6, 3, 1);
     ck_layout(hd_unsqueeze(x, 1), 3, 2, 1, 3, 3, 3, 1);
@@ -119,12 +107,12 @@ START_TEST(strides_are_pytorchs)
     ck_layout(hd_unsqueeze(t, 1), 3, 3, 1, 2, 1, 6, 3);
     ck_layout(hd_unsqueeze(t, 2), 3, 3, 2, 1, 1, 3, 1);
     ck_layout(hd_unsqueeze(point, -1), 1, 1, 1);
-    ck_layout(hd_expand(ramp(2, 1), 4, 2, 3), 3, 4, 2, 3, 0, 1, 0);
-    ck_layout(hd_expand(ramp(3), 1, 3), 2, 1, 3, 3, 1);
-    ck_layout(hd_expand(ramp(3), 1, 1, 3), 3, 1, 1, 3, 3, 3, 1);
-    ck_layout(hd_expand(ramp(1, 3), 1, -1), 2, 1, 3, 3, 1);
+    ck_layout(hd_expand(ramp(HD_FLOAT32, 2, 1), 4, 2, 3), 3, 4, 2, 3, 0, 1, 0);
+    ck_layout(hd_expand(ramp(HD_FLOAT32, 3), 1, 3), 2, 1, 3, 3, 1);
+    ck_layout(hd_expand(ramp(HD_FLOAT32, 3), 1, 1, 3), 3, 1, 1, 3, 3, 3, 1);
+    ck_layout(hd_expand(ramp(HD_FLOAT32, 1, 3), 1, -1), 2, 1, 3, 3, 1);
     ck_layout(hd_expand(hd_zeros(HD_FLOAT32, 0, 1), 0, 4), 2, 0, 4, 1, 0);
-    ck_layout(hd_expand(ramp(1), 0), 1, 0, 0);
+    ck_layout(hd_expand(ramp(HD_FLOAT32, 1), 0), 1, 0, 0);
     ck_layout(hd_expand(point, 2, 0), 2, 2, 0, 0, 0);
     ck_layout(hd_slice_step(x, 0, 0, HD_END, 100), 2, 1, 3, 300, 1);
     ck_layout(hd_view(hd_slice_step(x, 0, 0, HD_END, 100), 3), 1, 3, 1);
@@ -134,9 +122,9 @@ START_TEST(strides_are_pytorchs)
     ck_layout(hd_view(hd_scalar_tensor(HD_FLOAT32, 1), 1, 1), 2, 1, 1, 1, 1);
     ck_layout(hd_reshape(t, 3, 2), 2, 3, 2, 1, 3);
     ck_layout(hd_reshape(t, 6), 1, 6, 1);
-    ck_layout(hd_permute(ramp(2, 3, 4), -1, 0, 1), 3, 4, 2, 3, 1, 12, 4);
-    ck_layout(hd_select(ramp(2, 3, 4), 1, -1), 2, 2, 4, 12, 1);
-    ck_assert_int_eq(hd_storage_offset(hd_select(ramp(2, 3, 4), 1, -1)), 8);
+    ck_layout(hd_permute(ramp(HD_FLOAT32, 2, 3, 4), -1, 0, 1), 3, 4, 2, 3, 1, 12, 4);
+    ck_layout(hd_select(ramp(HD_FLOAT32, 2, 3, 4), 1, -1), 2, 2, 4, 12, 1);
+    ck_assert_int_eq(hd_storage_offset(hd_select(ramp(HD_FLOAT32, 2, 3, 4), 1, -1)), 8);
     ck_assert_int_eq(hd_storage_offset(hd_slice(hd_slice(x, 0, 1, 2), 1, 1, 3)), 4);
     ck_no_error();
 }
@@ -145,7 +133,7 @@ END_TEST
 START_TEST(views_share_and_reshape_copies_only_if_it_must)
 {
     HD_SCOPE;
-    hd_tensor *x = ramp(2, 3), *t = hd_t(x);
+    hd_tensor *x = ramp(HD_FLOAT32, 2, 3), *t = hd_t(x);
     hd_tensor *views[] = {hd_view(x, 6),
                           hd_reshape(x, 3, 2),
                           hd_reshape(t, 3, 1, 2),
@@ -173,7 +161,7 @@ END_TEST
 START_TEST(names_are_pytorchs)
 {
     HD_SCOPE;
-    hd_tensor *x = hd_mul_scalar(hd_requires_grad_(ramp(2, 3), true), 1), *t = hd_t(x);
+    hd_tensor *x = hd_mul_scalar(hd_requires_grad_(ramp(HD_FLOAT32, 2, 3), true), 1), *t = hd_t(x);
     hd_tensor *point = hd_requires_grad_(hd_scalar_tensor(HD_FLOAT32, 1), true);
     const struct {
         hd_tensor *y;
@@ -226,7 +214,7 @@ END_TEST
 START_TEST(slices_clamp_as_pythons)
 {
     HD_SCOPE;
-    hd_tensor *x = ramp(5);
+    hd_tensor *x = ramp(HD_FLOAT32, 5);
     ck_elements(hd_slice(x, 0, -3, -1), 2, 3);
     ck_elements(hd_slice(x, 0, -100, 2), 0, 1);
     ck_elements(hd_slice(x, 0, 3, 100), 3, 4);
@@ -253,7 +241,7 @@ static void lengths_are(hd_list *l, int dim, int n, const int64_t *want)
 START_TEST(splits_and_chunks)
 {
     HD_SCOPE;
-    hd_tensor *x = ramp(5, 2), *none = hd_zeros(HD_FLOAT32, 0, 2);
+    hd_tensor *x = ramp(HD_FLOAT32, 5, 2), *none = hd_zeros(HD_FLOAT32, 0, 2);
     ck_lengths(hd_split(x, 2, 0), 0, 2, 2, 1);
     ck_lengths(hd_split(x, 9, 0), 0, 5);
     ck_lengths(hd_split(none, 3, 0), 0, 0);
@@ -277,7 +265,7 @@ END_TEST
 START_TEST(shapes_that_do_not_fit)
 {
     HD_SCOPE;
-    hd_tensor *x = ramp(2, 3), *t = hd_t(x);
+    hd_tensor *x = ramp(HD_FLOAT32, 2, 3), *t = hd_t(x);
     int64_t big = (int64_t)1 << 40;
     ck_assert_ptr_null(hd_view(t, 6));
     ck_error(HD_SHAPE, "hd_view: (3, 2) with strides (1, 3) as (6,): the layout does not allow it; "
@@ -293,13 +281,13 @@ START_TEST(shapes_that_do_not_fit)
     ck_error(HD_SHAPE, "hd_expand: (2, 3) to (2, 4): expected size 3 at dim 1");
     ck_assert_ptr_null(hd_expand(x, -1, 2, 3));
     ck_error(HD_SHAPE, "hd_expand: (2, 3) to (-1, 2, 3): expected size 1 at dim 0");
-    ck_assert_ptr_null(hd_expand(ramp(1), -2));
+    ck_assert_ptr_null(hd_expand(ramp(HD_FLOAT32, 1), -2));
     ck_error(HD_SHAPE, "hd_expand: (1,) to (-2,): expected size 1 at dim 0");
-    ck_assert_ptr_null(hd_expand(ramp(1), big, big));
+    ck_assert_ptr_null(hd_expand(ramp(HD_FLOAT32, 1), big, big));
     ck_error(HD_MEMORY, "hd_expand: (1,) to (1099511627776, 1099511627776): the size overflows");
     ck_assert_ptr_null(hd_expand_n(x, 2, NULL));
     ck_error(HD_NULL_ARG, "hd_expand: sizes is NULL");
-    ck_assert_ptr_null(hd_t(ramp(1, 2, 3)));
+    ck_assert_ptr_null(hd_t(ramp(HD_FLOAT32, 1, 2, 3)));
     ck_error(HD_SHAPE, "hd_t: (1, 2, 3): expected 2 dimensions at most; hd_transpose(x, -2, -1) "
                        "swaps the last two");
     ck_assert_ptr_null(hd_permute(x, 0));
@@ -316,7 +304,7 @@ END_TEST
 START_TEST(dims_out_of_range)
 {
     HD_SCOPE;
-    hd_tensor *x = ramp(2, 3);
+    hd_tensor *x = ramp(HD_FLOAT32, 2, 3);
 #define OUT(f, call, d)                                                                            \
     ck_assert_ptr_null(call);                                                                      \
     ck_error(HD_INDEX, f ": dim " d " of (2, 3): expected -2 to 1")
@@ -362,7 +350,7 @@ END_TEST
 START_TEST(parts_out_of_range)
 {
     HD_SCOPE;
-    hd_tensor *x = ramp(2, 3);
+    hd_tensor *x = ramp(HD_FLOAT32, 2, 3);
     ck_assert_ptr_null(hd_select(x, 1, 3));
     ck_error(HD_INDEX, "hd_select: index 3 at dim 1 of (2, 3): expected -3 to 2");
     ck_assert_ptr_null(hd_select(x, -1, -4));
@@ -392,7 +380,7 @@ END_TEST
 START_TEST(splits_that_do_not_add_up)
 {
     HD_SCOPE;
-    hd_tensor *x = ramp(2, 3), *none = hd_zeros(HD_FLOAT32, 0);
+    hd_tensor *x = ramp(HD_FLOAT32, 2, 3), *none = hd_zeros(HD_FLOAT32, 0);
     ck_assert_ptr_null(hd_split(x, 0, 0));
     ck_error(HD_VALUE, "hd_split: parts of 0 of (2, 3): expected 1 or more");
     ck_assert_ptr_null(hd_split(x, -1, 0));
@@ -410,9 +398,9 @@ START_TEST(splits_that_do_not_add_up)
     hd_error_clear();
     ck_assert_ptr_null(hd_chunk(none, (int64_t)1 << 61, 0));
     ck_error(HD_MEMORY, "hd_chunk: 2305843009213693952 parts: expected 16777216 at most");
-    ck_assert_ptr_null(hd_unbind(hd_expand(ramp(1), (int64_t)1 << 61), 0));
+    ck_assert_ptr_null(hd_unbind(hd_expand(ramp(HD_FLOAT32, 1), (int64_t)1 << 61), 0));
     ck_error(HD_MEMORY, "hd_unbind: 2305843009213693952 parts: expected 16777216 at most");
-    ck_assert_ptr_null(hd_split(hd_expand(ramp(1), (int64_t)1 << 61), 1, 0));
+    ck_assert_ptr_null(hd_split(hd_expand(ramp(HD_FLOAT32, 1), (int64_t)1 << 61), 1, 0));
     ck_error(HD_MEMORY, "hd_split: 2305843009213693952 parts: expected 16777216 at most");
 }
 END_TEST

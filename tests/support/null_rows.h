@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "support.h"
+#include "leak_checked.h"
 
 /* ---------------------------------------------------------------- one call */
 
@@ -131,5 +131,25 @@ static inline void error_stands(const char *function, const char *parameter, con
         AFTER(function, parameter, passed_over(#function, #parameter, failures));                  \
     } while (0);
 #define SKIP(function, parameter)
+
+/* ---------------------------------------------------------------- tests */
+
+/* The two tests of a function `run_table(error)`, which includes a table, and their suite. */
+#define NULL_SUITE                                                                                 \
+    START_TEST(null_is_refused_by_name)                                                            \
+    {                                                                                              \
+        run_table(NULL);                                                                           \
+    }                                                                                              \
+    END_TEST                                                                                       \
+    START_TEST(the_first_error_stands)                                                             \
+    {                                                                                              \
+        run_table("hd_first: it stands");                                                          \
+    }                                                                                              \
+    END_TEST                                                                                       \
+    Suite *suite_null(void)                                                                        \
+    {                                                                                              \
+        const TTest *const tests[] = {null_is_refused_by_name, the_first_error_stands};            \
+        return SUITE("null", tests);                                                               \
+    }
 
 #endif

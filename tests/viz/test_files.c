@@ -355,36 +355,15 @@ static bool everything(void)
     return ok;
 }
 
-static void run_out(bool once)
-{
-    bool ok = false;
-    int64_t k = 0;
-    hd_shutdown();
-    for (; !ok && k < 4000; k++) {
-        scarce s = {.left = k, .once = once};
-        scarce_use(&s);
-        ok = everything();
-        ck_assert_msg(ok == (hd_error_code() == HD_OK), "after %d: %s", (int)k, hd_error_message());
-        ck_assert_msg(ok || hd_error_code() == HD_MEMORY, "after %d: %s", (int)k,
-                      hd_error_message());
-        hd_error_clear();
-        hd_shutdown();
-        ck_assert_msg(s.blocks == 0, "after %d: %d blocks are left", (int)k, (int)s.blocks);
-        scarce_end();
-    }
-    ck_assert(ok);
-    ck_assert_int_gt(k, 30);
-}
-
 START_TEST(runs_out_at_every_allocation)
 {
-    run_out(false);
+    ck_assert_int_gt(scarce_at_each(everything, false), 30);
 }
 END_TEST
 
 START_TEST(runs_out_once_at_every_allocation)
 {
-    run_out(true);
+    ck_assert_int_gt(scarce_at_each(everything, true), 30);
 }
 END_TEST
 

@@ -15,20 +15,4 @@ static void run_table(const char *error)
     hd_picture_free(picture);
 }
 
-START_TEST(null_is_refused_by_name)
-{
-    run_table(NULL);
-}
-END_TEST
-
-START_TEST(the_first_error_stands)
-{
-    run_table("hd_first: it stands");
-}
-END_TEST
-
-Suite *suite_null(void)
-{
-    const TTest *const tests[] = {null_is_refused_by_name, the_first_error_stands};
-    return SUITE("null", tests);
-}
+NULL_SUITE

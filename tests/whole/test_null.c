@@ -144,24 +144,4 @@ static void run_table(const char *error)
     hd_dict_free(dict);
 }
 
-START_TEST(null_is_refused_by_name)
-{
-    int64_t tensors = hd_tensor_count(), bytes = hd_bytes_live();
-    run_table(NULL);
-    ck_no_error();
-    ck_assert_int_eq(hd_tensor_count(), tensors);
-    ck_assert_int_eq(hd_bytes_live(), bytes);
-}
-END_TEST
-
-START_TEST(the_first_error_stands)
-{
-    run_table("hd_first: it stands");
-}
-END_TEST
-
-Suite *suite_null(void)
-{
-    const TTest *const tests[] = {null_is_refused_by_name, the_first_error_stands};
-    return SUITE_OF("null", tests);
-}
+NULL_SUITE
