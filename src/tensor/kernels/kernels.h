@@ -17,10 +17,13 @@
 
 #include "base/base_internal.h"
 
-/* Into its caller whatever its size: a loop with a call in it is not vectorised. */
+/* Inlined whatever its size, because a loop with a call in it is not vectorised. */
 #define HDK_INLINE static inline __attribute__((always_inline))
 
-/* Before a loop of at most 16 turns that is not to be a loop. */
+/* Never inlined: one copy of the code for all its callers. */
+#define HDK_NOINLINE __attribute__((noinline, unused))
+
+/* Stands before a loop of at most 16 turns, which is unrolled whole. */
 #ifdef __clang__
 #define HDK_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -43,9 +46,9 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Types that few programs compute much in are compiled at the baseline alone, where HDK_ALL_TYPES
- * is defined, and serve every level: a family names the last dtype that each level has, and
- * hdk_softmax_for(dtype) is the table to take. HDK_COMMON(kernel) is NULL in the other levels. */
+/* Types in which few programs compute much are compiled at the baseline only, where HDK_ALL_TYPES is
+ * defined, and serve every level. A family names the last dtype that each level has of its own, and
+ * hdk_softmax_for(dtype) is the table to take. HDK_COMMON(kernel) is NULL at the other levels. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
 #ifdef HDK_ALL_TYPES
 #define HDK_COMMON(kernel) kernel
@@ -66,12 +69,12 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
         return dtype <= (most) ? family() : &family##_baseline;                                    \
     }
 
-/* An elementwise loop: n elements; data[i] advances by strides[i] bytes; data[0] is the output;
- * params is the op's own. */
+/* An elementwise loop over n elements: data[i] advances by strides[i] bytes, data[0] is the output,
+ * and what params points to depends on the op. */
 typedef void (*hdk_loop)(char *const *data, const int64_t *strides, int64_t n, const void *params);
 
-/* Results from this size on are written past the cache, which would not keep them: without reading
- * what was there before, a third less traffic. In bytes. */
+/* A result of at least so many bytes is written past the cache, which could not keep it. Memory is
+ * then not read before it is written, which saves a third of the traffic. */
 enum { HDK_STREAM_BYTES = 16 << 20 };
 
 /* a b + c with one rounding where the level has the instruction, with two elsewhere. Where the bits

@@ -1,6 +1,6 @@
-/* lanes.h - the shape of work that reductions and other operations along one dim hand to kernels.
+/* lanes.h - the shape of the work that operations along one dim, such as reductions, hand to kernels.
  *
- * k independent lanes of n elements each: element i of lane j of operand o lies at
+ * There are k lanes of n elements each. Element i of lane j of operand o lies at
  * data[o] + i * sn[o] + j * sk[o], counted in elements of that operand. An operand that has one
  * element a lane has sn 0. Lanes never depend on each other, so that any cut over k gives the
  * same bits. */
@@ -16,7 +16,7 @@ typedef struct hdk_lanes {
     int64_t sn[HDK_LANE_OPERANDS], sk[HDK_LANE_OPERANDS];
 } hdk_lanes;
 
-/* p: a number of the kernel's own, as the divisor of a variance. */
+/* p is a number that some kernels take, such as the divisor of a variance. */
 typedef void (*hdk_lane_kernel)(const hdk_lanes *l, void *const *data, double p);
 
 #endif

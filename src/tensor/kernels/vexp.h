@@ -1,9 +1,9 @@
 /* vexp.h - float32 exp in plain arithmetic, which compilers vectorise inside a loop.
  *
- * exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s:
- * the steps, in the order and with the fused multiply-adds, that PyTorch's softmax takes. The bits
- * are the same at every CPU level: fmaf is exact where the level has no instruction for it.
- * x <= -104 gives 0, x > 88.73 infinity, NaN NaN; subnormal results are rounded once. */
+ * exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s.
+ * The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The bits are
+ * the same at every CPU level, because fmaf is exact also where the level has no instruction for it.
+ * x <= -104 gives 0, x > 88.73 infinity, and NaN stays; subnormal results are rounded once. */
 #ifndef HEED_KERNELS_VEXP_H
 #define HEED_KERNELS_VEXP_H
 
@@ -40,7 +40,7 @@ static const float hdk_exp_p[HDK_EXP_TERMS] = {
 
 HDK_INLINE float hdk_vexpf(float x)
 {
-    /* beyond these the result no longer changes; a NaN fails both tests and stays */
+    /* The result does not change beyond these. A NaN fails both tests and stays. */
     x = x < -104.0f ? -104.0f : x;
     x = x > 89.0f ? 89.0f : x;
 
@@ -54,7 +54,7 @@ HDK_INLINE float hdk_vexpf(float x)
     }
     u = 1.0f + __builtin_fmaf(s * s, u, s);
 
-    /* times 2^q in two halves: 2^q itself may be out of range, and only the second one rounds */
+    /* 2^q may be out of range. Its two halves are not, and only the second product rounds. */
     uint32_t exponent = hdk_float_bits(shifted) - hdk_float_bits(HDK_EXP_SHIFT) + 2 * 127;
     uint32_t half = exponent >> 1;
     return u * hdk_float_of(half << 23) * hdk_float_of((exponent - half) << 23);

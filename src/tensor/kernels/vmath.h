@@ -1,13 +1,24 @@
 /* vmath.h - float32 log, tanh and erf in plain arithmetic, which compilers vectorise in a loop.
  *
- * Within 2 units in the last place of the exact value everywhere, at every CPU level; the special
+ * Results are within 2 units in the last place of the exact value at every CPU level; the special
  * values are C's (Annex F). Every branch is computed and one is chosen, so that all elements of a
- * vector go the same way. The polynomials are least in their largest error, by
- * tools/generate/fit_vmath.py. Where the level has no fused multiply-add, two roundings do. */
+ * vector go the same way. tools/generate/fit_vmath.py makes the polynomials, whose largest error is
+ * the least possible. Where the level has no fused multiply-add there are two roundings. */
 #ifndef HEED_KERNELS_VMATH_H
 #define HEED_KERNELS_VMATH_H
 
 #include "tensor/kernels/vexp.h"
+
+/* the polynomial with the n coefficients c, the highest power first */
+HDK_INLINE float hdk_polynomial(float x, int n, const float *c)
+{
+    float y = c[0];
+    HDK_UNROLL
+    for (int i = 1; i < n; i++) {
+        y = HDK_FMAF(y, x, c[i]);
+    }
+    return y;
+}
 
 /* x = m 2^e with m from sqrt(1/2) to sqrt(2), f = m - 1:
  * log x = e log 2 + f - f^2 / 2 + f^3 p(f), log 2 in two parts, the first exact times any e. */
@@ -19,16 +30,12 @@ HDK_INLINE float hdk_vlogf(float x)
     float e = (float)((int32_t)bits >> 23) - (tiny ? 23.0f : 0.0f);
     float f = hdk_float_of((bits & 0x7fffff) + sqrt_half) - 1;
 
-    float p = -0.07859615236520767f;
-    p = HDK_FMAF(p, f, 0.12881648540496826f);
-    p = HDK_FMAF(p, f, -0.13128754496574402f);
-    p = HDK_FMAF(p, f, 0.14181192219257355f);
-    p = HDK_FMAF(p, f, -0.16624553501605988f);
-    p = HDK_FMAF(p, f, 0.2000228613615036f);
-    p = HDK_FMAF(p, f, -0.25000810623168945f);
-    p = HDK_FMAF(p, f, 0.33333316445350647f);
+    static const float log_p[] = {
+        -0.07859615236520767f, 0.12881648540496826f, -0.13128754496574402f, 0.14181192219257355f,
+        -0.16624553501605988f, 0.2000228613615036f,  -0.25000810623168945f, 0.33333316445350647f};
     float square = f * f;
-    float small = HDK_FMAF(e, -2.12194440e-4f, HDK_FMAF(square, -0.5f, square * f * p));
+    float small = HDK_FMAF(e, -2.12194440e-4f,
+                           HDK_FMAF(square, -0.5f, square * f * hdk_polynomial(f, 8, log_p)));
     float y = HDK_FMAF(e, 0.693359375f, f + small);
 
     y = x == 0 ? -INFINITY : y;
@@ -36,41 +43,34 @@ HDK_INLINE float hdk_vlogf(float x)
     return x < INFINITY ? y : x; /* infinity and NaN */
 }
 
-/* a = |x| < 0.625: a + a^3 p(a^2), else 1 - 2 / (e^(2a) + 1); with x's sign. */
+/* With a = |x|: a + a^3 p(a^2) for a < 0.625, else 1 - 2 / (e^(2a) + 1), and x's sign. */
 HDK_INLINE float hdk_vtanhf(float x)
 {
     float z = x * x, a = fabsf(x);
-    float p = -0.005717045161873102f;
-    p = HDK_FMAF(p, z, 0.02065058797597885f);
-    p = HDK_FMAF(p, z, -0.05374349653720856f);
-    p = HDK_FMAF(p, z, 0.13331490755081177f);
-    p = HDK_FMAF(p, z, -0.3333328366279602f);
-    float near = HDK_FMAF(a * z, p, a);
+    static const float tanh_p[] = {-0.005717045161873102f, 0.02065058797597885f,
+                                   -0.05374349653720856f, 0.13331490755081177f,
+                                   -0.3333328366279602f};
+    float near = HDK_FMAF(a * z, hdk_polynomial(z, 5, tanh_p), a);
     float far = 1 - 2 / (hdk_vexpf(2 * a) + 1);
     return copysignf(a < 0.625f ? near : far, x); /* -0 too */
 }
 
-/* a = |x| < 0.9375: a + a p(a^2), else 1 - e^-(t + t q(t)), t = a up to 4; with x's sign. */
+/* With a = |x|: a + a p(a^2) for a < 0.9375, else 1 - e^-(t + t q(t)) with t = min(a, 4); and x's
+ * sign. */
 HDK_INLINE float hdk_verff(float x)
 {
     float z = x * x, a = fabsf(x), t = a > 4 ? 4 : a; /* a NaN stays */
-    float p = 8.296612941194326e-05f;
-    p = HDK_FMAF(p, z, -0.0008125806925818324f);
-    p = HDK_FMAF(p, z, 0.005199600011110306f);
-    p = HDK_FMAF(p, z, -0.026858851313591003f);
-    p = HDK_FMAF(p, z, 0.11283686012029648f);
-    p = HDK_FMAF(p, z, -0.37612631916999817f);
-    p = HDK_FMAF(p, z, 0.12837916612625122f);
-    float near = HDK_FMAF(p, a, a);
+    static const float erf_p[] = {8.296612941194326e-05f, -0.0008125806925818324f,
+                                  0.005199600011110306f,  -0.026858851313591003f,
+                                  0.11283686012029648f,   -0.37612631916999817f,
+                                  0.12837916612625122f};
+    float near = HDK_FMAF(hdk_polynomial(z, 7, erf_p), a, a);
 
-    float q = 1.2150419024692383e-05f;
-    q = HDK_FMAF(q, t, -0.0003319874231237918f);
-    q = HDK_FMAF(q, t, 0.0036797281354665756f);
-    q = HDK_FMAF(q, t, -0.023840725421905518f);
-    q = HDK_FMAF(q, t, 0.10632801055908203f);
-    q = HDK_FMAF(q, t, 0.6350963115692139f);
-    q = HDK_FMAF(q, t, 0.12866200506687164f);
-    float far = 1 - hdk_vexpf(HDK_FMAF(-q, t, -t));
+    static const float erf_q[] = {1.2150419024692383e-05f, -0.0003319874231237918f,
+                                  0.0036797281354665756f,  -0.023840725421905518f,
+                                  0.10632801055908203f,    0.6350963115692139f,
+                                  0.12866200506687164f};
+    float far = 1 - hdk_vexpf(HDK_FMAF(-hdk_polynomial(t, 7, erf_q), t, -t));
     return copysignf(a < 0.9375f ? near : far, x);
 }
 
