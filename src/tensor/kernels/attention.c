@@ -1,4 +1,4 @@
-/* attention.c - one head of attention: row by row for few keys and for float64, in tiles else. */
+/* attention.c - one head of attention: row by row for few keys and for float64, else in tiles. */
 #include "tensor/kernels/attention.h"
 
 #include <string.h>
@@ -11,14 +11,14 @@
 
 /* ---------------------------------------------------------------- what both share */
 
-/* how many keys query i sees */
+/* How many keys query i sees. */
 static inline int64_t seen_by(const hdk_head *h, int64_t i)
 {
     int64_t seen = i + h->sees;
     return seen < 0 ? 0 : seen < h->s ? seen : h->s;
 }
 
-/* The place in the dropout's stream of one weight after another. */
+/* A place in the stream of dropout, which goes on weight by weight. */
 typedef struct draw_at {
     int64_t number;
     uint32_t x;
@@ -33,7 +33,7 @@ static inline draw_at draw_begin(const hdk_head *h, int64_t i, int64_t j)
     return d;
 }
 
-/* Is this weight kept? And on to the next. */
+/* Is this weight kept? Goes on to the next. */
 static inline bool draw_next(const hdk_head *h, draw_at *d)
 {
     if (h->keep >= 1) {
@@ -48,7 +48,7 @@ static inline bool draw_next(const hdk_head *h, draw_at *d)
     return kept;
 }
 
-/* what a kept weight is multiplied by, rounded as dropout rounds it */
+/* What a kept weight is multiplied by, rounded as dropout rounds it. */
 static inline float keep_scale_f32(const hdk_head *h)
 {
     return h->keep > 0 ? 1 / (float)h->keep : 0;

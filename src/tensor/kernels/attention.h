@@ -1,6 +1,6 @@
 /* attention.h - softmax(q k^T scale + mask) v of one head of one sequence, and its gradients,
- * without ever holding the (l, s) weights: forward leaves log sum exp of each row of scores, and
- * backward makes the weights anew from it, tile by tile.
+ * without ever holding the (l, s) weights: forward leaves log sum exp of each row of scores, from
+ * which backward computes the weights again, tile by tile.
  *
  * Rahman, Rabe and Staats 2021 (arXiv:2112.05682), Dao et al. 2022, "FlashAttention". */
 #ifndef HEED_KERNELS_ATTENTION_H
@@ -16,17 +16,17 @@ typedef struct hdk_rows { /* a matrix of any strides, in elements */
 typedef struct hdk_head {
     int64_t l, s, d, dv; /* queries; keys; width of a query and a key; width of a value */
     hdk_rows q, k, v, out;
-    void *lse;     /* (l), written by forward; +inf where a row of weights is all 0 */
-    int64_t sees;  /* query i sees the keys before i + sees; those that are hidden cost nothing */
-    hdk_rows mask; /* (l, s), or p NULL; */
-    bool mask_is_bool;   /* true where a key is seen; else of q's type, added to the scores */
-    bool safe;           /* a row of -inf gives zeros; else NaN, as a softmax does */
-    double scale;        /* of the scores, */
-    double divisor;      /* which are divided by this instead if it is not 0 */
+    void *lse;           /* (l), written by forward; +inf where a row of weights is all 0 */
+    int64_t sees;        /* query i sees the keys before i + sees; the others cost nothing */
+    hdk_rows mask;       /* (l, s); without a mask its p is NULL */
+    bool mask_is_bool;   /* the mask is true where a key is seen; else it is added to the scores */
+    bool safe;           /* a row of -inf gives zeros; else it gives NaN, as a softmax does */
+    double scale;        /* the scores are multiplied by this if the divisor is 0 */
+    double divisor;      /* and else divided by this */
     double keep;         /* dropout keeps with this probability and divides by it; 1: no dropout */
-    const uint8_t *bits; /* one bit a weight, bit 0 of byte 0 first: kept; or NULL and */
-    uint32_t seed;       /* x_0 of an MCG31 stream (base/mcg31.h), whose */
-    uint32_t limit;      /* elements below this are kept */
+    const uint8_t *bits; /* one bit a weight, bit 0 of byte 0 first, 1 where it is kept; or NULL: */
+    uint32_t seed;       /* then an MCG31 stream (base/mcg31.h) that begins with x_0 decides, */
+    uint32_t limit;      /* which keeps a weight where its element is below this */
     int64_t first;       /* the number of this head's first weight, in the bits or the stream */
 } hdk_head;
 
@@ -34,25 +34,25 @@ typedef struct hdk_head_grads {
     hdk_rows dout, dq, dk, dv;
 } hdk_head_grads;
 
-/* Scratch is the caller's, `room` bytes for each thread, zeroed at first; a thread that goes on
- * with the same head in it finds there what it has packed. */
+/* The caller gives each thread scratch of `room` bytes, which are zero at first. A thread that goes
+ * on with the same head finds there what it has packed. */
 typedef struct hdk_attention_kernels {
     /* out and lse of the queries [from, to) */
     size_t (*forward_room)(const hdk_head *h);
     void (*forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch);
-    /* weights (l, s), dense, after dropout, of the queries [from, to), of which lse is known */
+    /* the weights (l, s) after dropout, dense, of the queries [from, to), whose lse is known */
     void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
     /* dk and dv of the keys [from, to), and what these keys add to dq, in all of dq */
     size_t (*backward_room)(const hdk_head *h);
     void (*backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                      void *scratch);
-    /* what `from` of forward, and of backward, is best, and must be, a multiple of */
+    /* `from` of forward, and of backward, must be a multiple of these */
     int64_t query_block, key_block;
 } hdk_attention_kernels;
 
 struct hdk_attention {
-    /* by dtype (float32, float64): row by row, in the order of sums of the matrix product and the
-     * softmax kernels: the bits are theirs */
+    /* By dtype (float32, float64): row by row. The order of the sums is that of the matrix product
+     * and the softmax kernels, so that the bits are theirs. */
     hdk_attention_kernels rows[2];
     hdk_attention_kernels tiles; /* float32, for more than a few keys */
 };

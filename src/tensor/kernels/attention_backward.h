@@ -40,7 +40,7 @@ static float product_of_rows(const float *a, const float *b, int64_t b_col, int6
     for (; e + HDK_V <= n && b_col == 1; e += HDK_V) {
         sum = vmuladd_f32(vload_f32(a + e), vload_f32(b + e), sum);
     }
-    return vsum_f32(sum) + dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
+    return vsum_f32(sum) + strided_dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
 }
 
 /* dy is kept over `keep`, as the weights that are kept are. */

@@ -1,17 +1,17 @@
-/* attention_rows.h - attention one query at a time, of one type: included with T, fn(name), EXP,
- * LOG, MULADD and softmax_row.h. Every sum is one chain in order, as in the matrix product, and
- * softmax's is softmax_row.h's, so that few tokens get the bits of the written-out layers.
+/* attention_rows.h - attention one query at a time: a template (template.h), for attention.c.
  *
- * Keys and values are turned first, so that the keys lie side by side: (width, keys), the keys
- * rounded up to blocks of 8 lanes. What the lanes beyond the seen keys hold is never used. */
+ * Every sum is one chain in order, as in the matrix product, and softmax's is softmax_row.h's, so
+ * that few tokens get the bits of the written-out layers.
+ * Keys and values are transposed first, so that the keys lie side by side: (width, keys), with the
+ * keys rounded up to whole vectors. What the elements after the seen keys hold is never used. */
 
 static inline int64_t fn(padded)(int64_t n)
 {
     return (n + SVECTOR - 1) & -SVECTOR;
 }
 
-/* The first n lanes of a, the others of b. */
-static inline SVEC fn(first_lanes)(int64_t n, SVEC a, SVEC b)
+/* The first n elements of a, and the others of b. */
+static inline SVEC fn(first_of)(int64_t n, SVEC a, SVEC b)
 {
     SVEC number;
     HDK_UNROLL
@@ -22,7 +22,7 @@ static inline SVEC fn(first_lanes)(int64_t n, SVEC a, SVEC b)
     return (SVEC)((m & (__typeof__(m))a) | (~m & (__typeof__(m))b));
 }
 
-static inline T fn(dot)(const T *a, int64_t a_col, const T *b, int64_t b_col, int64_t n)
+static inline T fn(strided_dot)(const T *a, int64_t a_col, const T *b, int64_t b_col, int64_t n)
 {
     T sum = 0;
     for (int64_t e = 0; e < n; e++) {
@@ -36,9 +36,9 @@ static inline const T *fn(row)(const hdk_rows *m, int64_t i)
     return (const T *)m->p + i * m->row;
 }
 
-/* to (cols, padded) = the n rows of m from `from` on, turned; 0 behind them */
-static __attribute__((noinline)) void fn(turn)(const hdk_rows *m, int64_t from, int64_t n,
-                                               int64_t cols, T *to)
+/* to (cols, padded) = the n rows of m from `from` on, transposed, with zeros after them */
+static HDK_NOINLINE void fn(transpose_rows)(const hdk_rows *m, int64_t from, int64_t n,
+                                            int64_t cols, T *to)
 {
     int64_t stride = fn(padded)(n);
     memset(to, 0, (size_t)(cols * stride) * sizeof *to);
@@ -50,8 +50,8 @@ static __attribute__((noinline)) void fn(turn)(const hdk_rows *m, int64_t from, 
     }
 }
 
-static __attribute__((noinline)) void fn(turn_back)(const T *x, int64_t from, int64_t n,
-                                                    int64_t cols, const hdk_rows *m)
+static HDK_NOINLINE void fn(transpose_back)(const T *x, int64_t from, int64_t n, int64_t cols,
+                                            const hdk_rows *m)
 {
     int64_t stride = fn(padded)(n);
     for (int64_t j = 0; j < n; j++) {
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void fn(turn_back)(const T *x, int64_t from, in
     }
 }
 
-/* y = x m, m (cols, stride), in whole vectors that hold n elements of y */
+/* y = x m, m (cols, stride): whole vectors of y, until they hold n elements */
 static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m,
                                  int64_t stride, int64_t n, T *y)
 {
@@ -83,13 +83,13 @@ static inline void fn(add_outer)(const T *x, int64_t x_col, int64_t cols, const 
         for (int64_t j = 0; j < n; j += SVECTOR) {
             SVEC *to = (SVEC *)(m + j);
             SVEC sum = fn(smuladd)(x[e * x_col], *(const SVEC *)(y + j), *to);
-            *to = fn(first_lanes)(n - j, sum, *to);
+            *to = fn(first_of)(n - j, sum, *to);
         }
     }
 }
 
-/* score (i, j) under the mask; not inlined, as loops over it grow large */
-static __attribute__((noinline)) T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
+/* Score (i, j) under the mask. */
+static HDK_NOINLINE T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
 {
     int64_t at = i * h->mask.row + j * h->mask.col;
     if (h->mask_is_bool) {
@@ -98,7 +98,7 @@ static __attribute__((noinline)) T fn(masked)(const hdk_head *h, int64_t i, int6
     return x + ((const T *)h->mask.p)[at];
 }
 
-/* The scores of query i and the keys from `from` on, n of them, none hidden by its place. */
+/* The scores of query i and the n keys from `from` on, none of which its place hides. */
 static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
                               int64_t from, int64_t n, T *w)
 {
@@ -112,7 +112,7 @@ static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64
     }
 }
 
-/* all -inf, and none NaN, which a maximum does not show */
+/* Are all -inf? A maximum of -inf does not tell, as it may hide a NaN. */
 static bool fn(all_hidden)(const T *w, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -123,9 +123,8 @@ static bool fn(all_hidden)(const T *w, int64_t n)
     return true;
 }
 
-/* w, of query i and the n keys from `from` on, times what dropout gives each */
-static __attribute__((noinline)) void fn(drop)(const hdk_head *h, int64_t i, int64_t from,
-                                               int64_t n, T *w)
+/* w *= what dropout gives the weights of query i and the n keys from `from` on. */
+static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *w)
 {
     T scale = fn(keep_scale)(h);
     draw_at d = draw_begin(h, i, from);
@@ -134,9 +133,8 @@ static __attribute__((noinline)) void fn(drop)(const hdk_head *h, int64_t i, int
     }
 }
 
-/* w (n, padded s) = the weights of the n queries from i on, and lse of these */
-static __attribute__((noinline)) void fn(weights)(const hdk_head *h, int64_t i, int64_t n,
-                                                  const T *keys, T *w)
+/* w (n, padded s) = the weights of the n queries from i on; writes their lse. */
+static HDK_NOINLINE void fn(weights)(const hdk_head *h, int64_t i, int64_t n, const T *keys, T *w)
 {
     int64_t stride = fn(padded)(h->s);
     bool dead[TOGETHER];
@@ -147,7 +145,7 @@ static __attribute__((noinline)) void fn(weights)(const hdk_head *h, int64_t i, 
         fn(scores)(h, i + r, keys, stride, 0, seen, x);
         for (int64_t j = seen & -SVECTOR; j < stride; j += SVECTOR) {
             SVEC *y = (SVEC *)(x + j), none = fn(sall)(-(T)INFINITY);
-            *y = fn(first_lanes)(seen - j, *y, none);
+            *y = fn(first_of)(seen - j, *y, none);
         }
         top[r] = fn(row_max)(x, h->s);
         dead[r] = h->safe && top[r] == -(T)INFINITY && fn(all_hidden)(x, h->s);
@@ -181,37 +179,38 @@ static inline int64_t fn(some_rows)(int64_t i, int64_t to)
     return to - i < TOGETHER ? to - i : TOGETHER;
 }
 
+/* y (dv) = w (s) times v */
+static inline void fn(weighted_values)(const hdk_head *h, const T *w, T *y)
+{
+    for (int64_t e = 0; e < h->dv; e++) {
+        const T *v = (const T *)h->v.p + e * h->v.col;
+        y[e * h->out.col] = fn(strided_dot)(w, 1, v, h->v.row, h->s);
+    }
+}
+
+/* The weights of the queries [from, to), or, where these are NULL, what they make of the values. */
 static void fn(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *weights,
                              void *scratch)
 {
     int64_t stride = fn(padded)(h->s);
     T *keys = scratch, *w = keys + h->d * stride;
-    fn(turn)(&h->k, 0, h->s, h->d, keys);
+    fn(transpose_rows)(&h->k, 0, h->s, h->d, keys);
     for (int64_t i = from; i < to; i += TOGETHER) {
         int64_t n = fn(some_rows)(i, to);
         fn(weights)(h, i, n, keys, w);
         for (int64_t r = 0; r < n; r++) {
-            memcpy((T *)weights + (i + r) * h->s, w + r * stride, (size_t)h->s * sizeof(T));
+            if (weights) {
+                memcpy((T *)weights + (i + r) * h->s, w + r * stride, (size_t)h->s * sizeof(T));
+            } else {
+                fn(weighted_values)(h, w + r * stride, (T *)h->out.p + (i + r) * h->out.row);
+            }
         }
     }
 }
 
 static void fn(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch)
 {
-    int64_t stride = fn(padded)(h->s);
-    T *keys = scratch, *w = keys + h->d * stride;
-    fn(turn)(&h->k, 0, h->s, h->d, keys);
-    for (int64_t i = from; i < to; i += TOGETHER) {
-        int64_t n = fn(some_rows)(i, to);
-        fn(weights)(h, i, n, keys, w);
-        for (int64_t r = 0; r < n; r++) {
-            T *y = (T *)h->out.p + (i + r) * h->out.row;
-            for (int64_t e = 0; e < h->dv; e++) {
-                const T *v = (const T *)h->v.p + e * h->v.col;
-                y[e * h->out.col] = fn(dot)(w + r * stride, 1, v, h->v.row, h->s);
-            }
-        }
-    }
+    fn(rows_weights)(h, from, to, NULL, scratch);
 }
 
 static size_t fn(rows_backward_room)(const hdk_head *h)
@@ -233,8 +232,8 @@ static inline int64_t fn(seen_from)(const hdk_head *h, int64_t i, int64_t from, 
     return seen < from ? 0 : (seen < to ? seen : to) - from;
 }
 
-/* The weights of the queries [i, end), before dropout: of each the keys that it sees, padded, one
- * behind the other. */
+/* The weights of the queries [i, end) before dropout. Of each query only the keys that it sees are
+ * there, padded, one query after the other. */
 static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, const T *keys,
                                      int64_t stride, int64_t from, int64_t to, T *w)
 {
@@ -252,7 +251,7 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
 }
 
 /* x = 0 for those of n keys that a bool mask hides from query i: what hd_masked_fill overwrites has
- * no gradient, not even in a row of NaN. */
+ * no gradient, even in a row of NaN. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];
@@ -276,8 +275,8 @@ static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_
     T *dv = dk + h->d * stride, *ds = dv + h->dv * stride, *factor = ds + stride;
     T *w = factor + stride;
     T scale = h->divisor != 0 ? 1 / (T)h->divisor : (T)h->scale;
-    fn(turn)(&h->k, from, all, h->d, keys);
-    fn(turn)(&h->v, from, all, h->dv, values);
+    fn(transpose_rows)(&h->k, from, all, h->d, keys);
+    fn(transpose_rows)(&h->v, from, all, h->dv, values);
     memset(dk, 0, (size_t)((h->d + h->dv) * stride) * sizeof(T));
     fn(ones)(factor, stride);
     for (int64_t i = 0, n; i < h->l; i++, w += fn(padded)(n)) {
@@ -287,7 +286,7 @@ static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_
         }
         const T *dy = fn(row)(&g->dout, i);
         T *dq = (T *)g->dq.p + i * g->dq.row;
-        T both = fn(dot)(dy, g->dout.col, fn(row)(&h->out, i), h->out.col, h->dv);
+        T both = fn(strided_dot)(dy, g->dout.col, fn(row)(&h->out, i), h->out.col, h->dv);
         n = fn(seen_from)(h, i, from, to);
         fn(row_times)(dy, g->dout.col, h->dv, values, stride, n, ds);
         if (h->keep < 1) {
@@ -302,11 +301,11 @@ static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_
         }
         fn(clear_hidden)(h, i, from, n, ds);
         for (int64_t e = 0; e < h->d; e++) {
-            dq[e * g->dq.col] = fn(dot)(ds, 1, keys + e * stride, 1, n);
+            dq[e * g->dq.col] = fn(strided_dot)(ds, 1, keys + e * stride, 1, n);
         }
         fn(add_outer)(fn(row)(&h->q, i), h->q.col, h->d, ds, n, dk, stride);
         fn(add_outer)(dy, g->dout.col, h->dv, w, n, dv, stride);
     }
-    fn(turn_back)(dk, from, all, h->d, &g->dk);
-    fn(turn_back)(dv, from, all, h->dv, &g->dv);
+    fn(transpose_back)(dk, from, all, h->d, &g->dk);
+    fn(transpose_back)(dv, from, all, h->dv, &g->dv);
 }
