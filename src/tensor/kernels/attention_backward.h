@@ -1,7 +1,7 @@
 /* attention_backward.h - the tiles of attention, backward. */
 
 typedef struct backward_state {
-    const void **packed;          /* whose queries these are */
+    const void **packed;          /* where the packed queries and dout come from */
     float *q, *dy, *dq;           /* (l, wide), (l, wide_v), (l, wide) */
     float *both;                  /* (l): dout . out */
     float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), and of the values */
@@ -12,7 +12,7 @@ typedef struct backward_state {
 
 static backward_state backward_state_in(const hdk_head *h, void *scratch)
 {
-    backward_state b = {.wide = round_up(h->d, WIDE), .wide_v = round_up(h->dv, WIDE)};
+    backward_state b = {.wide = rounded_up(h->d, WIDE), .wide_v = rounded_up(h->dv, WIDE)};
     b.packed = (const void **)part_of(scratch, &b.size, 16);
     b.q = part_of(scratch, &b.size, h->l * b.wide);
     b.dy = part_of(scratch, &b.size, h->l * b.wide_v);
@@ -43,14 +43,14 @@ static float product_of_rows(const float *a, const float *b, int64_t b_col, int6
     return vsum_f32(sum) + strided_dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
 }
 
-/* dy is kept over `keep`, as the weights that are kept are. */
+/* dy is divided by `keep`, as the weights that are kept would be. */
 static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_state *b)
 {
     if (b->packed[0] == h->q.p && b->packed[1] == g->dout.p) {
         return;
     }
-    pack_rows(b->q, b->wide, &h->q, 0, h->l, h->d, scale_of(h));
-    pack_rows(b->dy, b->wide_v, &g->dout, 0, h->l, h->dv, keep_scale_f32(h));
+    pack_scaled(b->q, b->wide, &h->q, 0, h->l, h->d, scale_of(h));
+    pack_scaled(b->dy, b->wide_v, &g->dout, 0, h->l, h->dv, keep_scale_f32(h));
     for (int64_t i = 0; i < h->l; i++) {
         b->both[i] =
             product_of_rows(b->dy + i * b->wide_v, row_f32(&h->out, i), h->out.col, h->dv) *
@@ -60,7 +60,8 @@ static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_st
     b->packed[1] = g->dout.p;
 }
 
-/* w = scores to exp(w - lse), kept ones; ds = dout v^T to w (ds kept - both); n of a row */
+/* Of n scores w and ds = dout v^T of a row: p = exp(w - lse), ds = p (ds kept - both), w = p
+ * kept */
 static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, const dice *d)
 {
     vec_f32 m = vall_f32(lse), c = vall_f32(both);
@@ -74,7 +75,7 @@ static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, 
     }
     vec_u32 lanes = dice_lanes(d);
     for (int64_t j = 0; j < n; j += HDK_V) {
-        vec_i32 kept = roll(d, &lanes, j, n);
+        vec_i32 kept = dice_roll(d, &lanes, j, n);
         vec_f32 p = vexp_quick_f32(vload_f32(w + j) - m);
         vstore_f32(w + j, vkeep_f32(p, kept));
         vstore_f32(ds + j, p * (vkeep_f32(vload_f32(ds + j), kept) - c));
@@ -96,8 +97,8 @@ static void backward_block(const hdk_head *h, backward_state *b, int64_t i0, int
         }
         gradient_row(w, ds, in_row, ((const float *)h->lse)[i0 + r], b->both[i0 + r], &d);
         clear_hidden_f32(h, i0 + r, j0, in_row, ds);
-        fill(w, in_row, n, 0);
-        fill(ds, in_row, n, 0);
+        fill_row(w, in_row, n, 0);
+        fill_row(ds, in_row, n, 0);
     }
     add_over_queries(h, i0, rows, j0, n, b->w, dy, b->wide_v, b->dv);
     add_over_queries(h, i0, rows, j0, n, b->ds, q, b->wide, b->dk);
@@ -111,17 +112,17 @@ static void tiles_backward(const hdk_head *h, const hdk_head_grads *g, int64_t f
     pack_queries(h, g, &b);
     memset(b.dq, 0, (size_t)(h->l * b.wide) * sizeof *b.dq);
     for (int64_t j0 = from; j0 < to; j0 += KEYS) {
-        int64_t n = least(to - j0, KEYS), first = most(j0 + 1 - h->sees, 0) / QUERIES * QUERIES;
-        pack_rows(b.k, b.wide, &h->k, j0, n, h->d, 1);
+        int64_t n = smaller(to - j0, KEYS), first = larger(j0 + 1 - h->sees, 0) / QUERIES * QUERIES;
+        pack_scaled(b.k, b.wide, &h->k, j0, n, h->d, 1);
         pack_panels(b.panels, &h->k, j0, n, h->d);
         pack_panels(b.v_panels, &h->v, j0, n, h->dv);
         memset(b.dk, 0, (size_t)(n * b.wide) * sizeof *b.dk);
         memset(b.dv, 0, (size_t)(n * b.wide_v) * sizeof *b.dv);
         for (int64_t i0 = first; i0 < h->l; i0 += QUERIES) {
-            backward_block(h, &b, i0, least(h->l - i0, QUERIES), j0, n);
+            backward_block(h, &b, i0, smaller(h->l - i0, QUERIES), j0, n);
         }
-        unpack_rows(&g->dk, j0, n, h->d, b.dk, b.wide, 1);
-        unpack_rows(&g->dv, j0, n, h->dv, b.dv, b.wide_v, 1);
+        unpack_scaled(&g->dk, j0, n, h->d, b.dk, b.wide, 1);
+        unpack_scaled(&g->dv, j0, n, h->dv, b.dv, b.wide_v, 1);
     }
-    unpack_rows(&g->dq, 0, h->l, h->d, b.dq, b.wide, scale_of(h));
+    unpack_scaled(&g->dq, 0, h->l, h->d, b.dq, b.wide, scale_of(h));
 }

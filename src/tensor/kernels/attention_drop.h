@@ -1,12 +1,13 @@
-/* attention_drop.h - dropout of attention weights, in vectors. */
+/* attention_drop.h - which weights of a tile dropout keeps, by the stream or by bits, in
+ * vectors. */
 
-/* The stream at a block of weights: row by row, in vectors. */
+/* The stream at a block of weights, row by row. */
 typedef struct dice {
     const hdk_head *h;
-    int64_t number;       /* of the weight at the row's beginning */
-    uint32_t x, next_row; /* x_number; the step to the next row's */
-    vec_u64 even, odd;    /* a^0, a^2, ... and a^1, a^3, ... */
-    vec_u64 stride;       /* a^HDK_V */
+    int64_t number;       /* of the first weight of the row */
+    uint32_t x, next_row; /* x_number; the factor that leads to the next row */
+    vec_u64 even, odd;    /* twice a^0, a^2, ... and a^1, a^3, ... */
+    vec_u64 stride;       /* twice a^HDK_V */
     vec_u32 limit;
 } dice;
 
@@ -24,13 +25,13 @@ static dice dice_at(const hdk_head *h, int64_t i, int64_t j)
                 d.even[l / 2] = 2 * a;
             }
         }
-        d.stride = (vec_u64){0} + 2 * a;
+        d.stride = vall_u64(2 * (uint64_t)a);
         d.limit = (vec_u32){0} + h->limit;
     }
     return d;
 }
 
-/* What the first vector of a row begins with. */
+/* The stream's elements for the first vector of a row. */
 HDK_INLINE vec_u32 dice_lanes(const dice *d)
 {
     return vmcg31_times((vec_u32){0} + d->x, d->even, d->odd);
@@ -42,8 +43,8 @@ static inline void dice_next_row(dice *d)
     d->x = hd__mcg31_times(d->x, d->next_row);
 }
 
-/* All bits of a lane where the weight is kept. */
-static vec_i32 kept_bits(const dice *d, int64_t j, int64_t n)
+/* All bits of an element are 1 where the weight is kept. */
+static vec_i32 dice_bits(const dice *d, int64_t j, int64_t n)
 {
     vec_i32 y = {0};
     for (int l = 0; l < HDK_V && j + l < n; l++) {
@@ -53,11 +54,12 @@ static vec_i32 kept_bits(const dice *d, int64_t j, int64_t n)
     return y;
 }
 
-/* The mask of the n weights of a row, for vectors one after another; `lanes` is the stream's. */
-HDK_INLINE vec_i32 roll(const dice *d, vec_u32 *lanes, int64_t j, int64_t n)
+/* The mask of the vector of weights at j, of n in the row. `lanes` holds the stream's elements for
+ * it and goes on to the next vector. */
+HDK_INLINE vec_i32 dice_roll(const dice *d, vec_u32 *lanes, int64_t j, int64_t n)
 {
     if (d->h->bits) {
-        return kept_bits(d, j, n);
+        return dice_bits(d, j, n);
     }
     vec_i32 kept = (vec_i32)(*lanes < d->limit);
     *lanes = vmcg31_times(*lanes, d->stride, d->stride);

@@ -1,7 +1,7 @@
 /* attention_forward.h - the tiles of attention, forward. */
 
 typedef struct forward_state {
-    const void **packed;     /* whose keys and values these are */
+    const void **packed;     /* where the packed keys and values come from */
     float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
     float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
     float *max, *sum;        /* (QUERIES), (QUERIES, HDK_V) */
@@ -9,7 +9,7 @@ typedef struct forward_state {
     size_t size;
 } forward_state;
 
-/* The parts of scratch, one behind another. */
+/* The next n floats of scratch; without scratch this only counts their size. */
 static float *part_of(char *scratch, size_t *size, int64_t n)
 {
     float *p = scratch ? (float *)(scratch + *size) : NULL;
@@ -19,9 +19,9 @@ static float *part_of(char *scratch, size_t *size, int64_t n)
 
 static forward_state forward_state_in(const hdk_head *h, void *scratch)
 {
-    forward_state f = {.wide_v = round_up(h->dv, WIDE)};
+    forward_state f = {.wide_v = rounded_up(h->dv, WIDE)};
     f.packed = (const void **)part_of(scratch, &f.size, 16);
-    f.panels = part_of(scratch, &f.size, round_up(h->s, WIDE) * h->d);
+    f.panels = part_of(scratch, &f.size, rounded_up(h->s, WIDE) * h->d);
     f.values = part_of(scratch, &f.size, h->s * f.wide_v);
     f.q = part_of(scratch, &f.size, QUERIES * h->d);
     f.scores = part_of(scratch, &f.size, QUERIES * KEYS);
@@ -43,17 +43,17 @@ static void pack_keys(const hdk_head *h, forward_state *f)
     }
     int64_t seen = seen_by(h, h->l - 1);
     pack_panels(f->panels, &h->k, 0, seen, h->d);
-    pack_rows(f->values, f->wide_v, &h->v, 0, seen, h->dv, 1);
+    pack_scaled(f->values, f->wide_v, &h->v, 0, seen, h->dv, 1);
     f->packed[0] = h->k.p;
     f->packed[1] = h->v.p;
 }
 
-/* x (n) = exp(x - max), *sum += their sum by lanes; then dropout, which the sum does not see.
- * Behind the n there is room for a vector. */
+/* x (n) = exp(x - max), *sum += the weights in vectors. Then dropout, which the sum does not see.
+ * After the n there is room for a vector. */
 static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
 {
     vec_f32 m = vall_f32(max), s = *sum;
-    fill(x, n, round_up(n, HDK_V), -INFINITY);
+    fill_row(x, n, rounded_up(n, HDK_V), -INFINITY);
     if (d->h->keep >= 1) {
         for (int64_t j = 0; j < n; j += HDK_V) {
             vec_f32 w = vexp_quick_f32(vload_f32(x + j) - m);
@@ -65,21 +65,20 @@ static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
         for (int64_t j = 0; j < n; j += HDK_V) {
             vec_f32 w = vexp_quick_f32(vload_f32(x + j) - m);
             s += w;
-            vstore_f32(x + j, vkeep_f32(w, roll(d, &lanes, j, n)));
+            vstore_f32(x + j, vkeep_f32(w, dice_roll(d, &lanes, j, n)));
         }
     }
     *sum = s;
 }
 
-/* One row of scores to weights relative to the largest score so far, which may grow: then what was
- * summed up before shrinks. */
-static void softmax_row(const hdk_head *h, forward_state *f, int64_t r, int64_t n, const dice *d)
+/* Turns one row of scores into weights relative to the largest score so far. When that grows, what
+ * was summed up before shrinks. */
+static void weigh_row(forward_state *f, int64_t r, int64_t n, const dice *d)
 {
     float *x = f->scores + r * KEYS, *out = f->out + r * f->wide_v;
     vec_f32 *sum = (vec_f32 *)(f->sum + r * HDK_V), high = vall_f32(-INFINITY);
     int64_t whole = n / HDK_V * HDK_V;
     float max = f->max[r];
-    (void)h;
     for (int64_t j = 0; j < whole; j += HDK_V) {
         high = vmax_f32(vload_f32(x + j), high);
     }
@@ -109,18 +108,18 @@ static void finish_row(const hdk_head *h, forward_state *f, int64_t i, int64_t r
         scale = h->safe ? 0 : NAN;
     }
     hdk_rows row = h->out;
-    unpack_rows(&row, i, 1, h->dv, f->out + r * f->wide_v, f->wide_v, scale);
+    unpack_scaled(&row, i, 1, h->dv, f->out + r * f->wide_v, f->wide_v, scale);
 }
 
 static void forward_block(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows)
 {
     int64_t seen = seen_by(h, i0 + rows - 1);
-    pack_rows(f->q, h->d, &h->q, i0, rows, h->d, scale_of(h));
+    pack_scaled(f->q, h->d, &h->q, i0, rows, h->d, scale_of(h));
     memset(f->out, 0, (size_t)(rows * f->wide_v) * sizeof *f->out);
     memset(f->sum, 0, (size_t)(rows * HDK_V) * sizeof *f->sum);
-    fill(f->max, 0, rows, -INFINITY);
+    fill_row(f->max, 0, rows, -INFINITY);
     for (int64_t j0 = 0; j0 < seen; j0 += KEYS) {
-        int64_t n = least(seen - j0, KEYS);
+        int64_t n = smaller(seen - j0, KEYS);
         score_block(h, i0, rows, j0, n, f->q, h->d, f->panels + j0 * h->d, h->d, f->scores);
         dice d = dice_at(h, i0, j0);
         for (int64_t r = 0; r < rows; r++, dice_next_row(&d)) {
@@ -128,8 +127,8 @@ static void forward_block(const hdk_head *h, forward_state *f, int64_t i0, int64
             if (h->mask.p) {
                 mask_row(h, i0 + r, j0, in_row, f->scores + r * KEYS);
             }
-            softmax_row(h, f, r, in_row, &d);
-            fill(f->scores + r * KEYS, in_row, n, 0);
+            weigh_row(f, r, in_row, &d);
+            fill_row(f->scores + r * KEYS, in_row, n, 0);
         }
         add_over_keys(h, i0, rows, j0, n, f->scores, f->values + j0 * f->wide_v, f->wide_v, f->out);
     }
@@ -143,20 +142,20 @@ static void tiles_forward(const hdk_head *h, int64_t from, int64_t to, void *scr
     forward_state f = forward_state_in(h, scratch);
     pack_keys(h, &f);
     for (int64_t i = from; i < to; i += QUERIES) {
-        forward_block(h, &f, i, least(to - i, QUERIES));
+        forward_block(h, &f, i, smaller(to - i, QUERIES));
     }
 }
 
-/* w = exp(scores - lse) mask / keep, of one block of queries, after its forward */
+/* w = exp(scores - lse) mask / keep of one block of queries, after its forward. */
 static void tiles_weights(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch)
 {
     forward_state f = forward_state_in(h, scratch);
     float scale = keep_scale_f32(h);
     for (int64_t i0 = from; i0 < to; i0 += QUERIES) {
-        int64_t rows = least(to - i0, QUERIES);
-        pack_rows(f.q, h->d, &h->q, i0, rows, h->d, scale_of(h));
+        int64_t rows = smaller(to - i0, QUERIES);
+        pack_scaled(f.q, h->d, &h->q, i0, rows, h->d, scale_of(h));
         for (int64_t j0 = 0; j0 < h->s; j0 += KEYS) {
-            int64_t n = least(h->s - j0, KEYS);
+            int64_t n = smaller(h->s - j0, KEYS);
             score_block(h, i0, rows, j0, n, f.q, h->d, f.panels + j0 * h->d, h->d, f.scores);
             dice d = dice_at(h, i0, j0);
             for (int64_t r = 0; r < rows; r++, dice_next_row(&d)) {
@@ -168,7 +167,7 @@ static void tiles_weights(const hdk_head *h, int64_t from, int64_t to, void *wei
                     mask_row(h, i0 + r, j0, in_row, x);
                 }
                 weigh(x, in_row, lse, &sum, &d);
-                fill(x, in_row, n, lse == lse ? 0 : NAN);
+                fill_row(x, in_row, n, lse == lse ? 0 : NAN);
                 for (int64_t j = 0; j < n; j++) {
                     to_row[j] = x[j] * scale;
                 }

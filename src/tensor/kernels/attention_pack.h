@@ -1,8 +1,8 @@
-/* attention_pack.h - rows and keys as the register tiles read them. */
+/* attention_pack.h - packs rows as the register tiles read them, and unpacks them. */
 
-/* n rows times `scale`, `width` columns of zeros behind the last. */
-static void pack_rows(float *to, int64_t width, const hdk_rows *m, int64_t from, int64_t n,
-                      int64_t cols, float scale)
+/* to (n, width) = n rows of m times `scale`, with zeros after their last column */
+static void pack_scaled(float *to, int64_t width, const hdk_rows *m, int64_t from, int64_t n,
+                        int64_t cols, float scale)
 {
     for (int64_t i = 0; i < n; i++, to += width) {
         const float *x = (const float *)m->p + (from + i) * m->row;
@@ -21,13 +21,13 @@ static void pack_rows(float *to, int64_t width, const hdk_rows *m, int64_t from,
     }
 }
 
-/* n rows transposed: panels of WIDE rows, (cols, WIDE) each, zeros where there is no row. */
+/* to = n rows of m transposed, in panels (cols, WIDE) of WIDE rows, with zeros where no row is */
 static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, int64_t cols)
 {
     int64_t row = m->row, fours = m->col == 1 ? cols / 4 * 4 : 0;
     for (int64_t i0 = 0; i0 < n; i0 += WIDE, to += cols * WIDE) {
         const float *x = (const float *)m->p + (from + i0) * row;
-        int64_t some = least(n - i0, WIDE), i = 0;
+        int64_t some = smaller(n - i0, WIDE), i = 0;
         if (some < WIDE) {
             memset(to, 0, (size_t)(cols * WIDE) * sizeof *to);
         }
@@ -44,8 +44,9 @@ static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, i
     }
 }
 
-static void unpack_rows(const hdk_rows *m, int64_t from, int64_t n, int64_t cols, const float *x,
-                        int64_t width, float scale)
+/* n rows of m = x (n, width) times `scale` */
+static void unpack_scaled(const hdk_rows *m, int64_t from, int64_t n, int64_t cols, const float *x,
+                          int64_t width, float scale)
 {
     for (int64_t i = 0; i < n; i++, x += width) {
         float *to = (float *)m->p + (from + i) * m->row;

@@ -1,10 +1,10 @@
 /* attention_tiles.h - attention in float32 by blocks of queries and keys; attention.c includes it.
  *
  * A block's scores (QUERIES, KEYS) stay in the first two caches. What the register tiles of
- * gemm_tile.h read is packed: rows side by side, and keys (values, backward) also transposed, in
- * panels of WIDE columns. Widths are rounded up to WIDE by zeros. Every sum over queries or keys is
- * in order, by blocks that lie at multiples of QUERIES and KEYS whatever part is asked for: who
- * computes what changes no bit. */
+ * gemm_tile.h read is packed (attention_pack.h): rows side by side, and keys, in backward values
+ * too, also transposed, in panels of WIDE columns. Zeros fill widths up to a multiple of WIDE.
+ * Every sum over queries or keys is in order, by blocks that lie at multiples of QUERIES and KEYS,
+ * whatever part is asked for: no bit depends on which thread computes what. */
 
 enum {
     WIDE = 2 * HDK_V, /* columns of a register tile */
@@ -13,22 +13,20 @@ enum {
     KEYS = 128
 };
 
-static inline int64_t least(int64_t a, int64_t b)
+static inline int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static inline int64_t most(int64_t a, int64_t b)
+static inline int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static inline int64_t round_up(int64_t n, int64_t unit)
+static inline int64_t rounded_up(int64_t n, int64_t unit)
 {
     return (n + unit - 1) / unit * unit;
 }
-
-/* ---------------------------------------------------------------- vectors */
 
 #include "tensor/kernels/attention_drop.h"
 #include "tensor/kernels/attention_pack.h"
@@ -40,19 +38,20 @@ static inline float scale_of(const hdk_head *h)
     return (float)(h->divisor != 0 ? 1 / h->divisor : h->scale);
 }
 
-/* how many of the n keys from j0 on query i sees */
+/* How many of the n keys from j0 on query i sees. */
 static inline int64_t seen_in(const hdk_head *h, int64_t i, int64_t j0, int64_t n)
 {
-    return least(most(seen_by(h, i) - j0, 0), n);
+    return smaller(larger(seen_by(h, i) - j0, 0), n);
 }
 
-/* y (rows, n) = a (rows, k) times panels (k, WIDE), but for what no row of a tile sees */
+/* y (rows, n) = a (rows, k) times panels (k, WIDE); tiles that none of their rows sees are left
+ * out */
 static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
                         const float *a, int64_t a_row, const float *panels, int64_t k, float *y)
 {
     for (int64_t j = 0; j < n; j += WIDE, panels += k * WIDE) {
         for (int64_t i = 0; i < rows; i += TALL) {
-            int64_t some = least(rows - i, TALL);
+            int64_t some = smaller(rows - i, TALL);
             if (seen_in(h, i0 + i + some - 1, j0, n) > j) {
                 tile_f32[some](k, a + i * a_row, a_row, 1, panels, WIDE, y + i * KEYS + j, KEYS,
                                false);
@@ -67,7 +66,7 @@ static void add_over_keys(const hdk_head *h, int64_t i0, int64_t rows, int64_t j
 {
     for (int64_t e = 0; e < width; e += WIDE) {
         for (int64_t i = 0; i < rows; i += TALL) {
-            int64_t some = least(rows - i, TALL), k = seen_in(h, i0 + i + some - 1, j0, n);
+            int64_t some = smaller(rows - i, TALL), k = seen_in(h, i0 + i + some - 1, j0, n);
             tile_f32[some](k, w + i * KEYS, KEYS, 1, x + e, width, y + i * width + e, width, true);
         }
     }
@@ -79,8 +78,8 @@ static void add_over_queries(const hdk_head *h, int64_t i0, int64_t rows, int64_
 {
     for (int64_t e = 0; e < width; e += WIDE) {
         for (int64_t j = 0; j < n; j += TALL) {
-            /* the queries before do not see these keys */
-            int64_t some = least(n - j, TALL), i = most(j0 + j + 1 - h->sees - i0, 0);
+            /* the queries before i do not see these keys */
+            int64_t some = smaller(n - j, TALL), i = larger(j0 + j + 1 - h->sees - i0, 0);
             if (i < rows) {
                 tile_f32[some](rows - i, w + i * KEYS + j, 1, KEYS, x + i * width + e, width,
                                y + j * width + e, width, true);
@@ -106,7 +105,7 @@ static void mask_row(const hdk_head *h, int64_t i, int64_t j0, int64_t n, float 
     }
 }
 
-static inline void fill(float *x, int64_t from, int64_t to, float value)
+static inline void fill_row(float *x, int64_t from, int64_t to, float value)
 {
     for (int64_t j = from; j < to; j++) {
         x[j] = value;

@@ -1,7 +1,7 @@
 /* gemm.c - one matrix product, of any strides, for float32, float64 and int64.
  *
- * gemm_body.h computes it, by the register tile of gemm_tile.h; how it is blocked is settled here.
- * Integers wrap: they are multiplied unsigned. */
+ * gemm_body.h computes it with the register tile of gemm_tile.h; this file decides how it is
+ * blocked. Integers wrap, as they are multiplied unsigned. */
 #include "tensor/kernels/gemm.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "tensor/kernels/template.h"
 
 enum {
-    FEW = 256,            /* multiplications that are not worth a tile */
-    LONG = 4096,          /* elements from which on one sum is cut into chains */
+    FEW = 256,            /* so many multiplications are not worth a tile */
+    LONG = 4096,          /* a dot of so many elements is cut into chains */
     LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
-    BLOCK_ROWS = 80 * 14, /* of a, packed together: they stay in the third cache */
-    BLOCK_BYTES = 512,    /* of a row of b's panels, packed together: they stay in the second */
+    BLOCK_ROWS = 80 * 14, /* of a, packed together; they stay in the third cache */
+    BLOCK_BYTES = 512,    /* of a row of b's panels, packed together; they stay in the second */
     GROUP = 4,            /* panels of a, packed together just before their first use */
     FETCH = 64,           /* lines of memory asked for at once, beside a tile */
     SHALLOW = 128         /* steps of a panel of b on the stack */
@@ -26,16 +26,16 @@ typedef struct hdk_blocking {
     int64_t room_a, room_b;    /* elements of scratch */
 } hdk_blocking;
 
-/* ceil(n / of), dealt evenly: the largest share when n is cut into as few as have at most `most` */
+/* The largest share when n is dealt evenly into as few shares as possible of at most `most`. */
 static int64_t hdk_evenly(int64_t n, int64_t most)
 {
     int64_t count = (n + most - 1) / most;
     return count > 0 ? (n + count - 1) / count : 0;
 }
 
-/* A copy of b pays when many rows use it, one of a when many columns do; of a sooner where its rows
- * would push each other out of the first cache. The room never shrinks as m or n grow, though even
- * shares do: that of the largest of several products serves all. */
+/* A copy of b pays when many rows use it, and a copy of a when many columns do, or sooner where the
+ * rows of a would push each other out of the first cache. The room never shrinks as m or n grow,
+ * though even shares may, so that the room of the largest of several products serves all. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};
@@ -64,14 +64,15 @@ static hdk_product hdk_turned(const hdk_product *p)
     return t;
 }
 
-/* Memory that is packed when `tiles` more tiles have run: runs of bytes, of the first of which
- * `done` are asked for. */
+/* Memory that is packed after `tiles` more tiles: runs of bytes. Of the first run `done` bytes are
+ * already asked for. */
 typedef struct hdk_ahead {
     const char *run;
     int64_t runs, bytes, stride, done, tiles;
 } hdk_ahead;
 
-/* Elements of `size` bytes, lanes or steps (gemm_body.h) side by side; of others nothing. */
+/* The runs of elements of `size` bytes whose lanes or steps (gemm_body.h) lie side by side; for
+ * others there are none. */
 static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64_t lane,
                               int64_t step, int64_t size)
 {
@@ -82,8 +83,8 @@ static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64
     return (hdk_ahead){.run = x, .runs = runs, .bytes = steps * size, .stride = lane * size};
 }
 
-/* Packing from memory takes four times as long as from the second cache: the lines come beside the
- * last tiles before it, so late that they are still there. */
+/* Packing from memory takes four times as long as from the second cache. So its lines are asked for
+ * during the last tiles before it, late enough that they are still in the cache when it begins. */
 static void hdk_fetch(hdk_ahead *s)
 {
     int64_t due = s->runs * ((s->bytes + 63) / 64) - --s->tiles * FETCH;

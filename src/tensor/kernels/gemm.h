@@ -12,16 +12,16 @@ typedef struct hdk_product {
     int64_t a_row, a_col, b_row, b_col, c_row;
     const void *bias;  /* (n,), added to every row at the end; or NULL */
     int64_t bias_step; /* its stride */
-    bool add;          /* c += a b: goes on from what c holds */
-    bool dot;          /* of two vectors: long ones are added up in an order of their own */
+    bool add;          /* c += a b: the sums go on from what c holds */
+    bool dot;          /* of two vectors; long ones are added up in an order of their own */
 } hdk_product;
 
 struct hdk_gemm {
-    /* By dtype: float32, float64, int64. scratch: room bytes at a multiple of 64, or NULL, which
-     * makes large products slower and changes no bit. */
+    /* By dtype: float32, float64, int64. scratch is `room` bytes at a multiple of 64, or NULL,
+     * which makes large products slower and changes no bit. */
     void (*product[3])(const hdk_product *p, void *scratch);
     int64_t (*room[3])(const hdk_product *p); /* 0: scratch is of no use */
-    int64_t tile_rows, tile_cols;             /* of float32: where to cut c well */
+    int64_t tile_rows, tile_cols;             /* of float32: c is best cut at their multiples */
 };
 HDK_FAMILY(hdk_gemm, HDK_F64)
 

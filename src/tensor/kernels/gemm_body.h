@@ -1,22 +1,20 @@
-/* gemm_body.h - the matrix product for one element type; gemm.c includes it once for each.
+/* gemm_body.h - the matrix product: a template (template.h) for gemm.c, which defines its words.
  *
- * Wants what gemm_tile.h wants, and DEPTH, FOURS (have vectors of four elements a use) and HALVES
- * (are tiles of one vector worth their code).
- *
- * c is cut into tiles (gemm_tile.h) and k into runs of DEPTH: a panel of a (a tile's rows) stays in
- * the first cache while the panels of b that fill the second pass by. Panels are packed k-major,
- * which takes operands of any strides; where few tiles would use one, it is read where it lies.
- * Every element of c is one chain over k, in order, whatever path computes it: a row and a column
- * give the same bits in products of any size, however the work is cut. But for the dot of two
- * vectors of LONG elements, which would take one step after the other. */
+ * c is cut into tiles (gemm_tile.h) and k into runs of DEPTH: a panel of a (the rows of a tile)
+ * stays in the first cache while the panels of b that fill the second pass by. Panels are packed
+ * k-major, which takes operands of any strides; an operand of which few tiles would use a panel is
+ * read where it lies. Every element of c is one chain over k, in order, whatever path computes it:
+ * a row and a column give the same bits in products of any size, however the work is cut. The one
+ * exception is the dot of two vectors of LONG elements or more, whose single chain would be
+ * slow. */
 
 /* ---------------------------------------------------------------- packing */
 
-/* A lane is a row of a or a column of b, a step is one of k. `lanes` of them at x, lane elements
- * apart, go to a panel of k-major rows, `width` elements apart. */
+/* A lane is a row of a or a column of b, and a step is one of k. `lanes` lanes at x, which lie
+ * `lane` elements apart, go to a panel of k-major rows, which lie `width` elements apart. */
 
-/* Lanes side by side in one step. */
-HDK_INLINE void fn(copy)(T *to, int64_t lanes, const T *x)
+/* The lanes of one step, which lie side by side. */
+HDK_INLINE void fn(copy_lanes)(T *to, int64_t lanes, const T *x)
 {
     if (lanes < 4) {
         for (int64_t l = 0; l < lanes; l++) {
@@ -40,8 +38,8 @@ static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, con
     }
 }
 
-/* Steps side by side: some at a time, so that the panel's part stays in the first cache. The last
- * four lanes may overlap the four before them. */
+/* Lanes whose steps lie side by side: some steps at a time, so that this part of the panel stays in
+ * the first cache. The last four lanes may overlap the four before them. */
 static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
                            int64_t lane)
 {
@@ -59,7 +57,7 @@ static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, c
     fn(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
 }
 
-/* One step of a panel, lanes side by side; the panel's last lanes, if it has fewer, are 0. */
+/* One step of a panel whose lanes lie side by side; the lanes that are missing are 0. */
 HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 {
     if (lanes == WIDTH) {
@@ -67,18 +65,18 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
         fn(vstore)(to + VECTOR, fn(vload)(x + VECTOR));
         return;
     }
-    fn(copy)(to, lanes, x);
+    fn(copy_lanes)(to, lanes, x);
     for (int64_t l = lanes; l < width; l++) {
         to[l] = 0;
     }
 }
 
-/* All lanes in panels of `width`, one after the other. Lanes side by side are read some panels at a
- * time: long runs of memory, and few lines of it twice. */
+/* All lanes, in panels of `width`, one after the other. Lanes that lie side by side are read for
+ * some panels at a time: memory is read in long runs, and few of its lines twice. */
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {
-    enum { TOGETHER = 4, FAR = 16 }; /* so many steps from now, memory will have answered */
+    enum { TOGETHER = 4, FAR = 16 }; /* memory answers within so many steps */
     for (int64_t i = 0; i < lanes; i += TOGETHER * width) {
         int64_t end = lanes - i < TOGETHER * width ? lanes : i + TOGETHER * width;
         for (int64_t p = 0; p < steps && lane == 1; p++) {
@@ -122,7 +120,7 @@ static void fn(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const 
 /* The operands of the tiles of a block of c, packed or in place. */
 typedef struct BLOCK {
     int64_t rows, cols, steps;
-    int64_t height; /* rows of a tile, but the last */
+    int64_t height; /* rows of each tile but the last */
     const T *a, *b;
     int64_t a_panel, a_row, a_step; /* a_panel: from one panel to the next */
     int64_t b_panel, b_step;
@@ -136,7 +134,7 @@ typedef struct BLOCK {
     int64_t bias_step;
 } BLOCK;
 
-/* A tile with other columns goes through a buffer. */
+/* A tile of any other number of columns goes through a buffer. */
 static void fn(edge)(const BLOCK *t, TILE_LOOP tile, int64_t rows, int64_t cols, const T *a,
                      const T *b, T *c)
 {
@@ -159,8 +157,9 @@ static int64_t fn(across)(const BLOCK *t)
     return (t->cols + WIDTH - 1) / WIDTH;
 }
 
-/* Some panels of a, from row i on, go to `to`: they are used while the nearest caches hold them. */
-static void fn(pack_rows)(BLOCK *t, int64_t i, T *to)
+/* Packs some panels of a, from row i on, into `to`; they are used while the nearest caches hold
+ * them. */
+static void fn(pack_group)(BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
     const T *x = t->raw + i * t->raw_row;
@@ -194,7 +193,7 @@ static void fn(tiles)(BLOCK *t)
     for (int64_t i = 0; i < t->rows; i += t->height, a += t->a_panel, c += t->height * t->c_row) {
         int64_t rows = t->rows - i < t->height ? t->rows - i : t->height;
         if (t->raw && i % (GROUP * t->height) == 0) {
-            fn(pack_rows)(t, i, (T *)a);
+            fn(pack_group)(t, i, (T *)a);
         }
         const T *b = t->b;
         for (int64_t j = 0; j < t->cols; j += WIDTH, b += t->b_panel) {
@@ -207,7 +206,8 @@ static void fn(tiles)(BLOCK *t)
 
 /* ---------------------------------------------------------------- blocks */
 
-/* The columns after [j, j + cols), or the first of the steps after these. */
+/* What is packed after the columns [j, j + cols): those after them, or the first of the next
+ * steps. */
 static hdk_ahead fn(next_columns)(const BLOCK *t, const hdk_product *p, int64_t step, int64_t j)
 {
     j += t->cols;
@@ -223,7 +223,7 @@ static hdk_ahead fn(next_columns)(const BLOCK *t, const hdk_product *p, int64_t 
     return ahead;
 }
 
-/* Columns [j, j + cols) of the block's rows: b's panels packed, or in place. */
+/* Columns [j, j + cols) of the block's rows, with b's panels packed or in place. */
 static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j, T *panels)
 {
     const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
@@ -240,8 +240,8 @@ static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j,
     t->c -= j;
 }
 
-/* Columns of the block's rows, some at a time: as many panels of b as are packed together, or one
- * on the stack, or in place all that need no buffer. */
+/* The columns of the block's rows, some at a time: as many panels of b as are packed together, or
+ * one on the stack, or all that are read in place without a buffer. */
 static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
                           T *panels)
 {
@@ -283,7 +283,7 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
 
 /* ---------------------------------------------------------------- small products */
 
-/* `some` elements of a row of c, side by side. */
+/* `some` neighbouring elements of a row of c. */
 HDK_INLINE void fn(chain)(const int some, const hdk_product *t, const T *a, const T *b, T *c)
 {
     int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;
@@ -324,7 +324,7 @@ static void fn(chains)(const hdk_product *t)
     }
 }
 
-/* c (cols) += x b over `steps` rows of b, x_step apart in x. */
+/* c (cols) += x b over `steps` rows of b; the elements of x lie x_step apart. */
 HDK_INLINE void fn(pour)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
                          int64_t b_row, T *c)
 {
@@ -345,7 +345,7 @@ HDK_INLINE void fn(pour)(const int steps, int64_t cols, const T *x, int64_t x_st
     }
 }
 
-/* Few rows times a matrix with dense rows, which are read once, some of them side by side: as fast
+/* Few rows times a matrix with dense rows. These are read once, some of them side by side, as fast
  * as memory gives them. */
 static void fn(rows)(const hdk_product *p)
 {
@@ -372,7 +372,7 @@ static void fn(rows)(const hdk_product *p)
     }
 }
 
-/* Few rows times a matrix whose columns are dense: panel by panel, so that memory is read in long
+/* Few rows times a matrix with dense columns: panel by panel, so that memory is read in long
  * runs. */
 static void fn(strips)(const hdk_product *p)
 {
@@ -388,7 +388,7 @@ static void fn(strips)(const hdk_product *p)
 }
 
 /* One long sum of products of neighbours, in CHAINS chains. */
-static void fn(dot)(const hdk_product *p)
+static void fn(long_dot)(const hdk_product *p)
 {
     enum { CHAINS = 64 };
     const T *a = p->a, *b = p->b, *end = a + p->k;
@@ -417,7 +417,7 @@ static void fn(product)(const hdk_product *p, void *scratch)
     bool dot = p->dot && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
     bool few = p->k == 0 || p->m * p->n * p->k <= FEW || (p->m < 4 && p->n < VECTOR);
     if (dot || few || (p->b_col == 1 && p->m < 4)) {
-        (dot ? fn(dot) : few ? fn(chains) : fn(rows))(p);
+        (dot ? fn(long_dot) : few ? fn(chains) : fn(rows))(p);
         if (p->bias) {
             fn(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }

@@ -1,8 +1,6 @@
-/* gemm_tile.h - the register tile of the matrix product, for one element type.
+/* gemm_tile.h - the register tile of the matrix product: its size, and a template (template.h).
  *
- * Wants T (the element), FMA(a, b, c), fn(x) (x with the type's suffix) and VECTOR (elements
- * of a vector register: HDK_REGISTER / sizeof(T)); may be included once for each type, and leaves
- * them defined (without T: the constants only). Gives the vector V, fn(vmuladd) on it, and
+ * With TYPE defined it gives
  *
  *     fn(tile)[rows](k, a, a_row, a_step, b, b_step, c, c_row, go_on)
  *
@@ -10,7 +8,7 @@
  *     a  element (i, p) at a[i * a_row + p * a_step]; packed k-major: a_row 1, a_step rows
  *     b  element (p, j) at b[p * b_step + j], 2 * VECTOR columns; packed: b_step 2 * VECTOR
  *     c  element (i, j) at c[i * c_row + j], 2 * VECTOR columns
- * fn(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak with a in
+ * fn(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak while a is in
  * the first cache and b in the second.
  *
  * Every element of c is one chain over the steps in order, from c or from 0: cutting k into calls
@@ -20,8 +18,8 @@
 
 #include "tensor/kernels/vec.h"
 
-/* Bytes of a vector register, and the rows for which a tile of two vectors a row fills the
- * registers (32 of them with AVX-512, else 16): two are for b, one for an element of a. */
+/* The rows for which a tile of two vectors a row fills the registers (32 of them with AVX-512, else
+ * 16): two are for b, and one is for an element of a. */
 #ifdef __AVX512F__
 #define HDK_TILE_ROWS 14
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)
@@ -29,7 +27,7 @@
 #define HDK_TILE_ROWS 6
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6)
 #else
-#define HDK_TILE_ROWS 4 /* one register more is for the product that waits to be added */
+#define HDK_TILE_ROWS 4 /* the product, before it is added, takes one register more */
 #define HDK_TILES(f) f(1) f(2) f(3) f(4)
 #endif
 
@@ -39,7 +37,7 @@
 
 #ifdef TYPE
 
-/* The tile for rows and vectors known when compiled. */
+/* The tile for numbers of rows and vectors that the compiler knows. */
 HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row,
                             int64_t a_step, const T *b, int64_t b_step, T *c, int64_t c_row,
                             bool go_on)
@@ -53,7 +51,7 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
             acc[i][j] = go_on ? fn(vload)(to + j * VECTOR) : (V){0};
         }
     }
-    const T *next = c + vecs * VECTOR; /* the tile of c to the right: fetched a row a step */
+    const T *next = c + vecs * VECTOR; /* the tile of c to the right is fetched, one row a step */
     for (int64_t p = 0; p < k; p++, a += a_step, b += b_step) {
         HDK_UNROLL
         for (int j = 0; j < vecs && HDK_REGISTER > 32; j++) {
@@ -62,7 +60,7 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
         next += p + 1 < rows ? c_row : 0;
         HDK_UNROLL
         for (int j = 0; j < vecs; j++) {
-            __builtin_prefetch(b + 16 * b_step + j * VECTOR); /* the second cache takes so long */
+            __builtin_prefetch(b + 16 * b_step + j * VECTOR); /* the second cache answers by then */
             y[j] = fn(vload)(b + j * VECTOR);
         }
         HDK_UNROLL

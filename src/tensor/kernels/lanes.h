@@ -1,9 +1,9 @@
-/* lanes.h - the shape of the work that operations along one dim, such as reductions, hand to kernels.
+/* lanes.h - the shape of the work that operations along one dim, such as reductions, hand to
+ * kernels.
  *
- * There are k lanes of n elements each. Element i of lane j of operand o lies at
- * data[o] + i * sn[o] + j * sk[o], counted in elements of that operand. An operand that has one
- * element a lane has sn 0. Lanes never depend on each other, so that any cut over k gives the
- * same bits. */
+ * There are k lanes of n elements each. Element i of lane j of operand o lies at data[o] + i *
+ * sn[o] + j * sk[o], counted in elements of that operand. An operand that has one element a lane
+ * has sn 0. Lanes never depend on each other, so that any cut over k gives the same bits. */
 #ifndef HEED_KERNELS_LANES_H
 #define HEED_KERNELS_LANES_H
 

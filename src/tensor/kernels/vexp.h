@@ -2,8 +2,8 @@
  *
  * exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s.
  * The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The bits are
- * the same at every CPU level, because fmaf is exact also where the level has no instruction for it.
- * x <= -104 gives 0, x > 88.73 infinity, and NaN stays; subnormal results are rounded once. */
+ * the same at every CPU level, because fmaf is exact also where the level has no instruction for
+ * it. x <= -104 gives 0, x > 88.73 infinity, and NaN stays; subnormal results are rounded once. */
 #ifndef HEED_KERNELS_VEXP_H
 #define HEED_KERNELS_VEXP_H
 
