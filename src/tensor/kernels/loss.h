@@ -19,11 +19,11 @@ struct hdk_loss {
     /* loss[i] = -log softmax(x_i)[target_i]; writes stats */
     void (*cross_entropy[2])(const hdk_logits *l, void *loss);
     /* dx = (softmax(x) - [target]) g / divisor, g of row i at g[i * gs]; reads stats;
-     * dx (rows, c) contiguous; stream: past the cache */
+     * dx (rows, c) is contiguous; with stream it goes past the cache */
     void (*cross_entropy_backward[2])(const hdk_logits *l, const void *g, int64_t gs,
                                       double divisor, bool stream, void *dx);
-    /* hdk_loops: y = (x - t)^2 of {y, x, t}; dx = norm (x - t) dy of {dx, x, t, dy}, norm a double
-     * behind params */
+    /* hdk_loops: y = (x - t)^2 of {y, x, t}; dx = norm (x - t) dy of {dx, x, t, dy}, where params
+     * points to norm, a double */
     void (*square[2])(char *const *data, const int64_t *strides, int64_t n, const void *params);
     void (*square_backward[2])(char *const *data, const int64_t *strides, int64_t n,
                                const void *params);

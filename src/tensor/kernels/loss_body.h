@@ -1,4 +1,4 @@
-/* loss_body.h - the kernels of one type: included by softmax.c behind softmax_row.h. */
+/* loss_body.h - cross entropy and the squared error: a template (template.h) for softmax.c. */
 
 static void fn(cross_entropy)(const hdk_logits *l, void *loss)
 {
@@ -6,7 +6,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
     const T *x = l->x;
     T most = l->rows > 0 && l->c > 0 ? fn(row_max)(x, l->c) : 0;
     for (int64_t i = 0; i < l->rows; i++) {
-        const T *next = i + 1 < l->rows ? x + l->stride : x; /* the last row's is itself */
+        const T *next = i + 1 < l->rows ? x + l->stride : x; /* after the last row: itself */
         int64_t at = l->target[i];
         T m = most, log_sum = LOG(l->c > 0 ? fn(row_exp_sum_then)(x, l->c, &most, next) : 0);
         stats[2 * i] = m;
@@ -16,6 +16,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
     }
 }
 
+/* dx = (softmax(x) - [target]) dy / divisor */
 static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
                                        double divisor, bool stream, void *out)
 {
@@ -29,7 +30,7 @@ static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64
         T d = counts ? dy[i * gs] / (T)divisor : 0;
         for (int64_t j = 0; j < l->c; j += LOGITS_ROOM) {
             int64_t n = l->c - j < LOGITS_ROOM ? l->c - j : LOGITS_ROOM;
-            T *restrict to = fn(place)(dx + j, room, stream);
+            T *restrict to = fn(result_at)(dx + j, room, stream);
             fn(row_exp)(x + j, n, stats[2 * i], stats[2 * i + 1], to);
             for (int64_t at = 0; at < n; at++) {
                 to[at] *= d;
@@ -37,7 +38,7 @@ static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64
             if (counts && target >= j && target < j + n) {
                 to[target - j] -= d;
             }
-            fn(placed)(dx + j, to, n);
+            fn(result_done)(dx + j, to, n);
         }
     }
     hdk_stream_end();
@@ -48,13 +49,13 @@ static void fn(square)(char *const *data, const int64_t *strides, int64_t n, con
     T *y = (T *)data[0];
     const T *x = (const T *)data[1], *t = (const T *)data[2];
     HDK_DENSE(fn(square), params, 3, sizeof(T), sizeof(T), sizeof(T));
-    HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)
-    {
+    HDK_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
         y[i] = (x[i] - t[i]) * (x[i] - t[i]);
     }
 }
 
-/* dy is one value for all, or one for each. */
+/* dx = norm (x - t) dy; dy is one value for all, or one for each */
 static void fn(square_backward)(char *const *data, const int64_t *strides, int64_t n,
                                 const void *params)
 {
@@ -68,8 +69,8 @@ static void fn(square_backward)(char *const *data, const int64_t *strides, int64
         hdk_in_runs(fn(square_backward), &dense, data, strides, n, params);
         return;
     }
-    HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)
-    {
+    HDK_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
         dx[i] = norm * (x[i] - t[i]) * dy[i * step];
     }
 }

@@ -1,19 +1,16 @@
 /* norm.c - layer normalisation, forward and backward.
  *
- * Mean and variance are two passes of partial sums in lanes, the second about the first's mean: as
- * accurate as the type, also far from 0. */
+ * Mean and variance take two passes of partial sums in lanes. The second sums the distances from
+ * the mean of the first, which is as accurate as the type allows, also far from 0. */
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/template.h"
 #include "tensor/kernels/vec.h"
 
 enum {
-    ROOM = 4096, /* columns whose sums fit beside */
+    ROOM = 4096, /* so many columns of dw and db are summed on the stack */
     LANES = 32,  /* partial sums of a row: four vectors of 8 floats */
     SHORT = 16   /* rows under this many elements are added up in order */
 };
-
-/* Not inlined: one code for all that may be given or wanted, asked in the loops. */
-#define ROW __attribute__((noinline))
 
 #define PARTS (LANES / VECTOR) /* vectors of LANES elements */
 

@@ -1,6 +1,6 @@
-/* norm_body.h - layer normalisation of one type: included by norm.c with T, F and SQRT defined. */
+/* norm_body.h - layer normalisation: a template (template.h) for norm.c. */
 
-static inline T fn(fold)(T *p)
+static inline T fn(norm_fold)(T *p)
 {
     for (int h = LANES / 2; h > 0; h /= 2) {
         for (int l = 0; l < h; l++) {
@@ -12,7 +12,7 @@ static inline T fn(fold)(T *p)
 
 /* ---------------------------------------------------------------- vectors of T */
 
-/* y aligned to the vector's size where it goes past the cache */
+/* y = v; with stream it goes past the cache and y is aligned to the vector's size */
 HDK_INLINE void fn(vput)(T *y, V v, bool stream)
 {
     if (stream) {
@@ -22,7 +22,7 @@ HDK_INLINE void fn(vput)(T *y, V v, bool stream)
     }
 }
 
-/* Whether every row of y is whole cache lines. */
+/* Is every row of y made of whole cache lines? */
 static inline bool fn(in_lines)(const T *y, int64_t n)
 {
     return (uintptr_t)y % HDK_LINE == 0 && (size_t)n * sizeof(T) % HDK_LINE == 0;
@@ -30,7 +30,7 @@ static inline bool fn(in_lines)(const T *y, int64_t n)
 
 /* ---------------------------------------------------------------- forward */
 
-static ROW T fn(sum)(const T *restrict x, int64_t n)
+static HDK_NOINLINE T fn(norm_sum)(const T *restrict x, int64_t n)
 {
     V pv[PARTS] = {{0}};
     T p[LANES];
@@ -44,11 +44,11 @@ static ROW T fn(sum)(const T *restrict x, int64_t n)
     for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
         p[l] += x[i];
     }
-    return n < SHORT ? p[0] : fn(fold)(p);
+    return n < SHORT ? p[0] : fn(norm_fold)(p);
 }
 
 /* sum(x - shift), and of its squares */
-static ROW void fn(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
+static HDK_NOINLINE void fn(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
 {
     V pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
     T p[LANES], q[LANES];
@@ -68,13 +68,14 @@ static ROW void fn(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *
         p[l] += d;
         q[l] += d * d;
     }
-    *sum = n < SHORT ? p[0] : fn(fold)(p);
-    *squares = n < SHORT ? q[0] : fn(fold)(q);
+    *sum = n < SHORT ? p[0] : fn(norm_fold)(p);
+    *squares = n < SHORT ? q[0] : fn(norm_fold)(q);
 }
 
 /* y = u w + b, the product rounded */
-static ROW void fn(normalized)(const T *restrict x, int64_t n, const T *stats, const T *restrict w,
-                               const T *restrict b, bool stream, T *restrict y)
+static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
+                                        const T *restrict w, const T *restrict b, bool stream,
+                                        T *restrict y)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     int64_t j = 0;
@@ -99,7 +100,7 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
     for (int64_t i = 0; i < r->rows; i++, stats += 3) {
         const T *restrict x = (const T *)r->x + i * n;
         T *restrict y = (T *)out + i * n;
-        T sum, squares, mean = fn(sum)(x, n) / (T)n;
+        T sum, squares, mean = fn(norm_sum)(x, n) / (T)n;
         fn(moments)(x, n, mean, &sum, &squares);
         T correction = sum / (T)n, var = squares / (T)n - correction * correction;
         stats[0] = mean;
@@ -112,9 +113,9 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
 
 /* ---------------------------------------------------------------- backward */
 
-/* Into of[0] mean(g), into of[1] mean(g u), g = dy w. */
-static ROW void fn(row_means)(const T *restrict x, const T *restrict dy, const T *restrict w,
-                              const T *stats, int64_t n, T *of)
+/* of[0] = mean(g), of[1] = mean(g u), with g = dy w and u the normalised x */
+static HDK_NOINLINE void fn(row_means)(const T *restrict x, const T *restrict dy,
+                                       const T *restrict w, const T *stats, int64_t n, T *of)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     V pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
@@ -139,16 +140,16 @@ static ROW void fn(row_means)(const T *restrict x, const T *restrict dy, const T
         p[l] += g;
         q[l] += g * ((x[i] - mean - correction) * rstd);
     }
-    of[0] = (n < SHORT ? p[0] : fn(fold)(p)) / (T)n;
-    of[1] = (n < SHORT ? q[0] : fn(fold)(q)) / (T)n;
+    of[0] = (n < SHORT ? p[0] : fn(norm_fold)(p)) / (T)n;
+    of[1] = (n < SHORT ? q[0] : fn(norm_fold)(q)) / (T)n;
 }
 
-/* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x; and with dw and db,
- * which then both are wanted, dw += dy u, db += dy. Memory is asked for what comes
- * later here more than in the sums, where there is less to compute. */
-static ROW void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
-                           const T *stats, const T *of, int64_t n, bool stream, T *restrict dx,
-                           T *restrict dw, T *restrict db)
+/* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x. Unless dw is NULL,
+ * dw += dy u and db += dy. More of what comes later is asked of memory here than in the sums, where
+ * there is less to compute. */
+static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
+                                    const T *stats, const T *of, int64_t n, bool stream,
+                                    T *restrict dx, T *restrict dw, T *restrict db)
 {
     T mean = stats[0], correction = stats[1], rstd = stats[2], g_mean = of[0], gu_mean = of[1];
     int64_t j = 0;
@@ -178,6 +179,7 @@ static ROW void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *r
     }
 }
 
+/* dw += dy u, db += dy */
 static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T *stats, int64_t n,
                               T *restrict dw, T *restrict db)
 {
@@ -190,7 +192,7 @@ static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T
     }
 }
 
-/* dx, dw and db of one row: one pass behind the sums where all are wanted, as they mostly are. */
+/* dx, dw and db of one row. Mostly all are wanted, and one pass after the sums makes them all. */
 static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                     T *db, bool stream)
 {
@@ -208,9 +210,10 @@ static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *
     fn(row_dx)(x, dy, w, stats, of, n, stream, dx, all ? dw : NULL, all ? db : NULL);
 }
 
-/* Where in a room of a page more than is wanted an address lies that is so many bytes behind x's in
- * its page: a load waits for a store to the same place of another page. */
-static inline T *fn(apart)(T *room, const void *x, uintptr_t bytes)
+/* A place in the room that lies so many bytes after x, if only the places in pages count. A load
+ * waits for a store to the same place of another page, so that they are kept apart. The room has a
+ * page more than is wanted. */
+static inline T *fn(apart_from)(T *room, const void *x, uintptr_t bytes)
 {
     return room + ((uintptr_t)x + bytes - (uintptr_t)room) % HDK_PAGE / sizeof(T);
 }
@@ -223,8 +226,8 @@ static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool
     T *dw = dweight, *db = dbias;
     bool apart = dw && db && n <= ROOM;
     if (apart) {
-        dw = fn(apart)(rooms[0], r->x, 20 * HDK_LINE);
-        db = fn(apart)(rooms[1], r->x, 40 * HDK_LINE);
+        dw = fn(apart_from)(rooms[0], r->x, 20 * HDK_LINE);
+        db = fn(apart_from)(rooms[1], r->x, 40 * HDK_LINE);
     }
     if (dw) {
         memset(dw, 0, (size_t)n * sizeof(T));

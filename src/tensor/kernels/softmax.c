@@ -1,11 +1,11 @@
 /* softmax.c - softmax, log_softmax, logsumexp, cumsum, cross entropy and squared error, forward and
  * backward.
  *
- * Over the last dim each row is a contiguous run and its sum PyTorch's (softmax_row.h), then a
- * multiplication by 1 / sum; over other dims neighbouring lanes go side by side, each summed in
- * order and divided by its sum. Rows with NaN, with +inf, or all -inf become NaN by arithmetic.
+ * Over the last dim each row is a contiguous run, whose sum is PyTorch's (softmax_row.h) and which
+ * is then multiplied by 1 / sum. Over other dims neighbouring lanes go side by side; each is summed
+ * in order and divided by its sum. Rows with NaN, with +inf, or all -inf become NaN by arithmetic.
  * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward: the
- * softmax is never stored, only the two numbers a row that give it. */
+ * softmax is never stored, only the two numbers a row from which it follows. */
 #include <string.h>
 
 #include "tensor/kernels/elementwise.h"
@@ -16,18 +16,16 @@
 
 enum {
     TILE = 128,  /* lanes side by side */
-    SHORT = 64,  /* rows of under 8 elements at a time */
-    ROOM = 4096, /* elements of a row made beside the result, in the first cache */
+    SHORT = 64,  /* so many rows of under 8 elements at a time */
+    ROOM = 4096, /* elements of a row that are made beside the result, in the first cache */
     LOGITS_ROOM = 2048
 };
 
-/* TILE lanes at a time, or the fewer that are left: `tile` of them from j0 on. */
-#define TILES(l, j0, tile)                                                                         \
-    for (int64_t j0 = 0, tile; (tile = (l)->k - j0 < TILE ? (l)->k - j0 : TILE) > 0; j0 += TILE)
-
-/* A row's parts of at most ROOM elements: n of them from i on. */
-#define PARTS(all, i, n)                                                                           \
-    for (int64_t i = 0, n; (n = (all)-i < ROOM ? (all)-i : ROOM) > 0; i += ROOM)
+/* How many elements from i on a part of at most `most` takes of `all`. */
+static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
+{
+    return all - i < most ? all - i : most;
+}
 
 #define TYPE f32
 #include "tensor/kernels/softmax_body.h"
@@ -42,12 +40,12 @@ enum {
 #undef TYPE
 #endif
 
-/* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end by negative strides. */
+/* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end, with negative strides. */
 #define CUMSUM(name, T, SUM)                                                                       \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
         (void)p;                                                                                   \
-        int64_t tile = l->sn[1] == 1 ? 8 : TILE; /* rows: as many streams as go well together */   \
+        int64_t tile = l->sn[1] == 1 ? 8 : TILE; /* of rows so many together are fastest */        \
         for (int64_t j0 = 0; j0 < l->k; j0 += tile) {                                              \
             int64_t k = l->k - j0 < tile ? l->k - j0 : tile;                                       \
             T *restrict y = (T *)data[0] + j0 * l->sk[0];                                          \

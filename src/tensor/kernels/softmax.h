@@ -1,9 +1,10 @@
 /* softmax.h - softmax, log_softmax, logsumexp and cumsum along lanes (lanes.h).
  *
- * The first index says where the lanes lie: HDK_LAST is the last dim, every operand with sn 1;
- * HDK_OTHER any other dim, any strides. The second is the dtype. Operand 0 is the result;
- * forward: 1 is x; backward: 1 is dy, 2 is y. The result may not overlap the others. Of the last
- * dim p says whether the result goes past the cache (float32). */
+ * The first index is the operation. The second says where the lanes lie: HDK_LAST is the last dim,
+ * where every operand has sn 1, and HDK_OTHER any other dim, with any strides. The third is the
+ * dtype. Operand 0 is the result, which may not overlap the others. Forward, operand 1 is x;
+ * backward, 1 is dy and 2 is y. For the last dim p says whether the result goes past the cache
+ * (float32). */
 #ifndef HEED_KERNELS_SOFTMAX_H
 #define HEED_KERNELS_SOFTMAX_H
 

@@ -1,8 +1,9 @@
-/* softmax_body.h - the kernels of one type: included by softmax.c behind softmax_row.h. */
+/* softmax_body.h - softmax and its kin: a template (template.h) for softmax.c, after softmax_row.h
+ * or softmax_f32.h. */
 
 /* ---------------------------------------------------------------- the last dim: row by row */
 
-/* k rows of under 8 elements side by side: exp runs over all of them at once. */
+/* k rows of under 8 elements: exp runs over all of them at once. */
 static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
 {
     for (int64_t j = 0; j < k; j++) {
@@ -27,20 +28,19 @@ static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y
     }
 }
 
-/* One row of maximum *m, which becomes that of the row `next`. A long row that goes past the cache
- * is computed twice, so that its exponentials need no room. */
+/* One row whose maximum is *m, which becomes that of the row `next`. A long row that goes past the
+ * cache is computed twice, so that its exponentials need no room. */
 static void fn(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bool stream)
 {
     T room[ROOM], most = *m;
     if (!stream || n <= ROOM) {
-        T *e = fn(place)(y, room, stream);
+        T *e = fn(result_at)(y, room, stream);
         T scale = 1 / fn(row_exp_then)(x, n, m, next, e);
         fn(put_scaled)(y, e, n, scale, stream);
         return;
     }
     T scale = 1 / fn(row_exp_sum_then)(x, n, m, next);
-    PARTS(n, i, part)
-    {
+    for (int64_t i = 0, part; (part = part_of(n, i, ROOM)) > 0; i += ROOM) {
         fn(row_exp)(x + i, part, most, 0, room);
         fn(put_scaled)(y + i, room, part, scale, true);
     }
@@ -60,16 +60,16 @@ static void fn(softmax_last)(const hdk_lanes *l, void *const *data, double p)
     const T *x = data[1];
     T m = n > 0 && l->k > 0 ? fn(row_max)(x, n) : 0;
     for (int64_t j = 0; j < l->k && n > 0; j++) {
-        const T *next = j + 1 < l->k ? x + l->sk[1] : x; /* the last row's is itself */
+        const T *next = j + 1 < l->k ? x + l->sk[1] : x; /* after the last row: itself */
         fn(softmax_row)(x, n, &m, next, (T *)data[0] + j * l->sk[0], p != 0);
         x = next;
     }
     hdk_stream_end();
 }
 
+/* dx = (dy - sum(dy y)) y */
 static void fn(softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
-    /* dx = (dy - sum(dy y)) y */
     for (int64_t j = 0; j < l->k; j++) {
         T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1];
@@ -89,42 +89,41 @@ static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p
         T *y = (T *)data[0] + j * l->sk[0];
         const T *next = j + 1 < l->k ? x + l->sk[1] : x;
         T m = most, log_sum = LOG(fn(row_exp_sum_then)(x, l->n, &most, next));
-        PARTS(l->n, i, n)
-        {
-            T *restrict to = fn(place)(y + i, room, p != 0);
+        for (int64_t i = 0, n; (n = part_of(l->n, i, ROOM)) > 0; i += ROOM) {
+            T *restrict to = fn(result_at)(y + i, room, p != 0);
             for (int64_t at = 0; at < n; at++) {
                 to[at] = x[i + at] - m - log_sum;
             }
-            fn(placed)(y + i, to, n);
+            fn(result_done)(y + i, to, n);
         }
         x = next;
     }
     hdk_stream_end();
 }
 
+/* dx = dy - exp(y) sum(dy) */
 static void fn(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
-    /* dx = dy - exp(y) sum(dy) */
     T room[ROOM];
     for (int64_t j = 0; j < l->k; j++) {
         T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1];
         const T *y = (const T *)data[2] + j * l->sk[2];
         T s = fn(row_sum)(dy, l->n);
-        PARTS(l->n, i, n)
-        {
-            T *restrict to = fn(place)(dx + i, room, p != 0);
+        for (int64_t i = 0, n; (n = part_of(l->n, i, ROOM)) > 0; i += ROOM) {
+            T *restrict to = fn(result_at)(dx + i, room, p != 0);
             fn(row_exp)(y + i, n, 0, 0, to);
             for (int64_t at = 0; at < n; at++) {
                 to[at] = dy[i + at] - to[at] * s;
             }
-            fn(placed)(dx + i, to, n);
+            fn(result_done)(dx + i, to, n);
         }
     }
     hdk_stream_end();
 }
 
-/* ---------------------------------------------------------------- other dims: TILE lanes a time */
+/* ---------------------------------------------------------------- other dims: TILE lanes at
+ * once */
 
 static inline void fn(tile_max)(const T *restrict x, int64_t n, int64_t sn, int64_t k, int64_t sk,
                                 T *restrict m)
@@ -143,8 +142,7 @@ static void fn(softmax_other)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];
     (void)p;
-    TILES(l, j0, k)
-    {
+    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
         T *restrict y = (T *)data[0] + j0 * yk;
         const T *restrict x = (const T *)data[1] + j0 * xk;
         T m[TILE], s[TILE] = {0};
@@ -170,8 +168,7 @@ static void fn(log_softmax_other)(const hdk_lanes *l, void *const *data, double 
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];
     (void)p;
-    TILES(l, j0, k)
-    {
+    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
         T *restrict y = (T *)data[0] + j0 * yk;
         const T *restrict x = (const T *)data[1] + j0 * xk;
         T m[TILE], s[TILE] = {0};
@@ -194,11 +191,11 @@ static void fn(log_softmax_other)(const hdk_lanes *l, void *const *data, double 
     }
 }
 
+/* dx as above, of the softmax or of its logarithm */
 static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, bool logarithm)
 {
     int64_t n = l->n;
-    TILES(l, j0, k)
-    {
+    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
         T *restrict dx = (T *)data[0] + j0 * l->sk[0];
         const T *restrict dy = (const T *)data[1] + j0 * l->sk[1];
         const T *restrict y = (const T *)data[2] + j0 * l->sk[2];
@@ -232,13 +229,14 @@ static void fn(log_softmax_other_backward)(const hdk_lanes *l, void *const *data
 
 /* ---------------------------------------------------------------- logsumexp, cumsum */
 
-/* What is subtracted before exp: the maximum, but 0 where that is infinite. */
+/* What is subtracted before exp: the maximum, or 0 where that is infinite. */
 static inline T fn(shift)(T m)
 {
     return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
 }
 
-/* sum(exp(x - shift(most))) of a row of that maximum: softmax_row.h takes no exp of +inf. */
+/* sum(exp(x - shift(most))) of a row whose maximum is `most`. The functions of rows take no exp of
+ * +inf. */
 static inline T fn(shifted_exp_sum)(const T *x, int64_t n, T most)
 {
     T sum = 0;
@@ -255,8 +253,7 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1];
     (void)p;
-    TILES(l, j0, k)
-    {
+    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
         T *y = (T *)data[0] + j0 * l->sk[0];
         const T *restrict x = (const T *)data[1] + j0 * xk;
         T m[TILE] = {0}, s[TILE] = {0};

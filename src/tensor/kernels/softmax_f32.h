@@ -7,12 +7,13 @@
 enum {
     STEP = 16,  /* floats a step: whole vectors at every level, twice the lanes of a sum */
     SIDE = 4,   /* vectors side by side */
-    NEAR = 2048 /* bytes between what is read of the next row and what comes to the first cache */
+    NEAR = 2048 /* bytes between what is read of the next row and what is asked of the cache */
 };
 
 /* ---------------------------------------------------------------- steps */
 
-/* The last elements, fewer than a step, padded so that they change no maximum and no sum. */
+/* The last elements, fewer than a step, with `pad`, which changes no maximum or no sum, after
+ * them. */
 HDK_INLINE void load_rest(const float *x, int64_t n, float pad, float *e)
 {
 #ifdef __AVX512F__
@@ -61,7 +62,7 @@ HDK_INLINE void exp_steps(const float *x, float m, float log_sum, float *e)
     }
 }
 
-/* The lanes folded in halves; under 8 elements, all of them in the first step, in order. */
+/* The lanes folded in halves. Fewer than 8 elements, all in the first step, are added in order. */
 HDK_INLINE float fold_lanes(const eight_f32 *lane, const float *first, int64_t n)
 {
     float p[8], sum = 0;
@@ -82,11 +83,8 @@ HDK_INLINE float fold_lanes(const eight_f32 *lane, const float *first, int64_t n
 
 /* ---------------------------------------------------------------- rows */
 
-/* Not inlined: the same code in every caller. */
-#define ROW __attribute__((noinline, unused))
-
-/* The maximum of SIDE vectors and of x from i on, x[0] being among them. */
-HDK_INLINE float max_behind(vec_f32 *m, const float *x, int64_t i, int64_t n)
+/* The maximum of SIDE vectors and of x from i on; x[0] is already among them. */
+HDK_INLINE float max_with_rest(vec_f32 *m, const float *x, int64_t i, int64_t n)
 {
     float p[STEP];
     for (; i < n; i += STEP) {
@@ -98,16 +96,10 @@ HDK_INLINE float max_behind(vec_f32 *m, const float *x, int64_t i, int64_t n)
     for (int k = 1; k < SIDE; k++) {
         m[0] = vmax_f32(m[0], m[k]);
     }
-    vstore_f32(p, m[0]);
-    for (int h = HDK_V / 2; h > 0; h /= 2) {
-        for (int l = 0; l < h; l++) {
-            p[l] = p[l] > p[l + h] ? p[l] : p[l + h];
-        }
-    }
-    return p[0];
+    return vlargest_f32(m[0]);
 }
 
-static ROW float row_max_f32(const float *x, int64_t n)
+static HDK_NOINLINE float row_max_f32(const float *x, int64_t n)
 {
     vec_f32 m[SIDE];
     int64_t i = 0;
@@ -119,12 +111,12 @@ static ROW float row_max_f32(const float *x, int64_t n)
             m[k] = vmax_f32(vload_f32(x + i + k * HDK_V), m[k]);
         }
     }
-    return max_behind(m, x, i, n);
+    return max_with_rest(m, x, i, n);
 }
 
-/* sum(exp(x - m - log_sum)), and the exponentials themselves into e where it is not NULL; e may be
- * x. Into next_max, where it is not NULL, the maximum of the n elements from next on: exp computes
- * while memory is read. */
+/* sum(exp(x - m - log_sum)). The exponentials go to e unless it is NULL; e may be x. The maximum of
+ * the n elements from next on goes to *next_max unless that is NULL: so memory is read while exp is
+ * computed. */
 HDK_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, float *e,
                           const float *next, float *next_max)
 {
@@ -150,7 +142,7 @@ HDK_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, flo
         }
     }
     if (next_max) {
-        *next_max = max_behind(most, next, i, n);
+        *next_max = max_with_rest(most, next, i, n);
     }
     for (; i + STEP <= n; i += STEP) {
         exp_step(x + i, m, log_sum, step);
@@ -170,12 +162,13 @@ HDK_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, flo
     return fold_lanes(&lane, step, n);
 }
 
-static ROW float row_exp_f32(const float *x, int64_t n, float m, float log_sum, float *e)
+static HDK_NOINLINE float row_exp_f32(const float *x, int64_t n, float m, float log_sum, float *e)
 {
     return row_exps(x, n, m, log_sum, e, NULL, NULL);
 }
 
-static ROW float row_exp_then_f32(const float *x, int64_t n, float *m, const float *next, float *e)
+static HDK_NOINLINE float row_exp_then_f32(const float *x, int64_t n, float *m, const float *next,
+                                           float *e)
 {
     return row_exps(x, n, *m, 0, e, next, m);
 }
@@ -237,53 +230,48 @@ static inline float row_dot_f32(const float *x, const float *y, int64_t n)
 /* ---------------------------------------------------------------- where a result is made */
 
 /* A result that is to go past the cache is made in `room` and copied. */
-static inline float *place_f32(float *y, float *room, bool stream)
+static inline float *result_at_f32(float *y, float *room, bool stream)
 {
     return stream ? room : y;
 }
 
-static inline void placed_f32(float *y, const float *to, int64_t n)
+static inline void result_done_f32(float *y, const float *to, int64_t n)
 {
     if (to != y) {
         hdk_stream_copy(y, to, n);
     }
 }
 
-/* y = e a; e may be y */
-static inline void put_scaled_f32(float *y, const float *e, int64_t n, float a, bool stream)
+/* y = (x - s) w, or with `scaled` y = (x - s) a; y may be x */
+HDK_INLINE void put_products(float *y, const float *x, float s, const float *w, bool scaled,
+                             float a, int64_t n, bool stream)
 {
     int64_t i = stream ? hdk_line_begin(y, n) : 0, whole = n - (n - i) % HDK_V;
     for (int64_t j = 0; j < i; j++) {
-        y[j] = e[j] * a;
+        y[j] = (x[j] - s) * (scaled ? a : w[j]);
     }
     for (; stream && i < whole; i += HDK_V) {
-        vstream_f32(y + i, vload_f32(e + i) * a);
+        vstream_f32(y + i, (vload_f32(x + i) - s) * (scaled ? vall_f32(a) : vload_f32(w + i)));
     }
     for (; i < whole; i += HDK_V) {
-        vstore_f32(y + i, vload_f32(e + i) * a);
+        vstore_f32(y + i, (vload_f32(x + i) - s) * (scaled ? vall_f32(a) : vload_f32(w + i)));
     }
     for (; i < n; i++) {
-        y[i] = e[i] * a;
+        y[i] = (x[i] - s) * (scaled ? a : w[i]);
     }
+}
+
+/* y = e a; e may be y */
+static inline void put_scaled_f32(float *y, const float *e, int64_t n, float a, bool stream)
+{
+    put_products(y, e, 0, NULL, true, a, n, stream);
 }
 
 /* dx = (dy - s) y */
 static inline void put_slopes_f32(float *dx, const float *dy, const float *y, int64_t n, float s,
                                   bool stream)
 {
-    int64_t i = stream ? hdk_line_begin(dx, n) : 0, whole = n - (n - i) % HDK_V;
-    for (int64_t j = 0; j < i; j++) {
-        dx[j] = (dy[j] - s) * y[j];
-    }
-    for (; stream && i < whole; i += HDK_V) {
-        vstream_f32(dx + i, (vload_f32(dy + i) - s) * vload_f32(y + i));
-    }
-    for (; i < whole; i += HDK_V) {
-        vstore_f32(dx + i, (vload_f32(dy + i) - s) * vload_f32(y + i));
-    }
-    for (; i < n; i++) {
-        dx[i] = (dy[i] - s) * y[i];
-    }
+    put_products(dx, dy, s, y, false, 0, n, stream);
 }
 
 #endif

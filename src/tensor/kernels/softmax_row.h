@@ -1,8 +1,9 @@
-/* softmax_row.h - the parts of a softmax over one contiguous run, of one type: included with T,
- * fn(name) and EXP defined, by softmax.c; softmax_f32.h has the same in vectors.
+/* softmax_row.h - the parts of a softmax over one contiguous run: a template (template.h), for
+ * softmax.c and attention.c. softmax_f32.h has the same in vectors.
  *
- * The order of the sums is PyTorch's at 8 floats a vector, at every CPU level: under 8 elements in
- * order; else 8 lanes, the tail to the first ones, folded in halves. */
+ * The order of the sums is that of PyTorch with 8 floats a vector, at every CPU level: under 8
+ * elements in order; else in 8 lanes, where the tail goes to the first ones, and which are then
+ * folded in halves. */
 
 static inline T fn(row_max)(const T *restrict x, int64_t n)
 {
@@ -25,16 +26,15 @@ static inline T fn(row_max)(const T *restrict x, int64_t n)
     return m;
 }
 
-/* e = exp(e), n a multiple of 8. A function of its own: inlined for 8 elements it is unrolled into
- * scalar code. */
-static __attribute__((noinline)) void fn(exp_blocks)(T *e, int64_t n)
+/* e = exp(e), n a multiple of 8. If it were inlined for 8 elements it would become scalar code. */
+static HDK_NOINLINE void fn(exp_blocks)(T *e, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         e[i] = EXP(e[i]);
     }
 }
 
-/* e = exp(e). A tail goes through 8 elements of its own, so that it is vectorised too. */
+/* e = exp(e). A tail is padded to 8 elements, so that it is vectorised too. */
 static inline void fn(exp_all)(T *e, int64_t n)
 {
     int64_t whole = n & ~(int64_t)7;
@@ -53,7 +53,7 @@ static inline void fn(exp_all)(T *e, int64_t n)
     }
 }
 
-/* Adds a run to the lanes; every run but a lane's last is a multiple of 8. */
+/* Adds a part of a run to the lanes; every part but the last is a multiple of 8. */
 static inline void fn(lanes_add)(T *restrict lane, const T *restrict e, int64_t n)
 {
     int64_t i = 0;
@@ -116,8 +116,8 @@ static inline T fn(row_exp_sum)(const T *x, int64_t n, T m)
     return fn(lanes_fold)(lane);
 }
 
-/* sum(exp(x - *m)), the exponentials into e; then *m is the maximum of the row `next`,
- * which float32 reads meanwhile. */
+/* e = exp(x - *m); returns the sum. *m becomes the maximum of the row `next`, which float32 reads
+ * meanwhile. */
 static inline T fn(row_exp_then)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
     T sum = fn(row_exp)(x, n, *m, 0, e);
@@ -149,15 +149,15 @@ static inline T fn(row_dot)(const T *x, const T *y, int64_t n)
     return fn(lanes_fold)(lane);
 }
 
-/* Nothing of this type goes past the cache. */
-static inline T *fn(place)(T *y, T *room, bool stream)
+/* Of this type nothing goes past the cache. */
+static inline T *fn(result_at)(T *y, T *room, bool stream)
 {
     (void)room;
     (void)stream;
     return y;
 }
 
-static inline void fn(placed)(T *y, const T *to, int64_t n)
+static inline void fn(result_done)(T *y, const T *to, int64_t n)
 {
     (void)y;
     (void)to;

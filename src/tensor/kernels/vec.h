@@ -7,8 +7,10 @@
  *     vall_f32                 one number in every element
  *     vmuladd_f32              a b + c
  *     four_f32, turn_four_f32  four elements; four by four of them transposed
- * and a template writes fn(vload). Floats have more below. What the extension has no operator for
- * is an intrinsic on x86, elsewhere a loop over the elements that is unrolled whole. */
+ *     svec_f32                 at most 8 elements, for short rows
+ * A template writes fn(vload) and so on. Floats have more below. Where the extension has no
+ * operator there is an intrinsic on x86, and elsewhere a loop over the elements, which is unrolled
+ * whole. */
 #ifndef HEED_KERNELS_VEC_H
 #define HEED_KERNELS_VEC_H
 
@@ -137,7 +139,7 @@ HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* the largest element; of zeros of both signs the one that max_fold of softmax would find */
+/* the largest element, found by halves */
 HDK_INLINE float vlargest_f32(vec_f32 v)
 {
 #if HDK_REGISTER == 64
@@ -171,14 +173,14 @@ HDK_INLINE float vsum_f32(vec_f32 v)
 
 enum { VEXP_MOST = 4 }; /* vectors of exponents side by side */
 
-/* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted: q + 1.5 * 2^23 */
+/* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + 1.5 * 2^23 */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
 {
 #ifdef __AVX512F__
     (void)shifted;
     return (vec_f32)_mm512_scalef_ps((__m512)u, (__m512)q);
 #else
-    (void)q; /* in two halves: 2^q itself may be out of range, and only the second one rounds */
+    (void)q; /* in two halves, as in vexp.h */
     vec_i32 exponent = (vec_i32)shifted - 0x4b400000 + 2 * 127, half = exponent >> 1;
     return u * (vec_f32)(half << 23) * (vec_f32)((exponent - half) << 23);
 #endif
@@ -250,8 +252,8 @@ enum {
     HDK_AHEAD = 3 << 12 /* bytes between what is read and what is asked of memory */
 };
 
-/* Asks memory for as many bytes `ahead` of x, which will be read in their turn: into the second
- * cache, as the first has no room for so much. It pays where there is something to compute. */
+/* Asks memory for the bytes that lie `ahead` of x and are read in their turn. They go to the second
+ * cache, as the first has no room for so much. This pays where there is something to compute. */
 HDK_INLINE void hdk_ask_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
@@ -264,7 +266,7 @@ HDK_INLINE void hdk_ask(const void *x, size_t bytes)
     hdk_ask_at(x, HDK_AHEAD, bytes);
 }
 
-/* Behind the last streaming store, so that other threads see them in order. */
+/* Called after the last streaming store, so that other threads see the stores in order. */
 HDK_INLINE void hdk_stream_end(void)
 {
 #ifdef HDK_X86
@@ -272,14 +274,15 @@ HDK_INLINE void hdk_stream_end(void)
 #endif
 }
 
-/* The floats before the first cache line that begins in y, at most n. */
+/* How many floats lie before the first cache line that begins in y, at most n. */
 HDK_INLINE int64_t hdk_line_begin(const float *y, int64_t n)
 {
     int64_t head = (int64_t)(-(uintptr_t)y % HDK_LINE / sizeof *y);
     return head < n ? head : n;
 }
 
-/* y = x past the cache; y may begin anywhere. Any thread that reads y first needs a fence. */
+/* y = x past the cache; y may begin anywhere. hdk_stream_end comes before another thread reads
+ * y. */
 static inline void hdk_stream_copy(float *restrict y, const float *restrict x, int64_t n)
 {
     int64_t i = hdk_line_begin(y, n);
