@@ -20,12 +20,19 @@ static hd_tensor *arith(const char *function, int op, hd_tensor *a, hd_tensor *b
     return loop ? hd__map_binary(function, loop, d, d, a, b) : NULL;
 }
 
-static hd_tensor *record(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_tensor *b, bool save_a,
-                         bool save_b)
+static hd_tensor *record_two(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_tensor *b,
+                             bool save_a, bool save_b)
 {
     hd_tensor *in[] = {a, b};
     hd_tensor *saved[] = {hd__save_if(save_a, a), hd__save_if(save_b, b)};
     return hd__record(op, y, &(hd__record_args){.n_in = 2, .in = in, .n_saved = 2, .saved = saved});
+}
+
+/* The result of an op whose backward needs neither a nor b. */
+static hd_tensor *record_linear(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *in[] = {a, b};
+    return hd__record(op, y, &(hd__record_args){.n_in = 2, .in = in});
 }
 
 /* also of x + s, which has one input */
@@ -85,7 +92,8 @@ static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 }
 
 /* The larger (smaller) one gets dy; equal ones half each. NaN compares false, so both get dy. */
-static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool maximum)
+static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx,
+                                       bool maximum)
 {
     hd_tensor *a = hd__saved_get(n, 0), *b = hd__saved_get(n, 1);
     hd_tensor *shared = hd_where(hd_eq(a, b), hd_div_scalar(dy[0], 2), dy[0]);
@@ -99,12 +107,12 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, 
 
 static void maximum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    extreme_backward(n, dy, dx, true);
+    larger_or_smaller_backward(n, dy, dx, true);
 }
 
 static void minimum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    extreme_backward(n, dy, dx, false);
+    larger_or_smaller_backward(n, dy, dx, false);
 }
 
 const hd__op hd__add_op = {.name = "AddBackward0", .backward = add_backward};
@@ -117,28 +125,24 @@ static const hd__op minimum_op = {.name = "MinimumBackward0", .backward = minimu
 
 hd_tensor *hd_add(hd_tensor *a, hd_tensor *b)
 {
-    hd_tensor *y = arith("hd_add", HDK_ADD, a, b);
-    hd_tensor *in[] = {a, b};
-    return hd__record(&hd__add_op, y, &(hd__record_args){.n_in = 2, .in = in});
+    return record_linear(&hd__add_op, arith("hd_add", HDK_ADD, a, b), a, b);
 }
 
 hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b)
 {
-    hd_tensor *y = arith("hd_sub", HDK_SUB, a, b);
-    hd_tensor *in[] = {a, b};
-    return hd__record(&hd__sub_op, y, &(hd__record_args){.n_in = 2, .in = in});
+    return record_linear(&hd__sub_op, arith("hd_sub", HDK_SUB, a, b), a, b);
 }
 
 hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b)
 {
     hd_tensor *y = arith("hd_mul", HDK_MUL, a, b);
-    return y ? record(&hd__mul_op, y, a, b, hd__wants_grad(b), hd__wants_grad(a)) : NULL;
+    return y ? record_two(&hd__mul_op, y, a, b, hd__wants_grad(b), hd__wants_grad(a)) : NULL;
 }
 
 hd_tensor *hd_div(hd_tensor *a, hd_tensor *b)
 {
     hd_tensor *y = arith("hd_div", HDK_DIV, a, b);
-    return y ? record(&hd__div_op, y, a, b, hd__wants_grad(b), true) : NULL;
+    return y ? record_two(&hd__div_op, y, a, b, hd__wants_grad(b), true) : NULL;
 }
 
 hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
@@ -157,13 +161,13 @@ hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b)
 {
     hd_tensor *y = arith("hd_maximum", HDK_MAXIMUM, a, b);
-    return y ? record(&maximum_op, y, a, b, true, true) : NULL;
+    return y ? record_two(&maximum_op, y, a, b, true, true) : NULL;
 }
 
 hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
 {
     hd_tensor *y = arith("hd_minimum", HDK_MINIMUM, a, b);
-    return y ? record(&minimum_op, y, a, b, true, true) : NULL;
+    return y ? record_two(&minimum_op, y, a, b, true, true) : NULL;
 }
 
 /* ---------------------------------------------------------------- a tensor and a number */

@@ -79,8 +79,8 @@ static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0",
 static const hd__op mm_op = {.name = "MmBackward0", .backward = attention_backward};
 
 /* PyTorch's names: its fused kernel takes the plain case, its product of matrices the others. */
-static const hd__op *op_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
-                           const call *c)
+static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
+                                      const call *c)
 {
     if (q->ndim == 2 && k->ndim == 2 && v->ndim == 2) {
         return &mm_op;
@@ -150,7 +150,7 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     if (weights) {
         *weights = x[HD__WEIGHTS];
     }
-    return hd__record(op_of(q, k, v, c), x[HD__OUT],
+    return hd__record(attention_op_for(q, k, v, c), x[HD__OUT],
                       &(hd__record_args){.n_in = 3,
                                          .in = x,
                                          .n_saved = HD__SAVED,
@@ -222,7 +222,7 @@ static bool join_batch(call *c, const hd_tensor *x)
     return hd__broadcast_with(&c->n_batch, c->batch, x->ndim - 2, x->sizes) == 0;
 }
 
-static bool shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, call *c)
+static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, call *c)
 {
     bool ok = q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2;
     if (ok) {
@@ -242,7 +242,7 @@ static bool shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
     return ok;
 }
 
-static bool mask_ok(const hd_tensor *mask, const call *c)
+static bool attn_mask_ok(const hd_tensor *mask, const call *c)
 {
     int64_t sizes[HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
@@ -311,8 +311,8 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
         *weights = NULL;
     }
     if (!hd__arg(function, "q", q) || !hd__arg(function, "k", k) || !hd__arg(function, "v", v) ||
-        !options_ok(o) || !dtypes_ok(q, k, v, o->attn_mask) || !shapes_ok(q, k, v, &c) ||
-        (!hd__is_none(o->attn_mask) && !mask_ok(o->attn_mask, &c))) {
+        !options_ok(o) || !dtypes_ok(q, k, v, o->attn_mask) || !attention_shapes_ok(q, k, v, &c) ||
+        (!hd__is_none(o->attn_mask) && !attn_mask_ok(o->attn_mask, &c))) {
         return NULL;
     }
     fill_call(&c, o);

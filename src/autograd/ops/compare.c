@@ -22,7 +22,7 @@ static hd_tensor *compare_scalar(const char *function, int op, hd_tensor *x, hd_
                           hd__number_of(&number, d, s));
 }
 
-static hd_tensor *logical(const char *function, hdk_loop loop, hd_tensor *a, hd_tensor *b)
+static hd_tensor *logical_op(const char *function, hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
     if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
         return NULL;
@@ -93,17 +93,17 @@ hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s)
 /* Of bytes 0 and 1, "and" is the product, "or" the sum, "xor" the inequality. */
 hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b)
 {
-    return logical("hd_logical_and", hdk_binary_for(HD_BOOL)->of[HDK_MUL][HD_BOOL], a, b);
+    return logical_op("hd_logical_and", hdk_binary_for(HD_BOOL)->of[HDK_MUL][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b)
 {
-    return logical("hd_logical_or", hdk_binary_for(HD_BOOL)->of[HDK_ADD][HD_BOOL], a, b);
+    return logical_op("hd_logical_or", hdk_binary_for(HD_BOOL)->of[HDK_ADD][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b)
 {
-    return logical("hd_logical_xor", hdk_binary_for(HD_BOOL)->compare[HDK_NE][HD_BOOL], a, b);
+    return logical_op("hd_logical_xor", hdk_binary_for(HD_BOOL)->compare[HDK_NE][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_not(hd_tensor *x)

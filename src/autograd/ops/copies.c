@@ -7,14 +7,14 @@
 #include "autograd/ops/index.h"
 
 /* dx = dy; the engine casts it to x's dtype */
-static void pass_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+static void same_elements_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
     dx[0] = dy[0];
 }
 
-static const hd__op clone_op = {.name = "CloneBackward0", .backward = pass_backward};
-static const hd__op to_op = {.name = "ToCopyBackward0", .backward = pass_backward};
+static const hd__op clone_op = {.name = "CloneBackward0", .backward = same_elements_backward};
+static const hd__op to_op = {.name = "ToCopyBackward0", .backward = same_elements_backward};
 
 /* ---------------------------------------------------------------- clone, contiguous, to, detach */
 
@@ -94,7 +94,7 @@ static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op cat_op = {.name = "CatBackward0", .backward = cat_backward};
 static const hd__op stack_op = {.name = "StackBackward0", .backward = stack_backward};
 
-static bool inputs_ok(const char *function, int64_t n, hd_tensor *const *xs)
+static bool joined_ok(const char *function, int64_t n, hd_tensor *const *xs)
 {
     if (n < 1 || n > INT32_MAX) {
         hd_error_set(HD_VALUE, "%s: %" PRId64 " tensors: expected 1 or more", function, n);
@@ -178,7 +178,7 @@ hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
 {
     int at = -1;
     int64_t sizes[HD_MAX_DIMS];
-    if (!inputs_ok("hd_cat", n, xs)) {
+    if (!joined_ok("hd_cat", n, xs)) {
         return NULL;
     }
     const hd_tensor *first = cat_shape(n, xs, dim, &at, sizes);
@@ -205,7 +205,7 @@ hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
 
 hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
 {
-    if (!inputs_ok("hd_stack", n, xs)) {
+    if (!joined_ok("hd_stack", n, xs)) {
         return NULL;
     }
     for (int64_t i = 1; i < n; i++) {
@@ -266,7 +266,7 @@ static const hd__op triu_op = {.name = "TriuBackward0", .backward = triu_backwar
 
 /* Zeroes what a triangle leaves out, row by row, in a contiguous y: columns above i + diagonal
  * (lower) or below it. */
-static void cut(hd_tensor *y, int64_t diagonal, bool lower)
+static void cut_triangle(hd_tensor *y, int64_t diagonal, bool lower)
 {
     int64_t rows = y->sizes[y->ndim - 2], columns = y->sizes[y->ndim - 1];
     size_t each = (size_t)hd_dtype_size(y->dtype);
@@ -298,7 +298,7 @@ static hd_tensor *triangle(const char *function, const hd__op *op, hd_tensor *x,
     }
     hd_tensor *y = hd__clone(x);
     if (y) {
-        cut(y, diagonal, lower);
+        cut_triangle(y, diagonal, lower);
     }
     hd__record_args a = {.n_in = 1, .in = &x, .params = &diagonal, .params_size = sizeof diagonal};
     return hd__record(op, y, &a);

@@ -73,7 +73,7 @@ static double difference(const check *c, double *at)
     return (above - below) / (2 * c->o.eps);
 }
 
-static bool compare(const check *c, int input, const hd_tensor *grad, const char *name)
+static bool gradients_agree(const check *c, int input, const hd_tensor *grad, const char *name)
 {
     hd_tensor *x = c->inputs[input];
     for (int64_t i = 0; i < x->numel; i++) {
@@ -95,7 +95,7 @@ static bool compare(const check *c, int input, const hd_tensor *grad, const char
     return true;
 }
 
-static bool inputs_ok(int n, hd_tensor *const *inputs)
+static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
 {
     for (int i = 0; i < n; i++) {
         if (!hd__arg("hd_gradcheck", "an input", inputs[i])) {
@@ -156,7 +156,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
         return false;
     }
     if ((o && !HD__SIZE_OK("hd_gradcheck", o, "hd_gradcheck_defaults()")) ||
-        !inputs_ok(n, inputs)) {
+        !gradcheck_inputs_ok(n, inputs)) {
         return false;
     }
     HD_SCOPE;
@@ -168,7 +168,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
     for (int i = 0; ok && i < n; i++) {
         if (hd__requires_grad(inputs[i])) {
             hd_tensor *g = hd__is_none(grads[i]) ? hd_zeros_like(inputs[i], HD_FLOAT64) : grads[i];
-            ok = g && compare(&c, i, g, name);
+            ok = g && gradients_agree(&c, i, g, name);
         }
     }
     hd_set_grad_mode(before);

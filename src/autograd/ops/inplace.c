@@ -260,7 +260,7 @@ static void masked_fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
 static const hd__op masked_fill_op = {.name = "MaskedFillBackward0",
                                       .backward = masked_fill_backward};
 
-static bool mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd_scalar value)
+static bool fill_mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     if (!hd__arg(function, "x", x) || !hd__arg(function, "mask", mask)) {
         return false;
@@ -286,7 +286,7 @@ hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!mask_ok("hd_masked_fill", x, mask, value) ||
+    if (!fill_mask_ok("hd_masked_fill", x, mask, value) ||
         !hd__broadcast("hd_masked_fill", 2, (hd_tensor *[]){x, mask}, &ndim, sizes)) {
         return NULL;
     }
@@ -302,8 +302,8 @@ hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     hd_tensor *read = mask;
-    if (!mask_ok("hd_masked_fill_", x, mask, value) || !operand_ok("hd_masked_fill_", x, &read) ||
-        !hd__inplace_ok("hd_masked_fill_", x, 1, &x)) {
+    if (!fill_mask_ok("hd_masked_fill_", x, mask, value) ||
+        !operand_ok("hd_masked_fill_", x, &read) || !hd__inplace_ok("hd_masked_fill_", x, 1, &x)) {
         return NULL;
     }
     hd__record_args a = {.n_in = 1, .in = &x, .n_saved = 1, .saved = &mask};

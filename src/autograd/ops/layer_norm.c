@@ -34,7 +34,7 @@ static void *at(const void *base, int64_t elements, int64_t item)
     return base ? (char *)base + elements * item : NULL;
 }
 
-static hdk_norm_rows rows_from(const norm_task *k, int64_t begin, int64_t end)
+static hdk_norm_rows norm_rows_from(const norm_task *k, int64_t begin, int64_t end)
 {
     hdk_norm_rows r = k->r;
     r.rows = end - begin;
@@ -46,7 +46,7 @@ static hdk_norm_rows rows_from(const norm_task *k, int64_t begin, int64_t end)
 static void forward_rows(int64_t begin, int64_t end, void *arg)
 {
     const norm_task *k = arg;
-    hdk_norm_rows r = rows_from(k, begin, end);
+    hdk_norm_rows r = norm_rows_from(k, begin, end);
     hdk_norm_for(k->dtype)->layer_norm[k->dtype](&r, k->bias, k->eps, k->stream,
                                                  at(k->y, begin * r.n, k->item));
 }
@@ -57,7 +57,7 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
     const norm_task *k = arg;
     for (int64_t i = begin; i < end; i++) {
         int64_t from = i * ROWS, to = from + ROWS < k->r.rows ? from + ROWS : k->r.rows, n = k->r.n;
-        hdk_norm_rows r = rows_from(k, from, to);
+        hdk_norm_rows r = norm_rows_from(k, from, to);
         hdk_norm_for(k->dtype)->layer_norm_backward[k->dtype](
             &r, at(k->dy, from * n, k->item), k->stream, at(k->dx, from * n, k->item),
             at(k->dweight, i * n, k->item), at(k->dbias, i * n, k->item));

@@ -43,7 +43,7 @@ static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward =
 static const hd__op view_op = {.name = "ViewBackward0", .backward = linear_backward};
 static const hd__op add_op = {.name = "AddBackward0", .backward = linear_backward};
 
-static const hd__op *op_of(const hd_tensor *x, bool bias)
+static const hd__op *linear_op_for(const hd_tensor *x, bool bias)
 {
     switch (x->ndim) {
     case 1: return bias ? &view_op : &squeeze_op;
@@ -52,7 +52,7 @@ static const hd__op *op_of(const hd_tensor *x, bool bias)
     }
 }
 
-static bool shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
+static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
 {
     if (x->ndim == 0 || weight->ndim != 2) {
         hd_error_set(HD_SHAPE, "hd_linear: x %s and weight %s: expected (..., in) and (out, in)",
@@ -84,7 +84,8 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     }
     bool has_bias = !hd__is_none(bias);
     if (!hd__product_dtypes("hd_linear", x, weight) ||
-        (has_bias && !hd__product_dtypes("hd_linear", x, bias)) || !shapes_ok(x, weight, bias)) {
+        (has_bias && !hd__product_dtypes("hd_linear", x, bias)) ||
+        !linear_shapes_ok(x, weight, bias)) {
         return NULL;
     }
     int64_t sizes[HD_MAX_DIMS];
@@ -99,6 +100,6 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     hd_tensor *in[] = {x, weight, bias};
     hd_tensor *saved[] = {hd__save_if(hd__wants_grad(weight), x),
                           hd__save_if(hd__wants_grad(x), weight)};
-    return hd__record(op_of(x, has_bias), y,
+    return hd__record(linear_op_for(x, has_bias), y,
                       &(hd__record_args){.n_in = 3, .in = in, .n_saved = 2, .saved = saved});
 }

@@ -24,16 +24,6 @@ static bool reduction_arg(const char *function, hd_reduction r)
     return false;
 }
 
-/* y (0-d) divided by n, in its own precision. */
-static void divide(hd_tensor *y, double n)
-{
-    if (y->dtype == HD_FLOAT64) {
-        *(double *)hd__ptr(y) /= n;
-    } else {
-        *(float *)hd__ptr(y) /= (float)n;
-    }
-}
-
 /* The losses added up into y (0-d). */
 static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses)
 {
@@ -141,7 +131,7 @@ static hd_tensor *mse(const char *function, hd_tensor *x, hd_tensor *t, hd_dtype
         return NULL;
     }
     if (r == HD_MEAN) {
-        divide(y, numel);
+        hd__divide_by(y, numel);
     }
     return y;
 }
@@ -193,7 +183,7 @@ typedef struct entropy_task {
     void *out;   /* the losses, or dx */
 } entropy_task;
 
-static hdk_logits rows_from(const entropy_task *k, int64_t begin, int64_t end)
+static hdk_logits logit_rows_from(const entropy_task *k, int64_t begin, int64_t end)
 {
     hdk_logits l = k->l;
     l.x = (const char *)l.x + begin * l.stride * k->item;
@@ -206,14 +196,14 @@ static hdk_logits rows_from(const entropy_task *k, int64_t begin, int64_t end)
 static void entropy_rows(int64_t begin, int64_t end, void *arg)
 {
     const entropy_task *k = arg;
-    hdk_logits l = rows_from(k, begin, end);
+    hdk_logits l = logit_rows_from(k, begin, end);
     hdk_loss_for(k->dtype)->cross_entropy[k->dtype](&l, (char *)k->out + begin * k->item);
 }
 
 static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
 {
     const entropy_task *k = arg;
-    hdk_logits l = rows_from(k, begin, end);
+    hdk_logits l = logit_rows_from(k, begin, end);
     hdk_loss_for(k->dtype)->cross_entropy_backward[k->dtype](
         &l, (const char *)k->dy + begin * k->gs * k->item, k->gs, k->divisor, k->stream,
         (char *)k->out + begin * l.c * k->item);
@@ -393,7 +383,7 @@ static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *t
     p->divisor = 1;
     if (r == HD_MEAN) {
         p->divisor = (double)count;
-        divide(y, p->divisor);
+        hd__divide_by(y, p->divisor);
     }
     return y;
 }

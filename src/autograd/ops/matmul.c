@@ -42,7 +42,7 @@ static const hd__op transpose_op = {.name = "TransposeBackward0", .backward = ma
 
 /* PyTorch folds a batch into the rows of one product, ending in a view; a batch on the right is
  * folded transposed if the left matrix wants a gradient, and then turned back by a copy. */
-static const hd__op *op_of(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
+static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
 {
     if (a->ndim <= 2 && b->ndim <= 2) {
         return a->ndim == 2 ? b->ndim == 2 ? &mm_op : &mv_op : b->ndim == 2 ? &squeeze_op : &dot_op;
@@ -98,7 +98,7 @@ static hd_tensor *multiply(const char *function, hd_tensor *a, hd_tensor *b)
     hd__product(left, right, hd__matrix_result(y, a->ndim == 1, b->ndim == 1), NULL);
     hd_tensor *in[] = {a, b};
     hd_tensor *saved[] = {hd__save_if(hd__wants_grad(b), a), hd__save_if(hd__wants_grad(a), b)};
-    return hd__record(op_of(a, b, y), y,
+    return hd__record(matmul_op_for(a, b, y), y,
                       &(hd__record_args){.n_in = 2, .in = in, .n_saved = 2, .saved = saved});
 }
 

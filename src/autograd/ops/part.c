@@ -72,13 +72,13 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 }
 
 /* dx = dy */
-static void pass_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+static void alias_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
     dx[0] = dy[0];
 }
 
-static const hd__op alias_op = {.name = "AliasBackward0", .backward = pass_backward};
+static const hd__op alias_op = {.name = "AliasBackward0", .backward = alias_backward};
 static const hd__op select_op = {.name = "SelectBackward0", .backward = part_backward};
 static const hd__op slice_op = {.name = "SliceBackward0", .backward = part_backward};
 static const hd__op unbind_op = {.name = "UnbindBackward0", .backward = parts_backward};

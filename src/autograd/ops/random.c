@@ -26,7 +26,7 @@ static bool probability(const char *function, double p)
 }
 
 /* The flat position of the first element of a contiguous p for which bad() holds; -1: none. */
-static int64_t find(const hd_tensor *p, bool (*bad)(double v), double *value)
+static int64_t first_bad(const hd_tensor *p, bool (*bad)(double v), double *value)
 {
     const void *data = hd__ptr(p);
     for (int64_t i = 0; i < p->numel; i++) {
@@ -47,7 +47,7 @@ static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(
         return NULL;
     }
     hd_tensor *flat = hd__contiguous(p);
-    int64_t at = flat ? find(flat, bad, &value) : -1;
+    int64_t at = flat ? first_bad(flat, bad, &value) : -1;
     if (at >= 0) {
         return hd_error_set(HD_VALUE, "%s: %s at %s: expected %s", function, HD__FLOAT(value),
                             HD__INDEX(flat, at), expected);

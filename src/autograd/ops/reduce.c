@@ -50,7 +50,8 @@ static uint32_t dims_mask(const char *function, const hd_tensor *x, int n, const
     return hd__arg(function, "x", x) && hd__dims_mask(function, x, n, dims, &mask) ? mask : 0;
 }
 
-static hd_tensor *record(const hd__op *op, hd_tensor *y, hd_tensor *x, bool save, hd__span s)
+static hd_tensor *record_reduced(const hd__op *op, hd_tensor *y, hd_tensor *x, bool save,
+                                 hd__span s)
 {
     hd_tensor *in[] = {x};
     return hd__record(op, y,
@@ -73,7 +74,7 @@ static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backw
 
 static hd_tensor *recorded_sum(const char *function, const hd__op *op, hd_tensor *x, hd__span s)
 {
-    return s.mask ? record(op, hd__sum(function, x, s.mask, s.keepdim), x, false, s) : NULL;
+    return s.mask ? record_reduced(op, hd__sum(function, x, s.mask, s.keepdim), x, false, s) : NULL;
 }
 
 hd_tensor *hd_sum(hd_tensor *x)
@@ -108,8 +109,7 @@ static void mean_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op mean_op = {.name = "MeanBackward0", .backward = mean_backward};
 static const hd__op mean_dims_op = {.name = "MeanBackward1", .backward = mean_backward};
 
-/* y /= n, in y's own precision */
-static void divide(hd_tensor *y, double n)
+void hd__divide_by(hd_tensor *y, double n)
 {
     if (y->dtype == HD_FLOAT64) {
         double *v = hd__ptr(y);
@@ -131,9 +131,9 @@ static hd_tensor *recorded_mean(const char *function, const hd__op *op, hd_tenso
     }
     hd_tensor *y = hd__sum(function, x, s.mask, s.keepdim);
     if (y) {
-        divide(y, (double)count(x->ndim, x->sizes, s.mask));
+        hd__divide_by(y, (double)count(x->ndim, x->sizes, s.mask));
     }
-    return record(op, y, x, false, s);
+    return record_reduced(op, y, x, false, s);
 }
 
 hd_tensor *hd_mean(hd_tensor *x)
@@ -178,7 +178,7 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     hd_tensor *mean =
         hd__sum("hd_var", x, all.mask, all.keepdim); /* of x's rank, size 1 where reduced */
     if (mean) {
-        divide(mean, (double)count(x->ndim, x->sizes, s->mask));
+        hd__divide_by(mean, (double)count(x->ndim, x->sizes, s->mask));
     }
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
     dx[0] = hd_mul(spread_to_input(n, hd_mul_scalar(dy[0], factor)), hd_sub(x, mean));
@@ -196,7 +196,7 @@ static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)
     hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, x->dtype);
     bool ok = y && hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_VAR], HD__WHOLE, y, x,
                               s.mask, freedom(x->ndim, x->sizes, s), NULL);
-    return ok ? record(&var_op, y, x, true, s) : NULL;
+    return ok ? record_reduced(&var_op, y, x, true, s) : NULL;
 }
 
 hd_tensor *hd_var(hd_tensor *x, int correction)

@@ -1,5 +1,5 @@
-/* reduce.h - what the files of the reduce and softmax families share: which dims were reduced, and
- * the way back to x's shape. */
+/* reduce.h - what the files of the reduce, softmax and loss families share: which dims were
+ * reduced, the way back to x's shape, and the division of a mean. */
 #ifndef HEED_OPS_REDUCE_H
 #define HEED_OPS_REDUCE_H
 
@@ -15,5 +15,8 @@ typedef struct hd__span {
 
 /* y, of the shape of hd__reduced, over all of sizes again: an alias with strides of 0. */
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s);
+
+/* y /= n in y's own precision; y is contiguous and of a float dtype. */
+void hd__divide_by(hd_tensor *y, double n);
 
 #endif

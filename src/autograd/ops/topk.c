@@ -224,7 +224,7 @@ static bool fill_indices(hd_tensor *indices, hd_tensor *x, int dim, int64_t k, i
 }
 
 /* The indices of the k first, or NULL with the error set. */
-static hd_tensor *find(hd_tensor *x, int64_t k, int dim, bool largest)
+static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
     if (x->dtype == HD_BOOL) {
         return hd_error_set(HD_DTYPE, "hd_topk: bool: expected float32, float64 or int64");
@@ -250,7 +250,7 @@ hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **i
         return NULL;
     }
     int d = hd__dim("hd_topk", x, dim);
-    hd_tensor *at = d < 0 ? NULL : find(x, k, d, largest);
+    hd_tensor *at = d < 0 ? NULL : topk_indices(x, k, d, largest);
     hd_tensor *y = at ? hd__gather("hd_topk", x, d, at) : NULL;
     y = hd__record(&topk_op, y,
                    &(hd__record_args){.n_in = 1,
