@@ -77,14 +77,14 @@ void hd__text_format(hd__text *t, const char *format, ...)
     va_end(args);
 }
 
-void hd__text_json(hd__text *t, const char *s, size_t n)
+void hd__text_json(hd__text *t, const char *s, size_t n, bool letters)
 {
-    static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    static const char escaped[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
     hd__text_puts(t, "\"");
     for (size_t i = 0; i < n; i++) {
-        const char *at = memchr(escaped, s[i], sizeof escaped - 1);
+        const char *at = memchr(escaped, s[i], letters ? sizeof escaped - 1 : 2);
         if (at) {
-            hd__text_format(t, "\\%c", letters[at - escaped]);
+            hd__text_format(t, "\\%c", letter[at - escaped]);
         } else if ((unsigned char)s[i] < 0x20) {
             hd__text_format(t, "\\u%04x", (unsigned)s[i]);
         } else {

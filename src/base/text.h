@@ -30,8 +30,9 @@ void hd__text_add(hd__text *t, const char *s, size_t n);
 void hd__text_puts(hd__text *t, const char *s);
 void hd__text_repeat(hd__text *t, char c, int64_t n);
 void hd__text_format(hd__text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The n bytes at s as a JSON string: in quotes, with the escapes that JSON asks for. */
-void hd__text_json(hd__text *t, const char *s, size_t n);
+/* The n bytes at s as a JSON string: in quotes, with the escapes that JSON asks for. A control
+ * character that has a letter is \n with `letters`, and \u000a without. */
+void hd__text_json(hd__text *t, const char *s, size_t n, bool letters);
 /* Back to a length that the text had before. */
 void hd__text_cut(hd__text *t, size_t len);
 /* Hands the text's memory to the caller, and empties the text. Returns NULL after a failure. */

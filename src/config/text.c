@@ -93,10 +93,10 @@ static void put_value(hd__text *t, const hd_config_field *f, const void *config)
     double v = f->type == HD_CONFIG_STRING ? 0 : hd__config_get(f, config);
     size_t n = 0;
     switch (f->type) {
-    case HD_CONFIG_STRING: hd__text_json(t, text, strlen(text)); break;
+    case HD_CONFIG_STRING: hd__text_json(t, text, strlen(text), false); break;
     case HD_CONFIG_ENUM:
         text = hd__config_choice_at(f, (int64_t)v, &n);
-        hd__text_json(t, text, n);
+        hd__text_json(t, text, n, false);
         break;
     case HD_CONFIG_BOOL: hd__text_puts(t, v != 0 ? "true" : "false"); break;
     case HD_CONFIG_INT: hd__text_format(t, "%" PRId64, (int64_t)v); break;
@@ -141,7 +141,7 @@ static void put_field(hd__text *t, const char *before, const hd_config_field *f,
     for (int depth = shared; depth <= inside; depth++) {
         size_t start = depth ? hd__config_prefix(f->path, depth - 1) + 1 : 0;
         put_line_start(t, depth + 1);
-        hd__text_json(t, f->path + start, hd__config_prefix(f->path, depth) - start);
+        hd__text_json(t, f->path + start, hd__config_prefix(f->path, depth) - start, false);
         hd__text_puts(t, depth < inside ? ": {" : ": ");
     }
     put_value(t, f, config);

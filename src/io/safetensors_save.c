@@ -85,9 +85,9 @@ static void put_metadata(hd__text *t, const hd_dict *d)
         if (hd_dict_kind_of(d, name) == HD_DICT_STRING) {
             hd__text_puts(t, found++ ? "," : "\"__metadata__\":{");
             const char *value = hd_dict_get_string(d, name);
-            hd__text_json(t, name, strlen(name));
+            hd__text_json(t, name, strlen(name), true);
             hd__text_puts(t, ":");
-            hd__text_json(t, value, strlen(value));
+            hd__text_json(t, value, strlen(value), true);
         }
     }
     hd__text_puts(t, found ? "}" : "");
@@ -97,7 +97,7 @@ static void put_entry(hd__text *t, const item *each, int64_t begin, int64_t end)
 {
     const hd_tensor *x = each->x;
     hd__text_puts(t, t->len > 1 ? "," : "");
-    hd__text_json(t, each->name, strlen(each->name));
+    hd__text_json(t, each->name, strlen(each->name), true);
     hd__text_format(t, ":{\"dtype\":\"%s\",\"shape\":[", hd__elements[x->dtype].safetensors);
     for (int i = 0; i < x->ndim; i++) {
         hd__text_format(t, "%s%" PRId64, i ? "," : "", x->sizes[i]);

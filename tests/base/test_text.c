@@ -58,8 +58,13 @@ START_TEST(json_strings)
 {
     static const char s[] = "a\"\\/\b\f\n\r\t\x01\x1f\x7f\xc3\xa9\0z";
     hd__text t = {0};
-    hd__text_json(&t, s, sizeof s - 1);
+    hd__text_json(&t, s, sizeof s - 1, true);
     ck_assert_str_eq(t.s, "\"a\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\xc3\xa9\\u0000z\"");
+    hd__text_cut(&t, 0);
+    hd__text_json(&t, s, sizeof s - 1, false);
+    ck_assert_str_eq(t.s,
+                     "\"a\\\"\\\\/\\u0008\\u000c\\u000a\\u000d\\u0009\\u0001\\u001f\x7f\xc3\xa9"
+                     "\\u0000z\"");
     hd_free(t.s);
 }
 END_TEST

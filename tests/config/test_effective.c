@@ -36,6 +36,19 @@ START_TEST(text)
 }
 END_TEST
 
+START_TEST(control_characters)
+{
+    settings s = changed_settings();
+    memcpy(s.data, "\b\f\n\r\t\x1f\x7f", 8);
+    char *first = hd_config_text(&settings_table, &s);
+    ck_assert_ptr_nonnull(
+        strstr(first, "\"data\": \"\\u0008\\u000c\\u000a\\u000d\\u0009\\u001f\x7f\"\n"));
+    ck_assert(load_text(&s, first));
+    ck_assert_str_eq(s.data, "\b\f\n\r\t\x1f\x7f");
+    hd_free(first);
+}
+END_TEST
+
 /* Values of every kind come back bit for bit, and their text byte for byte. */
 START_TEST(round_trip)
 {
@@ -219,7 +232,7 @@ END_TEST
 
 Suite *suite_effective(void)
 {
-    const TTest *const tests[] = {text, round_trip, saves, refused};
+    const TTest *const tests[] = {text, control_characters, round_trip, saves, refused};
     Suite *s = SUITE("effective", tests);
     suite_add_loop(s, runs_out_at_every_allocation, sizeof scarcities / sizeof scarcities[0]);
     return s;
