@@ -115,7 +115,7 @@ static void put_node(hd__text *t, const walk *w, int64_t i)
     bool leaf = hd_node_is_leaf(node);
     const char *name = w->nodes[i].name ? w->nodes[i].name : leaf ? "leaf" : hd_node_name(node);
     hd__text_format(t, "    n%" PRId64 " [label=\"", i);
-    hd__viz_escape(t, name ? name : "", "\"\\&\n", escapes);
+    hd__viz_escape(t, name ? name : "", "\"\\&\n", escapes, false);
     int outputs = hd_node_outputs(node);
     for (int k = 0; k < outputs && k < 4; k++) {
         int ndim = 0;

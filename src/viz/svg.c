@@ -75,7 +75,7 @@ static void put_text(hd__text *t, const hd_picture *p, const hd__item *item)
         hd__text_puts(t, ")\"");
     }
     hd__text_puts(t, ">");
-    hd__viz_escape(t, p->texts.s + item->first, "&<>\"\t\n\r", escapes);
+    hd__viz_escape(t, p->texts.s + item->first, "&<>\"\t\n\r", escapes, true);
     hd__text_puts(t, "</text>\n");
 }
 

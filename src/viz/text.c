@@ -28,7 +28,8 @@ uint32_t hd__viz_character(const char **s)
     return length > 0 ? code : REPLACEMENT;
 }
 
-void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes)
+void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes,
+                    bool xml)
 {
     while (*s) {
         uint32_t code = hd__viz_character(&s);
@@ -37,7 +38,7 @@ void hd__viz_escape(hd__text *t, const char *s, const char *special, const char 
             hd__text_puts(t, escapes[at - special]);
         } else {
             char c[4];
-            bool bad = code < ' ' || code == 0xFFFE || code == 0xFFFF;
+            bool bad = code < ' ' || (xml && (code == 0xFFFE || code == 0xFFFF));
             hd__text_add(t, c, (size_t)hd__utf8_put(bad ? REPLACEMENT : code, c));
         }
     }

@@ -20,8 +20,10 @@ void hd__viz_number(hd__text *t, double v, int decimals);
 /* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
 uint32_t hd__viz_character(const char **s);
 
-/* Adds s with escapes[i] in place of each special[i]. What XML 1.0 cannot hold becomes U+FFFD. */
-void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes);
+/* Adds s with escapes[i] in place of each special[i]. Other control characters become U+FFFD, and
+ * with `xml` also U+FFFE and U+FFFF, which XML 1.0 cannot hold. */
+void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes,
+                    bool xml);
 
 /* ---------------------------------------------------------------- arguments (picture.c) */
 

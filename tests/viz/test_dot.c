@@ -32,14 +32,14 @@ START_TEST(a_product)
     hd_dict_set_int(names, "a number", 3);
     hd_dict_set(names, "elsewhere", leaf(1, 1));
     hd_dict_set(names, "a mask", hd_ones(HD_BOOL, 1));
-    hd_dict_set(names, "W \"q\\\" &\n\x01", w);
+    hd_dict_set(names, "W \"q\\\" &\n\x01\xef\xbf\xbe", w);
     hd_dict_set(names, "tied", w);
     ck_dot(y, names,
            HEAD "    n0 [label=\"SumBackward0\\n()\", penwidth=2];\n"
                 "    n1 [label=\"AddBackward0\\n(2, 4)\"];\n"
                 "    n2 [label=\"MmBackward0\\n(2, 4)\"];\n"
                 "    n3 [label=\"leaf\\n(1, 4)" LEAF
-                "    n4 [label=\"W \\\"q\\\\\\\" &amp;\\n\xef\xbf\xbd\\n(3, 4)" LEAF
+                "    n4 [label=\"W \\\"q\\\\\\\" &amp;\\n\xef\xbf\xbd\xef\xbf\xbe\\n(3, 4)" LEAF
                 "    n1 -> n0;\n    n2 -> n1;\n    n3 -> n1;\n    n4 -> n2;\n}\n");
     hd_dict_free(names);
 }
