@@ -25,7 +25,8 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 static bool encode_string(hd_dict *to, const char *name, const char *s)
 {
     hd__text t = {0};
-    hd__text_format(&t, "string %s", s);
+    hd__text_puts(&t, "string ");
+    hd__text_puts(&t, s); /* as long as s may be; a format has at most 2 GiB */
     bool ok = !t.failed && hd_dict_set_string(to, name, t.s);
     hd_free(t.s);
     return ok;
