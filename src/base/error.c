@@ -16,8 +16,7 @@ static HD__TLS struct {
     hd_code code;
     bool in_handler; /* a failure inside the handler is counted, but not passed to it */
     uint64_t count;
-    uint64_t
-        uncleared; /* failures since the last clear, in the innermost frame (hd__uncleared_swap) */
+    uint64_t uncleared; /* failures since the last clear; hd__uncleared_swap also sets it */
     char message[MESSAGE_SIZE];
 } thread_error;
 

@@ -133,9 +133,8 @@ int hd__parent_open(const char *path)
 
 int hd__sync_close(int parent)
 {
-    int cause = fsync(parent) == 0 || errno == EINVAL
-                    ? 0
-                    : errno; /* EINVAL: this file system needs no sync */
+    /* EINVAL: this file system needs no sync */
+    int cause = fsync(parent) == 0 || errno == EINVAL ? 0 : errno;
     close(parent);
     return cause;
 }
