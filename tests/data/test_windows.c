@@ -1,10 +1,6 @@
 /* test_windows.c - sliding windows against the book's Python, and random parts against PyTorch. */
 #include "suites.h"
-
-static hd_tensor *tensor_of(const golden_record *r)
-{
-    return hd_from_data_n(HD_INT64, r->i, r->ndim, r->sizes);
-}
+#include "support/golden_tensor.h"
 
 static void check_window(const hd_tensor *got, const golden_record *want, int64_t k, int64_t length)
 {

@@ -5,29 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/golden_tensor.h"
 #include "support/support.h"
-
-static const hd_dtype dtypes[] = {[GOLDEN_F32] = HD_FLOAT32,
-                                  [GOLDEN_F64] = HD_FLOAT64,
-                                  [GOLDEN_I64] = HD_INT64,
-                                  [GOLDEN_BOOL] = HD_BOOL};
-
-static hd_tensor *tensor_of(const golden_record *r)
-{
-    hd_tensor *x = hd_empty_n(dtypes[r->type], r->ndim, r->sizes);
-    char *bytes = malloc((size_t)r->numel * 8 + 1);
-    for (int64_t i = 0; i < r->numel; i++) {
-        switch (r->type) {
-        case GOLDEN_F32: ((float *)bytes)[i] = (float)r->d[i]; break;
-        case GOLDEN_F64: ((double *)bytes)[i] = r->d[i]; break;
-        case GOLDEN_I64: ((int64_t *)bytes)[i] = r->i[i]; break;
-        default: ((uint8_t *)bytes)[i] = (uint8_t)r->i[i];
-        }
-    }
-    hd_copy_from(x, bytes, (size_t)(r->numel * hd_dtype_size(dtypes[r->type])));
-    free(bytes);
-    return x;
-}
 
 /* A float64 result of float32 inputs may have been rounded to float32 on its way. */
 static bool close_enough(const golden_case *c, double got, double want, bool exact)
@@ -48,9 +27,9 @@ static void same(const golden_case *c, const char *field, hd_tensor *y, bool exa
 {
     const golden_record *r = golden_get(c, "%s", field);
     ck_assert_msg(y && y != HD_NONE, "%s/%s: no result: %s", c->name, field, hd_error_message());
-    ck_assert_msg(hd_dtype_of(y) == dtypes[r->type], "%s/%s: %s, expected %s", c->name, field,
-                  hd_dtype_name(hd_dtype_of(y)), hd_dtype_name(dtypes[r->type]));
-    hd_tensor *like = hd_empty_n(dtypes[r->type], r->ndim, r->sizes);
+    ck_assert_msg(hd_dtype_of(y) == dtype_of_record(r), "%s/%s: %s, expected %s", c->name, field,
+                  hd_dtype_name(hd_dtype_of(y)), hd_dtype_name(dtype_of_record(r)));
+    hd_tensor *like = hd_empty_n(dtype_of_record(r), r->ndim, r->sizes);
     ck_assert_msg(hd_ndim(y) == r->ndim &&
                       memcmp(hd_sizes(y), r->sizes, sizeof(int64_t) * (size_t)r->ndim) == 0,
                   "%s/%s: %s, expected %s", c->name, field, hd_shape_repr(y), hd_shape_repr(like));

@@ -1,7 +1,7 @@
 /* test_random.c - random draws bit for bit, dropout, multinomial, fills in place, errors. */
 #include <stdlib.h>
 
-#include "support/golden_reader.h"
+#include "support/golden_tensor.h"
 #include "suites.h"
 #include "support/support.h"
 #include "heed/autograd.h"
@@ -16,13 +16,6 @@ static hd_dtype dtype_of(const char *name)
         d++;
     }
     return d;
-}
-
-static hd_tensor *tensor_of(const golden_record *r)
-{
-    hd_tensor *x = hd_empty_n(HD_FLOAT64, r->ndim, r->sizes);
-    ck_assert(hd_copy_from(x, r->d, (size_t)r->numel * sizeof *r->d));
-    return hd_to(x, (hd_dtype)r->type);
 }
 
 /* "transpose 0 1; slice 0 0 8 2" */

@@ -1,6 +1,7 @@
 /* test_golden.c - steps with every option against PyTorch's: in optim.txt twenty, each of which is
  * compared, and in steps.txt a hundred, also under every schedule; clipping. */
 #include "cases.h"
+#include "support/golden_tensor.h"
 
 /* The largest |value| of a record, by which tolerances are scaled. */
 static double largest(const golden_record *r)
@@ -141,12 +142,6 @@ START_TEST(schedules)
 END_TEST
 
 /* ---------------------------------------------------------------- clipping */
-
-static hd_tensor *tensor_of(const golden_record *r)
-{
-    hd_tensor *x = hd_from_data_n(HD_FLOAT64, r->d, r->ndim, r->sizes);
-    return r->type == GOLDEN_F32 ? hd_to(x, HD_FLOAT32) : x;
-}
 
 static hd_tensor *with_grad(hd_tensor *g)
 {

@@ -1,7 +1,7 @@
 /* test_print.c - text: PyTorch's own reprs (golden/repr.txt), options, lists, floats, writing. */
 #include "suites.h"
 
-#include "support/golden_reader.h"
+#include "support/golden_tensor.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,22 +40,6 @@ static void set_flags(hd_tensor *x, const char *flags)
                (strcmp(flags, "parameter") == 0 && hd__is_float(x->dtype))) {
         set_suffix(x, "requires_grad=True");
     }
-}
-
-static hd_tensor *from_values(const golden_record *r)
-{
-    static const hd_dtype dtypes[] = {HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL};
-    hd_dtype d = dtypes[r->type];
-    hd_tensor *x = hd_empty_n(d, r->ndim, r->sizes);
-    for (int64_t i = 0; i < r->numel; i++) {
-        switch (d) {
-        case HD_FLOAT32: ((float *)hd__ptr(x))[i] = (float)r->d[i]; break;
-        case HD_FLOAT64: ((double *)hd__ptr(x))[i] = r->d[i]; break;
-        case HD_INT64: ((int64_t *)hd__ptr(x))[i] = r->i[i]; break;
-        case HD_BOOL: ((uint8_t *)hd__ptr(x))[i] = r->i[i] != 0; break;
-        }
-    }
-    return x;
 }
 
 static hd_tensor *from_ramp(const golden_case *c)
@@ -105,7 +89,7 @@ static hd_tensor *step_view(const hd_tensor *x, const char *step)
 static hd_tensor *case_tensor(const golden_case *c)
 {
     const golden_record *values = golden_get(c, "values");
-    hd_tensor *x = values ? from_values(values) : from_ramp(c);
+    hd_tensor *x = values ? tensor_of(values) : from_ramp(c);
     const char *view = golden_text(c, "view", "");
     while (*view) {
         x = step_view(x, view);

@@ -10,22 +10,9 @@
 
 #include <stdio.h>
 
-#include "support/golden_reader.h"
+#include "support/golden_tensor.h"
 
 /* ---------------------------------------------------------------- reading a case */
-
-static hd_tensor *tensor_of(const golden_record *r)
-{
-    if (r->type == GOLDEN_BOOL) {
-        hd_tensor *x = hd_empty_n(HD_BOOL, r->ndim, r->sizes);
-        uint8_t *bytes = hd_data_mut(x);
-        for (int64_t i = 0; i < r->numel; i++) {
-            bytes[i] = (uint8_t)r->i[i];
-        }
-        return x;
-    }
-    return hd_to(hd_from_data_n(HD_FLOAT64, r->d, r->ndim, r->sizes), HD_FLOAT32); /* exact */
-}
 
 static hd_tensor *input(const golden_case *c, const char *name)
 {
