@@ -1,25 +1,26 @@
 /* binary.c - loops of two inputs, and of where.
  *
- * Integers wrap, in uint64; bools are bytes 0 and 1, added as "or" and multiplied as "and". Of two
- * equal numbers maximum and minimum take the second, as PyTorch's vectors do (0.0 and -0.0). */
+ * Integers wrap, in uint64. Bools are bytes 0 and 1, whose sum is "or" and whose product is "and".
+ * Of two equal numbers (0.0 and -0.0) maximum and minimum take the second, as PyTorch's vectors
+ * do. */
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/gelu.h"
 
 /* y[i] = EXPR of a and b */
-#define BINARY_LOOP(name, TO, FROM, SIMD, EXPR)                                                    \
+#define BINARY_LOOP(name, TO, FROM, PRAGMA, EXPR)                                                  \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
         TO *y = (TO *)data[0];                                                                     \
         const FROM *as = (const FROM *)data[1], *bs = (const FROM *)data[2];                       \
         HDK_DENSE(name, params, 3, sizeof(TO), sizeof(FROM), sizeof(FROM));                        \
-        SIMD for (int64_t i = 0; i < n; i++)                                                       \
-        {                                                                                          \
+        PRAGMA                                                                                     \
+        for (int64_t i = 0; i < n; i++) {                                                          \
             const FROM a = as[i], b = bs[i];                                                       \
             y[i] = (TO)(EXPR);                                                                     \
         }                                                                                          \
     }
 
-#define PLAIN_LOOP /* a loop with calls, which no compiler vectorises */
+#define PLAIN_LOOP /* for a loop with calls, which no compiler vectorises */
 #define BINARY(name, T, EXPR) BINARY_LOOP(name, T, T, HDK_INDEPENDENT, EXPR)
 #define CALLING(name, T, EXPR) BINARY_LOOP(name, T, T, PLAIN_LOOP, EXPR)
 #define U(x) ((uint64_t)(x))
@@ -58,8 +59,8 @@ COMPARE(f32, float)
         const uint8_t *c = (const uint8_t *)data[1];                                               \
         const T *a = (const T *)data[2], *b = (const T *)data[3];                                  \
         HDK_DENSE(name, params, 4, sizeof(T), 1, sizeof(T), sizeof(T));                            \
-        HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
-        {                                                                                          \
+        HDK_INDEPENDENT                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                          \
             const T u = a[i], v = b[i];                                                            \
             y[i] = c[i] ? u : v;                                                                   \
         }                                                                                          \
@@ -75,7 +76,7 @@ CALLING(pow_f64, double, pow(a, b))
 COMPARE(f64, double)
 WHERE(where_8, uint64_t)
 
-/* b < 0 keeps what is left of a rational: 1, -1 or 0 */
+/* For b < 0 the power is a fraction, of which only 1, -1 or 0 is left. */
 static int64_t int_pow(int64_t a, int64_t b)
 {
     uint64_t y = 1, base = U(a);
@@ -97,7 +98,7 @@ CALLING(pow_i64, int64_t, int_pow(a, b))
 COMPARE(i64, int64_t)
 
 BINARY(or_b8, uint8_t, a | b)
-BINARY(and_b8, uint8_t, a &b)
+BINARY(and_b8, uint8_t, (a & b))
 COMPARE(b8, uint8_t)
 WHERE(where_1, uint8_t)
 #endif

@@ -1,7 +1,7 @@
 /* copy.c - loops that copy between any two dtypes, and that fill; transposition.
  *
- * A float outside int64's range, or NaN, becomes INT64_MIN, as x86 converts; to bool, everything
- * but zero is true (NaN too). */
+ * A float outside int64's range, or NaN, becomes INT64_MIN, as x86 converts it. As a bool
+ * everything except zero is true, NaN too. */
 #include "tensor/kernels/copy.h"
 
 #include "tensor/kernels/vec.h"
@@ -10,7 +10,7 @@
 #define TO_INT(v) to_int((double)(v))
 #define TO_BOOL(v) ((v) != 0)
 
-/* One loop: contiguous, or any strides. */
+/* A loop over contiguous operands, and one over any strides. */
 #define CONVERT(name, TO, FROM, CAST)                                                              \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
@@ -78,7 +78,7 @@ FILL(fill_1, uint8_t)
 #ifdef HDK_ALL_TYPES
 enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
 
-/* A tile of y from one of x beside it, whose rows are those of x. */
+/* A tile of y from the copy of a tile of x, transposed. */
 #define TURN(name, T)                                                                              \
     static inline void name(char *y, int64_t y_row, T(*x)[HDK_STRIP], int64_t rows,                \
                             int64_t columns)                                                       \
@@ -109,8 +109,9 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
     }
 }
 
-/* Tile by tile, by way of `room`: each line of the caches is read once and written once. Rows a
- * power of two apart share a few lines of the first cache, so that none would be there again. */
+/* Tile by tile, by way of `room`: so each line of memory is read once and written once. Rows that
+ * lie a power of two apart share a few lines of the first cache, which would lose them before their
+ * second use. */
 #define TRANSPOSE(name, T, turn)                                                                   \
     static void name(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,           \
                      int64_t columns)                                                              \

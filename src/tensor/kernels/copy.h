@@ -9,8 +9,8 @@ enum { HDK_STRIP = 16 };
 struct hdk_copy {
     hdk_loop convert[4][4]; /* [to][from]: data[0] = data[1] */
     hdk_loop fill[4];       /* data[0] = *(dtype *)params */
-    /* By the baseline's table: y[i][j] = x[j][i] for at most HDK_STRIP rows of y. The elements of
-     * a row of y are neighbours, those of a column of x are; y_row and x_row are in bytes. */
+    /* y[i][j] = x[j][i] for at most HDK_STRIP rows of y; only the baseline's table has it.
+     * Neighbours are the elements of a row, in y as in x; y_row and x_row are in bytes. */
     void (*transpose[4])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
                          int64_t columns);
 };

@@ -1,4 +1,4 @@
-/* dropout.c - loops that keep or zero elements, by a mask of bytes or by what they draw.
+/* dropout.c - loops that keep or zero elements, by a mask of bytes or by random draws.
  *
  * A dropped element is multiplied by 0, as PyTorch does: -1 gives -0, inf gives NaN. */
 #include "tensor/kernels/dropout.h"
@@ -13,8 +13,8 @@
         const T *x = (const T *)data[1];                                                           \
         const uint8_t *mask = (const uint8_t *)data[2];                                            \
         HDK_DENSE(name, params, 3, sizeof(T), sizeof(T), 1);                                       \
-        HDK_INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
-        {                                                                                          \
+        HDK_INDEPENDENT                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                          \
             y[i] = x[i] * (mask[i] ? scale : 0);                                                   \
         }                                                                                          \
     }
@@ -24,7 +24,8 @@ APPLY(apply_f32, float)
 APPLY(apply_f64, double)
 #endif
 
-/* HDK_DRAWS elements: to = x where drawn below the limit, times scale, else times 0 */
+/* to = HDK_DRAWS elements of x, times scale where what was drawn is below the limit, else times
+ * 0 */
 static inline void keep_f32(const float *x, const vec_i32 *drawn, uint32_t limit, float scale,
                             float *to)
 {
@@ -47,6 +48,7 @@ static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limi
 }
 #endif
 
+/* PER is how many floats an element takes. */
 #define DRAW(name, T, KEEP, PER)                                                                   \
     static void name(const hdk_drop *d, int64_t begin, int64_t n, const void *in, void *out)       \
     {                                                                                              \
@@ -61,7 +63,7 @@ static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limi
             hdk_draws_next(&g, drawn);                                                             \
             KEEP(x + i, drawn, d->limit, scale, to);                                               \
             if (d->stream) {                                                                       \
-                hdk_stream_copy((float *)(y + i), (const float *)room, HDK_DRAWS *PER);            \
+                hdk_stream_copy((float *)(y + i), (const float *)room, (HDK_DRAWS * PER));         \
             }                                                                                      \
         }                                                                                          \
         if (i < n) {                                                                               \

@@ -1,10 +1,10 @@
-/* dropout.h - loops that keep or zero elements, by a mask of bytes or by what they draw. */
+/* dropout.h - loops that keep or zero elements, by a mask of bytes or by random draws. */
 #ifndef HEED_KERNELS_DROPOUT_H
 #define HEED_KERNELS_DROPOUT_H
 
 #include "tensor/kernels/kernels.h"
 
-/* The MCG31 stream from x0 on; an element below limit is kept and divided by keep. */
+/* The MCG31 stream from x0 on. Where it is below limit, an element is kept and divided by keep. */
 typedef struct hdk_drop {
     uint32_t x0, limit;
     double keep;
@@ -14,8 +14,8 @@ typedef struct hdk_drop {
 /* Tables: float32, float64. */
 struct hdk_dropout {
     hdk_loop apply[2]; /* data[0] = data[1] * (data[2] / *(double *)params) */
-    /* y = x * (kept / keep) of n contiguous elements, drawn from the stream's `begin`-th on;
-     * y may be x */
+    /* y = x * (kept / keep) for n contiguous elements, which draw from number `begin` of the stream
+     * on; y may be x */
     void (*draw[2])(const hdk_drop *d, int64_t begin, int64_t n, const void *x, void *y);
 };
 HDK_FAMILY(hdk_dropout, HDK_F32)

@@ -1,10 +1,10 @@
 /* elementwise.h - loops over one, two or three inputs, element by element.
  *
  * All are hdk_loop: data[0] is the output, which may be the same memory as an input, element for
- * element. Tables are indexed by operation and by the dtype of the inputs; NULL where PyTorch has
- * no such operation. Each has one loop, over contiguous operands; others are gathered for it.
- * Params, of operations that have none: not NULL where the result is so large that it may be
- * written past the cache. */
+ * element. Tables are indexed by operation and by the dtype of the inputs, with NULL where PyTorch
+ * has no such operation. Each operation has one loop, over contiguous operands; others are gathered
+ * for it. Where an operation takes no params, params that are not NULL say that the result is so
+ * large that it may be written past the cache. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 
@@ -76,7 +76,7 @@ static inline hdk_loop hdk_unary_loop(int op, int dtype)
     return loop ? loop : hdk_unary_baseline.of[op][dtype];
 }
 
-/* Before a loop whose iterations are independent although its output may be one of its inputs.
+/* Stands before a loop whose turns are independent although its output may be one of its inputs.
  * Clang warns where it cannot vectorise such a loop, as under sanitizers. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -85,7 +85,7 @@ static inline hdk_loop hdk_unary_loop(int op, int dtype)
 #define HDK_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* How many operands a loop has, the output first, and bytes of an element of each. */
+/* How many operands a loop has, the output first, and the bytes of an element of each. */
 typedef struct hdk_operands {
     int n, size[4];
 } hdk_operands;
@@ -96,13 +96,13 @@ static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
            (o->n < 3 || strides[2] == o->size[2]) && (o->n < 4 || strides[3] == o->size[3]);
 }
 
-/* Runs f on any strides, although it wants contiguous operands: what is not is copied beside them,
- * a run at a time, and the output back. */
+/* Runs f, which wants contiguous operands, on any strides: an input that is not contiguous is
+ * copied beside f, a run at a time, and the output is copied back. */
 void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
                  int64_t n, const void *params);
 
-/* At the beginning of f, an hdk_loop of `count` operands that have elements of so many bytes: from
- * here on they are contiguous. */
+/* Stands at the beginning of f, an hdk_loop of `count` operands whose elements have so many bytes:
+ * after it they are contiguous. */
 #define HDK_DENSE(f, params, count, ...)                                                           \
     do {                                                                                           \
         const hdk_operands dense_ = {count, {__VA_ARGS__}};                                        \

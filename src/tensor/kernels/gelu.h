@@ -38,7 +38,7 @@ static inline double gelu_tanh_slope_f64(double x)
     return 0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * dinner);
 }
 
-/* x, or the end of [-most, most] that it lies beyond; NaN stays */
+/* x, or the nearer end of [-most, most] where x lies outside; NaN stays */
 HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
 {
     return vmax_f32(vall_f32(-most), vmin_f32(vall_f32(most), x));
@@ -54,14 +54,14 @@ HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
 HDK_INLINE vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
 {
     vec_f32 y = vall_f32(c[0]);
-    HDK_UNROLL for (int i = 1; i < n; i++)
-    {
+    HDK_UNROLL
+    for (int i = 1; i < n; i++) {
         y = vfma_f32(y, z, vall_f32(c[i]));
     }
     return y;
 }
 
-/* below -5.15 it is -0; -inf gives NaN, as x Phi(x) does */
+/* Below -5.15 it is -0; -inf gives NaN, as x Phi(x) does. */
 HDK_INLINE vec_f32 gelu_v(vec_f32 x)
 {
     static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
@@ -73,7 +73,7 @@ HDK_INLINE vec_f32 gelu_v(vec_f32 x)
     return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
 }
 
-/* of infinities NaN, as phi(x) x is */
+/* infinities give NaN, as phi(x) x does */
 HDK_INLINE vec_f32 gelu_slope_v(vec_f32 x)
 {
     static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
@@ -115,15 +115,16 @@ HDK_INLINE vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
     return vscale_f32(gelu_polynomial(f, 7, c), q, shifted);
 }
 
-/* below -10.08 the exponential is infinite and y -0; -inf gives NaN, as 0.5 x (1 + tanh u) does */
+/* Below -10.08 the exponential is infinite and y is -0; -inf gives NaN, as 0.5 x (1 + tanh u)
+ * does. */
 HDK_INLINE vec_f32 gelu_tanh_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.08f);
     return x / (1 + gelu_exp(c, c * c));
 }
 
-/* s + x s (1 - s) 2u' with s = 1 / (1 + e), 1 - s = e s; from 10 on it is 1, from -10 on about 0,
- * of infinities NaN */
+/* s + x s (1 - s) 2u' with s = 1 / (1 + e) and 1 - s = e s. From 10 on it is 1, below -10 about 0;
+ * infinities give NaN. */
 HDK_INLINE vec_f32 gelu_tanh_slope_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
@@ -132,8 +133,9 @@ HDK_INLINE vec_f32 gelu_tanh_slope_v(vec_f32 x)
     return s * vfma_f32(c * du, e * s, vall_f32(1.0f)) + (x - x);
 }
 
-/* A loop: data[0] = EXPR of the vectors x, data[INPUTS], and a, data[1]; with params, past the
- * cache. _part: n elements, fewer than a vector or up to a line. */
+/* A loop: data[0] = EXPR of the vectors x from data[INPUTS] and a from data[1]; with params that
+ * are not NULL it goes past the cache. name_part takes n elements, fewer than a vector or up to a
+ * line. */
 #define GELU_LOOP(name, INPUTS, EXPR)                                                              \
     static void name##_part(float *y, const float *as, const float *xs, int64_t n)                 \
     {                                                                                              \

@@ -15,12 +15,12 @@ typedef struct hdk_norm_rows {
 } hdk_norm_rows;
 
 struct hdk_norm {
-    /* y = (x - mean) / sqrt(var + eps) * weight + bias, var biased; writes stats; bias or NULL;
-     * stream: y goes past the cache */
+    /* y = (x - mean) / sqrt(var + eps) * weight + bias with the biased var; writes stats. bias may
+     * be NULL; with stream y goes past the cache. */
     void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                           void *y);
-    /* dx (rows, n); and over these rows alone dweight (n,), dbias (n,); each may be NULL;
-     * stream: dx goes past the cache */
+    /* dx (rows, n), and the sums over these rows alone, dweight (n,) and dbias (n,). Each may be
+     * NULL; with stream dx goes past the cache. */
     void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
                                    void *dweight, void *dbias);
 };

@@ -5,200 +5,26 @@
  * multiply-add stands where PyTorch's vector loops (add with alpha, lerp, addcmul) have one. */
 #include "tensor/kernels/optim.h"
 
-/* A kernel is one loop, inlined once for dense operands and the states in use, which vectorises,
- * and once for any strides. Nothing overlaps. */
-#define SGD(name, T, FMA)                                                                          \
-    HDK_INLINE void name##_run(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,         \
-                               T *restrict v, int64_t n, const hdk_sgd *o)                         \
-    {                                                                                              \
-        const T minus_lr = (T)-o->lr, momentum = (T)o->momentum, decay = (T)o->weight_decay;       \
-        const T keep = (T)(1 - o->dampening), sign = o->maximize ? -1 : 1;                         \
-        const bool first = o->first, nesterov = o->nesterov;                                       \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T dx = sign * g[i * gs];                                                               \
-            dx = decay != 0 ? FMA(decay, p[i * ps], dx) : dx;                                      \
-            if (v) {                                                                               \
-                v[i] = first ? dx : FMA(keep, dx, v[i] * momentum);                                \
-                dx = nesterov ? FMA(momentum, v[i], dx) : v[i];                                    \
-            }                                                                                      \
-            p[i * ps] = FMA(minus_lr, dx, p[i * ps]);                                              \
-        }                                                                                          \
-    }                                                                                              \
-    static void name(const hdk_step *s, int64_t n, const hdk_sgd *o)                               \
-    {                                                                                              \
-        if (s->p_stride != 1 || s->g_stride != 1) {                                                \
-            name##_run(s->p, s->p_stride, s->g, s->g_stride, s->state[0], n, o);                   \
-        } else if (s->state[0]) {                                                                  \
-            name##_run(s->p, 1, s->g, 1, s->state[0], n, o);                                       \
-        } else {                                                                                   \
-            name##_run(s->p, 1, s->g, 1, NULL, n, o);                                              \
-        }                                                                                          \
-    }
+#include "tensor/kernels/template.h"
 
-SGD(sgd_f32, float, HDK_FMAF)
-SGD(sgd_f64, double, HDK_FMA)
+/* m = lerp(m, g, w), from the nearer end */
+#define LERP(m, g, w, near) ((near) ? FMA(w, (g) - (m), m) : FMA((w)-1, (g) - (m), g))
 
-/* m = lerp(m, g, w1), from the nearer end */
-#define LERP(FMA, m, g, w, near) ((near) ? FMA((w), (g) - (m), (m)) : FMA((w)-1, (g) - (m), (g)))
+#define TYPE f32
+#include "tensor/kernels/optim_body.h"
+#undef TYPE
 
-/* A larger v keeps NaN, as maximum does. */
-#define ADAM(name, T, FMA, SQRT)                                                                   \
-    HDK_INLINE void name##_run(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,         \
-                               T *restrict m, T *restrict v, T *restrict top, int64_t n,           \
-                               const hdk_adam *o)                                                  \
-    {                                                                                              \
-        const T decay = (T)o->decay, w1 = (T)o->one_minus_beta1, beta2 = (T)o->beta2;              \
-        const T w2 = (T)o->one_minus_beta2, eps = (T)o->eps, sign = o->maximize ? -1 : 1;          \
-        const T step = (T)-o->step_size, correction2 = (T)o->correction2;                          \
-        const T added = (T)o->weight_decay;                                                        \
-        const bool near = w1 < (T)0.5;                                                             \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T dx = sign * g[i * gs], x = p[i * ps] * decay;                                        \
-            dx = added != 0 ? FMA(added, p[i * ps], dx) : dx;                                      \
-            m[i] = LERP(FMA, m[i], dx, w1, near);                                                  \
-            v[i] = FMA(w2 * dx, dx, v[i] * beta2);                                                 \
-            T d = v[i];                                                                            \
-            if (top) {                                                                             \
-                top[i] = d > top[i] || d != d ? d : top[i];                                        \
-                d = top[i];                                                                        \
-            }                                                                                      \
-            p[i * ps] = x + step * m[i] / (SQRT(d) / correction2 + eps);                           \
-        }                                                                                          \
-    }                                                                                              \
-    static void name(const hdk_step *s, int64_t n, const hdk_adam *o)                              \
-    {                                                                                              \
-        T *top = s->state[2];                                                                      \
-        if (s->p_stride != 1 || s->g_stride != 1) {                                                \
-            name##_run(s->p, s->p_stride, s->g, s->g_stride, s->state[0], s->state[1], top, n, o); \
-        } else if (top) {                                                                          \
-            name##_run(s->p, 1, s->g, 1, s->state[0], s->state[1], top, n, o);                     \
-        } else {                                                                                   \
-            name##_run(s->p, 1, s->g, 1, s->state[0], s->state[1], NULL, n, o);                    \
-        }                                                                                          \
-    }
+#define TYPE f64
+#include "tensor/kernels/optim_body.h"
+#undef TYPE
 
-ADAM(adam_f32, float, HDK_FMAF, sqrtf)
-ADAM(adam_f64, double, HDK_FMA, sqrt)
-
-#define RMSPROP(name, T, FMA, SQRT)                                                                \
-    static void name(const hdk_step *k, int64_t n, const hdk_rmsprop *o)                           \
-    {                                                                                              \
-        const T alpha = (T)o->alpha, w = (T)o->one_minus_alpha, eps = (T)o->eps;                   \
-        const T minus_lr = (T)-o->lr, momentum = (T)o->momentum, decay = (T)o->weight_decay;       \
-        const T sign = o->maximize ? -1 : 1;                                                       \
-        const bool near = w < (T)0.5;                                                              \
-        const int64_t ps = k->p_stride, gs = k->g_stride;                                          \
-        const T *g = k->g;                                                                         \
-        T *p = k->p, *s = k->state[0], *v = k->state[1], *m = k->state[2];                         \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T dx = sign * g[i * gs];                                                               \
-            dx = decay != 0 ? FMA(decay, p[i * ps], dx) : dx;                                      \
-            s[i] = FMA(w * dx, dx, s[i] * alpha);                                                  \
-            T d = s[i];                                                                            \
-            if (m) {                                                                               \
-                m[i] = LERP(FMA, m[i], dx, w, near);                                               \
-                d = FMA(-m[i], m[i], d);                                                           \
-            }                                                                                      \
-            d = SQRT(d) + eps;                                                                     \
-            if (v) {                                                                               \
-                v[i] = v[i] * momentum + dx / d;                                                   \
-                p[i * ps] = FMA(minus_lr, v[i], p[i * ps]);                                        \
-            } else {                                                                               \
-                p[i * ps] += minus_lr * dx / d;                                                    \
-            }                                                                                      \
-        }                                                                                          \
-    }
-
-RMSPROP(rmsprop_f32, float, HDK_FMAF, sqrtf)
-RMSPROP(rmsprop_f64, double, HDK_FMA, sqrt)
-
-#define ADAGRAD(name, T, FMA, SQRT)                                                                \
-    static void name(const hdk_step *k, int64_t n, const hdk_adagrad *o)                           \
-    {                                                                                              \
-        const T minus_lr = (T)-o->lr, eps = (T)o->eps, decay = (T)o->weight_decay;                 \
-        const T sign = o->maximize ? -1 : 1;                                                       \
-        const int64_t ps = k->p_stride, gs = k->g_stride;                                          \
-        const T *g = k->g;                                                                         \
-        T *p = k->p, *s = k->state[0];                                                             \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T dx = sign * g[i * gs];                                                               \
-            dx = decay != 0 ? FMA(decay, p[i * ps], dx) : dx;                                      \
-            s[i] = FMA(dx, dx, s[i]);                                                              \
-            p[i * ps] += minus_lr * dx / (SQRT(s[i]) + eps);                                       \
-        }                                                                                          \
-    }
-
-ADAGRAD(adagrad_f32, float, HDK_FMAF, sqrtf)
-ADAGRAD(adagrad_f64, double, HDK_FMA, sqrt)
-
-/* ---------------------------------------------------------------- clipping */
-
-/* The sums are in double, the squares in eight parts that the compiler may keep side by side. */
-#define NORM(name, T)                                                                              \
-    static double name##_squares(const T *x, int64_t stride, int64_t n)                            \
-    {                                                                                              \
-        double part[8] = {0};                                                                      \
-        int64_t i = 0;                                                                             \
-        for (; i + 8 <= n; i += 8) {                                                               \
-            for (int j = 0; j < 8; j++) {                                                          \
-                double v = x[(i + j) * stride];                                                    \
-                part[j] += v * v;                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-        for (; i < n; i++) {                                                                       \
-            part[0] += (double)x[i * stride] * x[i * stride];                                      \
-        }                                                                                          \
-        return ((part[0] + part[4]) + (part[1] + part[5])) +                                       \
-               ((part[2] + part[6]) + (part[3] + part[7]));                                        \
-    }                                                                                              \
-    static void name(const void *data, int64_t stride, int64_t n, double p, double *sum)           \
-    {                                                                                              \
-        const T *x = data;                                                                         \
-        if (p == 2) {                                                                              \
-            *sum += stride == 1 ? name##_squares(x, 1, n) : name##_squares(x, stride, n);          \
-            return;                                                                                \
-        }                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            double v = fabs((double)x[i * stride]);                                                \
-            if (p == INFINITY) {                                                                   \
-                *sum = v > *sum || v != v ? v : *sum;                                              \
-            } else if (p == -INFINITY) {                                                           \
-                *sum = v < *sum || v != v ? v : *sum;                                              \
-            } else {                                                                               \
-                *sum += p == 0 ? v != 0 : pow(v, p);                                               \
-            }                                                                                      \
-        }                                                                                          \
-    }
-
-NORM(norm_f32, float)
-NORM(norm_f64, double)
-
-#define IN_PLACE(name, T, expression)                                                              \
-    static void name(void *data, int64_t stride, int64_t n, double by)                             \
-    {                                                                                              \
-        T *x = data;                                                                               \
-        const T a = (T)by;                                                                         \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const T v = x[i * stride];                                                             \
-            x[i * stride] = (expression);                                                          \
-        }                                                                                          \
-    }
-
-IN_PLACE(scale_f32, float, v *a)
-IN_PLACE(scale_f64, double, v *a)
-IN_PLACE(clamp_f32, float, v<-a ? -a : v> a ? a : v)
-IN_PLACE(clamp_f64, double, v<-a ? -a : v> a ? a : v)
-
-#define BOTH(name)                                                                                 \
-    {                                                                                              \
-        name##_f32, name##_f64                                                                     \
-    }
+#define BOTH(name) name##_f32, name##_f64
 
 const struct hdk_optim HDK_TABLE(hdk_optim) = {
-    .sgd = BOTH(sgd),
-    .adam = BOTH(adam),
-    .rmsprop = BOTH(rmsprop),
-    .adagrad = BOTH(adagrad),
-    .norm = BOTH(norm),
-    .change = {BOTH(scale), BOTH(clamp)},
+    .sgd = {BOTH(sgd)},
+    .adam = {BOTH(adam)},
+    .rmsprop = {BOTH(rmsprop)},
+    .adagrad = {BOTH(adagrad)},
+    .norm = {BOTH(norm)},
+    .change = {{BOTH(scale)}, {BOTH(clamp_both)}},
 };

@@ -4,8 +4,8 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* What a step changes and reads. p and g are any strided arrays; the states are dense, or NULL
- * where the options need none. Strides in elements. */
+/* What a step changes and reads. p and g have any strides, in elements; the states are dense, or
+ * NULL where the options need none. */
 typedef struct hdk_step {
     void *p;
     const void *g;
@@ -16,12 +16,12 @@ typedef struct hdk_step {
 typedef struct hdk_sgd {
     double lr, momentum, dampening, weight_decay;
     bool nesterov, maximize;
-    bool first; /* v takes the gradient */
+    bool first; /* the first step: v becomes the gradient */
 } hdk_sgd;
 
 typedef struct hdk_adam {
-    double decay;        /* of the parameter: 1 - lr weight_decay for AdamW, 1 for Adam */
-    double weight_decay; /* times the parameter, added to the gradient: 0 for AdamW */
+    double decay;        /* the parameter's factor: 1 - lr weight_decay for AdamW, 1 for Adam */
+    double weight_decay; /* the parameter times this is added to the gradient; 0 for AdamW */
     double one_minus_beta1, beta2, one_minus_beta2, eps;
     double step_size;   /* lr / (1 - beta1^t) */
     double correction2; /* sqrt(1 - beta2^t) */
@@ -34,22 +34,22 @@ typedef struct hdk_rmsprop {
 } hdk_rmsprop;
 
 typedef struct hdk_adagrad {
-    double lr; /* decayed */
+    double lr; /* as lr_decay leaves it */
     double eps, weight_decay;
     bool maximize;
 } hdk_adagrad;
 
 enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* into [-a, a]; NaN stays */ };
 
-/* By dtype, last: float32, float64. */
+/* The last index is the dtype: float32, float64. */
 struct hdk_optim {
     void (*sgd[2])(const hdk_step *s, int64_t n, const hdk_sgd *o);
     void (*adam[2])(const hdk_step *s, int64_t n, const hdk_adam *o);
     void (*rmsprop[2])(const hdk_step *s, int64_t n, const hdk_rmsprop *o);
     void (*adagrad[2])(const hdk_step *s, int64_t n, const hdk_adagrad *o);
 
-    /* *sum with n elements more: the sum of |x|^p (p 0: how many are not 0), the largest |x| for p
-     * INFINITY, the least for -INFINITY; NaN stays. */
+    /* Takes n elements more into *sum: the sum of |x|^p, for p 0 how many are not 0, for p INFINITY
+     * the largest |x|, for -INFINITY the least. NaN stays. */
     void (*norm[2])(const void *x, int64_t stride, int64_t n, double p, double *sum);
     void (*change[2][2])(void *x, int64_t stride, int64_t n, double a);
 };

@@ -1,9 +1,8 @@
 /* reduce.c - sums, variances, extremes and their places, any and all, along lanes.
  *
- * Lanes that are contiguous runs are reduced one by one; others a tile of neighbouring lanes at a
- * time, row by row, so that both read memory in order and vectorise. The bits depend on n and on
- * which of the two it is, never on the CPU level. The includes below are the same code for each
- * type. */
+ * Lanes that are contiguous runs are reduced one by one. Others are reduced a tile of neighbouring
+ * lanes at a time, row by row. So both read memory in order and vectorise. The bits depend on n and
+ * on which of the two ways it is, never on the CPU level. */
 #include <string.h>
 
 #include "tensor/kernels/reduce.h"
@@ -92,7 +91,7 @@ enum {
         }                                                                                          \
     }
 TRUTH(truth_f32, float)
-TRUTH(truth_b8, uint8_t) /* pieces of any type's, too */
+TRUTH(truth_b8, uint8_t) /* also serves pieces of any type */
 #ifdef HDK_ALL_TYPES
 TRUTH(truth_f64, double)
 TRUTH(truth_i64, int64_t)
@@ -114,8 +113,8 @@ static bool run_has(truth_loop truth, const void *x, int64_t at, int64_t n, int 
     return false;
 }
 
-/* any, settled by a 1; all, settled by a 0 */
-static void logical(const hdk_lanes *l, void *const *data, truth_loop truth, uint8_t settles)
+/* `any` is settled by a 1, `all` by a 0. */
+static void reduce_logical(const hdk_lanes *l, void *const *data, truth_loop truth, uint8_t settles)
 {
     uint8_t *y = data[0], part[TILE], result[TILE];
     int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
@@ -141,7 +140,7 @@ static void logical(const hdk_lanes *l, void *const *data, truth_loop truth, uin
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
         (void)p;                                                                                   \
-        logical(l, data, truth, settles);                                                          \
+        reduce_logical(l, data, truth, settles);                                                   \
     }
 LOGICAL(any_f32, truth_f32, 1)
 LOGICAL(any_b8, truth_b8, 1)
@@ -165,9 +164,9 @@ LOGICAL(all_i64, truth_i64, 0)
             dx[j * l->sk[0] + index[j * l->sk[2]] * l->sn[0]] = dy[j * l->sk[1]];                  \
         }                                                                                          \
     }
-PLACE(place_f32, float)
+PLACE(put_at_f32, float)
 #ifdef HDK_ALL_TYPES
-PLACE(place_f64, double)
+PLACE(put_at_f64, double)
 #endif
 
 #define ALL(name) name##_f32, HDK_COMMON(name##_f64), HDK_COMMON(name##_i64), HDK_COMMON(name##_b8)
@@ -184,7 +183,7 @@ const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
             [HDK_ARGMAX] = {ALL(max_arg)},
             [HDK_ARGMIN] = {ALL(min_arg)},
         },
-    .place = {place_f32, HDK_COMMON(place_f64), NULL, NULL},
+    .place = {put_at_f32, HDK_COMMON(put_at_f64), NULL, NULL},
     .square_distance_f32 = square_distance_f32,
     .square_distance_f64 = HDK_COMMON(square_distance_f64),
 };

@@ -1,6 +1,6 @@
-/* reduce_extreme.h - maximum or minimum of one type, and where it is: included by reduce.c with T,
- * best(name), IS_FLOAT, OP (>= or <=) and STRICTLY (> or <) defined. A NaN wins and stays. Maxima
- * of integers need no lanes to be vectorised. */
+/* reduce_extreme.h - maximum or minimum, and where it is: a template (template.h) for reduce.c,
+ * which defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <) for it. A NaN wins and
+ * stays. Maxima of integers are vectorised without lanes. */
 
 static T best(run)(const T *restrict x, int64_t n)
 {

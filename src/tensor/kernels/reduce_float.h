@@ -1,5 +1,5 @@
-/* reduce_float.h - what only floats have: included by reduce.c behind reduce_sum.h, with T and F
- * defined: the variance, in float64 inside whatever T is, and the squared distance. */
+/* reduce_float.h - what only floats have: a template (template.h) for reduce.c, after reduce_sum.h.
+ * The variance is computed in float64 whatever T is. */
 
 /* sum(x - mean), or of its squares */
 static inline double fn(moment)(const T *restrict x, int64_t n, double mean, bool squared)

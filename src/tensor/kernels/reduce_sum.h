@@ -1,9 +1,9 @@
-/* reduce_sum.h - sums of one type: included by reduce.c with T and fn(name) defined.
+/* reduce_sum.h - sums: a template (template.h) for reduce.c.
  *
- * The order is fixed by n alone. Under 8 contiguous elements: PyTorch's four partial sums. Longer
- * runs: blocks of BLOCK elements in LANES lanes, folded in halves; the blocks are then added in
- * pairs, as carries of a binary counter, so that errors grow with log n. Strided lanes add
- * STEP elements in order where a run has a block. */
+ * The order is fixed by n alone. Under 8 contiguous elements take PyTorch's four partial sums.
+ * Longer runs are cut into blocks of BLOCK elements, each in LANES lanes that are folded in halves.
+ * The blocks are then added in pairs, as the carries of a binary counter, so that errors grow with
+ * log n. Strided lanes add STEP elements in order where a run has a block. */
 
 static T fn(short_sum)(const T *x, int64_t n)
 {

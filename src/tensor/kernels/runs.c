@@ -1,4 +1,4 @@
-/* runs.c - loops of contiguous operands, on any strides. Compiled once. */
+/* runs.c - brings operands of any strides to loops over contiguous ones. Compiled once. */
 #include <string.h>
 
 #include "tensor/kernels/elementwise.h"
@@ -11,8 +11,8 @@ enum { RUN = 256 }; /* elements */
     }                                                                                              \
     break
 
-/* n times the first element of `to` */
-static void repeat(char *to, int64_t n, int64_t size)
+/* Fills `to` with n times its first element. */
+static void repeat_first(char *to, int64_t n, int64_t size)
 {
     for (int64_t have = 1, more; have < n; have += more) {
         more = n - have < have ? n - have : have;
@@ -21,8 +21,8 @@ static void repeat(char *to, int64_t n, int64_t size)
 }
 
 /* n elements of 1, 4 or 8 bytes */
-static void copy(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
-                 int size)
+static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t from_stride,
+                         int64_t n, int size)
 {
     switch (size) {
     case 1: STRIDED(uint8_t);
@@ -42,7 +42,7 @@ void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int
         at[k] = strides[k] == size[k] ? data[k] : room[k];
         if (k > 0 && strides[k] == 0) { /* one value for all runs */
             memcpy(room[k], data[k], (size_t)size[k]);
-            repeat(room[k], n < RUN ? n : RUN, size[k]);
+            repeat_first(room[k], n < RUN ? n : RUN, size[k]);
         }
     }
     for (int64_t i = 0, m; i < n; i += m) {
@@ -51,12 +51,12 @@ void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int
             if (strides[k] == size[k]) {
                 at[k] = data[k] + i * size[k];
             } else if (k > 0 && strides[k] != 0) {
-                copy(room[k], size[k], data[k] + i * strides[k], strides[k], m, o->size[k]);
+                copy_strided(room[k], size[k], data[k] + i * strides[k], strides[k], m, o->size[k]);
             }
         }
         f(at, size, m, params);
         if (at[0] == room[0]) {
-            copy(data[0] + i * strides[0], strides[0], room[0], size[0], m, o->size[0]);
+            copy_strided(data[0] + i * strides[0], strides[0], room[0], size[0], m, o->size[0]);
         }
     }
 }

@@ -2,20 +2,20 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/gelu.h"
 
-#define UNARY_LOOP(name, T, SIMD, EXPR)                                                            \
+#define UNARY_LOOP(name, T, PRAGMA, EXPR)                                                          \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
         T *y = (T *)data[0];                                                                       \
         const T *xs = (const T *)data[1];                                                          \
         HDK_DENSE(name, params, 2, sizeof(T), sizeof(T));                                          \
-        SIMD for (int64_t i = 0; i < n; i++)                                                       \
-        {                                                                                          \
+        PRAGMA                                                                                     \
+        for (int64_t i = 0; i < n; i++) {                                                          \
             const T x = xs[i];                                                                     \
             y[i] = (T)(EXPR);                                                                      \
         }                                                                                          \
     }
 
-#define PLAIN_LOOP /* a loop with calls, which no compiler vectorises */
+#define PLAIN_LOOP /* for a loop with calls, which no compiler vectorises */
 #define UNARY(name, T, EXPR) UNARY_LOOP(name, T, HDK_INDEPENDENT, EXPR)
 #define CALLING(name, T, EXPR) UNARY_LOOP(name, T, PLAIN_LOOP, EXPR)
 
@@ -39,7 +39,7 @@
         each_##SUFFIX(f, name##_##SUFFIX, data, strides, n, params);                               \
     }
 
-/* params: lo and hi. A NaN x fails both comparisons and stays; lo > hi gives hi. */
+/* params is lo and hi. A NaN x fails both comparisons and stays; lo > hi gives hi. */
 #define LO(T) (((const T *)params)[0])
 #define HI(T) (((const T *)params)[1])
 #define CLAMP(name, T)                                                                             \
