@@ -46,11 +46,12 @@ static void give(task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];
     int nb = x->ndim - own;
+    int64_t bytes = hd__bytes_of(x->dtype);
     o->p = hd__ptr(x);
     o->row = x->strides[nb];
     o->col = own == 2 ? x->strides[nb + 1] : 0;
     for (int d = 0; d < t->heads.ndim; d++) {
-        o->head[d] = hd__stride_over(x, nb - 1 - d, t->heads.dim[d].size);
+        o->head[d] = hd__stride_over(x, nb - 1 - d, t->heads.dim[d].size) * bytes;
     }
 }
 
@@ -58,11 +59,14 @@ static void give(task *t, int which, const hd_tensor *x, int own)
 static hdk_rows rows_at(const task *t, int which, const int64_t *head)
 {
     const operand *o = &t->x[which];
-    char *p = o->p;
-    for (int d = 0; p && d < t->heads.ndim; d++) {
-        p += head[d] * o->head[d];
+    hdk_rows rows = {o->p, o->row, o->col};
+    if (!o->p) {
+        return (hdk_rows){NULL, 0, 0};
     }
-    return p ? (hdk_rows){p, o->row, o->col} : (hdk_rows){NULL, 0, 0};
+    for (int d = 0; d < t->heads.ndim; d++) {
+        rows.p = (char *)rows.p + head[d] * o->head[d];
+    }
+    return rows;
 }
 
 static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
@@ -75,7 +79,7 @@ static void set_up(task *t, const call *c, hd_tensor *const *x)
 {
     t->c = c;
     t->kernel = kernel_for(x[HD__Q], c->head.s);
-    t->item = hd_dtype_size(x[HD__Q]->dtype);
+    t->item = hd__bytes_of(x[HD__Q]->dtype);
     t->bits = NULL;
     hd__dims_make(&t->heads, c->n_batch, c->batch, 0, NULL);
     for (int i = 0; i < HD__OPERANDS; i++) {

@@ -97,7 +97,7 @@ void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
                                                              : INT64_MIN;
     uint8_t b = value.is_int ? value.v.i != 0 : value.v.d != 0;
     const void *from[] = {&f, &g, &i, &b};
-    memcpy(bytes, from[d], (size_t)hd_dtype_size(d));
+    memcpy(bytes, from[d], (size_t)hd__bytes_of(d));
 }
 
 bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value)
@@ -165,7 +165,7 @@ static bool array_fits(const char *function, const hd_tensor *x, const void *arr
     if (!array) {
         return hd__null_arg(function, "array");
     }
-    size_t need = (size_t)(x->numel * hd_dtype_size(x->dtype));
+    size_t need = (size_t)(x->numel * hd__bytes_of(x->dtype));
     if (bytes != need) {
         hd_error_set(HD_VALUE, "%s: an array of %zu bytes for %s of %s: expected %zu", function,
                      bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need);

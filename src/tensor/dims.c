@@ -10,10 +10,12 @@ void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor
     w->n = n;
     w->ndim = ndim;
     for (int d = 0; d < ndim; d++) {
-        hd__axis *dim = &w->dim[d];
-        dim->size = sizes[ndim - 1 - d];
-        for (int i = 0; i < n; i++) {
-            dim->stride[i] = hd__stride_over(xs[i], xs[i]->ndim - 1 - d, dim->size);
+        w->dim[d].size = sizes[ndim - 1 - d];
+    }
+    for (int i = 0; i < n; i++) {
+        int64_t bytes = hd__bytes_of(xs[i]->dtype);
+        for (int d = 0, own = xs[i]->ndim - 1; d < ndim; d++, own--) {
+            w->dim[d].stride[i] = hd__stride_over(xs[i], own, w->dim[d].size) * bytes;
         }
     }
 }
@@ -65,6 +67,48 @@ void hd__dims_sort(hd__dims *w)
             dim[-1] = inner;
         }
     }
+}
+
+/* Does dim a lie inside dim b (< 0), around it (> 0), or do the n operands not say (0)? */
+static int compare_dims(const hd__axis *a, const hd__axis *b, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t sa = a->stride[i], sb = b->stride[i];
+        if (sa != sb && sa != 0 && sb != 0) {
+            return sa < sb ? -1 : 1;
+        }
+        if (sa == sb && sa != 0 && a->size > b->size) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* An insertion sort that passes over pairs of which nothing is said. */
+void hd__dims_lay_out(const hd__dims *w, hd_tensor *y)
+{
+    const hd__axis *order[HD_MAX_DIMS]; /* innermost first */
+    int64_t stride = 1;
+    for (int i = 0; i < w->ndim; i++) {
+        const hd__axis *dim = order[i] = &w->dim[i];
+        for (int at = i, j = i - 1; j >= 0; j--) {
+            int c = compare_dims(order[j], dim, w->n);
+            if (c < 0) {
+                break;
+            }
+            if (c > 0) {
+                order[at] = order[j];
+                order[j] = dim;
+                at = j;
+            }
+        }
+    }
+    for (int i = 0; i < w->ndim; i++) {
+        int64_t d = w->ndim - 1 - (order[i] - w->dim);
+        y->strides[d] = stride;
+        stride *= y->sizes[d] > 1 ? y->sizes[d] : 1;
+    }
+    hd__geometry_changed(y);
 }
 
 void hd__dims_merge(hd__dims *w)

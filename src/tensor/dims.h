@@ -23,12 +23,11 @@ typedef struct hd__place {
     int64_t at[HD_MAX_DIMS], offset[HD__WALKED]; /* the index in each dim; bytes */
 } hd__place;
 
-/* x's stride in bytes along its dim d, in a walk over a result of this size there: 0 where x is
- * spread over the result, because x has size 1 or lacks the dim (d < 0). */
+/* x's stride, in elements, along its dim d, in a walk over a result of this size there: 0 where x
+ * is spread over the result, because it has size 1 or lacks the dim (d < 0). */
 static inline int64_t hd__stride_over(const hd_tensor *x, int d, int64_t size)
 {
-    bool spread = d < 0 || (x->sizes[d] == 1 && size != 1);
-    return spread ? 0 : x->strides[d] * hd__bytes_of(x->dtype);
+    return d < 0 || (x->sizes[d] == 1 && size != 1) ? 0 : x->strides[d];
 }
 
 /* The dims of a shape that the tensors broadcast to, in its order; HD_NONE stands still. */
@@ -46,6 +45,11 @@ void hd__dims_dense(hd__dims *w, int i, int64_t step);
 
 /* By the size of operand 0's strides: the smallest is innermost. Equal ones keep their order. */
 void hd__dims_sort(hd__dims *w);
+
+/* Lays y, which has as many dims, out without gaps in the order of these: the first operand that
+ * moves along two dims says which one is inside, and of equal strides that of the larger size is
+ * outside, as in PyTorch's TensorIterator. Dims of which none says anything keep y's order. */
+void hd__dims_lay_out(const hd__dims *w, hd_tensor *y);
 
 /* If every stride of outer goes on from inner's, inner becomes both. */
 static inline bool hd__dims_join(hd__axis *inner, const hd__axis *outer, int n)

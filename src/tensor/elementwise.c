@@ -24,61 +24,6 @@ hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s)
 
 /* ---------------------------------------------------------------- results */
 
-/* x's stride along dim d of y's, 0 where x is broadcast */
-static int64_t stride_at(const hd_tensor *x, const hd_tensor *y, int d)
-{
-    int at = d - (y->ndim - x->ndim);
-    return at < 0 || (x->sizes[at] == 1 && y->sizes[d] != 1) ? 0 : x->strides[at];
-}
-
-/* Does dim a lie inside dim b (< 0), around it (> 0), or do the inputs not say (0)? The first input
- * that is not broadcast along either decides. */
-static int compare_dims(int n, hd_tensor *const *xs, const hd_tensor *y, int a, int b)
-{
-    for (int i = 0; i < n; i++) {
-        int64_t sa = stride_at(xs[i], y, a), sb = stride_at(xs[i], y, b);
-        if (sa == 0 || sb == 0) {
-            continue;
-        }
-        if (sa != sb) {
-            return sa < sb ? -1 : 1;
-        }
-        if (y->sizes[a] > y->sizes[b]) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Orders y's dims by an insertion sort that passes over undecided pairs. */
-static void lay_out(int n, hd_tensor *const *xs, hd_tensor *y)
-{
-    int perm[HD_MAX_DIMS]; /* innermost first */
-    for (int i = 0; i < y->ndim; i++) {
-        perm[i] = y->ndim - 1 - i;
-    }
-    for (int i = 1; i < y->ndim; i++) {
-        for (int at = i, j = i - 1; j >= 0; j--) {
-            int order = compare_dims(n, xs, y, perm[j], perm[at]);
-            if (order < 0) {
-                break;
-            }
-            if (order > 0) {
-                int dim = perm[j];
-                perm[j] = perm[at];
-                perm[at] = dim;
-                at = j;
-            }
-        }
-    }
-    int64_t stride = 1;
-    for (int i = 0; i < y->ndim; i++) {
-        y->strides[perm[i]] = stride;
-        stride *= y->sizes[perm[i]] > 1 ? y->sizes[perm[i]] : 1;
-    }
-    hd__geometry_changed(y);
-}
-
 hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tensor *const *xs)
 {
     int ndim;
@@ -92,7 +37,9 @@ hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tenso
         contiguous &= hd__contig(xs[i]);
     }
     if (y && !contiguous && y->numel > 0) {
-        lay_out(n, xs, y);
+        hd__dims w;
+        hd__dims_make(&w, ndim, sizes, n, xs);
+        hd__dims_lay_out(&w, y);
     }
     return y;
 }

@@ -330,7 +330,7 @@ static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *s
         hd__null_arg(function, "sizes");
         return false;
     }
-    int64_t n = 1, reach = hd_dtype_size(d); /* reach: as if no size were 0, for the strides */
+    int64_t n = 1, reach = hd__bytes_of(d); /* reach: as if no size were 0, for the strides */
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] < 0) {
             hd_error_set(HD_SHAPE, "%s: %s: expected sizes of 0 or more", function,
@@ -346,7 +346,7 @@ static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *s
         n *= sizes[i]; /* never above reach */
     }
     *numel = n;
-    *bytes = n * hd_dtype_size(d);
+    *bytes = n * hd__bytes_of(d);
     return true;
 }
 
@@ -391,7 +391,7 @@ hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x)
     if (!hd__contig(x)) { /* an expanded x may be larger than any memory */
         return hd__empty(function, d, x->ndim, x->sizes);
     }
-    size_t bytes = (size_t)(x->numel * hd_dtype_size(d));
+    size_t bytes = (size_t)(x->numel * hd__bytes_of(d));
     hd__storage *s = ready() ? storage_new(function, bytes) : NULL;
     if (!s) {
         return NULL;
@@ -412,7 +412,7 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
     if (!data) {
         return hd__null_arg("hd_wrap", "data");
     }
-    if (hd__dtype_arg("hd_wrap", d) && (uintptr_t)data % (uintptr_t)hd_dtype_size(d) != 0) {
+    if (hd__dtype_arg("hd_wrap", d) && (uintptr_t)data % (uintptr_t)hd__bytes_of(d) != 0) {
         return hd_error_set(HD_VALUE, "hd_wrap: data %p: expected an address aligned for %s", data,
                             hd_dtype_name(d));
     }

@@ -95,8 +95,9 @@ static void sort_batches(task *t, const hd__matrix *a, const hd__matrix *b, cons
          da--, db--, dc--) {
         int64_t size = batch_size(a, da) == 1 ? batch_size(b, db) : batch_size(a, da);
         hd__axis dim = {size,
-                        {hd__stride_over(a->t, da, size), hd__stride_over(b->t, db, size),
-                         hd__stride_over(c->t, dc, size)}};
+                        {hd__stride_over(a->t, da, size) * t->bytes,
+                         hd__stride_over(b->t, db, size) * t->bytes,
+                         hd__stride_over(c->t, dc, size) * t->bytes}};
         if (size == 0) { /* a sum of nothing */
             t->one.k = 0;
         } else if (size != 1 && !absorb(&t->one, t->bytes, &dim)) {

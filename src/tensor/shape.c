@@ -2,7 +2,7 @@
  * broadcasting, PyTorch's promotion and views without copies. */
 #include <inttypes.h>
 
-#include "tensor/tensor_internal.h"
+#include "tensor/dims.h"
 
 /* ---------------------------------------------------------------- texts and arguments */
 
@@ -42,14 +42,11 @@ int64_t hd_dtype_size(hd_dtype d)
     return (unsigned)d < 4 ? hd__bytes_of(d) : -1;
 }
 
-bool hd__dtype_arg(const char *function, int d)
+bool hd__dtype_fail(const char *function, int d)
 {
-    if ((unsigned)d < 4) {
-        return true;
-    }
-    hd_error_set(HD_DTYPE, "%s: dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL",
-                 function, d);
-    return false;
+    return hd_error_set(HD_DTYPE,
+                        "%s: dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL",
+                        function, d);
 }
 
 bool hd__float_arg(const char *function, const hd_tensor *x)
@@ -62,12 +59,9 @@ bool hd__float_arg(const char *function, const hd_tensor *x)
     return false;
 }
 
-int hd__dim(const char *function, const hd_tensor *x, int64_t dim)
+int hd__dim_fail(const char *function, const hd_tensor *x, int64_t dim)
 {
     int n = x->ndim > 0 ? x->ndim : 1;
-    if (dim >= -n && dim < n) {
-        return (int)(dim < 0 ? dim + n : dim);
-    }
     hd_error_set(HD_INDEX, "%s: dim %" PRId64 " of %s: expected %d to %d", function, dim,
                  HD__SHAPE(x), -n, n - 1);
     return -1;
@@ -119,20 +113,19 @@ static void broadcast_fail(const char *function, int n, hd_tensor *const *xs, in
 int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others)
 {
     int both = n < *ndim ? n : *ndim, lead = n - both;
-    for (int d = both; d > 0; d--) {
-        int64_t a = sizes[*ndim - d], b = others[n - d];
-        if (a != b && a != 1 && b != 1) {
-            return d;
-        }
-    }
     if (lead > 0) {
         memmove(sizes + lead, sizes, sizeof *sizes * (size_t)both);
         memcpy(sizes, others, sizeof *sizes * (size_t)lead);
         *ndim = n;
     }
-    for (int d = 1; d <= both; d++) {
-        int64_t *size = &sizes[*ndim - d];
-        *size = *size == 1 ? others[n - d] : *size;
+    for (int d = both; d > 0; d--) {
+        int64_t *size = &sizes[*ndim - d], other = others[n - d];
+        if (*size != other && other != 1) {
+            if (*size != 1) {
+                return d;
+            }
+            *size = other;
+        }
     }
     return 0;
 }
@@ -296,44 +289,12 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
 
 /* ---------------------------------------------------------------- layouts like another's */
 
-/* Should dim a of x lie inside dim b? By strides, equal ones by size; 0 tells nothing. */
-static int compare_dims(const hd_tensor *x, int a, int b)
-{
-    if (x->strides[a] == 0 || x->strides[b] == 0) {
-        return 0;
-    }
-    if (x->strides[a] != x->strides[b]) {
-        return x->strides[a] < x->strides[b] ? 1 : -1;
-    }
-    return x->sizes[a] < x->sizes[b];
-}
-
 hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x)
 {
-    int order[HD_MAX_DIMS]; /* innermost first */
-    if (!y || hd__contig(x) || x->ndim != y->ndim) {
-        return y;
+    if (y && !hd__contig(x) && x->ndim == y->ndim) {
+        hd__dims w;
+        hd__dims_make(&w, x->ndim, x->sizes, 1, (hd_tensor *[]){(hd_tensor *)x});
+        hd__dims_lay_out(&w, y);
     }
-    for (int i = 0; i < x->ndim; i++) {
-        order[i] = x->ndim - 1 - i;
-        for (int j = i - 1, at = i, c; j >= 0; j--) {
-            c = compare_dims(x, order[at], order[j]);
-            if (c < 0) {
-                break;
-            }
-            if (c > 0) {
-                int inner = order[at];
-                order[at] = order[j];
-                order[j] = inner;
-                at = j;
-            }
-        }
-    }
-    int64_t stride = 1;
-    for (int i = 0; i < x->ndim; i++) {
-        y->strides[order[i]] = stride;
-        stride *= y->sizes[order[i]] > 1 ? y->sizes[order[i]] : 1;
-    }
-    hd__geometry_changed(y);
     return y;
 }

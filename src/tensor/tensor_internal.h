@@ -85,8 +85,12 @@ static inline bool hd__is_none(const hd_tensor *x)
     return x == &hd_none;
 }
 
-/* NULL when d is no dtype: HD_DTYPE naming the function and the value. */
-bool hd__dtype_arg(const char *function, int d);
+/* Is d a dtype? Otherwise sets HD_DTYPE, naming the function and the value. */
+bool hd__dtype_fail(const char *function, int d);
+static inline bool hd__dtype_arg(const char *function, int d)
+{
+    return (unsigned)d <= HD_BOOL || hd__dtype_fail(function, d);
+}
 static inline bool hd__is_float(int dtype)
 {
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
@@ -96,15 +100,23 @@ bool hd__float_arg(const char *function, const hd_tensor *x);
 
 /* dim in [-n, n) to [0, n), n = max(ndim, 1); HD_INDEX and -1 outside:
  * "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
-int hd__dim(const char *function, const hd_tensor *x, int64_t dim);
+int hd__dim_fail(const char *function, const hd_tensor *x, int64_t dim);
+static inline int hd__dim(const char *function, const hd_tensor *x, int64_t dim)
+{
+    int n = x->ndim > 0 ? x->ndim : 1;
+    if (dim < -n || dim >= n) {
+        return hd__dim_fail(function, x, dim);
+    }
+    return (int)(dim < 0 ? dim + n : dim);
+}
 
 /* A list of dims as a bit mask; n == 0 means all. HD_INDEX when out of range or repeated. */
 bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,
                    uint32_t *mask);
 
 /* NumPy's rule: sizes, of *ndim dims, become the shape that they and n others broadcast to; there
- * is room for n. Returns 0. If they do not broadcast, nothing changes, and the result is the dim at
- * fault, counted from the end (1 is the last). */
+ * is room for n. Returns 0. If they do not broadcast, the result is the first dim at fault, counted
+ * from the end (1 is the last), where sizes is as it was. */
 int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others);
 
 /* The broadcast shape of n tensors (HD_NONE skipped). On failure HD_SHAPE:

@@ -137,7 +137,7 @@ static void pick(hd_tensor *y, const hd_tensor *x, int dim, const hd_tensor *ind
         lines l = lines_of(x->ndim, x->sizes, dim, index);
         l.from = hd__ptr(x);
         l.to = hd__ptr(y);
-        l.bytes = hd_dtype_size(x->dtype);
+        l.bytes = hd__bytes_of(x->dtype);
         hd__parallel_for(l.outer * l.n, GRAIN / (l.inner < GRAIN ? l.inner + 1 : GRAIN), pick_lines,
                          &l);
         return;
@@ -364,7 +364,7 @@ hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *in
     hd_tensor *y = hd__empty(function, x->dtype, index->ndim, index->sizes);
     if (y && y->numel > 0) {
         hd_tensor first = geometry(x); /* of index's shape, standing still along dim */
-        int64_t step = x->ndim ? x->strides[dim] * hd_dtype_size(x->dtype) : 0;
+        int64_t step = x->ndim ? x->strides[dim] * hd__bytes_of(x->dtype) : 0;
         first.ndim = index->ndim;
         first.strides[dim] = 0;
         memcpy(first.sizes, index->sizes, sizeof first.sizes);

@@ -101,8 +101,8 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     hd_tensor *made[3] = {HD_NONE, HD_NONE, HD_NONE}; /* x's shape; (groups, n) twice */
     norm_task k = {.r = {rows, n, hd__ptr(x), NULL, hd__ptr(stats)},
                    .dtype = d,
-                   .item = hd_dtype_size(d),
-                   .stream = x->numel * hd_dtype_size(d) >= HDK_STREAM_BYTES,
+                   .item = hd__bytes_of(d),
+                   .stream = x->numel * hd__bytes_of(d) >= HDK_STREAM_BYTES,
                    .dy = hd__ptr(g)};
     void **out[] = {&k.dx, &k.dweight, &k.dbias};
     k.r.weight = hd__is_none(weight) ? NULL : hd__ptr(weight);
@@ -180,8 +180,8 @@ static hd_tensor *normalize(const char *function, hd_tensor *x, int n, hd_tensor
     }
     norm_task k = {.r = {stats->sizes[0], row_size(x, n), hd__ptr(dense), NULL, hd__ptr(stats)},
                    .dtype = d,
-                   .item = hd_dtype_size(d),
-                   .stream = x->numel * hd_dtype_size(d) >= HDK_STREAM_BYTES,
+                   .item = hd__bytes_of(d),
+                   .stream = x->numel * hd__bytes_of(d) >= HDK_STREAM_BYTES,
                    .bias = hd__is_none(b) ? NULL : hd__ptr(b),
                    .eps = eps,
                    .y = hd__ptr(y)};

@@ -251,7 +251,7 @@ static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *
     }
     int64_t c = x->sizes[x->ndim - 1];
     k->dtype = x->dtype;
-    k->item = hd_dtype_size(x->dtype);
+    k->item = hd__bytes_of(x->dtype);
     k->l.x = hd__ptr(x);
     k->l.c = c;
     k->l.rows = target->numel;
