@@ -76,17 +76,18 @@ def signature(code, end):
     wants at the name's end.
     """
     at = opening(code, end)
-    m = re.search(r"(?:\b(\w+)|\(\s*(\w+)\s*\))\s*$", code[:at])
+    base = max(0, code.rfind("}", 0, at), code.rfind(";", 0, at))  # what stands before ends there
+    head = code[base:at]
+    m = re.search(r"(?:\b(\w+)|\(\s*(\w+)\s*\))\s*$", head)
     if not m:
         return None
-    name = m.group(1) or m.group(2)
     start = m.start()
-    before = re.search(r"\b\w+$", code[:start])  # F of F(name)
+    before = re.search(r"\b\w+$", head[:start])  # F of F(name)
     if m.group(2) and before:
         start = before.start()
-    # From its type and the words before that: all since the last line that ends something else.
-    words = re.search(r"(?:\b(?:__attribute__\s*\(\(.*?\)\)|\w+)[\s*]+)*$", code[:start])
-    return words.start() if words else start, name
+    # Its type and the words before that belong to it.
+    words = re.search(r"(?:\b(?:__attribute__\s*\(\(.*?\)\)|\w+)[\s*]+)*$", head[:start])
+    return base + (words.start() if words else start), m.group(1) or m.group(2)
 
 
 def functions(code):
