@@ -1,8 +1,8 @@
 /* optim.h - optimizers, schedules of the learning rate and clipping, as torch.optim defines them.
  *
  * An optimizer retains its parameters. A step reads each parameter's .grad and writes the parameter
- * in place, outside the graph; a parameter without a gradient does not change. While an error
- * stands, or if a gradient does not fit its parameter, a step changes nothing and returns false.
+ * in place, outside the graph; a parameter without a gradient does not change. A step that fails,
+ * or a step while an error stands, changes nothing and returns false.
  *
  *   hd_adamw_options a = hd_adamw_defaults();
  *   hd_optim *o = hd_adamw_new(hd_module_parameters(model), &a);

@@ -1,8 +1,8 @@
 /* suggest.c - "did you mean": the nearest name by the number of changes to its letters.
  *
  * A change adds, drops or replaces a letter, or swaps two neighbours; upper and lower case are the
- * same. A name is near when a quarter as many changes as it has letters, and one more, lead to it.
- */
+ * same. A name is near a text whose last part has n letters if at most 1 + n / 4 changes lead from
+ * one to the other. */
 #include "config/config_internal.h"
 
 enum { LONGEST = 63, FAR = 1000 };

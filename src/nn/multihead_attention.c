@@ -223,7 +223,8 @@ static hd_tensor *append_zero(hd_tensor *x)
     return x ? hd_cat(1, x, hd_zeros(hd_dtype_of(x), hd_size(x, 0), 1, hd_size(x, 2))) : NULL;
 }
 
-/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). *weights: the softmax. */
+/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). *weights: the softmax,
+ * after dropout. */
 static hd_tensor *packed_weighted(multihead_attention *m, hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                   hd_tensor *mask, hd_tensor **weights)
 {
