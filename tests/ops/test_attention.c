@@ -272,7 +272,7 @@ START_TEST(errors)
     refuses(HD_VALUE, "dropout_p nan: expected 0 to 1", q, k, k, HD_NONE, NAN, false);
     hd_attention_options o = {0};
     ck_assert_ptr_null(hd_scaled_dot_product_attention_with(q, k, k, &o, NULL));
-    ck_error(HD_VALUE, "hd_scaled_dot_product_attention: o->size 0: expected 48, as "
+    ck_error(HD_VALUE, "hd_scaled_dot_product_attention_with: o->size 0: expected 48, as "
                        "hd_attention_defaults() gives");
 }
 END_TEST

@@ -81,7 +81,7 @@ START_TEST(mse_errors)
     ck_assert_ptr_null(hd_mse_loss(i, i));
     ck_error(HD_DTYPE, "hd_mse_loss: int64 and int64: expected float32 or float64 in one of them");
     ck_assert_ptr_null(hd_mse_loss_with(x, x, (hd_reduction)3));
-    ck_error(HD_VALUE, "hd_mse_loss: reduction 3: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE");
+    ck_error(HD_VALUE, "hd_mse_loss_with: reduction 3: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE");
 }
 END_TEST
 
@@ -237,11 +237,11 @@ START_TEST(entropy_errors)
     ck_error(HD_SHAPE, "hd_cross_entropy: x (): expected (c,), (n, c) or (n, c, d1, ...)");
     ck_assert_ptr_null(entropy(x, INTS(0, 1), -100, (hd_reduction)-1));
     ck_error(HD_VALUE,
-             "hd_cross_entropy: reduction -1: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE");
+             "hd_cross_entropy_with: reduction -1: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE");
     hd_cross_entropy_options o = {.ignore_index = -100};
     ck_assert_ptr_null(hd_cross_entropy_with(x, INTS(0, 1), &o));
     ck_error(HD_VALUE,
-             "hd_cross_entropy: o->size 0: expected 24, as hd_cross_entropy_defaults() gives");
+             "hd_cross_entropy_with: o->size 0: expected 24, as hd_cross_entropy_defaults() gives");
 }
 END_TEST
 

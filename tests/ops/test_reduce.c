@@ -423,7 +423,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_sum_dim(x, 2, false));
     ck_error(HD_INDEX, "hd_sum_dim: dim 2 of (2, 3): expected -2 to 1");
     ck_assert_ptr_null(hd_sum_dims(x, false, 0, -2));
-    ck_error(HD_INDEX, "hd_sum_dims_n: dim 0 of (2, 3) appears twice: expected distinct dims");
+    ck_error(HD_INDEX, "hd_sum_dims: dim 0 of (2, 3) appears twice: expected distinct dims");
     ck_assert_ptr_null(hd_mean_dim(i, 0, false));
     ck_error(HD_DTYPE, "hd_mean_dim: int64: expected float32 or float64");
     ck_assert_ptr_null(hd_var(x, 2));

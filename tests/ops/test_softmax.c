@@ -309,8 +309,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_logsumexp_dim(HD_NONE, 0, false));
     ck_error(HD_NULL_ARG, "hd_logsumexp_dim: x is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_logsumexp_dims(x, false, 1, 1));
-    ck_error(HD_INDEX,
-             "hd_logsumexp_dims_n: dim 1 of (2, 3) appears twice: expected distinct dims");
+    ck_error(HD_INDEX, "hd_logsumexp_dims: dim 1 of (2, 3) appears twice: expected distinct dims");
     ck_assert_ptr_null(hd_cumsum(x, 5));
     ck_error(HD_INDEX, "hd_cumsum: dim 5 of (2, 3): expected -2 to 1");
 }

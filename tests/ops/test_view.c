@@ -356,9 +356,9 @@ START_TEST(parts_out_of_range)
     ck_assert_ptr_null(hd_select(x, -1, -4));
     ck_error(HD_INDEX, "hd_select: index -4 at dim 1 of (2, 3): expected -3 to 2");
     ck_assert_ptr_null(hd_slice_step(x, 0, 0, 2, 0));
-    ck_error(HD_VALUE, "hd_slice: step 0: expected 1 or more");
+    ck_error(HD_VALUE, "hd_slice_step: step 0: expected 1 or more");
     ck_assert_ptr_null(hd_slice_step(x, 0, 0, 2, -1));
-    ck_error(HD_VALUE, "hd_slice: step -1: expected 1 or more");
+    ck_error(HD_VALUE, "hd_slice_step: step -1: expected 1 or more");
     ck_assert_ptr_null(hd_narrow(x, 0, 1, 2));
     ck_error(HD_INDEX, "hd_narrow: 2 from 1 at dim 0 of (2, 3): expected to stay within 2");
     ck_assert_ptr_null(hd_narrow(x, 0, 3, 0));

@@ -41,16 +41,31 @@ static inline bool no_number(double d)
              : no_count, default                                                                   \
              : no_pointer)(y)
 
-/* Does the message begin with the function's name, or the start of it ("hd_view" for hd_view_n),
- * and then name the parameter? */
+/* The length of the name that a user writes for a function: that of hd_view for hd_view_n, which
+ * the macro hd_view calls, and of hd_cat for hd_cat_list. */
+static inline size_t written_length(const char *function)
+{
+    static const char *const ends[] = {"_n", "_list"};
+    size_t length = strlen(function);
+    for (int i = 0; i < 2; i++) {
+        size_t end = strlen(ends[i]);
+        if (length > end && strcmp(function + length - end, ends[i]) == 0) {
+            return length - end;
+        }
+    }
+    return length;
+}
+
+/* Does the message begin with the function's name, or what a user writes for it, and then name the
+ * parameter? */
 static inline bool names_both(const char *message, const char *function, const char *parameter,
                               const char *what)
 {
     char rest[120];
     size_t length = strcspn(message, ":");
     bool list = strcmp(function, "hd_list_n") == 0 && strncmp(message, "hd_list_of", length) == 0;
-    bool whole = strncmp(message, function, length) == 0 && length > strlen("hd_") &&
-                 (function[length] == '\0' || function[length] == '_');
+    bool whole = strncmp(message, function, length) == 0 &&
+                 (length == strlen(function) || length == written_length(function));
     snprintf(rest, sizeof rest, ": %s is %s", parameter, what);
     return (list || whole) && strncmp(message + length, rest, strlen(rest)) == 0;
 }

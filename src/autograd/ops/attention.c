@@ -197,19 +197,19 @@ hd_attention_options hd_attention_defaults(void)
                                   .safe_softmax = true};
 }
 
-static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
+static bool dtypes_ok(const char *name, const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                       const hd_tensor *mask)
 {
     if (q->dtype != k->dtype || q->dtype != v->dtype) {
-        hd_error_set(HD_DTYPE, "%s: q of %s, k of %s, v of %s: expected one dtype", function,
+        hd_error_set(HD_DTYPE, "%s: q of %s, k of %s, v of %s: expected one dtype", name,
                      hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
         return false;
     }
-    if (!hd__float_arg(function, q)) {
+    if (!hd__float_arg(name, q)) {
         return false;
     }
     if (!hd__is_none(mask) && mask->dtype != HD_BOOL && mask->dtype != q->dtype) {
-        hd_error_set(HD_DTYPE, "%s: attn_mask of %s: expected bool, or q's %s", function,
+        hd_error_set(HD_DTYPE, "%s: attn_mask of %s: expected bool, or q's %s", name,
                      hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype));
         return false;
     }
@@ -222,7 +222,8 @@ static bool join_batch(call *c, const hd_tensor *x)
     return hd__broadcast_with(&c->n_batch, c->batch, x->ndim - 2, x->sizes) == 0;
 }
 
-static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, call *c)
+static bool attention_shapes_ok(const char *name, const hd_tensor *q, const hd_tensor *k,
+                                const hd_tensor *v, call *c)
 {
     bool ok = q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2;
     if (ok) {
@@ -237,12 +238,12 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
         hd_error_set(HD_SHAPE,
                      "%s: q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
                      "batches that broadcast",
-                     function, HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
+                     name, HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
     }
     return ok;
 }
 
-static bool attn_mask_ok(const hd_tensor *mask, const call *c)
+static bool attn_mask_ok(const char *name, const hd_tensor *mask, const call *c)
 {
     int64_t sizes[HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
@@ -252,24 +253,24 @@ static bool attn_mask_ok(const hd_tensor *mask, const call *c)
     }
     if (!ok) {
         hd_error_set(HD_SHAPE, "%s: attn_mask %s: expected 2 dims or more that broadcast to %s",
-                     function, HD__SHAPE(mask), HD__SIZES(ndim, sizes));
+                     name, HD__SHAPE(mask), HD__SIZES(ndim, sizes));
     }
     return ok;
 }
 
-static bool options_ok(const hd_attention_options *o)
+static bool attention_options_ok(const char *name, const hd_attention_options *o)
 {
-    if (!HD__SIZE_OK(function, o, "hd_attention_defaults()") ||
-        !hd__given(function, "attn_mask", o->attn_mask)) {
+    if (!HD__SIZE_OK(name, o, "hd_attention_defaults()") ||
+        !hd__given(name, "attn_mask", o->attn_mask)) {
         return false;
     }
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {
-        hd_error_set(HD_VALUE, "%s: dropout_p %s: expected 0 to 1", function,
+        hd_error_set(HD_VALUE, "%s: dropout_p %s: expected 0 to 1", name,
                      hd_float_repr(o->dropout_p));
         return false;
     }
     if (o->is_causal && !hd__is_none(o->attn_mask)) {
-        hd_error_set(HD_VALUE, "%s: is_causal and attn_mask: expected one of them", function);
+        hd_error_set(HD_VALUE, "%s: is_causal and attn_mask: expected one of them", name);
         return false;
     }
     return true;
@@ -301,8 +302,8 @@ static bool rows_are_slow(const call *c)
     return c->head.s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
 }
 
-hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                                                const hd_attention_options *o, hd_tensor **weights)
+static hd_tensor *attention(const char *name, hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                            const hd_attention_options *o, hd_tensor **weights)
 {
     hd_attention_options defaults = hd_attention_defaults();
     call c = {0};
@@ -310,9 +311,10 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
     if (weights) {
         *weights = NULL;
     }
-    if (!hd__arg(function, "q", q) || !hd__arg(function, "k", k) || !hd__arg(function, "v", v) ||
-        !options_ok(o) || !dtypes_ok(q, k, v, o->attn_mask) || !attention_shapes_ok(q, k, v, &c) ||
-        (!hd__is_none(o->attn_mask) && !attn_mask_ok(o->attn_mask, &c))) {
+    if (!hd__arg(name, "q", q) || !hd__arg(name, "k", k) || !hd__arg(name, "v", v) ||
+        !attention_options_ok(name, o) || !dtypes_ok(name, q, k, v, o->attn_mask) ||
+        !attention_shapes_ok(name, q, k, v, &c) ||
+        (!hd__is_none(o->attn_mask) && !attn_mask_ok(name, o->attn_mask, &c))) {
         return NULL;
     }
     fill_call(&c, o);
@@ -337,7 +339,13 @@ hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor
     o.attn_mask = attn_mask;
     o.dropout_p = dropout_p;
     o.is_causal = is_causal;
-    return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
+    return attention(function, q, k, v, &o, NULL);
+}
+
+hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                                                const hd_attention_options *o, hd_tensor **weights)
+{
+    return attention("hd_scaled_dot_product_attention_with", q, k, v, o, weights);
 }
 
 static const char *const functions[] = {

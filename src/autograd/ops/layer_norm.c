@@ -77,9 +77,9 @@ static int64_t row_size(const hd_tensor *x, int n)
 static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *groups)
 {
     hd_tensor *y =
-        groups ? hd__empty("hd_layer_norm", x->dtype, *dims, x->sizes + x->ndim - *dims) : NULL;
-    bool ok = y && hd__reduce("hd_layer_norm", hdk_reduce_for(y->dtype)->kernel[HDK_SUM],
-                              HD__PIECES, y, groups, 1, 0, NULL);
+        groups ? hd__empty(hd__running, x->dtype, *dims, x->sizes + x->ndim - *dims) : NULL;
+    bool ok = y && hd__reduce(hd__running, hdk_reduce_for(y->dtype)->kernel[HDK_SUM], HD__PIECES, y,
+                              groups, 1, 0, NULL);
     return ok ? y : NULL;
 }
 
@@ -108,7 +108,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     k.r.weight = hd__is_none(weight) ? NULL : hd__ptr(weight);
     for (int i = 0; i < 3; i++) {
         if (hd__needs(node, i)) {
-            made[i] = i ? hd__empty("hd_layer_norm", d, 2, groups) : hd_empty_like(x, d);
+            made[i] = i ? hd__empty(hd__running, d, 2, groups) : hd_empty_like(x, d);
             if (!made[i]) {
                 return;
             }

@@ -40,11 +40,11 @@ static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
     dx[0] = dx[1] = NULL;
-    if (!x || !t || !hd__broadcast("hd_mse_loss", 2, in, &ndim, sizes)) {
+    if (!x || !t || !hd__broadcast(hd__running, 2, in, &ndim, sizes)) {
         return;
     }
     hd_dtype d = dy[0]->dtype;
-    hd_tensor *g = hd__empty("hd_mse_loss", d, ndim, sizes);
+    hd_tensor *g = hd__empty(hd__running, d, ndim, sizes);
     x = hd__cast(x, d);
     t = hd__cast(t, d);
     if (!g || !x || !t) {
@@ -136,9 +136,8 @@ static hd_tensor *mse(const char *function, hd_tensor *x, hd_tensor *t, hd_dtype
     return y;
 }
 
-hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
+static hd_tensor *mse_loss(const char *function, hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
-    const char *function = "hd_mse_loss";
     hd_tensor *in[] = {x, target};
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
@@ -167,7 +166,12 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
 
 hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
 {
-    return hd_mse_loss_with(x, target, HD_MEAN);
+    return mse_loss("hd_mse_loss", x, target, HD_MEAN);
+}
+
+hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
+{
+    return mse_loss("hd_mse_loss_with", x, target, r);
 }
 
 /* ---------------------------------------------------------------- cross_entropy */
@@ -285,7 +289,7 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
         return;
     }
     hd_tensor *moved = classes_last(x);
-    hd_tensor *rows = moved ? hd__empty("hd_cross_entropy", x->dtype, moved->ndim, moved->sizes)
+    hd_tensor *rows = moved ? hd__empty(hd__running, x->dtype, moved->ndim, moved->sizes)
                             : NULL; /* (n, d1, ..., c) */
     if (!rows) {
         return;
@@ -359,8 +363,8 @@ static int64_t count_targets(const char *function, const hdk_logits *l)
     return count;
 }
 
-static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *target,
-                                hd_tensor *stats, entropy_params *p, hd_reduction r)
+static hd_tensor *entropy(const char *function, hd_tensor *x, hd_tensor *target, hd_tensor *stats,
+                          entropy_params *p, hd_reduction r)
 {
     bool none = r == HD_REDUCE_NONE;
     entropy_task k = {.l.ignore = p->ignore};
@@ -394,9 +398,9 @@ hd_cross_entropy_options hd_cross_entropy_defaults(void)
         .size = sizeof(hd_cross_entropy_options), .ignore_index = -100, .reduction = HD_MEAN};
 }
 
-hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
+static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *target,
+                                const hd_cross_entropy_options *o)
 {
-    const char *function = "hd_cross_entropy";
     hd_cross_entropy_options v = hd_cross_entropy_defaults();
     if (o && !HD__SIZE_OK(function, o, "hd_cross_entropy_defaults()")) {
         return NULL;
@@ -410,7 +414,7 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
     int64_t sizes[] = {target->numel, 2};
     hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 2) */
     entropy_params p = {.ignore = v.ignore_index};
-    hd_tensor *y = cross_entropy(function, x, target, stats, &p, v.reduction);
+    hd_tensor *y = entropy(function, x, target, stats, &p, v.reduction);
     hd_tensor *in[] = {x}, *saved[] = {x, target, stats};
     return hd__record(entropy_op(x->ndim, v.reduction), y,
                       &(hd__record_args){.n_in = 1,
@@ -423,7 +427,12 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
 
 hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 {
-    return hd_cross_entropy_with(x, target, NULL);
+    return cross_entropy("hd_cross_entropy", x, target, NULL);
+}
+
+hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
+{
+    return cross_entropy("hd_cross_entropy_with", x, target, o);
 }
 
 static const char *const functions[] = {

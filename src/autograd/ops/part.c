@@ -126,14 +126,15 @@ static int64_t clamped(int64_t i, int64_t size)
     return i < 0 ? 0 : i > size ? size : i;
 }
 
-hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
+static hd_tensor *slice(const char *function, hd_tensor *x, int dim, int64_t start, int64_t stop,
+                        int64_t step)
 {
-    int d = dim_of("hd_slice", x, dim);
+    int d = dim_of(function, x, dim);
     if (d < 0) {
         return NULL;
     }
     if (step < 1) {
-        return hd_error_set(HD_VALUE, "hd_slice: step %" PRId64 ": expected 1 or more", step);
+        return hd_error_set(HD_VALUE, "%s: step %" PRId64 ": expected 1 or more", function, step);
     }
     int64_t from = clamped(start, x->sizes[d]), to = clamped(stop, x->sizes[d]);
     int64_t span = to > from ? to - from : 0;
@@ -143,7 +144,12 @@ hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int
 
 hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop)
 {
-    return hd_slice_step(x, dim, start, stop, 1);
+    return slice("hd_slice", x, dim, start, stop, 1);
+}
+
+hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
+{
+    return slice("hd_slice_step", x, dim, start, stop, step);
 }
 
 hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
@@ -186,7 +192,7 @@ hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t 
     if (y != x) {
         return y;
     }
-    return n == 1 ? hd_slice(x, 0, 0, HD_END)
+    return n == 1 ? slice(function, x, 0, 0, HD_END, 1)
                   : hd__record_view(&alias_op, hd_detach(x), x, NULL, 0);
 }
 

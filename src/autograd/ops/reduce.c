@@ -93,8 +93,8 @@ hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim)
 
 hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
-    hd__span s = {.mask = dims_mask("hd_sum_dims_n", x, n, dims), .keepdim = keepdim};
-    return recorded_sum("hd_sum_dims_n", &sum_dims_op, x, s);
+    hd__span s = {.mask = dims_mask("hd_sum_dims", x, n, dims), .keepdim = keepdim};
+    return recorded_sum("hd_sum_dims", &sum_dims_op, x, s);
 }
 
 /* ---------------------------------------------------------------- mean */
@@ -152,8 +152,8 @@ hd_tensor *hd_mean_dim(hd_tensor *x, int dim, bool keepdim)
 
 hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
-    hd__span s = {.mask = dims_mask("hd_mean_dims_n", x, n, dims), .keepdim = keepdim};
-    return recorded_mean("hd_mean_dims_n", &mean_dims_op, x, s);
+    hd__span s = {.mask = dims_mask("hd_mean_dims", x, n, dims), .keepdim = keepdim};
+    return recorded_mean("hd_mean_dims", &mean_dims_op, x, s);
 }
 
 /* ---------------------------------------------------------------- var */
@@ -176,7 +176,7 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
     hd__span all = {.mask = s->mask, .keepdim = true};
     hd_tensor *mean =
-        hd__sum("hd_var", x, all.mask, all.keepdim); /* of x's rank, size 1 where reduced */
+        hd__sum(hd__running, x, all.mask, all.keepdim); /* of x's rank, size 1 where reduced */
     if (mean) {
         hd__divide_by(mean, (double)count(x->ndim, x->sizes, s->mask));
     }
@@ -216,8 +216,8 @@ hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim)
 
 hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n, const int64_t *dims)
 {
-    hd__span s = {dims_mask("hd_var_dims_n", x, n, dims), keepdim, correction};
-    return recorded_var("hd_var_dims_n", x, s);
+    hd__span s = {dims_mask("hd_var_dims", x, n, dims), keepdim, correction};
+    return recorded_var("hd_var_dims", x, s);
 }
 
 /* ---------------------------------------------------------------- any, all */
@@ -252,8 +252,7 @@ hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim)
 }
 
 static const char *const functions[] = {
-    "hd_sum",         "hd_sum_dim", "hd_sum_dims_n", "hd_mean",       "hd_mean_dim",
-    "hd_mean_dims_n", "hd_var",     "hd_var_dim",    "hd_var_dims_n", "hd_max",
-    "hd_min",         "hd_max_dim", "hd_min_dim",
+    "hd_sum",     "hd_sum_dim",  "hd_sum_dims", "hd_mean", "hd_mean_dim", "hd_mean_dims", "hd_var",
+    "hd_var_dim", "hd_var_dims", "hd_max",      "hd_min",  "hd_max_dim",  "hd_min_dim",
 };
 HD__FAMILY(hd__ops_reduce, functions);

@@ -70,7 +70,7 @@ static void lane_backward(hd__node *n, int kernel, hd_tensor *dy, hd_tensor **dx
 {
     const int *dim = hd__params(n);
     hd_tensor *y = hd__saved_get(n, 0);
-    dx[0] = y ? along(n->op->name, kernel, *dim, dy, y) : NULL;
+    dx[0] = y ? along(hd__running, kernel, *dim, dy, y) : NULL;
 }
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
@@ -149,7 +149,7 @@ hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim)
 
 hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
-    const char *function = "hd_logsumexp_dims_n";
+    const char *function = "hd_logsumexp_dims";
     hd__span s = {.keepdim = keepdim};
     if (!hd__arg(function, "x", x) || !hd__dims_mask(function, x, n, dims, &s.mask)) {
         return NULL;
@@ -183,7 +183,7 @@ static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     /* x_i is in every y_j, j >= i:  dx_i = dy_i + ... + dy_last */
     const int *dim = hd__params(n);
-    dx[0] = running_sums("hd_cumsum", dy[0], *dim, true);
+    dx[0] = running_sums(hd__running, dy[0], *dim, true);
 }
 static const hd__op cumsum_op = {.name = "CumsumBackward0", .backward = cumsum_backward};
 
@@ -198,6 +198,6 @@ hd_tensor *hd_cumsum(hd_tensor *x, int dim)
 }
 
 static const char *const functions[] = {
-    "hd_softmax", "hd_log_softmax", "hd_logsumexp_dim", "hd_logsumexp_dims_n", "hd_cumsum",
+    "hd_softmax", "hd_log_softmax", "hd_logsumexp_dim", "hd_logsumexp_dims", "hd_cumsum",
 };
 HD__FAMILY(hd__ops_softmax, functions);
