@@ -161,30 +161,6 @@ START_TEST(every_edge)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- threads */
-
-/* The work is divided in every way: cells of rows, of columns, of whole matrices, and sums over
- * batches. */
-static void all_products(hd_tensor **y)
-{
-    hd_manual_seed(5);
-    hd_tensor *x = hd_requires_grad_(hd_randn(HD_FLOAT32, 3, 130, 200), true);
-    hd_tensor *w = hd_requires_grad_(hd_randn(HD_FLOAT32, 333, 200), true);
-    hd_tensor *v = hd_requires_grad_(hd_randn(HD_FLOAT32, 333), true);
-    y[0] = hd_linear(x, w, v);                                      /* (3, 130, 333) */
-    y[1] = hd_matmul(y[0], hd_transpose(y[0], 1, 2));               /* (3, 130, 130) */
-    y[2] = hd_matmul(hd_select(y[1], 1, 0), hd_matmul(x, hd_t(w))); /* (3, 3, 333) */
-    hd_backward(hd_add(hd_sum(hd_mul(y[1], y[1])), hd_sum(y[2])));
-    y[3] = hd_grad(x), y[4] = hd_grad(w), y[5] = hd_grad(v);
-    y[6] = hd_matmul(hd_select(w, 0, 0), hd_t(w));                                   /* (333,) */
-    y[7] = hd_matmul(w, hd_select(w, 0, 1));                                         /* (333,) */
-    y[8] = hd_matmul(hd_randn(HD_FLOAT64, 20, 500), hd_randn(HD_FLOAT64, 500, 700)); /* wide */
-    y[9] = hd_matmul(hd_randn(HD_FLOAT32, 7, 2, 60, 9), hd_randn(HD_FLOAT32, 2, 9, 61));
-    y[10] = hd_matmul(hd_randn(HD_FLOAT32, 29, 2000), hd_randn(HD_FLOAT32, 2000, 288));
-    y[11] = hd_matmul(hd_randn(HD_FLOAT32, 200, 500), hd_randn(HD_FLOAT32, 500, 1030));
-    y[12] = hd_matmul(hd_randn(HD_FLOAT32, 40, 1200), hd_randn(HD_FLOAT32, 1200, 600));
-}
-
 /* The scratch memory of the largest cell must suffice for smaller ones. */
 START_TEST(room_never_shrinks)
 {
@@ -210,28 +186,9 @@ START_TEST(room_never_shrinks)
 }
 END_TEST
 
-START_TEST(threads_change_no_bit)
-{
-    HD_SCOPE;
-    hd_tensor *first[13], *now[13];
-    int before = hd_num_threads();
-    hd_set_num_threads(1);
-    all_products(first);
-    for (int threads = 2; threads <= 4; threads++) {
-        hd_set_num_threads(threads);
-        all_products(now);
-        for (int k = 0; k < 13; k++) {
-            ck_assert_msg(hd_equal(first[k], now[k]), "%d threads: %d", threads, k);
-        }
-    }
-    hd_set_num_threads(before);
-    ck_no_error();
-}
-END_TEST
-
 Suite *suite_product(void)
 {
-    const TTest *const tests[] = {room_never_shrinks, threads_change_no_bit};
+    const TTest *const tests[] = {room_never_shrinks};
     Suite *s = SUITE_OF("product", tests);
     suite_add_loop(s, every_edge, sizeof sizes / sizeof *sizes);
     return s;
