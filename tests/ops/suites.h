@@ -16,7 +16,6 @@
     X(inplace)                                                                                     \
     X(gradcheck)                                                                                   \
     X(matmul)                                                                                      \
-    X(product)                                                                                     \
     X(index)                                                                                       \
     X(layout)                                                                                      \
     X(view)                                                                                        \

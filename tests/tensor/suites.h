@@ -10,7 +10,17 @@
 #include "tensor/tensor_internal.h"
 
 #define SUITES(X)                                                                                  \
-    X(print) X(dict) X(dims) X(list) X(scope) X(shape) X(creation) X(copy) X(access) X(random)
+    X(print)                                                                                       \
+    X(dict)                                                                                        \
+    X(dims)                                                                                        \
+    X(list)                                                                                        \
+    X(scope)                                                                                       \
+    X(shape)                                                                                       \
+    X(creation)                                                                                    \
+    X(copy)                                                                                        \
+    X(access)                                                                                      \
+    X(random)                                                                                      \
+    X(product)
 SUITES(DECLARE_SUITE)
 
 #endif

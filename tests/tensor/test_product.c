@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
 #include "tensor/kernels/gemm.h"
