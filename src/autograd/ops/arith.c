@@ -1,7 +1,7 @@
 /* arith.c - arithmetic of two tensors, or of a tensor and a number; and where.
  *
- * Gradients have the shape of the result: the engine sums them to the inputs'. The _scalar forms
- * keep their number as the node's params. */
+ * Gradients have the shape of the result; the engine sums them to the shapes of the inputs. The
+ * _scalar forms keep their number as the node's params. */
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
@@ -35,7 +35,7 @@ static hd_tensor *record_linear(const hd__op *op, hd_tensor *y, hd_tensor *a, hd
     return hd__record(op, y, &(hd__record_args){.n_in = 2, .in = in});
 }
 
-/* also of x + s, which has one input */
+/* da += dy,  db += dy; x + s has one input */
 static void add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     for (int i = 0; i < n->n_in; i++) {
@@ -43,6 +43,7 @@ static void add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
+/* da += dy,  db += -dy; x - s has one input */
 static void sub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     if (hd__needs(n, 0)) {
@@ -91,7 +92,8 @@ static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* The larger (smaller) one gets dy; equal ones half each. NaN compares false, so both get dy. */
+/* The larger (smaller) one gets dy, equal ones get half of it each. NaN compares false, so that
+ * both get dy. */
 static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx,
                                        bool maximum)
 {
@@ -105,11 +107,13 @@ static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_ten
     }
 }
 
+/* da += dy where a > b,  db += dy where a < b */
 static void maximum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     larger_or_smaller_backward(n, dy, dx, true);
 }
 
+/* da += dy where a < b,  db += dy where a > b */
 static void minimum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     larger_or_smaller_backward(n, dy, dx, false);
@@ -196,18 +200,21 @@ static hd_tensor *record_scalar(const hd__op *op, hd_tensor *y, hd_tensor *x, hd
         op, y, &(hd__record_args){.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s});
 }
 
+/* dx += dy s */
 static void mul_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd_scalar *s = hd__params(n);
     dx[0] = hd_mul_scalar(dy[0], *s);
 }
 
+/* dx += dy / s */
 static void div_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd_scalar *s = hd__params(n);
     dx[0] = hd_div_scalar(dy[0], *s);
 }
 
+/* dx += -dy */
 static void neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
@@ -301,7 +308,8 @@ hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
     return y ? hd_mul_scalar(y, s) : NULL;
 }
 
-/* The exponents that PyTorch computes without pow; -2 to 3 without a step of rounding more. */
+/* As in PyTorch, the exponents -2, -1, -0.5, 0.5, 1, 2 and 3 are computed without pow, which would
+ * round differently. */
 static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loop pow_loop,
                         hd_dtype d)
 {
@@ -359,6 +367,7 @@ hd_tensor *hd_square(hd_tensor *x)
 
 /* ---------------------------------------------------------------- where */
 
+/* da += dy where the condition holds,  db += dy elsewhere */
 static void where_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd__number zero;

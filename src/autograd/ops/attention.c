@@ -1,8 +1,8 @@
 /* attention.c - scaled_dot_product_attention: its arguments, its record, and the choice of a path.
  *
- * Fused (attention_run.c): only log sum exp of each row of scores is saved besides inputs and
- * output. Composed: in plain ops, for an attn_mask that needs a gradient, for empty tensors, for
- * some dozens of keys, and when fused attention is off. */
+ * The fused path (attention_run.c) saves the inputs, the output, and log sum exp of each row of
+ * scores. The composed path calls other ops: for an attn_mask that needs a gradient, for empty
+ * tensors, for some dozens of keys, and when fused attention is off. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -30,7 +30,7 @@ bool hd_fused_attention(void)
 
 /* ---------------------------------------------------------------- the call */
 
-/* Fresh and dense, of these sizes, with its dims in memory in the order of x's. */
+/* A new dense tensor of these sizes, whose dims lie in memory in the order of x's. */
 static hd_tensor *laid_out_as(const hd_tensor *x, int ndim, const int64_t *sizes)
 {
     return hd__laid_out_as(hd__empty(function, x->dtype, ndim, sizes), x);
@@ -45,6 +45,8 @@ static int sizes_of(const call *c, int64_t rows, int64_t cols, int64_t *sizes)
     return c->n_batch + (cols < 0 ? 1 : 2);
 }
 
+/* w = softmax(scale q k^T + mask), ds = w (dy v^T - sum(dy y)):
+ * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy; w with its dropout */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const call *c = hd__params(n);
@@ -78,7 +80,8 @@ static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0",
                                       .backward = attention_backward};
 static const hd__op mm_op = {.name = "MmBackward0", .backward = attention_backward};
 
-/* PyTorch's names: its fused kernel takes the plain case, its product of matrices the others. */
+/* The names are PyTorch's: its fused kernel computes the plain case, and products of matrices
+ * compute the others. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                                       const call *c)
 {
@@ -93,8 +96,8 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     return plain ? &flash_op : &unsafe_view_op;
 }
 
-/* Draws what dropout needs: the seed, or with the native stream all bits in order. False without
- * memory. */
+/* Draws what dropout needs: the seed, or with the native stream all bits in order. Returns false if
+ * memory runs out. */
 static bool draw(call *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
@@ -102,7 +105,7 @@ static bool draw(call *c, hd_tensor **bits)
     int64_t n = c->heads * c->head.l * c->head.s, bytes = (n + 7) / 8;
     *bits = HD_NONE;
     if (c->head.keep == 1 || c->head.keep == 0) {
-        c->head.bits = NULL; /* keep 0: limit 0 keeps none */
+        c->head.bits = NULL; /* limit is 0, which keeps nothing for keep 0 */
         c->head.seed = 1;
         return true;
     }
@@ -201,22 +204,21 @@ static bool dtypes_ok(const char *name, const hd_tensor *q, const hd_tensor *k, 
                       const hd_tensor *mask)
 {
     if (q->dtype != k->dtype || q->dtype != v->dtype) {
-        hd_error_set(HD_DTYPE, "%s: q of %s, k of %s, v of %s: expected one dtype", name,
-                     hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: q of %s, k of %s, v of %s: expected one dtype", name,
+                            hd_dtype_name(q->dtype), hd_dtype_name(k->dtype),
+                            hd_dtype_name(v->dtype));
     }
     if (!hd__float_arg(name, q)) {
         return false;
     }
     if (!hd__is_none(mask) && mask->dtype != HD_BOOL && mask->dtype != q->dtype) {
-        hd_error_set(HD_DTYPE, "%s: attn_mask of %s: expected bool, or q's %s", name,
-                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype));
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: attn_mask of %s: expected bool, or q's %s", name,
+                            hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype));
     }
     return true;
 }
 
-/* The batch dims of x (all but the last two) against those gathered so far. */
+/* Broadcasts the batch dims of x, which are all except the last two, with those of c so far. */
 static bool join_batch(call *c, const hd_tensor *x)
 {
     return hd__broadcast_with(&c->n_batch, c->batch, x->ndim - 2, x->sizes) == 0;
@@ -235,12 +237,13 @@ static bool attention_shapes_ok(const char *name, const hd_tensor *q, const hd_t
              join_batch(c, q) && join_batch(c, k) && join_batch(c, v);
     }
     if (!ok) {
-        hd_error_set(HD_SHAPE,
-                     "%s: q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
-                     "batches that broadcast",
-                     name, HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
+        return hd_error_set(
+            HD_SHAPE,
+            "%s: q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
+            "batches that broadcast",
+            name, HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
     }
-    return ok;
+    return true;
 }
 
 static bool attn_mask_ok(const char *name, const hd_tensor *mask, const call *c)
@@ -252,10 +255,11 @@ static bool attn_mask_ok(const char *name, const hd_tensor *mask, const call *c)
         ok = mask->sizes[i] == 1 || mask->sizes[i] == sizes[ndim - mask->ndim + i];
     }
     if (!ok) {
-        hd_error_set(HD_SHAPE, "%s: attn_mask %s: expected 2 dims or more that broadcast to %s",
-                     name, HD__SHAPE(mask), HD__SIZES(ndim, sizes));
+        return hd_error_set(HD_SHAPE,
+                            "%s: attn_mask %s: expected 2 dims or more that broadcast to %s", name,
+                            HD__SHAPE(mask), HD__SIZES(ndim, sizes));
     }
-    return ok;
+    return true;
 }
 
 static bool attention_options_ok(const char *name, const hd_attention_options *o)
@@ -265,18 +269,16 @@ static bool attention_options_ok(const char *name, const hd_attention_options *o
         return false;
     }
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {
-        hd_error_set(HD_VALUE, "%s: dropout_p %s: expected 0 to 1", name,
-                     hd_float_repr(o->dropout_p));
-        return false;
+        return hd_error_set(HD_VALUE, "%s: dropout_p %s: expected 0 to 1", name,
+                            hd_float_repr(o->dropout_p));
     }
     if (o->is_causal && !hd__is_none(o->attn_mask)) {
-        hd_error_set(HD_VALUE, "%s: is_causal and attn_mask: expected one of them", name);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: is_causal and attn_mask: expected one of them", name);
     }
     return true;
 }
 
-/* The numbers of the call, of arguments that are right. */
+/* Writes the numbers of the call into c; the arguments are checked. */
 static void fill_call(call *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;
@@ -295,8 +297,8 @@ static void fill_call(call *c, const hd_attention_options *o)
     }
 }
 
-/* Rows one by one save a handful of tokens the cost of ten ops. For some dozens of them the
- * products of the plain ops are up to four times as fast, and have the same bits. */
+/* For a handful of tokens, going row by row saves the cost of ten ops. For some dozens of tokens
+ * the products of the plain ops are up to four times as fast, and they give the same bits. */
 static bool rows_are_slow(const call *c)
 {
     return c->head.s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;

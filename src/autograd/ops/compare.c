@@ -119,7 +119,7 @@ hd_tensor *hd_logical_not(hd_tensor *x)
 
 /* ---------------------------------------------------------------- whole tensors */
 
-/* y, which is bool, fresh and dense in some order of its dims; NULL is false */
+/* y is NULL, which is false, or a new bool tensor that is dense in some order of its dims. */
 static bool all_true(const hd_tensor *y)
 {
     return y && !memchr(hd__ptr(y), 0, (size_t)y->numel);
@@ -134,8 +134,8 @@ bool hd_equal(hd_tensor *a, hd_tensor *b)
     return hd__same_shape(a, b) && all_true(compare("hd_equal", HDK_EQ, a, b));
 }
 
-/* a == b, or both are NaN if those count, or |a - b| is finite and within the tolerance, which
- * integers are measured by in float32 */
+/* a == b, or both are NaN and equal_nan is true, or |a - b| is finite and within the tolerance. The
+ * differences of integers are computed in float32. */
 static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan)
 {
     hd_tensor *close = hd_eq(a, b);
@@ -165,13 +165,12 @@ bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equa
         return false;
     }
     if (a->dtype != b->dtype) {
-        hd_error_set(HD_DTYPE, "hd_allclose: %s and %s: expected one dtype",
-                     hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
-        return false;
+        return hd_error_set(HD_DTYPE, "hd_allclose: %s and %s: expected one dtype",
+                            hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
     }
     if (!(rtol >= 0) || !(atol >= 0)) {
-        hd_error_set(HD_VALUE, "hd_allclose: rtol %g and atol %g: expected 0 or more", rtol, atol);
-        return false;
+        return hd_error_set(HD_VALUE, "hd_allclose: rtol %g and atol %g: expected 0 or more", rtol,
+                            atol);
     }
     return all_true(is_close(a, b, rtol, atol, equal_nan));
 }

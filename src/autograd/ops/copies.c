@@ -1,12 +1,12 @@
-/* copies.c - new tensors made of old ones' elements: cloned, converted, joined, cut to triangles;
- * and assignment to parts of a tensor. */
+/* copies.c - new tensors made of the elements of others: cloned, converted, joined, cut to
+ * triangles; and assignment to parts of a tensor. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
 
-/* dx = dy; the engine casts it to x's dtype */
+/* dx += dy, which the engine casts to x's dtype */
 static void same_elements_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
@@ -64,7 +64,7 @@ hd_tensor *hd_detach(hd_tensor *x)
 
 /* ---------------------------------------------------------------- cat, stack */
 
-/* dx_i = the i-th part of dy along dim; params: dim */
+/* dx_i += the i-th part of dy along dim; params: dim, and the length of each part */
 static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
@@ -72,7 +72,7 @@ static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     int64_t start = 0;
     for (int i = 0; i < n->n_in; i++) {
         if (hd__needs(n, i)) {
-            /* an empty (0,) among tensors of other rank counts for nothing */
+            /* cat skips a tensor of shape (0,) */
             const hd__out_meta *x = hd__input_meta(n, i);
             dx[i] = lens[i] ? hd_narrow(dy[0], *dim, start, lens[i])
                             : hd_zeros_n(x->dtype, x->ndim, x->sizes);
@@ -81,6 +81,7 @@ static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
+/* dx_i += dy at index i of dim */
 static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
@@ -97,8 +98,7 @@ static const hd__op stack_op = {.name = "StackBackward0", .backward = stack_back
 static bool joined_ok(const char *function, int64_t n, hd_tensor *const *xs)
 {
     if (n < 1 || n > INT32_MAX) {
-        hd_error_set(HD_VALUE, "%s: %" PRId64 " tensors: expected 1 or more", function, n);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: %" PRId64 " tensors: expected 1 or more", function, n);
     }
     if (!xs) {
         return hd__null_arg(function, "xs");
@@ -126,14 +126,15 @@ static bool skipped(const hd_tensor *x)
     return x->ndim == 1 && x->sizes[0] == 0;
 }
 
-/* The first that counts gives the shape; the others must agree but at dim. */
+/* The first tensor that is not skipped gives the shape. The others must have the same sizes, except
+ * at dim. Returns that first tensor, or NULL. */
 static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at, int64_t *sizes)
 {
     const hd_tensor *first = xs[0];
     for (int64_t i = 1; i < n && skipped(first); i++) {
         first = xs[i];
     }
-    *at = skipped(first) ? 0 : hd__dim("hd_cat", first, dim); /* nothing to join along any dim */
+    *at = skipped(first) ? 0 : hd__dim("hd_cat", first, dim); /* every tensor is (0,) */
     if (*at < 0) {
         return NULL;
     }
@@ -251,11 +252,13 @@ hd_tensor *hd_stack_list(const hd_list *xs, int dim)
 
 /* ---------------------------------------------------------------- triangles */
 
+/* dx += tril(dy) */
 static void tril_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd_tril(dy[0], *(const int64_t *)hd__params(n));
 }
 
+/* dx += triu(dy) */
 static void triu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd_triu(dy[0], *(const int64_t *)hd__params(n));
@@ -264,8 +267,8 @@ static void triu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op tril_op = {.name = "TrilBackward0", .backward = tril_backward};
 static const hd__op triu_op = {.name = "TriuBackward0", .backward = triu_backward};
 
-/* Zeroes what a triangle leaves out, row by row, in a contiguous y: columns above i + diagonal
- * (lower) or below it. */
+/* Zeroes what a triangle leaves out of a contiguous y, row by row: in row i the columns above
+ * i + diagonal (lower), or those below it. */
 static void cut_triangle(hd_tensor *y, int64_t diagonal, bool lower)
 {
     int64_t rows = y->sizes[y->ndim - 2], columns = y->sizes[y->ndim - 1];
@@ -316,14 +319,15 @@ hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal)
 
 /* ---------------------------------------------------------------- x[...] = value */
 
-/* x[index...] to be written: x itself where the index leaves nothing out. */
+/* The part x[index...] that is written; x itself where the index leaves nothing out. */
 static hd_tensor *target_of(const char *function, hd_tensor *x, int n, const int64_t *index)
 {
     hd_tensor *part = hd__getitem(function, x, n, index);
     return part && part->numel == x->numel && hd__same_shape(part, x) ? x : part;
 }
 
-/* value without leading dims of size 1 beyond the target's rank, as Python's assignment allows. */
+/* value without the leading dims of size 1 that the target does not have: Python's assignment
+ * allows them. */
 static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 {
     int lead = 0;

@@ -1,7 +1,7 @@
-/* gradcheck.c - gradients against central differences, in float64.
+/* gradcheck.c - compares gradients with central differences, in float64.
  *
- * The outputs are weighted with fixed, uneven weights and summed, so that one backward gives what
- * every single difference is compared with. */
+ * The elements of the output are multiplied by fixed, uneven weights and added up. One backward of
+ * this sum gives the gradients that all the differences are compared with. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -21,7 +21,7 @@ hd_gradcheck_options hd_gradcheck_defaults(void)
         .size = sizeof(hd_gradcheck_options), .eps = 1e-6, .atol = 1e-5, .rtol = 1e-3};
 }
 
-/* Weights in [0.5, 1.5) that repeat nowhere soon. */
+/* Weights in [0.5, 1.5) that do not repeat. */
 static hd_tensor *weights_like(const hd_tensor *y)
 {
     hd_tensor *w = hd__empty_as("hd_gradcheck", HD_FLOAT64, y);
@@ -50,7 +50,7 @@ static double weighted(const check *c)
     return y ? hd_item(hd_sum(hd_mul(hd__cast(y, HD_FLOAT64), weights_like(y)))) : NAN;
 }
 
-/* Where element i (row-major) of x lies. */
+/* The address of element i of x, in row-major order; writes its index. */
 static double *element(hd_tensor *x, int64_t i, int64_t *index)
 {
     int64_t at = x->offset;
@@ -85,11 +85,11 @@ static bool gradients_agree(const check *c, int input, const hd_tensor *grad, co
         }
         double given = hd_get_n(grad, x->ndim, index);
         if (!(fabs(given - numeric) <= c->o.atol + c->o.rtol * fabs(numeric))) {
-            hd_error_set(HD_GRAD,
-                         "hd_gradcheck: %s, input %d at %s: backward gives %.9g, differences give "
-                         "%.9g",
-                         name, input, HD__SIZES(x->ndim, index), given, numeric);
-            return false;
+            return hd_error_set(
+                HD_GRAD,
+                "hd_gradcheck: %s, input %d at %s: backward gives %.9g, differences give "
+                "%.9g",
+                name, input, HD__SIZES(x->ndim, index), given, numeric);
         }
     }
     return true;
@@ -104,15 +104,15 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
         if (hd__requires_grad(inputs[i]) &&
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
              hd__overlaps_itself(inputs[i]))) {
-            hd_error_set(HD_VALUE, "hd_gradcheck: input %d of %s of %s: expected a float64 leaf", i,
-                         HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
-            return false;
+            return hd_error_set(HD_VALUE,
+                                "hd_gradcheck: input %d of %s of %s: expected a float64 leaf", i,
+                                HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
         }
     }
     return true;
 }
 
-/* The gradients of weighted(c) by backward, HD_NONE for inputs that require none or are unused. */
+/* The gradients of weighted(c) by backward; HD_NONE for an input that has none. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
     hd_tensor *y = call(c);
@@ -152,8 +152,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
         return hd__null_arg("hd_gradcheck", f ? "inputs" : "f");
     }
     if (n < 1 || n > HD__FEW) {
-        hd_error_set(HD_VALUE, "hd_gradcheck: %d inputs: expected 1 to %d", n, HD__FEW);
-        return false;
+        return hd_error_set(HD_VALUE, "hd_gradcheck: %d inputs: expected 1 to %d", n, HD__FEW);
     }
     if ((o && !HD__SIZE_OK("hd_gradcheck", o, "hd_gradcheck_defaults()")) ||
         !gradcheck_inputs_ok(n, inputs)) {

@@ -1,7 +1,7 @@
 /* index.c - picking elements by an index tensor: index_select, gather, embedding, one_hot.
  *
- * Every index is checked before anything is made. Backward adds in the index's order, whatever the
- * thread count: threads share out columns, never indices. */
+ * Every index is checked before anything is made. Backward adds in the order of the index for any
+ * number of threads, because each thread has columns of its own and goes through all indices. */
 #include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
 #include "tensor/elementwise.h"
@@ -18,26 +18,24 @@ static bool index_arg(const char *function, const hd_tensor *index)
         return false;
     }
     if (index->dtype != HD_INT64) {
-        hd_error_set(HD_DTYPE, "%s: index of %s: expected int64", function,
-                     hd_dtype_name(index->dtype));
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: index of %s: expected int64", function,
+                            hd_dtype_name(index->dtype));
     }
     return true;
 }
 
-static void range_fail(const char *function, const hd_tensor *index, int64_t flat, int64_t n)
+static hd_tensor *range_fail(const char *function, const hd_tensor *index, int64_t flat, int64_t n)
 {
     int64_t value = ((const int64_t *)hd__ptr(index))[flat];
     if (n == 0) {
-        hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: there is nothing to pick from",
-                     function, value, HD__INDEX(index, flat));
-    } else {
-        hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: expected 0 to %" PRId64, function,
-                     value, HD__INDEX(index, flat), n - 1);
+        return hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: there is nothing to pick from",
+                            function, value, HD__INDEX(index, flat));
     }
+    return hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: expected 0 to %" PRId64, function,
+                        value, HD__INDEX(index, flat), n - 1);
 }
 
-/* index, contiguous, if all of it lies in [0, n); else NULL with HD_INDEX set. */
+/* index, made contiguous; NULL with HD_INDEX set if an element is outside of [0, n). */
 static hd_tensor *checked(const char *function, hd_tensor *index, int64_t n)
 {
     index = hd__contiguous(index);
@@ -47,8 +45,7 @@ static hd_tensor *checked(const char *function, hd_tensor *index, int64_t n)
     const int64_t *i = hd__ptr(index);
     for (int64_t flat = 0; flat < index->numel; flat++) {
         if ((uint64_t)i[flat] >= (uint64_t)n) {
-            range_fail(function, index, flat, n);
-            return NULL;
+            return range_fail(function, index, flat, n);
         }
     }
     return index;
@@ -56,14 +53,14 @@ static hd_tensor *checked(const char *function, hd_tensor *index, int64_t n)
 
 /* ---------------------------------------------------------------- along one dim */
 
-/* x (outer, len, inner) seen along a dim; n indices into it. */
+/* x seen along a dim as (outer, len, inner), and n indices into that dim */
 typedef struct lines {
     int64_t outer, len, inner, n;
     const int64_t *index;
     const void *from;
     void *to;
     int64_t bytes; /* an element */
-    int64_t skip;  /* an index that counts for nothing in backward; -1: none */
+    int64_t skip;  /* the index that backward leaves out, or -1 */
 } lines;
 
 static lines lines_of(int ndim, const int64_t *sizes, int dim, const hd_tensor *index)
@@ -83,7 +80,7 @@ static lines lines_of(int ndim, const int64_t *sizes, int dim, const hd_tensor *
     return l;
 }
 
-/* Lines [begin, end) of the outer * n to pick, from contiguous memory. */
+/* Picks lines [begin, end) of the outer * n lines, from contiguous memory. */
 static void pick_lines(int64_t begin, int64_t end, void *arg)
 {
     const lines *l = arg;
@@ -102,7 +99,7 @@ static void pick_lines(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* x's geometry over its storage, for the length of one call */
+/* A tensor with x's geometry and storage that lives for one call. */
 static hd_tensor geometry(const hd_tensor *x)
 {
     hd_tensor y = {.dtype = x->dtype,
@@ -130,7 +127,7 @@ static hd_tensor layer(const hd_tensor *x, int dim, int64_t at)
     return y;
 }
 
-/* y, seen with `dim` as long as index, = x picked along dim */
+/* y = x picked along dim; `dim` of y is as long as index. */
 static void pick(hd_tensor *y, const hd_tensor *x, int dim, const hd_tensor *index)
 {
     if (hd__contig(x)) {
@@ -185,7 +182,7 @@ static hd_tensor *zeros_like_input(hd__node *n, int dtype)
     return hd_zeros_n(dtype, meta->ndim, meta->sizes);
 }
 
-/* y = x[index] along dim:  dx[index[i]] += dy[i] */
+/* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i] */
 static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const pick_params *params = hd__params(n);
@@ -285,7 +282,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
 
 /* ---------------------------------------------------------------- gather */
 
-/* data: y, x at the first position along dim, index; params: the bytes from one position on */
+/* data: y, x at position 0 along dim, index; params: the bytes from one position to the next */
 #define GATHER(name, T)                                                                            \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
@@ -351,19 +348,20 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
     if (!ok) {
-        hd_error_set(HD_SHAPE,
-                     "hd_gather: %s by an index of %s: expected the same rank, and sizes no larger "
-                     "apart from dim %d",
-                     HD__SHAPE(x), HD__SHAPE(index), dim);
+        return hd_error_set(
+            HD_SHAPE,
+            "hd_gather: %s by an index of %s: expected the same rank, and sizes no larger "
+            "apart from dim %d",
+            HD__SHAPE(x), HD__SHAPE(index), dim);
     }
-    return ok;
+    return true;
 }
 
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index)
 {
     hd_tensor *y = hd__empty(function, x->dtype, index->ndim, index->sizes);
     if (y && y->numel > 0) {
-        hd_tensor first = geometry(x); /* of index's shape, standing still along dim */
+        hd_tensor first = geometry(x); /* of index's shape, with stride 0 along dim */
         int64_t step = x->ndim ? x->strides[dim] * hd__bytes_of(x->dtype) : 0;
         first.ndim = index->ndim;
         first.strides[dim] = 0;

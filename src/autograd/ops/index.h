@@ -7,9 +7,9 @@
 /* x[index...] (part.c); errors name `function`. */
 hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index);
 
-/* y[i] = x[index[i]] along dim, unrecorded; shapes and indices are checked. */
+/* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
-/* Of gather and topk; saved 0 is the index, params one int: the dim. */
+/* The backward of gather and topk. Saved 0 is the index, and params is one int, the dim. */
 void hd__gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 #endif

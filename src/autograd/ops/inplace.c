@@ -1,4 +1,4 @@
-/* inplace.c - operations that write to x and return it; and masked_fill, which they share.
+/* inplace.c - operations that write to x and return it; and masked_fill, which shares their code.
  *
  * Everything is checked before the first byte is written: arguments, the result's dtype and shape,
  * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- checks */
 
-/* bool < integer < float: a result fits into a dtype of its own category or a higher one */
+/* bool < integer < float: a result fits into a dtype of its own category or of a higher one. */
 static int category(hd_dtype d)
 {
     static const int8_t categories[] = {2, 2, 1, 0};
@@ -20,12 +20,11 @@ static bool dtype_fits(const char *function, const hd_tensor *x, hd_dtype result
     if (category(result) <= category(x->dtype)) {
         return true;
     }
-    hd_error_set(HD_DTYPE, "%s: the result is %s: expected one that x of %s can hold", function,
-                 hd_dtype_name(result), hd_dtype_name(x->dtype));
-    return false;
+    return hd_error_set(HD_DTYPE, "%s: the result is %s: expected one that x of %s can hold",
+                        function, hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
 
-/* Does b broadcast to x's shape, no further? */
+/* Does b broadcast to x's shape, so that x need not grow? */
 static bool shape_fits(const char *function, hd_tensor *x, hd_tensor *b)
 {
     bool fits = b->ndim <= x->ndim;
@@ -34,10 +33,11 @@ static bool shape_fits(const char *function, hd_tensor *x, hd_tensor *b)
         fits = size == 1 || size == x->sizes[x->ndim - i];
     }
     if (!fits) {
-        hd_error_set(HD_SHAPE, "%s: %s and %s: expected the second to broadcast to the first",
-                     function, HD__SHAPE(x), HD__SHAPE(b));
+        return hd_error_set(HD_SHAPE,
+                            "%s: %s and %s: expected the second to broadcast to the first",
+                            function, HD__SHAPE(x), HD__SHAPE(b));
     }
-    return fits;
+    return true;
 }
 
 /* Do x's elements, in some order of its dims, lie side by side? */
@@ -57,8 +57,8 @@ static bool dense(const hd_tensor *x)
     return stride == x->numel;
 }
 
-/* Is b, seen as PyTorch sees it, a part of x's memory, or all of it in another order? Only where
- * both are dense: of others it does not know. */
+/* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where
+ * one of them is not dense. */
 static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
 {
     return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !hd__same_memory(x, b) &&
@@ -66,18 +66,18 @@ static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
            b->offset < x->offset + x->numel;
 }
 
-/* b as it can be read while x is written: *b itself, or a copy where the two may interleave. */
+/* Makes *b readable while x is written: it becomes a copy where the two may share elements. */
 static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
 {
     if (!shape_fits(function, x, *b)) {
         return false;
     }
     if (partly_overlaps(x, *b)) {
-        hd_error_set(HD_STATE,
-                     "%s: %s and %s share some memory: expected the second apart from the first, "
-                     "or the same; clone it first",
-                     function, HD__SHAPE(x), HD__SHAPE(*b));
-        return false;
+        return hd_error_set(
+            HD_STATE,
+            "%s: %s and %s share some memory: expected the second apart from the first, "
+            "or the same; clone it first",
+            function, HD__SHAPE(x), HD__SHAPE(*b));
     }
     if (x->storage == (*b)->storage && !hd__same_memory(x, *b)) {
         *b = hd__clone(*b);
@@ -87,7 +87,7 @@ static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* What x = x op b in dtype d needs memory for: a result in another dtype than x's, else b in d. */
+/* What x = x op b in dtype d needs memory for: the result if d is not x's dtype, else b in d. */
 static hd_tensor *prepare(const char *function, hdk_loop loop, hd_dtype d, hd_tensor *x,
                           hd_tensor *b)
 {
@@ -103,7 +103,7 @@ static void write_result(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *pre
     }
 }
 
-/* save: backward needs b for x, and x as it was (a quotient b too) for b */
+/* save: backward needs b for dx, and x as it was for db; the db of a quotient needs b, too. */
 static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_tensor *x,
                          hd_tensor *b, bool save)
 {
@@ -195,7 +195,7 @@ hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s)
 
 /* ---------------------------------------------------------------- fill, zero, copy */
 
-/* x forgets what it was; the gradient of that is zero, not missing */
+/* dx += 0: the gradient is zero, not missing, because x no longer depends on what it was */
 static void fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     if (hd__needs(n, 0)) {
@@ -203,6 +203,7 @@ static void fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
+/* dx += 0,  dsrc += dy */
 static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     fill_backward(n, dy, dx);
@@ -252,6 +253,7 @@ hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
 
 /* ---------------------------------------------------------------- masked_fill */
 
+/* dx += dy where the mask is false */
 static void masked_fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd_masked_fill(dy[0], hd__saved_get(n, 0), 0);
@@ -266,9 +268,8 @@ static bool fill_mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd
         return false;
     }
     if (mask->dtype != HD_BOOL) {
-        hd_error_set(HD_DTYPE, "%s: mask of %s: expected bool", function,
-                     hd_dtype_name(mask->dtype));
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: mask of %s: expected bool", function,
+                            hd_dtype_name(mask->dtype));
     }
     return hd__scalar_fits(function, x->dtype, value);
 }
@@ -281,7 +282,7 @@ static void select(hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
     hd__map(hdk_binary_for(x->dtype)->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
 }
 
-/* x broadcasts to mask too; the result is row-major whatever x's strides */
+/* x may broadcast to the mask, too. The result is row-major, whatever x's strides are. */
 hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     int ndim;

@@ -1,14 +1,14 @@
-/* layer_norm.c - layer normalisation over the last dims; its row is in loss.c's table.
+/* layer_norm.c - layer normalisation over the last dims; its name stands in loss.c's table.
  *
- * The gradients of weight and bias are sums over all rows: first over ROWS rows each, then over
- * those sums, so that the order depends on shapes only. */
+ * The gradients of weight and bias are sums over all rows. Each task adds up ROWS rows, and these
+ * sums are added up afterwards, so that the order depends on the shapes alone. */
 #include "autograd/autograd_internal.h"
 #include "tensor/reduce.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/reduce.h"
 
 enum {
-    ROWS = 32,   /* rows summed by one task backward */
+    ROWS = 32,   /* rows that one task of backward adds up */
     GRAIN = 4096 /* elements worth a task of the pool */
 };
 
@@ -28,7 +28,7 @@ static int64_t grain(int64_t n, int64_t rows)
     return g > 0 ? g : 1;
 }
 
-/* base + elements, NULL staying NULL */
+/* base + elements; NULL stays NULL */
 static void *at(const void *base, int64_t elements, int64_t item)
 {
     return base ? (char *)base + elements * item : NULL;
@@ -73,7 +73,7 @@ static int64_t row_size(const hd_tensor *x, int n)
     return size;
 }
 
-/* The sums of the groups (groups, n) added up, in the shape of the last dims of x. */
+/* Adds up the sums of the groups (groups, n); the result has the shape of the last dims of x. */
 static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *groups)
 {
     hd_tensor *y =
@@ -83,6 +83,8 @@ static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *gr
     return ok ? y : NULL;
 }
 
+/* z = (x - mean) / s, s = sqrt(var + eps), g = dy weight:
+ * dx += (g - mean(g) - z mean(g z)) / s,  dweight += sum of dy z,  dbias += sum of dy, over rows */
 static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dims = hd__params(node);
@@ -128,21 +130,20 @@ static const hd__op layer_norm_op = {.name = "NativeLayerNormBackward0",
 static bool shape_arg(const char *function, const hd_tensor *x, int n, const int64_t *shape)
 {
     if (n < 1) {
-        hd_error_set(HD_SHAPE, "%s: %d normalized dims: expected 1 or more", function, n);
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: %d normalized dims: expected 1 or more", function, n);
     }
     if (!hd__given(function, "normalized_shape", shape)) {
         return false;
     }
     if (n > x->ndim || memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) != 0) {
-        hd_error_set(HD_SHAPE, "%s: x %s and normalized shape %s: expected the last dims of x",
-                     function, HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape));
-        return false;
+        return hd_error_set(
+            HD_SHAPE, "%s: x %s and normalized shape %s: expected the last dims of x", function,
+            HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape));
     }
     return true;
 }
 
-/* weight or bias: HD_NONE, or of the normalized shape and x's dtype. */
+/* weight or bias is HD_NONE, or has the normalized shape and x's dtype. */
 static bool scale_arg(const char *function, const char *name, const hd_tensor *w,
                       const hd_tensor *x, int n)
 {
@@ -154,14 +155,12 @@ static bool scale_arg(const char *function, const char *name, const hd_tensor *w
     }
     if (w->ndim != n ||
         memcmp(w->sizes, x->sizes + x->ndim - n, sizeof *w->sizes * (size_t)n) != 0) {
-        hd_error_set(HD_SHAPE, "%s: %s %s: expected the normalized shape %s", function, name,
-                     HD__SHAPE(w), HD__SIZES(n, x->sizes + x->ndim - n));
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: %s %s: expected the normalized shape %s", function, name,
+                            HD__SHAPE(w), HD__SIZES(n, x->sizes + x->ndim - n));
     }
     if (w->dtype != x->dtype) {
-        hd_error_set(HD_DTYPE, "%s: %s of %s and x of %s: expected the same dtype", function, name,
-                     hd_dtype_name(w->dtype), hd_dtype_name(x->dtype));
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: %s of %s and x of %s: expected the same dtype", function,
+                            name, hd_dtype_name(w->dtype), hd_dtype_name(x->dtype));
     }
     return true;
 }

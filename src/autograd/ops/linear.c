@@ -1,7 +1,7 @@
 /* linear.c - the affine map of a layer, x W^T + b, in one pass.
  *
- * Any leading dims of x count as rows. One backward serves every rank, under the names that PyTorch
- * shows: a matrix, a row, or rows folded to one matrix and viewed back. */
+ * All leading dims of x count as rows. One backward serves every rank. Its names are PyTorch's,
+ * which tell a matrix, a single row, and rows that are folded to one matrix and viewed back. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
@@ -55,21 +55,20 @@ static const hd__op *linear_op_for(const hd_tensor *x, bool bias)
 static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
 {
     if (x->ndim == 0 || weight->ndim != 2) {
-        hd_error_set(HD_SHAPE, "hd_linear: x %s and weight %s: expected (..., in) and (out, in)",
-                     HD__SHAPE(x), HD__SHAPE(weight));
-        return false;
+        return hd_error_set(HD_SHAPE,
+                            "hd_linear: x %s and weight %s: expected (..., in) and (out, in)",
+                            HD__SHAPE(x), HD__SHAPE(weight));
     }
     if (x->sizes[x->ndim - 1] != weight->sizes[1]) {
-        hd_error_set(HD_SHAPE,
-                     "hd_linear: x %s and weight %s: inner sizes %" PRId64 " and %" PRId64
-                     " differ",
-                     HD__SHAPE(x), HD__SHAPE(weight), x->sizes[x->ndim - 1], weight->sizes[1]);
-        return false;
+        return hd_error_set(
+            HD_SHAPE,
+            "hd_linear: x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
+            HD__SHAPE(x), HD__SHAPE(weight), x->sizes[x->ndim - 1], weight->sizes[1]);
     }
     if (!hd__is_none(bias) && (bias->ndim != 1 || bias->sizes[0] != weight->sizes[0])) {
-        hd_error_set(HD_SHAPE, "hd_linear: weight %s and bias %s: expected bias (%" PRId64 ",)",
-                     HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
-        return false;
+        return hd_error_set(HD_SHAPE,
+                            "hd_linear: weight %s and bias %s: expected bias (%" PRId64 ",)",
+                            HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
     }
     return true;
 }

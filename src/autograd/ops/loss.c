@@ -1,6 +1,7 @@
 /* loss.c - mse_loss and cross_entropy; the table also names layer_norm (layer_norm.c).
  *
- * Cross entropy is one kernel a direction: it keeps two numbers a row instead of the softmax. */
+ * Cross entropy is one kernel forward and one backward. It keeps two numbers for each row instead
+ * of the softmax. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
@@ -19,12 +20,11 @@ static bool reduction_arg(const char *function, hd_reduction r)
     if (r == HD_MEAN || r == HD_SUM || r == HD_REDUCE_NONE) {
         return true;
     }
-    hd_error_set(HD_VALUE, "%s: reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", function,
-                 (int)r);
-    return false;
+    return hd_error_set(HD_VALUE, "%s: reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE",
+                        function, (int)r);
 }
 
-/* The losses added up into y (0-d). */
+/* Adds up the losses into y (0-d). */
 static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses)
 {
     return hd__reduce(function, hdk_reduce_for(y->dtype)->kernel[HDK_SUM], HD__PIECES, y, losses,
@@ -33,9 +33,9 @@ static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses)
 
 /* ---------------------------------------------------------------- mse_loss */
 
+/* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += -norm (x - t) dy */
 static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* y = norm/2 sum (x - t)^2:  dx = norm (x - t) dy, dt = -dx */
     hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1), *in[] = {x, t};
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
@@ -93,7 +93,8 @@ static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t)
     return y;
 }
 
-/* sum (x - t)^2 into y (0-d): of contiguous x and t piece by piece, without storing the squares. */
+/* Writes sum (x - t)^2 to y (0-d). Contiguous x and t are read piece by piece, and their squares
+ * are not stored. */
 static bool add_squares(const char *function, hd_tensor *y, hd_tensor *x, hd_tensor *t)
 {
     bool dense = hd__same_shape(x, t) && hd__contig(x) && hd__contig(t);
@@ -229,7 +230,7 @@ static hd_tensor *classes_last(const hd_tensor *x)
     return hd__alias(x, x->ndim, sizes, strides, x->offset);
 }
 
-/* The way back: (n, d1, ..., c) as (n, c, d1, ...). */
+/* (n, d1, ..., c) as (n, c, d1, ...): an alias, the inverse of classes_last. */
 static hd_tensor *classes_second(const hd_tensor *x)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -241,7 +242,8 @@ static hd_tensor *classes_second(const hd_tensor *x)
     return hd__alias(x, x->ndim, sizes, strides, x->offset);
 }
 
-/* Rows of logits for the kernels; the tensors that it makes live in the scope. */
+/* Describes the rows of logits to the kernels. The tensors that it makes live in the caller's
+ * scope. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
     bool rows_as_they_are = x->ndim <= 2 && (x->strides[x->ndim - 1] == 1 || hd__contig(x));
@@ -276,9 +278,9 @@ typedef struct entropy_params {
     double divisor; /* the number of targets that count (mean), or 1 */
 } entropy_params;
 
+/* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - [j = t_i]) dy_i */
 static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* y_i = -log softmax(x_i)[t_i]:  dx_i = (softmax(x_i) - [t_i]) dy_i */
     const entropy_params *p = hd__params(n);
     hd_tensor *x = hd__saved_get(n, 0), *target = hd__saved_get(n, 1);
     hd_tensor *stats = hd__saved_get(n, 2);
@@ -304,7 +306,8 @@ static const hd__op nll_op = {.name = "NllLossBackward0", .backward = cross_entr
 static const hd__op nll2d_op = {.name = "NllLoss2DBackward0", .backward = cross_entropy_backward};
 static const hd__op nll_view_op = {.name = "ViewBackward0", .backward = cross_entropy_backward};
 
-/* PyTorch runs more dims than one behind the classes as two: its last step is then a view. */
+/* PyTorch makes two dims of those after the classes. Where they are not two, its last step is a
+ * view. */
 static const hd__op *entropy_op(int ndim, hd_reduction r)
 {
     if (ndim <= 2) {
@@ -313,13 +316,12 @@ static const hd__op *entropy_op(int ndim, hd_reduction r)
     return r == HD_REDUCE_NONE && ndim != 4 ? &nll_view_op : &nll2d_op;
 }
 
-/* target of x's shape without the classes; a single row's may be (1,). */
+/* The target has x's shape without the classes; the target of a single row may be (1,). */
 static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor *target)
 {
     if (target->dtype != HD_INT64) {
-        hd_error_set(HD_DTYPE, "%s: target of %s: expected int64", function,
-                     hd_dtype_name(target->dtype));
-        return false;
+        return hd_error_set(HD_DTYPE, "%s: target of %s: expected int64", function,
+                            hd_dtype_name(target->dtype));
     }
     int64_t expected[HD_MAX_DIMS];
     int n = 0;
@@ -334,15 +336,14 @@ static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor
         return true;
     }
     if (x->ndim == 0) {
-        hd_error_set(HD_SHAPE, "%s: x (): expected (c,), (n, c) or (n, c, d1, ...)", function);
-    } else {
-        hd_error_set(HD_SHAPE, "%s: x %s and target %s: expected a target of %s", function,
-                     HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(n, expected));
+        return hd_error_set(HD_SHAPE, "%s: x (): expected (c,), (n, c) or (n, c, d1, ...)",
+                            function);
     }
-    return false;
+    return hd_error_set(HD_SHAPE, "%s: x %s and target %s: expected a target of %s", function,
+                        HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(n, expected));
 }
 
-/* How many targets count; -1 with the error set when one is no class. */
+/* How many targets count; -1, with the error set, if one of them is not a class. */
 static int64_t count_targets(const char *function, const hdk_logits *l)
 {
     int64_t count = 0;

@@ -1,7 +1,7 @@
 /* matmul.c - dot and matmul, with PyTorch's rules for ranks 1, 2 and batches.
  *
- * One backward serves every rank; which name a node shows follows what PyTorch makes of the call.
- * The products themselves, with everything that broadcasting asks of them, are in product.c. */
+ * One backward serves every rank; the node has the name of the op that PyTorch calls in the case.
+ * src/tensor/product.c computes the products, also where batches broadcast. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
@@ -40,8 +40,8 @@ static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward =
 static const hd__op clone_op = {.name = "CloneBackward0", .backward = matmul_backward};
 static const hd__op transpose_op = {.name = "TransposeBackward0", .backward = matmul_backward};
 
-/* PyTorch folds a batch into the rows of one product, ending in a view; a batch on the right is
- * folded transposed if the left matrix wants a gradient, and then turned back by a copy. */
+/* PyTorch folds a batch into the rows of one product and ends in a view. If the batch is on the
+ * right and the left matrix wants a gradient, it folds the transposed batch and ends in a copy. */
 static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
 {
     if (a->ndim <= 2 && b->ndim <= 2) {

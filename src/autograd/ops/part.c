@@ -1,13 +1,13 @@
 /* part.c - tensors that share a part of their input's storage: selected, sliced, split.
  *
- * Backward lays the gradient into zeros of the input's shape. */
+ * Backward copies the gradient into zeros of the input's shape. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
 
-typedef struct part { /* what of the input a view is: for select, slice and narrow */
+typedef struct part { /* the part of the input that select, slice and narrow give */
     int dim;
     bool selects;
     int64_t start, step, len;
@@ -26,7 +26,7 @@ static hd_tensor *take(hd_tensor *x, const part *p)
         sizes[ndim] = d == p->dim ? p->len : x->sizes[d];
         strides[ndim] = x->strides[d];
         if (d == p->dim && __builtin_mul_overflow(x->strides[d], p->step, &strides[ndim])) {
-            strides[ndim] = x->strides[d]; /* such a step leaves one element: no stride is taken */
+            strides[ndim] = x->strides[d]; /* one element is left: its stride does not matter */
         }
         ndim++;
     }
@@ -39,7 +39,7 @@ static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
     return hd_zeros_n(d, x->ndim, x->sizes);
 }
 
-/* dx = 0, but dy where the part lies */
+/* dx += dy where the part lies, 0 elsewhere */
 static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *whole = zeros_of(hd__input_meta(n, 0), dy[0]->dtype);
@@ -50,7 +50,7 @@ static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* the same for parts in a row along one dim: params are dim, selects and the lengths */
+/* dx += dy_k where part k lies; the parts follow each other along one dim; params: dim, selects */
 static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int64_t *p = hd__params(n);
@@ -71,7 +71,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* dx = dy */
+/* dx += dy */
 static void alias_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
@@ -91,12 +91,12 @@ static const hd__op split_sizes_op = {.name = "SplitWithSizesBackward0",
 static bool has_dims(const char *function, const hd_tensor *x)
 {
     if (x->ndim == 0) {
-        hd_error_set(HD_SHAPE, "%s: (): expected a tensor with dimensions", function);
+        return hd_error_set(HD_SHAPE, "%s: (): expected a tensor with dimensions", function);
     }
-    return x->ndim > 0;
+    return true;
 }
 
-/* A checked dim of x with dimensions, or -1. */
+/* dim, checked and counted from the front, or -1; x must have dimensions. */
 static int dim_of(const char *function, const hd_tensor *x, int dim)
 {
     return hd__arg(function, "x", x) && has_dims(function, x) ? hd__dim(function, x, dim) : -1;
@@ -205,7 +205,7 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 
 enum { MOST = 1 << 24 };
 
-/* Memory for n things: of a split, which may be asked for more parts than there are elements. */
+/* Memory for n things of a split. The caller may ask for more parts than there are elements. */
 static void *room(const char *function, int64_t n, size_t each)
 {
     if (n > MOST) {
@@ -264,7 +264,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
     return parts("hd_split_sizes", &split_sizes_op, x, d, false, n, sizes);
 }
 
-/* n parts of `size`, the last what is left; an empty dim gives one empty part. */
+/* Parts of `size`; the last one is what is left. An empty dim gives one empty part. */
 static hd_list *split_evenly(const char *function, hd_tensor *x, int d, int64_t size)
 {
     int64_t total = x->sizes[d];
@@ -304,7 +304,7 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
         return hd_error_set(HD_VALUE, "hd_chunk: %" PRId64 " chunks: expected 1 or more", chunks);
     }
     int64_t size = x->sizes[d] / chunks + (x->sizes[d] % chunks != 0);
-    if (size == 0) { /* PyTorch: as many empty parts as asked for */
+    if (size == 0) { /* PyTorch gives as many empty parts as the caller asks for. */
         int64_t *lens = room("hd_chunk", chunks, sizeof *lens);
         hd_list *list = lens ? parts("hd_chunk", &split_sizes_op, x, d, false, chunks, lens) : NULL;
         hd_free(lens);

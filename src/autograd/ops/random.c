@@ -1,8 +1,8 @@
-/* random.c - random draws that stand in the graph: bernoulli, dropout, multinomial, and fills.
+/* random.c - random draws that the graph records: bernoulli, dropout, multinomial, and fills.
  *
- * The streams are PyTorch's (base); what is decided here is the order of the draws: logical for
- * bernoulli, that of memory for multinomial's race and dropout's native stream, in a fresh tensor
- * that is laid out as an elementwise op's result. */
+ * The streams are PyTorch's (src/base/rng.c). This file decides the order of the draws. bernoulli
+ * draws in logical order. multinomial's race and dropout's native stream draw in memory order, into
+ * a new tensor that is laid out as the result of an elementwise op. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -21,11 +21,10 @@ static bool probability(const char *function, double p)
     if (p >= 0 && p <= 1) {
         return true;
     }
-    hd_error_set(HD_VALUE, "%s: p %s: expected 0 to 1", function, HD__FLOAT(p));
-    return false;
+    return hd_error_set(HD_VALUE, "%s: p %s: expected 0 to 1", function, HD__FLOAT(p));
 }
 
-/* The flat position of the first element of a contiguous p for which bad() holds; -1: none. */
+/* The flat position of the first element of a contiguous p for which bad() is true, or -1. */
 static int64_t first_bad(const hd_tensor *p, bool (*bad)(double v), double *value)
 {
     const void *data = hd__ptr(p);
@@ -38,7 +37,7 @@ static int64_t first_bad(const hd_tensor *p, bool (*bad)(double v), double *valu
     return -1;
 }
 
-/* p, contiguous, of a float dtype and without a bad value; else NULL with the error set. */
+/* p, made contiguous; NULL with the error set if it is not of a float dtype or has a bad value. */
 static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(double v),
                                 const char *expected)
 {
@@ -57,6 +56,7 @@ static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(
 
 /* ---------------------------------------------------------------- bernoulli */
 
+/* dx += 0 */
 static void zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
@@ -122,7 +122,7 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op dropout_op = {.name = "MulBackward0", .backward = dropout_backward};
 
-/* The native stream draws in x's memory order, the other in logical order. */
+/* The native stream draws in x's memory order, the other one in logical order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
@@ -152,7 +152,7 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
                                               k->y + begin * k->item);
 }
 
-/* y = x (kept / keep), drawn on the way, for contiguous x; y may be x. */
+/* y = x (kept / keep) for contiguous x; kept is drawn element by element. y may be x. */
 static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 {
     int64_t item = hd_dtype_size(x->dtype);
@@ -170,7 +170,7 @@ static hd_tensor *drop(const char *function, hd_tensor *x, hdk_drop d)
     return y;
 }
 
-/* The same elements are drawn again: no mask was kept. */
+/* dx += dy (kept / keep); kept is drawn again from the same seed, because no mask was saved */
 static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hdk_drop *d = hd__params(n);
@@ -242,7 +242,7 @@ static double value_at(const hd_tensor *p, int64_t i)
     return p->dtype == HD_FLOAT32 ? ((const float *)data)[i] : ((const double *)data)[i];
 }
 
-/* p (rows, m) contiguous: has each row a positive weight? */
+/* Does each row of p, (rows, m) and contiguous, have a positive weight? */
 static bool rows_positive(const hd_tensor *p, int64_t m)
 {
     for (int64_t r = 0; r * m < p->numel; r++) {
@@ -251,11 +251,11 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
             j++;
         }
         if (j == m) {
-            hd_error_set(HD_VALUE,
-                         "hd_multinomial: the weights of row %" PRId64 " of %s are all 0: expected "
-                         "one above 0",
-                         r, HD__SHAPE(p));
-            return false;
+            return hd_error_set(HD_VALUE,
+                                "hd_multinomial: the weights of row %" PRId64
+                                " of %s are all 0: expected "
+                                "one above 0",
+                                r, HD__SHAPE(p));
         }
     }
     return true;
@@ -295,7 +295,7 @@ static int64_t search(const double *c, int64_t m, double u)
     return left;
 }
 
-/* p (rows, m) contiguous, y (rows, n) */
+/* p (rows, m) is contiguous, y is (rows, n) */
 static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
 {
     double *c = hd_alloc((size_t)m * sizeof *c);
@@ -317,7 +317,7 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     return true;
 }
 
-/* The n largest of p / q, q exponential: a race that p_i wins with probability p_i / sum p. */
+/* The n largest of p / q, q exponential: p_i / q_i is the largest with probability p_i / sum p. */
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;
@@ -372,7 +372,7 @@ static const hd__op bernoulli_inplace_op = {.name = "BernoulliBackward2",
                                             .backward = zero_backward};
 static const hd__op exponential_op = {.name = "ExponentialBackward0", .backward = zero_backward};
 
-/* The graph's part, before the draw, which cannot fail. */
+/* Records the change in place. The draw that follows cannot fail. */
 static bool recorded(const char *function, const hd__op *op, hd_tensor *x)
 {
     return hd__inplace_ok(function, x, 1, &x) &&

@@ -1,7 +1,7 @@
 /* reduce.c - sum, mean, var, any and all: over everything, over one dim or over several.
  *
- * Where x's elements went is told by a mask of reduced dims and keepdim; backward spreads dy over
- * x's shape again by strides of 0. max and min are in reduce_extreme.c. */
+ * A node keeps a mask of the reduced dims and keepdim, with which backward spreads dy over x's
+ * shape by strides of 0. max and min are in reduce_extreme.c. */
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
@@ -65,6 +65,7 @@ static hd_tensor *record_reduced(const hd__op *op, hd_tensor *y, hd_tensor *x, b
 
 /* ---------------------------------------------------------------- sum */
 
+/* dx += dy, spread over x's shape */
 static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = spread_to_input(n, dy[0]);
@@ -99,9 +100,9 @@ hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 
 /* ---------------------------------------------------------------- mean */
 
+/* y = sum x / N:  dx += dy / N */
 static void mean_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* y = sum x / N:  dx = dy / N */
     const hd__out_meta *x = hd__input_meta(n, 0);
     const hd__span *s = hd__params(n);
     dx[0] = spread_to_input(n, hd_div_scalar(dy[0], count(x->ndim, x->sizes, s->mask)));
@@ -165,9 +166,9 @@ static double freedom(int ndim, const int64_t *sizes, hd__span s)
     return (double)(n > 0 ? n : 0);
 }
 
+/* y = sum (x - mean)^2 / (N - c):  dx += 2 / (N - c) dy (x - mean) */
 static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* y = sum (x - mean)^2 / (N - c):  dx = 2 / (N - c) dy (x - mean) */
     const hd__span *s = hd__params(n);
     hd_tensor *x = hd__saved_get(n, 0);
     if (!x) {

@@ -6,14 +6,15 @@
 #include "autograd/autograd_internal.h"
 #include "tensor/reduce.h"
 
-/* The reduced dims; what backward of a reduction keeps. */
+/* The reduced dims, which the node of a reduction keeps for backward. */
 typedef struct hd__span {
     uint32_t mask;
     bool keepdim;
     int correction; /* of var */
 } hd__span;
 
-/* y, of the shape of hd__reduced, over all of sizes again: an alias with strides of 0. */
+/* An alias of y, which has the shape of a reduction's result: the reduced dims have their sizes
+ * again, with strides of 0. */
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s);
 
 /* y /= n in y's own precision; y is contiguous and of a float dtype. */

@@ -1,7 +1,7 @@
-/* reduce_extreme.c - max, min, argmax and argmin; their rows are in reduce.c's table.
+/* reduce_extreme.c - max, min, argmax and argmin; their names stand in reduce.c's table.
  *
- * Over everything ties share the gradient; along a dim the first maximum gets it all. A NaN wins,
- * and the first one is where the maximum is. */
+ * Over everything, equal maxima share the gradient; along a dim the first maximum gets all of it.
+ * If there are NaNs, the first NaN is the maximum. */
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/lanes.h"
@@ -9,9 +9,9 @@
 
 /* ---------------------------------------------------------------- over everything */
 
+/* m = max x, which c elements equal:  dx += dy / c where x == m, or where both are NaN */
 static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* m = max x, reached c times:  dx = dy / c where x == m (or is NaN, as m is) */
     hd_tensor *x = hd__saved_get(n, 0), *m = hd__saved_get(n, 1);
     if (!x || !m) {
         dx[0] = NULL;
@@ -19,7 +19,8 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
     bool is_nan = isnan(hd_item(m));
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
-    hd_tensor *share = hd_div(dy[0], hd_sum(reached));       /* may be inf: no 0 * inf below */
+    hd_tensor *share = hd_div(dy[0], hd_sum(reached));
+    /* not a product of share and reached: an infinite share times 0 is NaN */
     dx[0] = hd_where(reached, share, hd_zeros_n(dy[0]->dtype, 0, NULL));
 }
 static const hd__op max_op = {.name = "MaxBackward1", .backward = extreme_backward};
@@ -57,7 +58,7 @@ hd_tensor *hd_min(hd_tensor *x)
 
 /* ---------------------------------------------------------------- along a dim */
 
-/* dim as a mask, checked to have a size above 0; 0 on failure. */
+/* dim as a mask; 0, with the error set, if it is no dim or its size is 0. */
 static uint32_t lane_mask(const char *function, const hd_tensor *x, int dim)
 {
     int at = hd__arg(function, "x", x) ? hd__dim(function, x, dim) : -1;
@@ -72,9 +73,9 @@ static uint32_t lane_mask(const char *function, const hd_tensor *x, int dim)
     return 1u << at;
 }
 
+/* dx += dy at the index, 0 elsewhere */
 static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* dx = dy at the index, 0 elsewhere */
     const hd__out_meta *x = hd__input_meta(n, 0);
     const hd__span *s = hd__params(n);
     int dim = 0;

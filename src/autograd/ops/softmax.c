@@ -1,7 +1,7 @@
-/* softmax.c - softmax, log_softmax, logsumexp and cumsum: what keeps or sums a whole lane.
+/* softmax.c - softmax, log_softmax, logsumexp and cumsum, which work on whole lanes along a dim.
  *
- * softmax and log_softmax save their results, not their inputs; both directions are one kernel a
- * lane. The last dim has kernels of its own, which need it contiguous. */
+ * softmax and log_softmax save their results, not their inputs. Forward and backward are one kernel
+ * each, called for every lane. The last dim has kernels of its own, which need it contiguous. */
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
@@ -12,13 +12,13 @@ enum { FEW = 16384 }; /* elements not worth a task of the pool */
 
 /* ---------------------------------------------------------------- helpers */
 
-/* x as the kernels of the last dim take it: with elements side by side there. */
+/* x, or a copy whose elements lie side by side along the last dim, as its kernels need it. */
 static hd_tensor *with_dense_rows(hd_tensor *x)
 {
     return x->ndim == 0 || x->strides[x->ndim - 1] == 1 ? x : hd__contiguous(x);
 }
 
-/* Few contiguous rows: one call of the kernel of the last dim. */
+/* Computes few contiguous rows by one call of the last dim's kernel; false for other tensors. */
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
     int64_t n = x->sizes[x->ndim - 1];
@@ -30,7 +30,8 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* A new tensor from x, and y if it is one, of the same shape, by the kernel for dim. */
+/* A new tensor of x's shape, which the kernel for dim computes from x, and from y unless it is
+ * NULL. */
 static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
@@ -51,7 +52,7 @@ static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x,
     return out;
 }
 
-/* Forward of softmax and log_softmax, which save y alone. */
+/* Forward of softmax and log_softmax, which save only y. */
 static hd_tensor *lane_op(const char *function, const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
     if (!hd__arg(function, "x", x) || !hd__float_arg(function, x)) {
@@ -75,9 +76,9 @@ static void lane_backward(hd__node *n, int kernel, hd_tensor *dy, hd_tensor **dx
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
 
+/* dx += y (dy - sum(dy y)) */
 static void softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* dx = y (dy - sum(dy y)) */
     lane_backward(n, HDK_SOFTMAX_BACKWARD, dy[0], dx);
 }
 static const hd__op softmax_op = {.name = "SoftmaxBackward0", .backward = softmax_backward};
@@ -87,9 +88,9 @@ hd_tensor *hd_softmax(hd_tensor *x, int dim)
     return lane_op("hd_softmax", &softmax_op, HDK_SOFTMAX, x, dim);
 }
 
+/* dx += dy - exp(y) sum(dy) */
 static void log_softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* dx = dy - exp(y) sum(dy) */
     lane_backward(n, HDK_LOG_SOFTMAX_BACKWARD, dy[0], dx);
 }
 static const hd__op log_softmax_op = {.name = "LogSoftmaxBackward0",
@@ -102,9 +103,9 @@ hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
 
 /* ---------------------------------------------------------------- logsumexp */
 
+/* dx += dy exp(x - y) */
 static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* dx = dy exp(x - y) */
     const hd__span *s = hd__params(n);
     hd_tensor *x = hd__saved_get(n, 0), *y = hd__saved_get(n, 1);
     if (!x || !y) {
@@ -179,9 +180,9 @@ static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool
     return y;
 }
 
+/* x_i is in every y_j, j >= i:  dx_i += dy_i + ... + dy_last */
 static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    /* x_i is in every y_j, j >= i:  dx_i = dy_i + ... + dy_last */
     const int *dim = hd__params(n);
     dx[0] = running_sums(hd__running, dy[0], *dim, true);
 }

@@ -1,9 +1,10 @@
 /* topk.c - the k largest or smallest along a dim, in order.
  *
- * PyTorch leaves ties to the C++ library's algorithms, so their order is theirs here too: a heap
- * where k is small against n (Williams 1964), else Hoare's selection and an introspective sort of
- * what it leaves (Musser 1997), both with the median of three and insertion at the end. Values
- * become integer keys of the same order first; NaN is above all, -0 equals 0. */
+ * In PyTorch the order of ties follows from the algorithms of the C++ library, so that this file
+ * has the same ones. If k is small compared with n, it is a heap (Williams 1964). Otherwise it is
+ * Hoare's selection and an introspective sort of what it leaves (Musser 1997); both cut at the
+ * median of three and end with an insertion sort. Values become integer keys of the same order
+ * first; NaN is above everything, and -0 equals 0. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,7 +12,7 @@
 #include "tensor/dims.h"
 
 typedef struct entry {
-    int64_t key; /* less comes first */
+    int64_t key; /* the lesser key comes first */
     int64_t at;
 } entry;
 
@@ -29,7 +30,8 @@ static inline void swap(entry *a, entry *b)
 
 /* ---------------------------------------------------------------- heap */
 
-/* Puts v into the heap of n at the hole, which first sinks to the bottom: the last entry on top. */
+/* Puts v into a heap of n entries that has a hole; the hole first sinks to the bottom. The top of
+ * the heap is the entry that comes last. */
 static void sift(entry *e, int64_t hole, int64_t n, entry v)
 {
     int64_t top = hole, child = 2 * hole + 2;
@@ -38,7 +40,7 @@ static void sift(entry *e, int64_t hole, int64_t n, entry v)
         e[hole] = e[child];
         hole = child;
     }
-    if (child == n) { /* a left child alone */
+    if (child == n) { /* there is a left child only */
         e[hole] = e[child - 1];
         hole = child - 1;
     }
@@ -74,8 +76,8 @@ static void heap_sort(entry *e, int64_t k)
 
 /* ---------------------------------------------------------------- partition */
 
-/* Cuts n > 3 entries at the median of the second, the middle and the last: none in front of the cut
- * comes after one behind it. */
+/* Cuts n > 3 entries at the median of the second, the middle and the last one: no entry before the
+ * cut belongs after one that follows it. */
 static int64_t partition(entry *e, int64_t n)
 {
     entry *a = &e[1], *b = &e[n / 2], *c = &e[n - 1];
@@ -110,7 +112,7 @@ static void insertion_sort(entry *e, int64_t n)
     }
 }
 
-/* Cuts after which a bad run of pivots is left to the heap. */
+/* How many cuts are made before the heap takes over, because the pivots are bad. */
 static int patience(int64_t n)
 {
     int cuts = 0;
@@ -120,7 +122,7 @@ static int patience(int64_t n)
     return cuts;
 }
 
-/* The k-th entry in its place, none after it in front of it. */
+/* Puts the k-th entry in its place; no entry before it belongs after it. */
 static void select_kth(entry *e, int64_t k, int64_t n)
 {
     for (int cuts = patience(n); n > 3; cuts--) {
@@ -141,7 +143,7 @@ static void select_kth(entry *e, int64_t k, int64_t n)
     insertion_sort(e, n);
 }
 
-/* Down to runs of 16; the depth of the recursion is bounded by cuts. */
+/* Sorts down to runs of 16. `cuts` bounds the depth of the recursion. */
 static void sort_coarsely(entry *e, int64_t n, int cuts)
 {
     while (n > 16) {
@@ -156,7 +158,7 @@ static void sort_coarsely(entry *e, int64_t n, int cuts)
     }
 }
 
-/* The first k of n entries in front, in order. */
+/* Brings the first k of n entries to the front, in order. */
 static void order(entry *e, int64_t k, int64_t n)
 {
     if (k * 64 <= n) {

@@ -1,7 +1,7 @@
 /* unary.c - functions of one tensor, element by element.
  *
- * Their gradients come from what they save, x or y; formulas and rounding are those of PyTorch's
- * CPU kernels (derivatives.yaml names them). */
+ * Each saves x or y, from which backward computes the gradient. The formulas and their order of
+ * rounding are those of PyTorch's CPU kernels. */
 #include "autograd/autograd_internal.h"
 #include "tensor/elementwise.h"
 #include "autograd/ops/families.h"
@@ -28,11 +28,13 @@ static hd_tensor *record_saving_x(const hd__op *op, hd_tensor *y, hd_tensor *x)
     return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &x});
 }
 
+/* dx += dy y */
 static void exp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd_mul(dy[0], hd__saved_get(n, 0));
 }
 
+/* dx += dy / x */
 static void log_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd_div(dy[0], hd__saved_get(n, 0));
@@ -182,21 +184,25 @@ static bool two_elements(const char *function, hd_dtype d, hd_scalar a, hd_scala
     return true;
 }
 
+/* dx += dy where y > 0 */
 static void relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__map_backward(hd__running, HDK_RELU_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
+/* dx += dy sign(x) */
 static void abs_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__map_backward(hd__running, HDK_ABS_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
+/* dx += dy (Phi(x) + x Phi'(x)), Phi of the normal distribution */
 static void gelu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__map_backward(hd__running, HDK_GELU_BACKWARD, dy[0], hd__saved_get(n, 0));
 }
 
+/* t = tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3): dx += dy (1 + t + x (1 - t^2) du/dx) / 2 */
 static void gelu_tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__map_backward(hd__running, HDK_GELU_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
@@ -283,7 +289,7 @@ typedef struct bounds {
     hd_scalar lo, hi;
 } bounds;
 
-/* dy where lo <= x <= hi, else 0 */
+/* dx += dy where lo <= x <= hi */
 static void clamp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const bounds *b = hd__params(n);
@@ -298,7 +304,7 @@ static void clamp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op clamp_op = {.name = "ClampBackward1", .backward = clamp_backward};
 
-/* Bounds promote x as in x + lo; a missing one is the end of d's range. */
+/* Bounds promote x's dtype as a number promotes it in x + lo. */
 static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
 {
     hd_dtype lo = b->has_lo ? hd__promote_scalar(x, b->lo) : x->dtype;
@@ -306,7 +312,7 @@ static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
     return hd__is_float(hi) || lo == HD_BOOL ? hi : lo;
 }
 
-/* lo and hi as two elements of dtype d, a missing one as the end of d's range */
+/* lo and hi as two elements of dtype d; a missing one is the end of d's range. */
 static bool clamp_ends(const char *function, hd_dtype d, const bounds *b, void *ends)
 {
     bool real = hd__is_float(d);

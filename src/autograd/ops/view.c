@@ -1,7 +1,7 @@
-/* view.c - tensors that share their input's storage: reshaped and permuted. (Parts: part.c.)
+/* view.c - tensors that share all of their input's storage: reshaped and permuted. Views of a part
+ * are in part.c.
  *
- * Backward needs no parameters where the input's shape says all: the graph keeps the shape of every
- * output. */
+ * The backward of a reshape needs no params, because the graph keeps the input's shape. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
@@ -9,26 +9,28 @@
 
 /* ---------------------------------------------------------------- backward */
 
-/* dx = dy in x's shape */
+/* dx += dy in x's shape */
 static void reshape_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__out_meta *x = hd__input_meta(n, 0);
     dx[0] = hd_reshape_n(dy[0], x->ndim, x->sizes);
 }
 
-/* dx = dy, which the engine sums over the expanded dims */
+/* dx += dy, which the engine sums over the expanded dims */
 static void expand_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
     dx[0] = dy[0];
 }
 
+/* dx += dy with the two dims swapped again */
 static void transpose_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dims = hd__params(n);
     dx[0] = hd_transpose(dy[0], dims[0], dims[1]);
 }
 
+/* dx += dy with its dims in the order of x again */
 static void permute_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int64_t *dims = hd__params(n);
@@ -68,7 +70,7 @@ hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes)
     return hd__record_view(&view_op, y, x, NULL, 0);
 }
 
-/* A view where the layout allows it, else a view of a copy. */
+/* A view where the layout allows it, otherwise a view of a copy. */
 hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     int64_t fit[HD_MAX_DIMS], strides[HD_MAX_DIMS];
