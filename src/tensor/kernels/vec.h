@@ -43,7 +43,8 @@ typedef __m128 hdk__mm;
 #endif
 #endif
 
-/* Words of templates: the vector, its elements, and the vector of four. */
+/* Words of templates: the vector and how many elements it has, the same of the short vector, and the
+ * vector of four. */
 #define V fn(vec)
 #define VECTOR (HDK_REGISTER / (int)sizeof(T))
 #define SVEC fn(svec)
