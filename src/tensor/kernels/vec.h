@@ -43,8 +43,8 @@ typedef __m128 hdk__mm;
 #endif
 #endif
 
-/* Words of templates: the vector and how many elements it has, the same of the short vector, and the
- * vector of four. */
+/* Words of templates: the vector and how many elements it has, the same of the short vector, and
+ * the vector of four. */
 #define V fn(vec)
 #define VECTOR (HDK_REGISTER / (int)sizeof(T))
 #define SVEC fn(svec)
@@ -210,6 +210,7 @@ HDK_INLINE void vexp_parts_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, 
         x[k] = vstep_f32(exact, q[k], vall_f32(-HDK_LN2_REST), x[k]);
         u[k] = vall_f32(hdk_exp_p[0]);
     }
+    HDK_UNROLL
     for (int i = 1; i < HDK_EXP_TERMS; i++) {
         for (int k = 0; k < n; k++) {
             u[k] = vstep_f32(exact, u[k], x[k], vall_f32(hdk_exp_p[i]));
