@@ -107,7 +107,8 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
     return hd_scalar_int(0);
 }
 
-static int64_t whole(hd_scalar s)
+/* Numbers that int64 does not hold become INT64_MIN. */
+static int64_t int_of(hd_scalar s)
 {
     if (s.is_int) {
         return s.v.i;
@@ -121,9 +122,8 @@ static bool one_element(const char *function, const hd_tensor *x)
         return false;
     }
     if (x->numel != 1) {
-        hd_error_set(HD_SHAPE, "%s: %s has %" PRId64 " elements: expected one", function,
-                     HD__SHAPE(x), x->numel);
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: %s has %" PRId64 " elements: expected one", function,
+                            HD__SHAPE(x), x->numel);
     }
     return true;
 }
@@ -135,10 +135,10 @@ double hd_item(const hd_tensor *x)
 
 int64_t hd_item_int(const hd_tensor *x)
 {
-    return one_element("hd_item_int", x) ? whole(load(x, x->offset)) : INT64_MIN;
+    return one_element("hd_item_int", x) ? int_of(load(x, x->offset)) : INT64_MIN;
 }
 
-/* Where index lies in the storage, in elements; -1 on error. */
+/* The place of the element at index in the storage, counted in elements; -1 with the error set. */
 static int64_t locate(const char *function, const hd_tensor *x, int n, const int64_t *index)
 {
     if (!hd__arg(function, "x", x)) {
@@ -176,7 +176,7 @@ double hd_get_n(const hd_tensor *x, int n, const int64_t *index)
 int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index)
 {
     int64_t at = locate("hd_get_int", x, n, index);
-    return at < 0 ? INT64_MIN : whole(load(x, at));
+    return at < 0 ? INT64_MIN : int_of(load(x, at));
 }
 
 bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)

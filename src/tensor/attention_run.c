@@ -1,15 +1,16 @@
-/* attention_run.c - scaled_dot_product_attention on the threads.
+/* attention_run.c - runs scaled_dot_product_attention on the threads.
  *
- * Heads, or parts of them, are dealt to the threads (kernels/attention.h). A head's keys are cut
- * for backward where there are few heads, by shape alone; each part then adds to dq in its own
- * copy, and the copies are added up in order: no bit depends on the threads. */
+ * Heads, or parts of them, are dealt to the threads (kernels/attention.h). Where there are few
+ * heads, backward cuts the keys of each; the cuts depend on shapes only. Each part then adds to
+ * its own copy of dq, and the copies are added up in order, so that no bit depends on the
+ * threads. */
 #include <stdatomic.h>
 
 #include "tensor/attention_run.h"
 
 enum {
-    FEW = 1 << 14, /* multiplications not worth a task of the pool */
-    PARTS = 16,    /* into so many a call is cut at least, if it has so many blocks */
+    FEW = 1 << 14, /* multiplications that are not worth a task of the pool */
+    PARTS = 16,    /* a large call is cut into this many parts at least, if it has so many blocks */
     SMALL_SCRATCH = 2048
 };
 
@@ -21,22 +22,22 @@ const char hd__attention_name[] = "hd_scaled_dot_product_attention";
 
 /* A tensor (..., rows, cols) read head by head, over the batch dims of the result. */
 typedef struct operand {
-    char *p; /* NULL: not there, and nothing else is set */
+    char *p; /* NULL: the call has no such tensor, and nothing else is set */
     int64_t row, col;
-    int64_t head[HD_MAX_DIMS]; /* strides in bytes along the dims of `heads` */
+    int64_t head[HD_MAX_DIMS]; /* strides along the dims of `heads`, in bytes */
 } operand;
 
 typedef struct task {
     const call *c;
     const hdk_attention_kernels *kernel;
     operand x[HD__OPERANDS];
-    hd__dims heads; /* of no operand: the batch dims' sizes */
+    hd__dims heads; /* the batch dims: sizes only, of no operand */
     const uint8_t *bits;
     bool backward;
-    int64_t block, parts; /* each head is cut into parts of `block` queries, or keys backward */
-    char *dq_part;        /* backward with more than one part: (parts, ..., l, d) */
+    int64_t block, parts; /* each head is cut into parts of `block` queries; backward, of keys */
+    char *dq_part;        /* (parts, ..., l, d); backward only, if there are several parts */
     int64_t item;         /* bytes */
-    size_t room;          /* scratch of a thread */
+    size_t room;          /* bytes of scratch for a thread */
     char *scratch;
     atomic_llong next;
 } task;
@@ -95,7 +96,7 @@ static void set_up(task *t, const call *c, hd_tensor *const *x)
 
 /* ---------------------------------------------------------------- running */
 
-/* h has the call's numbers, its matrices are filled in. */
+/* h has the call's numbers; the matrices are filled in here. */
 static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
 {
     int64_t u = item / t->parts, part = item - u * t->parts;
@@ -126,7 +127,7 @@ static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
     }
 }
 
-/* A thread's share: items as they come. Which thread takes which changes no result. */
+/* A thread takes the next item until none is left. Which thread takes which changes no result. */
 static void run_thread(int thread, void *arg)
 {
     task *t = arg;
@@ -172,8 +173,9 @@ static bool run(task *t)
     return true;
 }
 
-/* Cuts each head's n rows so that there are PARTS items, in multiples of `unit`; by shape alone. */
-static void cut(task *t, int64_t n, int64_t unit)
+/* Cuts each head's n rows into multiples of `unit`, so that there are PARTS items. The cut
+ * depends on the shape only. */
+static void cut_heads(task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
     int64_t parts = is_large(t->c) ? (PARTS + t->c->heads - 1) / t->c->heads : 1;
@@ -184,10 +186,10 @@ static void cut(task *t, int64_t n, int64_t unit)
 
 /* ---------------------------------------------------------------- both directions */
 
-/* What the parts added to dq, added up in order. */
+/* Adds the parts' copies of dq up, in order. */
 typedef struct part_sums {
     const task *t;
-    int64_t stride; /* bytes from part to part */
+    int64_t stride; /* bytes from one part's copy to the next */
 } part_sums;
 
 static void sum_heads(int64_t begin, int64_t end, void *arg)
@@ -226,11 +228,11 @@ bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
     task t;
     set_up(&t, c, x);
     t.backward = false;
-    cut(&t, c->head.l, t.kernel->query_block);
+    cut_heads(&t, c->head.l, t.kernel->query_block);
     return run(&t);
 }
 
-/* Each part of a head has a dq of its own. */
+/* Runs the parts of each head with a copy of dq for each part. */
 static bool run_parts(task *t)
 {
     const hdk_head *h = &t->c->head;
@@ -254,6 +256,6 @@ bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x)
     task t;
     set_up(&t, c, x);
     t.backward = true;
-    cut(&t, c->head.s, t.kernel->key_block);
+    cut_heads(&t, c->head.s, t.kernel->key_block);
     return t.parts == 1 ? run(&t) : run_parts(&t);
 }

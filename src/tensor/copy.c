@@ -8,16 +8,17 @@
 /* ---------------------------------------------------------------- copies */
 
 enum {
-    FEW = 256,   /* elements that are copied one by one whatever their order */
+    FEW = 256,   /* elements that are not worth a transposition in tiles */
     PART = 1024, /* columns of a task */
     GRAIN = 32768
 };
 
 typedef struct transposition {
-    const hd__dims *outer;          /* the dims beside these two */
-    const hd__axis *along, *across; /* dst's elements are neighbours along, src's across */
+    const hd__dims *outer; /* the dims without these two */
+    const hd__axis *along,
+        *across; /* dst's elements are neighbours in the first, src's in the second */
     int dtype;
-    int64_t item, strips, parts; /* bytes; tasks across and along */
+    int64_t item, strips, parts; /* bytes of an element; tasks across and along */
     char *const *data;
 } transposition;
 
@@ -50,8 +51,8 @@ static void copy_transposed(hd__dims *w, int d, int dtype, char *const *data)
                      run_strips, &t);
 }
 
-/* The dim in which src's elements are neighbours, where dst's are in another, the first; 0 if there
- * is none, or too few of them for tiles. */
+/* The dim in which src's elements are neighbours, while dst's are neighbours in dim 0. Returns 0 if
+ * there is no such dim, or if it is too short for tiles. */
 static int dim_across(const hd__dims *w, const hd_tensor *dst, const hd_tensor *src)
 {
     int64_t item = hd__bytes_of(dst->dtype), x_row = w->dim[0].stride[1];
@@ -147,7 +148,7 @@ hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
 
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    int64_t strides[HD_MAX_DIMS], next = 1; /* next: where a new dim's second element would lie */
+    int64_t strides[HD_MAX_DIMS], next = 1; /* next: the stride of a dim that x lacks */
     for (int d = ndim - 1; d >= 0; d--) {
         int at = d - (ndim - x->ndim);
         bool spread = sizes[d] != (at < 0 ? 1 : x->sizes[at]);
@@ -167,14 +168,13 @@ static bool array_fits(const char *function, const hd_tensor *x, const void *arr
     }
     size_t need = (size_t)(x->numel * hd__bytes_of(x->dtype));
     if (bytes != need) {
-        hd_error_set(HD_VALUE, "%s: an array of %zu bytes for %s of %s: expected %zu", function,
-                     bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need);
-        return false;
+        return hd_error_set(HD_VALUE, "%s: an array of %zu bytes for %s of %s: expected %zu",
+                            function, bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need);
     }
     return true;
 }
 
-/* A row-major tensor of x's shape over the array, for the length of one copy. */
+/* Makes `over` a row-major tensor of x's shape over the array, for one copy. */
 static void lay_over(hd_tensor *over, hd__storage *storage, const hd_tensor *x, const void *array)
 {
     *storage = (hd__storage){.data = (void *)(uintptr_t)array};
@@ -205,9 +205,8 @@ bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
         return false;
     }
     if (hd__overlaps_itself(x)) {
-        hd_error_set(HD_STATE, "hd_copy_from: %s is expanded: several elements share memory",
-                     HD__SHAPE(x));
-        return false;
+        return hd_error_set(HD_STATE, "hd_copy_from: %s is expanded: several elements share memory",
+                            HD__SHAPE(x));
     }
     lay_over(&over, &storage, x, array);
     hd__bump(x);

@@ -1,8 +1,8 @@
-/* create.c - new tensors: filled, counted, copied from memory, random. */
+/* create.c - new tensors: with one value, with numbers counted up, from memory, random. */
 #include <inttypes.h>
 #include <math.h>
 
-#include "tensor/tensor_internal.h"
+#include "tensor/random_fill.h"
 
 /* ---------------------------------------------------------------- filled */
 
@@ -58,7 +58,7 @@ hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t 
         return NULL;
     }
     memcpy(hd__ptr(y), data, y->storage->nbytes);
-    if (d == HD_BOOL) { /* any non-zero byte is true */
+    if (d == HD_BOOL) { /* every byte but 0 is true */
         uint8_t *bytes = hd__ptr(y);
         for (int64_t i = 0; i < y->numel; i++) {
             bytes[i] = bytes[i] != 0;
@@ -95,7 +95,7 @@ hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 
 /* ---------------------------------------------------------------- counted */
 
-/* How many steps lead from start to end; -1 with the error set. */
+/* How many steps it takes from start to end; -1 with the error set. */
 static int64_t arange_len(hd_scalar start, hd_scalar end, hd_scalar step)
 {
     double a = hd__scalar_double(start), b = hd__scalar_double(end), s = hd__scalar_double(step);
@@ -119,8 +119,8 @@ static int64_t arange_len(hd_scalar start, hd_scalar end, hd_scalar step)
     return len < 0x1p63 ? (int64_t)len : INT64_MAX;
 }
 
-/* For an int64 result start, end and step are cut to integers first, as PyTorch does. */
-static bool whole(hd_scalar *s)
+/* For an int64 result, start, end and step are cut to integers first, as in PyTorch. */
+static bool to_whole(hd_scalar *s)
 {
     if (!s->is_int && !hd__scalar_fits("hd_arange", HD_INT64, *s)) {
         return false;
@@ -137,7 +137,7 @@ hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
     if (d == HD_BOOL) {
         return hd_error_set(HD_DTYPE, "hd_arange: bool: expected float32, float64 or int64");
     }
-    if (d == HD_INT64 && !(whole(&start) && whole(&end) && whole(&step))) {
+    if (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step))) {
         return NULL;
     }
     int64_t n = arange_len(start, end, step);
@@ -169,7 +169,8 @@ hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
     return (hd_arange_as)(integers ? HD_INT64 : HD_FLOAT32, start, end, step);
 }
 
-/* From both ends to the middle, each with one rounding, so that both ends are exact. */
+/* Counts from both ends to the middle, each value with one rounding, so that both ends are
+ * exact. */
 static void linspace_f32(float *y, float a, float b, int64_t n)
 {
     float step = (b - a) / (float)(n - 1);
@@ -178,7 +179,7 @@ static void linspace_f32(float *y, float a, float b, int64_t n)
     }
 }
 
-/* float64, and int64, which cuts each value. */
+/* For float64, and for int64, which cuts each value to an integer. */
 static void linspace_f64(hd_dtype d, char *y, double a, double b, int64_t n)
 {
     double step = (b - a) / (double)(n - 1);
@@ -247,7 +248,7 @@ static hd_tensor *random_float(const char *function, hd_dtype d, int ndim, const
     return y;
 }
 
-/* Laid out as x, since draws go in memory order. */
+/* The result is laid out as x, because draws go in memory order. */
 static hd_tensor *random_like(const char *function, hd_dtype d, const hd_tensor *x,
                               void (*fill)(hd_tensor *x, double a, double b))
 {

@@ -1,4 +1,4 @@
-/* dict.c - an ordered map from name to tensor, string or number.
+/* dict.c - an ordered map from names to tensors, strings and numbers.
  *
  * Entries stand in an array in the order of their insertion; an open-addressed table of positions
  * in it (0: free, else position + 1) finds a name, at most half full. Entries never move in memory,
@@ -41,8 +41,8 @@ static uint64_t hash_of(const char *name)
     return h;
 }
 
-/* The position of name, or -1. */
-static int64_t find(const hd_dict *d, const char *name, uint64_t hash)
+/* The position of name in the array, or -1. */
+static int64_t find_entry(const hd_dict *d, const char *name, uint64_t hash)
 {
     for (uint64_t s = hash; d->slots; s++) {
         uint32_t at = d->slots[s & d->mask];
@@ -74,7 +74,7 @@ static void fill_slots(hd_dict *d)
     }
 }
 
-/* Room for one more entry: both arrays double together. */
+/* Makes room for one more entry: both arrays double together. */
 static bool grow(const char *function, hd_dict *d)
 {
     if (d->len < d->room) {
@@ -82,8 +82,7 @@ static bool grow(const char *function, hd_dict *d)
     }
     int64_t room = d->room ? 2 * d->room : 8;
     if (room > INT32_MAX) {
-        hd_error_set(HD_MEMORY, "%s: %" PRId64 " names: expected fewer", function, d->len);
-        return false;
+        return hd_error_set(HD_MEMORY, "%s: %" PRId64 " names: expected fewer", function, d->len);
     }
     entry **entries = hd_alloc((size_t)room * sizeof *entries);
     uint32_t *slots = entries ? hd_alloc((size_t)room * 2 * sizeof *slots) : NULL;
@@ -122,14 +121,14 @@ static bool check_name(const char *function, const hd_dict *d, const char *name)
     return *name || hd_error_set(HD_VALUE, "%s: an empty name: expected some text", function);
 }
 
-/* The entry of name, of one of two kinds; else NULL with the error set. */
+/* The entry of this name, if it is of one of two kinds; otherwise NULL with the error set. */
 static const entry *expect(const char *function, const hd_dict *d, const char *name,
                            hd_dict_kind kind, hd_dict_kind or_kind)
 {
     if (!check_name(function, d, name)) {
         return NULL;
     }
-    int64_t at = find(d, name, hash_of(name));
+    int64_t at = find_entry(d, name, hash_of(name));
     const entry *e = at < 0 ? NULL : d->entries[at];
     if (!e || (e->kind != kind && e->kind != or_kind)) {
         return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, name,
@@ -163,11 +162,12 @@ static entry *append(const char *function, hd_dict *d, const char *name, uint64_
     return e;
 }
 
-/* Takes the value over on success. The old value goes last: the new one may be part of it. */
+/* Takes the value over on success. The old value is freed last, because the new one may be part of
+ * it. */
 static bool set(const char *function, hd_dict *d, const char *name, hd_dict_kind kind, value v)
 {
     uint64_t hash = hash_of(name);
-    int64_t at = find(d, name, hash);
+    int64_t at = find_entry(d, name, hash);
     entry *e = at < 0 ? append(function, d, name, hash) : d->entries[at];
     if (!e) {
         return false;
@@ -184,7 +184,7 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
     if (!check_name("hd_dict_set", d, name) || !hd__arg("hd_dict_set", "t", t)) {
         return false;
     }
-    hd__hold(t); /* first: it may be the dictionary alone that holds it */
+    hd__hold(t); /* first, as perhaps only the dictionary holds it */
     bool ok = set("hd_dict_set", d, name, HD_DICT_TENSOR, (value){.tensor = t});
     if (!ok) {
         hd__drop(t);
@@ -229,7 +229,7 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     if (!check_name("hd_dict_remove", d, name)) {
         return false;
     }
-    int64_t at = find(d, name, hash_of(name));
+    int64_t at = find_entry(d, name, hash_of(name));
     if (at < 0) {
         return hd_error_set(HD_VALUE, "hd_dict_remove: '%s' is missing", name);
     }
@@ -279,7 +279,7 @@ const char *hd_dict_name(const hd_dict *d, int64_t i)
 
 hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name)
 {
-    int64_t at = check_name("hd_dict_kind_of", d, name) ? find(d, name, hash_of(name)) : -1;
+    int64_t at = check_name("hd_dict_kind_of", d, name) ? find_entry(d, name, hash_of(name)) : -1;
     return at < 0 ? HD_DICT_MISSING : d->entries[at]->kind;
 }
 

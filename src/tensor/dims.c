@@ -69,7 +69,7 @@ void hd__dims_sort(hd__dims *w)
     }
 }
 
-/* Does dim a lie inside dim b (< 0), around it (> 0), or do the n operands not say (0)? */
+/* Negative if dim a is inside dim b, positive if it is outside, 0 if no operand decides. */
 static int compare_dims(const hd__axis *a, const hd__axis *b, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ static int compare_dims(const hd__axis *a, const hd__axis *b, int n)
     return 0;
 }
 
-/* An insertion sort that passes over pairs of which nothing is said. */
+/* An insertion sort that passes over pairs which no operand decides. */
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y)
 {
     const hd__axis *order[HD_MAX_DIMS]; /* innermost first */

@@ -1,7 +1,7 @@
-/* elementwise.c - what the elementwise families share: results, and loops run over tensors.
+/* elementwise.c - loops over the elements of tensors, and what the elementwise ops share.
  *
- * Small contiguous operands of one shape go straight to the loop; everything else through the
- * iterator. */
+ * Small contiguous operands of one shape are handed to a loop directly. All others are walked: the
+ * loop is called for each run of the innermost dim (dims.h). */
 #include "tensor/elementwise.h"
 
 enum {
@@ -105,7 +105,8 @@ void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
 
 /* ---------------------------------------------------------------- loops into results */
 
-/* params of a loop that has none of its own */
+/* The params of a loop that has none of its own: not NULL for a result that is written past the
+ * cache. */
 static const void *past_cache(const hd_tensor *y)
 {
     static const bool yes = true;
@@ -188,7 +189,7 @@ hd_tensor *hd__map_backward(const char *function, int op, hd_tensor *dy, hd_tens
 
 /* ---------------------------------------------------------------- arithmetic */
 
-enum { NUMBER = -1 }; /* in place of the second dtype */
+enum { NUMBER = -1 }; /* stands for the dtype of b where b is a number */
 
 static hdk_loop loop_for(const char *function, int op, int a, int b, hd_dtype *d)
 {

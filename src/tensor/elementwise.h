@@ -1,4 +1,4 @@
-/* elementwise.h - what the elementwise families share: results, and loops run over tensors. */
+/* elementwise.h - loops over the elements of tensors, and what the elementwise ops share. */
 #ifndef HEED_TENSOR_ELEMENTWISE_H
 #define HEED_TENSOR_ELEMENTWISE_H
 
@@ -11,7 +11,8 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 /* The same over the elements of operands[0], the output, which the others broadcast to. */
 void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
-/* A 0-d tensor on the stack that holds a number; lives as long as the struct, holds no counts. */
+/* A 0-d tensor on the stack that holds a number. It lives as long as the struct and is in no
+ * scope. */
 typedef struct hd__number {
     hd_tensor t;
     hd__storage storage;
@@ -20,27 +21,29 @@ typedef struct hd__number {
 
 hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s);
 
-/* The result of an elementwise op on xs: of their broadcast shape and dtype d, values undefined.
- * Dims lie in memory in the order of the inputs' strides, as PyTorch's TensorIterator has it: the
- * sum of two transposed tensors is transposed. */
+/* The result of an elementwise op on xs, of the shape that they broadcast to and of dtype d, with
+ * undefined values. Its dims lie in memory in the order of the inputs' strides, as with PyTorch's
+ * TensorIterator: the sum of two transposed tensors is transposed. */
 hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tensor *const *xs);
 
-/* loop over f(x), or over a op b: inputs are converted to dtype `in`, the result has dtype out. */
+/* Runs a loop that computes f(x), or a op b. Inputs are converted to dtype `in` first; the
+ * result of map_unary is of that dtype, too, and that of map_binary of dtype `out`. */
 hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params, hd_dtype in,
                          hd_tensor *x);
 hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_dtype out,
                           hd_tensor *a, hd_tensor *b);
 
-/* a + b, and y = y + b; all of one shape and one dtype. y may be b. */
+/* a + b, and y = y + b. All are of one shape and one dtype; y may be b. */
 hd_tensor *hd__add(const char *function, hd_tensor *a, hd_tensor *b);
 void hd__add_into(hd_tensor *y, hd_tensor *b);
 
-/* dx of dy and a saved tensor, by one of hdk_binary's backward loops: dy itself, written
- * over, where only the engine has seen it. */
+/* dx from dy and a saved tensor, by one of hdk_binary's backward loops. If only the engine has seen
+ * dy, the result is written over it. */
 hd_tensor *hd__map_backward(const char *function, int op, hd_tensor *dy, hd_tensor *saved);
 
-/* The loop of an arithmetic op of hdk_binary on a and b, and the dtype d that it computes in; NULL
- * and HD_DTYPE when the op is not for these dtypes (bools are not subtracted). */
+/* The loop of an arithmetic op of hdk_binary on a and b, and the dtype d that it computes in.
+ * Returns NULL and sets HD_DTYPE if the op does not take these dtypes (bools are not
+ * subtracted). */
 hdk_loop hd__arith_loop(const char *function, int op, const hd_tensor *a, const hd_tensor *b,
                         hd_dtype *d);
 hdk_loop hd__arith_loop_scalar(const char *function, int op, const hd_tensor *x, hd_scalar s,

@@ -1,7 +1,7 @@
-/* generator_dict.c - a generator written to a dictionary, and read from one.
+/* generator_dict.c - writes a generator to a dictionary, and reads one.
  *
- * All of its state: the twister's words (int64, (624,)), the position in them, the spare normal and
- * the Bernoulli stream. Reading checks everything before it changes anything. */
+ * The state is the twister's words (int64, (624,)), the position in them, the spare normal and the
+ * Bernoulli stream. Reading checks everything before it changes anything. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,14 +1,14 @@
 /* lanes.c - the walk along one dim.
  *
- * Neighbouring dims that all operands lay out densely are merged. Of what is left, the dim in which
- * the input is densest becomes the lanes' own, so that a kernel reads memory in order. How the
+ * The other dims are merged where all operands allow it. Of the dims that remain, lanes lie side by
+ * side in the one in which the input is densest, so that a kernel reads memory in order. How the
  * work is cut depends on shapes only, never on the number of threads. */
 #include "tensor/lanes.h"
 
 #include <stdlib.h>
 
 enum {
-    FEW = 16384, /* elements not worth the pool */
+    FEW = 16384, /* elements that are not worth the pool */
     UNIT = 4096, /* elements of a task at least */
     SIDE = 128   /* strided lanes side by side in one task at least */
 };
@@ -30,7 +30,7 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
     }
 }
 
-/* Takes the dim in which the lanes lie side by side out of the walk: the one with operand 1's
+/* Takes the dim in which lanes lie side by side out of the walk: the one in which operand 1 has the
  * smallest stride. */
 static void choose_side(hd__lanes *w)
 {
@@ -52,7 +52,7 @@ typedef struct task {
     const hd__lanes *w;
     hdk_lane_kernel f;
     double p;
-    int64_t side, sides; /* lanes a unit; units for one position of the outer dims */
+    int64_t side, sides; /* lanes in a unit; units at one place of the outer dims */
 } task;
 
 static void run_units(int64_t begin, int64_t end, void *arg)

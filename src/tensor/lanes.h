@@ -1,13 +1,13 @@
-/* lanes.h - walks tensors along one dim: hands all lanes along it to a kernel (kernels/lanes.h),
- * merged, cut into tasks and spread over the pool. */
+/* lanes.h - walks tensors along one dim: all lanes along it are handed to a kernel
+ * (kernels/lanes.h), many in one call, and in tasks of the pool. */
 #ifndef HEED_TENSOR_LANES_H
 #define HEED_TENSOR_LANES_H
 
 #include "tensor/dims.h"
 #include "tensor/kernels/lanes.h"
 
-/* The dims beside the lanes' own; of `lanes`, n and sn are set, and the walk chooses k and sk. data
- * may be NULL where the kernel allows it. */
+/* dims: all but the one along which lanes lie. Of `lanes`, n and sn are set before the walk, which
+ * chooses k and sk. data may be NULL where the kernel allows it. */
 typedef struct hd__lanes {
     hd__dims dims;
     void *data[HDK_LANE_OPERANDS];
@@ -15,8 +15,8 @@ typedef struct hd__lanes {
     hdk_lanes lanes;
 } hd__lanes;
 
-/* Operands of one shape along dim (of a tensor with fewer dims: an expanded alias); HD_NONE: data
- * NULL. A 0-d tensor has one lane of one element. */
+/* The lanes along dim of operands of one shape; one that has fewer dims is given as an expanded
+ * alias. The data of HD_NONE are NULL. A 0-d tensor has one lane of one element. */
 void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs);
 void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p);
 

@@ -1,10 +1,10 @@
 /* lifecycle.c - how tensors, storages and scopes come and go.
  *
- * A tensor has one count of holders: its scope, heed's own (hd__hold) and those of hd_retain, which
- * are counted once more in `kept`, so that hd_release knows a retain from the scope's hold. Each
- * thread has a stack of scopes whose lowest, the root, is never popped; a scope keeps its tensors
- * in a doubly linked list, so that entering, leaving and moving cost the same however many there
- * are. Only the thread that owns a scope touches its list. */
+ * A tensor has one count of its holders: its scope, heed itself (hd__hold) and hd_retain.
+ * Those of hd_retain are also counted in `kept`, so that hd_release can tell them from the
+ * scope's hold. Each thread has a stack of scopes; the lowest one, the root, is never popped. A
+ * scope keeps its tensors in a doubly linked list, so that entering, leaving and moving take the
+ * same time however many there are. Only the thread that owns a scope touches its list. */
 #include "tensor/tensor_internal.h"
 
 struct hd_scope {
@@ -12,13 +12,13 @@ struct hd_scope {
     hd_tensor *first;
 };
 
-/* Scopes that a thread opens without memory, so that this cannot fail. Few: a program that loads
- * the library when it runs has little room for its thread-local state. */
+/* The first scopes of a thread need no allocation, so that opening them cannot fail. There are only
+ * a few, because a program that loads the library at run time has little thread-local memory. */
 enum { NEAR = 16 };
 
 static HD__TLS hd_scope root;
 static HD__TLS hd_scope near_scopes[NEAR];
-static HD__TLS int depth;     /* open scopes, the root not counted */
+static HD__TLS int depth;     /* open scopes, without the root */
 static HD__TLS hd_scope *top; /* NULL until the thread makes its first tensor */
 static HD__TLS int64_t owned; /* tensors in all scopes of this thread */
 
@@ -61,7 +61,8 @@ static void close_all(void)
     top = NULL;
 }
 
-/* The thread's first tensor or scope: its root scope will close when it ends. */
+/* Runs at the thread's first tensor or scope: from now on the thread's end closes its root
+ * scope. */
 static bool enter_thread(void)
 {
     if (!hd__init()) {
@@ -163,12 +164,13 @@ int64_t hd_tensor_count(void)
 
 /* ---------------------------------------------------------------- holders */
 
-/* A fresh tensor lies in one block with its storage: header, tensor, data, which is aligned as the
- * block is. The tensor may go before the block does, which stays for views of it. */
+/* A fresh tensor lies in one block with its storage: the storage's header, the tensor, and the
+ * data, which are aligned as the block is. The tensor may end before the block, which stays for
+ * views. */
 enum { TENSOR_AT = 64, DATA_AT = TENSOR_AT + 256 };
 
 _Static_assert(sizeof(hd__storage) <= TENSOR_AT && sizeof(hd_tensor) <= DATA_AT - TENSOR_AT,
-               "each must fit its place");
+               "header and tensor fit into their places");
 
 static inline hd_tensor *tensor_in(hd__storage *s)
 {
@@ -203,7 +205,7 @@ static void destroy(hd_tensor *t)
         hd_free(t);
     }
     hd__count(HD__TENSORS, -1);
-    hd__drop(base); /* a base has no base itself: one level deep */
+    hd__drop(base); /* the base has no base of its own, so this recursion is one level deep */
 }
 
 hd_tensor *hd__hold(hd_tensor *t)
@@ -288,7 +290,7 @@ static hd__storage *storage_new(const char *function, size_t nbytes)
     return s;
 }
 
-/* Takes over one count of s. refs 1 and no scope. */
+/* A tensor with one holder and no scope, which takes over one count of s. */
 static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
 {
     hd__count(HD__TENSORS, 1);
@@ -315,7 +317,7 @@ static hd_tensor *adopt(hd_tensor *t)
     return t;
 }
 
-/* Checks sizes; numel and bytes of d. */
+/* Checks the arguments; the number of elements, and their bytes in dtype d. */
 static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
                     int64_t *numel, int64_t *bytes)
 {
@@ -323,27 +325,26 @@ static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *s
         return false;
     }
     if (ndim < 0 || ndim > HD_MAX_DIMS) {
-        hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, ndim, HD_MAX_DIMS);
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, ndim,
+                            HD_MAX_DIMS);
     }
     if (ndim > 0 && !sizes) {
         hd__null_arg(function, "sizes");
         return false;
     }
-    int64_t n = 1, reach = hd__bytes_of(d); /* reach: as if no size were 0, for the strides */
+    int64_t n = 1,
+            reach = hd__bytes_of(d); /* reach: the bytes if sizes of 0 were 1; strides count so */
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] < 0) {
-            hd_error_set(HD_SHAPE, "%s: %s: expected sizes of 0 or more", function,
-                         HD__SIZES(ndim, sizes));
-            return false;
+            return hd_error_set(HD_SHAPE, "%s: %s: expected sizes of 0 or more", function,
+                                HD__SIZES(ndim, sizes));
         }
         if (__builtin_mul_overflow(reach, sizes[i] > 0 ? sizes[i] : 1, &reach) ||
             reach > INT64_MAX / 2) {
-            hd_error_set(HD_MEMORY, "%s: %s of %s: the size overflows", function,
-                         HD__SIZES(ndim, sizes), hd_dtype_name(d));
-            return false;
+            return hd_error_set(HD_MEMORY, "%s: %s of %s: the size overflows", function,
+                                HD__SIZES(ndim, sizes), hd_dtype_name(d));
         }
-        n *= sizes[i]; /* never above reach */
+        n *= sizes[i]; /* never more than reach */
     }
     *numel = n;
     *bytes = n * hd__bytes_of(d);
@@ -363,7 +364,7 @@ static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t 
     }
 }
 
-/* A contiguous tensor; not owned: its data are the caller's, who sets them. */
+/* A contiguous tensor. If it is not owned, the caller sets its data. */
 static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
                         bool owned)
 {
@@ -444,7 +445,8 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
     }
     y->ndim = (uint8_t)ndim;
     y->offset = offset;
-    for (int i = 0; i < ndim; i++) { /* one by one, as the caller has just written them */
+    for (int i = 0; i < ndim;
+         i++) { /* one by one, as the caller has only just written them: a wide load would stall */
         y->sizes[i] = sizes[i];
         y->strides[i] = strides[i];
     }

@@ -1,7 +1,7 @@
-/* list.c - tensors in a row.
+/* list.c - lists of tensors.
  *
- * A list lies in a tensor of bytes in the innermost scope; when the scope lets go of that, the
- * storage's release function gives up the list's tensors and their array. */
+ * A list lies in a tensor of bytes in the innermost scope. When the scope gives that tensor up, its
+ * storage's release function gives up the list's tensors and frees their array. */
 #include <inttypes.h>
 
 #include "tensor/tensor_internal.h"
@@ -36,8 +36,7 @@ static hd_list *empty(int64_t room)
 static bool check_items(int64_t n, hd_tensor *const *tensors)
 {
     if (n < 0 || n > INT64_MAX / (int64_t)sizeof *tensors / 2) {
-        hd_error_set(HD_VALUE, "hd_list_of: %" PRId64 " tensors: expected 0 or more", n);
-        return false;
+        return hd_error_set(HD_VALUE, "hd_list_of: %" PRId64 " tensors: expected 0 or more", n);
     }
     if (n > 0 && !tensors) {
         return hd__null_arg("hd_list_of", "tensors");

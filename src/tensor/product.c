@@ -1,27 +1,28 @@
 /* product.c - batched matrix products between tensors of any strides.
  *
- * A batch dim becomes part of the rows (b is the same for all of it) or of the inner size (it is
- * summed over) where the strides allow it: a Linear over (b, t, in) is one product, and so is the
- * gradient of its weight. What remains is dealt evenly to the threads, in whole matrices or in
- * cells of a grid over each; every thread packs what it needs into scratch of its own. */
+ * Where the strides allow it, a batch dim becomes part of the rows (if b is the same for all of it)
+ * or of the inner size (if it is summed over): a Linear over (b, t, in) is one product, and so is
+ * the gradient of its weight. The remaining work is dealt evenly to the threads, in whole matrices
+ * or in cells of a grid over each matrix. Every thread packs what it needs into its own scratch. */
 #include "tensor/product.h"
 
 #include "tensor/kernels/gemm.h"
 
 enum {
-    GRAIN = 65536,  /* multiplications worth a thread */
-    PACKING = 6,    /* packing a row or column of a cell takes as long as so many elements of c */
-    EVEN_ENOUGH = 4 /* matrices a thread from which on they are dealt whole, if unevenly */
+    GRAIN = 65536, /* multiplications that are worth a thread */
+    PACKING = 6,   /* packing a row or column of a cell takes as long as this many elements of c */
+    EVEN_ENOUGH =
+        4 /* from this many matrices for each thread on, they are dealt whole, even if unevenly */
 };
 
-enum { A, B, C }; /* operands of the walks over batches */
+enum { A, B, C }; /* the operands of a walk over batches */
 
 typedef struct task {
-    hdk_product one; /* the first of the batch, whole */
+    hdk_product one; /* the first product of the batch, whole */
     int dtype;
     int64_t bytes;         /* of an element */
-    hd__dims kept, summed; /* batches: those of c, and those that are summed up in each of these */
-    int64_t rows, cols;    /* of a cell; those at the end may be smaller */
+    hd__dims kept, summed; /* batch dims that c has, and those that are summed over */
+    int64_t rows, cols;    /* of a cell; cells at the end may be smaller */
     int64_t down, across;  /* cells of one matrix */
     int64_t cells;         /* of all matrices */
     int pieces;
@@ -157,9 +158,9 @@ static int64_t ceil_div(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* Cuts each matrix into at most `cells`, such that the largest costs least: whole tiles wide, and
- * not so long that packing its rows and columns would take much. */
-static void cut(task *t, int64_t cells)
+/* Cuts each matrix into at most `cells` cells, so that the largest one costs as little as possible.
+ * Cells are whole tiles wide, and their cost includes the packing of their rows and columns. */
+static void cut_matrices(task *t, int64_t cells)
 {
     int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
     for (int64_t down = 1; down <= cells; down++) {
@@ -175,7 +176,7 @@ static void cut(task *t, int64_t cells)
     t->across = ceil_div(n, t->cols);
 }
 
-/* Deals the work to as many threads as it is worth. */
+/* Deals the work to as many threads as are worth it. */
 static void deal(task *t)
 {
     int64_t matrices = hd__dims_count(&t->kept);
@@ -183,7 +184,7 @@ static void deal(task *t)
     int64_t worth = t->one.m * t->one.n * k / GRAIN * matrices, width = hd__parallel_width();
     width = worth < width ? worth : width;
     bool whole = width < 2 || matrices % width == 0 || matrices >= EVEN_ENOUGH * width;
-    cut(t, whole ? 1 : width);
+    cut_matrices(t, whole ? 1 : width);
     t->cells = matrices * t->down * t->across;
     t->pieces = (int)(width < 1 ? 1 : width < t->cells ? width : t->cells);
 }

@@ -1,11 +1,11 @@
-/* product.h - batched matrix products between tensors, for matmul.c and linear.c. */
+/* product.h - batched matrix products between tensors. */
 #ifndef HEED_TENSOR_PRODUCT_H
 #define HEED_TENSOR_PRODUCT_H
 
 #include "tensor/dims.h"
 
-/* A tensor read as matrices (..., rows, cols); strides in elements. Its first `batch` dims count
- * the matrices. */
+/* A tensor read as matrices (..., rows, cols), with strides in elements. Its first `batch` dims
+ * count the matrices. */
 typedef struct hd__matrix {
     const hd_tensor *t;
     int64_t rows, cols, row, col;
@@ -18,7 +18,8 @@ static inline hd__matrix hd__matrix_t(hd__matrix x)
     return (hd__matrix){x.t, x.cols, x.rows, x.col, x.row, x.batch};
 }
 
-/* x of rank 1 is a row (as the left factor) or a column (as the right one); else as it is. */
+/* x as the left factor, or as the right one: of rank 1 it is a row on the left, a column on the
+ * right. */
 static inline hd__matrix hd__matrix_left(const hd_tensor *x)
 {
     int n = x->ndim;
@@ -34,15 +35,16 @@ static inline hd__matrix hd__matrix_right(const hd_tensor *x)
     return x->ndim == 1 ? hd__matrix_t(hd__matrix_left(x)) : hd__matrix_left(x);
 }
 
-/* y = a b with dims of a or b of rank 1 left out */
+/* The result y = a b, which lacks rows if a is of rank 1, and columns if b is. */
 hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
 
-/* c = a b, computed; all of one dtype but bool. Batches broadcast; a batch dim that a or b has and
- * c lacks is summed over, in order. c is contiguous. bias: (c.cols,) for each row, or NULL. */
+/* Computes c = a b, all of one dtype that is not bool. Batches broadcast; a batch dim that a or b
+ * has and c lacks is summed over, in order. c is contiguous. bias: (c.cols,), added to each row, or
+ * NULL. */
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias);
 
-/* Are the dtypes of a and b the same, and none bool? Else HD_DTYPE: "hd_dot: float32 and float64:
- * expected one dtype". */
+/* Are the dtypes of a and b the same, and not bool? Otherwise sets HD_DTYPE: "hd_dot: float32 and
+ * float64: expected one dtype". */
 bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tensor *b);
 
 #endif

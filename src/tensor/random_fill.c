@@ -1,7 +1,10 @@
-/* random_fill.c - random numbers into tensors of any strides.
+/* random_fill.c - fills tensors of any strides with random numbers.
  *
- * PyTorch fills in memory order (dims by falling stride), but for the MCG31 Bernoulli stream, which
- * goes in logical order. A run that is not dense is drawn into a small buffer and spread. */
+ * PyTorch fills in the order of memory (dims by falling stride); only the MCG31 Bernoulli
+ * stream goes in logical order. A run that is not dense is drawn into a small buffer and copied
+ * from there. */
+#include "tensor/random_fill.h"
+
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
 
@@ -9,7 +12,7 @@ enum { BUFFER = 256 };
 
 typedef struct draw {
     hd_generator *g;
-    double a, b; /* the distribution's */
+    double a, b; /* parameters of the distribution */
     void (*f32)(const struct draw *d, float *x, int64_t n);
     void (*f64)(const struct draw *d, double *x, int64_t n);
 } draw;
@@ -91,7 +94,7 @@ static void fill_run(char *const *data, const int64_t *strides, int64_t n, const
     }
 }
 
-/* In memory order, on this thread: the order is the stream's. */
+/* Fills x in the order of its memory, on this thread. */
 static void fill_in_order(hd_tensor *x, draw d)
 {
     hd__dims w;
@@ -123,7 +126,8 @@ void hd__exponential_fill(hd_tensor *x, double lambda)
     fill_in_order(x, (draw){hd_generator_current(), lambda, 0, exponential_f32, exponential_f64});
 }
 
-/* mean and std are cast to the tensor's type for whole blocks, and stay double sample by sample */
+/* For whole blocks mean and std are cast to the tensor's dtype; sample by sample they stay
+ * double. */
 void hd__normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();
@@ -140,7 +144,7 @@ void hd__normal_fill(hd_tensor *x, double mean, double std)
     hd__gen_unlock(g);
 }
 
-/* x = bytes, which lie in the order of x's memory, or in logical order. */
+/* x = bytes, which are in the order of x's memory, or in logical order. */
 static void spread(hd_tensor *x, hd_tensor *bytes, bool memory_order)
 {
     char *data[] = {hd__ptr(x), hd__ptr(bytes)};
@@ -155,7 +159,7 @@ static void spread(hd_tensor *x, hd_tensor *bytes, bool memory_order)
     hd__loop(hdk_copy_for(HD_BOOL)->convert[x->dtype][HD_BOOL], NULL, &w, data);
 }
 
-void hd__bernoulli_fill_by(hd_tensor *x, hd_tensor *bytes, double p)
+void hd__bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p)
 {
     hd_generator *g = hd_generator_current();
     if (x->numel > 0) {
@@ -165,13 +169,4 @@ void hd__bernoulli_fill_by(hd_tensor *x, hd_tensor *bytes, double p)
         spread(x, bytes, hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE);
     }
     hd_release(bytes);
-}
-
-bool hd__bernoulli_fill(hd_tensor *x, double p)
-{
-    hd_tensor *bytes = hd__empty("hd_bernoulli_", HD_BOOL, 1, &x->numel);
-    if (bytes) {
-        hd__bernoulli_fill_by(x, bytes, p);
-    }
-    return bytes;
 }

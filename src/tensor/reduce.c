@@ -1,19 +1,20 @@
-/* reduce.c - reductions over any dims: a plan of walks along one dim (lanes.h).
+/* reduce.c - reductions over any dims, as a plan of walks along one dim (lanes.h).
  *
- * The reduced dims are put last and joined where they are dense. What one walk leaves is reduced by
- * the next, so that the order of a sum depends on shapes only, never on the number of threads. */
+ * The reduced dims are put innermost and merged. Each walk reduces one of them, and the next walk
+ * reduces its results, so that the order of a sum depends on shapes only, never on the number of
+ * threads. */
 #include "tensor/reduce.h"
 
 #include "tensor/lanes.h"
 #include "tensor/kernels/reduce.h"
 
 enum {
-    SMALL = 32768,      /* elements up to which a contiguous tensor needs no plan */
-    PIECE = HDK_SUM_MAX /* elements of one lane reduced by one task at most */
+    SMALL = 32768,      /* a contiguous tensor of up to this many elements needs no plan */
+    PIECE = HDK_SUM_MAX /* elements of one lane that one task reduces at most */
 };
 
-/* x's dims as a reduction sees them: the reduced ones inside, joined, and around them the kept ones
- * in order. The innermost is what one walk reduces. */
+/* x's dims as a reduction sees them: inside the reduced ones, merged, and around them the kept ones
+ * in order. A walk reduces the innermost one. */
 typedef struct plan {
     int dtype, reduced; /* how many of the dims are reduced: at least 1 */
     char *data;
@@ -76,7 +77,8 @@ static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_
     hd__lanes_run(&w, f, p);
 }
 
-/* The results so far become the input: the kept dims, and one dense dim of what is left to do. */
+/* The results t of a walk become the input of the next: the kept dims, and inside one dense dim of
+ * the `left` results that each place of them has so far. */
 static void next_plan(plan *q, const hd_tensor *t, int64_t left)
 {
     while (q->reduced > 1) {
@@ -88,22 +90,23 @@ static void next_plan(plan *q, const hd_tensor *t, int64_t left)
     hd__dims_dense(&q->dims, 0, hd__bytes_of(t->dtype));
 }
 
-/* A copy of x in which the dims of *mask are one dense run behind the others, in x's order. */
+/* A copy of x in which the dims of *mask come last, in x's order. *mask becomes their new
+ * places. */
 static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
-    uint32_t behind = 0;
+    uint32_t last = 0;
     int n = 0;
     for (unsigned pass = 0; pass < 2; pass++) {
         for (int d = 0; d < x->ndim; d++) {
             if ((*mask >> d & 1) == pass) {
-                behind |= pass << n;
+                last |= pass << n;
                 sizes[n] = x->sizes[d];
                 strides[n++] = x->strides[d];
             }
         }
     }
-    *mask = behind;
+    *mask = last;
     hd_tensor *moved = hd__alias(x, n, sizes, strides, x->offset);
     return moved ? hd__contiguous(moved) : NULL;
 }
@@ -114,7 +117,7 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
     for (;;) {
         int64_t n = q->dims.dim[0].size, pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
         int64_t left = pieces,
-                count = pieces; /* results: for each place of the kept dims, for all */
+                count = pieces; /* results for each place of the kept dims, and in all */
         for (int d = 1; d < q->dims.ndim; d++) {
             left *= d < q->reduced ? q->dims.dim[d].size : 1;
             count *= q->dims.dim[d].size;
@@ -136,7 +139,7 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
     }
 }
 
-/* A small contiguous x reduced over its last dims, or over its first: one call, no plan. */
+/* A small contiguous x is reduced over its last dims, or over its first ones, by one call. */
 static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, uint32_t mask,
                          double p, hd_tensor *extra)
 {
@@ -180,11 +183,6 @@ bool hd__reduce(const char *function, const hdk_lane_kernel *kernels, hd__pieces
 }
 
 /* ---------------------------------------------------------------- results and sums */
-
-uint32_t hd__all_dims(const hd_tensor *x)
-{
-    return x->ndim ? (1u << x->ndim) - 1 : 1;
-}
 
 hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, bool keepdim,
                        hd_dtype d)
@@ -233,7 +231,7 @@ hd_tensor *hd__sum_to(const char *function, hd_tensor *x, int ndim, const int64_
     if (lead < 0 || mask == 0) {
         return lead < 0 ? NULL : x;
     }
-    bool keepdim = mask >> lead; /* a size of 1 stays: then the leading dims go in an alias */
+    bool keepdim = mask >> lead; /* sizes of 1 stay; an alias drops the leading dims */
     hd_tensor *y = hd__sum(function, x, mask, keepdim);
     return y && keepdim && lead ? hd__alias(y, ndim, sizes, y->strides + lead, y->offset) : y;
 }

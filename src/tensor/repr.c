@@ -1,8 +1,8 @@
 /* repr.c - tensors as text: what Python's print shows, character for character.
  *
- * First every shown element is visited to choose one style for the tensor, then again for the
- * width, then the text is written. Elements are read where they lie, through the strides; what is
- * not shown is never looked at. Floats are classified and compared as doubles. */
+ * Every shown element is visited once to choose the tensor's style, and once to find the width of a
+ * cell; then the text is written. Elements are read where they lie, through the strides. Those that
+ * are not shown are never read. Floats are classified and compared as doubles. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,14 +10,14 @@
 
 #include "tensor/tensor_internal.h"
 
-enum { INDENT = 7 }; /* of lines after the first: the length of "tensor(" */
+enum { INDENT = 7 }; /* of lines after the first one: the length of "tensor(" */
 
 typedef struct printer {
     const hd_tensor *x;
     hd_print_options o;
     hd__text *out;
     bool summarise;
-    bool any, integral, sci; /* any: some shown float is finite and not 0 */
+    bool any, integral, sci; /* any: a shown float is finite and not 0 */
     double hi, lo;           /* of their absolute values */
     int width;               /* of a cell */
 } printer;
@@ -26,7 +26,7 @@ typedef struct printer {
 
 static struct {
     pthread_mutex_t lock;
-    bool set; /* else the defaults */
+    bool set; /* if not, the defaults hold */
     hd_print_options o;
 } process_options = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -71,9 +71,8 @@ static bool check_options(const char *function, const hd_print_options *o)
             if (fields[i].hi != INT64_MAX) {
                 snprintf(most, sizeof most, "to %" PRId64, fields[i].hi);
             }
-            hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %" PRId64 " %s", function,
-                         fields[i].name, fields[i].value, fields[i].lo, most);
-            return false;
+            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %" PRId64 " %s", function,
+                                fields[i].name, fields[i].value, fields[i].lo, most);
         }
     }
     return true;
@@ -103,13 +102,13 @@ static hd_print_options options_in_force(void)
 
 /* ---------------------------------------------------------------- which elements are shown */
 
-/* Is dim shown whole, not as its edges with dots between? Written so that 2E cannot overflow. */
+/* Is dim shown whole, without dots between its edges? The comparison cannot overflow. */
 static bool is_whole(const printer *p, int dim)
 {
     return !p->summarise || p->o.edgeitems >= (p->x->sizes[dim] + 1) / 2;
 }
 
-/* What stands between dim's brackets: elements, and the dots as one more. */
+/* How many parts stand between dim's brackets: the elements, and the dots as one more. */
 static int64_t parts_of(const printer *p, int dim)
 {
     return is_whole(p, dim) ? p->x->sizes[dim] : 2 * p->o.edgeitems + 1;
@@ -120,7 +119,7 @@ static bool is_dots(const printer *p, int dim, int64_t part)
     return part == p->o.edgeitems && !is_whole(p, dim);
 }
 
-/* How far the part lies from the first element of dim, in elements of the storage. */
+/* How far the part lies from dim's first element, in elements of the storage. */
 static int64_t offset_of(const printer *p, int dim, int64_t part)
 {
     int64_t size = p->x->sizes[dim];
@@ -187,7 +186,7 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
     return n;
 }
 
-/* Zeros, inf and nan do not widen the cells of floats. */
+/* 0, inf and nan do not widen the cells of floats. */
 static void widen(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
@@ -221,7 +220,7 @@ static void write_cell(printer *p, int64_t at, int width)
     hd__text_add(p->out, text, (size_t)n);
 }
 
-/* The last dimension, its bracket at `column`. */
+/* Writes a row of the last dim, whose bracket stands at `column`. */
 static void write_row(printer *p, int column, int64_t at)
 {
     int dim = p->x->ndim - 1;
@@ -279,7 +278,7 @@ static void write_body(printer *p)
 
 /* ---------------------------------------------------------------- suffixes */
 
-/* Behind a comma, on a new line when it would pass the line's width. */
+/* Writes the suffix after a comma, and on a new line if it would pass the line's width. */
 static void write_suffix(printer *p, size_t *column, const char *suffix)
 {
     size_t n = strlen(suffix);
@@ -314,7 +313,10 @@ static void write_suffixes(printer *p, size_t start)
         snprintf(text, sizeof text, "dtype=torch.%s", hd_dtype_name(x->dtype));
         write_suffix(p, &column, text);
     }
-    const hd_tensor *graph = x->attachment || !x->base ? x : x->base; /* a view may learn from it */
+    const hd_tensor *graph =
+        x->attachment || !x->base
+            ? x
+            : x->base; /* a view may not know yet that its base was changed in place */
     if (graph->attachment) {
         graph->attachment_ops->describe(x, text, sizeof text);
         if (*text) {
@@ -399,7 +401,8 @@ const char *hd_shape_repr(const hd_tensor *x)
     return hd__text_give("hd_shape_repr", &t);
 }
 
-/* Writes the text and a newline at once, so that lines of several threads do not mix; frees it. */
+/* Writes the text and a newline at once, so that lines of several threads do not mix, and frees the
+ * text. */
 static bool put(const char *function, FILE *f, hd__text *t)
 {
     hd__text_puts(t, "\n");

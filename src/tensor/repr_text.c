@@ -1,4 +1,4 @@
-/* repr_text.c - text in a scope. */
+/* repr_text.c - texts that live in a scope, and numbers as text. */
 #include "tensor/tensor_internal.h"
 
 const char *hd__text_give(const char *function, hd__text *t)

@@ -1,5 +1,5 @@
-/* shape.c - arguments, shapes and dtypes: their checks, their texts, and the rules of NumPy's
- * broadcasting, PyTorch's promotion and views without copies. */
+/* shape.c - arguments, shapes and dtypes: their checks and texts, and the rules of broadcasting
+ * (NumPy's), of promotion (PyTorch's) and of views without copies. */
 #include <inttypes.h>
 
 #include "tensor/dims.h"
@@ -54,9 +54,8 @@ bool hd__float_arg(const char *function, const hd_tensor *x)
     if (hd__is_float(x->dtype)) {
         return true;
     }
-    hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64", function,
-                 hd_dtype_name(x->dtype));
-    return false;
+    return hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64", function,
+                        hd_dtype_name(x->dtype));
 }
 
 int hd__dim_fail(const char *function, const hd_tensor *x, int64_t dim)
@@ -80,14 +79,13 @@ bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_
             return false;
         }
         if (*mask & 1u << dim) {
-            hd_error_set(HD_INDEX, "%s: dim %d of %s appears twice: expected distinct dims",
-                         function, dim, HD__SHAPE(x));
-            return false;
+            return hd_error_set(HD_INDEX, "%s: dim %d of %s appears twice: expected distinct dims",
+                                function, dim, HD__SHAPE(x));
         }
         *mask |= 1u << dim;
     }
     if (n == 0) {
-        *mask = x->ndim ? (1u << x->ndim) - 1 : 1;
+        *mask = hd__all_dims(x);
     }
     return true;
 }
@@ -145,7 +143,7 @@ bool hd__broadcast(const char *function, int n, hd_tensor *const *xs, int *ndim,
     return true;
 }
 
-/* bool < int64 < float32 < float64; the categories are bool, integer and float */
+/* Ranks: bool < int64 < float32 < float64. The categories are bool, integer and float. */
 static int rank_of(int dtype)
 {
     static const int8_t ranks[] = {2, 3, 1, 0};
@@ -164,7 +162,7 @@ hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b)
     if (da == db) {
         return da;
     }
-    /* a 0-d tensor decides only if its category is the higher one */
+    /* a 0-d tensor decides only if its category is higher */
     if ((a->ndim == 0) != (b->ndim == 0)) {
         int dim = a->ndim ? da : db, zero = a->ndim ? db : da;
         return (category_of(zero) > category_of(dim) ? zero : dim);
@@ -214,8 +212,8 @@ bool hd__overlaps_itself(const hd_tensor *x)
     return false;
 }
 
-/* Walks x's dims from the last in runs that lie densely, and fills each with dims of the view.
- * Size-1 dims count too: their strides come out as PyTorch's. */
+/* Goes through x's dims from the last one, in runs that lie densely, and fills each run with
+ * dims of the view. Dims of size 1 are included, so that their strides are PyTorch's. */
 bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
 {
     if (x->numel == 0 && x->ndim == ndim && memcmp(x->sizes, sizes, sizeof *sizes * ndim) == 0) {
@@ -256,8 +254,8 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
     int unknown = -1;
     int64_t product = 1;
     if (n < 0 || n > HD_MAX_DIMS) {
-        hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, n, HD_MAX_DIMS);
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, n,
+                            HD_MAX_DIMS);
     }
     if (n > 0 && !sizes) {
         return hd__null_arg(function, "sizes");
@@ -267,9 +265,9 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
         if (sizes[i] == -1 && unknown < 0) {
             unknown = i;
         } else if (sizes[i] < 0) {
-            hd_error_set(HD_SHAPE, "%s: %s as %s: expected sizes of 0 or more and one -1 at most",
-                         function, HD__SHAPE(x), HD__SIZES(n, sizes));
-            return false;
+            return hd_error_set(HD_SHAPE,
+                                "%s: %s as %s: expected sizes of 0 or more and one -1 at most",
+                                function, HD__SHAPE(x), HD__SIZES(n, sizes));
         } else if (__builtin_mul_overflow(product, sizes[i], &product)) {
             product = -1;
             break;
@@ -277,9 +275,8 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
     }
     bool fits = unknown < 0 ? product == x->numel : product > 0 && x->numel % product == 0;
     if (!fits) {
-        hd_error_set(HD_SHAPE, "%s: %s as %s: the %" PRId64 " elements do not fit", function,
-                     HD__SHAPE(x), HD__SIZES(n, sizes), x->numel);
-        return false;
+        return hd_error_set(HD_SHAPE, "%s: %s as %s: the %" PRId64 " elements do not fit", function,
+                            HD__SHAPE(x), HD__SIZES(n, sizes), x->numel);
     }
     if (unknown >= 0) {
         out[unknown] = x->numel / product;

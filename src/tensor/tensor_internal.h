@@ -1,8 +1,10 @@
-/* tensor_internal.h - the tensor itself, and what the layers above may do with it unrecorded.
+/* tensor_internal.h - the tensor, its arguments and messages, making and copying it. Nothing here
+ * is recorded in the graph. Computing on tensors is in headers by topic: dims.h (walks),
+ * elementwise.h, lanes.h, reduce.h, product.h, attention_run.h, random_fill.h.
  *
- * Invariants: refs >= 1, refs >= kept; sizes are never negative; numel is their product; every
- * index that sizes and strides reach from offset lies inside the storage; dims at and above ndim
- * hold nothing. */
+ * Invariants of a tensor: refs >= 1, refs >= kept; sizes are never negative; numel is their
+ * product; every index that sizes and strides reach from offset lies inside the storage; sizes
+ * and strides from ndim on are undefined. */
 #ifndef HEED_TENSOR_INTERNAL_H
 #define HEED_TENSOR_INTERNAL_H
 
@@ -15,16 +17,16 @@
 typedef struct hd__storage {
     atomic_int refs;
     atomic_uint version; /* in-place changes so far */
-    void *data;          /* behind this header, or the caller's (hd_wrap) */
+    void *data;          /* after this header and the tensor, or the caller's (hd_wrap) */
     size_t nbytes;
-    void (*release)(void *data, void *user); /* not NULL: the memory is the caller's */
+    void (*release)(void *data, void *user); /* not NULL if data is the caller's */
     void *user;
 } hd__storage;
 
-/* What a layer above hangs on a tensor: the tensor layer only knows these two. */
+/* What a layer above attaches to a tensor. The tensor layer knows only these two functions. */
 typedef struct hd__attachment_ops {
     void (*release)(void *attachment);
-    /* writes the repr's suffix, as `grad_fn=<MulBackward0>`, into text; "" for none */
+    /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
 } hd__attachment_ops;
 
@@ -32,10 +34,10 @@ struct hd_tensor {
     atomic_int refs;
     uint8_t dtype, ndim;
     uint8_t flags;   /* HD__F_... */
-    uint32_t output; /* the attachment's: which output of the node this is */
-    atomic_int kept; /* how many of refs are hd_retain's */
+    uint32_t output; /* which output of the attached node this is */
+    atomic_int kept; /* how many of refs are from hd_retain */
     hd__storage *storage;
-    int64_t offset; /* of the first element, in elements */
+    int64_t offset; /* of the first element in the storage, in elements */
     int64_t numel;
     void *attachment; /* the autograd node, or NULL */
     const hd__attachment_ops *attachment_ops;
@@ -48,11 +50,10 @@ struct hd_tensor {
 };
 
 enum {
-    HD__F_PARAMETER = 1,  /* prints as a Parameter */
-    HD__F_MULTI_VIEW = 2, /* an output of split, chunk or unbind: no in-place changes */
-    HD__F_CONTIGUOUS = 4, /* row-major without gaps; kept by whoever sets sizes and strides */
-    HD__F_NO_GRAD_VIEW =
-        8 /* a view taken under no_grad: no in-place changes when grad mode is on */
+    HD__F_PARAMETER = 1,   /* prints as a Parameter */
+    HD__F_MULTI_VIEW = 2,  /* an output of split, chunk or unbind: no in-place changes */
+    HD__F_CONTIGUOUS = 4,  /* row-major without gaps; set by whoever sets sizes and strides */
+    HD__F_NO_GRAD_VIEW = 8 /* a view taken under no_grad: no in-place changes in grad mode */
 };
 
 struct hd_list {
@@ -62,7 +63,7 @@ struct hd_list {
 
 /* ---------------------------------------------------------------- arguments and messages */
 
-/* As hd__sizes_text. */
+/* x's sizes as hd__sizes_text writes them: "(2, 3)". */
 const char *hd__shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 
 /* In a message: hd_error_set(HD_SHAPE, "hd_mm: %s and %s: ...", HD__SHAPE(a), HD__SHAPE(b)) */
@@ -72,8 +73,8 @@ const char *hd__shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 const char *hd__index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT]);
 #define HD__INDEX(x, flat) hd__index_text((x), (flat), (char[HD__SHAPE_TEXT]){0})
 
-/* Is x a tensor (not NULL, not HD_NONE)? Else fails as DESIGN's errors say and returns false:
- *   if (!hd__arg("hd_neg", "x", x)) return NULL; */
+/* Is x a tensor? For HD_NONE it sets HD_NULL_ARG and returns false; so it does for NULL, but there
+ * an error that stands already stays (hd__null_arg). */
 bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x);
 static inline bool hd__arg(const char *function, const char *arg, const hd_tensor *x)
 {
@@ -85,7 +86,7 @@ static inline bool hd__is_none(const hd_tensor *x)
     return x == &hd_none;
 }
 
-/* Is d a dtype? Otherwise sets HD_DTYPE, naming the function and the value. */
+/* Is d a dtype? Otherwise sets HD_DTYPE with the function and the value. */
 bool hd__dtype_fail(const char *function, int d);
 static inline bool hd__dtype_arg(const char *function, int d)
 {
@@ -95,11 +96,11 @@ static inline bool hd__is_float(int dtype)
 {
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
 }
-/* Other than float32 and float64: HD_DTYPE, "hd_log_: int64: expected float32 or float64". */
+/* Is x of a float dtype? Otherwise sets HD_DTYPE: "hd_log_: int64: expected float32 or float64". */
 bool hd__float_arg(const char *function, const hd_tensor *x);
 
-/* dim in [-n, n) to [0, n), n = max(ndim, 1); HD_INDEX and -1 outside:
- * "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
+/* dim, which counts from the end if it is negative, as a number in [0, n), n = max(ndim, 1).
+ * Outside [-n, n) returns -1 and sets HD_INDEX: "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
 int hd__dim_fail(const char *function, const hd_tensor *x, int64_t dim);
 static inline int hd__dim(const char *function, const hd_tensor *x, int64_t dim)
 {
@@ -110,7 +111,14 @@ static inline int hd__dim(const char *function, const hd_tensor *x, int64_t dim)
     return (int)(dim < 0 ? dim + n : dim);
 }
 
-/* A list of dims as a bit mask; n == 0 means all. HD_INDEX when out of range or repeated. */
+/* All dims as a bit mask; a 0-d tensor has dim 0. */
+static inline uint32_t hd__all_dims(const hd_tensor *x)
+{
+    return x->ndim ? (1u << x->ndim) - 1 : 1;
+}
+
+/* A list of dims as a bit mask; n == 0 means all. Sets HD_INDEX if one is out of range or
+ * repeated. */
 bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,
                    uint32_t *mask);
 
@@ -119,12 +127,12 @@ bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_
  * from the end (1 is the last), where sizes is as it was. */
 int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others);
 
-/* The broadcast shape of n tensors (HD_NONE skipped). On failure HD_SHAPE:
+/* The shape that n tensors broadcast to; HD_NONE is skipped. Otherwise sets HD_SHAPE:
  * "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast". */
 bool hd__broadcast(const char *function, int n, hd_tensor *const *xs, int *ndim, int64_t *sizes);
 
-/* The dtype that a and b promote to (0-d tensors weigh less than others of a lower category, as
- * in PyTorch); and of a tensor with a number. */
+/* The dtype that a and b promote to, or a tensor and a number. As in PyTorch, a 0-d tensor only
+ * decides if its category is higher than that of a tensor with dims. */
 hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b);
 hd_dtype hd__promote_scalar(const hd_tensor *a, hd_scalar s);
 
@@ -135,46 +143,50 @@ static inline double hd__scalar_double(hd_scalar s)
 
 /* The bytes of value in dtype d, converted as PyTorch's fill_ does. */
 void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes);
-/* A double that d cannot hold - NaN or infinity as int64, 1e40 as float32 - is HD_VALUE. */
+/* Can d hold the value? NaN and infinity as int64, or 1e40 as float32, set HD_VALUE. */
 bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value);
 
 /* ---------------------------------------------------------------- making tensors */
 
-/* Fresh, contiguous, in the innermost scope, values undefined. Sizes are checked. */
+/* A fresh contiguous tensor in the innermost scope, with undefined values. Sizes are checked. */
 hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *sizes);
 
-/* The same in x's shape. */
+/* The same with x's shape. */
 hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x);
-/* y, contiguous or NULL, with the order of x's dims in memory, without gaps, if x has as many. */
+/* Lays y, which is fresh or NULL, out with its dims in the order of x's in memory, if x has as
+ * many. Returns y. */
 hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x);
 
-/* A tensor over x's storage with its own geometry (offset in elements), in the innermost scope; no
- * attachment, no base: plain alias. The geometry is the caller's promise. */
+/* A tensor over x's storage with a geometry of its own (offset in elements), in the innermost
+ * scope, without attachment and base. The caller promises that the geometry lies inside the
+ * storage. */
 hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
                      int64_t offset);
-/* As hd__alias of the same geometry but in no scope: the caller holds it (hd__drop). */
+/* An alias with x's geometry in no scope: the caller holds it, until hd__drop. */
 hd_tensor *hd__alias_held(const hd_tensor *x);
 
-/* heed's own holds, which hd_release never gives up. Both pass NULL and HD_NONE. */
+/* Holds of heed's own, which hd_release never gives up. NULL and HD_NONE are left alone. */
 hd_tensor *hd__hold(hd_tensor *t);
 void hd__drop(hd_tensor *t);
 
-/* Is contiguous t held once, in no scope, and its memory by t alone, so that the holder may write
- * over it? Backward functions may so write over a dy[k], which then belongs to the engine alone. */
+/* May the holder of t write over it? It may if t is contiguous, has one holder and no scope, and no
+ * other tensor uses its memory. A backward function may then write over dy[k]. */
 bool hd__held_once(const hd_tensor *t);
 
-/* x, or a copy of it when it is not contiguous / not of dtype d. Unrecorded. */
+/* x itself if it is contiguous, or of dtype d; otherwise a copy that is. */
 hd_tensor *hd__contiguous(hd_tensor *x);
 hd_tensor *hd__cast(hd_tensor *x, hd_dtype d);
 hd_tensor *hd__clone(const hd_tensor *x); /* fresh and contiguous */
-/* x expanded to sizes by strides of 0; the caller has checked that it broadcasts. */
+/* x expanded to sizes by strides of 0. The caller has checked that it broadcasts. */
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
 
-/* dst = src elementwise, converting; src broadcasts to dst (checked by the caller); they may
- * overlap only if identical. Bumps nothing. */
+/* dst = src, element by element, converted to dst's dtype. The caller has checked that src
+ * broadcasts to dst. They are the same memory, or do not overlap. Changes no version. */
 void hd__copy(hd_tensor *dst, const hd_tensor *src);
-void hd__fill(hd_tensor *x, hd_scalar value); /* converts as PyTorch's fill_; bumps nothing */
+/* Converts value as PyTorch's fill_ does. Changes no version. */
+void hd__fill(hd_tensor *x, hd_scalar value);
 
+/* Counts an in-place change of x's storage. */
 static inline void hd__bump(hd_tensor *x)
 {
     atomic_fetch_add_explicit(&x->storage->version, 1, memory_order_relaxed);
@@ -216,27 +228,28 @@ static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
     return hd__has_sizes(a, b->ndim, b->sizes);
 }
 
-/* Is every element of a the same of b? */
+/* Are the elements of a and b the same memory, one by one? */
 static inline bool hd__same_memory(const hd_tensor *a, const hd_tensor *b)
 {
     return a->storage == b->storage && a->offset == b->offset && hd__same_shape(a, b) &&
            memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
 }
 
-/* Row-major strides of sizes. */
+/* The strides of a row-major tensor of these sizes. */
 void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides);
 /* Recomputes numel and HD__F_CONTIGUOUS after sizes or strides were written. */
 void hd__geometry_changed(hd_tensor *x);
-/* Does some pair of indices reach the same element (as expand makes them)? */
+/* Do two indices reach the same element, as in an expanded tensor? */
 bool hd__overlaps_itself(const hd_tensor *x);
 
-/* Strides for viewing x as sizes without a copy; false when its layout does not allow that. */
+/* The strides for viewing x as sizes without a copy; false if its layout does not allow that. */
 bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);
-/* Replaces one -1 in sizes (n entries) so that the product is x's numel; errs as PyTorch's view. */
+/* out = sizes, of which one may be -1: it becomes what x's number of elements leaves for it. The
+ * errors are those of PyTorch's view. */
 bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
                      int64_t *out);
 
-/* Bytes, text or anything without a destructor that lives in the innermost scope. */
+/* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(const char *function, size_t bytes);
 /* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
 const char *hd__text_give(const char *function, hd__text *t);
@@ -244,16 +257,8 @@ const char *hd__text_give(const char *function, hd__text *t);
 /* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);
 
-/* Fills from g on any strides; memory order, not logical order (FACTS: fill order). No bump. */
-void hd__uniform_fill(hd_tensor *x, double a, double b);
-void hd__normal_fill(hd_tensor *x, double mean, double std);
-/* 0/1 (as x's dtype) Bernoulli(p) into x: logical order for MCG31, memory order for native. */
-bool hd__bernoulli_fill(hd_tensor *x, double p);
-/* The same with memory that was made before: bytes is a fresh bool tensor of (numel,), released. */
-void hd__bernoulli_fill_by(hd_tensor *x, hd_tensor *bytes, double p);
-void hd__exponential_fill(hd_tensor *x, double lambda);
-
-/* Whether writing is allowed; set by autograd at start-up (leaf that requires grad). NULL: yes. */
+/* Is writing to x allowed? autograd sets this function at start-up and refuses leaves that require
+ * grad. NULL: yes. */
 extern bool (*hd__write_check)(const char *function, hd_tensor *x);
 
 #endif

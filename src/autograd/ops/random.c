@@ -9,6 +9,7 @@
 
 #include "autograd/autograd_internal.h"
 #include "tensor/elementwise.h"
+#include "tensor/random_fill.h"
 #include "autograd/ops/families.h"
 #include "tensor/kernels/dropout.h"
 
@@ -422,7 +423,7 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
     if (!bytes || !recorded("hd_bernoulli_", &bernoulli_inplace_op, x)) {
         return NULL;
     }
-    hd__bernoulli_fill_by(x, bytes, p);
+    hd__bernoulli_fill(x, bytes, p);
     return x;
 }
 
