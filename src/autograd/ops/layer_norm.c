@@ -122,6 +122,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     dx[1] = hd__is_none(made[1]) ? HD_NONE : total(x, dims, made[1]);
     dx[2] = hd__is_none(made[2]) ? HD_NONE : total(x, dims, made[2]);
 }
+
 static const hd__op layer_norm_op = {.name = "NativeLayerNormBackward0",
                                      .backward = layer_norm_backward};
 

@@ -54,6 +54,7 @@ static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = g;
     dx[1] = hd__needs(n, 1) ? hd_neg(g) : HD_NONE;
 }
+
 static const hd__op mse_op = {.name = "MseLossBackward0", .backward = mse_backward};
 
 typedef struct distance_task {
@@ -302,6 +303,7 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     run_rows(&k, entropy_backward_rows);
     dx[0] = x->ndim > 2 ? classes_second(rows) : rows;
 }
+
 static const hd__op nll_op = {.name = "NllLossBackward0", .backward = cross_entropy_backward};
 static const hd__op nll2d_op = {.name = "NllLoss2DBackward0", .backward = cross_entropy_backward};
 static const hd__op nll_view_op = {.name = "ViewBackward0", .backward = cross_entropy_backward};

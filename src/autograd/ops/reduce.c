@@ -70,6 +70,7 @@ static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = spread_to_input(n, dy[0]);
 }
+
 static const hd__op sum_op = {.name = "SumBackward0", .backward = sum_backward};
 static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backward};
 
@@ -107,6 +108,7 @@ static void mean_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const hd__span *s = hd__params(n);
     dx[0] = spread_to_input(n, hd_div_scalar(dy[0], count(x->ndim, x->sizes, s->mask)));
 }
+
 static const hd__op mean_op = {.name = "MeanBackward0", .backward = mean_backward};
 static const hd__op mean_dims_op = {.name = "MeanBackward1", .backward = mean_backward};
 
@@ -184,6 +186,7 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
     dx[0] = hd_mul(spread_to_input(n, hd_mul_scalar(dy[0], factor)), hd_sub(x, mean));
 }
+
 static const hd__op var_op = {.name = "VarBackward0", .backward = var_backward};
 
 static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)

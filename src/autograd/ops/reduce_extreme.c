@@ -23,6 +23,7 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     /* not a product of share and reached: an infinite share times 0 is NaN */
     dx[0] = hd_where(reached, share, hd_zeros_n(dy[0]->dtype, 0, NULL));
 }
+
 static const hd__op max_op = {.name = "MaxBackward1", .backward = extreme_backward};
 static const hd__op min_op = {.name = "MinBackward1", .backward = extreme_backward};
 
@@ -94,6 +95,7 @@ static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
     hd__lanes_init(&w, dim, 3, (hd_tensor *[]){dx[0], from, at});
     hd__lanes_run(&w, hdk_reduce_for(dx[0]->dtype)->place[dx[0]->dtype], 0);
 }
+
 static const hd__op max_dim_op = {.name = "MaxBackward0", .backward = extreme_dim_backward};
 static const hd__op min_dim_op = {.name = "MinBackward0", .backward = extreme_dim_backward};
 

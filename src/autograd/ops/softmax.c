@@ -81,6 +81,7 @@ static void softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     lane_backward(n, HDK_SOFTMAX_BACKWARD, dy[0], dx);
 }
+
 static const hd__op softmax_op = {.name = "SoftmaxBackward0", .backward = softmax_backward};
 
 hd_tensor *hd_softmax(hd_tensor *x, int dim)
@@ -93,6 +94,7 @@ static void log_softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
 {
     lane_backward(n, HDK_LOG_SOFTMAX_BACKWARD, dy[0], dx);
 }
+
 static const hd__op log_softmax_op = {.name = "LogSoftmaxBackward0",
                                       .backward = log_softmax_backward};
 
@@ -115,6 +117,7 @@ static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
     hd_tensor *weight = hd_exp(hd_sub(x, hd__spread(y, x->ndim, x->sizes, *s)));
     dx[0] = hd_mul(hd__spread(dy[0], x->ndim, x->sizes, *s), weight);
 }
+
 static const hd__op logsumexp_op = {.name = "LogsumexpBackward0", .backward = logsumexp_backward};
 
 static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
@@ -186,6 +189,7 @@ static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const int *dim = hd__params(n);
     dx[0] = running_sums(hd__running, dy[0], *dim, true);
 }
+
 static const hd__op cumsum_op = {.name = "CumsumBackward0", .backward = cumsum_backward};
 
 hd_tensor *hd_cumsum(hd_tensor *x, int dim)

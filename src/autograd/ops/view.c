@@ -54,39 +54,55 @@ static const hd__op permute_op = {.name = "PermuteBackward0", .backward = permut
 
 /* ---------------------------------------------------------------- shape */
 
+/* The sizes of x's view, and with them its strides where the layout allows a view. */
+typedef struct view_shape {
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    bool allowed;
+} view_shape;
+
+static bool view_shape_of(const char *function, hd_tensor *x, int ndim, const int64_t *sizes,
+                          view_shape *v)
+{
+    if (!hd__arg(function, "x", x) || !hd__infer_sizes(function, x, ndim, sizes, v->sizes)) {
+        return false;
+    }
+    v->allowed = hd__view_strides(x, ndim, v->sizes, v->strides);
+    return true;
+}
+
 hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    int64_t fit[HD_MAX_DIMS], strides[HD_MAX_DIMS];
-    if (!hd__arg("hd_view", "x", x) || !hd__infer_sizes("hd_view", x, ndim, sizes, fit)) {
+    view_shape v;
+    if (!view_shape_of("hd_view", x, ndim, sizes, &v)) {
         return NULL;
     }
-    if (!hd__view_strides(x, ndim, fit, strides)) {
+    if (!v.allowed) {
         return hd_error_set(HD_SHAPE,
                             "hd_view: %s with strides %s as %s: the layout does not allow it; use "
                             "hd_reshape, or hd_contiguous first",
-                            HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, fit));
+                            HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, v.sizes));
     }
-    hd_tensor *y = hd__alias(x, ndim, fit, strides, x->offset);
+    hd_tensor *y = hd__alias(x, ndim, v.sizes, v.strides, x->offset);
     return hd__record_view(&view_op, y, x, NULL, 0);
 }
 
 /* A view where the layout allows it, otherwise a view of a copy. */
 hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    int64_t fit[HD_MAX_DIMS], strides[HD_MAX_DIMS];
-    if (!hd__arg("hd_reshape", "x", x) || !hd__infer_sizes("hd_reshape", x, ndim, sizes, fit)) {
+    view_shape v;
+    if (!view_shape_of("hd_reshape", x, ndim, sizes, &v)) {
         return NULL;
     }
-    if (hd__view_strides(x, ndim, fit, strides)) {
-        hd_tensor *y = hd__alias(x, ndim, fit, strides, x->offset);
+    if (v.allowed) {
+        hd_tensor *y = hd__alias(x, ndim, v.sizes, v.strides, x->offset);
         return hd__record_view(hd__contig(x) ? &view_op : &reshape_alias_op, y, x, NULL, 0);
     }
     hd_tensor *copy = hd__clone(x);
     if (!copy) {
         return NULL;
     }
-    hd__default_strides(ndim, fit, strides);
-    hd_tensor *y = hd__alias(copy, ndim, fit, strides, 0);
+    hd__default_strides(ndim, v.sizes, v.strides);
+    hd_tensor *y = hd__alias(copy, ndim, v.sizes, v.strides, 0);
     hd_release(copy);
     hd_tensor *in[] = {x};
     return hd__record(&unsafe_view_op, y, &(hd__record_args){.n_in = 1, .in = in});
