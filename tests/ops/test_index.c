@@ -256,12 +256,12 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_gather(x, 1, hd_view(ints(0, 1, 2, 9), 2, 2)));
     ck_error(HD_INDEX, "hd_gather: index 9 at (1, 1): expected 0 to 3");
     ck_assert_ptr_null(hd_gather(x, 1, hd_zeros(HD_INT64, 4, 1)));
-    ck_error(HD_SHAPE, "hd_gather: (3, 4) by an index of (4, 1): expected the same rank, and sizes "
-                       "no larger apart from dim 1");
+    ck_error(HD_SHAPE, "hd_gather: (3, 4) by an index of (4, 1): expected the same rank, and no "
+                       "larger size except at dim 1");
     ck_assert_ptr_null(hd_gather(x, 0, ints(0)));
     ck_error(HD_SHAPE,
-             "hd_gather: (3, 4) by an index of (1,): expected the same rank, and sizes no "
-             "larger apart from dim 0");
+             "hd_gather: (3, 4) by an index of (1,): expected the same rank, and no larger "
+             "size except at dim 0");
     ck_assert_ptr_null(hd_gather(x, 0, x));
     ck_error(HD_DTYPE, "hd_gather: index of float32: expected int64");
     ck_assert_ptr_null(hd_embedding(ints(1, 3), x, -1));

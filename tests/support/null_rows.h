@@ -1,6 +1,7 @@
-/* null_rows.h - what runs the rows of a null_table.h (whole/null_table.h tells their kinds): a call
- * that is given NULL, or HD_NONE, for one of its pointers. The including function has `error` (what
- * stands before every call, or NULL) and `bad`; `wrong` counts the rows that do not hold. */
+/* null_rows.h - runs the rows of a null_table.h: each calls a function with NULL, or HD_NONE, for
+ * one of its pointers. tests/whole/null_table.h lists the kinds of rows. The function that includes
+ * the table has the variables `error`, which is the error that stands before every call, or NULL,
+ * and `bad`. `wrong` counts the rows that do not hold. */
 #ifndef HEED_TESTS_NULL_ROWS_H
 #define HEED_TESTS_NULL_ROWS_H
 

@@ -1,14 +1,14 @@
-/* null_table.h - every pointer that a public function takes, and what NULL does there, but for the
- * rows that need no thought: where a function takes only tensors and numbers, the build makes a
- * TENSOR row for each tensor (tools/checks/check_null_table --make), unless it has a row here.
+/* null_table.h - the pointers that public functions take, and what NULL does there.
  *
- * A test runs each row, another one compares them with the headers. Rows are
+ * A function that takes only tensors and numbers needs no row: the build makes a TENSOR row for
+ * each of its tensors (tools/checks/check_null_table --make). A row here replaces the made one.
+ * One test runs each row, another one compares them with the headers. Rows are
  * KIND(function, parameter, call):
  *
  * TENSOR   bad is NULL, then HD_NONE: both are refused
  * POINTER  NULL is refused
- * MAYBE    NULL stands for a default, for "not wanted", for a failure told already, or is passed
- *          over: it is not refused
+ * MAYBE    NULL is not refused: it means a default, "not wanted" or a failure that has its error,
+ *          or it is ignored
  * SKIP     cannot be called here */
 POINTER(hd_error_set, format, hd_error_set(HD_USER, NULL))
 MAYBE(hd_on_error, handler, hd_on_error(NULL, NULL))

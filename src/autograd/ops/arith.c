@@ -285,7 +285,7 @@ hd_tensor *hd_neg(hd_tensor *x)
     }
     hdk_loop loop = hdk_unary_loop(HDK_NEG, x->dtype);
     if (!loop) {
-        return hd_error_set(HD_DTYPE, "hd_neg: bool: expected numbers (hd_logical_not)");
+        return hd_error_set(HD_DTYPE, "hd_neg: bool: expected numbers; hd_logical_not takes bool");
     }
     hd_tensor *y = hd__map_unary("hd_neg", loop, NULL, x->dtype, x);
     return hd__record(&neg_op, y, &(hd__record_args){.n_in = 1, .in = &x});

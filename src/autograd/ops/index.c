@@ -350,8 +350,8 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
     if (!ok) {
         return hd_error_set(
             HD_SHAPE,
-            "hd_gather: %s by an index of %s: expected the same rank, and sizes no larger "
-            "apart from dim %d",
+            "hd_gather: %s by an index of %s: expected the same rank, and no larger size "
+            "except at dim %d",
             HD__SHAPE(x), HD__SHAPE(index), dim);
     }
     return true;

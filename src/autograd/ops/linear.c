@@ -1,7 +1,7 @@
 /* linear.c - the affine map of a layer, x W^T + b, in one pass.
  *
- * All leading dims of x count as rows. One backward serves every rank. Its names are PyTorch's,
- * which tell a matrix, a single row, and rows that are folded to one matrix and viewed back. */
+ * All leading dims of x count as rows. One backward serves every rank. As in PyTorch, the node's
+ * name depends on the case: a matrix, a single row, or rows that are folded to one matrix. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"

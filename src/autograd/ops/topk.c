@@ -1,8 +1,8 @@
 /* topk.c - the k largest or smallest along a dim, in order.
  *
  * In PyTorch the order of ties follows from the algorithms of the C++ library, so that this file
- * has the same ones. If k is small compared with n, it is a heap (Williams 1964). Otherwise it is
- * Hoare's selection and an introspective sort of what it leaves (Musser 1997); both cut at the
+ * has the same ones. If k is small compared with n, a heap finds them (Williams 1964). Otherwise
+ * Hoare's selection finds them and an introspective sort orders them (Musser 1997); both cut at the
  * median of three and end with an insertion sort. Values become integer keys of the same order
  * first; NaN is above everything, and -0 equals 0. */
 #include <inttypes.h>
