@@ -108,7 +108,7 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
 }
 
 /* Numbers that int64 does not hold become INT64_MIN. */
-static int64_t int_of(hd_scalar s)
+static int64_t clipped_int(hd_scalar s)
 {
     if (s.is_int) {
         return s.v.i;
@@ -135,7 +135,7 @@ double hd_item(const hd_tensor *x)
 
 int64_t hd_item_int(const hd_tensor *x)
 {
-    return one_element("hd_item_int", x) ? int_of(load(x, x->offset)) : INT64_MIN;
+    return one_element("hd_item_int", x) ? clipped_int(load(x, x->offset)) : INT64_MIN;
 }
 
 /* The place of the element at index in the storage, counted in elements; -1 with the error set. */
@@ -176,7 +176,7 @@ double hd_get_n(const hd_tensor *x, int n, const int64_t *index)
 int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index)
 {
     int64_t at = locate("hd_get_int", x, n, index);
-    return at < 0 ? INT64_MIN : int_of(load(x, at));
+    return at < 0 ? INT64_MIN : clipped_int(load(x, at));
 }
 
 bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)

@@ -104,8 +104,10 @@ static int64_t arange_len(hd_scalar start, hd_scalar end, hd_scalar step)
         return -1;
     }
     if (s == 0 || (s > 0 ? b < a : b > a)) {
-        hd_error_set(HD_VALUE, "hd_arange: from %g to %g by %g: expected a step that leads there",
-                     a, b, s);
+        hd_error_set(
+            HD_VALUE,
+            "hd_arange: from %g to %g by %g: expected a step from the start towards the end", a, b,
+            s);
         return -1;
     }
     if (start.is_int && end.is_int && step.is_int) {

@@ -50,10 +50,10 @@ void hd__dims_dense(hd__dims *w, int i, int64_t step);
  * order. */
 void hd__dims_sort(hd__dims *w);
 
-/* Lays y out without gaps, with its dims in the order of w's strides, as PyTorch's
- * TensorIterator does; y has as many dims. Of two dims, the one with the smaller stride is
- * inside; the first operand that moves along both decides. Equal strides leave it to the sizes,
- * and then to the next operand. Dims that no operand decides keep y's order. */
+/* Lays y, which has as many dims, out without gaps and in the order of w's strides, as PyTorch's
+ * TensorIterator does. Of two dims, the one with the smaller stride is inside; the first operand
+ * that moves along both decides. If its strides are equal, the larger size is outside, or the next
+ * operand decides. Dims that no operand decides keep their order. */
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y);
 
 /* Joins two dims into inner, if each operand's stride along outer continues that along inner. */
@@ -85,9 +85,8 @@ static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
     }
 }
 
-/* Goes on by one in dim d, or where dim d ends, in the next one outside it. The dims inside d
- * are not touched. After the last place it returns false, and the walk is at the first place
- * again. */
+/* Goes on by one in dim d or, at its end, in the next one outside it; dims inside d stay as they
+ * are. After the last place it returns false, and the walk is at the first place again. */
 bool hd__dims_carry(const hd__dims *w, int d, hd__place *p);
 static inline bool hd__dims_next(const hd__dims *w, int d, hd__place *p)
 {

@@ -252,7 +252,8 @@ void hd_release(hd_tensor *t)
         unlink_from(t->scope, t);
         owned--;
     } else {
-        hd_error_set(HD_STATE, "hd_release: %s: no hd_retain and no scope is left to give it up",
+        hd_error_set(HD_STATE,
+                     "hd_release: %s: no hd_retain is left to give up, and no scope holds it",
                      HD__SHAPE(t));
         return;
     }

@@ -47,8 +47,8 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
     }
 }
 
-/* Reduces the innermost dim from `begin` on, n elements of it in each of `pieces`; the results for
- * one position of the other dims lie `row` apart. */
+/* Reduces the innermost dim from `begin` on, n elements of it in each of `pieces`. The results for
+ * neighbouring places of the other dims lie `row` elements apart. */
 static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tensor *extra,
                              int64_t row, int64_t begin, int64_t pieces, int64_t n, double p)
 {
@@ -90,8 +90,7 @@ static void next_plan(plan *q, const hd_tensor *t, int64_t left)
     hd__dims_dense(&q->dims, 0, hd__bytes_of(t->dtype));
 }
 
-/* A copy of x in which the dims of *mask come last, in x's order. *mask becomes their new
- * places. */
+/* A copy of x in which the dims of *mask come last, in x's order. *mask becomes the new places. */
 static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -117,7 +116,7 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
     for (;;) {
         int64_t n = q->dims.dim[0].size, pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
         int64_t left = pieces,
-                count = pieces; /* results for each place of the kept dims, and in all */
+                count = pieces; /* results for a place of the kept dims, and in all */
         for (int d = 1; d < q->dims.ndim; d++) {
             left *= d < q->reduced ? q->dims.dim[d].size : 1;
             count *= q->dims.dim[d].size;

@@ -155,7 +155,7 @@ START_TEST(large_results_do_not_depend_on_threads)
 }
 END_TEST
 
-/* Rows against columns, in a shape that the iterator cannot merge. */
+/* Rows against columns, in a shape whose dims cannot be merged. */
 START_TEST(broadcast_against_a_double_loop)
 {
     HD_SCOPE;

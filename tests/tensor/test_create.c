@@ -237,11 +237,14 @@ START_TEST(ranges_that_lead_nowhere)
 {
     HD_SCOPE;
     ck_assert_ptr_null(hd_arange(5, 1, 1));
-    ck_error(HD_VALUE, "hd_arange: from 5 to 1 by 1: expected a step that leads there");
+    ck_error(HD_VALUE,
+             "hd_arange: from 5 to 1 by 1: expected a step from the start towards the end");
     ck_assert_ptr_null(hd_arange(1, 5, -1));
-    ck_error(HD_VALUE, "hd_arange: from 1 to 5 by -1: expected a step that leads there");
+    ck_error(HD_VALUE,
+             "hd_arange: from 1 to 5 by -1: expected a step from the start towards the end");
     ck_assert_ptr_null(hd_arange(0, 1, 0));
-    ck_error(HD_VALUE, "hd_arange: from 0 to 1 by 0: expected a step that leads there");
+    ck_error(HD_VALUE,
+             "hd_arange: from 0 to 1 by 0: expected a step from the start towards the end");
     ck_assert_ptr_null(hd_arange(0, NAN, 1));
     ck_error(HD_VALUE, "hd_arange: from 0 to nan by 1: expected finite numbers");
     ck_assert_ptr_null(hd_arange(0, 1e30, 1));
@@ -253,7 +256,8 @@ START_TEST(ranges_that_lead_nowhere)
     ck_elements(hd_arange_as(HD_INT64, 0.5, 3.7, 1.9), 0, 1, 2);
     ck_elements(hd_arange_as(HD_INT64, -0.5, 2.5, 1), 0, 1);
     ck_assert_ptr_null(hd_arange_as(HD_INT64, 0, 3, 0.5));
-    ck_error(HD_VALUE, "hd_arange: from 0 to 3 by 0: expected a step that leads there");
+    ck_error(HD_VALUE,
+             "hd_arange: from 0 to 3 by 0: expected a step from the start towards the end");
     ck_assert_ptr_null(hd_arange_as(HD_INT64, 0, 1e19, 1));
     ck_error(HD_VALUE, "hd_arange: value 1e+19: expected one that int64 can hold");
     ck_assert_int_eq(hd_get_int(hd_arange(INT64_MAX - 2, INT64_MAX, 1), 1), INT64_MAX - 1);

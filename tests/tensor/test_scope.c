@@ -254,7 +254,8 @@ START_TEST(release_never_gives_up_what_heed_holds)
         hd_release(a);
         ck_assert(hd_item(hd_list_get(l, 0)) == 5);
         hd_release(a);
-        ck_error(HD_STATE, "hd_release: (1,): no hd_retain and no scope is left to give it up");
+        ck_error(HD_STATE,
+                 "hd_release: (1,): no hd_retain is left to give up, and no scope holds it");
         ck_assert(hd_item(hd_list_get(l, 0)) == 5);
     }
 }
