@@ -58,12 +58,22 @@ bool hd__float_arg(const char *function, const hd_tensor *x)
                         hd_dtype_name(x->dtype));
 }
 
-int hd__dim_fail(const char *function, const hd_tensor *x, int64_t dim)
+/* A function of its own, so that hd__dim needs no stack for the text. */
+static __attribute__((noinline)) int dim_fail(const char *function, const hd_tensor *x, int64_t dim,
+                                              int n)
 {
-    int n = x->ndim > 0 ? x->ndim : 1;
     hd_error_set(HD_INDEX, "%s: dim %" PRId64 " of %s: expected %d to %d", function, dim,
                  HD__SHAPE(x), -n, n - 1);
     return -1;
+}
+
+int hd__dim(const char *function, const hd_tensor *x, int64_t dim)
+{
+    int n = x->ndim > 0 ? x->ndim : 1;
+    if (dim < -n || dim >= n) {
+        return dim_fail(function, x, dim, n);
+    }
+    return (int)(dim < 0 ? dim + n : dim);
 }
 
 bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,

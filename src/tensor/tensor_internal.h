@@ -101,15 +101,7 @@ bool hd__float_arg(const char *function, const hd_tensor *x);
 
 /* dim, which counts from the end if it is negative, as a number in [0, n), n = max(ndim, 1).
  * Outside [-n, n) returns -1 and sets HD_INDEX: "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
-int hd__dim_fail(const char *function, const hd_tensor *x, int64_t dim);
-static inline int hd__dim(const char *function, const hd_tensor *x, int64_t dim)
-{
-    int n = x->ndim > 0 ? x->ndim : 1;
-    if (dim < -n || dim >= n) {
-        return hd__dim_fail(function, x, dim);
-    }
-    return (int)(dim < 0 ? dim + n : dim);
-}
+int hd__dim(const char *function, const hd_tensor *x, int64_t dim);
 
 /* All dims as a bit mask; a 0-d tensor has dim 0. */
 static inline uint32_t hd__all_dims(const hd_tensor *x)
