@@ -81,9 +81,11 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
     }
 }
 
+/* Aligned, as the speed of the small loops depends on where they lie: by up to a third. */
 #define HDK_TILE(rows)                                                                             \
-    static void fn(tile##rows)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,   \
-                               int64_t b_step, T *c, int64_t c_row, bool go_on)                    \
+    static __attribute__((aligned(32))) void fn(tile##rows)(                                       \
+        int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, int64_t b_step, T *c,    \
+        int64_t c_row, bool go_on)                                                                 \
     {                                                                                              \
         fn(tile_of)(rows, 2, k, a, a_row, a_step, b, b_step, c, c_row, go_on);                     \
     }                                                                                              \

@@ -192,10 +192,9 @@ HDK_INLINE vec_f32 vstep_f32(bool exact, vec_f32 a, vec_f32 b, vec_f32 c)
     return exact ? vfma_f32(a, b, c) : vmuladd_f32(a, b, c);
 }
 
-/* The parts of e^x = 2^q (1 + x + x^2 u), for n vectors, with q whole (vexp.h); x becomes what is
- * left of it. The vectors take each step together, because one chain of steps after another would
- * leave the units idle. With `exact` the bits are the same at every level. */
-HDK_INLINE void vexp_parts_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
+/* Of e^x = 2^q (1 + s + s^2 u) (vexp.h), for n vectors: q, s in the place of x, and the beginning
+ * of u, which takes the terms from 1 on. With `exact` the bits are the same at every level. */
+HDK_INLINE void vexp_begin_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
                                vec_f32 *u)
 {
     const vec_f32 shift = vall_f32(HDK_EXP_SHIFT), log2_e = vall_f32(HDK_LOG2_E);
@@ -210,19 +209,24 @@ HDK_INLINE void vexp_parts_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, 
         x[k] = vstep_f32(exact, q[k], vall_f32(-HDK_LN2_REST), x[k]);
         u[k] = vall_f32(hdk_exp_p[0]);
     }
-    HDK_UNROLL
-    for (int i = 1; i < HDK_EXP_TERMS; i++) {
-        for (int k = 0; k < n; k++) {
-            u[k] = vstep_f32(exact, u[k], x[k], vall_f32(hdk_exp_p[i]));
-        }
+}
+
+HDK_INLINE void vexp_term_f32(int i, const vec_f32 *s, int n, bool exact, vec_f32 *u)
+{
+    for (int k = 0; k < n; k++) {
+        u[k] = vstep_f32(exact, u[k], s[k], vall_f32(hdk_exp_p[i]));
     }
 }
 
-/* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of hdk_vexpf. */
+/* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of hdk_vexpf. The vectors take
+ * each step together, because one chain of steps after another would leave the units idle. */
 HDK_INLINE void vexps_f32(vec_f32 *x, int n)
 {
     vec_f32 shifted[VEXP_MOST], q[VEXP_MOST], u[VEXP_MOST];
-    vexp_parts_f32(x, n, true, shifted, q, u);
+    vexp_begin_f32(x, n, true, shifted, q, u);
+    for (int i = 1; i < HDK_EXP_TERMS; i++) {
+        vexp_term_f32(i, x, n, true, u);
+    }
     for (int k = 0; k < n; k++) {
         u[k] = 1.0f + vfma_f32(x[k] * x[k], u[k], x[k]);
         x[k] = vscale_f32(u[k], q[k], shifted[k]);
@@ -240,7 +244,11 @@ HDK_INLINE vec_f32 vexp_f32(vec_f32 x)
 HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 {
     vec_f32 s = x, shifted, q, u;
-    vexp_parts_f32(&s, 1, false, &shifted, &q, &u);
+    vexp_begin_f32(&s, 1, false, &shifted, &q, &u);
+    HDK_UNROLL
+    for (int i = 1; i < HDK_EXP_TERMS; i++) {
+        vexp_term_f32(i, &s, 1, false, &u);
+    }
     u = 1.0f + vmuladd_f32(s * s, u, s);
     vec_f32 power = (vec_f32)(((vec_i32)shifted << 23) + 0x3f800000);
     return vkeep_f32(u * power, ~(x < vall_f32(-87.0f)));
