@@ -42,7 +42,7 @@ static uint64_t hash_of(const char *name)
 }
 
 /* The position of name in the array, or -1. */
-static int64_t find_entry(const hd_dict *d, const char *name, uint64_t hash)
+static int64_t dict_find(const hd_dict *d, const char *name, uint64_t hash)
 {
     for (uint64_t s = hash; d->slots; s++) {
         uint32_t at = d->slots[s & d->mask];
@@ -128,7 +128,7 @@ static const entry *expect(const char *function, const hd_dict *d, const char *n
     if (!check_name(function, d, name)) {
         return NULL;
     }
-    int64_t at = find_entry(d, name, hash_of(name));
+    int64_t at = dict_find(d, name, hash_of(name));
     const entry *e = at < 0 ? NULL : d->entries[at];
     if (!e || (e->kind != kind && e->kind != or_kind)) {
         return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, name,
@@ -167,7 +167,7 @@ static entry *append(const char *function, hd_dict *d, const char *name, uint64_
 static bool set(const char *function, hd_dict *d, const char *name, hd_dict_kind kind, value v)
 {
     uint64_t hash = hash_of(name);
-    int64_t at = find_entry(d, name, hash);
+    int64_t at = dict_find(d, name, hash);
     entry *e = at < 0 ? append(function, d, name, hash) : d->entries[at];
     if (!e) {
         return false;
@@ -229,7 +229,7 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     if (!check_name("hd_dict_remove", d, name)) {
         return false;
     }
-    int64_t at = find_entry(d, name, hash_of(name));
+    int64_t at = dict_find(d, name, hash_of(name));
     if (at < 0) {
         return hd_error_set(HD_VALUE, "hd_dict_remove: '%s' is missing", name);
     }
@@ -279,7 +279,7 @@ const char *hd_dict_name(const hd_dict *d, int64_t i)
 
 hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name)
 {
-    int64_t at = check_name("hd_dict_kind_of", d, name) ? find_entry(d, name, hash_of(name)) : -1;
+    int64_t at = check_name("hd_dict_kind_of", d, name) ? dict_find(d, name, hash_of(name)) : -1;
     return at < 0 ? HD_DICT_MISSING : d->entries[at]->kind;
 }
 
