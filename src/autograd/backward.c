@@ -301,17 +301,19 @@ static bool run_node(run *r, hd__node *n)
 
 /* ---------------------------------------------------------------- .grad at the end */
 
-/* The part of a commit that can fail. The value is added to a .grad in place, but not where an
- * element of one lies at several of the other: there the sum takes the place of the .grad. */
+/* The part of a commit that can fail. The value is added to a .grad in place; if it lies in the
+ * .grad's memory in another order, a copy of it is. A .grad that is expanded is replaced by the
+ * sum. */
 static bool prepare_commit(run *r, hd__commit *c)
 {
     const hd_tensor *grad = *c->slot, *value = c->value;
-    c->in_place = grad && !hd__overlaps_itself(grad) &&
-                  (grad->storage != value->storage || hd__same_memory(grad, value));
-    if (grad) {
-        return c->in_place || slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
+    c->in_place = grad && !hd__overlaps_itself(grad);
+    if (grad && !c->in_place) {
+        return slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
     }
-    return hd__held_once(value) || slot_set(&c->value, hd__clone(value));
+    bool as_it_is = grad ? grad->storage != value->storage || hd__same_memory(grad, value)
+                         : hd__held_once(value);
+    return as_it_is || slot_set(&c->value, hd__clone(value));
 }
 
 static void apply_commit(hd__commit *c)
