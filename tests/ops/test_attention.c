@@ -170,6 +170,23 @@ START_TEST(more_queries_than_keys_and_none)
 }
 END_TEST
 
+/* One key outweighs the others by more than exp can hold: the result is its value, exactly. */
+START_TEST(one_key_alone_counts)
+{
+    for (int k = 0; k < 70; k++) {
+        HD_SCOPE;
+        int64_t s = k & 1 ? FEW : MANY;
+        hd_tensor *x[] = {leaf(5, 8), leaf(s, 8), leaf(s, 8)};
+        hd_attention_options o = hd_attention_defaults();
+        o.attn_mask = hd_full(HD_FLOAT32, -3 * pow(10, 3 + k / 2), 5, s);
+        ck_assert(hd_setitem_scalar(o.attn_mask, 0, HD_ALL, s - 2));
+        hd_tensor *alone = hd_expand(hd_narrow(x[2], 2, s - 2, 1), 2, 3, 5, 8);
+        ck_assert(hd_equal(attend(x, &o, NULL), alone));
+    }
+    ck_no_error();
+}
+END_TEST
+
 /* NaN and infinity reach the rows that see them, and with is_causal they reach no earlier tile. */
 START_TEST(not_numbers)
 {
@@ -283,6 +300,7 @@ Suite *suite_attention(void)
         threads_and_layouts,
         rows_that_see_nothing,
         more_queries_than_keys_and_none,
+        one_key_alone_counts,
         not_numbers,
         linear_memory,
         names,

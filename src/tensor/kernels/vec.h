@@ -250,7 +250,7 @@ HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
         vexp_term_f32(i, &s, 1, false, &u);
     }
     u = 1.0f + vmuladd_f32(s * s, u, s);
-    vec_f32 power = (vec_f32)(((vec_i32)shifted << 23) + 0x3f800000);
+    vec_f32 power = (vec_f32)(((vec_u32)shifted << 23) + 0x3f800000);
     return vkeep_f32(u * power, ~(x < vall_f32(-87.0f)));
 }
 
