@@ -320,8 +320,7 @@ static hd_tensor *attention(const char *name, hd_tensor *q, hd_tensor *k, hd_ten
         return NULL;
     }
     fill_call(&c, o);
-    bool mask_learns =
-        !hd__is_none(o->attn_mask) && hd__grad_mode_on && hd__wants_grad(o->attn_mask);
+    bool mask_learns = hd__wants_grad(o->attn_mask);
     bool empty = c.heads * c.head.l * c.head.s * c.head.d * c.head.dv == 0;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow(&c)) {
         return composed(q, k, v, o, &c, weights);
