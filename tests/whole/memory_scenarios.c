@@ -54,6 +54,16 @@ static bool attentions(inputs *in)
     return weights && z && backward(hd_add(hd_sum(y), hd_sum(z)));
 }
 
+/* A mask that learns: in plain ops. */
+static bool attention_composed(inputs *in)
+{
+    hd_tensor *weights, *x = hd_cat(0, in->a, hd_unsqueeze(in->b, 0)); /* (3, 3) */
+    hd_attention_options o = hd_attention_defaults();
+    o.attn_mask = in->a;
+    hd_tensor *y = hd_scaled_dot_product_attention_with(in->a, x, x, &o, &weights); /* (2, 3) */
+    return y && backward(y);
+}
+
 static bool products(inputs *in)
 {
     hd_tensor *y = hd_linear(in->a, in->w, in->bias);                                   /* (2, 4) */
@@ -417,6 +427,7 @@ const scenario scenarios[] = {
     SCENARIO(reductions),
     SCENARIO(softmaxes),
     SCENARIO(attentions),
+    SCENARIO(attention_composed),
     SCENARIO(products),
     SCENARIO(views),
     SCENARIO(joined),

@@ -178,14 +178,17 @@ static hd_tensor *composed(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_at
         scores = mask->dtype == HD_BOOL ? hd_masked_fill(scores, hd_logical_not(mask), -INFINITY)
                                         : hd_add(scores, mask);
     }
-    hd_tensor *w = hd_softmax(scores, -1); /* (..., l, s) */
-    if (o->safe_softmax && !hd__is_none(mask) && scores && c->head.s > 0) {
+    hd_tensor *w; /* (..., l, s) */
+    if (o->safe_softmax && !hd__is_none(mask) && c->head.s > 0) {
         hd_tensor *dead = hd_all_dim(hd_eq_scalar(scores, -INFINITY), -1, true); /* (..., l, 1) */
         w = hd_masked_fill(hd_softmax(hd_masked_fill(scores, dead, 0), -1), dead, 0);
+    } else {
+        w = hd_softmax(scores, -1);
     }
     w = hd_dropout(w, o->dropout_p, true);
     if (weights) {
         *weights = hd_detach(w);
+        w = *weights ? w : NULL;
     }
     return hd_matmul(w, v);
 }
