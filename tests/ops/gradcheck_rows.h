@@ -29,7 +29,7 @@ typedef struct gradcheck_row {
     int n;                                             /* inputs */
     const char *shapes[ROW_INPUTS];                    /* the plain case */
     const char *broadcast[ROW_BROADCASTS][ROW_INPUTS]; /* further shapes; unused: NULL */
-    double lo, hi; /* inputs are uniform in [lo, hi], away from the kinks of f */
+    double lo, hi; /* inputs are uniform in [lo, hi]; none is at a kink of f */
     unsigned flags;
 } gradcheck_row;
 

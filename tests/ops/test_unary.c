@@ -142,25 +142,22 @@ static double exact_silu(double x)
     return x / (1 + (isinf((float)e) ? INFINITY : e));
 }
 
+static const struct {
+    int op;
+    const char *name;
+    double (*exact)(double);
+    float params[2];
+    double most; /* units in the last place */
+} functions[] = {
+    {HDK_EXP, "exp", exp, {0}, 2},         {HDK_LOG, "log", log, {0}, 2},
+    {HDK_TANH, "tanh", tanh, {0}, 2},      {HDK_ERF, "erf", erf, {0}, 2},
+    {HDK_SIN, "sin", sin, {0}, 2},         {HDK_COS, "cos", cos, {0}, 2},
+    {HDK_LOG1P, "log1p", log1p, {0}, 2},   {HDK_SOFTPLUS, "softplus", exact_softplus, {2, 1}, 2},
+    {HDK_SILU, "silu", exact_silu, {0}, 3}};
 /* Every 1021st float32 from -NaN to NaN, and the values at the ends, are within some units in the
  * last place of float64's value. NaN, infinities and zeros are exact, with their signs. */
 START_TEST(float32_within_some_ulps)
 {
-    static const struct {
-        int op;
-        const char *name;
-        double (*exact)(double);
-        float params[2];
-        double most; /* units in the last place */
-    } functions[] = {{HDK_EXP, "exp", exp, {0}, 2},
-                     {HDK_LOG, "log", log, {0}, 2},
-                     {HDK_TANH, "tanh", tanh, {0}, 2},
-                     {HDK_ERF, "erf", erf, {0}, 2},
-                     {HDK_SIN, "sin", sin, {0}, 2},
-                     {HDK_COS, "cos", cos, {0}, 2},
-                     {HDK_LOG1P, "log1p", log1p, {0}, 2},
-                     {HDK_SOFTPLUS, "softplus", exact_softplus, {2, 1}, 2},
-                     {HDK_SILU, "silu", exact_silu, {0}, 3}};
     static const float ends[] = {NAN,    INFINITY, -INFINITY, 0.0f,    -0.0f,     -1,
                                  1,      FLT_MIN,  -FLT_MIN,  FLT_MAX, -FLT_MAX,  0x1p-149f,
                                  0.625f, 0.9375f,  4,         9,       -0x1p-149f};
@@ -170,13 +167,15 @@ START_TEST(float32_within_some_ulps)
     char *data[] = {(char *)y, (char *)x};
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++) {
         double worst = 0, at = 0;
+        hdk_loop loop = hdk_unary_loop(functions[f].op, HDK_F32);
+        ck_assert_msg(loop, "%s has no loop", functions[f].name);
         for (uint64_t bits = 0; bits < UINT64_C(1) << 32;) {
             int n = 0;
             for (; n < RUN - ENDS; n++, bits += 1021) {
                 x[n] = hdk_float_of((uint32_t)bits);
             }
             memcpy(x + n, ends, sizeof ends);
-            hdk_unary_loop(functions[f].op, HDK_F32)(data, strides, RUN, functions[f].params);
+            loop(data, strides, RUN, functions[f].params);
             for (int i = 0; i < RUN; i++) {
                 double off = ulps(y[i], functions[f].exact((double)x[i]));
                 at = off > worst ? (double)x[i] : at;
@@ -186,6 +185,24 @@ START_TEST(float32_within_some_ulps)
         ck_assert_msg(worst <= functions[f].most, "%s(%a) is %g units in the last place off",
                       functions[f].name, at, worst);
         printf("%s: %.3f units in the last place\n", functions[f].name, worst);
+    }
+}
+END_TEST
+
+/* A loop that is exact by IEEE 754, or that has a test of its own, needs no row in functions[]. */
+START_TEST(every_loop_of_float32_is_compared)
+{
+    bool compared[HDK_UNARIES] = {
+        [HDK_NEG] = true,        [HDK_ABS] = true,       [HDK_RELU] = true,  [HDK_CLAMP] = true,
+        [HDK_RECIPROCAL] = true, [HDK_SQRT] = true,      [HDK_RSQRT] = true, [HDK_SIGMOID] = true,
+        [HDK_GELU] = true,       [HDK_GELU_TANH] = true,
+    };
+    for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++) {
+        compared[functions[f].op] = true;
+    }
+    for (int op = 0; op < HDK_UNARIES; op++) {
+        ck_assert_msg(hdk_unary_loop(op, HDK_F32), "operation %d of elementwise.h has no loop", op);
+        ck_assert_msg(compared[op], "operation %d of elementwise.h has no row in functions[]", op);
     }
 }
 END_TEST
@@ -424,8 +441,13 @@ END_TEST
 Suite *suite_unary(void)
 {
     const TTest *const tests[] = {
-        golden,          exp_of_float32_bit_for_bit,           float32_within_some_ulps,
-        exp_at_its_ends, gradient_of_relu_through_a_transpose, errors,
+        golden,
+        exp_of_float32_bit_for_bit,
+        float32_within_some_ulps,
+        every_loop_of_float32_is_compared,
+        exp_at_its_ends,
+        gradient_of_relu_through_a_transpose,
+        errors,
         grad_fn_names,
     };
     Suite *s = SUITE_OF("unary", tests);

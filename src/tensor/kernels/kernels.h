@@ -46,10 +46,10 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Types in which few programs compute much are compiled at the baseline only, where HDK_ALL_TYPES
- * is defined, and serve every level. A family names the last dtype that each level has of its own,
- * and hdk_softmax_for(dtype) is the table to take. HDK_COMMON(kernel) is NULL at the other
- * levels. */
+/* Types in which few programs compute much, and loops that only call libm, are compiled at the
+ * baseline only, where HDK_ALL_TYPES is defined, and serve every level. A family names the last
+ * dtype that each level has of its own, and hdk_softmax_for(dtype) is the table to take.
+ * HDK_COMMON(kernel) is NULL at the other levels. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
 #ifdef HDK_ALL_TYPES
 #define HDK_COMMON(kernel) kernel
