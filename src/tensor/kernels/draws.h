@@ -48,6 +48,7 @@ static inline hdk_draws hdk_draws_at(uint32_t x0, int64_t i)
 
 static inline void hdk_draws_next(hdk_draws *g, vec_i32 *x)
 {
+    HDK_UNROLL
     for (int k = 0; k < HDK_DRAW_VECTORS; k++) {
         x[k] = (vec_i32)g->x[k];
         g->x[k] = vmcg31_times(g->x[k], g->step, g->step);
