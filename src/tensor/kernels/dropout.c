@@ -56,22 +56,20 @@ static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limi
         T *y = out;                                                                                \
         hdk_draws g = hdk_draws_at(d->x0, begin);                                                  \
         vec_i32 drawn[HDK_DRAW_VECTORS];                                                           \
-        T room[HDK_DRAWS];                                                                         \
-        int64_t i = 0;                                                                             \
-        for (; i + HDK_DRAWS <= n; i += HDK_DRAWS) {                                               \
-            T *to = d->stream ? room : y + i;                                                      \
+        T room[HDK_DRAWS], rest[HDK_DRAWS] = {0};                                                  \
+        for (int64_t i = 0; i < n; i += HDK_DRAWS) {                                               \
+            bool whole = n - i >= HDK_DRAWS;                                                       \
+            if (!whole) {                                                                          \
+                memcpy(rest, x + i, (size_t)(n - i) * sizeof(T));                                  \
+            }                                                                                      \
             hdk_draws_next(&g, drawn);                                                             \
-            KEEP(x + i, drawn, d->limit, scale, to);                                               \
-            if (d->stream) {                                                                       \
+            KEEP(whole ? x + i : rest, drawn, d->limit, scale,                                     \
+                 whole && !d->stream ? y + i : room);                                              \
+            if (!whole) {                                                                          \
+                memcpy(y + i, room, (size_t)(n - i) * sizeof(T));                                  \
+            } else if (d->stream) {                                                                \
                 hdk_stream_copy((float *)(y + i), (const float *)room, (HDK_DRAWS * PER));         \
             }                                                                                      \
-        }                                                                                          \
-        if (i < n) {                                                                               \
-            T rest[HDK_DRAWS] = {0};                                                               \
-            memcpy(rest, x + i, (size_t)(n - i) * sizeof(T));                                      \
-            hdk_draws_next(&g, drawn);                                                             \
-            KEEP(rest, drawn, d->limit, scale, room);                                              \
-            memcpy(y + i, room, (size_t)(n - i) * sizeof(T));                                      \
         }                                                                                          \
         hdk_stream_end();                                                                          \
     }
