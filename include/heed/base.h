@@ -69,9 +69,30 @@ typedef void (*hd_error_handler)(hd_code code, const char *message, void *user);
  * also while an older error stands. NULL: no handler (the default). */
 HD_API void hd_on_error(hd_error_handler handler, void *user);
 
-/* A ready handler for examples and debuggers. It prints the message to stderr and aborts.
- *   hd_on_error(hd_error_abort, NULL); */
+/* A ready handler for examples and debuggers. It writes out what stdout still holds, prints the
+ * message to stderr and aborts, so that a debugger shows the call that failed.
+ *   hd_on_error(hd_error_abort, NULL);
+ * With it no call returns a failure: the branches of `if (!x)` are never reached. A program that
+ * handles errors itself sets no such handler. */
 HD_API void hd_error_abort(hd_code code, const char *message, void *user);
+
+/* ---------------------------------------------------------------- warnings */
+
+/* A call that is probably a mistake, and that heed does nevertheless, gives a warning. These are
+ * the calls for which PyTorch warns, such as hd_mse_loss of two sizes, and a loop without HD_SCOPE.
+ * A warning is no failure, and it leaves the thread's error as it is. */
+typedef void (*hd_warning_handler)(const char *message, void *user);
+
+/* Every warning of the process calls the handler, on the thread that made the call. NULL: nobody is
+ * told (the default). The message names the function and the values and says what to do; it lasts
+ * until the handler returns. The handler may call heed, also hd_on_warning, or hd_error_set to make
+ * the warning an error; a warning of such a call is dropped. It has to return: longjmp and C++
+ * exceptions must not leave it. */
+HD_API void hd_on_warning(hd_warning_handler handler, void *user);
+
+/* A ready handler that prints "warning: " and the message to stderr.
+ *   hd_on_warning(hd_warning_print, NULL); */
+HD_API void hd_warning_print(const char *message, void *user);
 
 /* ---------------------------------------------------------------- memory */
 

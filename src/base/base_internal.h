@@ -4,6 +4,7 @@
 #ifndef HEED_BASE_INTERNAL_H
 #define HEED_BASE_INTERNAL_H
 
+#include <stdarg.h>
 #include <stdatomic.h>
 
 #include "base/args.h"
@@ -54,6 +55,12 @@ static inline bool hd__refs_down(atomic_int *refs)
 
 /* ---------------------------------------------------------------- errors */
 
+enum { HD__MESSAGE_SIZE = 512 };
+
+/* vsnprintf with a decimal point in every locale. A message that is too long ends in "...". Returns
+ * text. */
+char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args);
+
 /* Sets HD_MEMORY, which names the function and the bytes. Allocates nothing. Returns NULL. */
 void *hd__no_memory(const char *function, size_t bytes);
 
@@ -61,6 +68,21 @@ void *hd__no_memory(const char *function, size_t bytes);
  * what it was. A caller that wants to know its own failures alone begins with before = swap(0), and
  * ends with own = swap(0); swap(before + own). */
 uint64_t hd__uncleared_swap(uint64_t n);
+
+/* ---------------------------------------------------------------- warnings */
+
+extern atomic_bool hd__warning_on; /* hd__warns reads it */
+
+/* Is there a handler? Ask before computing what a warning says, if that is costly. */
+static inline bool hd__warns(void)
+{
+    return HD__UNLIKELY(atomic_load_explicit(&hd__warning_on, memory_order_relaxed));
+}
+
+/* Hands the message to the handler of hd_on_warning, if there is one; without one it is not built.
+ * The error state stays as it is. The caller holds no lock, and its objects are complete, because
+ * the handler may call heed. The message begins with the function's name and says what to do. */
+void hd__warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---------------------------------------------------------------- numbers as text */
 

@@ -5,19 +5,16 @@
 #include "base/base_internal.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MESSAGE_SIZE = 512 };
 
 static HD__TLS struct {
     hd_code code;
     bool in_handler; /* a failure inside the handler is counted, but not passed to it */
     uint64_t count;
     uint64_t uncleared; /* failures since the last clear; hd__uncleared_swap also sets it */
-    char message[MESSAGE_SIZE];
+    char message[HD__MESSAGE_SIZE];
 } thread_error;
 
 static struct {
@@ -36,24 +33,24 @@ enum { CODES = sizeof code_names / sizeof code_names[0] };
 /* Puts dots at the end of a message that was cut off, never inside a UTF-8 character. */
 static void mark_cut(char *text)
 {
-    size_t end = MESSAGE_SIZE - 4;
+    size_t end = HD__MESSAGE_SIZE - 4;
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) {
         end--;
     }
     memcpy(text + end, "...", 4);
 }
 
-/* vsnprintf with a decimal point, whatever the program's locale is. */
-static void format_message(char *text, const char *format, va_list args)
+char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args)
 {
     hd__locale l = hd__locale_enter();
-    int length = vsnprintf(text, MESSAGE_SIZE, format, args);
+    int length = vsnprintf(text, HD__MESSAGE_SIZE, format, args);
     hd__locale_leave(l);
     if (length < 0) {
-        snprintf(text, MESSAGE_SIZE, "%s", format);
-    } else if (length >= MESSAGE_SIZE) {
+        snprintf(text, HD__MESSAGE_SIZE, "%s", format);
+    } else if (length >= HD__MESSAGE_SIZE) {
         mark_cut(text);
     }
+    return text;
 }
 
 static void call_handler(hd_code code, const char *text)
@@ -74,8 +71,8 @@ static void call_handler(hd_code code, const char *text)
  * message. */
 static void fail_v(hd_code code, const char *format, va_list args)
 {
-    char text[MESSAGE_SIZE];
-    format_message(text, format, args);
+    char text[HD__MESSAGE_SIZE];
+    hd__message_format(text, format, args);
     thread_error.count++;
     thread_error.uncleared++;
     if (thread_error.code == HD_OK) {
@@ -149,6 +146,7 @@ void hd_on_error(hd_error_handler handler, void *user)
 void hd_error_abort(hd_code code, const char *message, void *user)
 {
     (void)user;
+    fflush(stdout); /* abort does not */
     fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
     abort();
 }

@@ -189,11 +189,40 @@ START_TEST(abort_handler)
 }
 END_TEST
 
+/* In a child, whose stdout is a pipe: what the program printed is not lost. */
+START_TEST(abort_writes_stdout)
+{
+    int ends[2], status = 0;
+    char printed[64] = "";
+    fflush(stdout);
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+        printf("step %d\n", 7);
+        hd_on_error(hd_error_abort, NULL);
+        hd_error_set(HD_VALUE, "p = %d", 2);
+        _exit(0);
+    }
+    close(ends[1]);
+    waitpid(child, &status, 0);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    size_t length = 0;
+    for (ssize_t n; (n = read(ends[0], printed + length, sizeof printed - 1 - length)) > 0;) {
+        length += (size_t)n;
+    }
+    ck_assert_str_eq(printed, "step 7\nVALUE: p = 2\n");
+    close(ends[0]);
+}
+END_TEST
+
 Suite *suite_error(void)
 {
     const TTest *const tests[] = {
         first_stands,  ready_messages, codes,   long_messages, wrapped_message,
-        decimal_point, per_thread,     handler, abort_handler,
+        decimal_point, per_thread,     handler, abort_handler, abort_writes_stdout,
     };
     return SUITE_OF("error", tests);
 }

@@ -169,6 +169,19 @@ START_TEST(users_op)
 }
 END_TEST
 
+START_TEST(warnings_reach_a_lambda)
+{
+    int heard = 0;
+    hd_on_warning([](const char *, void *user) { ++*static_cast<int *>(user); }, &heard);
+    hd_tensor *input = hd_ones(HD_FLOAT32, 4, 1), *target = hd_ones(HD_FLOAT32, 4);
+    hd_mse_loss(input, target);
+    hd_on_warning(nullptr, nullptr);
+    hd_mse_loss(input, target);
+    ck_assert_int_eq(heard, 1);
+    ck_assert_int_eq(hd_error_code(), HD_OK);
+}
+END_TEST
+
 int main()
 {
     Suite *suite = suite_create("cxx");
@@ -179,6 +192,7 @@ int main()
     tcase_add_test(tests, tensors_in_a_row);
     tcase_add_test(tests, scopes_close_however_left);
     tcase_add_test(tests, users_op);
+    tcase_add_test(tests, warnings_reach_a_lambda);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -2,6 +2,7 @@
 #include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
+#include "support/warnings.h"
 #include "support/support.h"
 
 /* A tensor of numbers with many digits, around `middle`. */
@@ -67,6 +68,24 @@ START_TEST(mse_broadcasts_and_promotes)
     ck_elements(hd_mse_loss(i, vec(HD_FLOAT32, 1, 2, 6)), 3);
     ck_repr(hd_mse_loss(hd_zeros(HD_FLOAT32, 0), hd_zeros(HD_FLOAT32, 0)), "tensor(nan)");
     ck_no_error();
+}
+END_TEST
+
+/* The shapes for which PyTorch warns: all that differ. */
+START_TEST(mse_warns_of_two_sizes)
+{
+    hd_tensor *x = hd_ones(HD_FLOAT32, 4, 1), *t = hd_ones(HD_FLOAT32, 4), *y;
+    ck_warning(y = hd_mse_loss(x, t),
+               "hd_mse_loss: x (4, 1) and target (4,) differ in size, so the loss is taken over "
+               "their broadcast (4, 4), which is probably wrong: give both the same size, for "
+               "example with hd_view");
+    ck_assert_ptr_nonnull(y);
+    ck_warning(hd_mse_loss_with(t, hd_scalar_tensor(HD_FLOAT32, 1), HD_REDUCE_NONE),
+               "hd_mse_loss_with: x (4,) and target () differ in size, so the loss is taken over "
+               "their broadcast (4,), which is probably wrong: give both the same size, for "
+               "example with hd_view");
+    ck_no_warning(hd_mse_loss(x, hd_view(t, 4, 1)));
+    ck_no_warning(hd_mse_loss_with(t, t, HD_SUM));
 }
 END_TEST
 
@@ -419,6 +438,7 @@ Suite *suite_loss(void)
     const TTest *const tests[] = {
         mse_against_plain_loops,
         mse_broadcasts_and_promotes,
+        mse_warns_of_two_sizes,
         mse_errors,
         entropy_against_plain_loops,
         entropy_of_more_dims,

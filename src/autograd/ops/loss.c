@@ -138,6 +138,14 @@ static hd_tensor *mse(const char *function, hd_tensor *x, hd_tensor *t, hd_dtype
     return y;
 }
 
+static void warn_broadcast_loss(const char *function, const hd_tensor *x, const hd_tensor *target,
+                                int ndim, const int64_t *sizes)
+{
+    hd__warn("%s: x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
+             "which is probably wrong: give both the same size, for example with hd_view",
+             function, HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
+}
+
 static hd_tensor *mse_loss(const char *function, hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
     hd_tensor *in[] = {x, target};
@@ -151,6 +159,9 @@ static hd_tensor *mse_loss(const char *function, hd_tensor *x, hd_tensor *target
     if (!hd__is_float(d)) {
         return hd_error_set(HD_DTYPE, "%s: %s and %s: expected float32 or float64 in one of them",
                             function, hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
+    }
+    if (hd__warns() && !hd__same_shape(x, target)) {
+        warn_broadcast_loss(function, x, target, ndim, sizes);
     }
     double numel = 1;
     for (int i = 0; i < ndim; i++) {
