@@ -1,11 +1,17 @@
 /* generate.c - the book's generate(), with top-p and a cache of keys and values. */
 #include "generate.h"
 
+#include <float.h>
+#include <math.h>
+
+/* A colder softmax could overflow: its draw is taken as the likeliest token. */
+static const double coldest = 1e-5;
+
 int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
 {
     HD_SCOPE;
     HD_NO_GRAD;
-    if (s->temperature == 0) {
+    if (s->temperature < coldest) {
         return hd_item_int(hd_argmax(logits));
     }
     int64_t vocab_size = hd_size(logits, 0);
@@ -13,11 +19,11 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
     hd_tensor *ids;                                                       /* (k,) */
     hd_tensor *top = hd_topk(logits, k, 0, true, &ids);                   /* (k,), largest first */
     hd_tensor *probs = hd_softmax(hd_div_scalar(top, s->temperature), 0); /* (k,) */
-    /* A token stays if the tokens before it have less than top_p together; the first always
-     * stays. */
+    /* A token stays if the tokens before it have less than top_p together. The first one, which has
+     * 0 before it, always stays, also for a top_p that is 0 as a float. */
     hd_tensor *before = hd_sub(hd_cumsum(probs, 0), probs); /* (k,) */
     if (s->top_p < 1) {
-        probs = hd_masked_fill(probs, hd_ge_scalar(before, s->top_p), 0);
+        probs = hd_masked_fill(probs, hd_ge_scalar(before, fmax(s->top_p, FLT_MIN)), 0);
     }
     hd_tensor *drawn = hd_multinomial(probs, 1, false); /* (1,) */
     return hd_error_code() == HD_OK ? hd_get_int(ids, hd_item_int(drawn)) : -1;

@@ -5,11 +5,12 @@
 #include "gpt.h"
 
 typedef struct {
-    double temperature; /* 0: always the likeliest token; 1: the model's probabilities; above 1:
-                         * unlikely tokens come more often */
+    double temperature; /* 0, or below 1e-5: always the likeliest token; 1: the model's
+                         * probabilities; above 1: unlikely tokens come more often */
     int64_t top_k;      /* draw from the k likeliest tokens; 0: from all */
-    double top_p; /* draw from the likeliest tokens that together have probability p; 1: all */
-    bool cache;   /* keep keys and values: the same text in less time */
+    double top_p;       /* draw from the likeliest tokens that together have probability p, and from
+                         * one token at least; 1: from all */
+    bool cache;         /* keep keys and values: the same text in less time */
 } sampling;
 
 /* Draws one token from logits (vocab_size,) with the thread's generator; -1 on error. */

@@ -1,7 +1,5 @@
 /* plot_log.c - draws the loss curve of a run of train_gpt. It reads DIR/log.csv and writes
- * DIR/loss.svg; if heed-viz was built with libpng, it writes DIR/loss.png too.
- *
- * usage: plot_log DIR */
+ * DIR/loss.svg; if heed-viz was built with libpng, it writes DIR/loss.png too. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -131,19 +129,64 @@ static bool draw(const curve *c, const char *dir)
     return ok;
 }
 
-int main(int argc, char **argv)
+static const char help[] =
+    "usage: plot_log DIR\n"
+    "       plot_log --help | --version\n"
+    "\n"
+    "Draws the loss curve of a run of train_gpt: the training loss of each step, and the "
+    "validation\n"
+    "loss of the steps that have one, in nats per token (a uniform guess among n tokens has the\n"
+    "loss log n).\n"
+    "\n"
+    "  DIR        the directory of the run, such as gpt-1; write -- before a name that begins "
+    "with\n"
+    "             a dash\n"
+    "  --help     prints this text\n"
+    "  --version  prints the version of heed\n"
+    "\n"
+    "The program reads DIR/log.csv. It writes DIR/loss.svg and, if heed was built with libpng,\n"
+    "DIR/loss.png, and replaces older ones. The run may still be training.\n"
+    "The exit status is 0 if the curve was written, 1 if the log cannot be read or the curve "
+    "cannot\n"
+    "be written, and 2 if the arguments are wrong.\n"
+    "Example: plot_log gpt-1\n";
+
+static int wrong_usage(const char *program, const char *what, const char *argument)
 {
-    if (argc != 2 || argv[1][0] == '-') {
-        fprintf(stderr, "usage: %s DIR\n", argv[0]);
-        return 2;
-    }
+    fprintf(stderr, "%s: %s%s (see --help)\n", program, what, argument);
+    return 2;
+}
+
+static int plot(const char *program, const char *dir)
+{
     curve c = {0};
-    bool ok = read_log(&c, argv[1]) && hd_error_code() == HD_OK && draw(&c, argv[1]);
+    bool ok = read_log(&c, dir) && hd_error_code() == HD_OK && draw(&c, dir);
     free(c.step);
     free(c.loss);
     free(c.val_loss);
     if (!ok) {
-        fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
+        fprintf(stderr, "%s: %s\n", program, hd_error_message());
     }
-    return !ok;
+    return ok && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("plot_log %s\n", hd_version());
+        return 0;
+    }
+    int dir = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
+    if (argc > dir && dir == 1 && argv[1][0] == '-') {
+        return wrong_usage(argv[0], "unknown option ", argv[1]);
+    }
+    if (argc != dir + 1) {
+        return argc > dir ? wrong_usage(argv[0], "more than one directory: ", argv[dir + 1])
+                          : wrong_usage(argv[0], "expected the directory of a run", "");
+    }
+    return plot(argv[0], argv[dir]);
 }

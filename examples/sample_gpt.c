@@ -16,72 +16,106 @@ typedef struct {
     bool no_cache;
 } arguments;
 
-static const char usage_text[] =
-    "usage: %s CHECKPOINT [PROMPT] [options]\n"
-    "Continues a text, token by token. Defaults are in brackets.\n"
-    "  CHECKPOINT       a checkpoint of train_gpt, such as gpt-1/best\n"
-    "  PROMPT           the text to continue; without it the program reads stdin and drops one\n"
-    "                   newline at its end\n"
-    "  --length N       the number of tokens to write (400)\n"
-    "  --temperature T  0 takes the likeliest token, 1 draws with the model's probabilities (0.8)\n"
-    "  --top-k K        draws from the K likeliest tokens; 0: from all tokens (0)\n"
-    "  --top-p P        draws from the likeliest tokens that together have probability P (1)\n"
-    "  --seed N         seeds the draws (123)\n"
-    "  --no-cache       computes all tokens again for each new one: the same text, but slower\n"
-    "  --help           prints this text\n";
+static const char help[] =
+    "usage: sample_gpt CHECKPOINT [PROMPT] [OPTION]...\n"
+    "\n"
+    "Continues a text with a GPT that train_gpt has trained. The text appears token by token.\n"
+    "\n"
+    "  CHECKPOINT       a checkpoint of train_gpt, which is a directory such as gpt-1/best\n"
+    "  PROMPT           the text to continue. Without it the program reads stdin and drops one\n"
+    "                   newline at its end.\n"
+    "  --length N       writes N tokens after the prompt. The default is 400.\n"
+    "  --temperature T  divides the logits by T before each draw. The default is 0.8. With 1 the\n"
+    "                   tokens have the model's probabilities, and above 1 unlikely tokens come\n"
+    "                   more often. With 0 (or below 0.00001) nothing is drawn, and the likeliest\n"
+    "                   token is taken.\n"
+    "  --top-k K        draws from the K likeliest tokens only. The default 0 draws from all.\n"
+    "  --top-p P        draws from the likeliest tokens that together have the probability P, and\n"
+    "                   from one token at least. The default 1 draws from all. With --top-k too,\n"
+    "                   P is a share of what the K tokens have.\n"
+    "  --seed N         seeds the draws. The default is 123. The same seed gives the same text.\n"
+    "  --no-cache       computes all tokens again for each new one, which gives the same text "
+    "more\n"
+    "                   slowly\n"
+    "  --               ends the options, so that PROMPT may begin with two dashes\n"
+    "  --help           prints this text\n"
+    "  --version        prints the version of heed\n"
+    "\n"
+    "The environment variable HEED_THREADS sets the number of threads, and HEED_CPU the CPU level\n"
+    "(baseline, avx2 or avx512).\n"
+    "The exit status is 0 if the text was written, 1 if the checkpoint cannot be read or the text\n"
+    "cannot be written, and 2 if the arguments are wrong.\n"
+    "Example: sample_gpt gpt-1/best 'static int ' --length 200 --top-k 20\n";
 
 /* ---------------------------------------------------------------- arguments */
+
+typedef struct {
+    const char *name, *expected;
+    double *value, lowest, highest;
+    bool whole;
+} number_option;
+
+/* Reads a value from the text after an option; NULL: there is no text. A number that is too long,
+ * such as 1e999, is infinite, and so above every bound. */
+static bool read_number(const number_option *o, const char *text)
+{
+    char *end = NULL;
+    double v = text ? strtod(text, &end) : 0;
+    bool ok = text && end > text && *end == '\0' && v >= o->lowest && v <= o->highest &&
+              (!o->whole || v == floor(v));
+    *o->value = v;
+    return ok;
+}
 
 /* Reads the value of the option `name`. If it cannot, it prints a message and returns false. */
 static bool read_option(arguments *a, const char *program, const char *name, const char *text)
 {
-    const struct {
-        const char *name;
-        double *value, lowest, highest;
-        bool whole;
-    } options[] = {
-        {"--length", &a->length, 0, 1e15, true},       {"--top-k", &a->top_k, 0, 1e15, true},
-        {"--temperature", &a->temperature, 0, 1e6, 0}, {"--top-p", &a->top_p, 0, 1, false},
-        {"--seed", &a->seed, -1e15, 1e15, true},
+    const number_option options[] = {
+        {"--length", "a whole number from 0 to 1e15", &a->length, 0, 1e15, true},
+        {"--top-k", "a whole number from 0 (all tokens) to 1e15", &a->top_k, 0, 1e15, true},
+        {"--temperature", "a number from 0 to 1e6", &a->temperature, 0, 1e6, false},
+        {"--top-p", "a number from 0 to 1", &a->top_p, 0, 1, false},
+        {"--seed", "a whole number from -1e15 to 1e15", &a->seed, -1e15, 1e15, true},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (strcmp(name, options[i].name) != 0) {
             continue;
         }
-        char *end = NULL;
-        double v = text ? strtod(text, &end) : 0;
-        bool ok = text && *text != '\0' && *end == '\0' && v >= options[i].lowest &&
-                  v <= options[i].highest && (!options[i].whole || v == floor(v));
-        *options[i].value = v;
+        bool ok = read_number(&options[i], text);
         if (!ok) {
-            fprintf(stderr, "%s: %s needs a %s from %g to %g\n", program, name,
-                    options[i].whole ? "whole number" : "number", options[i].lowest,
-                    options[i].highest);
+            fprintf(stderr, "%s: %s %s: expected %s (see --help)\n", program, name,
+                    text ? text : "without a value", options[i].expected);
         }
         return ok;
     }
-    fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", program, name);
+    bool option = strncmp(name, "--", 2) == 0;
+    fprintf(stderr, "%s: %s '%s' (see --help)\n", program,
+            option ? "unknown option" : "expected CHECKPOINT and PROMPT, found a third argument",
+            name);
     return false;
 }
 
 static bool read_arguments(arguments *a, int argc, char **argv)
 {
+    bool options = true;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--no-cache") == 0) {
+        bool option = options && strncmp(argv[i], "--", 2) == 0;
+        if (option && argv[i][2] == '\0') {
+            options = false;
+        } else if (option && strcmp(argv[i], "--no-cache") == 0) {
             a->no_cache = true;
-        } else if (strncmp(argv[i], "--", 2) != 0 && !a->checkpoint) {
+        } else if (!option && !a->checkpoint) {
             a->checkpoint = argv[i];
-        } else if (strncmp(argv[i], "--", 2) != 0 && !a->prompt) {
+        } else if (!option && !a->prompt) {
             a->prompt = argv[i];
+        } else if (!read_option(a, argv[0], argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
+            return false;
         } else {
-            if (!read_option(a, argv[0], argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
-                return false;
-            }
             i++;
         }
     }
     if (!a->checkpoint) {
-        fprintf(stderr, "%s: the checkpoint is missing; see --help\n", argv[0]);
+        fprintf(stderr, "%s: expected a CHECKPOINT (see --help)\n", argv[0]);
     }
     return a->checkpoint;
 }
@@ -179,7 +213,11 @@ int main(int argc, char **argv)
 {
     arguments a = {.length = 400, .temperature = 0.8, .top_p = 1, .seed = 123};
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        printf(usage_text, argv[0]);
+        fputs(help, stdout);
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("sample_gpt %s\n", hd_version());
         return 0;
     }
     if (!read_arguments(&a, argc, argv)) {

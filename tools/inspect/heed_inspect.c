@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -192,6 +193,24 @@ static bool print_tensors(const hd_safetensors *f)
     return ok;
 }
 
+/* heed saves a double as "double " and the 16 hexadecimal digits of its bits. Such a text is shown
+ * with the number instead; any other text is shown as it is. */
+static void value_cell(char cell[CELL], const char *text)
+{
+    static const char type[] = "double ";
+    const char *digits = strncmp(text, type, sizeof type - 1) == 0 ? text + sizeof type - 1 : "";
+    if (strspn(digits, "0123456789abcdef") != 16 || digits[16] != '\0') {
+        plain(cell, text);
+        return;
+    }
+    HD_SCOPE;
+    uint64_t bits = strtoull(digits, NULL, 16);
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    const char *number = hd_float_repr(v);
+    snprintf(cell, CELL, "%s%s", type, number ? number : digits);
+}
+
 static void print_rest(const hd_safetensors *f)
 {
     int64_t n = hd_safetensors_len(f), bytes = 0;
@@ -203,7 +222,7 @@ static void print_rest(const hd_safetensors *f)
     for (int64_t i = 0; i < hd_dict_len(metadata); i++) {
         char name[CELL], text[CELL];
         plain(name, hd_dict_name(metadata, i));
-        plain(text, hd_dict_get_string(metadata, hd_dict_name(metadata, i)));
+        value_cell(text, hd_dict_get_string(metadata, hd_dict_name(metadata, i)));
         printf("%s%s = %s\n", i ? "" : "metadata:\n", name, text);
     }
 }
@@ -258,22 +277,56 @@ static int inspect(const char *path)
     return GOOD;
 }
 
+static const char help[] =
+    "usage: heed-inspect FILE.safetensors\n"
+    "       heed-inspect CHECKPOINT\n"
+    "       heed-inspect --help | --version\n"
+    "\n"
+    "Shows what is in a safetensors file. The whole file is checked first. Then the program "
+    "prints\n"
+    "one line for each tensor, and after them the texts of the file's metadata.\n"
+    "\n"
+    "  FILE.safetensors  a file that heed, PyTorch or another program has written; write -- "
+    "before\n"
+    "                    a name that begins with a dash\n"
+    "  CHECKPOINT        a directory: the program reads the model.safetensors in it. What else a\n"
+    "                    checkpoint of heed holds is in its state.safetensors.\n"
+    "  --help            prints this text\n"
+    "  --version         prints the version of heed\n"
+    "\n"
+    "The columns are the tensor's name, its type and shape, its size in the file, and the least "
+    "and\n"
+    "largest element, the mean, the standard deviation (divided by n - 1) and the number of NaN.\n"
+    "NaN counts for no other column. A dash means that the value does not exist.\n"
+    "\n"
+    "The exit status is 0 if the file is good, 1 if it is not or cannot be read, and 2 if the\n"
+    "arguments are wrong.\n"
+    "Example: heed-inspect gpt-1/best/state.safetensors\n";
+
+/* The arguments are wrong, and `argument` is the first that is, or what is missing. */
+static int wrong_usage(const char *what, const char *argument)
+{
+    fprintf(stderr, "heed-inspect: %s%s (see heed-inspect --help)\n", what, argument);
+    return BAD_USAGE;
+}
+
 int main(int argc, char **argv)
 {
-    static const char usage[] = "usage: heed-inspect FILE.safetensors | CHECKPOINT\n"
-                                "       heed-inspect --help | --version\n";
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(usage, stdout);
+        fputs(help, stdout);
         return GOOD;
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("heed-inspect %s\n", hd_version());
         return GOOD;
     }
-    int file = argc == 3 && strcmp(argv[1], "--") == 0 ? 2 : 1;
-    if (argc != file + 1 || (file == 1 && argv[1][0] == '-')) {
-        fputs(usage, stderr);
-        return BAD_USAGE;
+    int file = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
+    if (argc > file && file == 1 && argv[1][0] == '-') {
+        return wrong_usage("unknown option ", argv[1]);
+    }
+    if (argc != file + 1) {
+        return argc > file ? wrong_usage("more than one file: ", argv[file + 1])
+                           : wrong_usage("expected a file or a checkpoint", "");
     }
     return inspect(argv[file]);
 }
