@@ -22,10 +22,10 @@ extern "C" {
 /* ---------------------------------------------------------------- version */
 
 #define HD_VERSION_MAJOR 0
-#define HD_VERSION_MINOR 1
+#define HD_VERSION_MINOR 2
 #define HD_VERSION_PATCH 0
 
-HD_API const char *hd_version(void); /* "0.1.0": the version of the library at run time */
+HD_API const char *hd_version(void); /* "0.2.0": the version of the library at run time */
 
 /* ---------------------------------------------------------------- errors */
 

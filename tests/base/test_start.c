@@ -64,7 +64,10 @@ static int best_level(void)
 
 START_TEST(version)
 {
-    ck_assert_str_eq(hd_version(), "0.1.0");
+    char expected[32];
+    snprintf(expected, sizeof expected, "%d.%d.%d", HD_VERSION_MAJOR, HD_VERSION_MINOR,
+             HD_VERSION_PATCH);
+    ck_assert_str_eq(hd_version(), expected);
 }
 END_TEST
 

@@ -1,0 +1,68 @@
+/* program.c - a program that uses heed from wherever it is installed: one step of training.
+ *
+ * The checks of the packages build it in every way in which heed can be found. With WITH_VIZ and
+ * WITH_CONFIG it uses the two libraries beside heed as well. It returns 0 if all was right. */
+#include <heed/heed.h>
+#ifdef WITH_VIZ
+#include <heed/viz.h>
+#endif
+#ifdef WITH_CONFIG
+#include <heed/config.h>
+#endif
+#include <stdio.h>
+#include <string.h>
+
+static bool trains(void)
+{
+    HD_SCOPE;
+    hd_manual_seed(123);
+    hd_module *layer = hd_linear_new(3, 2, true);
+    hd_tensor *x = hd_rand(HD_FLOAT32, 6, 3); /* (6, 3) */
+    hd_backward(hd_mean(hd_square(hd_forward(layer, x))));
+    hd_tensor *dw = hd_grad(hd_module_get_parameter(layer, "weight")); /* (2, 3) */
+    bool ok = hd_size(dw, 0) == 2 && hd_size(dw, 1) == 3 && hd_error_code() == HD_OK;
+    hd_module_free(layer);
+    return ok;
+}
+
+static bool draws(void)
+{
+#ifdef WITH_VIZ
+    double losses[] = {3, 1, 2};
+    hd_series series = {"loss", 3, NULL, losses};
+    hd_picture *picture = hd_plot_lines(1, &series, NULL);
+    bool ok = hd_picture_width(picture) > 0 && hd_error_code() == HD_OK;
+    hd_picture_free(picture);
+    return ok;
+#else
+    return true;
+#endif
+}
+
+static bool reads_settings(void)
+{
+#ifdef WITH_CONFIG
+    typedef struct settings {
+        int n_layers;
+    } settings;
+    static const hd_config_field fields[] = {
+        HD_CONFIG_INT_OF(settings, n_layers, "model.n_layers", 12, 1, 96),
+    };
+    static const hd_config_table table = HD_CONFIG_TABLE(settings, fields, NULL);
+    static const char text[] = "{\"model\": {\"n_layers\": 7}}";
+    settings s;
+    return hd_config_load_text(&table, &s, "text", text, strlen(text), 0, NULL) && s.n_layers == 7;
+#else
+    return true;
+#endif
+}
+
+int main(void)
+{
+    char headers[32];
+    snprintf(headers, sizeof headers, "%d.%d.%d", HD_VERSION_MAJOR, HD_VERSION_MINOR,
+             HD_VERSION_PATCH);
+    bool ok = strcmp(headers, hd_version()) == 0 && trains() && draws() && reads_settings();
+    printf("heed %s: %s\n", hd_version(), ok ? "ok" : hd_error_message());
+    return ok ? 0 : 1;
+}
