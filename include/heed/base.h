@@ -78,9 +78,17 @@ HD_API void hd_error_abort(hd_code code, const char *message, void *user);
 
 /* ---------------------------------------------------------------- warnings */
 
-/* A call that is probably a mistake, and that heed does nevertheless, gives a warning. These are
- * the calls for which PyTorch warns, such as hd_mse_loss of two sizes, and a loop without HD_SCOPE.
- * A warning is no failure, and it leaves the thread's error as it is. */
+/* A call that is probably a mistake, and that heed does nevertheless, gives a warning where PyTorch
+ * warns, too:
+ *   hd_mse_loss             x and target differ in size
+ *   hd_var                  too few elements for the correction
+ *   hd_grad                 of a tensor that is not a leaf, without hd_retain_grad
+ *   hd_schedule_step        before the first hd_optim_step
+ *   hd_clip_grad_norm_      of an empty list
+ *   hd_multihead_attention  two masks of different dtypes
+ *   hd_init_kaiming_...     of a tensor without elements
+ *   hd_init_trunc_normal_   a mean far outside [a, b]
+ * A warning is not a failure, and it leaves the thread's error as it is. */
 typedef void (*hd_warning_handler)(const char *message, void *user);
 
 /* Every warning of the process calls the handler, on the thread that made the call. NULL: nobody is

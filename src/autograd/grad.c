@@ -109,6 +109,12 @@ hd_tensor *hd_grad(const hd_tensor *x)
         return NULL;
     }
     hd_tensor **slot = grad_slot(x);
+    if (!slot && hd__warns() && !hd_is_leaf(x)) {
+        hd__warn(
+            "hd_grad: x %s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
+            "hd_retain_grad(x) before hd_backward",
+            HD__SHAPE(x), hd_grad_fn(x));
+    }
     if (!slot || !*slot) {
         return HD_NONE;
     }

@@ -114,6 +114,13 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
     if (!hd__tensor_given("hd_init_trunc_normal_", "x", x) || !truncation_ok(mean, std, a, b)) {
         return NULL;
     }
+    if (mean < a - 2 * std || mean > b + 2 * std) {
+        hd__warn(
+            "hd_init_trunc_normal_: mean %g is more than 2 std, %g, away from [%g, %g], so the "
+            "values may not have the distribution that is asked for: expected a mean near "
+            "[a, b]",
+            mean, 2 * std, a, b);
+    }
     HD_SCOPE;
     HD_NO_GRAD;
     double p = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
@@ -226,10 +233,21 @@ static bool kaiming_std(const char *function, const hd_tensor *x, double a, hd_f
     return true;
 }
 
+/* Is x a tensor without elements? Nothing is left to do then. */
+static bool nothing_to_init(const char *function, const hd_tensor *x)
+{
+    if (!x || x == HD_NONE || hd_numel(x) != 0) {
+        return false;
+    }
+    hd__warn("%s: x %s has no elements, so nothing is initialized: expected sizes above 0",
+             function, HD__DIMS(x));
+    return true;
+}
+
 hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
     double std;
-    if (x && x != HD_NONE && hd_numel(x) == 0) {
+    if (nothing_to_init("hd_init_kaiming_uniform_", x)) {
         return x;
     }
     if (!kaiming_std("hd_init_kaiming_uniform_", x, a, mode, nonlinearity, &std)) {
@@ -242,7 +260,7 @@ hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const c
 hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
     double std;
-    if (x && x != HD_NONE && hd_numel(x) == 0) {
+    if (nothing_to_init("hd_init_kaiming_normal_", x)) {
         return x;
     }
     bool ok = kaiming_std("hd_init_kaiming_normal_", x, a, mode, nonlinearity, &std);

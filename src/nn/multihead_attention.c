@@ -98,6 +98,18 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
            (a->attn_mask == HD_NONE || mask_dtype_ok("attn_mask", a->attn_mask, query));
 }
 
+static void warn_two_kinds(const call_args *a)
+{
+    hd_tensor *padding = a->key_padding_mask, *attn = a->attn_mask;
+    if (hd__warns() && padding != HD_NONE && attn != HD_NONE &&
+        hd_dtype_of(padding) != hd_dtype_of(attn)) {
+        hd__warn(
+            "%s: key_padding_mask is %s and attn_mask is %s: use one dtype for both, as PyTorch "
+            "asks",
+            function, hd_dtype_name(hd_dtype_of(padding)), hd_dtype_name(hd_dtype_of(attn)));
+    }
+}
+
 static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
                     const hd_tensor *value, const call_args *a)
 {
@@ -295,6 +307,7 @@ static hd_tensor *packed_run(multihead_attention *m, hd_tensor *query, hd_tensor
     if (!call_ok(m, query, key, value, a)) {
         return NULL;
     }
+    warn_two_kinds(a);
     bool batched = hd_ndim(query) == 3;
     hd_tensor *given[] = {query, key, value}, *in[3];
     for (int i = 0; i < 3; i++) {

@@ -212,6 +212,11 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
         hd_error_set(HD_VALUE, "%s: norm_type nan: expected a number", function);
         return NAN;
     }
+    if (hd_list_len(parameters) == 0) {
+        hd__warn("%s: the list of parameters is empty, so no gradient is clipped: expected the "
+                 "parameters that the optimizer has",
+                 function);
+    }
     HD_SCOPE;
     HD_NO_GRAD;
     grads found;

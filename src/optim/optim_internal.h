@@ -108,6 +108,8 @@ struct hd_optim {
     hd__slot *slots;
     int64_t n_groups, groups_room;
     hd__group *groups;
+    bool scheduled; /* a schedule was made for it */
+    bool stepped;   /* it has stepped since its first schedule was made */
 };
 
 /* An optimizer with one group. NULL with an error if the list does not hold distinct parameters or

@@ -56,6 +56,7 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
         hd_schedule_free(s);
         return NULL;
     }
+    o->scheduled = true;
     return s;
 }
 
@@ -73,8 +74,15 @@ void hd_schedule_free(hd_schedule *s)
 bool hd_schedule_step(hd_schedule *s)
 {
     const char *function = "hd_schedule_step";
-    return hd__given(function, "s", s) && hd__may_step(function) &&
-           schedule_apply(function, s, s->t + 1);
+    if (!hd__given(function, "s", s) || !hd__may_step(function)) {
+        return false;
+    }
+    if (s->t == 0 && !s->o->stepped && hd__warns()) {
+        hd__warn("%s: the optimizer has not stepped since its schedule was made, so that its first "
+                 "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
+                 function, HD__FLOAT(hd_optim_lr(s->o)));
+    }
+    return schedule_apply(function, s, s->t + 1);
 }
 
 int64_t hd_schedule_steps(const hd_schedule *s)

@@ -130,6 +130,7 @@ bool hd_optim_step(hd_optim *o)
     bool ok = todo && parts && walks && step_prepare(o, todo);
     if (ok) {
         step_write(o, todo, parts, walks);
+        o->stepped = o->scheduled;
     }
     hd_free(todo);
     hd_free(parts);

@@ -150,12 +150,37 @@ END_TEST
 START_TEST(without_elements)
 {
     HD_SCOPE;
-    hd_tensor *none = hd_empty(HD_FLOAT32, 0, 5), *row = hd_empty(HD_FLOAT32, 0);
+    hd_tensor *none = hd_empty(HD_FLOAT32, 0, 5), *row = hd_empty(HD_FLOAT32, 0), *y;
     ck_assert_ptr_eq(hd_init_orthogonal_(none, 1), none);
-    ck_assert_ptr_eq(hd_init_xavier_normal_(none, 1), none);
-    ck_assert_ptr_eq(hd_init_kaiming_uniform_(none, 0, HD_FAN_OUT, "relu"), none);
-    ck_assert_ptr_eq(hd_init_kaiming_normal_(row, 0, HD_FAN_IN, "relu"), row);
+    ck_no_warning(y = hd_init_xavier_normal_(none, 1));
+    ck_assert_ptr_eq(y, none);
+    ck_warning(y = hd_init_kaiming_uniform_(none, 0, HD_FAN_OUT, "relu"),
+               "hd_init_kaiming_uniform_: x (0, 5) has no elements, so nothing is initialized: "
+               "expected sizes above 0");
+    ck_assert_ptr_eq(y, none);
+    ck_warning(y = hd_init_kaiming_normal_(row, 0, HD_FAN_IN, "relu"),
+               "hd_init_kaiming_normal_: x (0,) has no elements, so nothing is initialized: "
+               "expected sizes above 0");
+    ck_assert_ptr_eq(y, row);
     ck_assert_ptr_eq(hd_init_trunc_normal_(row, 0, 1, -2, 2), row);
+}
+END_TEST
+
+/* As in PyTorch: more than 2 std away, not at 2 std. */
+START_TEST(a_mean_far_from_its_bounds)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_empty(HD_FLOAT32, 5);
+    ck_warning(hd_init_trunc_normal_(x, 5, 1, -2, 2),
+               "hd_init_trunc_normal_: mean 5 is more than 2 std, 2, away from [-2, 2], so the "
+               "values may not have the distribution that is asked for: expected a mean near "
+               "[a, b]");
+    ck_warning(hd_init_trunc_normal_(x, -1.5, 0.25, -0.5, 2),
+               "hd_init_trunc_normal_: mean -1.5 is more than 2 std, 0.5, away from [-0.5, 2], so "
+               "the values may not have the distribution that is asked for: expected a mean near "
+               "[a, b]");
+    ck_no_warning(hd_init_trunc_normal_(x, 4, 1, -2, 2));
+    ck_no_warning(hd_init_trunc_normal_(x, -4, 1, -2, 2));
 }
 END_TEST
 
@@ -204,11 +229,8 @@ END_TEST
 Suite *suite_init(void)
 {
     const TTest *const tests[] = {
-        golden_inits,
-        rows_or_columns_are_orthonormal,
-        orthonormal_to_the_last_bits,
-        without_elements,
-        what_is_refused,
+        golden_inits,     rows_or_columns_are_orthonormal, orthonormal_to_the_last_bits,
+        without_elements, a_mean_far_from_its_bounds,      what_is_refused,
     };
     return SUITE("init", tests);
 }

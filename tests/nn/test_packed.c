@@ -199,6 +199,25 @@ START_TEST(is_causal_is_a_hint)
 }
 END_TEST
 
+START_TEST(masks_of_two_dtypes)
+{
+    HD_SCOPE;
+    hd_module *m = packed();
+    hd_tensor *x = hd_randn(HD_FLOAT32, 2, 3, 4), *y;
+    args a = hd_multihead_attention_arg_defaults();
+    a.key_padding_mask = hd_zeros(HD_BOOL, 2, 3);
+    ck_no_warning(hd_multihead_attention(m, x, x, x, &a, NULL));
+    a.attn_mask = hd_zeros(HD_FLOAT32, 3, 3);
+    ck_warning(y = hd_multihead_attention(m, x, x, x, &a, NULL),
+               "hd_multihead_attention: key_padding_mask is bool and attn_mask is float32: use one "
+               "dtype for both, as PyTorch asks");
+    ck_assert_ptr_nonnull(y);
+    a.key_padding_mask = hd_zeros(HD_FLOAT32, 2, 3);
+    ck_no_warning(hd_multihead_attention(m, x, x, x, &a, NULL));
+    hd_module_free(m);
+}
+END_TEST
+
 START_TEST(empty_inputs)
 {
     HD_SCOPE;
@@ -217,8 +236,8 @@ END_TEST
 Suite *suite_packed(void)
 {
     const TTest *const tests[] = {
-        constructor_errors,    call_errors,         weights_and_names,
-        rows_that_see_nothing, is_causal_is_a_hint, empty_inputs,
+        constructor_errors,  call_errors,         weights_and_names, rows_that_see_nothing,
+        is_causal_is_a_hint, masks_of_two_dtypes, empty_inputs,
     };
     return SUITE("packed", tests);
 }

@@ -160,6 +160,26 @@ START_TEST(non_leaves_keep_grad_when_asked)
 }
 END_TEST
 
+START_TEST(grad_warns_of_a_non_leaf)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3), *b = hd_mul_scalar(a, 2), *kept = hd_retain_grad(hd_exp(b)), *g;
+    static const char lost[] =
+        "hd_grad: x (1,) with grad_fn=<MulBackward0> is not a leaf, and its gradient is not kept: "
+        "call hd_retain_grad(x) before hd_backward";
+    ck_warning(g = hd_grad(b), lost);
+    ck_assert_ptr_eq(g, HD_NONE);
+    ck_no_warning(hd_grad(a));
+    ck_no_warning(hd_grad(kept));
+    ck_no_warning(hd_grad(hd_detach(b)));
+    hd_backward(kept);
+    ck_warning(g = hd_grad(b), lost);
+    ck_assert_ptr_eq(g, HD_NONE);
+    ck_no_warning(hd_grad(a));
+    ck_no_warning(hd_grad(kept));
+}
+END_TEST
+
 START_TEST(requires_grad_only_for_float_leaves)
 {
     HD_SCOPE;
@@ -508,6 +528,7 @@ Suite *suite_engine(void)
         twice_through_what_saves_nothing,
         no_grad_and_detach_cut,
         non_leaves_keep_grad_when_asked,
+        grad_warns_of_a_non_leaf,
         requires_grad_only_for_float_leaves,
         hooks_run_once_on_the_sum,
         a_gradient_that_was_seen_stays,

@@ -2,7 +2,6 @@
 #include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
-#include "support/warnings.h"
 #include "support/support.h"
 
 /* A tensor of numbers with many digits, around `middle`. */

@@ -412,6 +412,29 @@ START_TEST(ties)
 }
 END_TEST
 
+/* Where PyTorch warns, except for a result without elements. */
+START_TEST(var_warns_of_too_few_elements)
+{
+    HD_SCOPE;
+    hd_tensor *one = hd_ones(HD_FLOAT32, 1), *column = hd_ones(HD_FLOAT32, 3, 1), *y;
+    ck_warning(y = hd_var(one, 1),
+               "hd_var: x (1,): 1 element for each result is too few for correction 1, and the "
+               "result is nan: expected 2 or more, or correction 0");
+    ck_elements(y, NAN);
+    ck_warning(y = hd_var_dim(column, 1, 1, false),
+               "hd_var_dim: x (3, 1): 1 element for each result is too few for correction 1, and "
+               "the result is nan: expected 2 or more, or correction 0");
+    ck_elements(y, NAN, NAN, NAN);
+    ck_warning(y = hd_var_dims(hd_ones(HD_FLOAT32, 2, 0), 0, true, 1),
+               "hd_var_dims: x (2, 0): 0 elements for each result is too few for correction 0, and "
+               "the result is nan: expected 1 or more");
+    ck_elements(y, NAN, NAN);
+    ck_no_warning(hd_var(one, 0));
+    ck_no_warning(hd_var_dim(column, 0, 1, false));
+    ck_no_warning(hd_var_dim(hd_ones(HD_FLOAT32, 0, 1), 1, 1, false));
+}
+END_TEST
+
 START_TEST(errors)
 {
     HD_SCOPE;
@@ -530,6 +553,7 @@ Suite *suite_reduce(void)
         sums_of_nothing_and_of_zeros,
         integers_and_bools,
         nan_wins,
+        var_warns_of_too_few_elements,
         variance_far_from_zero,
         names,
         ties,

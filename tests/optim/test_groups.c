@@ -105,6 +105,50 @@ START_TEST(schedules_start_at_each_groups_lr)
 }
 END_TEST
 
+/* When PyTorch warns: at the first step of a schedule, if the optimizer has not stepped since its
+ * first schedule was made. */
+START_TEST(schedule_warns_before_the_optimizer)
+{
+    HD_SCOPE;
+    static const char early[] =
+        "hd_schedule_step: the optimizer has not stepped since its schedule was made, so that its "
+        "first learning rate, 8.0, is not used: call hd_optim_step before hd_schedule_step";
+    hd_tensor *a = parameter(1);
+    hd_optim *o = sgd(a, 8);
+    ck_assert(hd_optim_step(o)); /* before there is a schedule: that lr was not the schedule's */
+    hd_schedule *s = hd_step_lr_new(o, 2, 0.5);
+    ck_warning(hd_schedule_step(s), early);
+    ck_no_warning(hd_schedule_step(s));
+    hd_schedule_free(s);
+    ck_assert(hd_optim_set_lr(o, 8));
+    s = hd_step_lr_new(o, 2, 0.5);
+    ck_warning(hd_schedule_step(s), early);
+    hd_schedule_free(s);
+    ck_assert(hd_optim_step(o));
+    s = hd_step_lr_new(o, 2, 0.5); /* the optimizer has stepped since the first one */
+    ck_no_warning(hd_schedule_step(s));
+    hd_schedule_free(s);
+    hd_optim_free(o);
+
+    o = sgd(a, 8);
+    s = hd_step_lr_new(o, 2, 0.5);
+    ck_assert(hd_optim_step(o));
+    ck_no_warning(hd_schedule_step(s));
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_schedule_save(s, d, "s"));
+    hd_schedule_free(s);
+    hd_optim_free(o);
+
+    o = sgd(a, 8); /* a run that goes on */
+    s = hd_step_lr_new(o, 2, 0.5);
+    ck_assert(hd_schedule_load(s, d, "s"));
+    ck_no_warning(hd_schedule_step(s));
+    hd_schedule_free(s);
+    hd_optim_free(o);
+    hd_dict_free(d);
+}
+END_TEST
+
 START_TEST(a_constant_one_leaves_the_lr)
 {
     HD_SCOPE;
@@ -258,9 +302,15 @@ END_TEST
 Suite *suite_groups(void)
 {
     const TTest *const tests[] = {
-        each_has_its_options,         what_a_group_cannot_be,  schedules_start_at_each_groups_lr,
-        a_constant_one_leaves_the_lr, ends_of_ranges,          what_a_schedule_cannot_be,
-        what_one_cycle_cannot_be,     momentum_may_begin_late,
+        each_has_its_options,
+        what_a_group_cannot_be,
+        schedules_start_at_each_groups_lr,
+        schedule_warns_before_the_optimizer,
+        a_constant_one_leaves_the_lr,
+        ends_of_ranges,
+        what_a_schedule_cannot_be,
+        what_one_cycle_cannot_be,
+        momentum_may_begin_late,
     };
     return SUITE("groups", tests);
 }

@@ -8,6 +8,7 @@
 
 #include "heed/tensor.h"
 #include "support/errors.h"
+#include "support/warnings.h"
 
 /* ck_assert_msg for loops over many elements: Check's own sends its parent process a message at
  * each call. */

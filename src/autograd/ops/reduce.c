@@ -2,6 +2,8 @@
  *
  * A node keeps a mask of the reduced dims and keepdim, with which backward spreads dy over x's
  * shape by strides of 0. max and min are in reduce_extreme.c. */
+#include <inttypes.h>
+
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
@@ -189,6 +191,15 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op var_op = {.name = "VarBackward0", .backward = var_backward};
 
+static void warn_no_freedom(const char *function, const hd_tensor *x, int64_t n, int correction)
+{
+    hd__warn("%s: x %s: %" PRId64
+             " %s for each result is too few for correction %d, and the result "
+             "is nan: expected %d or more%s",
+             function, HD__SHAPE(x), n, n == 1 ? "element" : "elements", correction, correction + 1,
+             n == 1 ? ", or correction 0" : "");
+}
+
 static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)
 {
     if (!s.mask || !hd__float_arg(function, x)) {
@@ -198,6 +209,10 @@ static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)
         return hd_error_set(HD_VALUE, "%s: correction %d: expected 0 or 1", function, s.correction);
     }
     hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, x->dtype);
+    int64_t n = count(x->ndim, x->sizes, s.mask);
+    if (y && y->numel > 0 && n <= s.correction) {
+        warn_no_freedom(function, x, n, s.correction);
+    }
     bool ok = y && hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_VAR], HD__WHOLE, y, x,
                               s.mask, freedom(x->ndim, x->sizes, s), NULL);
     return ok ? record_reduced(&var_op, y, x, true, s) : NULL;
