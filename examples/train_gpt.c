@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "train_help.h"
 #include "train_run.h"
 
 static volatile sig_atomic_t stop_signal;
@@ -165,30 +166,6 @@ typedef struct {
     bool print_config;
 } arguments;
 
-static const char usage_text[] =
-    "usage: %s [CONFIG.json] [--set key=value]... [--resume DIR] [--stop-at STEP]\n"
-    "       %s [CONFIG.json] [--set key=value]... --print-config\n"
-    "Trains a GPT. Without arguments it learns heed's own C sources, character by character;\n"
-    "that takes about two minutes.\n"
-    "  CONFIG.json      reads the settings from this file; what it leaves out has its default\n"
-    "  --set key=value  sets one setting, such as --set train.steps=200 --set data.text=FILE\n"
-    "  --print-config   prints all settings and stops; examples/train_settings.c explains them\n"
-    "  --resume DIR     continues the run in DIR from its newest checkpoint, to the same bits\n"
-    "  --stop-at STEP   saves after that step and stops, as the program does after SIGINT\n"
-    "  --help           prints this text\n"
-    "Every run writes its settings to DIR/config.json. A resumed run may have other values for\n"
-    "these settings, from that file or from --set (train.steps: only if train.schedule is\n"
-    "constant):\n ";
-
-static void print_usage(const char *program)
-{
-    printf(usage_text, program, program);
-    for (int i = 0; settings_free[i]; i++) {
-        printf(" %s%s", settings_free[i], i % 5 == 4 ? "\n " : "");
-    }
-    printf("\n");
-}
-
 /* Reads the option argv[0], and its value if it has one. Returns the number of words that it has
  * read; 0: they are wrong. */
 static int read_option(arguments *a, const char *program, char **argv)
@@ -202,16 +179,19 @@ static int read_option(arguments *a, const char *program, char **argv)
     bool set = strcmp(name, "--set") == 0, resume = strcmp(name, "--resume") == 0;
     bool stop_at = strcmp(name, "--stop-at") == 0;
     if (!set && !resume && !stop_at) {
-        fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", program, name);
+        fprintf(stderr, "%s: %s '%s' (see --help)\n", program,
+                name[0] == '-' ? "unknown option" : "expected one CONFIG.json, found also", name);
         return 0;
     }
     if (stop_at) {
         a->stop_at = value ? strtoll(value, &end, 10) : 0;
     }
-    if (!value || (stop_at && (*end != '\0' || a->stop_at < 1))) {
-        fprintf(stderr, "%s: %s needs %s\n", program, name,
-                set      ? "key=value"
-                : resume ? "a directory"
+    if (!value || (set && !strchr(value, '=')) ||
+        (stop_at && (end == value || *end != '\0' || a->stop_at < 1))) {
+        fprintf(stderr, "%s: %s %s: expected %s (see --help)\n", program, name,
+                value ? value : "without a value",
+                set      ? "KEY=VALUE"
+                : resume ? "the directory of a run"
                          : "a whole number above 0");
         return 0;
     }
@@ -239,8 +219,8 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     const char *other = a->config ? "CONFIG.json" : "--print-config";
     bool ok = !a->resume || (!a->config && !a->print_config);
     if (!ok) {
-        fprintf(stderr, "%s: --resume DIR takes the settings of DIR: expected no %s\n", argv[0],
-                other);
+        fprintf(stderr, "%s: --resume DIR takes the settings of DIR: expected no %s (see --help)\n",
+                argv[0], other);
     }
     return ok;
 }
@@ -440,7 +420,15 @@ static bool finish(const run *r, const char *program)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        print_usage(argv[0]);
+        help_print(stdout);
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "--help-settings") == 0) {
+        help_print_settings(stdout);
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("train_gpt %s\n", hd_version());
         return 0;
     }
     arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};

@@ -1,50 +1,53 @@
-/* train_settings.c - the table of train_gpt's settings: path, default, and what is allowed. Below
- * it are the settings that a resumed run may change. */
+/* train_settings.c - the table of train_gpt's settings, whose rows are in train_fields.h, the check
+ * of values that depend on each other, and what a resumed run may change. */
 #include "train_settings.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#define INT(field, ...) HD_CONFIG_INT_OF(settings, field, #field, __VA_ARGS__)
-#define DOUBLE(field, ...) HD_CONFIG_DOUBLE_OF(settings, field, #field, __VA_ARGS__)
-#define BOOL(field, value) HD_CONFIG_BOOL_OF(settings, field, #field, value)
-#define STRING(field, text) HD_CONFIG_STRING_OF(settings, field, #field, text)
-#define ENUM(field, ...) HD_CONFIG_ENUM_OF(settings, field, #field, __VA_ARGS__)
-
+/* The rows as fields of the table. */
+#define INT(field, value, min, max, resumed, help)                                                 \
+    HD_CONFIG_INT_OF(settings, field, #field, value, min, max)
+#define DOUBLE(field, value, min, max, resumed, help)                                              \
+    HD_CONFIG_DOUBLE_OF(settings, field, #field, value, min, max)
+#define BOOL(field, value, resumed, help) HD_CONFIG_BOOL_OF(settings, field, #field, value)
+#define STRING(field, text, resumed, help) HD_CONFIG_STRING_OF(settings, field, #field, text)
+#define ENUM(field, text, choices, resumed, help)                                                  \
+    HD_CONFIG_ENUM_OF(settings, field, #field, text, choices)
 static const hd_config_field fields[] = {
-    STRING(out, ""),       /* the run's directory; "": the first free name of gpt-1, gpt-2, ... */
-    STRING(data.text, ""), /* a file, or a folder with .c and .h files; "": heed's own sources */
-    ENUM(data.tokenizer, "chars", "chars|bytes|bpe"),
-    STRING(data.vocab, ""), /* bpe: GPT-2's vocab.json and merges.txt */
-    STRING(data.merges, ""),
-    DOUBLE(data.train_fraction, 0.9, 0.01, 0.99),
-    INT(model.context_length, 64, 1, 1 << 20),
-    INT(model.emb_dim, 96, 1, 1 << 16),
-    INT(model.n_heads, 4, 1, 1024),
-    INT(model.n_layers, 3, 1, GPT_MOST_LAYERS),
-    DOUBLE(model.drop_rate, 0, 0, 1),
-    BOOL(model.qkv_bias, false),
-    INT(train.steps, 1000, 1, 1e9),
-    INT(train.batch_size, 16, 1, 1 << 20),
-    INT(train.accumulate, 1, 1, 1 << 20), /* the number of batches that make one step */
-    INT(train.stride, 0, 0, 1 << 20),     /* from one window to the next; 0: context_length */
-    DOUBLE(train.lr, 2e-3, 0, 10),
-    ENUM(train.schedule, "cosine", "constant|cosine"),
-    INT(train.warmup_steps, -1, -1, 1e9), /* for cosine; -1: a twentieth of steps, at most 50 */
-    DOUBLE(train.min_lr, 1e-4, 0, 10),    /* for cosine: the last lr */
-    DOUBLE(train.weight_decay, 0.1, 0, 10),
-    DOUBLE(train.clip_norm, 1, 0, 1e9), /* 0: gradients are not clipped */
-    INT(train.eval_every, 100, 1, 1e9),
-    INT(train.eval_batches, 20, 1, 1e9),
-    INT(train.save_every, 100, 1, 1e9),
-    INT(train.sample_every, 500, 0, 1e9), /* 0: only at the end */
-    INT(train.report_every, 25, 1, 1e9),  /* steps from one line of output to the next, in a pipe */
-    INT(train.seed, 123, -1e15, 1e15),
-    STRING(sample.prompt, ""), /* "": the beginning of the text */
-    INT(sample.length, 400, 0, 1e9),
-    DOUBLE(sample.temperature, 0.8, 0, 100),
-    INT(sample.top_k, 0, 0, 1e9),
-    DOUBLE(sample.top_p, 1, 0, 1),
+#include "train_fields.h"
+};
+#undef INT
+#undef DOUBLE
+#undef BOOL
+#undef STRING
+#undef ENUM
+
+/* The same rows as what they mean. */
+#define FREE true
+#define FIXED false
+#define INT(field, value, min, max, resumed, help)                                                 \
+    {                                                                                              \
+        help, resumed                                                                              \
+    }
+#define DOUBLE(field, value, min, max, resumed, help)                                              \
+    {                                                                                              \
+        help, resumed                                                                              \
+    }
+#define BOOL(field, value, resumed, help)                                                          \
+    {                                                                                              \
+        help, resumed                                                                              \
+    }
+#define STRING(field, text, resumed, help)                                                         \
+    {                                                                                              \
+        help, resumed                                                                              \
+    }
+#define ENUM(field, text, choices, resumed, help)                                                  \
+    {                                                                                              \
+        help, resumed                                                                              \
+    }
+const setting_meaning settings_meaning[] = {
+#include "train_fields.h"
 };
 
 int64_t settings_warmup(const settings *s)
@@ -96,26 +99,6 @@ bool settings_find_files(settings *s)
 
 /* ---------------------------------------------------------------- resuming */
 
-const char *const settings_free[] = {
-    "data.text", /* the file may move, but the text must be the same */
-    "train.steps",        "train.accumulate",
-    "train.clip_norm",    "train.eval_every",
-    "train.eval_batches", "train.save_every",
-    "train.sample_every", "train.report_every",
-    "sample.prompt",      "sample.length",
-    "sample.temperature", "sample.top_k",
-    "sample.top_p",       NULL,
-};
-
-static bool is_free(const char *path)
-{
-    int i = 0;
-    while (settings_free[i] && strcmp(settings_free[i], path) != 0) {
-        i++;
-    }
-    return settings_free[i];
-}
-
 enum { SHOWN = 128 };
 
 /* The value of a field as a text for messages. */
@@ -151,8 +134,8 @@ bool settings_go_on(const settings *was, const settings *now, const char *dir)
     char before[SHOWN], after[SHOWN];
     for (int64_t i = 0; i < settings_table.n; i++) {
         const hd_config_field *f = &fields[i];
-        if (!equal(f, was, now) && !is_free(f->path)) {
-            return hd_error_set(HD_VALUE, "%s: %s: the run has %s (see --help)", f->path,
+        if (!equal(f, was, now) && !settings_meaning[i].free) {
+            return hd_error_set(HD_VALUE, "%s: %s: the run has %s (see --help-settings)", f->path,
                                 shown(f, now, after), shown(f, was, before));
         }
     }

@@ -33,12 +33,18 @@ typedef struct {
 
 extern const hd_config_table settings_table;
 
+/* What a setting means, in whole sentences, and whether a resumed run may change it. */
+typedef struct {
+    const char *help;
+    bool free;
+} setting_meaning;
+
+extern const setting_meaning settings_meaning[]; /* in the order of the table's fields */
+
 /* Makes the paths of files absolute. */
 bool settings_find_files(settings *s);
 int64_t settings_warmup(const settings *s); /* the number of warm-up steps */
 
-/* The paths of the settings that a resumed run may change; a NULL ends the list. */
-extern const char *const settings_free[];
 /* May the run in dir, which had the settings `was`, continue with `now`? Prints what changes. */
 bool settings_go_on(const settings *was, const settings *now, const char *dir);
 

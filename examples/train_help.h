@@ -1,0 +1,21 @@
+/* train_help.h - what train_gpt says about itself. */
+#ifndef HEED_EXAMPLES_TRAIN_HELP_H
+#define HEED_EXAMPLES_TRAIN_HELP_H
+
+#include <stdio.h>
+
+#include "train_settings.h"
+
+enum { HELP_TEXT = 256 };
+
+/* What a setting may be, "a whole number from 1 to 96", and its default as a user writes it, or
+ * "empty". Both return out. */
+const char *help_allowed(const hd_config_field *f, char out[HELP_TEXT]);
+const char *help_default(const hd_config_field *f, char out[HELP_TEXT]);
+/* The heading of the group that the setting opens; NULL if it is in the group of the one before. */
+const char *help_heading(int64_t i);
+
+void help_print(FILE *f);          /* train_gpt --help */
+void help_print_settings(FILE *f); /* train_gpt --help-settings */
+
+#endif
