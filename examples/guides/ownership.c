@@ -1,0 +1,117 @@
+/* ownership.c - the program of docs/guides/ownership.md: who frees what, and when. */
+#include "heed/heed.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+
+/* ---------------------------------------------------------------- scopes */
+
+static void show_a_scope(void)
+{
+    printf("before the block: %d tensors\n", (int)hd_scope_count());
+    {
+        HD_SCOPE;
+        hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3); /* (2, 3) */
+        hd_tensor *y = hd_sum(hd_mul(x, x));      /* () */
+        printf("in the block: %d tensors, y is %g\n", (int)hd_scope_count(), hd_item(y));
+    }
+    printf("after the block: %d tensors\n", (int)hd_scope_count());
+}
+
+/* ---------------------------------------------------------------- keeping a tensor */
+
+static void keep_the_best(void)
+{
+    hd_tensor *best = NULL; /* (3,) */
+    double most = -INFINITY;
+    for (int i = 0; i < 5; i++) {
+        HD_SCOPE;
+        hd_tensor *x = hd_rand(HD_FLOAT32, 3); /* (3,) */
+        double sum = hd_item(hd_sum(x));
+        if (sum > most) {
+            most = sum;
+            hd_assign(&best, x); /* keeps x, and lets go of the last best */
+        }
+    }
+    hd_print(best);
+    hd_release(best);
+}
+
+/* ---------------------------------------------------------------- returning a tensor */
+
+/* (x - mean) / sqrt(var) of x (n,): (n,) */
+static hd_tensor *normalised(hd_tensor *x)
+{
+    HD_SCOPE;
+    hd_tensor *centred = hd_sub(x, hd_mean(x));
+    hd_tensor *y = hd_div(centred, hd_sqrt(hd_var(x, 0)));
+    return hd_scope_return(y);
+}
+
+static void return_a_tensor(void)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_arange(0, 5, 1);               /* (5,) int64 */
+    hd_tensor *y = normalised(hd_to(x, HD_FLOAT32)); /* (5,) */
+    hd_print(y);
+}
+
+/* ---------------------------------------------------------------- what keeps tensors by itself */
+
+/* The mean square of the model's answers to x (n, 3): () */
+static hd_tensor *loss_of(hd_module *model, hd_tensor *x)
+{
+    HD_SCOPE;
+    hd_tensor *y = hd_tanh(hd_forward(model, x)); /* (n, 1) */
+    return hd_scope_return(hd_mean(hd_mul(y, y)));
+}
+
+static void train_a_step(void)
+{
+    HD_SCOPE;
+    hd_module *model = hd_linear_new(3, 1, true);
+    hd_optim *opt = hd_sgd_new(hd_module_parameters(model), NULL);
+    {
+        HD_SCOPE;
+        hd_tensor *loss = loss_of(model, hd_rand(HD_FLOAT32, 4, 3)); /* () */
+        hd_backward(loss);
+        hd_optim_step(opt);
+    }
+    hd_print(hd_grad(hd_module_get_parameter(model, "bias")));
+    hd_optim_free(opt);
+    hd_module_free(model);
+}
+
+/* ---------------------------------------------------------------- another thread */
+
+static void *print_sum(void *x)
+{
+    hd_print(hd_sum(x));
+    hd_release(x);
+    return NULL; /* the thread ends, and so does its root scope */
+}
+
+static void use_another_thread(void)
+{
+    pthread_t thread;
+    {
+        HD_SCOPE;
+        hd_tensor *x = hd_ones(HD_FLOAT32, 10); /* (10,) */
+        hd_retain(x);                           /* for the thread, which releases it */
+        pthread_create(&thread, NULL, print_sum, x);
+    }
+    pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+    hd_on_error(hd_error_abort, NULL);
+    hd_manual_seed(123);
+    show_a_scope();
+    keep_the_best();
+    return_a_tensor();
+    train_a_step();
+    use_another_thread();
+    return 0;
+}
