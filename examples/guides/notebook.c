@@ -1,4 +1,4 @@
-/* notebook.c - the program of docs/guides/notebook.md: lines of a PyTorch notebook, written in C. */
+/* notebook.c - the program of docs/guides/notebook.md: lines of a PyTorch notebook, in C. */
 #include "heed/heed.h"
 
 #include <math.h>
