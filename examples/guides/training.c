@@ -1,5 +1,5 @@
-/* training.c - the program of docs/guides/training.md: a model that reads characters is trained, saved
- * in the middle, and resumed. */
+/* training.c - the program of docs/guides/training.md: a model that reads characters is trained,
+ * saved in the middle, and resumed. */
 #include "heed/heed.h"
 
 #include <stdio.h>
