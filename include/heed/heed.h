@@ -18,8 +18,12 @@
  *    what was expected. A call that is given NULL returns NULL and leaves the first error standing,
  *    so that a chain of calls is checked once, at its end. The first error stands until
  *    hd_error_clear(). While an error stands, hd_optim_step and the functions that save change
- *    nothing. HD_NONE means that something is left out; it never means failure. For options,
- *    out-parameters and user data, NULL means "default" or "not wanted".
+ *    nothing. HD_NONE means that something is left out; it never means failure, and it prints as
+ *    None. For options, out-parameters and user data, NULL means "default" or "not wanted".
+ *    When hd_repr, hd_repr_with, hd_list_repr, hd_shape_repr or hd_module_summary fails, it returns
+ *    the text "NULL", because printf does not take a NULL; the error is set as by any other call.
+ *    A call that is probably a mistake, and of which PyTorch warns, calls the handler that
+ *    hd_on_warning sets; the default is silence.
  *
  * 3. Threads.
  *    Any number of threads may read one tensor, and run one module in evaluation mode, at the same

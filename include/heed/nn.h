@@ -125,8 +125,9 @@ HD_API bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *pre
 HD_API bool hd_module_zero_grad(hd_module *m);               /* drops all gradients */
 HD_API bool hd_module_requires_grad_(hd_module *m, bool on); /* for all parameters */
 HD_API bool hd_module_to(hd_module *m, hd_dtype d);          /* float parameters and buffers */
-HD_API const char *hd_module_summary(const hd_module *m);    /* print(model)'s text, in a scope */
-HD_API bool hd_module_print(const hd_module *m);             /* prints that text and a newline */
+/* print(model)'s text, in a scope; "NULL" on failure */
+HD_API const char *hd_module_summary(const hd_module *m);
+HD_API bool hd_module_print(const hd_module *m); /* prints that text and a newline */
 
 /* ---------------------------------------------------------------- initialisation */
 

@@ -246,13 +246,15 @@ HD_API hd_print_options hd_print_full(void);                 /* no threshold */
 HD_API bool hd_set_print_options(const hd_print_options *o); /* process wide; NULL: defaults */
 /* HD_VALUE: precision outside 0 to 1000, threshold or edgeitems < 0, linewidth < 1, other modes. */
 
-/* Exactly what Python's print(x) shows for the same tensor: `tensor([1., 2.], requires_grad=True)`.
- * The text lives in the innermost scope. o NULL: the options of hd_set_print_options. */
+/* Exactly what Python's print(x) shows for the same tensor: `tensor([1., 2.], requires_grad=True)`,
+ * and `None` for HD_NONE, also in a list. The text lives in the innermost scope. On failure it is
+ * "NULL", so that printf can print it. o NULL: the options of hd_set_print_options. */
 HD_API const char *hd_repr(const hd_tensor *x);
 HD_API const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o);
 HD_API const char *hd_list_repr(const hd_list *l);    /* `[tensor(1.), tensor(2.)]` */
 HD_API const char *hd_shape_repr(const hd_tensor *x); /* `torch.Size([2, 6, 3])` */
-HD_API const char *hd_float_repr(double v);           /* Python's repr of a float: `0.1`, `1e-05` */
+/* Python's repr of a float: `0.1`, `1e-05`. NULL if memory runs out. */
+HD_API const char *hd_float_repr(double v);
 
 HD_API bool hd_print(const hd_tensor *x);           /* hd_repr and a newline, to stdout */
 HD_API bool hd_fprint(FILE *f, const hd_tensor *x); /* HD_IO when the write fails */

@@ -138,7 +138,7 @@ static void summary_add(hd__text *t, const hd_module *m)
 }
 
 /* The text is stored as the bytes of a tensor, which the caller's scope owns. */
-const char *hd_module_summary(const hd_module *m)
+static const char *summary_text(const hd_module *m)
 {
     if (!hd__given("hd_module_summary", "m", m)) {
         return NULL;
@@ -158,13 +158,19 @@ const char *hd_module_summary(const hd_module *m)
     return text;
 }
 
+const char *hd_module_summary(const hd_module *m)
+{
+    const char *text = summary_text(m);
+    return text ? text : "NULL"; /* which printf takes */
+}
+
 bool hd_module_print(const hd_module *m)
 {
     if (!hd__given("hd_module_print", "m", m)) {
         return false;
     }
     HD_SCOPE;
-    const char *text = hd_module_summary(m);
+    const char *text = summary_text(m);
     if (text && printf("%s\n", text) < 0) {
         return hd_error_set(HD_IO, "hd_module_print: cannot write to stdout");
     }

@@ -338,59 +338,85 @@ static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_optio
     hd__text_puts(out, ")");
 }
 
+static void write_or_none(hd__text *out, const hd_tensor *x, const hd_print_options *o)
+{
+    if (hd__is_none(x)) {
+        hd__text_puts(out, "None");
+    } else {
+        write_tensor(out, x, o);
+    }
+}
+
 static void write_list(hd__text *out, const hd_list *l, const hd_print_options *o)
 {
     hd__text_puts(out, "[");
     for (int64_t i = 0; i < l->len; i++) {
         hd__text_puts(out, i > 0 ? ", " : "");
-        if (hd__is_none(l->items[i])) {
-            hd__text_puts(out, "None");
-        } else {
-            write_tensor(out, l->items[i], o);
-        }
+        write_or_none(out, l->items[i], o);
     }
     hd__text_puts(out, "]");
 }
 
 /* ---------------------------------------------------------------- public */
 
+/* A text that is printed is never NULL, because printf does not take NULL. */
+static const char *failed_text(void)
+{
+    return "NULL";
+}
+
+static const char *give_printable(const char *function, hd__text *t)
+{
+    const char *text = hd__text_give(function, t);
+    return text ? text : failed_text();
+}
+
+/* Is x a tensor or HD_NONE, which prints as None? */
+static bool printable(const char *function, const hd_tensor *x)
+{
+    return hd__is_none(x) || hd__arg(function, "x", x);
+}
+
 static const char *repr_as(const char *function, const hd_tensor *x, const hd_print_options *o)
 {
+    if (hd__is_none(x)) {
+        return "None";
+    }
     hd__text t = {0};
     write_tensor(&t, x, o);
-    return hd__text_give(function, &t);
+    return give_printable(function, &t);
 }
 
 const char *hd_repr(const hd_tensor *x)
 {
     hd_print_options o = options_in_force();
-    return hd__arg("hd_repr", "x", x) ? repr_as("hd_repr", x, &o) : NULL;
+    return printable("hd_repr", x) ? repr_as("hd_repr", x, &o) : failed_text();
 }
 
 const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
 {
     hd_print_options in_force = options_in_force();
-    if (!hd__arg("hd_repr_with", "x", x) || (o && !check_options("hd_repr_with", o))) {
-        return NULL;
+    if (!printable("hd_repr_with", x) || (o && !check_options("hd_repr_with", o))) {
+        return failed_text();
     }
     return repr_as("hd_repr_with", x, o ? o : &in_force);
 }
 
 const char *hd_list_repr(const hd_list *l)
 {
-    if (!l) {
-        return hd__null_arg("hd_list_repr", "l");
+    if (!hd__given("hd_list_repr", "l", l)) {
+        return failed_text();
     }
     hd_print_options o = options_in_force();
     hd__text t = {0};
     write_list(&t, l, &o);
-    return hd__text_give("hd_list_repr", &t);
+    return give_printable("hd_list_repr", &t);
 }
 
 const char *hd_shape_repr(const hd_tensor *x)
 {
     if (!hd__arg("hd_shape_repr", "x", x)) {
-        return NULL;
+        return failed_text();
     }
     hd__text t = {0};
     hd__text_puts(&t, "torch.Size([");
@@ -398,7 +424,7 @@ const char *hd_shape_repr(const hd_tensor *x)
         hd__text_format(&t, "%s%" PRId64, i > 0 ? ", " : "", x->sizes[i]);
     }
     hd__text_puts(&t, "])");
-    return hd__text_give("hd_shape_repr", &t);
+    return give_printable("hd_shape_repr", &t);
 }
 
 /* Writes the text and a newline at once, so that lines of several threads do not mix, and frees the
@@ -422,12 +448,12 @@ static bool print_tensor(const char *function, FILE *f, const hd_tensor *x)
     if (!f) {
         return hd__null_arg(function, "f");
     }
-    if (!hd__arg(function, "x", x)) {
+    if (!printable(function, x)) {
         return false;
     }
     hd_print_options o = options_in_force();
     hd__text t = {0};
-    write_tensor(&t, x, &o);
+    write_or_none(&t, x, &o);
     return put(function, f, &t);
 }
 

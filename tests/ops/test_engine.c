@@ -160,6 +160,17 @@ START_TEST(non_leaves_keep_grad_when_asked)
 }
 END_TEST
 
+START_TEST(grad_before_backward_prints_as_none)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(3);
+    ck_repr(hd_grad(a), "None");
+    ck_assert(hd_backward(hd_mul(a, a)));
+    ck_repr(hd_grad(a), "tensor([6.])");
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(grad_warns_of_a_non_leaf)
 {
     HD_SCOPE;
@@ -528,6 +539,7 @@ Suite *suite_engine(void)
         twice_through_what_saves_nothing,
         no_grad_and_detach_cut,
         non_leaves_keep_grad_when_asked,
+        grad_before_backward_prints_as_none,
         grad_warns_of_a_non_leaf,
         requires_grad_only_for_float_leaves,
         hooks_run_once_on_the_sum,

@@ -42,6 +42,12 @@ static inline bool no_number(double d)
              : no_count, default                                                                   \
              : no_pointer)(y)
 
+/* Is the text of a failed call "NULL"? */
+static inline bool null_text(const char *text)
+{
+    return text && strcmp(text, "NULL") == 0;
+}
+
 /* The length of the name that a user writes for a function: that of hd_view for hd_view_n, which
  * the macro hd_view calls, and of hd_cat for hd_cat_list. */
 static inline size_t written_length(const char *function)
@@ -105,6 +111,13 @@ static inline void passed_over(const char *function, const char *parameter, uint
     hd_error_clear();
 }
 
+static inline void none_passes(const char *function, const char *parameter, bool passes)
+{
+    if (!passes) {
+        tell(function, parameter, "refuses HD_NONE");
+    }
+}
+
 static inline void error_stands(const char *function, const char *parameter, const char *error)
 {
     if (strcmp(hd_error_message(), error) != 0) {
@@ -126,19 +139,33 @@ static inline void error_stands(const char *function, const char *parameter, con
     } else {                                                                                       \
         check;                                                                                     \
     }
-#define REFUSED(function, parameter, call, what)                                                   \
+#define REFUSED_AS(is_nothing, function, parameter, call, what)                                    \
     do {                                                                                           \
         BEFORE;                                                                                    \
-        bool nothing = gives_nothing(call);                                                        \
+        bool nothing = is_nothing(call);                                                           \
         uint64_t failures = hd_error_count() - count;                                              \
         AFTER(function, parameter, refused(#function, #parameter, nothing, what, failures));       \
     } while (0);
+#define REFUSED(function, parameter, call, what)                                                   \
+    REFUSED_AS(gives_nothing, function, parameter, call, what)
 #define POINTER(function, parameter, call) REFUSED(function, parameter, call, "NULL")
 #define TENSOR(function, parameter, call)                                                          \
     bad = NULL;                                                                                    \
     REFUSED(function, parameter, call, "NULL")                                                     \
     bad = HD_NONE;                                                                                 \
     REFUSED(function, parameter, call, "HD_NONE")
+#define TEXT(function, parameter, call) REFUSED_AS(null_text, function, parameter, call, "NULL")
+#define TEXTS(function, parameter, call)                                                           \
+    bad = NULL;                                                                                    \
+    TEXT(function, parameter, call)                                                                \
+    bad = HD_NONE;                                                                                 \
+    REFUSED_AS(null_text, function, parameter, call, "HD_NONE")
+#define NONE(function, parameter, call)                                                            \
+    do {                                                                                           \
+        BEFORE;                                                                                    \
+        bool nothing = gives_nothing(call) || hd_error_count() != count;                           \
+        AFTER(function, parameter, none_passes(#function, #parameter, !nothing));                  \
+    } while (0);
 #define MAYBE(function, parameter, call)                                                           \
     do {                                                                                           \
         BEFORE;                                                                                    \

@@ -7,6 +7,9 @@
  *
  * TENSOR   bad is NULL, then HD_NONE: both are refused
  * POINTER  NULL is refused
+ * TEXT     NULL is refused, and the result is the text "NULL", which printf takes
+ * TEXTS    bad is NULL, then HD_NONE: both are refused with that text
+ * NONE     HD_NONE is not refused
  * MAYBE    NULL is not refused: it means a default, "not wanted" or a failure that has its error,
  *          or it is ignored
  * SKIP     cannot be called here */
@@ -63,11 +66,18 @@ POINTER(hd_list_append, t, hd_list_append(list, NULL))
 POINTER(hd_list_len, l, hd_list_len(NULL))
 POINTER(hd_list_get, l, hd_list_get(NULL, 1))
 MAYBE(hd_set_print_options, o, hd_set_print_options(NULL))
-TENSOR(hd_repr_with, x, hd_repr_with(bad, NULL))
+TEXT(hd_repr, x, hd_repr(NULL))
+NONE(hd_repr, x, hd_repr(HD_NONE))
+TEXT(hd_repr_with, x, hd_repr_with(NULL, NULL))
+NONE(hd_repr_with, x, hd_repr_with(HD_NONE, NULL))
 MAYBE(hd_repr_with, o, hd_repr_with(x, NULL))
-POINTER(hd_list_repr, l, hd_list_repr(NULL))
+TEXT(hd_list_repr, l, hd_list_repr(NULL))
+TEXTS(hd_shape_repr, x, hd_shape_repr(bad))
+POINTER(hd_print, x, hd_print(NULL))
+NONE(hd_print, x, hd_print(HD_NONE))
 POINTER(hd_fprint, f, hd_fprint(NULL, x))
-TENSOR(hd_fprint, x, hd_fprint(stdout, bad))
+POINTER(hd_fprint, x, hd_fprint(stdout, NULL))
+NONE(hd_fprint, x, hd_fprint(stdout, HD_NONE))
 POINTER(hd_print_list, l, hd_print_list(NULL))
 POINTER(hd_fprint_list, f, hd_fprint_list(NULL, list))
 POINTER(hd_fprint_list, l, hd_fprint_list(stdout, NULL))
@@ -243,7 +253,7 @@ POINTER(hd_module_load_grads, prefix, hd_module_load_grads(module, dict, NULL))
 POINTER(hd_module_zero_grad, m, hd_module_zero_grad(NULL))
 POINTER(hd_module_requires_grad_, m, hd_module_requires_grad_(NULL, true))
 POINTER(hd_module_to, m, hd_module_to(NULL, HD_FLOAT32))
-POINTER(hd_module_summary, m, hd_module_summary(NULL))
+TEXT(hd_module_summary, m, hd_module_summary(NULL))
 POINTER(hd_module_print, m, hd_module_print(NULL))
 POINTER(hd_layer_norm_new_n, normalized_shape, hd_layer_norm_new_n(2, NULL, 0.5, true, true))
 POINTER(hd_gelu_new, approximate, hd_gelu_new(NULL))
