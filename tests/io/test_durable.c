@@ -37,8 +37,10 @@ static bool event(char kind, ino_t inode)
 
 int fsync(int fd)
 {
-    struct stat st;
-    ck_assert_int_eq(fstat(fd, &st), 0);
+    struct stat st; /* this also runs outside tests: in roundtrip.c */
+    if (fstat(fd, &st) != 0) {
+        return -1;
+    }
     if (appears && S_ISDIR(st.st_mode)) {
         mkdir(appears, 0777);
     }
