@@ -24,14 +24,15 @@ HD_API bool hd_set_grad_mode(bool on); /* returns the mode before the call */
     bool HD__JOIN(hd_grad_mode_at_, __LINE__)                                                      \
         __attribute__((cleanup(hd_grad_mode_cleanup), unused)) = hd_set_grad_mode(false)
 
+/* What the end of HD_NO_GRAD's block calls. */
 static inline void hd_grad_mode_cleanup(bool *before)
 {
     hd_set_grad_mode(*before);
 }
 
 HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on); /* x: a float leaf; returns x */
-HD_API bool hd_requires_grad(const hd_tensor *x);
-HD_API bool hd_is_leaf(const hd_tensor *x);
+HD_API bool hd_requires_grad(const hd_tensor *x);  /* does backward compute a gradient for x? */
+HD_API bool hd_is_leaf(const hd_tensor *x);        /* true unless a recorded call made x */
 HD_API hd_tensor *hd_retain_grad(hd_tensor *x);    /* keeps .grad of a non-leaf too; returns x */
 HD_API const char *hd_grad_fn(const hd_tensor *x); /* "MulBackward0"; "" for a leaf */
 
@@ -108,7 +109,7 @@ HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n
 HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t);      /* in forward; t may be any tensor */
 HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i);      /* in backward; HD_GRAD if changed since */
 HD_API bool hd_needs_grad(const hd_ctx *ctx, int i); /* does input i need a gradient? */
-HD_API void *hd_ctx_user(const hd_ctx *ctx);
+HD_API void *hd_ctx_user(const hd_ctx *ctx);         /* the `user` of hd_apply */
 
 /* Compares the gradients of f with central differences. The inputs are float64; those that
  * require grad are checked. f returns one tensor of a float dtype. The error (HD_GRAD) names the
@@ -136,9 +137,9 @@ typedef struct hd_ctx hd_node;
 HD_API const hd_node *hd_grad_node(hd_tensor *x); /* HD_GRAD if x does not require grad */
 HD_API const char *
 hd_node_name(const hd_node *n); /* "MulBackward0"; for a user's op the text lives in the scope */
-HD_API bool hd_node_is_leaf(const hd_node *n);
-HD_API int hd_node_inputs(const hd_node *n);  /* how many; -1 on error */
-HD_API int hd_node_outputs(const hd_node *n); /* how many; -1 on error */
+HD_API bool hd_node_is_leaf(const hd_node *n); /* is its name "AccumulateGrad"? */
+HD_API int hd_node_inputs(const hd_node *n);   /* how many; -1 on error */
+HD_API int hd_node_outputs(const hd_node *n);  /* how many; -1 on error */
 /* The node that made input i. *output tells which output of that node it is (NULL: not wanted). */
 HD_API const hd_node *hd_node_input(const hd_node *n, int i, int *output);
 /* The sizes of an output; *ndim gets their number. */
@@ -148,38 +149,48 @@ HD_API const int64_t *hd_node_sizes(const hd_node *n, int output, int *ndim);
 
 HD_API hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes); /* one size may be -1 */
 HD_API hd_tensor *hd_reshape_n(hd_tensor *x, int ndim,
-                               const int64_t *sizes); /* copies if it must */
-HD_API hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1);
+                               const int64_t *sizes);             /* copies if it must */
+HD_API hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1); /* swaps two dims */
 HD_API hd_tensor *hd_t(hd_tensor *x); /* x.T; x of rank 0, 1 or 2 (for others: hd_transpose) */
-HD_API hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims);
+HD_API hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims); /* x's dims, reordered */
 HD_API hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes); /* -1: x's own size */
 HD_API hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim);      /* copies if it must */
-HD_API hd_tensor *hd_squeeze(hd_tensor *x, int dim); /* drops dim if its size is 1 */
-HD_API hd_tensor *hd_squeeze_all(hd_tensor *x);
-HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim);
-HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index);
-HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop); /* x[start:stop] */
+HD_API hd_tensor *hd_squeeze(hd_tensor *x, int dim);               /* drops dim if its size is 1 */
+HD_API hd_tensor *hd_squeeze_all(hd_tensor *x);                    /* drops all dims of size 1 */
+HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim);             /* adds a dim of size 1 */
+HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index); /* drops dim */
+HD_API hd_tensor *hd_detach(hd_tensor *x);                         /* an alias outside the graph */
+
+/* x[start:stop], x[start:stop:step] with step > 0, and x[start:start + length], along dim. Narrow
+ * refuses a range that does not lie in x; the others cut it. */
+HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop);
 HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
-HD_API hd_tensor *hd_detach(hd_tensor *x);        /* an alias outside the graph */
-HD_API hd_list *hd_unbind(hd_tensor *x, int dim); /* the slices along dim, without that dim */
+
+/* Parts along dim: parts of `size`, the last of which may be smaller; parts of these sizes, whose
+ * sum is the dim's; at most `chunks` parts of one size, the last of which may be smaller; and all
+ * slices, without the dim. */
 HD_API hd_list *hd_split(hd_tensor *x, int64_t size, int dim);
 HD_API hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim);
 HD_API hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim);
+HD_API hd_list *hd_unbind(hd_tensor *x, int dim);
+
 /* x[i, j, ...]: one index for each of the first n dims, HD_ALL for `:`; later dims stay whole. */
 HD_API hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index);
 
 /* ---------------------------------------------------------------- copies */
 
-HD_API hd_tensor *hd_contiguous(hd_tensor *x);     /* x itself if it is contiguous */
-HD_API hd_tensor *hd_clone(hd_tensor *x);          /* keeps x's strides if x is dense */
-HD_API hd_tensor *hd_to(hd_tensor *x, hd_dtype d); /* x itself if it has dtype d */
+HD_API hd_tensor *hd_contiguous(hd_tensor *x);             /* x itself if it is contiguous */
+HD_API hd_tensor *hd_clone(hd_tensor *x);                  /* keeps x's strides if x is dense */
+HD_API hd_tensor *hd_to(hd_tensor *x, hd_dtype d);         /* x itself if it has dtype d */
+HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal); /* 0 above the diagonal, also for NaN */
+HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* 0 below the diagonal, also for NaN */
+
+/* cat puts tensors one after the other along dim; stack puts them side by side in a new dim. */
 HD_API hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim);
 HD_API hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim);
 HD_API hd_tensor *hd_cat_list(const hd_list *xs, int dim);
 HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
-HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal); /* 0 above the diagonal, also for NaN */
-HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* 0 below the diagonal, also for NaN */
 
 #define hd_view(x, ...) hd_view_n(x, HD__LIST(__VA_ARGS__))
 #define hd_reshape(x, ...) hd_reshape_n(x, HD__LIST(__VA_ARGS__))
@@ -189,7 +200,7 @@ HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* 0 below the diagon
 #define hd_cat(dim, ...) hd_cat_list(hd_list_of(__VA_ARGS__), dim)
 #define hd_stack(dim, ...) hd_stack_list(hd_list_of(__VA_ARGS__), dim)
 
-/* ---------------------------------------------------------------- arithmetic, elementwise */
+/* ---------------------------------------------------------------- arithmetic */
 
 HD_API hd_tensor *hd_add(hd_tensor *a, hd_tensor *b);     /* a + b */
 HD_API hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b);     /* a - b; not of two bools */
@@ -197,7 +208,7 @@ HD_API hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b);     /* a * b */
 HD_API hd_tensor *hd_div(hd_tensor *a, hd_tensor *b);     /* a / b; integers give float32 */
 HD_API hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b);     /* a ** b */
 HD_API hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b); /* NaN wins; ties share the gradient */
-HD_API hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b); /* min(a, b), likewise */
 HD_API hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s);  /* x + s */
 HD_API hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s);  /* x - s */
 HD_API hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s);  /* x * s */
@@ -208,28 +219,33 @@ HD_API hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s); /* s / x */
 HD_API hd_tensor *hd_square(hd_tensor *x);                     /* x ** 2 */
 HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; not of bool */
 
+/* ---------------------------------------------------------------- elementwise functions */
+
 /* These give float32 for integers and bool. In float32, exp, log, tanh and erf differ from the
  * exact value by at most 2 units in the last place. */
-HD_API hd_tensor *hd_exp(hd_tensor *x);
-HD_API hd_tensor *hd_log(hd_tensor *x);
-HD_API hd_tensor *hd_sqrt(hd_tensor *x);
-HD_API hd_tensor *hd_rsqrt(hd_tensor *x); /* 1 / sqrt(x) */
-HD_API hd_tensor *hd_tanh(hd_tensor *x);
-HD_API hd_tensor *hd_erf(hd_tensor *x);     /* 2/sqrt(pi) integral of exp(-t^2) from 0 to x */
-HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
-HD_API hd_tensor *hd_sin(hd_tensor *x);
-HD_API hd_tensor *hd_cos(hd_tensor *x);
+HD_API hd_tensor *hd_exp(hd_tensor *x);       /* e^x */
+HD_API hd_tensor *hd_log(hd_tensor *x);       /* the natural logarithm */
+HD_API hd_tensor *hd_sqrt(hd_tensor *x);      /* the square root */
+HD_API hd_tensor *hd_rsqrt(hd_tensor *x);     /* 1 / sqrt(x) */
+HD_API hd_tensor *hd_tanh(hd_tensor *x);      /* the hyperbolic tangent */
+HD_API hd_tensor *hd_erf(hd_tensor *x);       /* 2/sqrt(pi) integral of exp(-t^2) from 0 to x */
+HD_API hd_tensor *hd_sigmoid(hd_tensor *x);   /* 1 / (1 + exp(-x)) */
+HD_API hd_tensor *hd_sin(hd_tensor *x);       /* x in radians */
+HD_API hd_tensor *hd_cos(hd_tensor *x);       /* x in radians */
 HD_API hd_tensor *hd_log1p(hd_tensor *x);     /* log(1 + x), accurate near 0 */
 HD_API hd_tensor *hd_relu(hd_tensor *x);      /* max(x, 0); gradient 0 at 0; not of bool */
 HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x Phi(x), Phi of the normal distribution; floats */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 HD_API hd_tensor *hd_silu(hd_tensor *x);      /* x / (1 + exp(-x)); floats only */
-HD_API hd_tensor *hd_abs(hd_tensor *x);       /* gradient 0 at 0 */
+HD_API hd_tensor *hd_abs(hd_tensor *x);       /* |x|; gradient 0 at 0 */
 /* log(1 + exp(beta x)) / beta, and x where beta x > threshold; floats only */
 HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);
+
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
-HD_API hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo);
-HD_API hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi);
+HD_API hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo);           /* max(x, lo) */
+HD_API hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi);           /* min(x, hi) */
+
+/* ---------------------------------------------------------------- choosing by a condition */
 
 /* condition ? a : b; condition bool */
 HD_API hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b);
@@ -250,22 +266,23 @@ HD_API hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar valu
 
 /* ---------------------------------------------------------------- comparison and logic: bool */
 
-HD_API hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b); /* no gradient; NaN compares as in IEEE 754 */
-HD_API hd_tensor *hd_ne(hd_tensor *a, hd_tensor *b);
-HD_API hd_tensor *hd_lt(hd_tensor *a, hd_tensor *b);
-HD_API hd_tensor *hd_le(hd_tensor *a, hd_tensor *b);
-HD_API hd_tensor *hd_gt(hd_tensor *a, hd_tensor *b);
-HD_API hd_tensor *hd_ge(hd_tensor *a, hd_tensor *b);
-HD_API hd_tensor *(hd_eq_scalar)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_ne_scalar)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_lt_scalar)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_le_scalar)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_gt_scalar)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b); /* non-zero counts as true */
-HD_API hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b);
-HD_API hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b);
-HD_API hd_tensor *hd_logical_not(hd_tensor *x);
+/* These give bool, without a gradient. NaN compares as in IEEE 754. */
+HD_API hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b);          /* a == b */
+HD_API hd_tensor *hd_ne(hd_tensor *a, hd_tensor *b);          /* a != b */
+HD_API hd_tensor *hd_lt(hd_tensor *a, hd_tensor *b);          /* a < b */
+HD_API hd_tensor *hd_le(hd_tensor *a, hd_tensor *b);          /* a <= b */
+HD_API hd_tensor *hd_gt(hd_tensor *a, hd_tensor *b);          /* a > b */
+HD_API hd_tensor *hd_ge(hd_tensor *a, hd_tensor *b);          /* a >= b */
+HD_API hd_tensor *(hd_eq_scalar)(hd_tensor *x, hd_scalar s);  /* x == s */
+HD_API hd_tensor *(hd_ne_scalar)(hd_tensor *x, hd_scalar s);  /* x != s */
+HD_API hd_tensor *(hd_lt_scalar)(hd_tensor *x, hd_scalar s);  /* x < s */
+HD_API hd_tensor *(hd_le_scalar)(hd_tensor *x, hd_scalar s);  /* x <= s */
+HD_API hd_tensor *(hd_gt_scalar)(hd_tensor *x, hd_scalar s);  /* x > s */
+HD_API hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s);  /* x >= s */
+HD_API hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b); /* a and b; non-zero counts as true */
+HD_API hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b);  /* a or b */
+HD_API hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b); /* either a or b */
+HD_API hd_tensor *hd_logical_not(hd_tensor *x);               /* not x */
 
 /* Do a and b have the same shape and values? NaN equals nothing. NULL: false, and an error. */
 HD_API bool hd_equal(hd_tensor *a, hd_tensor *b);
@@ -284,22 +301,22 @@ HD_API bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bo
 /* The result must fit x's shape and dtype category. It is an error (HD_GRAD) if, with grad mode on,
  * x is a leaf that requires grad, a view of such a leaf, or an output of split, chunk or unbind. It
  * is an error (HD_STATE) if x is expanded or partly overlaps another operand. */
-HD_API hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b);
-HD_API hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b);
-HD_API hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b);
-HD_API hd_tensor *hd_div_(hd_tensor *x, hd_tensor *b);
-HD_API hd_tensor *(hd_add_scalar_)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_sub_scalar_)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_mul_scalar_)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s);
-HD_API hd_tensor *hd_zero_(hd_tensor *x);
-HD_API hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src); /* src broadcasts and converts */
+HD_API hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b);         /* x += b */
+HD_API hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b);         /* x -= b */
+HD_API hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b);         /* x *= b */
+HD_API hd_tensor *hd_div_(hd_tensor *x, hd_tensor *b);         /* x /= b */
+HD_API hd_tensor *(hd_add_scalar_)(hd_tensor *x, hd_scalar s); /* x += s */
+HD_API hd_tensor *(hd_sub_scalar_)(hd_tensor *x, hd_scalar s); /* x -= s */
+HD_API hd_tensor *(hd_mul_scalar_)(hd_tensor *x, hd_scalar s); /* x *= s */
+HD_API hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s); /* x /= s */
+HD_API hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s);       /* x = s */
+HD_API hd_tensor *hd_zero_(hd_tensor *x);                      /* x = 0 */
+HD_API hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src);      /* src broadcasts and converts */
 HD_API hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value);
-HD_API hd_tensor *hd_uniform_(hd_tensor *x, double a, double b); /* [a, b) */
-HD_API hd_tensor *hd_normal_(hd_tensor *x, double mean, double std);
-HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p);
-HD_API hd_tensor *hd_exponential_(hd_tensor *x, double lambda);
+HD_API hd_tensor *hd_uniform_(hd_tensor *x, double a, double b);     /* draws from [a, b) */
+HD_API hd_tensor *hd_normal_(hd_tensor *x, double mean, double std); /* normal(mean, std) */
+HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p);        /* 1 with probability p, else 0 */
+HD_API hd_tensor *hd_exponential_(hd_tensor *x, double lambda); /* density lambda exp(-lambda x) */
 /* x[index...] = value. index is as in hd_getitem; value broadcasts and converts. Returns x. */
 HD_API hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index);
 HD_API hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index);
@@ -332,32 +349,44 @@ HD_API hd_tensor *hd_var(hd_tensor *x, int correction);
 HD_API hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim);
 HD_API hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n,
                                 const int64_t *dims);
-HD_API hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim); /* log sum exp(x) */
-HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
-/* NaN wins. Over all elements, equal extremes share the gradient; along a dim, the first of them
- * gets all of it. *indices gets the int64 indices (NULL: not wanted). */
-HD_API hd_tensor *hd_max(hd_tensor *x);
-HD_API hd_tensor *hd_min(hd_tensor *x);
-HD_API hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
-HD_API hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
-HD_API hd_tensor *hd_argmax(hd_tensor *x); /* int64 index into the flattened x; first of ties */
-HD_API hd_tensor *hd_argmin(hd_tensor *x);
-HD_API hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim);
-HD_API hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim);
-HD_API hd_tensor *hd_any(hd_tensor *x); /* bool */
-HD_API hd_tensor *hd_all(hd_tensor *x);
-HD_API hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim);
-HD_API hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim);
 
-HD_API hd_tensor *hd_softmax(hd_tensor *x, int dim);     /* exp(x - max) / sum; floats only */
-HD_API hd_tensor *hd_log_softmax(hd_tensor *x, int dim); /* x - logsumexp(x) */
-HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_i */
+/* log sum exp(x), without overflow */
+HD_API hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim);
+HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
 
 #define hd_sum_dims(x, keepdim, ...) hd_sum_dims_n(x, keepdim, HD__LIST(__VA_ARGS__))
 #define hd_mean_dims(x, keepdim, ...) hd_mean_dims_n(x, keepdim, HD__LIST(__VA_ARGS__))
 #define hd_var_dims(x, correction, keepdim, ...)                                                   \
     hd_var_dims_n(x, correction, keepdim, HD__LIST(__VA_ARGS__))
 #define hd_logsumexp_dims(x, keepdim, ...) hd_logsumexp_dims_n(x, keepdim, HD__LIST(__VA_ARGS__))
+
+/* ---------------------------------------------------------------- extremes, any and all */
+
+/* NaN wins. Over all elements, equal extremes share the gradient; along a dim, the first of them
+ * gets all of it. *indices gets the int64 indices (NULL: not wanted). */
+HD_API hd_tensor *hd_max(hd_tensor *x);
+HD_API hd_tensor *hd_min(hd_tensor *x);
+HD_API hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
+HD_API hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
+
+/* The int64 index of the largest or smallest element: into the flattened x, or along dim. Of equal
+ * elements it is the first. */
+HD_API hd_tensor *hd_argmax(hd_tensor *x);
+HD_API hd_tensor *hd_argmin(hd_tensor *x);
+HD_API hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim);
+HD_API hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim);
+
+/* Is any element, or are all elements, not zero? They give bool. */
+HD_API hd_tensor *hd_any(hd_tensor *x);
+HD_API hd_tensor *hd_all(hd_tensor *x);
+HD_API hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim);
+HD_API hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim);
+
+/* ---------------------------------------------------------------- softmax and running sums */
+
+HD_API hd_tensor *hd_softmax(hd_tensor *x, int dim);     /* exp(x - max) / sum; floats only */
+HD_API hd_tensor *hd_log_softmax(hd_tensor *x, int dim); /* x - logsumexp(x) */
+HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_i */
 
 /* ---------------------------------------------------------------- products */
 
@@ -389,13 +418,15 @@ HD_API hd_tensor *hd_dropout(hd_tensor *x, double p, bool training);
 /* n indices for each row of weights p >= 0: p (m,) or (r, m); gives (n,) or (r, n) int64. */
 HD_API hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement);
 
-/* ---------------------------------------------------------------- layers and losses */
+/* ---------------------------------------------------------------- normalisation */
 
 /* (x - mean) / sqrt(var + eps) * weight + bias over the last n dims, with the biased var. weight
  * and bias have the sizes of these dims or are HD_NONE.
  * Ba, Kiros and Hinton 2016, "Layer Normalization" */
 HD_API hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
                                   hd_tensor *weight, hd_tensor *bias, double eps);
+
+/* ---------------------------------------------------------------- attention */
 
 typedef struct hd_attention_options {
     size_t size;
@@ -437,10 +468,13 @@ HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *
 HD_API void hd_set_fused_attention(bool on);
 HD_API bool hd_fused_attention(void);
 
+/* ---------------------------------------------------------------- losses */
+
+/* What becomes of the losses of the elements: their mean, their sum, or all of them. */
 typedef enum hd_reduction { HD_MEAN = 0, HD_SUM = 1, HD_REDUCE_NONE = 2 } hd_reduction;
 
 HD_API hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target); /* mean((x - target)^2) */
-HD_API hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
+HD_API hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r); /* as r says */
 
 typedef struct hd_cross_entropy_options {
     size_t size;

@@ -21,6 +21,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- version */
 
+/* The version of these headers, as three numbers. */
 #define HD_VERSION_MAJOR 0
 #define HD_VERSION_MINOR 2
 #define HD_VERSION_PATCH 0
@@ -63,6 +64,7 @@ HD_API void *hd_error_set(hd_code code, const char *format, ...)
  * error stands, and hd_error_clear does not change it. */
 HD_API uint64_t hd_error_count(void);
 
+/* What hd_on_error takes: the failure's code and message, and the user's pointer. */
 typedef void (*hd_error_handler)(hd_code code, const char *message, void *user);
 
 /* Every failure calls the handler, on the thread that failed and with the failure's own message,
@@ -108,11 +110,13 @@ HD_API void hd_warning_print(const char *message, void *user);
 HD_API void *hd_alloc(size_t size); /* aligned to 16 bytes, from 1 KiB on to 64; NULL: HD_MEMORY */
 HD_API void hd_free(void *p);       /* p: from hd_alloc, or from a function that says so */
 
+/* What gives memory in place of the system. alloc and free get `user`, and may be called by several
+ * threads at the same time. */
 typedef struct hd_allocator {
     size_t size;                                                /* sizeof(hd_allocator) */
     void *(*alloc)(size_t bytes, size_t alignment, void *user); /* NULL: memory ran out */
-    void (*free)(void *p, size_t bytes, void *user);
-    void *user;
+    void (*free)(void *p, size_t bytes, void *user);            /* bytes: as alloc was asked */
+    void *user;                                                 /* is handed to both */
 } hd_allocator;
 
 /* Makes hd_alloc take every block from this allocator, one by one and without a cache. NULL: the
@@ -147,13 +151,15 @@ typedef enum hd_bernoulli_stream {
     HD_BERNOULLI_NATIVE = 1 /* PyTorch 2.7 and later */
 } hd_bernoulli_stream;
 
-HD_API hd_generator *hd_generator_new(int64_t seed);
+HD_API hd_generator *hd_generator_new(int64_t seed); /* free with hd_generator_free */
 HD_API void hd_generator_free(hd_generator *g); /* takes NULL; the default generator: HD_VALUE */
 HD_API bool hd_generator_seed(hd_generator *g, int64_t seed); /* keeps the Bernoulli stream */
+HD_API uint32_t hd_generator_random(hd_generator *g);         /* the next 32-bit output */
+HD_API uint64_t hd_generator_random64(hd_generator *g);       /* two outputs: high half, low half */
+
+/* The stream that g draws Bernoulli numbers from. */
 HD_API bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s);
 HD_API hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g);
-HD_API uint32_t hd_generator_random(hd_generator *g);   /* the next 32-bit output */
-HD_API uint64_t hd_generator_random64(hd_generator *g); /* two outputs: high half, low half */
 
 HD_API hd_generator *hd_default_generator(void); /* the process's; first seed 67280421310721 */
 HD_API hd_generator *hd_generator_current(void); /* what this thread draws from */

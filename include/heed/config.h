@@ -34,6 +34,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- the table */
 
+/* The types of a setting, and of the field of the struct that takes it. */
 typedef enum hd_config_type {
     HD_CONFIG_INT = 0,    /* an int or int64_t; JSON numbers without a fraction, |v| < 2^53 */
     HD_CONFIG_DOUBLE = 1, /* a double */
@@ -42,9 +43,10 @@ typedef enum hd_config_type {
     HD_CONFIG_ENUM = 4    /* an int: the number of the choice, from 0 on */
 } hd_config_type;
 
+/* A setting. The macros below fill one. */
 typedef struct hd_config_field {
-    const char *path; /* "model.n_layers"; the fields of one object must stand together */
-    hd_config_type type;
+    const char *path;        /* "model.n_layers"; the fields of one object must stand together */
+    hd_config_type type;     /* which of the members below count */
     size_t offset, room;     /* offset and size of the struct's field */
     double number, min, max; /* INT, DOUBLE: default and range, ends included; BOOL: 0 or 1 */
     const char *text;        /* STRING, ENUM: default */
@@ -52,6 +54,8 @@ typedef struct hd_config_field {
 } hd_config_field;
 
 #define HD_CONFIG__AT(type, field) offsetof(type, field), sizeof(((type *)0)->field)
+/* A setting at `path` for a field of the struct `type`, with its default `value` or `text`; min and
+ * max are the smallest and the largest value, choices are as in "constant|cosine". */
 #define HD_CONFIG_INT_OF(type, field, path, value, min, max)                                       \
     {                                                                                              \
         path, HD_CONFIG_INT, HD_CONFIG__AT(type, field), value, min, max, NULL, NULL               \
@@ -81,14 +85,16 @@ typedef struct hd_config_source hd_config_source;
  *   return hd_config_refuse(from, "model.n_heads", "found %d: expected a divisor of ...", ...); */
 typedef bool (*hd_config_check)(const void *config, const hd_config_source *from);
 
+/* All settings of a struct. HD_CONFIG_TABLE(settings, fields, check) fills one. */
 typedef struct hd_config_table {
-    size_t size;        /* sizeof(hd_config_table) */
-    size_t config_size; /* of the struct */
-    const hd_config_field *fields;
-    int64_t n;
-    hd_config_check check; /* NULL: none */
+    size_t size;                   /* sizeof(hd_config_table) */
+    size_t config_size;            /* of the struct */
+    const hd_config_field *fields; /* in the order in which they are printed */
+    int64_t n;                     /* fields */
+    hd_config_check check;         /* NULL: none */
 } hd_config_table;
 
+/* The table of an array of fields, for the struct `type`. check may be NULL. */
 #define HD_CONFIG_TABLE(type, fields, check)                                                       \
     {                                                                                              \
         sizeof(hd_config_table), sizeof(type), fields,                                             \

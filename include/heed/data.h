@@ -26,7 +26,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- tokenizers */
 
-typedef struct hd_tokenizer hd_tokenizer;
+typedef struct hd_tokenizer hd_tokenizer; /* text to ids and back */
 
 /* What to do with the name of a special token, such as <|endoftext|>, in a text. */
 typedef enum hd_special {

@@ -62,12 +62,11 @@ HD_API bool hd_save_safetensors(const char *path, const hd_dict *d);
  * sizes live as long as the file is open; tensors may live longer. Any number of threads may
  * read. */
 typedef struct hd_safetensors hd_safetensors;
-
 HD_API hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o);
 HD_API void hd_safetensors_close(hd_safetensors *f);                           /* takes NULL */
 HD_API int64_t hd_safetensors_len(const hd_safetensors *f);                    /* -1 on error */
 HD_API int64_t hd_safetensors_find(const hd_safetensors *f, const char *name); /* -1: no such */
-HD_API const char *hd_safetensors_name(const hd_safetensors *f, int64_t i);
+HD_API const char *hd_safetensors_name(const hd_safetensors *f, int64_t i);    /* of tensor i */
 HD_API const char *hd_safetensors_type(const hd_safetensors *f, int64_t i); /* in the file: "F16" */
 HD_API int hd_safetensors_ndim(const hd_safetensors *f, int64_t i);         /* -1 on error */
 HD_API const int64_t *hd_safetensors_sizes(const hd_safetensors *f, int64_t i); /* ndim entries */

@@ -18,11 +18,12 @@ extern "C" {
 
 typedef struct hd_module hd_module;
 
+/* The class of a module, which HD_MODULE_TYPE fills: a static constant. */
 typedef struct hd_module_type {
-    size_t size;          /* sizeof(hd_module_type) */
-    const char *name;     /* "CausalAttention" */
-    size_t instance_size; /* sizeof the module's own struct */
-    hd_tensor *(*forward)(hd_module *self, hd_tensor *x);
+    size_t size;                                          /* sizeof(hd_module_type) */
+    const char *name;                                     /* "CausalAttention" */
+    size_t instance_size;                                 /* sizeof the module's own struct */
+    hd_tensor *(*forward)(hd_module *self, hd_tensor *x); /* what hd_forward runs */
     void (*free)(hd_module *self); /* frees what is not a registered field; or NULL */
     /* writes the text in the brackets of the summary, such as `p=0.5, inplace=False`; or NULL */
     void (*extra)(const hd_module *self, char *text, size_t n);
@@ -40,9 +41,10 @@ typedef struct hd_module_type {
         HD__FIRST_FIELD(size) sizeof(hd_module_type), class_name, sizeof(struct_type), __VA_ARGS__ \
     }
 
+/* The first member of every module's struct. hd_module_new sets it; it is read, never written. */
 struct hd_module {
-    const hd_module_type *type;
-    struct hd__module *priv;
+    const hd_module_type *type; /* its class */
+    struct hd__module *priv;    /* what heed knows of it */
 };
 
 /* ---------------------------------------------------------------- making and freeing */
@@ -80,7 +82,7 @@ HD_API hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y);
 
 HD_API bool hd_module_train(hd_module *m, bool on); /* m and all modules below it */
 HD_API bool hd_module_eval(hd_module *m);           /* hd_module_train(m, false) */
-HD_API bool hd_module_training(const hd_module *m);
+HD_API bool hd_module_training(const hd_module *m); /* true from the start until hd_module_eval */
 
 /* ---------------------------------------------------------------- what is inside */
 
@@ -148,6 +150,7 @@ HD_API hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, d
 HD_API hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain);
 HD_API hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain);
 
+/* fan_in keeps the size of values in forward, fan_out that of gradients in backward. */
 typedef enum hd_fan { HD_FAN_IN = 0, HD_FAN_OUT = 1 } hd_fan;
 
 /* std = hd_calculate_gain(nonlinearity, a) / sqrt(fan); uniform in +-sqrt(3) std; x may be empty
@@ -169,17 +172,20 @@ HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 
 /* y = x W^T + b: weight (out, in), bias (out,); both uniform in +-1/sqrt(in). */
 HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias);
+/* dropout with probability p in training mode, x itself in evaluation mode */
 HD_API hd_module *hd_dropout_new(double p, bool inplace);
 /* weight (n, d) of normal(0, 1). padding_idx in [-n, n): that row is zero and gets no gradient;
  * HD_NO_PADDING: there is no such row. */
 HD_API hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim,
                                    int64_t padding_idx);
 #define HD_NO_PADDING INT64_MIN
+/* hd_layer_norm_n over the last n dims; weight of ones and bias of zeros, if they are wanted */
 HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
                                       bool elementwise_affine, bool bias);
 HD_API hd_module *hd_layer_norm_new(int64_t normalized_size); /* eps 1e-5, weight and bias */
-HD_API hd_module *hd_relu_new(bool inplace);
-HD_API hd_module *hd_gelu_new(const char *approximate); /* "none" or "tanh" */
+
+HD_API hd_module *hd_relu_new(bool inplace);            /* max(x, 0) */
+HD_API hd_module *hd_gelu_new(const char *approximate); /* "none": hd_gelu; "tanh": hd_gelu_tanh */
 
 /* These take the modules over as children "0", "1", ... A Sequential runs them one after the other.
  * The functions hd_module_list_... take a Sequential too. */

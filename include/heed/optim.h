@@ -28,7 +28,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- optimizers */
 
-typedef struct hd_optim hd_optim;
+typedef struct hd_optim hd_optim; /* free with hd_optim_free */
 
 typedef struct hd_sgd_options {
     size_t size;
@@ -103,8 +103,8 @@ typedef struct hd_adagrad_options {
 HD_API hd_adagrad_options hd_adagrad_defaults(void);
 HD_API hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_options *o);
 
-HD_API void hd_optim_free(hd_optim *o); /* takes NULL */
-HD_API bool hd_optim_step(hd_optim *o);
+HD_API void hd_optim_free(hd_optim *o);              /* takes NULL */
+HD_API bool hd_optim_step(hd_optim *o);              /* one step of every group */
 HD_API bool hd_optim_zero_grad(hd_optim *o);         /* drops the gradients, as set_to_none */
 HD_API double hd_optim_lr(const hd_optim *o);        /* of the first group; NaN on error */
 HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* for all groups */
@@ -152,7 +152,7 @@ HD_API hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double en
 typedef struct hd_cosine_warmup_options {
     size_t size;
     int64_t warmup_steps; /* 0 */
-    int64_t total_steps;  /* must be set, above warmup_steps; after them the lr is min_lr */
+    int64_t total_steps;  /* must be set: above warmup_steps; after them the lr is min_lr */
     double initial_lr;    /* 0 */
     double min_lr;        /* 0 */
 } hd_cosine_warmup_options;
@@ -163,6 +163,7 @@ typedef struct hd_cosine_warmup_options {
 HD_API hd_cosine_warmup_options hd_cosine_warmup_defaults(void);
 HD_API hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *options);
 
+/* The shape of the way from one lr to the next: half a cosine, or a line. */
 typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 
 typedef struct hd_one_cycle_options {

@@ -16,15 +16,15 @@ extern "C" {
 
 /* ---------------------------------------------------------------- types */
 
-enum { HD_MAX_DIMS = 8 };
+enum { HD_MAX_DIMS = 8 }; /* the most dimensions that a tensor has */
 
 /* The values are permanent; float16 and bfloat16 will come after them. */
 typedef enum hd_dtype { HD_FLOAT32 = 0, HD_FLOAT64 = 1, HD_INT64 = 2, HD_BOOL = 3 } hd_dtype;
 
-typedef struct hd_tensor hd_tensor;
-typedef struct hd_scope hd_scope;
-typedef struct hd_list hd_list; /* a list of tensors, like Python's; lives in a scope */
-typedef struct hd_dict hd_dict; /* an ordered map from name to tensor, string or number */
+typedef struct hd_tensor hd_tensor; /* a typed, strided view of a storage */
+typedef struct hd_scope hd_scope;   /* owns the tensors that are made in it */
+typedef struct hd_list hd_list;     /* a list of tensors, like Python's; lives in a scope */
+typedef struct hd_dict hd_dict;     /* an ordered map from name to tensor, string or number */
 
 /* Python's None: an optional argument that is left out, no gradient, no bias. Where a tensor is
  * required, HD_NONE is an error. */
@@ -37,16 +37,19 @@ HD_API extern hd_tensor hd_none;
 HD_API const char *hd_dtype_name(hd_dtype d); /* "float32"; "?" for no dtype */
 HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 for no dtype */
 
+/* ---------------------------------------------------------------- numbers */
+
 /* A number that the caller passes: int64 or double, like Python's int and float. hd_scalar_of(v)
  * makes one from any C number: an int64 from integers and bool, a double from float and double. */
 typedef struct hd_scalar {
-    bool is_int;
+    bool is_int; /* v.i is the number, else v.d */
     union {
         int64_t i;
         double d;
     } v;
 } hd_scalar;
 
+/* The integer i. */
 static inline hd_scalar hd_scalar_int(int64_t i)
 {
     hd_scalar s;
@@ -55,6 +58,7 @@ static inline hd_scalar hd_scalar_int(int64_t i)
     return s;
 }
 
+/* The number d. */
 static inline hd_scalar hd_scalar_double(double d)
 {
     hd_scalar s;
@@ -63,12 +67,15 @@ static inline hd_scalar hd_scalar_double(double d)
     return s;
 }
 
+/* s itself: hd_scalar_of takes an hd_scalar too. */
 static inline hd_scalar hd_scalar_self(hd_scalar s)
 {
     return s;
 }
 
 #ifndef __cplusplus
+/* The hd_scalar of a number of any type. The macros below call it, so that 2, 0.5 and an hd_scalar
+ * may all stand where a function takes an hd_scalar. */
 #define hd_scalar_of(x)                                                                            \
     _Generic((x), float                                                                            \
              : hd_scalar_double, double                                                            \
@@ -87,7 +94,7 @@ HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one,
  * HD_NONE or a tensor. If t is NULL, the call fails and leaves *slot. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
-HD_API hd_scope *hd_scope_open(void);
+HD_API hd_scope *hd_scope_open(void);    /* the calling thread's innermost from now on */
 HD_API void hd_scope_close(hd_scope *s); /* also the scopes opened inside it; takes NULL */
 
 /* If the innermost scope owns t, moves t to the enclosing scope. Returns t.
@@ -105,6 +112,7 @@ HD_API int64_t hd_tensor_count(void); /* tensors that exist now, over all thread
     hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
         __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open()
 
+/* What the end of HD_SCOPE's block calls. */
 static inline void hd_scope_cleanup(hd_scope **s)
 {
     hd_scope_close(*s);
@@ -119,9 +127,9 @@ HD_API hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes); /* val
 HD_API hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes);
 HD_API hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes);
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
+HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* 0-d */
 /* copies prod(sizes) elements of dtype d from data, row-major */
 HD_API hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
-HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* 0-d */
 
 /* Uses the caller's memory, row-major, without copying it. heed calls release(data, user) when the
  * last view is gone (release NULL: it calls nothing). On failure it releases nothing. */
@@ -146,6 +154,8 @@ HD_API hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value);
 HD_API hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d);
+
+/* ---------------------------------------------------------------- random tensors */
 
 /* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. */
 HD_API hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
@@ -191,7 +201,7 @@ HD_API int64_t hd_numel(const hd_tensor *x);           /* -1 on error */
 HD_API int64_t hd_storage_offset(const hd_tensor *x);  /* in elements; -1 on error */
 HD_API hd_dtype hd_dtype_of(const hd_tensor *x);       /* NULL: HD_FLOAT32, and an error */
 HD_API bool hd_is_contiguous(const hd_tensor *x);      /* row-major without gaps */
-HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
+HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b); /* do they share memory? */
 HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1 on error */
 
 /* A pointer to the first element; the others lie where the strides say. hd_data_mut counts as an
@@ -240,11 +250,12 @@ typedef struct hd_print_options {
     int sci_mode;      /* -1: exponents where the values need them; 1: always; 0: never */
 } hd_print_options;
 
+/* The profiles of set_printoptions. hd_set_print_options: HD_VALUE for precision outside 0 to 1000,
+ * threshold or edgeitems < 0, linewidth < 1, or another sci_mode. */
 HD_API hd_print_options hd_print_defaults(void);             /* "default" */
 HD_API hd_print_options hd_print_short(void);                /* precision 2, edgeitems 2 */
 HD_API hd_print_options hd_print_full(void);                 /* no threshold */
 HD_API bool hd_set_print_options(const hd_print_options *o); /* process wide; NULL: defaults */
-/* HD_VALUE: precision outside 0 to 1000, threshold or edgeitems < 0, linewidth < 1, other modes. */
 
 /* Exactly what Python's print(x) shows for the same tensor: `tensor([1., 2.], requires_grad=True)`,
  * and `None` for HD_NONE, also in a list. The text lives in the innermost scope. On failure it is
@@ -256,10 +267,10 @@ HD_API const char *hd_shape_repr(const hd_tensor *x); /* `torch.Size([2, 6, 3])`
 /* Python's repr of a float: `0.1`, `1e-05`. NULL if memory runs out. */
 HD_API const char *hd_float_repr(double v);
 
-HD_API bool hd_print(const hd_tensor *x);           /* hd_repr and a newline, to stdout */
-HD_API bool hd_fprint(FILE *f, const hd_tensor *x); /* HD_IO when the write fails */
-HD_API bool hd_print_list(const hd_list *l);
-HD_API bool hd_fprint_list(FILE *f, const hd_list *l);
+HD_API bool hd_print(const hd_tensor *x);              /* hd_repr and a newline, to stdout */
+HD_API bool hd_fprint(FILE *f, const hd_tensor *x);    /* HD_IO when the write fails */
+HD_API bool hd_print_list(const hd_list *l);           /* hd_list_repr and a newline, to stdout */
+HD_API bool hd_fprint_list(FILE *f, const hd_list *l); /* the same to f */
 
 /* ---------------------------------------------------------------- dictionaries */
 
@@ -267,23 +278,24 @@ HD_API bool hd_fprint_list(FILE *f, const hd_list *l);
  * its tensors. A name is any text that is not empty. A dictionary lives in no scope: free it with
  * hd_dict_free. */
 typedef enum hd_dict_kind {
-    HD_DICT_MISSING = 0,
-    HD_DICT_TENSOR = 1,
-    HD_DICT_STRING = 2,
-    HD_DICT_INT = 3,
-    HD_DICT_DOUBLE = 4
+    HD_DICT_MISSING = 0, /* there is no such name */
+    HD_DICT_TENSOR = 1,  /* hd_dict_get */
+    HD_DICT_STRING = 2,  /* hd_dict_get_string */
+    HD_DICT_INT = 3,     /* hd_dict_get_int */
+    HD_DICT_DOUBLE = 4   /* hd_dict_get_double */
 } hd_dict_kind;
 
-HD_API hd_dict *hd_dict_new(void);
+HD_API hd_dict *hd_dict_new(void); /* empty */
 HD_API void hd_dict_free(hd_dict *d);
 HD_API int64_t hd_dict_len(const hd_dict *d);                            /* -1 on error */
 HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);            /* the i-th name */
 HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name); /* MISSING: no error */
+/* An entry of another kind under the same name is replaced. A string is copied. */
 HD_API bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t);
 HD_API bool hd_dict_set_string(hd_dict *d, const char *name, const char *text);
 HD_API bool hd_dict_set_int(hd_dict *d, const char *name, int64_t value);
 HD_API bool hd_dict_set_double(hd_dict *d, const char *name, double value);
-HD_API bool hd_dict_remove(hd_dict *d, const char *name);
+HD_API bool hd_dict_remove(hd_dict *d, const char *name); /* a missing name is HD_VALUE */
 /* A missing name, or one of another kind, is an error (HD_VALUE) that names both. */
 HD_API hd_tensor *hd_dict_get(const hd_dict *d, const char *name);
 HD_API const char *hd_dict_get_string(const hd_dict *d, const char *name);
@@ -308,6 +320,7 @@ typedef struct hd_debug_layout_table {
     uint32_t storage_data, storage_nbytes; /* in the storage: pointer, size_t */
 } hd_debug_layout_table;
 
+/* The table of this library. */
 HD_API extern const hd_debug_layout_table hd_debug_layout;
 
 #ifdef __cplusplus

@@ -17,11 +17,11 @@ extern "C" {
 
 typedef struct hd_picture hd_picture; /* not in any scope: hd_picture_free */
 
-HD_API void hd_picture_free(hd_picture *p);          /* takes NULL */
-HD_API double hd_picture_width(const hd_picture *p); /* in pixels at scale 1; NaN on error */
-HD_API double hd_picture_height(const hd_picture *p);
-HD_API char *hd_picture_svg(const hd_picture *p); /* the SVG file's text; free with hd_free */
-HD_API bool hd_picture_save_svg(const hd_picture *p, const char *path);
+HD_API void hd_picture_free(hd_picture *p);           /* takes NULL */
+HD_API double hd_picture_width(const hd_picture *p);  /* in pixels at scale 1; NaN on error */
+HD_API double hd_picture_height(const hd_picture *p); /* likewise */
+HD_API char *hd_picture_svg(const hd_picture *p);     /* the SVG file's text; free with hd_free */
+HD_API bool hd_picture_save_svg(const hd_picture *p, const char *path); /* that text, to a file */
 /* One pixel of the picture becomes scale x scale pixels of the file; scale is 0.1 to 16, and 2
  * suits most screens. HD_STATE: heed was built without libpng (hd_has_png() is false). */
 HD_API bool hd_picture_save_png(const hd_picture *p, const char *path, double scale);
@@ -29,10 +29,11 @@ HD_API bool hd_has_png(void);
 
 /* ---------------------------------------------------------------- curves */
 
+/* A line of a plot: n points. */
 typedef struct hd_series {
     const char *name; /* its text in the legend; NULL or "": it has none */
-    int64_t n;
-    const double *x; /* NULL: 0, 1, 2, ... */
+    int64_t n;        /* points */
+    const double *x;  /* NULL: 0, 1, 2, ... */
     const double *y; /* values that cannot be shown leave a gap: NaN, infinite, over 1e300, and on a
                       * log axis those that are not above 0 */
 } hd_series;
@@ -53,8 +54,8 @@ HD_API hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_pl
 typedef struct hd_attention_map_options {
     size_t size;
     const char *title; /* NULL: none */
-    int columns;       /* panels in a row; 0: about as many columns as rows */
-    double max;        /* the weight that gets the darkest colour; 0: the largest weight */
+    int columns;       /* 0: about as many columns as rows; else the panels in a row */
+    double max;        /* 0: the largest weight; this weight gets the darkest colour */
 } hd_attention_map_options;
 
 HD_API hd_attention_map_options hd_attention_map_defaults(void);
