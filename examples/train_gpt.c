@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "train_help.h"
+#include "train_progress.h"
 #include "train_run.h"
 
 static volatile sig_atomic_t stop_signal;
@@ -113,7 +114,7 @@ static bool print_sample(const run *r)
 }
 
 /* The work after a step: validation, log, progress, sample, checkpoint. */
-static bool after_step(run *r, const progress *p, log_row *row, bool stop)
+static bool after_step(run *r, progress *p, log_row *row, bool stop)
 {
     bool end = r->step == r->s.train.steps;
     bool better = false;
@@ -128,10 +129,12 @@ static bool after_step(run *r, const progress *p, log_row *row, bool stop)
     if (hd_error_code() != HD_OK || !log_write(&r->log, row)) {
         return false;
     }
-    progress_show(p, row);
-    if (!end && !stop && r->s.train.sample_every > 0 && r->step % r->s.train.sample_every == 0 &&
-        !print_sample(r)) {
-        return false;
+    progress_show(p, row->step, row->loss, row->val_loss);
+    if (!end && !stop && r->s.train.sample_every > 0 && r->step % r->s.train.sample_every == 0) {
+        progress_clear(p);
+        if (!print_sample(r)) {
+            return false;
+        }
     }
     if (!end && !stop && !better && r->step % r->s.train.save_every != 0) {
         return true;

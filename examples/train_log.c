@@ -1,4 +1,4 @@
-/* train_log.c - the logs and the progress of a training run.
+/* train_log.c - the logs of a training run.
  *
  * The rows hold no times. So a run that was stopped and resumed leaves the same logs as a run that
  * was not stopped. */
@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------- files */
@@ -86,63 +85,4 @@ void log_close(run_log *l)
         fclose(l->jsonl);
     }
     *l = (run_log){0};
-}
-
-/* ---------------------------------------------------------------- progress */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step)
-{
-    const char *no_color = getenv("NO_COLOR");
-    bool plain = no_color && no_color[0] != '\0';
-    return (progress){.bar = isatty(STDOUT_FILENO) && !plain,
-                      .steps = steps,
-                      .every = every,
-                      .tokens_per_step = tokens_per_step,
-                      .first = step,
-                      .start = now()};
-}
-
-void progress_clear(const progress *p)
-{
-    if (p->bar) {
-        printf("\r\033[K");
-    }
-}
-
-static void show_bar(const progress *p, int64_t step)
-{
-    char bar[31];
-    memset(bar, '.', 30);
-    memset(bar, '#', (size_t)(30 * step / p->steps));
-    bar[30] = '\0';
-    printf("[%s] ", bar);
-}
-
-void progress_show(const progress *p, const log_row *row)
-{
-    bool line = !isnan(row->val_loss) || row->step == p->steps;
-    if (!p->bar && !line && row->step % p->every != 0) {
-        return;
-    }
-    double seconds = now() - p->start, done = (double)(row->step - p->first);
-    double rate = done / (seconds > 1e-9 ? seconds : 1e-9); /* steps a second */
-    long long left = (long long)((double)(p->steps - row->step) / rate);
-    progress_clear(p);
-    if (p->bar && !line) {
-        show_bar(p, row->step);
-    }
-    printf("step %lld/%lld  loss %.4f", (long long)row->step, (long long)p->steps, row->loss);
-    if (!isnan(row->val_loss)) {
-        printf("  validation %.4f", row->val_loss);
-    }
-    printf("  %.0f tokens/s  ETA %lld:%02lld%s", rate * (double)p->tokens_per_step, left / 60,
-           left % 60, p->bar && !line ? "" : "\n");
-    fflush(stdout);
 }

@@ -1,4 +1,4 @@
-/* train_log.h - the logs of a run, log.csv and log.jsonl, and its progress on stdout. */
+/* train_log.h - the logs of a run, log.csv and log.jsonl. */
 #ifndef HEED_EXAMPLES_TRAIN_LOG_H
 #define HEED_EXAMPLES_TRAIN_LOG_H
 
@@ -23,18 +23,5 @@ bool log_write(const run_log *l, const log_row *row);
 /* Brings both files to the disk, and gives their sizes. */
 bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size);
 void log_close(run_log *l);
-
-/* On a terminal: a bar that redraws itself. In a pipe, or with NO_COLOR: plain lines. */
-typedef struct {
-    bool bar;
-    int64_t steps, every, tokens_per_step;
-    int64_t first; /* the step at which the clock began */
-    double start;  /* the time at which it began, in seconds */
-} progress;
-
-progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step);
-/* Must be called after every step. A step with a validation loss has a line of its own. */
-void progress_show(const progress *p, const log_row *row);
-void progress_clear(const progress *p); /* removes the bar; to be called before other output */
 
 #endif

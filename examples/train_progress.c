@@ -1,0 +1,211 @@
+/* train_progress.c - the line that shows how far a training run is, and the terminal's width. */
+#define _DEFAULT_SOURCE /* SIGWINCH and TIOCGWINSZ, which POSIX did not have in 2008 */
+#define _DARWIN_C_SOURCE
+#include "train_progress.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------- the line */
+
+enum { WIDEST_BAR = 30, NARROWEST_BAR = 8, COLUMNS_FOR_BAR = 40 };
+
+/* The ways to write the numbers, the longest first. */
+static const struct form {
+    const char *step, *loss, *validation; /* the words before the numbers; NULL: no such number */
+    bool rate, left;
+} forms[] = {
+    {"step ", "  loss ", "  validation ", true, true},
+    {"step ", "  loss ", "  validation ", false, true},
+    {"step ", "  loss ", "  validation ", false, false},
+    {"step ", "  loss ", "  val ", false, false},
+    {"", "  ", "  ", false, false},
+    {"", NULL, "  ", false, false},
+    {"", NULL, NULL, false, false},
+};
+enum { FORMS = sizeof forms / sizeof forms[0], FORMS_FOR_BAR = 4 };
+
+static int add_time(char *out, int room, int64_t seconds)
+{
+    long long s = seconds;
+    return s < 3600 ? snprintf(out, (size_t)room, "  ETA %lld:%02lld", s / 60, s % 60)
+                    : snprintf(out, (size_t)room, "  ETA %lld:%02lld:%02lld", s / 3600, s / 60 % 60,
+                               s % 60);
+}
+
+/* Writes the numbers in a form, and returns their length, which is far less than PROGRESS_LINE: no
+ * number has more than 20 digits (%.4f of a loss may have 309, and is written with %.4g then). */
+static int add_numbers(char out[PROGRESS_LINE], const progress_numbers *n, const struct form *f)
+{
+    const char *loss = fabs(n->loss) < 1e9 ? "%s%.4f" : "%s%.4g";
+    const char *val_loss = fabs(n->val_loss) < 1e9 ? "%s%.4f" : "%s%.4g";
+    int at = snprintf(out, PROGRESS_LINE, "%s%lld/%lld", f->step, (long long)n->step,
+                      (long long)n->steps);
+    if (f->loss) {
+        at += snprintf(out + at, (size_t)(PROGRESS_LINE - at), loss, f->loss, n->loss);
+    }
+    if (f->validation && !isnan(n->val_loss)) {
+        at +=
+            snprintf(out + at, (size_t)(PROGRESS_LINE - at), val_loss, f->validation, n->val_loss);
+    }
+    if (f->rate) {
+        at += snprintf(out + at, (size_t)(PROGRESS_LINE - at), "  %.0f tokens/s",
+                       n->tokens_per_second);
+    }
+    return f->left ? at + add_time(out + at, PROGRESS_LINE - at, n->seconds_left) : at;
+}
+
+/* Writes "[###...] " with so many columns between the brackets. Returns its length. */
+static int add_bar(char *out, const progress_numbers *n, int columns)
+{
+    int done = (int)((double)columns * (double)n->step / (double)n->steps);
+    out[0] = '[';
+    memset(out + 1, '#', (size_t)done);
+    memset(out + 1 + done, '.', (size_t)(columns - done));
+    memcpy(out + 1 + columns, "] ", 3);
+    return columns + 3;
+}
+
+/* The last column stays empty, because some terminals go to the next line once it is written. */
+int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int columns, bool bar)
+{
+    char numbers[PROGRESS_LINE];
+    int room = columns > 0 && columns < PROGRESS_LINE ? columns - 1 : PROGRESS_LINE - 1;
+    bool wide = room >= COLUMNS_FOR_BAR - 1;
+    for (int i = 0; bar && wide && isnan(n->val_loss) && i < FORMS_FOR_BAR; i++) {
+        int length = add_numbers(numbers, n, &forms[i]), rest = room - length - 3;
+        if (rest >= NARROWEST_BAR) {
+            int at = add_bar(out, n, rest < WIDEST_BAR ? rest : WIDEST_BAR);
+            memcpy(out + at, numbers, (size_t)length + 1);
+            return at + length;
+        }
+    }
+    int length = room + 1;
+    for (int i = 0; length > room && i < FORMS; i++) {
+        length = add_numbers(out, n, &forms[i]);
+    }
+    length = length < room ? length : room;
+    out[length] = '\0';
+    return length;
+}
+
+/* ---------------------------------------------------------------- the terminal */
+
+static volatile sig_atomic_t width_unknown;
+
+/* The size has changed, or the program goes on after Ctrl-Z and may have missed a change. */
+static void on_resize(int number)
+{
+    (void)number;
+    width_unknown = 1;
+}
+
+static void catch_resizes(void)
+{
+    struct sigaction a = {.sa_handler = on_resize, .sa_flags = SA_RESTART};
+    sigemptyset(&a.sa_mask);
+#ifdef SIGWINCH
+    sigaction(SIGWINCH, &a, NULL);
+#endif
+    sigaction(SIGCONT, &a, NULL);
+    width_unknown = 1;
+}
+
+/* The width of the terminal. If it does not know its own (a serial line), the width is COLUMNS,
+ * or 80. */
+static int terminal_columns(void)
+{
+#ifdef TIOCGWINSZ
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col;
+    }
+#endif
+    const char *text = getenv("COLUMNS");
+    char *end = NULL;
+    long columns = text ? strtol(text, &end, 10) : 0;
+    return columns > 0 && columns < 10000 && *end == '\0' ? (int)columns : 80;
+}
+
+/* Can the output erase a line, and is it wanted? */
+static bool wants_bar(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no_color && no_color[0] != '\0') && terminal &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+/* Brings the cursor to the start of an empty line. If the terminal has become narrower than the
+ * line on it, that line now takes several rows or lacks its end, which differs between terminals.
+ * Then it is left as it is, and a new line begins. */
+static void begin_line(progress *p)
+{
+    if (!p->bar) {
+        return;
+    }
+    if (width_unknown) {
+        width_unknown = 0;
+        p->columns = terminal_columns();
+    }
+    fputs(p->shown >= p->columns ? "\n" : "\r\033[K", stdout);
+    p->shown = 0;
+}
+
+/* ---------------------------------------------------------------- showing */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step)
+{
+    progress p = {.bar = wants_bar(),
+                  .columns = 80,
+                  .steps = steps,
+                  .every = every,
+                  .tokens_per_step = tokens_per_step,
+                  .first = step,
+                  .start = now()};
+    if (p.bar) {
+        catch_resizes();
+    }
+    return p;
+}
+
+void progress_clear(progress *p)
+{
+    begin_line(p);
+    fflush(stdout);
+}
+
+void progress_show(progress *p, int64_t step, double loss, double val_loss)
+{
+    bool line = !isnan(val_loss) || step == p->steps;
+    if (!p->bar && !line && step % p->every != 0) {
+        return;
+    }
+    double seconds = now() - p->start, done = (double)(step - p->first);
+    double rate = done / (seconds > 1e-9 ? seconds : 1e-9); /* steps a second */
+    progress_numbers n = {.step = step,
+                          .steps = p->steps,
+                          .loss = loss,
+                          .val_loss = val_loss,
+                          .tokens_per_second = rate * (double)p->tokens_per_step,
+                          .seconds_left = (int64_t)((double)(p->steps - step) / rate)};
+    char text[PROGRESS_LINE];
+    begin_line(p);
+    int length = progress_line(text, &n, p->bar ? p->columns : 0, p->bar && !line);
+    bool stays = line || !p->bar;
+    printf("%s%s", text, stays ? "\n" : "");
+    p->shown = stays ? 0 : length;
+    fflush(stdout);
+}

@@ -1,0 +1,42 @@
+/* train_progress.h - shows on stdout how far a training run is.
+ *
+ * On a terminal there is one line with a bar, which is drawn again after every step and always fits
+ * the terminal. In a pipe, with NO_COLOR, or on a terminal that cannot erase a line (TERM=dumb),
+ * there are plain lines. */
+#ifndef HEED_EXAMPLES_TRAIN_PROGRESS_H
+#define HEED_EXAMPLES_TRAIN_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PROGRESS_LINE = 256 };
+
+/* What a line shows. */
+typedef struct {
+    int64_t step, steps;
+    double loss, val_loss;    /* val_loss NaN: not measured at this step */
+    double tokens_per_second; /* on average since the program began */
+    int64_t seconds_left;
+} progress_numbers;
+
+/* Writes the line for a terminal of so many columns to out, without a newline, and returns its
+ * length, which is less than columns; columns 0: as long as it wants. If it is too long, the bar
+ * becomes shorter, and then the least important numbers go. Under 40 columns there is no bar, and
+ * neither is there one beside a validation loss. */
+int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int columns, bool bar);
+
+typedef struct {
+    bool bar;
+    int columns, shown; /* of the terminal, and of the line with the bar that is on it now */
+    int64_t steps, every, tokens_per_step;
+    int64_t first; /* the step at which the clock began */
+    double start;  /* the time at which it began, in seconds */
+} progress;
+
+/* Catches SIGWINCH and SIGCONT if there is a bar. */
+progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step);
+/* Must be called after every step. A step with a validation loss has a line of its own. */
+void progress_show(progress *p, int64_t step, double loss, double val_loss);
+void progress_clear(progress *p); /* removes the bar; to be called before other output */
+
+#endif
