@@ -69,13 +69,38 @@ HD_API hd_picture *hd_attention_map(const hd_tensor *weights, const char *const 
 
 /* ---------------------------------------------------------------- the graph */
 
-/* The graph that backward from x would walk, in Graphviz's language (dot -Tsvg FILE). Each recorded
- * call has a box with its grad_fn and the shape of its result; each leaf that requires grad has a
- * box too. Arrows point from inputs to results. names is a dictionary such as
- * hd_module_named_parameters gives; a leaf that is in it shows its name. NULL: no names. Free the
- * text with hd_free. */
+/* Each box of the graph is a recorded call, with what it computes and the shape of its result, or a
+ * leaf that requires grad. Arrows lead from inputs to results. Data and buffers need no gradient,
+ * so they are not in the graph. Views stand in the box of what they are views of: "then View,
+ * Transpose (2, 4, 8, 8)". A frame is a module. */
+typedef struct hd_graph_options {
+    size_t size;
+    const char *title; /* NULL: none; it stands above the graph */
+    int depth;         /* 0: modules are frames; else those nested this deep are one box each */
+    bool full;         /* false; true: each view has a box, and each call shows its grad_fn */
+    bool parameters;   /* true; false: leaves have no boxes */
+    bool legend;       /* true; false: no list of what the boxes mean */
+    bool sideways;     /* false; true: arrows point to the right and not downwards */
+} hd_graph_options;
+
+HD_API hd_graph_options hd_graph_defaults(void);
+
+/* The graph that backward from x would walk, in Graphviz's language. `dot -Tsvg FILE -o graph.svg`
+ * makes a picture of it, and `dot -Tpdf -Gsize=7.5,10.5 FILE -o graph.pdf` one for a sheet of
+ * paper.
+ * names (NULL: none) is a dictionary such as hd_module_named_parameters gives. Its tensors give
+ * their names to the boxes, "Linear W_query", and the dotted parts of these names are the modules,
+ * "trf_blocks.0.att". A call is in the module whose parameters it takes; any other call is in the
+ * module that its branches have in common. A string in the dictionary is the class of the module of
+ * that name. Other entries are skipped. The text does not depend on addresses. Free it with
+ * hd_free. HD_GRAD if x does not require grad. */
 HD_API char *hd_graph_dot(hd_tensor *x, const hd_dict *names);
+/* Writes that text to a file. */
 HD_API bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path);
+/* The same with options. o NULL: defaults. HD_VALUE: depth is below 0. */
+HD_API char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_options *o);
+HD_API bool hd_graph_save_dot_with(hd_tensor *x, const hd_dict *names, const char *path,
+                                   const hd_graph_options *o);
 
 #ifdef __cplusplus
 }

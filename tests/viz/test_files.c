@@ -343,12 +343,21 @@ static bool everything(void)
 {
     HD_SCOPE;
     hd_tensor *w = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3, 3), true);
+    hd_tensor *v = hd_requires_grad_(hd_ones(HD_FLOAT32, 18), true);
+    hd_tensor *u = hd_requires_grad_(hd_ones(HD_FLOAT32, 18), true);
+    hd_graph_options boxes = hd_graph_defaults();
+    boxes.depth = 2;
+    boxes.title = "boxes";
     hd_picture *p = hd_attention_map(w, NULL, NULL, NULL), *q = a_picture();
     hd_dict *names = hd_dict_new();
-    bool ok = p && q && names && hd_picture_save_svg(p, temporary("m.svg")) &&
-              hd_dict_set(names, "w", w) &&
-              hd_graph_save_dot(hd_sum(hd_mul(w, w)), names, temporary("m.dot")) &&
-              (!hd_has_png() || hd_picture_save_png(q, temporary("m.png"), 0.5)); /* the last */
+    bool ok =
+        p && q && names && hd_picture_save_svg(p, temporary("m.svg")) &&
+        hd_dict_set(names, "w", w) && hd_dict_set(names, "a.b.v", v) &&
+        hd_dict_set(names, "a.c.d.u", u) && hd_dict_set_string(names, "a.b", "B") &&
+        hd_graph_save_dot(hd_sum(hd_mul(hd_flatten(w, 0, -1), v)), names, temporary("m.dot")) &&
+        hd_graph_save_dot_with(hd_mul(hd_exp(hd_mul(v, v)), u), names, temporary("b.dot"),
+                               &boxes) &&
+        (!hd_has_png() || hd_picture_save_png(q, temporary("m.png"), 0.5)); /* the last */
     hd_picture_free(p);
     hd_picture_free(q);
     hd_dict_free(names);
