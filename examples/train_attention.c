@@ -7,6 +7,9 @@
  * that is frequent in the sequence. The program exits with 1 if the difference between the models
  * is too small (unless --steps is given). */
 #include "heed/heed.h"
+#ifdef HEED_HAVE_VIZ
+#include "heed/viz.h"
+#endif
 
 #include <math.h>
 #include <stdlib.h>
@@ -166,23 +169,23 @@ static int64_t parameter_count(hd_module *model)
 
 /* ---------------------------------------------------------------- showing the attention */
 
-/* Prints how much the tokens of one sequence (rows) look at each other (columns), as the mean of
- * the heads. */
-static void print_attention(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
+/* How much the tokens of one sequence look at each other, as the mean of the heads. */
+static hd_tensor *attention_of(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
 {
     HD_SCOPE;
     HD_NO_GRAD;
-    static const char shades[] = " .:-=+*#%@";
     hd_module *attention = hd_module_get(model, "attention");
     hd_attention_keep_weights(attention, true);
     hd_forward(model, x);
     hd_tensor *w = hd_mean_dim(hd_attention_weights(attention), 1, false); /* (1, TOKENS, TOKENS) */
     hd_attention_keep_weights(attention, false);
-    if (!w) {
-        return;
-    }
+    return hd_scope_return(hd_select(w, 0, 0)); /* (TOKENS, TOKENS) */
+}
 
-    char names[TOKENS][3];
+typedef char token_name[3];
+
+static void name_tokens(token_name names[TOKENS], hd_tensor *x) /* (1, TOKENS, 2) */
+{
     for (int i = 0; i < TOKENS; i++) {
         char letter = (char)('a' + hd_get_int(x, 0, i, 0));
         int64_t digit = hd_get_int(x, 0, i, 1);
@@ -190,6 +193,12 @@ static void print_attention(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
         names[i][1] = digit == DIGITS ? letter : (char)('0' + digit);
         names[i][2] = '\0';
     }
+}
+
+/* Rows look at columns. */
+static void print_attention(hd_tensor *w, token_name names[TOKENS]) /* (TOKENS, TOKENS) */
+{
+    static const char shades[] = " .:-=+*#%@";
     printf("     ");
     for (int j = 0; j < TOKENS; j++) {
         printf(" %s", names[j]);
@@ -197,12 +206,53 @@ static void print_attention(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
     for (int i = 0; i < TOKENS; i++) {
         printf("\n  %s |", names[i]);
         for (int j = 0; j < TOKENS; j++) {
-            char shade = shades[(int)(hd_get(w, 0, i, j) * 9.999)];
+            char shade = shades[(int)(hd_get(w, i, j) * 9.999)];
             printf("%s%c%c", j > 0 ? " " : "", shade, shade);
         }
         printf("|");
     }
     printf("\n");
+}
+
+/* Draws the same as FOLDER/attention_WHEN.svg. */
+static void draw_attention(hd_tensor *w, token_name names[TOKENS], const char *folder,
+                           const char *when) /* (TOKENS, TOKENS) */
+{
+#ifdef HEED_HAVE_VIZ
+    char path[4096], title[64];
+    const char *texts[TOKENS];
+    for (int i = 0; i < TOKENS; i++) {
+        texts[i] = names[i];
+    }
+    snprintf(path, sizeof path, "%s/attention_%s.svg", folder, when);
+    snprintf(title, sizeof title, "attention %s training", when);
+    hd_attention_map_options o = hd_attention_map_defaults();
+    o.title = title;
+    o.max = 1;
+    hd_picture *p = hd_attention_map(w, texts, NULL, &o);
+    if (hd_picture_save_svg(p, path)) {
+        printf("%s\n", path);
+    }
+    hd_picture_free(p);
+#else
+    (void)w, (void)names, (void)when;
+    hd_error_set(HD_STATE, "--pictures %s: this program was built without libheed-viz", folder);
+#endif
+}
+
+static void show_attention(hd_module *model, hd_tensor *x, const char *folder, const char *when)
+{
+    HD_SCOPE;
+    token_name names[TOKENS];
+    hd_tensor *w = attention_of(model, x); /* (TOKENS, TOKENS) */
+    if (!w) {
+        return;
+    }
+    name_tokens(names, x);
+    print_attention(w, names);
+    if (folder) {
+        draw_attention(w, names, folder, when);
+    }
 }
 
 static void print_bar(int64_t step, int64_t steps)
@@ -227,7 +277,8 @@ static void print_progress(int64_t step, double loss, double loss_without, hd_mo
 
 typedef struct {
     int64_t steps, seed;
-    bool demand; /* must the accuracy be reached? not with --steps */
+    const char *pictures; /* a folder, or NULL */
+    bool demand;          /* must the accuracy be reached? not with --steps */
 } arguments;
 
 static bool read_number(const char *text, int64_t lowest, int64_t *value)
@@ -242,6 +293,14 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         bool steps = strcmp(argv[i], "--steps") == 0;
+        if (strcmp(argv[i], "--pictures") == 0) {
+            if (!value) {
+                fprintf(stderr, "%s: --pictures needs a folder\n", argv[0]);
+                return false;
+            }
+            a->pictures = value;
+            continue;
+        }
         if (!steps && strcmp(argv[i], "--seed") != 0) {
             fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", argv[0], argv[i]);
             return false;
@@ -300,10 +359,10 @@ static bool run(const arguments *a, hd_module *model, hd_module *without)
     printf("%d pairs and a question; %lld parameters with attention, %lld without\n", PAIRS,
            (long long)parameter_count(model), (long long)parameter_count(without));
     printf("\nattention before training (rows look at columns; @: all of it, blank: nothing)\n");
-    print_attention(model, one);
+    show_attention(model, one, a->pictures, "before");
     train(model, without, g, a->steps);
     printf("\nattention after training\n");
-    print_attention(model, one);
+    show_attention(model, one, a->pictures, "after");
 
     double right = accuracy(model, unseen), right_without = accuracy(without, unseen);
     printf("\nright answers to %d unseen sequences (chance: %.1f%%)\n", UNSEEN, 100.0 / DIGITS);
@@ -321,11 +380,13 @@ int main(int argc, char **argv)
 {
     arguments a = {.steps = 400, .seed = 123, .demand = true};
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        printf("usage: %s [--steps N] [--seed N]\n"
+        printf("usage: %s [--steps N] [--seed N] [--pictures FOLDER]\n"
                "Trains a model with attention and one without. Defaults are in brackets.\n"
-               "  --steps N   makes N training steps and does not check the accuracy (400)\n"
-               "  --seed N    seeds the weights and the sequences (123)\n"
-               "  --help      prints this text\n",
+               "  --steps N          makes N training steps and does not check the accuracy (400)\n"
+               "  --seed N           seeds the weights and the sequences (123)\n"
+               "  --pictures FOLDER  also draws the attention, before and after the training, as\n"
+               "                     two SVG files in this folder, which must exist\n"
+               "  --help             prints this text\n",
                argv[0]);
         return 0;
     }
