@@ -1,0 +1,176 @@
+/* debugging.c - the program of docs/guides/debugging.md: mistakes, and what heed says to each.
+ *
+ *   debugging NAME     makes the mistake with this name; without a name it prints all names */
+#include "heed/heed.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- a message */
+
+static void chain(void)
+{
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2, 6, 3); /* (2, 6, 3) */
+    hd_tensor *w = hd_ones(HD_FLOAT32, 4, 2);    /* (4, 2) */
+    hd_tensor *y = hd_softmax(hd_matmul(x, w), -1);
+    if (!y) {
+        printf("%s: %s\n", hd_code_name(hd_error_code()), hd_error_message());
+        hd_error_clear();
+    }
+}
+
+/* ---------------------------------------------------------------- for gdb */
+
+/* What the tokens x (n, d) look at: (n, n) */
+static hd_tensor *causal_weights(hd_tensor *x)
+{
+    int64_t n = hd_size(x, 0);
+    hd_tensor *scores = hd_matmul(x, hd_t(x)); /* (n, n) */
+    hd_tensor *mask = hd_to(hd_triu(hd_ones(HD_FLOAT32, n, n), 1), HD_BOOL);
+    hd_tensor *masked = hd_masked_fill(scores, mask, -INFINITY);
+    return hd_softmax(masked, -1);
+}
+
+static void attention(void)
+{
+    hd_manual_seed(123);
+    hd_print(causal_weights(hd_rand(HD_FLOAT32, 4, 3)));
+}
+
+static void aborts(void)
+{
+    hd_on_error(hd_error_abort, NULL);
+    hd_tensor *x = hd_ones(HD_FLOAT32, 6, 3); /* (6, 3) */
+    hd_tensor *y = hd_matmul(x, x);
+    hd_print(y);
+}
+
+/* ---------------------------------------------------------------- wrong numbers */
+
+static bool has_nan(hd_tensor *x)
+{
+    return hd_item(hd_any(hd_ne(x, x))) != 0; /* only NaN differs from itself */
+}
+
+static void find_nan(void)
+{
+    hd_tensor *x = hd_linspace(HD_FLOAT32, -1, 1, 3); /* (3,) */
+    hd_tensor *y = hd_log(x);                         /* (3,) */
+    printf("x has NaN: %s\n", has_nan(x) ? "yes" : "no");
+    printf("y has NaN: %s\n", has_nan(y) ? "yes" : "no");
+}
+
+static void loss_of_two_shapes(void)
+{
+    hd_on_warning(hd_warning_print, NULL);
+    hd_tensor *y = hd_ones(HD_FLOAT32, 4, 1);   /* (4, 1) */
+    hd_tensor *target = hd_ones(HD_FLOAT32, 4); /* (4,) */
+    hd_print(hd_mse_loss(y, target));
+}
+
+/* ---------------------------------------------------------------- memory that grows */
+
+static void count(void)
+{
+    for (int step = 1; step <= 3; step++) {
+        hd_tensor *x = hd_rand(HD_FLOAT32, 100); /* (100,) */
+        hd_mean(hd_mul(x, x));
+        printf("step %d: %d tensors in scopes\n", step, (int)hd_scope_count());
+    }
+}
+
+/* ---------------------------------------------------------------- common mistakes */
+
+static void second_backward(void)
+{
+    hd_tensor *w = hd_requires_grad_(hd_ones(HD_FLOAT32, 3), true); /* (3,) */
+    hd_tensor *loss = hd_sum(hd_mul(w, w));
+    hd_backward(loss);
+    hd_backward(loss);
+}
+
+static void change_a_parameter(void)
+{
+    hd_module *layer = hd_linear_new(3, 2, true);
+    hd_tensor *w = hd_module_get_parameter(layer, "weight"); /* (2, 3) */
+    hd_mul_scalar_(w, 0.5);
+    hd_module_free(layer);
+}
+
+static void change_a_saved_tensor(void)
+{
+    hd_tensor *w = hd_requires_grad_(hd_ones(HD_FLOAT32, 3), true); /* (3,) */
+    hd_tensor *y = hd_exp(w);                                       /* (3,); backward needs it */
+    hd_zero_(y);
+    hd_backward(hd_sum(y));
+}
+
+static void classes_in_the_last_dim(void)
+{
+    hd_tensor *logits = hd_zeros(HD_FLOAT32, 2, 5, 7); /* (b, t, vocabulary) */
+    hd_tensor *target = hd_zeros(HD_INT64, 2, 5);      /* (b, t) */
+    hd_cross_entropy(logits, target);
+}
+
+static void wrong_dtype(void)
+{
+    hd_tensor *logits = hd_zeros(HD_FLOAT32, 4, 2); /* (n, classes) */
+    hd_tensor *target = hd_zeros(HD_FLOAT32, 4);    /* (n,) */
+    hd_cross_entropy(logits, target);
+}
+
+static void child_of_two(void)
+{
+    hd_module *layer = hd_linear_new(3, 3, true);
+    hd_module *first = hd_sequential(layer);
+    hd_module *second = hd_sequential(layer);
+    hd_module_free(first);
+    hd_module_free(second);
+}
+
+static void other_weights(void)
+{
+    hd_module *small = hd_linear_new(3, 2, true), *large = hd_linear_new(3, 4, false);
+    hd_dict *weights = hd_module_state_dict(small);
+    hd_module_load_state_dict(large, weights, true, NULL);
+    hd_dict_free(weights);
+    hd_module_free(small);
+    hd_module_free(large);
+}
+
+/* ---------------------------------------------------------------- the program */
+
+static const struct {
+    const char *name;
+    void (*make)(void);
+} mistakes[] = {
+    {"chain", chain},
+    {"attention", attention},
+    {"aborts", aborts},
+    {"nan", find_nan},
+    {"loss", loss_of_two_shapes},
+    {"count", count},
+    {"second_backward", second_backward},
+    {"change_a_parameter", change_a_parameter},
+    {"change_a_saved_tensor", change_a_saved_tensor},
+    {"classes", classes_in_the_last_dim},
+    {"dtype", wrong_dtype},
+    {"child_of_two", child_of_two},
+    {"other_weights", other_weights},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        if (argc < 2) {
+            printf("%s\n", mistakes[i].name);
+        } else if (strcmp(argv[1], mistakes[i].name) == 0) {
+            mistakes[i].make();
+        }
+    }
+    if (hd_error_code() != HD_OK) {
+        printf("%s: %s\n", hd_code_name(hd_error_code()), hd_error_message());
+    }
+    return 0;
+}
