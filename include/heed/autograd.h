@@ -328,8 +328,8 @@ HD_API hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, co
 #define hd_fill_(x, s) (hd_fill_)(x, hd_scalar_of(s))
 #define hd_masked_fill_(x, mask, value) (hd_masked_fill_)(x, mask, hd_scalar_of(value))
 #define hd_setitem(x, value, ...) hd_setitem_n(x, value, HD__LIST(__VA_ARGS__))
-#define hd_setitem_scalar_n(x, value, n, index)                                                    \
-    (hd_setitem_scalar_n)(x, hd_scalar_of(value), n, index)
+#define hd_setitem_scalar_n(x, value, ...)                                                         \
+    (hd_setitem_scalar_n)(x, hd_scalar_of(value), __VA_ARGS__)
 #define hd_setitem_scalar(x, value, ...)                                                           \
     (hd_setitem_scalar_n)(x, hd_scalar_of(value), HD__LIST(__VA_ARGS__))
 

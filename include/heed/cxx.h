@@ -6,15 +6,19 @@
 #include "heed/tensor.h"
 
 #ifdef __cplusplus
+#include <type_traits>
+
 extern "C++" {
 
 /* A count, which evaluates nothing, and an array that lives to the end of the full expression. */
 #define HD__ITEMS(type, ...)                                                                       \
     static_cast<int>(sizeof(hd__cxx_count(__VA_ARGS__))), hd__cxx_items<type>(__VA_ARGS__).at
+#define HD__LIST(...)                                                                              \
+    static_cast<int>(sizeof(hd__cxx_count(__VA_ARGS__))), hd__cxx_integers(__VA_ARGS__).at
 
 template <class... V> char (&hd__cxx_count(const V &...values))[sizeof...(V)];
 
-template <class T, int n> struct hd__cxx_array {
+template <class T, size_t n> struct hd__cxx_array {
     T at[n];
 };
 
@@ -22,6 +26,74 @@ template <class T, class... V> inline hd__cxx_array<T, sizeof...(V)> hd__cxx_ite
 {
     return {{static_cast<T>(values)...}};
 }
+
+/* Is one of the types a floating-point type? */
+template <class... V> struct hd__cxx_any_real : std::false_type {
+};
+template <class V, class... Rest>
+struct hd__cxx_any_real<V, Rest...>
+    : std::integral_constant<bool,
+                             std::is_floating_point<V>::value || hd__cxx_any_real<Rest...>::value> {
+};
+
+template <class... V> inline hd__cxx_array<int64_t, sizeof...(V)> hd__cxx_integers(V... values)
+{
+    static_assert(!hd__cxx_any_real<V...>::value, "sizes, indices and dims are integers");
+    return {{static_cast<int64_t>(values)...}};
+}
+
+/* The hd_c_type of T: the element of an array, or what a pointer points to. */
+template <class T> struct hd__cxx_c_type : std::integral_constant<hd_c_type, HD_C_OTHER> {
+};
+template <class T> struct hd__cxx_c_type<T *> : std::integral_constant<hd_c_type, HD_C_OTHER> {
+};
+#define HD__C_TYPE(type, c)                                                                        \
+    template <> struct hd__cxx_c_type<type> : std::integral_constant<hd_c_type, c> {               \
+    };                                                                                             \
+    template <> struct hd__cxx_c_type<type *> : std::integral_constant<hd_c_type, HD_C_POINTER> {  \
+    };
+HD__C_TYPE(float, HD_C_FLOAT)
+HD__C_TYPE(double, HD_C_DOUBLE)
+HD__C_TYPE(bool, HD_C_BOOL)
+HD__C_TYPE(char, HD_C_CHAR)
+HD__C_TYPE(signed char, HD_C_SCHAR)
+HD__C_TYPE(unsigned char, HD_C_UCHAR)
+HD__C_TYPE(short, HD_C_SHORT)
+HD__C_TYPE(unsigned short, HD_C_USHORT)
+HD__C_TYPE(int, HD_C_INT)
+HD__C_TYPE(unsigned, HD_C_UINT)
+HD__C_TYPE(long, sizeof(long) == 8 ? HD_C_INT64 : HD_C_LONG)
+HD__C_TYPE(unsigned long, HD_C_ULONG)
+HD__C_TYPE(long long, HD_C_INT64)
+HD__C_TYPE(unsigned long long, HD_C_ULLONG)
+HD__C_TYPE(long double, HD_C_LDOUBLE)
+#undef HD__C_TYPE
+
+/* What the expression `data` of type D leads to, without const and without dims. */
+template <class D>
+struct hd__cxx_c_type_of
+    : hd__cxx_c_type<typename std::remove_cv<typename std::remove_all_extents<
+          typename std::remove_pointer<typename std::decay<D>::type>::type>::type>::type> {
+};
+#define HD__C_TYPE_FOR(d, data) (hd__cxx_c_type_of<decltype((data))>::value)
+#define HD__C_TYPE_OF(array) (hd__cxx_dtype_of<decltype((array))>::value)
+#define HD__ROOM(data) (hd__cxx_bytes_of<decltype((data))>::value)
+#define HD__ARRAY_ROOM(array) HD__ROOM(array)
+
+template <class D> struct hd__cxx_dtype_of : hd__cxx_c_type_of<D> {
+    static_assert(hd__cxx_c_type_of<D>::value >= HD_C_FLOAT &&
+                      hd__cxx_c_type_of<D>::value <= HD_C_BOOL,
+                  "hd_tensor_of takes an array of float, double, int64_t or bool");
+};
+
+/* The bytes of an array of type D. Those that a pointer leads to are not known, and an array of one
+ * element may be the last field of a struct that goes on. */
+template <class D> struct hd__cxx_bytes_of : std::integral_constant<size_t, SIZE_MAX> {
+};
+template <class T, size_t n>
+struct hd__cxx_bytes_of<T (&)[n]>
+    : std::integral_constant<size_t, n == 1 ? SIZE_MAX : n * sizeof(T)> {
+};
 
 inline hd_scalar hd_scalar_of(hd_scalar s)
 {

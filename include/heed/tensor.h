@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "heed/base.h"
+#include "heed/c11.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -128,13 +129,6 @@ HD_API hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes);
 HD_API hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes);
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
 HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* 0-d */
-/* copies prod(sizes) elements of dtype d from data, row-major */
-HD_API hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
-
-/* Uses the caller's memory, row-major, without copying it. heed calls release(data, user) when the
- * last view is gone (release NULL: it calls nothing). On failure it releases nothing. */
-HD_API hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user),
-                            void *user, int ndim, const int64_t *sizes);
 
 /* start, start + step, ... as long as they are below end (above end if step < 0), which makes
  * ceil((end - start) / step) elements. The dtype is int64 if all three are integers, else float32;
@@ -164,23 +158,12 @@ HD_API hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes); /* nor
 HD_API hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes);
 HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 
-#ifndef __cplusplus
-#define HD__ITEMS(type, ...)                                                                       \
-    (int)(sizeof((type[]){__VA_ARGS__}) / sizeof(type)), (type[])                                  \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#endif
-#define HD__LIST(...) HD__ITEMS(const int64_t, __VA_ARGS__)
 #define hd_empty(d, ...) hd_empty_n(d, HD__LIST(__VA_ARGS__))
 #define hd_zeros(d, ...) hd_zeros_n(d, HD__LIST(__VA_ARGS__))
 #define hd_ones(d, ...) hd_ones_n(d, HD__LIST(__VA_ARGS__))
-#define hd_full_n(d, value, ndim, sizes) (hd_full_n)(d, hd_scalar_of(value), ndim, sizes)
+#define hd_full_n(d, value, ...) (hd_full_n)(d, hd_scalar_of(value), __VA_ARGS__)
 #define hd_full(d, value, ...) (hd_full_n)(d, hd_scalar_of(value), HD__LIST(__VA_ARGS__))
-#define hd_from_data(d, data, ...) hd_from_data_n(d, data, HD__LIST(__VA_ARGS__))
 #define hd_scalar_tensor(d, value) (hd_scalar_tensor)(d, hd_scalar_of(value))
-#define hd_wrap(d, data, release, user, ...)                                                       \
-    hd_wrap_n(d, data, release, user, HD__LIST(__VA_ARGS__))
 #define hd_arange(start, end, step)                                                                \
     (hd_arange)(hd_scalar_of(start), hd_scalar_of(end), hd_scalar_of(step))
 #define hd_arange_as(d, start, end, step)                                                          \
@@ -189,6 +172,75 @@ HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 #define hd_rand(d, ...) hd_rand_n(d, HD__LIST(__VA_ARGS__))
 #define hd_randn(d, ...) hd_randn_n(d, HD__LIST(__VA_ARGS__))
 #define hd_randint(d, lo, hi, ...) hd_randint_n(d, lo, hi, HD__LIST(__VA_ARGS__))
+
+/* ---------------------------------------------------------------- from arrays of C */
+
+/* hd_from_data(d, data, sizes...) copies prod(sizes) elements of dtype d from data, row-major.
+ * The C type of the elements must be the dtype's: float for HD_FLOAT32, double for HD_FLOAT64,
+ * int64_t (also as long or long long) for HD_INT64, bool or any type of one byte for HD_BOOL. If it
+ * is another type, a C program does not compile where d is a constant; where d is a variable, and
+ * in C++, the call fails (HD_DTYPE). data is a pointer or an array of up to 3 dims, and may be
+ * const. void * is taken as it is, and so are pointers to structs. Where the compiler knows how
+ * long the array is, and the sizes ask for more, the call fails (HD_VALUE). It knows an array by
+ * its declaration, and more of them when it optimises (in C++ by its type). An array that is
+ * written in the call stands in parentheses, because of its commas. */
+HD_API hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
+
+/* hd_wrap(d, data, release, user, sizes...) uses the caller's memory, row-major, without copying
+ * it. heed calls release(data, user) when the last view is gone (release NULL: it calls nothing).
+ * On failure it releases nothing. What is said above of the C type and the length holds here. */
+HD_API hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void *user),
+                              void *user, int ndim, const int64_t *sizes);
+
+/* The type of the elements of a C array. The first values are those of hd_dtype, plus 1. */
+typedef enum hd_c_type {
+    HD_C_OTHER = 0,    /* void, a struct, or not known */
+    HD_C_FLOAT = 1,    /* float */
+    HD_C_DOUBLE = 2,   /* double */
+    HD_C_INT64 = 3,    /* long or long long, whichever has 64 bits */
+    HD_C_BOOL = 4,     /* bool */
+    HD_C_CHAR = 5,     /* char */
+    HD_C_SCHAR = 6,    /* signed char */
+    HD_C_UCHAR = 7,    /* unsigned char */
+    HD_C_SHORT = 8,    /* short */
+    HD_C_USHORT = 9,   /* unsigned short */
+    HD_C_INT = 10,     /* int */
+    HD_C_UINT = 11,    /* unsigned int */
+    HD_C_LONG = 12,    /* long where it has 32 bits */
+    HD_C_ULONG = 13,   /* unsigned long */
+    HD_C_ULLONG = 14,  /* unsigned long long */
+    HD_C_LDOUBLE = 15, /* long double */
+    HD_C_POINTER = 16  /* pointers to numbers, as in float *rows[3] */
+} hd_c_type;
+
+/* What the macros call: with the type of data's elements, and how many bytes lie there (SIZE_MAX:
+ * not known). Errors: a type that is not the dtype's (HD_DTYPE), too few bytes (HD_VALUE), and
+ * those of hd_zeros_n. */
+HD_API hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, int ndim,
+                                       const int64_t *sizes);
+HD_API hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, size_t room,
+                                       int ndim, const int64_t *sizes);
+HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t room,
+                                  void (*release)(void *data, void *user), void *user, int ndim,
+                                  const int64_t *sizes);
+
+/* hd_tensor_of(array, sizes...) is hd_from_data with the dtype that the elements of the array have:
+ * float, double, int64_t (also as long or long long) or bool. Other types do not compile.
+ *   hd_tensor_of(((float[]){0.43f, 0.15f, 0.89f}), 3)
+ * The length of every array is known to it, but of no pointer; write &s->x[0] for a field x whose
+ * array goes on past its declared length. hd_tensor_of_n takes ndim and an array of sizes. */
+#define hd_tensor_of(array, ...) hd_tensor_of_n(array, HD__LIST(__VA_ARGS__))
+#define hd_tensor_of_n(array, ...)                                                                 \
+    hd_tensor_of_checked(array, HD__C_TYPE_OF(array), HD__ARRAY_ROOM(array), __VA_ARGS__)
+
+#define hd_from_data_n(d, data, ...)                                                               \
+    hd_from_data_checked(d, data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), __VA_ARGS__)
+#define hd_wrap_n(d, data, release, user, ...)                                                     \
+    hd_wrap_checked(d, data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), release, user, __VA_ARGS__)
+
+#define hd_from_data(d, data, ...) hd_from_data_n(d, data, HD__LIST(__VA_ARGS__))
+#define hd_wrap(d, data, release, user, ...)                                                       \
+    hd_wrap_n(d, data, release, user, HD__LIST(__VA_ARGS__))
 
 /* ---------------------------------------------------------------- access */
 
@@ -226,7 +278,7 @@ HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
 #define hd_get(x, ...) hd_get_n(x, HD__LIST(__VA_ARGS__))
 #define hd_get_int(x, ...) hd_get_int_n(x, HD__LIST(__VA_ARGS__))
-#define hd_set_n(x, value, n, index) (hd_set_n)(x, hd_scalar_of(value), n, index)
+#define hd_set_n(x, value, ...) (hd_set_n)(x, hd_scalar_of(value), __VA_ARGS__)
 #define hd_set(x, value, ...) (hd_set_n)(x, hd_scalar_of(value), HD__LIST(__VA_ARGS__))
 
 /* ---------------------------------------------------------------- lists */

@@ -195,8 +195,8 @@ static bool wraps(const hd_safetensors *f, const hd__entry *e)
 
 static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e)
 {
-    hd_tensor *x = hd_wrap_n(e->type->dtype, f->mapping->bytes + f->data + e->begin, mapping_drop,
-                             f->mapping, e->ndim, e->sizes);
+    void *data = f->mapping->bytes + f->data + e->begin;
+    hd_tensor *x = hd_wrap_n(e->type->dtype, data, mapping_drop, f->mapping, e->ndim, e->sizes);
     if (x) {
         atomic_fetch_add_explicit(&f->mapping->refs, 1, memory_order_relaxed);
     }

@@ -48,25 +48,6 @@ hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
     return filled("hd_scalar_tensor", d, value, 0, NULL);
 }
 
-hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
-{
-    if (!data) {
-        return hd__null_arg("hd_from_data", "data");
-    }
-    hd_tensor *y = hd__empty("hd_from_data", d, ndim, sizes);
-    if (!y) {
-        return NULL;
-    }
-    memcpy(hd__ptr(y), data, y->storage->nbytes);
-    if (d == HD_BOOL) { /* every byte but 0 is true */
-        uint8_t *bytes = hd__ptr(y);
-        for (int64_t i = 0; i < y->numel; i++) {
-            bytes[i] = bytes[i] != 0;
-        }
-    }
-    return y;
-}
-
 hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d)
 {
     return hd__arg("hd_empty_like", "x", x) ? hd__empty("hd_empty_like", d, x->ndim, x->sizes)

@@ -48,6 +48,50 @@ START_TEST(data_and_elements)
 }
 END_TEST
 
+static void check_refused(const hd_tensor *x, const char *message)
+{
+    ck_assert_ptr_null(x);
+    ck_assert_str_eq(hd_error_message(), message);
+    hd_error_clear();
+}
+
+/* What does not compile is tested by tests/checks/check_refused. */
+START_TEST(arrays_of_each_type)
+{
+    static const float f[2][3] = {{1, 2, 3}, {4, 5, 6}};
+    int64_t i[] = {1, 2};
+    bool b[] = {true, false};
+    double cube[2][2][2] = {{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}};
+    const double *pointer = cube[1][0];
+    float v[] = {1.5f, 1.5f, 1.5f}, *start = v;
+    ck_assert_str_eq(hd_repr(hd_tensor_of(f, 6)), "tensor([1., 2., 3., 4., 5., 6.])");
+    ck_assert_str_eq(hd_repr(hd_tensor_of(i, 2)), "tensor([1, 2])");
+    ck_assert_str_eq(hd_repr(hd_tensor_of(b, 2)), "tensor([ True, False])");
+    ck_assert_str_eq(hd_repr(hd_tensor_of(start, sizeof v / sizeof *v)),
+                     "tensor([1.5000, 1.5000, 1.5000])");
+    ck_assert_str_eq(hd_repr(hd_tensor_of(pointer++, 2)), "tensor([5., 6.], dtype=torch.float64)");
+    ck_assert(*pointer == 6); /* an argument is evaluated once */
+    int64_t n = 2;
+    ck_assert_str_eq(hd_repr(hd_tensor_of_n(i, 1, &n)), "tensor([1, 2])");
+    ck_assert_int_eq(hd_error_code(), HD_OK);
+
+    int ints[] = {1, 2};
+    float *rows[] = {v};
+    check_refused(hd_from_data(HD_INT64, ints, 2),
+                  "hd_from_data: HD_INT64 and an array of int: expected int64_t");
+    check_refused(hd_from_data(HD_FLOAT32, cube, 2),
+                  "hd_from_data: HD_FLOAT32 and an array of double: expected float");
+    check_refused(hd_from_data_n(HD_FLOAT64, f, 1, &n),
+                  "hd_from_data: HD_FLOAT64 and an array of float: expected double");
+    check_refused(hd_wrap(HD_FLOAT32, rows, nullptr, nullptr, 1),
+                  "hd_wrap: HD_FLOAT32 and an array of pointers: expected float");
+    check_refused(hd_from_data(HD_INT64, i, 3),
+                  "hd_from_data: (3,) of int64 is 24 bytes: the array has 16");
+    check_refused(hd_tensor_of(f, 7),
+                  "hd_tensor_of: (7,) of float32 is 28 bytes: the array has 24");
+}
+END_TEST
+
 template <class T> static void check_integer(T v)
 {
     hd_scalar s = hd_scalar_of(v);
@@ -188,6 +232,7 @@ int main()
     TCase *tests = tcase_create("cxx");
     tcase_add_test(tests, lists_take_any_integer);
     tcase_add_test(tests, data_and_elements);
+    tcase_add_test(tests, arrays_of_each_type);
     tcase_add_test(tests, scalars_of_every_type);
     tcase_add_test(tests, tensors_in_a_row);
     tcase_add_test(tests, scopes_close_however_left);

@@ -52,9 +52,9 @@ static inline bool null_text(const char *text)
  * the macro hd_view calls, and of hd_cat for hd_cat_list. */
 static inline size_t written_length(const char *function)
 {
-    static const char *const ends[] = {"_n", "_list"};
+    static const char *const ends[] = {"_n", "_list", "_checked"};
     size_t length = strlen(function);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         size_t end = strlen(ends[i]);
         if (length > end && strcmp(function + length - end, ends[i]) == 0) {
             return length - end;

@@ -17,6 +17,7 @@
     X(scope)                                                                                       \
     X(shape)                                                                                       \
     X(creation)                                                                                    \
+    X(from_c)                                                                                      \
     X(copy)                                                                                        \
     X(access)                                                                                      \
     X(random)                                                                                      \

@@ -41,12 +41,26 @@ POINTER(hd_empty_n, sizes, hd_empty_n(HD_FLOAT32, 2, NULL))
 POINTER(hd_zeros_n, sizes, hd_zeros_n(HD_FLOAT32, 2, NULL))
 POINTER(hd_ones_n, sizes, hd_ones_n(HD_FLOAT32, 2, NULL))
 POINTER(hd_full_n, sizes, (hd_full_n)(HD_FLOAT32, one, 2, NULL))
-POINTER(hd_from_data_n, data, hd_from_data_n(HD_FLOAT32, NULL, 2, two))
-POINTER(hd_from_data_n, sizes, hd_from_data_n(HD_FLOAT32, bytes, 2, NULL))
-POINTER(hd_wrap_n, data, hd_wrap_n(HD_FLOAT32, NULL, NULL, NULL, 2, two))
-MAYBE(hd_wrap_n, release, hd_wrap_n(HD_FLOAT32, bytes, NULL, NULL, 2, two))
-MAYBE(hd_wrap_n, user, hd_wrap_n(HD_FLOAT32, bytes, NULL, NULL, 2, two))
-POINTER(hd_wrap_n, sizes, hd_wrap_n(HD_FLOAT32, bytes, NULL, NULL, 2, NULL))
+POINTER(hd_from_data_n, data, (hd_from_data_n)(HD_FLOAT32, NULL, 2, two))
+POINTER(hd_from_data_n, sizes, (hd_from_data_n)(HD_FLOAT32, bytes, 2, NULL))
+MAYBE(hd_wrap_n, release, (hd_wrap_n)(HD_FLOAT32, bytes, NULL, NULL, 2, two))
+MAYBE(hd_wrap_n, user, (hd_wrap_n)(HD_FLOAT32, bytes, NULL, NULL, 2, two))
+POINTER(hd_wrap_n, data, (hd_wrap_n)(HD_FLOAT32, NULL, NULL, NULL, 2, two))
+POINTER(hd_wrap_n, sizes, (hd_wrap_n)(HD_FLOAT32, bytes, NULL, NULL, 2, NULL))
+POINTER(hd_tensor_of_checked, array, hd_tensor_of_checked(NULL, HD_C_FLOAT, 24, 2, two))
+POINTER(hd_tensor_of_checked, sizes, hd_tensor_of_checked(bytes, HD_C_FLOAT, 24, 2, NULL))
+POINTER(hd_from_data_checked, data,
+        hd_from_data_checked(HD_FLOAT32, NULL, HD_C_OTHER, SIZE_MAX, 2, two))
+POINTER(hd_from_data_checked, sizes,
+        hd_from_data_checked(HD_FLOAT32, bytes, HD_C_OTHER, 24, 2, NULL))
+POINTER(hd_wrap_checked, data,
+        hd_wrap_checked(HD_FLOAT32, NULL, HD_C_OTHER, SIZE_MAX, NULL, NULL, 2, two))
+MAYBE(hd_wrap_checked, release,
+      hd_wrap_checked(HD_FLOAT32, bytes, HD_C_OTHER, SIZE_MAX, NULL, NULL, 2, two))
+MAYBE(hd_wrap_checked, user,
+      hd_wrap_checked(HD_FLOAT32, bytes, HD_C_OTHER, SIZE_MAX, NULL, NULL, 2, two))
+POINTER(hd_wrap_checked, sizes,
+        hd_wrap_checked(HD_FLOAT32, bytes, HD_C_OTHER, 24, NULL, NULL, 2, NULL))
 POINTER(hd_rand_n, sizes, hd_rand_n(HD_FLOAT32, 2, NULL))
 POINTER(hd_randn_n, sizes, hd_randn_n(HD_FLOAT32, 2, NULL))
 POINTER(hd_randint_n, sizes, hd_randint_n(HD_FLOAT32, 1, 2, 2, NULL))

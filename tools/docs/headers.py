@@ -15,7 +15,7 @@ A header is read from top to bottom. These are the rules that lead from a commen
 import os
 import re
 
-# In this order they are shown. cxx.h has no names of its own, and heed.h only the contract.
+# In this order they are shown. c11.h and cxx.h have no names of their own, and heed.h only the contract.
 ORDER = ["base.h", "tensor.h", "autograd.h", "nn.h", "optim.h", "io.h", "data.h", "viz.h",
          "config.h"]
 BANNER = re.compile(r"/\* -{20,} (.+?) \*/$")
@@ -447,7 +447,7 @@ def read_headers(folder):
     """The headers of include/heed that are there, in their order; heed.h first, without topics."""
     present = set(os.listdir(folder))
     known = ["heed.h"] + ORDER
-    order = known + sorted(n for n in present if n.endswith(".h") and n not in known + ["cxx.h"])
+    order = known + sorted(n for n in present if n.endswith(".h") and n not in known + ["c11.h", "cxx.h"])
     headers = [Reader(os.path.join(folder, name)).read() for name in order if name in present]
     attach_macros(headers)
     drop_forward_types(headers)

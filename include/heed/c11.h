@@ -1,0 +1,136 @@
+/* c11.h - what the macros of heed's headers need in C: lists of integers, the C type of an array.
+ * It is plain C11, except for HD__ROOM and HD__ARRAY_ROOM, which ask GCC or Clang. cxx.h is the
+ * counterpart for C++; the macros that users call are the same. tensor.h includes both. */
+#ifndef HEED_C11_H
+#define HEED_C11_H
+
+#include <limits.h>
+
+#include "heed/base.h"
+
+/* Which C types a dtype takes, one bit for each value of hd_c_type: the type whose value is one
+ * more than the dtype's, and for HD_BOOL any type of one byte. A type that heed does not know
+ * (HD_C_OTHER, bit 0) is taken for every dtype, and a number that is no dtype is found later. */
+#define HD__C_TAKEN(d)                                                                             \
+    ((d) == HD_FLOAT32   ? 0x3                                                                     \
+     : (d) == HD_FLOAT64 ? 0x5                                                                     \
+     : (d) == HD_INT64   ? 0x9                                                                     \
+     : (d) == HD_BOOL    ? 0xf1                                                                    \
+                         : 0x1ffff)
+
+#ifndef __cplusplus
+/* In a program that is wrong, the type of a _Generic expression is one of these structs. So it does
+ * not compile, and the compiler names the struct. No such object exists. */
+struct hd_sizes_indices_and_dims_are_integers {
+    int unused;
+};
+struct hd_array_of_another_type_than_the_dtype {
+    int unused;
+};
+struct hd_array_of_a_type_that_is_no_dtype {
+    int unused;
+};
+extern const struct hd_sizes_indices_and_dims_are_integers hd__no_integers;
+extern const struct hd_array_of_another_type_than_the_dtype hd__other_type;
+extern const struct hd_array_of_a_type_that_is_no_dtype hd__no_dtype;
+
+/* ---------------------------------------------------------------- lists */
+
+/* A count, which evaluates nothing, and an array. */
+#define HD__ITEMS(type, ...)                                                                       \
+    (int)(sizeof((type[]){__VA_ARGS__}) / sizeof(type)), (type[])                                  \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+/* The same for integers. Not one of the first 16 items may be a floating-point number, because C
+ * would cut it to an integer without a word. A sum has a floating-point type if one of its parts
+ * has; the zeros fill a short list up. */
+#define HD__LIST(...)                                                                              \
+    _Generic(HD__SUM(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), float        \
+             : hd__no_integers, double                                                             \
+             : hd__no_integers, long double                                                        \
+             : hd__no_integers, default : 0) +                                                     \
+        HD__ITEMS(const int64_t, __VA_ARGS__)
+#define HD__SUM(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...)                               \
+    0 * (a) + 0 * (b) + 0 * (c) + 0 * (d) + 0 * (e) + 0 * (f) + 0 * (g) + 0 * (h) + 0 * (i) +      \
+        0 * (j) + 0 * (k) + 0 * (l) + 0 * (m) + 0 * (n) + 0 * (o) + 0 * (p)
+
+/* ---------------------------------------------------------------- arrays */
+
+/* 1 << the hd_c_type of the elements of data, which is an array of up to 3 dims or a pointer, told
+ * from *data. That is a number if data has one dim. Of two dims it is a row, which counts as a
+ * pointer here. Of three it is a pointer to an array of some length, which matches one without a
+ * length. A pointer to pointers would look like two dims, so these are found before. */
+#define HD__C_BIT(data)                                                                            \
+    _Generic((data),                                                                               \
+             HD__C_ROWS(float) HD__C_ROWS(double) HD__C_ROWS(long) HD__C_ROWS(long long) default   \
+             : _Generic(*HD__C_ADDRESS(data), HD__C_TYPES default : 1))
+#define HD__C_ADDRESS(data)                                                                        \
+    _Generic((data), void * : &hd__no_dtype, const void * : &hd__no_dtype, default : (data))
+#define HD__C_ROWS(type) type ** : 1 << 16, const type * * : 1 << 16,
+#define HD__C(type, c)                                                                             \
+    type:                                                                                          \
+    1 << c, type * : 1 << c, const type * : 1 << c, type(*)[] : 1 << c, const type(*)[] : 1 << c,
+#define HD__C_TYPES                                                                                \
+    HD__C(float, 1)                                                                                \
+    HD__C(double, 2)                                                                               \
+    HD__C(_Bool, 4)                                                                                \
+    HD__C(char, 5)                                                                                 \
+    HD__C(signed char, 6)                                                                          \
+    HD__C(unsigned char, 7)                                                                        \
+    HD__C(short, 8)                                                                                \
+    HD__C(unsigned short, 9)                                                                       \
+    HD__C(int, 10)                                                                                 \
+    HD__C(unsigned, 11)                                                                            \
+    HD__C(long, HD__C_LONG)                                                                        \
+    HD__C(unsigned long, 13)                                                                       \
+    HD__C(long long, 3)                                                                            \
+    HD__C(unsigned long long, 14)                                                                  \
+    HD__C(long double, 15)
+#if LONG_MAX == INT64_MAX
+#define HD__C_LONG 3
+#else
+#define HD__C_LONG 12
+#endif
+
+/* The hd_c_type of a bit; without one, the value is a struct, so that the call does not compile.
+ * The bit comes once into the expression, because it is long. */
+#define HD__C_TYPE_OR(error, bit)                                                                  \
+    _Generic((char(*)[1 + (bit)])0,                                                                \
+             HD__C_IS(0) HD__C_IS(1) HD__C_IS(2) HD__C_IS(3) HD__C_IS(4) HD__C_IS(5) HD__C_IS(6)   \
+                 HD__C_IS(7) HD__C_IS(8) HD__C_IS(9) HD__C_IS(10) HD__C_IS(11) HD__C_IS(12)        \
+                     HD__C_IS(13) HD__C_IS(14) HD__C_IS(15) HD__C_IS(16) char(*)[1]                \
+             : (error))
+#define HD__C_IS(c) char(*)[1 + (1 << c)] : c,
+
+/* The hd_c_type of data, which must be one that d takes, if d is a constant: only a constant 0 is a
+ * null pointer constant, and with that the choice has the type of its other side. */
+#define HD__C_TYPE_FOR(d, data) HD__C_TYPE_OR(hd__other_type, HD__C_MASK(d) & HD__C_BIT(data))
+#define HD__C_MASK(d)                                                                              \
+    _Generic(1 ? (void *)(intptr_t)(0 * (int)(d)) : (int *)0, int *                                \
+             : HD__C_TAKEN((int)(d)), void *                                                       \
+             : 0x1ffff)
+
+/* How many bytes lie from data to the end of the object that it points into, SIZE_MAX if the
+ * compiler does not know: it knows a declared array, and more of them when it optimises. */
+#if defined(__GNUC__)
+#define HD__ROOM(data) __builtin_object_size(data, 0)
+#else
+#define HD__ROOM(data) SIZE_MAX
+#endif
+
+/* For hd_tensor_of: the hd_c_type of an array, which must be one of a dtype, and its bytes. Arrays
+ * are told from pointers by their type, which is no longer an array's after a choice. */
+#define HD__C_TYPE_OF(array) HD__C_TYPE_OR(hd__no_dtype, 0x1e & HD__C_BIT(array))
+#if defined(__GNUC__)
+#define HD__ARRAY_ROOM(array)                                                                      \
+    (__builtin_types_compatible_p(__typeof__(array), __typeof__(1 ? (array) : (void *)0))          \
+         ? HD__ROOM(array)                                                                         \
+         : sizeof(__typeof__(array)))
+#else
+#define HD__ARRAY_ROOM(array) HD__ROOM(array)
+#endif
+
+#endif
+#endif

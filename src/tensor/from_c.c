@@ -1,0 +1,127 @@
+/* from_c.c - tensors from arrays of C, whose element type and length the macros of tensor.h tell:
+ * a tensor of another dtype, or of more elements, would read memory as what it is not. */
+#include "tensor/tensor_internal.h"
+
+static const char *const type_names[] = {
+    [HD_C_OTHER] = "another type",
+    [HD_C_FLOAT] = "float",
+    [HD_C_DOUBLE] = "double",
+    [HD_C_INT64] = "int64_t",
+    [HD_C_BOOL] = "bool",
+    [HD_C_CHAR] = "char",
+    [HD_C_SCHAR] = "signed char",
+    [HD_C_UCHAR] = "unsigned char",
+    [HD_C_SHORT] = "short",
+    [HD_C_USHORT] = "unsigned short",
+    [HD_C_INT] = "int",
+    [HD_C_UINT] = "unsigned int",
+    [HD_C_LONG] = "long of 32 bits",
+    [HD_C_ULONG] = "unsigned long",
+    [HD_C_ULLONG] = "unsigned long long",
+    [HD_C_LDOUBLE] = "long double",
+    [HD_C_POINTER] = "pointers",
+};
+
+static bool is_c_type(const char *function, hd_c_type type)
+{
+    return (unsigned)type <= HD_C_POINTER ||
+           hd_error_set(HD_VALUE, "%s: hd_c_type %d: expected 0 to %d", function, (int)type,
+                        (int)HD_C_POINTER);
+}
+
+/* Is the type one that d takes? A d that is no dtype is left to whoever makes the tensor. */
+static bool type_fits(const char *function, hd_dtype d, hd_c_type type)
+{
+    static const char *const dtype_names[] = {"HD_FLOAT32", "HD_FLOAT64", "HD_INT64", "HD_BOOL"};
+    if (!is_c_type(function, type)) {
+        return false;
+    }
+    if (HD__C_TAKEN((int)d) >> type & 1) {
+        return true;
+    }
+    return hd_error_set(HD_DTYPE, "%s: %s and an array of %s: expected %s", function,
+                        dtype_names[d], type_names[type], type_names[d + 1]);
+}
+
+/* Do the elements of these sizes lie in `room` bytes? Sizes that are refused later are left. */
+static bool room_fits(const char *function, hd_dtype d, size_t room, int ndim, const int64_t *sizes)
+{
+    if (room == SIZE_MAX || (unsigned)d > HD_BOOL || !sizes || ndim < 0 || ndim > HD_MAX_DIMS) {
+        return true;
+    }
+    int64_t bytes = hd__bytes_of(d);
+    for (int i = 0; i < ndim; i++) {
+        if (sizes[i] < 0 || __builtin_mul_overflow(bytes, sizes[i], &bytes)) {
+            return true;
+        }
+    }
+    if ((uint64_t)bytes <= room) {
+        return true;
+    }
+    return hd_error_set(HD_VALUE, "%s: %s of %s is %lld bytes: the array has %zu", function,
+                        HD__SIZES(ndim, sizes), hd_dtype_name(d), (long long)bytes, room);
+}
+
+static hd_tensor *from_c_copy(const char *function, hd_dtype d, const void *data, int ndim,
+                              const int64_t *sizes)
+{
+    hd_tensor *y = hd__empty(function, d, ndim, sizes);
+    if (!y) {
+        return NULL;
+    }
+    memcpy(hd__ptr(y), data, y->storage->nbytes);
+    if (d == HD_BOOL) { /* every byte but 0 is true */
+        uint8_t *bytes = hd__ptr(y);
+        for (int64_t i = 0; i < y->numel; i++) {
+            bytes[i] = bytes[i] != 0;
+        }
+    }
+    return y;
+}
+
+hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, size_t room, int ndim,
+                                const int64_t *sizes)
+{
+    if (!data) {
+        return hd__null_arg("hd_from_data", "data");
+    }
+    if (!type_fits("hd_from_data", d, type) || !room_fits("hd_from_data", d, room, ndim, sizes)) {
+        return NULL;
+    }
+    return from_c_copy("hd_from_data", d, data, ndim, sizes);
+}
+
+hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
+{
+    return hd_from_data_checked(d, data, HD_C_OTHER, SIZE_MAX, ndim, sizes);
+}
+
+hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, int ndim,
+                                const int64_t *sizes)
+{
+    if (!array) {
+        return hd__null_arg("hd_tensor_of", "array");
+    }
+    if (!is_c_type("hd_tensor_of", type)) {
+        return NULL;
+    }
+    if (type < HD_C_FLOAT || type > HD_C_BOOL) {
+        return hd_error_set(HD_DTYPE,
+                            "hd_tensor_of: an array of %s: expected float, double, int64_t or bool",
+                            type_names[type]);
+    }
+    hd_dtype d = (hd_dtype)(type - HD_C_FLOAT);
+    return room_fits("hd_tensor_of", d, room, ndim, sizes)
+               ? from_c_copy("hd_tensor_of", d, array, ndim, sizes)
+               : NULL;
+}
+
+hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t room,
+                           void (*release)(void *data, void *user), void *user, int ndim,
+                           const int64_t *sizes)
+{
+    if (data && (!type_fits("hd_wrap", d, type) || !room_fits("hd_wrap", d, room, ndim, sizes))) {
+        return NULL;
+    }
+    return (hd_wrap_n)(d, data, release, user, ndim, sizes);
+}
