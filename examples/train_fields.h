@@ -84,6 +84,9 @@ INT(train.report_every, 25, 1, 1e9, FREE,
     "The number of steps from one printed line to the next, if the output goes to a pipe or a "
     "file, or if NO_COLOR is set. On a terminal, a progress bar shows every step. Steps with a "
     "validation loss always have a line."),
+BOOL(train.tensorboard, false, FREE,
+     "Whether the run also writes event files, which TensorBoard shows: the losses, the learning "
+     "rate and the epoch of each step."),
 INT(train.seed, 123, -1e15, 1e15, FIXED,
     "The seed of the first weights, of the order of the sequences, of dropout and of the "
     "samples."),

@@ -5,6 +5,7 @@
  *   config.json            the settings of the run
  *   log.csv, log.jsonl     one row for each step; a resumed run first cuts them to its own step
  *   step-00000100/         a checkpoint: model.safetensors (PyTorch loads it) and state.safetensors
+ *   events.out.tfevents.*  the log for TensorBoard, if the setting train.tensorboard is true
  *   last, best             links to the newest checkpoint and to that of the least validation loss
  * There is never a half of a checkpoint. An older one is removed when the new one is on the
  * disk. */
@@ -312,12 +313,18 @@ static bool save_config(const run *r)
 
 /* ---------------------------------------------------------------- beginning, going on */
 
+static bool add_events(run *r)
+{
+    log_add_events(&r->log, r->s.train.tensorboard ? r->dir : NULL, r->step);
+    return true;
+}
+
 static bool begin(run *r, const arguments *a)
 {
     return hd_config_load(&settings_table, &r->s, a->config, a->n_sets, a->sets) &&
            settings_find_files(&r->s) && run_read_data(r, NULL) && make_directory(r) &&
            save_config(r) && run_make_model(r) && run_make_loaders(r) &&
-           log_open(&r->log, r->dir, 0, 0);
+           log_open(&r->log, r->dir, 0, 0) && add_events(r);
 }
 
 /* Sets the error for --resume with a directory that is no run; it may be a checkpoint of a run. */
@@ -369,7 +376,7 @@ static bool resume(run *r, const arguments *a)
     run_remove_leftovers(r);
     bool ok = run_load(r, run_newest_step(r), &model, &state) && load_settings(r, state, a) &&
               run_read_data(r, state) && run_make_model(r) && run_make_loaders(r) &&
-              run_restore(r, model, state) && run_settle(r) && save_config(r);
+              run_restore(r, model, state) && run_settle(r) && save_config(r) && add_events(r);
     hd_dict_free(model);
     hd_dict_free(state);
     return ok;

@@ -144,6 +144,8 @@ static const char *const help[] = {
     "  log.csv, log.jsonl     a row for each step: the step, the epoch, the learning rate, the "
     "loss,\n"
     "                         and the validation loss if it was measured after this step\n"
+    "  events.out.tfevents.*  the same rows for TensorBoard (tensorboard --logdir DIR), if\n"
+    "                         train.tensorboard is true\n"
     "  step-00000100/         a checkpoint: model.safetensors has the weights under PyTorch's "
     "names,\n"
     "                         and state.safetensors has everything else\n"

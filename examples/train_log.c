@@ -48,7 +48,21 @@ bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size)
     return csv_size > 0 || fputs("step,epoch,lr,loss,val_loss\n", l->csv) >= 0 || fail("log.csv");
 }
 
-bool log_write(const run_log *l, const log_row *row)
+void log_add_events(run_log *l, const char *dir, int64_t resumed)
+{
+    l->events = events_new(dir, resumed);
+}
+
+static bool write_events(event_log *e, const log_row *row)
+{
+    const event_scalar scalars[] = {{"loss/train", row->loss},
+                                    {"lr", row->lr},
+                                    {"epoch", (double)row->epoch},
+                                    {"loss/validation", row->val_loss}};
+    return events_write(e, row->step, isnan(row->val_loss) ? 3 : 4, scalars);
+}
+
+bool log_write(run_log *l, const log_row *row)
 {
     long long step = row->step, epoch = row->epoch;
     char val[32] = "", loss[32] = "null";
@@ -64,7 +78,7 @@ bool log_write(const run_log *l, const log_row *row)
                 epoch, row->lr, loss) > 0 &&
         (!isfinite(row->val_loss) || fprintf(l->jsonl, ", \"val_loss\": %s", val) > 0) &&
         fputs("}\n", l->jsonl) >= 0 && fflush(l->csv) == 0 && fflush(l->jsonl) == 0;
-    return ok || fail("writing");
+    return ok ? write_events(&l->events, row) : fail("writing");
 }
 
 bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size)
@@ -73,7 +87,8 @@ bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size)
               fsync(fileno(l->jsonl)) == 0;
     *csv_size = ftell(l->csv);
     *jsonl_size = ftell(l->jsonl);
-    return (ok && *csv_size >= 0 && *jsonl_size >= 0) || fail("syncing");
+    ok = ok && *csv_size >= 0 && *jsonl_size >= 0;
+    return ok ? events_sync(&l->events) : fail("syncing");
 }
 
 void log_close(run_log *l)
@@ -84,5 +99,6 @@ void log_close(run_log *l)
     if (l->jsonl) {
         fclose(l->jsonl);
     }
+    events_close(&l->events);
     *l = (run_log){0};
 }

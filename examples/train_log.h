@@ -1,4 +1,4 @@
-/* train_log.h - the logs of a run, log.csv and log.jsonl. */
+/* train_log.h - the logs of a run: log.csv, log.jsonl and, if wanted, TensorBoard's event files. */
 #ifndef HEED_EXAMPLES_TRAIN_LOG_H
 #define HEED_EXAMPLES_TRAIN_LOG_H
 
@@ -6,21 +6,25 @@
 #include <stdio.h>
 
 #include "heed/heed.h"
+#include "train_events.h"
 
 typedef struct {
     int64_t step, epoch;
     double lr, loss, val_loss; /* val_loss NaN: not measured at this step */
 } log_row;
 
-/* Two files with the same rows; the same run gives the same bytes. */
+/* Two files with the same rows, of which the same run gives the same bytes, and the event files. */
 typedef struct {
     FILE *csv, *jsonl;
+    event_log events;
 } run_log;
 
 /* Opens both files in the directory dir and cuts them to these sizes; sizes 0 begin new logs. */
 bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size);
-bool log_write(const run_log *l, const log_row *row);
-/* Brings both files to the disk, and gives their sizes. */
+/* From now on event files are written too; the arguments are those of events_new. */
+void log_add_events(run_log *l, const char *dir, int64_t resumed);
+bool log_write(run_log *l, const log_row *row);
+/* Brings the files to the disk, and gives the sizes of log.csv and log.jsonl. */
 bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size);
 void log_close(run_log *l);
 
