@@ -63,7 +63,7 @@ static void causal(hd_tensor *inputs) /* (6, 3) */
 int main(void)
 {
     hd_on_error(hd_error_abort, NULL);
-    hd_tensor *inputs = hd_from_data(HD_FLOAT32, words, 6, 3); /* (6, 3) */
+    hd_tensor *inputs = hd_tensor_of(words, 6, 3); /* (6, 3) */
     one_query(inputs);
     all_queries(inputs);
     causal(inputs);
