@@ -130,7 +130,11 @@ HD_API bool hd_set_allocator(const hd_allocator *a);
  *   of larger blocks, as much as was live at the peak; whenever heed asks the system for more
  *   memory, it keeps at most an eighth of the live bytes and 16 MiB.
  * Blocks above 64 KiB are rounded up to 4 KiB, and lie in huge pages where the system has them.
- * With $HEED_CACHE=0 nothing is kept. */
+ * A thread keeps the last 64 blocks of tensors and objects that it freed, up to 4 KiB each, out of
+ * use for a while, so that the use of a freed one is an error (heed.h). With $HEED_DEBUG=1 it keeps
+ * 65,536 of them, up to 32 MiB; the error names the file and line of the scope; and the data of a
+ * freed tensor become NaN (-1, true; a freed text is empty). A kept block counts as freed.
+ * With $HEED_CACHE=0, and with hd_set_allocator, nothing is kept. */
 HD_API void hd_empty_cache(void); /* returns it to the system, except the 6 MB of other threads */
 
 HD_API int64_t hd_bytes_live(void);    /* bytes that callers hold now; size 0 counts as 1 */

@@ -11,6 +11,11 @@
  *    result. Texts (const char *) and lists live in scopes too. The caller owns every other object
  *    that a function makes, and frees it with the _free function of its type (an open safetensors
  *    file: hd_safetensors_close; a char *: hd_free).
+ *    A function that is given a freed tensor or object, or a list whose scope closed, fails with
+ *    HD_STATE, and the message tells how it was freed. heed knows the last 64 things that each
+ *    thread freed, and usually more; with HEED_DEBUG=1 in the environment, the last 65,536. After
+ *    that, using one is undefined. So is using a text, or what hd_data gave, after its scope
+ *    closed.
  *
  * 2. Errors: no function aborts, prints or exits.
  *    A call that fails returns NULL (false, -1 for sizes, NaN for hd_item) and sets the thread's

@@ -95,7 +95,11 @@ HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one,
  * HD_NONE or a tensor. If t is NULL, the call fails and leaves *slot. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
-HD_API hd_scope *hd_scope_open(void);    /* the calling thread's innermost from now on */
+HD_API hd_scope *hd_scope_open(void); /* the calling thread's innermost from now on */
+/* The same, and hd_scope_report, warnings and, with HEED_DEBUG=1, errors name the file and the
+ * line. HD_SCOPE calls it with __FILE__ and __LINE__. file NULL: not known; otherwise the text must
+ * outlive the scope. */
+HD_API hd_scope *hd_scope_open_at(const char *file, int line);
 HD_API void hd_scope_close(hd_scope *s); /* also the scopes opened inside it; takes NULL */
 
 /* If the innermost scope owns t, moves t to the enclosing scope. Returns t.
@@ -111,7 +115,7 @@ HD_API int64_t hd_tensor_count(void); /* tensors that exist now, over all thread
 #define HD__JOIN(a, b) HD__JOIN2(a, b)
 #define HD_SCOPE                                                                                   \
     hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
-        __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open()
+        __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open_at(__FILE__, __LINE__)
 
 /* What the end of HD_SCOPE's block calls. */
 static inline void hd_scope_cleanup(hd_scope **s)

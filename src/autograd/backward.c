@@ -129,7 +129,7 @@ static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
 static bool call_hook(run *r, hd__out_meta *out, const hd__hook *h)
 {
     const hd_tensor *p = out->pending;
-    hd_tensor *seen = hd__alias(p, p->ndim, p->sizes, p->strides, p->offset);
+    hd_tensor *seen = hd__alias(hd__running, p, p->ndim, p->sizes, p->strides, p->offset);
     if (!seen) {
         return false;
     }

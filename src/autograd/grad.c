@@ -74,7 +74,7 @@ hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
     if (!hd__arg("hd_parameter", "x", x) || (requires_grad && !hd__float_arg("hd_parameter", x))) {
         return NULL;
     }
-    hd_tensor *p = hd__alias(x, x->ndim, x->sizes, x->strides, x->offset);
+    hd_tensor *p = hd__alias("hd_parameter", x, x->ndim, x->sizes, x->strides, x->offset);
     if (!p) {
         return NULL;
     }
@@ -119,7 +119,7 @@ hd_tensor *hd_grad(const hd_tensor *x)
         return HD_NONE;
     }
     const hd_tensor *g = *slot;
-    return hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
+    return hd__alias("hd_grad", g, g->ndim, g->sizes, g->strides, g->offset);
 }
 
 /* The part of x.grad = g that can fail: *held becomes an alias of g, held by the caller, or NULL

@@ -132,7 +132,8 @@ static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
     bool ok = values;
     for (int64_t i = 0; i < inputs->len && ok; i++) {
         hd_tensor *v = r->captures[i].value;
-        values[i] = v ? hd__alias(v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
+        values[i] =
+            v ? hd__alias("hd_grad_of", v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
         ok = values[i];
         if (!v && !allow_unused) {
             ok = hd_error_set(HD_GRAD,

@@ -71,13 +71,14 @@ static hd_tensor *empty_in(const geometry *g, int dtype)
         reach += g->sizes[d] > 0 ? (g->sizes[d] - 1) * g->strides[d] : 0;
     }
     hd_tensor *block = hd__empty(hd__running, dtype, 1, &reach);
-    return block ? hd__alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
+    return block ? hd__alias(hd__running, block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 
 /* The part of `whole`, which is laid out as base, that lies where view does. */
 static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
-    return hd__alias(whole, view->ndim, view->sizes, view->strides, view->offset - base->offset);
+    return hd__alias(hd__running, whole, view->ndim, view->sizes, view->strides,
+                     view->offset - base->offset);
 }
 
 /* ---------------------------------------------------------------- taking a view */

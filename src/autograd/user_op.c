@@ -154,7 +154,7 @@ static bool results_ok(const application *a)
         }
         a->y[k] = shares_any(y, a->n, a->inputs)
                       ? hd__clone(y)
-                      : hd__alias(y, y->ndim, y->sizes, y->strides, y->offset);
+                      : hd__alias(a->function, y, y->ndim, y->sizes, y->strides, y->offset);
         if (!a->y[k]) {
             return false;
         }

@@ -41,12 +41,9 @@ enum {
     KEPT_BYTES = 1 << 16 /* the most bytes of another class, or two blocks */
 };
 
-typedef struct header {
-    size_t size; /* what the caller asked for, at least 1 */
-    unsigned int class;
-} header;
-
-_Static_assert(sizeof(header) <= HEADER, "the header must not reach into the block");
+_Static_assert(sizeof(hd__header) <= HEADER, "the header must not reach into the block");
+_Static_assert((HD__RETIRED_MOST + LINE - 1) >> 8 == 15 && SMALL + 8 + 7 == HD__RETIRED_CLASS,
+               "HD__RETIRED_MOST is the most that fits into a block of 4 KiB");
 
 typedef struct kept_block {
     struct kept_block *next;
@@ -79,11 +76,6 @@ static atomic_bool custom_on;
 
 static atomic_int_least64_t system_allocs;
 
-static header *header_of(void *p)
-{
-    return (header *)((char *)p - HEADER);
-}
-
 /* size <= LISTED_MOST. Above the small classes, class SMALL + 8 e + i has (9 + i) 128 2^e bytes. */
 static unsigned int class_of(size_t size)
 {
@@ -94,7 +86,7 @@ static unsigned int class_of(size_t size)
     return (unsigned int)(SMALL + 8 * e) + (unsigned int)((size + LINE - 1) >> (e + 7)) - 8;
 }
 
-static size_t class_bytes(unsigned int class)
+size_t hd__class_bytes(unsigned int class)
 {
     if (class < SMALL) {
         return (size_t)(class + 1) * SMALL_STEP;
@@ -104,15 +96,16 @@ static size_t class_bytes(unsigned int class)
 
 static int most_kept(unsigned int class)
 {
-    int fit = (int)(KEPT_BYTES / class_bytes(class));
+    int fit = (int)(KEPT_BYTES / hd__class_bytes(class));
     return class < SMALL ? KEPT : fit > 2 ? fit : 2;
 }
 
 static void read_environment(void)
 {
 #ifndef SANITIZED
-    const char *text = getenv("HEED_CACHE");
+    const char *text = getenv("HEED_CACHE"), *debug = getenv("HEED_DEBUG");
     cache_wanted = !text || strcmp(text, "0") != 0;
+    atomic_store(&hd__debug, cache_wanted && debug && strcmp(debug, "1") == 0);
 #endif
     atomic_store(&listed_most, cache_wanted ? LISTED_MOST : 0);
 }
@@ -144,7 +137,7 @@ static void *plain_alloc(size_t size)
 
 static void plain_free(void *p)
 {
-    size_t size = header_of(p)->size, lead = plain_lead(size);
+    size_t size = hd__header_of(p)->size, lead = plain_lead(size);
     if (atomic_load_explicit(&custom_on, memory_order_acquire)) {
         custom.free((char *)p - lead, size + lead, custom.user);
     } else {
@@ -155,7 +148,7 @@ static void plain_free(void *p)
 static void *small_alloc(unsigned int class)
 {
     void *p;
-    if (posix_memalign(&p, HEADER, class_bytes(class)) != 0) {
+    if (posix_memalign(&p, HEADER, hd__class_bytes(class)) != 0) {
         return NULL;
     }
     hd__count_system_alloc();
@@ -238,6 +231,7 @@ static bool cache_keep(void *p, unsigned int class)
 /* Gives the calling thread's lists to where any thread finds them, and closes its cache. */
 void hd__cache_leave(void)
 {
+    hd__quarantine_empty();
     if (mine == &closed) {
         return;
     }
@@ -293,7 +287,7 @@ void hd__cache_fork_done(void)
 static void *class_alloc(unsigned int class)
 {
     if (class >= SMALL) {
-        return hd__heap_alloc(class_bytes(class) - LINE);
+        return hd__heap_alloc(hd__class_bytes(class) - LINE);
     }
     if (open_cache()) {
         unshelve(class);
@@ -332,7 +326,7 @@ static void *new_block(size_t size)
         p = block_of(size, class);
     }
     if (p) {
-        header_of(p)->class = class;
+        hd__header_of(p)->class = class;
     }
     return p;
 }
@@ -347,7 +341,7 @@ void *hd__alloc(size_t size)
     if (!p && !(p = new_block(size))) {
         return NULL;
     }
-    header_of(p)->size = size;
+    hd__header_of(p)->size = size;
     hd__count(HD__BYTES, (int64_t)size);
     return p;
 }
@@ -365,7 +359,7 @@ void *hd__alloc_zeroed(size_t size)
 }
 
 /* Frees a block of a class in which the thread has no room. */
-static void give_back(void *p, unsigned int class)
+HD__RARE static void give_back(void *p, unsigned int class)
 {
     if (mine == &closed && open_cache() && cache_keep(p, class)) {
         return;
@@ -380,20 +374,55 @@ static void give_back(void *p, unsigned int class)
     }
 }
 
+void hd__cache_fill(unsigned int class, int n)
+{
+    if (class >= SMALL || !open_cache()) {
+        return;
+    }
+    int more = n - (most_kept(class) - mine->room[class]);
+    for (void *p; more > 0 && (p = small_alloc(class)); more--) {
+        hd__header_of(p)->class = class;
+        cache_keep(p, class);
+    }
+}
+
+void hd__block_free(void *p)
+{
+    unsigned int class = hd__header_of(p)->class;
+    if (HD__UNLIKELY(!cache_keep(p, class))) {
+        give_back(p, class);
+    }
+}
+
 void hd_free(void *p)
 {
     if (!p) {
         return;
     }
-    header *h = header_of(p);
+    hd__header *h = hd__header_of(p);
     unsigned int class = h->class;
     hd__count(HD__BYTES, -(int64_t)h->size);
     if (HD__UNLIKELY(class >= CLASSES)) {
         class == LARGE ? hd__heap_free(p) : plain_free(p);
         return;
     }
-    if (HD__UNLIKELY(!cache_keep(p, class))) {
-        give_back(p, class);
+    hd__block_free(p);
+}
+
+/* The ring turns here, because every freed tensor comes by; the rest of it is in quarantine.c. */
+void hd__retire(void *p)
+{
+    hd__header *h = hd__header_of(p);
+    hd__ring *r = hd__ring_mine;
+    if (HD__UNLIKELY(h->class > HD__RETIRED_CLASS || !(r->quick >> h->class & 1))) {
+        hd__retire_slowly(p);
+        return;
+    }
+    hd__count(HD__BYTES, -(int64_t)h->size);
+    void **place = &r->blocks[r->at++ % HD__RING_FEW], *oldest = *place;
+    *place = p;
+    if (oldest) {
+        hd__block_free(oldest);
     }
 }
 

@@ -23,6 +23,8 @@
 /* Every call reads thread-local state. With initial-exec it does so without calling the loader. */
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 #define HD__UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* A rare way out of a short function: kept out of line, it costs the common way no registers. */
+#define HD__RARE __attribute__((noinline, cold))
 
 /* ---------------------------------------------------------------- counts of holders */
 
@@ -134,6 +136,52 @@ extern int hd__level; /* valid after hd__init */
 void *hd__alloc(size_t size);
 /* As hd_alloc, zeroed. */
 void *hd__alloc_zeroed(size_t size);
+
+/* ---------------------------------------------------------------- quarantine (quarantine.c) */
+
+enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quarantine */
+
+/* Frees a block as hd_free does, but keeps it out of use for a while if it is small enough. */
+void hd__retire(void *p);
+
+/* The same for an object, of which hd__object then tells that `freed_by`, a text in this library
+ * such as "hd_optim_free", freed it. */
+void hd__retire_object(void *p, const char *freed_by);
+
+/* Is p, which is NULL or a block of hd_alloc, given and not a freed object? Otherwise fails with
+ * HD_NULL_ARG as hd__given does, or with HD_STATE: "hd_optim_step: o was freed by
+ * hd_optim_free". */
+bool hd__object(const char *function, const char *arg, const void *p);
+
+/* The same for a _free function, whose p is a block: "hd_optim_free: o was freed already, by
+ * hd_optim_free". */
+bool hd__first_free(const char *function, const char *arg, const void *p);
+
+/* Does HEED_DEBUG=1 ask for more? Valid once something was allocated. Always false with
+ * HEED_CACHE=0 and under a sanitizer. */
+extern atomic_bool hd__debug;
+static inline bool hd__debugging(void)
+{
+    return atomic_load_explicit(&hd__debug, memory_order_relaxed);
+}
+
+/* Who is freeing tensors on this thread now: the name of a public function; hd__scope_end, or
+ * another text that begins with "when its scope"; or NULL if nobody said so. A freed tensor
+ * remembers it, so the text must stay. Whoever sets it puts back what it was. */
+extern HD__TLS const char *hd__freeing;
+extern const char hd__scope_end[]; /* "when its scope closed" */
+
+/* Fails for x, which is NULL, HD_NONE or freed; none_ok: not for HD_NONE. It is declared here,
+ * because nn needs it and sees no other header of the tensor layer, where it is (freed.c). */
+struct hd_tensor;
+bool hd__arg_fail(const char *function, const char *arg, const struct hd_tensor *x, bool none_ok);
+
+static inline const char *hd__freeing_swap(const char *now)
+{
+    const char *before = hd__freeing;
+    hd__freeing = now;
+    return before;
+}
 
 /* What is counted while it is alive. count.c says how. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };

@@ -20,6 +20,50 @@ void hd__cache_fork_done(void);
 
 void hd__count_system_alloc(void);
 
+/* What lies in the 16 bytes before each block. */
+typedef struct hd__header {
+    size_t size; /* what the caller asked for, at least 1; or HD__FREED_SIZE */
+    unsigned int class;
+    int32_t freed_by; /* of a freed object: where the text lies, counted from hd__scope_end */
+} hd__header;
+
+#define HD__FREED_SIZE SIZE_MAX
+
+static inline hd__header *hd__header_of(const void *p)
+{
+    return (hd__header *)((char *)(uintptr_t)p - 16);
+}
+
+size_t hd__class_bytes(unsigned int class); /* of a block, with its header */
+
+/* Sees to it that the calling thread keeps n free blocks of a class, if it keeps blocks of that
+ * class one by one. */
+void hd__cache_fill(unsigned int class, int n);
+
+/* Frees a block of a class whose bytes are not counted any more. */
+void hd__block_free(void *p);
+
+/* The blocks that a thread keeps in quarantine: a power of two of places. An empty place is
+ * NULL. */
+typedef struct hd__ring {
+    uint32_t quick; /* the classes whose blocks go in with no more ado */
+    unsigned int at, mask;
+    unsigned int last; /* the oldest block; this and bytes are only kept with HEED_DEBUG=1 */
+    size_t bytes;
+    void *blocks[];
+} hd__ring;
+
+/* HD__RETIRED_CLASS is the class whose blocks have 4 KiB. */
+enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
+
+extern HD__TLS hd__ring *hd__ring_mine;
+
+/* hd__retire for everything else than a block of one of the classes `quick`. */
+void hd__retire_slowly(void *p);
+
+/* Frees the blocks that the calling thread keeps in quarantine. */
+void hd__quarantine_empty(void);
+
 /* The heap (heap.c), for blocks above 1 KiB. They are aligned to HD__HEAP_LINE, and the last 16
  * bytes before a block belong to the caller. NULL: out of memory. */
 enum { HD__HEAP_LINE = 64 };

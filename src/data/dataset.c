@@ -98,10 +98,10 @@ bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor
         return false;
     }
     if (input) {
-        *input = hd__alias(x, 1, x->sizes + 1, x->strides + 1, x->offset);
+        *input = hd__alias("hd_dataset_get", x, 1, x->sizes + 1, x->strides + 1, x->offset);
     }
     if (target) {
-        *target = hd__alias(y, 1, y->sizes + 1, y->strides + 1, y->offset);
+        *target = hd__alias("hd_dataset_get", y, 1, y->sizes + 1, y->strides + 1, y->offset);
     }
     return (!input || *input) && (!target || *target);
 }

@@ -276,7 +276,7 @@ static hd_tensor *read_array(const header *h)
     for (int i = 0; i < h->ndim; i++) {
         strides[i] = x->strides[h->ndim - 1 - i];
     }
-    hd_tensor *y = hd__alias(x, h->ndim, h->sizes, strides, 0);
+    hd_tensor *y = hd__alias(function, x, h->ndim, h->sizes, strides, 0);
     return y ? hd__contiguous(y) : NULL;
 }
 

@@ -155,7 +155,7 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
         strides[d] = spread ? 0 : at < 0 ? next : x->strides[at];
         next = strides[d] * sizes[d];
     }
-    return hd__alias(x, ndim, sizes, strides, x->offset);
+    return hd__alias("hd_expand", x, ndim, sizes, strides, x->offset);
 }
 
 static bool array_fits(const char *function, const hd_tensor *x, const void *array, size_t bytes)

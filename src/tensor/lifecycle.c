@@ -1,172 +1,22 @@
-/* lifecycle.c - how tensors, storages and scopes come and go.
+/* lifecycle.c - how tensors and storages come and go. Scopes are in scope.c.
  *
  * A tensor has one count of its holders: its scope, heed itself (hd__hold) and hd_retain.
  * Those of hd_retain are also counted in `kept`, so that hd_release can tell them from the
- * scope's hold. Each thread has a stack of scopes; the lowest one, the root, is never popped. A
- * scope keeps its tensors in a doubly linked list, so that entering, leaving and moving take the
- * same time however many there are. Only the thread that owns a scope touches its list. */
-#include "tensor/tensor_internal.h"
+ * scope's hold.
+ *
+ * A freed tensor is marked in its refs, and its block goes into quarantine: quarantine.c in
+ * src/base explains why. */
+#include "tensor/scope.h"
 
-struct hd_scope {
-    hd_scope *outer; /* NULL: the root */
-    hd_tensor *first;
-};
-
-/* The first scopes of a thread need no allocation, so that opening them cannot fail. There are only
- * a few, because a program that loads the library at run time has little thread-local memory. */
-enum { NEAR = 16 };
-
-static HD__TLS hd_scope root;
-static HD__TLS hd_scope near_scopes[NEAR];
-static HD__TLS int depth;     /* open scopes, without the root */
-static HD__TLS hd_scope *top; /* NULL until the thread makes its first tensor */
-static HD__TLS int64_t owned; /* tensors in all scopes of this thread */
-
-struct hd_tensor hd_none = {.refs = 1};
+struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
 
 bool (*hd__write_check)(const char *function, hd_tensor *x);
-
-/* ---------------------------------------------------------------- scopes */
-
-static void drain(hd_scope *s)
-{
-    while (s->first) {
-        hd_tensor *t = s->first;
-        s->first = t->next;
-        if (t->next) {
-            t->next->prev = NULL;
-        }
-        t->scope = NULL;
-        owned--;
-        hd__drop(t);
-    }
-}
-
-static void close_top(void)
-{
-    hd_scope *s = top;
-    drain(s);
-    top = s->outer;
-    if (--depth >= NEAR) {
-        hd_free(s);
-    }
-}
-
-static void close_all(void)
-{
-    while (top && top != &root) {
-        close_top();
-    }
-    drain(&root);
-    top = NULL;
-}
-
-/* Runs at the thread's first tensor or scope: from now on the thread's end closes its root
- * scope. */
-static bool enter_thread(void)
-{
-    if (!hd__init()) {
-        return false;
-    }
-    hd__on_thread_end(close_all);
-    hd__thread_arm();
-    top = &root;
-    return true;
-}
-
-static inline bool ready(void)
-{
-    return top || enter_thread();
-}
-
-static inline void link_in(hd_scope *s, hd_tensor *t)
-{
-    t->scope = s;
-    t->prev = NULL;
-    t->next = s->first;
-    if (t->next) {
-        t->next->prev = t;
-    }
-    s->first = t;
-}
-
-static inline void unlink_from(hd_scope *s, hd_tensor *t)
-{
-    if (t->prev) {
-        t->prev->next = t->next;
-    } else {
-        s->first = t->next;
-    }
-    if (t->next) {
-        t->next->prev = t->prev;
-    }
-    t->scope = NULL;
-}
-
-static bool is_open(const hd_scope *s)
-{
-    const hd_scope *each = top;
-    while (each && each != s) {
-        each = each->outer;
-    }
-    return each;
-}
-
-hd_scope *hd_scope_open(void)
-{
-    if (!ready()) {
-        return NULL;
-    }
-    hd_scope *s = depth < NEAR ? &near_scopes[depth] : hd_alloc(sizeof *s);
-    if (!s) {
-        return NULL;
-    }
-    s->outer = top;
-    s->first = NULL;
-    top = s;
-    depth++;
-    return s;
-}
-
-void hd_scope_close(hd_scope *s)
-{
-    if (!s) {
-        return;
-    }
-    if (s == &root || !is_open(s)) {
-        hd_error_set(HD_STATE, "hd_scope_close: not a scope that is open on this thread");
-        return;
-    }
-    for (bool last = false; !last;) {
-        last = top == s;
-        close_top();
-    }
-}
-
-hd_tensor *hd_scope_return(hd_tensor *t)
-{
-    if (t && top && t->scope == top && top->outer) {
-        unlink_from(top, t);
-        link_in(top->outer, t);
-    }
-    return t;
-}
-
-int64_t hd_scope_count(void)
-{
-    return owned;
-}
-
-int64_t hd_tensor_count(void)
-{
-    return hd__counted(HD__TENSORS);
-}
 
 /* ---------------------------------------------------------------- holders */
 
 /* A fresh tensor lies in one block with its storage: the storage's header, the tensor, and the
  * data, which are aligned as the block is. The tensor may end before the block, which stays for
- * views. */
+ * views. If that block would be too large for the quarantine, the data are a block of their own. */
 enum { TENSOR_AT = 64, DATA_AT = TENSOR_AT + 256 };
 
 _Static_assert(sizeof(hd__storage) <= TENSOR_AT && sizeof(hd_tensor) <= DATA_AT - TENSOR_AT,
@@ -182,6 +32,24 @@ static inline bool in_storage_block(const hd_tensor *t)
     return t == tensor_in(t->storage);
 }
 
+/* The release function of a storage whose data need more than to go with its block: they lie apart,
+ * or, with HEED_DEBUG=1, what hd_data gave shall show NaN or -1 from now on. */
+static void give_data(void *data, void *user)
+{
+    hd__storage *s = user;
+    if (hd__debugging()) {
+        memset(data, s->spoiled, s->nbytes);
+    }
+    if (data != (char *)s + DATA_AT) {
+        hd_free(data);
+    }
+}
+
+static bool owns_data(const hd__storage *s)
+{
+    return !s->release || s->release == give_data;
+}
+
 static void storage_release(hd__storage *s)
 {
     if (!hd__refs_down(&s->refs)) {
@@ -190,19 +58,20 @@ static void storage_release(hd__storage *s)
     if (s->release) {
         s->release(s->data, s->user);
     }
-    hd_free(s);
+    hd__retire(s);
 }
 
-static void destroy(hd_tensor *t)
+__attribute__((noinline)) static void destroy(hd_tensor *t)
 {
     hd_tensor *base = t->base;
     bool apart = !in_storage_block(t);
     if (t->attachment) {
         t->attachment_ops->release(t->attachment);
     }
+    hd__bury(t);
     storage_release(t->storage);
     if (apart) {
-        hd_free(t);
+        hd__retire(t);
     }
     hd__count(HD__TENSORS, -1);
     hd__drop(base); /* the base has no base of its own, so this recursion is one level deep */
@@ -230,34 +99,42 @@ bool hd__held_once(const hd_tensor *t)
 {
     return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && !t->scope &&
            atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 &&
-           !t->storage->release && hd__contig(t);
+           owns_data(t->storage) && hd__contig(t);
 }
 
 hd_tensor *hd_retain(hd_tensor *t)
 {
-    if (t && !hd__is_none(t)) {
+    if (!t || !hd__arg_or_none("hd_retain", "t", t)) {
+        return NULL;
+    }
+    if (!hd__is_none(t)) {
         hd__refs_up(&t->kept);
     }
     return hd__hold(t);
 }
 
-void hd_release(hd_tensor *t)
+/* Gives up one hold of the user's. */
+static void give_up_hold(const char *function, hd_tensor *t)
 {
-    if (!t || hd__is_none(t)) {
-        return;
-    }
     if (atomic_load_explicit(&t->kept, memory_order_relaxed) > 0) {
         atomic_fetch_sub_explicit(&t->kept, 1, memory_order_relaxed);
     } else if (t->scope) {
-        unlink_from(t->scope, t);
-        owned--;
+        hd__scope_unlink(t);
     } else {
-        hd_error_set(HD_STATE,
-                     "hd_release: %s: no hd_retain is left to give up, and no scope holds it",
-                     HD__SHAPE(t));
+        hd_error_set(HD_STATE, "%s: %s: no hd_retain is left to give up, and no scope holds it",
+                     function, HD__SHAPE(t));
         return;
     }
+    const char *before = hd__freeing_swap(function);
     hd__drop(t);
+    hd__freeing_swap(before);
+}
+
+void hd_release(hd_tensor *t)
+{
+    if (t && hd__arg_or_none("hd_release", "t", t) && !hd__is_none(t)) {
+        give_up_hold("hd_release", t);
+    }
 }
 
 bool hd_assign(hd_tensor **slot, hd_tensor *t)
@@ -265,12 +142,15 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
     if (!slot) {
         return hd__null_arg("hd_assign", "slot");
     }
-    if (!t) {
-        return hd__null_arg("hd_assign", "t");
-    }
     hd_tensor *before = *slot;
+    if (!hd__arg_or_none("hd_assign", "t", t) ||
+        (before && !hd__arg_or_none("hd_assign", "*slot", before))) {
+        return false;
+    }
     *slot = hd_retain(t);
-    hd_release(before);
+    if (before && !hd__is_none(before)) {
+        give_up_hold("hd_assign", before);
+    }
     return true;
 }
 
@@ -278,21 +158,29 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
 
 static hd__storage *storage_new(const char *function, size_t nbytes)
 {
-    hd__storage *s = hd__alloc(DATA_AT + nbytes);
-    if (!s) {
+    bool apart = nbytes > HD__RETIRED_MOST - DATA_AT;
+    hd__storage *s = hd__alloc(apart ? DATA_AT : DATA_AT + nbytes);
+    void *data = s && apart ? hd__alloc(nbytes) : (char *)s + DATA_AT;
+    if (!s || !data) {
+        hd_free(s);
         return hd__no_memory(function, nbytes);
     }
     atomic_init(&s->refs, 1);
     atomic_init(&s->version, 0);
-    s->data = (char *)s + DATA_AT;
+    s->data = data;
     s->nbytes = nbytes;
     s->release = NULL;
     s->user = NULL;
+    if (HD__UNLIKELY(apart || hd__debugging())) {
+        s->release = give_data;
+        s->user = s;
+        s->spoiled = 0xff;
+    }
     return s;
 }
 
 /* A tensor with one holder and no scope, which takes over one count of s. */
-static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
+static hd_tensor *begin(const char *function, hd_tensor *t, hd_dtype d, hd__storage *s)
 {
     hd__count(HD__TENSORS, 1);
     atomic_init(&t->refs, 1);
@@ -308,13 +196,13 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
     atomic_init(&t->view_version, 0);
     t->scope = NULL;
     t->prev = t->next = NULL;
+    t->made_by = function;
     return t;
 }
 
 static hd_tensor *adopt(hd_tensor *t)
 {
-    link_in(top, t);
-    owned++;
+    hd__scope_link(hd__top, t);
     return t;
 }
 
@@ -370,7 +258,7 @@ static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_
                         bool owned)
 {
     int64_t numel, bytes;
-    if (!ready() || !measure(function, d, ndim, sizes, &numel, &bytes)) {
+    if (!hd__scope_ready() || !measure(function, d, ndim, sizes, &numel, &bytes)) {
         return NULL;
     }
     hd__storage *s = storage_new(function, owned ? (size_t)bytes : 0);
@@ -378,7 +266,7 @@ static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_
         return NULL;
     }
     s->nbytes = (size_t)bytes;
-    hd_tensor *t = begin(tensor_in(s), d, s);
+    hd_tensor *t = begin(function, tensor_in(s), d, s);
     set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }
@@ -394,11 +282,11 @@ hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x)
         return hd__empty(function, d, x->ndim, x->sizes);
     }
     size_t bytes = (size_t)(x->numel * hd__bytes_of(d));
-    hd__storage *s = ready() ? storage_new(function, bytes) : NULL;
+    hd__storage *s = hd__scope_ready() ? storage_new(function, bytes) : NULL;
     if (!s) {
         return NULL;
     }
-    hd_tensor *y = begin(tensor_in(s), d, s);
+    hd_tensor *y = begin(function, tensor_in(s), d, s);
     set_contiguous(y, x->numel, x->ndim, x->sizes);
     return adopt(y);
 }
@@ -427,20 +315,20 @@ hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void 
     return t;
 }
 
-static hd_tensor *share(const hd_tensor *x)
+static hd_tensor *share(const char *function, const hd_tensor *x)
 {
-    hd_tensor *y = ready() ? hd_alloc(sizeof *y) : NULL;
+    hd_tensor *y = hd__scope_ready() ? hd_alloc(sizeof *y) : NULL;
     if (y) {
         hd__refs_up(&x->storage->refs);
-        begin(y, x->dtype, x->storage);
+        begin(function, y, x->dtype, x->storage);
     }
     return y;
 }
 
-hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
-                     int64_t offset)
+hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const int64_t *sizes,
+                     const int64_t *strides, int64_t offset)
 {
-    hd_tensor *y = share(x);
+    hd_tensor *y = share(function, x);
     if (!y) {
         return NULL;
     }
@@ -457,7 +345,7 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
 
 hd_tensor *hd__alias_held(const hd_tensor *x)
 {
-    hd_tensor *y = share(x);
+    hd_tensor *y = share(x->made_by, x);
     if (!y) {
         return NULL;
     }
@@ -474,7 +362,11 @@ void *hd__scope_alloc(const char *function, size_t bytes)
 {
     int64_t n = (int64_t)bytes;
     hd_tensor *t = hd__empty(function, HD_BOOL, 1, &n);
-    return t ? t->storage->data : NULL;
+    if (!t) {
+        return NULL;
+    }
+    t->storage->spoiled = 0; /* a freed text is empty */
+    return t->storage->data;
 }
 
 const hd_debug_layout_table hd_debug_layout = {

@@ -14,6 +14,8 @@ static void release_items(void *data, void *user)
         hd__drop(l->items[i]);
     }
     hd_free(l->items);
+    l->items = NULL;
+    l->len = -1;
 }
 
 static hd_list *empty(int64_t room)
@@ -33,6 +35,17 @@ static hd_list *empty(int64_t room)
     return l;
 }
 
+bool hd__list_arg(const char *function, const char *arg, const hd_list *l)
+{
+    if (!l) {
+        return hd__null_arg(function, arg);
+    }
+    return l->len >= 0 || hd_error_set(HD_STATE,
+                                       "%s: %s was freed when its scope closed: expected a list "
+                                       "that is used in the scope that it was made in",
+                                       function, arg);
+}
+
 static bool check_items(int64_t n, hd_tensor *const *tensors)
 {
     if (n < 0 || n > INT64_MAX / (int64_t)sizeof *tensors / 2) {
@@ -41,14 +54,7 @@ static bool check_items(int64_t n, hd_tensor *const *tensors)
     if (n > 0 && !tensors) {
         return hd__null_arg("hd_list_of", "tensors");
     }
-    for (int64_t i = 0; i < n; i++) {
-        if (!tensors[i]) {
-            char name[40];
-            snprintf(name, sizeof name, "tensors[%" PRId64 "]", i);
-            return hd__null_arg("hd_list_of", name);
-        }
-    }
-    return true;
+    return hd__args("hd_list_of", "tensors", n, tensors, true);
 }
 
 hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
@@ -62,8 +68,8 @@ hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
 
 bool hd_list_append(hd_list *l, hd_tensor *t)
 {
-    if (!l || !t) {
-        return hd__null_arg("hd_list_append", l ? "t" : "l");
+    if (!hd__list_arg("hd_list_append", "l", l) || !hd__arg_or_none("hd_list_append", "t", t)) {
+        return false;
     }
     if (!hd__grow(&l->items, &l->room, l->len + 1, sizeof *l->items)) {
         return false;
@@ -74,17 +80,13 @@ bool hd_list_append(hd_list *l, hd_tensor *t)
 
 int64_t hd_list_len(const hd_list *l)
 {
-    if (!l) {
-        hd__null_arg("hd_list_len", "l");
-        return -1;
-    }
-    return l->len;
+    return hd__list_arg("hd_list_len", "l", l) ? l->len : -1;
 }
 
 hd_tensor *hd_list_get(const hd_list *l, int64_t i)
 {
-    if (!l) {
-        return hd__null_arg("hd_list_get", "l");
+    if (!hd__list_arg("hd_list_get", "l", l)) {
+        return NULL;
     }
     int64_t at = hd__index("hd_list_get", i, l->len, "tensors");
     return at < 0 ? NULL : l->items[at];

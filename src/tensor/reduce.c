@@ -106,7 +106,7 @@ static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
         }
     }
     *mask = last;
-    hd_tensor *moved = hd__alias(x, n, sizes, strides, x->offset);
+    hd_tensor *moved = hd__alias("hd_sum", x, n, sizes, strides, x->offset);
     return moved ? hd__contiguous(moved) : NULL;
 }
 
@@ -232,5 +232,6 @@ hd_tensor *hd__sum_to(const char *function, hd_tensor *x, int ndim, const int64_
     }
     bool keepdim = mask >> lead; /* sizes of 1 stay; an alias drops the leading dims */
     hd_tensor *y = hd__sum(function, x, mask, keepdim);
-    return y && keepdim && lead ? hd__alias(y, ndim, sizes, y->strides + lead, y->offset) : y;
+    return y && keepdim && lead ? hd__alias(function, y, ndim, sizes, y->strides + lead, y->offset)
+                                : y;
 }

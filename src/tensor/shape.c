@@ -21,16 +21,6 @@ const char *hd__index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE
     return hd__sizes_text(x->ndim, index, text);
 }
 
-bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x)
-{
-    if (!x) {
-        hd__null_arg(function, arg);
-    } else {
-        hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
-    }
-    return false;
-}
-
 const char *hd_dtype_name(hd_dtype d)
 {
     static const char *const names[] = {"float32", "float64", "int64", "bool"};

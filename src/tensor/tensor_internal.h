@@ -19,8 +19,9 @@ typedef struct hd__storage {
     atomic_uint version; /* in-place changes so far */
     void *data;          /* after this header and the tensor, or the caller's (hd_wrap) */
     size_t nbytes;
-    void (*release)(void *data, void *user); /* not NULL if data is the caller's */
+    void (*release)(void *data, void *user); /* NULL if data goes with the storage's block */
     void *user;
+    uint8_t spoiled; /* with HEED_DEBUG=1: each byte of the data after they were freed */
 } hd__storage;
 
 /* What a layer above attaches to a tensor. The tensor layer knows only these two functions. */
@@ -31,7 +32,7 @@ typedef struct hd__attachment_ops {
 } hd__attachment_ops;
 
 struct hd_tensor {
-    atomic_int refs;
+    atomic_int refs; /* or HD__REFS_NONE, HD__REFS_FREED */
     uint8_t dtype, ndim;
     uint8_t flags;   /* HD__F_... */
     uint32_t output; /* which output of the attached node this is */
@@ -44,7 +45,15 @@ struct hd_tensor {
     hd_tensor *base;          /* the tensor this is a differentiable view of, retained; or NULL */
     atomic_uint view_version; /* the storage's version that `attachment` of a view belongs to */
     hd_scope *scope;          /* the owner, or NULL */
-    hd_tensor *prev, *next;   /* in the scope's list */
+    union {
+        hd_tensor *prev;      /* in the scope's list */
+        const char *freed_by; /* of a freed tensor: a function, hd__scope_end or NULL */
+    };
+    union {
+        hd_tensor *next;
+        uintptr_t seal; /* of a freed tensor: nothing was written over it yet (freed.c) */
+    };
+    const char *made_by; /* the public function that made it: a text of the library itself */
     int64_t sizes[HD_MAX_DIMS];
     int64_t strides[HD_MAX_DIMS];
 };
@@ -56,8 +65,10 @@ enum {
     HD__F_NO_GRAD_VIEW = 8 /* a view taken under no_grad: no in-place changes in grad mode */
 };
 
+enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
+
 struct hd_list {
-    int64_t len, room;
+    int64_t len, room; /* len: -1 after the list's scope closed */
     hd_tensor **items; /* held */
 };
 
@@ -73,13 +84,32 @@ const char *hd__shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 const char *hd__index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT]);
 #define HD__INDEX(x, flat) hd__index_text((x), (flat), (char[HD__SHAPE_TEXT]){0})
 
-/* Is x a tensor? For HD_NONE it sets HD_NULL_ARG and returns false; so it does for NULL, but there
- * an error that stands already stays (hd__null_arg). */
-bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x);
+static inline int hd__refs_of(const hd_tensor *x)
+{
+    return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
+}
+
+/* Is x a tensor? HD_NONE sets HD_NULL_ARG, and so does NULL, but there an error that stands already
+ * stays (hd__null_arg). A freed tensor sets HD_STATE, with how it was freed and what made it, as
+ * long as it is found to be freed (base's quarantine.c). */
 static inline bool hd__arg(const char *function, const char *arg, const hd_tensor *x)
 {
-    return (x && x != &hd_none) || hd__arg_fail(function, arg, x);
+    return (x && hd__refs_of(x) > HD__REFS_NONE) || hd__arg_fail(function, arg, x, false);
 }
+
+/* The same where HD_NONE is taken, too. */
+static inline bool hd__arg_or_none(const char *function, const char *arg, const hd_tensor *x)
+{
+    return (x && hd__refs_of(x) >= HD__REFS_NONE) || hd__arg_fail(function, arg, x, true);
+}
+
+/* Are all of them tensors? none_ok: HD_NONE is taken, too. The message calls them name[0],
+ * name[1] ... */
+bool hd__args(const char *function, const char *name, int64_t n, hd_tensor *const *xs,
+              bool none_ok);
+
+/* Is l a list, and did its scope not close? */
+bool hd__list_arg(const char *function, const char *arg, const hd_list *l);
 
 static inline bool hd__is_none(const hd_tensor *x)
 {
@@ -152,8 +182,8 @@ hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x);
 /* A tensor over x's storage with a geometry of its own (offset in elements), in the innermost
  * scope, without attachment and base. The caller promises that the geometry lies inside the
  * storage. */
-hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
-                     int64_t offset);
+hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const int64_t *sizes,
+                     const int64_t *strides, int64_t offset);
 /* An alias with x's geometry in no scope: the caller holds it, until hd__drop. */
 hd_tensor *hd__alias_held(const hd_tensor *x);
 
@@ -240,6 +270,20 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
  * errors are those of PyTorch's view. */
 bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
                      int64_t *out);
+
+static inline uintptr_t hd__seal_of(const hd_tensor *t)
+{
+    return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;
+}
+
+/* Writes over t, whose last holder is gone, what the message of hd__arg will tell (freed.c). Its
+ * refs are set last, by the caller. */
+static inline void hd__bury(hd_tensor *t)
+{
+    t->freed_by = hd__freeing;
+    t->seal = hd__seal_of(t);
+    atomic_store_explicit(&t->refs, HD__REFS_FREED, memory_order_relaxed);
+}
 
 /* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(const char *function, size_t bytes);

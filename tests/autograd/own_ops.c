@@ -172,7 +172,8 @@ static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const hd__out_meta *meta = hd__input_meta(n, 0);
     hd_tensor *zeros = hd_zeros_n(dy[0]->dtype, meta->ndim, meta->sizes);
     const int64_t begin = *(const int64_t *)hd__params(n);
-    hd_tensor *part = zeros ? hd__alias(zeros, 1, dy[0]->sizes, zeros->strides, begin) : NULL;
+    hd_tensor *part =
+        zeros ? hd__alias("test", zeros, 1, dy[0]->sizes, zeros->strides, begin) : NULL;
     dx[0] = written(part, dy[0]) ? zeros : NULL;
 }
 
@@ -184,7 +185,7 @@ hd_tensor *own_part(hd_tensor *x, int64_t begin, int64_t end)
         return NULL;
     }
     const int64_t size = end - begin;
-    hd_tensor *y = hd__alias(x, 1, &size, x->strides, x->offset + begin * x->strides[0]);
+    hd_tensor *y = hd__alias("test", x, 1, &size, x->strides, x->offset + begin * x->strides[0]);
     return hd__record_view(&part_op, y, x, &begin, sizeof begin);
 }
 
@@ -214,7 +215,7 @@ static void halves_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = whole;
     for (int k = 0; k < 2 && dx[0]; k++) {
         const int64_t half = meta->sizes[0] / 2;
-        hd_tensor *part = hd__alias(whole, 1, &half, whole->strides, k * half);
+        hd_tensor *part = hd__alias("test", whole, 1, &half, whole->strides, k * half);
         dx[0] = part && (!dy[k] || written(part, dy[k])) ? whole : NULL;
     }
 }
@@ -224,8 +225,9 @@ static const hd__op halves_op = {.name = "OwnHalves", .backward = halves_backwar
 bool own_halves(hd_tensor *x, hd_tensor *ys[2])
 {
     const int64_t half = x->sizes[0] / 2;
-    ys[0] = hd__alias(x, 1, &half, x->strides, x->offset);
-    ys[1] = ys[0] ? hd__alias(x, 1, &half, x->strides, x->offset + half * x->strides[0]) : NULL;
+    ys[0] = hd__alias("test", x, 1, &half, x->strides, x->offset);
+    ys[1] =
+        ys[0] ? hd__alias("test", x, 1, &half, x->strides, x->offset + half * x->strides[0]) : NULL;
     return ys[1] && hd__record_multi_view(&halves_op, 2, ys, x, NULL, 0);
 }
 

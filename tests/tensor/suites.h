@@ -15,6 +15,7 @@
     X(dims)                                                                                        \
     X(list)                                                                                        \
     X(scope)                                                                                       \
+    X(freed)                                                                                       \
     X(shape)                                                                                       \
     X(creation)                                                                                    \
     X(from_c)                                                                                      \

@@ -156,7 +156,7 @@ START_TEST(large_copies_are_split_over_threads)
         HD_SCOPE;
         ck_assert(hd_set_num_threads(threads));
         hd_tensor *x = hd_arange_as(HD_FLOAT32, 0, 500 * 301, 1);
-        hd_tensor *turned = hd__alias(x, 2, (int64_t[]){500, 301}, (int64_t[]){1, 500}, 0);
+        hd_tensor *turned = hd__alias("test", x, 2, (int64_t[]){500, 301}, (int64_t[]){1, 500}, 0);
         hd_tensor *y = hd__clone(turned);
         const float *p = hd_data(y);
         for (int64_t i = 0; i < 500; i++) {
@@ -234,9 +234,10 @@ START_TEST(large_walks_are_split_over_threads)
         ck_assert(hd_set_num_threads(threads));
         enum { ROWS = 300, COLUMNS = 333 };
         hd_tensor *a = hd_arange(0, ROWS * COLUMNS, 1), *b = hd_arange(0, COLUMNS, 1);
-        hd_tensor *x[] = {hd_zeros(HD_INT64, ROWS, COLUMNS),
-                          hd__alias(a, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){1, ROWS}, 0), b,
-                          hd_full(HD_INT64, 2, 1)};
+        hd_tensor *x[] = {
+            hd_zeros(HD_INT64, ROWS, COLUMNS),
+            hd__alias("test", a, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){1, ROWS}, 0), b,
+            hd_full(HD_INT64, 2, 1)};
         hd__map(weigh, NULL, 4, x);
         const int64_t *p = hd_data(x[0]);
         for (int64_t i = 0; i < ROWS; i++) {

@@ -173,7 +173,7 @@ START_TEST(a_view_is_there_exactly_when_indices_allow_it)
         bool views = hd__view_strides(x, n, fit, strides);
         ck_assert_int_eq(views, naive_view(x, n, fit));
         if (views) {
-            hd_tensor *y = hd__alias(x, n, fit, strides, x->offset);
+            hd_tensor *y = hd__alias("test", x, n, fit, strides, x->offset);
             for (int64_t i = 0; i < x->numel; i++) {
                 ck_assert_int_eq(place_of(y, i), place_of(x, i));
             }
@@ -209,7 +209,7 @@ START_TEST(strides_that_nobody_walks)
     hd_tensor *all = hd_zeros(HD_FLOAT32, 60);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int64_t strides[HD_MAX_DIMS];
-        hd_tensor *x = hd__alias(all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
+        hd_tensor *x = hd__alias("test", all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
         ck_assert(hd__view_strides(x, cases[i].m, cases[i].view, strides));
         for (int d = 0; d < cases[i].m; d++) {
             ck_assert_int_eq(strides[d], cases[i].want[d]);
@@ -234,7 +234,7 @@ START_TEST(contiguous_and_overlapping)
         {1, {3}, {2}, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        hd_tensor *x = hd__alias(all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
+        hd_tensor *x = hd__alias("test", all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
         ck_assert_int_eq(hd_is_contiguous(x), cases[i].contiguous);
         ck_assert_int_eq(hd__overlaps_itself(x), cases[i].overlaps);
     }

@@ -58,8 +58,9 @@ hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
 
 hd_tensor *hd_detach(hd_tensor *x)
 {
-    return hd__arg("hd_detach", "x", x) ? hd__alias(x, x->ndim, x->sizes, x->strides, x->offset)
-                                        : NULL;
+    return hd__arg("hd_detach", "x", x)
+               ? hd__alias("hd_detach", x, x->ndim, x->sizes, x->strides, x->offset)
+               : NULL;
 }
 
 /* ---------------------------------------------------------------- cat, stack */

@@ -239,7 +239,7 @@ static hd_tensor *classes_last(const hd_tensor *x)
     }
     sizes[n] = x->sizes[class_dim];
     strides[n] = x->strides[class_dim];
-    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+    return hd__alias(hd__running, x, x->ndim, sizes, strides, x->offset);
 }
 
 /* (n, d1, ..., c) as (n, c, d1, ...): an alias, the inverse of classes_last. */
@@ -251,7 +251,7 @@ static hd_tensor *classes_second(const hd_tensor *x)
         sizes[d] = x->sizes[from];
         strides[d] = x->strides[from];
     }
-    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+    return hd__alias(hd__running, x, x->ndim, sizes, strides, x->offset);
 }
 
 /* Describes the rows of logits to the kernels. The tensors that it makes live in the caller's

@@ -15,7 +15,7 @@ typedef struct part { /* the part of the input that select, slice and narrow giv
 
 /* ---------------------------------------------------------------- backward */
 
-static hd_tensor *take(hd_tensor *x, const part *p)
+static hd_tensor *take(const char *function, hd_tensor *x, const part *p)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     int ndim = 0;
@@ -31,7 +31,7 @@ static hd_tensor *take(hd_tensor *x, const part *p)
         ndim++;
     }
     int64_t offset = x->offset + p->start * x->strides[p->dim];
-    return hd__alias(x, ndim, sizes, strides, offset);
+    return hd__alias(function, x, ndim, sizes, strides, offset);
 }
 
 static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
@@ -43,7 +43,7 @@ static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
 static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *whole = zeros_of(hd__input_meta(n, 0), dy[0]->dtype);
-    hd_tensor *cut = whole ? take(whole, hd__params(n)) : NULL;
+    hd_tensor *cut = whole ? take(hd__running, whole, hd__params(n)) : NULL;
     dx[0] = cut ? whole : NULL;
     if (cut) {
         hd__copy(cut, dy[0]);
@@ -61,7 +61,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     for (int k = 0; k < n->n_out && dx[0]; k++) {
         int64_t len = each.selects ? 1 : n->outs[k].sizes[each.dim];
         each.len = len;
-        hd_tensor *cut = dy[k] ? take(whole, &each) : whole;
+        hd_tensor *cut = dy[k] ? take(hd__running, whole, &each) : whole;
         if (!cut) {
             dx[0] = NULL;
         } else if (dy[k]) {
@@ -111,7 +111,7 @@ static hd_tensor *select_at(const char *function, hd_tensor *x, int d, int64_t i
             function, index, d, HD__SHAPE(x), -size, size - 1);
     }
     part p = {.dim = d, .selects = true, .start = at, .step = 1, .len = 1};
-    return hd__record_view(&select_op, take(x, &p), x, &p, sizeof p);
+    return hd__record_view(&select_op, take(function, x, &p), x, &p, sizeof p);
 }
 
 hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index)
@@ -139,7 +139,7 @@ static hd_tensor *slice(const char *function, hd_tensor *x, int dim, int64_t sta
     int64_t from = clamped(start, x->sizes[d]), to = clamped(stop, x->sizes[d]);
     int64_t span = to > from ? to - from : 0;
     part p = {.dim = d, .start = from, .step = step, .len = span / step + (span % step != 0)};
-    return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
+    return hd__record_view(&slice_op, take(function, x, &p), x, &p, sizeof p);
 }
 
 hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop)
@@ -166,7 +166,7 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
                             length, start, d, HD__SHAPE(x), size);
     }
     part p = {.dim = d, .start = from, .step = 1, .len = length};
-    return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
+    return hd__record_view(&slice_op, take("hd_narrow", x, &p), x, &p, sizeof p);
 }
 
 hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index)
@@ -223,7 +223,7 @@ static hd_list *parts(const char *function, const hd__op *op, hd_tensor *x, int 
     part p = {.dim = dim, .selects = selects, .step = 1};
     for (int64_t k = 0; k < n && ok; k++) {
         p.len = selects ? 1 : lens[k];
-        ys[k] = take(x, &p);
+        ys[k] = take(function, x, &p);
         ok = ys[k];
         p.start += p.len;
     }

@@ -18,7 +18,7 @@ hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
         strides[i] = reduced ? 0 : y->strides[at];
         at += !reduced || s.keepdim;
     }
-    return hd__alias(y, ndim, sizes, strides, y->offset);
+    return hd__alias(hd__running, y, ndim, sizes, strides, y->offset);
 }
 
 /* ---------------------------------------------------------------- helpers */

@@ -82,7 +82,7 @@ hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes)
                             "hd_reshape, or hd_contiguous first",
                             HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, v.sizes));
     }
-    hd_tensor *y = hd__alias(x, ndim, v.sizes, v.strides, x->offset);
+    hd_tensor *y = hd__alias("hd_view", x, ndim, v.sizes, v.strides, x->offset);
     return hd__record_view(&view_op, y, x, NULL, 0);
 }
 
@@ -94,7 +94,7 @@ hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
         return NULL;
     }
     if (v.allowed) {
-        hd_tensor *y = hd__alias(x, ndim, v.sizes, v.strides, x->offset);
+        hd_tensor *y = hd__alias("hd_reshape", x, ndim, v.sizes, v.strides, x->offset);
         return hd__record_view(hd__contig(x) ? &view_op : &reshape_alias_op, y, x, NULL, 0);
     }
     hd_tensor *copy = hd__clone(x);
@@ -102,7 +102,7 @@ hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
         return NULL;
     }
     hd__default_strides(ndim, v.sizes, v.strides);
-    hd_tensor *y = hd__alias(copy, ndim, v.sizes, v.strides, 0);
+    hd_tensor *y = hd__alias("hd_reshape", copy, ndim, v.sizes, v.strides, 0);
     hd_release(copy);
     hd_tensor *in[] = {x};
     return hd__record(&unsafe_view_op, y, &(hd__record_args){.n_in = 1, .in = in});
@@ -167,7 +167,7 @@ hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
     return hd__record_view(&expand_op, hd__expand(x, ndim, fit), x, NULL, 0);
 }
 
-static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
+static hd_tensor *squeezed(const char *function, hd_tensor *x, const hd__op *op, uint32_t mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     int ndim = 0;
@@ -177,18 +177,19 @@ static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
             strides[ndim++] = x->strides[d];
         }
     }
-    return hd__record_view(op, hd__alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
+    return hd__record_view(op, hd__alias(function, x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
 hd_tensor *hd_squeeze(hd_tensor *x, int dim)
 {
     int d = hd__arg("hd_squeeze", "x", x) ? hd__dim("hd_squeeze", x, dim) : -1;
-    return d < 0 ? NULL : squeezed(x, &squeeze_dim_op, 1u << d);
+    return d < 0 ? NULL : squeezed("hd_squeeze", x, &squeeze_dim_op, 1u << d);
 }
 
 hd_tensor *hd_squeeze_all(hd_tensor *x)
 {
-    return hd__arg("hd_squeeze_all", "x", x) ? squeezed(x, &squeeze_op, ~0u) : NULL;
+    return hd__arg("hd_squeeze_all", "x", x) ? squeezed("hd_squeeze_all", x, &squeeze_op, ~0u)
+                                             : NULL;
 }
 
 hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
@@ -211,19 +212,20 @@ hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
         sizes[d] = d == at ? 1 : x->sizes[from];
         strides[d] = d != at ? x->strides[from] : at < x->ndim ? x->sizes[at] * x->strides[at] : 1;
     }
-    return hd__record_view(&unsqueeze_op, hd__alias(x, n, sizes, strides, x->offset), x, NULL, 0);
+    return hd__record_view(&unsqueeze_op,
+                           hd__alias("hd_unsqueeze", x, n, sizes, strides, x->offset), x, NULL, 0);
 }
 
 /* ---------------------------------------------------------------- order of dims */
 
-static hd_tensor *permuted(hd_tensor *x, const int64_t *dims)
+static hd_tensor *permuted(const char *function, hd_tensor *x, const int64_t *dims)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < x->ndim; d++) {
         sizes[d] = x->sizes[dims[d]];
         strides[d] = x->strides[dims[d]];
     }
-    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+    return hd__alias(function, x, x->ndim, sizes, strides, x->offset);
 }
 
 hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1)
@@ -238,7 +240,7 @@ hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1)
     int64_t order[HD_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
     order[dims[0]] = dims[1];
     order[dims[1]] = dims[0];
-    return hd__record_view(&transpose_op, permuted(x, order), x, dims, sizeof dims);
+    return hd__record_view(&transpose_op, permuted("hd_transpose", x, order), x, dims, sizeof dims);
 }
 
 hd_tensor *hd_t(hd_tensor *x)
@@ -253,7 +255,7 @@ hd_tensor *hd_t(hd_tensor *x)
                             HD__SHAPE(x));
     }
     int64_t order[HD_MAX_DIMS] = {x->ndim == 2, 0};
-    return hd__record_view(&permute_op, permuted(x, order), x, order, sizeof order);
+    return hd__record_view(&permute_op, permuted("hd_t", x, order), x, order, sizeof order);
 }
 
 hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
@@ -273,7 +275,7 @@ hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
     for (int d = 0; d < n; d++) {
         order[d] = dims[d] < 0 ? dims[d] + n : dims[d];
     }
-    return hd__record_view(&permute_op, permuted(x, order), x, order, sizeof order);
+    return hd__record_view(&permute_op, permuted("hd_permute", x, order), x, order, sizeof order);
 }
 
 /* ---------------------------------------------------------------- the family */

@@ -1,0 +1,157 @@
+/* quarantine.c - freed blocks that are kept out of use for a while, so that a mistake is found.
+ *
+ * A program that uses a tensor after its scope closed, or frees an optimizer twice, holds a pointer
+ * into freed memory. If that memory were used again at once, the mistake would give wrong numbers
+ * and no error. So what the program can still have a pointer to is marked when it is freed, and its
+ * block is kept here, until enough other blocks have been freed after it.
+ *
+ * What is marked. A freed tensor is marked in the tensor itself (refs; src/tensor/freed.c), because
+ * the block that it lies in may live on for a view. There it also remembers the function that made
+ * it and the one that freed it. Any other object is marked in the header before its block
+ * (HD__FREED_SIZE), where the next use of the block writes its size. Every public function looks at
+ * the mark where it looks for NULL: hd__arg for tensors, hd__object for objects. So a right program
+ * pays for storing the marks and for turning the ring, and for nothing else.
+ *
+ * What is kept. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each.
+ * The next block takes the place of the oldest one, which only then goes to where freed blocks go
+ * (hd__block_free). A tensor with more data than that has a header in a block of its own: the
+ * header is kept, and its data goes back at once. Memory that no pointer of the program leads to,
+ * such as a node of the graph, is never kept.
+ *
+ * With HEED_DEBUG=1 a ring has 65,536 blocks and at most 32 MiB, so mistakes are found for much
+ * longer; a freed tensor remembers the file and line of its scope; and its data is overwritten
+ * (lifecycle.c), so that a pointer from hd_data sees NaN.
+ *
+ * What is not promised. When its block has left the ring, a freed object is memory like any other,
+ * and its use is undefined. The mark stays until the memory is used again, so that most mistakes
+ * are found even then.
+ *
+ * A block in the ring is free in every respect: it is counted as freed when it comes in.
+ * hd_empty_cache, the end of a thread and hd_shutdown empty the ring. Only blocks of a class are
+ * kept (alloc.c). So with HEED_CACHE=0, with a user's allocator and under a sanitizer, where all
+ * blocks are plain, there is no quarantine, and valgrind or the sanitizer sees that the block is
+ * freed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parts.h"
+
+enum { MANY = 1 << 16, MANY_BYTES = 1 << 25 };
+
+static hd__ring closed;
+HD__TLS hd__ring *hd__ring_mine = &closed;
+
+atomic_bool hd__debug;
+HD__TLS const char *hd__freeing;
+const char hd__scope_end[] = "when its scope closed";
+
+/* ---------------------------------------------------------------- the ring */
+
+static bool ring_open(void)
+{
+    unsigned int places = hd__debugging() ? MANY : HD__RING_FEW;
+    hd__ring *r = calloc(1, sizeof *r + places * sizeof r->blocks[0]);
+    if (!r) {
+        return false;
+    }
+    hd__thread_arm();
+    r->mask = places - 1;
+    hd__ring_mine = r;
+    return true;
+}
+
+static size_t ring_bytes(const void *p)
+{
+    return hd__class_bytes(hd__header_of(p)->class);
+}
+
+/* Takes the oldest block out of a ring that counts bytes. */
+static void ring_drop_oldest(hd__ring *r)
+{
+    void *p = r->blocks[r->last];
+    r->blocks[r->last] = NULL;
+    r->last = (r->last + 1) & r->mask;
+    r->bytes -= ring_bytes(p);
+    hd__block_free(p);
+}
+
+static void ring_put_counted(hd__ring *r, void *p)
+{
+    while (r->blocks[r->at] || r->bytes + ring_bytes(p) > MANY_BYTES) {
+        ring_drop_oldest(r);
+    }
+    r->blocks[r->at] = p;
+    r->at = (r->at + 1) & r->mask;
+    r->bytes += ring_bytes(p);
+}
+
+/* The blocks in the ring are missing among the free ones. The first block of a class to come in
+ * brings as many of them as the ring will hold, so that a loop does not ask the system for one at a
+ * time until the ring is full. */
+void hd__retire_slowly(void *p)
+{
+    const hd__header *h = hd__header_of(p);
+    if (h->class > HD__RETIRED_CLASS || (hd__ring_mine == &closed && !ring_open())) {
+        hd_free(p);
+    } else if (hd__debugging()) {
+        hd__count(HD__BYTES, -(int64_t)h->size);
+        ring_put_counted(hd__ring_mine, p);
+    } else {
+        hd__cache_fill(h->class, HD__RING_FEW);
+        hd__ring_mine->quick |= 1u << h->class;
+        hd__retire(p);
+    }
+}
+
+void hd__quarantine_empty(void)
+{
+    hd__ring *r = hd__ring_mine;
+    if (r == &closed) {
+        return;
+    }
+    hd__ring_mine = &closed;
+    for (unsigned int i = 0; i <= r->mask; i++) {
+        if (r->blocks[i]) {
+            hd__block_free(r->blocks[i]);
+        }
+    }
+    free(r);
+}
+
+/* ---------------------------------------------------------------- objects */
+
+void hd__retire_object(void *p, const char *freed_by)
+{
+    hd__header *h = hd__header_of(p);
+    bool kept = h->class <= HD__RETIRED_CLASS;
+    hd__retire(p);
+    if (kept) { /* and also if no ring could be made: the memory is still there */
+        h->size = HD__FREED_SIZE;
+        h->freed_by = (int32_t)((intptr_t)freed_by - (intptr_t)hd__scope_end);
+    }
+}
+
+static bool is_freed(const void *p)
+{
+    return hd__header_of(p)->size == HD__FREED_SIZE;
+}
+
+static const char *freed_by(const void *p)
+{
+    return (const char *)((intptr_t)hd__scope_end + hd__header_of(p)->freed_by);
+}
+
+bool hd__object(const char *function, const char *arg, const void *p)
+{
+    if (!p) {
+        return hd__null_arg(function, arg);
+    }
+    return !is_freed(p) ||
+           hd_error_set(HD_STATE, "%s: %s was freed by %s", function, arg, freed_by(p));
+}
+
+bool hd__first_free(const char *function, const char *arg, const void *p)
+{
+    return !is_freed(p) ||
+           hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, freed_by(p));
+}

@@ -1,0 +1,52 @@
+/* freed.c - what a freed tensor remembers, and the error of whoever uses it.
+ *
+ * quarantine.c in src/base explains how freed memory is kept. When a tensor's last holder is gone,
+ * hd__bury writes over fields that nothing needs any more: who freed it, and a seal, which is
+ * computed from what the message will need. If the memory was used again, the seal is most
+ * certainly broken, and the message tells less instead of following a pointer that is none. */
+#include <inttypes.h>
+
+#include "tensor/tensor_internal.h"
+
+static bool freed_fail(const char *function, const char *arg, const hd_tensor *x)
+{
+    if (hd__refs_of(x) != HD__REFS_FREED || x->seal != hd__seal_of(x)) {
+        return hd_error_set(HD_STATE,
+                            "%s: %s is not a tensor that exists: it was freed long ago, or the "
+                            "pointer never led to one",
+                            function, arg);
+    }
+    const char *by = x->freed_by ? x->freed_by : "";
+    bool scope = strncmp(by, hd__scope_end, strlen("when its scope")) == 0;
+    return hd_error_set(HD_STATE, "%s: %s was freed%s%s%s; %s made it", function, arg,
+                        scope ? " "
+                        : *by ? " by "
+                              : "",
+                        by, scope ? " (keep it with hd_retain, hd_assign or hd_scope_return)" : "",
+                        x->made_by);
+}
+
+bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x, bool none_ok)
+{
+    if (!x) {
+        return hd__null_arg(function, arg);
+    }
+    if (!hd__is_none(x)) {
+        return freed_fail(function, arg, x);
+    }
+    return none_ok ||
+           hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
+}
+
+bool hd__args(const char *function, const char *name, int64_t n, hd_tensor *const *xs, bool none_ok)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < n && ok; i++) {
+        if (!xs[i] || hd__refs_of(xs[i]) <= HD__REFS_NONE) {
+            char item[64];
+            snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
+            ok = hd__arg_fail(function, item, xs[i], none_ok);
+        }
+    }
+    return ok;
+}

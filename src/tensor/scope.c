@@ -1,0 +1,197 @@
+/* scope.c - scopes: each owns the tensors that were made while it was the innermost one.
+ *
+ * Each thread has a stack of scopes; the lowest one, the root, is never popped. A scope keeps its
+ * tensors in a doubly linked list, so that entering, leaving and moving take the same time however
+ * many there are. Only the thread that owns a scope touches its list. */
+#include "tensor/scope.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The first scopes of a thread need no allocation, so that opening them cannot fail. There are only
+ * a few, because a program that loads the library at run time has little thread-local memory. */
+enum { NEAR = 8 };
+
+static HD__TLS hd_scope root;
+static HD__TLS hd_scope near_scopes[NEAR];
+static HD__TLS int depth; /* open scopes, without the root */
+HD__TLS hd_scope *hd__top;
+
+/* ---------------------------------------------------------------- where a scope was opened */
+
+/* With HEED_DEBUG=1: the text that the tensors of a scope remember when it closes, one for each
+ * place in the program that opens scopes. It stays as long as the process, because a freed tensor
+ * may be found at any time. */
+typedef struct end_text {
+    struct end_text *next;
+    char text[];
+} end_text;
+
+static struct {
+    pthread_mutex_t lock;
+    end_text *first;
+} ends = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The text in the list, which it joins if it is new; hd__scope_end if memory runs out. The memory
+ * is the system's own, because it is nobody's to free. */
+static const char *interned(const char *text)
+{
+    pthread_mutex_lock(&ends.lock);
+    end_text *e = ends.first;
+    while (e && strcmp(e->text, text) != 0) {
+        e = e->next;
+    }
+    if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
+        strcpy(e->text, text);
+        e->next = ends.first;
+        ends.first = e;
+    }
+    pthread_mutex_unlock(&ends.lock);
+    return e ? e->text : hd__scope_end;
+}
+
+HD__RARE static const char *text_of_end(const hd_scope *s)
+{
+    char text[400];
+    size_t length = strlen(s->file), most = 300; /* of a longer name the end is kept */
+    snprintf(text, sizeof text, "when its scope, opened at %s:%d, closed",
+             s->file + (length > most ? length - most : 0), s->line);
+    return interned(text);
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+static void drain(hd_scope *s)
+{
+    const char *end = s->file && hd__debugging() ? text_of_end(s) : hd__scope_end;
+    const char *freeing = hd__freeing_swap(end);
+    while (s->first) {
+        hd_tensor *t = s->first;
+        s->first = t->next;
+        if (t->next) {
+            t->next->prev = NULL;
+        }
+        t->scope = NULL;
+        s->count--;
+        hd__drop(t);
+    }
+    hd__freeing_swap(freeing);
+}
+
+static void close_top(void)
+{
+    hd_scope *s = hd__top;
+    drain(s);
+    hd__top = s->outer;
+    if (--depth >= NEAR) {
+        hd_free(s);
+    }
+}
+
+static void close_all(void)
+{
+    while (hd__top && hd__top != &root) {
+        close_top();
+    }
+    drain(&root);
+    hd__top = NULL;
+}
+
+/* From now on the thread's end closes its root scope. */
+bool hd__scope_enter_thread(void)
+{
+    if (!hd__init()) {
+        return false;
+    }
+    hd__on_thread_end(close_all);
+    hd__thread_arm();
+    hd__top = &root;
+    return true;
+}
+
+static bool is_open(const hd_scope *s)
+{
+    const hd_scope *each = hd__top;
+    while (each && each != s) {
+        each = each->outer;
+    }
+    return each;
+}
+
+/* The memory of a scope, where the thread has made no tensor yet or is in many scopes. */
+HD__RARE static hd_scope *scope_memory(void)
+{
+    if (!hd__scope_ready()) {
+        return NULL;
+    }
+    return depth < NEAR ? &near_scopes[depth] : hd_alloc(sizeof(hd_scope));
+}
+
+hd_scope *hd_scope_open_at(const char *file, int line)
+{
+    bool near = hd__top && depth < NEAR;
+    hd_scope *s = near ? &near_scopes[depth] : scope_memory();
+    if (!s) {
+        return NULL;
+    }
+    s->outer = hd__top;
+    s->first = NULL;
+    s->count = 0;
+    s->file = file;
+    s->line = line;
+    hd__top = s;
+    depth++;
+    return s;
+}
+
+hd_scope *hd_scope_open(void)
+{
+    return hd_scope_open_at(NULL, 0);
+}
+
+void hd_scope_close(hd_scope *s)
+{
+    if (!s) {
+        return;
+    }
+    if (s == &root || !is_open(s)) {
+        hd_error_set(HD_STATE, "hd_scope_close: not a scope that is open on this thread");
+        return;
+    }
+    for (bool last = false; !last;) {
+        last = hd__top == s;
+        close_top();
+    }
+}
+
+hd_tensor *hd_scope_return(hd_tensor *t)
+{
+    if (!t || !hd__arg_or_none("hd_scope_return", "t", t)) {
+        return NULL;
+    }
+    if (hd__top && t->scope == hd__top && hd__top->outer) {
+        hd__scope_unlink(t);
+        hd__scope_link(hd__top->outer, t);
+    }
+    return t;
+}
+
+int64_t hd_scope_count(void)
+{
+    int64_t n = 0;
+    for (const hd_scope *s = hd__top; s; s = s->outer) {
+        n += s->count;
+    }
+    return n;
+}
+
+int64_t hd_tensor_count(void)
+{
+    return hd__counted(HD__TENSORS);
+}
+
+void hd__scope_warn(hd_scope *s)
+{
+    (void)s;
+}

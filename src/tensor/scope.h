@@ -1,0 +1,60 @@
+/* scope.h - a scope, and how tensors enter and leave one. scope.c has the rest. */
+#ifndef HEED_TENSOR_SCOPE_H
+#define HEED_TENSOR_SCOPE_H
+
+#include "tensor/tensor_internal.h"
+
+struct hd_scope {
+    hd_scope *outer; /* NULL: the root */
+    hd_tensor *first;
+    int64_t count;    /* tensors in it */
+    const char *file; /* where it was opened; NULL: not known */
+    int line;
+};
+
+/* A scope that has grown so large is warned of, and again each time it doubles. */
+enum { HD__SCOPE_MANY = 100000 };
+
+extern HD__TLS hd_scope *hd__top; /* NULL until the thread makes its first tensor */
+
+/* Runs at the thread's first tensor or scope. */
+bool hd__scope_enter_thread(void);
+static inline bool hd__scope_ready(void)
+{
+    return hd__top || hd__scope_enter_thread();
+}
+
+/* s has HD__SCOPE_MANY tensors or more, and one came in: warns if it has doubled since the last
+ * warning. */
+void hd__scope_warn(hd_scope *s);
+
+static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
+{
+    t->scope = s;
+    t->prev = NULL;
+    t->next = s->first;
+    if (t->next) {
+        t->next->prev = t;
+    }
+    s->first = t;
+    if (HD__UNLIKELY(++s->count >= HD__SCOPE_MANY)) {
+        hd__scope_warn(s);
+    }
+}
+
+static inline void hd__scope_unlink(hd_tensor *t)
+{
+    hd_scope *s = t->scope;
+    if (t->prev) {
+        t->prev->next = t->next;
+    } else {
+        s->first = t->next;
+    }
+    if (t->next) {
+        t->next->prev = t->prev;
+    }
+    s->count--;
+    t->scope = NULL;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* quarantine.h - is freed memory kept in quarantine in this run? Not under a sanitizer and not with
+ * HEED_CACHE=0, whose tests would themselves use freed memory. */
+#ifndef HEED_TESTS_QUARANTINE_H
+#define HEED_TESTS_QUARANTINE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/base.h"
+
+static inline bool quarantine_on(void)
+{
+    hd_free(hd_alloc(100));
+    int64_t before = hd_system_allocs();
+    hd_free(hd_alloc(100));
+    return hd_system_allocs() == before;
+}
+
+/* Does this run have HEED_DEBUG=1? */
+static inline bool debugging(void)
+{
+    const char *text = getenv("HEED_DEBUG");
+    return text && strcmp(text, "1") == 0;
+}
+
+#endif
