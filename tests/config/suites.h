@@ -7,7 +7,7 @@
 #include "support/leak_checked.h"
 #include "support/scarce.h"
 
-#define SUITES(X) X(load) X(set) X(effective) X(table) X(null)
+#define SUITES(X) X(load) X(set) X(effective) X(table) X(mutations) X(null)
 SUITES(DECLARE_SUITE)
 
 /* ---------------------------------------------------------------- settings */

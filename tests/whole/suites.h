@@ -12,6 +12,7 @@
     X(accumulation)                                                                                \
     X(attention_golden)                                                                            \
     X(gpt)                                                                                         \
+    X(mutations)                                                                                   \
     X(notebook_classes)                                                                            \
     X(null)                                                                                        \
     X(memory)                                                                                      \
