@@ -123,7 +123,7 @@ static bool survives(const damaged *d, int seed)
     return ok;
 }
 
-/* The good file is loaded; of its copies some are refused, and some are not if only values changed. */
+/* The good file is loaded, and not all of its copies are. */
 static void try_copies(const damaged *d)
 {
     write_file(temporary(d->name), d->bytes, d->n);
