@@ -212,13 +212,15 @@ static bool run(const arguments *a, const char *prompt)
 int main(int argc, char **argv)
 {
     arguments a = {.length = 400, .temperature = 0.8, .top_p = 1, .seed = 123};
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(help, stdout);
-        return 0;
-    }
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        printf("sample_gpt %s\n", hd_version());
-        return 0;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(help, stdout);
+            return fflush(stdout) != 0;
+        }
+        if (strcmp(argv[i], "--version") == 0) {
+            printf("sample_gpt %s\n", hd_version());
+            return fflush(stdout) != 0;
+        }
     }
     if (!read_arguments(&a, argc, argv)) {
         return 2;

@@ -9,12 +9,9 @@
  *   last, best             links to the newest checkpoint and to that of the least validation loss
  * There is never a half of a checkpoint. An older one is removed when the new one is on the
  * disk. */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "train_help.h"
@@ -190,7 +187,7 @@ static int read_option(arguments *a, const char *program, char **argv)
     if (stop_at) {
         a->stop_at = value ? strtoll(value, &end, 10) : 0;
     }
-    if (!value || (set && !strchr(value, '=')) ||
+    if (!value || (set && (!strchr(value, '=') || value[0] == '=')) ||
         (stop_at && (end == value || *end != '\0' || a->stop_at < 1))) {
         fprintf(stderr, "%s: %s %s: expected %s (see --help)\n", program, name,
                 value ? value : "without a value",
@@ -229,81 +226,6 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     return ok;
 }
 
-static bool print_config(const arguments *a)
-{
-    settings s = {0};
-    char *text = hd_config_load(&settings_table, &s, a->config, a->n_sets, a->sets)
-                     ? hd_config_text(&settings_table, &s)
-                     : NULL;
-    bool ok = text;
-    if (ok) {
-        fputs(text, stdout);
-    }
-    hd_free(text);
-    return ok;
-}
-
-/* ---------------------------------------------------------------- a run's directory */
-
-/* Makes a directory and its parents. If it already exists, the result is false, with errno set. */
-static bool make_path(const char *path)
-{
-    char part[PATH_SIZE];
-    for (size_t i = 1; path[i] != '\0'; i++) {
-        if (path[i] != '/' || path[i + 1] == '\0') {
-            continue;
-        }
-        snprintf(part, sizeof part, "%.*s", (int)i, path);
-        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
-            return false;
-        }
-    }
-    return mkdir(path, 0777) == 0;
-}
-
-/* Brings the name of the new directory to the disk, since a checkpoint in it is only as safe as
- * that name. */
-static bool sync_directory(const run *r)
-{
-    char parent[2 * PATH_SIZE];
-    run_path(r, parent, "..");
-    int fd = open(parent, O_RDONLY);
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: no sync for directories */
-    if (!ok) {
-        hd_error_set(HD_IO, "%s: %s", parent, strerror(errno));
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return ok;
-}
-
-/* Makes the run's directory: settings.out, or the first free of gpt-1, gpt-2, ... */
-static bool make_directory(run *r)
-{
-    bool made = false;
-    if (r->s.out[0]) {
-        snprintf(r->dir, sizeof r->dir, "%s", r->s.out);
-        made = make_path(r->dir);
-    }
-    for (int i = 1; !r->s.out[0] && !made; i++) {
-        snprintf(r->dir, sizeof r->dir, "gpt-%d", i);
-        made = make_path(r->dir);
-        if (!made && errno != EEXIST) {
-            break;
-        }
-    }
-    if (made || (errno == EEXIST && run_newest_step(r) == 0)) {
-        return sync_directory(r);
-    }
-    if (errno == EEXIST) {
-        return hd_error_set(HD_STATE,
-                            "%s has a run in it: expected --resume %s, or another --set out=DIR",
-                            r->dir, r->dir);
-    }
-    return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
-}
-
 static bool save_config(const run *r)
 {
     char path[2 * PATH_SIZE];
@@ -313,6 +235,26 @@ static bool save_config(const run *r)
 
 /* ---------------------------------------------------------------- beginning, going on */
 
+/* Notes whether it was the user's settings that are wrong. Returns ok. */
+static bool settings_loaded(run *r, bool ok)
+{
+    r->refused = !ok && (hd_error_code() == HD_VALUE || hd_error_code() == HD_FORMAT);
+    return ok;
+}
+
+static bool print_config(run *r, const arguments *a)
+{
+    bool ok =
+        settings_loaded(r, hd_config_load(&settings_table, &r->s, a->config, a->n_sets, a->sets));
+    char *text = ok ? hd_config_text(&settings_table, &r->s) : NULL;
+    ok = text;
+    if (ok) {
+        fputs(text, stdout);
+    }
+    hd_free(text);
+    return ok;
+}
+
 static bool add_events(run *r)
 {
     log_add_events(&r->log, r->s.train.tensorboard ? r->dir : NULL, r->step);
@@ -321,8 +263,9 @@ static bool add_events(run *r)
 
 static bool begin(run *r, const arguments *a)
 {
-    return hd_config_load(&settings_table, &r->s, a->config, a->n_sets, a->sets) &&
-           settings_find_files(&r->s) && run_read_data(r, NULL) && make_directory(r) &&
+    return settings_loaded(r,
+                           hd_config_load(&settings_table, &r->s, a->config, a->n_sets, a->sets)) &&
+           settings_find_files(&r->s) && run_read_data(r, NULL) && run_make_directory(r) &&
            save_config(r) && run_make_model(r) && run_make_loaders(r) &&
            log_open(&r->log, r->dir, 0, 0) && add_events(r);
 }
@@ -360,16 +303,20 @@ static bool load_settings(run *r, const hd_dict *state, const arguments *a)
         return false;
     }
     bool there = access(path, F_OK) == 0;
-    return (there ? hd_config_load(&settings_table, &r->s, path, a->n_sets, a->sets)
-                  : hd_config_load_text(&settings_table, &r->s, a->resume, text, strlen(text),
-                                        a->n_sets, a->sets)) &&
-           settings_find_files(&r->s) && settings_go_on(&was, &r->s, r->dir);
+    bool ok = there ? hd_config_load(&settings_table, &r->s, path, a->n_sets, a->sets)
+                    : hd_config_load_text(&settings_table, &r->s, a->resume, text, strlen(text),
+                                          a->n_sets, a->sets);
+    return settings_loaded(r, ok) && settings_find_files(&r->s) &&
+           settings_loaded(r, settings_go_on(&was, &r->s, r->dir));
 }
 
 static bool resume(run *r, const arguments *a)
 {
     hd_dict *model = NULL, *state = NULL;
     snprintf(r->dir, sizeof r->dir, "%s", a->resume);
+    for (size_t n = strlen(r->dir); n > 1 && r->dir[n - 1] == '/';) {
+        r->dir[--n] = '\0';
+    }
     if (run_newest_step(r) == 0) {
         return no_run(r->dir);
     }
@@ -382,7 +329,23 @@ static bool resume(run *r, const arguments *a)
     return ok;
 }
 
-static void print_start(const run *r)
+/* A run that has all its steps can go on only if its schedule does not end with them. */
+static void print_resumed(const run *r, const char *program)
+{
+    long long step = r->step;
+    if (r->step < r->s.train.steps) {
+        printf("resumed after step %lld\n", step);
+    } else if (r->s.train.schedule == SCHEDULE_CONSTANT) {
+        printf("the run has all its %lld steps; to go on: %s --resume %s --set train.steps=%lld\n",
+               step, program, r->dir, 2 * step);
+    } else {
+        printf("the run has all its %lld steps, for which its cosine schedule was made; for more, "
+               "begin another one (with train.schedule=constant it can be made longer later)\n",
+               step);
+    }
+}
+
+static void print_start(const run *r, const char *program)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < hd_list_len(r->parameters); i++) {
@@ -394,7 +357,7 @@ static void print_start(const run *r)
            (long long)hd_tokens_len(r->val_tokens), (long long)r->s.model.vocab_size,
            (long long)count);
     if (r->step > 0) {
-        printf("resumed after step %lld\n", (long long)r->step);
+        print_resumed(r, program);
     }
     fflush(stdout);
 }
@@ -427,19 +390,76 @@ static bool finish(const run *r, const char *program)
     return ok;
 }
 
+/* ---------------------------------------------------------------- errors */
+
+/* If text begins with start, returns what follows; otherwise text. */
+static const char *skip(const char *text, const char *start)
+{
+    size_t n = strlen(start);
+    return strncmp(text, start, n) == 0 ? text + n : text;
+}
+
+/* Prints the error in the user's terms. hd_config_load says "setting KEY=VALUE: KEY: unknown" after
+ * its own name, and the user wrote --set KEY=VALUE. */
+static void print_error(const char *program, bool refused)
+{
+    const char *text = skip(skip(hd_error_message(), "hd_config_load: "), "the settings: ");
+    const char *set = skip(text, "setting "), *equals = strchr(set, '='), *rest = NULL;
+    size_t key = set > text && equals ? (size_t)(equals - set) : 0;
+    for (const char *c = key > 0 ? equals : ""; *c != '\0' && !rest; c++) {
+        bool again = strncmp(c, ": ", 2) == 0 && strncmp(c + 2, set, key) == 0 &&
+                     strncmp(c + 2 + key, ": ", 2) == 0;
+        rest = again ? c : NULL;
+    }
+    const char *see = refused && !strstr(text, "(see ") ? " (see --help-settings)" : "";
+    if (rest) {
+        const char *what = rest + 2 + key + 2, *more = skip(what, "unknown: ");
+        fprintf(stderr, "%s: --set %.*s: %s%s%s\n", program, (int)(rest - set), set,
+                more > what ? "unknown setting: " : "", more, see);
+    } else {
+        fprintf(stderr, "%s: %s%s%s\n", program, set > text ? "--set " : "", set, see);
+    }
+}
+
+/* ---------------------------------------------------------------- main */
+
+/* Prints what the arguments ask to be told, if they do. */
+static bool print_about(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            help_print(stdout);
+            return true;
+        }
+        if (strcmp(argv[i], "--help-settings") == 0) {
+            help_print_settings(stdout);
+            return true;
+        }
+        if (strcmp(argv[i], "--version") == 0) {
+            printf("train_gpt %s\n", hd_version());
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool start(run *r, const arguments *a)
+{
+    if (a->print_config) {
+        return print_config(r, a);
+    }
+    if (!(a->resume ? resume(r, a) : begin(r, a))) {
+        return false;
+    }
+    r->refused = a->stop_at > 0 && a->stop_at <= r->step;
+    return !r->refused || hd_error_set(HD_VALUE, "--stop-at %lld: %s is at step %lld (see --help)",
+                                       (long long)a->stop_at, r->dir, (long long)r->step);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        help_print(stdout);
-        return 0;
-    }
-    if (argc == 2 && strcmp(argv[1], "--help-settings") == 0) {
-        help_print_settings(stdout);
-        return 0;
-    }
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        printf("train_gpt %s\n", hd_version());
-        return 0;
+    if (print_about(argc, argv)) {
+        return fflush(stdout) != 0;
     }
     arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};
     if (!a.sets || !read_arguments(&a, argc, argv)) {
@@ -449,18 +469,18 @@ int main(int argc, char **argv)
     static run r;
     r.best_loss = INFINITY;
     catch_signals();
-    bool ok = a.print_config ? print_config(&a) : a.resume ? resume(&r, &a) : begin(&r, &a);
+    bool ok = start(&r, &a);
     if (ok && !a.print_config) {
-        print_start(&r);
+        print_start(&r, argv[0]);
         ok = train(&r, a.stop_at) && finish(&r, argv[0]);
     }
     run_free(&r);
     free(a.sets);
     if (!ok || hd_error_code() != HD_OK) {
-        fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
+        print_error(argv[0], r.refused);
     }
     if (fflush(stdout) != 0 || !ok) {
-        return 1;
+        return r.refused ? 2 : 1;
     }
     return stop_signal != 0 && r.step < r.s.train.steps ? 128 + (int)stop_signal : 0;
 }

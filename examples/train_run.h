@@ -7,6 +7,7 @@
 
 typedef struct {
     settings s;
+    bool refused; /* the settings or arguments are wrong */
     char dir[PATH_SIZE];
     char prompt[256]; /* the text that samples continue */
     hd_tokenizer *tokenizer;
@@ -30,6 +31,8 @@ bool run_make_model(run *r);                      /* seeds the generator first *
 bool run_make_loaders(run *r);
 void run_free(run *r);
 
+/* Makes the run's directory: settings.out, or the first free of gpt-1, gpt-2, ... */
+bool run_make_directory(run *r);
 void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* dir/name */
 
 /* Saves a checkpoint of the run as it is now, then calls run_settle. */

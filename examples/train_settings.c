@@ -135,15 +135,16 @@ bool settings_go_on(const settings *was, const settings *now, const char *dir)
     for (int64_t i = 0; i < settings_table.n; i++) {
         const hd_config_field *f = &fields[i];
         if (!equal(f, was, now) && !settings_meaning[i].free) {
-            return hd_error_set(HD_VALUE, "%s: %s: the run has %s (see --help-settings)", f->path,
-                                shown(f, now, after), shown(f, was, before));
+            return hd_error_set(HD_VALUE, "%s: %s: the run has %s", f->path, shown(f, now, after),
+                                shown(f, was, before));
         }
     }
     if (was->train.schedule == SCHEDULE_COSINE && was->train.steps != now->train.steps) {
-        return hd_error_set(HD_VALUE,
-                            "train.steps: %lld: the cosine schedule of %s was made for %lld (only "
-                            "a run that began with train.schedule=constant can change its steps)",
-                            (long long)now->train.steps, dir, (long long)was->train.steps);
+        return hd_error_set(
+            HD_VALUE,
+            "train.steps: %lld: the cosine schedule of %s was made for %lld; only a run "
+            "that began with train.schedule=constant can change its steps",
+            (long long)now->train.steps, dir, (long long)was->train.steps);
     }
     for (int64_t i = 0; i < settings_table.n; i++) {
         const hd_config_field *f = &fields[i];

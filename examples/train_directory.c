@@ -1,0 +1,66 @@
+/* train_directory.c - makes the directory of a new run. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "train_run.h"
+
+/* Makes a directory and its parents. If it already exists, the result is false, with errno set. */
+static bool make_path(const char *path)
+{
+    char part[PATH_SIZE];
+    for (size_t i = 1; path[i] != '\0'; i++) {
+        if (path[i] != '/' || path[i + 1] == '\0') {
+            continue;
+        }
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
+            return false;
+        }
+    }
+    return mkdir(path, 0777) == 0;
+}
+
+/* Brings the name of the new directory to the disk, since a checkpoint in it is only as safe as
+ * that name. */
+static bool sync_directory(const run *r)
+{
+    char parent[2 * PATH_SIZE];
+    run_path(r, parent, "..");
+    int fd = open(parent, O_RDONLY);
+    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: no sync for directories */
+    if (!ok) {
+        hd_error_set(HD_IO, "%s: %s", parent, strerror(errno));
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return ok;
+}
+
+bool run_make_directory(run *r)
+{
+    bool made = false;
+    if (r->s.out[0]) {
+        snprintf(r->dir, sizeof r->dir, "%s", r->s.out);
+        made = make_path(r->dir);
+    }
+    for (int i = 1; !r->s.out[0] && !made; i++) {
+        snprintf(r->dir, sizeof r->dir, "gpt-%d", i);
+        made = make_path(r->dir);
+        if (!made && errno != EEXIST) {
+            break;
+        }
+    }
+    if (made || (errno == EEXIST && run_newest_step(r) == 0)) {
+        return sync_directory(r);
+    }
+    if (errno == EEXIST) {
+        return hd_error_set(HD_STATE,
+                            "%s has a run in it: expected --resume %s, or another --set out=DIR",
+                            r->dir, r->dir);
+    }
+    return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
+}
