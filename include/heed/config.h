@@ -53,7 +53,14 @@ typedef struct hd_config_field {
     const char *choices;     /* ENUM: "constant|cosine" */
 } hd_config_field;
 
+#ifdef __cplusplus
+#define HD_CONFIG__AT(type, field) offsetof(type, field), sizeof(type::field)
+#define HD_CONFIG__COUNT(array) static_cast<int64_t>(sizeof(array) / sizeof((array)[0]))
+#else
 #define HD_CONFIG__AT(type, field) offsetof(type, field), sizeof(((type *)0)->field)
+#define HD_CONFIG__COUNT(array) (int64_t)(sizeof(array) / sizeof((array)[0]))
+#endif
+
 /* A setting at `path` for a field of the struct `type`, with its default `value` or `text`; min and
  * max are the smallest and the largest value, choices are as in "constant|cosine". */
 #define HD_CONFIG_INT_OF(type, field, path, value, min, max)                                       \
@@ -97,8 +104,7 @@ typedef struct hd_config_table {
 /* The table of an array of fields, for the struct `type`. check may be NULL. */
 #define HD_CONFIG_TABLE(type, fields, check)                                                       \
     {                                                                                              \
-        sizeof(hd_config_table), sizeof(type), fields,                                             \
-            (int64_t)(sizeof(fields) / sizeof((fields)[0])), check                                 \
+        sizeof(hd_config_table), sizeof(type), fields, HD_CONFIG__COUNT(fields), check             \
     }
 
 /* Sets the error HD_VALUE with "hd_config_load: gpt.json: model.n_heads: " and the text. Returns

@@ -32,14 +32,25 @@ typedef struct hd_module_type {
 /* static const hd_module_type type = HD_MODULE_TYPE(causal_attention, "CausalAttention", forward);
  * The functions free and extra may follow forward. */
 #ifdef __cplusplus
-#define HD__FIRST_FIELD(name)
+#define HD_MODULE_TYPE(struct_type, class_name, ...)                                               \
+    hd__cxx_module_type<struct_type>(class_name, __VA_ARGS__)
+extern "C++" {
+template <class T>
+constexpr hd_module_type
+hd__cxx_module_type(const char *name, hd_tensor *(*forward)(hd_module *, hd_tensor *),
+                    void (*free_others)(hd_module *) = nullptr,
+                    void (*extra)(const hd_module *, char *, size_t) = nullptr)
+{
+    return {sizeof(hd_module_type), name, sizeof(T), forward, free_others, extra};
+}
+}
 #else
-#define HD__FIRST_FIELD(name) .name = /* no compiler then warns of missing fields */
-#endif
+/* A designator, so that no compiler warns of the fields that are left out. */
 #define HD_MODULE_TYPE(struct_type, class_name, ...)                                               \
     {                                                                                              \
-        HD__FIRST_FIELD(size) sizeof(hd_module_type), class_name, sizeof(struct_type), __VA_ARGS__ \
+        .size = sizeof(hd_module_type), class_name, sizeof(struct_type), __VA_ARGS__               \
     }
+#endif
 
 /* The first member of every module's struct. hd_module_new sets it; it is read, never written. */
 struct hd_module {
