@@ -16,7 +16,7 @@
  *   static const hd_config_table table = HD_CONFIG_TABLE(settings, fields, NULL);
  *
  *   settings s;
- *   if (!hd_config_load(&table, &s, "gpt.json", n_sets, sets)) ...
+ *   bool loaded = hd_config_load(&table, &s, "gpt.json", n_sets, sets);
  *
  * The dots of a path mean nested objects: {"model": {"n_layers": 12}}. A file may leave settings
  * out; they get their defaults. An error is about the first thing that is wrong (HD_FORMAT: not
@@ -89,7 +89,7 @@ typedef struct hd_config_source hd_config_source;
 
 /* A check of values that depend on each other, after each value alone was found to be allowed. It
  * ends in `return true;` or in
- *   return hd_config_refuse(from, "model.n_heads", "found %d: expected a divisor of ...", ...); */
+ *   return hd_config_refuse(from, "model.n_heads", "%d does not divide %d", n_heads, emb_dim); */
 typedef bool (*hd_config_check)(const void *config, const hd_config_source *from);
 
 /* All settings of a struct. HD_CONFIG_TABLE(settings, fields, check) fills one. */

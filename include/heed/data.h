@@ -6,10 +6,10 @@
  *   hd_loader *loader = hd_loader_new(windows, &options);
  *   for (;;) {
  *       HD_SCOPE;
- *       hd_tensor *x, *y;                          (batch_size, 256) int64
- *       if (!hd_loader_next(loader, &x, &y))
- *           break;                                 the epoch is over, or an error stands
- *       ...
+ *       hd_tensor *x, *y; // (batch_size, 256) int64
+ *       if (!hd_loader_next(loader, &x, &y)) {
+ *           break; // the epoch is over, or an error stands
+ *       }
  *   }
  *
  * Every object here is freed by its _free function, which takes NULL. Each object keeps what it is

@@ -86,7 +86,11 @@ HD_API void hd_module_free(hd_module *m); /* and its children; HD_STATE for a ch
 HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
 
 /* A class whose call is not "one tensor in, one tensor out" has a function of its own:
- *     if (!hd_forward_begin(m)) return NULL;  ...compute y...  return hd_forward_end(m, y);
+ *     if (!hd_forward_begin(m)) {
+ *         return NULL;
+ *     }
+ *     y = hd_matmul(q, k); // whatever the class computes
+ *     return hd_forward_end(m, y);
  * Between the two calls it must not return. */
 HD_API bool hd_forward_begin(hd_module *m);
 HD_API hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y);

@@ -7,12 +7,15 @@
  *   hd_adamw_options a = hd_adamw_defaults();
  *   hd_optim *o = hd_adamw_new(hd_module_parameters(model), &a);
  *   hd_schedule *s = hd_step_lr_new(o, 1000, 0.5);
- *   for each step:
+ *   for (int step = 0; step < steps; step++) {
+ *       HD_SCOPE;
+ *       hd_tensor *loss = hd_cross_entropy(hd_forward(model, x), y);
  *       hd_optim_zero_grad(o);
- *       hd_backward(loss);                                 adds to .grad
+ *       hd_backward(loss); // adds to .grad
  *       hd_clip_grad_norm_(parameters, 1.0, 2.0, false);
  *       hd_optim_step(o);
  *       hd_schedule_step(s);
+ *   }
  *
  * Gradients accumulate: if hd_backward runs for n losses, each divided by n, between zero_grad and
  * step, the step uses their mean. A checkpoint between these backwards needs the gradients too; see

@@ -46,7 +46,7 @@ class Decl:
     def names(self):
         """All names that stand for it: its own, its macros', and the values of an enum."""
         values = [m.name for m in self.members] if self.kind == "enum" else []
-        return [n for n in [self.name] + [m.name for m in self.macros if m.shown] + values if n]
+        return [n for n in [m.name for m in self.macros if m.shown] + [self.name] + values if n]
 
 
 class Member:
@@ -401,12 +401,12 @@ def list_parameter(function):
     return "", "..."
 
 
-def function_of(decl, functions):
-    """The function that a macro is over, or None."""
+def function_of(decl, group, functions):
+    """The function that a macro is over, by its name, or by its body if no comment describes it."""
     for name in (decl.name, decl.name + "_n", decl.name + "_list"):
         if name in functions:
             return functions[name]
-    for name in PUBLIC.findall(decl.body):
+    for name in [] if group.comment else PUBLIC.findall(decl.body):
         if name in functions and not name.startswith("hd_scalar_") and decl.name.startswith("hd_"):
             return functions[name]
     return None
@@ -419,7 +419,7 @@ def attach_macros(headers):
     for topic in [t for h in headers for t in h.topics]:
         for group in topic.groups:
             for decl in [d for d in group.decls if d.kind == "macro"]:
-                function = function_of(decl, functions)
+                function = function_of(decl, group, functions)
                 if not function or not decl.params:
                     continue
                 types = {name: kind for kind, name in function.params}

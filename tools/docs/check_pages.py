@@ -1,0 +1,137 @@
+"""What check_docs asks of the site: links and anchors that lead somewhere, headings in order, nothing
+that the network is asked for; and of the table of PyTorch's names: every operation stands in it."""
+import os
+import re
+from html.parser import HTMLParser
+
+from headers import PUBLIC
+from pages import read_torch
+
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+# The headers whose functions have counterparts in PyTorch.
+TORCH_HEADERS = ("tensor.h", "autograd.h", "nn.h", "optim.h")
+
+
+class Page(HTMLParser):
+    """What a page has: ids, links, headings, and what is wrong with it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.headings, self.wrong = [], [], [], []
+        self.open, self.seen, self.title, self.label = [], set(), "", None
+        self.feed(text)
+        self.close()
+        self.wrong += [f"<{tag}> does not end" for tag in self.open]
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.seen.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in attrs:
+            if attrs["id"] in self.ids:
+                self.wrong.append(f"two elements have the id {attrs['id']}")
+            self.ids.append(attrs["id"])
+        if tag == "html" and attrs.get("lang") != "en":
+            self.wrong.append("no language")
+        if tag == "img" and not attrs.get("alt"):
+            self.wrong.append("an image without a text in its place")
+        if re.match(r"h[1-6]$", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "a" and attrs.get("href"):
+            self.links.append(attrs["href"])
+        for source in (attrs.get("src"), attrs.get("href") if tag == "link" else None):
+            if source and not source.startswith("data:"):
+                self.links.append(source)
+                if ":" in source or source.startswith("//"):
+                    self.wrong.append(f"asks the network for {source}")
+        self.label = tag
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open[-1] != tag:
+            self.wrong.append(f"</{tag}> where </{self.open[-1] if self.open else ''}> is due")
+        else:
+            self.open.pop()
+
+    def handle_data(self, data):
+        if self.label == "title" and self.open and self.open[-1] == "title":
+            self.title += data
+
+
+def outline(page):
+    """Sentences on the headings of the text; those of the list of all pages come last."""
+    if page.headings.count(1) != 1:
+        yield f"{page.headings.count(1)} headings of the first level, expected 1"
+    for before, level in zip([0] + page.headings, page.headings):
+        if level > before + 1:
+            yield f"a heading of level {level} after one of level {before}"
+    for part in ("main", "nav", "header", "footer", "title"):
+        if part not in page.seen:
+            yield f"no <{part}>"
+    if not page.title.strip():
+        yield "no title"
+
+
+def check_pages(folder):
+    """A line for each thing that is wrong with the site in the folder."""
+    pages = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".html"):
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                pages[name] = Page(f.read())
+    titles = {}
+    for name, page in pages.items():
+        titles.setdefault(page.title, []).append(name)
+        for what in page.wrong + list(outline(page)):
+            yield f"{name}: {what}"
+        for link in dict.fromkeys(page.links):
+            if re.match(r"https?://|mailto:|data:", link):
+                continue
+            file, _, anchor = link.partition("#")
+            if file and not os.path.exists(os.path.join(folder, file)):
+                yield f"{name}: the link {link} leads nowhere"
+            elif anchor and (file or name) in pages and anchor not in pages[file or name].ids:
+                yield f"{name}: the link {link} leads nowhere: no such anchor"
+    for title, names in titles.items():
+        if len(names) > 1 and not all(re.match(r"\w+-", n) for n in names):
+            yield f"{', '.join(names)}: all have the title {title}"
+
+
+def check_documents(site, root):
+    """Names in the documents that the headers do not have, and documents that the site leaves out. Old
+    names may stand in the changelog, and internal ones where it is said how to contribute."""
+    listed = [path for _, path in site.contents]
+    guides = os.path.join(root, "docs", "guides")
+    for name in sorted(os.listdir(guides)) if os.path.isdir(guides) else []:
+        if name.endswith(".md") and "docs/guides/" + name not in listed:
+            yield f"docs/guides/{name}:1: docs/contents does not list it"
+    for path in listed + ["README.md", "docs/index.md"]:
+        full = os.path.join(root, path)
+        if not os.path.exists(full) or path in ("CONTRIBUTING.md", "CHANGELOG.md"):
+            continue
+        with open(full, encoding="utf-8") as f:
+            text = f.read()
+        own = set(re.findall(r"#define (\w+)", text)) | {"hd_f", "hd_f_dim"}  # hd_f stands for any function
+        for m in PUBLIC.finditer(text):
+            name, rest = m.group(0), text[m.end():m.end() + 3]
+            begins = name.endswith("_") and any(n.startswith(name) for n in site.index)  # as in hd_dict_...
+            if not (name in site.index or name.startswith(("hd__", "HD__")) or name in own or begins
+                    or rest == "..." and any(n.startswith(name) for n in site.index)):
+                yield f"{path}:{text.count(chr(10), 0, m.start()) + 1}: there is no {name}"
+
+
+def check_torch(info):
+    """Names of the table that do not exist, and functions that it leaves out."""
+    rows = read_torch(info)
+    named = set()
+    for row in rows:
+        for name in PUBLIC.findall(row.heed):
+            named.add(name)
+            if name not in info.index:
+                yield f"docs/pytorch.tsv:{row.number}: there is no {name}"
+    for name, (topic, decl, _) in info.index.items():
+        if (decl.kind == "function" and name == decl.name and topic.header.name in TORCH_HEADERS
+                and not named & set(decl.names()) and not re.search(r"_(free|defaults)$", name)):
+            yield f"docs/pytorch.tsv: {name} does not stand in it (a row with - if PyTorch has nothing like it)"
