@@ -19,7 +19,15 @@ enum {
     TOKEN_WIDTH = 84,
     LINE = 14
 };
-enum { PANEL = 336, BIGGEST_CELL = 30, GAP = 22, BAR_STEPS = 64, LEVELS = 256, MAX_SIDE = 16384 };
+enum {
+    PANEL = 336,
+    BIGGEST_CELL = 30,
+    GAP = 22,
+    BAR_STEPS = 64,
+    LEVELS = 256,
+    MAX_SIDE = 16384,
+    WIDE_TITLE = 720
+};
 
 static const hd__rgb nan_color = 0xD55E00;
 
@@ -243,7 +251,7 @@ static void map_titles(const map *m, double right, double bottom)
 {
     char title[256];
     if (m->o->title && *m->o->title) {
-        hd__text_fit(title, sizeof title, m->o->title, TITLE, m->p->width - 24);
+        hd__text_fit(title, sizeof title, m->o->title, TITLE, (m->p->width - 24) / HD__FONT_SLACK);
         hd__draw_text(m->p, m->p->width / 2, 12 + TITLE, TITLE, HD__MIDDLE, title);
     }
     double x = m->left - m->beside;
@@ -252,12 +260,22 @@ static void map_titles(const map *m, double right, double bottom)
                           "queries");
 }
 
+/* A picture is as wide as its title, unless that is very long. */
+static double title_width(const map *m)
+{
+    const char *title = m->o->title ? m->o->title : "";
+    return fmin(ceil(HD__FONT_SLACK * hd__text_width(title, TITLE)) + 24, WIDE_TITLE);
+}
+
 static hd_picture *draw_map(map *m)
 {
     map_layout(m);
     double right = m->left - m->beside + m->columns * panel_width(m) - GAP;
     double bottom = m->top - m->above + m->rows * panel_height(m) - GAP;
-    double width = right + 2 * GAP + 14 + 60;
+    double maps = right + 2 * GAP + 14 + 60, width = fmax(maps, title_width(m));
+    double aside = floor((width - maps) / 2); /* below a wide title the maps are in the middle */
+    m->left += aside;
+    right += aside;
     double height = fmax(bottom + LABEL + 14, m->top + BAR_STEPS * bar_step(m) + 20);
     if (width > MAX_SIDE || height > MAX_SIDE) {
         return hd_error_set(HD_VALUE,

@@ -58,7 +58,7 @@ static bool is_drawn(const drawing *d, int64_t i)
 static void put_escaped(hd__text *t, const char *s)
 {
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
-    hd__viz_escape(t, s, "\"\\&\n", escapes, false);
+    hd__viz_escape(t, s, "\"\\&\n", escapes);
 }
 
 static void put_indent(drawing *d, int depth)

@@ -1,134 +1,130 @@
-/* font.c - a font of strokes for ASCII, on a grid with 9 units from cap height to baseline.
+/* font.c - the glyph of a character, and the widths of texts.
  *
- * A glyph is a text: one digit for its width, then its strokes, with spaces between them. A stroke
- * is a row of points, each of two hexadecimal digits: x to the right and y downwards. y is 0 at cap
- * height, 3 at the top of small letters, 9 at the baseline and C at the lowest point. Two units
- * separate glyphs. Beside ASCII there are the open box that shows a space, and dots; any other
- * character is a box. */
-#include "viz/viz_internal.h"
+ * Letters come from font_letters.c, a letter with a mark is put together here, and Korean syllables
+ * come from font_hangul.c. A character that the font does not have is a box of the width that it
+ * has in an SVG: East Asian scripts and pictographs are square. Two units separate glyphs. */
+#include "viz/font.h"
 
-static const char *const ascii[95] = {
-    "2",                                            /* space */
-    "0 0006 0909",                                  /* ! */
-    "2 0002 2022",                                  /* " */
-    "6 2019 5049 0363 0666",                        /* # */
-    "4 413010010314344548391908 202A",              /* $ */
-    "8 100102132332312010 665758697988877666 7019", /* % */
-    "7 791211204051520608194975",                   /* & */
-    "0 0002",                                       /* ' */
-    "2 2003072A",                                   /* ( */
-    "2 0023270A",                                   /* ) */
-    "4 2125 0244 4204",                             /* * */
-    "6 3339 0666",                                  /* + */
-    "1 190B",                                       /* , */
-    "3 0636",                                       /* - */
-    "1 0919",                                       /* . */
-    "4 4009",                                       /* / */
-    "5 100108194958514010",                         /* 0 */
-    "5 123039",                                     /* 1 */
-    "5 01104051530959",                             /* 2 */
-    "5 01104051534424 445558491908",                /* 3 */
-    "5 49400656",                                   /* 4 */
-    "5 50000413435458491908",                       /* 5 */
-    "5 514010010819495855441405",                   /* 6 */
-    "5 005019",                                     /* 7 */
-    "5 14030110405153441405081949585544",           /* 8 */
-    "5 081949585140100104154554",                   /* 9 */
-    "0 0404 0909",                                  /* : */
-    "1 1414 190B",                                  /* ; */
-    "5 530659",                                     /* < */
-    "6 0464 0767",                                  /* = */
-    "5 035609",                                     /* > */
-    "4 01103041432526 2929",                        /* ? */
-    "8 6366778683612103082A6A 6453433436475766",    /* @ */
-    "6 093069 1656",                                /* A */
-    "5 043443413000094958554434",                   /* B */
-    "6 6150100108195968",                           /* C */
-    "6 00406267490900",                             /* D */
-    "5 50000959 0444",                              /* E */
-    "5 500009 0444",                                /* F */
-    "6 61501001081959686535",                       /* G */
-    "6 0009 6069 0464",                             /* H */
-    "2 0020 1019 0929",                             /* I */
-    "4 4048391908",                                 /* J */
-    "6 0009 6005 2369",                             /* K */
-    "5 000959",                                     /* L */
-    "8 0900468089",                                 /* M */
-    "6 09006960",                                   /* N */
-    "6 100108195968615010",                         /* O */
-    "5 09004051544505",                             /* P */
-    "6 100108195968615010 476A",                    /* Q */
-    "5 09004051534404 2459",                        /* R */
-    "5 514010010314445558491908",                   /* S */
-    "6 0060 3039",                                  /* T */
-    "6 000819596860",                               /* U */
-    "6 003960",                                     /* V */
-    "8 0029426980",                                 /* W */
-    "6 0069 6009",                                  /* X */
-    "6 003460 3439",                                /* Y */
-    "6 00600969",                                   /* Z */
-    "2 20000A2A",                                   /* [ */
-    "4 0049",                                       /* \ */
-    "2 00202A0A",                                   /* ] */
-    "4 032043",                                     /* ^ */
-    "5 0B5B",                                       /* _ */
-    "1 0012",                                       /* ` */
-    "5 5359 5443130408194958",                      /* a */
-    "5 0009 0413435458491908",                      /* b */
-    "5 5443130408194958",                           /* c */
-    "5 5059 5443130408194958",                      /* d */
-    "5 06565443130408194958",                       /* e */
-    "3 30201119 0333",                              /* f */
-    "5 5443130408194958 535B4C1C0B",                /* g */
-    "5 0009 0413435459",                            /* h */
-    "0 0309 0000",                                  /* i */
-    "2 232B1C0C 2020",                              /* j */
-    "5 0009 5306 2559",                             /* k */
-    "1 000819",                                     /* l */
-    "8 0309 0413334449 4453738489",                 /* m */
-    "5 0309 0413435459",                            /* n */
-    "5 130408194958544313",                         /* o */
-    "5 030C 0413435458491908",                      /* p */
-    "5 535C 5443130408194958",                      /* q */
-    "3 0309 041333",                                /* r */
-    "4 443313040516364748391908",                   /* s */
-    "3 11182939 0333",                              /* t */
-    "5 0308194958 5359",                            /* u */
-    "4 032943",                                     /* v */
-    "6 0319345963",                                 /* w */
-    "4 0349 4309",                                  /* x */
-    "4 0329 431C0C",                                /* y */
-    "4 03430949",                                   /* z */
-    "3 302011140516192A3A",                         /* { */
-    "0 000B",                                       /* | */
-    "3 001021243526291A0A",                         /* } */
-    "6 061525475766",                               /* ~ */
-};
-
-static bool is_wide(uint32_t code) /* East Asian scripts and pictographs: square characters */
+static bool is_between(uint32_t code, const uint32_t (*ranges)[2], size_t n)
 {
-    return (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
-           (code >= 0xAC00 && code <= 0xD7A3) || (code >= 0xF900 && code <= 0xFAFF) ||
-           (code >= 0xFF00 && code <= 0xFF60) || code >= 0x1F300;
+    for (size_t i = 0; i < n; i++) {
+        if (code >= ranges[i][0] && code <= ranges[i][1]) {
+            return true;
+        }
+    }
+    return false;
 }
 
-const char *hd__glyph(uint32_t code, double *advance)
+static bool is_wide(uint32_t code)
 {
-    const char *g = code >= 0x20 && code < 0x7F ? ascii[code - 0x20]
-                    : code == 0x2423            ? "5 07095957"
-                    : code == 0x2026            ? "6 0909 3939 6969"
-                    : is_wide(code)             ? "9 0009999000"
-                                                : "5 0009595000";
-    *advance = is_wide(code) ? 12.5 : g[0] - '0' + 2;
-    return g + 1;
+    static const uint32_t ranges[][2] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF},   {0xA960, 0xA97C},
+                                         {0xAC00, 0xD7A3}, {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
+                                         {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6},   {0x2705, 0x2705},
+                                         {0x2728, 0x2728}, {0x1F300, 0x3FFFD}, {0x231A, 0x231B}};
+    return is_between(code, ranges, sizeof ranges / sizeof ranges[0]);
 }
+
+/* Marks that have no width of their own. */
+static bool is_mark(uint32_t code)
+{
+    static const uint32_t ranges[][2] = {
+        {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},  {0x064B, 0x065F}, {0x0E34, 0x0E3A},
+        {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF},  {0x20D0, 0x20FF}, {0x302A, 0x302F},
+        {0x3099, 0x309A}, {0xFE20, 0xFE2F}, {0x1F3FB, 0x1F3FF}};
+    return is_between(code, ranges, sizeof ranges / sizeof ranges[0]);
+}
+
+/* Soft hyphens, joiners, directions and variants, which nobody sees. */
+static bool is_invisible(uint32_t code)
+{
+    static const uint32_t ranges[][2] = {{0x00AD, 0x00AD}, {0x200B, 0x200F}, {0x202A, 0x202E},
+                                         {0x2060, 0x2069}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}};
+    return is_between(code, ranges, sizeof ranges / sizeof ranges[0]);
+}
+
+/* The letter that looks like a mark of U+0300 and so on; 0: the font does not have the mark. */
+static uint32_t mark_letter(uint32_t code)
+{
+    static const uint16_t letters[] = {'`',   0xB4, '^', '~',   0xAF,  0,    0x2D8,
+                                       0x2D9, 0xA8, 0,   0x2DA, 0x2DD, 0x2C7};
+    return code == 0x327   ? 0xB8
+           : code == 0x328 ? 0x2DB
+           : code >= 0x300 && code - 0x300 < sizeof letters / sizeof letters[0]
+               ? letters[code - 0x300]
+               : 0;
+}
+
+/* ---------------------------------------------------------------- glyphs */
+
+/* Does a stroke of the glyph's text reach above small letters? */
+static bool reaches_up(const char *strokes)
+{
+    bool tall = false;
+    for (size_t i = 0; strokes[i]; i++) {
+        bool y = strokes[i] != ' ' && i % 2 == 0; /* a space, then two digits for each point */
+        tall = tall || (y && strokes[i] < '3');
+    }
+    return tall;
+}
+
+static hd__glyph glyph_of_text(const char *text)
+{
+    double width = text[0] - '0';
+    return (hd__glyph){.n = 1,
+                       .parts = {{text + 1, 0, 0, 1, 1}},
+                       .width = width,
+                       .advance = width + 2,
+                       .thick = 0.085,
+                       .known = true,
+                       .tall = reaches_up(text + 1)};
+}
+
+void hd__glyph_add_mark(hd__glyph *g, const char *mark)
+{
+    double width = mark[0] - '0', most = g->width + 2; /* it does not touch its neighbours */
+    double wide = width > most ? most / width : 1;
+    bool below = strchr(mark, '9'); /* a cedilla or an ogonek begins at the baseline */
+    if (g->n < HD__GLYPH_PARTS) {
+        g->parts[g->n++] = (hd__glyph_part){mark + 1, (g->width - wide * width) / 2,
+                                            g->tall && !below ? -3 : 0, wide, 1};
+    }
+}
+
+hd__glyph hd__glyph_of(uint32_t code)
+{
+    uint32_t base, mark;
+    bool space = code == '\t' || code == '\n' || code == '\r'; /* as in an SVG */
+    code = space ? ' ' : hd__viz_no_character(code) ? 0xFFFD : code;
+    if (code >= 0xAC00 && code <= 0xD7A3) {
+        return hd__hangul(code);
+    }
+    if (is_invisible(code)) {
+        return (hd__glyph){.known = true};
+    }
+    if (is_mark(code)) {
+        const char *text = mark_letter(code) ? hd__letter(mark_letter(code)) : NULL;
+        return (hd__glyph){
+            .n = 1, .parts = {{text, 0, 0, 1, 1}}, .known = text != NULL, .mark = true};
+    }
+    if (hd__letter_parts(code, &base, &mark)) {
+        hd__glyph g = glyph_of_text(hd__letter(base));
+        hd__glyph_add_mark(&g, hd__letter(mark));
+        return g;
+    }
+    const char *text = hd__letter(code);
+    hd__glyph g = glyph_of_text(text ? text : is_wide(code) ? "9 0009999000" : "5 0009595000");
+    g.known = text != NULL;
+    g.advance = is_wide(code) ? 12.5 : g.advance;
+    return g;
+}
+
+/* ---------------------------------------------------------------- widths */
 
 double hd__text_width(const char *text, double size)
 {
-    double units = 0, advance;
+    double units = 0;
     while (*text) {
-        hd__glyph(hd__viz_character(&text), &advance);
-        units += advance;
+        units += hd__glyph_of(hd__viz_character(&text)).advance;
     }
     return units * HD__FONT_UNIT * size;
 }
@@ -137,12 +133,11 @@ void hd__text_fit(char *out, size_t room, const char *text, double size, double 
 {
     static const char dots[] = "\xe2\x80\xa6";
     double all = hd__text_width(text, size);
-    double left = all <= width ? width : width - hd__text_width(dots, size), advance;
+    double left = all <= width ? width : width - hd__text_width(dots, size);
     size_t n = 0;
     while (*text) {
         const char *next = text;
-        hd__glyph(hd__viz_character(&next), &advance);
-        left -= advance * HD__FONT_UNIT * size;
+        left -= hd__glyph_of(hd__viz_character(&next)).advance * HD__FONT_UNIT * size;
         if (left < -1e-6 || n + (size_t)(next - text) + sizeof dots > room) {
             memcpy(out + n, dots, sizeof dots);
             return;

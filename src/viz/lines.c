@@ -172,15 +172,15 @@ static void plot_titles(const plot *f)
     char text[256];
     const hd_plot_options *o = f->o;
     if (has_text(o->title)) {
-        hd__text_fit(text, sizeof text, o->title, TITLE, o->width - 24);
+        hd__text_fit(text, sizeof text, o->title, TITLE, (o->width - 24) / HD__FONT_SLACK);
         hd__draw_text(f->p, o->width / 2.0, 12 + TITLE, TITLE, HD__MIDDLE, text);
     }
     if (has_text(o->x_label)) {
-        hd__text_fit(text, sizeof text, o->x_label, LABEL, f->width);
+        hd__text_fit(text, sizeof text, o->x_label, LABEL, f->width / HD__FONT_SLACK);
         hd__draw_text(f->p, f->left + f->width / 2, o->height - 10, LABEL, HD__MIDDLE, text);
     }
     if (has_text(o->y_label)) {
-        hd__text_fit(text, sizeof text, o->y_label, LABEL, f->height);
+        hd__text_fit(text, sizeof text, o->y_label, LABEL, f->height / HD__FONT_SLACK);
         hd__draw_text_upwards(f->p, 8 + LABEL, f->top + f->height / 2, LABEL, HD__MIDDLE, text);
     }
 }

@@ -1,4 +1,7 @@
 /* png.c - saves a picture as PNG, through libpng. Without libpng that is an error. */
+#include <inttypes.h>
+
+#include "viz/font.h"
 #include "viz/raster.h"
 
 static bool scale_ok(const hd_picture *p, double scale)
@@ -87,11 +90,32 @@ static bool png_encode(encoder *e)
     return true;
 }
 
+/* Does the font have every character of the picture? */
+static bool letters_ok(const hd_picture *p)
+{
+    for (int64_t i = 0; i < p->n_items; i++) {
+        const char *text = p->texts.s + p->items[i].first, *next = text;
+        while (p->items[i].kind == HD__TEXT && *next) {
+            const char *at = next;
+            uint32_t code = hd__viz_character(&next);
+            if (!hd__glyph_of(code).known) {
+                return hd_error_set(HD_VALUE,
+                                    "hd_picture_save_png: '%.*s' has U+%04" PRIX32
+                                    " '%.*s', which the font of a PNG does not have: expected "
+                                    "Latin, Greek, Cyrillic or Korean letters; hd_picture_save_svg "
+                                    "takes any text",
+                                    HD__CUT(text), code, (int)(next - at), at);
+            }
+        }
+    }
+    return true;
+}
+
 static bool save_png(const hd_picture *p, const char *path, double scale)
 {
-    hd__canvas c;
+    hd__canvas c = {0};
     encoder e = {.canvas = &c};
-    bool ok = hd__rasterise(&c, p, scale) && png_encode(&e) &&
+    bool ok = letters_ok(p) && hd__rasterise(&c, p, scale) && png_encode(&e) &&
               hd__whole_write("hd_picture_save_png", path, e.file.s, e.file.len);
     hd_free(e.file.s);
     hd__canvas_free(&c);

@@ -6,6 +6,7 @@
  * and the largest cover of a pixel counts. So places where segments meet are not drawn twice. */
 #include <math.h>
 
+#include "viz/font.h"
 #include "viz/raster.h"
 
 /* ---------------------------------------------------------------- coverage */
@@ -156,34 +157,48 @@ static hd__point glyph_point(const hd__canvas *c, const hd__item *item, double x
     return (hd__point){at.x * c->scale, at.y * c->scale};
 }
 
-static void draw_glyph(hd__canvas *c, const hd__item *item, const char *g, double x)
+/* A part of a glyph, x units to the right of the text's anchor. */
+static void draw_part(hd__canvas *c, const hd__item *item, const hd__glyph_part *part, double x,
+                      double thick)
 {
-    double width = fmax(0.085 * item->size * c->scale, 0.9);
+    double width = fmax(thick * item->size * c->scale, 0.9);
     hd__point from = {0, 0};
-    for (bool first = true; *g; g++) {
-        if (*g == ' ') {
+    const char *s = part->strokes;
+    for (bool first = true; *s; s++) {
+        if (*s == ' ') {
             first = true;
             continue;
         }
-        hd__point to = glyph_point(c, item, x + grid(g[0]), grid(g[1]));
+        hd__point to = glyph_point(c, item, x + part->x + part->wide * grid(s[0]),
+                                   part->y + part->high * grid(s[1]));
         if (!first) {
             cover_segment(c, from, to, width);
         }
         from = to;
         first = false;
-        g++;
+        s++;
     }
 }
 
+/* A mark goes to the glyph before it, so a glyph is drawn when the next one is known. */
 static void draw_text(hd__canvas *c, const hd_picture *p, const hd__item *item)
 {
     const char *text = p->texts.s + item->first;
-    double units = hd__text_width(text, item->size) / (HD__FONT_UNIT * item->size), advance;
+    double units = hd__text_width(text, item->size) / (HD__FONT_UNIT * item->size);
     double x = 1 - (item->anchor == HD__START ? 0 : item->anchor == HD__END ? units : units / 2);
     while (*text) {
-        const char *g = hd__glyph(hd__viz_character(&text), &advance);
-        draw_glyph(c, item, g, x);
-        x += advance;
+        hd__glyph g = hd__glyph_of(hd__viz_character(&text));
+        for (const char *next = text; *next; text = next) {
+            hd__glyph mark = hd__glyph_of(hd__viz_character(&next));
+            if (!mark.mark) {
+                break;
+            }
+            hd__glyph_add_mark(&g, mark.parts[0].strokes);
+        }
+        for (int i = 0; i < g.n && !g.mark; i++) {
+            draw_part(c, item, &g.parts[i], x, g.thick);
+        }
+        x += g.advance;
     }
     paint(c, item->color);
 }

@@ -59,6 +59,20 @@ static void put_line(hd__text *t, const hd_picture *p, const hd__item *item)
                                      : "/>\n");
 }
 
+/* The language that Chinese characters of a text are written for: they have the same codes, but
+ * other shapes, in Korean, Japanese and Chinese. */
+static const char *language_of(const char *text)
+{
+    const char *language = NULL;
+    while (*text && !language) {
+        uint32_t code = hd__viz_character(&text);
+        language = code >= 0xAC00 && code <= 0xD7A3   ? "ko"
+                   : code >= 0x3041 && code <= 0x30FF ? "ja"
+                                                      : NULL;
+    }
+    return language;
+}
+
 static void put_text(hd__text *t, const hd_picture *p, const hd__item *item)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
@@ -74,8 +88,12 @@ static void put_text(hd__text *t, const hd_picture *p, const hd__item *item)
         put_point(t, item->at.x, item->at.y);
         hd__text_puts(t, ")\"");
     }
+    const char *language = language_of(p->texts.s + item->first);
+    if (language) {
+        hd__text_format(t, " xml:lang=\"%s\"", language);
+    }
     hd__text_puts(t, ">");
-    hd__viz_escape(t, p->texts.s + item->first, "&<>\"\t\n\r", escapes, true);
+    hd__viz_escape(t, p->texts.s + item->first, "&<>\"\t\n\r", escapes);
     hd__text_puts(t, "</text>\n");
 }
 
@@ -89,7 +107,8 @@ static void put_head(hd__text *t, const hd_picture *p)
     put_attribute(t, "height", p->height);
     hd__text_puts(t, " viewBox=\"0 0 ");
     put_point(t, p->width, p->height);
-    hd__text_puts(t, "\" font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\">\n"
+    hd__text_puts(t, "\" font-family=\"Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', "
+                     "'Apple SD Gothic Neo', 'Malgun Gothic', 'Noto Sans CJK KR', sans-serif\">\n"
                      "<style>rect { shape-rendering: crispEdges }</style>\n");
 }
 

@@ -28,8 +28,12 @@ uint32_t hd__viz_character(const char **s)
     return length > 0 ? code : REPLACEMENT;
 }
 
-void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes,
-                    bool xml)
+bool hd__viz_no_character(uint32_t code)
+{
+    return code < ' ' || (code >= 0x7F && code < 0xA0) || code == 0xFFFE || code == 0xFFFF;
+}
+
+void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes)
 {
     while (*s) {
         uint32_t code = hd__viz_character(&s);
@@ -38,8 +42,8 @@ void hd__viz_escape(hd__text *t, const char *s, const char *special, const char 
             hd__text_puts(t, escapes[at - special]);
         } else {
             char c[4];
-            bool bad = code < ' ' || (xml && (code == 0xFFFE || code == 0xFFFF));
-            hd__text_add(t, c, (size_t)hd__utf8_put(bad ? REPLACEMENT : code, c));
+            hd__text_add(t, c,
+                         (size_t)hd__utf8_put(hd__viz_no_character(code) ? REPLACEMENT : code, c));
         }
     }
 }

@@ -20,10 +20,11 @@ void hd__viz_number(hd__text *t, double v, int decimals);
 /* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
 uint32_t hd__viz_character(const char **s);
 
-/* Adds s with escapes[i] in place of each special[i]. Other control characters become U+FFFD, and
- * with `xml` also U+FFFE and U+FFFF, which XML 1.0 cannot hold. */
-void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes,
-                    bool xml);
+/* Is code a control character, or one that XML 1.0 cannot hold? It is shown as U+FFFD. */
+bool hd__viz_no_character(uint32_t code);
+
+/* Adds s with escapes[i] in place of each special[i]. What is no character becomes U+FFFD. */
+void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes);
 
 /* ---------------------------------------------------------------- arguments (picture.c) */
 
@@ -83,12 +84,8 @@ hd_picture *hd__picture_ready(hd_picture *p);
 
 /* ---------------------------------------------------------------- font (font.c) */
 
-/* A unit of the font's grid, as a part of the font size. */
-#define HD__FONT_UNIT 0.08
 /* An SVG is shown in a font of its reader, which may be wider than this one by this factor. */
 #define HD__FONT_SLACK 1.12
-/* The strokes of a glyph, as font.c describes them, and its advance in units. */
-const char *hd__glyph(uint32_t code, double *advance);
 double hd__text_width(const char *text, double size);
 /* Copies text to out. If it is wider than `width`, or longer than `room`, it is cut and ends with
  * dots. */

@@ -126,6 +126,41 @@ START_TEST(tokens)
 }
 END_TEST
 
+/* A picture is as wide as its title, with the map in the middle. A very long title is cut. Korean
+ * letters are square, which the room for them takes into account; SVG is told the language. */
+START_TEST(titles_and_languages)
+{
+    HD_SCOPE;
+    static const char *const tokens[] = {"\ud559\uad50\uc5d0", "\u5b66\u6821\u306b",
+                                         "\u0448\u0449"};
+    hd_tensor *w = hd_ones(HD_FLOAT32, 3, 3);
+    hd_attention_map_options o = hd_attention_map_defaults();
+    char *svg = draw(w, tokens, NULL, &o), text[4096];
+    double narrow = number_of(strstr(svg, "<svg"), "width"), left = cell_at(svg, 0).x;
+    ck_assert_double_ge(left - 5 - 16 - 13 - 8, 3 * 11); /* three squares of the font's size */
+    ck_assert_str_eq(attribute(text_element(svg, tokens[0]), "xml:lang", text), "ko");
+    ck_assert_str_eq(attribute(text_element(svg, tokens[1]), "xml:lang", text), "ja");
+    ck_assert_str_eq(attribute(text_element(svg, tokens[2]), "xml:lang", text), "");
+    hd_free(svg);
+    o.title = "Attention of the third head in the last layer";
+    svg = draw(w, tokens, NULL, &o);
+    double wide = number_of(strstr(svg, "<svg"), "width");
+    ck_assert_double_gt(wide, narrow);
+    ck_assert_double_eq_tol(cell_at(svg, 0).x, left + (wide - narrow) / 2, 1);
+    ck_assert_ptr_nonnull(text_element(svg, o.title));
+    ck_assert_double_eq(number_of(text_element(svg, o.title), "x"), wide / 2);
+    hd_free(svg);
+    char title[200];
+    memset(title, 'm', sizeof title - 1);
+    title[sizeof title - 1] = '\0';
+    o.title = title;
+    svg = draw(w, tokens, NULL, &o);
+    ck_assert_double_eq(number_of(strstr(svg, "<svg"), "width"), 720);
+    ck_assert_ptr_nonnull(strstr(svg, "mm\u2026</text>"));
+    hd_free(svg);
+}
+END_TEST
+
 START_TEST(long_tokens_are_cut)
 {
     HD_SCOPE;
@@ -216,7 +251,8 @@ END_TEST
 
 Suite *suite_attention(void)
 {
-    const TTest *const tests[] = {cells,       scale,  tokens, long_tokens_are_cut,
-                                  many_tokens, panels, refused};
+    const TTest *const tests[] = {
+        cells,       scale,  tokens, titles_and_languages, long_tokens_are_cut,
+        many_tokens, panels, refused};
     return SUITE("attention", tests);
 }

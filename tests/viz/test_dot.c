@@ -87,9 +87,9 @@ START_TEST(names_are_escaped)
     hd_dict_set(names, "<b>\xed\x95\x9c\xea\xb5\xad</b>", b);
     hd_dict_set_string(names, "W", "no module");
     ck_dot(hd_add(hd_matmul(hd_ones(HD_FLOAT32, 2, 3), w), b), names,
-           "    n3 [label=\"W \\\"q\\\\\\\" &amp;amp;\\n\xef\xbf\xbd\xef\xbf\xbe\xef\xbf\xbd (3, "
-           "4)\", tooltip=\"W \\\"q\\\\\\\" &amp;amp;\\n\xef\xbf\xbd\xef\xbf\xbe\xef\xbf\xbd\"" LEAF
-           "    n1 [label=\"Matmul W \\\"q\\\\\\\" &amp;amp;\\n\xef\xbf\xbd\xef\xbf\xbe\xef\xbf\xbd"
+           "    n3 [label=\"W \\\"q\\\\\\\" &amp;amp;\\n\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd (3, "
+           "4)\", tooltip=\"W \\\"q\\\\\\\" &amp;amp;\\n\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" LEAF
+           "    n1 [label=\"Matmul W \\\"q\\\\\\\" &amp;amp;\\n\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
            " (2, 4)\", tooltip=\"MmBackward0\"" CALL
            "    n2 [label=\"<b>\xed\x95\x9c\xea\xb5\xad</b> (1, 4)\", "
            "tooltip=\"<b>\xed\x95\x9c\xea\xb5\xad</b>\"" LEAF

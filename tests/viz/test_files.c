@@ -170,37 +170,155 @@ START_TEST(lines)
 }
 END_TEST
 
-/* Every character of ASCII has a shape of its own; any other character is a box. */
-START_TEST(letters)
+/* A picture of nothing but a title. */
+static hd_picture *titled(const char *title)
 {
     static const double y[] = {1, 2};
     hd_series s = {NULL, 2, NULL, y};
     hd_plot_options o = hd_plot_defaults();
     o.width = o.height = 200;
-    double inks[128] = {0}, box = 0;
-    uint64_t seen[128] = {0};
-    for (int c = 0x20; c < 0x80; c++) {
-        char title[] = {(char)c, '\0'};
-        o.title = c == 0x7F ? "\xc3\xa9" : title;
-        hd_picture *p = hd_plot_lines(1, &s, &o);
-        pixels image = rasterised(p, 1);
-        *(c == 0x7F ? &box : &inks[c]) = ink(&image, 80, 10, 120, 35);
-        for (int yy = 10; yy < 35; yy++) { /* a hash of the shape */
-            for (int x = 80; x < 120; x++) {
-                seen[c] = seen[c] * 31 + (pixel(&image, x, yy) & 255);
-            }
+    o.title = title;
+    return hd_plot_lines(1, &s, &o);
+}
+
+/* What a title of one character looks like: a hash of its pixels, and how much ink it takes. */
+static uint64_t shape_of(const char *letter, double *inks)
+{
+    hd_picture *p = titled(letter);
+    pixels image = rasterised(p, 1);
+    uint64_t hash = 0;
+    for (int yy = 4; yy < 35; yy++) {
+        for (int x = 80; x < 120; x++) {
+            hash = hash * 31 + (pixel(&image, x, yy) & 255);
         }
-        ck_assert_double_eq(ink(&image, 0, 0, 200, 10), 0);
-        free(image.rgb);
-        hd_picture_free(p);
     }
-    ck_assert_double_eq(inks[' '], 0);
-    ck_assert_double_gt(box, 20);
-    for (int c = 0x21; c < 0x7F; c++) {
-        ck_assert_msg(inks[c] > 2 && inks[c] < 90, "'%c' has %g", c, inks[c]);
-        for (int k = 0x20; k < c; k++) {
-            ck_assert_msg(seen[k] != seen[c], "'%c' looks like '%c'", c, k);
+    *inks = ink(&image, 80, 4, 120, 35);
+    ck_assert_double_eq(ink(&image, 0, 0, 200, 4), 0);
+    ck_assert_double_eq_tol(ink(&image, 0, 0, 200, 35), *inks, 1e-9);
+    free(image.rgb);
+    hd_picture_free(p);
+    return hash;
+}
+
+/* Each of these letters has a shape that no other has. */
+static void ck_shapes(const char *letters, double least, double most)
+{
+    enum { MOST = 256 };
+    uint64_t seen[MOST];
+    char all[MOST][8];
+    double inks;
+    int n = 0;
+    for (const char *s = letters; *s; n++) {
+        ck_assert_int_lt(n, MOST);
+        size_t length = 1;
+        while (((unsigned char)s[length] & 0xC0) == 0x80) {
+            length++;
         }
+        memcpy(all[n], s, length);
+        all[n][length] = '\0';
+        seen[n] = shape_of(all[n], &inks);
+        ck_assert_msg(inks > least && inks < most, "'%s' has %g", all[n], inks);
+        for (int k = 0; k < n; k++) {
+            ck_assert_msg(seen[k] != seen[n], "'%s' looks like '%s'", all[n], all[k]);
+        }
+        s += length;
+    }
+}
+
+START_TEST(letters)
+{
+    char text[96] = "";
+    double inks;
+    for (int c = 0x21; c < 0x7F; c++) {
+        text[c - 0x21] = (char)c;
+    }
+    ck_shapes(text, 2, 90);
+    shape_of(" ", &inks);
+    ck_assert_double_eq(inks, 0);
+}
+END_TEST
+
+START_TEST(letters_beyond_ascii)
+{
+    ck_shapes("\u0410\u0411\u0412\u0413\u0414\u0415\u0401\u0416\u0417\u0418\u0419\u041a\u041b\u041c"
+              "\u041d\u041e\u041f\u0420\u0421\u0422\u0423\u0424\u0425\u0426\u0427\u0428\u0429\u042a"
+              "\u042b\u042c\u042d\u042e\u042f\u0430\u0431\u0432\u0433\u0434\u0435\u0451\u0436\u0437"
+              "\u0438\u0439\u043a\u043b\u043c\u043d\u043e\u043f\u0440\u0441\u0442\u0443\u0444\u0445"
+              "\u0446\u0447\u0448\u0449\u044a\u044b\u044c\u044d\u044e\u044f\u0404\u0406\u0407\u0490"
+              "\u0454\u0456\u0457\u0491",
+              8, 90); /* Russian and Ukrainian */
+    ck_shapes(
+        "\u0391\u0392\u0393\u0394\u0395\u0396\u0397\u0398\u0399\u039a\u039b\u039c\u039d\u039e"
+        "\u039f\u03a0\u03a1\u03a3\u03a4\u03a5\u03a6\u03a7\u03a8\u03a9\u03b1\u03b2\u03b3\u03b4"
+        "\u03b5\u03b6\u03b7\u03b8\u03b9\u03ba\u03bb\u03bc\u03bd\u03be\u03bf\u03c0\u03c1\u03c3"
+        "\u03c2\u03c4\u03c5\u03c6\u03c7\u03c8\u03c9\u03ac\u03ad\u03ae\u03af\u03cc\u03cd\u03ce",
+        8, 90); /* Greek */
+    ck_shapes("AEIOUYCNaeiouyncs\u00c0\u00c1\u00c2\u00c3\u00c4\u00c5\u00c6\u00c7\u00c8\u00c9\u00ca"
+              "\u00cb\u00cc\u00cd\u00ce\u00cf\u00d0\u00d1\u00d2\u00d3\u00d4\u00d5\u00d6\u00d8\u00d9"
+              "\u00da\u00db\u00dc\u00dd\u00de\u00df\u00e0\u00e1\u00e2\u00e3\u00e4\u00e5\u00e6\u00e7"
+              "\u00e8\u00e9\u00ea\u00eb\u00ec\u00ed\u00ee\u00ef\u00f0\u00f1\u00f2\u00f3\u00f4\u00f5"
+              "\u00f6\u00f8\u00f9\u00fa\u00fb\u00fc\u00fd\u00fe\u00ff\u0105\u0107\u010d\u0119\u011f"
+              "\u0131\u0142\u0144\u015b\u015f\u0161\u017a\u017c\u017e",
+              6, 120); /* Latin */
+}
+END_TEST
+
+/* Korean: every initial, every vowel, every final, each with its strokes. */
+START_TEST(syllables)
+{
+    char text[4 * 64] = "", *at = text;
+    for (int k = 0; k < 19 + 20 + 27; k++) { /* ga, kka, ...; gae, gya, ...; gak, gakk, ... */
+        uint32_t code = 0xAC00 + (k < 19   ? (uint32_t)k * 21 * 28
+                                  : k < 39 ? (uint32_t)(k - 18) * 28
+                                           : (uint32_t)(k - 38));
+        *at++ = (char)(0xE0 | code >> 12);
+        *at++ = (char)(0x80 | (code >> 6 & 63));
+        *at++ = (char)(0x80 | (code & 63));
+    }
+    *at = '\0';
+    ck_shapes(text, 20, 120);
+}
+END_TEST
+
+/* An accent that follows its letter gives the letter with the accent. What cannot be seen takes no
+ * room. Bytes that are no text are boxes. */
+START_TEST(marks_and_bytes)
+{
+    static const char *const same[][2] = {{"e\u0301", "\u00e9"},  {"E\u0301", "\u00c9"},
+                                          {"c\u0327", "\u00e7"},  {"\u0438\u0306", "\u0439"},
+                                          {"a\u200b\ufe0f", "a"}, {"\xff", "\ufffd"},
+                                          {"\u2212", "\u2212"},   {"\x01", "\ufffd"},
+                                          {"\xc2\x85", "\ufffd"}, {"a\n", "a "}};
+    double inks, box;
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        ck_assert_msg(shape_of(same[i][0], &inks) == shape_of(same[i][1], &box), "%s", same[i][1]);
+        ck_assert_double_gt(box, 2);
+    }
+}
+END_TEST
+
+/* A character that the font does not have is an error that names it, and SVG takes it. */
+START_TEST(letters_that_png_lacks)
+{
+    static const char *const texts[][2] = {
+        {"loss \u4e2d\u6587", "'loss \u4e2d\u6587' has U+4E2D '\u4e2d'"},
+        {"\U0001f600", "'\U0001f600' has U+1F600 '\U0001f600'"},
+        {"a\u0326", "'a\u0326' has U+0326 '\u0326'"}};
+    char message[400];
+    const char *path = temporary("lacks.png");
+    for (int i = 0; i < 3; i++) {
+        hd_picture *p = titled(texts[i][0]);
+        ck_assert(!hd_picture_save_png(p, path, 1));
+        snprintf(message, sizeof message,
+                 "hd_picture_save_png: %s, which the font of a PNG does not have: expected Latin, "
+                 "Greek, Cyrillic or Korean letters; hd_picture_save_svg takes any text",
+                 texts[i][1]);
+        ck_error(HD_VALUE, message);
+        ck_assert_int_eq(access(path, F_OK), -1);
+        char *svg = hd_picture_svg(p);
+        ck_assert_ptr_nonnull(strstr(svg, texts[i][0]));
+        hd_free(svg);
+        hd_picture_free(p);
     }
 }
 END_TEST
@@ -384,6 +502,10 @@ Suite *suite_files(void)
         a_dot,
         lines,
         letters,
+        letters_beyond_ascii,
+        syllables,
+        marks_and_bytes,
+        letters_that_png_lacks,
         turned_text,
         refused_png,
 #else
