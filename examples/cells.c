@@ -16,12 +16,29 @@ static bool silent;
 
 static const char usage_text[] =
     "usage: %s [--list | --cell N] [--stream mcg31|native]\n"
-    "Runs the cells of the notebook and prints the output of each under its heading.\n"
-    "  --list           prints the number and a line of each cell\n"
-    "  --cell N         runs the cells up to N and prints only what cell N prints\n"
-    "  --stream native  draws dropout as PyTorch 2.7 and later do; the default is mcg31, which\n"
-    "                   draws as the notebook's PyTorch 2.5.1 on x86-64 does\n"
-    "  --help           prints this text\n";
+    "       %s --help | --version\n"
+    "\n"
+    "Runs the cells of the notebook and prints the output of each under its heading, byte for "
+    "byte\n"
+    "as PyTorch prints it.\n"
+    "\n"
+    "  --list         prints the number and a line of each cell\n"
+    "  --cell N       runs the cells up to N and prints only what cell N prints\n"
+    "  --stream NAME  chooses the random numbers of dropout. mcg31, which is the default, draws "
+    "as\n"
+    "                 the notebook's PyTorch 2.5.1 on x86-64 does, and native as PyTorch 2.7 and\n"
+    "                 later do.\n"
+    "  --help         prints this text\n"
+    "  --version      prints the version of heed\n"
+    "\n"
+    "The exit status is 0 if the cells ran, 1 if one failed, and 2 if the arguments are wrong.\n";
+
+/* The file's name of a program's path. */
+static const char *base_name(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return slash ? slash + 1 : program;
+}
 
 void print(const char *format, ...)
 {
@@ -69,16 +86,17 @@ static bool read_arguments(notebook *nb, int argc, char **argv)
         if (strcmp(name, "--list") == 0) {
             nb->list = true;
         } else if (!takes_value) {
-            fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", argv[0], name);
+            fprintf(stderr, "%s: unknown option '%s' (see --help)\n", argv[0], name);
             return false;
         } else if (!value) {
-            fprintf(stderr, "%s: %s needs a value; see --help\n", argv[0], name);
+            fprintf(stderr, "%s: %s without a value (see --help)\n", argv[0], name);
             return false;
         } else if (strcmp(name, "--cell") == 0 && (nb->only = find_cell(nb, value)) == NULL) {
-            fprintf(stderr, "%s: there is no cell '%s'; see --list\n", argv[0], value);
+            fprintf(stderr, "%s: there is no cell '%s' (see --list)\n", argv[0], value);
             return false;
         } else if (strcmp(name, "--stream") == 0 && !choose_stream(value)) {
-            fprintf(stderr, "%s: --stream must be mcg31 or native, not '%s'\n", argv[0], value);
+            fprintf(stderr, "%s: --stream %s: expected mcg31 or native (see --help)\n", argv[0],
+                    value);
             return false;
         }
         i += takes_value;
@@ -120,7 +138,11 @@ int run_notebook(int argc, char **argv, const cell *cells, int n, void (*finish)
 {
     notebook nb = {.cells = cells, .n = n};
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        printf(usage_text, argv[0]);
+        printf(usage_text, base_name(argv[0]), base_name(argv[0]));
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("%s %s\n", base_name(argv[0]), hd_version());
         return 0;
     }
     if (!read_arguments(&nb, argc, argv)) {

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "train_progress.h"
+
 enum { LETTERS = 16, DIGITS = 10, PAIRS = 8, TOKENS = PAIRS + 1 };
 enum { DIM = 32, HEADS = 2, BATCH = 32, UNSEEN = 1000, REPORTS = 10 };
 
@@ -255,13 +257,17 @@ static void show_attention(hd_module *model, hd_tensor *x, const char *folder, c
     }
 }
 
+/* The bar is as wide as the terminal allows, and at most 40 columns. */
 static void print_bar(int64_t step, int64_t steps)
 {
-    char bar[41];
-    memset(bar, '.', 40);
-    memset(bar, '#', (size_t)(40 * step / steps));
-    bar[40] = '\0';
-    printf("[%s] %lld/%lld\r", bar, (long long)step, (long long)steps);
+    char bar[41], numbers[48];
+    int length = snprintf(numbers, sizeof numbers, "%lld/%lld", (long long)step, (long long)steps);
+    int room = progress_columns() - length - 6; /* the brackets, a space, "^C", the last column */
+    int columns = room > 40 ? 40 : room > 0 ? room : 0;
+    memset(bar, '.', (size_t)columns);
+    memset(bar, '#', (size_t)(columns * step / steps));
+    bar[columns] = '\0';
+    printf("[%s] %s\r", bar, numbers);
     fflush(stdout); /* the next line, or bar, is written over this one */
 }
 
@@ -295,19 +301,19 @@ static bool read_arguments(arguments *a, int argc, char **argv)
         bool steps = strcmp(argv[i], "--steps") == 0;
         if (strcmp(argv[i], "--pictures") == 0) {
             if (!value) {
-                fprintf(stderr, "%s: --pictures needs a folder\n", argv[0]);
+                fprintf(stderr, "%s: --pictures without a folder (see --help)\n", argv[0]);
                 return false;
             }
             a->pictures = value;
             continue;
         }
         if (!steps && strcmp(argv[i], "--seed") != 0) {
-            fprintf(stderr, "%s: the argument '%s' is unknown; see --help\n", argv[0], argv[i]);
+            fprintf(stderr, "%s: unknown option '%s' (see --help)\n", argv[0], argv[i]);
             return false;
         }
         if (!read_number(value, steps ? 1 : INT64_MIN, steps ? &a->steps : &a->seed)) {
-            fprintf(stderr, "%s: %s needs a whole number%s\n", argv[0], argv[i],
-                    steps ? " above 0" : "");
+            fprintf(stderr, "%s: %s %s: expected a whole number%s (see --help)\n", argv[0], argv[i],
+                    value ? value : "without a value", steps ? " above 0" : "");
             return false;
         }
         if (steps) {
@@ -376,18 +382,37 @@ static bool run(const arguments *a, hd_module *model, hd_module *without)
     return true;
 }
 
+static const char help[] =
+    "usage: train_attention [--steps N] [--seed N] [--pictures FOLDER]\n"
+    "       train_attention --help | --version\n"
+    "\n"
+    "Trains two small models to answer questions about a sequence. One has attention and learns "
+    "to\n"
+    "look the answer up. The other one sees only the average of the tokens. The program prints "
+    "the\n"
+    "losses, the norms of the gradients, and the attention before and after the training.\n"
+    "\n"
+    "  --steps N          makes N training steps. The default is 400. With this option the\n"
+    "                     accuracy is not checked.\n"
+    "  --seed N           seeds the weights and the sequences. The default is 123.\n"
+    "  --pictures FOLDER  also draws the attention, before and after the training, as two SVG\n"
+    "                     files in this folder, which must exist\n"
+    "  --help             prints this text\n"
+    "  --version          prints the version of heed\n"
+    "\n"
+    "The exit status is 0 if the model with attention is right far more often, 1 if it is not or "
+    "if\n"
+    "something failed, and 2 if the arguments are wrong.\n";
+
 int main(int argc, char **argv)
 {
     arguments a = {.steps = 400, .seed = 123, .demand = true};
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        printf("usage: %s [--steps N] [--seed N] [--pictures FOLDER]\n"
-               "Trains a model with attention and one without. Defaults are in brackets.\n"
-               "  --steps N          makes N training steps and does not check the accuracy (400)\n"
-               "  --seed N           seeds the weights and the sequences (123)\n"
-               "  --pictures FOLDER  also draws the attention, before and after the training, as\n"
-               "                     two SVG files in this folder, which must exist\n"
-               "  --help             prints this text\n",
-               argv[0]);
+        fputs(help, stdout);
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("train_attention %s\n", hd_version());
         return 0;
     }
     if (!read_arguments(&a, argc, argv)) {

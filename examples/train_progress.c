@@ -14,7 +14,8 @@
 
 /* ---------------------------------------------------------------- the line */
 
-enum { WIDEST_BAR = 30, NARROWEST_BAR = 8, COLUMNS_FOR_BAR = 40 };
+enum { WIDEST_BAR = 30, NARROWEST_BAR = 5, COLUMNS_FOR_BAR = 40 };
+enum { COLUMNS_FOR_CTRL_C = 2 };
 
 /* The ways to write the numbers, the longest first. */
 static const struct form {
@@ -72,12 +73,19 @@ static int add_bar(char *out, const progress_numbers *n, int columns)
     return columns + 3;
 }
 
-/* The last column stays empty, because some terminals go to the next line once it is written. */
+/* The last column stays empty, because some terminals go to the next line once it is written. A
+ * line that will be erased also leaves room for the ^C with which a terminal shows Ctrl-C. */
+static int room_for(int columns, bool bar)
+{
+    int room = columns - 1 - (bar ? COLUMNS_FOR_CTRL_C : 0);
+    return columns == 0 || room > PROGRESS_LINE - 1 ? PROGRESS_LINE - 1 : room > 0 ? room : 0;
+}
+
 int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int columns, bool bar)
 {
     char numbers[PROGRESS_LINE];
-    int room = columns > 0 && columns < PROGRESS_LINE ? columns - 1 : PROGRESS_LINE - 1;
-    bool wide = room >= COLUMNS_FOR_BAR - 1;
+    int room = room_for(columns, bar);
+    bool wide = columns == 0 || columns >= COLUMNS_FOR_BAR;
     for (int i = 0; bar && wide && isnan(n->val_loss) && i < FORMS_FOR_BAR; i++) {
         int length = add_numbers(numbers, n, &forms[i]), rest = room - length - 3;
         if (rest >= NARROWEST_BAR) {
@@ -117,9 +125,7 @@ static void catch_resizes(void)
     width_unknown = 1;
 }
 
-/* The width of the terminal. If it does not know its own (a serial line), the width is COLUMNS,
- * or 80. */
-static int terminal_columns(void)
+int progress_columns(void)
 {
 #ifdef TIOCGWINSZ
     struct winsize size;
@@ -151,7 +157,7 @@ static void begin_line(progress *p)
     }
     if (width_unknown) {
         width_unknown = 0;
-        p->columns = terminal_columns();
+        p->columns = progress_columns();
     }
     fputs(p->shown >= p->columns ? "\n" : "\r\033[K", stdout);
     p->shown = 0;

@@ -20,9 +20,10 @@ typedef struct {
 } progress_numbers;
 
 /* Writes the line for a terminal of so many columns to out, without a newline, and returns its
- * length, which is less than columns; columns 0: as long as it wants. If it is too long, the bar
- * becomes shorter, and then the least important numbers go. Under 40 columns there is no bar, and
- * neither is there one beside a validation loss. */
+ * length, which is less than columns; columns 0: as long as it wants. `bar` is true for a line that
+ * will be erased, which begins with a bar. If it is too long, the bar becomes shorter, and then the
+ * least important numbers go. Under 40 columns there is no bar, and neither is there one beside a
+ * validation loss. */
 int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int columns, bool bar);
 
 typedef struct {
@@ -32,6 +33,10 @@ typedef struct {
     int64_t first; /* the step at which the clock began */
     double start;  /* the time at which it began, in seconds */
 } progress;
+
+/* The width of the terminal on stdout. If it does not know its own (a serial line), the width is
+ * the environment variable COLUMNS, or 80. */
+int progress_columns(void);
 
 /* Catches SIGWINCH and SIGCONT if there is a bar. */
 progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step);

@@ -99,19 +99,19 @@ START_TEST(progress_widths)
     ck_assert_str_eq(line_of(56, false, NAN), all);
     ck_assert_str_eq(line_of(55, false, NAN), "step 175/1000  loss 2.1234  ETA 1:01:01");
     ck_assert_str_eq(line_of(39, true, NAN), "step 175/1000  loss 2.1234");
-    ck_assert_str_eq(line_of(40, true, NAN), "[#.........] step 175/1000  loss 2.1234");
+    ck_assert_str_eq(line_of(40, true, NAN), "[#.......] step 175/1000  loss 2.1234");
     ck_assert_str_eq(
         line_of(80, true, NAN),
-        "[###..................] step 175/1000  loss 2.1234  19912 tokens/s  ETA 1:01:01");
+        "[###................] step 175/1000  loss 2.1234  19912 tokens/s  ETA 1:01:01");
     ck_assert_ptr_nonnull(strstr(line_of(120, true, NAN), "] step 175"));
     ck_assert_int_eq((int)strlen(line_of(200, true, NAN)), 33 + (int)sizeof all - 1);
-    ck_assert_str_eq(line_of(46, true, 2.5), "step 175/1000  loss 2.1234  validation 2.5000");
-    ck_assert_str_eq(line_of(45, true, 2.5), "step 175/1000  loss 2.1234  val 2.5000");
-    ck_assert_str_eq(line_of(38, true, 2.5), "175/1000  2.1234  2.5000");
-    ck_assert_str_eq(line_of(20, true, 2.5), "175/1000  2.5000");
+    ck_assert_str_eq(line_of(46, false, 2.5), "step 175/1000  loss 2.1234  validation 2.5000");
+    ck_assert_str_eq(line_of(45, false, 2.5), "step 175/1000  loss 2.1234  val 2.5000");
+    ck_assert_str_eq(line_of(38, false, 2.5), "175/1000  2.1234  2.5000");
+    ck_assert_str_eq(line_of(20, false, 2.5), "175/1000  2.5000");
     ck_assert_str_eq(line_of(20, true, NAN), "175/1000  2.1234");
-    ck_assert_str_eq(line_of(9, true, NAN), "175/1000");
-    ck_assert_str_eq(line_of(4, true, NAN), "175");
+    ck_assert_str_eq(line_of(9, false, NAN), "175/1000");
+    ck_assert_str_eq(line_of(4, true, NAN), "1");
     ck_assert_str_eq(line_of(1, true, NAN), "");
     for (int columns = 1; columns <= 2 * PROGRESS_LINE; columns++) {
         line_of(columns, true, NAN);
