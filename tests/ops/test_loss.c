@@ -245,7 +245,8 @@ START_TEST(entropy_errors)
     ck_error(HD_SHAPE, "hd_cross_entropy: x (2, 3) and target (3,): expected a target of (2,)");
     ck_assert_ptr_null(hd_cross_entropy(hd_ones(HD_FLOAT32, 2, 3, 4), INTS(0, 1)));
     ck_error(HD_SHAPE,
-             "hd_cross_entropy: x (2, 3, 4) and target (2,): expected a target of (2, 4)");
+             "hd_cross_entropy: x (2, 3, 4) and target (2,): expected a target of (2, 4), because "
+             "dim 1 of x holds the classes");
     ck_assert_ptr_null(hd_cross_entropy(x, vec(HD_FLOAT32, 0, 1)));
     ck_error(HD_DTYPE, "hd_cross_entropy: target of float32: expected int64");
     ck_assert_ptr_null(hd_cross_entropy(hd_ones(HD_INT64, 2, 3), INTS(0, 1)));
@@ -287,6 +288,42 @@ static void check_norm(hd_dtype d, double middle, int64_t rows, int64_t n, doubl
         }
     }
 }
+
+/* The message of a call with the classes last, as a language model gives them, names the calls that
+ * are meant; those calls are then made. */
+START_TEST(classes_last_are_named)
+{
+    HD_SCOPE;
+    hd_tensor *x = DIGITS(HD_FLOAT32, 0, 2, 5, 10), *target = hd_randint(HD_INT64, 0, 10, 2, 5);
+    ck_assert_ptr_null(hd_cross_entropy(x, target));
+    ck_error(HD_SHAPE,
+             "hd_cross_entropy: x (2, 5, 10) and target (2, 5): expected a target of (2, 10), "
+             "because dim 1 of x holds the classes; to score every token, use hd_flatten(x, 0, 1) "
+             "and hd_flatten(target, 0, 1)");
+    hd_tensor *loss = hd_cross_entropy(hd_flatten(x, 0, 1), hd_flatten(target, 0, 1));
+    ck_assert(hd_allclose(loss, hd_cross_entropy(hd_transpose(x, 1, 2), target), 0, 1e-6, false));
+
+    ck_assert_ptr_null(hd_cross_entropy(x, hd_flatten(target, 0, 1)));
+    ck_error(HD_SHAPE,
+             "hd_cross_entropy: x (2, 5, 10) and target (10,): expected a target of (2, 10), "
+             "because dim 1 of x holds the classes; to score every token, use hd_flatten(x, 0, "
+             "1)");
+    ck_assert_ptr_null(hd_cross_entropy(hd_flatten(x, 0, 1), target));
+    ck_error(HD_SHAPE,
+             "hd_cross_entropy: x (10, 10) and target (2, 5): expected a target of (10,); use "
+             "hd_flatten(target, 0, 1)");
+    hd_tensor *x4 = DIGITS(HD_FLOAT32, 0, 2, 3, 5, 10), *target3 = hd_zeros(HD_INT64, 2, 3, 5);
+    ck_assert_ptr_null(hd_cross_entropy_with(x4, target3, NULL));
+    ck_error(HD_SHAPE,
+             "hd_cross_entropy_with: x (2, 3, 5, 10) and target (2, 3, 5): expected a target of "
+             "(2, 5, 10), because dim 1 of x holds the classes; to score every token, use "
+             "hd_flatten(x, 0, 2) and hd_flatten(target, 0, 2)");
+    ck_assert_ptr_nonnull(hd_cross_entropy(hd_flatten(x4, 0, 2), hd_flatten(target3, 0, 2)));
+    ck_assert_ptr_null(hd_cross_entropy(x, hd_zeros(HD_INT64, 5, 2))); /* no guess */
+    ck_error(HD_SHAPE, "hd_cross_entropy: x (2, 5, 10) and target (5, 2): expected a target of (2, "
+                       "10), because dim 1 of x holds the classes");
+}
+END_TEST
 
 START_TEST(norm_against_plain_loops)
 {
@@ -439,6 +476,7 @@ Suite *suite_loss(void)
         mse_broadcasts_and_promotes,
         mse_warns_of_two_sizes,
         mse_errors,
+        classes_last_are_named,
         entropy_against_plain_loops,
         entropy_of_more_dims,
         entropy_names,

@@ -329,6 +329,46 @@ static const hd__op *entropy_op(int ndim, hd_reduction r)
     return r == HD_REDUCE_NONE && ndim != 4 ? &nll_view_op : &nll2d_op;
 }
 
+/* Does the target have one class for each row of x's last dim, in x's shape or flat? Then whoever
+ * wrote the call has the classes last, as a language model's output has them. */
+static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
+{
+    int64_t rows = 1;
+    for (int d = 0; d < x->ndim - 1; d++) {
+        rows *= x->sizes[d];
+    }
+    bool leading = target->ndim == x->ndim - 1 &&
+                   memcmp(target->sizes, x->sizes, sizeof *x->sizes * (size_t)target->ndim) == 0;
+    return target->numel == rows && (leading || x->ndim == 2 || target->ndim == 1);
+}
+
+/* Writes the calls that bring both to (rows, c) and (rows,): "; use hd_flatten(target, 0, 1)". */
+static void name_flatten(const hd_tensor *x, const hd_tensor *target, char text[120])
+{
+    int x_end = x->ndim - 2, target_end = target->ndim - 1;
+    if (x_end == 0) {
+        snprintf(text, 120, "; use hd_flatten(target, 0, %d)", target_end);
+    } else if (target_end == 0) {
+        snprintf(text, 120, "; to score every token, use hd_flatten(x, 0, %d)", x_end);
+    } else {
+        snprintf(text, 120,
+                 "; to score every token, use hd_flatten(x, 0, %d) and hd_flatten(target, 0, %d)",
+                 x_end, target_end);
+    }
+}
+
+static bool target_shape_fail(const char *function, const hd_tensor *x, const hd_tensor *target,
+                              int n, const int64_t *expected)
+{
+    char use[120] = "";
+    if (rows_of_last(x, target)) {
+        name_flatten(x, target, use);
+    }
+    return hd_error_set(HD_SHAPE, "%s: x %s and target %s: expected a target of %s%s%s", function,
+                        HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(n, expected),
+                        x->ndim > 2 ? ", because dim 1 of x holds the classes" : "", use);
+}
+
 /* The target has x's shape without the classes; the target of a single row may be (1,). */
 static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor *target)
 {
@@ -352,8 +392,7 @@ static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor
         return hd_error_set(HD_SHAPE, "%s: x (): expected (c,), (n, c) or (n, c, d1, ...)",
                             function);
     }
-    return hd_error_set(HD_SHAPE, "%s: x %s and target %s: expected a target of %s", function,
-                        HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(n, expected));
+    return target_shape_fail(function, x, target, n, expected);
 }
 
 /* How many targets count; -1, with the error set, if one of them is not a class. */
