@@ -22,6 +22,21 @@ void *hd__io_fail(const char *function, const char *path, const char *what, int 
     return hd_error_set(HD_IO, "%s: '%.*s': cannot %s: %s", function, HD__CUT(path), what, text);
 }
 
+void *hd__create_fail(const char *function, const char *path, const char *what, int cause)
+{
+    char why[128] = "unknown error";
+    size_t n = hd__parent_length(path);
+    const char *parent = n ? path : ".";
+    n = n ? n : 1;
+    if (cause == ENOENT) {
+        return hd_error_set(HD_IO, "%s: '%.*s': the folder '%.*s' does not exist: create it first",
+                            function, HD__CUT(path), HD__CLIP(parent, n));
+    }
+    strerror_r(cause, why, sizeof why);
+    return hd_error_set(HD_IO, "%s: '%.*s': cannot create %s in '%.*s': %s", function,
+                        HD__CUT(path), what, HD__CLIP(parent, n), why);
+}
+
 static void *no_regular_file(const char *function, const char *path, const struct stat *st,
                              const char *or_none)
 {
@@ -31,7 +46,7 @@ static void *no_regular_file(const char *function, const char *path, const struc
 
 /* ---------------------------------------------------------------- reading */
 
-static bool is_regular(const char *function, const char *path, int fd, int64_t *size)
+bool hd__regular_ok(const char *function, const char *path, int fd, int64_t *size)
 {
     struct stat st;
     if (fstat(fd, &st) != 0) {
@@ -46,7 +61,7 @@ int hd__regular_open(const char *function, const char *path, int64_t *size)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a FIFO must not wait */
     if (fd < 0) {
         hd__io_fail(function, path, "open", errno);
-    } else if (!is_regular(function, path, fd, size)) {
+    } else if (!hd__regular_ok(function, path, fd, size)) {
         close(fd);
         fd = -1;
     }
@@ -170,7 +185,7 @@ bool hd__whole_begin(hd__whole *w, const char *function, const char *path)
             break;
         }
     }
-    return w->fd >= 0 || hd__io_fail(function, path, "create a file beside it", errno);
+    return w->fd >= 0 || hd__create_fail(function, path, "a file", errno);
 }
 
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n)

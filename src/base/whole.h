@@ -14,11 +14,17 @@
  * NULL. */
 void *hd__io_fail(const char *function, const char *path, const char *what, int cause);
 
+/* The same for something new at path, "a file" or "a directory", which cannot be created: names the
+ * folder that it would lie in. */
+void *hd__create_fail(const char *function, const char *path, const char *what, int cause);
+
 /* ---------------------------------------------------------------- reading */
 
 /* Opens a regular file and gives its size. Returns -1 with HD_IO if it cannot be opened or is not a
  * regular file. */
 int hd__regular_open(const char *function, const char *path, int64_t *size);
+/* Is the open file fd a regular one? Gives its size. The caller closes it. */
+bool hd__regular_ok(const char *function, const char *path, int fd, int64_t *size);
 
 /* The bytes of a regular file with a zero after them, for hd_free. If there are more than `most`,
  * fails with HD_FORMAT. */

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/io_internal.h"
+#include "io/checkpoint.h"
 
 static const char model_file[] = "model.safetensors", state_file[] = "state.safetensors";
 static const char version_name[] = "heed.version", level_name[] = "heed.cpu_level";
@@ -120,31 +120,49 @@ static char *path_in(const char *dir, const char *name)
     return hd__text_take(&t);
 }
 
-static bool save_into(const char *dir, const char *name, const hd_dict *d)
+static bool save_into(const char *function, const char *dir, const char *name, const hd_dict *d)
 {
     char *path = path_in(dir, name);
-    bool ok = path && hd__safetensors_save("hd_checkpoint_save", path, d);
+    bool ok = path && hd__safetensors_save(function, path, d);
     hd_free(path);
     return ok;
 }
 
-/* Removes dir and the files in it. Returns 0, or the errno of the first removal that fails. It
- * allocates nothing through heed, because it also cleans up after memory has run out. */
-static int remove_directory(const char *dir)
+bool hd__checkpoint_fill(const char *function, const char *dir, const hd_dict *model,
+                         const hd_dict *encoded)
 {
-    DIR *open_dir = opendir(dir);
+    return save_into(function, dir, model_file, model) &&
+           save_into(function, dir, state_file, encoded);
+}
+
+int hd__directory_open(const char *path)
+{
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int hd__directory_clear(int fd, const char *path)
+{
+    DIR *open_dir = fdopendir(fd);
     if (!open_dir) {
-        return errno;
+        int cause = errno;
+        close(fd);
+        return cause;
     }
     int cause = 0;
     for (struct dirent *each; cause == 0 && (each = readdir(open_dir));) {
         bool itself = strcmp(each->d_name, ".") == 0 || strcmp(each->d_name, "..") == 0;
-        if (!itself && unlinkat(dirfd(open_dir), each->d_name, 0) != 0) {
+        if (!itself && unlinkat(fd, each->d_name, 0) != 0 && errno != ENOENT) {
             cause = errno;
         }
     }
     closedir(open_dir);
-    return cause ? cause : rmdir(dir) != 0 ? errno : 0;
+    return cause || rmdir(path) == 0 || errno == ENOENT ? cause : errno;
+}
+
+static int remove_directory(const char *dir)
+{
+    int fd = hd__directory_open(dir);
+    return fd >= 0 ? hd__directory_clear(fd, dir) : errno;
 }
 
 /* Makes the next name for something temporary beside dir. */
@@ -168,24 +186,41 @@ static bool make_temporary(const char *dir, hd__text *temporary)
         }
         made = mkdir(temporary->s, 0777);
     } while (made != 0 && errno == EEXIST);
-    return made == 0 ||
-           hd__io_fail("hd_checkpoint_save", dir, "create a directory beside it", errno);
+    return made == 0 || hd__create_fail("hd_checkpoint_save", dir, "a directory", errno);
 }
 
 /* ---------------------------------------------------------------- saving */
 
-static bool check_model(const hd_dict *model)
+static bool check_model(const char *function, const hd_dict *model)
 {
     for (int64_t i = 0; i < hd_dict_len(model); i++) {
         const char *name = hd_dict_name(model, i);
         if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
             return hd_error_set(HD_VALUE,
-                                "hd_checkpoint_save: model: '%.*s' is not a tensor: expected only "
-                                "tensors in model, and all else in state",
-                                HD__CUT(name));
+                                "%s: model: '%.*s' is not a tensor: expected only tensors in "
+                                "model, and all else in state",
+                                function, HD__CUT(name));
         }
     }
     return true;
+}
+
+bool hd__checkpoint_args(const char *function, const char *dir, const hd_dict *model,
+                         const hd_dict *state)
+{
+    return hd__given(function, "dir", dir) && hd__given(function, "model", model) &&
+           hd__given(function, "state", state) && hd__may_save(function) &&
+           check_model(function, model);
+}
+
+hd_dict *hd__checkpoint_encode(const hd_dict *state)
+{
+    hd_dict *encoded = hd_dict_new();
+    if (encoded && !encode_all(encoded, state)) {
+        hd_dict_free(encoded);
+        return NULL;
+    }
+    return encoded;
 }
 
 /* The directory must be new, because rename would replace an empty one. */
@@ -202,8 +237,7 @@ static bool check_new(const char *dir)
 static bool fill_and_rename(const char *temporary, const char *dir, const hd_dict *model,
                             const hd_dict *state)
 {
-    if (!save_into(temporary, model_file, model) || !save_into(temporary, state_file, state) ||
-        !check_new(dir)) {
+    if (!hd__checkpoint_fill("hd_checkpoint_save", temporary, model, state) || !check_new(dir)) {
         return false;
     }
     return rename(temporary, dir) == 0 ||
@@ -230,8 +264,7 @@ static bool save_directory(const char *dir, const hd_dict *model, const hd_dict 
 {
     hd__text temporary = {0};
     int parent = hd__parent_open(dir);
-    bool ok = parent >= 0 ||
-              hd__io_fail("hd_checkpoint_save", dir, "create a directory beside it", errno);
+    bool ok = parent >= 0 || hd__create_fail("hd_checkpoint_save", dir, "a directory", errno);
     if (ok && !make_temporary(dir, &temporary)) {
         close(parent);
         ok = false;
@@ -243,24 +276,85 @@ static bool save_directory(const char *dir, const hd_dict *model, const hd_dict 
 
 bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
 {
-    static const char function[] = "hd_checkpoint_save";
-    if (!hd__given(function, "dir", dir) || !hd__given(function, "model", model) ||
-        !hd__given(function, "state", state) || !hd__may_save(function) || !check_model(model) ||
-        !check_new(dir)) {
+    if (!hd__checkpoint_args("hd_checkpoint_save", dir, model, state) || !check_new(dir)) {
         return false;
     }
-    hd_dict *encoded = hd_dict_new();
-    bool ok = encoded && encode_all(encoded, state) && save_directory(dir, model, encoded);
+    hd_dict *encoded = hd__checkpoint_encode(state);
+    bool ok = encoded && save_directory(dir, model, encoded);
     hd_dict_free(encoded);
     return ok;
 }
 
 /* ---------------------------------------------------------------- loading and removing */
 
-static hd_dict *load_from(const char *dir, const char *name, bool is_state)
+/* The files of one checkpoint, open. */
+typedef struct checkpoint_files {
+    int dir, model, state;        /* -1: not open */
+    int model_errno, state_errno; /* why not */
+} checkpoint_files;
+
+static int file_open_in(int dir, const char *name, int *cause)
+{
+    int fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    *cause = fd < 0 && dir >= 0 ? errno : *cause;
+    return fd;
+}
+
+static void close_open(int fd)
+{
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+/* Opens both files of the directory that dir names now. Both are opened through the directory, so
+ * that they belong together even if dir is replaced meanwhile. */
+static checkpoint_files files_open_once(const char *dir)
+{
+    checkpoint_files f = {.dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    f.model_errno = f.state_errno = errno;
+    f.model = file_open_in(f.dir, model_file, &f.model_errno);
+    f.state = file_open_in(f.dir, state_file, &f.state_errno);
+    return f;
+}
+
+/* Has dir become another directory since f was opened? */
+static bool was_replaced(const char *dir, const checkpoint_files *f)
+{
+    struct stat then, now;
+    return f->dir >= 0 && fstat(f->dir, &then) == 0 && stat(dir, &now) == 0 &&
+           (then.st_ino != now.st_ino || then.st_dev != now.st_dev);
+}
+
+/* A checkpoint that was just replaced loses its files; then the new one is opened. */
+static checkpoint_files files_open(const char *dir)
+{
+    for (;;) {
+        checkpoint_files f = files_open_once(dir);
+        bool all = f.model >= 0 && f.state >= 0;
+        if (all || !was_replaced(dir, &f)) {
+            close_open(f.dir);
+            return f;
+        }
+        close_open(f.dir);
+        close_open(f.model);
+        close_open(f.state);
+    }
+}
+
+/* fd: the open file, which this function closes; -1: it could not be opened because of `cause`. */
+static hd_dict *load_from(const char *dir, const char *name, int fd, int cause, bool is_state)
 {
     char *path = path_in(dir, name);
-    hd_dict *d = path ? hd__safetensors_load("hd_checkpoint_load", path, NULL) : NULL;
+    if (path && fd < 0) {
+        hd__io_fail("hd_checkpoint_load", path, "open", cause);
+    }
+    if (!path || fd < 0) {
+        close_open(fd);
+        hd_free(path);
+        return NULL;
+    }
+    hd_dict *d = hd__safetensors_load_fd("hd_checkpoint_load", path, fd);
     if (d && is_state && !decode_all(d, path)) {
         hd_dict_free(d);
         d = NULL;
@@ -274,8 +368,18 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
     if (!hd__given("hd_checkpoint_load", "dir", dir)) {
         return false;
     }
-    hd_dict *m = model ? load_from(dir, model_file, false) : NULL;
-    hd_dict *s = state && (m || !model) ? load_from(dir, state_file, true) : NULL;
+    checkpoint_files f = files_open(dir);
+    hd_dict *m = NULL, *s = NULL;
+    if (model) {
+        m = load_from(dir, model_file, f.model, f.model_errno, false);
+        f.model = -1;
+    }
+    if (state && (m || !model)) {
+        s = load_from(dir, state_file, f.state, f.state_errno, true);
+        f.state = -1;
+    }
+    close_open(f.model);
+    close_open(f.state);
     if ((model && !m) || (state && !s)) {
         hd_dict_free(m);
         return false;
@@ -336,6 +440,11 @@ static bool holds_files_only(const char *function, const char *dir)
     return ok;
 }
 
+bool hd__checkpoint_removable(const char *function, const char *dir)
+{
+    return is_checkpoint(function, dir) && holds_files_only(function, dir);
+}
+
 /* parent: the open directory of dir, which this function closes. */
 static bool remove_beside(const char *function, int parent, const char *dir, const char *temporary)
 {
@@ -354,8 +463,7 @@ static bool remove_beside(const char *function, int parent, const char *dir, con
 bool hd_checkpoint_remove(const char *dir)
 {
     static const char function[] = "hd_checkpoint_remove";
-    if (!hd__given(function, "dir", dir) || !is_checkpoint(function, dir) ||
-        !holds_files_only(function, dir)) {
+    if (!hd__given(function, "dir", dir) || !hd__checkpoint_removable(function, dir)) {
         return false;
     }
     hd__text temporary = {0};

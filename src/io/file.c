@@ -13,6 +13,13 @@ bool hd__in_open(hd__in *in, const char *function, const char *path)
     return in->fd >= 0;
 }
 
+bool hd__in_take(hd__in *in, const char *function, const char *path, int fd)
+{
+    in->path = path;
+    in->fd = fd;
+    return hd__regular_ok(function, path, fd, &in->size);
+}
+
 void hd__in_close(hd__in *in)
 {
     if (in->fd >= 0) {

@@ -16,6 +16,8 @@ typedef struct hd__in {
 } hd__in;
 
 bool hd__in_open(hd__in *in, const char *function, const char *path);
+/* The same with a file that is open already, and that hd__in_close closes. */
+bool hd__in_take(hd__in *in, const char *function, const char *path, int fd);
 void hd__in_close(hd__in *in);
 /* Reads n bytes from `at` on. A file that ends before them is HD_IO, too. */
 bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes, size_t n);
@@ -77,7 +79,7 @@ struct hd_safetensors {
 bool hd__safetensors_header(hd_safetensors *f, const char *function);
 
 bool hd__safetensors_save(const char *function, const char *path, const hd_dict *d);
-hd_dict *hd__safetensors_load(const char *function, const char *path,
-                              const hd_safetensors_options *o);
+/* Loads the open file fd, which it closes; path is for messages. */
+hd_dict *hd__safetensors_load_fd(const char *function, const char *path, int fd);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/io_internal.h"
 
@@ -249,10 +250,9 @@ static bool read_entries_into(const char *function, const hd_safetensors *f, hd_
     return true;
 }
 
-hd_dict *hd__safetensors_load(const char *function, const char *path,
-                              const hd_safetensors_options *o)
+/* Closes f, which is NULL if it could not be opened. */
+static hd_dict *load_and_close(const char *function, hd_safetensors *f)
 {
-    hd_safetensors *f = open_file(function, path, o);
     hd_dict *d = f ? hd_dict_new() : NULL;
     bool ok = d && read_entries_into(function, f, d);
     hd_safetensors_close(f);
@@ -264,5 +264,20 @@ hd_dict *hd__safetensors_load(const char *function, const char *path,
 
 hd_dict *hd_load_safetensors(const char *path, const hd_safetensors_options *o)
 {
-    return hd__safetensors_load("hd_load_safetensors", path, o);
+    static const char function[] = "hd_load_safetensors";
+    return load_and_close(function, open_file(function, path, o));
+}
+
+hd_dict *hd__safetensors_load_fd(const char *function, const char *path, int fd)
+{
+    hd_safetensors *f = file_new(path);
+    if (!f) {
+        close(fd);
+        return NULL;
+    }
+    if (!hd__in_take(&f->in, function, f->path, fd) || !hd__safetensors_header(f, function)) {
+        hd_safetensors_close(f);
+        return NULL;
+    }
+    return load_and_close(function, f);
 }

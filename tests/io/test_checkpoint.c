@@ -177,8 +177,7 @@ START_TEST(a_failure_leaves_no_directory)
     HD_SCOPE;
     hd_dict *model = model_of(1), *state = hd_dict_new();
     fail_to_save("none/c", model, state, HD_IO,
-                 "hd_checkpoint_save: 'none/c': cannot create a directory beside it: No such file "
-                 "or directory");
+                 "hd_checkpoint_save: 'none/c': the folder 'none' does not exist: create it first");
     ck_assert(hd_dict_set_string(state, "text", "\xff"));
     fail_to_save("c", model, state, HD_VALUE,
                  "hd_checkpoint_save: a string: byte 0xff at 7: expected UTF-8");

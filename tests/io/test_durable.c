@@ -1,108 +1,26 @@
 /* test_durable.c - what is asked of the system, and in what order: the new file is synced before it
  * gets its name, and the directory after; what is left when one of these fails; and calls that are
- * interrupted or do a part. Functions of this program stand in for the system's; Linux only. */
-#define _GNU_SOURCE
-
-#include <errno.h>
+ * interrupted or do a part. Linux only. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "suites.h"
+#include "system.h"
 
 #ifdef __linux__
-
-enum { MOST = 16, NEVER = -1 };
-
-/* F: a file synced, D: a directory, R: a name changed */
-static char events[MOST + 1];
-static ino_t synced[MOST]; /* of the event */
-static int n_events, fails_at = NEVER;
-/* A directory that another process makes while the temporary one is synced. */
-static const char *appears;
-
-/* Returns whether the event is the one that fails. */
-static bool event(char kind, ino_t inode)
-{
-    if (n_events == MOST) { /* a test that does not count events */
-        return false;
-    }
-    events[n_events] = kind;
-    synced[n_events] = inode;
-    errno = EIO;
-    return n_events++ == fails_at;
-}
-
-int fsync(int fd)
-{
-    struct stat st; /* this also runs outside tests: in roundtrip.c */
-    if (fstat(fd, &st) != 0) {
-        return -1;
-    }
-    if (appears && S_ISDIR(st.st_mode)) {
-        mkdir(appears, 0777);
-    }
-    return event(S_ISDIR(st.st_mode) ? 'D' : 'F', st.st_ino) ? -1 : (int)syscall(SYS_fsync, fd);
-}
-
-int renameat(int old_at, const char *old, int new_at, const char *new)
-{
-    return event('R', 0) ? -1 : (int)syscall(SYS_renameat2, old_at, old, new_at, new, 0);
-}
-
-int rename(const char *old, const char *new)
-{
-    return renameat(AT_FDCWD, old, AT_FDCWD, new);
-}
-
-static void watch(int fail)
-{
-    memset(events, 0, sizeof events);
-    n_events = 0;
-    fails_at = fail;
-}
-
-static ino_t inode_of(const char *path)
-{
-    struct stat st;
-    ck_assert_int_eq(stat(path, &st), 0);
-    return st.st_ino;
-}
-
-/* ---------------------------------------------------------------- halting calls */
-
-/* Not 0: every second call is interrupted, and the others do 7 bytes at most. */
-static int halting;
-
-static bool interrupted(size_t *n)
-{
-    *n = halting && *n > 7 ? 7 : *n;
-    errno = EINTR;
-    return halting && halting++ % 2;
-}
-
-ssize_t write(int fd, const void *bytes, size_t n)
-{
-    return interrupted(&n) ? -1 : syscall(SYS_write, fd, bytes, n);
-}
-
-ssize_t pread(int fd, void *bytes, size_t n, off_t at)
-{
-    return interrupted(&n) ? -1 : syscall(SYS_pread64, fd, bytes, n, at);
-}
 
 START_TEST(calls_that_do_a_part)
 {
     hd_dict *d = roundtrip_dict();
     ck_assert(hd_save_safetensors("whole", d));
-    halting = 1;
+    stand_in.halting = 1;
     ck_assert_msg(hd_save_safetensors("parts", d), "%s", hd_error_message());
     hd_dict *e = hd_load_safetensors("whole", NULL);
     ck_assert_msg(e, "%s", hd_error_message());
-    ck_assert_int_gt(halting, 100);
-    halting = 0;
+    ck_assert_int_gt(stand_in.halting, 100);
+    stand_in.halting = 0;
     ck_assert(hd_save_safetensors("again", e));
     ck_assert(same_files("whole", "parts"));
     ck_assert(same_files("whole", "again"));
@@ -136,9 +54,9 @@ static void check_file(bool (*save)(hd_tensor *x))
     for (int fail = 0; fail < 3; fail++) {
         watch(NEVER);
         ck_assert(save(x));
-        ck_assert_str_eq(events, "FRD");
-        ck_assert_uint_eq(synced[0], inode_of("a/x"));
-        ck_assert_uint_eq(synced[2], inode_of("a"));
+        ck_assert_str_eq(stand_in.events, "FRD");
+        ck_assert_uint_eq(stand_in.synced[0], inode_of("a/x"));
+        ck_assert_uint_eq(stand_in.synced[2], inode_of("a"));
         ck_assert_int_eq(link("a/x", "old"), 0);
         watch(fail);
         ck_assert(!save(y));
@@ -177,11 +95,11 @@ START_TEST(checkpoints)
     }
     watch(NEVER);
     ck_assert(hd_checkpoint_save("c", d, d));
-    ck_assert_str_eq(events, steps);
-    ck_assert_uint_eq(synced[0], inode_of("c/model.safetensors"));
-    ck_assert_uint_eq(synced[3], inode_of("c/state.safetensors"));
-    ck_assert_uint_eq(synced[5], inode_of("c"));
-    ck_assert_uint_eq(synced[7], inode_of("."));
+    ck_assert_str_eq(stand_in.events, steps);
+    ck_assert_uint_eq(stand_in.synced[0], inode_of("c/model.safetensors"));
+    ck_assert_uint_eq(stand_in.synced[3], inode_of("c/state.safetensors"));
+    ck_assert_uint_eq(stand_in.synced[5], inode_of("c"));
+    ck_assert_uint_eq(stand_in.synced[7], inode_of("."));
     hd_dict_free(d);
 
     watch(0);
@@ -190,8 +108,8 @@ START_TEST(checkpoints)
     ck_assert_int_eq(access("c/state.safetensors", F_OK), 0);
     watch(NEVER);
     ck_assert(hd_checkpoint_remove("c"));
-    ck_assert_str_eq(events, "RD");
-    ck_assert_uint_eq(synced[1], inode_of("."));
+    ck_assert_str_eq(stand_in.events, "RD");
+    ck_assert_uint_eq(stand_in.synced[1], inode_of("."));
     ck_assert_int_eq(files_in("."), 0);
 }
 END_TEST
@@ -200,12 +118,12 @@ END_TEST
 START_TEST(another_comes_first)
 {
     hd_dict *d = hd_dict_new();
-    appears = "c";
+    stand_in.appears = "c";
     ck_assert(!hd_checkpoint_save("c", d, d));
     ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already: expected a new name");
     ck_assert_int_eq(files_in("."), 1);
     ck_assert_int_eq(rmdir("c"), 0);
-    appears = NULL;
+    stand_in.appears = NULL;
     hd_dict_free(d);
 }
 END_TEST

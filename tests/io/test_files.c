@@ -118,13 +118,13 @@ START_TEST(a_directory_that_cannot_be_written)
     }
     if (as_nobody()) {
         fail_to_save("directory/x", 1, HD_IO,
-                     "hd_save_safetensors: 'directory/x': cannot create a file beside it: "
+                     "hd_save_safetensors: 'directory/x': cannot create a file in 'directory': "
                      "Permission denied");
         ck_assert(same_files("directory/x", "same"));
     }
     fail_to_save("none/x", 1, HD_IO,
-                 "hd_save_safetensors: 'none/x': cannot create a file beside it: No such file or "
-                 "directory");
+                 "hd_save_safetensors: 'none/x': the folder 'none' does not exist: create it "
+                 "first");
 }
 END_TEST
 
@@ -139,13 +139,13 @@ START_TEST(a_directory_that_cannot_be_read)
     ck_assert_int_eq(chmod("directory", 0333), 0);
     if (as_nobody()) {
         fail_to_save("directory/x", 1, HD_IO,
-                     "hd_save_safetensors: 'directory/x': cannot create a file beside it: "
+                     "hd_save_safetensors: 'directory/x': cannot create a file in 'directory': "
                      "Permission denied");
         ck_assert(same_files("directory/x", "same"));
         hd_dict *d = ones(1);
         ck_assert(!hd_checkpoint_save("directory/c", d, d));
-        ck_error(HD_IO, "hd_checkpoint_save: 'directory/c': cannot create a directory beside it: "
-                        "Permission denied");
+        ck_error(HD_IO, "hd_checkpoint_save: 'directory/c': cannot create a directory in "
+                        "'directory': Permission denied");
         ck_assert_int_ne(access("directory/c", F_OK), 0);
         hd_dict_free(d);
     }
@@ -182,7 +182,7 @@ START_TEST(nothing_is_saved_while_an_error_stands)
     hd_error_set(HD_USER, "the first error");
     ck_assert(!hd_save_safetensors("x", d));
     ck_assert(!hd_save_npy("x", x));
-    ck_assert(!hd_checkpoint_save("c", d, d));
+    ck_assert(!hd_checkpoint_save("c", d, d) && !hd_checkpoint_replace("c", d, d));
     ck_error(HD_USER, "the first error");
     ck_assert(same_files("x", "same"));
     ck_assert_int_eq(files_in("."), 2);
@@ -262,8 +262,8 @@ static bool load_everything(void)
     o.map = true;
     hd_dict *d = hd_load_safetensors("x", NULL), *m = d ? hd_load_safetensors("x", &o) : NULL;
     hd_tensor *x = m ? hd_load_npy("y") : NULL;
-    bool ok =
-        x && hd_save_safetensors("x2", m) && hd_save_npy("y2", x) && hd_checkpoint_save("c", d, m);
+    bool ok = x && hd_save_safetensors("x2", m) && hd_save_npy("y2", x) &&
+              hd_checkpoint_save("c", d, m) && hd_checkpoint_replace("c", d, m);
     hd_dict_free(d);
     hd_dict_free(m);
     hd_dict *model = NULL, *state = NULL;

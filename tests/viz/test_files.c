@@ -432,10 +432,12 @@ START_TEST(keeps_the_old_file)
     ck_assert(!hd_picture_save_svg(p, path));
     ck_error(HD_USER, "earlier");
     ck_file(path, "old");
-    ck_assert(!hd_picture_save_svg(p, temporary("no/where.svg")));
+    char nowhere[128];
+    snprintf(nowhere, sizeof nowhere, "%s", temporary("no/where.svg"));
+    ck_assert(!hd_picture_save_svg(p, nowhere));
     snprintf(message, sizeof message,
-             "hd_picture_save_svg: '%s': cannot create a file beside it: No such file or directory",
-             temporary("no/where.svg"));
+             "hd_picture_save_svg: '%s': the folder '%s' does not exist: create it first", nowhere,
+             temporary("no"));
     ck_error(HD_IO, message);
 
     path = temporary("fifo");
