@@ -179,7 +179,10 @@ class Site:
         else:
             text = f"{decl.kind} {decl.name}".strip()
         html = highlight(text, "c", self.address)
-        return re.sub(rf'<a href="[^"]*">{decl.name}</a>', f"<b>{decl.name}</b>", html, count=1) if decl.name else html
+        if not decl.name:
+            return html
+        head, _, tail = html.rpartition(f">{decl.name}</a>") if decl.kind == "type" else html.partition(f">{decl.name}</a>")
+        return re.sub(r'<a href="[^"]*"$', "<b", head) + f">{decl.name}</b>" + tail
 
     def heads(self, decl):
         out = []
