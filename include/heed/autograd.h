@@ -488,6 +488,26 @@ HD_API hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target);
 HD_API hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target,
                                         const hd_cross_entropy_options *o);
 
+/* ---------------------------------------------------------------- debuggers */
+
+/* Where the fields of a node lie, in bytes, for a debugger; hd_debug_layout has those of a tensor.
+ * New fields come at the end. */
+typedef struct hd_debug_node_layout_table {
+    uint32_t size;                /* sizeof this table */
+    uint32_t op, op_name;         /* pointer to the op; in the op: text */
+    uint32_t params, user_name;   /* of the op "user": pointer to a pointer to hd_op; its name */
+    uint32_t requires_grad;       /* of a leaf: one byte */
+    uint32_t grad;                /* of a leaf: a tensor, or NULL */
+    uint32_t n_in, n_out;         /* int32_t each */
+    uint32_t edges, edge_size;    /* array of n_in edges; bytes of one */
+    uint32_t edge_node;           /* in an edge: a node, or NULL where no gradient is needed */
+    uint32_t outs, out_size;      /* array of n_out outputs; bytes of one */
+    uint32_t out_ndim, out_sizes; /* in an output: one byte, int64_t[8] */
+} hd_debug_node_layout_table;
+
+/* The table of this library. */
+HD_API extern const hd_debug_node_layout_table hd_debug_node_layout;
+
 #ifdef __cplusplus
 }
 #endif

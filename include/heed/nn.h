@@ -309,6 +309,26 @@ HD_API hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tens
                                          hd_tensor *value, const hd_multihead_attention_args *a,
                                          hd_tensor **weights);
 
+/* ---------------------------------------------------------------- debuggers */
+
+/* Where the fields of a module lie, in bytes, for a debugger; hd_debug_layout has those of a
+ * tensor. New fields come at the end. */
+typedef struct hd_debug_module_layout_table {
+    uint32_t size;                   /* sizeof this table */
+    uint32_t type, type_name;        /* pointer to the type; in the type: text */
+    uint32_t priv;                   /* pointer to the private part */
+    uint32_t training;               /* in it: one byte */
+    uint32_t n, entries;             /* int64_t; array of n entries */
+    uint32_t entry_size;             /* bytes of an entry */
+    uint32_t entry_name, entry_kind; /* text; int: 1 parameter, 2 and 4 buffers, 8 child */
+    uint32_t entry_tensor;           /* pointer to the field that holds the tensor */
+    uint32_t entry_child;            /* pointer to the field that holds the child, or NULL */
+    uint32_t entry_own;              /* the child, if entry_child is NULL */
+} hd_debug_module_layout_table;
+
+/* The table of this library. */
+HD_API extern const hd_debug_module_layout_table hd_debug_module_layout;
+
 #ifdef __cplusplus
 }
 #endif

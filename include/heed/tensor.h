@@ -366,7 +366,9 @@ HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *pre
 
 /* ---------------------------------------------------------------- debuggers */
 
-/* The offsets of the fields of an hd_tensor, in bytes, for a debugger (tools/gdb/heed.py). */
+/* Where the fields of a tensor, a storage, a scope, a list and a dictionary lie, in bytes, for a
+ * debugger (tools/gdb/heed.py). New fields come at the end. autograd.h and nn.h have the tables of
+ * a node and of a module. */
 typedef struct hd_debug_layout_table {
     uint32_t size;                         /* sizeof this table */
     uint32_t dtype, ndim;                  /* one byte each */
@@ -374,6 +376,16 @@ typedef struct hd_debug_layout_table {
     uint32_t offset;                       /* int64_t, in elements */
     uint32_t storage;                      /* pointer to the storage */
     uint32_t storage_data, storage_nbytes; /* in the storage: pointer, size_t */
+    uint32_t refs, refs_freed;             /* int; not an offset: what refs of a freed tensor is */
+    uint32_t freed_by, made_by;            /* texts or NULL; freed_by only of a freed tensor */
+    uint32_t attachment;                   /* pointer to the node, or NULL */
+    uint32_t next;                         /* the next tensor of the same scope, or NULL */
+    uint32_t scope_first, scope_count;     /* in a scope: pointer to a tensor, int64_t */
+    uint32_t scope_file, scope_line;       /* text or NULL, int */
+    uint32_t list_len, list_items;         /* in a list: int64_t, -1 if freed; array of tensors */
+    uint32_t dict_len, dict_entries;       /* in a dictionary: int64_t, array of pointers */
+    uint32_t entry_kind, entry_value;      /* in an entry: hd_dict_kind, 8 bytes */
+    uint32_t entry_name;                   /* the text itself */
 } hd_debug_layout_table;
 
 /* The table of this library. */

@@ -180,3 +180,24 @@ void hd__node_release(hd__node *n)
         free_node(each, &list);
     }
 }
+
+/* ---------------------------------------------------------------- debuggers */
+
+const hd_debug_node_layout_table hd_debug_node_layout = {
+    .size = sizeof(hd_debug_node_layout_table),
+    .op = offsetof(hd__node, op),
+    .op_name = offsetof(hd__op, name),
+    .params = offsetof(hd__node, params),
+    .user_name = offsetof(hd_op, name),
+    .requires_grad = offsetof(hd__node, requires_grad),
+    .grad = offsetof(hd__node, grad),
+    .n_in = offsetof(hd__node, n_in),
+    .n_out = offsetof(hd__node, n_out),
+    .edges = offsetof(hd__node, edges),
+    .edge_size = sizeof(hd__edge),
+    .edge_node = offsetof(hd__edge, node),
+    .outs = offsetof(hd__node, outs),
+    .out_size = sizeof(hd__out_meta),
+    .out_ndim = offsetof(hd__out_meta, ndim),
+    .out_sizes = offsetof(hd__out_meta, sizes),
+};

@@ -318,3 +318,21 @@ bool hd_module_training(const hd_module *m)
 {
     return hd__given("hd_module_training", "m", m) && m->priv->training;
 }
+
+/* ---------------------------------------------------------------- debuggers */
+
+const hd_debug_module_layout_table hd_debug_module_layout = {
+    .size = sizeof(hd_debug_module_layout_table),
+    .type = offsetof(hd_module, type),
+    .type_name = offsetof(hd_module_type, name),
+    .priv = offsetof(hd_module, priv),
+    .training = offsetof(struct hd__module, training),
+    .n = offsetof(struct hd__module, n),
+    .entries = offsetof(struct hd__module, entries),
+    .entry_size = sizeof(hd__entry),
+    .entry_name = offsetof(hd__entry, name),
+    .entry_kind = offsetof(hd__entry, kind),
+    .entry_tensor = offsetof(hd__entry, tensor),
+    .entry_child = offsetof(hd__entry, child),
+    .entry_own = offsetof(hd__entry, own),
+};

@@ -5,28 +5,7 @@
  * so a name or text that was handed out lives as long as its entry keeps it. */
 #include <inttypes.h>
 
-#include "tensor/tensor_internal.h"
-
-typedef union value {
-    hd_tensor *tensor; /* retained */
-    char *string;      /* of hd_alloc */
-    int64_t i;
-    double d;
-} value;
-
-typedef struct entry {
-    uint64_t hash;
-    hd_dict_kind kind;
-    value v;
-    char name[];
-} entry;
-
-struct hd_dict {
-    int64_t len, room; /* of entries */
-    entry **entries;
-    uint32_t *slots;
-    uint64_t mask; /* the number of slots - 1; with no slots len is 0 */
-};
+#include "tensor/dict.h"
 
 static const char *const kinds[] = {"missing", "a tensor", "a string", "an integer", "a double"};
 
@@ -49,7 +28,7 @@ static int64_t dict_find(const hd_dict *d, const char *name, uint64_t hash)
         if (at == 0) {
             break;
         }
-        const entry *e = d->entries[at - 1];
+        const hd__dict_entry *e = d->entries[at - 1];
         if (e->hash == hash && strcmp(e->name, name) == 0) {
             return at - 1;
         }
@@ -84,7 +63,7 @@ static bool grow(const char *function, hd_dict *d)
     if (room > INT32_MAX) {
         return hd_error_set(HD_MEMORY, "%s: %" PRId64 " names: expected fewer", function, d->len);
     }
-    entry **entries = hd_alloc((size_t)room * sizeof *entries);
+    hd__dict_entry **entries = hd_alloc((size_t)room * sizeof *entries);
     uint32_t *slots = entries ? hd_alloc((size_t)room * 2 * sizeof *slots) : NULL;
     if (!slots) {
         hd_free(entries);
@@ -122,14 +101,14 @@ static bool check_name(const char *function, const hd_dict *d, const char *name)
 }
 
 /* The entry of this name, if it is of one of two kinds; otherwise NULL with the error set. */
-static const entry *expect(const char *function, const hd_dict *d, const char *name,
-                           hd_dict_kind kind, hd_dict_kind or_kind)
+static const hd__dict_entry *expect(const char *function, const hd_dict *d, const char *name,
+                                    hd_dict_kind kind, hd_dict_kind or_kind)
 {
     if (!check_name(function, d, name)) {
         return NULL;
     }
     int64_t at = dict_find(d, name, hash_of(name));
-    const entry *e = at < 0 ? NULL : d->entries[at];
+    const hd__dict_entry *e = at < 0 ? NULL : d->entries[at];
     if (!e || (e->kind != kind && e->kind != or_kind)) {
         return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, name,
                             kinds[e ? e->kind : HD_DICT_MISSING], kinds[kind]);
@@ -139,7 +118,7 @@ static const entry *expect(const char *function, const hd_dict *d, const char *n
 
 /* ---------------------------------------------------------------- writing */
 
-static void drop_value(entry *e)
+static void drop_value(hd__dict_entry *e)
 {
     if (e->kind == HD_DICT_TENSOR) {
         hd__drop(e->v.tensor);
@@ -148,10 +127,10 @@ static void drop_value(entry *e)
     }
 }
 
-static entry *append(const char *function, hd_dict *d, const char *name, uint64_t hash)
+static hd__dict_entry *append(const char *function, hd_dict *d, const char *name, uint64_t hash)
 {
     size_t bytes = strlen(name) + 1;
-    entry *e = grow(function, d) ? hd_alloc(sizeof *e + bytes) : NULL;
+    hd__dict_entry *e = grow(function, d) ? hd_alloc(sizeof *e + bytes) : NULL;
     if (e) {
         e->hash = hash;
         e->kind = HD_DICT_MISSING;
@@ -164,15 +143,16 @@ static entry *append(const char *function, hd_dict *d, const char *name, uint64_
 
 /* Takes the value over on success. The old value is freed last, because the new one may be part of
  * it. */
-static bool set(const char *function, hd_dict *d, const char *name, hd_dict_kind kind, value v)
+static bool set(const char *function, hd_dict *d, const char *name, hd_dict_kind kind,
+                hd__dict_value v)
 {
     uint64_t hash = hash_of(name);
     int64_t at = dict_find(d, name, hash);
-    entry *e = at < 0 ? append(function, d, name, hash) : d->entries[at];
+    hd__dict_entry *e = at < 0 ? append(function, d, name, hash) : d->entries[at];
     if (!e) {
         return false;
     }
-    entry old = {.kind = e->kind, .v = e->v};
+    hd__dict_entry old = {.kind = e->kind, .v = e->v};
     e->kind = kind;
     e->v = v;
     drop_value(&old);
@@ -185,7 +165,7 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
         return false;
     }
     hd__hold(t); /* first, as perhaps only the dictionary holds it */
-    bool ok = set("hd_dict_set", d, name, HD_DICT_TENSOR, (value){.tensor = t});
+    bool ok = set("hd_dict_set", d, name, HD_DICT_TENSOR, (hd__dict_value){.tensor = t});
     if (!ok) {
         hd__drop(t);
     }
@@ -205,7 +185,7 @@ bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
         return false;
     }
     memcpy(copy, text, strlen(text) + 1);
-    if (!set("hd_dict_set_string", d, name, HD_DICT_STRING, (value){.string = copy})) {
+    if (!set("hd_dict_set_string", d, name, HD_DICT_STRING, (hd__dict_value){.string = copy})) {
         hd_free(copy);
         return false;
     }
@@ -215,13 +195,13 @@ bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
 bool hd_dict_set_int(hd_dict *d, const char *name, int64_t v)
 {
     return check_name("hd_dict_set_int", d, name) &&
-           set("hd_dict_set_int", d, name, HD_DICT_INT, (value){.i = v});
+           set("hd_dict_set_int", d, name, HD_DICT_INT, (hd__dict_value){.i = v});
 }
 
 bool hd_dict_set_double(hd_dict *d, const char *name, double v)
 {
     return check_name("hd_dict_set_double", d, name) &&
-           set("hd_dict_set_double", d, name, HD_DICT_DOUBLE, (value){.d = v});
+           set("hd_dict_set_double", d, name, HD_DICT_DOUBLE, (hd__dict_value){.d = v});
 }
 
 bool hd_dict_remove(hd_dict *d, const char *name)
@@ -233,7 +213,7 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     if (at < 0) {
         return hd_error_set(HD_VALUE, "hd_dict_remove: '%s' is missing", name);
     }
-    entry *e = d->entries[at];
+    hd__dict_entry *e = d->entries[at];
     d->len--;
     memmove(d->entries + at, d->entries + at + 1, (size_t)(d->len - at) * sizeof *d->entries);
     fill_slots(d);
@@ -285,19 +265,19 @@ hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name)
 
 hd_tensor *hd_dict_get(const hd_dict *d, const char *name)
 {
-    const entry *e = expect("hd_dict_get", d, name, HD_DICT_TENSOR, HD_DICT_TENSOR);
+    const hd__dict_entry *e = expect("hd_dict_get", d, name, HD_DICT_TENSOR, HD_DICT_TENSOR);
     return e ? e->v.tensor : NULL;
 }
 
 const char *hd_dict_get_string(const hd_dict *d, const char *name)
 {
-    const entry *e = expect("hd_dict_get_string", d, name, HD_DICT_STRING, HD_DICT_STRING);
+    const hd__dict_entry *e = expect("hd_dict_get_string", d, name, HD_DICT_STRING, HD_DICT_STRING);
     return e ? e->v.string : NULL;
 }
 
 bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *v)
 {
-    const entry *e = expect("hd_dict_get_int", d, name, HD_DICT_INT, HD_DICT_INT);
+    const hd__dict_entry *e = expect("hd_dict_get_int", d, name, HD_DICT_INT, HD_DICT_INT);
     if (e && v) {
         *v = e->v.i;
     }
@@ -306,7 +286,7 @@ bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *v)
 
 bool hd_dict_get_double(const hd_dict *d, const char *name, double *v)
 {
-    const entry *e = expect("hd_dict_get_double", d, name, HD_DICT_DOUBLE, HD_DICT_INT);
+    const hd__dict_entry *e = expect("hd_dict_get_double", d, name, HD_DICT_DOUBLE, HD_DICT_INT);
     if (e && v) {
         *v = e->kind == HD_DICT_INT ? (double)e->v.i : e->v.d;
     }

@@ -6,6 +6,7 @@
  *
  * A freed tensor is marked in its refs, and its block goes into quarantine: quarantine.c in
  * src/base explains why. */
+#include "tensor/dict.h"
 #include "tensor/scope.h"
 
 struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
@@ -379,4 +380,21 @@ const hd_debug_layout_table hd_debug_layout = {
     .storage = offsetof(hd_tensor, storage),
     .storage_data = offsetof(hd__storage, data),
     .storage_nbytes = offsetof(hd__storage, nbytes),
+    .refs = offsetof(hd_tensor, refs),
+    .refs_freed = (uint32_t)HD__REFS_FREED,
+    .freed_by = offsetof(hd_tensor, freed_by),
+    .made_by = offsetof(hd_tensor, made_by),
+    .attachment = offsetof(hd_tensor, attachment),
+    .next = offsetof(hd_tensor, next),
+    .scope_first = offsetof(hd_scope, first),
+    .scope_count = offsetof(hd_scope, count),
+    .scope_file = offsetof(hd_scope, file),
+    .scope_line = offsetof(hd_scope, line),
+    .list_len = offsetof(hd_list, len),
+    .list_items = offsetof(hd_list, items),
+    .dict_len = offsetof(hd_dict, len),
+    .dict_entries = offsetof(hd_dict, entries),
+    .entry_kind = offsetof(hd__dict_entry, kind),
+    .entry_value = offsetof(hd__dict_entry, v),
+    .entry_name = offsetof(hd__dict_entry, name),
 };

@@ -1,0 +1,28 @@
+/* dict.h - what a dictionary is in memory. dict.c says how names are found. */
+#ifndef HEED_TENSOR_DICT_H
+#define HEED_TENSOR_DICT_H
+
+#include "tensor/tensor_internal.h"
+
+typedef union hd__dict_value {
+    hd_tensor *tensor; /* retained */
+    char *string;      /* of hd_alloc */
+    int64_t i;
+    double d;
+} hd__dict_value;
+
+typedef struct hd__dict_entry {
+    uint64_t hash;
+    hd_dict_kind kind;
+    hd__dict_value v;
+    char name[];
+} hd__dict_entry;
+
+struct hd_dict {
+    int64_t len, room; /* of entries */
+    hd__dict_entry **entries;
+    uint32_t *slots;
+    uint64_t mask; /* the number of slots - 1; with no slots len is 0 */
+};
+
+#endif
