@@ -43,7 +43,21 @@
  * Calls: sizes and indices are written as lists, hd_view(x, 2, 6, -1). Each such macro calls a
  * function whose name ends in _n and which takes a count and an array. Where a function's name ends
  * in _scalar, or where it takes a value, the number may have any C type. Negative dims and indices
- * count from the end. */
+ * count from the end.
+ *
+ * Order: the arguments stand in PyTorch's order, but for three reasons. A list ends a call of C, so
+ * what follows the list in PyTorch comes before it. What PyTorch leaves out by default is written
+ * in C, so a dtype comes first, as a type does in C. A path comes before what is saved there.
+ *   torch.full((2, 3), 1.5)             hd_full(HD_FLOAT32, 1.5, 2, 3)
+ *   torch.zeros(2, 3, dtype=d)          hd_zeros(d, 2, 3); likewise empty, ones, rand, randn
+ *   torch.randint(0, 9, (2, 3))         hd_randint(HD_INT64, 0, 9, 2, 3)
+ *   torch.arange(0, 6, 2, dtype=d)      hd_arange_as(d, 0, 6, 2); likewise linspace and eye
+ *   torch.full_like(x, 1.5, dtype=d)    hd_full_like(x, d, 1.5)
+ *   torch.cat((a, b), 1)                hd_cat(1, a, b); likewise stack
+ *   x.sum((0, 1), True)                 hd_sum_dims(x, true, 0, 1); likewise mean, logsumexp
+ *   x.var((0, 1), correction=0)         hd_var_dims(x, 0, false, 0, 1)
+ *   x[0, 1] = v                         hd_setitem(x, v, 0, 1); likewise hd_set
+ *   torch.save(d, path)                 hd_save_safetensors(path, d) */
 #ifndef HEED_H
 #define HEED_H
 
