@@ -230,8 +230,9 @@ static void place_nodes(hd__graph *g)
     for (int64_t at = 0; at < g->n; at++) {
         int64_t i = g->order[at];
         hd__graph_node *n = &g->nodes[i];
-        if (n->leaf >= 0) {
-            n->module = n->scope = g->nodes[n->leaf].module;
+        if (n->leaf >= 0) { /* a leaf, or a view of one, which may have a name of its own */
+            n->module = n->name ? n->module : g->nodes[n->leaf].module;
+            n->scope = n->module;
         } else {
             place_call(g, i);
         }

@@ -367,6 +367,13 @@ START_TEST(modules_as_boxes)
                 "    n6 [label=\"Exp (2, 3, 4)\", tooltip=\"ExpBackward0\"" CALL
                 "    m1 [label=\"h ()\\n136 parameters\", tooltip=\"h\"" RESULT
                 "    n6 -> m1 [weight=8];\n    n10 -> n6 [weight=1];\n}\n");
+    hd_tensor *w = leaf(2, 3), *turned = hd_transpose(w, 0, 1); /* a view may have a name, too */
+    hd_dict_set(names, "view.turned", turned);
+    ck_dot_with(hd_exp(turned), names, &o,
+                "    n2 [label=\"leaf (2, 3)\", tooltip=\"AccumulateGrad\"" LEAF
+                "    n0 [label=\"Exp (3, 2)\", tooltip=\"ExpBackward0\"" RESULT
+                "    m1 [label=\"view (3, 2)\\n0 parameters\", tooltip=\"view\"" BOX
+                "    m1 -> n0 [weight=8];\n    n2 -> m1 [weight=1];\n}\n");
     hd_dict_free(names);
 }
 END_TEST
