@@ -14,12 +14,15 @@ typedef struct hd__graph_node {
     const char *op;    /* its grad_fn, "MulBackward0" */
     const char *name;  /* its dotted name in the caller's dictionary, or NULL */
     int64_t uses;      /* how many inputs of other nodes it is */
-    int64_t place;     /* in the order from the data to the tensor */
+    bool met;          /* while the order is made: it has a place in it, or will get one */
     int64_t leaf;      /* the leaf that it is, or is a view of */
     int64_t last_user; /* the last node in the order that takes it */
     int64_t user;      /* of a leaf: the first call that takes it or a view of it */
     int64_t weight;    /* the named leaf that gave it its module */
     int64_t above;     /* the nearest call that every way from the data to this call goes through */
+    int64_t depth;     /* how many calls are above it, and itself */
+    int64_t jump;      /* a call further up, or -1 */
+    int64_t jumped;    /* the module that its scope and those up to before the jump's end share */
     int64_t module;    /* where it is drawn */
     int64_t scope;     /* the module that computes on with its result */
     int64_t next;      /* the next node of the same module */

@@ -174,36 +174,88 @@ static bool is_computed(const hd__graph *g, int64_t i, int k, int64_t *input)
     return *input >= 0 && g->nodes[*input].leaf < 0;
 }
 
-/* The nearest call that every way from the data to node i goes through. A call's own `above` has a
- * smaller place, so the later of two calls is the one to go up from. */
+/* ---------------------------------------------------------------- ways up
+ *
+ * The calls above a call, each the nearest that every way goes through, are a way up to the data.
+ * Every call also has a jump to a call far up, so that a way of n calls takes about log n steps:
+ * two jumps of the same length are followed by one that is as long as both. */
+
+static int64_t depth_of(const hd__graph *g, int64_t i)
+{
+    return i >= 0 ? g->nodes[i].depth : 0;
+}
+
+static int64_t above_of(const hd__graph *g, int64_t i)
+{
+    return i >= 0 ? g->nodes[i].above : -1;
+}
+
+static int64_t jump_of(const hd__graph *g, int64_t i)
+{
+    return i >= 0 ? g->nodes[i].jump : -1;
+}
+
+/* From call i up to where the depth is `depth`. *module gets the module that it had and the scopes
+ * of the calls on the way have in common. */
+static int64_t go_up(const hd__graph *g, int64_t i, int64_t depth, int64_t *module)
+{
+    while (depth_of(g, i) > depth) {
+        bool far = depth_of(g, g->nodes[i].jump) >= depth;
+        *module = common(g, *module, far ? g->nodes[i].jumped : g->nodes[i].scope);
+        i = far ? g->nodes[i].jump : g->nodes[i].above;
+    }
+    return i;
+}
+
+/* The first call that is on the way up from both. */
+static int64_t meeting(const hd__graph *g, int64_t a, int64_t b)
+{
+    int64_t unused = 0, depth = depth_of(g, a) < depth_of(g, b) ? depth_of(g, a) : depth_of(g, b);
+    a = go_up(g, a, depth, &unused);
+    b = go_up(g, b, depth, &unused);
+    while (a != b) {
+        bool far = jump_of(g, a) != jump_of(g, b);
+        a = far ? jump_of(g, a) : above_of(g, a);
+        b = far ? jump_of(g, b) : above_of(g, b);
+    }
+    return a;
+}
+
+/* The nearest call that every way from the data to node i goes through. */
 static int64_t find_above(const hd__graph *g, int64_t i)
 {
     int64_t above = -1, input;
     bool first = true;
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
-        if (!is_computed(g, i, k, &input)) {
-            continue;
+        if (is_computed(g, i, k, &input)) {
+            above = first ? input : meeting(g, above, input);
+            first = false;
         }
-        for (above = first ? input : above; above >= 0 && input != above;) {
-            if (input < 0 || g->nodes[above].place > g->nodes[input].place) {
-                above = g->nodes[above].above;
-            } else {
-                input = g->nodes[input].above;
-            }
-        }
-        first = false;
     }
     return above;
+}
+
+static void set_jump(hd__graph *g, int64_t i)
+{
+    hd__graph_node *n = &g->nodes[i];
+    int64_t above = n->above, next = jump_of(g, above), last = jump_of(g, next);
+    n->depth = depth_of(g, above) + 1;
+    n->jump = above;
+    n->jumped = n->scope;
+    if (above >= 0 && next >= 0 &&
+        depth_of(g, above) - depth_of(g, next) == depth_of(g, next) - depth_of(g, last)) {
+        n->jump = last;
+        n->jumped = common(g, n->scope, common(g, g->nodes[above].jumped, g->nodes[next].jumped));
+    }
 }
 
 /* The module that all branches of node i are in. */
 static int64_t branches_module(const hd__graph *g, int64_t i)
 {
-    int64_t above = g->nodes[i].above, module = -1, at;
+    int64_t above = g->nodes[i].above, module = -1, input;
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
-        bool computed = is_computed(g, i, k, &at);
-        for (; computed && at != above && module != 0; at = g->nodes[at].above) {
-            module = common(g, module, g->nodes[at].scope);
+        if (is_computed(g, i, k, &input)) {
+            go_up(g, input, depth_of(g, above), &module);
         }
     }
     return module >= 0 ? module : above >= 0 ? g->nodes[above].scope : 0;
@@ -223,6 +275,7 @@ static void place_call(hd__graph *g, int64_t i)
     } else {
         n->module = n->scope = branches_module(g, i);
     }
+    set_jump(g, i);
 }
 
 static void place_nodes(hd__graph *g)

@@ -4,8 +4,6 @@
  * its number when it is first met. */
 #include "viz/graph.h"
 
-enum { NOT_MET = -2, ON_THE_WAY = -1 }; /* the place of a node before it has one */
-
 /* ---------------------------------------------------------------- numbers */
 
 /* The slot of the node; a free one if the node has no number yet. */
@@ -52,14 +50,8 @@ static bool meet(hd__graph *g, const hd_node *node)
         if (!op) {
             return false;
         }
-        g->nodes[g->n] = (hd__graph_node){.node = node,
-                                          .op = op,
-                                          .place = NOT_MET,
-                                          .leaf = -1,
-                                          .user = -1,
-                                          .weight = -1,
-                                          .above = -1,
-                                          .next = -1};
+        g->nodes[g->n] = (hd__graph_node){
+            .node = node, .op = op, .leaf = -1, .user = -1, .weight = -1, .above = -1, .next = -1};
         *slot = ++g->n;
     }
     return true;
@@ -109,14 +101,13 @@ static bool put_in_order(hd__graph *g)
     while (n > 0) {
         step *s = &steps[n - 1];
         if (s->input == hd_node_inputs(g->nodes[s->node].node)) {
-            g->nodes[s->node].place = end;
             g->order[end++] = s->node;
             n--;
             continue;
         }
         int64_t input = hd__graph_input(g, s->node, s->input++, NULL);
-        if (input >= 0 && g->nodes[input].place == NOT_MET) {
-            g->nodes[input].place = ON_THE_WAY;
+        if (input >= 0 && !g->nodes[input].met) {
+            g->nodes[input].met = true;
             steps[n++] = (step){.node = input};
         }
     }
