@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,38 +33,52 @@ static const struct form {
 };
 enum { FORMS = sizeof forms / sizeof forms[0], FORMS_FOR_BAR = 4 };
 
-static int add_time(char *out, int room, int64_t seconds)
+/* Appends to the text of `at` bytes in out. Returns its new length; what has no room is cut off. */
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static int
+append(char out[PROGRESS_LINE], int at, const char *format, ...)
 {
-    long long s = seconds;
-    return s < 3600 ? snprintf(out, (size_t)room, "  ETA %lld:%02lld", s / 60, s % 60)
-                    : snprintf(out, (size_t)room, "  ETA %lld:%02lld:%02lld", s / 3600, s / 60 % 60,
-                               s % 60);
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(out + at, (size_t)(PROGRESS_LINE - at), format, args);
+    va_end(args);
+    return n < PROGRESS_LINE - at ? at + n : PROGRESS_LINE - 1;
 }
 
-/* Writes the numbers in a form, and returns their length, which is far less than PROGRESS_LINE: no
- * number has more than 20 digits (%.4f of a loss may have 309, and is written with %.4g then). */
-static int add_numbers(char out[PROGRESS_LINE], const progress_numbers *n, const struct form *f)
+/* A number with so many digits after its point, unless it is so large that they mean nothing. */
+static int append_number(char out[PROGRESS_LINE], int at, double v, int digits)
 {
-    const char *loss = fabs(n->loss) < 1e9 ? "%s%.4f" : "%s%.4g";
-    const char *val_loss = fabs(n->val_loss) < 1e9 ? "%s%.4f" : "%s%.4g";
-    int at = snprintf(out, PROGRESS_LINE, "%s%lld/%lld", f->step, (long long)n->step,
-                      (long long)n->steps);
+    return fabs(v) < 1e9 ? append(out, at, "%.*f", digits, v) : append(out, at, "%.4g", v);
+}
+
+static int append_time(char out[PROGRESS_LINE], int at, int64_t seconds)
+{
+    long long s = seconds;
+    return s < 3600 ? append(out, at, "  ETA %lld:%02lld", s / 60, s % 60)
+                    : append(out, at, "  ETA %lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+}
+
+/* Writes the numbers in a form. Returns their length. */
+static int put_numbers(char out[PROGRESS_LINE], const progress_numbers *n, const struct form *f)
+{
+    int at = append(out, 0, "%s%lld/%lld", f->step, (long long)n->step, (long long)n->steps);
     if (f->loss) {
-        at += snprintf(out + at, (size_t)(PROGRESS_LINE - at), loss, f->loss, n->loss);
+        at = append_number(out, append(out, at, "%s", f->loss), n->loss, 4);
     }
     if (f->validation && !isnan(n->val_loss)) {
-        at +=
-            snprintf(out + at, (size_t)(PROGRESS_LINE - at), val_loss, f->validation, n->val_loss);
+        at = append_number(out, append(out, at, "%s", f->validation), n->val_loss, 4);
     }
     if (f->rate) {
-        at += snprintf(out + at, (size_t)(PROGRESS_LINE - at), "  %.0f tokens/s",
-                       n->tokens_per_second);
+        at = append_number(out, append(out, at, "  "), n->tokens_per_second, 0);
+        at = append(out, at, " tokens/s");
     }
-    return f->left ? at + add_time(out + at, PROGRESS_LINE - at, n->seconds_left) : at;
+    return f->left ? append_time(out, at, n->seconds_left) : at;
 }
 
 /* Writes "[###...] " with so many columns between the brackets. Returns its length. */
-static int add_bar(char *out, const progress_numbers *n, int columns)
+static int put_bar(char *out, const progress_numbers *n, int columns)
 {
     int done = (int)((double)columns * (double)n->step / (double)n->steps);
     out[0] = '[';
@@ -87,16 +102,16 @@ int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int column
     int room = room_for(columns, bar);
     bool wide = columns == 0 || columns >= COLUMNS_FOR_BAR;
     for (int i = 0; bar && wide && isnan(n->val_loss) && i < FORMS_FOR_BAR; i++) {
-        int length = add_numbers(numbers, n, &forms[i]), rest = room - length - 3;
+        int length = put_numbers(numbers, n, &forms[i]), rest = room - length - 3;
         if (rest >= NARROWEST_BAR) {
-            int at = add_bar(out, n, rest < WIDEST_BAR ? rest : WIDEST_BAR);
+            int at = put_bar(out, n, rest < WIDEST_BAR ? rest : WIDEST_BAR);
             memcpy(out + at, numbers, (size_t)length + 1);
             return at + length;
         }
     }
     int length = room + 1;
     for (int i = 0; length > room && i < FORMS; i++) {
-        length = add_numbers(out, n, &forms[i]);
+        length = put_numbers(out, n, &forms[i]);
     }
     length = length < room ? length : room;
     out[length] = '\0';

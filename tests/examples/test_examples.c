@@ -124,9 +124,11 @@ END_TEST
 START_TEST(progress_extremes)
 {
     char out[PROGRESS_LINE];
-    const progress_numbers n = {INT64_MAX, INT64_MAX, -1e308, 1e308, 1e300, INT64_MAX};
-    for (int columns = 0; columns <= 2 * PROGRESS_LINE; columns++) {
-        int length = progress_line(out, &n, columns, columns % 2 == 0);
+    const double large[] = {1e308, INFINITY, 999999999, NAN};
+    for (int i = 0; i < 4 * 2 * PROGRESS_LINE; i++) {
+        double v = large[i % 4];
+        const progress_numbers n = {INT64_MAX, INT64_MAX, -v, i % 8 < 4 ? v : NAN, v, INT64_MAX};
+        int columns = i / 4, length = progress_line(out, &n, columns, i % 8 >= 4);
         ck_assert(length == (int)strlen(out) && (columns == 0 || length < columns));
     }
 }
