@@ -139,7 +139,10 @@ static bool call_hook(run *r, hd__out_meta *out, const hd__hook *h)
         return false;
     }
     if (!g) {
-        return hd_error_set(HD_USER, "%s: a hook returned NULL", r->function);
+        return hd_error_set(HD_USER,
+                            "%s: a hook returned NULL: expected a gradient, or HD_NONE to keep the "
+                            "one it was given",
+                            r->function);
     }
     if (hd__is_none(g)) {
         return true;
@@ -231,7 +234,9 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     const char *who = hd__node_name(n, name);
     for (int i = 0; i < n->n_in; i++) {
         if (!dx[i]) {
-            return hd_error_set(HD_USER, "%s: %s gave NULL for input %d", r->function, who, i);
+            return hd_error_set(
+                HD_USER, "%s: %s gave NULL for input %d: expected a gradient, or HD_NONE for none",
+                r->function, who, i);
         }
         if (n->edges[i].node && !hd__is_none(dx[i]) && !arrive(r, n->edges[i], dx[i], who, i)) {
             return false;
@@ -356,13 +361,36 @@ void hd__run_begin(hd__run *r)
     r->outer_grad_mode = hd_set_grad_mode(false);
 }
 
+/* What the function that is running calls y. */
+static const char *seed_name(const char *function)
+{
+    return strcmp(function, "hd_backward") == 0 ? "loss" : "y";
+}
+
+static void *several_elements(const char *function, const hd_tensor *y)
+{
+    return hd_error_set(HD_GRAD,
+                        "%s: %s %s has %" PRId64
+                        " elements: expected one, as of hd_sum or hd_mean, "
+                        "or hd_backward_with and a gradient of that shape",
+                        function, seed_name(function), HD__SHAPE(y), y->numel);
+}
+
+static void *needs_no_grad(const char *function, const hd_tensor *y)
+{
+    return hd_error_set(HD_GRAD,
+                        "%s: %s %s does not require grad: nothing that it was computed from "
+                        "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from "
+                        "hd_detach",
+                        function, seed_name(function), HD__SHAPE(y));
+}
+
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
 {
     hd__edge e;
     bool none = hd__is_none(grad);
     if (none && y->numel != 1) {
-        return hd_error_set(HD_GRAD, "%s: %s: expected one element, or a gradient of that shape",
-                            r->function, HD__SHAPE(y));
+        return several_elements(r->function, y);
     }
     if (!none && !hd__same_shape(grad, y)) {
         return hd_error_set(HD_SHAPE, "%s: a gradient of %s for %s: expected the same shape",
@@ -372,8 +400,7 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
         return false;
     }
     if (!hd__requires_grad(y)) {
-        return hd_error_set(HD_GRAD, "%s: %s does not require grad and has no grad_fn", r->function,
-                            HD__SHAPE(y));
+        return needs_no_grad(r->function, y);
     }
     hd_tensor *g = none ? hd_ones_like(y, y->dtype) : grad;
     if (!g || !hd__edge_of(r->function, y, &e)) {

@@ -209,10 +209,12 @@ bool hd__refresh_view(const char *who, const hd_tensor *x)
         return true;
     }
     if (x->flags & HD__F_MULTI_VIEW) {
-        return hd_error_set(HD_GRAD,
-                            "%s: %s is an output of split, chunk or unbind whose base was changed "
-                            "in place since: clone it before that",
-                            who, HD__SHAPE(x));
+        bool op = who[0] >= 'A' && who[0] <= 'Z'; /* and not a function, as for a change in place */
+        return hd_error_set(
+            HD_GRAD,
+            "%s%s: %s is an output of split, chunk or unbind whose base was changed "
+            "in place since: clone it before that",
+            op ? "the call that records " : "", who, HD__SHAPE(x));
     }
     hd__node *n = view_node(x, x->base->attachment, x->base->output), *old = NULL;
     if (!n) {

@@ -106,16 +106,26 @@ typedef struct application {
     hd_tensor **y;            /* outputs; in the beginning NULL */
 } application;
 
+static bool field_given(const application *a, const char *field, bool given)
+{
+    const char *name = a->op->name ? a->op->name : "";
+    return given ||
+           hd_error_set(HD_VALUE,
+                        "%s: op->%s%s%s is NULL: expected a name, a forward and a backward",
+                        a->function, field, *name ? " of " : "", name);
+}
+
 static bool application_ok(const application *a)
 {
     const hd_op *op = a->op;
     if (!op) {
         return hd__null_arg(a->function, "op");
     }
-    if (op->size < sizeof(hd_op) || !op->name || !op->forward || !op->backward) {
-        return hd_error_set(HD_VALUE, "%s: the table of %s: expected size, name, forward, backward",
-                            a->function,
-                            op->size >= sizeof(hd_op) && op->name ? op->name : "the op");
+    if (!hd__size_ok(a->function, "op", op->size, sizeof(hd_op), "sizeof(hd_op)") ||
+        !field_given(a, "name", op->name != NULL) ||
+        !field_given(a, "forward", op->forward != NULL) ||
+        !field_given(a, "backward", op->backward != NULL)) {
+        return false;
     }
     if (!a->inputs) {
         return hd__null_arg(a->function, "inputs");
@@ -149,8 +159,8 @@ static bool results_ok(const application *a)
     for (int k = 0; k < a->outputs; k++) {
         hd_tensor *y = a->y[k];
         if (!y || hd__is_none(y)) {
-            return hd_error_set(HD_USER, "%s: %s left output %d empty", a->function, a->op->name,
-                                k);
+            return hd_error_set(HD_USER, "%s: %s left output %d empty: expected a tensor in y[%d]",
+                                a->function, a->op->name, k, k);
         }
         a->y[k] = shares_any(y, a->n, a->inputs)
                       ? hd__clone(y)
@@ -172,7 +182,10 @@ static bool call_forward(const application *a, hd__node *n)
         return false;
     }
     if (!done) {
-        return hd_error_set(HD_USER, "%s: the forward of %s failed", a->function, a->op->name);
+        return hd_error_set(HD_USER,
+                            "%s: the forward of %s returned false without an error: expected "
+                            "hd_error_set to say why",
+                            a->function, a->op->name);
     }
     return results_ok(a);
 }
@@ -195,7 +208,7 @@ static void join_graph(const application *a, hd__node *n)
 /* The user's data of a call that got no node, which would have freed it. */
 static void free_user(const hd_op *op, void *user)
 {
-    if (op && op->size >= sizeof(hd_op) && op->free) {
+    if (op && op->size == sizeof(hd_op) && op->free) {
         user_call call = {op, user};
         hd_ctx bare = {.params = &call};
         op->free(&bare);

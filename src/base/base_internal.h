@@ -115,6 +115,27 @@ bool hd__state_given(const char *function, const char *arg, const void *object, 
  * out. */
 const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name);
 
+/* Until the end of the block this thread reads saved state for `function`, which the messages about
+ * missing entries name instead of hd_dict_get. The first of several that call each other counts.
+ *   HD__READS("hd_optim_load"); */
+#define HD__READS(function)                                                                        \
+    const char *hd__reader_before __attribute__((cleanup(hd__reads_end), unused)) =                \
+        hd__reads_begin(function)
+
+extern HD__TLS const char *hd__reader; /* NULL: none */
+
+static inline const char *hd__reads_begin(const char *function)
+{
+    const char *before = hd__reader;
+    hd__reader = before ? before : function;
+    return before;
+}
+
+static inline void hd__reads_end(const char **before)
+{
+    hd__reader = *before;
+}
+
 /* ---------------------------------------------------------------- start and end */
 
 /* Chooses the CPU level, once. Returns false with an error if HEED_CPU or HEED_THREADS is wrong. */

@@ -4,6 +4,8 @@
 
 #include "base/base_internal.h"
 
+HD__TLS const char *hd__reader;
+
 bool hd__state_given(const char *function, const char *arg, const void *object, const void *d,
                      const char *prefix)
 {

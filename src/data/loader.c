@@ -263,6 +263,7 @@ static const int64_t *read_order(const hd_dict *d, const char *prefix, int64_t n
 bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
 {
     HD_SCOPE;
+    HD__READS("hd_loader_load");
     int64_t values[FIXED], epoch, batch, under_way, same;
     const int64_t *order = NULL;
     if (!hd__state_given("hd_loader_load", "l", l, d, prefix)) {

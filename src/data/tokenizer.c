@@ -183,6 +183,7 @@ bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
 {
     HD_SCOPE;
+    HD__READS("hd_tokenizer_load");
     if (!hd__given("hd_tokenizer_load", "d", d) ||
         !hd__given("hd_tokenizer_load", "prefix", prefix)) {
         return NULL;

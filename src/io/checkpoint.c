@@ -227,10 +227,11 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state)
 static bool check_new(const char *dir)
 {
     struct stat st;
-    return lstat(dir, &st) != 0 || hd_error_set(HD_IO,
-                                                "hd_checkpoint_save: '%.*s' exists already: "
-                                                "expected a new name",
-                                                HD__CUT(dir));
+    return lstat(dir, &st) != 0 ||
+           hd_error_set(HD_IO,
+                        "hd_checkpoint_save: '%.*s' exists already: "
+                        "expected a new name; hd_checkpoint_replace replaces a checkpoint",
+                        HD__CUT(dir));
 }
 
 /* Fills the temporary directory and gives it its name. */

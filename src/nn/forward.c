@@ -77,7 +77,10 @@ hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
         return NULL;
     }
     if (!m->type->forward) {
-        return hd_error_set(HD_STATE, "hd_forward: %s has no forward", m->type->name);
+        return hd_error_set(
+            HD_STATE,
+            "hd_forward: %s has no forward: expected a module whose hd_module_type has one",
+            m->type->name);
     }
     frame *f = push(m, false);
     return f ? forward_finish(f, m->type->forward(m, x)) : NULL;

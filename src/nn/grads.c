@@ -98,6 +98,7 @@ bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
     }
     HD_SCOPE;
     HD_NO_GRAD;
+    HD__READS(function);
     hd__text key = {0};
     hd__items found = {0};
     hd_list *parameters = hd_list_n(0, NULL), *grads = hd_list_n(0, NULL);

@@ -139,6 +139,7 @@ bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
         return false;
     }
     HD_SCOPE;
+    HD__READS("hd_schedule_load");
     int64_t steps;
     double *old = s->base_lr, *base_lr = hd_alloc((size_t)s->n * sizeof *base_lr);
     if (!base_lr || !schedule_read(s, d, prefix, &steps, base_lr)) {

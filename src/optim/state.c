@@ -178,6 +178,7 @@ bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
     }
     HD_SCOPE;
     HD_NO_GRAD;
+    HD__READS(function);
     reader r = {.o = o, .d = d, .prefix = prefix};
     r.lr = hd_alloc((size_t)o->n_groups * sizeof *r.lr);
     r.slots = hd__alloc_zeroed((size_t)o->n * sizeof *r.slots);

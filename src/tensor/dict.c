@@ -100,6 +100,58 @@ static bool check_name(const char *function, const hd_dict *d, const char *name)
     return *name || hd_error_set(HD_VALUE, "%s: an empty name: expected some text", function);
 }
 
+/* ---------------------------------------------------------------- names that are missing */
+
+enum { PREFIXES = 160 };
+
+/* The length of a name's part before its first dot; 0 if it has none. */
+static size_t prefix_length(const char *name)
+{
+    const char *dot = strchr(name, '.');
+    return dot ? (size_t)(dot - name) : 0;
+}
+
+static bool same_prefix(const char *a, const char *b)
+{
+    size_t n = prefix_length(a);
+    return n == prefix_length(b) && memcmp(a, b, n) == 0;
+}
+
+/* Is entry i the first one of its prefix? */
+static bool begins_prefix(const hd_dict *d, int64_t i)
+{
+    for (int64_t k = 0; k < i; k++) {
+        if (same_prefix(d->entries[k]->name, d->entries[i]->name)) {
+            return false;
+        }
+    }
+    return prefix_length(d->entries[i]->name) > 0;
+}
+
+/* What may be wrong with a prefix that no name in d has: "; the prefixes in d are 'optim', 'rng'".
+ * Empty if a name has it. */
+static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES])
+{
+    size_t len = 0;
+    *text = '\0';
+    for (int64_t i = 0; i < d->len; i++) {
+        if (same_prefix(d->entries[i]->name, name)) {
+            return;
+        }
+    }
+    for (int64_t i = 0; i < d->len && len < PREFIXES - 64; i++) {
+        const char *each = d->entries[i]->name;
+        if (begins_prefix(d, i)) {
+            len += (size_t)snprintf(
+                text + len, PREFIXES - len, "%s'%.*s'", len ? ", " : "; the prefixes in d are ",
+                hd__clip(each, prefix_length(each) < 24 ? prefix_length(each) : 24), each);
+        }
+    }
+    if (len == 0) {
+        snprintf(text, PREFIXES, "; %s", d->len ? "no name in d has a prefix" : "d is empty");
+    }
+}
+
 /* The entry of this name, if it is of one of two kinds; otherwise NULL with the error set. */
 static const hd__dict_entry *expect(const char *function, const hd_dict *d, const char *name,
                                     hd_dict_kind kind, hd_dict_kind or_kind)
@@ -110,8 +162,13 @@ static const hd__dict_entry *expect(const char *function, const hd_dict *d, cons
     int64_t at = dict_find(d, name, hash_of(name));
     const hd__dict_entry *e = at < 0 ? NULL : d->entries[at];
     if (!e || (e->kind != kind && e->kind != or_kind)) {
-        return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, name,
-                            kinds[e ? e->kind : HD_DICT_MISSING], kinds[kind]);
+        char prefixes[PREFIXES] = "";
+        if (!e && hd__reader) {
+            name_prefixes(d, name, prefixes);
+        }
+        return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s%s",
+                            hd__reader ? hd__reader : function, name,
+                            kinds[e ? e->kind : HD_DICT_MISSING], kinds[kind], prefixes);
     }
     return e;
 }

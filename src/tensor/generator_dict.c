@@ -89,6 +89,7 @@ static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
 bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
 {
     HD_SCOPE;
+    HD__READS("hd_generator_load");
     hd_generator read;
     int bernoulli, has_spare;
     if (!hd__state_given("hd_generator_load", "g", g, d, prefix) ||

@@ -244,7 +244,9 @@ START_TEST(a_backward_that_fails)
         hd_code code;
         const char *message;
     } rows[] = {
-        {GIVES_NULL, HD_USER, "hd_backward_with: OwnFaulty gave NULL for input 0"},
+        {GIVES_NULL, HD_USER,
+         "hd_backward_with: OwnFaulty gave NULL for input 0: expected a gradient, or HD_NONE for "
+         "none"},
         {GIVES_FIVE, HD_SHAPE,
          "hd_backward_with: OwnFaulty gave a gradient of (5,) for input 0 of (2,)"},
         {FAILS, HD_VALUE, "hd_backward_with: no"},
@@ -266,13 +268,16 @@ START_TEST(first_gradients_that_do_not_fit)
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2), *y = own_scale(a, 2);
     ck_assert(!hd_backward(y));
-    ck_error(HD_GRAD, "hd_backward: (2,): expected one element, or a gradient of that shape");
+    ck_error(HD_GRAD, "hd_backward: loss (2,) has 2 elements: expected one, as of hd_sum or "
+                      "hd_mean, or hd_backward_with and a gradient of that shape");
     ck_assert(!hd_backward_with(y, vec(HD_FLOAT32, 1), false));
     ck_error(HD_SHAPE, "hd_backward_with: a gradient of (1,) for (2,): expected the same shape");
     ck_assert(!hd_backward_with(y, hd_zeros(HD_INT64, 2), false));
     ck_error(HD_DTYPE, "hd_backward_with: int64: expected float32 or float64");
     ck_assert(!hd_backward(vec(HD_FLOAT32, 1)));
-    ck_error(HD_GRAD, "hd_backward: (1,) does not require grad and has no grad_fn");
+    ck_error(HD_GRAD,
+             "hd_backward: loss (1,) does not require grad: nothing that it was computed from "
+             "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
     ck_assert(!hd_backward_with(y, NULL, false));
     ck_error(HD_NULL_ARG, "hd_backward_with: grad is NULL");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
@@ -318,7 +323,8 @@ START_TEST(hooks_that_fail)
     hd_tensor *a = LEAF(3), *y = own_scale(a, 2), *five = hd_zeros(HD_FLOAT32, 5);
     int64_t id = hd_register_hook(a, gives, NULL);
     ck_assert(!hd_backward_with(y, HD_NONE, true));
-    ck_error(HD_USER, "hd_backward_with: a hook returned NULL");
+    ck_error(HD_USER, "hd_backward_with: a hook returned NULL: expected a gradient, or HD_NONE to "
+                      "keep the one it was given");
     ck_assert(hd_remove_hook(a, id));
     id = hd_register_hook(a, gives, five);
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), NULL, NULL));

@@ -88,7 +88,7 @@ START_TEST(calls_that_fail)
     freed = 0;
     op.forward = empty_forward;
     ck_assert_ptr_null(hd_apply(&op, &freed, a));
-    ck_error(HD_USER, "hd_apply: Pair left output 0 empty");
+    ck_error(HD_USER, "hd_apply: Pair left output 0 empty: expected a tensor in y[0]");
     ck_assert_int_eq(freed, 1);
     ck_assert_ptr_null(hd_apply_multi_n(&op, &freed, 2, 2, none));
     ck_error(HD_NULL_ARG, "hd_apply_multi_n: an input is NULL");
@@ -98,7 +98,8 @@ START_TEST(calls_that_fail)
     ck_assert_int_eq(freed, 3);
     op.backward = NULL;
     ck_assert_ptr_null(hd_apply(&op, &freed, a));
-    ck_error(HD_VALUE, "hd_apply: the table of Pair: expected size, name, forward, backward");
+    ck_error(HD_VALUE,
+             "hd_apply: op->backward of Pair is NULL: expected a name, a forward and a backward");
     ck_assert_int_eq(freed, 4);
 }
 END_TEST

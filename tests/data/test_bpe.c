@@ -227,7 +227,7 @@ START_TEST(saved_and_loaded)
         "hd_tokenizer_load: 'tok.vocab': line 1, column 1: found an array: expected an object");
     hd_dict_remove(d, "tok.merges");
     ck_assert_ptr_null(hd_tokenizer_load(d, "tok"));
-    ck_error(HD_VALUE, "hd_dict_get_string: 'tok.merges' is missing: expected a string");
+    ck_error(HD_VALUE, "hd_tokenizer_load: 'tok.merges' is missing: expected a string");
     hd_dict_free(d);
 }
 END_TEST

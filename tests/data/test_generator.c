@@ -117,14 +117,14 @@ static const struct {
     hd_code code;
     const char *message;
 } bad[] = {
-    {no_state, HD_VALUE, "hd_dict_get: 'r.state' is missing: expected a tensor"},
+    {no_state, HD_VALUE, "hd_generator_load: 'r.state' is missing: expected a tensor"},
     {short_state, HD_SHAPE, "hd_generator_load: 'r.state' is int64 (623,): expected int64 (624,)"},
     {float_state, HD_SHAPE,
      "hd_generator_load: 'r.state' is float32 (624,): expected int64 (624,)"},
     {large_word, HD_VALUE,
      "hd_generator_load: 'r.state' holds 4294967296 at 7: expected 0 to 4294967295"},
     {far_next, HD_VALUE, "hd_generator_load: 'r.next' is 625: expected 0 to 624"},
-    {text_next, HD_VALUE, "hd_dict_get_int: 'r.next' is a string: expected an integer"},
+    {text_next, HD_VALUE, "hd_generator_load: 'r.next' is a string: expected an integer"},
     {other_stream, HD_VALUE, "hd_generator_load: 'r.bernoulli' is 2: expected 0 to 1"},
     {nan_spare, HD_VALUE, "hd_generator_load: 'r.spare' is nan: expected a finite number"},
 };

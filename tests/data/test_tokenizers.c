@@ -277,7 +277,8 @@ START_TEST(saved_and_loaded)
     ck_assert_ptr_null(hd_tokenizer_load(d, "tok"));
     ck_error(HD_FORMAT, "hd_tokenizer_load: byte 0xff at 1: expected UTF-8");
     ck_assert_ptr_null(hd_tokenizer_load(d, "none"));
-    ck_error(HD_VALUE, "hd_dict_get_string: 'none.kind' is missing: expected a string");
+    ck_error(HD_VALUE, "hd_tokenizer_load: 'none.kind' is missing: expected a string; the prefixes "
+                       "in d are 'tok'");
     hd_dict_free(d);
     ck_assert_int_eq(hd_bytes_live(), 0);
 }

@@ -158,10 +158,12 @@ START_TEST(a_name_is_used_once)
     hd_dict *model = model_of(2), *state = hd_dict_new();
     save_one("c");
     fail_to_save("c", model, state, HD_IO,
-                 "hd_checkpoint_save: 'c' exists already: expected a new name");
+                 "hd_checkpoint_save: 'c' exists already: expected a new name; "
+                 "hd_checkpoint_replace replaces a checkpoint");
     ck_assert_int_eq(mkdir("empty", 0777), 0);
     fail_to_save("empty", model, state, HD_IO,
-                 "hd_checkpoint_save: 'empty' exists already: expected a new name");
+                 "hd_checkpoint_save: 'empty' exists already: expected a new name; "
+                 "hd_checkpoint_replace replaces a checkpoint");
     ck_assert_int_eq(rmdir("empty"), 0);
     ck_assert_int_eq(files_in("."), 1);
     hd_dict_free(model);

@@ -120,7 +120,8 @@ START_TEST(another_comes_first)
     hd_dict *d = hd_dict_new();
     stand_in.appears = "c";
     ck_assert(!hd_checkpoint_save("c", d, d));
-    ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already: expected a new name");
+    ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already: expected a new name; "
+                    "hd_checkpoint_replace replaces a checkpoint");
     ck_assert_int_eq(files_in("."), 1);
     ck_assert_int_eq(rmdir("c"), 0);
     stand_in.appears = NULL;

@@ -376,7 +376,9 @@ START_TEST(lists)
     ck_error(HD_NULL_ARG, "hd_module_list_append: child is NULL");
     ck_assert_int_eq(hd_module_list_len(list), 12);
     ck_assert_ptr_null(hd_forward(list, hd_ones(HD_FLOAT32, 1)));
-    ck_error(HD_STATE, "hd_forward: ModuleList has no forward");
+    ck_error(
+        HD_STATE,
+        "hd_forward: ModuleList has no forward: expected a module whose hd_module_type has one");
     hd_module_free(list);
 
     hd_module *linear = hd_linear_new(1, 1, true);

@@ -283,7 +283,7 @@ START_TEST(gradients_that_do_not_fit)
                        "float32 (2,)");
     hd_dict_set_int(d, "g.left.bias", 3);
     ck_assert(!hd_module_load_grads(&m->base, d, "g"));
-    ck_error(HD_VALUE, "hd_dict_get: 'g.left.bias' is an integer: expected a tensor");
+    ck_error(HD_VALUE, "hd_module_load_grads: 'g.left.bias' is an integer: expected a tensor");
     ck_elements(hd_grad(m->a), 1, 2, 3);
 
     hd_error_set(HD_USER, "older");

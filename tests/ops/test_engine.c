@@ -91,11 +91,22 @@ START_TEST(needs_one_element_or_a_gradient)
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2, 3);
     ck_assert(!hd_backward(hd_mul_scalar(a, 2)));
-    ck_error(HD_GRAD, "hd_backward: (3,): expected one element, or a gradient of that shape");
+    ck_error(HD_GRAD, "hd_backward: loss (3,) has 3 elements: expected one, as of hd_sum or "
+                      "hd_mean, or hd_backward_with and a gradient of that shape");
     ck_assert(!hd_backward_with(hd_mul_scalar(a, 2), vec(HD_FLOAT32, 1, 2), false));
     ck_error(HD_SHAPE, "hd_backward_with: a gradient of (2,) for (3,): expected the same shape");
     ck_assert(!hd_backward(hd_sum(hd_detach(a))));
-    ck_error(HD_GRAD, "hd_backward: () does not require grad and has no grad_fn");
+    ck_error(HD_GRAD,
+             "hd_backward: loss () does not require grad: nothing that it was computed from "
+             "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
+    hd_tensor *table = hd_reshape(hd_cat(0, a, a, hd_narrow(a, 0, 0, 2)), 4, 2);
+    ck_assert(!hd_backward(table));
+    ck_error(HD_GRAD, "hd_backward: loss (4, 2) has 8 elements: expected one, as of hd_sum or "
+                      "hd_mean, or hd_backward_with and a gradient of that shape");
+    ck_assert(!hd_backward_with(hd_detach(table), hd_ones(HD_FLOAT32, 4, 2), false));
+    ck_error(HD_GRAD,
+             "hd_backward_with: y (4, 2) does not require grad: nothing that it was computed from "
+             "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
     ck_assert(!hd_backward(NULL));
     ck_error(HD_NULL_ARG, "hd_backward: loss is NULL");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);

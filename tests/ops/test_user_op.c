@@ -130,12 +130,20 @@ START_TEST(failures)
     hd_error_clear();
     op.forward = false_forward;
     ck_assert_ptr_null(hd_apply(&op, &one, x));
-    ck_error(HD_USER, "hd_apply: the forward of Op failed");
+    ck_error(HD_USER, "hd_apply: the forward of Op returned false without an error: expected "
+                      "hd_error_set to say why");
     ck_assert_int_eq(freed, 2);
     op.size = 3;
     ck_assert_ptr_null(hd_apply(&op, &one, x));
-    ck_error(HD_VALUE, "hd_apply: the table of the op: expected size, name, forward, backward");
+    ck_error(HD_VALUE, "hd_apply: op->size 3: expected 40, as sizeof(hd_op) gives");
+    op.size = sizeof op + 8; /* of a newer header */
+    ck_assert_ptr_null(hd_apply(&op, &one, x));
+    ck_error(HD_VALUE, "hd_apply: op->size 48: expected 40, as sizeof(hd_op) gives");
     op.size = sizeof op;
+    op.name = NULL;
+    ck_assert_ptr_null(hd_apply(&op, &one, x));
+    ck_error(HD_VALUE, "hd_apply: op->name is NULL: expected a name, a forward and a backward");
+    op.name = "Op";
     op.forward = plain_forward;
     ck_assert_ptr_null(hd_apply(&op, &one, NULL));
     ck_error(HD_NULL_ARG, "hd_apply: an input is NULL");
@@ -143,7 +151,9 @@ START_TEST(failures)
     ck_error(HD_SHAPE, "hd_backward: OpBackward gave a gradient of (5,) for input 0 of (2, 3)");
     op.backward = null_backward;
     ck_assert(!hd_backward(hd_sum(hd_apply(&op, &one, x))));
-    ck_error(HD_USER, "hd_backward: OpBackward gave NULL for input 0");
+    ck_error(
+        HD_USER,
+        "hd_backward: OpBackward gave NULL for input 0: expected a gradient, or HD_NONE for none");
     ck_assert_ptr_eq(hd_grad(x), HD_NONE);
 }
 END_TEST

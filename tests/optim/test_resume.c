@@ -271,9 +271,51 @@ START_TEST(differences_are_named)
     refuses(HD_SHAPE, hd_dict_set(d, "o.state.0.exp_avg", hd_ones(HD_FLOAT64, 2)),
             "hd_optim_load: 'o.state.0.exp_avg' is float64 (2,): expected float32 (2,)");
     refuses(HD_VALUE, hd_dict_remove(d, "o.state.0.exp_avg"),
-            "hd_dict_get: 'o.state.0.exp_avg' is missing: expected a tensor");
+            "hd_optim_load: 'o.state.0.exp_avg' is missing: expected a tensor");
     refuses(HD_VALUE, hd_dict_remove(d, "o.type"),
-            "hd_dict_get_string: 'o.type' is missing: expected a string");
+            "hd_optim_load: 'o.type' is missing: expected a string");
+}
+END_TEST
+
+/* The message names the function that was called, and the prefixes that there are. */
+START_TEST(a_wrong_prefix)
+{
+    HD_SCOPE;
+    hd_tensor *p = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+    hd_optim *o = hd_sgd_new(hd_list_of(p), NULL);
+    hd_schedule *s = hd_step_lr_new(o, 2, 0.5);
+    hd_dict *d = hd_dict_new();
+    ck_assert(!hd_schedule_load(s, d, "schedule"));
+    ck_error(HD_VALUE, "hd_schedule_load: 'schedule.type' is missing: expected a string; d is "
+                       "empty");
+    ck_assert(hd_dict_set_int(d, "step", 1));
+    ck_assert(!hd_optim_load(o, d, "optim"));
+    ck_error(HD_VALUE, "hd_optim_load: 'optim.type' is missing: expected a string; no name in d "
+                       "has a prefix");
+    ck_assert(hd_optim_save(o, d, "optimizer") && hd_schedule_save(s, d, "lr"));
+    ck_assert(!hd_schedule_load(s, d, "schedule"));
+    ck_error(HD_VALUE, "hd_schedule_load: 'schedule.type' is missing: expected a string; the "
+                       "prefixes in d are 'optimizer', 'lr'");
+    ck_assert(!hd_optim_load(o, d, "optim"));
+    ck_error(HD_VALUE, "hd_optim_load: 'optim.type' is missing: expected a string; the prefixes "
+                       "in d are 'optimizer', 'lr'");
+    ck_assert(!hd_generator_load(hd_default_generator(), d, "rng"));
+    ck_error(HD_VALUE, "hd_generator_load: 'rng.state' is missing: expected a tensor; the "
+                       "prefixes in d are 'optimizer', 'lr'");
+    ck_assert_ptr_null(hd_dict_get_string(d, "schedule.type")); /* the user's own call */
+    ck_error(HD_VALUE, "hd_dict_get_string: 'schedule.type' is missing: expected a string");
+    char name[32];
+    for (int i = 0; i < 40; i++) { /* more than a message holds */
+        snprintf(name, sizeof name, "prefix-number-%d.x", i);
+        ck_assert(hd_dict_set_int(d, name, i));
+    }
+    ck_assert(!hd_schedule_load(s, d, "schedule"));
+    ck_error(HD_VALUE, "hd_schedule_load: 'schedule.type' is missing: expected a string; the "
+                       "prefixes in d are 'optimizer', 'lr', 'prefix-number-0', "
+                       "'prefix-number-1', 'prefix-number-2'");
+    hd_dict_free(d);
+    hd_schedule_free(s);
+    hd_optim_free(o);
 }
 END_TEST
 
@@ -356,7 +398,7 @@ START_TEST(schedules_differ)
     schedule_refuses(hd_dict_set_double(d, "s.base_lr.0.lr", NAN),
                      "hd_schedule_load: 's.base_lr.0.lr' is nan: expected 0 or more");
     schedule_refuses(hd_dict_remove(d, "s.step"),
-                     "hd_dict_get_int: 's.step' is missing: expected an integer");
+                     "hd_schedule_load: 's.step' is missing: expected an integer");
     hd_error_set(HD_USER, "older");
     ck_assert(!hd_schedule_save(s, d, "again"));
     ck_error(HD_USER, "older");
@@ -464,8 +506,15 @@ END_TEST
 Suite *suite_resume(void)
 {
     const TTest *const tests[] = {
-        at_every_step,    names_are_pytorchs, loading_its_own_state,     differences_are_named,
-        schedules_differ, arguments,          no_memory_changes_nothing, a_cycle_from_no_momentum,
+        at_every_step,
+        names_are_pytorchs,
+        loading_its_own_state,
+        differences_are_named,
+        a_wrong_prefix,
+        schedules_differ,
+        arguments,
+        no_memory_changes_nothing,
+        a_cycle_from_no_momentum,
     };
     return SUITE("resume", tests);
 }
