@@ -68,7 +68,8 @@ HD_API uint64_t hd_error_count(void);
 typedef void (*hd_error_handler)(hd_code code, const char *message, void *user);
 
 /* Every failure calls the handler, on the thread that failed and with the failure's own message,
- * also while an older error stands. NULL: no handler (the default). */
+ * also while an older error stands. A failure inside the handler does not call it again. It returns
+ * or ends the process: longjmp and C++ exceptions must not leave it. NULL: none (the default). */
 HD_API void hd_on_error(hd_error_handler handler, void *user);
 
 /* A ready handler for examples and debuggers. It writes out what stdout still holds, prints the
