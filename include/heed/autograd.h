@@ -422,6 +422,7 @@ HD_API hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement);
 
 /* (x - mean) / sqrt(var + eps) * weight + bias over the last n dims, with the biased var. weight
  * and bias have the sizes of these dims or are HD_NONE.
+ *
  * Ba, Kiros and Hinton 2016, "Layer Normalization" */
 HD_API hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
                                   hd_tensor *weight, hd_tensor *bias, double eps);
@@ -450,6 +451,7 @@ HD_API hd_attention_options hd_attention_defaults(void);
  * bits are theirs. Otherwise the work is done in tiles: results differ from those of the plain ops
  * by rounding, and never depend on the number of threads. The plain ops themselves run if attn_mask
  * requires grad, if a tensor is empty, and for up to 64 keys where products are faster.
+ *
  * pytorch.org, torch.nn.functional.scaled_dot_product_attention (2.13);
  * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention" */
 HD_API hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,

@@ -160,6 +160,7 @@ HD_API hd_tensor *hd_init_zeros_(hd_tensor *x);
  * multiples of std */
 HD_API hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b);
 /* std = gain sqrt(2 / (fan_in + fan_out)); uniform in +-sqrt(3) std
+ *
  * Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural
  * networks" */
 HD_API hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain);
@@ -169,6 +170,7 @@ HD_API hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain);
 typedef enum hd_fan { HD_FAN_IN = 0, HD_FAN_OUT = 1 } hd_fan;
 
 /* std = hd_calculate_gain(nonlinearity, a) / sqrt(fan); uniform in +-sqrt(3) std; x may be empty
+ *
  * He, Zhang, Ren and Sun 2015, "Delving Deep into Rectifiers" */
 HD_API hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode,
                                            const char *nonlinearity);
@@ -176,6 +178,7 @@ HD_API hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode,
                                           const char *nonlinearity);
 /* gain Q, where Q is the QR factor of a normal (out, rest) matrix: its rows or columns are
  * orthonormal.
+ *
  * Saxe, McClelland and Ganguli 2013, "Exact solutions to the nonlinear dynamics of learning in deep
  * linear neural networks" */
 HD_API hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain);
@@ -268,6 +271,7 @@ HD_API hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim);
  * It takes the four modules over, on failure too. Its children are att, ff, norm1, norm2 and
  * drop_shortcut. C evaluates the arguments of a call in any order, so construct modules that draw
  * weights before the call.
+ *
  * Raschka, "Build a Large Language Model (From Scratch)", listing 4.6 */
 HD_API hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *norm1,
                                            hd_module *norm2, double drop_rate);

@@ -43,12 +43,14 @@ typedef struct hd_sgd_options {
     bool maximize;       /* false */
 } hd_sgd_options;
 
-/* g += wd p;  v = momentum v + (1 - dampening) g (first step: g);
- * p -= lr v  (nesterov: p -= lr (g + momentum v))
+/* SGD, for each parameter p with its gradient g; o NULL: the defaults, here and below.
+ *   g += wd p
+ *   v = momentum v + (1 - dampening) g (first step: g)
+ *   p -= lr v (nesterov: p -= lr (g + momentum v))
+ *
  * pytorch.org/docs: torch.optim.SGD */
 HD_API hd_sgd_options hd_sgd_defaults(void);
-HD_API hd_optim *hd_sgd_new(const hd_list *parameters,
-                            const hd_sgd_options *o); /* o NULL: defaults */
+HD_API hd_optim *hd_sgd_new(const hd_list *parameters, const hd_sgd_options *o);
 
 typedef struct hd_adamw_options {
     size_t size;
@@ -60,14 +62,19 @@ typedef struct hd_adamw_options {
     bool maximize;       /* false */
 } hd_adamw_options;
 
-/* p -= lr wd p;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;
- * p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+/* AdamW:
+ *   p -= lr wd p
+ *   m = b1 m + (1 - b1) g
+ *   v = b2 v + (1 - b2) g^2
+ *   p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+ *
  * Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization" */
 HD_API hd_adamw_options hd_adamw_defaults(void);
 HD_API hd_optim *hd_adamw_new(const hd_list *parameters, const hd_adamw_options *o);
 
-/* g += wd p;  then as AdamW without its first assignment. The options are the same, but
+/* Adam: g += wd p, then as AdamW without its first assignment. The options are the same, but
  * weight_decay is 0 by default.
+ *
  * Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization" */
 typedef hd_adamw_options hd_adam_options;
 HD_API hd_adam_options hd_adam_defaults(void);
@@ -84,8 +91,13 @@ typedef struct hd_rmsprop_options {
     bool maximize;       /* false */
 } hd_rmsprop_options;
 
-/* g += wd p;  s = alpha s + (1 - alpha) g^2;  m = alpha m + (1 - alpha) g;
- * v = momentum v + g / (sqrt(s) + eps);  p -= lr v
+/* RMSprop:
+ *   g += wd p
+ *   s = alpha s + (1 - alpha) g^2
+ *   m = alpha m + (1 - alpha) g
+ *   v = momentum v + g / (sqrt(s) + eps)
+ *   p -= lr v
+ *
  * pytorch.org/docs: torch.optim.RMSprop */
 HD_API hd_rmsprop_options hd_rmsprop_defaults(void);
 HD_API hd_optim *hd_rmsprop_new(const hd_list *parameters, const hd_rmsprop_options *o);
@@ -100,7 +112,11 @@ typedef struct hd_adagrad_options {
     bool maximize;                    /* false */
 } hd_adagrad_options;
 
-/* g += wd p;  s += g^2;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps)
+/* Adagrad:
+ *   g += wd p
+ *   s += g^2
+ *   p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps)
+ *
  * Duchi, Hazan and Singer 2011, "Adaptive Subgradient Methods for Online Learning and Stochastic
  * Optimization" */
 HD_API hd_adagrad_options hd_adagrad_defaults(void);
@@ -160,8 +176,10 @@ typedef struct hd_cosine_warmup_options {
     double min_lr;        /* 0 */
 } hd_cosine_warmup_options;
 
-/* t < warmup: initial_lr + t (base - initial_lr) / warmup;  else
- * min_lr + (base - min_lr) (1 + cos(pi (t - warmup) / (total - warmup))) / 2
+/* A warm-up, then half a cosine:
+ *   t < warmup: initial_lr + t (base - initial_lr) / warmup
+ *   else: min_lr + (base - min_lr) (1 + cos(pi (t - warmup) / (total - warmup))) / 2
+ *
  * Raschka, "Build a Large Language Model (From Scratch)", appendix D */
 HD_API hd_cosine_warmup_options hd_cosine_warmup_defaults(void);
 HD_API hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *options);

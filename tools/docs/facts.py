@@ -41,9 +41,12 @@ def summary(name, decl, group):
         member = next(m for m in decl.members if m.name == name)
         if member.comment:
             return plain(member.comment)
-    text = plain(description(decl, group))
+    text = plain(description(decl, group)[:1])
+    if decl.name.endswith("_defaults") and not decl.comment:
+        return "The options with their defaults."
     text = re.split(r"(?<=[.:;]) ", text)[0] if len(text) > 90 else text
-    return text if len(text) <= 110 else text[:text.rindex(" ", 0, 108)] + " ..."
+    text = text if len(text) <= 110 else text[:text.rindex(" ", 0, 108)] + " ..."
+    return re.sub(r"[:;]$", "", text)
 
 
 def comments(topic):

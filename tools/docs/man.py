@@ -37,7 +37,7 @@ class Page:
 
     def __init__(self, title, about, info):
         self.out = [f".Dd {info.date}", f".Dt {title.upper()} 3", f".Os heed {info.version}"]
-        self.about, self.info = about, info
+        self.about, self.info, self.inside = about, info, False  # inside: of a list, which indents
 
     def add(self, *lines):
         self.out += lines
@@ -81,7 +81,7 @@ class Page:
             self.add(line(" ".join(words)))
 
     def code(self, text):
-        self.add(".Bd -literal -offset indent", *[line(literal(s)) for s in text.split("\n")], ".Ed")
+        self.add(".Bd -literal" + ("" if self.inside else " -offset indent"), *[line(literal(s)) for s in text.split("\n")], ".Ed")
 
     def blocks(self, blocks, skip=()):
         """A comment; examples in `skip` stand elsewhere."""
@@ -179,17 +179,19 @@ def describe(page, topic, skip):
         introduction, items = parts(group)
         if introduction:
             page.add(*[".El", ".Pp"] if listing else [".Pp"] if group is not topic.groups[0] else [])
+            page.inside = False
             page.blocks(introduction, skip)
-            listing = False
+            listing = page.inside = False
         for decls, blocks in items:
             page.add(*[] if listing else [".Bl -tag -width Ds"])
-            listing = True
+            listing = page.inside = True
             for decl in decls:
                 item(page, decl)
                 if decl.kind in ("struct", "enum") or decl.kind == "type" and "(" in decl.code:
                     page.code(decl.code)
             page.blocks(blocks, skip)
     page.add(*[".El"] if listing else [])
+    page.inside = False
     if any("hd_scalar" == kind for d in topic.decls() for kind, _ in d.params):
         page.add(".Pp")
         page.text("Where a parameter is an hd_scalar, the call takes any number of C.")

@@ -53,6 +53,12 @@
             .map(p => p[1]);
     }
 
+    // The list of pages shows the page at hand.
+    const nav = document.getElementById("site-pages"), here = nav.querySelector("[aria-current]");
+    if (here && nav.scrollHeight > nav.clientHeight) {
+        nav.scrollTop = here.offsetTop - nav.clientHeight / 2;
+    }
+
     const input = document.createElement("input");
     input.type = "search";
     input.placeholder = "Search names ( / )";
