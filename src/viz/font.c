@@ -45,8 +45,8 @@ static bool is_invisible(uint32_t code)
 /* The letter that looks like a mark of U+0300 and so on; 0: the font does not have the mark. */
 static uint32_t mark_letter(uint32_t code)
 {
-    static const uint16_t letters[] = {'`',   0xB4, '^', '~',   0xAF,  0,    0x2D8,
-                                       0x2D9, 0xA8, 0,   0x2DA, 0x2DD, 0x2C7};
+    static const uint16_t letters[] = {0x2CB, 0xB4, 0x2C6, 0x2DC, 0xAF,  0,    0x2D8,
+                                       0x2D9, 0xA8, 0,     0x2DA, 0x2DD, 0x2C7};
     return code == 0x327   ? 0xB8
            : code == 0x328 ? 0x2DB
            : code >= 0x300 && code - 0x300 < sizeof letters / sizeof letters[0]

@@ -263,6 +263,43 @@ START_TEST(letters_beyond_ascii)
 }
 END_TEST
 
+/* A mark stands above its letter, which is drawn as it is without the mark. */
+START_TEST(marks_above)
+{
+    static const char *const pairs[][3] = {{"a", "\u00e0", "\u00e3"},
+                                           {"n", "\u0144", "\u00f1"},
+                                           {"u", "\u00fb", "\u016f"},
+                                           {"e", "\u00eb", "\u011b"},
+                                           {"\u0438", "\u0439", "\u0438\u0304"},
+                                           {"N", "\u00d1", "\u0143"},
+                                           {"O", "\u00d5", "\u00d4"},
+                                           {"E", "\u00c8", "\u0401"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        /* Capitals reach up to 16.5 pixels from the top, small letters to 20.3. */
+        int top = pairs[i][0][0] >= 'A' && pairs[i][0][0] <= 'Z' ? 15 : 19;
+        pixels plain, marked;
+        for (int k = 0; k < 3; k++) {
+            hd_picture *p = titled(pairs[i][k]);
+            *(k ? &marked : &plain) = rasterised(p, 1);
+            hd_picture_free(p);
+            if (k == 0) {
+                ck_assert_double_eq(ink(&plain, 80, 4, 120, top), 0);
+                continue;
+            }
+            ck_assert_double_gt(ink(&marked, 80, 4, 120, top), 1);
+            for (int y = top + 1; y < 35; y++) {
+                for (int x = 80; x < 120; x++) {
+                    ck_assert_msg(pixel(&plain, x, y) == pixel(&marked, x, y), "'%s' at %d %d",
+                                  pairs[i][k], x, y);
+                }
+            }
+            free(marked.rgb);
+        }
+        free(plain.rgb);
+    }
+}
+END_TEST
+
 /* Korean: every initial, every vowel, every final, each with its strokes. */
 START_TEST(syllables)
 {
@@ -505,6 +542,7 @@ Suite *suite_files(void)
         lines,
         letters,
         letters_beyond_ascii,
+        marks_above,
         syllables,
         marks_and_bytes,
         letters_that_png_lacks,
