@@ -48,7 +48,7 @@ static hd_tensor *your_journey(void) /* (6, 3) */
         {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
         {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
     };
-    return hd_from_data(HD_FLOAT32, embeddings, 6, 3);
+    return hd_tensor_of(embeddings, 6, 3);
 }
 
 /* The texts call W_query "the data" and say that the other two are trainable. In fact all three are

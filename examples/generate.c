@@ -81,7 +81,7 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
     for (int64_t i = 0; ok && i < n; i++) {
         HD_SCOPE;
         int64_t id = sample_token(next_logits(gpt, window, &c, s->cache), s);
-        hd_tensor *token = hd_from_data(HD_INT64, &id, 1); /* (1,) */
+        hd_tensor *token = hd_tensor_of(&id, 1); /* (1,) */
         ok = hd_error_code() == HD_OK && write_token(tokenizer, token, f) &&
              hd_assign(&window, forget(hd_cat(0, window, token), cfg, &c));
     }

@@ -69,9 +69,9 @@ static int find_mistakes(hd_tensor *inputs)
 {
     int mistakes = 0;
     printf("\nThe texts' [0.3992, 0.3858, 0.8610] comes from products of rounded weights:\n");
-    hd_tensor *w = hd_from_data(HD_FLOAT64, text_weights, 3, 1);       /* (3, 1) */
-    hd_tensor *theirs = hd_from_data(HD_FLOAT64, text_products, 3, 3); /* (3, 3) */
-    hd_tensor *ours = hd_mul(w, hd_to(inputs, HD_FLOAT64));            /* (3, 3) */
+    hd_tensor *w = hd_tensor_of(text_weights, 3, 1);        /* (3, 1) */
+    hd_tensor *theirs = hd_tensor_of(text_products, 3, 3);  /* (3, 3) */
+    hd_tensor *ours = hd_mul(w, hd_to(inputs, HD_FLOAT64)); /* (3, 3) */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             double right = hd_get(ours, i, j), printed = hd_get(theirs, i, j);
@@ -89,8 +89,8 @@ static int find_mistakes(hd_tensor *inputs)
 int main(void)
 {
     HD_SCOPE;
-    hd_tensor *inputs = hd_from_data(HD_FLOAT32, embeddings, 3, 3); /* (3, 3) */
-    hd_tensor *query = hd_getitem(inputs, 1);                       /* (3,), the word "shiny" */
+    hd_tensor *inputs = hd_tensor_of(embeddings, 3, 3); /* (3, 3) */
+    hd_tensor *query = hd_getitem(inputs, 1);           /* (3,), the word "shiny" */
 
     hd_tensor *scores = scores_of(inputs, query);     /* (3,) */
     hd_tensor *weights = weights_of(scores);          /* (3,) */

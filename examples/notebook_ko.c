@@ -54,7 +54,7 @@ static void cell_2(void)
         {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
         {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
     };
-    inputs = hd_from_data(HD_FLOAT32, embeddings, 6, 3);
+    inputs = hd_tensor_of(embeddings, 6, 3);
 }
 
 /* The score of every token for the second token as the query: one dot product after the other. */

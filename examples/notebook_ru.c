@@ -42,7 +42,7 @@ static void cell_1(void)
         {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
         {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
     };
-    inputs = hd_from_data(HD_FLOAT32, embeddings, 6, 3);
+    inputs = hd_tensor_of(embeddings, 6, 3);
 
     query = hd_getitem(inputs, 1);
     attn_score = hd_empty(HD_FLOAT32, hd_size(inputs, 0));

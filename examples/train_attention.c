@@ -52,7 +52,7 @@ static sequences draw_sequences(hd_generator *g, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         draw_sequence(g, x[i], &y[i]);
     }
-    return (sequences){hd_from_data(HD_INT64, x, n, TOKENS, 2), hd_from_data(HD_INT64, y, n)};
+    return (sequences){hd_tensor_of(x, n, TOKENS, 2), hd_tensor_of(y, n)};
 }
 
 /* ---------------------------------------------------------------- the two models */
