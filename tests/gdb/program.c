@@ -85,9 +85,11 @@ int main(void)
     const hd_node *node = hd_grad_node(product), *own = hd_node_input(node, 0, NULL);
     const hd_node *end = hd_grad_node(w);
     hd_tensor *gone;
+    hd_list *closed;
     {
         HD_SCOPE;
         gone = hd_ones(HD_FLOAT32, 2);
+        closed = hd_list_of(gone);
     }
     hd_scope *scope = hd_scope_open_at("train.c", 7);
     hd_zeros(HD_FLOAT32, 2, 6, 3);
@@ -97,7 +99,7 @@ int main(void)
     hd_dict_free(settings);
     hd_dict_free(blank);
     hd_module_free(model);
-    return !list || !bare || !own || !end || !gone || hd_error_code() != HD_OK || !matrix ||
-           !transposed || !vector || !batch || !scalar || !empty || !large || none != HD_NONE ||
-           nothing || !wild;
+    return !list || !bare || !own || !end || !gone || !closed || hd_error_code() != HD_OK ||
+           !matrix || !transposed || !vector || !batch || !scalar || !empty || !large ||
+           none != HD_NONE || nothing || !wild;
 }

@@ -40,6 +40,10 @@ class Unreadable(Exception):
     """Memory that cannot be read, or that does not hold what it should."""
 
 
+class Gone(Exception):
+    """An object that was freed, and what is shown of it."""
+
+
 # ---------------------------------------------------------------- memory
 
 def read(address, letter, count=1):
@@ -88,11 +92,11 @@ def python_tuple(numbers):
     return "(" + ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "") + ")"
 
 
-def check_freed(address):
-    """Objects that were freed have a mark before them while heed keeps their memory."""
+def check_freed(address, what):
+    """An object that was freed has a mark before it as long as heed keeps its memory."""
     wide = pointer_bytes() == 8
     if read(address - 16, "Q" if wide else "I")[0] == (1 << 64 if wide else 1 << 32) - 1:
-        raise Unreadable("it was freed")
+        raise Gone(f"a {what} that was freed")
 
 
 # ---------------------------------------------------------------- tensors
@@ -223,8 +227,10 @@ class List:
     def __init__(self, address):
         at = layout("hd_debug_layout")
         self.len = read(address + at["list_len"], "q")[0]
+        if self.len == -1:
+            raise Gone("a list whose scope has closed")
         if self.len < 0:
-            raise Unreadable("its scope has closed" if self.len == -1 else "not a list")
+            raise Unreadable("not a list")
         self.items = read_pointer(address + at["list_items"])
 
     def header(self):
@@ -239,7 +245,7 @@ class List:
 
 class Dict:
     def __init__(self, address):
-        check_freed(address)
+        check_freed(address, "dictionary")
         self.at = layout("hd_debug_layout")
         self.len = read(address + self.at["dict_len"], "q")[0]
         self.entries = read_pointer(address + self.at["dict_entries"])
@@ -296,7 +302,7 @@ class Module:
     PARAMETER, BUFFER, TRANSIENT, CHILD = 1, 2, 4, 8
 
     def __init__(self, address, depth=0):
-        check_freed(address)
+        check_freed(address, "module")
         self.at = layout("hd_debug_module_layout")
         self.depth = depth
         self.name = read_text(read_pointer(read_pointer(address + self.at["type"]) +
@@ -424,6 +430,8 @@ class Printer:
                 return "HD_NONE"
             shown = KINDS[self.kind](self.address)
             return shown.header() if in_a_backtrace() else shown.text()
+        except Gone as what:
+            return str(what)
         except Unreadable as why:
             return f"({self.kind} *) {self.address:#x}: {why}"
         except (gdb.error, KeyError):  # no heed is loaded, or an older one
