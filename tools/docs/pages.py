@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from html import escape
 
 import markdown
@@ -65,7 +66,7 @@ class Site:
 
     def page_of(self, path):
         """The page of a document of the site."""
-        name = os.path.basename(path)[:-3].lower()
+        name = os.path.splitext(os.path.basename(path))[0].lower()
         if name == "readme":
             name = os.path.basename(os.path.dirname(path)) or "readme"
         return ("guide-" if "/guides/" in path else "") + name.replace("_", "-") + ".html"
@@ -327,7 +328,10 @@ class Site:
     def read_documents(self):
         for section, path in self.contents:
             text = self.info.text(path)
-            document = Document(path, text, self.address, self.target(path))
+            if path.endswith(".1"):
+                document = ProgramPage(path, os.path.join(self.info.root, path))
+            else:
+                document = Document(path, text, self.address, self.target(path))
             self.documents.append((section, path, document, self.page_of(path)))
 
     def write_documents(self):
@@ -378,6 +382,21 @@ class Site:
             f.write("window.HEED_NAMES = " + json.dumps(self.search, separators=(",", ":")) + ";\n")
 
 
+class ProgramPage:
+    """The manual page of a program, as mandoc renders it."""
+
+    def __init__(self, path, full):
+        self.title = os.path.basename(path)[:-2]
+        run = subprocess.run(["mandoc", "-T", "html", "-O", "fragment", full], stdout=subprocess.PIPE, text=True,
+                             check=True)
+        html = re.sub(r'<table class="(head|foot)">.*?</table>', "", run.stdout, flags=re.S)
+        html = re.sub(r'<a class="permalink" href="#[^"]*">(.*?)</a>', r"\1", html, flags=re.S)
+        html = re.sub(r"<(/?)h2", r"<\1h3", html)
+        html = re.sub(r"<(/?)h1", r"<\1h2", html)
+        self.html = f"<h1>{self.title}</h1>\n" + html.replace("<pre>", '<pre tabindex="0">')
+        self.headings = []
+
+
 def capital(text):
     return text[:1].upper() + text[1:]
 
@@ -399,9 +418,12 @@ def read_torch(info):
 
 
 def read_contents(info):
-    """(section, path) of each document, from docs/contents; a path that is not there is left out."""
+    """(section, path) of each document, from docs/contents. A path that is not there is left out, and so
+    are the pages of programs where mandoc is not installed."""
     found, section = [], ""
     for line in info.text("docs/contents").split("\n"):
+        if line.endswith(".1") and not shutil.which("mandoc"):
+            continue
         if line.startswith("  ") and os.path.exists(os.path.join(info.root, line.strip())):
             found.append((section, line.strip()))
         elif line and not line.startswith(("#", " ")):
