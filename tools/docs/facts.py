@@ -149,14 +149,3 @@ def examples(topic):
             for before, block in zip([None] + blocks, blocks):
                 if block.kind == "code" and not (before and before.text.endswith(":")):
                     yield names, block.text
-
-
-def prototype(decl):
-    """A function's declaration on one line, as C."""
-    inside = ", ".join(kind if name and f"(*{name})" in kind else glue(kind, name)
-                       for kind, name in decl.params)
-    return f"{glue(decl.result, decl.name)}({inside or 'void'})"
-
-
-def glue(kind, name):
-    return kind + name if kind.endswith("*") else f"{kind} {name}".strip()
