@@ -144,6 +144,9 @@ static bool call_hook(run *r, hd__out_meta *out, const hd__hook *h)
                             "one it was given",
                             r->function);
     }
+    if (!hd__arg_or_none(r->function, "what a hook returned", g)) {
+        return false;
+    }
     if (hd__is_none(g)) {
         return true;
     }
@@ -454,11 +457,7 @@ bool hd_backward(hd_tensor *loss)
 
 bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
-    if (!hd__arg("hd_backward_with", "y", y)) {
-        return false;
-    }
-    if (!grad) {
-        return hd__null_arg("hd_backward_with", "grad");
-    }
-    return backward("hd_backward_with", y, grad, retain_graph);
+    return hd__arg("hd_backward_with", "y", y) &&
+           hd__arg_or_none("hd_backward_with", "grad", grad) &&
+           backward("hd_backward_with", y, grad, retain_graph);
 }

@@ -129,8 +129,8 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
     if (!hd__arg(function, "x", x)) {
         return false;
     }
-    if (!g) {
-        return hd__null_arg(function, "g");
+    if (!hd__arg_or_none(function, "g", g)) {
+        return false;
     }
     if (hd__is_none(g)) {
         return true;
@@ -174,7 +174,7 @@ bool hd_set_grad(hd_tensor *x, hd_tensor *g)
 bool hd_set_grads(const hd_list *xs, const hd_list *gs)
 {
     static const char function[] = "hd_set_grads";
-    if (!hd__given(function, "xs", xs) || !hd__given(function, "gs", gs)) {
+    if (!hd__list_arg(function, "xs", xs) || !hd__list_arg(function, "gs", gs)) {
         return false;
     }
     int64_t n = hd_list_len(xs), given = hd_list_len(gs);

@@ -117,12 +117,7 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
 
 static bool outputs_ok(const char *function, const hd_list *outputs)
 {
-    for (int64_t i = 0; i < outputs->len; i++) {
-        if (!hd__arg(function, "an output", outputs->items[i])) {
-            return false;
-        }
-    }
-    return true;
+    return hd__args(function, "outputs", outputs->len, outputs->items, false);
 }
 
 /* The captured gradients as a list in the caller's scope. */
@@ -150,10 +145,10 @@ static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list *grad_outputs,
                     const hd_grad_options *o)
 {
-    if (!outputs || !inputs) {
-        return hd__null_arg("hd_grad_of", outputs ? "inputs" : "outputs");
-    }
-    if ((o && !HD__SIZE_OK("hd_grad_of", o, "hd_grad_defaults()")) ||
+    if (!hd__list_arg("hd_grad_of", "outputs", outputs) ||
+        !hd__list_arg("hd_grad_of", "inputs", inputs) ||
+        (grad_outputs && !hd__list_arg("hd_grad_of", "grad_outputs", grad_outputs)) ||
+        (o && !HD__SIZE_OK("hd_grad_of", o, "hd_grad_defaults()")) ||
         !outputs_ok("hd_grad_of", outputs)) {
         return NULL;
     }

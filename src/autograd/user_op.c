@@ -29,12 +29,25 @@ static bool fill_in(hd__node *n, hd_tensor *const *dy, hd_tensor **full)
     return true;
 }
 
+/* A gradient that was freed already becomes NULL, with an error that names it. */
+static void drop_freed(const hd__node *n, hd_tensor **dx)
+{
+    for (int i = 0; i < n->n_in; i++) {
+        char name[100];
+        snprintf(name, sizeof name, "gradient %d of %.60s", i, call_of(n)->op->name);
+        if (dx[i] && !hd__arg_or_none(hd__running, name, dx[i])) {
+            dx[i] = NULL;
+        }
+    }
+}
+
 static void user_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *few[HD__FEW];
     hd_tensor **full = n->n_out <= HD__FEW ? few : hd_alloc((size_t)n->n_out * sizeof *full);
     if (full && fill_in(n, dy, full)) {
         call_of(n)->op->backward(n, full, dx);
+        drop_freed(n, dx);
     } else {
         dx[0] = NULL;
     }
@@ -57,8 +70,8 @@ const hd__op hd__user_op = {.name = "user", .backward = user_backward, .free = u
 
 bool hd_save(hd_ctx *ctx, hd_tensor *t)
 {
-    if (!ctx || !t) {
-        return hd__null_arg("hd_save", ctx ? "t" : "ctx");
+    if (!hd__given("hd_save", "ctx", ctx) || !hd__arg_or_none("hd_save", "t", t)) {
+        return false;
     }
     hd_tensor *held = hd__is_none(t) ? HD_NONE : hd__alias_held(t);
     hd__saved *more = held ? hd_alloc((size_t)(ctx->n_saved + 1) * sizeof *more) : NULL;
@@ -134,12 +147,7 @@ static bool application_ok(const application *a)
         return hd_error_set(HD_VALUE, "%s: %s with %d inputs and %d outputs: expected 1 or more",
                             a->function, op->name, a->n, a->outputs);
     }
-    for (int i = 0; i < a->n; i++) {
-        if (!a->inputs[i]) {
-            return hd__null_arg(a->function, "an input");
-        }
-    }
-    return true;
+    return hd__args(a->function, "inputs", a->n, a->inputs, true);
 }
 
 static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
@@ -161,6 +169,11 @@ static bool results_ok(const application *a)
         if (!y || hd__is_none(y)) {
             return hd_error_set(HD_USER, "%s: %s left output %d empty: expected a tensor in y[%d]",
                                 a->function, a->op->name, k, k);
+        }
+        char name[100];
+        snprintf(name, sizeof name, "output %d of %.60s", k, a->op->name);
+        if (!hd__arg(a->function, name, y)) {
+            return false;
         }
         a->y[k] = shares_any(y, a->n, a->inputs)
                       ? hd__clone(y)

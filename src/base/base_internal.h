@@ -174,9 +174,14 @@ void hd__retire_object(void *p, const char *freed_by);
  * hd_optim_free". */
 bool hd__object(const char *function, const char *arg, const void *p);
 
-/* The same for a _free function, whose p is a block: "hd_optim_free: o was freed already, by
+/* May a _free function free p, a block? Not if it is NULL or `none`, which is HD_NONE: no error. If
+ * it was freed before, fails with HD_STATE: "hd_optim_free: o was freed already, by
  * hd_optim_free". */
-bool hd__first_free(const char *function, const char *arg, const void *p);
+bool hd__may_free(const char *function, const char *arg, const void *p, const void *none);
+
+/* The same for an object with other holders than the user, whose _free gives up the user's hold
+ * alone: *freed, which becomes true, must have been false. */
+bool hd__given_up(const char *function, const char *arg, atomic_bool *freed);
 
 /* Does HEED_DEBUG=1 ask for more? Valid once something was allocated. Always false with
  * HEED_CACHE=0 and under a sanitizer. */
@@ -192,10 +197,16 @@ static inline bool hd__debugging(void)
 extern HD__TLS const char *hd__freeing;
 extern const char hd__scope_end[]; /* "when its scope closed" */
 
-/* Fails for x, which is NULL, HD_NONE or freed; none_ok: not for HD_NONE. It is declared here,
- * because nn needs it and sees no other header of the tensor layer, where it is (freed.c). */
+/* These three are the tensor layer's (freed.c, list.c). They are declared here for nn and optim,
+ * which include no internal header of that layer. hd__arg_fail fails for x, which is NULL, HD_NONE
+ * or freed; none_ok: not for HD_NONE. */
 struct hd_tensor;
 bool hd__arg_fail(const char *function, const char *arg, const struct hd_tensor *x, bool none_ok);
+/* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_internal.h). */
+bool hd__tensor_arg(const char *function, const char *arg, const struct hd_tensor *x, bool none_ok);
+/* Is l a list, and did its scope not close? */
+struct hd_list;
+bool hd__list_arg(const char *function, const char *arg, const struct hd_list *l);
 
 static inline const char *hd__freeing_swap(const char *now)
 {

@@ -131,9 +131,10 @@ void hd__retire_object(void *p, const char *freed_by)
     }
 }
 
+/* The default generator is no block. */
 static bool is_freed(const void *p)
 {
-    return hd__header_of(p)->size == HD__FREED_SIZE;
+    return p != hd_default_generator() && hd__header_of(p)->size == HD__FREED_SIZE;
 }
 
 static const char *freed_by(const void *p)
@@ -150,8 +151,17 @@ bool hd__object(const char *function, const char *arg, const void *p)
            hd_error_set(HD_STATE, "%s: %s was freed by %s", function, arg, freed_by(p));
 }
 
-bool hd__first_free(const char *function, const char *arg, const void *p)
+bool hd__may_free(const char *function, const char *arg, const void *p, const void *none)
 {
+    if (!p || p == none) {
+        return false;
+    }
     return !is_freed(p) ||
            hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, freed_by(p));
+}
+
+bool hd__given_up(const char *function, const char *arg, atomic_bool *freed)
+{
+    return !atomic_exchange(freed, true) ||
+           hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, function);
 }

@@ -70,7 +70,9 @@ hd_generator *hd_generator_current(void)
 
 void hd_generator_use(hd_generator *g)
 {
-    in_use = g;
+    if (!g || hd__object("hd_generator_use", "g", g)) {
+        in_use = g;
+    }
 }
 
 void hd__gen_lock(hd_generator *g)
@@ -105,15 +107,15 @@ void hd_generator_free(hd_generator *g)
     if (g == &default_generator) {
         hd_error_set(HD_VALUE, "hd_generator_free: g is the default generator: "
                                "expected one that hd_generator_new made");
-    } else {
-        hd_free(g);
+    } else if (hd__may_free("hd_generator_free", "g", g, NULL)) {
+        hd__retire_object(g, "hd_generator_free");
     }
 }
 
 bool hd_generator_seed(hd_generator *g, int64_t value)
 {
-    if (!g) {
-        return hd__null_arg("hd_generator_seed", "g");
+    if (!hd__object("hd_generator_seed", "g", g)) {
+        return false;
     }
     hd__gen_lock(g);
     seed(g, value);
@@ -128,8 +130,8 @@ bool hd_manual_seed(int64_t value)
 
 bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
 {
-    if (!g) {
-        return hd__null_arg("hd_generator_set_bernoulli", "g");
+    if (!hd__object("hd_generator_set_bernoulli", "g", g)) {
+        return false;
     }
     if (s != HD_BERNOULLI_MCG31 && s != HD_BERNOULLI_NATIVE) {
         return hd_error_set(HD_VALUE,
@@ -145,8 +147,7 @@ bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
 
 hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g)
 {
-    if (!g) {
-        hd__null_arg("hd_generator_bernoulli", "g");
+    if (!hd__object("hd_generator_bernoulli", "g", g)) {
         return HD_BERNOULLI_MCG31;
     }
     return g->bernoulli;
@@ -154,8 +155,7 @@ hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g)
 
 uint32_t hd_generator_random(hd_generator *g)
 {
-    if (!g) {
-        hd__null_arg("hd_generator_random", "g");
+    if (!hd__object("hd_generator_random", "g", g)) {
         return 0;
     }
     hd__gen_lock(g);
@@ -166,8 +166,7 @@ uint32_t hd_generator_random(hd_generator *g)
 
 uint64_t hd_generator_random64(hd_generator *g)
 {
-    if (!g) {
-        hd__null_arg("hd_generator_random64", "g");
+    if (!hd__object("hd_generator_random64", "g", g)) {
         return 0;
     }
     hd__gen_lock(g);

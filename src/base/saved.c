@@ -9,7 +9,7 @@ HD__TLS const char *hd__reader;
 bool hd__state_given(const char *function, const char *arg, const void *object, const void *d,
                      const char *prefix)
 {
-    return hd__given(function, arg, object) && hd__given(function, "d", d) &&
+    return hd__object(function, arg, object) && hd__object(function, "d", d) &&
            hd__given(function, "prefix", prefix);
 }
 

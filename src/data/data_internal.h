@@ -16,7 +16,8 @@ void hd__file_unmap(const unsigned char *bytes, size_t size);
 
 struct hd_tokens {
     atomic_int refs;
-    int width; /* bytes an id */
+    atomic_bool freed; /* the user has called hd_tokens_free */
+    int width;         /* bytes an id */
     int64_t len;
     const unsigned char *bytes;
     hd_tokens *owner; /* the row that owns the bytes, held; NULL: this one owns them */
@@ -25,11 +26,13 @@ struct hd_tokens {
 };
 
 hd_tokens *hd__tokens_hold(const hd_tokens *t);
+void hd__tokens_drop(hd_tokens *t); /* takes NULL */
 /* Copies n ids from `at` on. The caller has checked that they exist. */
 void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids);
 
 struct hd_dataset {
     atomic_int refs;
+    atomic_bool freed; /* the user has called hd_dataset_free */
     hd_tokens *tokens; /* held */
     int64_t max_length, stride;
     int64_t len;
@@ -37,6 +40,7 @@ struct hd_dataset {
 };
 
 hd_dataset *hd__dataset_hold(const hd_dataset *s);
+void hd__dataset_drop(hd_dataset *s); /* takes NULL */
 /* Items order[0], order[1], ... as two (n, max_length) tensors. If order is NULL, items first,
  * first + 1, ... */
 bool hd__dataset_batch(const char *function, const hd_dataset *s, int64_t n, int64_t first,

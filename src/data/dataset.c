@@ -26,7 +26,7 @@ static hd_dataset *dataset_new(const hd_tokens *t, int64_t max_length, int64_t s
 
 hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t stride)
 {
-    if (!hd__given("hd_windows_new", "t", t)) {
+    if (!hd__object("hd_windows_new", "t", t)) {
         return NULL;
     }
     if (max_length < 1 || stride < 1) {
@@ -47,18 +47,26 @@ hd_dataset *hd__dataset_hold(const hd_dataset *s)
     return held;
 }
 
-void hd_dataset_free(hd_dataset *s)
+void hd__dataset_drop(hd_dataset *s)
 {
     if (s && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
-        hd_tokens_free(s->tokens);
+        hd__tokens_drop(s->tokens);
         hd_free(s->order);
-        hd_free(s);
+        hd__retire_object(s, "hd_dataset_free");
+    }
+}
+
+void hd_dataset_free(hd_dataset *s)
+{
+    if (hd__may_free("hd_dataset_free", "s", s, HD_NONE) &&
+        hd__given_up("hd_dataset_free", "s", &s->freed)) {
+        hd__dataset_drop(s);
     }
 }
 
 int64_t hd_dataset_len(const hd_dataset *s)
 {
-    return hd__given("hd_dataset_len", "s", s) ? s->len : -1;
+    return hd__object("hd_dataset_len", "s", s) ? s->len : -1;
 }
 
 /* ---------------------------------------------------------------- items */
@@ -90,7 +98,7 @@ bool hd__dataset_batch(const char *function, const hd_dataset *s, int64_t n, int
 bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor **target)
 {
     hd_tensor *x, *y; /* (1, max_length) */
-    if (!hd__given("hd_dataset_get", "s", s)) {
+    if (!hd__object("hd_dataset_get", "s", s)) {
         return false;
     }
     int64_t at = hd__index("hd_dataset_get", i, s->len, "items");
@@ -160,8 +168,9 @@ bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_gene
                      hd_dataset **parts)
 {
     const char *function = "hd_random_split";
-    if (!hd__given(function, "s", s) || !hd__given(function, "lengths", lengths) ||
-        !hd__given(function, "parts", parts) || !check_lengths(s, n, lengths)) {
+    if (!hd__object(function, "s", s) || !hd__given(function, "lengths", lengths) ||
+        !hd__given(function, "parts", parts) || (g && !hd__object(function, "g", g)) ||
+        !check_lengths(s, n, lengths)) {
         return false;
     }
     int64_t *order = hd_alloc((size_t)s->len * sizeof *order);

@@ -42,7 +42,7 @@ static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
 hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
 {
     hd_loader_options o = options ? *options : hd_loader_defaults();
-    if (!hd__given("hd_loader_new", "s", s) || !loader_options_ok(s, &o)) {
+    if (!hd__object("hd_loader_new", "s", s) || !loader_options_ok(s, &o)) {
         return NULL;
     }
     hd_loader *l = hd__alloc_zeroed(sizeof *l);
@@ -59,10 +59,10 @@ hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
 
 void hd_loader_free(hd_loader *l)
 {
-    if (l) {
-        hd_dataset_free(l->s);
+    if (hd__may_free("hd_loader_free", "l", l, HD_NONE)) {
+        hd__dataset_drop(l->s);
         hd_free(l->order);
-        hd_free(l);
+        hd__retire_object(l, "hd_loader_free");
     }
 }
 
@@ -129,7 +129,7 @@ static int64_t next_size(const hd_loader *l)
 
 bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
 {
-    if (!hd__given("hd_loader_next", "l", l) || (!l->under_way && !begin_epoch(l))) {
+    if (!hd__object("hd_loader_next", "l", l) || (!l->under_way && !begin_epoch(l))) {
         return false;
     }
     int64_t n = next_size(l), at = l->batch * l->o.batch_size;
@@ -147,7 +147,7 @@ bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
 
 bool hd_loader_restart(hd_loader *l)
 {
-    if (!hd__given("hd_loader_restart", "l", l)) {
+    if (!hd__object("hd_loader_restart", "l", l)) {
         return false;
     }
     l->under_way = false;
@@ -156,7 +156,7 @@ bool hd_loader_restart(hd_loader *l)
 
 int64_t hd_loader_len(const hd_loader *l)
 {
-    if (!hd__given("hd_loader_len", "l", l)) {
+    if (!hd__object("hd_loader_len", "l", l)) {
         return -1;
     }
     return l->s->len / l->o.batch_size + (!l->o.drop_last && l->s->len % l->o.batch_size != 0);
@@ -164,12 +164,12 @@ int64_t hd_loader_len(const hd_loader *l)
 
 int64_t hd_loader_epoch(const hd_loader *l)
 {
-    return hd__given("hd_loader_epoch", "l", l) ? l->epoch : -1;
+    return hd__object("hd_loader_epoch", "l", l) ? l->epoch : -1;
 }
 
 int64_t hd_loader_batch(const hd_loader *l)
 {
-    return hd__given("hd_loader_batch", "l", l) ? l->batch : -1;
+    return hd__object("hd_loader_batch", "l", l) ? l->batch : -1;
 }
 
 /* ---------------------------------------------------------------- saved state */

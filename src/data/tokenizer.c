@@ -27,19 +27,19 @@ hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_si
 
 void hd_tokenizer_free(hd_tokenizer *t)
 {
-    if (t) {
+    if (hd__may_free("hd_tokenizer_free", "t", t, HD_NONE)) {
         if (t->type->free) {
             t->type->free(t);
         }
         hd_free(t->bytes);
         hd_free(t->starts);
-        hd_free(t);
+        hd__retire_object(t, "hd_tokenizer_free");
     }
 }
 
 int64_t hd_tokenizer_size(const hd_tokenizer *t)
 {
-    return hd__given("hd_tokenizer_size", "t", t) ? t->size : -1;
+    return hd__object("hd_tokenizer_size", "t", t) ? t->size : -1;
 }
 
 /* ---------------------------------------------------------------- encoding */
@@ -56,7 +56,7 @@ bool hd__ids_add(hd__ids *ids, int64_t id)
 
 int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
 {
-    if (!hd__given("hd_tokenizer_id", "t", t) || !hd__given("hd_tokenizer_id", "token", token)) {
+    if (!hd__object("hd_tokenizer_id", "t", t) || !hd__given("hd_tokenizer_id", "token", token)) {
         return -1;
     }
     return t->type->find(t, token, n < 0 ? (int64_t)strlen(token) : n);
@@ -65,7 +65,7 @@ int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
 hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t n,
                                hd_special special)
 {
-    if (!hd__given("hd_tokenizer_encode", "t", t) ||
+    if (!hd__object("hd_tokenizer_encode", "t", t) ||
         !hd__given("hd_tokenizer_encode", "text", text)) {
         return NULL;
     }
@@ -88,7 +88,7 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
 
 static bool decode_args_ok(const char *function, const hd_tokenizer *t, const hd_tensor *ids)
 {
-    if (!hd__given(function, "t", t) || !hd__arg(function, "ids", ids)) {
+    if (!hd__object(function, "t", t) || !hd__arg(function, "ids", ids)) {
         return false;
     }
     return ids->dtype == HD_INT64 || hd_error_set(HD_DTYPE, "%s: ids of %s: expected int64",
@@ -184,7 +184,7 @@ hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
 {
     HD_SCOPE;
     HD__READS("hd_tokenizer_load");
-    if (!hd__given("hd_tokenizer_load", "d", d) ||
+    if (!hd__object("hd_tokenizer_load", "d", d) ||
         !hd__given("hd_tokenizer_load", "prefix", prefix)) {
         return NULL;
     }

@@ -35,7 +35,7 @@ static void free_bytes(const unsigned char *bytes)
     hd_free(p);
 }
 
-void hd_tokens_free(hd_tokens *t)
+void hd__tokens_drop(hd_tokens *t)
 {
     while (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1) {
         hd_tokens *owner = t->owner;
@@ -43,8 +43,16 @@ void hd_tokens_free(hd_tokens *t)
         if (t->allocated) {
             free_bytes(t->bytes);
         }
-        hd_free(t);
+        hd__retire_object(t, "hd_tokens_free");
         t = owner;
+    }
+}
+
+void hd_tokens_free(hd_tokens *t)
+{
+    if (hd__may_free("hd_tokens_free", "t", t, HD_NONE) &&
+        hd__given_up("hd_tokens_free", "t", &t->freed)) {
+        hd__tokens_drop(t);
     }
 }
 
@@ -174,12 +182,12 @@ bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 
 int64_t hd_tokens_len(const hd_tokens *t)
 {
-    return hd__given("hd_tokens_len", "t", t) ? t->len : -1;
+    return hd__object("hd_tokens_len", "t", t) ? t->len : -1;
 }
 
 hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
 {
-    if (!hd__given("hd_tokens_read", "t", t)) {
+    if (!hd__object("hd_tokens_read", "t", t)) {
         return NULL;
     }
     if (at < 0 || n < 0 || at > t->len - n) {
@@ -207,7 +215,7 @@ static hd_tokens *tokens_part(const hd_tokens *t, int64_t at, int64_t len)
 bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first, hd_tokens **rest)
 {
     const char *function = "hd_tokens_split";
-    if (!hd__given(function, "t", t) || !hd__given(function, "first", first) ||
+    if (!hd__object(function, "t", t) || !hd__given(function, "first", first) ||
         !hd__given(function, "rest", rest)) {
         return false;
     }

@@ -208,8 +208,8 @@ static bool check_model(const char *function, const hd_dict *model)
 bool hd__checkpoint_args(const char *function, const char *dir, const hd_dict *model,
                          const hd_dict *state)
 {
-    return hd__given(function, "dir", dir) && hd__given(function, "model", model) &&
-           hd__given(function, "state", state) && hd__may_save(function) &&
+    return hd__given(function, "dir", dir) && hd__object(function, "model", model) &&
+           hd__object(function, "state", state) && hd__may_save(function) &&
            check_model(function, model);
 }
 

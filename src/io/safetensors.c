@@ -110,7 +110,7 @@ hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_optio
 
 void hd_safetensors_close(hd_safetensors *f)
 {
-    if (!f || (const void *)f == HD_NONE) {
+    if (!hd__may_free("hd_safetensors_close", "f", f, HD_NONE)) {
         return;
     }
     mapping_drop(NULL, f->mapping);
@@ -119,14 +119,14 @@ void hd_safetensors_close(hd_safetensors *f)
     hd_dict_free(f->metadata);
     hd_free(f->entries);
     hd_free(f->path);
-    hd_free(f);
+    hd__retire_object(f, "hd_safetensors_close");
 }
 
 /* ---------------------------------------------------------------- asking */
 
 static const hd__entry *entry_at(const char *function, const hd_safetensors *f, int64_t i)
 {
-    if (!hd__given(function, "f", f)) {
+    if (!hd__object(function, "f", f)) {
         return NULL;
     }
     int64_t at = hd__index(function, i, f->n, "tensors");
@@ -135,13 +135,13 @@ static const hd__entry *entry_at(const char *function, const hd_safetensors *f, 
 
 int64_t hd_safetensors_len(const hd_safetensors *f)
 {
-    return hd__given("hd_safetensors_len", "f", f) ? f->n : -1;
+    return hd__object("hd_safetensors_len", "f", f) ? f->n : -1;
 }
 
 int64_t hd_safetensors_find(const hd_safetensors *f, const char *name)
 {
     int64_t i = -1;
-    if (hd__given("hd_safetensors_find", "f", f) &&
+    if (hd__object("hd_safetensors_find", "f", f) &&
         hd__given("hd_safetensors_find", "name", name) && *name &&
         hd_dict_kind_of(f->names, name) != HD_DICT_MISSING) {
         hd_dict_get_int(f->names, name, &i);
@@ -181,7 +181,7 @@ int64_t hd_safetensors_bytes(const hd_safetensors *f, int64_t i)
 
 const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 {
-    return hd__given("hd_safetensors_metadata", "f", f) ? f->metadata : NULL;
+    return hd__object("hd_safetensors_metadata", "f", f) ? f->metadata : NULL;
 }
 
 /* ---------------------------------------------------------------- reading */

@@ -173,6 +173,6 @@ bool hd__safetensors_save(const char *function, const char *path, const hd_dict 
 bool hd_save_safetensors(const char *path, const hd_dict *d)
 {
     return hd__given("hd_save_safetensors", "path", path) &&
-           hd__given("hd_save_safetensors", "d", d) && hd__may_save("hd_save_safetensors") &&
+           hd__object("hd_save_safetensors", "d", d) && hd__may_save("hd_save_safetensors") &&
            hd__safetensors_save("hd_save_safetensors", path, d);
 }

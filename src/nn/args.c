@@ -8,10 +8,7 @@
 
 bool hd__tensor_given(const char *function, const char *arg, const hd_tensor *x)
 {
-    if (x == HD_NONE) {
-        return hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
-    }
-    return hd__given(function, arg, x);
+    return hd__tensor_arg(function, arg, x, false);
 }
 
 bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t least)

@@ -14,7 +14,7 @@ struct hd_kv_cache {
 
 static bool attention_arg(const char *function, const char *name, const hd_module *m)
 {
-    if (!hd__given(function, name, m)) {
+    if (!hd__object(function, name, m)) {
         return false;
     }
     if (m->type != &hd__multi_head_attention_type) {
@@ -51,22 +51,24 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
 
 void hd_kv_cache_free(hd_kv_cache *c)
 {
-    if (!c || (void *)c == (void *)HD_NONE) {
+    if (!hd__may_free("hd_kv_cache_free", "c", c, HD_NONE)) {
         return;
     }
+    const char *freeing = hd__freeing_swap("hd_kv_cache_free");
     hd_release(c->keys);
     hd_release(c->values);
-    hd_free(c);
+    hd__freeing_swap(freeing);
+    hd__retire_object(c, "hd_kv_cache_free");
 }
 
 int64_t hd_kv_cache_len(const hd_kv_cache *c)
 {
-    return hd__given("hd_kv_cache_len", "c", c) ? c->len : -1;
+    return hd__object("hd_kv_cache_len", "c", c) ? c->len : -1;
 }
 
 bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
 {
-    if (!hd__given("hd_kv_cache_truncate", "c", c)) {
+    if (!hd__object("hd_kv_cache_truncate", "c", c)) {
         return false;
     }
     if (len < 0 || len > c->len) {
@@ -83,7 +85,7 @@ static bool cached_args_ok(const char *function, const hd_module *m, const hd_te
                            const hd_kv_cache *c)
 {
     if (!attention_arg(function, "m", m) || !hd__tensor_given(function, "x", x) ||
-        !hd__given(function, "c", c)) {
+        !hd__object(function, "c", c)) {
         return false;
     }
     if (c->attention != m) {

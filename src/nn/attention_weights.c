@@ -148,7 +148,7 @@ static bool keeps_weights(const char *function, const hd_module *m)
     static const hd_module_type *const types[] = {
         &hd__self_attention_v1_type, &hd__self_attention_v2_type, &hd__causal_attention_type,
         &hd__multi_head_attention_type};
-    if (!hd__given(function, "m", m)) {
+    if (!hd__object(function, "m", m)) {
         return false;
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {

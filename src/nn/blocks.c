@@ -84,7 +84,7 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
     hd_module *const parts[] = {att, ff, norm1, norm2};
     bool ok = true;
     for (int i = 0; i < 4 && ok; i++) {
-        ok = hd__given("hd_transformer_block_new", names[i], parts[i]);
+        ok = hd__object("hd_transformer_block_new", names[i], parts[i]);
     }
     hd_module *self = ok ? hd_module_new(&transformer_block_type) : NULL;
     if (!self) {
@@ -103,8 +103,8 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
 hd_tensor *hd_transformer_block_cached(hd_module *self, hd_tensor *x, hd_kv_cache *c)
 {
     const char *function = "hd_transformer_block_cached";
-    if (!hd__given(function, "m", self) || !hd__tensor_given(function, "x", x) ||
-        !hd__given(function, "c", c)) {
+    if (!hd__object(function, "m", self) || !hd__tensor_given(function, "x", x) ||
+        !hd__object(function, "c", c)) {
         return NULL;
     }
     if (self->type != &transformer_block_type) {

@@ -48,9 +48,19 @@ static hd_module *make(const char *function, const hd_module_type *type, int64_t
         return NULL;
     }
     hd_module *m = hd_module_new(type);
+    bool ok = true;
     for (int64_t i = 0; i < n; i++) {
-        container_append(function, m,
-                         modules[i]); /* also after a failure: the list takes over every module */
+        char name[40]; /* the loop goes on after a failure: the list takes over every module */
+        snprintf(name, sizeof name, "modules[%" PRId64 "]", i);
+        if (!modules[i] || hd__object(function, name, modules[i])) {
+            container_append(function, m, modules[i]);
+        } else {
+            ok = false;
+        }
+    }
+    if (!ok) {
+        hd_module_free(m);
+        return NULL;
     }
     return m ? hd_module_ready(m) : NULL;
 }
@@ -69,7 +79,7 @@ hd_module *hd_module_list_n(int64_t n, hd_module *const *modules)
 
 static bool list_arg(const char *function, const hd_module *list)
 {
-    if (!hd__given(function, "list", list)) {
+    if (!hd__object(function, "list", list)) {
         return false;
     }
     if (list->type != &sequential_type && list->type != &module_list_type) {
@@ -82,7 +92,8 @@ static bool list_arg(const char *function, const hd_module *list)
 bool hd_module_list_append(hd_module *list, hd_module *child)
 {
     bool ok = list_arg("hd_module_list_append", list);
-    if (!ok && child && !child->priv->parent && child != list) {
+    if (!ok && child && hd__object("hd_module_list_append", "child", child) &&
+        !child->priv->parent && child != list) {
         hd_module_free(child);
     }
     return ok && container_append("hd_module_list_append", list, child);

@@ -73,7 +73,7 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 
 hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
 {
-    if (!hd__given("hd_forward", "m", m) || !hd__tensor_given("hd_forward", "x", x)) {
+    if (!hd__object("hd_forward", "m", m) || !hd__tensor_given("hd_forward", "x", x)) {
         return NULL;
     }
     if (!m->type->forward) {
@@ -88,12 +88,12 @@ hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
 
 bool hd_forward_begin(hd_module *m)
 {
-    return hd__given("hd_forward_begin", "m", m) && push(m, true);
+    return hd__object("hd_forward_begin", "m", m) && push(m, true);
 }
 
 hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)
 {
-    if (!hd__given("hd_forward_end", "m", m)) {
+    if (!hd__object("hd_forward_end", "m", m)) {
         return NULL;
     }
     if (!top || top->m != m || !top->by_begin) {

@@ -236,7 +236,7 @@ static bool kaiming_std(const char *function, const hd_tensor *x, double a, hd_f
 /* Is x a tensor without elements? Nothing is left to do then. */
 static bool nothing_to_init(const char *function, const hd_tensor *x)
 {
-    if (!x || x == HD_NONE || hd_numel(x) != 0) {
+    if (hd_numel(x) != 0) {
         return false;
     }
     hd__warn("%s: x %s has no elements, so nothing is initialized: expected sizes above 0",
@@ -247,6 +247,9 @@ static bool nothing_to_init(const char *function, const hd_tensor *x)
 hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
     double std;
+    if (!hd__tensor_given("hd_init_kaiming_uniform_", "x", x)) {
+        return NULL;
+    }
     if (nothing_to_init("hd_init_kaiming_uniform_", x)) {
         return x;
     }
@@ -260,6 +263,9 @@ hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const c
 hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
     double std;
+    if (!hd__tensor_given("hd_init_kaiming_normal_", "x", x)) {
+        return NULL;
+    }
     if (nothing_to_init("hd_init_kaiming_normal_", x)) {
         return x;
     }

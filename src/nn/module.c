@@ -47,7 +47,7 @@ hd_module *hd_module_new(const hd_module_type *type)
 
 hd_module *hd_module_ready(hd_module *m)
 {
-    if (!hd__given("hd_module_ready", "m", m)) {
+    if (!hd__object("hd_module_ready", "m", m)) {
         return NULL;
     }
     if (!m->priv->failed) {
@@ -58,6 +58,38 @@ hd_module *hd_module_ready(hd_module *m)
         hd_module_free(m);
     }
     return NULL;
+}
+
+/* ---------------------------------------------------------------- freeing, for all below */
+
+static void module_free(hd_module *m, const char *freed_by);
+
+static void free_entry(hd__entry *e)
+{
+    if (e->kind == HD__CHILD) {
+        hd_module *child = hd__child(e);
+        child->priv->parent = NULL;
+        module_free(child, "hd_module_free of its parent");
+    } else {
+        hd_release(*e->tensor);
+    }
+    hd_free(e->name);
+}
+
+/* m has no parent. freed_by: what errors will say of its later use. */
+static void module_free(hd_module *m, const char *freed_by)
+{
+    const char *freeing = hd__freeing_swap("hd_module_free");
+    if (m->type->free) {
+        m->type->free(m);
+    }
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        free_entry(&m->priv->entries[i]);
+    }
+    hd__freeing_swap(freeing);
+    hd_free(m->priv->entries);
+    hd_free(m->priv);
+    hd__retire_object(m, freed_by);
 }
 
 /* ---------------------------------------------------------------- registering */
@@ -149,11 +181,11 @@ static bool module_parameter_ok(const char *function, const hd_module *m, const 
 static bool register_tensor(const char *function, hd_module *m, const char *name, hd_tensor **field,
                             hd_tensor *t, hd__kind kind)
 {
-    if (!hd__given(function, "m", m)) {
+    if (!hd__object(function, "m", m)) {
         return false;
     }
     bool placed = hd__given(function, "name", name) && field_ok(function, m, name, field);
-    bool ok = placed && name_ok(function, m, name) && hd__given(function, "t", t) &&
+    bool ok = placed && name_ok(function, m, name) && hd__tensor_arg(function, "t", t, true) &&
               (t == HD_NONE || kind != HD__PARAMETER || module_parameter_ok(function, m, name, t));
     if (ok && t != HD_NONE) {
         ok = module_add(m, name, (hd__entry){.kind = kind, .tensor = field});
@@ -180,7 +212,7 @@ bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_te
 bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 {
     const char *function = "hd_module_set_parameter";
-    if (!hd__given(function, "m", m) || !hd__given(function, "name", name) ||
+    if (!hd__object(function, "m", m) || !hd__given(function, "name", name) ||
         !hd__tensor_given(function, "t", t)) {
         return false;
     }
@@ -207,7 +239,7 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 static bool child_ok(const char *function, const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
-    if (!hd__given(function, "child", child)) {
+    if (!hd__object(function, "child", child)) {
         return false;
     }
     for (const hd_module *up = m; up; up = up->priv->parent) {
@@ -227,10 +259,10 @@ static bool child_ok(const char *function, const hd_module *m, const hd_module *
 static bool register_child(const char *function, hd_module *m, const char *name, hd_module **field,
                            hd_module *child, bool own)
 {
-    bool ours, ok = hd__given(function, "m", m);
+    bool ours, ok = hd__object(function, "m", m);
     if (!ok) {
-        if (child && !child->priv->parent) {
-            hd_module_free(child);
+        if (child && hd__object(function, "child", child) && !child->priv->parent) {
+            module_free(child, function);
         }
         return false;
     }
@@ -244,7 +276,7 @@ static bool register_child(const char *function, hd_module *m, const char *name,
     if (ok) {
         child->priv->parent = m;
     } else if (ours) {
-        hd_module_free(child);
+        module_free(child, function);
     }
     m->priv->failed |= !ok;
     return ok;
@@ -262,21 +294,9 @@ bool hd__register_own(const char *function, hd_module *m, const char *name, hd_m
 
 /* ---------------------------------------------------------------- freeing */
 
-static void free_entry(hd__entry *e)
-{
-    if (e->kind == HD__CHILD) {
-        hd_module *child = hd__child(e);
-        child->priv->parent = NULL;
-        hd_module_free(child);
-    } else {
-        hd_release(*e->tensor);
-    }
-    hd_free(e->name);
-}
-
 void hd_module_free(hd_module *m)
 {
-    if (!m || (void *)m == (void *)HD_NONE) {
+    if (!hd__may_free("hd_module_free", "m", m, HD_NONE)) {
         return;
     }
     if (m->priv->parent) {
@@ -284,15 +304,7 @@ void hd_module_free(hd_module *m)
                      m->priv->parent->type->name);
         return;
     }
-    if (m->type->free) {
-        m->type->free(m);
-    }
-    for (int64_t i = 0; i < m->priv->n; i++) {
-        free_entry(&m->priv->entries[i]);
-    }
-    hd_free(m->priv->entries);
-    hd_free(m->priv);
-    hd_free(m);
+    module_free(m, "hd_module_free");
 }
 
 /* ---------------------------------------------------------------- training */
@@ -306,17 +318,17 @@ static bool set_training(hd_module *m, const char *name, void *user)
 
 bool hd_module_train(hd_module *m, bool on)
 {
-    return hd__given("hd_module_train", "m", m) && hd_module_visit(m, set_training, &on);
+    return hd__object("hd_module_train", "m", m) && hd_module_visit(m, set_training, &on);
 }
 
 bool hd_module_eval(hd_module *m)
 {
-    return hd__given("hd_module_eval", "m", m) && hd_module_train(m, false);
+    return hd__object("hd_module_eval", "m", m) && hd_module_train(m, false);
 }
 
 bool hd_module_training(const hd_module *m)
 {
-    return hd__given("hd_module_training", "m", m) && m->priv->training;
+    return hd__object("hd_module_training", "m", m) && m->priv->training;
 }
 
 /* ---------------------------------------------------------------- debuggers */

@@ -354,7 +354,7 @@ static const hd_module_type multihead_attention_type =
 static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
                       const call_args *a)
 {
-    if (!hd__given(function, "m", m)) {
+    if (!hd__object(function, "m", m)) {
         return false;
     }
     if (m->type != &multihead_attention_type) {
@@ -364,8 +364,8 @@ static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_t
     return HD__SIZE_OK(function, a, "hd_multihead_attention_arg_defaults()") &&
            hd__tensor_given(function, "query", query) && hd__tensor_given(function, "key", key) &&
            hd__tensor_given(function, "value", value) &&
-           hd__given(function, "key_padding_mask", a->key_padding_mask) &&
-           hd__given(function, "attn_mask", a->attn_mask);
+           hd__tensor_arg(function, "key_padding_mask", a->key_padding_mask, true) &&
+           hd__tensor_arg(function, "attn_mask", a->attn_mask, true);
 }
 
 hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,

@@ -35,7 +35,7 @@ static bool visit(hd_module *m, hd__text *path, visitor f, void *user)
 
 bool hd_module_visit(hd_module *m, visitor f, void *user)
 {
-    if (!hd__given("hd_module_visit", "m", m)) {
+    if (!hd__object("hd_module_visit", "m", m)) {
         return false;
     }
     if (!f) {
@@ -122,7 +122,7 @@ hd_list *hd_module_parameters(const hd_module *m)
 {
     hd__items found = {0};
     hd_list *list = NULL;
-    if (!hd__given("hd_module_parameters", "m", m) ||
+    if (!hd__object("hd_module_parameters", "m", m) ||
         !hd__collect(m, HD__PARAMETER, true, &found)) {
         hd__items_free(&found);
         return NULL;
@@ -141,7 +141,7 @@ hd_list *hd_module_parameters(const hd_module *m)
 
 static hd_dict *named(const char *function, const hd_module *m, int kinds)
 {
-    if (!hd__given(function, "m", m)) {
+    if (!hd__object(function, "m", m)) {
         return NULL;
     }
     hd__items found = {0};
@@ -211,7 +211,7 @@ static const hd__entry *lookup(const char *function, const hd_module *m, const c
 
 hd_module *hd_module_get(hd_module *m, const char *name)
 {
-    if (!hd__given("hd_module_get", "m", m) || !hd__given("hd_module_get", "name", name)) {
+    if (!hd__object("hd_module_get", "m", m) || !hd__given("hd_module_get", "name", name)) {
         return NULL;
     }
     if (!*name) {
@@ -224,7 +224,7 @@ hd_module *hd_module_get(hd_module *m, const char *name)
 static hd_tensor *get_tensor(const char *function, hd_module *m, const char *name, int kinds,
                              const char *what)
 {
-    if (!hd__given(function, "m", m) || !hd__given(function, "name", name)) {
+    if (!hd__object(function, "m", m) || !hd__given(function, "name", name)) {
         return NULL;
     }
     const hd__entry *e = lookup(function, m, name, kinds, what);

@@ -45,7 +45,7 @@ hd_module *hd__list_child(const hd_module *list, int64_t i);
 
 /* ---------------------------------------------------------------- arguments */
 
-/* Is x neither NULL nor HD_NONE? If it is one of them, fails with HD_NULL_ARG. */
+/* Is x a tensor? NULL and HD_NONE fail with HD_NULL_ARG, a freed tensor with HD_STATE. */
 bool hd__tensor_given(const char *function, const char *arg, const hd_tensor *x);
 /* Is value at least `least`? "hd_linear_new: in_features -1: expected 0 or more" */
 bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t least);

@@ -10,7 +10,7 @@
 
 hd_dict *hd_module_state_dict(const hd_module *m)
 {
-    if (!hd__given("hd_module_state_dict", "m", m)) {
+    if (!hd__object("hd_module_state_dict", "m", m)) {
         return NULL;
     }
     HD_SCOPE;
@@ -171,13 +171,16 @@ static bool write_all(const hd__items *items, hd_tensor *const *sources)
 
 bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report)
 {
-    if (!hd__given("hd_module_load_state_dict", "m", m) ||
-        !hd__given("hd_module_load_state_dict", "d", d)) {
+    if (!hd__object("hd_module_load_state_dict", "m", m) ||
+        !hd__object("hd_module_load_state_dict", "d", d)) {
         return false;
     }
     HD_SCOPE;
     HD_NO_GRAD;
     uint64_t failures = hd_error_count();
+    if (report && !hd__object("hd_module_load_state_dict", "report", report)) {
+        return false;
+    }
     problems p = {.report = report};
     hd__items found = {0};
     bool ok = hd__collect(m, HD__PARAMETER | HD__BUFFER, false, &found);
@@ -206,7 +209,7 @@ static bool for_parameters(const char *function, hd_module *m, bool (*f)(hd_tens
                            bool on)
 {
     hd__items found = {0};
-    bool ok = hd__given(function, "m", m) && hd__collect(m, HD__PARAMETER, true, &found);
+    bool ok = hd__object(function, "m", m) && hd__collect(m, HD__PARAMETER, true, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
         ok = f(*found.v[i].field, on);
     }
@@ -288,7 +291,7 @@ static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype
 
 bool hd_module_to(hd_module *m, hd_dtype d)
 {
-    if (!hd__given("hd_module_to", "m", m)) {
+    if (!hd__object("hd_module_to", "m", m)) {
         return false;
     }
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {

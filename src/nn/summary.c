@@ -140,7 +140,7 @@ static void summary_add(hd__text *t, const hd_module *m)
 /* The text is stored as the bytes of a tensor, which the caller's scope owns. */
 static const char *summary_text(const hd_module *m)
 {
-    if (!hd__given("hd_module_summary", "m", m)) {
+    if (!hd__object("hd_module_summary", "m", m)) {
         return NULL;
     }
     hd__text t = {0};
@@ -166,7 +166,7 @@ const char *hd_module_summary(const hd_module *m)
 
 bool hd_module_print(const hd_module *m)
 {
-    if (!hd__given("hd_module_print", "m", m)) {
+    if (!hd__object("hd_module_print", "m", m)) {
         return false;
     }
     HD_SCOPE;

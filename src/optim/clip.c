@@ -204,7 +204,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
                           bool error_if_nonfinite)
 {
     const char *function = "hd_clip_grad_norm_";
-    if (!hd__given(function, "parameters", parameters) ||
+    if (!hd__list_arg(function, "parameters", parameters) ||
         !not_negative(function, "max_norm", max_norm)) {
         return NAN;
     }
@@ -234,7 +234,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
 bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
 {
     const char *function = "hd_clip_grad_value_";
-    if (!hd__given(function, "parameters", parameters) ||
+    if (!hd__list_arg(function, "parameters", parameters) ||
         !not_negative(function, "clip_value", clip_value)) {
         return false;
     }

@@ -62,7 +62,7 @@ static bool optim_parameter_ok(const char *function, const hd_list *list, int64_
 
 static bool parameters_ok(const char *function, const hd_list *list)
 {
-    if (!hd__given(function, "parameters", list)) {
+    if (!hd__list_arg(function, "parameters", list)) {
         return false;
     }
     if (hd_list_len(list) == 0) {
@@ -141,18 +141,20 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
 
 void hd_optim_free(hd_optim *o)
 {
-    if (!o || (void *)o == (void *)HD_NONE) {
+    if (!hd__may_free("hd_optim_free", "o", o, HD_NONE)) {
         return;
     }
+    const char *freeing = hd__freeing_swap("hd_optim_free");
     for (int64_t i = 0; i < o->n; i++) {
         hd_release(o->slots[i].p);
         for (int k = 0; k < HD__STATES; k++) {
             hd_release(o->slots[i].state[k]);
         }
     }
+    hd__freeing_swap(freeing);
     hd_free(o->slots);
     hd_free(o->groups);
-    hd_free(o);
+    hd__retire_object(o, "hd_optim_free");
 }
 
 /* ---------------------------------------------------------------- groups */
@@ -160,7 +162,7 @@ void hd_optim_free(hd_optim *o)
 bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *options)
 {
     const char *function = "hd_optim_add_group";
-    if (!hd__given(function, "o", o)) {
+    if (!hd__object(function, "o", o)) {
         return false;
     }
     hd__optim_options first = o->groups[0].given; /* a copy, because the groups may move */
@@ -172,12 +174,12 @@ bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *opti
 
 int64_t hd_optim_group_count(const hd_optim *o)
 {
-    return hd__given("hd_optim_group_count", "o", o) ? o->n_groups : -1;
+    return hd__object("hd_optim_group_count", "o", o) ? o->n_groups : -1;
 }
 
 static bool group_ok(const char *function, const hd_optim *o, int64_t group)
 {
-    if (!hd__given(function, "o", o)) {
+    if (!hd__object(function, "o", o)) {
         return false;
     }
     if (group < 0 || group >= o->n_groups) {
@@ -211,12 +213,12 @@ bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 
 double hd_optim_lr(const hd_optim *o)
 {
-    return hd__given("hd_optim_lr", "o", o) ? *hd__lr(o, 0) : NAN;
+    return hd__object("hd_optim_lr", "o", o) ? *hd__lr(o, 0) : NAN;
 }
 
 bool hd_optim_set_lr(hd_optim *o, double lr)
 {
-    if (!hd__given("hd_optim_set_lr", "o", o) || !lr_ok("hd_optim_set_lr", o, lr)) {
+    if (!hd__object("hd_optim_set_lr", "o", o) || !lr_ok("hd_optim_set_lr", o, lr)) {
         return false;
     }
     for (int64_t i = 0; i < o->n_groups; i++) {

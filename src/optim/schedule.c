@@ -38,7 +38,7 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
                               const hd__schedule_options *options)
 {
     const char *function = type->function;
-    if (!hd__given(function, "o", o) || !hd__options_ok(function, type->table, options)) {
+    if (!hd__object(function, "o", o) || !hd__options_ok(function, type->table, options)) {
         return NULL;
     }
     hd_schedule *s = hd__alloc_zeroed(sizeof *s);
@@ -62,11 +62,11 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
 
 void hd_schedule_free(hd_schedule *s)
 {
-    if (!s || (void *)s == (void *)HD_NONE) {
+    if (!hd__may_free("hd_schedule_free", "s", s, HD_NONE)) {
         return;
     }
     hd_free(s->base_lr);
-    hd_free(s);
+    hd__retire_object(s, "hd_schedule_free");
 }
 
 /* ---------------------------------------------------------------- stepping */
@@ -74,7 +74,8 @@ void hd_schedule_free(hd_schedule *s)
 bool hd_schedule_step(hd_schedule *s)
 {
     const char *function = "hd_schedule_step";
-    if (!hd__given(function, "s", s) || !hd__may_step(function)) {
+    if (!hd__object(function, "s", s) || !hd__object(function, "the optimizer of s", s->o) ||
+        !hd__may_step(function)) {
         return false;
     }
     if (s->t == 0 && !s->o->stepped && hd__warns()) {
@@ -87,7 +88,7 @@ bool hd_schedule_step(hd_schedule *s)
 
 int64_t hd_schedule_steps(const hd_schedule *s)
 {
-    return hd__given("hd_schedule_steps", "s", s) ? s->t : -1;
+    return hd__object("hd_schedule_steps", "s", s) ? s->t : -1;
 }
 
 /* ---------------------------------------------------------------- saved state */

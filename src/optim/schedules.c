@@ -122,7 +122,7 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
 {
     hd_cosine_warmup_options defaults = hd_cosine_warmup_defaults();
     c = c ? c : &defaults;
-    if (!hd__given(cosine_type.function, "o", o) ||
+    if (!hd__object(cosine_type.function, "o", o) ||
         !hd__size_ok(cosine_type.function, "options", c->size, sizeof *c,
                      "hd_cosine_warmup_defaults()")) {
         return NULL;
@@ -233,7 +233,7 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
     const char *function = cycle_type.function;
     hd_one_cycle_options defaults = hd_one_cycle_defaults();
     c = c ? c : &defaults;
-    if (!hd__given(function, "o", o) ||
+    if (!hd__object(function, "o", o) ||
         !hd__size_ok(function, "options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
         return NULL;
     }

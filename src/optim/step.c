@@ -119,7 +119,7 @@ static void step_write(hd_optim *o, const pending *todo, part *parts, hd__walk *
 
 bool hd_optim_step(hd_optim *o)
 {
-    if (!hd__given("hd_optim_step", "o", o) || !hd__may_step("hd_optim_step")) {
+    if (!hd__object("hd_optim_step", "o", o) || !hd__may_step("hd_optim_step")) {
         return false;
     }
     HD_SCOPE;
@@ -140,7 +140,7 @@ bool hd_optim_step(hd_optim *o)
 
 bool hd_optim_zero_grad(hd_optim *o)
 {
-    bool ok = hd__given("hd_optim_zero_grad", "o", o);
+    bool ok = hd__object("hd_optim_zero_grad", "o", o);
     for (int64_t i = 0; ok && i < o->n; i++) {
         ok = hd_set_grad(o->slots[i].p, HD_NONE);
     }

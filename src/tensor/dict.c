@@ -86,7 +86,7 @@ static bool grow(const char *function, hd_dict *d)
 
 static bool check_dict(const char *function, const hd_dict *d)
 {
-    return d || hd__null_arg(function, "d");
+    return hd__object(function, "d", d);
 }
 
 static bool check_name(const char *function, const hd_dict *d, const char *name)
@@ -212,7 +212,9 @@ static bool set(const char *function, hd_dict *d, const char *name, hd_dict_kind
     hd__dict_entry old = {.kind = e->kind, .v = e->v};
     e->kind = kind;
     e->v = v;
+    const char *freeing = hd__freeing_swap(function);
     drop_value(&old);
+    hd__freeing_swap(freeing);
     return true;
 }
 
@@ -274,7 +276,9 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     d->len--;
     memmove(d->entries + at, d->entries + at + 1, (size_t)(d->len - at) * sizeof *d->entries);
     fill_slots(d);
+    const char *freeing = hd__freeing_swap("hd_dict_remove");
     drop_value(e);
+    hd__freeing_swap(freeing);
     hd_free(e);
     return true;
 }
@@ -288,16 +292,18 @@ hd_dict *hd_dict_new(void)
 
 void hd_dict_free(hd_dict *d)
 {
-    if (!d || (const void *)d == HD_NONE) {
+    if (!hd__may_free("hd_dict_free", "d", d, HD_NONE)) {
         return;
     }
+    const char *freeing = hd__freeing_swap("hd_dict_free");
     for (int64_t i = 0; i < d->len; i++) {
         drop_value(d->entries[i]);
         hd_free(d->entries[i]);
     }
+    hd__freeing_swap(freeing);
     hd_free(d->entries);
     hd_free(d->slots);
-    hd_free(d);
+    hd__retire_object(d, "hd_dict_free");
 }
 
 int64_t hd_dict_len(const hd_dict *d)

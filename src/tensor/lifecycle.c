@@ -126,7 +126,8 @@ static void give_up_hold(const char *function, hd_tensor *t)
                      function, HD__SHAPE(t));
         return;
     }
-    const char *before = hd__freeing_swap(function);
+    const char *before = hd__freeing;
+    hd__freeing = before ? before : function; /* hd_module_free, say, calls hd_release */
     hd__drop(t);
     hd__freeing_swap(before);
 }

@@ -404,7 +404,7 @@ const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
 
 const char *hd_list_repr(const hd_list *l)
 {
-    if (!hd__given("hd_list_repr", "l", l)) {
+    if (!hd__list_arg("hd_list_repr", "l", l)) {
         return failed_text();
     }
     hd_print_options o = options_in_force();
@@ -462,8 +462,8 @@ static bool print_list(const char *function, FILE *f, const hd_list *l)
     if (!f) {
         return hd__null_arg(function, "f");
     }
-    if (!l) {
-        return hd__null_arg(function, "l");
+    if (!hd__list_arg(function, "l", l)) {
+        return false;
     }
     hd_print_options o = options_in_force();
     hd__text t = {0};

@@ -108,9 +108,6 @@ static inline bool hd__arg_or_none(const char *function, const char *arg, const 
 bool hd__args(const char *function, const char *name, int64_t n, hd_tensor *const *xs,
               bool none_ok);
 
-/* Is l a list, and did its scope not close? */
-bool hd__list_arg(const char *function, const char *arg, const hd_list *l);
-
 static inline bool hd__is_none(const hd_tensor *x)
 {
     return x == &hd_none;

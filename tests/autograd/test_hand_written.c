@@ -91,7 +91,7 @@ START_TEST(calls_that_fail)
     ck_error(HD_USER, "hd_apply: Pair left output 0 empty: expected a tensor in y[0]");
     ck_assert_int_eq(freed, 1);
     ck_assert_ptr_null(hd_apply_multi_n(&op, &freed, 2, 2, none));
-    ck_error(HD_NULL_ARG, "hd_apply_multi_n: an input is NULL");
+    ck_error(HD_NULL_ARG, "hd_apply_multi_n: inputs[1] is NULL");
     ck_assert_int_eq(freed, 2);
     ck_assert_ptr_null(hd_apply_multi_n(&op, &freed, 0, 1, &a));
     ck_error(HD_VALUE, "hd_apply_multi_n: Pair with 1 inputs and 0 outputs: expected 1 or more");

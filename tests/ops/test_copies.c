@@ -169,9 +169,9 @@ START_TEST(what_cannot_be_joined)
     ck_assert_ptr_null(hd_cat_n(1, NULL, 0));
     ck_error(HD_NULL_ARG, "hd_cat: xs is NULL");
     ck_assert_ptr_null(hd_cat_n(2, ((hd_tensor *[]){m, NULL}), 0));
-    ck_error(HD_NULL_ARG, "hd_cat: one of xs is NULL");
+    ck_error(HD_NULL_ARG, "hd_cat: xs[1] is NULL");
     ck_assert_ptr_null(hd_stack_n(2, ((hd_tensor *[]){m, HD_NONE}), 0));
-    ck_error(HD_NULL_ARG, "hd_stack: one of xs is HD_NONE: expected a tensor");
+    ck_error(HD_NULL_ARG, "hd_stack: xs[1] is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_stack(0, m, v));
     ck_error(HD_SHAPE, "hd_stack: (2, 3) and (2,): expected equal shapes");
     ck_assert_ptr_null(hd_stack(3, m, m));

@@ -63,18 +63,23 @@ static inline size_t written_length(const char *function)
     return length;
 }
 
-/* Does the message begin with the function's name, or what a user writes for it, and then name the
- * parameter? */
-static inline bool names_both(const char *message, const char *function, const char *parameter,
-                              const char *what)
+/* Does the message begin with the function's name, or what a user writes for it, and go on with
+ * `rest`? */
+static inline bool names(const char *message, const char *function, const char *rest)
 {
-    char rest[120];
     size_t length = strcspn(message, ":");
     bool list = strcmp(function, "hd_list_n") == 0 && strncmp(message, "hd_list_of", length) == 0;
     bool whole = strncmp(message, function, length) == 0 &&
                  (length == strlen(function) || length == written_length(function));
-    snprintf(rest, sizeof rest, ": %s is %s", parameter, what);
     return (list || whole) && strncmp(message + length, rest, strlen(rest)) == 0;
+}
+
+static inline bool names_both(const char *message, const char *function, const char *parameter,
+                              const char *what)
+{
+    char rest[120];
+    snprintf(rest, sizeof rest, ": %s is %s", parameter, what);
+    return names(message, function, rest);
 }
 
 static int wrong; /* rows that do not hold: all are told before the test fails */

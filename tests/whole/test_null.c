@@ -3,6 +3,7 @@
  * error. */
 #include <unistd.h>
 
+#include "support/freed_rows.h"
 #include "support/null_rows.h"
 #include "suites.h"
 
@@ -127,6 +128,9 @@ static void run_table(const char *error)
     hd_tensor *bad;
 #include "null_table.h"
 #include "null_made.h"
+    if (!error && quarantine_on()) {
+#include "freed_made.h"
+    }
     ck_assert_msg(wrong == 0, "%d of the above", wrong);
     hd_on_error(NULL, NULL);
     hd_on_warning(NULL, NULL);

@@ -268,7 +268,7 @@ static bool attn_mask_ok(const char *name, const hd_tensor *mask, const call *c)
 static bool attention_options_ok(const char *name, const hd_attention_options *o)
 {
     if (!HD__SIZE_OK(name, o, "hd_attention_defaults()") ||
-        !hd__given(name, "attn_mask", o->attn_mask)) {
+        !hd__arg_or_none(name, "attn_mask", o->attn_mask)) {
         return false;
     }
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {

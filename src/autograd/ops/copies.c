@@ -104,12 +104,7 @@ static bool joined_ok(const char *function, int64_t n, hd_tensor *const *xs)
     if (!xs) {
         return hd__null_arg(function, "xs");
     }
-    for (int64_t i = 0; i < n; i++) {
-        if (!hd__arg(function, "one of xs", xs[i])) {
-            return false;
-        }
-    }
-    return true;
+    return hd__args(function, "xs", n, xs, false);
 }
 
 static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
@@ -243,12 +238,12 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
 
 hd_tensor *hd_cat_list(const hd_list *xs, int dim)
 {
-    return xs ? hd_cat_n(xs->len, xs->items, dim) : hd__null_arg("hd_cat", "xs");
+    return hd__list_arg("hd_cat", "xs", xs) ? hd_cat_n(xs->len, xs->items, dim) : NULL;
 }
 
 hd_tensor *hd_stack_list(const hd_list *xs, int dim)
 {
-    return xs ? hd_stack_n(xs->len, xs->items, dim) : hd__null_arg("hd_stack", "xs");
+    return hd__list_arg("hd_stack", "xs", xs) ? hd_stack_n(xs->len, xs->items, dim) : NULL;
 }
 
 /* ---------------------------------------------------------------- triangles */

@@ -97,10 +97,10 @@ static bool gradients_agree(const check *c, int input, const hd_tensor *grad, co
 
 static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
 {
+    if (!hd__args("hd_gradcheck", "inputs", n, inputs, false)) {
+        return false;
+    }
     for (int i = 0; i < n; i++) {
-        if (!hd__arg("hd_gradcheck", "an input", inputs[i])) {
-            return false;
-        }
         if (hd__requires_grad(inputs[i]) &&
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
              hd__overlaps_itself(inputs[i]))) {

@@ -148,8 +148,8 @@ static bool shape_arg(const char *function, const hd_tensor *x, int n, const int
 static bool scale_arg(const char *function, const char *name, const hd_tensor *w,
                       const hd_tensor *x, int n)
 {
-    if (!w) {
-        return hd__arg(function, name, w);
+    if (!hd__arg_or_none(function, name, w)) {
+        return false;
     }
     if (hd__is_none(w)) {
         return true;

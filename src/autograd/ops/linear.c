@@ -75,11 +75,9 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
 
 hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
-    if (!hd__arg("hd_linear", "x", x) || !hd__arg("hd_linear", "weight", weight)) {
+    if (!hd__arg("hd_linear", "x", x) || !hd__arg("hd_linear", "weight", weight) ||
+        !hd__arg_or_none("hd_linear", "bias", bias)) {
         return NULL;
-    }
-    if (!bias) {
-        return hd__null_arg("hd_linear", "bias");
     }
     bool has_bias = !hd__is_none(bias);
     if (!hd__product_dtypes("hd_linear", x, weight) ||
