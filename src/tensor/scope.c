@@ -190,8 +190,3 @@ int64_t hd_tensor_count(void)
 {
     return hd__counted(HD__TENSORS);
 }
-
-void hd__scope_warn(hd_scope *s)
-{
-    (void)s;
-}

@@ -26,7 +26,7 @@ static inline bool hd__scope_ready(void)
 
 /* s has HD__SCOPE_MANY tensors or more, and one came in: warns if it has doubled since the last
  * warning. */
-void hd__scope_warn(hd_scope *s);
+void hd__scope_warn(const hd_scope *s);
 
 static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
 {

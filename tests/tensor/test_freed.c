@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "base/parts.h"
 #include "suites.h"
 #include "support/quarantine.h"
 
@@ -80,8 +81,313 @@ START_TEST(freed_by_assign)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- what scopes hold */
+
+static int warnings;
+static char last_warning[600];
+
+static void note_warning(const char *message, void *user)
+{
+    (void)user;
+    warnings++;
+    snprintf(last_warning, sizeof last_warning, "%s", message);
+}
+
+START_TEST(a_scope_that_grows_is_warned_of)
+{
+    hd_on_warning(note_warning, NULL);
+    warnings = 0;
+    hd_zeros(HD_FLOAT32, 1);
+    while (hd_scope_count() < 99999) {
+        hd_ones(HD_FLOAT32, 1);
+    }
+    ck_assert_int_eq(warnings, 0);
+    hd_tensor *last = hd_ones(HD_FLOAT32, 1);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_str_eq(last_warning,
+                     "hd_ones: the root scope owns 100000 tensors, of which hd_ones made 99999: "
+                     "write HD_SCOPE; at the begin of a loop's body, so that each round frees what "
+                     "it made (hd_scope_report lists them all)");
+    hd_release(last);
+    while (hd_scope_count() < 199999) {
+        hd_full(HD_FLOAT32, 0, 1);
+    }
+    ck_assert_int_le(warnings, 2);
+    warnings = 0;
+    hd_full(HD_FLOAT32, 0, 1);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_ptr_nonnull(
+        strstr(last_warning, "owns 200000 tensors, of which hd_full made 100001"));
+    hd_on_warning(NULL, NULL);
+}
+END_TEST
+
+static const char *report(void)
+{
+    static char text[2000];
+    FILE *f = tmpfile();
+    ck_assert(hd_scope_report(f));
+    rewind(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    return text;
+}
+
+START_TEST(the_report_lists_every_scope)
+{
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 10);
+    for (int i = 0; i < 3; i++) {
+        hd_ones(HD_FLOAT64, 2);
+    }
+    hd_scope *outer = hd_scope_open_at("train.c", 12), *inner = hd_scope_open();
+    hd__alias("hd_view", x, 1, (int64_t[]){10}, (int64_t[]){1}, 0); /* its bytes are x's */
+    ck_assert_str_eq(report(), "the root scope: 4 tensors, 88 bytes\n"
+                               "           3              48 bytes  hd_ones\n"
+                               "           1              40 bytes  hd_zeros\n"
+                               "the scope opened at train.c:12: 0 tensors, 0 bytes\n"
+                               "a scope: 1 tensor, 0 bytes\n"
+                               "           1               0 bytes  hd_view\n");
+    hd_scope_close(inner);
+    hd_scope_close(outer);
+    ck_assert(!hd_scope_report(NULL));
+    ck_error(HD_NULL_ARG, "hd_scope_report: f is NULL");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- the ring */
+
+START_TEST(views_and_their_bases)
+{
+    hd_tensor *base, *view;
+    {
+        HD_SCOPE;
+        base = hd_ones(HD_FLOAT32, 2);
+        view = hd_retain(hd__alias("hd_view", base, 1, (int64_t[]){2}, (int64_t[]){1}, 0));
+    }
+    ck_elements(view, 1, 1); /* the storage lives, the base does not */
+    ck_assert_ptr_null(hd_data(base));
+    ck_assert_int_eq(hd_error_code(), HD_STATE);
+    hd_error_clear();
+    hd_release(view);
+    ck_assert_ptr_null(hd_data(view));
+    ck_error(HD_STATE, "hd_data: x was freed by hd_release; hd_view made it");
+    ck_assert_ptr_null(hd_data(base));
+    ck_assert_int_eq(hd_error_code(), HD_STATE);
+    hd_error_clear();
+}
+END_TEST
+
+START_TEST(large_tensors_give_their_data_back_at_once)
+{
+    int64_t before = hd_bytes_live(), tensors = hd_tensor_count();
+    hd_tensor *x = hd_ones(HD_FLOAT32, 1 << 20);
+    ck_assert_int_ge(hd_bytes_live(), before + (1 << 22));
+    hd_release(x);
+    ck_assert_int_eq(hd_bytes_live(), before);
+    ck_assert_int_eq(hd_tensor_count(), tensors);
+    ck_assert_int_eq(hd_ndim(x), -1);
+    ck_error(HD_STATE, "hd_ndim: x was freed by hd_release; hd_ones made it");
+}
+END_TEST
+
+START_TEST(the_last_64_are_known)
+{
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3), *y;
+    hd_release(x);
+    for (int i = 0; i < 63; i++) {
+        y = hd_zeros(HD_FLOAT32, 3); /* the size class of x */
+        ck_assert_ptr_ne(y, x);
+        hd_release(y);
+        ck_assert_int_eq(hd_numel(x), -1);
+        ck_error(HD_STATE, "hd_numel: x was freed by hd_release; hd_ones made it");
+    }
+}
+END_TEST
+
+START_TEST(empty_cache_empties_the_ring)
+{
+    int64_t before = hd_bytes_live();
+    hd_release(hd_ones(HD_FLOAT32, 3));
+    ck_assert_int_eq(hd_bytes_live(), before); /* a kept block counts as freed */
+    ck_assert(hd__ring_mine->blocks[0]);
+    hd_empty_cache();
+    ck_assert_int_eq(hd__ring_mine->at, 0); /* the closed ring */
+    ck_assert_int_eq(hd_bytes_live(), before);
+    hd_release(hd_ones(HD_FLOAT32, 3)); /* and another ring opens */
+    ck_assert(hd__ring_mine->blocks[0]);
+    hd_shutdown();
+    ck_assert_int_eq(hd__ring_mine->at, 0);
+}
+END_TEST
+
+static void *free_one(void *x)
+{
+    hd_release(x);
+    ck_assert_int_eq(hd_numel(x), -1);
+    ck_assert_int_eq(hd_error_code(), HD_STATE);
+    return NULL;
+}
+
+START_TEST(a_threads_ring_ends_with_it)
+{
+    pthread_t thread;
+    hd_tensor *x = hd_retain(hd_ones(HD_FLOAT32, 3));
+    hd_release(x);
+    int64_t before = hd_bytes_live();
+    hd_retain(x);
+    hd_scope *s = hd_scope_open();
+    hd_tensor *y = hd_retain(hd_ones(HD_FLOAT32, 3));
+    hd_scope_close(s);
+    ck_assert_int_eq(pthread_create(&thread, NULL, free_one, y), 0);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(hd_bytes_live(), before);
+    hd_release(x);
+}
+END_TEST
+
+START_TEST(lists_and_data_end_with_their_scope)
+{
+    hd_list *l;
+    const float *data;
+    {
+        HD_SCOPE;
+        hd_tensor *x = hd_ones(HD_FLOAT32, 3);
+        l = hd_list_of(x, x);
+        data = hd_data(x);
+    }
+    ck_assert_int_eq(hd_list_len(l), -1);
+    ck_error(HD_STATE,
+             "hd_list_len: l was freed when its scope closed: expected a list that is used "
+             "in the scope that it was made in");
+    ck_assert(!hd_list_append(l, hd_ones(HD_FLOAT32, 1)));
+    ck_assert_int_eq(hd_error_code(), HD_STATE);
+    hd_error_clear();
+    ck_assert(!debugging() || isnan(data[0]));
+}
+END_TEST
+
+/* ---------------------------------------------------------------- against a model */
+
+/* A million random calls on a few tensors, with scopes of random depth. The model knows of each
+ * tensor who holds it; heed must agree on what is freed, and keep every tensor that is not. */
+enum { SLOTS = 24, DEPTH = 6, CALLS = 1000000 };
+
+typedef struct model {
+    hd_tensor *x;
+    int retains, scope; /* scope: the depth of the one that owns it; -1: none */
+    double value;
+} model;
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void check_one(const model *m)
+{
+    bool alive = m->retains > 0 || m->scope >= 0;
+    double value = hd_get(m->x, 0);
+    if (alive) {
+        ck_each(value == m->value, "a tensor that is held was freed, or changed");
+    } else {
+        ck_each(isnan(value) && hd_error_code() == HD_STATE, "a freed tensor is not found");
+        hd_error_clear();
+    }
+}
+
+static void fuzz_call(uint32_t *state, model *m, hd_scope **scopes, int *depth)
+{
+    bool alive = m->x && (m->retains > 0 || m->scope >= 0);
+    switch (next_random(state) % 8) {
+    case 0:
+        if (!alive) {
+            m->value = (double)(next_random(state) % 1000);
+            m->x = hd_full(HD_FLOAT32, m->value, next_random(state) % 16 ? 3 : 2000);
+            m->retains = 0;
+            m->scope = *depth;
+        }
+        break;
+    case 1:
+    case 2:
+        if (alive) {
+            ck_each(hd_retain(m->x) == m->x, "hd_retain");
+            m->retains++;
+        }
+        break;
+    case 3:
+    case 4:
+        if (alive) {
+            hd_release(m->x);
+            m->scope = m->retains > 0 ? m->scope : -1;
+            m->retains -= m->retains > 0;
+        }
+        break;
+    case 5:
+        if (alive && *depth > 0) {
+            hd_scope_return(m->x);
+            m->scope -= m->scope == *depth;
+        }
+        break;
+    case 6:
+        if (*depth < DEPTH) {
+            scopes[++*depth] = hd_scope_open();
+        }
+        break;
+    case 7:
+        if (*depth > 0) {
+            hd_scope_close(scopes[(*depth)--]);
+        }
+        break;
+    }
+}
+
+START_TEST(a_million_calls_against_a_model)
+{
+    model all[SLOTS] = {0};
+    hd_scope *scopes[DEPTH + 1];
+    int depth = 0;
+    uint32_t state = 1;
+    for (int i = 0; i < CALLS; i++) {
+        model *m = &all[next_random(&state) % SLOTS];
+        fuzz_call(&state, m, scopes, &depth);
+        for (int k = 0; k < SLOTS; k++) { /* what a scope owned ends with it */
+            all[k].scope = all[k].scope > depth ? -1 : all[k].scope;
+        }
+        ck_each(hd_error_code() == HD_OK, "%s", hd_error_message());
+        if (m->x) {
+            bool known = m->retains > 0 || m->scope >= 0;
+            if (known) {
+                check_one(m);
+            }
+        }
+    }
+    for (int k = 0; k < SLOTS; k++) {
+        for (; all[k].x && all[k].retains > 0; all[k].retains--) {
+            hd_release(all[k].x);
+        }
+    }
+    while (depth > 0) {
+        hd_scope_close(scopes[depth--]);
+    }
+}
+END_TEST
+
 Suite *suite_freed(void)
 {
-    const TTest *const tests[] = {kept_in_a_loop_without_retain, freed_by_release, freed_by_assign};
+    const TTest *const tests[] = {
+        kept_in_a_loop_without_retain,
+        freed_by_release,
+        freed_by_assign,
+        a_scope_that_grows_is_warned_of,
+        the_report_lists_every_scope,
+        views_and_their_bases,
+        large_tensors_give_their_data_back_at_once,
+        the_last_64_are_known,
+        empty_cache_empties_the_ring,
+        a_threads_ring_ends_with_it,
+        lists_and_data_end_with_their_scope,
+        a_million_calls_against_a_model,
+    };
     return quarantine_on() ? SUITE_OF("freed", tests) : suite_create("freed");
 }
