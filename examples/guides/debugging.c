@@ -95,6 +95,23 @@ static void after_scope(void)
     hd_print(best);
 }
 
+static void no_scope(void)
+{
+    hd_on_warning(hd_warning_print, NULL);
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3); /* (3,) */
+    for (int step = 0; step < 100000; step++) {
+        hd_add(x, x); /* HD_SCOPE; as the first line of the loop frees it */
+    }
+}
+
+static void freed_twice(void)
+{
+    hd_module *layer = hd_linear_new(3, 3, true);
+    hd_module *model = hd_sequential(layer); /* the parent of layer, which frees it */
+    hd_module_free(model);
+    hd_module_free(layer);
+}
+
 static void second_backward(void)
 {
     hd_tensor *w = hd_requires_grad_(hd_ones(HD_FLOAT32, 3), true); /* (3,) */
@@ -157,6 +174,8 @@ static const struct {
     {"loss", loss_of_two_shapes},
     {"count", count},
     {"after_scope", after_scope},
+    {"no_scope", no_scope},
+    {"freed_twice", freed_twice},
     {"second_backward", second_backward},
     {"change_a_parameter", change_a_parameter},
     {"change_a_saved_tensor", change_a_saved_tensor},
