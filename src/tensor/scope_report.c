@@ -200,7 +200,7 @@ void hd__scope_warn(const hd_scope *s)
     char name[400];
     row most = most_made(s);
     hd__warn("%s: %s owns %" PRId64 " tensors, of which %s made %" PRId64
-             ": write HD_SCOPE; at the begin of a loop's body, so that each round frees what it "
+             ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
              "made (hd_scope_report lists them all)",
              most.made_by, name_of_scope(s, name, sizeof name), s->count, most.made_by, most.count);
 }

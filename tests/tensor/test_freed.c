@@ -106,7 +106,7 @@ START_TEST(a_scope_that_grows_is_warned_of)
     ck_assert_int_eq(warnings, 1);
     ck_assert_str_eq(last_warning,
                      "hd_ones: the root scope owns 100000 tensors, of which hd_ones made 99999: "
-                     "write HD_SCOPE; at the begin of a loop's body, so that each round frees what "
+                     "write HD_SCOPE; at the start of a loop's body, so that each round frees what "
                      "it made (hd_scope_report lists them all)");
     hd_release(last);
     while (hd_scope_count() < 199999) {
