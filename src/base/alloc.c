@@ -419,11 +419,7 @@ void hd__retire(void *p)
         return;
     }
     hd__count(HD__BYTES, -(int64_t)h->size);
-    void **place = &r->blocks[r->at++ % HD__RING_FEW], *oldest = *place;
-    *place = p;
-    if (oldest) {
-        hd__block_free(oldest);
-    }
+    hd__ring_turn(r, p);
 }
 
 bool hd_set_allocator(const hd_allocator *a)

@@ -58,6 +58,16 @@ enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
 
 extern HD__TLS hd__ring *hd__ring_mine;
 
+/* Without HEED_DEBUG=1: p takes the place of the oldest block, which is freed. */
+static inline void hd__ring_turn(hd__ring *r, void *p)
+{
+    void **place = &r->blocks[r->at++ % HD__RING_FEW], *oldest = *place;
+    *place = p;
+    if (oldest) {
+        hd__block_free(oldest);
+    }
+}
+
 /* hd__retire for everything else than a block of one of the classes `quick`. */
 void hd__retire_slowly(void *p);
 

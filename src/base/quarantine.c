@@ -85,21 +85,33 @@ static void ring_put_counted(hd__ring *r, void *p)
     r->bytes += ring_bytes(p);
 }
 
-/* The blocks in the ring are missing among the free ones. The first block of a class to come in
- * brings as many of them as the ring will hold, so that a loop does not ask the system for one at a
- * time until the ring is full. */
+/* p, which is of a class that is kept, counts as freed already. The blocks in the ring are missing
+ * among the free ones. The first block of a class to come in brings as many of them as the ring
+ * will hold, so that a loop does not ask the system for one at a time until the ring is full. */
+static void ring_put(void *p)
+{
+    unsigned int class = hd__header_of(p)->class;
+    if (hd__ring_mine == &closed && !ring_open()) {
+        hd__block_free(p);
+    } else if (hd__debugging()) {
+        ring_put_counted(hd__ring_mine, p);
+    } else {
+        if (!(hd__ring_mine->quick >> class & 1)) {
+            hd__cache_fill(class, HD__RING_FEW);
+            hd__ring_mine->quick |= 1u << class;
+        }
+        hd__ring_turn(hd__ring_mine, p);
+    }
+}
+
 void hd__retire_slowly(void *p)
 {
     const hd__header *h = hd__header_of(p);
-    if (h->class > HD__RETIRED_CLASS || (hd__ring_mine == &closed && !ring_open())) {
+    if (h->class > HD__RETIRED_CLASS) {
         hd_free(p);
-    } else if (hd__debugging()) {
-        hd__count(HD__BYTES, -(int64_t)h->size);
-        ring_put_counted(hd__ring_mine, p);
     } else {
-        hd__cache_fill(h->class, HD__RING_FEW);
-        hd__ring_mine->quick |= 1u << h->class;
-        hd__retire(p);
+        hd__count(HD__BYTES, -(int64_t)h->size);
+        ring_put(p);
     }
 }
 
@@ -120,15 +132,19 @@ void hd__quarantine_empty(void)
 
 /* ---------------------------------------------------------------- objects */
 
+/* The mark is written first: if no ring can be made, another thread may have the block as soon as
+ * ring_put returns. */
 void hd__retire_object(void *p, const char *freed_by)
 {
     hd__header *h = hd__header_of(p);
-    bool kept = h->class <= HD__RETIRED_CLASS;
-    hd__retire(p);
-    if (kept) { /* and also if no ring could be made: the memory is still there */
-        h->size = HD__FREED_SIZE;
-        h->freed_by = (int32_t)((intptr_t)freed_by - (intptr_t)hd__scope_end);
+    if (h->class > HD__RETIRED_CLASS) {
+        hd_free(p);
+        return;
     }
+    hd__count(HD__BYTES, -(int64_t)h->size);
+    h->size = HD__FREED_SIZE;
+    h->freed_by = (int32_t)((intptr_t)freed_by - (intptr_t)hd__scope_end);
+    ring_put(p);
 }
 
 /* The default generator is no block. */

@@ -28,19 +28,25 @@ static frame *push(hd_module *m, bool by_begin)
     return f;
 }
 
-/* Ends f, and the frames above it that were begun and never ended. Returns the failures in all of
- * them. */
-static uint64_t pop(frame *f)
+/* The failures in f and in the frames above it, which were begun and never ended. */
+static uint64_t failures_since(const frame *f)
 {
     uint64_t failures = hd__uncleared_swap(0);
-    while (top != f) {
-        frame *left = top;
-        failures += left->failures;
-        top = left->outer;
-        hd_free(left);
+    for (const frame *each = top; each != f; each = each->outer) {
+        failures += each->failures;
     }
-    top = f->outer;
     return failures;
+}
+
+static void leave_top(hd_tensor *y)
+{
+    frame *left = top;
+    top = left->outer;
+    if (y) {
+        hd_scope_return(y);
+    }
+    hd_scope_close(left->scope);
+    hd_free(left);
 }
 
 /* If the error of a failed forward was cleared, says why the forward gives NULL. */
@@ -53,22 +59,34 @@ static hd_tensor *forward_fail(const hd_module *m)
     return NULL;
 }
 
+/* Is y, which a forward without a failure gave, a tensor that exists? */
+static bool forward_gave(const frame *f, const hd_tensor *y)
+{
+    const char *type = f->m->type->name;
+    if (!y || y == HD_NONE) {
+        return hd_error_set(HD_USER, "hd_forward: %s gave %s: expected a tensor", type,
+                            y ? "HD_NONE" : "NULL without an error");
+    }
+    if (f->by_begin) {
+        return hd__tensor_arg("hd_forward_end", "y", y, false);
+    }
+    char name[100];
+    snprintf(name, sizeof name, "the result of %.60s's forward", type);
+    return hd__tensor_arg("hd_forward", name, y, false);
+}
+
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
-    hd_module *m = f->m;
-    uint64_t failures = pop(f);
-    if (!failures && (!y || y == HD_NONE)) {
-        hd_error_set(HD_USER, "hd_forward: %s gave %s: expected a tensor", m->type->name,
-                     y ? "HD_NONE" : "NULL without an error");
-        failures = 1;
+    const frame was = *f;
+    uint64_t failures = failures_since(f);
+    bool gave = !failures && forward_gave(&was, y);
+    while (top != was.outer) {
+        leave_top(gave ? y : NULL);
     }
-    if (!failures) {
-        hd_scope_return(y);
-    }
-    hd_scope_close(f->scope);
-    hd__uncleared_swap(f->failures + failures);
-    hd_free(f);
-    return failures ? forward_fail(m) : y;
+    gave = gave && forward_gave(&was, y); /* a scope that the forward left open had it */
+    failures += !failures && !gave;
+    hd__uncleared_swap(was.failures + failures);
+    return failures ? forward_fail(was.m) : y;
 }
 
 hd_tensor *hd_forward(hd_module *m, hd_tensor *x)

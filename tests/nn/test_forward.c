@@ -1,5 +1,6 @@
 /* test_forward.c - hd_forward: its scope, and failures inside that nobody looked at. */
 #include "suites.h"
+#include "support/quarantine.h"
 
 /* ---------------------------------------------------------------- forwards to try */
 
@@ -220,6 +221,81 @@ START_TEST(a_forward_gives_a_tensor)
 }
 END_TEST
 
+static hd_tensor *gives_a_freed_one(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    HD_SCOPE;
+    return hd_mul_scalar(x, 2);
+}
+
+static hd_tensor *releases_its_result(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    hd_tensor *y = hd_mul_scalar(x, 2);
+    hd_release(y);
+    return y;
+}
+
+static hd_tensor *leaves_a_scope_open(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    hd_scope_open();
+    hd_scope_open();
+    return hd_mul_scalar(x, 2);
+}
+
+/* The end of an error about a result whose scope closed; the scope's place is only told with
+ * HEED_DEBUG=1. */
+#define CURE " closed (keep it with hd_retain, hd_assign or hd_scope_return); hd_mul_scalar made it"
+
+static void ck_state(const char *begin, const char *end)
+{
+    const char *message = hd_error_message();
+    size_t length = strlen(message);
+    ck_assert_int_eq(hd_error_code(), HD_STATE);
+    ck_assert_msg(strncmp(message, begin, strlen(begin)) == 0 && length > strlen(end) &&
+                      strcmp(message + length - strlen(end), end) == 0,
+                  "%s", message);
+    hd_error_clear();
+}
+
+START_TEST(a_freed_result_is_an_error)
+{
+    if (!quarantine_on()) {
+        return; /* the sanitizer or valgrind stops the program here */
+    }
+    HD_SCOPE;
+    probe *m = probe_new(), *left = probe_new();
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2);
+    with(m, gives_a_freed_one);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_state("hd_forward: the result of Probe's forward was freed when its scope", CURE);
+    with(m, releases_its_result);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_STATE, "hd_forward: the result of Probe's forward was freed by hd_release; "
+                       "hd_mul_scalar made it");
+    int64_t before = hd_scope_count();
+    with(m, leaves_a_scope_open);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_state("hd_forward: the result of Probe's forward was freed when its scope", CURE);
+    ck_assert_int_eq(hd_scope_count(), before); /* in the scope that was the innermost one */
+
+    hd_register_module(&m->base, "left", &m->left, &left->base); /* one failure, told once */
+    with(m, calls_left);
+    with(left, gives_a_freed_one);
+    uint64_t failures = hd_error_count();
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_assert_int_eq(hd_error_count(), failures + 1);
+    ck_state("hd_forward: the result of Probe's forward was freed when its scope", CURE);
+
+    ck_assert(hd_forward_begin(&m->base));
+    ck_assert_ptr_null(hd_forward_end(&m->base, gives_a_freed_one(&m->base, x)));
+    ck_state("hd_forward_end: y was freed when its scope", CURE);
+    hd_module_free(&m->base);
+    ck_no_error();
+}
+END_TEST
+
 /* ---------------------------------------------------------------- scopes */
 
 START_TEST(only_the_result_comes_out)
@@ -284,8 +360,7 @@ START_TEST(begin_without_end)
     hd_tensor *x = hd_ones(HD_FLOAT32, 2);
     ck_assert_ptr_null(hd_forward(&m->base, NULL));
     hd_error_clear();
-    hd_forward(&m->base, x); /* its result lives in a scope that has closed */
-    hd_error_clear();
+    ck_elements(hd_forward(&m->base, x), 2, 2); /* it comes out of the scope that was begun, too */
     with(m, fails_then_begins_only);
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_SHAPE, message);
@@ -304,6 +379,7 @@ Suite *suite_forward(void)
         a_cleared_failure_does_not,
         failures_of_modules_in_modules,
         a_forward_gives_a_tensor,
+        a_freed_result_is_an_error,
         only_the_result_comes_out,
         begin_and_end,
         begin_without_end,

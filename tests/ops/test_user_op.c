@@ -1,6 +1,7 @@
 /* test_user_op.c - ops that a user defines: forward, backward, saving, freeing, failing. */
 #include "heed/autograd.h"
 #include "suites.h"
+#include "support/quarantine.h"
 #include "support/support.h"
 
 static int freed;
@@ -158,6 +159,79 @@ START_TEST(failures)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- freed results */
+
+static hd_tensor *freed_one(void)
+{
+    hd_tensor *t = hd_zeros(HD_FLOAT32, 2, 3);
+    hd_release(t);
+    return t;
+}
+
+static bool freed_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    (void)ctx;
+    y[0] = hd_clone(x[0]);
+    y[1] = freed_one();
+    return true;
+}
+
+static bool saves_freed_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
+{
+    y[0] = hd_clone(x[0]);
+    return hd_save(ctx, freed_one());
+}
+
+static void freed_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    (void)ctx, (void)gy;
+    gx[0] = freed_one();
+}
+
+static hd_tensor *freed_hook(hd_tensor *grad, void *user)
+{
+    (void)grad, (void)user;
+    return freed_one();
+}
+
+static hd_tensor *freed_function(hd_tensor *const *inputs, int n, void *user)
+{
+    (void)inputs, (void)n, (void)user;
+    return freed_one();
+}
+
+#define FREED " was freed by hd_release; hd_zeros made it"
+
+START_TEST(freed_results_are_errors)
+{
+    if (!quarantine_on()) {
+        return; /* the sanitizer or valgrind stops the program here */
+    }
+    hd_op op = {sizeof(hd_op), "Op", freed_forward, freed_backward, NULL};
+    HD_SCOPE; /* closes before op is released */
+    hd_tensor *x = hd_requires_grad_(hd_zeros(HD_FLOAT32, 2, 3), true);
+    ck_assert_ptr_null(hd_apply_multi_n(&op, NULL, 2, 1, &x));
+    ck_error(HD_STATE, "hd_apply_multi_n: output 1 of Op" FREED);
+    op.forward = saves_freed_forward;
+    ck_assert_ptr_null(hd_apply(&op, NULL, x));
+    ck_error(HD_STATE, "hd_save: t" FREED);
+    op.forward = plain_forward;
+    uint64_t failures = hd_error_count();
+    ck_assert(!hd_backward(hd_sum(hd_apply(&op, NULL, x))));
+    ck_assert_int_eq(hd_error_count(), failures + 1);
+    ck_error(HD_STATE, "hd_backward: gradient 0 of Op" FREED);
+    hd_tensor *y = hd_sum(hd_mul_scalar(x, 2));
+    int64_t id = hd_register_hook(x, freed_hook, NULL);
+    ck_assert(!hd_backward(y));
+    ck_error(HD_STATE, "hd_backward: what a hook returned" FREED);
+    ck_assert_ptr_eq(hd_grad(x), HD_NONE);
+    hd_remove_hook(x, id);
+    x = hd_requires_grad_(hd_zeros(HD_FLOAT64, 2), true);
+    ck_assert(!hd_gradcheck_n(freed_function, NULL, 1, &x, NULL));
+    ck_error(HD_STATE, "hd_gradcheck: f's result" FREED);
+}
+END_TEST
+
 START_TEST(saved_tensors_are_version_checked)
 {
     int one = 1;
@@ -293,6 +367,7 @@ Suite *suite_user_op(void)
         an_op_of_ones_own,
         several_outputs,
         failures,
+        freed_results_are_errors,
         saved_tensors_are_version_checked,
         inputs_given_back_stay_as_they_are,
         gradients_in_the_callers_memory,
