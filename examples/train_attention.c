@@ -11,9 +11,11 @@
 #include "heed/viz.h"
 #endif
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "train_progress.h"
@@ -237,8 +239,7 @@ static void draw_attention(hd_tensor *w, token_name names[TOKENS], const char *f
     }
     hd_picture_free(p);
 #else
-    (void)w, (void)names, (void)when;
-    hd_error_set(HD_STATE, "--pictures %s: this program was built without libheed-viz", folder);
+    (void)w, (void)names, (void)folder, (void)when; /* make_folder has refused the option */
 #endif
 }
 
@@ -323,6 +324,28 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     return true;
 }
 
+/* Makes the folder if there is none, before the training, so that no training is lost. */
+static bool make_folder(const char *program, const char *folder)
+{
+#ifdef HEED_HAVE_VIZ
+    struct stat s;
+    if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || stat(folder, &s) != 0) {
+        fprintf(stderr, "%s: --pictures %s: %s\n", program, folder, strerror(errno));
+        return false;
+    }
+    if (!S_ISDIR(s.st_mode) || access(folder, W_OK | X_OK) != 0) {
+        fprintf(stderr, "%s: --pictures %s: expected a folder in which files can be made\n",
+                program, folder);
+        return false;
+    }
+    return true;
+#else
+    fprintf(stderr, "%s: --pictures %s: this program was built without libheed-viz\n", program,
+            folder);
+    return false;
+#endif
+}
+
 static hd_optim *adamw(hd_module *model)
 {
     hd_adamw_options o = hd_adamw_defaults();
@@ -366,6 +389,10 @@ static bool run(const arguments *a, hd_module *model, hd_module *without)
            (long long)parameter_count(model), (long long)parameter_count(without));
     printf("\nattention before training (rows look at columns; @: all of it, blank: nothing)\n");
     show_attention(model, one, a->pictures, "before");
+    if (hd_error_code() != HD_OK) { /* a picture could not be written */
+        hd_generator_free(g);
+        return false;
+    }
     train(model, without, g, a->steps);
     printf("\nattention after training\n");
     show_attention(model, one, a->pictures, "after");
@@ -396,7 +423,7 @@ static const char help[] =
     "                     accuracy is not checked.\n"
     "  --seed N           seeds the weights and the sequences. The default is 123.\n"
     "  --pictures FOLDER  also draws the attention, before and after the training, as two SVG\n"
-    "                     files in this folder, which must exist\n"
+    "                     files in this folder, and makes the folder if there is none\n"
     "  --help             prints this text\n"
     "  --version          prints the version of heed\n"
     "\n"
@@ -417,6 +444,9 @@ int main(int argc, char **argv)
     }
     if (!read_arguments(&a, argc, argv)) {
         return 2;
+    }
+    if (a.pictures && !make_folder(argv[0], a.pictures)) {
+        return 1;
     }
     hd_manual_seed(a.seed);
     hd_module *model = lookup_new(), *without = average_new();

@@ -167,6 +167,23 @@ typedef struct {
     bool print_config;
 } arguments;
 
+/* Says that there is no such option. If a setting has the name, says how to set it. */
+static void refuse_option(const char *program, const char *name, const char *value)
+{
+    const char *path = name[0] == '-' ? settings_find(name + strspn(name, "-")) : NULL;
+    const char *equals = strchr(name, '=');
+    if (path) {
+        fprintf(stderr, "%s: unknown option '%s': expected --set %s=%s (see --help)\n", program,
+                name, path,
+                equals                     ? equals + 1
+                : value && value[0] != '-' ? value
+                                           : "VALUE");
+        return;
+    }
+    fprintf(stderr, "%s: %s '%s' (see --help)\n", program,
+            name[0] == '-' ? "unknown option" : "expected one CONFIG.json, found also", name);
+}
+
 /* Reads the option argv[0], and its value if it has one. Returns the number of words that it has
  * read; 0: they are wrong. */
 static int read_option(arguments *a, const char *program, char **argv)
@@ -180,8 +197,7 @@ static int read_option(arguments *a, const char *program, char **argv)
     bool set = strcmp(name, "--set") == 0, resume = strcmp(name, "--resume") == 0;
     bool stop_at = strcmp(name, "--stop-at") == 0;
     if (!set && !resume && !stop_at) {
-        fprintf(stderr, "%s: %s '%s' (see --help)\n", program,
-                name[0] == '-' ? "unknown option" : "expected one CONFIG.json, found also", name);
+        refuse_option(program, name, value);
         return 0;
     }
     if (stop_at) {

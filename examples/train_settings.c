@@ -76,6 +76,32 @@ static bool check(const void *config, const hd_config_source *from)
 
 const hd_config_table settings_table = HD_CONFIG_TABLE(settings, fields, check);
 
+/* Are the first n bytes of name this word? A dash in name stands for an underscore. */
+static bool is_word(const char *name, size_t n, const char *word)
+{
+    if (strlen(word) != n) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if ((name[i] == '-' ? '_' : name[i]) != word[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *settings_find(const char *name)
+{
+    size_t n = strcspn(name, "=");
+    for (int64_t i = 0; i < settings_table.n; i++) {
+        const char *path = fields[i].path, *dot = strrchr(path, '.');
+        if (is_word(name, n, path) || (dot && is_word(name, n, dot + 1))) {
+            return path;
+        }
+    }
+    return NULL;
+}
+
 /* Makes a path absolute, so that a run that is resumed from another folder still finds the file. */
 static bool make_absolute(const char *name, char path[PATH_SIZE])
 {

@@ -42,6 +42,11 @@ typedef struct {
 
 extern const setting_meaning settings_meaning[]; /* in the order of the table's fields */
 
+/* The path of the setting that a user means by name, which may be its whole path or what follows the
+ * dot, may have dashes, and ends at the first "=": "train.batch_size" for "batch-size=8". NULL: there
+ * is none. */
+const char *settings_find(const char *name);
+
 /* Makes the paths of files absolute. */
 bool settings_find_files(settings *s);
 int64_t settings_warmup(const settings *s); /* the number of warm-up steps */
