@@ -485,7 +485,9 @@ typedef struct hd_cross_entropy_options {
 } hd_cross_entropy_options;
 
 HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);
-/* -log softmax(x)[target]: x (c,), (n, c), (n, c, d1, ...), target int64 (), (n,), (n, d1, ...) */
+/* -log softmax(x)[target], as the mean over all targets that are not ignore_index. x has the
+ * logits, the numbers before any softmax. Its classes lie in dim 1, or in dim 0 if x has one dim:
+ * x (c,), (n, c), (n, c, d1, ...), target int64 (), (n,), (n, d1, ...) */
 HD_API hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target);
 HD_API hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target,
                                         const hd_cross_entropy_options *o);

@@ -81,8 +81,8 @@ HD_API void hd_error_abort(hd_code code, const char *message, void *user);
 
 /* ---------------------------------------------------------------- warnings */
 
-/* A call that is probably a mistake, and that heed does nevertheless, gives a warning where PyTorch
- * warns, too:
+/* A call that is probably a mistake, and that heed does nevertheless, gives a warning. PyTorch
+ * warns of these, too:
  *   hd_mse_loss             x and target differ in size
  *   hd_var                  too few elements for the correction
  *   hd_grad                 of a tensor that is not a leaf, without hd_retain_grad
@@ -91,6 +91,8 @@ HD_API void hd_error_abort(hd_code code, const char *message, void *user);
  *   hd_multihead_attention  two masks of different dtypes
  *   hd_init_kaiming_...     of a tensor without elements
  *   hd_init_trunc_normal_   a mean far outside [a, b]
+ * heed has one more. A function that makes a tensor gives it when the scope owns 100,000 tensors,
+ * and again each time this number doubles: most likely a loop has no HD_SCOPE (hd_scope_report).
  * A warning is not a failure, and it leaves the thread's error as it is. */
 typedef void (*hd_warning_handler)(const char *message, void *user);
 

@@ -27,8 +27,9 @@
  *    None. For options, out-parameters and user data, NULL means "default" or "not wanted".
  *    When hd_repr, hd_repr_with, hd_list_repr, hd_shape_repr or hd_module_summary fails, it returns
  *    the text "NULL", because printf does not take a NULL; the error is set as by any other call.
- *    A call that is probably a mistake, and of which PyTorch warns, calls the handler that
- *    hd_on_warning sets; the default is silence.
+ *    A call that is probably a mistake calls the handler that hd_on_warning sets; the default is
+ *    silence. heed warns where PyTorch warns, and of a scope that owns 100,000 tensors. base.h
+ *    lists all warnings.
  *
  * 3. Threads.
  *    Any number of threads may read one tensor, and run one module in evaluation mode, at the same

@@ -96,9 +96,10 @@ HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one,
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
 HD_API hd_scope *hd_scope_open(void); /* the calling thread's innermost from now on */
-/* The same, and hd_scope_report, warnings and, with HEED_DEBUG=1, errors name the file and the
- * line. HD_SCOPE calls it with __FILE__ and __LINE__. file NULL: not known; otherwise the text must
- * outlive the scope. */
+/* The same, for a scope that begins at this place in a program. hd_scope_report and the warning of
+ * a scope that grows name the place. With HEED_DEBUG=1, the error of a tensor that is used after
+ * this scope closed names it, too. HD_SCOPE calls it with __FILE__ and __LINE__. file NULL: the
+ * place is not known; otherwise the text must outlive the scope. */
 HD_API hd_scope *hd_scope_open_at(const char *file, int line);
 HD_API void hd_scope_close(hd_scope *s); /* also the scopes opened inside it; takes NULL */
 
@@ -110,14 +111,18 @@ HD_API hd_tensor *hd_scope_return(hd_tensor *t);
  * scope from the root on, how many tensors and bytes, by the function that made them, the most
  * bytes first. Memory that several tensors share is counted once, where it is met first. HD_IO when
  * the write fails. A scope that owns 100,000 tensors gives a warning, too, and again each time that
- * number doubles (hd_on_warning): most likely a loop has no HD_SCOPE. */
+ * number doubles (hd_on_warning): most likely a loop has no HD_SCOPE.
+ * The bytes are those of the elements. hd_bytes_live is more: it also counts the shape and the
+ * other fields of each tensor, what the graph keeps for backward, and what modules, optimizers and
+ * other objects hold. Freed memory that heed keeps for reuse is counted by neither. */
 HD_API bool hd_scope_report(FILE *f);
 
 HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own now */
 HD_API int64_t hd_tensor_count(void); /* tensors that exist now, over all threads */
 
 /* HD_SCOPE; declares a scope that closes at the end of the enclosing block, also after break, goto
- * or return. */
+ * or return. Write it as the first line of a loop's body. Without it the tensors of every round
+ * stay in the scope around the loop, which gives a warning at 100,000 tensors (hd_on_warning). */
 #define HD__JOIN2(a, b) a##b
 #define HD__JOIN(a, b) HD__JOIN2(a, b)
 #define HD_SCOPE                                                                                   \
