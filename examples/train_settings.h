@@ -42,9 +42,9 @@ typedef struct {
 
 extern const setting_meaning settings_meaning[]; /* in the order of the table's fields */
 
-/* The path of the setting that a user means by name: "train.batch_size" for "batch-size=8". The name
- * is the whole path or what follows its dot, may have dashes, and ends at the first "=". NULL: there
- * is none. */
+/* The path of the setting that a user means by name: "train.batch_size" for "batch-size=8". The
+ * name is the whole path or what follows its dot, may have dashes, and ends at the first "=".
+ * NULL: there is none. */
 const char *settings_find(const char *name);
 
 /* Makes the paths of files absolute. */
