@@ -79,6 +79,11 @@ HD_API void hd_on_error(hd_error_handler handler, void *user);
  * handles errors itself sets no such handler. */
 HD_API void hd_error_abort(hd_code code, const char *message, void *user);
 
+/* A ready handler that prints the message to stderr, after what stdout still holds, and lets the
+ * program go on. It leaves out the calls that failed only because they got the NULL of an earlier
+ * failure, while that error stands. */
+HD_API void hd_error_print(hd_code code, const char *message, void *user);
+
 /* ---------------------------------------------------------------- warnings */
 
 /* A call that is probably a mistake, and that heed does nevertheless, gives a warning. PyTorch

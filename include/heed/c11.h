@@ -27,12 +27,12 @@ struct hd_sizes_indices_and_dims_are_integers {
 struct hd_array_of_another_type_than_the_dtype {
     int unused;
 };
-struct hd_array_of_a_type_that_is_no_dtype {
+struct hd_tensor_of_takes_float_double_int64_t_or_bool {
     int unused;
 };
 extern const struct hd_sizes_indices_and_dims_are_integers hd__no_integers;
 extern const struct hd_array_of_another_type_than_the_dtype hd__other_type;
-extern const struct hd_array_of_a_type_that_is_no_dtype hd__no_dtype;
+extern const struct hd_tensor_of_takes_float_double_int64_t_or_bool hd__no_dtype;
 
 /* ---------------------------------------------------------------- lists */
 

@@ -107,8 +107,8 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
  * name begins with ".heed-" and ends in ".tmp". The next call for the same dir removes it. */
 HD_API bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state);
 
-/* Loads both dictionaries; free them. NULL: not wanted. On failure neither is set. Both are of the
- * same checkpoint, also if dir is replaced while it is loaded. */
+/* Loads both dictionaries; free them. NULL: not wanted. On failure both are set to
+ * NULL. Both are of the same checkpoint, also if dir is replaced while it is loaded. */
 HD_API bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state);
 
 /* Removes a checkpoint, with any other files in its directory. The directory first gets another

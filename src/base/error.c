@@ -143,10 +143,25 @@ void hd_on_error(hd_error_handler handler, void *user)
     pthread_mutex_unlock(&process_error.lock);
 }
 
+static void print_failure(hd_code code, const char *message)
+{
+    fflush(stdout); /* so that the lines are in order, and because abort does not */
+    fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
+}
+
 void hd_error_abort(hd_code code, const char *message, void *user)
 {
     (void)user;
-    fflush(stdout); /* abort does not */
-    fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
+    print_failure(code, message);
     abort();
+}
+
+void hd_error_print(hd_code code, const char *message, void *user)
+{
+    (void)user;
+    bool follows = code == HD_NULL_ARG && thread_error.code != HD_OK &&
+                   (!message || strcmp(message, thread_error.message) != 0);
+    if (!follows) {
+        print_failure(code, message);
+    }
 }

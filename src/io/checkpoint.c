@@ -366,6 +366,12 @@ static hd_dict *load_from(const char *dir, const char *name, int fd, int cause, 
 
 bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
 {
+    if (model) {
+        *model = NULL;
+    }
+    if (state) {
+        *state = NULL;
+    }
     if (!hd__given("hd_checkpoint_load", "dir", dir)) {
         return false;
     }

@@ -218,11 +218,45 @@ START_TEST(abort_writes_stdout)
 }
 END_TEST
 
+/* In a child: a chain of calls prints its first failure, and the next one after a clear. */
+START_TEST(print_handler)
+{
+    int ends[2], status = 0;
+    char printed[128] = "";
+    fflush(stdout);
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+        printf("step %d\n", 7);
+        hd_on_error(hd_error_print, NULL);
+        hd_error_set(HD_VALUE, "p = %d", 2);
+        hd_error_set(HD_NULL_ARG, "f: x is NULL"); /* because of the first one */
+        hd_error_set(HD_SHAPE, "q = %d", 3);
+        hd_error_clear();
+        hd_error_set(HD_NULL_ARG, "f: x is NULL");
+        _exit(0);
+    }
+    close(ends[1]);
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    size_t length = 0;
+    for (ssize_t n; (n = read(ends[0], printed + length, sizeof printed - 1 - length)) > 0;) {
+        length += (size_t)n;
+    }
+    ck_assert_str_eq(printed, "step 7\nVALUE: p = 2\nSHAPE: q = 3\nNULL_ARG: f: x is NULL\n");
+    close(ends[0]);
+}
+END_TEST
+
 Suite *suite_error(void)
 {
     const TTest *const tests[] = {
-        first_stands,  ready_messages, codes,   long_messages, wrapped_message,
-        decimal_point, per_thread,     handler, abort_handler, abort_writes_stdout,
+        first_stands,    ready_messages,      codes,         long_messages,
+        wrapped_message, decimal_point,       per_thread,    handler,
+        abort_handler,   abort_writes_stdout, print_handler,
     };
     return SUITE_OF("error", tests);
 }

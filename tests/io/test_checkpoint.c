@@ -262,8 +262,10 @@ START_TEST(a_damaged_checkpoint)
     ck_assert(!hd_checkpoint_load("none", &model, &state));
     ck_error(HD_IO, "hd_checkpoint_load: 'none/model.safetensors': cannot open: No such file or "
                     "directory");
+    model = state = (hd_dict *)&model; /* as in a program that has not set them */
     ck_assert(!hd_checkpoint_load(NULL, &model, &state));
     ck_error(HD_NULL_ARG, "hd_checkpoint_load: dir is NULL");
+    ck_assert(!model && !state);
 }
 END_TEST
 
