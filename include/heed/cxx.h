@@ -6,9 +6,8 @@
 #include "heed/tensor.h"
 
 #ifdef __cplusplus
+extern "C++" { /* a program may include heed inside extern "C" */
 #include <type_traits>
-
-extern "C++" {
 
 /* A count, which evaluates nothing, and an array that lives to the end of the full expression. */
 #define HD__ITEMS(type, ...)                                                                       \
