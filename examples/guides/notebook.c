@@ -60,6 +60,19 @@ static void causal(hd_tensor *inputs) /* (6, 3) */
     hd_module_free(sa_v2);
 }
 
+/* ---------------------------------------------------------------- numbers for C */
+
+static void numbers(hd_tensor *inputs) /* (6, 3) */
+{
+    HD_SCOPE;
+    double mean = hd_item(hd_mean(inputs)); /* the tensor has one element */
+    double one = hd_get(inputs, 1, 2);      /* inputs[1, 2].item() */
+    float column[6];
+    hd_copy_to(hd_select(inputs, 1, 2), column, sizeof column); /* inputs[:, 2] */
+    const float *all = hd_data(inputs);                         /* no copy, row by row */
+    printf("%.4f %.2f %.2f %.2f\n", mean, one, column[1], all[1 * 3 + 2]);
+}
+
 int main(void)
 {
     hd_on_error(hd_error_abort, NULL);
@@ -67,5 +80,6 @@ int main(void)
     one_query(inputs);
     all_queries(inputs);
     causal(inputs);
+    numbers(inputs);
     return 0;
 }

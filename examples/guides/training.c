@@ -32,6 +32,52 @@ static bool fit(hd_module *model, hd_tensor *x, hd_tensor *y, int steps)
     return hd_error_code() == HD_OK;
 }
 
+/* The share of right answers to x (n, 2); the right classes are y (n,). */
+static double accuracy(hd_module *model, hd_tensor *x, hd_tensor *y)
+{
+    HD_SCOPE;
+    HD_NO_GRAD;
+    hd_module_eval(model);
+    hd_tensor *answers = hd_argmax_dim(hd_forward(model, x), 1, false); /* (n,) int64 */
+    hd_tensor *right = hd_to(hd_eq(answers, y), HD_FLOAT32);            /* (n,), 1 or 0 */
+    hd_module_train(model, true);
+    return hd_item(hd_mean(right));
+}
+
+/* Learns each row of x (n, 2) and y (n,) once, in batches and in a new order. */
+static void epoch(hd_module *model, hd_optim *opt, hd_tensor *x, hd_tensor *y)
+{
+    HD_SCOPE;
+    int64_t n = hd_size(x, 0);
+    hd_tensor *order = hd_randperm(n); /* (n,) int64 */
+    for (int64_t at = 0; at < n; at += BATCH) {
+        HD_SCOPE;
+        hd_tensor *rows = hd_slice(order, 0, at, at + BATCH); /* (b,); the last b may be less */
+        hd_tensor *xb = hd_index_select(x, 0, rows);          /* (b, 2) */
+        hd_tensor *yb = hd_index_select(y, 0, rows);          /* (b,) */
+        hd_optim_zero_grad(opt);
+        hd_backward(hd_cross_entropy(hd_forward(model, xb), yb));
+        hd_optim_step(opt);
+    }
+}
+
+/* Trains another model with the same points, in batches. */
+static void loop_with_batches(hd_tensor *x, hd_tensor *y) /* (n, 2), (n,) */
+{
+    hd_module *model = hd_linear_new(2, 2, true);
+    hd_adamw_options o = hd_adamw_defaults();
+    o.lr = 0.03;
+    hd_optim *opt = hd_adamw_new(hd_module_parameters(model), &o);
+    for (int i = 1; i <= 20; i++) {
+        epoch(model, opt, x, y);
+        if (i % 10 == 0) {
+            printf("epoch %d: %.0f%% right\n", i, 100 * accuracy(model, x, y));
+        }
+    }
+    hd_optim_free(opt);
+    hd_module_free(model);
+}
+
 /* Points above the diagonal are class 1, the others class 0. */
 static void smallest_loop(void)
 {
@@ -39,8 +85,11 @@ static void smallest_loop(void)
     hd_tensor *x = hd_randn(HD_FLOAT32, 100, 2);                      /* (100, 2) */
     hd_tensor *above = hd_gt(hd_select(x, 1, 1), hd_select(x, 1, 0)); /* (100,) bool */
     hd_module *model = hd_linear_new(2, 2, true);
-    fit(model, x, hd_to(above, HD_INT64), 60);
+    hd_tensor *y = hd_to(above, HD_INT64); /* (100,) */
+    fit(model, x, y, 60);
+    printf("right answers: %.0f%%\n", 100 * accuracy(model, x, y));
     hd_module_free(model);
+    loop_with_batches(x, y);
 }
 
 /* ---------------------------------------------------------------- from a text to batches */
