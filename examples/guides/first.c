@@ -3,6 +3,8 @@
 
 int main(void)
 {
+    hd_on_error(hd_error_abort, NULL);     /* stops at the first mistake and says what it is */
+    hd_on_warning(hd_warning_print, NULL); /* says what is probably a mistake */
     hd_manual_seed(123);
     hd_module *attention = hd_self_attention_v2_new(3, 2, false);
     hd_tensor *x = hd_rand(HD_FLOAT32, 6, 3);      /* (num_tokens, d_in) */
