@@ -54,7 +54,7 @@ class Site:
         self.codes = codes_of(info.index)
         self.documents = []     # (section, path, Document, page)
         self.sources = {}       # path of a source file: its page
-        self.search = []        # [name, address, text, other words]
+        self.search = []        # [name, address, text, other words, words of its section (only of a guide)]
         self.torch = {}         # name: its names in PyTorch
         self.contents = read_contents(info)
 
@@ -344,7 +344,10 @@ class Site:
             html += self.turn(pages[i - 1] if i else None, pages[i + 1] if i + 1 < len(pages) else None)
             self.write(page, document.title, html, path)
             self.search.append([document.title, page, section, ""])
-            self.search += [[text, f"{page}#{anchor}", document.title, ""] for _, text, anchor in inside]
+            if section == "Guides":
+                self.search += list(guide_search(document, page))
+            else:
+                self.search += [[text, f"{page}#{anchor}", document.title, ""] for _, text, anchor in inside]
 
     def write_sources(self):
         for path, page in sorted(self.sources.items()):
@@ -380,6 +383,19 @@ class Site:
             shutil.copy(path, folder)
         with open(os.path.join(folder, "names.js"), "w", encoding="utf-8") as f:
             f.write("window.HEED_NAMES = " + json.dumps(self.search, separators=(",", ":")) + ";\n")
+
+
+def guide_search(document, page):
+    """The search's entries of a guide: each of its headings, found by the words of its section too, and each
+    environment variable of a table. Code is left out, and so are heed's names, which have entries of their own."""
+    parts = re.split(r'<h[23] id="([^"]*)">.*?</h[23]>', document.html, flags=re.S)
+    sections = dict(zip(parts[1::2], parts[2::2]))
+    for _, text, anchor in document.headings:
+        html = sections.get(anchor, "")
+        words = re.findall(r"[\w-]{3,}", re.sub(r"<[^>]*>", " ", re.sub(r"<pre.*?</pre>", "", html, flags=re.S)).lower())
+        yield [text, f"{page}#{anchor}", document.title, "", " ".join(sorted(w for w in set(words) if w[:3] != "hd_"))]
+        for name, meaning in re.findall(r"<td><code>(HEED_\w+)[^<]*</code></td><td>(.*?)</td>", html):
+            yield [name, f"{page}#{anchor}", re.sub(r"<[^>]*>", "", re.split(r"[;(]", meaning)[0]).strip(), ""]
 
 
 class ProgramPage:

@@ -21,13 +21,14 @@
         return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     }
     // ---- the search
-    // How well an entry [name, address, text, other words] fits the words; 0: not at all.
+    // How well an entry [name, address, text, other words, words of its section] fits the words; 0: not at all.
     function score(entry, words) {
         const name = entry[0].toLowerCase(), bare = name.replace(/^hd_/, "");
-        const all = (name + " " + entry[2] + " " + entry[3]).toLowerCase();
+        const all = (name + " " + entry[2] + " " + entry[3]).toLowerCase(), section = " " + (entry[4] || "");
         let sum = 0;
         for (const word of words) {
-            if (!all.includes(word)) {
+            const inSection = section.includes(" " + word); // a word of the section begins with it
+            if (!all.includes(word) && !inSection) {
                 return 0;
             }
             if (name === word || bare === word) {
@@ -38,6 +39,8 @@
                 sum += 30;
             } else if (entry[3].toLowerCase().includes(word)) {
                 sum += 20;
+            } else if (inSection) {
+                sum += 6;
             } else {
                 sum += 5;
             }
@@ -61,10 +64,10 @@
 
     const input = document.createElement("input");
     input.type = "search";
-    input.placeholder = "Search names ( / )";
+    input.placeholder = "Search ( / )";
     input.autocomplete = "off";
     input.spellcheck = false;
-    for (const [key, value] of Object.entries({"aria-label": "Search names", role: "combobox", "aria-expanded": "false",
+    for (const [key, value] of Object.entries({"aria-label": "Search names and guides", role: "combobox", "aria-expanded": "false",
         "aria-controls": "site-found", "aria-autocomplete": "list"})) {
         input.setAttribute(key, value);
     }
@@ -72,7 +75,7 @@
     list.id = "site-found";
     list.hidden = true;
     list.setAttribute("role", "listbox");
-    list.setAttribute("aria-label", "Names found");
+    list.setAttribute("aria-label", "Found");
     let chosen = -1;
 
     function choose(i) {
@@ -101,7 +104,7 @@
         });
         if (!found.length && input.value.trim()) {
             const none = document.createElement("p");
-            none.textContent = "No name has these words.";
+            none.textContent = "No name and no guide has these words.";
             list.append(none);
         }
         list.hidden = !input.value.trim();
