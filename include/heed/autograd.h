@@ -74,8 +74,9 @@ HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
  * x.grad. The hook runs in a scope of its own with grad mode off. It returns the gradient to use
  * instead, HD_NONE to leave the gradient as it is, or NULL on failure. */
 typedef hd_tensor *(*hd_hook)(hd_tensor *grad, void *user);
-HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook,
-                                void *user); /* an id > 0; -1 on error */
+/* the hook's id, which is above 0; -1 on error */
+HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user);
+/* removes the hook of x with that id; HD_VALUE if x has none */
 HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
 
 /* ---------------------------------------------------------------- users' own ops */
@@ -138,8 +139,8 @@ HD_API const hd_node *hd_grad_node(hd_tensor *x); /* HD_GRAD if x does not requi
 HD_API const char *
 hd_node_name(const hd_node *n); /* "MulBackward0"; for a user's op the text lives in the scope */
 HD_API bool hd_node_is_leaf(const hd_node *n); /* is its name "AccumulateGrad"? */
-HD_API int hd_node_inputs(const hd_node *n);   /* how many; -1 on error */
-HD_API int hd_node_outputs(const hd_node *n);  /* how many; -1 on error */
+HD_API int hd_node_inputs(const hd_node *n);   /* how many inputs it has; -1 on error */
+HD_API int hd_node_outputs(const hd_node *n);  /* how many outputs it has; -1 on error */
 /* The node that made input i. *output tells which output of that node it is (NULL: not wanted). */
 HD_API const hd_node *hd_node_input(const hd_node *n, int i, int *output);
 /* The sizes of an output; *ndim gets their number. */
@@ -167,9 +168,9 @@ HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop);
 HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
 
-/* Parts along dim: parts of `size`, the last of which may be smaller; parts of these sizes, whose
- * sum is the dim's; at most `chunks` parts of one size, the last of which may be smaller; and all
- * slices, without the dim. */
+/* Parts of x along dim. hd_split: parts of `size`, the last of which may be smaller.
+ * hd_split_sizes_n: parts of these sizes, whose sum is the dim's. hd_chunk: at most `chunks` parts
+ * of one size, the last of which may be smaller. hd_unbind: all slices, without the dim. */
 HD_API hd_list *hd_split(hd_tensor *x, int64_t size, int dim);
 HD_API hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim);
 HD_API hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim);
@@ -208,7 +209,7 @@ HD_API hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b);     /* a * b */
 HD_API hd_tensor *hd_div(hd_tensor *a, hd_tensor *b);     /* a / b; integers give float32 */
 HD_API hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b);     /* a ** b */
 HD_API hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b); /* NaN wins; ties share the gradient */
-HD_API hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b); /* min(a, b), likewise */
+HD_API hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b); /* min(a, b), as hd_maximum */
 HD_API hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s);  /* x + s */
 HD_API hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s);  /* x - s */
 HD_API hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s);  /* x * s */
@@ -312,7 +313,8 @@ HD_API hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s); /* x /= s */
 HD_API hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s);       /* x = s */
 HD_API hd_tensor *hd_zero_(hd_tensor *x);                      /* x = 0 */
 HD_API hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src);      /* src broadcasts and converts */
-HD_API hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value);
+HD_API hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask,
+                                    hd_scalar value);                /* x = value where mask */
 HD_API hd_tensor *hd_uniform_(hd_tensor *x, double a, double b);     /* draws from [a, b) */
 HD_API hd_tensor *hd_normal_(hd_tensor *x, double mean, double std); /* normal(mean, std) */
 HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p);        /* 1 with probability p, else 0 */
@@ -362,21 +364,23 @@ HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const i
 
 /* ---------------------------------------------------------------- extremes, any and all */
 
-/* NaN wins. Over all elements, equal extremes share the gradient; along a dim, the first of them
- * gets all of it. *indices gets the int64 indices (NULL: not wanted). */
+/* The largest (max) or smallest (min) element; NaN wins. Over all elements, equal extremes share
+ * the gradient. Along a dim, the first of them gets all of it, and *indices gets the int64 indices
+ * (NULL: not wanted). */
 HD_API hd_tensor *hd_max(hd_tensor *x);
 HD_API hd_tensor *hd_min(hd_tensor *x);
 HD_API hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
 HD_API hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
 
-/* The int64 index of the largest or smallest element: into the flattened x, or along dim. Of equal
- * elements it is the first. */
+/* The int64 index of the largest (argmax) or smallest (argmin) element: into the flattened x, or
+ * along dim. Of equal elements it is the first. */
 HD_API hd_tensor *hd_argmax(hd_tensor *x);
 HD_API hd_tensor *hd_argmin(hd_tensor *x);
 HD_API hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim);
 HD_API hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim);
 
-/* Is any element, or are all elements, not zero? They give bool. */
+/* Is any element, or are all elements, not zero, in all of x or along dim? They give
+ * bool. */
 HD_API hd_tensor *hd_any(hd_tensor *x);
 HD_API hd_tensor *hd_all(hd_tensor *x);
 HD_API hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim);
@@ -476,7 +480,8 @@ HD_API bool hd_fused_attention(void);
 typedef enum hd_reduction { HD_MEAN = 0, HD_SUM = 1, HD_REDUCE_NONE = 2 } hd_reduction;
 
 HD_API hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target); /* mean((x - target)^2) */
-HD_API hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r); /* as r says */
+/* the same squares: their mean, their sum, or all of them, which r chooses */
+HD_API hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
 
 typedef struct hd_cross_entropy_options {
     size_t size;

@@ -147,7 +147,7 @@ HD_API void hd_empty_cache(void); /* returns it to the system, except the 6 MB o
 
 HD_API int64_t hd_bytes_live(void);    /* bytes that callers hold now; size 0 counts as 1 */
 HD_API int64_t hd_bytes_peak(void);    /* the most bytes that were live since the last reset */
-HD_API void hd_bytes_peak_reset(void); /* peak = live */
+HD_API void hd_bytes_peak_reset(void); /* the peak becomes what is live now */
 HD_API int64_t hd_system_allocs(void); /* the number of blocks asked of the system so far */
 
 /* ---------------------------------------------------------------- random numbers */
@@ -163,18 +163,21 @@ typedef enum hd_bernoulli_stream {
     HD_BERNOULLI_NATIVE = 1 /* PyTorch 2.7 and later */
 } hd_bernoulli_stream;
 
-HD_API hd_generator *hd_generator_new(int64_t seed); /* free with hd_generator_free */
-HD_API void hd_generator_free(hd_generator *g); /* takes NULL; the default generator: HD_VALUE */
-HD_API bool hd_generator_seed(hd_generator *g, int64_t seed); /* keeps the Bernoulli stream */
-HD_API uint32_t hd_generator_random(hd_generator *g);         /* the next 32-bit output */
-HD_API uint64_t hd_generator_random64(hd_generator *g);       /* two outputs: high half, low half */
+/* a generator with that seed; free with hd_generator_free */
+HD_API hd_generator *hd_generator_new(int64_t seed);
+HD_API void hd_generator_free(hd_generator *g); /* frees g; takes NULL; the default one: HD_VALUE */
+/* begins again; keeps the Bernoulli stream */
+HD_API bool hd_generator_seed(hd_generator *g, int64_t seed);
+HD_API uint32_t hd_generator_random(hd_generator *g);   /* the next 32-bit output */
+HD_API uint64_t hd_generator_random64(hd_generator *g); /* two outputs: high half, low half */
 
 /* The stream that g draws Bernoulli numbers from. */
 HD_API bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s);
 HD_API hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g);
 
-HD_API hd_generator *hd_default_generator(void); /* the process's; first seed 67280421310721 */
-HD_API hd_generator *hd_generator_current(void); /* what this thread draws from */
+/* the process's generator; its first seed is 67280421310721 */
+HD_API hd_generator *hd_default_generator(void);
+HD_API hd_generator *hd_generator_current(void); /* the generator that this thread draws from */
 HD_API bool hd_manual_seed(int64_t seed);        /* seeds what this thread draws from */
 
 /* From now on the calling thread draws from g. NULL: from the default generator again.

@@ -50,7 +50,8 @@ HD_API hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n);
 HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path);
 
 HD_API void hd_tokenizer_free(hd_tokenizer *t);
-HD_API int64_t hd_tokenizer_size(const hd_tokenizer *t); /* ids are 0 to size - 1; -1 on error */
+/* how many ids there are: 0 to size - 1; -1 on error */
+HD_API int64_t hd_tokenizer_size(const hd_tokenizer *t);
 
 /* The id of the token with exactly these n bytes ("<|endoftext|>" too). n < 0 means that the token
  * ends at its zero. If there is no such token, the result is -1, without an error. */
@@ -101,8 +102,9 @@ HD_API hd_tokens *hd_tokens_from(const hd_tensor *ids);
 HD_API bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids);
 
 HD_API void hd_tokens_free(hd_tokens *t);
-HD_API int64_t hd_tokens_len(const hd_tokens *t);                            /* -1 on error */
-HD_API hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n); /* (n,) int64 */
+HD_API int64_t hd_tokens_len(const hd_tokens *t); /* how many ids it has; -1 on error */
+/* n ids from `at` on: (n,) int64 */
+HD_API hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n);
 
 /* Cuts a sequence in two: the first floor(fraction len) ids, and the rest. fraction in [0, 1]. */
 HD_API bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first,
@@ -126,7 +128,7 @@ HD_API bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, 
                             hd_dataset **parts);
 
 HD_API void hd_dataset_free(hd_dataset *s);
-HD_API int64_t hd_dataset_len(const hd_dataset *s); /* -1 on error */
+HD_API int64_t hd_dataset_len(const hd_dataset *s); /* how many items it has; -1 on error */
 
 /* Item i (a negative i counts from the end): input and target, each (max_length,) int64. An
  * out-parameter may be NULL. */
@@ -150,9 +152,9 @@ typedef struct hd_loader_options {
 } hd_loader_options;
 
 HD_API hd_loader_options hd_loader_defaults(void);
-HD_API hd_loader *hd_loader_new(const hd_dataset *s,
-                                const hd_loader_options *o); /* NULL: defaults */
-HD_API void hd_loader_free(hd_loader *l);
+/* a loader of the batches of s; o NULL: the defaults */
+HD_API hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *o);
+HD_API void hd_loader_free(hd_loader *l);         /* frees l; takes NULL */
 HD_API int64_t hd_loader_len(const hd_loader *l); /* batches of one epoch; -1 on error */
 
 /* The next batch: input and target, each (b, max_length) int64, in the innermost scope. At the end
@@ -164,7 +166,7 @@ HD_API bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target);
 HD_API bool hd_loader_restart(hd_loader *l);
 
 HD_API int64_t hd_loader_epoch(const hd_loader *l); /* epochs begun so far; -1 on error */
-HD_API int64_t hd_loader_batch(const hd_loader *l); /* batches of this epoch; -1 on error */
+HD_API int64_t hd_loader_batch(const hd_loader *l); /* batches given in this epoch; -1 on error */
 
 /* Saves the loader's place in the data as prefix.epoch, prefix.batch, prefix.order ... A loader
  * that loads it continues with the next batch. Its dataset and its options must be equal to the

@@ -63,16 +63,25 @@ HD_API bool hd_save_safetensors(const char *path, const hd_dict *d);
  * read. */
 typedef struct hd_safetensors hd_safetensors;
 HD_API hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o);
-HD_API void hd_safetensors_close(hd_safetensors *f);                           /* takes NULL */
-HD_API int64_t hd_safetensors_len(const hd_safetensors *f);                    /* -1 on error */
-HD_API int64_t hd_safetensors_find(const hd_safetensors *f, const char *name); /* -1: no such */
-HD_API const char *hd_safetensors_name(const hd_safetensors *f, int64_t i);    /* of tensor i */
-HD_API const char *hd_safetensors_type(const hd_safetensors *f, int64_t i); /* in the file: "F16" */
-HD_API int hd_safetensors_ndim(const hd_safetensors *f, int64_t i);         /* -1 on error */
-HD_API const int64_t *hd_safetensors_sizes(const hd_safetensors *f, int64_t i); /* ndim entries */
-HD_API int64_t hd_safetensors_bytes(const hd_safetensors *f, int64_t i);   /* in the file; -1 */
-HD_API hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i); /* in a scope */
-HD_API const hd_dict *hd_safetensors_metadata(const hd_safetensors *f);    /* strings */
+HD_API void hd_safetensors_close(hd_safetensors *f); /* closes f; takes NULL */
+/* how many tensors it has; -1 on error */
+HD_API int64_t hd_safetensors_len(const hd_safetensors *f);
+/* the number of the tensor with this name; -1: there is none */
+HD_API int64_t hd_safetensors_find(const hd_safetensors *f, const char *name);
+/* the name of tensor i */
+HD_API const char *hd_safetensors_name(const hd_safetensors *f, int64_t i);
+/* the type of tensor i in the file, such as "F16" */
+HD_API const char *hd_safetensors_type(const hd_safetensors *f, int64_t i);
+/* how many dims tensor i has; -1 on error */
+HD_API int hd_safetensors_ndim(const hd_safetensors *f, int64_t i);
+/* the sizes of tensor i, as many as it has dims */
+HD_API const int64_t *hd_safetensors_sizes(const hd_safetensors *f, int64_t i);
+/* how many bytes tensor i has in the file; -1 on error */
+HD_API int64_t hd_safetensors_bytes(const hd_safetensors *f, int64_t i);
+/* tensor i, in a scope */
+HD_API hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i);
+/* the strings of __metadata__ */
+HD_API const hd_dict *hd_safetensors_metadata(const hd_safetensors *f);
 
 /* ---------------------------------------------------------------- NumPy */
 

@@ -105,8 +105,10 @@ HD_API hd_list *hd_module_parameters(const hd_module *m); /* each once, in PyTor
 /* With dotted names ("heads.0.W_query.weight"), each tensor once. Free with hd_dict_free. */
 HD_API hd_dict *hd_module_named_parameters(const hd_module *m);
 HD_API hd_dict *hd_module_named_buffers(const hd_module *m);
-HD_API hd_module *hd_module_get(hd_module *m, const char *name);           /* "heads.0" */
-HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name); /* "out_proj.weight" */
+/* The module, the parameter or the buffer of m with this dotted name: "heads.0" is a module, and
+ * "out_proj.weight" is a parameter. */
+HD_API hd_module *hd_module_get(hd_module *m, const char *name);
+HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name);
 HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
 /* m.NAME = t, where t has the shape and dtype of the parameter that it replaces. If t is another
  * parameter of m, the two are tied: the state_dict has both names, lists of parameters have only
@@ -200,18 +202,20 @@ HD_API hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim
 /* hd_layer_norm_n over the last n dims; weight of ones and bias of zeros, if they are wanted */
 HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
                                       bool elementwise_affine, bool bias);
-HD_API hd_module *hd_layer_norm_new(int64_t normalized_size); /* eps 1e-5, weight and bias */
+/* over the last dim; eps 1e-5, weight and bias */
+HD_API hd_module *hd_layer_norm_new(int64_t normalized_size);
 
 HD_API hd_module *hd_relu_new(bool inplace);            /* max(x, 0) */
 HD_API hd_module *hd_gelu_new(const char *approximate); /* "none": hd_gelu; "tanh": hd_gelu_tanh */
 
-/* These take the modules over as children "0", "1", ... A Sequential runs them one after the other.
- * The functions hd_module_list_... take a Sequential too. */
+/* These (and hd_module_list_append) take the modules over as children "0", "1", ... A Sequential
+ * runs them one after the other. The functions hd_module_list_... take a Sequential too. */
 HD_API hd_module *hd_sequential_n(int64_t n, hd_module *const *modules);
 HD_API hd_module *hd_module_list_n(int64_t n, hd_module *const *modules);
 HD_API bool hd_module_list_append(hd_module *list, hd_module *child);
-HD_API int64_t hd_module_list_len(const hd_module *list);         /* -1 on error */
-HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i); /* i < 0 counts from the end */
+HD_API int64_t hd_module_list_len(const hd_module *list); /* how many modules it has; -1 on error */
+/* module i; i < 0 counts from the end */
+HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);
 #define hd_sequential(...) hd_sequential_n(HD__ITEMS(hd_module *, __VA_ARGS__))
 #define hd_module_list(...) hd_module_list_n(HD__ITEMS(hd_module *, __VA_ARGS__))
 
@@ -246,8 +250,8 @@ HD_API hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64
  * may be freed before or after the module, which it does not retain. */
 typedef struct hd_kv_cache hd_kv_cache;
 HD_API hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch);
-HD_API void hd_kv_cache_free(hd_kv_cache *c);                  /* takes NULL */
-HD_API int64_t hd_kv_cache_len(const hd_kv_cache *c);          /* tokens seen; -1 on error */
+HD_API void hd_kv_cache_free(hd_kv_cache *c);         /* frees c; takes NULL */
+HD_API int64_t hd_kv_cache_len(const hd_kv_cache *c); /* how many tokens it has seen; -1 on error */
 HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* keeps the first len tokens */
 
 /* x (batch, num_tokens, d_in) are the tokens that follow those in c. The result is what hd_forward

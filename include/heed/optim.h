@@ -122,19 +122,22 @@ typedef struct hd_adagrad_options {
 HD_API hd_adagrad_options hd_adagrad_defaults(void);
 HD_API hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_options *o);
 
-HD_API void hd_optim_free(hd_optim *o);              /* takes NULL */
+HD_API void hd_optim_free(hd_optim *o);              /* frees o, but no parameter; takes NULL */
 HD_API bool hd_optim_step(hd_optim *o);              /* one step of every group */
 HD_API bool hd_optim_zero_grad(hd_optim *o);         /* drops the gradients, as set_to_none */
-HD_API double hd_optim_lr(const hd_optim *o);        /* of the first group; NaN on error */
-HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* for all groups */
+HD_API double hd_optim_lr(const hd_optim *o);        /* the lr of the first group; NaN on error */
+HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* sets the lr of all groups */
 
 /* ---------------------------------------------------------------- parameter groups */
 
 /* Adds a group of parameters, none of which o has yet, with options of its own. These are of o's
  * kind (an hd_sgd_options * for SGD); NULL: the options that the first group was given. */
 HD_API bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *options);
-HD_API int64_t hd_optim_group_count(const hd_optim *o);            /* 1 or more; -1 on error */
-HD_API double hd_optim_group_lr(const hd_optim *o, int64_t group); /* NaN on error */
+/* how many groups, 1 or more; -1 on error */
+HD_API int64_t hd_optim_group_count(const hd_optim *o);
+/* the lr of a group; NaN on error */
+HD_API double hd_optim_group_lr(const hd_optim *o, int64_t group);
+/* sets the lr of a group */
 HD_API bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr);
 
 /* ---------------------------------------------------------------- state */
@@ -201,14 +204,18 @@ typedef struct hd_one_cycle_options {
     bool three_phase;        /* false; true: up, down to first in as many steps, on to the end */
 } hd_one_cycle_options;
 
-/* Smith and Topin 2018, "Super-Convergence: Very Fast Training of Neural Networks Using Large
+/* One cycle: the lr rises to max_lr, then falls far below the value that it began with.
+ *
+ * Smith and Topin 2018, "Super-Convergence: Very Fast Training of Neural Networks Using Large
  * Learning Rates"; torch.optim.lr_scheduler.OneCycleLR */
 HD_API hd_one_cycle_options hd_one_cycle_defaults(void);
 HD_API hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *options);
 
-HD_API void hd_schedule_free(hd_schedule *s); /* takes NULL; does not change the optimizer */
-HD_API bool hd_schedule_step(hd_schedule *s); /* after hd_optim_step */
-HD_API int64_t hd_schedule_steps(const hd_schedule *s); /* t; -1 on error */
+HD_API void hd_schedule_free(hd_schedule *s); /* frees s, but not the optimizer; takes NULL */
+/* sets the lr of the next step; call it after hd_optim_step */
+HD_API bool hd_schedule_step(hd_schedule *s);
+/* how many steps were made (t); -1 on error */
+HD_API int64_t hd_schedule_steps(const hd_schedule *s);
 
 /* Like hd_optim_save and hd_optim_load. The entries are type, step, base_lr.0 ... and the options,
  * which must be equal. Loading sets the lr (and momentum) of the groups to the schedule's values;

@@ -35,7 +35,7 @@ HD_API extern hd_tensor hd_none;
 #define HD_ALL INT64_MIN /* as an index: the whole dimension, Python's `:` */
 #define HD_END INT64_MAX /* as the stop of a slice: to the end */
 
-HD_API const char *hd_dtype_name(hd_dtype d); /* "float32"; "?" for no dtype */
+HD_API const char *hd_dtype_name(hd_dtype d); /* its name, such as "float32"; "?" for no dtype */
 HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 for no dtype */
 
 /* ---------------------------------------------------------------- numbers */
@@ -95,13 +95,14 @@ HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one,
  * HD_NONE or a tensor. If t is NULL, the call fails and leaves *slot. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
-HD_API hd_scope *hd_scope_open(void); /* the calling thread's innermost from now on */
+/* opens a scope: the calling thread's innermost from now on */
+HD_API hd_scope *hd_scope_open(void);
 /* The same, for a scope that begins at this place in a program. hd_scope_report and the warning of
  * a scope that grows name the place. With HEED_DEBUG=1, the error of a tensor that is used after
  * this scope closed names it, too. HD_SCOPE calls it with __FILE__ and __LINE__. file NULL: the
  * place is not known; otherwise the text must outlive the scope. */
 HD_API hd_scope *hd_scope_open_at(const char *file, int line);
-HD_API void hd_scope_close(hd_scope *s); /* also the scopes opened inside it; takes NULL */
+HD_API void hd_scope_close(hd_scope *s); /* closes s and the scopes opened inside it; takes NULL */
 
 /* If the innermost scope owns t, moves t to the enclosing scope. Returns t.
  *   return hd_scope_return(y); */
@@ -139,20 +140,21 @@ static inline void hd_scope_cleanup(hd_scope **s)
 
 /* `sizes` has ndim entries (it may be NULL for ndim 0). The macros below take the sizes as a list:
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
+ * hd_full_n: every element is value.
  * Errors: a negative size, ndim over 8 (HD_SHAPE); a size that overflows (HD_MEMORY). */
 HD_API hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes); /* values undefined */
-HD_API hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes);
-HD_API hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes);
+HD_API hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
+HD_API hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
-HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* 0-d */
+HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* the value as a 0-d tensor */
 
 /* start, start + step, ... as long as they are below end (above end if step < 0), which makes
  * ceil((end - start) / step) elements. The dtype is int64 if all three are integers, else float32;
  * hd_arange_as takes a dtype. A step of 0, or one that leads away from end, is HD_VALUE. */
 HD_API hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step);
 HD_API hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step);
-HD_API hd_tensor *hd_linspace(hd_dtype d, double start, double end,
-                              int64_t steps);               /* includes both ends */
+/* equal steps from start to end, both included */
+HD_API hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps);
 HD_API hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
 
 /* The result has x's shape and dtype d, which is usually hd_dtype_of(x). It is row-major for any
@@ -229,9 +231,9 @@ typedef enum hd_c_type {
     HD_C_POINTER = 16  /* pointers to numbers, as in float *rows[3] */
 } hd_c_type;
 
-/* What the macros call: with the type of data's elements, and how many bytes lie there (SIZE_MAX:
- * not known). Errors: a type that is not the dtype's (HD_DTYPE), too few bytes (HD_VALUE), and
- * those of hd_zeros_n. */
+/* What the macros hd_tensor_of, hd_from_data and hd_wrap call: with the type
+ * of data's elements, and how many bytes lie there (SIZE_MAX: not known). Errors: a type that is
+ * not the dtype's (HD_DTYPE), too few bytes (HD_VALUE), and those of hd_zeros_n. */
 HD_API hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, int ndim,
                                        const int64_t *sizes);
 HD_API hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, size_t room,
@@ -260,15 +262,19 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
 
 /* ---------------------------------------------------------------- access */
 
-HD_API int hd_ndim(const hd_tensor *x);                /* -1 on error */
-HD_API int64_t hd_size(const hd_tensor *x, int dim);   /* -1 on error */
-HD_API int64_t hd_stride(const hd_tensor *x, int dim); /* in elements; INT64_MIN on error */
-HD_API const int64_t *hd_sizes(const hd_tensor *x);    /* ndim entries, alive as long as x */
-HD_API const int64_t *hd_strides(const hd_tensor *x);  /* likewise */
-HD_API int64_t hd_numel(const hd_tensor *x);           /* -1 on error */
-HD_API int64_t hd_storage_offset(const hd_tensor *x);  /* in elements; -1 on error */
-HD_API hd_dtype hd_dtype_of(const hd_tensor *x);       /* NULL: HD_FLOAT32, and an error */
-HD_API bool hd_is_contiguous(const hd_tensor *x);      /* row-major without gaps */
+HD_API int hd_ndim(const hd_tensor *x);              /* how many dims x has; -1 on error */
+HD_API int64_t hd_size(const hd_tensor *x, int dim); /* how many indices dim has; -1 on error */
+/* elements from one index of dim to the next; INT64_MIN on error */
+HD_API int64_t hd_stride(const hd_tensor *x, int dim);
+HD_API const int64_t *hd_sizes(const hd_tensor *x); /* one size for each dim, alive as long as x */
+/* one stride for each dim, alive as long as x */
+HD_API const int64_t *hd_strides(const hd_tensor *x);
+HD_API int64_t hd_numel(const hd_tensor *x); /* how many elements x has; -1 on error */
+/* which element of the storage is the first of x; -1 on error */
+HD_API int64_t hd_storage_offset(const hd_tensor *x);
+/* the dtype of the elements; NULL: HD_FLOAT32, and an error */
+HD_API hd_dtype hd_dtype_of(const hd_tensor *x);
+HD_API bool hd_is_contiguous(const hd_tensor *x); /* is it row-major without gaps? */
 HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b); /* do they share memory? */
 HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1 on error */
 
@@ -278,13 +284,16 @@ HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1
 HD_API const void *hd_data(const hd_tensor *x);
 HD_API void *hd_data_mut(hd_tensor *x);
 
-HD_API double hd_item(const hd_tensor *x);      /* x has one element; NaN on error */
-HD_API int64_t hd_item_int(const hd_tensor *x); /* likewise, cut towards zero; INT64_MIN on error */
+HD_API double hd_item(const hd_tensor *x); /* the number in a tensor of one element; NaN on error */
+HD_API int64_t hd_item_int(const hd_tensor *x); /* the same, cut towards zero; INT64_MIN on error */
 
 /* One element. There is one index for each dim; negative indices count from the end. */
-HD_API double hd_get_n(const hd_tensor *x, int n, const int64_t *index);      /* NaN on error */
-HD_API int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index); /* INT64_MIN too */
-HD_API bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index); /* unrecorded */
+/* reads x[index...]; NaN on error */
+HD_API double hd_get_n(const hd_tensor *x, int n, const int64_t *index);
+/* reads x[index...], cut towards zero; INT64_MIN on error */
+HD_API int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index);
+/* x[index...] = value, outside the graph */
+HD_API bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index);
 
 /* hd_copy_to writes all elements of x, row-major, to an array of x's dtype; hd_copy_from reads them
  * from it. bytes is the size of the array and must be exactly that of x's elements. hd_copy_from
@@ -301,8 +310,8 @@ HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
 /* A list retains its tensors; the list itself lives in a scope. */
 HD_API hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors);
-HD_API bool hd_list_append(hd_list *l, hd_tensor *t);       /* outs = []; outs.append(t) */
-HD_API int64_t hd_list_len(const hd_list *l);               /* -1 on error */
+HD_API bool hd_list_append(hd_list *l, hd_tensor *t); /* outs = []; outs.append(t) */
+HD_API int64_t hd_list_len(const hd_list *l);         /* how many tensors it has; -1 on error */
 HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i); /* a negative i counts from the end */
 #define hd_list_of(...) hd_list_n(HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
@@ -320,25 +329,26 @@ typedef struct hd_print_options {
 
 /* The profiles of set_printoptions. hd_set_print_options: HD_VALUE for precision outside 0 to 1000,
  * threshold or edgeitems < 0, linewidth < 1, or another sci_mode. */
-HD_API hd_print_options hd_print_defaults(void);             /* "default" */
-HD_API hd_print_options hd_print_short(void);                /* precision 2, edgeitems 2 */
-HD_API hd_print_options hd_print_full(void);                 /* no threshold */
-HD_API bool hd_set_print_options(const hd_print_options *o); /* process wide; NULL: defaults */
+HD_API hd_print_options hd_print_defaults(void); /* the profile "default" */
+HD_API hd_print_options hd_print_short(void);    /* the profile "short": precision 2, edgeitems 2 */
+HD_API hd_print_options hd_print_full(void);     /* the profile "full": no threshold */
+HD_API bool hd_set_print_options(const hd_print_options *o); /* for the process; NULL: defaults */
 
 /* Exactly what Python's print(x) shows for the same tensor: `tensor([1., 2.], requires_grad=True)`,
  * and `None` for HD_NONE, also in a list. The text lives in the innermost scope. On failure it is
  * "NULL", so that printf can print it. o NULL: the options of hd_set_print_options. */
 HD_API const char *hd_repr(const hd_tensor *x);
 HD_API const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o);
-HD_API const char *hd_list_repr(const hd_list *l);    /* `[tensor(1.), tensor(2.)]` */
-HD_API const char *hd_shape_repr(const hd_tensor *x); /* `torch.Size([2, 6, 3])` */
+HD_API const char *hd_list_repr(const hd_list *l); /* a list's text, `[tensor(1.), tensor(2.)]` */
+HD_API const char *hd_shape_repr(const hd_tensor *x); /* a shape's text, `torch.Size([2, 6, 3])` */
 /* Python's repr of a float: `0.1`, `1e-05`. NULL if memory runs out. */
 HD_API const char *hd_float_repr(double v);
 
-HD_API bool hd_print(const hd_tensor *x);              /* hd_repr and a newline, to stdout */
-HD_API bool hd_fprint(FILE *f, const hd_tensor *x);    /* HD_IO when the write fails */
+HD_API bool hd_print(const hd_tensor *x); /* hd_repr and a newline, to stdout */
+/* hd_repr and a newline, to f; HD_IO when the write fails */
+HD_API bool hd_fprint(FILE *f, const hd_tensor *x);
 HD_API bool hd_print_list(const hd_list *l);           /* hd_list_repr and a newline, to stdout */
-HD_API bool hd_fprint_list(FILE *f, const hd_list *l); /* the same to f */
+HD_API bool hd_fprint_list(FILE *f, const hd_list *l); /* hd_list_repr and a newline, to f */
 
 /* ---------------------------------------------------------------- dictionaries */
 
@@ -353,17 +363,19 @@ typedef enum hd_dict_kind {
     HD_DICT_DOUBLE = 4   /* hd_dict_get_double */
 } hd_dict_kind;
 
-HD_API hd_dict *hd_dict_new(void); /* empty */
+HD_API hd_dict *hd_dict_new(void); /* an empty dictionary */
 HD_API void hd_dict_free(hd_dict *d);
-HD_API int64_t hd_dict_len(const hd_dict *d);                            /* -1 on error */
-HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);            /* the i-th name */
-HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name); /* MISSING: no error */
+HD_API int64_t hd_dict_len(const hd_dict *d); /* how many entries it has; -1 on error */
+HD_API const char *hd_dict_name(const hd_dict *d, int64_t i); /* the i-th name */
+/* what kind of entry name is; a missing name is no error */
+HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name);
 /* An entry of another kind under the same name is replaced. A string is copied. */
 HD_API bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t);
 HD_API bool hd_dict_set_string(hd_dict *d, const char *name, const char *text);
 HD_API bool hd_dict_set_int(hd_dict *d, const char *name, int64_t value);
 HD_API bool hd_dict_set_double(hd_dict *d, const char *name, double value);
-HD_API bool hd_dict_remove(hd_dict *d, const char *name); /* a missing name is HD_VALUE */
+/* takes the entry out; a missing name: HD_VALUE */
+HD_API bool hd_dict_remove(hd_dict *d, const char *name);
 /* A missing name, or one of another kind, is an error (HD_VALUE) that names both. */
 HD_API hd_tensor *hd_dict_get(const hd_dict *d, const char *name);
 HD_API const char *hd_dict_get_string(const hd_dict *d, const char *name);

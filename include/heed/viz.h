@@ -19,17 +19,18 @@ extern "C" {
 
 typedef struct hd_picture hd_picture; /* not in any scope: hd_picture_free */
 
-HD_API void hd_picture_free(hd_picture *p);           /* takes NULL */
-HD_API double hd_picture_width(const hd_picture *p);  /* in pixels at scale 1; NaN on error */
-HD_API double hd_picture_height(const hd_picture *p); /* likewise */
-HD_API char *hd_picture_svg(const hd_picture *p);     /* the SVG file's text; free with hd_free */
+HD_API void hd_picture_free(hd_picture *p);          /* frees p; takes NULL */
+HD_API double hd_picture_width(const hd_picture *p); /* in pixels at scale 1; NaN on error */
+/* the height, in the same pixels; NaN on error */
+HD_API double hd_picture_height(const hd_picture *p);
+HD_API char *hd_picture_svg(const hd_picture *p); /* the SVG file's text; free with hd_free */
 HD_API bool hd_picture_save_svg(const hd_picture *p, const char *path); /* that text, to a file */
 /* One pixel of the picture becomes scale x scale pixels of the file; scale is 0.1 to 16, and 2
  * suits most screens. HD_STATE: heed was built without libpng (hd_has_png() is false). HD_VALUE: a
  * text has a character that the font lacks, such as a Chinese one or an emoji; the message names
  * it, and hd_picture_save_svg takes it. */
 HD_API bool hd_picture_save_png(const hd_picture *p, const char *path, double scale);
-HD_API bool hd_has_png(void);
+HD_API bool hd_has_png(void); /* was heed built with libpng? */
 
 /* ---------------------------------------------------------------- curves */
 

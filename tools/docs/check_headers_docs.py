@@ -8,6 +8,15 @@ from headers import plain
 VALUE = r'(?:-?[\d.]+(?:e-?\d+)?|true|false|NULL|NAN|HD_\w+|must be set|"[^"]*")'
 DEFAULT = re.compile(rf"({VALUE}(?:, {VALUE})*)(?=[:;]|$)")
 
+# What a description may have, but must not be made of: values on failure, and references to others.
+FAILURE = r"(?:-1|0|NULL|NaN|false|true|INT64_MIN|HD_[A-Z_0-9]+)"
+EMPTY = re.compile(rf"{FAILURE},? (?:on|after|in case of) (?:an )?(?:error|failure)|{FAILURE} (?:if it fails|too)|"
+                   rf"takes {FAILURE}|NULL: (?:the )?defaults|{FAILURE}: (?:no such|no error)|"
+                   r"\b(?:likewise|as (?:above|below|before)|the same|see above|ditto|as \w+ says|TODO|FIXME|XXX)\b",
+                   re.I)
+# Endings and beginnings that name no function.
+ENDINGS = {"hd", "n", "new", "with", "defaults", "options", "as", "of", "list", "set", "get"}
+
 
 def is_options(decl):
     return decl.kind == "struct" and re.search(r"_(options|args)$", decl.name)
@@ -27,11 +36,42 @@ def names(text, word):
     return re.search(rf"\b{word}\b", text) is not None
 
 
+def says_nothing(text):
+    """Is the text made only of what a failure gives, and of references to other texts?"""
+    left = EMPTY.sub("", text)
+    return bool(text) and not re.search(r"\w", left)
+
+
+def words(name):
+    """The words of a name that tell it from others."""
+    return set(name.lower().strip("_").split("_")) - ENDINGS
+
+
+def left_out(decl, group):
+    """Is the declaration below one that the comment of the group describes, and not described itself?
+
+    The comment describes it if it has the name, or the words of the name that the first name lacks.
+    Names that differ in one word are one family, as hd_zeros_like and hd_ones_like are."""
+    first = group.decls[0]
+    if decl is first or decl.comment or not group.comment or not decl.name:
+        return False
+    text = plain(group.comment)
+    own, others = words(decl.name), words(first.name)
+    family = own & others and len(own - others) <= 1 and len(others - own) <= 1
+    said = all(re.search(rf"(?<![a-z]){re.escape(w)}", text.lower()) for w in own - others)
+    return not (family or said or any(names(text, name) for name in decl.names()))
+
+
 def undescribed(decl, group):
     """(line, message) for each name of a declaration that no comment describes."""
     text = plain(description(decl, group))
     if not text and decl.name:
         yield decl.line, f"{decl.name} has no description"
+    elif says_nothing(text):
+        yield decl.line, f"the description of {decl.name} does not say what it is: {text!r}"
+    elif left_out(decl, group):
+        yield decl.line, (f"{decl.name} has no description: the comment above {group.decls[0].name} "
+                          "does not name it")
     if decl.kind == "enum":
         for member in decl.members:
             one_line = "\n" not in decl.code
@@ -58,6 +98,9 @@ def without_default(decl):
 def check_headers(headers):
     """A line for each thing that is missing."""
     for header in headers:
+        for decl in header.strays:
+            yield (f"include/heed/{header.name}:{decl.line}: {decl.name} stands before the first banner, so it "
+                   "has no place in the reference")
         for topic in header.topics:
             for group in topic.groups:
                 for decl in group.decls:

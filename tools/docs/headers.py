@@ -87,6 +87,7 @@ class Header:
 
     def __init__(self, name):
         self.name, self.summary, self.about, self.topics = name, "", [], []
+        self.strays = []        # declarations before the first banner: they belong to no topic
 
 
 # ---- comments
@@ -293,7 +294,6 @@ class Reader:
         self.at, self.taking = 0, []
         self.topic = self.group = None
         self.pending = None     # the group of a comment with nothing below it so far
-        self.strays = []        # comments that stand where they describe nothing
 
     def line(self, at):
         return self.text.count("\n", 0, at) + 1
@@ -382,6 +382,7 @@ class Reader:
 
     def add(self, decl):
         if not self.topic:
+            self.header.strays.append(decl)
             return
         if self.group is None:
             self.group = Group([], decl.line)
