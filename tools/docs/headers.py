@@ -19,7 +19,7 @@ import re
 ORDER = ["base.h", "tensor.h", "autograd.h", "nn.h", "optim.h", "io.h", "data.h", "viz.h",
          "config.h"]
 BANNER = re.compile(r"/\* -{20,} (.+?) \*/$")
-INTERNAL = re.compile(r"hd__|hdk_|HD__|HD_\w+?__|HEED_\w+_H$|HD_API$")
+INTERNAL = re.compile(r"hd__|hdk_|HD__|HD_\w+?__|HEED_(?:\w+_)?H$|HD_API$")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 PUBLIC = re.compile(r"\b(?:hd|HD)_\w+")
 
