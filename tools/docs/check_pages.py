@@ -4,7 +4,8 @@ import os
 import re
 from html.parser import HTMLParser
 
-from headers import PUBLIC
+from headers import COMMENT, PUBLIC
+from markdown import slug
 from pages import read_torch
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
@@ -99,32 +100,101 @@ def check_pages(folder):
             yield f"{', '.join(names)}: all have the title {title}"
 
 
-def check_documents(site, root):
-    """Names in the documents that the headers do not have, and documents that the site leaves out. Old
-    names may stand in the changelog, and internal ones where it is said how to contribute."""
-    listed = [path for _, path in site.contents]
-    headers = os.path.join(root, "include", "heed")
-    refusals = set()  # what the compiler names if a program has a wrong type: the structs of c11.h
+def refusal_names(headers):
+    """What the compiler names if a program has a wrong type: the structs of c11.h."""
+    found = set()
     for header in os.listdir(headers):
         with open(os.path.join(headers, header), encoding="utf-8") as f:
-            refusals |= set(re.findall(r"^struct (hd_\w+)", f.read(), re.MULTILINE))
+            found |= set(re.findall(r"^struct (hd_\w+)", f.read(), re.MULTILINE))
+    return found
+
+
+def unknown_names(text, known):
+    """(place, name) of each public name in a text that does not exist. hd_dict_... stands for several."""
+    for m in PUBLIC.finditer(text):
+        name, rest = m.group(0), text[m.end():m.end() + 3]
+        begins = (name.endswith("_") or rest == "...") and any(n.startswith(name) for n in known)
+        if not (name in known or name.startswith(("hd__", "HD__")) or begins):
+            yield m.start(), name
+
+
+def check_comments(index, root):
+    """Names in the comments of all headers that do not exist."""
+    headers = os.path.join(root, "include", "heed")
+    known = set(index) | refusal_names(headers) | {"hd_gradcheck"}  # the beginning of a message
+    for header in sorted(n for n in os.listdir(headers) if n.endswith(".h")):
+        with open(os.path.join(headers, header), encoding="utf-8") as f:
+            text = f.read()
+        for comment in COMMENT.finditer(text):
+            for at, name in unknown_names(comment.group(0), known):
+                line = text.count("\n", 0, comment.start() + at) + 1
+                yield f"include/heed/{header}:{line}: there is no {name}"
+
+
+def documents(root):
+    """The paths of all documents in Markdown."""
+    for folder, folders, names in os.walk(root):
+        inside = os.path.relpath(folder, root)
+        folders[:] = [] if inside.count(os.sep) > 2 else sorted(
+            d for d in folders if not d.startswith(("build", ".", "venv")) and d not in ("subprojects", "node_modules"))
+        yield from (os.path.normpath(os.path.join(inside, n)) for n in sorted(names) if n.endswith(".md"))
+
+
+def prose(text):
+    """The text without code, with its lines."""
+    text = re.sub(r"^( *)(```+).*?^ *\2 *$", lambda m: "\n" * m.group(0).count("\n"), text, flags=re.M | re.S)
+    return re.sub(r"(`+)[^`]+?\1(?!`)", lambda m: "\n" * m.group(0).count("\n"), text)
+
+
+def anchors_of(path):
+    """The anchors of a document's headings, as GitHub makes them."""
+    with open(path, encoding="utf-8") as f:
+        text = re.sub(r"^( *)(```+).*?^ *\2 *$", "", f.read(), flags=re.M | re.S)
+    found = []
+    for heading in re.findall(r"^#{1,6} (.*)$", text, re.M):
+        base = slug(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading))
+        found.append(next(a for a in [base] + [f"{base}-{n}" for n in range(1, 100)] if a not in found))
+    return found
+
+
+def check_links(root, path):
+    """Relative links and anchors of a document that lead nowhere."""
+    with open(os.path.join(root, path), encoding="utf-8") as f:
+        text = prose(f.read())
+    for m in re.finditer(r"\]\(([^)\s]+)\)|\b(?:href|src)=\"([^\"]+)\"", text):
+        target = m.group(1) or m.group(2)
+        if re.match(r"[a-z]+:", target):
+            continue
+        line = text.count("\n", 0, m.start()) + 1
+        name, _, anchor = target.partition("#")
+        full = os.path.normpath(os.path.join(root, os.path.dirname(path), name)) if name else os.path.join(root, path)
+        if not os.path.exists(full):
+            yield f"{path}:{line}: the link {target} leads nowhere"
+        elif anchor and full.endswith(".md") and anchor not in anchors_of(full):
+            yield f"{path}:{line}: the link {target} leads nowhere: no such anchor"
+
+
+def check_documents(site, root):
+    """Names in the documents that the headers do not have, and documents that the site leaves out. Old
+    names may stand in the changelog. The site's own documents have their links checked as pages."""
+    listed = [path for _, path in site.contents]
+    known = set(site.index) | refusal_names(os.path.join(root, "include", "heed"))
     guides = os.path.join(root, "docs", "guides")
     for name in sorted(os.listdir(guides)) if os.path.isdir(guides) else []:
         if name.endswith(".md") and "docs/guides/" + name not in listed:
             yield f"docs/guides/{name}:1: docs/contents does not list it"
-    for path in listed + ["README.md", "docs/index.md"]:
+    others = [path for path in documents(root) if path not in listed]
+    for path in listed + others:
         full = os.path.join(root, path)
-        if not os.path.exists(full) or path in ("CONTRIBUTING.md", "CHANGELOG.md"):
+        if not os.path.exists(full) or path == "CHANGELOG.md":
             continue
+        if path in others and path != "docs/index.md":
+            yield from check_links(root, path)
         with open(full, encoding="utf-8") as f:
             text = f.read()
-        own = set(re.findall(r"#define (\w+)", text)) | {"hd_f", "hd_f_dim"}  # hd_f stands for any function
-        for m in PUBLIC.finditer(text):
-            name, rest = m.group(0), text[m.end():m.end() + 3]
-            begins = name.endswith("_") and any(n.startswith(name) for n in site.index)  # as in hd_dict_...
-            if not (name in site.index or name.startswith(("hd__", "HD__")) or name in own or begins or name in refusals
-                    or rest == "..." and any(n.startswith(name) for n in site.index)):
-                yield f"{path}:{text.count(chr(10), 0, m.start()) + 1}: there is no {name}"
+        own = set(re.findall(r"#define (\w+)", text)) | {"hd_f", "hd_f_dim", "HD_API"}  # hd_f stands for any function
+        for at, name in unknown_names(text, known | own):
+            yield f"{path}:{text.count(chr(10), 0, at) + 1}: there is no {name}"
 
 
 def check_torch(info):

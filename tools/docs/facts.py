@@ -35,6 +35,20 @@ def parts(group):
                 + [([d], d.comment) for d in group.decls[first:]])
 
 
+def gaps(text):
+    """The places of the spaces that no quotes, parentheses or backticks enclose."""
+    depth, quoted = 0, False
+    for at, c in enumerate(text):
+        quoted ^= c in '"`'
+        depth += 0 if quoted else (c in "([{") - (c in ")]}")
+        if c == " " and depth <= 0 and not quoted:
+            yield at
+
+
+def first_sentence(text):
+    return text[:next((at for at in gaps(text) if text[at - 1] == "."), len(text))]
+
+
 def summary(name, decl, group):
     """One line of text for a name, for lists and for the search."""
     if decl.kind == "enum" and name != decl.name:
@@ -44,8 +58,9 @@ def summary(name, decl, group):
     text = plain(description(decl, group)[:1])
     if decl.name.endswith("_defaults") and not decl.comment:
         return "The options with their defaults."
-    text = re.split(r"(?<=[.:;]) ", text)[0] if len(text) > 90 else text
-    text = text if len(text) <= 110 else text[:text.rindex(" ", 0, 108)] + " ..."
+    text = first_sentence(text) if len(text) > 90 else text
+    if len(text) > 110:
+        text = text[:max((at for at in gaps(text) if 0 < at < 108), default=text.rindex(" ", 0, 108))] + " ..."
     return re.sub(r"[:;]$", "", text)
 
 

@@ -23,6 +23,7 @@ INLINE = re.compile(r"(?P<code>`+)(?P<inner>.+?)(?P=code)(?!`)|!\[(?P<alt>[^\]]*
                     r"\[(?P<label>(?:[^\[\]]|`[^`]*`)+)\]\((?P<target>[^)\s]+)\)|<(?P<auto>https?://[^>\s]+)>|"
                     r"\*\*(?P<strong>[^*\n]+?)\*\*|\*(?P<em>[^*\s][^*]*?)\*|(?P<tag></?[A-Za-z][^>]*>|<!--)|"
                     r"(?P<reference>\]\[)", re.S)
+LEFT = re.compile(r"`+|\*\*|\]\(")  # what is left of inline marks that are not closed
 
 
 class MarkdownError(Exception):
@@ -82,8 +83,15 @@ class Document:
 
     def inline(self, text, line):
         out, at = [], 0
+
+        def words(end):
+            left = LEFT.search(text, at, end)
+            if left:
+                self.fail(line + text.count("\n", 0, left.start()), f"{left.group(0)!r} begins or ends nothing here")
+            return escape(text[at:end], quote=False)
+
         for m in INLINE.finditer(text):
-            out.append(escape(text[at:m.start()], quote=False))
+            out.append(words(m.start()))
             at = m.end()
             if m.group("code"):
                 out.append(code_span(m.group("inner").strip(), self.link))
@@ -103,7 +111,7 @@ class Document:
                 out.append(f'<em>{self.inline(m.group("em"), line)}</em>')
             else:
                 self.fail(line, f"{m.group(0)!r}: HTML and reference links are not known here")
-        return "".join(out) + escape(text[at:], quote=False)
+        return "".join(out) + words(len(text))
 
     # ---- blocks
 
