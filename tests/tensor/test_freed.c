@@ -269,14 +269,23 @@ END_TEST
 /* ---------------------------------------------------------------- against a model */
 
 /* A million random calls on a few tensors, with scopes of random depth. The model knows of each
- * tensor who holds it; heed must agree on what is freed, and keep every tensor that is not. */
-enum { SLOTS = 24, DEPTH = 6, CALLS = 1000000 };
+ * tensor who holds it, and how it was freed. heed must keep every tensor that is held, and find
+ * each one that was freed lately. */
+enum { SLOTS = 24, DEPTH = 6, CALLS = 1000000, KNOWN = 64 };
 
 typedef struct model {
     hd_tensor *x;
     int retains, scope; /* scope: the depth of the one that owns it; -1: none */
     double value;
+    bool freed;
+    int death;       /* of a freed one: how many tensors had been freed then */
+    const char *how; /* and what the error says */
 } model;
+
+static bool is_held(const model *m)
+{
+    return m->x && (m->retains > 0 || m->scope >= 0);
+}
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -284,21 +293,43 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-static void check_one(const model *m)
+/* Returns true if m is a freed tensor that was found. */
+static bool check_one(const model *m, int deaths)
 {
-    bool alive = m->retains > 0 || m->scope >= 0;
-    double value = hd_get(m->x, 0);
-    if (alive) {
-        ck_each(value == m->value, "a tensor that is held was freed, or changed");
-    } else {
-        ck_each(isnan(value) && hd_error_code() == HD_STATE, "a freed tensor is not found");
-        hd_error_clear();
+    if (is_held(m)) {
+        ck_each(hd_get(m->x, 0) == m->value, "a tensor that is held was freed, or changed");
+        return false;
     }
+    if (!m->freed || deaths - m->death > KNOWN - SLOTS) {
+        return false; /* SLOTS: one call may free them all, in any order */
+    }
+    ck_each(isnan(hd_get(m->x, 0)) && hd_error_code() == HD_STATE &&
+                strcmp(hd_error_message(), m->how) == 0,
+            "%s: expected %s", hd_error_message(), m->how);
+    hd_error_clear();
+    return true;
+}
+
+/* What the last call freed, which was `how`. Returns how many tensors. */
+static int bury(model *all, int depth, int deaths, const char *how)
+{
+    int more = 0;
+    for (int k = 0; k < SLOTS; k++) {
+        model *m = &all[k];
+        m->scope = m->scope > depth ? -1 : m->scope; /* what a scope owned ends with it */
+        if (m->x && !m->freed && !is_held(m)) {
+            m->freed = true;
+            m->death = deaths;
+            m->how = how;
+            more++;
+        }
+    }
+    return more;
 }
 
 static void fuzz_call(uint32_t *state, model *m, hd_scope **scopes, int *depth)
 {
-    bool alive = m->x && (m->retains > 0 || m->scope >= 0);
+    bool alive = is_held(m);
     switch (next_random(state) % 8) {
     case 0:
         if (!alive) {
@@ -306,6 +337,7 @@ static void fuzz_call(uint32_t *state, model *m, hd_scope **scopes, int *depth)
             m->x = hd_full(HD_FLOAT32, m->value, next_random(state) % 16 ? 3 : 2000);
             m->retains = 0;
             m->scope = *depth;
+            m->freed = false;
         }
         break;
     case 1:
@@ -342,26 +374,31 @@ static void fuzz_call(uint32_t *state, model *m, hd_scope **scopes, int *depth)
     }
 }
 
+#define RELEASED "hd_get: x was freed by hd_release; hd_full made it"
+#define CLOSED                                                                                     \
+    "hd_get: x was freed when its scope closed (keep it with hd_retain, hd_assign or "             \
+    "hd_scope_return); hd_full made it"
+
 START_TEST(a_million_calls_against_a_model)
 {
     model all[SLOTS] = {0};
     hd_scope *scopes[DEPTH + 1];
-    int depth = 0;
+    int depth = 0, deaths = 0, by_release = 0, by_scope = 0;
     uint32_t state = 1;
     for (int i = 0; i < CALLS; i++) {
-        model *m = &all[next_random(&state) % SLOTS];
-        fuzz_call(&state, m, scopes, &depth);
-        for (int k = 0; k < SLOTS; k++) { /* what a scope owned ends with it */
-            all[k].scope = all[k].scope > depth ? -1 : all[k].scope;
-        }
+        int before = depth;
+        fuzz_call(&state, &all[next_random(&state) % SLOTS], scopes, &depth);
         ck_each(hd_error_code() == HD_OK, "%s", hd_error_message());
-        if (m->x) {
-            bool known = m->retains > 0 || m->scope >= 0;
-            if (known) {
-                check_one(m);
-            }
+        const char *how = depth < before ? CLOSED : RELEASED;
+        deaths += bury(all, depth, deaths, how);
+        const model *m = &all[next_random(&state) % SLOTS];
+        if (check_one(m, deaths)) {
+            by_release += strcmp(m->how, RELEASED) == 0;
+            by_scope += strcmp(m->how, CLOSED) == 0;
         }
     }
+    ck_assert_msg(by_release > 10000 && by_scope > 10000,
+                  "%d found released, %d when scopes closed", by_release, by_scope);
     for (int k = 0; k < SLOTS; k++) {
         for (; all[k].x && all[k].retains > 0; all[k].retains--) {
             hd_release(all[k].x);
