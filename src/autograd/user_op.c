@@ -176,7 +176,7 @@ static bool results_ok(const application *a)
             return false;
         }
         a->y[k] = shares_any(y, a->n, a->inputs)
-                      ? hd__clone(y)
+                      ? hd__made_by(a->function, hd__clone(y))
                       : hd__alias(a->function, y, y->ndim, y->sizes, y->strides, y->offset);
         if (!a->y[k]) {
             return false;

@@ -143,13 +143,14 @@ hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
             ((float *)hd__ptr(y))[i] = (float)(a + s * (double)i);
         }
     }
-    return y;
+    return hd__made_by("hd_arange_as", y);
 }
 
 hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
 {
     bool integers = start.is_int && end.is_int && step.is_int;
-    return (hd_arange_as)(integers ? HD_INT64 : HD_FLOAT32, start, end, step);
+    hd_dtype d = integers ? HD_INT64 : HD_FLOAT32;
+    return hd__made_by("hd_arange", (hd_arange_as)(d, start, end, step));
 }
 
 /* Counts from both ends to the middle, each value with one rounding, so that both ends are
@@ -296,7 +297,7 @@ hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int6
     if (cast != y) {
         hd_release(y);
     }
-    return cast;
+    return hd__made_by("hd_randint", cast);
 }
 
 hd_tensor *hd_randperm(int64_t n)

@@ -268,6 +268,15 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
 bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
                      int64_t *out);
 
+/* Gives y, or NULL; errors shall say that `function` made y, which calls others to do so. */
+static inline hd_tensor *hd__made_by(const char *function, hd_tensor *y)
+{
+    if (y) {
+        y->made_by = function;
+    }
+    return y;
+}
+
 static inline uintptr_t hd__seal_of(const hd_tensor *t)
 {
     return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;

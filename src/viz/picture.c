@@ -1,5 +1,7 @@
 /* picture.c - makes a picture, adds rectangles, lines and texts to it, and saves it as SVG. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "viz/viz_internal.h"
 
@@ -110,12 +112,26 @@ double hd_picture_height(const hd_picture *p)
     return hd__given("hd_picture_height", "p", p) ? p->height : NAN;
 }
 
+/* hd_ndim failed, because its x was freed: gives the error the names that the user knows. */
+static bool name_again(const char *function, const char *arg)
+{
+    char text[400];
+    const char *rest = strstr(hd_error_message(), ": x ");
+    snprintf(text, sizeof text, "%s", rest ? rest + strlen(": x ") : hd_error_message());
+    hd_error_clear();
+    return hd_error_set(HD_STATE, "%s: %s %s", function, arg, text);
+}
+
 bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor *x)
 {
     if (x == HD_NONE) {
         return hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
     }
-    return hd__given(function, arg, x);
+    if (!hd__given(function, arg, x)) {
+        return false;
+    }
+    bool first = hd_error_code() == HD_OK;
+    return hd_ndim(x) >= 0 || (first && name_again(function, arg));
 }
 
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path)

@@ -1,6 +1,7 @@
 /* test_windows.c - sliding windows against the book's Python, and random parts against PyTorch. */
 #include "suites.h"
 #include "support/golden_tensor.h"
+#include "support/quarantine.h"
 
 static void check_window(const hd_tensor *got, const golden_record *want, int64_t k, int64_t length)
 {
@@ -164,6 +165,31 @@ START_TEST(refuses_lengths)
 }
 END_TEST
 
+/* A second free is an error even while somebody else holds the object, which stays as it is. */
+START_TEST(freed_twice_while_it_is_held)
+{
+    HD_SCOPE;
+    hd_tokens *t = hd_tokens_from(hd_arange(0, 9, 1));
+    hd_dataset *s = hd_windows_new(t, 2, 2);
+    hd_loader *l = hd_loader_new(s, NULL);
+    hd_tokens_free(t);
+    hd_dataset_free(s);
+    ck_no_error();
+    hd_tokens_free(t);
+    ck_error(HD_STATE, "hd_tokens_free: t was freed already, by hd_tokens_free");
+    hd_dataset_free(s);
+    ck_error(HD_STATE, "hd_dataset_free: s was freed already, by hd_dataset_free");
+    hd_tensor *input, *target;
+    ck_assert(hd_loader_next(l, &input, &target));
+    ck_assert_int_eq(hd_get_int(input, 0, 1), 1);
+    hd_loader_free(l);
+    if (quarantine_on()) {
+        hd_loader_free(l);
+        ck_error(HD_STATE, "hd_loader_free: l was freed already, by hd_loader_free");
+    }
+}
+END_TEST
+
 Suite *suite_windows(void)
 {
     const TTest *const tests[] = {
@@ -172,6 +198,7 @@ Suite *suite_windows(void)
         random_split_as_pytorch,
         parts_of_parts,
         refuses_lengths,
+        freed_twice_while_it_is_held,
     };
     return SUITE_OF("windows", tests);
 }

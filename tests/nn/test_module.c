@@ -1,5 +1,6 @@
 /* test_module.c - registration and every error of it, names, order, lookup, freeing. */
 #include "suites.h"
+#include "support/quarantine.h"
 #include "support/scarce.h"
 
 #include <stdlib.h>
@@ -219,6 +220,27 @@ START_TEST(freeing_frees_everything_once)
     freed = 0;
     hd_module_free(&root->base);
     ck_assert_int_eq(freed, 1);
+}
+END_TEST
+
+START_TEST(a_child_is_freed_with_its_parent)
+{
+    if (!quarantine_on()) {
+        return;
+    }
+    HD_SCOPE;
+    probe *m = probe_new(), *left = probe_new();
+    ck_assert(hd_register_module(&m->base, "left", &m->left, &left->base));
+    hd_module_free(&m->base);
+    ck_no_error();
+    ck_assert_ptr_null(hd_forward(&left->base, hd_ones(HD_FLOAT32, 2)));
+    ck_error(HD_STATE, "hd_forward: m was freed by hd_module_free of its parent");
+    hd_module_free(&left->base);
+    ck_error(HD_STATE, "hd_module_free: m was freed already, by hd_module_free of its parent");
+    hd_module_free(&m->base);
+    ck_error(HD_STATE, "hd_module_free: m was freed already, by hd_module_free");
+    ck_assert(!hd_module_train(&m->base, true));
+    ck_error(HD_STATE, "hd_module_train: m was freed by hd_module_free");
 }
 END_TEST
 
@@ -447,6 +469,7 @@ Suite *suite_module(void)
         a_child_has_one_parent,
         no_cycles,
         freeing_frees_everything_once,
+        a_child_is_freed_with_its_parent,
         train_and_eval_reach_everything,
         names_in_pytorchs_order,
         a_shared_parameter_is_listed_once,

@@ -8,6 +8,7 @@
 #include "base/parts.h"
 #include "suites.h"
 #include "support/quarantine.h"
+#include "support/scarce.h"
 
 /* The message of a tensor whose scope was opened at `line` of this file. */
 static const char *scope_message(const char *call, int line, const char *maker)
@@ -220,6 +221,29 @@ START_TEST(empty_cache_empties_the_ring)
 }
 END_TEST
 
+/* An allocator of the user's has every block back at once. */
+START_TEST(off_with_a_users_allocator)
+{
+    scarce s = {.left = -1};
+    hd_release(hd_ones(HD_FLOAT32, 3));
+    hd_dict_free(hd_dict_new());
+    scarce_use(&s);
+    for (int i = 0; i < 3; i++) {
+        hd_tensor *x = hd_ones(HD_FLOAT32, i == 1 ? 5000 : 3);
+        hd_dict *d = hd_dict_new();
+        ck_assert_int_gt(s.blocks, 1);
+        hd_dict_free(d);
+        hd_release(x);
+        ck_assert_int_eq(s.blocks, 0);
+    }
+    scarce_end();
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3);
+    hd_release(x);
+    ck_assert_int_eq(hd_numel(x), -1); /* and then it is on again */
+    ck_error(HD_STATE, "hd_numel: x was freed by hd_release; hd_ones made it");
+}
+END_TEST
+
 static void *free_one(void *x)
 {
     hd_release(x);
@@ -422,6 +446,7 @@ Suite *suite_freed(void)
         large_tensors_give_their_data_back_at_once,
         the_last_64_are_known,
         empty_cache_empties_the_ring,
+        off_with_a_users_allocator,
         a_threads_ring_ends_with_it,
         lists_and_data_end_with_their_scope,
         a_million_calls_against_a_model,

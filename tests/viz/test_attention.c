@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "suites.h"
+#include "support/quarantine.h"
 
 static char *draw(const hd_tensor *w, const char *const *queries, const char *const *keys,
                   const hd_attention_map_options *o)
@@ -249,10 +250,25 @@ START_TEST(refused)
 }
 END_TEST
 
+START_TEST(freed_weights)
+{
+    if (!quarantine_on()) {
+        return;
+    }
+    HD_SCOPE;
+    hd_tensor *w = hd_ones(HD_FLOAT32, 2, 2);
+    hd_release(w);
+    ck_assert_ptr_null(hd_attention_map(w, NULL, NULL, NULL));
+    ck_error(HD_STATE, "hd_attention_map: weights was freed by hd_release; hd_ones made it");
+    ck_assert_ptr_null(hd_graph_dot(w, NULL));
+    ck_error(HD_STATE, "hd_graph_dot: x was freed by hd_release; hd_ones made it");
+}
+END_TEST
+
 Suite *suite_attention(void)
 {
     const TTest *const tests[] = {
-        cells,       scale,  tokens, titles_and_languages, long_tokens_are_cut,
-        many_tokens, panels, refused};
+        cells,       scale,  tokens,  titles_and_languages, long_tokens_are_cut,
+        many_tokens, panels, refused, freed_weights};
     return SUITE("attention", tests);
 }

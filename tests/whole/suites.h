@@ -12,6 +12,7 @@
     X(accumulation)                                                                                \
     X(attention_golden)                                                                            \
     X(gpt)                                                                                         \
+    X(made_by)                                                                                     \
     X(mutations)                                                                                   \
     X(notebook_classes)                                                                            \
     X(null)                                                                                        \

@@ -305,7 +305,7 @@ hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
     }
     hd_tensor *y = reciprocal("hd_rdiv_scalar", x);
     y = hd__record(&reciprocal_op, y, &(hd__record_args){.n_in = 1, .in = &x, .save_y = true});
-    return y ? hd_mul_scalar(y, s) : NULL;
+    return y ? hd__made_by("hd_rdiv_scalar", hd_mul_scalar(y, s)) : NULL;
 }
 
 /* As in PyTorch, the exponents -2, -1, -0.5, 0.5, 1, 2 and 3 are computed without pow, which would

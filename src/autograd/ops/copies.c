@@ -45,7 +45,8 @@ hd_tensor *hd_contiguous(hd_tensor *x)
     if (!hd__arg("hd_contiguous", "x", x)) {
         return NULL;
     }
-    return hd__contig(x) ? x : record_copy(&clone_op, hd__clone(x), x);
+    return hd__contig(x) ? x
+                         : record_copy(&clone_op, hd__made_by("hd_contiguous", hd__clone(x)), x);
 }
 
 hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
@@ -295,7 +296,7 @@ static hd_tensor *triangle(const char *function, const hd__op *op, hd_tensor *x,
         return hd_error_set(HD_SHAPE, "%s: %s: expected 2 dimensions or more", function,
                             HD__SHAPE(x));
     }
-    hd_tensor *y = hd__clone(x);
+    hd_tensor *y = hd__made_by(function, hd__clone(x));
     if (y) {
         cut_triangle(y, diagonal, lower);
     }

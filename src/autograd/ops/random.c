@@ -220,7 +220,7 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
     }
     if (p == 1) {
         hd_tensor *zero = hd_zeros_n(x->dtype, 0, NULL);
-        return zero ? hd_mul(x, zero) : NULL;
+        return zero ? hd__made_by("hd_dropout", hd_mul(x, zero)) : NULL;
     }
     if (!hd__float_arg("hd_dropout", x)) {
         return NULL;
@@ -358,7 +358,7 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
         return NULL;
     }
     if (n == 1 || !replacement) {
-        return race(p, n);
+        return hd__made_by("hd_multinomial", race(p, n));
     }
     int64_t sizes[] = {p->sizes[0], n};
     hd_tensor *y = hd__empty("hd_multinomial", HD_INT64, p->ndim, sizes + (p->ndim == 1));

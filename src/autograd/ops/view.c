@@ -135,7 +135,7 @@ hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
     if (x->ndim == 0) {
         sizes[ndim++] = 1;
     }
-    return hd_reshape_n(x, ndim, sizes);
+    return hd__made_by("hd_flatten", hd_reshape_n(x, ndim, sizes));
 }
 
 hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
