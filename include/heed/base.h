@@ -1,7 +1,9 @@
 /* base.h - what every layer of heed uses: errors, memory, random generators, threads.
  *
  * heed.h states the contract of the whole API (ownership, errors, threads, determinism).
- * Any thread may call the functions here; errors and hd_generator_use are per thread. */
+ * Any thread may call the functions here; errors and hd_generator_use are per thread. A second
+ * hd_generator_free is HD_STATE while heed knows of the first (heed.h), and undefined later; a
+ * second hd_free is always undefined. */
 #ifndef HEED_BASE_H
 #define HEED_BASE_H
 

@@ -12,7 +12,8 @@
  *       }
  *   }
  *
- * Every object here is freed by its _free function, which takes NULL. Each object keeps what it is
+ * Every object here is freed by its _free function, which takes NULL. A second free is HD_STATE
+ * while heed knows of the first (heed.h), and undefined later. Each object keeps what it is
  * made of, so the order does not matter. Only a loader changes after it was made; any number of
  * threads may read the other objects. Texts are UTF-8. Positions in messages count from 0. */
 #ifndef HEED_DATA_H

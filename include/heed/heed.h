@@ -14,8 +14,8 @@
  *    A function that is given a freed tensor or object, or a list whose scope closed, fails with
  *    HD_STATE, and the message tells how it was freed. heed knows the last 64 things that each
  *    thread freed, and usually more; with HEED_DEBUG=1 in the environment, the last 65,536. After
- *    that, using one is undefined. So is using a text, or what hd_data gave, after its scope
- *    closed.
+ *    that, using one is undefined. The same holds for freeing one a second time. A text, and what
+ *    hd_data gave, must not be used after their scope closed.
  *
  * 2. Errors: no function aborts, prints or exits.
  *    A call that fails returns NULL (false, -1 for sizes, NaN for hd_item) and sets the thread's

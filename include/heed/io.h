@@ -16,7 +16,10 @@
  *   F16, BF16               float32, exactly
  *   U8 I8 U16 I16 U32 I32   int64
  *   U64                     int64; a value that does not fit is HD_VALUE
- * Other types (F8_*, F4, C64, ...) are HD_DTYPE. */
+ * Other types (F8_*, F4, C64, ...) are HD_DTYPE.
+ *
+ * A second hd_safetensors_close is HD_STATE while heed knows of the first (heed.h), and undefined
+ * later. */
 #ifndef HEED_IO_H
 #define HEED_IO_H
 

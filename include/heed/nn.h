@@ -4,7 +4,9 @@
  * fields of that struct. They are registered by the address of the field, which is the only copy. A
  * child has one parent, which frees it; a module without a parent is freed by hd_module_free.
  * Modules live in no scope. Names, state_dict order, initial weights and summaries are those of
- * PyTorch's classes. A module in evaluation mode may run on several threads at the same time. */
+ * PyTorch's classes. A module in evaluation mode may run on several threads at the same time. A
+ * second hd_module_free or hd_kv_cache_free is HD_STATE while heed knows of the first (heed.h), and
+ * undefined later. */
 #ifndef HEED_NN_H
 #define HEED_NN_H
 

@@ -19,7 +19,10 @@
  *
  * Gradients accumulate: if hd_backward runs for n losses, each divided by n, between zero_grad and
  * step, the step uses their mean. A checkpoint between these backwards needs the gradients too; see
- * hd_module_save_grads in nn.h. */
+ * hd_module_save_grads in nn.h.
+ *
+ * A second hd_optim_free or hd_schedule_free is HD_STATE while heed knows of the first (heed.h),
+ * and undefined later. */
 #ifndef HEED_OPTIM_H
 #define HEED_OPTIM_H
 

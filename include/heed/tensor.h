@@ -2,7 +2,8 @@
  *
  * A tensor is a typed, strided view of a reference-counted storage, with up to 8 dimensions.
  * heed.h states who owns what and how errors are reported. In this file every function that returns
- * an hd_tensor *, an hd_list * or a text gives it to the calling thread's innermost scope. */
+ * an hd_tensor *, an hd_list * or a text gives it to the calling thread's innermost scope. A second
+ * hd_dict_free is HD_STATE while heed knows of the first (heed.h), and undefined later. */
 #ifndef HEED_TENSOR_H
 #define HEED_TENSOR_H
 

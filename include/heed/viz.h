@@ -17,7 +17,8 @@ extern "C" {
 
 /* ---------------------------------------------------------------- pictures */
 
-typedef struct hd_picture hd_picture; /* not in any scope: hd_picture_free */
+/* It is in no scope. A second hd_picture_free is undefined. */
+typedef struct hd_picture hd_picture;
 
 HD_API void hd_picture_free(hd_picture *p);          /* frees p; takes NULL */
 HD_API double hd_picture_width(const hd_picture *p); /* in pixels at scale 1; NaN on error */

@@ -31,7 +31,7 @@ static void expect_maker(const char *function, const char *call, const hd_tensor
         expect_maker(function, #__VA_ARGS__, made);                                                \
     } while (0)
 
-/* Each row runs with and without a graph, and on a tensor that is contiguous and one that is not. */
+/* Each row runs with and without a graph, and with p contiguous and not. */
 static void run_rows(hd_tensor *x, hd_tensor *p)
 {
     hd_tensor *i = hd_from_data(HD_INT64, ((int64_t[]){1, 0}), 2);
