@@ -11,6 +11,7 @@
 #include "heed/heed.h"
 #include "heed/viz.h"
 #include "notebook_classes.h"
+#include "program.h"
 
 static const char help[] =
     "usage: draw_graph [OPTION...] attention|gpt FILE\n"
@@ -137,19 +138,22 @@ static int draw(const char *what, const char *path, const hd_graph_options *o)
         fprintf(stderr, "draw_graph: %s\n", hd_error_message());
         return 1;
     }
-    printf("graph: %s; dot -Tsvg %s -o graph.svg makes a picture of it\n", path, path);
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+    char word[SHELL_WORD];
+    printf("graph: %s; dot -Tsvg %s%s -o graph.svg makes a picture of it\n", path,
+           path[0] == '-' ? "./" : "", shell_word(path, word));
+    return stdout_written() ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
+    open_standard_files();
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         fputs(help, stdout);
-        return 0;
+        return stdout_written() ? 0 : 1;
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("draw_graph %s\n", hd_version());
-        return 0;
+        return stdout_written() ? 0 : 1;
     }
     hd_graph_options o = hd_graph_defaults();
     int at = 1, status = argc > 0 ? read_options(argv, &at, &o) : 2;

@@ -1,5 +1,6 @@
 /* plot_log.c - draws the loss curve of a run of train_gpt. It reads DIR/log.csv and writes
  * DIR/loss.svg; if heed-viz was built with libpng, it writes DIR/loss.png too. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +8,10 @@
 
 #include "heed/heed.h"
 #include "heed/viz.h"
+#include "program.h"
 
 enum { LINE = 256, PATH = 4096 };
+enum { STEP = 0, LOSS = 3, VAL_LOSS = 4, FIELDS = 5 }; /* the columns */
 
 static const char heading[] = "step,epoch,lr,loss,val_loss"; /* a row may have no val_loss */
 
@@ -31,14 +34,8 @@ static bool grow(curve *c)
     return true;
 }
 
-static bool add_row(curve *c, const char *path, const char *line)
+static bool add_row(curve *c, double step, double loss, double val_loss)
 {
-    double step, loss, val_loss = NAN;
-    int fields = sscanf(line, "%lf,%*f,%*f,%lf,%lf", &step, &loss, &val_loss);
-    if (fields < 2) {
-        return hd_error_set(HD_FORMAT, "%s: line %lld: expected %s", path, (long long)c->n + 2,
-                            heading);
-    }
     if (c->n == c->room && !grow(c)) {
         return false;
     }
@@ -48,23 +45,67 @@ static bool add_row(curve *c, const char *path, const char *line)
     return true;
 }
 
+/* Reads the FIELDS numbers of a row, with a comma between two of them. The last one may be missing
+ * and is NaN then. */
+static bool read_row(const char *line, double row[FIELDS])
+{
+    const char *at = line;
+    for (int i = 0; i < FIELDS; i++) {
+        char *end = (char *)at;
+        row[i] = isspace((unsigned char)*at) ? NAN : strtod(at, &end);
+        bool missing = end == at;
+        if ((missing && i < FIELDS - 1) || *end != (i < FIELDS - 1 ? ',' : '\0')) {
+            return false;
+        }
+        row[i] = missing ? NAN : row[i];
+        at = end + 1;
+    }
+    return isfinite(row[STEP]);
+}
+
+/* Reads the next line without its newline. Returns 1, or 0 at the end of the file, or -1 for a line
+ * that has a NUL byte or is too long. A last line without a newline does not count, because the run
+ * may be about to write the rest. */
+static int read_line(FILE *f, char line[LINE])
+{
+    int c, n = 0, status = 1;
+    while ((c = getc(f)) != '\n' && c != EOF) {
+        status = c == '\0' || n == LINE - 1 ? -1 : status;
+        if (status == 1) {
+            line[n++] = (char)c;
+        }
+    }
+    line[n] = '\0';
+    return c == EOF ? 0 : status;
+}
+
+static bool read_rows(curve *c, FILE *f, const char *path)
+{
+    char line[LINE];
+    double row[FIELDS];
+    long long number = 1;
+    bool good = read_line(f, line) == 1 && strcmp(line, heading) == 0;
+    for (int status; good && (status = read_line(f, line)) != 0;) {
+        number++;
+        good = status == 1 && read_row(line, row);
+        if (good && !add_row(c, row[STEP], row[LOSS], row[VAL_LOSS])) {
+            return false;
+        }
+    }
+    return good || hd_error_set(HD_FORMAT, "%s: line %lld: expected %s", path, number, heading);
+}
+
 static bool read_log(curve *c, const char *dir)
 {
-    char path[PATH], line[LINE];
-    snprintf(path, sizeof path, "%s/log.csv", dir);
+    char path[PATH];
+    snprintf(path, sizeof path, "%.*s/log.csv", directory_length(dir), dir);
     FILE *f = fopen(path, "r");
     if (!f) {
         return hd_error_set(HD_IO, "%s: %s: expected the directory of a run", path,
                             strerror(errno));
     }
-    bool ok = fgets(line, sizeof line, f) && strcspn(line, "\n") == strlen(heading) &&
-              strncmp(line, heading, strlen(heading)) == 0;
-    if (!ok) {
-        hd_error_set(HD_FORMAT, "%s: line 1: expected %s", path, heading);
-    }
-    while (ok && fgets(line, sizeof line, f)) {
-        ok = add_row(c, path, line);
-    }
+    bool ok = read_rows(c, f, path) &&
+              (!ferror(f) || hd_error_set(HD_IO, "%s: %s", path, strerror(errno)));
     fclose(f);
     return ok && (c->n > 0 || hd_error_set(HD_FORMAT, "%s has no steps yet", path));
 }
@@ -85,12 +126,13 @@ static curve measured(const curve *c, double *step, double *loss)
 static bool save(const hd_picture *p, const char *dir)
 {
     char path[PATH];
-    snprintf(path, sizeof path, "%s/loss.svg", dir);
+    int length = directory_length(dir);
+    snprintf(path, sizeof path, "%.*s/loss.svg", length, dir);
     if (!hd_picture_save_svg(p, path)) {
         return false;
     }
     printf("loss curve: %s", path);
-    snprintf(path, sizeof path, "%s/loss.png", dir);
+    snprintf(path, sizeof path, "%.*s/loss.png", length, dir);
     bool ok = !hd_has_png() || hd_picture_save_png(p, path, 2);
     if (ok && hd_has_png()) {
         printf(", %s", path);
@@ -102,10 +144,7 @@ static bool save(const hd_picture *p, const char *dir)
 /* "gpt-1" of "runs/gpt-1/". */
 static const char *last_name(const char *dir, char out[PATH])
 {
-    snprintf(out, PATH, "%s", dir);
-    for (size_t n = strlen(out); n > 1 && out[n - 1] == '/';) {
-        out[--n] = '\0';
-    }
+    snprintf(out, PATH, "%.*s", directory_length(dir), dir);
     const char *slash = strrchr(out, '/');
     return slash && slash[1] != '\0' ? slash + 1 : out;
 }
@@ -167,18 +206,19 @@ static int plot(const char *program, const char *dir)
     if (!ok) {
         fprintf(stderr, "%s: %s\n", program, hd_error_message());
     }
-    return ok && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+    return ok && stdout_written() ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
+    open_standard_files();
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         fputs(help, stdout);
-        return 0;
+        return stdout_written() ? 0 : 1;
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("plot_log %s\n", hd_version());
-        return 0;
+        return stdout_written() ? 0 : 1;
     }
     int dir = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
     if (argc > dir && dir == 1 && argv[1][0] == '-') {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "generate.h"
+#include "program.h"
 
 typedef struct {
     const char *checkpoint, *prompt;
@@ -187,7 +188,8 @@ static bool is_checkpoint(const char *path)
     }
     bool run =
         !file_exists(path, "model.safetensors") && file_exists(path, "best/model.safetensors");
-    return !run || hd_error_set(HD_IO, "%s is a run: did you mean %s/best?", path, path);
+    return !run || hd_error_set(HD_IO, "%s is a run: did you mean %.*s/best?", path,
+                                directory_length(path), path);
 }
 
 static bool run(const arguments *a, const char *prompt)
@@ -233,5 +235,5 @@ int main(int argc, char **argv)
     if (!ok) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
     }
-    return ok && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+    return ok && stdout_written() ? 0 : 1;
 }

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "train_progress.h"
 
 enum { LETTERS = 16, DIGITS = 10, PAIRS = 8, TOKENS = PAIRS + 1 };
@@ -434,13 +435,14 @@ static const char help[] =
 int main(int argc, char **argv)
 {
     arguments a = {.steps = 400, .seed = 123, .demand = true};
+    open_standard_files();
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         fputs(help, stdout);
-        return 0;
+        return stdout_written() ? 0 : 1;
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("train_attention %s\n", hd_version());
-        return 0;
+        return stdout_written() ? 0 : 1;
     }
     if (!read_arguments(&a, argc, argv)) {
         return 2;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "train_run.h"
 
 /* Makes a directory and its parents. If it already exists, the result is false, with errno set. */
@@ -42,9 +43,10 @@ static bool sync_directory(const run *r)
 
 bool run_make_directory(run *r)
 {
+    char word[SHELL_WORD];
     bool made = false;
     if (r->s.out[0]) {
-        snprintf(r->dir, sizeof r->dir, "%s", r->s.out);
+        snprintf(r->dir, sizeof r->dir, "%.*s", directory_length(r->s.out), r->s.out);
         made = make_path(r->dir);
     }
     for (int i = 1; !r->s.out[0] && !made; i++) {
@@ -60,7 +62,7 @@ bool run_make_directory(run *r)
     if (errno == EEXIST) {
         return hd_error_set(HD_STATE,
                             "%s has a run in it: expected --resume %s, or another --set out=DIR",
-                            r->dir, r->dir);
+                            r->dir, shell_word(r->dir, word));
     }
     return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
 }

@@ -14,25 +14,46 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "train_help.h"
 #include "train_progress.h"
 #include "train_run.h"
 
-static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t stop_signal, hung_up;
 
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&a.sa_mask);
+    sigaction(number, &a, NULL);
+}
+
+/* A second SIGINT or SIGTERM ends the program at once, whichever came first. */
 static void on_signal(int number)
 {
     stop_signal = number;
+    handle(SIGINT, SIG_DFL);
+    handle(SIGTERM, SIG_DFL);
 }
 
-/* After SIGINT or SIGTERM the program finishes the current step, saves and stops. A write that
- * waits for a slow reader continues after the signal. A second signal ends the program at once. */
+/* The terminal is closed. Its shell often sends a second SIGHUP, which must not lose the run. */
+static void on_hangup(int number)
+{
+    hung_up = 1;
+    stop_signal = stop_signal != 0 ? stop_signal : number;
+}
+
+/* After SIGINT, SIGTERM or SIGHUP the program finishes the current step, saves and stops. A write
+ * that waits for a slow reader continues after the signal. If SIGHUP is ignored, as under nohup, it
+ * stays ignored. */
 static void catch_signals(void)
 {
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-    sigemptyset(&a.sa_mask);
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
+    struct sigaction hangup;
+    handle(SIGINT, on_signal);
+    handle(SIGTERM, on_signal);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+        handle(SIGHUP, on_hangup);
+    }
 }
 
 /* ---------------------------------------------------------------- training */
@@ -108,6 +129,10 @@ static bool print_sample(const run *r)
     bool ok = generate(r->model, &r->s.model, r->tokenizer, ids, r->s.sample.length, &how, stdout);
     hd_generator_use(NULL);
     printf("\n----\n");
+    if (!ok && hung_up && hd_error_code() == HD_IO) { /* nobody can read it; the run goes on */
+        hd_error_clear();
+        return true;
+    }
     return ok;
 }
 
@@ -173,11 +198,10 @@ static void refuse_option(const char *program, const char *name, const char *val
     const char *path = name[0] == '-' ? settings_find(name + strspn(name, "-")) : NULL;
     const char *equals = strchr(name, '=');
     if (path) {
+        char word[SHELL_WORD];
+        const char *given = equals ? equals + 1 : value && value[0] != '-' ? value : "VALUE";
         fprintf(stderr, "%s: unknown option '%s': expected --set %s=%s (see --help)\n", program,
-                name, path,
-                equals                     ? equals + 1
-                : value && value[0] != '-' ? value
-                                           : "VALUE");
+                name, path, shell_word(given, word));
         return;
     }
     fprintf(stderr, "%s: %s '%s' (see --help)\n", program,
@@ -289,19 +313,17 @@ static bool begin(run *r, const arguments *a)
 /* Sets the error for --resume with a directory that is no run; it may be a checkpoint of a run. */
 static bool no_run(const char *dir)
 {
-    char path[2 * PATH_SIZE];
-    int length = (int)strlen(dir);
-    while (length > 1 && dir[length - 1] == '/') {
-        length--;
-    }
+    char path[2 * PATH_SIZE], word[SHELL_WORD];
+    int length = directory_length(dir);
     snprintf(path, sizeof path, "%.*s/model.safetensors", length, dir);
     bool checkpoint = access(path, F_OK) == 0;
     while (length > 0 && dir[length - 1] != '/') {
         length--;
     }
     if (checkpoint && length > 1) {
-        return hd_error_set(HD_IO, "%s is a checkpoint: did you mean --resume %.*s?", dir,
-                            length - 1, dir);
+        snprintf(path, sizeof path, "%.*s", length - 1, dir);
+        return hd_error_set(HD_IO, "%s is a checkpoint: did you mean --resume %s?", dir,
+                            shell_word(path, word));
     }
     return hd_error_set(HD_IO, "%s has no checkpoint: expected the directory of a run", dir);
 }
@@ -329,10 +351,7 @@ static bool load_settings(run *r, const hd_dict *state, const arguments *a)
 static bool resume(run *r, const arguments *a)
 {
     hd_dict *model = NULL, *state = NULL;
-    snprintf(r->dir, sizeof r->dir, "%s", a->resume);
-    for (size_t n = strlen(r->dir); n > 1 && r->dir[n - 1] == '/';) {
-        r->dir[--n] = '\0';
-    }
+    snprintf(r->dir, sizeof r->dir, "%.*s", directory_length(a->resume), a->resume);
     if (run_newest_step(r) == 0) {
         return no_run(r->dir);
     }
@@ -348,12 +367,13 @@ static bool resume(run *r, const arguments *a)
 /* A run that has all its steps can go on only if its schedule does not end with them. */
 static void print_resumed(const run *r, const char *program)
 {
+    char program_word[SHELL_WORD], dir[SHELL_WORD];
     long long step = r->step;
     if (r->step < r->s.train.steps) {
         printf("resumed after step %lld\n", step);
     } else if (r->s.train.schedule == SCHEDULE_CONSTANT) {
         printf("the run has all its %lld steps; to go on: %s --resume %s --set train.steps=%lld\n",
-               step, program, r->dir, 2 * step);
+               step, shell_word(program, program_word), shell_word(r->dir, dir), 2 * step);
     } else {
         printf("the run has all its %lld steps, for which its cosine schedule was made; for more, "
                "begin another one (with train.schedule=constant it can be made longer later)\n",
@@ -378,25 +398,27 @@ static void print_start(const run *r, const char *program)
     fflush(stdout);
 }
 
-/* Prints a line that the shell can run. Between single quotes every character stands for itself,
- * except a single quote, which is written as '\''. */
+/* Prints a line that the shell can run. "--" ends the options of sample_gpt. */
 static void print_how_to_sample(const run *r, const char *program)
 {
     const char *slash = strrchr(program, '/');
-    int folder = slash ? (int)(slash + 1 - program) : 0;
-    printf("to sample: %.*ssample_gpt %s/%s '", folder, program, r->dir,
-           r->best_step > 0 ? "best" : "last");
-    for (const char *c = r->prompt; *c != '\0'; c++) {
-        printf(*c == '\'' ? "'\\''" : "%c", *c);
-    }
-    printf("'\n");
+    char sample[4096], checkpoint[2 * PATH_SIZE], word[SHELL_WORD];
+    bool dashes = strncmp(r->dir, "--", 2) == 0 || strncmp(r->prompt, "--", 2) == 0;
+    run_path(r, checkpoint, r->best_step > 0 ? "best" : "last");
+    snprintf(sample, sizeof sample, "%.*ssample_gpt", slash ? (int)(slash + 1 - program) : 0,
+             program);
+    printf("to sample: %s", shell_word(sample, word));
+    printf("%s %s", dashes ? " --" : "", shell_word(checkpoint, word));
+    printf(" %s\n", shell_word(r->prompt, word));
 }
 
 static bool finish(const run *r, const char *program)
 {
     if (r->step < r->s.train.steps) {
+        char program_word[SHELL_WORD], dir[SHELL_WORD];
         printf("stopped after step %lld of %lld; to go on: %s --resume %s\n", (long long)r->step,
-               (long long)r->s.train.steps, program, r->dir);
+               (long long)r->s.train.steps, shell_word(program, program_word),
+               shell_word(r->dir, dir));
         return true;
     }
     bool ok = print_sample(r);
@@ -474,8 +496,9 @@ static bool start(run *r, const arguments *a)
 
 int main(int argc, char **argv)
 {
+    open_standard_files();
     if (print_about(argc, argv)) {
-        return fflush(stdout) != 0;
+        return stdout_written() ? 0 : 1;
     }
     arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};
     if (!a.sets || !read_arguments(&a, argc, argv)) {
@@ -495,7 +518,7 @@ int main(int argc, char **argv)
     if (!ok || hd_error_code() != HD_OK) {
         print_error(argv[0], r.refused);
     }
-    if (fflush(stdout) != 0 || !ok) {
+    if (!ok || (!stdout_written() && !hung_up)) {
         return r.refused ? 2 : 1;
     }
     return stop_signal != 0 && r.step < r.s.train.steps ? 128 + (int)stop_signal : 0;

@@ -113,7 +113,10 @@ int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int column
     for (int i = 0; length > room && i < FORMS; i++) {
         length = put_numbers(out, n, &forms[i]);
     }
-    length = length < room ? length : room;
+    if (length > room) {
+        length = append(out, 0, "%d%%", (int)(100 * (double)n->step / (double)n->steps));
+    }
+    length = length <= room ? length : 0; /* a number that is cut would be a wrong one */
     out[length] = '\0';
     return length;
 }

@@ -22,8 +22,9 @@ typedef struct {
 /* Writes the line for a terminal of so many columns to out, without a newline, and returns its
  * length, which is less than columns; columns 0: as long as it wants. `bar` is true for a line that
  * will be erased, which begins with a bar. If it is too long, the bar becomes shorter, and then the
- * least important numbers go. Under 40 columns there is no bar, and neither is there one beside a
- * validation loss. */
+ * least important numbers go. The steps stay longest. If they are too long, the line shows how many
+ * per cent of them are done, or is empty. Under 40 columns there is no bar, and neither is there
+ * one beside a validation loss. */
 int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int columns, bool bar);
 
 typedef struct {

@@ -111,7 +111,9 @@ START_TEST(progress_widths)
     ck_assert_str_eq(line_of(20, false, 2.5), "175/1000  2.5000");
     ck_assert_str_eq(line_of(20, true, NAN), "175/1000  2.1234");
     ck_assert_str_eq(line_of(9, false, NAN), "175/1000");
-    ck_assert_str_eq(line_of(4, true, NAN), "1");
+    ck_assert_str_eq(line_of(8, false, NAN), "17%");
+    ck_assert_str_eq(line_of(6, true, NAN), "17%");
+    ck_assert_str_eq(line_of(5, true, NAN), "");
     ck_assert_str_eq(line_of(1, true, NAN), "");
     for (int columns = 1; columns <= 2 * PROGRESS_LINE; columns++) {
         line_of(columns, true, NAN);

@@ -258,6 +258,16 @@ static hd_safetensors *open_at(const char *path)
     return f;
 }
 
+/* The exit status, if what was printed decides it. */
+static int stdout_status(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "heed-inspect: cannot write to the standard output\n");
+        return BAD_FILE;
+    }
+    return GOOD;
+}
+
 static int inspect(const char *path)
 {
     hd_safetensors *f = open_at(path);
@@ -270,11 +280,7 @@ static int inspect(const char *path)
         print_error();
         return BAD_FILE;
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "heed-inspect: cannot write to the standard output\n");
-        return BAD_FILE;
-    }
-    return GOOD;
+    return stdout_status();
 }
 
 static const char help[] =
@@ -314,11 +320,11 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         fputs(help, stdout);
-        return GOOD;
+        return stdout_status();
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("heed-inspect %s\n", hd_version());
-        return GOOD;
+        return stdout_status();
     }
     int file = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
     if (argc > file && file == 1 && argv[1][0] == '-') {

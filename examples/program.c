@@ -1,0 +1,53 @@
+/* program.c - what the example programs share. */
+#include "program.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void open_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        /* open takes the least number that is free, which is this one. */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
+            _exit(1); /* the program could print nowhere that it failed */
+        }
+    }
+}
+
+bool stdout_written(void)
+{
+    return fflush(stdout) == 0 && !ferror(stdout);
+}
+
+/* Between single quotes every character stands for itself, except a single quote, which is written
+ * as '\''. */
+const char *shell_word(const char *text, char out[SHELL_WORD])
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                "0123456789_-./:,+@%";
+    size_t n = strlen(text), at = 0;
+    if (n > 0 && n < SHELL_WORD && strspn(text, plain) == n) {
+        memcpy(out, text, n + 1);
+        return out;
+    }
+    out[at++] = '\'';
+    for (const char *c = text; *c != '\0' && at + 6 <= SHELL_WORD; c++) {
+        size_t length = *c == '\'' ? 4 : 1;
+        memcpy(out + at, *c == '\'' ? "'\\''" : c, length);
+        at += length;
+    }
+    out[at++] = '\'';
+    out[at] = '\0';
+    return out;
+}
+
+int directory_length(const char *dir)
+{
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/') {
+        n--;
+    }
+    return (int)n;
+}

@@ -1,0 +1,26 @@
+/* program.h - what the example programs share: their standard files, words that a shell can read,
+ * and the names of directories. */
+#ifndef HEED_EXAMPLES_PROGRAM_H
+#define HEED_EXAMPLES_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Opens /dev/null as stdin, stdout or stderr if it is closed. Otherwise the next file that the
+ * program opens would take its place, and messages would be written into that file. A program that
+ * writes files calls this first. */
+void open_standard_files(void);
+
+/* Brings what was printed to stdout. Returns false if some of it could not be written. */
+bool stdout_written(void);
+
+enum { SHELL_WORD = 4 * 4096 + 3 }; /* has room for each path */
+
+/* Writes text to out as one word of a shell's command line, in quotes if it needs them. Returns
+ * out. */
+const char *shell_word(const char *text, char out[SHELL_WORD]);
+
+/* The number of bytes of a directory's name without the slashes at its end; "/" keeps its own. */
+int directory_length(const char *dir);
+
+#endif
