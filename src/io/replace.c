@@ -193,11 +193,14 @@ static bool publish(const replacement *r, bool *old)
     }
 }
 
-/* Returns 0 or an errno. */
+/* Returns 0 or an errno. Another process that replaces the same checkpoint may have removed it. */
 static int remove_temporary(const replacement *r)
 {
     int fd = hd__directory_open(r->temporary.s);
-    return fd >= 0 ? hd__directory_clear(fd, r->temporary.s) : errno;
+    if (fd < 0) {
+        return errno == ENOENT ? 0 : errno;
+    }
+    return hd__directory_clear(fd, r->temporary.s);
 }
 
 static void take_back(const replacement *r, bool old)

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "io/checkpoint.h"
 #include "suites.h"
 
 stand_in_system stand_in = {.fails_at = NEVER, .dies_at = NEVER};
@@ -99,7 +100,15 @@ long syscall(long number, ...)
         *(void **)&real = dlsym(RTLD_NEXT, "syscall");
     }
     bool exchange = number == SYS_renameat2 && a[4] != 0;
-    return exchange && event('X', 0) ? -1 : real(number, a[0], a[1], a[2], a[3], a[4]);
+    if (exchange && event('X', 0)) {
+        return -1;
+    }
+    long done = real(number, a[0], a[1], a[2], a[3], a[4]);
+    if (exchange && done == 0 && stand_in.clears) {
+        const char *old = (const char *)a[1];
+        hd__directory_clear(hd__directory_open(old), old);
+    }
+    return done;
 }
 
 /* ---------------------------------------------------------------- calls without an event */

@@ -17,6 +17,7 @@ typedef struct stand_in_system {
                      something */
     const char *appears; /* a directory that another process makes while one is synced */
     const char *arrives; /* a directory that gets the new name just before another one does */
+    int clears;          /* not 0: another process removes the old one after an exchange */
     int keeps;           /* not 0: no file can be removed */
     int halting; /* not 0: every second call is interrupted, and the others do 7 bytes at most */
 } stand_in_system;

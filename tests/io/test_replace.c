@@ -224,6 +224,21 @@ START_TEST(the_old_one_cannot_be_removed)
 }
 END_TEST
 
+START_TEST(another_removes_the_old_one)
+{
+    warnings_heard heard = {0, ""};
+    ck_assert(replace("c", 1));
+    hd_on_warning(hear_warning, &heard);
+    stand_in.clears = 1;
+    ck_assert(replace("c", 2));
+    stand_in.clears = 0;
+    hd_on_warning(NULL, NULL);
+    ck_assert_msg(heard.count == 0, "%s", heard.last);
+    ck_assert_int_eq(loaded("c"), 2);
+    ck_assert_int_eq(files_in("."), 1);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- a process that is killed */
 
 /* Replaces c in a child that is killed before call n of those that change something. Returns
@@ -391,6 +406,7 @@ Suite *suite_replace(void)
         each_call_fails,
         a_system_that_cannot_exchange,
         the_old_one_cannot_be_removed,
+        another_removes_the_old_one,
         killed_at_every_call,
         killed_before_there_is_one,
         only_what_is_left_over_is_removed,
