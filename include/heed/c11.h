@@ -47,14 +47,32 @@ extern const struct hd_tensor_of_takes_float_double_int64_t_or_bool hd__no_dtype
  * would cut it to an integer without a word. A sum has a floating-point type if one of its parts
  * has; the zeros fill a short list up. */
 #define HD__LIST(...)                                                                              \
-    _Generic(HD__SUM(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), float        \
+    _Generic(HD__SUM_OF(__VA_ARGS__), float                                                        \
              : hd__no_integers, double                                                             \
              : hd__no_integers, long double                                                        \
              : hd__no_integers, default : 0) +                                                     \
         HD__ITEMS(const int64_t, __VA_ARGS__)
-#define HD__SUM(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...)                               \
-    0 * (a) + 0 * (b) + 0 * (c) + 0 * (d) + 0 * (e) + 0 * (f) + 0 * (g) + 0 * (h) + 0 * (i) +      \
-        0 * (j) + 0 * (k) + 0 * (l) + 0 * (m) + 0 * (n) + 0 * (o) + 0 * (p)
+#define HD__SUM(z, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...)                            \
+    0 * HD__FIRST(a) + 0 * (b) + 0 * (c) + 0 * (d) + 0 * (e) + 0 * (f) + 0 * (g) + 0 * (h) +       \
+        0 * (i) + 0 * (j) + 0 * (k) + 0 * (l) + 0 * (m) + 0 * (n) + 0 * (o) + 0 * (p)
+
+/* ISO C has no empty list, but GCC and Clang take one: hd_zeros(HD_FLOAT32). Each needs another way
+ * to do so: GCC's builtin function takes no argument too (8 is its class of floating-point
+ * numbers), and Clang leaves out the comma. */
+#if defined(__clang__) && __clang_major__ >= 12
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpedantic"
+#define HD__SUM_OF(...)                                                                            \
+    HD__SUM(0 __VA_OPT__(, ) __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+#pragma clang diagnostic pop
+#else
+#define HD__SUM_OF(...) HD__SUM(0, __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define HD__FIRST(a) __builtin_choose_expr(__builtin_classify_type(a) == 8, 0.0, 0)
+#else
+#define HD__FIRST(a) (a)
+#endif
 
 /* ---------------------------------------------------------------- arrays */
 
@@ -63,15 +81,17 @@ extern const struct hd_tensor_of_takes_float_double_int64_t_or_bool hd__no_dtype
  * pointer here. Of three it is a pointer to an array of some length, which matches one without a
  * length. A pointer to pointers would look like two dims, so these are found before. */
 #define HD__C_BIT(data)                                                                            \
-    _Generic((data),                                                                               \
-             HD__C_ROWS(float) HD__C_ROWS(double) HD__C_ROWS(long) HD__C_ROWS(long long) default   \
-             : _Generic(*HD__C_ADDRESS(data), HD__C_TYPES default : 1))
+    (1 << _Generic((data),                                                                         \
+                   HD__C_ROWS(float) HD__C_ROWS(double) HD__C_ROWS(long) HD__C_ROWS(long long)     \
+                       HD__C_ROWS(_Bool) HD__C_ROWS(char) HD__C_ROWS(unsigned char) default        \
+                   : _Generic(*HD__C_ADDRESS(data), HD__C_TYPES default : 0)))
 #define HD__C_ADDRESS(data)                                                                        \
     _Generic((data), void * : &hd__no_dtype, const void * : &hd__no_dtype, default : (data))
-#define HD__C_ROWS(type) type ** : 1 << 16, const type * * : 1 << 16,
+#define HD__C_ROWS(type)                                                                           \
+    type ** : 16, const type ** : 16, type *const * : 16, const type *const * : 16,
 #define HD__C(type, c)                                                                             \
     type:                                                                                          \
-    1 << c, type * : 1 << c, const type * : 1 << c, type(*)[] : 1 << c, const type(*)[] : 1 << c,
+    c, type * : c, const type * : c, type(*)[] : c, const type(*)[] : c,
 #define HD__C_TYPES                                                                                \
     HD__C(float, 1)                                                                                \
     HD__C(double, 2)                                                                               \
@@ -114,7 +134,10 @@ extern const struct hd_tensor_of_takes_float_double_int64_t_or_bool hd__no_dtype
 
 /* How many bytes lie from data to the end of the object that it points into, SIZE_MAX if the
  * compiler does not know: it knows a declared array, and more of them when it optimises. */
-#if defined(__GNUC__)
+#if defined(__clang__)
+/* Clang does not count the flexible array member of a static struct. Then its least size is 0. */
+#define HD__ROOM(data) (__builtin_object_size(data, 3) ? __builtin_object_size(data, 0) : SIZE_MAX)
+#elif defined(__GNUC__)
 #define HD__ROOM(data) __builtin_object_size(data, 0)
 #else
 #define HD__ROOM(data) SIZE_MAX

@@ -44,12 +44,15 @@ template <class... V> inline hd__cxx_array<int64_t, sizeof...(V)> hd__cxx_intege
 /* The hd_c_type of T: the element of an array, or what a pointer points to. */
 template <class T> struct hd__cxx_c_type : std::integral_constant<hd_c_type, HD_C_OTHER> {
 };
-template <class T> struct hd__cxx_c_type<T *> : std::integral_constant<hd_c_type, HD_C_OTHER> {
+template <class T>
+struct hd__cxx_c_type<T *>
+    : std::integral_constant<hd_c_type,
+                             hd__cxx_c_type<typename std::remove_cv<T>::type>::value == HD_C_OTHER
+                                 ? HD_C_OTHER
+                                 : HD_C_POINTER> {
 };
 #define HD__C_TYPE(type, c)                                                                        \
     template <> struct hd__cxx_c_type<type> : std::integral_constant<hd_c_type, c> {               \
-    };                                                                                             \
-    template <> struct hd__cxx_c_type<type *> : std::integral_constant<hd_c_type, HD_C_POINTER> {  \
     };
 HD__C_TYPE(float, HD_C_FLOAT)
 HD__C_TYPE(double, HD_C_DOUBLE)

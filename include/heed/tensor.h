@@ -202,14 +202,15 @@ HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
  * const. void * is taken as it is, and so are pointers to structs. Where the compiler knows how
  * long the array is, and the sizes ask for more, the call fails (HD_VALUE). It knows an array by
  * its declaration, and more of them when it optimises (in C++ by its type). An array that is
- * written in the call stands in parentheses, because of its commas. */
-HD_API hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
+ * written in the call stands in parentheses, because of its commas. hd_from_data_n and hd_wrap_n
+ * are functions and check neither the type nor the length. */
+HD_API hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
 
 /* hd_wrap(d, data, release, user, sizes...) uses the caller's memory, row-major, without copying
  * it. heed calls release(data, user) when the last view is gone (release NULL: it calls nothing).
  * On failure it releases nothing. What is said above of the C type and the length holds here. */
-HD_API hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void *user),
-                              void *user, int ndim, const int64_t *sizes);
+HD_API hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user),
+                            void *user, int ndim, const int64_t *sizes);
 
 /* The type of the elements of a C array. The first values are those of hd_dtype, plus 1. */
 typedef enum hd_c_type {
@@ -252,14 +253,11 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
 #define hd_tensor_of_n(array, ...)                                                                 \
     hd_tensor_of_checked(array, HD__C_TYPE_OF(array), HD__ARRAY_ROOM(array), __VA_ARGS__)
 
-#define hd_from_data_n(d, data, ...)                                                               \
-    hd_from_data_checked(d, data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), __VA_ARGS__)
-#define hd_wrap_n(d, data, release, user, ...)                                                     \
-    hd_wrap_checked(d, data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), release, user, __VA_ARGS__)
-
-#define hd_from_data(d, data, ...) hd_from_data_n(d, data, HD__LIST(__VA_ARGS__))
+#define hd_from_data(d, data, ...)                                                                 \
+    hd_from_data_checked(d, data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), HD__LIST(__VA_ARGS__))
 #define hd_wrap(d, data, release, user, ...)                                                       \
-    hd_wrap_n(d, data, release, user, HD__LIST(__VA_ARGS__))
+    hd_wrap_checked(d, data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), release, user,               \
+                    HD__LIST(__VA_ARGS__))
 
 /* ---------------------------------------------------------------- access */
 

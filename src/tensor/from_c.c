@@ -91,7 +91,7 @@ hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, si
     return from_c_copy("hd_from_data", d, data, ndim, sizes);
 }
 
-hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
+hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
 {
     return hd_from_data_checked(d, data, HD_C_OTHER, SIZE_MAX, ndim, sizes);
 }
@@ -123,5 +123,5 @@ hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t room,
     if (data && (!type_fits("hd_wrap", d, type) || !room_fits("hd_wrap", d, room, ndim, sizes))) {
         return NULL;
     }
-    return (hd_wrap_n)(d, data, release, user, ndim, sizes);
+    return hd_wrap_n(d, data, release, user, ndim, sizes);
 }

@@ -81,10 +81,16 @@ START_TEST(arrays_of_each_type)
                   "hd_from_data: HD_INT64 and an array of int: expected int64_t");
     check_refused(hd_from_data(HD_FLOAT32, cube, 2),
                   "hd_from_data: HD_FLOAT32 and an array of double: expected float");
-    check_refused(hd_from_data_n(HD_FLOAT64, f, 1, &n),
+    check_refused(hd_from_data(HD_FLOAT64, f, n),
                   "hd_from_data: HD_FLOAT64 and an array of float: expected double");
     check_refused(hd_wrap(HD_FLOAT32, rows, nullptr, nullptr, 1),
                   "hd_wrap: HD_FLOAT32 and an array of pointers: expected float");
+    const float *const readers[] = {v};
+    check_refused(hd_from_data(HD_FLOAT32, readers, 1),
+                  "hd_from_data: HD_FLOAT32 and an array of pointers: expected float");
+    char *names[] = {nullptr};
+    check_refused(hd_from_data(HD_BOOL, names, 1),
+                  "hd_from_data: HD_BOOL and an array of pointers: expected bool");
     check_refused(hd_from_data(HD_INT64, i, 3),
                   "hd_from_data: (3,) of int64 is 24 bytes: the array has 16");
     check_refused(hd_tensor_of(f, 7),

@@ -54,6 +54,17 @@ START_TEST(another_type_is_refused)
     REFUSED(HD_INT64, b, "HD_INT64", "bool", "int64_t");
     float *rows[] = {f, f};
     REFUSED(HD_FLOAT32, rows, "HD_FLOAT32", "pointers", "float");
+    float *const fixed_rows[] = {f, f};
+    const float *const readers[] = {f, f};
+    hd_dtype variable = HD_FLOAT32;
+    ck_assert_ptr_null(hd_from_data(variable, fixed_rows, 1));
+    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT32 and an array of pointers: expected float");
+    ck_assert_ptr_null(hd_from_data(variable, readers, 1));
+    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT32 and an array of pointers: expected float");
+    bool *flags[] = {b, b};
+    REFUSED(HD_BOOL, flags, "HD_BOOL", "pointers", "bool");
+    char name[] = "name", *names[] = {name};
+    REFUSED(HD_BOOL, names, "HD_BOOL", "pointers", "bool");
     ck_no_error();
 }
 END_TEST
@@ -76,10 +87,10 @@ START_TEST(dims_and_const_do_not_hide_a_type)
     ck_assert_ptr_null(hd_from_data(d, rows, 1));
     ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT64 and an array of pointers: expected double");
     int64_t n = 1;
-    ck_assert_ptr_null(hd_from_data_n(d, three[1], 1, &n));
+    ck_assert_ptr_null(hd_from_data(d, three[1], n));
     ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT64 and an array of float: expected double");
     float variable[3] = {1};
-    ck_assert_ptr_null(hd_wrap_n(d, variable, NULL, NULL, 1, &n));
+    ck_assert_ptr_null(hd_wrap(d, variable, NULL, NULL, n));
     ck_error(HD_DTYPE, "hd_wrap: HD_FLOAT64 and an array of float: expected double");
 }
 END_TEST
@@ -103,7 +114,30 @@ START_TEST(a_fitting_type_is_taken)
     ck_elements(hd_from_data(variable, f[0], 2), 1, 2);
     int64_t n = 2;
     ck_elements(hd_from_data_n(HD_FLOAT32, f, 1, &n), 1, 2);
+    ck_elements(hd_from_data_n(HD_FLOAT32, (float[]){5, 6}, 1, (int64_t[]){2}), 5, 6);
     ck_elements(hd_wrap_n(HD_FLOAT32, f, NULL, NULL, 1, (int64_t[]){2}), 1, 2);
+    ck_no_error();
+}
+END_TEST
+
+/* Arrays that go on past the end of their struct's type, the second after padding. */
+__extension__ static struct {
+    int n;
+    float x[];
+} filled = {3, {1, 2, 3}};
+__extension__ static struct {
+    double d;
+    char c;
+    float x[];
+} padded = {0, 0, {1, 2, 3, 4, 5}};
+
+START_TEST(flexible_array_members)
+{
+    HD_SCOPE;
+    ck_elements(hd_from_data(HD_FLOAT32, filled.x, 3), 1, 2, 3);
+    ck_elements(hd_from_data(HD_FLOAT32, &filled.x[1], 2), 2, 3);
+    ck_elements(hd_from_data(HD_FLOAT32, padded.x, 5), 1, 2, 3, 4, 5);
+    ck_elements(hd_wrap(HD_FLOAT32, padded.x, NULL, NULL, 5), 1, 2, 3, 4, 5);
     ck_no_error();
 }
 END_TEST
@@ -226,9 +260,11 @@ END_TEST
 Suite *suite_from_c(void)
 {
     const TTest *const tests[] = {
-        another_type_is_refused, dims_and_const_do_not_hide_a_type, a_fitting_type_is_taken,
-        unknown_types_are_taken, an_array_that_is_too_short,        tensor_of_an_array,
-        types_that_are_none,     items_are_evaluated_once,
+        another_type_is_refused,  dims_and_const_do_not_hide_a_type,
+        a_fitting_type_is_taken,  flexible_array_members,
+        unknown_types_are_taken,  an_array_that_is_too_short,
+        tensor_of_an_array,       types_that_are_none,
+        items_are_evaluated_once,
     };
     return SUITE_OF("from_c", tests);
 }
