@@ -17,7 +17,7 @@
 
 #include "io/checkpoint.h"
 
-static const char model_file[] = "model.safetensors", state_file[] = "state.safetensors";
+static const char model_file[] = HD__MODEL_FILE, state_file[] = HD__STATE_FILE;
 static const char version_name[] = "heed.version", level_name[] = "heed.cpu_level";
 
 /* ---------------------------------------------------------------- state as tensors and strings */

@@ -6,6 +6,9 @@
 
 /* ---------------------------------------------------------------- checkpoint.c */
 
+#define HD__MODEL_FILE "model.safetensors"
+#define HD__STATE_FILE "state.safetensors"
+
 /* Are the arguments of a save given and right? */
 bool hd__checkpoint_args(const char *function, const char *dir, const hd_dict *model,
                          const hd_dict *state);

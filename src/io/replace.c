@@ -24,6 +24,7 @@ typedef struct replacement {
     const char *dir;
     hd__text temporary; /* the path of the new directory, and of the old one after the exchange */
     int lock;           /* the new directory, open and locked */
+    mode_t mode;        /* what it was made with */
 } replacement;
 
 /* ---------------------------------------------------------------- names */
@@ -37,6 +38,19 @@ static void prefix_of(const char *dir, char prefix[NAME_SIZE])
         hash = (hash ^ (unsigned char)*last) * 0x100000001b3;
     }
     snprintf(prefix, NAME_SIZE, ".heed-%016" PRIx64 "-", hash);
+}
+
+/* "." and ".." are names that no directory can be exchanged with. */
+static bool has_own_name(const char *dir)
+{
+    const char *last = dir + hd__parent_length(dir);
+    last += strspn(last, "/");
+    size_t n = strcspn(last, "/");
+    if (n != strspn(last, ".") || n < 1 || n > 2) {
+        return true;
+    }
+    return hd_error_set(HD_VALUE, "%s: '%.*s' ends in '%.*s': expected the checkpoint's own name",
+                        function, HD__CUT(dir), (int)n, last);
 }
 
 /* The path of a name beside dir. */
@@ -144,6 +158,44 @@ static bool make_directory(replacement *r)
     }
 }
 
+/* ---------------------------------------------------------------- modes */
+
+/* Sets the mode of a name in the new directory. Returns 0 or an errno; a file system without modes
+ * is no failure, and a name that is gone is found later. */
+static int set_mode(const replacement *r, const char *name, mode_t mode)
+{
+    bool ok = fchmodat(r->lock, name, mode & 07777, 0) == 0;
+    bool ignored = errno == ENOENT || errno == EPERM || errno == ENOTSUP || errno == ENOSYS;
+    return ok || ignored ? 0 : errno;
+}
+
+/* While it is filled, nobody else may read what the old checkpoint hides. */
+static bool hide(replacement *r)
+{
+    struct stat st;
+    int cause = fstat(r->lock, &st) == 0 ? set_mode(r, ".", 0700) : errno;
+    if (cause != 0) {
+        return hd__io_fail(function, r->dir, "set the mode of the new directory", cause);
+    }
+    r->mode = st.st_mode;
+    return true;
+}
+
+/* Gives the new files and their directory the modes of the old ones. Returns 0 or an errno. */
+static int copy_modes(const replacement *r)
+{
+    static const char *const names[] = {HD__MODEL_FILE, HD__STATE_FILE, "."};
+    struct stat st;
+    int old = hd__directory_open(r->dir), cause = old >= 0 ? 0 : errno;
+    for (int i = 0; cause == 0 && i < 3; i++) {
+        cause = fstatat(old, names[i], &st, 0) == 0 ? set_mode(r, names[i], st.st_mode) : errno;
+    }
+    if (old >= 0) {
+        close(old);
+    }
+    return cause;
+}
+
 /* ---------------------------------------------------------------- the exchange */
 
 static bool name_is_taken(const char *path)
@@ -172,6 +224,7 @@ static bool publish(const replacement *r, bool *old)
     for (;;) {
         *old = name_is_taken(r->dir);
         if (!*old) {
+            set_mode(r, ".", r->mode);
             if (rename(r->temporary.s, r->dir) == 0) {
                 return true;
             }
@@ -183,7 +236,14 @@ static bool publish(const replacement *r, bool *old)
         if (!hd__checkpoint_removable(function, r->dir)) {
             return false;
         }
-        int cause = hd__exchange(r->temporary.s, r->dir);
+        int cause = copy_modes(r);
+        if (cause == ENOENT) { /* another process has replaced or removed it */
+            continue;
+        }
+        if (cause != 0) {
+            return hd__io_fail(function, r->dir, "give the new directory its mode", cause);
+        }
+        cause = hd__exchange(r->temporary.s, r->dir);
         if (cause == 0) {
             return true;
         }
@@ -212,11 +272,13 @@ static void take_back(const replacement *r, bool old)
 }
 
 /* parent: the open directory of r->dir, which this function closes. */
-static bool replace_in(int parent, const replacement *r, const hd_dict *model, const hd_dict *state)
+static bool replace_in(int parent, replacement *r, const hd_dict *model, const hd_dict *state)
 {
     bool old = false;
-    if (!hd__checkpoint_fill(function, r->temporary.s, model, state) || !publish(r, &old)) {
+    if (!hide(r) || !hd__checkpoint_fill(function, r->temporary.s, model, state) ||
+        !publish(r, &old)) {
         close(parent);
+        set_mode(r, ".", 0700); /* the old one's mode may forbid to remove its files */
         remove_temporary(r);
         return false;
     }
@@ -239,7 +301,7 @@ static bool replace_in(int parent, const replacement *r, const hd_dict *model, c
 
 bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state)
 {
-    if (!hd__checkpoint_args(function, dir, model, state) ||
+    if (!hd__checkpoint_args(function, dir, model, state) || !has_own_name(dir) ||
         (name_is_taken(dir) && !hd__checkpoint_removable(function, dir))) {
         return false;
     }

@@ -87,6 +87,33 @@ START_TEST(a_new_name_or_an_old_one)
 }
 END_TEST
 
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+    ck_assert_int_eq(stat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+START_TEST(permissions_stay)
+{
+    mode_t mask = umask(022);
+    ck_assert(replace("c", 1));
+    ck_assert_uint_eq(mode_of("c"), 0755);
+    ck_assert_uint_eq(mode_of("c/model.safetensors"), 0644);
+    ck_assert_int_eq(chmod("c", 0700), 0);
+    ck_assert_int_eq(chmod("c/state.safetensors", 0600), 0);
+    ck_assert(replace("c", 2));
+    ck_assert_uint_eq(mode_of("c"), 0700);
+    ck_assert_uint_eq(mode_of("c/model.safetensors"), 0644);
+    ck_assert_uint_eq(mode_of("c/state.safetensors"), 0600);
+    ck_assert_int_eq(chmod("c", 0775), 0);
+    ck_assert(replace("c", 3));
+    ck_assert_uint_eq(mode_of("c"), 0775);
+    umask(mask);
+    ck_assert_int_eq(loaded("c"), 3);
+}
+END_TEST
+
 START_TEST(the_longest_name)
 {
     char name[256];
@@ -125,6 +152,12 @@ START_TEST(only_a_checkpoint_is_replaced)
     refuses("last/", HD_IO,
             "hd_checkpoint_replace: 'last/': cannot exchange it with the new directory: Not a "
             "directory");
+    refuses("c/.", HD_VALUE,
+            "hd_checkpoint_replace: 'c/.' ends in '.': expected the checkpoint's own name");
+    refuses(".", HD_VALUE,
+            "hd_checkpoint_replace: '.' ends in '.': expected the checkpoint's own name");
+    refuses("c/..//", HD_VALUE,
+            "hd_checkpoint_replace: 'c/..//' ends in '..': expected the checkpoint's own name");
     ck_assert_int_eq(symlink("nowhere", "dangling"), 0);
     refuses("dangling", HD_FORMAT,
             "hd_checkpoint_replace: 'dangling' is a symbolic link: expected the checkpoint's own "
@@ -400,6 +433,7 @@ Suite *suite_replace(void)
 {
     const TTest *const tests[] = {
         a_new_name_or_an_old_one,
+        permissions_stay,
         the_longest_name,
         order_of_calls,
         only_a_checkpoint_is_replaced,
