@@ -57,6 +57,7 @@ typedef struct kept_block {
 typedef struct cache {
     kept_block *first[CLASSES];
     uint16_t room[CLASSES]; /* how many more blocks fit */
+    uint8_t brought[SMALL]; /* blocks that stand in for those in the thread's ring */
 } cache;
 
 static cache closed;
@@ -283,6 +284,39 @@ void hd__cache_fork_done(void)
 
 /* ---------------------------------------------------------------- the door */
 
+/* Takes one block from the shelf. NULL: the shelf has none of this class. */
+static void *take_shelved(unsigned int class)
+{
+    pthread_mutex_lock(&shelf.lock);
+    kept_block *first = shelf.lists[class], *p = first;
+    if (first && first->next) { /* the second one, so that the first still leads the list */
+        p = first->next;
+        first->next = p->next;
+        first->count--;
+    } else if (first) {
+        shelf.lists[class] = first->list;
+    }
+    pthread_mutex_unlock(&shelf.lock);
+    return p;
+}
+
+/* The first blocks are few, because there may be many threads that free little. Each further call
+ * brings as many as came before, until there is one for each place of the ring. */
+void hd__cache_fill(unsigned int class)
+{
+    enum { FIRST = 4 };
+    if (class >= SMALL || !open_cache() || mine->brought[class] >= HD__RING_FEW) {
+        return;
+    }
+    int n = mine->brought[class] ? mine->brought[class] : FIRST;
+    mine->brought[class] += (uint8_t)n;
+    n -= most_kept(class) - mine->room[class];
+    for (void *p; n > 0 && ((p = take_shelved(class)) || (p = small_alloc(class))); n--) {
+        hd__header_of(p)->class = class;
+        cache_keep(p, class);
+    }
+}
+
 /* A block of a class whose list in the thread is empty. */
 static void *class_alloc(unsigned int class)
 {
@@ -293,7 +327,10 @@ static void *class_alloc(unsigned int class)
         unshelve(class);
     }
     void *p = take_kept(class);
-    return p ? p : small_alloc(class);
+    if (!p && (p = small_alloc(class)) && hd__ring_mine->quick >> class & 1) {
+        hd__cache_fill(class);
+    }
+    return p;
 }
 
 static void *large_alloc(size_t size)
@@ -370,18 +407,6 @@ HD__RARE static void give_back(void *p, unsigned int class)
         free((char *)p - HEADER);
     } else {
         shelve(class);
-        cache_keep(p, class);
-    }
-}
-
-void hd__cache_fill(unsigned int class, int n)
-{
-    if (class >= SMALL || !open_cache()) {
-        return;
-    }
-    int more = n - (most_kept(class) - mine->room[class]);
-    for (void *p; more > 0 && (p = small_alloc(class)); more--) {
-        hd__header_of(p)->class = class;
         cache_keep(p, class);
     }
 }

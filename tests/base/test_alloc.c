@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/quarantine.h"
+
 static const size_t sizes[] = {0,    1,    16,   47,   48,   49,   100,  496,   1007,
                                1008, 1009, 1023, 1024, 1025, 4096, 5000, 65536, 3000000};
 
@@ -328,6 +330,70 @@ START_TEST(made_and_freed)
 }
 END_TEST
 
+enum { HANDED = 8 };
+
+static void *retire_all(void *unused)
+{
+    for (int i = 0; i < SIZES - 1; i++) {
+        for (int k = 0; k < HANDED; k++) {
+            hd__retire(hand_over[i * HANDED + k]);
+        }
+    }
+    return unused;
+}
+
+/* Threads that start one after another put into their quarantine what the first one made. The free
+ * blocks that they take for themselves are those of the threads before them, so nothing grows. */
+START_TEST(retired_elsewhere)
+{
+    int64_t before = 0;
+    bool kept = caching();
+    for (int round = 0; round < 100; round++) {
+        before = round == 50 ? hd_system_allocs() : before;
+        for (int i = 0; i < SIZES - 1; i++) {
+            for (int k = 0; k < HANDED; k++) {
+                hand_over[i * HANDED + k] = hd_alloc(sizes[i]);
+            }
+        }
+        pthread_t t;
+        ck_assert_int_eq(pthread_create(&t, NULL, retire_all, NULL), 0);
+        pthread_join(t, NULL);
+    }
+    ck_assert_int_eq(hd_system_allocs() == before, kept);
+    ck_assert_int_eq(hd_bytes_live(), 0);
+}
+END_TEST
+
+static void *retire_one_at_a_time(void *asked)
+{
+    int64_t *n = asked;
+    hd_empty_cache();
+    for (int i = 0; i < 1000; i++) {
+        int64_t before = hd_system_allocs();
+        hd__retire(hd_alloc(100));
+        n[i == 0 ? 0 : i < 150 ? 1 : 2] += hd_system_allocs() - before;
+    }
+    return NULL;
+}
+
+/* A thread that frees one block takes few blocks for itself. A loop that frees on takes one for
+ * each place of the ring, in few steps, and then no more. */
+START_TEST(the_ring_fills_slowly)
+{
+    int64_t asked[3] = {0};
+    if (!caching() || debugging()) { /* then the ring is another one */
+        return;
+    }
+    pthread_t t;
+    ck_assert_int_eq(pthread_create(&t, NULL, retire_one_at_a_time, asked), 0);
+    pthread_join(t, NULL);
+    ck_assert_int_eq(asked[0], 1 + 4);
+    ck_assert_int_gt(asked[1], 0);
+    ck_assert_int_le(asked[0] + asked[1], 80);
+    ck_assert_int_eq(asked[2], 0);
+}
+END_TEST
+
 static size_t address_space(void)
 {
     size_t pages = 0;
@@ -504,9 +570,24 @@ END_TEST
 Suite *suite_alloc(void)
 {
     const TTest *const tests[] = {
-        blocks,  zero_size,      zeroed,  too_large,       peak,           reuse,       same_block,
-        emptied, cut_and_joined, bounded, freed_elsewhere, made_and_freed, system_full, threads,
-        custom,  custom_refused,
+        blocks,
+        zero_size,
+        zeroed,
+        too_large,
+        peak,
+        reuse,
+        same_block,
+        emptied,
+        cut_and_joined,
+        bounded,
+        freed_elsewhere,
+        made_and_freed,
+        retired_elsewhere,
+        the_ring_fills_slowly,
+        system_full,
+        threads,
+        custom,
+        custom_refused,
     };
     return SUITE_OF("alloc", tests);
 }
