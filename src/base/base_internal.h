@@ -179,8 +179,11 @@ bool hd__object(const char *function, const char *arg, const void *p);
  * hd_optim_free". */
 bool hd__may_free(const char *function, const char *arg, const void *p, const void *none);
 
-/* The same for an object with other holders than the user, whose _free gives up the user's hold
- * alone: *freed, which becomes true, must have been false. */
+/* For an object with other holders than the user, whose _free gives up the user's hold alone and
+ * sets *freed. Did the user not call it yet? Otherwise fails as hd__object does. */
+bool hd__not_given_up(const char *function, const char *arg, const atomic_bool *freed,
+                      const char *freed_by);
+/* The same in that _free: *freed, which becomes true, must have been false. */
 bool hd__given_up(const char *function, const char *arg, atomic_bool *freed);
 
 /* Does HEED_DEBUG=1 ask for more? Valid once something was allocated. Always false with
@@ -196,6 +199,9 @@ static inline bool hd__debugging(void)
  * remembers it, so the text must stay. Whoever sets it puts back what it was. */
 extern HD__TLS const char *hd__freeing;
 extern const char hd__scope_end[]; /* "when its scope closed" */
+/* A copy of the text that stays as long as the process, because what is freed may be found at any
+ * time. Equal texts share one. hd__scope_end if memory runs out. */
+const char *hd__text_for_ever(const char *text);
 
 /* These three are the tensor layer's (freed.c, list.c). They are declared here for nn and optim,
  * which include no internal header of that layer. hd__arg_fail fails for x, which is NULL, HD_NONE

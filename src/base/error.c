@@ -2,7 +2,7 @@
  *
  * The first failure stands until it is cleared, because it is the cause of those that follow.
  * Nothing here allocates, so running out of memory is reported like any other failure. */
-#include "base/base_internal.h"
+#include "base/parts.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -140,6 +140,16 @@ void hd_on_error(hd_error_handler handler, void *user)
     pthread_mutex_lock(&process_error.lock);
     process_error.handler = handler;
     process_error.user = user;
+    pthread_mutex_unlock(&process_error.lock);
+}
+
+void hd__error_fork_prepare(void)
+{
+    pthread_mutex_lock(&process_error.lock);
+}
+
+void hd__error_fork_done(void)
+{
     pthread_mutex_unlock(&process_error.lock);
 }
 

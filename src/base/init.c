@@ -75,26 +75,38 @@ static void choose_level(void)
     }
 }
 
+/* Every lock is taken, so that none is held in the child by a thread that the child does not have.
+ * No thread waits for another lock while it holds one of the last three. */
 static void fork_prepare(void)
 {
     hd__gen_lock(hd_default_generator());
     hd__pool_fork_prepare();
     hd__count_fork_prepare();
     hd__cache_fork_prepare();
+    hd__quarantine_fork_prepare();
+    hd__warning_fork_prepare();
+    hd__error_fork_prepare();
+}
+
+static void fork_done(void)
+{
+    hd__error_fork_done();
+    hd__warning_fork_done();
+    hd__quarantine_fork_done();
+    hd__cache_fork_done();
+    hd__count_fork_done();
 }
 
 static void fork_parent(void)
 {
-    hd__cache_fork_done();
-    hd__count_fork_done();
+    fork_done();
     hd__pool_fork_parent();
     hd__gen_unlock(hd_default_generator());
 }
 
 static void fork_child(void)
 {
-    hd__cache_fork_done();
-    hd__count_fork_done();
+    fork_done();
     hd__pool_fork_child();
     hd__gen_unlock(hd_default_generator());
 }

@@ -74,6 +74,14 @@ void hd__retire_slowly(void *p);
 /* Frees the blocks that the calling thread keeps in quarantine. */
 void hd__quarantine_empty(void);
 
+/* Around a fork, in both processes: their locks. */
+void hd__quarantine_fork_prepare(void);
+void hd__quarantine_fork_done(void);
+void hd__warning_fork_prepare(void);
+void hd__warning_fork_done(void);
+void hd__error_fork_prepare(void);
+void hd__error_fork_done(void);
+
 /* The heap (heap.c), for blocks above 1 KiB. They are aligned to HD__HEAP_LINE, and the last 16
  * bytes before a block belong to the caller. NULL: out of memory. */
 enum { HD__HEAP_LINE = 64 };

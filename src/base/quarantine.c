@@ -31,6 +31,7 @@
  * kept (alloc.c). So with HEED_CACHE=0, with a user's allocator and under a sanitizer, where all
  * blocks are plain, there is no quarantine, and valgrind or the sanitizer sees that the block is
  * freed. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,8 +178,54 @@ bool hd__may_free(const char *function, const char *arg, const void *p, const vo
            hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, freed_by(p));
 }
 
+bool hd__not_given_up(const char *function, const char *arg, const atomic_bool *freed,
+                      const char *freed_by)
+{
+    return !atomic_load(freed) ||
+           hd_error_set(HD_STATE, "%s: %s was freed by %s", function, arg, freed_by);
+}
+
 bool hd__given_up(const char *function, const char *arg, atomic_bool *freed)
 {
     return !atomic_exchange(freed, true) ||
            hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, function);
+}
+
+/* ---------------------------------------------------------------- texts */
+
+typedef struct lasting_text {
+    struct lasting_text *next;
+    char text[];
+} lasting_text;
+
+static struct {
+    pthread_mutex_t lock;
+    lasting_text *first;
+} lasting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The memory is the system's own, because it is nobody's to free. */
+const char *hd__text_for_ever(const char *text)
+{
+    pthread_mutex_lock(&lasting.lock);
+    lasting_text *e = lasting.first;
+    while (e && strcmp(e->text, text) != 0) {
+        e = e->next;
+    }
+    if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
+        strcpy(e->text, text);
+        e->next = lasting.first;
+        lasting.first = e;
+    }
+    pthread_mutex_unlock(&lasting.lock);
+    return e ? e->text : hd__scope_end;
+}
+
+void hd__quarantine_fork_prepare(void)
+{
+    pthread_mutex_lock(&lasting.lock);
+}
+
+void hd__quarantine_fork_done(void)
+{
+    pthread_mutex_unlock(&lasting.lock);
 }

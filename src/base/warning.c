@@ -2,7 +2,7 @@
  *
  * A warning tells of a call that is probably a mistake and that heed does as it was told. It never
  * touches the thread's error, and without a handler it costs one load of a flag. */
-#include "base/base_internal.h"
+#include "base/parts.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -52,6 +52,16 @@ void hd_on_warning(hd_warning_handler handler, void *user)
     process_warning.handler = handler;
     process_warning.user = user;
     atomic_store_explicit(&hd__warning_on, handler != 0, memory_order_relaxed);
+    pthread_mutex_unlock(&process_warning.lock);
+}
+
+void hd__warning_fork_prepare(void)
+{
+    pthread_mutex_lock(&process_warning.lock);
+}
+
+void hd__warning_fork_done(void)
+{
     pthread_mutex_unlock(&process_warning.lock);
 }
 

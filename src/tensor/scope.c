@@ -5,9 +5,7 @@
  * many there are. Only the thread that owns a scope touches its list. */
 #include "tensor/scope.h"
 
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The first scopes of a thread need no allocation, so that opening them cannot fail. There are only
  * a few, because a program that loads the library at run time has little thread-local memory. */
@@ -18,49 +16,18 @@ static HD__TLS hd_scope near_scopes[NEAR];
 static HD__TLS int depth; /* open scopes, without the root */
 HD__TLS hd_scope *hd__top;
 
-/* ---------------------------------------------------------------- where a scope was opened */
+/* ---------------------------------------------------------------- opening and closing */
 
 /* With HEED_DEBUG=1: the text that the tensors of a scope remember when it closes, one for each
- * place in the program that opens scopes. It stays as long as the process, because a freed tensor
- * may be found at any time. */
-typedef struct end_text {
-    struct end_text *next;
-    char text[];
-} end_text;
-
-static struct {
-    pthread_mutex_t lock;
-    end_text *first;
-} ends = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* The text in the list, which it joins if it is new; hd__scope_end if memory runs out. The memory
- * is the system's own, because it is nobody's to free. */
-static const char *interned(const char *text)
-{
-    pthread_mutex_lock(&ends.lock);
-    end_text *e = ends.first;
-    while (e && strcmp(e->text, text) != 0) {
-        e = e->next;
-    }
-    if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
-        strcpy(e->text, text);
-        e->next = ends.first;
-        ends.first = e;
-    }
-    pthread_mutex_unlock(&ends.lock);
-    return e ? e->text : hd__scope_end;
-}
-
+ * place in the program that opens scopes. */
 HD__RARE static const char *text_of_end(const hd_scope *s)
 {
     char text[400];
     size_t length = strlen(s->file), most = 300; /* of a longer name the end is kept */
     snprintf(text, sizeof text, "when its scope, opened at %s:%d, closed",
              s->file + (length > most ? length - most : 0), s->line);
-    return interned(text);
+    return hd__text_for_ever(text);
 }
-
-/* ---------------------------------------------------------------- opening and closing */
 
 static void drain(hd_scope *s)
 {

@@ -275,11 +275,65 @@ START_TEST(forked)
 }
 END_TEST
 
+static void hear_nothing(const char *message, void *user)
+{
+    (void)message;
+    (void)user;
+}
+
+static void take_each_lock(void)
+{
+    hd__warn("a warning");
+    hd_error_set(HD_STATE, "an error");
+    hd_error_clear();
+    hd__text_for_ever("a text");
+}
+
+static void *take_locks_until(void *stop)
+{
+    while (!atomic_load((atomic_bool *)stop)) {
+        take_each_lock();
+    }
+    return NULL;
+}
+
+/* A child is born while other threads warn, fail, and keep texts. It does the same, and does not
+ * wait for a lock that one of them held. */
+START_TEST(forked_while_threads_hold_locks)
+{
+    enum { FORKS = 300, LOCKERS = 3 };
+    pthread_t ids[LOCKERS];
+    atomic_bool stop = false;
+    int status = 0;
+    ck_assert(hd__init());
+    hd_on_warning(hear_nothing, NULL);
+    take_each_lock();
+    for (int i = 0; i < LOCKERS; i++) {
+        ck_assert_int_eq(pthread_create(&ids[i], NULL, take_locks_until, &stop), 0);
+    }
+    for (int i = 0; i < FORKS && status == 0; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            take_each_lock();
+            _exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < LOCKERS; i++) {
+        pthread_join(ids[i], NULL);
+    }
+    hd_on_warning(NULL, NULL);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 Suite *suite_threads(void)
 {
     const TTest *const tests[] = {
         coverage,      by_piece,           nested,  shared, jobs_in_a_row,
-        sizes_refused, shutdown_and_again, at_once, forked,
+        sizes_refused, shutdown_and_again, at_once, forked, forked_while_threads_hold_locks,
     };
     return SUITE_OF("threads", tests);
 }
