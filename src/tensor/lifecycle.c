@@ -56,8 +56,10 @@ static void storage_release(hd__storage *s)
     if (!hd__refs_down(&s->refs)) {
         return;
     }
-    if (s->release) {
+    if (s->release) { /* what hd_wrap's caller frees in there, he frees himself */
+        const char *freeing = hd__freeing_swap(NULL);
         s->release(s->data, s->user);
+        hd__freeing_swap(freeing);
     }
     hd__retire(s);
 }

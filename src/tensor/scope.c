@@ -73,6 +73,7 @@ bool hd__scope_enter_thread(void)
     }
     hd__on_thread_end(close_all);
     hd__thread_arm();
+    root.warn_at = HD__SCOPE_MANY;
     hd__top = &root;
     return true;
 }
@@ -105,6 +106,7 @@ hd_scope *hd_scope_open_at(const char *file, int line)
     s->outer = hd__top;
     s->first = NULL;
     s->count = 0;
+    s->warn_at = HD__SCOPE_MANY;
     s->file = file;
     s->line = line;
     hd__top = s;

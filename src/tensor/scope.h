@@ -8,11 +8,12 @@ struct hd_scope {
     hd_scope *outer; /* NULL: the root */
     hd_tensor *first;
     int64_t count;    /* tensors in it */
+    int64_t warn_at;  /* the next count to warn of */
     const char *file; /* where it was opened; NULL: not known */
     int line;
 };
 
-/* A scope that has grown so large is warned of, and again each time it doubles. */
+/* A scope that has grown so large is warned of, and again when it has doubled: once at each. */
 enum { HD__SCOPE_MANY = 100000 };
 
 extern HD__TLS hd_scope *hd__top; /* NULL until the thread makes its first tensor */
@@ -24,9 +25,8 @@ static inline bool hd__scope_ready(void)
     return hd__top || hd__scope_enter_thread();
 }
 
-/* s has HD__SCOPE_MANY tensors or more, and one came in: warns if it has doubled since the last
- * warning. */
-void hd__scope_warn(const hd_scope *s);
+/* s has as many tensors as it shall be warned of. */
+void hd__scope_warn(hd_scope *s);
 
 static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
 {
@@ -37,7 +37,7 @@ static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
         t->next->prev = t;
     }
     s->first = t;
-    if (HD__UNLIKELY(++s->count >= HD__SCOPE_MANY)) {
+    if (HD__UNLIKELY(++s->count >= s->warn_at)) {
         hd__scope_warn(s);
     }
 }

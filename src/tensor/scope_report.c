@@ -109,41 +109,46 @@ static void write_scope(hd__text *t, const hd_scope *s, const row *rows, int64_t
     }
 }
 
-/* Writes the scopes from the root on. Returns how many tensors come before those of the scope that
- * is next. */
-static int64_t write_scopes(hd__text *t, const hd_scope *s, const owned *all, row *rows)
+/* The open scopes, the root first, and *n, their number; hd_free. NULL if memory runs out. */
+static const hd_scope **scopes_from_root(int64_t *n)
 {
-    if (!s) {
-        return 0;
+    *n = 0;
+    for (const hd_scope *s = hd__top; s; s = s->outer) {
+        ++*n;
     }
-    int64_t before = write_scopes(t, s->outer, all, rows);
-    write_scope(t, s, rows, report_gather(all + before, s->count, rows));
-    return before + s->count;
+    const hd_scope **scopes = hd_alloc((size_t)*n * sizeof *scopes), *s = hd__top;
+    for (int64_t i = *n; scopes && i > 0; s = s->outer) {
+        scopes[--i] = s;
+    }
+    return scopes;
 }
 
-static int64_t scope_depth(const hd_scope *s)
+/* all and rows have room for the tensors of all scopes. */
+static void write_scopes(hd__text *t, const hd_scope *const *scopes, int64_t n, owned *all,
+                         row *rows)
 {
-    int64_t depth = 0;
-    while ((s = s->outer)) {
-        depth++;
+    int64_t tensors = 0;
+    for (int64_t i = 0; i < n; i++) {
+        tensors += list_owned(scopes[i], i, all + tensors);
     }
-    return depth;
+    count_bytes(all, tensors);
+    for (int64_t i = 0; i < n; all += scopes[i++]->count) {
+        write_scope(t, scopes[i], rows, report_gather(all, scopes[i]->count, rows));
+    }
 }
 
 static bool write_report(hd__text *t)
 {
-    int64_t n = 0, most = hd_scope_count();
-    owned *all = hd_alloc((size_t)most * sizeof *all);
+    int64_t n, most = hd_scope_count();
+    const hd_scope **scopes = scopes_from_root(&n);
+    owned *all = scopes ? hd_alloc((size_t)most * sizeof *all) : NULL;
     row *rows = all ? hd_alloc((size_t)most * sizeof *rows) : NULL;
     if (rows) {
-        for (const hd_scope *s = hd__top; s; s = s->outer) {
-            n += list_owned(s, scope_depth(s), all + n);
-        }
-        count_bytes(all, n);
-        write_scopes(t, hd__top, all, rows);
+        write_scopes(t, scopes, n, all, rows);
     }
     hd_free(rows);
     hd_free(all);
+    hd_free(scopes);
     return rows;
 }
 
@@ -188,13 +193,10 @@ static row most_made(const hd_scope *s)
     return most;
 }
 
-void hd__scope_warn(const hd_scope *s)
+void hd__scope_warn(hd_scope *s)
 {
-    int64_t at = HD__SCOPE_MANY;
-    while (at < s->count) {
-        at *= 2;
-    }
-    if (s->count != at || !hd__warns()) {
+    s->warn_at *= 2;
+    if (!hd__warns()) {
         return;
     }
     char name[400];

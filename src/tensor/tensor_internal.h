@@ -97,21 +97,22 @@ static inline bool hd__arg(const char *function, const char *arg, const hd_tenso
     return (x && hd__refs_of(x) > HD__REFS_NONE) || hd__arg_fail(function, arg, x, false);
 }
 
+static inline bool hd__is_none(const hd_tensor *x)
+{
+    return x == &hd_none;
+}
+
 /* The same where HD_NONE is taken, too. */
 static inline bool hd__arg_or_none(const char *function, const char *arg, const hd_tensor *x)
 {
-    return (x && hd__refs_of(x) >= HD__REFS_NONE) || hd__arg_fail(function, arg, x, true);
+    return (x && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x))) ||
+           hd__arg_fail(function, arg, x, true);
 }
 
 /* Are all of them tensors? none_ok: HD_NONE is taken, too. The message calls them name[0],
  * name[1] ... */
 bool hd__args(const char *function, const char *name, int64_t n, hd_tensor *const *xs,
               bool none_ok);
-
-static inline bool hd__is_none(const hd_tensor *x)
-{
-    return x == &hd_none;
-}
 
 /* Is d a dtype? Otherwise sets HD_DTYPE with the function and the value. */
 bool hd__dtype_fail(const char *function, int d);
@@ -282,8 +283,8 @@ static inline uintptr_t hd__seal_of(const hd_tensor *t)
     return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;
 }
 
-/* Writes over t, whose last holder is gone, what the message of hd__arg will tell (freed.c). Its
- * refs are set last, by the caller. */
+/* Writes over t, whose last holder is gone, what the message of hd__arg will tell (freed.c). From
+ * then on t is known as freed. */
 static inline void hd__bury(hd_tensor *t)
 {
     t->freed_by = hd__freeing;

@@ -1,8 +1,11 @@
 /* test_scope.c - scopes however they are left, holders, threads, wrapped memory: nothing leaks and
  * nothing is freed too early. Every count is compared with its earlier value. */
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "suites.h"
+#include "support/quarantine.h"
 
 static int64_t tensors_before, bytes_before, owned_before;
 
@@ -415,6 +418,69 @@ START_TEST(wrapped_memory_is_used_and_given_back_once)
 }
 END_TEST
 
+static void release_user(void *data, void *user)
+{
+    (void)data;
+    hd_release(user);
+}
+
+/* What the callback of hd_wrap releases while a scope closes was freed by hd_release, and by no
+ * scope. */
+START_TEST(released_by_a_callback_while_a_scope_closes)
+{
+    if (!quarantine_on()) {
+        return;
+    }
+    hd_tensor *other = hd_ones(HD_FLOAT32, 2);
+    {
+        HD_SCOPE;
+        hd_wrap(HD_FLOAT32, mine, release_user, other, 2);
+    }
+    ck_no_error();
+    ck_assert_int_eq(hd_numel(other), -1);
+    ck_error(HD_STATE, "hd_numel: x was freed by hd_release; hd_ones made it");
+}
+END_TEST
+
+/* Memory that begins with zeros is not HD_NONE. */
+START_TEST(only_HD_NONE_is_none)
+{
+    static int64_t zeros[64];
+    void *x = zeros;
+    ck_assert(!hd_retain(x));
+    ck_error(HD_STATE, "hd_retain: t is not a tensor that exists: it was freed long ago, or the "
+                       "pointer never led to one");
+    ck_assert(hd_retain(HD_NONE) == HD_NONE);
+    ck_no_error();
+}
+END_TEST
+
+/* So many that it would take minutes if each scope were counted from the root, and that a call for
+ * each would overflow the stack. */
+START_TEST(many_nested_scopes_are_reported)
+{
+    enum { MANY_SCOPES = 200000 };
+    hd_scope *outer = hd_scope_open();
+    for (int i = 1; i < MANY_SCOPES; i++) {
+        hd_scope_open();
+    }
+    hd_zeros(HD_FLOAT32, 1);
+    FILE *f = tmpfile();
+    char line[200] = "", last[200] = "";
+    int lines = 0;
+    ck_assert(hd_scope_report(f));
+    rewind(f);
+    while (fgets(line, sizeof line, f)) {
+        strcpy(last, line);
+        lines += strncmp(line, "a scope: ", strlen("a scope: ")) == 0;
+    }
+    fclose(f);
+    ck_assert_int_eq(lines, MANY_SCOPES);
+    ck_assert_str_eq(last, "           1               4 bytes  hd_zeros\n");
+    hd_scope_close(outer);
+}
+END_TEST
+
 START_TEST(wrap_refuses_and_then_releases_nothing)
 {
     int one = 1;
@@ -454,6 +520,9 @@ Suite *suite_scope(void)
         retained_before_it_crosses,
         threads_do_not_see_each_others_scopes,
         wrapped_memory_is_used_and_given_back_once,
+        released_by_a_callback_while_a_scope_closes,
+        only_HD_NONE_is_none,
+        many_nested_scopes_are_reported,
         wrap_refuses_and_then_releases_nothing,
     };
     return SUITE_BETWEEN("scope", tests, note_counts, check_counts);
