@@ -17,7 +17,8 @@ extern "C" {
 
 /* ---------------------------------------------------------------- pictures */
 
-/* It is in no scope. A second hd_picture_free is undefined. */
+/* Not in any scope: hd_picture_free. The use of a freed picture is undefined. It is HD_STATE while
+ * nothing else has taken the picture's memory. */
 typedef struct hd_picture hd_picture;
 
 HD_API void hd_picture_free(hd_picture *p);          /* frees p; takes NULL */

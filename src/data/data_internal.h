@@ -25,6 +25,9 @@ struct hd_tokens {
     size_t mapped;    /* an owner's bytes are a mapping of this size; 0: they are not mapped */
 };
 
+/* For public functions: is t given, and not freed by the user? Whoever else holds t may go on using
+ * it. hd__dataset_given is the same. */
+bool hd__tokens_given(const char *function, const hd_tokens *t);
 hd_tokens *hd__tokens_hold(const hd_tokens *t);
 void hd__tokens_drop(hd_tokens *t); /* takes NULL */
 /* Copies n ids from `at` on. The caller has checked that they exist. */
@@ -39,6 +42,7 @@ struct hd_dataset {
     int64_t *order; /* the number of each item's window; NULL: item k is window k */
 };
 
+bool hd__dataset_given(const char *function, const hd_dataset *s);
 hd_dataset *hd__dataset_hold(const hd_dataset *s);
 void hd__dataset_drop(hd_dataset *s); /* takes NULL */
 /* Items order[0], order[1], ... as two (n, max_length) tensors. If order is NULL, items first,

@@ -26,7 +26,7 @@ static hd_dataset *dataset_new(const hd_tokens *t, int64_t max_length, int64_t s
 
 hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t stride)
 {
-    if (!hd__object("hd_windows_new", "t", t)) {
+    if (!hd__tokens_given("hd_windows_new", t)) {
         return NULL;
     }
     if (max_length < 1 || stride < 1) {
@@ -64,9 +64,15 @@ void hd_dataset_free(hd_dataset *s)
     }
 }
 
+bool hd__dataset_given(const char *function, const hd_dataset *s)
+{
+    return hd__object(function, "s", s) &&
+           hd__not_given_up(function, "s", &s->freed, "hd_dataset_free");
+}
+
 int64_t hd_dataset_len(const hd_dataset *s)
 {
-    return hd__object("hd_dataset_len", "s", s) ? s->len : -1;
+    return hd__dataset_given("hd_dataset_len", s) ? s->len : -1;
 }
 
 /* ---------------------------------------------------------------- items */
@@ -98,7 +104,7 @@ bool hd__dataset_batch(const char *function, const hd_dataset *s, int64_t n, int
 bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor **target)
 {
     hd_tensor *x, *y; /* (1, max_length) */
-    if (!hd__object("hd_dataset_get", "s", s)) {
+    if (!hd__dataset_given("hd_dataset_get", s)) {
         return false;
     }
     int64_t at = hd__index("hd_dataset_get", i, s->len, "items");
@@ -168,7 +174,7 @@ bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_gene
                      hd_dataset **parts)
 {
     const char *function = "hd_random_split";
-    if (!hd__object(function, "s", s) || !hd__given(function, "lengths", lengths) ||
+    if (!hd__dataset_given(function, s) || !hd__given(function, "lengths", lengths) ||
         !hd__given(function, "parts", parts) || (g && !hd__object(function, "g", g)) ||
         !check_lengths(s, n, lengths)) {
         return false;

@@ -42,7 +42,7 @@ static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
 hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
 {
     hd_loader_options o = options ? *options : hd_loader_defaults();
-    if (!hd__object("hd_loader_new", "s", s) || !loader_options_ok(s, &o)) {
+    if (!hd__dataset_given("hd_loader_new", s) || !loader_options_ok(s, &o)) {
         return NULL;
     }
     hd_loader *l = hd__alloc_zeroed(sizeof *l);

@@ -58,6 +58,12 @@ void hd_tokens_free(hd_tokens *t)
 
 /* ---------------------------------------------------------------- arguments */
 
+bool hd__tokens_given(const char *function, const hd_tokens *t)
+{
+    return hd__object(function, "t", t) &&
+           hd__not_given_up(function, "t", &t->freed, "hd_tokens_free");
+}
+
 static bool check_type(const char *function, hd_token_type type)
 {
     return type == HD_TOKEN_U16 || type == HD_TOKEN_U32 ||
@@ -182,12 +188,12 @@ bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 
 int64_t hd_tokens_len(const hd_tokens *t)
 {
-    return hd__object("hd_tokens_len", "t", t) ? t->len : -1;
+    return hd__tokens_given("hd_tokens_len", t) ? t->len : -1;
 }
 
 hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
 {
-    if (!hd__object("hd_tokens_read", "t", t)) {
+    if (!hd__tokens_given("hd_tokens_read", t)) {
         return NULL;
     }
     if (at < 0 || n < 0 || at > t->len - n) {
@@ -215,7 +221,7 @@ static hd_tokens *tokens_part(const hd_tokens *t, int64_t at, int64_t len)
 bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first, hd_tokens **rest)
 {
     const char *function = "hd_tokens_split";
-    if (!hd__object(function, "t", t) || !hd__given(function, "first", first) ||
+    if (!hd__tokens_given(function, t) || !hd__given(function, "first", first) ||
         !hd__given(function, "rest", rest)) {
         return false;
     }

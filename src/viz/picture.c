@@ -1,5 +1,6 @@
 /* picture.c - makes a picture, adds rectangles, lines and texts to it, and saves it as SVG. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,9 +16,20 @@ hd_picture *hd__picture_new(double width, double height)
     return p;
 }
 
+bool hd__picture_given(const char *function, const hd_picture *p)
+{
+    return hd__given(function, "p", p) &&
+           (p->freed != HD__PICTURE_FREED ||
+            hd_error_set(HD_STATE, "%s: p was freed by hd_picture_free", function));
+}
+
+/* The mark lies far enough in the block that hd_free leaves it there. */
+_Static_assert(offsetof(hd_picture, freed) >= 64, "a free block's first bytes are written over");
+
 void hd_picture_free(hd_picture *p)
 {
-    if (p && (void *)p != (void *)HD_NONE) {
+    if (p && (void *)p != (void *)HD_NONE && hd__picture_given("hd_picture_free", p)) {
+        p->freed = HD__PICTURE_FREED;
         hd_free(p->items);
         hd_free(p->points);
         hd_free(p->texts.s);
@@ -104,12 +116,12 @@ void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__a
 
 double hd_picture_width(const hd_picture *p)
 {
-    return hd__given("hd_picture_width", "p", p) ? p->width : NAN;
+    return hd__picture_given("hd_picture_width", p) ? p->width : NAN;
 }
 
 double hd_picture_height(const hd_picture *p)
 {
-    return hd__given("hd_picture_height", "p", p) ? p->height : NAN;
+    return hd__picture_given("hd_picture_height", p) ? p->height : NAN;
 }
 
 /* hd_ndim failed, because its x was freed: gives the error the names that the user knows. */
@@ -142,7 +154,8 @@ bool hd__viz_may_save(const char *function, const char *arg, const void *p, cons
 
 bool hd_picture_save_svg(const hd_picture *p, const char *path)
 {
-    if (!hd__viz_may_save("hd_picture_save_svg", "p", p, path)) {
+    if (!hd__picture_given("hd_picture_save_svg", p) ||
+        !hd__viz_may_save("hd_picture_save_svg", "p", p, path)) {
         return false;
     }
     char *svg = hd_picture_svg(p);

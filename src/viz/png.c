@@ -144,6 +144,7 @@ bool hd_has_png(void)
 
 bool hd_picture_save_png(const hd_picture *p, const char *path, double scale)
 {
-    return hd__viz_may_save("hd_picture_save_png", "p", p, path) && scale_ok(p, scale) &&
+    return hd__picture_given("hd_picture_save_png", p) &&
+           hd__viz_may_save("hd_picture_save_png", "p", p, path) && scale_ok(p, scale) &&
            save_png(p, path, scale);
 }

@@ -114,7 +114,7 @@ static void put_head(hd__text *t, const hd_picture *p)
 
 char *hd_picture_svg(const hd_picture *p)
 {
-    if (!hd__given("hd_picture_svg", "p", p)) {
+    if (!hd__picture_given("hd_picture_svg", p)) {
         return NULL;
     }
     hd__text t = {0};

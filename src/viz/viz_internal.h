@@ -66,7 +66,13 @@ struct hd_picture {
     hd__text texts;
     int64_t n_items, n_points, items_room, points_room;
     bool failed;
+    uint32_t freed; /* HD__PICTURE_FREED after hd_picture_free, until the memory is used again */
 };
+
+#define HD__PICTURE_FREED 0x6f3e2d1cu
+
+/* Is p a picture, as far as that can be known? */
+bool hd__picture_given(const char *function, const hd_picture *p);
 
 hd_picture *hd__picture_new(double width, double height); /* with a white background */
 void hd__draw_rect(hd_picture *p, double x, double y, double w, double h, hd__rgb color);

@@ -385,11 +385,45 @@ START_TEST(refuses_arguments)
 }
 END_TEST
 
+/* What the user freed is an error even while something else holds it, which goes on using it. */
+START_TEST(freed_while_held)
+{
+    static const int64_t half[] = {2, 2};
+    hd_tokens *t = hd_tokens_from(hd_arange(0, 9, 1)), *parts[2];
+    hd_dataset *s = hd_windows_new(t, 2, 2), *both[2];
+    hd_loader *l = hd_loader_new(s, NULL);
+    hd_tensor *input, *target;
+    hd_tokens_free(t);
+    ck_assert_int_eq(hd_tokens_len(t), -1);
+    ck_error(HD_STATE, "hd_tokens_len: t was freed by hd_tokens_free");
+    ck_assert_ptr_null(hd_tokens_read(t, 0, 1));
+    ck_error(HD_STATE, "hd_tokens_read: t was freed by hd_tokens_free");
+    ck_assert(!hd_tokens_split(t, 0.5, &parts[0], &parts[1]));
+    ck_error(HD_STATE, "hd_tokens_split: t was freed by hd_tokens_free");
+    ck_assert_ptr_null(hd_windows_new(t, 2, 2));
+    ck_error(HD_STATE, "hd_windows_new: t was freed by hd_tokens_free");
+    ck_assert(hd_dataset_get(s, 0, &input, &target));
+    hd_dataset_free(s);
+    ck_assert_int_eq(hd_dataset_len(s), -1);
+    ck_error(HD_STATE, "hd_dataset_len: s was freed by hd_dataset_free");
+    ck_assert(!hd_dataset_get(s, 0, &input, &target));
+    ck_error(HD_STATE, "hd_dataset_get: s was freed by hd_dataset_free");
+    ck_assert(!hd_random_split(s, 2, half, NULL, both));
+    ck_error(HD_STATE, "hd_random_split: s was freed by hd_dataset_free");
+    ck_assert_ptr_null(hd_loader_new(s, NULL));
+    ck_error(HD_STATE, "hd_loader_new: s was freed by hd_dataset_free");
+    ck_assert(hd_loader_next(l, &input, &target));
+    ck_assert_int_eq(hd_get_int(target, 0, 1), 2);
+    hd_loader_free(l);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_loader(void)
 {
     const TTest *const tests[] = {
-        as_pytorch,       uses_the_thread_s_generator, restarts, batches_outlive_the_loader,
-        an_empty_dataset, refuses_arguments,
+        as_pytorch,       uses_the_thread_s_generator, restarts,         batches_outlive_the_loader,
+        an_empty_dataset, refuses_arguments,           freed_while_held,
     };
     Suite *s = SUITE_OF("loader", tests);
     suite_add_loop(s, resumes_at_every_position, 8);

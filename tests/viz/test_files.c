@@ -1,6 +1,7 @@
 /* test_files.c - pictures in files: decoded PNG files, files that are written whole or not at all,
  * and memory that runs out. */
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #endif
 
 #include "suites.h"
+#include "support/quarantine.h"
 
 static hd_picture *a_picture(void)
 {
@@ -26,6 +28,29 @@ static void write_old(const char *path)
     fputs("old", f);
     fclose(f);
 }
+
+/* While nothing else has taken its memory, a freed picture is found. */
+START_TEST(freed_pictures)
+{
+    if (!quarantine_on()) {
+        return;
+    }
+    hd_picture *p = a_picture();
+    hd_picture_free(p);
+    hd_picture_free(p);
+    ck_error(HD_STATE, "hd_picture_free: p was freed by hd_picture_free");
+    ck_assert(isnan(hd_picture_width(p)));
+    ck_error(HD_STATE, "hd_picture_width: p was freed by hd_picture_free");
+    ck_assert(isnan(hd_picture_height(p)));
+    ck_error(HD_STATE, "hd_picture_height: p was freed by hd_picture_free");
+    ck_assert_ptr_null(hd_picture_svg(p));
+    ck_error(HD_STATE, "hd_picture_svg: p was freed by hd_picture_free");
+    ck_assert(!hd_picture_save_svg(p, "freed.svg"));
+    ck_error(HD_STATE, "hd_picture_save_svg: p was freed by hd_picture_free");
+    ck_assert(!hd_picture_save_png(p, "freed.png", 1));
+    ck_error(HD_STATE, "hd_picture_save_png: p was freed by hd_picture_free");
+}
+END_TEST
 
 /* ---------------------------------------------------------------- PNG */
 
@@ -551,6 +576,7 @@ Suite *suite_files(void)
 #else
         without_libpng,
 #endif
+        freed_pictures,
         saves,
         keeps_the_old_file,
         runs_out_at_every_allocation,
