@@ -62,6 +62,14 @@ def left_out(decl, group):
     return not (family or said or any(names(text, name) for name in decl.names()))
 
 
+def field_said(decl, name, text):
+    """Does the comment of the struct name a field? One letter is also a word, as in "a name": it needs a
+    comment on its line, or one of another field that writes v.i or `v`."""
+    if len(name) > 1:
+        return names(text, name)
+    return any(re.search(rf"`{name}`|\b{name}\.\w", plain(m.comment)) for m in decl.members)
+
+
 def undescribed(decl, group):
     """(line, message) for each name of a declaration that no comment describes."""
     text = plain(description(decl, group))
@@ -80,7 +88,7 @@ def undescribed(decl, group):
     if decl.kind == "struct":
         for member in decl.members:
             for name in member.names:
-                if not member.comment and name != "size" and not names(text, name):
+                if not member.comment and name != "size" and not field_said(decl, name, text):
                     yield member.line, f"{decl.name}.{name} has no description"
 
 

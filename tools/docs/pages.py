@@ -341,6 +341,8 @@ class Site:
             listed = "".join(f'<li><a href="#{anchor}">{escape(text)}</a></li>' for _, text, anchor in inside)
             toc = f'<nav class="toc" aria-label="On this page"><ul>{listed}</ul></nav>' if len(inside) > 2 else ""
             html = document.html.replace("</h1>", "</h1>\n" + toc, 1)
+            if path.endswith(".1"):
+                html = self.linked_pages(html, page)
             html += self.turn(pages[i - 1] if i else None, pages[i + 1] if i + 1 < len(pages) else None)
             self.write(page, document.title, html, path)
             self.search.append([document.title, page, section, ""])
@@ -348,6 +350,16 @@ class Site:
                 self.search += list(guide_search(document, page))
             else:
                 self.search += [[text, f"{page}#{anchor}", document.title, ""] for _, text, anchor in inside]
+
+    def linked_pages(self, html, own):
+        """A manual page's html, in which train_gpt(1) leads to the page of train_gpt."""
+        pages = {os.path.basename(path): page for _, path, _, page in self.documents if path.endswith(".1")}
+
+        def link(m):
+            page = pages.get(f"{m.group(2)}.{m.group(3)}")
+            return f'<a href="{page}">{m.group(0)}</a>' if page and page != own else m.group(0)
+
+        return re.sub(r"<(b|i)>([\w-]+)</\1>\((\d)\)", link, html)
 
     def write_sources(self):
         for path, page in sorted(self.sources.items()):
