@@ -114,8 +114,8 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
  * and the old one is removed, with any other files in its directory. Whoever loads dir finds the
  * whole old checkpoint or the whole new one at any time, also after a crash. The new directory and
  * its two files have the permissions of the old ones. HD_VALUE: dir ends in "." or "..". HD_FORMAT:
- * what is at dir is not a checkpoint, as in hd_checkpoint_remove. HD_IO, with nothing changed: the system or
- * the file system cannot exchange two names (those of Linux and macOS can, NFS cannot).
+ * what is at dir is not a checkpoint, as in hd_checkpoint_remove. HD_IO, with nothing changed: the
+ * system or the file system cannot exchange two names (those of Linux and macOS can, NFS cannot).
  * After a crash the unfinished new one or the old one may be left beside dir, in a directory whose
  * name begins with ".heed-" and ends in ".tmp". The next call for the same dir removes it. */
 HD_API bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state);

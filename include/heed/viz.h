@@ -2,7 +2,9 @@
  *
  * A picture is drawn once and saved as SVG or PNG. Text is UTF-8 in any language; bytes that are no
  * UTF-8 and control characters are shown as U+FFFD. An SVG takes every character, and its reader's
- * fonts show it. A PNG has a font of its own, with the Latin, Greek, Cyrillic and Korean letters.
+ * fonts show it. A PNG has a font of its own: the letters of the Western and Central European
+ * languages, modern Greek, Russian, Ukrainian, and all Korean syllables, but not those of Serbian
+ * Cyrillic, Vietnamese or Chinese; it refuses any other character (HD_VALUE).
  * Equal input gives equal bytes in every locale. Files are written whole or not at all: a failed
  * save leaves the old file. While an error stands, saving does nothing and returns false.
  * Colour-blind readers can tell the colours apart too (Okabe and Ito 2008). */

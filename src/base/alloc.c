@@ -57,7 +57,6 @@ typedef struct kept_block {
 typedef struct cache {
     kept_block *first[CLASSES];
     uint16_t room[CLASSES]; /* how many more blocks fit */
-    uint8_t brought[SMALL]; /* blocks that stand in for those in the thread's ring */
 } cache;
 
 static cache closed;
@@ -300,17 +299,13 @@ static void *take_shelved(unsigned int class)
     return p;
 }
 
-/* The first blocks are few, because there may be many threads that free little. Each further call
- * brings as many as came before, until there is one for each place of the ring. */
+/* Blocks that other threads left come first, or threads that end would grow the process. */
 void hd__cache_fill(unsigned int class)
 {
-    enum { FIRST = 4 };
-    if (class >= SMALL || !open_cache() || mine->brought[class] >= HD__RING_FEW) {
+    if (class >= SMALL || !open_cache()) {
         return;
     }
-    int n = mine->brought[class] ? mine->brought[class] : FIRST;
-    mine->brought[class] += (uint8_t)n;
-    n -= most_kept(class) - mine->room[class];
+    int n = HD__RING_FEW - (most_kept(class) - mine->room[class]);
     for (void *p; n > 0 && ((p = take_shelved(class)) || (p = small_alloc(class))); n--) {
         hd__header_of(p)->class = class;
         cache_keep(p, class);
@@ -327,10 +322,7 @@ static void *class_alloc(unsigned int class)
         unshelve(class);
     }
     void *p = take_kept(class);
-    if (!p && (p = small_alloc(class)) && hd__ring_mine->quick >> class & 1) {
-        hd__cache_fill(class);
-    }
-    return p;
+    return p ? p : small_alloc(class);
 }
 
 static void *large_alloc(size_t size)

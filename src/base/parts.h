@@ -36,8 +36,8 @@ static inline hd__header *hd__header_of(const void *p)
 
 size_t hd__class_bytes(unsigned int class); /* of a block, with its header */
 
-/* Brings the calling thread free blocks of a class, in place of those that its ring holds, if it
- * keeps blocks of that class one by one. */
+/* Brings the calling thread as many free blocks of a class as its ring will hold, if it keeps
+ * blocks of that class one by one. */
 void hd__cache_fill(unsigned int class);
 
 /* Frees a block of a class whose bytes are not counted any more. */

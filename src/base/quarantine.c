@@ -87,9 +87,8 @@ static void ring_put_counted(hd__ring *r, void *p)
 }
 
 /* p, which is of a class that is kept, counts as freed already. The blocks in the ring are missing
- * among the free ones. When the first block of a class comes in, and each time the thread has no
- * free block of that class, it gets some in their place (alloc.c), so that a loop does not ask the
- * system for one at a time until the ring is full. */
+ * among the free ones. The first block of a class to come in brings as many of them as the ring
+ * will hold, so that a loop does not ask the system for one at a time until the ring is full. */
 static void ring_put(void *p)
 {
     unsigned int class = hd__header_of(p)->class;

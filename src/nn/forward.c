@@ -59,8 +59,8 @@ static hd_tensor *forward_fail(const hd_module *m)
     return NULL;
 }
 
-/* Is y, which a forward without a failure gave, a tensor that exists? */
-static bool forward_gave(const frame *f, const hd_tensor *y)
+/* y, which a forward without a failure gave, is no tensor that exists. */
+static bool refuse_result(const frame *f, const hd_tensor *y)
 {
     const char *type = f->m->type->name;
     if (!y || y == HD_NONE) {
@@ -73,6 +73,11 @@ static bool forward_gave(const frame *f, const hd_tensor *y)
     char name[100];
     snprintf(name, sizeof name, "the result of %.60s's forward", type);
     return hd__tensor_arg("hd_forward", name, y, false);
+}
+
+static inline bool forward_gave(const frame *f, const hd_tensor *y)
+{
+    return (y && hd__tensor_exists(y)) || refuse_result(f, y);
 }
 
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)

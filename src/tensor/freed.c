@@ -38,6 +38,11 @@ bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x, boo
            hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
 }
 
+bool hd__tensor_exists(const hd_tensor *x)
+{
+    return hd__refs_of(x) > HD__REFS_NONE;
+}
+
 bool hd__tensor_arg(const char *function, const char *arg, const hd_tensor *x, bool none_ok)
 {
     return none_ok ? hd__arg_or_none(function, arg, x) : hd__arg(function, arg, x);
