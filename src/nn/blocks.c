@@ -81,10 +81,13 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
                                     hd_module *norm2, double drop_rate)
 {
     const char *const names[] = {"att", "ff", "norm1", "norm2"};
-    hd_module *const parts[] = {att, ff, norm1, norm2};
+    hd_module *parts[] = {att, ff, norm1, norm2};
     bool ok = true;
-    for (int i = 0; i < 4 && ok; i++) {
-        ok = hd__object("hd_transformer_block_new", names[i], parts[i]);
+    for (int i = 0; i < 4; i++) {
+        if (!hd__object("hd_transformer_block_new", names[i], parts[i])) {
+            parts[i] = NULL; /* what was freed already is not freed again */
+            ok = false;
+        }
     }
     hd_module *self = ok ? hd_module_new(&transformer_block_type) : NULL;
     if (!self) {
