@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "support/child.h"
 
 START_TEST(first_stands)
 {
@@ -167,87 +167,55 @@ START_TEST(handler)
 }
 END_TEST
 
-/* In a child, whose stderr is a pipe. */
+static void fail_and_abort(void)
+{
+    hd_on_error(hd_error_abort, NULL);
+    hd_error_set(HD_VALUE, "p = %d", 2);
+}
+
 START_TEST(abort_handler)
 {
-    int ends[2], status = 0;
-    char printed[64] = "";
-    ck_assert_int_eq(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        hd_on_error(hd_error_abort, NULL);
-        hd_error_set(HD_VALUE, "p = %d", 2);
-        _exit(0);
-    }
-    ck_assert_int_gt(read(ends[0], printed, sizeof printed - 1), 0);
-    waitpid(child, &status, 0);
+    char printed[64];
+    int status = child_prints(fail_and_abort, false, printed, sizeof printed);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     ck_assert_str_eq(printed, "VALUE: p = 2\n");
-    close(ends[0]);
-    close(ends[1]);
 }
 END_TEST
 
-/* In a child, whose stdout is a pipe: what the program printed is not lost. */
+static void print_and_abort(void)
+{
+    printf("step %d\n", 7);
+    fail_and_abort();
+}
+
+/* What the program printed is not lost. */
 START_TEST(abort_writes_stdout)
 {
-    int ends[2], status = 0;
-    char printed[64] = "";
-    fflush(stdout);
-    ck_assert_int_eq(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(ends[1], STDERR_FILENO);
-        setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
-        printf("step %d\n", 7);
-        hd_on_error(hd_error_abort, NULL);
-        hd_error_set(HD_VALUE, "p = %d", 2);
-        _exit(0);
-    }
-    close(ends[1]);
-    waitpid(child, &status, 0);
+    char printed[64];
+    int status = child_prints(print_and_abort, true, printed, sizeof printed);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    size_t length = 0;
-    for (ssize_t n; (n = read(ends[0], printed + length, sizeof printed - 1 - length)) > 0;) {
-        length += (size_t)n;
-    }
     ck_assert_str_eq(printed, "step 7\nVALUE: p = 2\n");
-    close(ends[0]);
 }
 END_TEST
 
-/* In a child: a chain of calls prints its first failure, and the next one after a clear. */
+static void print_and_fail(void)
+{
+    printf("step %d\n", 7);
+    hd_on_error(hd_error_print, NULL);
+    hd_error_set(HD_VALUE, "p = %d", 2);
+    hd_error_set(HD_NULL_ARG, "f: x is NULL"); /* because of the first one */
+    hd_error_set(HD_SHAPE, "q = %d", 3);
+    hd_error_clear();
+    hd_error_set(HD_NULL_ARG, "f: x is NULL");
+}
+
+/* A chain of calls prints its first failure, and the next one after a clear. */
 START_TEST(print_handler)
 {
-    int ends[2], status = 0;
-    char printed[128] = "";
-    fflush(stdout);
-    ck_assert_int_eq(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(ends[1], STDERR_FILENO);
-        setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
-        printf("step %d\n", 7);
-        hd_on_error(hd_error_print, NULL);
-        hd_error_set(HD_VALUE, "p = %d", 2);
-        hd_error_set(HD_NULL_ARG, "f: x is NULL"); /* because of the first one */
-        hd_error_set(HD_SHAPE, "q = %d", 3);
-        hd_error_clear();
-        hd_error_set(HD_NULL_ARG, "f: x is NULL");
-        _exit(0);
-    }
-    close(ends[1]);
-    waitpid(child, &status, 0);
+    char printed[128];
+    int status = child_prints(print_and_fail, true, printed, sizeof printed);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    size_t length = 0;
-    for (ssize_t n; (n = read(ends[0], printed + length, sizeof printed - 1 - length)) > 0;) {
-        length += (size_t)n;
-    }
     ck_assert_str_eq(printed, "step 7\nVALUE: p = 2\nSHAPE: q = 3\nNULL_ARG: f: x is NULL\n");
-    close(ends[0]);
 }
 END_TEST
 

@@ -5,9 +5,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "support/child.h"
 #include "support/comma_locale.h"
 #include "support/warnings.h"
 
@@ -241,26 +240,19 @@ START_TEST(changed_while_threads_warn)
 }
 END_TEST
 
-/* In a child, whose stderr is a pipe. */
+static void print_warnings(void)
+{
+    hd_on_warning(hd_warning_print, NULL);
+    hd__warn("hd_add: %d", 1);
+    hd_warning_print(NULL, NULL);
+}
+
 START_TEST(printing_handler)
 {
-    int ends[2], status = 0;
-    char printed[64] = "";
-    ck_assert_int_eq(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        hd_on_warning(hd_warning_print, NULL);
-        hd__warn("hd_add: %d", 1);
-        hd_warning_print(NULL, NULL);
-        _exit(0);
-    }
-    close(ends[1]);
-    waitpid(child, &status, 0);
+    char printed[64];
+    int status = child_prints(print_warnings, false, printed, sizeof printed);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    ck_assert_int_gt(read(ends[0], printed, sizeof printed - 1), 0);
     ck_assert_str_eq(printed, "warning: hd_add: 1\nwarning: \n");
-    close(ends[0]);
 }
 END_TEST
 
