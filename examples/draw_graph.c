@@ -147,13 +147,9 @@ static int draw(const char *what, const char *path, const hd_graph_options *o)
 int main(int argc, char **argv)
 {
     open_standard_files();
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(help, stdout);
-        return stdout_written() ? 0 : 1;
-    }
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        printf("draw_graph %s\n", hd_version());
-        return stdout_written() ? 0 : 1;
+    int about = about_status(argc, argv, "draw_graph", help);
+    if (about >= 0) {
+        return about;
     }
     hd_graph_options o = hd_graph_defaults();
     int at = 1, status = argc > 0 ? read_options(argv, &at, &o) : 2;

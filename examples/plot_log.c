@@ -212,13 +212,9 @@ static int plot(const char *program, const char *dir)
 int main(int argc, char **argv)
 {
     open_standard_files();
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(help, stdout);
-        return stdout_written() ? 0 : 1;
-    }
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        printf("plot_log %s\n", hd_version());
-        return stdout_written() ? 0 : 1;
+    int about = about_status(argc, argv, "plot_log", help);
+    if (about >= 0) {
+        return about;
     }
     int dir = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
     if (argc > dir && dir == 1 && argv[1][0] == '-') {

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heed/base.h"
+
 void open_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -19,6 +21,18 @@ void open_standard_files(void)
 bool stdout_written(void)
 {
     return fflush(stdout) == 0 && !ferror(stdout);
+}
+
+int about_status(int argc, char **argv, const char *program, const char *help)
+{
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+    } else if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("%s %s\n", program, hd_version());
+    } else {
+        return -1;
+    }
+    return stdout_written() ? 0 : 1;
 }
 
 /* Between single quotes every character stands for itself, except a single quote, which is written

@@ -1,5 +1,5 @@
-/* program.h - what the example programs share: their standard files, words that a shell can read,
- * and the names of directories. */
+/* program.h - what the example programs share: their standard files, --help and --version, words
+ * that a shell can read, and the names of directories. */
 #ifndef HEED_EXAMPLES_PROGRAM_H
 #define HEED_EXAMPLES_PROGRAM_H
 
@@ -13,6 +13,10 @@ void open_standard_files(void);
 
 /* Brings what was printed to stdout. Returns false if some of it could not be written. */
 bool stdout_written(void);
+
+/* Prints the help, or the version of heed, if --help or --version is the only argument. Returns the
+ * exit status, or -1 if the arguments are others. */
+int about_status(int argc, char **argv, const char *program, const char *help);
 
 enum { SHELL_WORD = 4 * 4096 + 3 }; /* has room for each path */
 

@@ -436,13 +436,9 @@ int main(int argc, char **argv)
 {
     arguments a = {.steps = 400, .seed = 123, .demand = true};
     open_standard_files();
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(help, stdout);
-        return stdout_written() ? 0 : 1;
-    }
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        printf("train_attention %s\n", hd_version());
-        return stdout_written() ? 0 : 1;
+    int about = about_status(argc, argv, "train_attention", help);
+    if (about >= 0) {
+        return about;
     }
     if (!read_arguments(&a, argc, argv)) {
         return 2;
