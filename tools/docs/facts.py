@@ -133,9 +133,9 @@ def error_codes(topic, codes):
     """(code, its meaning, the names whose comments name it) for each code in a topic's comments."""
     for code, meaning in codes:
         names = []
-        for who, text in comments(topic):
+        for described, text in comments(topic):
             if re.search(rf"\b{code}\b", text):
-                names += [n for n in who if n not in names]
+                names += [n for n in described if n not in names]
         if names and not any(d.kind == "enum" and d.name == "hd_code" for d in topic.decls()):
             yield code, meaning, names
 
