@@ -164,8 +164,8 @@ static hd__storage *storage_new(const char *function, size_t nbytes)
 {
     bool apart = nbytes > HD__RETIRED_MOST - DATA_AT;
     hd__storage *s = hd__alloc(apart ? DATA_AT : DATA_AT + nbytes);
-    void *data = s && apart ? hd__alloc(nbytes) : (char *)s + DATA_AT;
-    if (!s || !data) {
+    void *data = !s ? NULL : apart ? hd__alloc(nbytes) : (char *)s + DATA_AT;
+    if (!data) {
         hd_free(s);
         return hd__no_memory(function, nbytes);
     }
