@@ -8,20 +8,9 @@
 #include <stdatomic.h>
 
 #include "base/args.h"
+#include "base/platform.h"
 #include "base/text.h"
 
-#if defined(__has_include)
-#if __has_include(<sys/single_threaded.h>)
-#include <sys/single_threaded.h>
-#define HD__ALONE __libc_single_threaded
-#endif
-#endif
-#ifndef HD__ALONE
-#define HD__ALONE 0
-#endif
-
-/* Every call reads thread-local state. With initial-exec it does so without calling the loader. */
-#define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 #define HD__UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* A rare way out of a short function: kept out of line, it costs the common way no registers. */
 #define HD__RARE __attribute__((noinline, cold))

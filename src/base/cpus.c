@@ -5,10 +5,8 @@
  * file that cannot be read sets no limit. */
 #include "base/parts.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PATH_SIZE = 1024 };
 
@@ -95,24 +93,12 @@ int hd__cgroup_cpus(const char *list, const char *root)
     return least;
 }
 
-static int affinity_cpus(void)
-{
-#if defined(__linux__) && defined(CPU_COUNT)
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        return CPU_COUNT(&set);
-    }
-#endif
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > HD__MAX_THREADS ? HD__MAX_THREADS : (int)n;
-}
-
 int hd__cpus_allowed(void)
 {
-    int cpus = affinity_cpus();
+    int cpus = hd__affinity_cpus();
     int quota = hd__cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
     if (quota > 0 && quota < cpus) {
         cpus = quota;
     }
-    return cpus < 1 ? 1 : cpus;
+    return cpus < 1 ? 1 : cpus < HD__MAX_THREADS ? cpus : HD__MAX_THREADS;
 }

@@ -16,10 +16,10 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     LINE = HD__HEAP_LINE,
-    PAGE = 1 << 12,
     HUGE = 1 << 21,
     SLACK = 1 << 24,
     RELEASABLE = 1 << 20, /* a free chunk of at least this size gives its pages back */
@@ -43,6 +43,7 @@ _Static_assert(sizeof(chunk) <= LINE - 16, "the line ends with 16 bytes of the d
 
 static struct {
     pthread_mutex_t lock;
+    size_t page;               /* bytes of the system's pages, once something is mapped */
     size_t mapped, used, kept; /* kept: free but not bare */
     uint64_t map[BINS / 64];   /* which bins have chunks */
     chunk *bin[BINS];
@@ -181,28 +182,28 @@ static size_t round_up(size_t n, size_t to)
 /* bytes is a multiple of HUGE. What is mapped before and after the aligned part is given back. */
 static char *map_aligned(size_t bytes)
 {
-    char *p = mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
-        return p;
+    char *p = hd__pages_map(bytes + HUGE);
+    if (!p) {
+        return NULL;
     }
     size_t lead = -(uintptr_t)p % HUGE;
     if (lead) {
         munmap(p, lead);
     }
     munmap(p + lead + bytes, HUGE - lead);
-#ifdef MADV_HUGEPAGE
-    madvise(p + lead, bytes, MADV_HUGEPAGE);
-#endif
+    hd__pages_prefer_huge(p + lead, bytes);
     return p + lead;
 }
 
 static chunk *map(size_t bytes)
 {
     bool huge = bytes >= 2 * HUGE;
-    bytes = round_up(bytes, huge ? HUGE : PAGE);
-    char *p = huge ? map_aligned(bytes)
-                   : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
+    if (!heap.page) {
+        heap.page = (size_t)sysconf(_SC_PAGESIZE);
+    }
+    bytes = round_up(bytes, huge ? HUGE : heap.page);
+    char *p = huge ? map_aligned(bytes) : hd__pages_map(bytes);
+    if (!p) {
         return NULL;
     }
     hd__count_system_alloc();
@@ -225,9 +226,9 @@ static void chunk_release(chunk *c, bool whole)
     if (c->bytes - c->bare < RELEASABLE) {
         return;
     }
-    uintptr_t begin = round_up((uintptr_t)c + LINE, PAGE);
-    uintptr_t end = ((uintptr_t)c + c->bytes) / PAGE * PAGE;
-    if (madvise((void *)begin, end - begin, MADV_DONTNEED) == 0) {
+    uintptr_t begin = round_up((uintptr_t)c + LINE, heap.page);
+    uintptr_t end = ((uintptr_t)c + c->bytes) / heap.page * heap.page;
+    if (hd__pages_drop((void *)begin, end - begin)) {
         heap.kept -= c->bytes - c->bare;
         c->bare = c->bytes;
     }

@@ -55,15 +55,6 @@ static atomic_int cpus;
 
 /* ---------------------------------------------------------------- waiting */
 
-static void pause_briefly(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
 static int64_t nanoseconds(void)
 {
     struct timespec t;
@@ -87,7 +78,7 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
             if (ready(w)) {
                 return true;
             }
-            pause_briefly();
+            hd__pause();
         }
     } while (nanoseconds() < end);
     return false;

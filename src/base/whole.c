@@ -1,6 +1,4 @@
 /* whole.c - files that are opened, read as a whole, and written whole or not at all. */
-#undef _GNU_SOURCE /* the command line sets it for base; with it strerror_r is another function */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -9,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/platform.h"
 #include "base/whole.h"
 
 enum { LONGEST_PATH = 4096 }; /* the system cannot open a longer one */
@@ -149,7 +148,7 @@ int hd__parent_open(const char *path)
 int hd__sync_close(int parent)
 {
     /* EINVAL: this file system needs no sync */
-    int cause = fsync(parent) == 0 || errno == EINVAL ? 0 : errno;
+    int cause = hd__sync(parent) == 0 || errno == EINVAL ? 0 : errno;
     close(parent);
     return cause;
 }
@@ -205,7 +204,7 @@ void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
 
 static bool sync_and_rename(hd__whole *w)
 {
-    if (fsync(w->fd) != 0) {
+    if (hd__sync(w->fd) != 0) {
         return hd__io_fail(w->function, w->path, "sync", errno);
     }
     return renameat(w->parent, w->name, w->parent, last_part(w->path)) == 0 ||

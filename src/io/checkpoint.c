@@ -135,11 +135,6 @@ bool hd__checkpoint_fill(const char *function, const char *dir, const hd_dict *m
            save_into(function, dir, state_file, encoded);
 }
 
-int hd__directory_open(const char *path)
-{
-    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 int hd__directory_clear(int fd, const char *path)
 {
     DIR *open_dir = fdopendir(fd);

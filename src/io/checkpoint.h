@@ -2,6 +2,7 @@
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 
+#include "base/platform.h"
 #include "io/io_internal.h"
 
 /* ---------------------------------------------------------------- checkpoint.c */
@@ -24,16 +25,5 @@ bool hd__checkpoint_removable(const char *function, const char *dir);
  * errno of the first removal that fails. What another process removes meanwhile is no failure. It
  * allocates nothing through heed, because it also cleans up after memory has run out. */
 int hd__directory_clear(int fd, const char *path);
-int hd__directory_open(const char *path); /* not a link to one; -1 with errno */
-
-/* ---------------------------------------------------------------- exchange.c */
-
-/* Exchanges what two paths name, in one step. Returns 0, or an errno, with which nothing changed:
- * ENOSYS, EINVAL or ENOTSUP if the system or the file system cannot do it. */
-int hd__exchange(const char *a, const char *b);
-
-/* Locks an open file or directory without waiting. The lock ends when the file is closed, also by a
- * process that is killed. Returns 0, or an errno: EWOULDBLOCK if another one has it. */
-int hd__lock(int fd);
 
 #endif
