@@ -138,6 +138,16 @@ void hd__thread_arm(void);
 /* ---------------------------------------------------------------- CPU level */
 
 enum { HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
+
+/* The best level whose kernels are compiled. The build defines these words where they are. */
+#ifdef HDK_HAVE_AVX512
+enum { HD__LEVEL_BUILT = HD__AVX512 };
+#elif defined(HDK_HAVE_AVX2)
+enum { HD__LEVEL_BUILT = HD__AVX2 };
+#else
+enum { HD__LEVEL_BUILT = HD__BASELINE };
+#endif
+
 extern int hd__level; /* valid after hd__init */
 
 /* ---------------------------------------------------------------- memory */

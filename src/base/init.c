@@ -35,7 +35,7 @@ static HD__TLS bool armed;
 
 /* ---------------------------------------------------------------- start */
 
-static int best_level(void)
+static int level_of_cpu(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_cpu_init();
@@ -52,27 +52,35 @@ static int best_level(void)
 #endif
 }
 
-static void choose_level(void)
+/* What stands in the way of a level that is higher than the best one. */
+static const char *level_obstacle(int level, int built)
 {
-    static const char *const lacks[HD__LEVELS] = {"", "this CPU has no AVX2 with FMA",
-                                                  "this CPU has no AVX-512"};
+    static const char *const cpu_lacks[HD__LEVELS] = {"", "this CPU has no AVX2 with FMA",
+                                                      "this CPU has no AVX-512"};
+    static const char *const build_lacks[HD__LEVELS] = {"", "heed was built without AVX2",
+                                                        "heed was built without AVX-512"};
+    if (level == HD__LEVELS) {
+        return "no such level";
+    }
+    return (level > built ? build_lacks : cpu_lacks)[level];
+}
+
+int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size)
+{
     static const char *const expected[HD__LEVELS] = {"baseline", "baseline or avx2",
                                                      "baseline, avx2 or avx512"};
-    int best = best_level();
-    const char *text = getenv("HEED_CPU");
-    hd__level = best;
+    int best = cpu < built ? cpu : built, level = 0;
     if (!text || !*text) {
-        return;
+        return best;
     }
-    for (hd__level = 0; hd__level < HD__LEVELS; hd__level++) {
-        if (strcmp(text, level_names[hd__level]) == 0) {
-            break;
-        }
+    while (level < HD__LEVELS && strcmp(text, level_names[level]) != 0) {
+        level++;
     }
-    if (hd__level > best) {
-        snprintf(start.wrong, sizeof start.wrong, "heed: HEED_CPU=%.40s: %s; expected %s", text,
-                 hd__level < HD__LEVELS ? lacks[hd__level] : "no such level", expected[best]);
+    if (level > best) {
+        snprintf(wrong, size, "heed: HEED_CPU=%.40s: %s; expected %s", text,
+                 level_obstacle(level, built), expected[best]);
     }
+    return level;
 }
 
 /* Every lock is taken, so that none is held in the child by a thread that the child does not have.
@@ -113,7 +121,8 @@ static void fork_child(void)
 
 static void run_start(void)
 {
-    choose_level();
+    hd__level = hd__level_choose(level_of_cpu(), HD__LEVEL_BUILT, getenv("HEED_CPU"), start.wrong,
+                                 sizeof start.wrong);
     if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);
     }

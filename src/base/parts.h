@@ -6,6 +6,11 @@
 
 enum { HD__MAX_THREADS = 1024 };
 
+/* The level to use on a CPU that could run the level `cpu`, with kernels compiled up to `built`:
+ * the lower of the two, or the one that text, the value of HEED_CPU, names. If that one is higher
+ * or does not exist, writes a message into `wrong`. */
+int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size);
+
 /* Takes the thread count from HEED_THREADS or the CPUs. If HEED_THREADS is wrong, writes a message
  * into `wrong`. */
 void hd__pool_start(char *wrong, size_t size);

@@ -2,8 +2,8 @@
  *
  * All other sources keep to C11 and POSIX.1-2008. platform.c alone sees what a system has beyond
  * them, and each function there falls back on what POSIX offers. A port to another system begins
- * with these two files. They use nothing of heed, so a library beside libheed may compile platform.c
- * in. */
+ * with these two files. They use nothing of heed, so a library beside libheed may compile
+ * platform.c in. */
 #ifndef HEED_BASE_PLATFORM_H
 #define HEED_BASE_PLATFORM_H
 

@@ -52,14 +52,14 @@ static bool threads_are(const char *n)
 
 static int best_level(void)
 {
+    int level = HD__BASELINE;
 #if defined(__x86_64__) || defined(__i386__)
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    return avx512 ? HD__AVX512 : avx2 ? HD__AVX2 : HD__BASELINE;
-#else
-    return HD__BASELINE;
+    level = avx512 ? HD__AVX512 : avx2 ? HD__AVX2 : HD__BASELINE;
 #endif
+    return level < HD__LEVEL_BUILT ? level : HD__LEVEL_BUILT;
 }
 
 START_TEST(version)
@@ -74,18 +74,53 @@ END_TEST
 START_TEST(cpu_levels)
 {
     static const char *const names[] = {"baseline", "avx2", "avx512"};
-    static const char *const wrong[] = {
-        "", "heed: HEED_CPU=avx2: this CPU has no AVX2 with FMA; expected baseline",
-        "heed: HEED_CPU=avx512: this CPU has no AVX-512; expected baseline"};
+    static const char *const reasons[][HD__LEVELS] = {
+        {"", "this CPU has no AVX2 with FMA", "this CPU has no AVX-512"},
+        {"", "heed was built without AVX2", "heed was built without AVX-512"}};
     int best = best_level();
     ck_assert(in_child("HEED_CPU", "", level_is, names[best]));
     for (int i = 0; i < HD__LEVELS; i++) {
         char message[128];
-        snprintf(message, sizeof message, "%s%s", wrong[i],
+        snprintf(message, sizeof message, "heed: HEED_CPU=%s: %s; expected baseline%s", names[i],
+                 reasons[i > HD__LEVEL_BUILT][i],
                  i == HD__AVX512 && best == HD__AVX2 ? " or avx2" : "");
         ck_assert_msg(i <= best ? in_child("HEED_CPU", names[i], level_is, names[i])
                                 : in_child("HEED_CPU", names[i], init_fails, message),
                       "HEED_CPU=%s", names[i]);
+    }
+}
+END_TEST
+
+/* The kernels of a level may be missing though the CPU could run them: on i686, or because the
+ * compiler was too old. */
+START_TEST(cpu_level_not_built)
+{
+    static const struct {
+        int cpu, built;
+        const char *text;
+        int level;
+        const char *wrong;
+    } rows[] = {
+        {HD__AVX512, HD__BASELINE, NULL, HD__BASELINE, ""},
+        {HD__AVX512, HD__BASELINE, "", HD__BASELINE, ""},
+        {HD__AVX512, HD__BASELINE, "baseline", HD__BASELINE, ""},
+        {HD__AVX512, HD__AVX2, NULL, HD__AVX2, ""},
+        {HD__BASELINE, HD__AVX512, NULL, HD__BASELINE, ""},
+        {HD__AVX512, HD__BASELINE, "avx2", HD__AVX2,
+         "heed: HEED_CPU=avx2: heed was built without AVX2; expected baseline"},
+        {HD__AVX512, HD__AVX2, "avx512", HD__AVX512,
+         "heed: HEED_CPU=avx512: heed was built without AVX-512; expected baseline or avx2"},
+        {HD__AVX2, HD__AVX512, "avx512", HD__AVX512,
+         "heed: HEED_CPU=avx512: this CPU has no AVX-512; expected baseline or avx2"},
+        {HD__AVX512, HD__BASELINE, "sse9", HD__LEVELS,
+         "heed: HEED_CPU=sse9: no such level; expected baseline"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char wrong[160] = "";
+        ck_assert_int_eq(
+            hd__level_choose(rows[i].cpu, rows[i].built, rows[i].text, wrong, sizeof wrong),
+            rows[i].level);
+        ck_assert_str_eq(wrong, rows[i].wrong);
     }
 }
 END_TEST
@@ -212,8 +247,8 @@ END_TEST
 Suite *suite_start(void)
 {
     const TTest *const tests[] = {
-        version,       cpu_levels,      cpu_level_unknown, thread_counts, thread_counts_wrong,
-        cgroup_quotas, ends_of_threads,
+        version,       cpu_levels,          cpu_level_not_built, cpu_level_unknown,
+        thread_counts, thread_counts_wrong, cgroup_quotas,       ends_of_threads,
     };
     return SUITE_OF("start", tests);
 }
