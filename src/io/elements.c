@@ -95,14 +95,18 @@ const int hd__elements_len = sizeof hd__elements / sizeof *hd__elements;
 
 int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes)
 {
-    int64_t reach = e->bytes, bytes = e->bytes;
+    int64_t reach = e->bytes, bytes = e->bytes, of_tensor = hd_dtype_size(e->dtype);
+    bool fits = true;
     for (int i = 0; i < ndim; i++) {
-        if (__builtin_mul_overflow(reach, sizes[i] ? sizes[i] : 1, &reach)) {
+        const int64_t size = sizes[i] ? sizes[i] : 1;
+        if (__builtin_mul_overflow(reach, size, &reach)) {
             return -1;
         }
+        fits = fits && !__builtin_mul_overflow(of_tensor, size, &of_tensor) &&
+               of_tensor <= INT64_MAX / 2;
         bytes *= sizes[i];
     }
-    return bytes;
+    return bytes == 0 && !fits ? -1 : bytes; /* no file has as many bytes as the others need */
 }
 
 /* ---------------------------------------------------------------- reading */

@@ -39,8 +39,9 @@ typedef struct hd__element {
 extern const hd__element hd__elements[];
 extern const int hd__elements_len;
 
-/* How many bytes e's elements take in an array of these sizes; -1 on overflow. For the overflow a
- * size of 0 counts as 1, as in hd_empty. */
+/* How many bytes e's elements take in an array of these sizes; -1 on overflow, also if a tensor of
+ * no elements could not have these sizes. For the overflow a size of 0 counts as 1, as in
+ * hd_empty. */
 int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes);
 
 /* Reads the elements of x from `at` on; x is contiguous and has e's dtype. swap: the file's byte
