@@ -107,7 +107,9 @@ HD_API bool hd_save_npy(const char *path, const hd_tensor *x);
  *   state.safetensors  state: tensors, strings (UTF-8) and numbers, all of them exact: optimizer,
  *                      generators, loader, and everything else that resuming the run needs
  * The version of heed and the CPU level are added to the state as the strings "heed.version" and
- * "heed.cpu_level". A failure leaves no directory. */
+ * "heed.cpu_level". A failure leaves no directory. After a crash an unfinished one may be left
+ * beside dir, with a name that begins with ".heed-" and ends in ".tmp". The next call that saves,
+ * replaces or removes a checkpoint at dir removes it. */
 HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state);
 
 /* The same, but dir may name a checkpoint already. Then the new one takes its place in one step,
@@ -117,7 +119,7 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
  * what is at dir is not a checkpoint, as in hd_checkpoint_remove. HD_IO, with nothing changed: the
  * system or the file system cannot exchange two names (those of Linux and macOS can, NFS cannot).
  * After a crash the unfinished new one or the old one may be left beside dir, in a directory whose
- * name begins with ".heed-" and ends in ".tmp". The next call for the same dir removes it. */
+ * name begins with ".heed-" and ends in ".tmp", as with hd_checkpoint_save. */
 HD_API bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state);
 
 /* Loads both dictionaries; free them. NULL: not wanted. On failure both are set to
@@ -126,7 +128,8 @@ HD_API bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state
 
 /* Removes a checkpoint, with any other files in its directory. The directory first gets another
  * name, so that no program finds a half of it. If dir holds no checkpoint, holds a directory, or is
- * a symbolic link, that is HD_FORMAT, and nothing is removed. */
+ * a symbolic link, that is HD_FORMAT, and nothing is removed. HD_IO: the checkpoint is still at
+ * dir, or the message says where the rest of it lies, and the next call removes that. */
 HD_API bool hd_checkpoint_remove(const char *dir);
 
 #ifdef __cplusplus

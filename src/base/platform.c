@@ -91,7 +91,11 @@ int hd__sync(int fd)
 
 int hd__directory_open(const char *path)
 {
-    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd;
+    do {
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
 }
 
 #if defined(__linux__) && defined(SYS_renameat2)
@@ -121,5 +125,9 @@ int hd__exchange(const char *a, const char *b)
 
 int hd__lock(int fd)
 {
-    return flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    int locked;
+    do {
+        locked = flock(fd, LOCK_EX | LOCK_NB);
+    } while (locked != 0 && errno == EINTR);
+    return locked == 0 ? 0 : errno;
 }

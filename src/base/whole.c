@@ -1,13 +1,14 @@
 /* whole.c - files that are opened, read as a whole, and written whole or not at all. */
+#undef _GNU_SOURCE /* the command line sets it for base; with it strerror_r is another function */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/platform.h"
+#include "base/system.h"
 #include "base/whole.h"
 
 enum { LONGEST_PATH = 4096 }; /* the system cannot open a longer one */
@@ -48,7 +49,7 @@ static void *no_regular_file(const char *function, const char *path, const struc
 bool hd__regular_ok(const char *function, const char *path, int fd, int64_t *size)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0) {
+    if (hd__sys_fstat(fd, &st) != 0) {
         return hd__io_fail(function, path, "stat", errno);
     }
     *size = st.st_size;
@@ -57,11 +58,11 @@ bool hd__regular_ok(const char *function, const char *path, int fd, int64_t *siz
 
 int hd__regular_open(const char *function, const char *path, int64_t *size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a FIFO must not wait */
+    int fd = hd__sys_open(path, O_RDONLY | O_NONBLOCK); /* opening a FIFO must not wait */
     if (fd < 0) {
         hd__io_fail(function, path, "open", errno);
     } else if (!hd__regular_ok(function, path, fd, size)) {
-        close(fd);
+        hd__sys_close(fd);
         fd = -1;
     }
     return fd;
@@ -72,15 +73,16 @@ static char *whole_read_all(const char *function, const char *path, int fd, size
     char *bytes = hd_alloc(size + 1);
     *n = 0;
     while (bytes && *n < size) {
-        ssize_t got = read(fd, bytes + *n, size - *n);
+        ssize_t got = hd__sys_read(fd, bytes + *n, size - *n);
         if (got == 0) {
             break;
         }
-        if (got < 0 && errno != EINTR) {
+        if (got < 0) {
+            int cause = errno;
             hd_free(bytes);
-            return hd__io_fail(function, path, "read", errno);
+            return hd__io_fail(function, path, "read", cause);
         }
-        *n += got > 0 ? (size_t)got : 0;
+        *n += (size_t)got;
     }
     if (bytes) {
         bytes[*n] = '\0';
@@ -102,17 +104,11 @@ char *hd__whole_read(const char *function, const char *path, size_t most, size_t
     } else {
         bytes = whole_read_all(function, path, fd, (size_t)size, n);
     }
-    close(fd);
+    hd__sys_close(fd);
     return bytes;
 }
 
 /* ---------------------------------------------------------------- names */
-
-void hd__temporary_name(char name[HD__TEMPORARY])
-{
-    static atomic_uint count;
-    snprintf(name, HD__TEMPORARY, ".heed-%ld-%u.tmp", (long)getpid(), atomic_fetch_add(&count, 1));
-}
 
 size_t hd__parent_length(const char *path)
 {
@@ -142,15 +138,13 @@ int hd__parent_open(const char *path)
         memcpy(parent, path, n);
         parent[n] = '\0';
     }
-    return open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return hd__sys_open(parent, O_RDONLY | O_DIRECTORY);
 }
 
 int hd__sync_close(int parent)
 {
-    /* EINVAL: this file system needs no sync */
-    int cause = hd__sync(parent) == 0 || errno == EINVAL ? 0 : errno;
-    close(parent);
-    return cause;
+    int synced = hd__sys_sync(parent), closed = hd__sys_close(parent);
+    return synced ? synced : closed;
 }
 
 /* The name of the file in its directory. */
@@ -162,12 +156,21 @@ static const char *last_part(const char *path)
 
 /* ---------------------------------------------------------------- writing */
 
+/* Makes a new name for the file. It is short even if the file's final name is long. */
+static void temporary_name(char name[HD__TEMPORARY])
+{
+    static atomic_uint count;
+    snprintf(name, HD__TEMPORARY, ".heed-%ld-%u.tmp", (long)getpid(), atomic_fetch_add(&count, 1));
+}
+
 /* Is there a regular file or nothing at path? A device must not be replaced. */
 static bool may_replace(const char *function, const char *path)
 {
     struct stat st;
-    return stat(path, &st) != 0 || S_ISREG(st.st_mode) ||
-           no_regular_file(function, path, &st, ", or none");
+    if (hd__sys_stat(path, &st) != 0) {
+        return errno == ENOENT || hd__create_fail(function, path, "a file", errno);
+    }
+    return S_ISREG(st.st_mode) || no_regular_file(function, path, &st, ", or none");
 }
 
 bool hd__whole_begin(hd__whole *w, const char *function, const char *path)
@@ -178,8 +181,8 @@ bool hd__whole_begin(hd__whole *w, const char *function, const char *path)
     }
     w->parent = hd__parent_open(path);
     while (w->parent >= 0 && w->fd < 0) {
-        hd__temporary_name(w->name);
-        w->fd = openat(w->parent, w->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        temporary_name(w->name);
+        w->fd = hd__sys_openat(w->parent, w->name, O_WRONLY | O_CREAT | O_EXCL);
         if (w->fd < 0 && errno != EEXIST) {
             break;
         }
@@ -191,42 +194,48 @@ void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
 {
     const char *at = bytes;
     while (n > 0 && !w->failed) {
-        ssize_t put = write(w->fd, at, n);
-        if (put < 0 && errno != EINTR) {
+        ssize_t put = hd__sys_write(w->fd, at, n);
+        if (put < 0) {
             w->failed = true;
             hd__io_fail(w->function, w->path, "write", errno);
-        } else if (put > 0) {
+        } else {
             at += put;
             n -= (size_t)put;
         }
     }
 }
 
-static bool sync_and_rename(hd__whole *w)
+/* Closes the new file, which must be whole before it gets its name. */
+static bool sync_and_close(hd__whole *w, bool ok)
 {
-    if (hd__sync(w->fd) != 0) {
-        return hd__io_fail(w->function, w->path, "sync", errno);
+    int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);
+    if (ok && synced != 0) {
+        return hd__io_fail(w->function, w->path, "sync", synced);
     }
-    return renameat(w->parent, w->name, w->parent, last_part(w->path)) == 0 ||
+    return ok && (closed == 0 || hd__io_fail(w->function, w->path, "close", closed));
+}
+
+static bool rename_to_path(const hd__whole *w)
+{
+    return hd__sys_renameat(w->parent, w->name, last_part(w->path)) == 0 ||
            hd__io_fail(w->function, w->path, "rename the new file to it", errno);
 }
 
 bool hd__whole_end(hd__whole *w, bool ok)
 {
-    if (w->fd >= 0) {
-        ok = ok && !w->failed && sync_and_rename(w);
+    bool made = w->fd >= 0;
+    if (made) {
+        ok = sync_and_close(w, ok && !w->failed) && rename_to_path(w);
         if (!ok) {
-            unlinkat(w->parent, w->name, 0);
+            hd__sys_unlinkat(w->parent, w->name);
         }
-        close(w->fd);
     }
-    ok = ok && w->fd >= 0;
-    if (ok) {
+    if (made && ok) {
         int cause = hd__sync_close(w->parent);
         return cause == 0 || hd__io_fail(w->function, w->path, "sync its directory", cause);
     }
     if (w->parent >= 0) {
-        close(w->parent);
+        hd__sys_close(w->parent);
     }
     return false;
 }

@@ -32,11 +32,6 @@ char *hd__whole_read(const char *function, const char *path, size_t most, size_t
 
 /* ---------------------------------------------------------------- names */
 
-enum { HD__TEMPORARY = 48 };
-
-/* A new name for a temporary file. It is short even if the file's final name is long. */
-void hd__temporary_name(char name[HD__TEMPORARY]);
-
 /* The length of the directory's part of path: 1 for "a/b", "/b" and "a/b/"; 0 for "b", which is in
  * ".". */
 size_t hd__parent_length(const char *path);
@@ -51,6 +46,8 @@ int hd__sync_close(int parent);
 /* A file that appears under its path only when it is whole: a new file is written beside it, synced
  * and renamed, and the directory is synced. If anything fails before the rename, path is as it was
  * and the new file is gone. Only a regular file is replaced. */
+enum { HD__TEMPORARY = 48 };
+
 typedef struct hd__whole {
     const char *function, *path; /* the caller's */
     char name[HD__TEMPORARY];

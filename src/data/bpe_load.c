@@ -282,6 +282,13 @@ static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int
     return id >= 0;
 }
 
+/* The first line may be free text, which is kept, because hd_tokenizer_save writes both files. */
+static bool check_version(const reader *r, const char *s, int64_t n)
+{
+    bool ok = !memchr(s, 0, (size_t)n) && hd__utf8_good(s, (size_t)n) == (size_t)n;
+    return ok || fail_text(r, &r->merges, 1, s, n, "UTF-8 without a zero");
+}
+
 static bool read_merges(reader *r)
 {
     static const char version[] = "#version";
@@ -293,7 +300,7 @@ static bool read_merges(reader *r)
         const char *s = f->s + at, *end = memchr(s, '\n', (size_t)(f->n - at));
         int64_t n = end ? end - s : f->n - at;
         bool is_head = line == 1 && strncmp(s, version, strlen(version)) == 0;
-        ok = is_head || read_merge(r, line, rank++, s, n, &bytes);
+        ok = is_head ? check_version(r, s, n) : read_merge(r, line, rank++, s, n, &bytes);
         at += n + 1;
     }
     hd_free(bytes.s);

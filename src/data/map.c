@@ -1,8 +1,8 @@
 /* map.c - files mapped for reading. */
 #include <errno.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/system.h"
 #include "base/whole.h"
 #include "data/data_internal.h"
 
@@ -15,7 +15,7 @@ bool hd__file_map(const char *function, const char *path, const unsigned char **
     }
     void *p = n > 0 ? mmap(NULL, (size_t)n, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
     bool ok = p != MAP_FAILED || hd__io_fail(function, path, "map", errno);
-    close(fd);
+    hd__sys_close(fd);
     *bytes = p ? p : (const unsigned char *)"";
     *size = (size_t)n;
     return ok;

@@ -6,18 +6,16 @@
  * in the metadata of state.safetensors. The first word of such a text tells its kind: "int -3",
  * "double 3fb999999999999a", "string any text". A double is written as its bits, so that nothing is
  * lost and the locale does not matter. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/checkpoint.h"
 
 static const char model_file[] = HD__MODEL_FILE, state_file[] = HD__STATE_FILE;
+static const char saves[] = "hd_checkpoint_save";
 static const char version_name[] = "heed.version", level_name[] = "heed.cpu_level";
 
 /* ---------------------------------------------------------------- state as tensors and strings */
@@ -110,7 +108,7 @@ static bool decode_all(hd_dict *state, const char *path)
     return true;
 }
 
-/* ---------------------------------------------------------------- the directory */
+/* ---------------------------------------------------------------- its files */
 
 /* "dir/name", or NULL if memory runs out; hd_free. */
 static char *path_in(const char *dir, const char *name)
@@ -133,55 +131,6 @@ bool hd__checkpoint_fill(const char *function, const char *dir, const hd_dict *m
 {
     return save_into(function, dir, model_file, model) &&
            save_into(function, dir, state_file, encoded);
-}
-
-int hd__directory_clear(int fd, const char *path)
-{
-    DIR *open_dir = fdopendir(fd);
-    if (!open_dir) {
-        int cause = errno;
-        close(fd);
-        return cause;
-    }
-    int cause = 0;
-    for (struct dirent *each; cause == 0 && (each = readdir(open_dir));) {
-        bool itself = strcmp(each->d_name, ".") == 0 || strcmp(each->d_name, "..") == 0;
-        if (!itself && unlinkat(fd, each->d_name, 0) != 0 && errno != ENOENT) {
-            cause = errno;
-        }
-    }
-    closedir(open_dir);
-    return cause || rmdir(path) == 0 || errno == ENOENT ? cause : errno;
-}
-
-static int remove_directory(const char *dir)
-{
-    int fd = hd__directory_open(dir);
-    return fd >= 0 ? hd__directory_clear(fd, dir) : errno;
-}
-
-/* Makes the next name for something temporary beside dir. */
-static bool name_beside(const char *dir, hd__text *name)
-{
-    char last[HD__TEMPORARY];
-    size_t n = hd__parent_length(dir);
-    hd__temporary_name(last);
-    hd__text_cut(name, 0);
-    hd__text_add(name, n ? dir : ".", n ? n : 1);
-    hd__text_format(name, "/%s", last);
-    return !name->failed;
-}
-
-static bool make_temporary(const char *dir, hd__text *temporary)
-{
-    int made;
-    do {
-        if (!name_beside(dir, temporary)) {
-            return false;
-        }
-        made = mkdir(temporary->s, 0777);
-    } while (made != 0 && errno == EEXIST);
-    return made == 0 || hd__create_fail("hd_checkpoint_save", dir, "a directory", errno);
 }
 
 /* ---------------------------------------------------------------- saving */
@@ -222,57 +171,57 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state)
 static bool check_new(const char *dir)
 {
     struct stat st;
-    return lstat(dir, &st) != 0 ||
-           hd_error_set(HD_IO,
-                        "hd_checkpoint_save: '%.*s' exists already: "
-                        "expected a new name; hd_checkpoint_replace replaces a checkpoint",
-                        HD__CUT(dir));
+    if (hd__sys_lstat(dir, &st) != 0) {
+        return errno == ENOENT || hd__create_fail(saves, dir, "a directory", errno);
+    }
+    return hd_error_set(HD_IO,
+                        "%s: '%.*s' exists already: expected a new name; hd_checkpoint_replace "
+                        "replaces a checkpoint",
+                        saves, HD__CUT(dir));
 }
 
-/* Fills the temporary directory and gives it its name. */
-static bool fill_and_rename(const char *temporary, const char *dir, const hd_dict *model,
+/* Fills the new directory and gives it its name. */
+static bool fill_and_rename(const char *hidden, const char *dir, const hd_dict *model,
                             const hd_dict *state)
 {
-    if (!hd__checkpoint_fill("hd_checkpoint_save", temporary, model, state) || !check_new(dir)) {
-        return false;
-    }
-    return rename(temporary, dir) == 0 ||
-           hd__io_fail("hd_checkpoint_save", dir, "rename the new directory to it", errno);
+    return hd__checkpoint_fill(saves, hidden, model, state) && check_new(dir) &&
+           (hd__sys_rename(hidden, dir) == 0 ||
+            hd__io_fail(saves, dir, "rename the new directory to it", errno));
 }
 
 /* parent: the open directory of dir, which this function closes. */
-static bool save_beside(int parent, const char *temporary, const char *dir, const hd_dict *model,
+static bool save_beside(int parent, hd__hidden *h, const char *dir, const hd_dict *model,
                         const hd_dict *state)
 {
-    bool ok = fill_and_rename(temporary, dir, model, state);
+    bool ok = fill_and_rename(h->path.s, dir, model, state);
     int cause = hd__sync_close(parent);
     if (ok && cause != 0) {
-        ok = hd__io_fail("hd_checkpoint_save", dir, "sync its directory", cause);
-        rename(dir, temporary); /* nobody may find a half removed checkpoint under its name */
+        ok = hd__io_fail(saves, dir, "sync its directory", cause);
+        hd__sys_rename(dir, h->path.s); /* nobody may find a half removed checkpoint there */
     }
     if (!ok) {
-        remove_directory(temporary);
+        hd__hidden_clear(h);
     }
     return ok;
 }
 
 static bool save_directory(const char *dir, const hd_dict *model, const hd_dict *state)
 {
-    hd__text temporary = {0};
+    hd__hidden h = {.lock = -1};
     int parent = hd__parent_open(dir);
-    bool ok = parent >= 0 || hd__create_fail("hd_checkpoint_save", dir, "a directory", errno);
-    if (ok && !make_temporary(dir, &temporary)) {
-        close(parent);
+    bool ok = parent >= 0 || hd__create_fail(saves, dir, "a directory", errno);
+    if (ok && !(hd__left_overs_clear(dir, NULL) && hd__hidden_make(saves, dir, &h))) {
+        hd__sys_close(parent);
         ok = false;
     }
-    ok = ok && save_beside(parent, temporary.s, dir, model, state);
-    hd_free(temporary.s);
+    ok = ok && save_beside(parent, &h, dir, model, state);
+    hd__hidden_free(&h);
     return ok;
 }
 
 bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
 {
-    if (!hd__checkpoint_args("hd_checkpoint_save", dir, model, state) || !check_new(dir)) {
+    if (!hd__checkpoint_args(saves, dir, model, state) || !check_new(dir)) {
         return false;
     }
     hd_dict *encoded = hd__checkpoint_encode(state);
@@ -281,7 +230,7 @@ bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *st
     return ok;
 }
 
-/* ---------------------------------------------------------------- loading and removing */
+/* ---------------------------------------------------------------- loading */
 
 /* The files of one checkpoint, open. */
 typedef struct checkpoint_files {
@@ -291,7 +240,7 @@ typedef struct checkpoint_files {
 
 static int file_open_in(int dir, const char *name, int *cause)
 {
-    int fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = dir < 0 ? -1 : hd__sys_openat(dir, name, O_RDONLY | O_NONBLOCK);
     *cause = fd < 0 && dir >= 0 ? errno : *cause;
     return fd;
 }
@@ -299,7 +248,7 @@ static int file_open_in(int dir, const char *name, int *cause)
 static void close_open(int fd)
 {
     if (fd >= 0) {
-        close(fd);
+        hd__sys_close(fd);
     }
 }
 
@@ -307,7 +256,7 @@ static void close_open(int fd)
  * that they belong together even if dir is replaced meanwhile. */
 static checkpoint_files files_open_once(const char *dir)
 {
-    checkpoint_files f = {.dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    checkpoint_files f = {.dir = hd__sys_open(dir, O_RDONLY | O_DIRECTORY)};
     f.model_errno = f.state_errno = errno;
     f.model = file_open_in(f.dir, model_file, &f.model_errno);
     f.state = file_open_in(f.dir, state_file, &f.state_errno);
@@ -318,7 +267,7 @@ static checkpoint_files files_open_once(const char *dir)
 static bool was_replaced(const char *dir, const checkpoint_files *f)
 {
     struct stat then, now;
-    return f->dir >= 0 && fstat(f->dir, &then) == 0 && stat(dir, &now) == 0 &&
+    return f->dir >= 0 && hd__sys_fstat(f->dir, &then) == 0 && hd__sys_stat(dir, &now) == 0 &&
            (then.st_ino != now.st_ino || then.st_dev != now.st_dev);
 }
 
@@ -393,86 +342,4 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
         *state = s;
     }
     return true;
-}
-
-/* Does dir hold both files, and is it a directory and not a link to one? A symbolic link is never
- * removed, nor is the directory that it points to. */
-static bool is_checkpoint(const char *function, const char *dir)
-{
-    static const char *const files[] = {model_file, state_file};
-    struct stat st;
-    if (lstat(dir, &st) == 0 && S_ISLNK(st.st_mode)) {
-        return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s' is a symbolic link: expected the checkpoint's own path",
-                            function, HD__CUT(dir));
-    }
-    for (int i = 0; i < 2; i++) {
-        char *path = path_in(dir, files[i]);
-        bool there = path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
-        hd_free(path);
-        if (path && !there) {
-            return hd_error_set(HD_FORMAT, "%s: '%.*s' holds no %s: expected a checkpoint",
-                                function, HD__CUT(dir), files[i]);
-        }
-        if (!path) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
- * the directory, when other files are gone already. */
-static bool holds_files_only(const char *function, const char *dir)
-{
-    DIR *open_dir = opendir(dir);
-    bool ok = open_dir || hd__io_fail(function, dir, "open", errno);
-    for (struct dirent *each; ok && (each = readdir(open_dir));) {
-        bool itself = strcmp(each->d_name, ".") == 0 || strcmp(each->d_name, "..") == 0;
-        struct stat st;
-        if (!itself && fstatat(dirfd(open_dir), each->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISDIR(st.st_mode)) {
-            ok = hd_error_set(HD_FORMAT, "%s: '%.*s' holds the directory '%.*s': expected files",
-                              function, HD__CUT(dir), HD__CUT(each->d_name));
-        }
-    }
-    if (open_dir) {
-        closedir(open_dir);
-    }
-    return ok;
-}
-
-bool hd__checkpoint_removable(const char *function, const char *dir)
-{
-    return is_checkpoint(function, dir) && holds_files_only(function, dir);
-}
-
-/* parent: the open directory of dir, which this function closes. */
-static bool remove_beside(const char *function, int parent, const char *dir, const char *temporary)
-{
-    bool renamed = rename(dir, temporary) == 0 || hd__io_fail(function, dir, "rename", errno);
-    int cause = hd__sync_close(parent);
-    if (!renamed) {
-        return false;
-    }
-    if (cause != 0) {
-        return hd__io_fail(function, dir, "sync its directory", cause);
-    }
-    cause = remove_directory(temporary);
-    return cause == 0 || hd__io_fail(function, dir, "remove its files", cause);
-}
-
-bool hd_checkpoint_remove(const char *dir)
-{
-    static const char function[] = "hd_checkpoint_remove";
-    if (!hd__given(function, "dir", dir) || !hd__checkpoint_removable(function, dir)) {
-        return false;
-    }
-    hd__text temporary = {0};
-    int parent = name_beside(dir, &temporary) ? hd__parent_open(dir) : -1;
-    bool ok = !temporary.failed &&
-              (parent >= 0 || hd__io_fail(function, dir, "open its directory", errno)) &&
-              remove_beside(function, parent, dir, temporary.s);
-    hd_free(temporary.s);
-    return ok;
 }

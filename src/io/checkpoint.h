@@ -1,8 +1,10 @@
-/* checkpoint.h - what saving a checkpoint (checkpoint.c) and replacing one (replace.c) share. */
+/* checkpoint.h - what saving a checkpoint (checkpoint.c), replacing one (replace.c) and removing
+ * one (remove.c) share. */
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 
 #include "base/platform.h"
+#include "base/system.h"
 #include "io/io_internal.h"
 
 /* ---------------------------------------------------------------- checkpoint.c */
@@ -18,12 +20,43 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state);
 /* Writes both files into an empty directory and syncs them. */
 bool hd__checkpoint_fill(const char *function, const char *dir, const hd_dict *model,
                          const hd_dict *encoded);
+
+/* ---------------------------------------------------------------- remove.c */
+
 /* Is dir a checkpoint that may be removed: no link, with both files and without directories? */
 bool hd__checkpoint_removable(const char *function, const char *dir);
+
+/* ---------------------------------------------------------------- hidden.c */
+
+/* A directory beside dir that is filled and then gets dir's name. It begins as {.lock = -1}. */
+typedef struct hd__hidden {
+    hd__text path;
+    int lock; /* the directory, open and locked; -1: there is none */
+} hd__hidden;
+
+bool hd__hidden_make(const char *function, const char *dir, hd__hidden *h);
+/* Removes it with its files. Returns 0 or the errno of the first removal that fails. */
+int hd__hidden_clear(hd__hidden *h);
+/* Leaves the directory. */
+void hd__hidden_free(hd__hidden *h);
+
+/* A new path for such a directory, of which there is none yet. */
+bool hd__hidden_path(const char *dir, hd__text *path);
+
+/* Removes the hidden directories of dir that processes which were killed, or failed, have left.
+ * What cannot be removed stays. left is NULL, or counts them. False: memory ran out. */
+typedef struct hd__left_overs {
+    int found, cause; /* cause: the errno of the first one that could not be removed, or 0 */
+    hd__text path;    /* of that one; hd_free(path.s) */
+} hd__left_overs;
+
+bool hd__left_overs_clear(const char *dir, hd__left_overs *left);
 
 /* Removes the files of the open directory fd, closes it and removes its path. Returns 0, or the
  * errno of the first removal that fails. What another process removes meanwhile is no failure. It
  * allocates nothing through heed, because it also cleans up after memory has run out. */
 int hd__directory_clear(int fd, const char *path);
+/* Is the open directory fd still the one at path? */
+bool hd__still_at(int fd, const char *path);
 
 #endif

@@ -2,8 +2,8 @@
  * Files are written by the functions of base/whole.h. */
 #include <errno.h>
 #include <inttypes.h>
-#include <unistd.h>
 
+#include "base/system.h"
 #include "io/io_internal.h"
 
 bool hd__in_open(hd__in *in, const char *function, const char *path)
@@ -23,7 +23,7 @@ bool hd__in_take(hd__in *in, const char *function, const char *path, int fd)
 void hd__in_close(hd__in *in)
 {
     if (in->fd >= 0) {
-        close(in->fd);
+        hd__sys_close(in->fd);
     }
     in->fd = -1;
 }
@@ -31,8 +31,8 @@ void hd__in_close(hd__in *in)
 bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes, size_t n)
 {
     for (size_t done = 0; done < n;) {
-        ssize_t got = pread(in->fd, (char *)bytes + done, n - done, (off_t)(at + (int64_t)done));
-        if (got < 0 && errno != EINTR) {
+        ssize_t got = hd__sys_pread(in->fd, (char *)bytes + done, n - done, at + (int64_t)done);
+        if (got < 0) {
             return hd__io_fail(function, in->path, "read", errno);
         }
         if (got == 0) {
@@ -41,7 +41,7 @@ bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes
                                 " bytes, as when it was opened",
                                 function, HD__CUT(in->path), at + (int64_t)done, in->size);
         }
-        done += got > 0 ? (size_t)got : 0;
+        done += (size_t)got;
     }
     return true;
 }

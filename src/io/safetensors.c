@@ -6,9 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/system.h"
 #include "io/io_internal.h"
 
 /* ---------------------------------------------------------------- the mapping */
@@ -52,7 +51,7 @@ static bool map_file(hd_safetensors *f, const char *function)
 static bool same_size(const hd_safetensors *f, const char *function)
 {
     struct stat st;
-    if (fstat(f->in.fd, &st) != 0) {
+    if (hd__sys_fstat(f->in.fd, &st) != 0) {
         return hd__io_fail(function, f->path, "stat", errno);
     }
     return st.st_size == f->in.size ||
@@ -272,7 +271,7 @@ hd_dict *hd__safetensors_load_fd(const char *function, const char *path, int fd)
 {
     hd_safetensors *f = file_new(path);
     if (!f) {
-        close(fd);
+        hd__sys_close(fd);
         return NULL;
     }
     if (!hd__in_take(&f->in, function, f->path, fd) || !hd__safetensors_header(f, function)) {

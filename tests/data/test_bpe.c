@@ -311,6 +311,39 @@ START_TEST(malformed_files)
 }
 END_TEST
 
+/* The first line is free text, but it is saved with the rest: as a string, in a file of UTF-8. */
+START_TEST(version_lines)
+{
+    static const struct {
+        const char *line, *shown;
+        size_t n;
+    } refused[] = {
+        {"#version: 0.2\0\na b", "#version: 0.2", 18},
+        {"#version\0: 0.2", "#version", 14},
+        {"#version: \xFF\na b", "#version: \xFF", 14},
+        {"#version: \xE4\xB8\na b", "#version: \xE4\xB8", 15},
+    };
+    char want[600];
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const char *path = file_of("merges.txt", refused[i].line, refused[i].n);
+        ck_assert_ptr_null(hd_tokenizer_bpe(GOLDEN_DIR "/bpe_vocab.json", path));
+        snprintf(want, sizeof want,
+                 "hd_tokenizer_bpe: '%s': line 1: '%s': expected UTF-8 without a zero", path,
+                 refused[i].shown);
+        ck_error(HD_FORMAT, want);
+    }
+    hd_tokenizer *t = from_texts(", \"ab\": 256}", "#version: \xE4\xB8\xAD \x01\r\na b");
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_tokenizer_save(t, d, "tok"));
+    hd_tokenizer *again = hd_tokenizer_load(d, "tok");
+    ck_elements(hd_tokenizer_encode(again, "abc", -1, HD_SPECIAL_REFUSE), 256, 99);
+    hd_tokenizer_free(t);
+    hd_tokenizer_free(again);
+    hd_dict_free(d);
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(well_formed_files)
 {
     hd_tokenizer *t = from_texts(", \"ab\": 256, \"abc\": 257, \"bc\": 258}", "b c\na b\na bc\n");
@@ -375,6 +408,7 @@ Suite *suite_bpe(void)
     };
     Suite *s = SUITE_BETWEEN("bpe", tiktoken, setup, teardown);
     suite_add_loop(s, malformed_files, sizeof bad / sizeof bad[0]);
+    suite_add_loop(s, version_lines, 1);
     suite_add_loop(s, well_formed_files, 1);
     suite_add_loop(s, files_that_cannot_be_read, 1);
     return s;

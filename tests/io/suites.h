@@ -31,6 +31,9 @@ void write_safetensors(const char *path, const char *header, const void *data, s
  * possible. */
 bool as_nobody(void);
 
+/* The name of the only directory here that begins with ".heed-". */
+void left_over(char name[256]);
+
 /* From here to the test's end no file grows beyond this many bytes; 0 lifts the limit. */
 void limit_file_size(size_t n);
 

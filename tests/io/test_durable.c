@@ -1,13 +1,14 @@
 /* test_durable.c - what is asked of the system, and in what order: the new file is synced before it
  * gets its name, and the directory after; what is left when one of these fails; and calls that are
  * interrupted or do a part. Linux only. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "suites.h"
-#include "system.h"
+#include "support/file_faults.h"
 
 #ifdef __linux__
 
@@ -114,6 +115,158 @@ START_TEST(checkpoints)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- removing */
+
+static void save_small(const char *dir)
+{
+    HD_SCOPE;
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_dict_set(d, "w", hd_ones(HD_FLOAT32, 3)));
+    ck_assert_msg(hd_checkpoint_save(dir, d, d), "%s", hd_error_message());
+    hd_dict_free(d);
+}
+
+/* If the hidden name cannot be made durable, the checkpoint has its own name again. */
+START_TEST(removing_cannot_sync)
+{
+    save_small("c");
+    watch(1);
+    ck_assert(!hd_checkpoint_remove("c"));
+    ck_error(HD_IO, "hd_checkpoint_remove: 'c': cannot sync its directory: Input/output error");
+    ck_assert_str_eq(stand_in.events, "RDR");
+    ck_assert_int_eq(files_in("c"), 2);
+    ck_assert_int_eq(files_in("."), 1);
+    watch(NEVER);
+    ck_assert(hd_checkpoint_remove("c"));
+    ck_assert_int_eq(files_in("."), 0);
+}
+END_TEST
+
+static void ck_left(const char *what)
+{
+    char name[256], message[600];
+    left_over(name);
+    snprintf(message, sizeof message,
+             "hd_checkpoint_remove: 'c': cannot %s: what is left is './%s', and the next call "
+             "removes it",
+             what, name);
+    ck_error(HD_IO, message);
+    ck_assert_int_eq(access("c", F_OK), -1);
+}
+
+/* The error says where the rest is, and the next calls go on with it. */
+START_TEST(removing_cannot_remove)
+{
+    save_small("c");
+    for (int calls = 0; calls < 2; calls++) {
+        stand_in.keeps = 1;
+        ck_assert(!hd_checkpoint_remove("c"));
+        stand_in.keeps = 0;
+        ck_left("remove its files: Permission denied");
+    }
+    ck_assert(hd_checkpoint_remove("c"));
+    ck_assert_int_eq(files_in("."), 0);
+    ck_assert(!hd_checkpoint_remove("c"));
+    ck_error(HD_FORMAT,
+             "hd_checkpoint_remove: 'c' holds no model.safetensors: expected a checkpoint");
+}
+END_TEST
+
+/* From the sync of the directory on, nothing works. */
+START_TEST(removing_cannot_go_back)
+{
+    save_small("c");
+    faults_begin(NEVER, 0, FAULT_ONCE);
+    ck_assert(hd_checkpoint_remove("c"));
+    faults_end();
+    long calls = stand_in.n;
+    for (long at = 0; at < calls; at++) {
+        save_small("c");
+        faults_begin(at, EIO, FAULT_ALL);
+        ck_assert(!hd_checkpoint_remove("c"));
+        faults_end();
+        ck_assert_int_eq(hd_error_code(), HD_IO);
+        hd_error_clear();
+        ck_assert_int_eq(files_in("."), 1);
+        ck_assert(hd_checkpoint_remove("c"));
+        ck_assert_int_eq(files_in("."), 0);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- calls that are interrupted */
+
+static bool save_checkpoint(hd_tensor *x)
+{
+    hd_dict *d = hd_dict_new();
+    bool ok = hd_dict_set(d, "w", x) && hd_checkpoint_replace("c", d, d);
+    hd_dict_free(d);
+    return ok;
+}
+
+static bool save_file(hd_tensor *x)
+{
+    return hd_save_npy("x", x);
+}
+
+static bool load_file(hd_tensor *x)
+{
+    hd_tensor *y = hd_load_npy("x");
+    return y && memcmp(hd_data(y), hd_data(x), (size_t)hd_numel(x) * sizeof(float)) == 0;
+}
+
+/* A handler without SA_RESTART may interrupt every call. Nothing fails by it. */
+START_TEST(interrupted_anywhere)
+{
+    bool (*const calls[])(hd_tensor * x) = {save_file, load_file, save_checkpoint};
+    HD_SCOPE;
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(save_checkpoint(x));
+        faults_begin(NEVER, 0, FAULT_ONCE);
+        ck_assert(calls[i](x));
+        faults_end();
+        long n = stand_in.n;
+        for (long at = 0; at < n; at++) {
+            faults_begin(at, EINTR, FAULT_ONCE);
+            ck_assert_msg(calls[i](x), "%s: %s", stand_in.call, hd_error_message());
+            faults_end();
+            ck_assert_int_eq(stand_in.hits, 1);
+        }
+        ck_assert_int_gt(n, 4);
+        ck_assert_int_eq(files_in("."), 2);
+    }
+}
+END_TEST
+
+/* Some file systems report only when a file is closed that its bytes are lost. */
+START_TEST(close_fails)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3);
+    int found = 0;
+    faults_begin(NEVER, 0, FAULT_ONCE);
+    ck_assert(hd_save_npy("x", x));
+    faults_end();
+    long n = stand_in.n;
+    unlink("x");
+    for (long at = 0; at < n; at++) {
+        faults_begin(at, EIO, FAULT_ONCE);
+        bool ok = hd_save_npy("x", x);
+        faults_end();
+        if (stand_in.kind == CALL_CLOSE && stand_in.written) {
+            found++;
+            ck_assert(!ok);
+            ck_error(HD_IO, "hd_save_npy: 'x': cannot close: Input/output error");
+            ck_assert_int_eq(files_in("."), 0);
+        }
+        hd_error_clear();
+        unlink("x");
+    }
+    ck_assert_int_eq(found, 1);
+}
+END_TEST
+
 /* An empty directory, which a rename would silently replace. */
 START_TEST(another_comes_first)
 {
@@ -131,7 +284,15 @@ END_TEST
 
 Suite *suite_durable(void)
 {
-    const TTest *const tests[] = {calls_that_do_a_part, files, checkpoints, another_comes_first};
+    const TTest *const tests[] = {calls_that_do_a_part,
+                                  files,
+                                  checkpoints,
+                                  removing_cannot_sync,
+                                  removing_cannot_remove,
+                                  removing_cannot_go_back,
+                                  interrupted_anywhere,
+                                  close_fails,
+                                  another_comes_first};
     return SUITE("durable", tests);
 }
 

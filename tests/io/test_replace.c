@@ -1,7 +1,6 @@
 /* test_replace.c - hd_checkpoint_replace: the old checkpoint or the new one, whole, at any time:
  * whatever call fails, wherever the process is killed, and for whoever loads meanwhile. Linux
  * only. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +11,7 @@
 
 #include "io/checkpoint.h"
 #include "suites.h"
-#include "system.h"
+#include "support/file_faults.h"
 
 #ifdef __linux__
 
@@ -45,21 +44,6 @@ static void refuses(const char *dir, hd_code code, const char *message)
 {
     ck_assert(!replace(dir, 9));
     ck_error(code, message);
-}
-
-/* The name of the only directory that begins with ".heed-". */
-static void left_over(char name[256])
-{
-    DIR *here = opendir(".");
-    int found = 0;
-    for (struct dirent *e; (e = readdir(here));) {
-        if (strncmp(e->d_name, ".heed-", 6) == 0) {
-            snprintf(name, 256, "%s", e->d_name);
-            found++;
-        }
-    }
-    closedir(here);
-    ck_assert_int_eq(found, 1);
 }
 
 /* ---------------------------------------------------------------- what it does */
@@ -212,7 +196,7 @@ START_TEST(a_system_that_cannot_exchange)
     static const int causes[] = {ENOSYS, EINVAL, ENOTSUP};
     ck_assert(replace("c", 1));
     for (int i = 0; i < 3; i++) {
-        stand_in.cause = causes[i];
+        stand_in.event_cause = causes[i];
         watch(6);
         refuses("c", HD_IO,
                 "hd_checkpoint_replace: 'c': this file system cannot exchange two names, and "
@@ -221,7 +205,7 @@ START_TEST(a_system_that_cannot_exchange)
         ck_assert_int_eq(loaded("c"), 1);
         ck_assert_int_eq(files_in("."), 1);
     }
-    stand_in.cause = 0;
+    stand_in.event_cause = 0;
     watch(6);
     refuses("c", HD_IO,
             "hd_checkpoint_replace: 'c': cannot exchange it with the new directory: Input/output "
@@ -257,14 +241,19 @@ START_TEST(the_old_one_cannot_be_removed)
 }
 END_TEST
 
+static void clear_directory(const char *path)
+{
+    hd__directory_clear(hd__directory_open(path), path);
+}
+
 START_TEST(another_removes_the_old_one)
 {
     warnings_heard heard = {0, ""};
     ck_assert(replace("c", 1));
     hd_on_warning(hear_warning, &heard);
-    stand_in.clears = 1;
+    stand_in.exchanged = clear_directory;
     ck_assert(replace("c", 2));
-    stand_in.clears = 0;
+    stand_in.exchanged = NULL;
     hd_on_warning(NULL, NULL);
     ck_assert_msg(heard.count == 0, "%s", heard.last);
     ck_assert_int_eq(loaded("c"), 2);

@@ -1,0 +1,189 @@
+/* hidden.c - the directory in which a checkpoint is filled, or which one that is removed becomes.
+ *
+ * It lies beside the checkpoint. Its name is made from the checkpoint's name, and it is locked
+ * while its process uses it. If that process is killed, or cannot remove it, the directory is left
+ * over without a lock. The next call that saves, replaces or removes the same checkpoint removes
+ * it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/checkpoint.h"
+
+enum { NAME_SIZE = 64 };
+
+/* ---------------------------------------------------------------- names */
+
+/* ".heed-", then a hash of dir's last part, FNV-1a, because that part may be too long to add to. */
+static void prefix_of(const char *dir, char prefix[NAME_SIZE])
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    const char *last = dir + hd__parent_length(dir);
+    for (last += strspn(last, "/"); *last && *last != '/'; last++) {
+        hash = (hash ^ (unsigned char)*last) * 0x100000001b3;
+    }
+    snprintf(prefix, NAME_SIZE, ".heed-%016" PRIx64 "-", hash);
+}
+
+/* The path of a name beside dir. */
+static bool path_beside(const char *dir, const char *name, hd__text *path)
+{
+    size_t n = hd__parent_length(dir);
+    hd__text_cut(path, 0);
+    hd__text_add(path, n ? dir : ".", n ? n : 1);
+    hd__text_format(path, "/%s", name);
+    return !path->failed;
+}
+
+bool hd__hidden_path(const char *dir, hd__text *path)
+{
+    static atomic_uint count;
+    char prefix[NAME_SIZE], name[2 * NAME_SIZE];
+    prefix_of(dir, prefix);
+    snprintf(name, sizeof name, "%s%ld-%u.tmp", prefix, (long)getpid(),
+             atomic_fetch_add(&count, 1));
+    return path_beside(dir, name, path);
+}
+
+/* ---------------------------------------------------------------- removing */
+
+bool hd__still_at(int fd, const char *path)
+{
+    struct stat open_one, named;
+    return hd__sys_fstat(fd, &open_one) == 0 && hd__sys_lstat(path, &named) == 0 &&
+           open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
+}
+
+int hd__directory_clear(int fd, const char *path)
+{
+    DIR *dir = hd__sys_fdopendir(fd);
+    int cause = dir ? 0 : errno, read = 0;
+    for (const char *name; cause == 0 && (name = hd__sys_readdir(dir, &read));) {
+        cause = hd__sys_unlinkat(fd, name) == 0 || errno == ENOENT ? 0 : errno;
+    }
+    cause = cause ? cause : read;
+    if (dir) {
+        closedir(dir);
+    } else {
+        hd__sys_close(fd);
+    }
+    return cause || hd__sys_rmdir(path) == 0 || errno == ENOENT ? cause : errno;
+}
+
+int hd__hidden_clear(hd__hidden *h)
+{
+    int fd = h->lock;
+    h->lock = -1;
+    return fd < 0 ? 0 : hd__directory_clear(fd, h->path.s);
+}
+
+void hd__hidden_free(hd__hidden *h)
+{
+    if (h->lock >= 0) {
+        hd__sys_close(h->lock);
+    }
+    hd_free(h->path.s);
+    *h = (hd__hidden){.lock = -1};
+}
+
+/* ---------------------------------------------------------------- what is left over */
+
+static bool is_own(int fd)
+{
+    struct stat st;
+    return hd__sys_fstat(fd, &st) == 0 && st.st_uid == geteuid();
+}
+
+/* Nobody writes to a directory whose lock is free. The lock is taken before the name is compared,
+ * because the directory may have become the checkpoint before. */
+static void clear_left_over(const char *path, hd__left_overs *left)
+{
+    int fd = hd__directory_open(path), cause = 0;
+    if (fd < 0) {
+        return;
+    }
+    if (!is_own(fd) || hd__lock(fd) != 0 || !hd__still_at(fd, path)) {
+        hd__sys_close(fd);
+        return;
+    }
+    left->found++;
+    cause = hd__directory_clear(fd, path);
+    if (cause != 0 && left->cause == 0) {
+        left->cause = cause;
+        hd__text_puts(&left->path, path);
+    }
+}
+
+/* path has room for the path of one name after the other. */
+static bool clear_each(const char *dir, hd__text *path, hd__left_overs *left)
+{
+    char prefix[NAME_SIZE];
+    int cause;
+    bool ok = path_beside(dir, ".", path);
+    DIR *parent = ok ? hd__sys_opendir(path->s) : NULL;
+    prefix_of(dir, prefix);
+    for (const char *name; ok && parent && (name = hd__sys_readdir(parent, &cause));) {
+        if (strncmp(name, prefix, strlen(prefix)) == 0) {
+            ok = path_beside(dir, name, path);
+            if (ok) {
+                clear_left_over(path->s, left);
+            }
+        }
+    }
+    if (parent) {
+        closedir(parent);
+    }
+    return ok && !left->path.failed;
+}
+
+bool hd__left_overs_clear(const char *dir, hd__left_overs *left)
+{
+    hd__text path = {0};
+    hd__left_overs unasked = {0};
+    bool ok = clear_each(dir, &path, left ? left : &unasked);
+    hd_free(path.s);
+    hd_free(unasked.path.s);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- making */
+
+/* Opens and locks the directory that was just made. Returns false with 0 in *cause if another
+ * process has taken it for one that was left over. */
+static bool lock_new(hd__hidden *h, int *cause)
+{
+    h->lock = hd__directory_open(h->path.s);
+    *cause = h->lock >= 0 || errno == ENOENT ? 0 : errno;
+    if (h->lock >= 0 && (hd__lock(h->lock) == EWOULDBLOCK || !hd__still_at(h->lock, h->path.s))) {
+        hd__sys_close(h->lock);
+        h->lock = -1;
+    }
+    return h->lock >= 0;
+}
+
+bool hd__hidden_make(const char *function, const char *dir, hd__hidden *h)
+{
+    for (;;) {
+        int cause;
+        if (!hd__hidden_path(dir, &h->path)) {
+            return false;
+        }
+        if (hd__sys_mkdir(h->path.s) != 0) {
+            if (errno == EEXIST) {
+                continue;
+            }
+            return hd__create_fail(function, dir, "a directory", errno);
+        }
+        if (lock_new(h, &cause)) {
+            return true;
+        }
+        if (cause != 0) {
+            hd__sys_rmdir(h->path.s);
+            return hd__io_fail(function, dir, "open the new directory", cause);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+/* remove.c - removes checkpoints.
+ *
+ * A checkpoint first gets a hidden name (hidden.c), so that no program finds a half of it, and then
+ * its files are removed. If the hidden name cannot be made durable, the checkpoint gets its old
+ * name again. If a file cannot be removed, the next call goes on with the hidden directory. */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "io/checkpoint.h"
+
+static const char function[] = "hd_checkpoint_remove";
+
+/* ---------------------------------------------------------------- what may be removed */
+
+static bool is_missing(int cause)
+{
+    return cause == ENOENT || cause == ENOTDIR;
+}
+
+/* A symbolic link is never removed, nor is the directory that it points to. */
+static bool check_no_link(const char *caller, const char *dir)
+{
+    struct stat st;
+    if (hd__sys_lstat(dir, &st) != 0) {
+        return is_missing(errno) || hd__io_fail(caller, dir, "stat", errno);
+    }
+    return !S_ISLNK(st.st_mode) ||
+           hd_error_set(HD_FORMAT,
+                        "%s: '%.*s' is a symbolic link: expected the checkpoint's own path", caller,
+                        HD__CUT(dir));
+}
+
+static bool check_holds(const char *caller, const char *dir, const char *file)
+{
+    struct stat st;
+    hd__text path = {0};
+    hd__text_format(&path, "%s/%s", dir, file);
+    bool found = !path.failed && hd__sys_stat(path.s, &st) == 0;
+    int cause = found || path.failed ? 0 : errno;
+    bool ok = found && S_ISREG(st.st_mode);
+    if (cause != 0 && !is_missing(cause)) {
+        hd__io_fail(caller, path.s, "stat", cause);
+    } else if (!ok && !path.failed) {
+        hd_error_set(HD_FORMAT, "%s: '%.*s' holds no %s: expected a checkpoint", caller,
+                     HD__CUT(dir), file);
+    }
+    hd_free(path.s);
+    return ok;
+}
+
+/* Returns 0 if the name in the open directory is no directory, or was removed meanwhile; EISDIR or
+ * another errno. */
+static int file_cause(int fd, const char *name)
+{
+    struct stat st;
+    if (hd__sys_statat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? 0 : errno;
+    }
+    return S_ISDIR(st.st_mode) ? EISDIR : 0;
+}
+
+/* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
+ * the directory, when other files are gone already. */
+static bool check_files_only(const char *caller, const char *dir)
+{
+    DIR *open_dir = hd__sys_opendir(dir);
+    if (!open_dir) {
+        return hd__io_fail(caller, dir, "open", errno);
+    }
+    int cause = 0;
+    bool ok = true;
+    for (const char *name; ok && (name = hd__sys_readdir(open_dir, &cause));) {
+        cause = file_cause(dirfd(open_dir), name);
+        if (cause == EISDIR) {
+            ok = hd_error_set(HD_FORMAT, "%s: '%.*s' holds the directory '%.*s': expected files",
+                              caller, HD__CUT(dir), HD__CUT(name));
+        } else if (cause != 0) {
+            break;
+        }
+    }
+    closedir(open_dir);
+    return ok && (cause == 0 || hd__io_fail(caller, dir, "read", cause));
+}
+
+bool hd__checkpoint_removable(const char *caller, const char *dir)
+{
+    return check_no_link(caller, dir) && check_holds(caller, dir, HD__MODEL_FILE) &&
+           check_holds(caller, dir, HD__STATE_FILE) && check_files_only(caller, dir);
+}
+
+/* ---------------------------------------------------------------- removing */
+
+/* Says what failed and where the rest of the checkpoint lies. */
+static bool left_at(const char *dir, const char *what, int cause, const char *hidden)
+{
+    char why[128] = "unknown error";
+    strerror_r(cause, why, sizeof why);
+    return hd_error_set(HD_IO,
+                        "%s: '%.*s': cannot %s: %s: what is left is '%.*s', and the next "
+                        "call removes it",
+                        function, HD__CUT(dir), what, why, HD__CUT(hidden));
+}
+
+/* The directory h has its hidden name. parent: the open directory of dir, which this function
+ * closes. */
+static bool remove_hidden(int parent, const char *dir, hd__hidden *h)
+{
+    int cause = hd__sync_close(parent);
+    if (cause != 0 && hd__sys_rename(h->path.s, dir) == 0) {
+        return hd__io_fail(function, dir, "sync its directory", cause);
+    }
+    if (cause != 0) {
+        return left_at(dir, "sync its directory", cause, h->path.s);
+    }
+    cause = hd__hidden_clear(h);
+    return cause == 0 || left_at(dir, "remove its files", cause, h->path.s);
+}
+
+/* Opens and locks the checkpoint, so that no other call takes it for one that was left over. */
+static bool remove_in(int parent, const char *dir, hd__hidden *h)
+{
+    h->lock = hd__directory_open(dir);
+    if (h->lock < 0) {
+        hd__io_fail(function, dir, "open", errno);
+    } else {
+        hd__lock(h->lock);
+        if (hd__sys_rename(dir, h->path.s) == 0) {
+            return remove_hidden(parent, dir, h);
+        }
+        hd__io_fail(function, dir, "rename", errno);
+    }
+    hd__sys_close(parent);
+    return false;
+}
+
+/* *gone: there is nothing at dir, and a call that failed or was killed has left something of it,
+ * which is removed now. Returns false after an error. */
+static bool go_on(const char *dir, bool *gone)
+{
+    struct stat st;
+    hd__left_overs left = {0};
+    *gone = hd__sys_lstat(dir, &st) != 0 && errno == ENOENT;
+    bool ok = hd__left_overs_clear(dir, &left);
+    *gone = *gone && left.found > 0;
+    if (ok && *gone && left.cause != 0) {
+        ok = left_at(dir, "remove its files", left.cause, left.path.s);
+    }
+    hd_free(left.path.s);
+    return ok;
+}
+
+bool hd_checkpoint_remove(const char *dir)
+{
+    bool gone;
+    if (!hd__given(function, "dir", dir) || !go_on(dir, &gone)) {
+        return false;
+    }
+    if (gone) {
+        return true;
+    }
+    if (!hd__checkpoint_removable(function, dir)) {
+        return false;
+    }
+    hd__hidden h = {.lock = -1};
+    int parent = hd__hidden_path(dir, &h.path) ? hd__parent_open(dir) : -1;
+    bool ok = !h.path.failed &&
+              (parent >= 0 || hd__io_fail(function, dir, "open its directory", errno)) &&
+              remove_in(parent, dir, &h);
+    hd__hidden_free(&h);
+    return ok;
+}
