@@ -16,7 +16,6 @@
     X(mutations)                                                                                   \
     X(notebook_classes)                                                                            \
     X(null)                                                                                        \
-    X(memory)                                                                                      \
     X(sdpa_golden)                                                                                 \
     X(threads)
 

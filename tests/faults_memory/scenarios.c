@@ -1,7 +1,11 @@
-/* memory_scenarios.c - calls of every family, forward and backward, modules, texts, files. */
-#include <unistd.h>
+/* scenarios.c - calls that follow each other, as programs make them: every family, forward and
+ * backward, modules, texts, files. Backward comes last in each, so that a failure leaves every
+ * .grad as it was. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "memory_scenarios.h"
+#include "faults_memory/faults.h"
 
 /* ---------------------------------------------------------------- scenarios: tensors */
 
@@ -10,25 +14,25 @@ static bool backward(hd_tensor *y)
     return hd_backward(hd_sum(y));
 }
 
-static bool arithmetic(inputs *in)
+static bool arithmetic(scenario_inputs *in)
 {
     hd_tensor *y = hd_div(hd_mul(hd_add(in->a, in->b), in->a), hd_sub_scalar(in->b, 7));
     return backward(hd_maximum(hd_pow_scalar(y, 2), hd_pow(in->a, in->b)));
 }
 
-static bool mixed_dtypes(inputs *in)
+static bool mixed_dtypes(scenario_inputs *in)
 {
     hd_tensor *y = hd_mul(hd_to(in->a, HD_FLOAT64), hd_to(in->mask, HD_INT64));
     return backward(hd_add(y, in->b));
 }
 
-static bool unary(inputs *in)
+static bool unary(scenario_inputs *in)
 {
     hd_tensor *y = hd_gelu(hd_exp(hd_tanh(hd_sigmoid(in->a))));
     return backward(hd_relu(hd_sqrt(hd_abs(hd_log(hd_clamp(y, 0.5, 9))))));
 }
 
-static bool reductions(inputs *in)
+static bool reductions(scenario_inputs *in)
 {
     hd_tensor *at, *y = hd_max_dim(hd_mul(in->a, in->b), 1, true, &at);
     y = hd_add(hd_var_dim(in->a, 0, 1, false), y);
@@ -36,13 +40,13 @@ static bool reductions(inputs *in)
     return backward(hd_mul(hd_cumsum(y, 0), hd_mean_dims(in->a, true, 0, 1)));
 }
 
-static bool softmaxes(inputs *in)
+static bool softmaxes(scenario_inputs *in)
 {
     hd_tensor *turned = hd_transpose(in->a, 0, 1);
     return backward(hd_mul(hd_softmax(turned, 0), hd_log_softmax(turned, 1)));
 }
 
-static bool attentions(inputs *in)
+static bool attentions(scenario_inputs *in)
 {
     hd_tensor *weights = NULL, *many = hd_reshape(hd_expand(in->a, 40, 2, 3), 80, 3); /* (80, 3) */
     hd_attention_options o = hd_attention_defaults();
@@ -55,7 +59,7 @@ static bool attentions(inputs *in)
 }
 
 /* A mask that learns: in plain ops. */
-static bool attention_composed(inputs *in)
+static bool attention_composed(scenario_inputs *in)
 {
     hd_tensor *weights, *x = hd_cat(0, in->a, hd_unsqueeze(in->b, 0)); /* (3, 3) */
     hd_attention_options o = hd_attention_defaults();
@@ -64,7 +68,7 @@ static bool attention_composed(inputs *in)
     return y && backward(y);
 }
 
-static bool products(inputs *in)
+static bool products(scenario_inputs *in)
 {
     hd_tensor *y = hd_linear(in->a, in->w, in->bias);                                   /* (2, 4) */
     y = hd_matmul(hd_expand(in->a, 5, 2, 3), hd_t(in->w)) ? hd_matmul(y, in->w) : NULL; /* (2, 3) */
@@ -72,7 +76,7 @@ static bool products(inputs *in)
            backward(hd_matmul(hd_expand(in->a, 5, 2, 3), hd_transpose(y, 0, 1)));
 }
 
-static bool views(inputs *in)
+static bool views(scenario_inputs *in)
 {
     hd_tensor *y = hd_unsqueeze(hd_permute(in->a, 1, 0), 1);
     hd_tensor *rows = hd_reshape(y, 2, 3), *wide = hd_expand(in->b, 2, 3);
@@ -82,14 +86,14 @@ static bool views(inputs *in)
     return backward(hd_mul(one, hd_list_get(ones, 1)));
 }
 
-static bool joined(inputs *in)
+static bool joined(scenario_inputs *in)
 {
     hd_tensor *y = hd_cat(0, in->a, in->w, in->a);
     hd_tensor *z = hd_stack(1, in->b, hd_select(in->a, 0, 1));
     return backward(hd_matmul(hd_tril(y, 1), hd_contiguous(hd_triu(z, 0))));
 }
 
-static bool picked(inputs *in)
+static bool picked(scenario_inputs *in)
 {
     hd_tensor *at = NULL, *y = hd_index_select(in->w, 0, in->index);
     y = hd_topk(hd_add(y, hd_embedding(in->index, in->w, -1)), 2, 1, true, &at);
@@ -98,14 +102,14 @@ static bool picked(inputs *in)
            backward(hd_add(y, hd_gather(in->a, 1, at)));
 }
 
-static bool chosen(inputs *in)
+static bool chosen(scenario_inputs *in)
 {
     hd_tensor *y = hd_where(in->mask, in->a, in->b);
     return hd_lt(in->a, in->b) && hd_logical_and(in->mask, in->a) &&
            backward(hd_masked_fill(y, in->mask, -3));
 }
 
-static bool random_numbers(inputs *in)
+static bool random_numbers(scenario_inputs *in)
 {
     hd_tensor *y = hd_dropout(hd_mul(in->a, in->b), 0.5, true);
     return hd_randn(HD_FLOAT64, 40) && hd_randint(HD_FLOAT32, 0, 9, 3) && hd_randperm(9) &&
@@ -113,7 +117,7 @@ static bool random_numbers(inputs *in)
            backward(y);
 }
 
-static bool losses(inputs *in)
+static bool losses(scenario_inputs *in)
 {
     hd_tensor *y = hd_layer_norm_n(in->a, 1, (int64_t[]){3}, in->b, HD_NONE, 1e-5);
     hd_tensor *loss = hd_cross_entropy(hd_linear(y, in->w, in->bias), in->index);
@@ -122,62 +126,62 @@ static bool losses(inputs *in)
 
 /* ---------------------------------------------------------------- scenarios: the graph */
 
-static bool changes_h(inputs *in)
+static bool changes_h(scenario_inputs *in)
 {
     return hd_add_(in->h, in->b);
 }
 
-static bool multiplies_h(inputs *in)
+static bool multiplies_h(scenario_inputs *in)
 {
     return hd_mul_(in->h, in->b);
 }
 
-static bool divides_h_by_float64(inputs *in)
+static bool divides_h_by_float64(scenario_inputs *in)
 {
     return hd_div_(in->h, hd_to(in->b, HD_FLOAT64));
 }
 
-static bool scales_h(inputs *in)
+static bool scales_h(scenario_inputs *in)
 {
     return hd_mul_scalar_(in->h, 3);
 }
 
-static bool fills_h(inputs *in)
+static bool fills_h(scenario_inputs *in)
 {
     return hd_fill_(in->h, 3);
 }
 
-static bool copies_to_h(inputs *in)
+static bool copies_to_h(scenario_inputs *in)
 {
     return hd_copy_(in->h, in->b);
 }
 
-static bool masks_h(inputs *in)
+static bool masks_h(scenario_inputs *in)
 {
     return hd_masked_fill_(in->h, in->mask, -INFINITY);
 }
 
-static bool draws_into_h(inputs *in)
+static bool draws_into_h(scenario_inputs *in)
 {
     return hd_normal_(in->h, 0, 1);
 }
 
-static bool drops_h(inputs *in)
+static bool drops_h(scenario_inputs *in)
 {
     return hd_bernoulli_(in->h, 0.5);
 }
 
-static bool sets_a_row_of_h(inputs *in)
+static bool sets_a_row_of_h(scenario_inputs *in)
 {
     return hd_setitem(in->h, in->b, 1);
 }
 
-static bool sets_an_element_of_h(inputs *in)
+static bool sets_an_element_of_h(scenario_inputs *in)
 {
     return hd_setitem_scalar(in->h, 4, 1, 2);
 }
 
-static bool changes_through_views(inputs *in)
+static bool changes_through_views(scenario_inputs *in)
 {
     hd_tensor *copy = hd_clone(in->h), *row = hd_select(copy, 0, 0),
               *column = hd_slice(copy, 1, 1, 2);
@@ -187,7 +191,7 @@ static bool changes_through_views(inputs *in)
     return backward(hd_mul(row, hd_sum(column)));
 }
 
-static bool gradients_asked_for(inputs *in)
+static bool gradients_asked_for(scenario_inputs *in)
 {
     hd_tensor *y = hd_sum(hd_mul(in->h, in->b));
     hd_list *g = hd_grad_of(hd_list_of(y), hd_list_of(in->h, in->b), NULL, NULL);
@@ -200,7 +204,7 @@ static hd_tensor *doubled(hd_tensor *grad, void *user)
     return hd_mul_scalar(grad, 2);
 }
 
-static bool hooks_and_kept_gradients(inputs *in)
+static bool hooks_and_kept_gradients(scenario_inputs *in)
 {
     hd_tensor *y = hd_retain_grad(hd_mul(in->a, in->b));
     return hd_register_hook(y, doubled, NULL) > 0 && backward(hd_mul(y, y));
@@ -217,20 +221,17 @@ static void own_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
     gx[0] = hd_mul_scalar(hd_mul(gy[0], hd_saved(ctx, 0)), 2);
 }
 
-int own_live;
-
 static void own_free(hd_ctx *ctx)
 {
-    own_live -= *(int *)hd_ctx_user(ctx);
+    --*(int *)hd_ctx_user(ctx);
 }
 
 static const hd_op own_op = {sizeof(hd_op), "Own", own_forward, own_backward, own_free};
 
-static bool own_operation(inputs *in)
+static bool own_operation(scenario_inputs *in)
 {
-    static int one = 1;
-    own_live++;
-    return backward(hd_apply(&own_op, &one, in->a));
+    in->own_live++;
+    return backward(hd_apply(&own_op, &in->own_live, in->a));
 }
 
 static hd_tensor *cube(hd_tensor *const *x, int n, void *user)
@@ -239,7 +240,7 @@ static hd_tensor *cube(hd_tensor *const *x, int n, void *user)
     return hd_mul(hd_mul(x[0], x[0]), x[0]);
 }
 
-static bool checked_gradients(inputs *in)
+static bool checked_gradients(scenario_inputs *in)
 {
     hd_tensor *x = hd_requires_grad_(hd_to(hd_detach(in->b), HD_FLOAT64), true);
     return hd_gradcheck_n(cube, NULL, 1, &x, NULL);
@@ -257,37 +258,37 @@ static bool trained(hd_module *m, hd_tensor *x, bool adamw)
     return ok;
 }
 
-static bool small_modules(inputs *in)
+static bool small_modules(scenario_inputs *in)
 {
     hd_module *m = hd_sequential(hd_linear_new(3, 4, true), hd_gelu_new("none"),
                                  hd_layer_norm_new(4), hd_dropout_new(0.5, false));
     return trained(m, hd_detach(in->a), true);
 }
 
-static bool embeddings(inputs *in)
+static bool embeddings(scenario_inputs *in)
 {
     return trained(hd_sequential(hd_embedding_new(5, 3, 0), hd_relu_new(false)), in->index, false);
 }
 
-static bool attention(inputs *in)
+static bool attention(scenario_inputs *in)
 {
     hd_module *m = hd_multi_head_attention_new(3, 4, 2, 0.5, 2, true);
     return trained(m, hd_unsqueeze(hd_detach(in->a), 0), true);
 }
 
-static bool wrapped_attention(inputs *in)
+static bool wrapped_attention(scenario_inputs *in)
 {
     hd_module *m = hd_multi_head_attention_wrapper_new(3, 2, 2, 0, 2, false);
     return trained(m, hd_unsqueeze(hd_detach(in->a), 0), false);
 }
 
-static bool self_attention(inputs *in)
+static bool self_attention(scenario_inputs *in)
 {
     return trained(hd_self_attention_v1_new(3, 2), hd_detach(in->a), false) &&
            trained(hd_self_attention_v2_new(3, 2, true), hd_detach(in->a), false);
 }
 
-static bool packed_attention(inputs *in)
+static bool packed_attention(scenario_inputs *in)
 {
     hd_module *m = hd_multihead_attention_new(3, 3, NULL);
     hd_tensor *weights = NULL, *x = hd_unsqueeze(hd_detach(in->a), 1);
@@ -302,7 +303,7 @@ static bool shown(const char *text)
     return strcmp(text, "NULL") != 0;
 }
 
-static bool states(inputs *in)
+static bool states(scenario_inputs *in)
 {
     (void)in;
     hd_module *m = hd_sequential(hd_linear_new(3, 2, true), hd_layer_norm_new(2));
@@ -321,7 +322,7 @@ typedef struct two_parameters {
 } two_parameters;
 
 /* A load that fails leaves no gradient; the test checks that afterwards. */
-static bool gradient_states(inputs *in)
+static bool gradient_states(scenario_inputs *in)
 {
     static const hd_module_type type = HD_MODULE_TYPE(two_parameters, "Two", NULL);
     two_parameters *m = (two_parameters *)hd_module_new(&type);
@@ -340,7 +341,7 @@ static bool gradient_states(inputs *in)
     return ok;
 }
 
-static bool optimizer_states(inputs *in)
+static bool optimizer_states(scenario_inputs *in)
 {
     hd_list *parameters = hd_list_of(hd_parameter(hd_clone(hd_detach(in->a)), true));
     hd_optim *o = hd_adamw_new(parameters, NULL);
@@ -358,7 +359,7 @@ static bool optimizer_states(inputs *in)
     return ok;
 }
 
-static bool batches(inputs *in)
+static bool batches(scenario_inputs *in)
 {
     (void)in;
     hd_tokenizer *t = hd_tokenizer_bytes();
@@ -382,22 +383,21 @@ static bool batches(inputs *in)
     return ok;
 }
 
-static bool files(inputs *in)
+static bool files(scenario_inputs *in)
 {
-    char path[] = "/tmp/heed-memory-XXXXXX";
-    int descriptor = mkstemp(path);
+    char path[100];
     hd_dict *d = hd_dict_new(), *back = NULL;
+    snprintf(path, sizeof path, "%s/scenario", in->folder);
     bool ok = d && hd_dict_set(d, "a", hd_detach(in->a)) && hd_save_safetensors(path, d) &&
               (back = hd_load_safetensors(path, NULL)) && hd_save_npy(path, in->index) &&
               hd_load_npy(path);
     hd_dict_free(back);
     hd_dict_free(d);
-    close(descriptor);
-    unlink(path);
+    remove(path);
     return ok;
 }
 
-static bool dictionaries(inputs *in)
+static bool dictionaries(scenario_inputs *in)
 {
     hd_dict *d = hd_dict_new();
     char name[16];
@@ -411,7 +411,7 @@ static bool dictionaries(inputs *in)
     return ok;
 }
 
-static bool texts(inputs *in)
+static bool texts(scenario_inputs *in)
 {
     hd_generator *g = hd_generator_new(1);
     bool ok = g && shown(hd_repr(in->a)) && shown(hd_repr(in->h)) &&
@@ -423,53 +423,17 @@ static bool texts(inputs *in)
 
 /* ---------------------------------------------------------------- all of them */
 
-const scenario scenarios[] = {
-#define SCENARIO(f)                                                                                \
+#define SCENARIO(flags, f)                                                                         \
+    static void run_##f(world *w, outcome *o)                                                      \
     {                                                                                              \
-#f, f                                                                                      \
+        keep(o, thing_of_bool(f(&w->in)));                                                         \
     }
-    SCENARIO(arithmetic),
-    SCENARIO(mixed_dtypes),
-    SCENARIO(unary),
-    SCENARIO(reductions),
-    SCENARIO(softmaxes),
-    SCENARIO(attentions),
-    SCENARIO(attention_composed),
-    SCENARIO(products),
-    SCENARIO(views),
-    SCENARIO(joined),
-    SCENARIO(picked),
-    SCENARIO(chosen),
-    SCENARIO(random_numbers),
-    SCENARIO(losses),
-    SCENARIO(changes_h),
-    SCENARIO(multiplies_h),
-    SCENARIO(divides_h_by_float64),
-    SCENARIO(scales_h),
-    SCENARIO(fills_h),
-    SCENARIO(copies_to_h),
-    SCENARIO(masks_h),
-    SCENARIO(draws_into_h),
-    SCENARIO(drops_h),
-    SCENARIO(sets_a_row_of_h),
-    SCENARIO(sets_an_element_of_h),
-    SCENARIO(changes_through_views),
-    SCENARIO(gradients_asked_for),
-    SCENARIO(hooks_and_kept_gradients),
-    SCENARIO(own_operation),
-    SCENARIO(checked_gradients),
-    SCENARIO(small_modules),
-    SCENARIO(embeddings),
-    SCENARIO(attention),
-    SCENARIO(wrapped_attention),
-    SCENARIO(self_attention),
-    SCENARIO(packed_attention),
-    SCENARIO(states),
-    SCENARIO(gradient_states),
-    SCENARIO(optimizer_states),
-    SCENARIO(batches),
-    SCENARIO(files),
-    SCENARIO(dictionaries),
-    SCENARIO(texts),
+#include "faults_memory/scenarios.h"
+#undef SCENARIO
+#define SCENARIO(flags, f) {"scenario", #f, SEQUENCE | (flags), run_##f},
+static const row rows[] = {
+#include "faults_memory/scenarios.h"
 };
-const int n_scenarios = (int)(sizeof scenarios / sizeof scenarios[0]);
+
+const table table_scenarios = {"scenarios", rows, (int)(sizeof rows / sizeof rows[0]),
+                               SCENARIOS | FILES};

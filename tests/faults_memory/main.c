@@ -1,0 +1,50 @@
+/* main.c - runs the tables, counts the injections, and says which row ran if the program
+ * crashes. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "faults_memory/suites.h"
+#include "support/files.h"
+
+int64_t *injections;
+
+/* Check runs each test in a child, and a crash there says nothing else. */
+static void crashed(int signal)
+{
+    char text[200], line[240];
+    snprintf(line, sizeof line, "signal %d in: %s\n", signal, injection_running(text));
+    if (write(STDERR_FILENO, line, strlen(line)) < 0) {
+        _exit(2);
+    }
+    raise(signal); /* the handler was taken away as it was called */
+}
+
+static void catch_crashes(void)
+{
+    struct sigaction a = {.sa_handler = crashed, .sa_flags = (int)SA_RESETHAND};
+    const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaction(signals[i], &a, NULL);
+    }
+}
+
+int main(void)
+{
+    injections =
+        mmap(NULL, sizeof *injections, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (injections == MAP_FAILED || !folder_make()) {
+        return 1;
+    }
+    catch_crashes();
+    int failed = RUN_SUITES(SUITES);
+    folder_remove();
+    printf("%lld injections\n", (long long)*injections);
+    if (!getenv("CK_RUN_SUITE") && *injections < LEAST_INJECTIONS) {
+        fprintf(stderr, "expected at least %d injections\n", LEAST_INJECTIONS);
+        return 1;
+    }
+    return failed;
+}

@@ -1,0 +1,8 @@
+/* rows_made.c - the rows that tools/checks/check_memory_table makes from autograd.h. */
+#include "faults_memory/faults.h"
+
+#define ROWS "memory_made.h"
+#define TABLE table_made
+#define NAME "made"
+#define PARTS 0
+#include "faults_memory/table.h"

@@ -1,0 +1,55 @@
+/* rows_optim.h - the functions of optim.h, in the form that table.h explains. */
+
+/* ---------------------------------------------------------------- optimizers */
+
+NEVER_ROW(hd_sgd_defaults, hd_sgd_defaults().lr)
+NEVER_ROW(hd_adamw_defaults, hd_adamw_defaults().lr)
+NEVER_ROW(hd_adam_defaults, hd_adam_defaults().lr)
+NEVER_ROW(hd_rmsprop_defaults, hd_rmsprop_defaults().lr)
+NEVER_ROW(hd_adagrad_defaults, hd_adagrad_defaults().lr)
+ROW(hd_sgd_new, "", hd_sgd_new(w->parameters, NULL))
+ROW(hd_adamw_new, "", hd_adamw_new(w->parameters, NULL))
+ROW(hd_adamw_new, "amsgrad", hd_adamw_new(w->parameters, &(hd_adamw_options[]){amsgrad()}[0]))
+ROW(hd_adam_new, "", hd_adam_new(w->parameters, NULL))
+ROW(hd_rmsprop_new, "", hd_rmsprop_new(w->parameters, NULL))
+ROW(hd_adagrad_new, "", hd_adagrad_new(w->parameters, NULL))
+SKIP_ROW(hd_optim_free, "every world calls it")
+ROW(hd_optim_step, "the first one", hd_optim_step(w->sgd))
+ROW(hd_optim_step, "a later one", hd_optim_step(w->adamw))
+NEVER_ROW(hd_optim_zero_grad, hd_optim_zero_grad(w->adamw))
+NEVER_ROW(hd_optim_lr, hd_optim_lr(w->adamw))
+NEVER_ROW(hd_optim_set_lr, hd_optim_set_lr(w->adamw, 0.5))
+NEVER_ROW(hd_optim_add_group, hd_optim_add_group(w->adamw, w->leaves, NULL))
+NEVER_ROW(hd_optim_group_count, hd_optim_group_count(w->adamw))
+NEVER_ROW(hd_optim_group_lr, hd_optim_group_lr(w->adamw, 0))
+NEVER_ROW(hd_optim_group_set_lr, hd_optim_group_set_lr(w->adamw, 0, 0.5))
+
+/* ---------------------------------------------------------------- state */
+
+ROW(hd_optim_save, "", hd_optim_save(w->adamw, w->dict, "new"))
+ROW(hd_optim_save, "in place of others", hd_optim_save(w->adamw, w->adamw_state, "o"))
+ROW(hd_optim_load, "", hd_optim_load(w->adamw, w->adamw_state, "o"))
+ROW(hd_optim_load, "SGD", hd_optim_load(w->sgd, w->sgd_state, "o"))
+ROW(hd_schedule_save, "", hd_schedule_save(w->schedule, w->dict, "new"))
+ROW(hd_schedule_save, "in place of others", hd_schedule_save(w->schedule, w->schedule_state, "s"))
+ROW(hd_schedule_load, "", hd_schedule_load(w->schedule, w->schedule_state, "s"))
+
+/* ---------------------------------------------------------------- schedules */
+
+NEVER_ROW(hd_cosine_warmup_defaults, hd_cosine_warmup_defaults().min_lr == 0)
+NEVER_ROW(hd_one_cycle_defaults, hd_one_cycle_defaults().pct_start)
+ROW(hd_constant_lr_new, "", hd_constant_lr_new(w->adamw, 0.5, 3))
+ROW(hd_step_lr_new, "", hd_step_lr_new(w->adamw, 3, 0.5))
+ROW(hd_linear_lr_new, "", hd_linear_lr_new(w->adamw, 0.5, 1, 3))
+ROW(hd_cosine_warmup_new, "",
+    hd_cosine_warmup_new(w->adamw, &(hd_cosine_warmup_options[]){cosine()}[0]))
+ROW(hd_one_cycle_new, "", hd_one_cycle_new(w->adamw, &(hd_one_cycle_options[]){one_cycle()}[0]))
+SKIP_ROW(hd_schedule_free, "every world calls it")
+NEVER_ROW(hd_schedule_step, hd_schedule_step(w->schedule))
+NEVER_ROW(hd_schedule_steps, hd_schedule_steps(w->schedule) == 0)
+
+/* ---------------------------------------------------------------- clipping */
+
+ROW(hd_clip_grad_norm_, "", hd_clip_grad_norm_(w->parameters, 0.1, 2, false))
+ROW(hd_clip_grad_norm_, "the largest", hd_clip_grad_norm_(w->parameters, 0.1, INFINITY, true))
+ROW(hd_clip_grad_value_, "", hd_clip_grad_value_(w->parameters, 0.1))

@@ -1,0 +1,20 @@
+/* suites.h - the suites of memory that runs out; main.c runs them all. */
+#ifndef HEED_TESTS_FAULTS_SUITES_H
+#define HEED_TESTS_FAULTS_SUITES_H
+
+#include "faults_memory/faults.h"
+#include "support/run_suites.h"
+
+enum { LEAST_INJECTIONS = 10000 };
+
+extern int64_t *injections; /* of all tests, in memory that they share */
+
+const char *injection_running(char text[200]);
+
+#define SUITES(X)                                                                                  \
+    X(messages)                                                                                    \
+    X(tables)
+
+SUITES(DECLARE_SUITE)
+
+#endif
