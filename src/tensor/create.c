@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "tensor/kernels/copy.h"
 #include "tensor/random_fill.h"
 
 /* ---------------------------------------------------------------- filled */
@@ -76,8 +77,9 @@ hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 
 /* ---------------------------------------------------------------- counted */
 
-/* How many steps it takes from start to end; -1 with the error set. */
-static int64_t arange_len(hd_scalar start, hd_scalar end, hd_scalar step)
+/* How many steps it takes from start to end, which are integers for an int64 result; -1 with the
+ * error set. A float result counts in double, as PyTorch does, also between integers. */
+static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     double a = hd__scalar_double(start), b = hd__scalar_double(end), s = hd__scalar_double(step);
     if (!isfinite(a) || !isfinite(b) || isnan(s)) {
@@ -91,7 +93,7 @@ static int64_t arange_len(hd_scalar start, hd_scalar end, hd_scalar step)
             s);
         return -1;
     }
-    if (start.is_int && end.is_int && step.is_int) {
+    if (d == HD_INT64) {
         uint64_t span = s > 0 ? (uint64_t)end.v.i - (uint64_t)start.v.i
                               : (uint64_t)start.v.i - (uint64_t)end.v.i;
         uint64_t by = s > 0 ? (uint64_t)step.v.i : 0 - (uint64_t)step.v.i;
@@ -112,6 +114,15 @@ static bool to_whole(hd_scalar *s)
     return true;
 }
 
+/* Integers wrap, so that the last step may leave int64. */
+static void arange_i64(int64_t *y, int64_t start, int64_t step, int64_t n)
+{
+    uint64_t at = (uint64_t)start;
+    for (int64_t i = 0; i < n; i++, at += (uint64_t)step) {
+        y[i] = (int64_t)at;
+    }
+}
+
 hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     if (!hd__dtype_arg("hd_arange", d)) {
@@ -123,25 +134,15 @@ hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
     if (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step))) {
         return NULL;
     }
-    int64_t n = arange_len(start, end, step);
+    int64_t n = arange_len(d, start, end, step);
     hd_tensor *y = n < 0 ? NULL : hd__empty("hd_arange", d, 1, &n);
     if (!y) {
         return NULL;
     }
-    double a = hd__scalar_double(start), s = hd__scalar_double(step);
     if (d == HD_INT64) {
-        uint64_t at = (uint64_t)start.v.i;
-        for (int64_t i = 0; i < n; i++, at += (uint64_t)step.v.i) {
-            ((int64_t *)hd__ptr(y))[i] = (int64_t)at;
-        }
-    } else if (d == HD_FLOAT64) {
-        for (int64_t i = 0; i < n; i++) {
-            ((double *)hd__ptr(y))[i] = a + s * (double)i;
-        }
+        arange_i64(hd__ptr(y), start.v.i, step.v.i, n);
     } else {
-        for (int64_t i = 0; i < n; i++) {
-            ((float *)hd__ptr(y))[i] = (float)(a + s * (double)i);
-        }
+        hdk_copy()->arange[d](hd__ptr(y), hd__scalar_double(start), hd__scalar_double(step), n);
     }
     return hd__made_by("hd_arange_as", y);
 }

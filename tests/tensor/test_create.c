@@ -62,16 +62,18 @@ static void check_case(const golden_case *c, const char *op)
                   "%s: %s", c->name, hd_error_message());
     for (int64_t i = 0; i < out->numel; i++) {
         double got = element_at(y, i), want = out->d[i];
-        ck_assert_msg(got == want || (isnan(got) && isnan(want)), "%s: [%lld] is %.17g not %.17g",
-                      c->name, (long long)i, got, want);
+        bool same = got == want && signbit(got) == signbit(want);
+        ck_assert_msg(same || (isnan(got) && isnan(want)), "%s: [%lld] is %.17g not %.17g", c->name,
+                      (long long)i, got, want);
         ck_assert(!out->i || ((const char *)hd_data(y))[0] == (char)out->i[0]);
     }
 }
 
-START_TEST(arange_linspace_eye_full_as_pytorch)
+/* How many cases the file has of these functions; all are checked. */
+static int check_file(const char *path)
 {
     static const char *const ops[] = {"arange", "linspace", "eye", "full"};
-    golden_file *f = golden_read(GOLDEN_DIR "/ops.txt");
+    golden_file *f = golden_read(path);
     int cases = 0;
     ck_assert_ptr_nonnull(f);
     for (int k = 0; k < f->count; k++) {
@@ -82,7 +84,97 @@ START_TEST(arange_linspace_eye_full_as_pytorch)
             }
         }
     }
-    ck_assert_int_ge(cases, 90);
+    golden_free(f);
+    return cases;
+}
+
+START_TEST(arange_linspace_eye_full_as_pytorch)
+{
+    ck_assert_int_ge(check_file(GOLDEN_DIR "/ops.txt"), 90);
+    ck_assert_int_ge(check_file(GOLDEN_DIR "/arange.txt"), 100);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- ranges by their hashes */
+
+enum { RANGES = 40 }; /* of a group */
+
+/* Small numbers, those of the generator in tools/golden/golden_layout.py. */
+static int64_t below(uint64_t *state, int64_t n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((*state >> 33) % (uint64_t)n);
+}
+
+typedef struct range {
+    double start, end, step;
+} range;
+
+/* Range k of a group, as tools/golden/golden_arange.py draws it. */
+static range draw_range(uint64_t *state, int k)
+{
+    static const double divisors[] = {1, 2, 3, 7, 10, 100, 1000, 1024, 1e6, 3e-5};
+    const int64_t count = sizeof divisors / sizeof *divisors;
+    int64_t n = below(state, k == RANGES - 1 ? 60000 : k % 10 == 9 ? 3000 : 70);
+    double start = (double)(below(state, 20001) - 10000);
+    start /= divisors[below(state, count)];
+    double step = (double)(1 + below(state, 1000));
+    step /= divisors[below(state, count)];
+    step = below(state, 2) ? -step : step;
+    return (range){start, start + step * ((double)n + (double)below(state, 4) / 4), step};
+}
+
+/* FNV-1a whose letters are the bits of the elements. */
+static uint64_t fold(uint64_t hash, const hd_tensor *x)
+{
+    const uint32_t *narrow = hd_data(x);
+    const uint64_t *wide = hd_data(x);
+    for (int64_t i = 0; i < hd_numel(x); i++) {
+        hash = (hash ^ (hd_dtype_of(x) == HD_FLOAT32 ? narrow[i] : wide[i])) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+static void check_group(const golden_case *c, uint64_t *state, const char *level)
+{
+    uint64_t hash[2] = {0xcbf29ce484222325u, 0xcbf29ce484222325u};
+    int64_t elements = 0;
+    for (int k = 0; k < RANGES; k++) {
+        HD_SCOPE;
+        range r = draw_range(state, k);
+        for (int d = 0; d < 2; d++) {
+            hd_tensor *y = hd_arange_as((hd_dtype)d, r.start, r.end, r.step);
+            ck_assert_msg(y, "%s: %s", c->name, hd_error_message());
+            hash[d] = fold(hash[d], y);
+            elements += hd_numel(y);
+        }
+    }
+    ck_assert_int_eq(elements, golden_int(c, "elements", -1));
+    for (int d = 0; d < 2; d++) {
+        const golden_record *want = golden_get(c, d == 0 ? "f32.hash" : "f64.hash");
+        ck_assert_msg((int64_t)hash[d] == want->i[0], "%s at level %s: other bits in %s", c->name,
+                      level, hd_dtype_name((hd_dtype)d));
+    }
+}
+
+START_TEST(ranges_of_floats_have_pytorchs_bits)
+{
+    golden_file *f = golden_read(GOLDEN_DIR "/arange.txt");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    int best = hd__level, groups = 0;
+    for (int level = 0; level <= best; level++) {
+        uint64_t state = 1;
+        hd__level = level;
+        for (int k = 0; k < f->count; k++) {
+            if (strncmp(f->cases[k].name, "ranges_", strlen("ranges_")) == 0) {
+                check_group(&f->cases[k], &state, hd_cpu_level());
+                groups++;
+            }
+        }
+    }
+    hd__level = best;
+    ck_assert_int_eq(groups, 100 * (best + 1));
     golden_free(f);
 }
 END_TEST
@@ -298,6 +390,7 @@ Suite *suite_creation(void)
 {
     const TTest *const tests[] = {
         arange_linspace_eye_full_as_pytorch,
+        ranges_of_floats_have_pytorchs_bits,
         filled,
         like_another,
         from_data_copies,

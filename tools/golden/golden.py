@@ -9,6 +9,7 @@ import sys
 
 import torch
 
+import golden_arange
 import golden_attention
 import golden_data
 import golden_format
@@ -39,6 +40,7 @@ FILES = {
         "init": golden_init.write,
         "layout": golden_layout.write,
         "gpt": golden_gpt.native,
+        "arange": golden_arange.write,
     },
     "mcg31": {
         "rng": golden_rng.mcg31,

@@ -1,4 +1,4 @@
-/* copy.c - loops that copy between any two dtypes, and that fill; transposition.
+/* copy.c - loops that copy between any two dtypes, and that fill; ranges; transposition.
  *
  * A float outside int64's range, or NaN, becomes INT64_MIN, as x86 converts it. As a bool
  * everything except zero is true, NaN too. */
@@ -75,6 +75,28 @@ FILL(fill_4, uint32_t)
 FILL(fill_8, uint64_t)
 FILL(fill_1, uint8_t)
 
+/* Vectors of LANES elements, of which only whole pairs are taken, count on from their first
+ * element, which is rounded to T. The elements of the rest are counted from the start. The numbers
+ * of elements are those of PyTorch at every CPU level. */
+#define ARANGE(name, T, LANES)                                                                     \
+    static void name(void *to, double start, double step, int64_t n)                               \
+    {                                                                                              \
+        T *y = (T *)to;                                                                            \
+        int64_t i = 0;                                                                             \
+        for (; i < n - n % (2 * LANES); i += LANES) {                                              \
+            const double first = (double)(T)fma(step, (double)i, start);                           \
+            for (int k = 0; k < LANES; k++) {                                                      \
+                y[i + k] = (T)fma((double)k, step, first);                                         \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i < n; i++) {                                                                       \
+            y[i] = (T)fma(step, (double)i, start);                                                 \
+        }                                                                                          \
+    }
+
+ARANGE(arange_f32, float, 8)
+ARANGE(arange_f64, double, 4)
+
 #ifdef HDK_ALL_TYPES
 enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
 
@@ -147,6 +169,7 @@ const struct hdk_copy HDK_TABLE(hdk_copy) = {
                 FROM(i64),
                 FROM(b8)},
     .fill = {fill_4, fill_8, fill_8, fill_1},
+    .arange = {arange_f32, arange_f64},
     .transpose = {HDK_COMMON(transpose_4), HDK_COMMON(transpose_8), HDK_COMMON(transpose_8),
                   HDK_COMMON(transpose_1)},
 };

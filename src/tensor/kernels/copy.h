@@ -1,4 +1,4 @@
-/* copy.h - loops that copy between any two dtypes, and that fill; transposition. */
+/* copy.h - loops that copy between any two dtypes, and that fill; ranges; transposition. */
 #ifndef HEED_KERNELS_COPY_H
 #define HEED_KERNELS_COPY_H
 
@@ -9,6 +9,8 @@ enum { HDK_STRIP = 16 };
 struct hdk_copy {
     hdk_loop convert[4][4]; /* [to][from]: data[0] = data[1] */
     hdk_loop fill[4];       /* data[0] = *(dtype *)params */
+    /* y[i] = start + step i, for float32 and float64, with the bits of PyTorch's torch.arange */
+    void (*arange[2])(void *y, double start, double step, int64_t n);
     /* y[i][j] = x[j][i] for at most HDK_STRIP rows of y; only the baseline's table has it.
      * Neighbours are the elements of a row, in y as in x; y_row and x_row are in bytes. */
     void (*transpose[4])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
