@@ -189,6 +189,25 @@ static void deal(task *t)
     t->pieces = (int)(width < 1 ? 1 : width < t->cells ? width : t->cells);
 }
 
+static int64_t count_matrices(const hd__matrix *x)
+{
+    int64_t count = 1;
+    for (int d = 0; d < x->batch; d++) {
+        count *= x->t->sizes[d];
+    }
+    return count;
+}
+
+/* Where PyTorch leaves the product of one step as it is. With a bias it always does. Without one it
+ * does in the product of two matrices that are neither a row nor a column, into which it folds a
+ * batch that only one factor has. */
+static bool is_bare(const hd__matrix *a, const hd__matrix *b, bool bias)
+{
+    int64_t of_a = count_matrices(a), of_b = count_matrices(b);
+    bool single = of_a == 1 || of_b == 1;
+    return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
+}
+
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias)
 {
     task t;
@@ -216,6 +235,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.kept.n = t.summed.n = 3;
     t.kept.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
+    t.one.bare = t.one.k <= 1 && t.summed.ndim == 0 && is_bare(&a, &b, bias);
     if (t.kept.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
         hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);
         return;

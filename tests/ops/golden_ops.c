@@ -1,10 +1,11 @@
-/* golden_ops.c - runs the cases that an operation has in ops.txt and grads.txt. */
+/* golden_ops.c - runs the cases that an operation has in ops.txt, grads.txt and signs.txt. */
 #include "golden_ops.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_internal.h"
 #include "support/golden_tensor.h"
 #include "support/support.h"
 
@@ -22,8 +23,8 @@ static bool close_enough(const golden_case *c, double got, double want, bool exa
     return !exact && isfinite(want) && fabs(got - want) <= relative * fabs(want) + absolute;
 }
 
-/* y is the record's tensor: dtype, sizes, values */
-static void same(const golden_case *c, const char *field, hd_tensor *y, bool exact)
+/* y is the record's tensor: dtype, sizes, values, and with `signs` the signs of zeros */
+static void same(const golden_case *c, const char *field, hd_tensor *y, bool exact, bool signs)
 {
     const golden_record *r = golden_get(c, "%s", field);
     ck_assert_msg(y && y != HD_NONE, "%s/%s: no result: %s", c->name, field, hd_error_message());
@@ -42,8 +43,9 @@ static void same(const golden_case *c, const char *field, hd_tensor *y, bool exa
         double got = hd_get_n(y, r->ndim, index);
         bool ok = r->i ? hd_get_int_n(y, r->ndim, index) == r->i[i]
                        : close_enough(c, got, r->d[i], exact);
-        ck_assert_msg(ok, "%s/%s: element %lld is %.17g, expected %.17g", c->name, field,
-                      (long long)i, got, r->d[i]);
+        ok &= !signs || got != 0 || r->d[i] != 0 || !signbit(got) == !signbit(r->d[i]);
+        ck_assert_msg(ok, "%s/%s at level %s: element %lld is %.17g, expected %.17g", c->name,
+                      field, hd_cpu_level(), (long long)i, got, r->d[i]);
     }
 }
 
@@ -62,7 +64,7 @@ static bool in_place(const char *op)
     return op[strlen(op) - 1] == '_' || strcmp(op, "setitem") == 0;
 }
 
-static void run_case(const golden_case *c, const golden_op *op)
+static void run_case(const golden_case *c, const golden_op *op, bool signs)
 {
     HD_SCOPE;
     golden_args a = {.c = c};
@@ -84,11 +86,11 @@ static void run_case(const golden_case *c, const golden_op *op)
         hd_error_clear();
         return;
     }
-    same(c, golden_get(c, "out") ? "out" : "out0", y, op->exact);
+    same(c, golden_get(c, "out") ? "out" : "out0", y, op->exact, signs);
     for (int k = 1; golden_get(c, "out%d", k); k++) {
         char field[16];
         snprintf(field, sizeof field, "out%d", k);
-        same(c, field, a.extra[k - 1], op->exact);
+        same(c, field, a.extra[k - 1], op->exact, signs);
     }
     const golden_record *gy = golden_get(c, "gy");
     if (gy) {
@@ -99,13 +101,13 @@ static void run_case(const golden_case *c, const golden_op *op)
         char field[16];
         snprintf(field, sizeof field, "grad%d", k);
         if (golden_get(c, "%s", field)) {
-            same(c, field, hd_grad(leaves[k]), op->exact);
+            same(c, field, hd_grad(leaves[k]), op->exact, signs);
         }
     }
     ck_assert_str_eq(hd_error_message(), "");
 }
 
-static void run_file(const char *path, int n, const golden_op *ops, int *counts)
+static void run_file(const char *path, int n, const golden_op *ops, bool signs, int *counts)
 {
     golden_file *f = golden_read(path);
     ck_assert_ptr_nonnull(f);
@@ -113,7 +115,7 @@ static void run_file(const char *path, int n, const golden_op *ops, int *counts)
         const char *name = golden_text(&f->cases[k], "op", "");
         for (int i = 0; i < n; i++) {
             if (strcmp(ops[i].op, name) == 0) {
-                run_case(&f->cases[k], &ops[i]);
+                run_case(&f->cases[k], &ops[i], signs);
                 counts[i]++;
             }
         }
@@ -125,8 +127,14 @@ void golden_ops_check(int n, const golden_op *ops)
 {
     int counts[64] = {0};
     ck_assert_int_le(n, 64);
-    run_file(GOLDEN_DIR "/ops.txt", n, ops, counts);
-    run_file(GOLDEN_DIR "/grads.txt", n, ops, counts);
+    run_file(GOLDEN_DIR "/ops.txt", n, ops, false, counts);
+    run_file(GOLDEN_DIR "/grads.txt", n, ops, false, counts);
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    int best = hd__level;
+    for (hd__level = 0; hd__level <= best; hd__level++) {
+        run_file(GOLDEN_DIR "/signs.txt", n, ops, true, counts);
+    }
+    hd__level = best;
     for (int i = 0; i < n; i++) {
         ck_assert_msg(counts[i] > 0, "no case of %s", ops[i].op);
     }

@@ -1,5 +1,5 @@
-/* golden_ops.h - runs the cases that an operation has in ops.txt and grads.txt, whose format
- * tests/golden/README.md describes. */
+/* golden_ops.h - runs the cases that an operation has in ops.txt, grads.txt and signs.txt, whose
+ * format tests/golden/README.md describes. */
 #ifndef HEED_TESTS_GOLDEN_OPS_H
 #define HEED_TESTS_GOLDEN_OPS_H
 

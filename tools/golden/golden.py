@@ -23,6 +23,7 @@ import golden_optim
 import golden_repr
 import golden_rng
 import golden_sdpa
+import golden_signs
 import golden_steps
 
 FILES = {
@@ -41,6 +42,7 @@ FILES = {
         "layout": golden_layout.write,
         "gpt": golden_gpt.native,
         "arange": golden_arange.write,
+        "signs": golden_signs.write,
     },
     "mcg31": {
         "rng": golden_rng.mcg31,

@@ -299,9 +299,11 @@ GATHER(gather_8, double)
 
 static const hdk_loop gather_loops[] = {gather_4, gather_8, gather_8, gather_1};
 
-#define SCATTER_ADD(name, T)                                                                       \
-    /* dx at index, along dim, += dy: in the order of the index, which alone decides the sums */   \
-    static void name(hd_tensor *dx, int dim, const hd_tensor *index, const hd_tensor *dy)          \
+/* dx at index, along dim, += dy: in the order of the index, which alone decides the sums. Where
+ * indices are distinct there is no sum, so that -0 stays. */
+#define SCATTER(name, T)                                                                           \
+    static void name(hd_tensor *dx, int dim, const hd_tensor *index, const hd_tensor *dy,          \
+                     bool distinct)                                                                \
     {                                                                                              \
         const int64_t *pick = hd__ptr(index);                                                      \
         const T *from = hd__ptr(dy);                                                               \
@@ -314,16 +316,16 @@ static const hdk_loop gather_loops[] = {gather_4, gather_8, gather_8, gather_1};
             w.dim[index->ndim - 1 - dim].stride[0] = 0;                                            \
         }                                                                                          \
         for (int64_t flat = 0; flat < index->numel; flat++) {                                      \
-            *(T *)(to + p.offset[0] + pick[flat] * step) += from[flat];                            \
+            T *at = (T *)(to + p.offset[0] + pick[flat] * step);                                   \
+            *at = distinct ? from[flat] : *at + from[flat];                                        \
             hd__dims_next(&w, 0, &p);                                                              \
         }                                                                                          \
     }
 
-SCATTER_ADD(scatter_add_f32, float)
-SCATTER_ADD(scatter_add_f64, double)
+SCATTER(scatter_f32, float)
+SCATTER(scatter_f64, double)
 
-/* y[i] = x[index[i]]:  dx[index[i]] += dy[i] */
-void hd__gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct)
 {
     hd_tensor *index = hd__saved_get(n, 0);
     index = index ? hd__contiguous(index) : NULL;
@@ -331,11 +333,17 @@ void hd__gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = index && from ? zeros_like_input(n, dy[0]->dtype) : NULL;
     if (dx[0]) {
         int dim = *(const int *)hd__params(n);
-        (dy[0]->dtype == HD_FLOAT32 ? scatter_add_f32 : scatter_add_f64)(dx[0], dim, index, from);
+        (dy[0]->dtype == HD_FLOAT32 ? scatter_f32 : scatter_f64)(dx[0], dim, index, from, distinct);
     }
 }
 
-static const hd__op gather_op = {.name = "GatherBackward0", .backward = hd__gather_backward};
+/* y[i] = x[index[i]]:  dx[index[i]] += dy[i] */
+static void gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd__scatter_backward(n, dy, dx, false);
+}
+
+static const hd__op gather_op = {.name = "GatherBackward0", .backward = gather_backward};
 
 static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index)
 {

@@ -9,7 +9,8 @@ hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t 
 
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
-/* The backward of gather and topk. Saved 0 is the index, and params is one int, the dim. */
-void hd__gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
+/* dx[index[i]] += dy[i] along dim. Saved 0 is the index, and params is one int, the dim. With
+ * `distinct` no two indices are the same. */
+void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct);
 
 #endif

@@ -32,7 +32,8 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
                   : NULL;
     }
     if (hd__needs(n, 2)) {
-        dx[2] = dy[0]; /* the engine sums it to (out,) */
+        dx[2] =
+            dy[0]->ndim > 1 ? dy[0] : hd_add_scalar(dy[0], 0); /* the engine sums it to (out,) */
     }
 }
 

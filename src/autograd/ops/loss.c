@@ -33,26 +33,38 @@ static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses)
 
 /* ---------------------------------------------------------------- mse_loss */
 
-/* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += -norm (x - t) dy */
-static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+/* norm (x - t) dy */
+static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *dy)
 {
-    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1), *in[] = {x, t};
+    hd_tensor *in[] = {x, t};
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    dx[0] = dx[1] = NULL;
-    if (!x || !t || !hd__broadcast(hd__running, 2, in, &ndim, sizes)) {
+    hd_tensor *g = hd__broadcast(hd__running, 2, in, &ndim, sizes)
+                       ? hd__empty(hd__running, dy->dtype, ndim, sizes)
+                       : NULL;
+    if (g) {
+        hd__map(hdk_loss_for(dy->dtype)->square_backward[dy->dtype], hd__params(n), 4,
+                (hd_tensor *[]){g, x, t, dy});
+    }
+    return g;
+}
+
+/* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += norm (t - x) dy */
+static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1);
+    x = x ? hd__cast(x, dy[0]->dtype) : NULL;
+    t = t ? hd__cast(t, dy[0]->dtype) : NULL;
+    if (!x || !t) {
+        dx[0] = NULL;
         return;
     }
-    hd_dtype d = dy[0]->dtype;
-    hd_tensor *g = hd__empty(hd__running, d, ndim, sizes);
-    x = hd__cast(x, d);
-    t = hd__cast(t, d);
-    if (!g || !x || !t) {
-        return;
+    if (hd__needs(n, 0)) {
+        dx[0] = mse_slope(n, x, t, dy[0]);
     }
-    hd__map(hdk_loss_for(d)->square_backward[d], hd__params(n), 4, (hd_tensor *[]){g, x, t, dy[0]});
-    dx[0] = g;
-    dx[1] = hd__needs(n, 1) ? hd_neg(g) : HD_NONE;
+    if (hd__needs(n, 1)) {
+        dx[1] = mse_slope(n, t, x, dy[0]);
+    }
 }
 
 static const hd__op mse_op = {.name = "MseLossBackward0", .backward = mse_backward};
@@ -258,6 +270,7 @@ static hd_tensor *classes_second(const hd_tensor *x)
  * scope. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
+    k->l.ndim = x->ndim;
     bool rows_as_they_are = x->ndim <= 2 && (x->strides[x->ndim - 1] == 1 || hd__contig(x));
     if (!rows_as_they_are) {
         hd_tensor *rows = classes_last(x); /* (n, d1, ..., c) */

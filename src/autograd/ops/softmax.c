@@ -173,6 +173,10 @@ static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool
     if (!y || !x) {
         return NULL;
     }
+    if (x->ndim == 0) { /* no sum, so that -0 stays */
+        hd__copy(y, x);
+        return y;
+    }
     hd__lanes w;
     hd__lanes_init(&w, dim, 2, (hd_tensor *[]){y, x});
     for (int i = 0; i < 2 && backwards && w.lanes.n > 0; i++) {
@@ -187,7 +191,9 @@ static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool
 static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
-    dx[0] = running_sums(hd__running, dy[0], *dim, true);
+    const hd_tensor *g = dy[0];
+    bool one = g->ndim == 0 || g->sizes[*dim] == 1;
+    dx[0] = one ? dy[0] : running_sums(hd__running, dy[0], *dim, true);
 }
 
 static const hd__op cumsum_op = {.name = "CumsumBackward0", .backward = cumsum_backward};

@@ -197,7 +197,13 @@ static void read_keys(entry *e, int dtype, const char *x, int64_t stride, int64_
 
 /* ---------------------------------------------------------------- topk */
 
-static const hd__op topk_op = {.name = "TopkBackward0", .backward = hd__gather_backward};
+/* y = x[index]:  dx[index] += dy */
+static void topk_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd__scatter_backward(n, dy, dx, true);
+}
+
+static const hd__op topk_op = {.name = "TopkBackward0", .backward = topk_backward};
 
 static bool fill_indices(hd_tensor *indices, hd_tensor *x, int dim, int64_t k, int64_t n,
                          bool largest)

@@ -14,6 +14,7 @@ typedef struct hdk_product {
     int64_t bias_step; /* its stride */
     bool add;          /* c += a b: the sums go on from what c holds */
     bool dot;          /* of two vectors; long ones are added up in an order of their own */
+    bool bare;         /* a product of one step is not added to +0, so that it may be -0 */
 } hdk_product;
 
 struct hdk_gemm {

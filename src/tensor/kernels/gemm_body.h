@@ -407,6 +407,21 @@ static void fn(long_dot)(const hdk_product *p)
     *c = sum;
 }
 
+/* At most one step, without a sum: -0 stays, and what is added to nothing is itself. */
+static void fn(outer)(const hdk_product *p)
+{
+    const T *a = p->a, *b = p->b;
+    T *c = p->c;
+    for (int64_t i = 0; i < p->m; i++, c += p->c_row) {
+        for (int64_t j = 0; j < p->n && p->k > 0; j++) {
+            c[j] = a[i * p->a_row] * b[j * p->b_col];
+        }
+        for (int64_t j = 0; j < p->n && p->k == 0; j++) {
+            c[j] = -(T)0;
+        }
+    }
+}
+
 static void fn(product)(const hdk_product *p, void *scratch)
 {
     hdk_product turned;
@@ -416,8 +431,9 @@ static void fn(product)(const hdk_product *p, void *scratch)
     }
     bool dot = p->dot && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
     bool few = p->k == 0 || p->m * p->n * p->k <= FEW || (p->m < 4 && p->n < VECTOR);
-    if (dot || few || (p->b_col == 1 && p->m < 4)) {
-        (dot ? fn(long_dot) : few ? fn(chains) : fn(rows))(p);
+    bool outer = p->k <= 1 && p->bare && !p->add;
+    if (outer || dot || few || (p->b_col == 1 && p->m < 4)) {
+        (outer ? fn(outer) : dot ? fn(long_dot) : few ? fn(chains) : fn(rows))(p);
         if (p->bias) {
             fn(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }

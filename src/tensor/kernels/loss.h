@@ -12,6 +12,7 @@ typedef struct hdk_logits {
     int64_t stride, rows, c;
     const int64_t *target; /* (rows,) */
     int64_t ignore;
+    int ndim;    /* of the tensor whose logits they are; PyTorch's signs of zero depend on it */
     void *stats; /* (rows, 2): the maximum, and log sum exp(x - maximum) */
 } hdk_logits;
 

@@ -8,10 +8,15 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
     for (int64_t i = 0; i < l->rows; i++) {
         const T *next = i + 1 < l->rows ? x + l->stride : x; /* after the last row: itself */
         int64_t at = l->target[i];
-        T m = most, log_sum = LOG(l->c > 0 ? fn(row_exp_sum_then)(x, l->c, &most, next) : 0);
+        T m = fn(minus_zero)(most);
+        T log_sum = LOG(l->c > 0 ? fn(row_exp_sum_then)(x, l->c, &most, next) : 0);
         stats[2 * i] = m;
         stats[2 * i + 1] = log_sum;
-        y[i] = at == l->ignore ? 0 : -(x[at] - m - log_sum);
+        if (at == l->ignore) {
+            y[i] = 0;
+        } else {
+            y[i] = l->ndim == 1 ? 0 - (x[at] - m - log_sum) : -(x[at] - m - log_sum);
+        }
         x = next;
     }
 }
@@ -27,16 +32,18 @@ static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64
         T *dx = (T *)out + i * l->c;
         int64_t target = l->target[i];
         bool counts = target != l->ignore;
-        T d = counts ? dy[i * gs] / (T)divisor : 0;
+        T d = counts ? dy[i * gs] / (T)divisor : 0, sum = l->c > 1 || l->ndim > 2 ? 0 - d : -d;
         for (int64_t j = 0; j < l->c; j += LOGITS_ROOM) {
             int64_t n = l->c - j < LOGITS_ROOM ? l->c - j : LOGITS_ROOM;
             T *restrict to = fn(result_at)(dx + j, room, stream);
             fn(row_exp)(x + j, n, stats[2 * i], stats[2 * i + 1], to);
+            bool here = counts && target >= j && target < j + n;
+            T slope = here ? -d - to[target - j] * sum : 0;
             for (int64_t at = 0; at < n; at++) {
-                to[at] *= d;
+                to[at] = to[at] * d + 0; /* never -0 */
             }
-            if (counts && target >= j && target < j + n) {
-                to[target - j] -= d;
+            if (here) {
+                to[target - j] = slope;
             }
             fn(result_done)(dx + j, to, n);
         }

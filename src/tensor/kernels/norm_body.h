@@ -72,7 +72,7 @@ static HDK_NOINLINE void fn(moments)(const T *restrict x, int64_t n, T shift, T 
     *squares = n < SHORT ? q[0] : fn(norm_fold)(q);
 }
 
-/* y = u w + b, the product rounded */
+/* y = u w + b, the product rounded; without b it is 0, so that no y is -0 */
 static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
                                         const T *restrict w, const T *restrict b, bool stream,
                                         T *restrict y)
@@ -86,7 +86,7 @@ static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T 
     for (; j < n; j++) {
         T u = (x[j] - mean - correction) * rstd;
         u = w ? u * w[j] : u;
-        y[j] = b ? u + b[j] : u;
+        y[j] = u + (b ? b[j] : 0);
     }
 }
 
@@ -163,7 +163,7 @@ static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, c
         if (w) {
             g *= fn(vload)(w + j);
         }
-        fn(vput)(dx + j, rstd * (g - g_mean - u * gu_mean), stream);
+        fn(vput)(dx + j, rstd * (g - g_mean - u * gu_mean) + 0, stream); /* never -0 */
         if (dw) {
             fn(vput)(dw + j, fn(vload)(dw + j) + d * u, false);
             fn(vput)(db + j, fn(vload)(db + j) + d, false);
@@ -171,7 +171,7 @@ static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, c
     }
     for (; j < n; j++) {
         T u = (x[j] - mean - correction) * rstd, g = w ? dy[j] * w[j] : dy[j];
-        dx[j] = rstd * (g - g_mean - u * gu_mean);
+        dx[j] = rstd * (g - g_mean - u * gu_mean) + 0;
         if (dw) {
             dw[j] += dy[j] * u;
             db[j] += dy[j];

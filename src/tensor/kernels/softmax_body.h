@@ -80,6 +80,12 @@ static void fn(softmax_last_backward)(const hdk_lanes *l, void *const *data, dou
     hdk_stream_end();
 }
 
+/* What is subtracted from the largest element itself leaves +0, which both zeros do if it is -0. */
+static inline T fn(minus_zero)(T m)
+{
+    return m == 0 ? -(T)0 : m;
+}
+
 static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
     T room[ROOM];
@@ -88,7 +94,7 @@ static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p
     for (int64_t j = 0; j < l->k && l->n > 0; j++) {
         T *y = (T *)data[0] + j * l->sk[0];
         const T *next = j + 1 < l->k ? x + l->sk[1] : x;
-        T m = most, log_sum = LOG(fn(row_exp_sum_then)(x, l->n, &most, next));
+        T m = fn(minus_zero)(most), log_sum = LOG(fn(row_exp_sum_then)(x, l->n, &most, next));
         for (int64_t i = 0, n; (n = part_of(l->n, i, ROOM)) > 0; i += ROOM) {
             T *restrict to = fn(result_at)(y + i, room, p != 0);
             for (int64_t at = 0; at < n; at++) {
@@ -181,6 +187,7 @@ static void fn(log_softmax_other)(const hdk_lanes *l, void *const *data, double 
             }
         }
         for (int64_t j = 0; j < k; j++) {
+            m[j] = fn(minus_zero)(m[j]);
             s[j] = LOG(s[j]);
         }
         for (int64_t i = 0; i < n; i++) {

@@ -65,7 +65,7 @@ HDK_INLINE void exp_steps(const float *x, float m, float log_sum, float *e)
 /* The lanes folded in halves. Fewer than 8 elements, all in the first step, are added in order. */
 HDK_INLINE float fold_lanes(const eight_f32 *lane, const float *first, int64_t n)
 {
-    float p[8], sum = 0;
+    float p[8], sum = -0.0f;
     if (n < 8) {
         for (int64_t i = 0; i < n; i++) {
             sum += first[i];
@@ -191,7 +191,7 @@ static inline void exp_all_f32(float *e, int64_t n)
 /* sum(x), or sum(x y) where y is not NULL */
 HDK_INLINE float row_products(const float *x, const float *y, int64_t n)
 {
-    eight_f32 lane = {0};
+    eight_f32 lane = -(eight_f32){0}; /* the first elements themselves, as in PyTorch */
     float step[STEP] = {0}, other[STEP];
     int64_t i = 0;
     for (; i + STEP <= n; i += STEP) {

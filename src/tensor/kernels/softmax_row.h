@@ -77,11 +77,20 @@ static inline T fn(lanes_fold)(T *restrict lane)
     return lane[0];
 }
 
+/* Sums begin from -0, so that they begin with the first elements themselves, as in PyTorch. */
+static inline void fn(lanes_begin)(T *lane)
+{
+    for (int l = 0; l < 8; l++) {
+        lane[l] = -(T)0;
+    }
+}
+
 static inline T fn(row_sum)(const T *e, int64_t n)
 {
-    T lane[8] = {0};
+    T lane[8];
+    fn(lanes_begin)(lane);
     if (n < 8) {
-        T s = 0;
+        T s = -(T)0;
         for (int64_t i = 0; i < n; i++) {
             s += e[i];
         }
@@ -135,7 +144,8 @@ static inline T fn(row_exp_sum_then)(const T *x, int64_t n, T *m, const T *next)
 /* sum(x y) */
 static inline T fn(row_dot)(const T *x, const T *y, int64_t n)
 {
-    T lane[8] = {0}, e[256];
+    T lane[8], e[256];
+    fn(lanes_begin)(lane);
     for (int64_t i = 0; i < n; i += 256) {
         int64_t part = n - i < 256 ? n - i : 256;
         for (int64_t j = 0; j < part; j++) {

@@ -48,7 +48,7 @@
 #define FLOATS(T, SUFFIX, M)                                                                       \
     UNARY(neg_##SUFFIX, T, -x)                                                                     \
     UNARY(abs_##SUFFIX, T, M(fabs)(x))                                                             \
-    UNARY(relu_##SUFFIX, T, x <= 0 ? 0 : x)                                                        \
+    UNARY(relu_##SUFFIX, T, x < 0 ? 0 : x)                                                         \
     CLAMP(clamp_##SUFFIX, T)                                                                       \
     UNARY(reciprocal_##SUFFIX, T, 1 / x)                                                           \
     UNARY(sqrt_##SUFFIX, T, M(sqrt)(x))                                                            \
