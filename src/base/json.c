@@ -419,7 +419,7 @@ void hd__json_place(const char *text, size_t at, int64_t *line, int64_t *column)
 void *hd__json_fail(const hd__json *j, const char *function, const char *where)
 {
     if (!j->expected) {
-        return hd_error_set(HD_MEMORY, "%s: %s: out of memory", function, where);
+        return NULL; /* hd_alloc has set HD_MEMORY */
     }
     int64_t line, column;
     hd__json_place(j->text, j->at, &line, &column);

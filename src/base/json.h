@@ -66,8 +66,8 @@ const char *hd__json_kind_name(hd__json_kind kind);
 /* The line and the column (in bytes) of a place in the text; both count from 1. */
 void hd__json_place(const char *text, size_t at, int64_t *line, int64_t *column);
 
-/* After BAD: sets HD_FORMAT, "hd_fn: 'x.json': line 2, column 7: found '}': expected a value", or
- * HD_MEMORY. Returns NULL. */
+/* After BAD: sets HD_FORMAT, "hd_fn: 'x.json': line 2, column 7: found '}': expected a value". If
+ * memory ran out, that error stands already. Returns NULL. */
 void *hd__json_fail(const hd__json *j, const char *function, const char *where);
 
 #endif

@@ -58,11 +58,23 @@ bool hd__still_at(int fd, const char *path)
            open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
 }
 
+/* Removes a checkpoint's own files by their names, which needs no memory. */
+static int clear_by_name(int fd)
+{
+    static const char *const names[] = {HD__MODEL_FILE, HD__STATE_FILE};
+    int cause = 0;
+    for (int i = 0; i < 2 && cause == 0; i++) {
+        cause = hd__sys_unlinkat(fd, names[i]) == 0 || errno == ENOENT ? 0 : errno;
+    }
+    return cause;
+}
+
+/* A listing needs memory. */
 int hd__directory_clear(int fd, const char *path)
 {
     DIR *dir = hd__sys_fdopendir(fd);
-    int cause = dir ? 0 : errno, read = 0;
-    for (const char *name; cause == 0 && (name = hd__sys_readdir(dir, &read));) {
+    int cause = dir ? 0 : errno == ENOMEM ? clear_by_name(fd) : errno, read = 0;
+    for (const char *name; dir && cause == 0 && (name = hd__sys_readdir(dir, &read));) {
         cause = hd__sys_unlinkat(fd, name) == 0 || errno == ENOENT ? 0 : errno;
     }
     cause = cause ? cause : read;

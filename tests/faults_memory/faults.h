@@ -11,7 +11,8 @@
  *   things.c    what a world and an outcome consist of: one kind for each type
  *   picture.c   pictures, and what differs between two
  *   inject.c    refuses the blocks and checks what a failed call must leave
- *   system.c    malloc and mmap that fail, for the libraries that do not use heed's allocator */
+ *   system.c    malloc and mmap that fail, for the libraries that do not use heed's allocator
+ *   test_control.c  calls that do it wrong, each of which has to be found */
 #ifndef HEED_TESTS_FAULTS_H
 #define HEED_TESTS_FAULTS_H
 
@@ -124,6 +125,7 @@ enum {
     FILES = 8,
     GPT = 16,
     SCENARIOS = 32,
+    FOLDER = 64, /* an empty one */
 };
 
 /* What the scenarios take. */
@@ -199,8 +201,11 @@ typedef struct world {
     scenario_inputs in;
 } world;
 
-/* Always equal worlds. */
-void world_begin(world *w, int parts);
+typedef struct table table;
+
+/* Makes what the rows of a table need: always equal worlds. */
+void world_begin(world *w, const table *t);
+void world_add(world *w, const char *name, thing t);
 void world_end(world *w);
 void world_see(const world *w, picture *p);
 
@@ -221,14 +226,15 @@ thing thing_named(thing t, const char *name);
 
 enum {
     CALL = 0,
-    NEVER = 1,    /* the call asks for no memory */
-    CONSUMES = 2, /* a failed call has used up what it walked: backward without retain_graph */
-    RECOVERS = 4, /* it may do without the block that was refused */
-    SEQUENCE = 8, /* several calls, of which the later ones fail too */
-    ALONE = 16,   /* the backward of its result is not injected */
-    UNDOES = 64,  /* after a failure the program drops the gradients and draws again */
-    STEPS = 128,  /* the calls that succeeded are not undone; the whole is done again */
-    DRAWS = 32,   /* it is made of calls of the user's, and those that succeeded have drawn */
+    NEVER = 1,     /* the call asks for no memory */
+    CONSUMES = 2,  /* a failed call has used up what it walked: backward without retain_graph */
+    RECOVERS = 4,  /* it may do without the block that was refused */
+    SEQUENCE = 8,  /* several calls, of which the later ones fail too */
+    ALONE = 16,    /* the backward of its result is not injected */
+    DRAWS = 32,    /* it is made of calls of the user's, and those that succeeded have drawn */
+    UNDOES = 64,   /* after a failure the program drops the gradients and draws again */
+    REMOVES = 256, /* what the system did not remove is named, and the next call goes on */
+    STEPS = 128,   /* the calls that succeeded are not undone; the whole is done again */
 };
 
 typedef struct row {
@@ -237,11 +243,12 @@ typedef struct row {
     void (*run)(world *w, outcome *o);
 } row;
 
-typedef struct table {
+struct table {
     const char *name;
     const row *rows;
     int n, parts;
-} table;
+    void (*begin)(world *w); /* adds to the world what these rows need; or NULL */
+};
 
 /* ---------------------------------------------------------------- refusing */
 
@@ -250,7 +257,7 @@ typedef enum source { ALLOCATOR, SYSTEM } source;
 
 /* Runs the row with each of its blocks refused. Returns how many faults it found, and adds to
  * *injections. Each fault is told to `told` (NULL: to stderr). */
-int row_faults(const row *r, int parts, source from, int64_t *injections,
+int row_faults(const row *r, const table *of, source from, int64_t *injections,
                void (*told)(const char *fault));
 
 /* Of system.c: the next block but `left` is refused, and all later ones unless once. left < 0:

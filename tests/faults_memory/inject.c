@@ -1,6 +1,7 @@
 /* inject.c - refuses the blocks that a row asks for, one after the other: only that block, then
  * that block and all later ones. What a failed call must leave as it was is checked here. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static scarce memory; /* the allocator while blocks of heed's are refused */
 /* One row with one block refused. */
 typedef struct injection {
     const row *row;
-    int parts;
+    const table *of;
     source from;
     bool backward; /* the row ran; the backward of its result is what is injected */
     int64_t block; /* -1: none is refused */
@@ -213,10 +214,16 @@ static struct {
     char other[200]; /* the last of the others */
 } failed_calls;
 
+/* What a call of the system fails with that has no memory of its own. */
+static bool is_systems(hd_code code, const char *message)
+{
+    return now.from == SYSTEM && code == HD_IO && strstr(message, strerror(ENOMEM));
+}
+
 static void count_failure(hd_code code, const char *message, void *user)
 {
     (void)user;
-    if (code == HD_MEMORY) {
+    if (code == HD_MEMORY || is_systems(code, message)) {
         failed_calls.memory++;
     } else if ((code == HD_NULL_ARG && strstr(message, " is NULL")) ||
                strstr(message, "hd_module_ready: a registration in")) {
@@ -249,7 +256,7 @@ static void check_error(const outcome *o, uint64_t failures)
     for (const char *c = message; names && c < colon; c++) {
         names = isalnum((unsigned char)*c) || *c == '_';
     }
-    if (hd_error_code() != HD_MEMORY) {
+    if (hd_error_code() != HD_MEMORY && !is_systems(hd_error_code(), message)) {
         fault("is no MEMORY: %s, '%s'", hd_code_name(hd_error_code()), message);
     } else if (!names) {
         fault("names no function: '%s'", message);
@@ -278,7 +285,8 @@ static hd_scope *probe_scope(void)
 
 static void check_left(int64_t blocks, int64_t tensors, const picture *before, const picture *after)
 {
-    bool fewer = now.row->flags & CONSUMES, steps = now.row->flags & STEPS;
+    bool fewer = now.row->flags & CONSUMES,
+         steps = now.row->flags & STEPS || (now.row->flags & REMOVES && now.from == SYSTEM);
     int64_t more_blocks = live_blocks() - blocks, more_tensors = hd_tensor_count() - tensors;
     const char *other = picture_difference(before, after, true);
     bool drawn =
@@ -353,7 +361,7 @@ static void inject(const expected *e)
     world w;
     outcome prepared = {0};
     now.stage = "";
-    world_begin(&w, now.parts);
+    world_begin(&w, now.of);
     hd_scope *scope = hd_scope_open();
     prepare(&w, &prepared);
     bool failed = run_refused(&w, &prepared, e);
@@ -378,7 +386,7 @@ static bool expect(expected *e)
     e->before.n = e->after.n = 0;
     now.stage = "";
     now.block = -1;
-    world_begin(&w, now.parts);
+    world_begin(&w, now.of);
     hd_scope *outer = hd_scope_open();
     prepare(&w, &prepared);
     world_see(&w, &e->before);
@@ -423,12 +431,12 @@ static bool every_block(int64_t *injections)
     return more;
 }
 
-int row_faults(const row *r, int parts, source from, int64_t *injections,
+int row_faults(const row *r, const table *of, source from, int64_t *injections,
                void (*told)(const char *fault))
 {
     faults = 0;
     tell = told;
-    now = (injection){.row = r, .parts = parts, .from = from, .stage = ""};
+    now = (injection){.row = r, .of = of, .from = from, .stage = ""};
     hd_shutdown();
     if (from == ALLOCATOR) {
         memory = (scarce){.left = -1};

@@ -25,4 +25,4 @@ ROW(hd_checkpoint_replace, "", hd_checkpoint_replace(in_folder(w, "checkpoint"),
 ROW(hd_checkpoint_replace, "a new one",
     hd_checkpoint_replace(in_folder(w, "new"), w->saved, w->dict))
 DO(CALL, hd_checkpoint_load, "", load_checkpoint(w, o);)
-ROW(hd_checkpoint_remove, "", hd_checkpoint_remove(in_folder(w, "checkpoint")))
+ROW_AS(REMOVES, hd_checkpoint_remove, "", hd_checkpoint_remove(in_folder(w, "checkpoint")))

@@ -436,4 +436,4 @@ static const row rows[] = {
 };
 
 const table table_scenarios = {"scenarios", rows, (int)(sizeof rows / sizeof rows[0]),
-                               SCENARIOS | FILES};
+                               SCENARIOS | FOLDER, NULL};

@@ -12,6 +12,7 @@ extern int64_t *injections; /* of all tests, in memory that they share */
 const char *injection_running(char text[200]);
 
 #define SUITES(X)                                                                                  \
+    X(control)                                                                                     \
     X(messages)                                                                                    \
     X(tables)
 

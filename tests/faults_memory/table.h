@@ -35,4 +35,7 @@ static const row rows[] = {
 #include ROWS
 };
 
-const table TABLE = {NAME, rows, (int)(sizeof rows / sizeof rows[0]), PARTS};
+#ifndef BEGIN
+#define BEGIN NULL
+#endif
+const table TABLE = {NAME, rows, (int)(sizeof rows / sizeof rows[0]), PARTS, BEGIN};

@@ -136,9 +136,17 @@ static void see_saved(picture *p, const char *name, hd_dict *d, bool saved)
 
 /* ---------------------------------------------------------------- modules and optimizers */
 
+typedef struct place {
+    picture *p;
+    const char *name;
+} place;
+
 static bool see_mode(hd_module *m, const char *name, void *user)
 {
-    see(user, name, "its mode", &(bool){hd_module_training(m)}, 1);
+    const place *at = user;
+    char label[PICTURE_LABEL];
+    snprintf(label, sizeof label, "%s%s%s", at->name, *name ? "." : "", name);
+    see(at->p, label, "its mode", &(bool){hd_module_training(m)}, 1);
     return true;
 }
 
@@ -162,7 +170,7 @@ static void see_module(picture *p, const char *name, const thing *t)
         return;
     }
     see_text(p, name, "its summary", hd_module_summary(m));
-    hd_module_visit(m, see_mode, p);
+    hd_module_visit(m, see_mode, &(place){p, name});
     see_tensors(p, name, hd_module_named_parameters(m));
     see_tensors(p, name, hd_module_named_buffers(m));
     hd_dict *state = hd_module_state_dict(m);

@@ -11,7 +11,7 @@
 #include "support/files.h"
 #include "support/golden_reader.h"
 
-static void add(world *w, const char *name, thing t)
+void world_add(world *w, const char *name, thing t)
 {
     if (w->n == WORLD_THINGS) {
         fprintf(stderr, "the world has no room for %s\n", name);
@@ -23,7 +23,7 @@ static void add(world *w, const char *name, thing t)
 #define ADD(field, ...)                                                                            \
     do {                                                                                           \
         w->field = (__VA_ARGS__);                                                                  \
-        add(w, #field, THING(w->field));                                                           \
+        world_add(w, #field, THING(w->field));                                                     \
     } while (0)
 
 /* ---------------------------------------------------------------- tensors */
@@ -79,7 +79,7 @@ static void begin_others(world *w)
     ADD(generator, hd_generator_new(3));
     hd_generator_save(w->generator, w->dict, "generator");
     w->stream = tmpfile();
-    add(w, "stream", thing_of_stream(w->stream));
+    world_add(w, "stream", thing_of_stream(w->stream));
 }
 
 /* ---------------------------------------------------------------- modules */
@@ -188,10 +188,15 @@ const char *in_folder(const world *w, const char *name)
     return path;
 }
 
-static void begin_files(world *w)
+static void begin_folder(world *w)
 {
     snprintf(w->folder, sizeof w->folder, "%s", temporary("world"));
     mkdir(w->folder, 0777);
+    world_add(w, "the folder", thing_of_folder(w->folder));
+}
+
+static void begin_files(world *w)
+{
     ADD(saved, hd_dict_new());
     hd_dict_set(w->saved, "a", hd_rand(HD_FLOAT32, 3, 3));
     hd_dict_set(w->saved, "b", w->index);
@@ -203,7 +208,6 @@ static void begin_files(world *w)
     ADD(file, hd_safetensors_open(in_folder(w, "saved.safetensors"), NULL));
     hd_dict_remove(w->saved, "about");
     hd_checkpoint_save(in_folder(w, "checkpoint"), w->saved, w->dict);
-    add(w, "the folder", thing_of_folder(w->folder));
 }
 
 /* Removes the folder and what is below it. */
@@ -243,7 +247,9 @@ static void begin_gpt(world *w)
     hd_optim_save(w->gpt_optim, w->gpt_state, "optim");
     hd_schedule_save(w->gpt_schedule, w->gpt_state, "schedule");
     hd_generator_save(w->generator, w->gpt_state, "generator");
-    hd_checkpoint_save(in_folder(w, "gpt"), w->gpt_saved, w->gpt_state);
+    if (w->folder[0]) {
+        hd_checkpoint_save(in_folder(w, "gpt"), w->gpt_saved, w->gpt_state);
+    }
 }
 
 /* ---------------------------------------------------------------- the scenarios */
@@ -263,8 +269,9 @@ static void begin_scenarios(world *w)
 
 /* ---------------------------------------------------------------- the whole */
 
-void world_begin(world *w, int parts)
+void world_begin(world *w, const table *t)
 {
+    const int parts = t->parts;
     memset(w, 0, sizeof *w);
     w->scope = hd_scope_open();
     hd_manual_seed(1);
@@ -280,6 +287,9 @@ void world_begin(world *w, int parts)
     if (parts & DATA) {
         begin_data(w);
     }
+    if (parts & (FILES | FOLDER)) {
+        begin_folder(w);
+    }
     if (parts & FILES) {
         begin_files(w);
     }
@@ -288,6 +298,9 @@ void world_begin(world *w, int parts)
     }
     if (parts & SCENARIOS) {
         begin_scenarios(w);
+    }
+    if (t->begin) {
+        t->begin(w);
     }
     hd_manual_seed(2);
     if (hd_error_code() != HD_OK) {
