@@ -46,9 +46,11 @@ struct hd_ctx {
     _Alignas(16) atomic_int refs;
     bool complete;      /* everything is filled in; release calls op->free only then */
     bool freed;         /* saved tensors are gone: a second backward is an error */
-    bool queued;        /* waits in the heap of a backward run */
+    uint8_t queued;     /* the depth of the run that it waits or runs in; 0: none (backward.h) */
     bool requires_grad; /* of a leaf node; false after hd_requires_grad_(x, false) */
     bool saved_apart;   /* saved is a block of its own (users' ops) */
+    bool failed;        /* of a user's op: its last backward failed */
+    bool grad_given;    /* grad is from hd_set_grad: backward does not write to it */
     const hd__op *op;
     uint64_t seq;  /* larger than that of every input, and than that of the thread's last node */
     uint64_t mark; /* of the last hd_grad_of that came by (grad_of.c) */
@@ -72,7 +74,8 @@ typedef struct hd__hook {
 typedef struct hd__out_extra {
     hd__hook *hooks; /* in the order of registration */
     bool retain_grad;
-    hd_tensor *grad; /* .grad of a non-leaf with retain_grad, held; or NULL */
+    bool grad_given;
+    hd_tensor *grad; /* .grad of a non-leaf, held; or NULL */
 } hd__out_extra;
 
 /* ---------------------------------------------------------------- recording (record.c) */
@@ -129,6 +132,43 @@ static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
 
 /* For messages: the function that the user called to run backward on this thread. */
 extern HD__TLS const char *hd__running;
+
+/* ---------------------------------------------------------------- the user's code (guest.c) */
+
+/* A call of the user's code by the engine: of a hook, or of the forward or backward of a user's op.
+ * It may do what it likes with errors, scopes and grad mode: hd__guest_left looks at all of them.
+ * The gradients that it is given must stay as they are, because other gradients and the caller's
+ * tensors may lie in the same memory. So changes in place refuse them until the call has
+ * returned. */
+typedef struct hd__guest {
+    const char *function;           /* the user's call, for messages */
+    const hd__node *n;              /* the node whose gradients are lent */
+    int64_t hook;                   /* the hook's id; 0: n's own function */
+    int n_lent;                     /* gradients */
+    hd_tensor *const *lent;         /* held */
+    bool grad_mode;                 /* what it is set to again */
+    hd_scope *scope;                /* the innermost one before the call */
+    uint64_t failures;              /* before the call, not cleared */
+    const struct hd__guest *around; /* a guest that this one was called from */
+} hd__guest;
+
+extern HD__TLS const hd__guest *hd__guests; /* those that are running on this thread */
+
+/* Fill in what messages and lending need first. A guest that enters must leave. */
+void hd__guest_enter(hd__guest *g);
+/* Did nothing fail in g's call, or did it clear what failed, and are the scopes as they were?
+ * Otherwise an error stands, and what the call gave must not be looked at. */
+bool hd__guest_left(hd__guest *g);
+
+/* Does x share no memory with a gradient that is lent? Otherwise HD_GRAD names who has it. */
+bool hd__lent_fail(const char *function, const hd_tensor *x);
+static inline bool hd__not_lent(const char *function, const hd_tensor *x)
+{
+    return !HD__UNLIKELY(hd__guests) || hd__lent_fail(function, x);
+}
+
+/* What a call that failed returns: false. If its error was cleared, another one is set. */
+bool hd__failed(const char *function);
 
 /* ---------------------------------------------------------------- kinds of nodes */
 
@@ -206,6 +246,12 @@ void hd__node_stamp(hd__node *n);   /* sets seq, after the edges were written */
 void hd__node_release(hd__node *n); /* takes NULL; without recursion */
 void hd__node_free_saved(hd__node *n);
 const char *hd__node_name(const hd__node *n, char text[64]);
+
+/* The name of n's op, which is a user's: its params begin with a pointer to it. */
+static inline const char *hd__user_name(const hd__node *n)
+{
+    return (*(const hd_op *const *)n->params)->name;
+}
 
 static inline hd__node *hd__node_retain(hd__node *n)
 {

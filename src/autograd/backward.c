@@ -16,6 +16,9 @@ typedef hd__run run;
 
 HD__TLS const char *hd__running = "hd_backward";
 
+static HD__TLS uint8_t depth; /* the runs that this thread is in */
+enum { DEPTH_MOST = 200 };
+
 /* ---------------------------------------------------------------- the heap */
 
 bool hd__run_push(hd__run *r, hd__node *n)
@@ -84,6 +87,64 @@ static hd_tensor *fit_output(run *r, hd_tensor *g, const hd__out_meta *out, cons
     return g && g->dtype != out->dtype ? hd__cast(g, out->dtype) : g;
 }
 
+/* ---------------------------------------------------------------- a run inside another one */
+
+bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
+{
+    if (!hd__grow(&r->asides, &r->cap_asides, r->n_asides + 1, sizeof *r->asides)) {
+        return false;
+    }
+    hd__aside *a = &r->asides[r->n_asides++];
+    *a = (hd__aside){.n = hd__node_retain(n), .mark = n->mark};
+    if (!mark_only) {
+        a->pending = n->outs[0].pending;
+        a->queued = n->queued;
+        n->outs[0].pending = NULL;
+        n->queued = 0;
+    }
+    return true;
+}
+
+/* The last one first: a leaf may be there twice, and what came first is older. */
+static void put_back(run *r)
+{
+    while (r->n_asides) {
+        hd__aside *a = &r->asides[--r->n_asides];
+        a->n->mark = a->mark;
+        if (a->queued) {
+            a->n->queued = a->queued;
+            a->n->outs[0].pending = a->pending;
+        }
+        hd__node_release(a->n);
+    }
+    hd_free(r->asides);
+}
+
+/* An outer run is at n, or has gradients waiting there. */
+static bool make_way(run *r, hd__node *n)
+{
+    char name[64];
+    if (n->op == &hd__leaf_op) {
+        return hd__run_set_aside(r, n, false);
+    }
+    return hd_error_set(HD_STATE,
+                        "%s: it was called inside another backward (by a hook, or by the backward "
+                        "of a user's op), and both come to one %s, where the other one is not done "
+                        "yet: expected a graph of its own",
+                        r->function, hd__node_name(n, name));
+}
+
+static bool queue(run *r, hd__node *n)
+{
+    if ((HD__UNLIKELY(n->queued) && !make_way(r, n)) || !hd__run_push(r, n)) {
+        return false;
+    }
+    n->queued = r->depth;
+    return true;
+}
+
+/* ---------------------------------------------------------------- a gradient arrives */
+
 /* Adds g to what has arrived at the edge's node, and queues that. The sum is added to in place once
  * the engine alone has seen it. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
@@ -96,11 +157,8 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
     if (!g) {
         return false;
     }
-    if (!e.node->queued) {
-        e.node->queued = hd__run_push(r, e.node);
-        if (!e.node->queued) {
-            return false;
-        }
+    if (e.node->queued != r->depth && !queue(r, e.node)) {
+        return false;
     }
     if (!out->pending) {
         return slot_set(&out->pending, g);
@@ -125,17 +183,19 @@ static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
     return h;
 }
 
-/* The hook sees an alias of the gradient, and may give another tensor in its place. */
-static bool call_hook(run *r, hd__out_meta *out, const hd__hook *h)
+/* The hook sees an alias of the gradient, and may give another tensor in its place. After the call
+ * neither the hook nor the alias need exist any more. */
+static bool call_hook(run *r, const hd__node *n, hd__out_meta *out, const hd__hook *h)
 {
-    const hd_tensor *p = out->pending;
+    hd_tensor *p = out->pending;
     hd_tensor *seen = hd__alias(hd__running, p, p->ndim, p->sizes, p->strides, p->offset);
     if (!seen) {
         return false;
     }
-    uint64_t failures = hd_error_count();
+    hd__guest guest = {.function = r->function, .n = n, .hook = h->id, .n_lent = 1, .lent = &p};
+    hd__guest_enter(&guest);
     hd_tensor *g = h->f(seen, h->user);
-    if (hd_error_count() != failures) {
+    if (!hd__guest_left(&guest)) {
         return false;
     }
     if (!g) {
@@ -150,33 +210,46 @@ static bool call_hook(run *r, hd__out_meta *out, const hd__hook *h)
     if (hd__is_none(g)) {
         return true;
     }
-    if (!hd__same_shape(g, seen) || g->dtype != seen->dtype) {
+    if (!hd__same_shape(g, p) || g->dtype != p->dtype) {
         return hd_error_set(HD_SHAPE, "%s: a hook returned %s of %s: expected %s of %s",
-                            r->function, HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(seen),
-                            hd_dtype_name(seen->dtype));
+                            r->function, HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(p),
+                            hd_dtype_name(p->dtype));
     }
     return slot_set(&out->pending, g);
 }
 
-static bool run_hooks(run *r, hd__out_meta *out, const hd__out_extra *extra)
+/* The user's code may have closed it. */
+static void close_if_open(hd_scope *scope)
+{
+    if (hd__scopes_above(scope) >= 0) {
+        hd_scope_close(scope);
+    }
+}
+
+static bool run_hooks(run *r, const hd__node *n, hd__out_meta *out, const hd__out_extra *extra)
 {
     bool ok = true;
     int64_t last = 0;
     for (hd__hook *h; ok && (h = hook_after(extra, last));) {
         last = h->id;
         hd_scope *scope = hd_scope_open();
-        ok = scope && call_hook(r, out, h);
-        hd_scope_close(scope);
+        ok = scope && call_hook(r, n, out, h);
+        close_if_open(scope);
     }
     return ok;
 }
 
-static bool add_commit(run *r, hd_tensor **slot, hd_tensor *value)
+/* The gradient of output k of n shall come to its .grad. */
+static bool add_commit(run *r, hd__node *n, int k, bool leaf)
 {
     if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
         return false;
     }
-    r->commits[r->n_commits++] = (hd__commit){.slot = slot, .value = hd__hold(value)};
+    hd__out_extra *extra = n->outs[k].extra;
+    r->commits[r->n_commits++] = (hd__commit){.n = hd__node_retain(n),
+                                              .slot = leaf ? &n->grad : &extra->grad,
+                                              .value = hd__hold(n->outs[k].pending),
+                                              .given = leaf ? &n->grad_given : &extra->grad_given};
     return true;
 }
 
@@ -189,7 +262,7 @@ static bool finish_output(run *r, hd__node *n, int k)
     if (!out->pending) {
         return true;
     }
-    if (extra && !run_hooks(r, out, extra)) {
+    if (extra && !run_hooks(r, n, out, extra)) {
         return false;
     }
     for (int64_t i = 0; i < r->n_captures; i++) {
@@ -200,7 +273,7 @@ static bool finish_output(run *r, hd__node *n, int k)
     }
     bool leaf = n->op == &hd__leaf_op;
     bool wanted = r->accumulate && (leaf ? n->requires_grad : extra && extra->retain_grad);
-    return !wanted || add_commit(r, leaf ? &n->grad : &extra->grad, out->pending);
+    return !wanted || add_commit(r, n, k, leaf);
 }
 
 /* ---------------------------------------------------------------- a node's backward */
@@ -261,7 +334,8 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     }
     uint64_t failures = hd_error_count();
     n->op->backward(n, dy, dx);
-    return hd_error_count() == failures && pass_on(r, n, dx);
+    bool ok = n->op == &hd__user_op ? !n->failed : hd_error_count() == failures;
+    return ok && pass_on(r, n, dx);
 }
 
 /* In a scope of its own, with dy and dx on the stack or in a block. */
@@ -273,7 +347,11 @@ static bool scoped_backward(run *r, hd__node *n)
     }
     hd_scope *scope = dy ? hd_scope_open() : NULL;
     bool ok = scope && call_backward(r, n, dy, dy + n->n_out);
-    hd_scope_close(scope);
+    if (ok) {
+        hd_scope_close(scope);
+    } else {
+        close_if_open(scope);
+    }
     if (dy != few) {
         hd_free(dy);
     }
@@ -293,7 +371,6 @@ static bool leads_on(const run *r, const hd__node *n)
 static bool run_node(run *r, hd__node *n)
 {
     bool ok = true;
-    n->queued = false;
     for (int k = 0; k < n->n_out && ok; k++) {
         ok = finish_output(r, n, k);
     }
@@ -304,24 +381,39 @@ static bool run_node(run *r, hd__node *n)
         }
     }
     drop_pending(n);
+    n->queued = 0;
     return ok;
 }
 
 /* ---------------------------------------------------------------- .grad at the end */
 
-/* The part of a commit that can fail. The value is added to a .grad in place; if it lies in the
- * .grad's memory in another order, a copy of it is. A .grad that is expanded is replaced by the
- * sum. */
+/* May a value be added to a .grad while the commits are applied one by one? Not if it shares memory
+ * with a .grad that is written to, unless the two are the same element by element. */
+static bool stays_the_same(const run *r, const hd_tensor *value, const hd_tensor *grad)
+{
+    bool stays = true;
+    if (atomic_load_explicit(&value->storage->refs, memory_order_relaxed) > 1) {
+        for (int64_t i = 0; i < r->n_commits && stays; i++) {
+            const hd_tensor *each = *r->commits[i].slot;
+            stays = !each || each->storage != value->storage ||
+                    (each == grad && hd__same_memory(grad, value));
+        }
+    }
+    return stays;
+}
+
+/* The part of a commit that can fail. The value is added to a .grad in place, or to a copy of it
+ * that takes its place: a tensor that the caller gave to hd_set_grad stays as it is, and an expanded
+ * one cannot be added to. */
 static bool prepare_commit(run *r, hd__commit *c)
 {
-    const hd_tensor *grad = *c->slot, *value = c->value;
-    c->in_place = grad && !hd__overlaps_itself(grad);
+    const hd_tensor *grad = *c->slot;
+    c->in_place = grad && !*c->given && !hd__overlaps_itself(grad);
     if (grad && !c->in_place) {
         return slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
     }
-    bool as_it_is = grad ? grad->storage != value->storage || hd__same_memory(grad, value)
-                         : hd__held_once(value);
-    return as_it_is || slot_set(&c->value, hd__clone(value));
+    bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__held_once(c->value);
+    return as_it_is || slot_set(&c->value, hd__clone(c->value));
 }
 
 static void apply_commit(hd__commit *c)
@@ -333,6 +425,7 @@ static void apply_commit(hd__commit *c)
     } else {
         hd__drop(*c->slot);
         *c->slot = c->value;
+        *c->given = false;
     }
 }
 
@@ -349,6 +442,7 @@ static bool end_commits(run *r, bool ok)
         } else {
             hd__drop(r->commits[i].value);
         }
+        hd__node_release(r->commits[i].n);
     }
     hd_scope_close(scope);
     hd_free(r->commits);
@@ -357,11 +451,17 @@ static bool end_commits(run *r, bool ok)
 
 /* ---------------------------------------------------------------- a whole run */
 
-void hd__run_begin(hd__run *r)
+bool hd__run_begin(hd__run *r)
 {
+    if (depth == DEPTH_MOST) {
+        return hd_error_set(HD_STATE, "%s: %d backwards run inside each other: expected fewer",
+                            r->function, DEPTH_MOST);
+    }
+    r->depth = ++depth;
     r->outer_running = hd__running;
     hd__running = r->function;
     r->outer_grad_mode = hd_set_grad_mode(false);
+    return true;
 }
 
 /* What the function that is running calls y. */
@@ -430,20 +530,24 @@ bool hd__run_end(hd__run *r, bool ok)
     ok = end_commits(r, ok);
     while (r->len) { /* after a failure */
         hd__node *n = hd__run_pop(r);
-        n->queued = false;
+        n->queued = 0;
         drop_pending(n);
         hd__node_release(n);
     }
+    put_back(r);
+    depth--;
     hd_free(r->heap);
     hd_set_grad_mode(r->outer_grad_mode);
     hd__running = r->outer_running;
-    return ok;
+    return ok || hd__failed(r->function);
 }
 
 static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
     run r = {.function = function, .retain_graph = retain_graph, .accumulate = true};
-    hd__run_begin(&r);
+    if (!hd__run_begin(&r)) {
+        return false;
+    }
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_seed(&r, y, grad);
     hd_scope_close(scope); /* now the engine alone holds what it made itself */

@@ -1,16 +1,23 @@
 /* backward.h - one run of the engine: of hd_backward, or of hd_grad_of, which captures gradients.
  *
  * A run begins, is given its first gradients, walks the graph, and ends:
- *   hd__run_begin(&r);
- *   ok = hd__run_seed(&r, y, grad);                   for each y, in one scope
- *   ok = hd__run_end(&r, ok && hd__run_walk(&r)); */
+ *   ok = hd__run_begin(&r);
+ *   ok = ok && hd__run_seed(&r, y, grad);             for each y, in one scope
+ *   ok = hd__run_end(&r, ok && hd__run_walk(&r));     if it began
+ *
+ * A hook, or the backward of a user's op, may start another run. Both may share leaves, as in
+ * PyTorch: what the outer run has gathered at a leaf is set aside until the inner one has ended.
+ * Any other node where the outer run has gradients waits for these, so the inner run must not come
+ * to it (HD_STATE). */
 #ifndef HEED_AUTOGRAD_BACKWARD_H
 #define HEED_AUTOGRAD_BACKWARD_H
 
 #include "autograd/autograd_internal.h"
 
-typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot */
+typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot, in n, retained */
+    hd__node *n;
     hd_tensor **slot, *value;
+    bool *given;   /* is what *slot has the caller's? */
     bool in_place; /* value is added to *slot; else it takes its place */
 } hd__commit;
 
@@ -19,8 +26,16 @@ typedef struct hd__capture { /* what arrives at an output of a node, for hd_grad
     hd_tensor *value;
 } hd__capture;
 
+typedef struct hd__aside { /* what an inner run puts back into n, retained, when it ends */
+    hd__node *n;
+    hd_tensor *pending; /* of a leaf where the outer run has a gradient, held; else NULL */
+    uint8_t queued;     /* 0 where only the mark is put back */
+    uint64_t mark;
+} hd__aside;
+
 typedef struct hd__run {
     const char *function; /* the user's call, for messages */
+    uint8_t depth;        /* 1; 2 in a run that was called from another one, and so on */
     bool retain_graph;    /* saved tensors stay for another run */
     bool accumulate;      /* leaves, and tensors with retain_grad, get their .grad */
     hd__node **heap;      /* the nodes that gradients wait at, retained */
@@ -30,6 +45,8 @@ typedef struct hd__run {
     hd__capture *captures; /* the caller's */
     int64_t n_captures;
     uint64_t mark; /* only nodes with this mark run: those on a path to a capture; 0: all run */
+    hd__aside *asides;
+    int64_t n_asides, cap_asides;
     bool outer_grad_mode;
     const char *outer_running;
 } hd__run;
@@ -38,7 +55,9 @@ typedef struct hd__run {
 bool hd__run_push(hd__run *r, hd__node *n);
 hd__node *hd__run_pop(hd__run *r);
 
-void hd__run_begin(hd__run *r);
+bool hd__run_begin(hd__run *r);
+/* Keeps what n has now, pending and queued or (mark_only) its mark alone, until r ends. */
+bool hd__run_set_aside(hd__run *r, hd__node *n, bool mark_only);
 /* The gradient that y starts with: grad, or a one for HD_NONE. Made in the current scope. */
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad);
 bool hd__run_walk(hd__run *r);

@@ -89,18 +89,44 @@ bool hd_is_parameter(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- .grad */
 
-/* Where x's .grad lies; NULL when x can have none yet. */
-static hd_tensor **grad_slot(const hd_tensor *x)
+/* The extra of x's output, made if it is not there yet; NULL if memory runs out. */
+static hd__out_extra *extra_of(const char *function, hd_tensor *x)
+{
+    if (!hd__refresh_view(function, x)) {
+        return NULL;
+    }
+    hd__node *n = x->attachment;
+    hd__out_extra **extra = &n->outs[x->output].extra;
+    if (!*extra) {
+        *extra = hd__alloc_zeroed(sizeof **extra);
+    }
+    return *extra;
+}
+
+/* Where x's .grad lies, and *given what is known of it; NULL when x can have none yet. */
+static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
     hd__node *n = x->attachment;
     if (!n) {
         return NULL;
     }
     if (hd__leaf_node(x)) {
+        *given = &n->grad_given;
         return &n->grad;
     }
     hd__out_extra *extra = n->outs[x->output].extra;
-    return extra && extra->retain_grad ? &extra->grad : NULL;
+    if (extra) {
+        *given = &extra->grad_given;
+    }
+    return extra ? &extra->grad : NULL;
+}
+
+/* Does backward give x no .grad, because x is no leaf and hd_retain_grad was not called? */
+static bool keeps_none(const hd_tensor *x)
+{
+    const hd__node *n = x->attachment;
+    const hd__out_extra *extra = n ? n->outs[x->output].extra : NULL;
+    return !(extra && extra->retain_grad) && !hd_is_leaf(x);
 }
 
 hd_tensor *hd_grad(const hd_tensor *x)
@@ -108,8 +134,9 @@ hd_tensor *hd_grad(const hd_tensor *x)
     if (!hd__arg("hd_grad", "x", x)) {
         return NULL;
     }
-    hd_tensor **slot = grad_slot(x);
-    if (!slot && hd__warns() && !hd_is_leaf(x)) {
+    bool *given;
+    hd_tensor **slot = grad_slot(x, &given);
+    if ((!slot || !*slot) && hd__warns() && keeps_none(x)) {
         hd__warn(
             "hd_grad: x %s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
             "hd_retain_grad(x) before hd_backward",
@@ -135,17 +162,17 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
     if (hd__is_none(g)) {
         return true;
     }
+    if (x == g) {
+        return hd_error_set(HD_VALUE, "%s: %s is to be its own gradient: expected another tensor",
+                            function, HD__SHAPE(x));
+    }
     if (!hd__same_shape(x, g) || x->dtype != g->dtype) {
         return hd_error_set(HD_SHAPE, "%s: %s of %s for %s of %s: expected the same", function,
                             HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(x),
                             hd_dtype_name(x->dtype));
     }
-    hd_tensor **slot = grad_slot(x);
-    if (!slot && !hd_is_leaf(x)) {
-        return hd_error_set(HD_GRAD, "%s: %s is no leaf: call hd_retain_grad first", function,
-                            HD__SHAPE(x));
-    }
-    if (!slot && (!hd__float_arg(function, x) || !make_leaf(x))) {
+    if (hd_is_leaf(x) ? !x->attachment && (!hd__float_arg(function, x) || !make_leaf(x))
+                      : !extra_of(function, x)) {
         return false;
     }
     *held = hd__alias_held(g);
@@ -154,10 +181,12 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
 
 static void put_grad(hd_tensor *x, hd_tensor *held)
 {
-    hd_tensor **slot = grad_slot(x);
+    bool *given;
+    hd_tensor **slot = grad_slot(x, &given);
     if (slot) {
         hd__drop(*slot);
         *slot = held;
+        *given = held;
     }
 }
 
@@ -197,20 +226,6 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
     }
     hd_free(held);
     return ok;
-}
-
-/* The extra of x's output, made if it is not there yet; NULL if memory runs out. */
-static hd__out_extra *extra_of(const char *function, hd_tensor *x)
-{
-    if (!hd__refresh_view(function, x)) {
-        return NULL;
-    }
-    hd__node *n = x->attachment;
-    hd__out_extra **extra = &n->outs[x->output].extra;
-    if (!*extra) {
-        *extra = hd__alloc_zeroed(sizeof **extra);
-    }
-    return *extra;
 }
 
 hd_tensor *hd_retain_grad(hd_tensor *x)

@@ -23,6 +23,9 @@ static bool queue_once(run *r, hd__node *n, uint64_t mark)
     if (!n || n->mark == mark) {
         return true;
     }
+    if (r->depth > 1 && !hd__run_set_aside(r, n, true)) { /* an outer run may need its mark */
+        return false;
+    }
     n->mark = mark;
     return hd__run_push(r, n);
 }
@@ -154,10 +157,10 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
     }
     run r = {.function = "hd_grad_of", .retain_graph = o && o->retain_graph};
     r.captures = hd__alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
-    if (!r.captures) {
+    if (!r.captures || !hd__run_begin(&r)) {
+        hd_free(r.captures);
         return NULL;
     }
-    hd__run_begin(&r);
     hd_scope *scope = hd_scope_open();
     bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
               seed_all(&r, outputs, grad_outputs);
@@ -169,5 +172,5 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         hd__drop(r.captures[i].value);
     }
     hd_free(r.captures);
-    return list;
+    return list ? list : (hd__failed(r.function), NULL);
 }

@@ -26,8 +26,7 @@
  * lock: several threads may use one stale view at once. It stores the new node before the new
  * view_version, so a thread that finds the view up to date also finds the new node.
  *
- * retain_grad is a property of the tensor: it moves to the new node, together with the .grad that
- * was kept so far. Hooks were registered for the old value: they stay with the old node.
+ * retain_grad and .grad are properties of the tensor: they move to the new node. Hooks were registered for the old value: they stay with the old node.
  *
  * What is refused, as in PyTorch (hd__inplace_ok), and why:
  * - a tensor some of whose elements share memory (expand): one write would change several elements;
@@ -121,7 +120,7 @@ static hd__out_extra *kept_grad(const hd_tensor *x)
 {
     hd__node *n = x->attachment;
     hd__out_extra *e = n ? n->outs[x->output].extra : NULL;
-    return e && e->retain_grad ? e : NULL;
+    return e && (e->retain_grad || e->grad) ? e : NULL;
 }
 
 /* Makes the room that replace_node needs for x's retain_grad, before anything changes. */
@@ -139,7 +138,8 @@ static void replace_node(hd_tensor *x, hd__node *to)
 {
     hd__out_extra *from = kept_grad(x);
     if (from) {
-        *to->outs[0].extra = (hd__out_extra){.retain_grad = true, .grad = from->grad};
+        *to->outs[0].extra = (hd__out_extra){
+            .retain_grad = from->retain_grad, .grad_given = from->grad_given, .grad = from->grad};
         from->retain_grad = false;
         from->grad = NULL;
     }
@@ -255,6 +255,9 @@ static bool no_grad_leaf(const char *function, const hd_tensor *x)
 
 bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in)
 {
+    if (!hd__not_lent(function, x)) {
+        return false;
+    }
     if (hd__overlaps_itself(x)) {
         return hd_error_set(HD_STATE,
                             "%s: x of %s is expanded: several elements share memory; clone it "
@@ -287,7 +290,7 @@ bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *con
 /* Of functions of the tensor layer that write: hd_data_mut, hd_set, hd_copy_from. */
 static bool write_ok(const char *function, hd_tensor *x)
 {
-    return !hd__grad_mode_on || no_grad_leaf(function, x);
+    return hd__not_lent(function, x) && (!hd__grad_mode_on || no_grad_leaf(function, x));
 }
 
 __attribute__((constructor)) static void install(void)

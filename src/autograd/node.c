@@ -41,7 +41,9 @@ static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int 
         return NULL;
     }
     atomic_init(&n->refs, 1);
-    n->complete = n->freed = n->queued = n->requires_grad = n->saved_apart = false;
+    n->complete = n->freed = n->requires_grad = false;
+    n->saved_apart = n->failed = n->grad_given = false;
+    n->queued = 0;
     n->op = op;
     n->mark = 0;
     n->grad = NULL;
@@ -108,8 +110,7 @@ const char *hd__node_name(const hd__node *n, char text[64])
     if (n->op != &hd__user_op) {
         return n->op->name;
     }
-    const hd_op *op = *(const hd_op *const *)n->params;
-    snprintf(text, 64, "%sBackward", op->name);
+    snprintf(text, 64, "%sBackward", hd__user_name(n));
     return text;
 }
 

@@ -16,40 +16,49 @@ static user_call *call_of(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- the node */
 
-/* Zeros for outputs that no gradient reached: a user's backward always sees tensors. */
-static bool fill_in(hd__node *n, hd_tensor *const *dy, hd_tensor **full)
+/* Zeros for outputs that no gradient reached: a user's backward always sees tensors. Holds all of
+ * them, so that they are there after it. Returns how many it could make. */
+static int fill_in(hd__node *n, hd_tensor *const *dy, hd_tensor **full)
 {
     for (int k = 0; k < n->n_out; k++) {
         const hd__out_meta *out = &n->outs[k];
-        full[k] = dy[k] ? dy[k] : hd_zeros_n(out->dtype, out->ndim, out->sizes);
+        full[k] = hd__hold(dy[k] ? dy[k] : hd_zeros_n(out->dtype, out->ndim, out->sizes));
         if (!full[k]) {
+            return k;
+        }
+    }
+    return n->n_out;
+}
+
+/* Was no gradient freed already? The error names the one that was. */
+static bool none_freed(const hd__node *n, hd_tensor *const *dx)
+{
+    for (int i = 0; i < n->n_in; i++) {
+        char name[100];
+        snprintf(name, sizeof name, "gradient %d of %.60s", i, call_of(n)->op->name);
+        if (dx[i] && !hd__arg_or_none(hd__running, name, dx[i])) {
             return false;
         }
     }
     return true;
 }
 
-/* A gradient that was freed already becomes NULL, with an error that names it. */
-static void drop_freed(const hd__node *n, hd_tensor **dx)
+static bool call_backward_of(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    for (int i = 0; i < n->n_in; i++) {
-        char name[100];
-        snprintf(name, sizeof name, "gradient %d of %.60s", i, call_of(n)->op->name);
-        if (dx[i] && !hd__arg_or_none(hd__running, name, dx[i])) {
-            dx[i] = NULL;
-        }
-    }
+    hd__guest g = {.function = hd__running, .n = n, .n_lent = n->n_out, .lent = dy};
+    hd__guest_enter(&g);
+    call_of(n)->op->backward(n, dy, dx);
+    return hd__guest_left(&g) && none_freed(n, dx);
 }
 
 static void user_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *few[HD__FEW];
     hd_tensor **full = n->n_out <= HD__FEW ? few : hd_alloc((size_t)n->n_out * sizeof *full);
-    if (full && fill_in(n, dy, full)) {
-        call_of(n)->op->backward(n, full, dx);
-        drop_freed(n, dx);
-    } else {
-        dx[0] = NULL;
+    int filled = full ? fill_in(n, dy, full) : 0;
+    n->failed = filled < n->n_out || !call_backward_of(n, full, dx);
+    for (int k = 0; k < filled; k++) {
+        hd__drop(full[k]);
     }
     if (full != few) {
         hd_free(full);
@@ -187,11 +196,10 @@ static bool results_ok(const application *a)
 
 static bool call_forward(const application *a, hd__node *n)
 {
-    uint64_t failures = hd_error_count();
-    bool before = hd_set_grad_mode(false);
+    hd__guest g = {.function = a->function, .n = n};
+    hd__guest_enter(&g);
     bool done = a->op->forward(n, a->inputs, a->y);
-    hd_set_grad_mode(before);
-    if (hd_error_count() != failures) {
+    if (!hd__guest_left(&g)) {
         return false;
     }
     if (!done) {
@@ -239,14 +247,20 @@ static bool run_application(const application *a, void *user)
         application_ok(a) ? hd__node_new(&hd__user_op, &args, a->outputs, NULL, NULL) : NULL;
     if (!n) {
         free_user(a->op, user);
-        return false;
+        return hd__failed(a->function);
+    }
+    for (int i = 0; i < a->n; i++) {
+        hd__hold(a->inputs[i]); /* forward may release them */
     }
     bool ok = call_forward(a, n);
     if (ok) {
         join_graph(a, n);
     }
+    for (int i = 0; i < a->n; i++) {
+        hd__drop(a->inputs[i]);
+    }
     hd__node_release(n);
-    return ok;
+    return ok || hd__failed(a->function);
 }
 
 hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs)

@@ -211,6 +211,13 @@ bool hd__arg_fail(const char *function, const char *arg, const struct hd_tensor 
 bool hd__tensor_exists(const struct hd_tensor *x);
 /* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_internal.h). */
 bool hd__tensor_arg(const char *function, const char *arg, const struct hd_tensor *x, bool none_ok);
+/* The innermost scope of this thread (scope.c); NULL until the thread makes its first tensor. */
+extern HD__TLS struct hd_scope *hd__top;
+/* How many scopes are open above s on this thread; -1 if s itself is not open. */
+int hd__scopes_above(const struct hd_scope *s);
+/* The user's code, which `who` names, left so many scopes open, or (-1) closed scopes that it had
+ * not opened. Fails with HD_STATE. */
+bool hd__scopes_wrong(const char *function, const char *who, int above);
 /* Is l a list, and did its scope not close? */
 struct hd_list;
 bool hd__list_arg(const char *function, const char *arg, const struct hd_list *l);

@@ -45,8 +45,25 @@ static void leave_top(hd_tensor *y)
     if (y) {
         hd_scope_return(y);
     }
-    hd_scope_close(left->scope);
+    if (hd__top == left->scope || hd__scopes_above(left->scope) >= 0) {
+        hd_scope_close(left->scope);
+    }
     hd_free(left);
+}
+
+/* Are the scopes that are open those of f and of the frames above it? Otherwise the error names f's
+ * module, which has closed one of them or left others open. */
+static bool scopes_ok(const frame *f)
+{
+    if (HD__UNLIKELY(top != f || hd__top != f->scope)) {
+        int above = hd__scopes_above(f->scope);
+        for (const frame *each = top; each != f && above >= 0; each = each->outer) {
+            above = hd__scopes_above(each->scope) < 0 ? -1 : above - 1;
+        }
+        return above == 0 || hd__scopes_wrong(f->by_begin ? "hd_forward_end" : "hd_forward",
+                                              f->m->type->name, above);
+    }
+    return true;
 }
 
 /* If the error of a failed forward was cleared, says why the forward gives NULL. */
@@ -84,11 +101,10 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
     const frame was = *f;
     uint64_t failures = failures_since(f);
-    bool gave = !failures && forward_gave(&was, y);
+    bool gave = !failures && scopes_ok(f) && forward_gave(&was, y);
     while (top != was.outer) {
         leave_top(gave ? y : NULL);
     }
-    gave = gave && forward_gave(&was, y); /* a scope that the forward left open had it */
     failures += !failures && !gave;
     hd__uncleared_swap(was.failures + failures);
     return failures ? forward_fail(was.m) : y;

@@ -78,13 +78,28 @@ bool hd__scope_enter_thread(void)
     return true;
 }
 
-static bool is_open(const hd_scope *s)
+int hd__scopes_above(const hd_scope *s)
 {
+    int n = 0;
     const hd_scope *each = hd__top;
-    while (each && each != s) {
-        each = each->outer;
+    for (; each && each != s; each = each->outer) {
+        n++;
     }
-    return each;
+    return each || !s ? n : -1;
+}
+
+bool hd__scopes_wrong(const char *function, const char *who, int above)
+{
+    if (above < 0) {
+        return hd_error_set(HD_STATE,
+                            "%s: %s closed a scope that it had not opened: the tensors in it are "
+                            "gone",
+                            function, who);
+    }
+    return hd_error_set(HD_STATE,
+                        "%s: %s left %d scope%s open: expected hd_scope_close for each "
+                        "hd_scope_open",
+                        function, who, above, above == 1 ? "" : "s");
 }
 
 /* The memory of a scope, where the thread has made no tensor yet or is in many scopes. */
@@ -124,7 +139,7 @@ void hd_scope_close(hd_scope *s)
     if (!s) {
         return;
     }
-    if (s == &root || !is_open(s)) {
+    if (s == &root || hd__scopes_above(s) < 0) {
         hd_error_set(HD_STATE, "hd_scope_close: not a scope that is open on this thread");
         return;
     }

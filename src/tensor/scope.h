@@ -16,8 +16,6 @@ struct hd_scope {
 /* A scope that has grown so large is warned of, and again when it has doubled: once at each. */
 enum { HD__SCOPE_MANY = 100000 };
 
-extern HD__TLS hd_scope *hd__top; /* NULL until the thread makes its first tensor */
-
 /* Runs at the thread's first tensor or scope. */
 bool hd__scope_enter_thread(void);
 static inline bool hd__scope_ready(void)

@@ -277,7 +277,8 @@ START_TEST(a_freed_result_is_an_error)
     int64_t before = hd_scope_count();
     with(m, leaves_a_scope_open);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_state("hd_forward: the result of Probe's forward was freed when its scope", CURE);
+    ck_error(HD_STATE, "hd_forward: Probe left 2 scopes open: expected hd_scope_close for each "
+                       "hd_scope_open");
     ck_assert_int_eq(hd_scope_count(), before); /* in the scope that was the innermost one */
 
     hd_register_module(&m->base, "left", &m->left, &left->base); /* one failure, told once */
@@ -371,6 +372,83 @@ START_TEST(begin_without_end)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- scopes that are not as before */
+
+static hd_tensor *leaves_one_and_gives_x(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    hd_scope_open();
+    return x;
+}
+
+static hd_scope *around;
+
+static hd_tensor *closes_too_many(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    hd_scope_close(around);
+    return x;
+}
+
+static hd_tensor *begins_and_leaves_one(hd_module *self, hd_tensor *x)
+{
+    hd_forward_begin(((probe *)self)->left);
+    hd_scope_open();
+    return x;
+}
+
+static hd_tensor *begins_and_closes_it(hd_module *self, hd_tensor *x)
+{
+    hd_scope *s = hd_scope_open();
+    hd_forward_begin(((probe *)self)->left);
+    hd_scope_close(s);
+    return x;
+}
+
+START_TEST(a_forward_leaves_the_scopes_as_they_were)
+{
+    HD_SCOPE;
+    probe *m = probe_new(), *left = probe_new();
+    hd_register_module(&m->base, "left", &m->left, &left->base);
+    hd_tensor *x = hd_retain(hd_ones(HD_FLOAT32, 2));
+    int64_t before = hd_scope_count();
+    uint64_t failures = hd_error_count();
+    with(m, leaves_one_and_gives_x);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_assert_int_eq(hd_error_count(), failures + 1);
+    ck_error(HD_STATE, "hd_forward: Probe left 1 scope open: expected hd_scope_close for each "
+                       "hd_scope_open");
+    with(m, begins_and_leaves_one);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_STATE, "hd_forward: Probe left 1 scope open: expected hd_scope_close for each "
+                       "hd_scope_open");
+    with(m, begins_and_closes_it);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_STATE, "hd_forward: Probe closed a scope that it had not opened: the tensors in it "
+                       "are gone");
+
+    ck_assert(hd_forward_begin(&m->base));
+    hd_scope_open();
+    hd_tensor *y = hd_mul_scalar(x, 2);
+    ck_assert_ptr_null(hd_forward_end(&m->base, y)); /* y was freed with the scope */
+    ck_error(HD_STATE, "hd_forward_end: Probe left 1 scope open: expected hd_scope_close for each "
+                       "hd_scope_open");
+    ck_assert_int_eq(hd_scope_count(), before);
+
+    around = hd_scope_open();
+    with(m, closes_too_many);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_STATE, "hd_forward: Probe closed a scope that it had not opened: the tensors in it "
+                       "are gone");
+    with(m, NULL);
+    ck_assert_ptr_eq(hd_forward(&m->base, x), x);
+    ck_assert_int_eq(hd_scope_count(), before);
+    hd_release(x);
+    hd_module_free(&m->base);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_forward(void)
 {
     const TTest *const tests[] = {
@@ -383,6 +461,7 @@ Suite *suite_forward(void)
         only_the_result_comes_out,
         begin_and_end,
         begin_without_end,
+        a_forward_leaves_the_scopes_as_they_were,
     };
     return SUITE("forward", tests);
 }

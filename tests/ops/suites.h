@@ -9,6 +9,7 @@
     X(engine)                                                                                      \
     X(inplace_history)                                                                             \
     X(user_op)                                                                                     \
+    X(guests)                                                                                      \
     X(graph)                                                                                       \
     X(arith)                                                                                       \
     X(unary)                                                                                       \

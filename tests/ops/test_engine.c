@@ -388,8 +388,9 @@ START_TEST(set_grads_of_all_or_none)
     ck_assert_ptr_eq(hd_grad(b), HD_NONE);
     ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE, vec(HD_FLOAT32, 1, 2))));
     ck_error(HD_SHAPE, "hd_set_grads: (2,) of float32 for (1,) of float32: expected the same");
-    ck_assert(!hd_set_grads(hd_list_of(a, y), hd_list_of(HD_NONE, old)));
-    ck_error(HD_GRAD, "hd_set_grads: (2,) is no leaf: call hd_retain_grad first");
+    ck_assert(!hd_set_grads(hd_list_of(y, a), hd_list_of(old, a)));
+    ck_error(HD_VALUE, "hd_set_grads: (2,) is to be its own gradient: expected another tensor");
+    ck_assert_ptr_eq(hd_grad(y), HD_NONE);
     ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE)));
     ck_error(HD_VALUE, "hd_set_grads: 1 gradients for 2 tensors: expected as many");
     ck_assert(!hd_set_grads(hd_list_of(a, HD_NONE), hd_list_of(HD_NONE, old)));
@@ -409,13 +410,83 @@ START_TEST(set_grad_refuses)
     ck_error(HD_SHAPE, "hd_set_grad: (1,) of float32 for (2,) of float32: expected the same");
     ck_assert(!hd_set_grad(a, vec(HD_FLOAT64, 1, 2)));
     ck_error(HD_SHAPE, "hd_set_grad: (2,) of float64 for (2,) of float32: expected the same");
-    ck_assert(!hd_set_grad(y, vec(HD_FLOAT32, 1, 2)));
+    ck_assert(!hd_set_grad(y, y));
     uint64_t failures = hd_error_count(); /* while an error stands, a failure is counted too */
-    ck_assert(!hd_set_grad(y, vec(HD_FLOAT32, 1, 2)));
+    ck_assert(!hd_set_grad(y, y));
     ck_assert(hd_error_count() == failures + 1);
-    ck_error(HD_GRAD, "hd_set_grad: (2,) is no leaf: call hd_retain_grad first");
+    ck_error(HD_VALUE, "hd_set_grad: (2,) is to be its own gradient: expected another tensor");
+    ck_assert(!hd_set_grad(a, a));
+    ck_error(HD_VALUE, "hd_set_grad: (2,) is to be its own gradient: expected another tensor");
+    ck_assert(hd_set_grad(a, hd_detach(a))); /* as in PyTorch */
+    hd_tensor *whole = hd_arange(0, 2, 1);
+    ck_assert(!hd_set_grad(whole, hd_arange(0, 2, 1)));
+    ck_error(HD_DTYPE, "hd_set_grad: int64: expected float32 or float64");
     ck_assert_ptr_null(hd_parameter(hd_arange(0, 2, 1), true));
     ck_error(HD_DTYPE, "hd_parameter: int64: expected float32 or float64");
+}
+END_TEST
+
+/* torch: y.grad may be set; backward adds to it if retain_grad was called, and not in place */
+START_TEST(set_grad_of_a_non_leaf)
+{
+    HD_SCOPE;
+    hd_tensor *x = LEAF(1, 1), *y = hd_mul_scalar(x, 2), *g = vec(HD_FLOAT32, 5, 6);
+    ck_assert(hd_set_grad(y, g));
+    ck_elements(hd_grad(y), 5, 6);
+    ck_assert(hd_shares_storage(hd_grad(y), g));
+    ck_assert(hd_backward_with(hd_sum(y), HD_NONE, true));
+    ck_elements(hd_grad(y), 5, 6);
+    hd_retain_grad(y);
+    ck_assert(hd_backward_with(hd_sum(y), HD_NONE, true));
+    ck_elements(hd_grad(y), 6, 7);
+    ck_elements(g, 5, 6);
+    hd_mul_scalar_(y, 3); /* .grad stays with the tensor */
+    ck_elements(hd_grad(y), 6, 7);
+    ck_assert(hd_set_grad(y, HD_NONE));
+    ck_assert_ptr_eq(hd_grad(y), HD_NONE);
+    hd_tensor *z = hd_mul_scalar(x, 2);
+    ck_assert(hd_set_grad(z, g));
+    hd_mul_scalar_(z, 3);
+    ck_elements(hd_grad(z), 5, 6);
+    ck_assert(hd_set_grad(z, HD_NONE));
+    ck_assert_ptr_eq(hd_grad(z), HD_NONE);
+    ck_no_error();
+}
+END_TEST
+
+/* PyTorch adds to the tensor that x.grad was set to. heed adds to a copy that takes its place. So
+ * two leaves with one tensor for their .grad get a sum each, where PyTorch adds both to both. */
+START_TEST(backward_never_adds_into_a_tensor_of_the_callers)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 1), *b = LEAF(1, 1), *g = vec(HD_FLOAT32, 5, 6);
+    hd_tensor *y = hd_add(hd_mul_scalar(a, 10), hd_mul_scalar(b, 20));
+    ck_assert(hd_set_grad(a, g) && hd_set_grad(b, g));
+    ck_assert(hd_backward_with(hd_sum(y), HD_NONE, true));
+    ck_elements(hd_grad(a), 15, 16);
+    ck_elements(hd_grad(b), 25, 26);
+    ck_elements(g, 5, 6);
+    ck_assert(hd_backward_with(hd_sum(y), HD_NONE, true)); /* now in place */
+    ck_elements(hd_grad(a), 25, 26);
+    ck_elements(hd_grad(b), 45, 46);
+    ck_assert(hd_set_grad(b, hd_grad(a)));
+    ck_assert(hd_backward_with(hd_sum(y), HD_NONE, true));
+    ck_elements(hd_grad(a), 35, 36);
+    ck_elements(hd_grad(b), 45, 46);
+    ck_no_error();
+}
+END_TEST
+
+/* The gradient of b lies in the .grad of a, which backward adds to first. */
+START_TEST(a_gradient_that_lies_in_a_grad)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 1), *b = LEAF(1, 1);
+    ck_assert(hd_backward(hd_sum(hd_mul_scalar(a, 5))) && hd_backward(hd_sum(b)));
+    ck_assert(hd_backward_with(hd_add(a, b), hd_grad(a), false));
+    ck_elements(hd_grad(a), 10, 10);
+    ck_elements(hd_grad(b), 6, 6);
+    ck_no_error();
 }
 END_TEST
 
@@ -562,6 +633,9 @@ Suite *suite_engine(void)
         a_leaf_that_stopped_requiring_grad_gets_none,
         set_grads_of_all_or_none,
         set_grad_refuses,
+        set_grad_of_a_non_leaf,
+        backward_never_adds_into_a_tensor_of_the_callers,
+        a_gradient_that_lies_in_a_grad,
         grad_of_looks_at_its_options_size,
         grad_of_leaves_grad_alone,
         a_million_nodes,

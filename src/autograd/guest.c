@@ -1,0 +1,85 @@
+/* guest.c - the user's code while the engine runs it: hooks, and the functions of users' ops.
+ *
+ * Whatever this code does, the call that runs it must end well or leave an error, and must not go on
+ * with tensors that are gone. So the engine looks at the thread before and after:
+ * - failures: one that the code cleared itself is its own affair, as in hd_forward; any other one
+ *   fails the call;
+ * - scopes: those that it left open are closed, and one that it closed too early means that tensors
+ *   of the caller's are gone; both are errors;
+ * - grad mode is set to what it was;
+ * - the gradients that it was given are lent: writing to them is refused (hd__not_lent). */
+#include <inttypes.h>
+
+#include "autograd/autograd_internal.h"
+#include "tensor/scope.h"
+
+HD__TLS const hd__guest *hd__guests;
+
+/* "hook 3 of MulBackward0 (2, 3)", "the backward of Exp", "the forward of Exp" */
+static const char *name_guest(const hd__guest *g, char text[200])
+{
+    char name[64];
+    if (g->hook) {
+        snprintf(text, 200, "hook %" PRId64 " of %s", g->hook, hd__node_name(g->n, name));
+    } else {
+        snprintf(text, 200, "the %s of %s", g->lent ? "backward" : "forward", hd__user_name(g->n));
+    }
+    return text;
+}
+
+void hd__guest_enter(hd__guest *g)
+{
+    g->grad_mode = hd_set_grad_mode(false);
+    g->scope = hd__scope_ready() ? hd__top : NULL;
+    g->failures = hd__uncleared_swap(0);
+    g->around = hd__guests;
+    hd__guests = g;
+}
+
+bool hd__guest_left(hd__guest *g)
+{
+    char who[200];
+    uint64_t failures = hd__uncleared_swap(0);
+    int above = hd__scopes_above(g->scope);
+    hd__guests = g->around;
+    hd_set_grad_mode(g->grad_mode);
+    for (int i = 0; i < above; i++) {
+        hd_scope_close(hd__top);
+    }
+    if (!failures && above != 0) {
+        hd__scopes_wrong(g->function, name_guest(g, who), above);
+        failures++;
+    } else if (failures && hd_error_code() == HD_OK) {
+        hd_error_set(HD_STATE, "%s: a call inside %s failed, and its error was cleared",
+                     g->function, name_guest(g, who));
+    }
+    hd__uncleared_swap(g->failures + failures);
+    return failures == 0;
+}
+
+bool hd__lent_fail(const char *function, const hd_tensor *x)
+{
+    char who[200];
+    for (const hd__guest *g = hd__guests; g; g = g->around) {
+        for (int k = 0; k < g->n_lent; k++) {
+            if (g->lent[k]->storage == x->storage) {
+                return hd_error_set(HD_GRAD,
+                                    "%s: x of %s lies in the memory of the gradient that %s was "
+                                    "given: expected it unchanged; return another tensor instead",
+                                    function, HD__SHAPE(x), name_guest(g, who));
+            }
+        }
+    }
+    return true;
+}
+
+bool hd__failed(const char *function)
+{
+    return hd_error_code() == HD_OK
+               ? hd_error_set(
+                     HD_STATE,
+                     "%s: a call inside it failed, and the error was cleared in a function "
+                     "of the user's",
+                     function)
+               : false;
+}
