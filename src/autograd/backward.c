@@ -121,7 +121,7 @@ static void put_back(run *r)
 }
 
 /* An outer run is at n, or has gradients waiting there. */
-static bool make_way(run *r, hd__node *n)
+HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
     if (n->op == &hd__leaf_op) {
@@ -218,15 +218,16 @@ static bool call_hook(run *r, const hd__node *n, hd__out_meta *out, const hd__ho
     return slot_set(&out->pending, g);
 }
 
-/* The user's code may have closed it. */
-static void close_if_open(hd_scope *scope)
+/* Closes a scope in which something failed: the user's code may have closed it already. */
+HD__RARE static void close_if_open(hd_scope *scope)
 {
     if (hd__scopes_above(scope) >= 0) {
         hd_scope_close(scope);
     }
 }
 
-static bool run_hooks(run *r, const hd__node *n, hd__out_meta *out, const hd__out_extra *extra)
+HD__RARE static bool run_hooks(run *r, const hd__node *n, hd__out_meta *out,
+                               const hd__out_extra *extra)
 {
     bool ok = true;
     int64_t last = 0;
@@ -246,8 +247,7 @@ static bool add_commit(run *r, hd__node *n, int k, bool leaf)
         return false;
     }
     hd__out_extra *extra = n->outs[k].extra;
-    r->commits[r->n_commits++] = (hd__commit){.n = hd__node_retain(n),
-                                              .slot = leaf ? &n->grad : &extra->grad,
+    r->commits[r->n_commits++] = (hd__commit){.slot = leaf ? &n->grad : &extra->grad,
                                               .value = hd__hold(n->outs[k].pending),
                                               .given = leaf ? &n->grad_given : &extra->grad_given};
     return true;
@@ -339,7 +339,7 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
 }
 
 /* In a scope of its own, with dy and dx on the stack or in a block. */
-static bool scoped_backward(run *r, hd__node *n)
+static inline bool scoped_backward(run *r, hd__node *n)
 {
     hd_tensor *few[2 * HD__FEW], **dy = few;
     if (n->n_in + n->n_out > 2 * HD__FEW) {
@@ -519,8 +519,13 @@ bool hd__run_walk(hd__run *r)
     bool ok = true;
     while (ok && r->len) {
         hd__node *n = hd__run_pop(r);
+        int64_t before = r->n_commits;
         ok = run_node(r, n);
-        hd__node_release(n);
+        if (r->n_commits > before) {
+            r->commits[before].n = n; /* it keeps the node until the .grad is written */
+        } else {
+            hd__node_release(n);
+        }
     }
     return ok;
 }

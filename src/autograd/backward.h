@@ -14,8 +14,8 @@
 
 #include "autograd/autograd_internal.h"
 
-typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot, in n, retained */
-    hd__node *n;
+typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot */
+    hd__node *n;            /* retained, so that *slot stays; NULL: an earlier commit has it */
     hd_tensor **slot, *value;
     bool *given;   /* is what *slot has the caller's? */
     bool in_place; /* value is added to *slot; else it takes its place */

@@ -179,7 +179,7 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
     return *held;
 }
 
-static void put_grad(hd_tensor *x, hd_tensor *held)
+static inline void put_grad(hd_tensor *x, hd_tensor *held)
 {
     bool *given;
     hd_tensor **slot = grad_slot(x, &given);

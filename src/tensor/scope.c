@@ -139,7 +139,7 @@ void hd_scope_close(hd_scope *s)
     if (!s) {
         return;
     }
-    if (s == &root || hd__scopes_above(s) < 0) {
+    if (s == &root || (s != hd__top && hd__scopes_above(s) < 0)) {
         hd_error_set(HD_STATE, "hd_scope_close: not a scope that is open on this thread");
         return;
     }
