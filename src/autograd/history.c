@@ -26,7 +26,8 @@
  * lock: several threads may use one stale view at once. It stores the new node before the new
  * view_version, so a thread that finds the view up to date also finds the new node.
  *
- * retain_grad and .grad are properties of the tensor: they move to the new node. Hooks were registered for the old value: they stay with the old node.
+ * retain_grad and .grad are properties of the tensor: they move to the new node. Hooks were
+ * registered for the old value: they stay with the old node.
  *
  * What is refused, as in PyTorch (hd__inplace_ok), and why:
  * - a tensor some of whose elements share memory (expand): one write would change several elements;

@@ -307,7 +307,7 @@ START_TEST(a_hook_may_drop_the_graph)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- changes of a gradient in place */
+/* ---------------------------------------------------------------- gradients changed in place */
 
 static hd_tensor *handle; /* the caller's own tensor with the gradient */
 
