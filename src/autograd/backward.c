@@ -403,8 +403,8 @@ static bool stays_the_same(const run *r, const hd_tensor *value, const hd_tensor
 }
 
 /* The part of a commit that can fail. The value is added to a .grad in place, or to a copy of it
- * that takes its place: a tensor that the caller gave to hd_set_grad stays as it is, and an expanded
- * one cannot be added to. */
+ * that takes its place: a tensor that the caller gave to hd_set_grad stays as it is, and an
+ * expanded one cannot be added to. */
 static bool prepare_commit(run *r, hd__commit *c)
 {
     const hd_tensor *grad = *c->slot;

@@ -1,7 +1,7 @@
 /* guest.c - the user's code while the engine runs it: hooks, and the functions of users' ops.
  *
- * Whatever this code does, the call that runs it must end well or leave an error, and must not go on
- * with tensors that are gone. So the engine looks at the thread before and after:
+ * Whatever this code does, the call that runs it must end well or leave an error, and must not go
+ * on with tensors that are gone. So the engine looks at the thread before and after:
  * - failures: one that the code cleared itself is its own affair, as in hd_forward; any other one
  *   fails the call;
  * - scopes: those that it left open are closed, and one that it closed too early means that tensors
