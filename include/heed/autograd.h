@@ -43,8 +43,8 @@ HD_API bool hd_is_parameter(const hd_tensor *x);
 /* A new alias of x.grad, or HD_NONE if x has no gradient. */
 HD_API hd_tensor *hd_grad(const hd_tensor *x);
 /* x.grad = g. g has x's shape and dtype, is not x itself, and is not copied; HD_NONE drops the
- * gradient. backward never writes to g: it puts the sum in its place. x need not be a leaf; backward
- * adds to the .grad of a non-leaf only after hd_retain_grad. */
+ * gradient. backward never writes to g: it puts the sum in its place. x need not be a leaf;
+ * backward adds to the .grad of a non-leaf only after hd_retain_grad. */
 HD_API bool hd_set_grad(hd_tensor *x, hd_tensor *g);
 /* xs[i].grad = gs[i] for every i. If one gradient is refused, none is set. */
 HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
