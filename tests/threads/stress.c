@@ -1,0 +1,464 @@
+/* stress.c - everything that threads may do at the same time, for a chosen time.
+ *
+ * Each job of the table runs on threads of its own, again and again. What it computes has the bits
+ * that one thread computed before. The jobs: readers of shared tensors and of a shared model,
+ * backwards on graphs of their own with shared leaves, generators of their own, draws from the
+ * default generator, a pool that is resized, forks, signals without SA_RESTART, files, threads that
+ * end with open scopes, and handlers that several threads set. Before that, pthread_create fails,
+ * once and for good. At the end no tensor and no byte is left.
+ *
+ * usage: stress [SECONDS] [race]     3 seconds by default
+ * With `race`, two threads change one tensor at the same time, which the contract forbids. The
+ * thread sanitizer must report it (tests/checks/check_race). */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "heed/heed.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifndef UNDER_TSAN
+#define UNDER_TSAN 0
+#endif
+
+/* ---------------------------------------------------------------- checks */
+
+#define must(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fail(__LINE__, #condition);                                                            \
+        }                                                                                          \
+    } while (0)
+
+_Noreturn static void fail(int line, const char *what)
+{
+    fprintf(stderr, "stress.c:%d: not so: %s\n%s\n", line, what, hd_error_message());
+    _exit(1);
+}
+
+static uint64_t bits_of(const hd_tensor *x)
+{
+    uint64_t hash = 1469598103934665603u;
+    must(x);
+    x = hd_contiguous(hd_detach((hd_tensor *)(uintptr_t)x));
+    const unsigned char *p = hd_data(x);
+    const int64_t n = hd_numel(x) * hd_dtype_size(hd_dtype_of(x));
+    for (int64_t i = 0; i < n; i++) {
+        hash = (hash ^ p[i]) * 1099511628211u;
+    }
+    return hash;
+}
+
+/* ---------------------------------------------------------------- what is shared */
+
+enum { WIDTH = 32, TOKENS = 16, BATCH = 4, MOST_POOL = 4 };
+
+static struct {
+    hd_module *model;  /* in evaluation mode */
+    hd_tensor *x;      /* (BATCH, TOKENS, WIDTH) */
+    hd_tensor *w;      /* (WIDTH, WIDTH), a leaf that requires grad */
+    hd_tensor *a, *b;  /* (192, 192): a product that the pool shares */
+    hd_tensor *racing; /* (64,) */
+    hd_dict *state;    /* of the model */
+    uint64_t forward, product, gradient, leaf, drawn;
+    char text[4096]; /* the summary of the model */
+} shared;
+
+static uint64_t forward_bits(void)
+{
+    HD_SCOPE;
+    return bits_of(hd_forward(shared.model, shared.x));
+}
+
+static uint64_t product_bits(void)
+{
+    HD_SCOPE;
+    return bits_of(hd_matmul(shared.a, shared.b));
+}
+
+/* A graph over a leaf of this thread; the gradient lies in its .grad. */
+static uint64_t gradient_bits(void)
+{
+    HD_SCOPE;
+    hd_tensor *p = hd_parameter(hd_clone(hd_detach(shared.w)), true);
+    hd_tensor *y = hd_softmax(hd_matmul(shared.x, p), -1);
+    must(hd_backward(hd_sum(hd_mul(y, y))));
+    return bits_of(hd_grad(p));
+}
+
+/* A graph over a leaf of all threads is recorded, walked and dropped. A backward through that leaf
+ * would write to it. */
+static uint64_t leaf_bits(void)
+{
+    HD_SCOPE;
+    hd_tensor *y = hd_tanh(hd_matmul(shared.x, shared.w));
+    must(strcmp(hd_node_name(hd_node_input(hd_grad_node(y), 0, NULL)), "UnsafeViewBackward0") == 0);
+    must(hd_node_is_leaf(hd_grad_node(shared.w)) && hd_grad(shared.w) == HD_NONE);
+    return bits_of(y);
+}
+
+static uint64_t drawn_bits(void)
+{
+    HD_SCOPE;
+    hd_generator *g = hd_generator_new(5);
+    hd_generator_use(g);
+    const uint64_t bits =
+        bits_of(hd_dropout(hd_randn(HD_FLOAT32, 5, 70), 0.3, true)) ^ bits_of(hd_randperm(100));
+    hd_generator_use(NULL);
+    hd_generator_free(g);
+    return bits;
+}
+
+static void share(void)
+{
+    HD_SCOPE;
+    hd_manual_seed(1);
+    shared.model = hd_sequential(hd_multi_head_attention_new(WIDTH, WIDTH, TOKENS, 0.1, 4, true),
+                                 hd_layer_norm_new(WIDTH), hd_linear_new(WIDTH, 8, true));
+    must(hd_module_eval(shared.model));
+    shared.x = hd_retain(hd_randn(HD_FLOAT32, BATCH, TOKENS, WIDTH));
+    shared.w = hd_retain(hd_parameter(hd_randn(HD_FLOAT32, WIDTH, WIDTH), true));
+    shared.a = hd_retain(hd_randn(HD_FLOAT32, 192, 192));
+    shared.b = hd_retain(hd_randn(HD_FLOAT32, 192, 192));
+    shared.racing = hd_retain(hd_zeros(HD_FLOAT32, 64));
+    shared.state = hd_module_state_dict(shared.model);
+    snprintf(shared.text, sizeof shared.text, "%s", hd_module_summary(shared.model));
+    must(hd_set_num_threads(1));
+    shared.forward = forward_bits();
+    shared.product = product_bits();
+    shared.gradient = gradient_bits();
+    shared.leaf = leaf_bits();
+    shared.drawn = drawn_bits();
+}
+
+static void give_back(void)
+{
+    hd_dict_free(shared.state);
+    hd_module_free(shared.model);
+    hd_release(shared.x), hd_release(shared.w), hd_release(shared.a);
+    hd_release(shared.b), hd_release(shared.racing);
+}
+
+/* ---------------------------------------------------------------- pthread_create that fails */
+
+static atomic_int creations_left = -1; /* until it fails for good; negative: it never fails */
+
+/* Takes the place of the system's, in heed too. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void *found = dlsym(RTLD_NEXT, "pthread_create");
+    memcpy(&real, &found, sizeof real);
+    int left = atomic_load(&creations_left);
+    while (left >= 0 && !atomic_compare_exchange_weak(&creations_left, &left, left - (left > 0))) {
+    }
+    return left == 0 ? EAGAIN : real(thread, attr, start, arg);
+}
+
+/* With 0 to 3 threads that can be had of the 7 that are asked for; then with all of them. */
+static void fewer_threads(void)
+{
+    for (int left = 0; left < MOST_POOL; left++) {
+        must(hd_set_num_threads(1));
+        atomic_store(&creations_left, left);
+        must(hd_set_num_threads(8));
+        for (int i = 0; i < 20; i++) {
+            must(product_bits() == shared.product && forward_bits() == shared.forward);
+        }
+        must(hd_error_code() == HD_OK && hd_num_threads() == 8);
+        atomic_store(&creations_left, -1);
+        must(product_bits() == shared.product);
+    }
+}
+
+/* ---------------------------------------------------------------- the jobs */
+
+static atomic_bool over;
+static atomic_uint_least64_t drawn_xor, signals, failures, warnings;
+static atomic_llong draws;
+
+static void read_shared(int round)
+{
+    HD_SCOPE;
+    must(forward_bits() == shared.forward);
+    must(hd_dict_get(shared.state, "2.weight") && hd_dict_len(shared.state) > 4);
+    if (round % 16 == 0) {
+        must(strcmp(hd_module_summary(shared.model), shared.text) == 0);
+        must(strncmp(hd_repr(shared.w), "Parameter containing:", 21) == 0);
+    }
+}
+
+static void run_backward(int round)
+{
+    must(gradient_bits() == shared.gradient);
+    must(leaf_bits() == shared.leaf);
+    (void)round;
+}
+
+static void draw_alone(int round)
+{
+    must(drawn_bits() == shared.drawn);
+    (void)round;
+}
+
+/* The numbers that all threads together get are those that one thread would get. */
+static void draw_together(int round)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 50; i++) {
+        bits ^= hd_generator_random64(hd_default_generator());
+    }
+    atomic_fetch_xor(&drawn_xor, bits);
+    atomic_fetch_add(&draws, 50);
+    (void)round;
+}
+
+static void resize(int round)
+{
+    must(hd_set_num_threads(1 + round * 7 % MOST_POOL));
+    must(product_bits() == shared.product);
+}
+
+static void multiply(int round)
+{
+    must(product_bits() == shared.product);
+    (void)round;
+}
+
+static void rest(long milliseconds)
+{
+    nanosleep(&(struct timespec){0, milliseconds * 1000000}, NULL);
+}
+
+/* The thread sanitizer does not let a forked child make threads. */
+static void fork_child(int round)
+{
+    pid_t child = fork();
+    must(child >= 0);
+    if (child == 0) {
+        const bool ok = hd_set_num_threads(UNDER_TSAN ? 1 : 3) &&
+                        product_bits() == shared.product && gradient_bits() == shared.gradient;
+        _exit(ok && hd_error_code() == HD_OK ? 0 : 1);
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0) {
+        must(errno == EINTR);
+    }
+    must(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    rest(20);
+    (void)round;
+}
+
+static void files(int round)
+{
+    HD_SCOPE;
+    char path[64];
+    snprintf(path, sizeof path, "%s/heed-stress-%ld-%lx",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid(),
+             (unsigned long)(uintptr_t)&path);
+    must(hd_save_safetensors(path, shared.state));
+    hd_safetensors_options o = hd_safetensors_defaults();
+    o.map = round % 2;
+    hd_dict *d = hd_load_safetensors(path, &o);
+    must(d && hd_dict_len(d) == hd_dict_len(shared.state));
+    for (int64_t i = 0; i < hd_dict_len(d); i++) {
+        const char *name = hd_dict_name(d, i);
+        must(bits_of(hd_dict_get(d, name)) == bits_of(hd_dict_get(shared.state, name)));
+    }
+    hd_dict_free(d);
+    unlink(path);
+}
+
+static void *leave_scopes_open(void *arg)
+{
+    for (int i = 0; i < 5; i++) {
+        hd_scope_open();
+        hd_mul(shared.x, shared.x);
+        hd_matmul(shared.x, shared.w);
+    }
+    hd_add(shared.x, NULL); /* its error stands at the end, too */
+    pthread_exit(arg);
+}
+
+/* A view whose base was changed in place gets its place in the graph when it is read first. */
+static void *use_view(void *view)
+{
+    HD_SCOPE;
+    must(strcmp(hd_grad_fn(hd_mul_scalar(view, 2)), "MulBackward0") == 0);
+    must(strcmp(hd_grad_fn(view), "AsStridedBackward0") == 0);
+    return NULL;
+}
+
+static void short_threads(int round)
+{
+    HD_SCOPE;
+    pthread_t threads[3];
+    hd_tensor *base = hd_mul_scalar(shared.w, 3), *view = hd_slice(base, 0, 1, 3);
+    must(hd_mul_scalar_(base, 2));
+    must(pthread_create(&threads[0], NULL, leave_scopes_open, NULL) == 0);
+    must(pthread_create(&threads[1], NULL, use_view, view) == 0);
+    must(pthread_create(&threads[2], NULL, use_view, view) == 0);
+    for (int i = 0; i < 3; i++) {
+        must(pthread_join(threads[i], NULL) == 0);
+    }
+    (void)round;
+}
+
+static void count_failure(hd_code code, const char *message, void *user)
+{
+    must(*message && user == &failures && code != HD_OK);
+    atomic_fetch_add(&failures, 1);
+}
+
+static void count_warning(const char *message, void *user)
+{
+    must(*message && user == &warnings);
+    atomic_fetch_add(&warnings, 1);
+}
+
+static void set_handlers(int round)
+{
+    HD_SCOPE;
+    hd_on_error(round % 3 ? count_failure : NULL, &failures);
+    hd_on_warning(round % 2 ? count_warning : NULL, &warnings);
+    must(!hd_matmul(shared.x, shared.a) && hd_error_code() == HD_SHAPE);
+    must(strncmp(hd_error_message(), "hd_matmul: ", 11) == 0);
+    hd_error_clear();
+    must(hd_mse_loss(hd_ones(HD_FLOAT32, 2, 2), hd_ones(HD_FLOAT32, 2))); /* gives a warning */
+}
+
+static void change_together(int round)
+{
+    must(hd_add_scalar_(shared.racing, round));
+}
+
+/* ---------------------------------------------------------------- threads of jobs */
+
+typedef struct job {
+    const char *name;
+    void (*run)(int round);
+    int threads;
+} job;
+
+static const job jobs[] = {
+    {"read", read_shared, 2},
+    {"backward", run_backward, 2},
+    {"draw alone", draw_alone, 1},
+    {"draw", draw_together, 2},
+    {"resize", resize, 1},
+    {"multiply", multiply, 2},
+    {"fork", fork_child, 1},
+    {"files", files, 1},
+    {"short threads", short_threads, 1},
+    {"handlers", set_handlers, 2},
+};
+static const job racing_jobs[] = {{"race", change_together, 2}};
+
+typedef struct runner {
+    const job *job;
+    pthread_t thread;
+    int rounds;
+} runner;
+
+static void *run(void *arg)
+{
+    runner *r = arg;
+    while (!atomic_load(&over)) {
+        r->job->run(r->rounds++);
+        must(hd_error_code() == HD_OK);
+    }
+    return NULL;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    const int kept = errno;
+    atomic_fetch_add(&signals, 1);
+    errno = kept;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Runs n jobs for so many seconds, while signals arrive at every thread. */
+static void run_jobs(const job *list, int n, double seconds)
+{
+    enum { MOST = 32 };
+    static runner runners[MOST];
+    int count = 0, next = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < list[i].threads; k++) {
+            runner *r = &runners[count++];
+            *r = (runner){.job = &list[i]};
+            must(count <= MOST && pthread_create(&r->thread, NULL, run, r) == 0);
+        }
+    }
+    for (const double end = now() + seconds; now() < end; rest(1)) {
+        must(pthread_kill(runners[next++ % count].thread, SIGUSR1) == 0);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < count; i++) {
+        pthread_join(runners[i].thread, NULL);
+        must(runners[i].rounds > 0);
+        printf("%-14s %8d rounds\n", runners[i].job->name, runners[i].rounds);
+    }
+}
+
+static void check_draws(void)
+{
+    uint64_t bits = 0;
+    must(hd_manual_seed(11));
+    for (long long i = atomic_load(&draws); i > 0; i--) {
+        bits ^= hd_generator_random64(hd_default_generator());
+    }
+    must(bits == atomic_load(&drawn_xor));
+}
+
+int main(int argc, char **argv)
+{
+    const double seconds = argc > 1 ? atof(argv[1]) : 3;
+    const bool race = argc > 2 && strcmp(argv[2], "race") == 0;
+    struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART */
+    must(sigaction(SIGUSR1, &action, NULL) == 0);
+    alarm((unsigned)(seconds + 300));
+    const int64_t tensors = hd_tensor_count(), bytes = hd_bytes_live();
+    share();
+    if (race) {
+        run_jobs(racing_jobs, 1, seconds);
+        return 0;
+    }
+    fewer_threads();
+    must(hd_manual_seed(11));
+    run_jobs(jobs, sizeof jobs / sizeof *jobs, seconds);
+    hd_on_error(NULL, NULL);
+    hd_on_warning(NULL, NULL);
+    check_draws();
+    must(atomic_load(&signals) > 0 && atomic_load(&failures) > 0 && atomic_load(&warnings) > 0);
+    give_back();
+    must(hd_set_num_threads(1));
+    must(hd_tensor_count() == tensors && hd_bytes_live() == bytes);
+    printf("%llu signals, %llu failures and %llu warnings handled, %lld draws\n",
+           (unsigned long long)signals, (unsigned long long)failures, (unsigned long long)warnings,
+           (long long)draws);
+    return 0;
+}
