@@ -248,6 +248,20 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
     return v == -1;
 }
 
+/* A tensor without elements has strides, too, which must not overflow: as in hd_zeros, a size of 0
+ * counts as 1. */
+static bool empty_fits(const char *function, const hd_tensor *x, int n, const int64_t *sizes)
+{
+    int64_t reach = 2 * hd__bytes_of(x->dtype);
+    for (int i = 0; i < n; i++) {
+        if (__builtin_mul_overflow(reach, sizes[i] ? sizes[i] : 1, &reach)) {
+            return hd_error_set(HD_MEMORY, "%s: %s as %s: the size overflows", function,
+                                HD__SHAPE(x), HD__SIZES(n, sizes));
+        }
+    }
+    return true;
+}
+
 bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
                      int64_t *out)
 {
@@ -281,7 +295,7 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
     if (unknown >= 0) {
         out[unknown] = x->numel / product;
     }
-    return true;
+    return x->numel > 0 || empty_fits(function, x, n, out);
 }
 
 /* ---------------------------------------------------------------- layouts like another's */

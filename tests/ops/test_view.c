@@ -285,6 +285,8 @@ START_TEST(shapes_that_do_not_fit)
     ck_error(HD_SHAPE, "hd_expand: (1,) to (-2,): expected size 1 at dim 0");
     ck_assert_ptr_null(hd_expand(ramp(HD_FLOAT32, 1), big, big));
     ck_error(HD_MEMORY, "hd_expand: (1,) to (1099511627776, 1099511627776): the size overflows");
+    ck_assert_ptr_null(hd_reshape(hd_zeros(HD_FLOAT32, 0), 0, INT64_MAX, 3));
+    ck_error(HD_MEMORY, "hd_reshape: (0,) as (0, 9223372036854775807, 3): the size overflows");
     ck_assert_ptr_null(hd_expand_n(x, 2, NULL));
     ck_error(HD_NULL_ARG, "hd_expand: sizes is NULL");
     ck_assert_ptr_null(hd_t(ramp(HD_FLOAT32, 1, 2, 3)));
