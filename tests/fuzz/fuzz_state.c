@@ -354,13 +354,20 @@ static void make_strange(hd_dict *d)
     }
 }
 
+/* A generator without a spare normal keeps no number for it. */
+static bool is_unused(const hd_dict *saved, const char *name)
+{
+    int64_t has = 1;
+    return strcmp(name, "g.spare") == 0 && hd_dict_get_int(saved, "g.has_spare", &has) && !has;
+}
+
 /* What the object saves is what d has, where both have the name with the same kind and dtype. */
 static void holds(const object *o, const hd_dict *saved, const hd_dict *d)
 {
     for (int64_t i = 0; i < hd_dict_len(saved); i++) {
         const char *name = hd_dict_name(saved, i);
         hd_dict_kind kind = hd_dict_kind_of(saved, name);
-        if (kind != hd_dict_kind_of(d, name)) {
+        if (kind != hd_dict_kind_of(d, name) || is_unused(saved, name)) {
             continue;
         }
         if (kind == HD_DICT_TENSOR) {
