@@ -103,6 +103,10 @@ HD_API bool hd_module_training(const hd_module *m); /* true from the start until
 
 /* ---------------------------------------------------------------- what is inside */
 
+/* Modules may be nested as deeply as memory allows; hd_module_summary takes 1000 levels. Names of
+ * parameters get longer with each level: what lists the names of n parameters in n nested modules
+ * takes memory and time in n^2. hd_module_parameters has no names and takes time in n. */
+
 HD_API hd_list *hd_module_parameters(const hd_module *m); /* each once, in PyTorch's order */
 /* With dotted names ("heads.0.W_query.weight"), each tensor once. Free with hd_dict_free. */
 HD_API hd_dict *hd_module_named_parameters(const hd_module *m);

@@ -62,34 +62,50 @@ hd_module *hd_module_ready(hd_module *m)
 
 /* ---------------------------------------------------------------- freeing, for all below */
 
-static void module_free(hd_module *m, const char *freed_by);
-
-static void free_entry(hd__entry *e)
+static void begin_free(hd_module *m)
 {
-    if (e->kind == HD__CHILD) {
-        hd_module *child = hd__child(e);
-        child->priv->parent = NULL;
-        module_free(child, "hd_module_free of its parent");
-    } else {
-        hd_release(*e->tensor);
-    }
-    hd_free(e->name);
-}
-
-/* m has no parent. freed_by: what errors will say of its later use. */
-static void module_free(hd_module *m, const char *freed_by)
-{
-    const char *freeing = hd__freeing_swap("hd_module_free");
     if (m->type->free) {
         m->type->free(m);
     }
-    for (int64_t i = 0; i < m->priv->n; i++) {
-        free_entry(&m->priv->entries[i]);
+    m->priv->freed = 0;
+}
+
+/* Frees the entries of m up to its next child, which it returns; NULL: m has no more. */
+static hd_module *free_entries(hd_module *m)
+{
+    hd_module *child = NULL;
+    while (!child && m->priv->freed < m->priv->n) {
+        const hd__entry *e = &m->priv->entries[m->priv->freed++];
+        if (e->kind == HD__CHILD) {
+            child = hd__child(e);
+        } else {
+            hd_release(*e->tensor);
+        }
+        hd_free(e->name);
+    }
+    return child;
+}
+
+/* m has no parent. freed_by: what errors will say of its later use. Nothing here needs memory or
+ * recursion: `parent` leads back up. */
+static void module_free(hd_module *m, const char *freed_by)
+{
+    const char *freeing = hd__freeing_swap("hd_module_free");
+    begin_free(m);
+    while (m) {
+        hd_module *child = free_entries(m), *up = m->priv->parent;
+        if (child) {
+            child->priv->parent = m;
+            begin_free(child);
+            m = child;
+            continue;
+        }
+        hd_free(m->priv->entries);
+        hd_free(m->priv);
+        hd__retire_object(m, up ? "hd_module_free of its parent" : freed_by);
+        m = up;
     }
     hd__freeing_swap(freeing);
-    hd_free(m->priv->entries);
-    hd_free(m->priv);
-    hd__retire_object(m, freed_by);
 }
 
 /* ---------------------------------------------------------------- registering */
@@ -242,7 +258,8 @@ static bool child_ok(const char *function, const hd_module *m, const hd_module *
     if (!hd__object(function, "child", child)) {
         return false;
     }
-    for (const hd_module *up = m; up; up = up->priv->parent) {
+    /* Only m itself and modules with something in them can hold m. The deeper ones need not look. */
+    for (const hd_module *up = m; up; up = child->priv->n ? up->priv->parent : NULL) {
         if (up == child) {
             return hd_error_set(HD_STATE, "%s: %s cannot be below itself", function,
                                 child->type->name);
@@ -312,13 +329,22 @@ void hd_module_free(hd_module *m)
 static bool set_training(hd_module *m, const char *name, void *user)
 {
     (void)name;
-    m->priv->training = *(const bool *)user;
+    if (user) {
+        m->priv->training = *(const bool *)user;
+    }
     return true;
 }
 
+/* The first walk changes nothing. After it, the second one cannot run out of memory, so all modules
+ * change or none. */
 bool hd_module_train(hd_module *m, bool on)
 {
-    return hd__object("hd_module_train", "m", m) && hd_module_visit(m, set_training, &on);
+    hd__stack stack = {0};
+    bool ok = hd__object("hd_module_train", "m", m) &&
+              hd__walk(m, &stack, NULL, set_training, NULL) &&
+              hd__walk(m, &stack, NULL, set_training, &on);
+    hd_free(stack.v);
+    return ok;
 }
 
 bool hd_module_eval(hd_module *m)

@@ -11,26 +11,52 @@
 
 typedef bool (*visitor)(hd_module *m, const char *name, void *user);
 
-/* path holds m's name, and holds it again at the end. */
-static bool visit(hd_module *m, hd__text *path, visitor f, void *user)
+static bool step_into(hd__stack *stack, hd_module *m, const hd__text *path)
 {
-    if (!f(m, path->s ? path->s : "", user)) {
+    if (!hd__grow(&stack->v, &stack->room, stack->n + 1, sizeof *stack->v)) {
         return false;
     }
-    size_t len = path->len;
-    for (int64_t i = 0; i < m->priv->n; i++) {
-        const hd__entry *e = &m->priv->entries[i];
-        if (e->kind != HD__CHILD) {
+    stack->v[stack->n++] = (struct hd__step){m, 0, path ? path->len : 0};
+    return true;
+}
+
+/* The next child of the module on top of the stack; NULL: it has no more. */
+static const hd__entry *next_child(hd__stack *stack)
+{
+    struct hd__step *at = &stack->v[stack->n - 1];
+    while (at->next < at->m->priv->n) {
+        const hd__entry *e = &at->m->priv->entries[at->next++];
+        if (e->kind == HD__CHILD) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+static void add_part(hd__text *path, size_t len, const char *name)
+{
+    hd__text_cut(path, len);
+    hd__text_add(path, ".", len ? 1 : 0);
+    hd__text_add(path, name, strlen(name));
+}
+
+bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, visitor f, void *user)
+{
+    stack->n = 0;
+    bool on = step_into(stack, m, path) && f(m, path ? "" : NULL, user);
+    while (on && stack->n) {
+        const hd__entry *e = next_child(stack);
+        if (!e) {
+            stack->n--;
             continue;
         }
-        hd__text_add(path, ".", len ? 1 : 0);
-        hd__text_add(path, e->name, strlen(e->name));
-        if (path->failed || !visit(hd__child(e), path, f, user)) {
-            return false;
+        if (path) {
+            add_part(path, stack->v[stack->n - 1].len, e->name);
         }
-        hd__text_cut(path, len);
+        on = !(path && path->failed) && step_into(stack, hd__child(e), path) &&
+             f(hd__child(e), path ? path->s : NULL, user);
     }
-    return true;
+    return on;
 }
 
 bool hd_module_visit(hd_module *m, visitor f, void *user)
@@ -42,8 +68,10 @@ bool hd_module_visit(hd_module *m, visitor f, void *user)
         return hd__null_arg("hd_module_visit", "f");
     }
     hd__text path = {0};
-    bool went_on = visit(m, &path, f, user);
+    hd__stack stack = {0};
+    bool went_on = hd__walk(m, &stack, &path, f, user);
     hd_free(path.s);
+    hd_free(stack.v);
     return went_on;
 }
 
@@ -55,32 +83,84 @@ typedef struct collection {
     hd__items *items;
 } collection;
 
-static bool is_there(const hd__items *items, const hd_tensor *t)
+/* The slot of t, or the free one where it would go. */
+static int64_t slot_of(const hd__items *items, const hd_tensor *t)
 {
-    for (int64_t i = 0; i < items->n; i++) {
-        if (*items->v[i].field == t) {
-            return true;
+    uint64_t mask = (uint64_t)items->slots - 1,
+             at = ((uintptr_t)t >> 4) * 0x9E3779B97F4A7C15u >> 20;
+    while (items->table[at & mask] && items->v[items->table[at & mask] - 1].t != t) {
+        at++;
+    }
+    return (int64_t)(at & mask);
+}
+
+int64_t hd__items_find(const hd__items *items, const hd_tensor *t)
+{
+    return items->slots ? items->table[slot_of(items, t)] - 1 : -1;
+}
+
+/* Makes a table at most half full with room for one more. */
+static bool room_in_table(hd__items *items)
+{
+    if (2 * (items->kept + 1) <= items->slots) {
+        return true;
+    }
+    hd__items wider = *items;
+    wider.slots = items->slots ? 2 * items->slots : 16;
+    wider.table = hd__alloc_zeroed((size_t)wider.slots * sizeof *wider.table);
+    if (!wider.table) {
+        return false;
+    }
+    for (int64_t i = 0; i < items->slots; i++) {
+        if (items->table[i]) {
+            wider.table[slot_of(&wider, items->v[items->table[i] - 1].t)] = items->table[i];
         }
     }
-    return false;
+    hd_free(items->table);
+    *items = wider;
+    return true;
+}
+
+/* module_name NULL: without names. *made: e's full name, or NULL. */
+static bool full_name(const char *module_name, const hd__entry *e, char **made)
+{
+    hd__text name = {0};
+    if (module_name) {
+        hd__text_add(&name, module_name, strlen(module_name));
+        hd__text_add(&name, ".", *module_name ? 1 : 0);
+        hd__text_add(&name, e->name, strlen(e->name));
+    }
+    if (name.failed) {
+        hd_free(name.s);
+        return false;
+    }
+    *made = name.s;
+    return true;
 }
 
 static bool add_item(const collection *c, const char *module_name, const hd__entry *e)
 {
+    hd__items *items = c->items;
     hd_tensor *t = *e->tensor;
-    if (!t || t == HD_NONE || (c->once && is_there(c->items, t))) {
+    if (!t || t == HD_NONE) {
         return true;
     }
-    hd__text name = {0};
-    hd__text_add(&name, module_name, strlen(module_name));
-    hd__text_add(&name, ".", *module_name ? 1 : 0);
-    hd__text_add(&name, e->name, strlen(e->name));
-    if (name.failed ||
-        !hd__grow(&c->items->v, &c->items->room, c->items->n + 1, sizeof(hd__item))) {
-        hd_free(name.s);
+    bool again = hd__items_find(items, t) >= 0;
+    items->shared |= again;
+    if (again && c->once) {
+        return true;
+    }
+    char *name = NULL;
+    if (!room_in_table(items) ||
+        !hd__grow(&items->v, &items->room, items->n + 1, sizeof(hd__item)) ||
+        !full_name(module_name, e, &name)) {
         return false;
     }
-    c->items->v[c->items->n++] = (hd__item){name.s, e->kind, e->tensor};
+    items->v[items->n++] = (hd__item){name, e->kind, e->tensor, t};
+    if (!again) {
+        items->table[slot_of(items, t)] = items->n;
+        items->kept++;
+    }
     return true;
 }
 
@@ -105,7 +185,13 @@ static bool collect_module(hd_module *m, const char *name, void *user)
 bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items)
 {
     collection c = {kinds, once, items};
-    return hd_module_visit((hd_module *)m, collect_module, &c);
+    hd__text path = {0};
+    hd__stack stack = {0};
+    bool ok =
+        hd__walk((hd_module *)m, &stack, kinds & HD__UNNAMED ? NULL : &path, collect_module, &c);
+    hd_free(path.s);
+    hd_free(stack.v);
+    return ok;
 }
 
 void hd__items_free(hd__items *items)
@@ -114,6 +200,7 @@ void hd__items_free(hd__items *items)
         hd_free(items->v[i].name);
     }
     hd_free(items->v);
+    hd_free(items->table);
 }
 
 /* ---------------------------------------------------------------- lists and dictionaries */
@@ -123,7 +210,7 @@ hd_list *hd_module_parameters(const hd_module *m)
     hd__items found = {0};
     hd_list *list = NULL;
     if (!hd__object("hd_module_parameters", "m", m) ||
-        !hd__collect(m, HD__PARAMETER, true, &found)) {
+        !hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found)) {
         hd__items_free(&found);
         return NULL;
     }

@@ -29,6 +29,7 @@ struct hd__module {
     bool training;
     bool failed; /* a registration failed, so hd_module_ready will fail */
     int64_t n, room;
+    int64_t freed;      /* while the module is freed: how many entries are */
     hd__entry *entries; /* in the order of registration */
 };
 
@@ -58,21 +59,46 @@ bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
 
 /* ---------------------------------------------------------------- what is inside */
 
+/* Modules may be nested as deeply as memory allows, so every walk over them keeps its place on a
+ * stack of its own, which one walk may leave to the next. It begins zeroed and ends with
+ * hd_free(stack.v). */
+typedef struct hd__stack {
+    struct hd__step {
+        hd_module *m;
+        int64_t next; /* entry */
+        size_t len;   /* of m's name */
+    } * v;
+    int64_t n, room;
+} hd__stack;
+
+/* Calls f for m and for all modules below, parents first, until it returns false. *path is m's name
+ * and becomes that of each module; NULL: f gets NULL for the names. After a walk that ended well,
+ * another one of the same modules with that stack and without names needs no memory. */
+bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path,
+              bool (*f)(hd_module *m, const char *name, void *user), void *user);
+
 typedef struct hd__item {
-    char *name; /* with dots */
+    char *name; /* with dots; NULL: names were not wanted */
     hd__kind kind;
-    hd_tensor **field;
+    hd_tensor **field, *t; /* t: what the field held */
 } hd__item;
 
 typedef struct hd__items {
     hd__item *v;
     int64_t n, room;
+    bool shared;    /* a tensor is in several fields */
+    int64_t *table; /* slots: the index of a tensor's first item + 1, or 0; found by its address */
+    int64_t slots, kept;
 } hd__items;
 
 /* Collects the tensors of m and of all modules below it whose kind is in the mask `kinds`, in
- * PyTorch's order. once: a tensor that has several names is collected once. *items must be zeroed
- * before; free it whatever the result. */
+ * PyTorch's order. once: a tensor that has several names is collected once. HD__UNNAMED in kinds
+ * leaves the names out: those of n tensors in n nested modules take memory and time in n^2. *items
+ * must be zeroed before; free it whatever the result. */
+enum { HD__UNNAMED = 16 };
 bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items);
+/* The index of t's first item; -1: there is none. */
+int64_t hd__items_find(const hd__items *items, const hd_tensor *t);
 void hd__items_free(hd__items *items);
 
 /* The entry with this dotted name whose kind is in the mask `kinds`. NULL, without an error: there

@@ -91,7 +91,7 @@ static hd_tensor *source_of(const hd_dict *d, const hd__items *items, const hd__
 /* A shared parameter may have a source under each of its names; these must have the same bytes. */
 static void note_unequal(const hd__items *items, hd_tensor *const *sources, problems *p)
 {
-    for (int64_t i = 0; i < items->n; i++) {
+    for (int64_t i = 0; items->shared && i < items->n; i++) {
         for (int64_t j = 0; j < i; j++) {
             if (*items->v[i].field != *items->v[j].field || !sources[i] || !sources[j] ||
                 memcmp(hd_data(sources[i]), hd_data(sources[j]), state_bytes(sources[i])) == 0) {
@@ -209,7 +209,8 @@ static bool for_parameters(const char *function, hd_module *m, bool (*f)(hd_tens
                            bool on)
 {
     hd__items found = {0};
-    bool ok = hd__object(function, "m", m) && hd__collect(m, HD__PARAMETER, true, &found);
+    bool ok =
+        hd__object(function, "m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
         ok = f(*found.v[i].field, on);
     }
@@ -260,32 +261,30 @@ static hd_tensor *converted(const hd__item *item, hd_dtype d)
     return y;
 }
 
-/* Puts `to` into every field that holds `from`, so that a shared parameter stays shared. */
-static void replace(const hd__items *fields, const hd_tensor *from, hd_tensor *to)
+/* Puts what became of its tensor, to[], into every field, so that a shared parameter stays
+ * shared. */
+static void replace(const hd__items *once, const hd__items *fields, hd_tensor *const *to)
 {
     for (int64_t i = 0; i < fields->n; i++) {
-        if (*fields->v[i].field == from) {
-            hd_assign(fields->v[i].field, to);
+        hd_tensor *t = to[hd__items_find(once, fields->v[i].t)];
+        if (t != fields->v[i].t) {
+            hd_assign(fields->v[i].field, t);
         }
     }
 }
 
 static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype d)
 {
-    hd_tensor **from = hd_alloc((size_t)(2 * once->n + 1) * sizeof(hd_tensor *));
-    hd_tensor **to = from ? from + once->n : NULL;
-    bool ok = from;
+    hd_tensor **to = hd_alloc((size_t)(once->n + 1) * sizeof(hd_tensor *));
+    bool ok = to;
     for (int64_t i = 0; i < once->n && ok; i++) {
-        from[i] = *once->v[i].field;
         to[i] = converted(&once->v[i], d);
         ok = to[i];
     }
-    for (int64_t i = 0; i < once->n && ok; i++) {
-        if (to[i] != from[i]) {
-            replace(fields, from[i], to[i]);
-        }
+    if (ok) {
+        replace(once, fields, to);
     }
-    hd_free(from);
+    hd_free(to);
     return ok;
 }
 
@@ -300,7 +299,7 @@ bool hd_module_to(hd_module *m, hd_dtype d)
     }
     HD_SCOPE;
     HD_NO_GRAD;
-    int kinds = HD__PARAMETER | HD__BUFFER | HD__TRANSIENT;
+    int kinds = HD__PARAMETER | HD__BUFFER | HD__TRANSIENT | HD__UNNAMED;
     hd__items once = {0}, fields = {0};
     bool ok = hd__collect(m, kinds, true, &once) && hd__collect(m, kinds, false, &fields) &&
               convert_all(&once, &fields, d);

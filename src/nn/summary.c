@@ -33,8 +33,6 @@ static void add_indented(hd__text *t, const char *s, bool blanks_too)
     hd__text_puts(t, s);
 }
 
-static void summary_add(hd__text *t, const hd_module *m);
-
 /* Adds one line of m, `(key): text`, or `(key): n x text` if n > 1. */
 static void add_child(hd__text *t, const hd_module *m, const char *key, const char *text, int64_t n)
 {
@@ -50,48 +48,6 @@ static void add_child(hd__text *t, const hd_module *m, const char *key, const ch
     }
     t->failed |= line.failed;
     hd_free(line.s);
-}
-
-static void add_children(hd__text *t, const hd_module *m)
-{
-    for (int64_t i = 0; i < m->priv->n && !t->failed; i++) {
-        const hd__entry *e = &m->priv->entries[i];
-        if (e->kind == HD__CHILD) {
-            hd__text text = {0};
-            summary_add(&text, hd__child(e));
-            t->failed |= text.failed;
-            add_child(t, m, e->name, text.failed ? "" : text.s, 1);
-            hd_free(text.s);
-        }
-    }
-}
-
-/* Children in a row with the same text share a line: `(0-2): 3 x Linear(...)`. */
-static void add_folded(hd__text *t, const hd_module *list)
-{
-    int64_t first = 0, i = 0;
-    hd__text same = {0};
-    for (const hd_module *child; !t->failed; i++) {
-        hd__text text = {0};
-        child = hd__list_child(list, i);
-        if (child) {
-            summary_add(&text, child);
-            t->failed |= text.failed;
-        }
-        if (i > first && (!child || text.failed || strcmp(text.s, same.s) != 0)) {
-            char key[64];
-            snprintf(key, sizeof key, i - first > 1 ? "%" PRId64 "-%" PRId64 : "%" PRId64, first,
-                     i - 1);
-            add_child(t, list, key, same.s, i - first);
-            first = i;
-        }
-        hd_free(same.s);
-        same = text;
-        if (!child) {
-            break;
-        }
-    }
-    hd_free(same.s);
 }
 
 static bool has_children(const hd_module *m)
@@ -113,28 +69,149 @@ static void add_lines(hd__text *t, const char *s)
     }
 }
 
-static void summary_add(hd__text *t, const hd_module *m)
+/* ---------------------------------------------------------------- one module in another */
+
+/* A module whose text is being made. */
+typedef struct level {
+    const hd_module *m;
+    hd__text text;
+    int64_t next;  /* entry */
+    hd__text same; /* of a ModuleList: the text of the children from `first` to `next` - 1 */
+    int64_t first;
+} level;
+
+typedef struct levels {
+    level *v;
+    int64_t n, room;
+    bool failed;
+} levels;
+
+/* A text of n nested modules has n^2 bytes, because each line is two columns further to the
+ * right. */
+enum { LEVELS_MOST = 1000 };
+
+/* The module, up to its first child or to its end. */
+static void begin_text(level *at)
 {
+    const hd_module *m = at->m;
     char extra[EXTRA_TEXT] = "";
     uint64_t failures = hd_error_count();
     if (m->type->extra) {
         m->type->extra(m, extra, sizeof extra);
         extra[sizeof extra - 1] = '\0';
     }
-    t->failed |= hd_error_count() != failures;
-    hd__text_format(t, "%s(", m->type->name);
+    at->text.failed |= hd_error_count() != failures;
+    hd__text_format(&at->text, "%s(", m->type->name);
     if (*extra && !has_children(m) && !strchr(extra, '\n')) {
-        hd__text_puts(t, extra);
-    } else if (*extra || has_children(m)) {
-        add_lines(t, extra);
-        if (hd__is_module_list(m)) {
-            add_folded(t, m);
-        } else {
-            add_children(t, m);
-        }
-        hd__text_puts(t, "\n");
+        hd__text_puts(&at->text, extra);
+    } else {
+        add_lines(&at->text, extra);
     }
-    hd__text_puts(t, ")");
+    if (*extra && !has_children(m) && strchr(extra, '\n')) {
+        hd__text_puts(&at->text, "\n");
+    }
+}
+
+static void step_down(levels *l, const hd_module *m)
+{
+    if (l->n == LEVELS_MOST) {
+        hd_error_set(
+            HD_VALUE,
+            "hd_module_summary: %s: more than %d modules are nested in each other: expected "
+            "fewer",
+            l->v[0].m->type->name, LEVELS_MOST);
+    }
+    l->failed |= l->n == LEVELS_MOST || !hd__grow(&l->v, &l->room, l->n + 1, sizeof *l->v);
+    if (!l->failed) {
+        l->v[l->n] = (level){.m = m};
+        begin_text(&l->v[l->n++]);
+    }
+}
+
+/* Writes the line of the children `first` to `next` - 1 of a ModuleList, which have one text:
+ * `(0-2): 3 x Linear(...)`. */
+static void end_equal(level *at)
+{
+    char key[64];
+    int64_t n = at->next - at->first;
+    if (n > 0) {
+        snprintf(key, sizeof key, n > 1 ? "%" PRId64 "-%" PRId64 : "%" PRId64, at->first,
+                 at->next - 1);
+        add_child(&at->text, at->m, key, at->same.s, n);
+    }
+    hd_free(at->same.s);
+    at->same = (hd__text){0};
+    at->first = at->next;
+}
+
+/* text is that of the child at->next. */
+static void take_child(level *at, hd__text text)
+{
+    if (hd__is_module_list(at->m)) {
+        if (at->next > at->first && strcmp(text.s, at->same.s) != 0) {
+            end_equal(at);
+        }
+        hd_free(at->same.s);
+        at->same = text;
+    } else {
+        add_child(&at->text, at->m, at->m->priv->entries[at->next].name, text.s, 1);
+        hd_free(text.s);
+    }
+    at->next++;
+}
+
+/* The text of the innermost module is complete. */
+static void step_up(levels *l, hd__text *whole)
+{
+    level *at = &l->v[l->n - 1];
+    if (hd__is_module_list(at->m)) {
+        end_equal(at);
+    }
+    if (has_children(at->m)) {
+        hd__text_puts(&at->text, "\n");
+    }
+    hd__text_puts(&at->text, ")");
+    l->failed |= at->text.failed;
+    if (l->failed) {
+        return;
+    }
+    hd__text text = at->text;
+    if (--l->n) {
+        take_child(at - 1, text);
+    } else {
+        *whole = text;
+    }
+}
+
+/* The next child of the innermost module; NULL: it has no more. */
+static const hd_module *child_below(level *at)
+{
+    const struct hd__module *priv = at->m->priv;
+    while (at->next < priv->n && priv->entries[at->next].kind != HD__CHILD) {
+        at->next++;
+    }
+    return at->next < priv->n ? hd__child(&priv->entries[at->next]) : NULL;
+}
+
+/* *whole stays empty on failure. */
+static void summary_make(hd__text *whole, const hd_module *m)
+{
+    levels l = {0};
+    step_down(&l, m);
+    while (l.n && !l.failed) {
+        const hd_module *child = child_below(&l.v[l.n - 1]);
+        if (child) {
+            step_down(&l, child);
+        } else {
+            step_up(&l, whole);
+        }
+    }
+    for (int64_t i = 0; i < l.n; i++) {
+        hd_free(l.v[i].text.s);
+        hd_free(l.v[i].same.s);
+    }
+    hd_free(l.v);
+    whole->failed |= l.failed;
 }
 
 /* The text is stored as the bytes of a tensor, which the caller's scope owns. */
@@ -146,7 +223,7 @@ static const char *summary_text(const hd_module *m)
     hd__text t = {0};
     hd_scope *scope = hd_scope_open();
     if (scope) {
-        summary_add(&t, m);
+        summary_make(&t, m);
         hd_scope_close(scope);
     }
     hd_tensor *bytes = scope && !t.failed ? hd_empty(HD_BOOL, (int64_t)t.len + 1) : NULL;

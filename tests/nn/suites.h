@@ -11,6 +11,7 @@
     X(forward)                                                                                     \
     X(state)                                                                                       \
     X(summary)                                                                                     \
+    X(deep)                                                                                        \
     X(layers)                                                                                      \
     X(init)                                                                                        \
     X(attention)                                                                                   \
