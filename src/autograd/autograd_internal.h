@@ -23,6 +23,8 @@ typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
     void (*free)(hd__node *n); /* releases what the params own; NULL: they are plain bytes */
+    bool
+        once; /* a second backward is refused even if no tensor was saved: PyTorch saves one here */
 } hd__op;
 
 typedef struct hd__edge {
@@ -87,6 +89,7 @@ typedef struct hd__record_args {
     int n_saved;
     hd_tensor *const *saved; /* what backward needs; HD_NONE where it does not; never y: save_y */
     bool save_y;             /* saves y itself, as a detached alias, after the others */
+    bool saved_is_old;       /* x of a change in place was saved as it was: backward refuses it */
     const void *params;      /* copied into the node */
     size_t params_size;
 } hd__record_args;

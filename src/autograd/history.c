@@ -327,7 +327,7 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = whole;
 }
 
-static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward};
+static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward, .once = true};
 
 /* The new node of view x's base, around the op's own node, whose edge to the view it turns into one
  * to the base. */
@@ -384,7 +384,7 @@ hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_a
         hd__bump(x);
         return x;
     }
-    hd__node *n = hd__node_new(op, a, 1, &x, x->storage);
+    hd__node *n = hd__node_new(op, a, 1, &x, a->saved_is_old ? NULL : x->storage);
     bool ok = n && (x->base ? change_view(x, n) : change_plain(x, n));
     hd__node_release(n);
     return ok ? x : NULL;

@@ -258,7 +258,7 @@ static bool child_ok(const char *function, const hd_module *m, const hd_module *
     if (!hd__object(function, "child", child)) {
         return false;
     }
-    /* Only m itself and modules with something in them can hold m. The deeper ones need not look. */
+    /* Only m itself and modules with something in them can hold m: the others need not look up. */
     for (const hd_module *up = m; up; up = child->priv->n ? up->priv->parent : NULL) {
         if (up == child) {
             return hd_error_set(HD_STATE, "%s: %s cannot be below itself", function,

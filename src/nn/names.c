@@ -84,7 +84,7 @@ typedef struct collection {
 } collection;
 
 /* The slot of t, or the free one where it would go. */
-static int64_t slot_of(const hd__items *items, const hd_tensor *t)
+static int64_t items_slot(const hd__items *items, const hd_tensor *t)
 {
     uint64_t mask = (uint64_t)items->slots - 1,
              at = ((uintptr_t)t >> 4) * 0x9E3779B97F4A7C15u >> 20;
@@ -96,7 +96,7 @@ static int64_t slot_of(const hd__items *items, const hd_tensor *t)
 
 int64_t hd__items_find(const hd__items *items, const hd_tensor *t)
 {
-    return items->slots ? items->table[slot_of(items, t)] - 1 : -1;
+    return items->slots ? items->table[items_slot(items, t)] - 1 : -1;
 }
 
 /* Makes a table at most half full with room for one more. */
@@ -113,7 +113,7 @@ static bool room_in_table(hd__items *items)
     }
     for (int64_t i = 0; i < items->slots; i++) {
         if (items->table[i]) {
-            wider.table[slot_of(&wider, items->v[items->table[i] - 1].t)] = items->table[i];
+            wider.table[items_slot(&wider, items->v[items->table[i] - 1].t)] = items->table[i];
         }
     }
     hd_free(items->table);
@@ -158,7 +158,7 @@ static bool add_item(const collection *c, const char *module_name, const hd__ent
     }
     items->v[items->n++] = (hd__item){name, e->kind, e->tensor, t};
     if (!again) {
-        items->table[slot_of(items, t)] = items->n;
+        items->table[items_slot(items, t)] = items->n;
         items->kept++;
     }
     return true;

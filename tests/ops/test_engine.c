@@ -143,6 +143,80 @@ START_TEST(twice_through_what_saves_nothing)
 }
 END_TEST
 
+static hd_tensor *changed_in_part(hd_tensor *x)
+{
+    return hd_setitem_scalar(x, 5, 0);
+}
+
+/* torch: these save nothing but a number, or rewrite history, and refuse a second walk. */
+START_TEST(twice_through_numbers)
+{
+    for (int i = 0; i < 6; i++) {
+        HD_SCOPE;
+        hd_tensor *a = LEAF(1, 2), *b = hd_clone(a);
+        hd_tensor *y = i == 0   ? hd_mul_scalar(a, 2)
+                       : i == 1 ? hd_div_scalar(a, 2)
+                       : i == 2 ? hd_mul_scalar_(b, 2)
+                       : i == 3 ? hd_div_scalar_(b, 2)
+                       : i == 4 ? changed_in_part(b)
+                                : hd_pow_scalar(a, 0);
+        const char *const names[] = {"MulBackward0", "DivBackward0", "MulBackward0",
+                                     "DivBackward0", "CopySlices",   "PowBackward0"};
+        char message[200];
+        snprintf(message, sizeof message,
+                 "hd_backward: %s: its graph was freed by an earlier backward; "
+                 "hd_backward_with(y, HD_NONE, true) keeps it",
+                 names[i]);
+        y = hd_sum(y);
+        ck_assert(hd_backward_with(y, HD_NONE, true));
+        ck_assert(hd_backward(y));
+        ck_assert(!hd_backward(y));
+        ck_error(HD_GRAD, message);
+    }
+}
+END_TEST
+
+/* torch: the ops whose saved tensors must not have changed though the gradient needs no value of
+ * them. */
+START_TEST(saved_tensors_that_no_gradient_needs)
+{
+    for (int i = 0; i < 3; i++) {
+        HD_SCOPE;
+        hd_tensor *a = LEAF(1, 2), *x = hd_clone(a), *one = hd_ones(HD_FLOAT32, 2);
+        hd_tensor *y = i == 0   ? hd_pow_scalar(x, 0)
+                       : i == 1 ? hd_gather(x, 0, hd_arange(0, 2, 1))
+                                : hd_layer_norm_n(a, 1, (int64_t[]){2}, one, x, 1e-5);
+        ck_assert(hd_add_scalar_(x, 1));
+        ck_assert(!hd_backward(hd_sum(y)));
+        ck_assert_int_eq(hd_error_code(), HD_GRAD);
+        ck_assert_ptr_nonnull(strstr(hd_error_message(), "was changed in place: version 1"));
+        hd_error_clear();
+    }
+}
+END_TEST
+
+/* torch: the version is 1, and backward refuses the product, since b was saved as it was. */
+START_TEST(a_product_with_itself_in_place)
+{
+    HD_SCOPE;
+    hd_tensor *plain = hd_ones(HD_FLOAT32, 2), *a = LEAF(2, 3), *x = hd_clone(a);
+    ck_assert(hd_mul_(plain, plain));
+    ck_assert_int_eq(hd_version_of(plain), 1);
+    ck_assert(hd_mul_(x, x));
+    ck_assert_int_eq(hd_version_of(x), 1);
+    ck_elements(x, 4, 9);
+    ck_assert(!hd_backward(hd_sum(x)));
+    ck_error(HD_GRAD, "hd_backward: MulBackward0: its saved tensor 1 of (2,) was changed in place: "
+                      "version 1, expected 0");
+    x = hd_clone(a);
+    ck_assert(hd_div_(x, hd_slice(x, 0, 0, 2)));
+    ck_assert_int_eq(hd_version_of(x), 1);
+    ck_assert(!hd_backward(hd_sum(x)));
+    ck_assert_int_eq(hd_error_code(), HD_GRAD);
+    hd_error_clear();
+}
+END_TEST
+
 START_TEST(no_grad_and_detach_cut)
 {
     HD_SCOPE;
@@ -533,6 +607,34 @@ START_TEST(grad_of_leaves_grad_alone)
 }
 END_TEST
 
+static hd_tensor *five_times(hd_tensor *grad, void *user)
+{
+    ++*(int *)user;
+    return hd_mul_scalar(grad, 5);
+}
+
+/* torch: 5 for y itself, and 10 for a leaf with a hook */
+START_TEST(grad_of_what_has_a_hook)
+{
+    HD_SCOPE;
+    int calls = 0;
+    hd_tensor *x = LEAF(1), *y = hd_mul_scalar(x, 3), *z = LEAF(1);
+    hd_register_hook(y, five_times, &calls);
+    hd_list *g = hd_grad_of(hd_list_of(y), hd_list_of(y), NULL, NULL);
+    ck_elements(hd_list_get(g, 0), 5);
+    ck_assert_int_eq(calls, 1);
+    g = hd_grad_of(hd_list_of(y, y), hd_list_of(y), NULL, NULL);
+    ck_elements(hd_list_get(g, 0), 10);
+    ck_assert_int_eq(calls, 2);
+    hd_register_hook(z, five_times, &calls);
+    g = hd_grad_of(hd_list_of(hd_mul_scalar(z, 2)), hd_list_of(z), NULL, NULL);
+    ck_elements(hd_list_get(g, 0), 10);
+    g = hd_grad_of(hd_list_of(z), hd_list_of(z), NULL, NULL);
+    ck_elements(hd_list_get(g, 0), 5);
+    ck_no_error();
+}
+END_TEST
+
 /* ---------------------------------------------------------------- several threads */
 
 static void *square_elsewhere(void *arg)
@@ -619,6 +721,10 @@ Suite *suite_engine(void)
         needs_one_element_or_a_gradient,
         twice_needs_retain_graph,
         twice_through_what_saves_nothing,
+        twice_through_numbers,
+        saved_tensors_that_no_gradient_needs,
+        a_product_with_itself_in_place,
+        grad_of_what_has_a_hook,
         no_grad_and_detach_cut,
         non_leaves_keep_grad_when_asked,
         grad_before_backward_prints_as_none,

@@ -232,16 +232,19 @@ static void reciprocal_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 static void pow_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd_scalar s = *(const hd_scalar *)hd__params(n);
+    hd_tensor *x = hd__saved_get(n, 0); /* a change of it is an error for s = 0, too */
     if (hd__scalar_double(s) == 0) {
-        dx[0] = hd_zeros_like(dy[0], hd_dtype_of(dy[0]));
+        dx[0] = x ? hd_zeros_like(dy[0], hd_dtype_of(dy[0])) : NULL;
         return;
     }
     hd_scalar less = s.is_int ? hd_scalar_int(s.v.i - 1) : hd_scalar_double(s.v.d - 1);
-    dx[0] = hd_mul(dy[0], hd_mul_scalar(hd_pow_scalar(hd__saved_get(n, 0), less), s));
+    dx[0] = hd_mul(dy[0], hd_mul_scalar(hd_pow_scalar(x, less), s));
 }
 
-const hd__op hd__mul_scalar_op = {.name = "MulBackward0", .backward = mul_scalar_backward};
-const hd__op hd__div_scalar_op = {.name = "DivBackward0", .backward = div_scalar_backward};
+const hd__op hd__mul_scalar_op = {
+    .name = "MulBackward0", .backward = mul_scalar_backward, .once = true};
+const hd__op hd__div_scalar_op = {
+    .name = "DivBackward0", .backward = div_scalar_backward, .once = true};
 static const hd__op rsub_op = {.name = "RsubBackward1", .backward = neg_backward};
 static const hd__op neg_op = {.name = "NegBackward0", .backward = neg_backward};
 static const hd__op reciprocal_op = {.name = "ReciprocalBackward0",

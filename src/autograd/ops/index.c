@@ -337,10 +337,14 @@ void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, boo
     }
 }
 
-/* y[i] = x[index[i]]:  dx[index[i]] += dy[i] */
+/* y[i] = x[index[i]]:  dx[index[i]] += dy[i]. As in PyTorch, x must not have changed. */
 static void gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd__scatter_backward(n, dy, dx, false);
+    if (hd__saved_get(n, 1)) {
+        hd__scatter_backward(n, dy, dx, false);
+    } else {
+        dx[0] = NULL;
+    }
 }
 
 static const hd__op gather_op = {.name = "GatherBackward0", .backward = gather_backward};
@@ -394,11 +398,12 @@ hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
         return NULL;
     }
     hd_tensor *y = hd__gather("hd_gather", x, d, index);
+    hd_tensor *saved[] = {index, x};
     return hd__record(&gather_op, y,
                       &(hd__record_args){.n_in = 1,
                                          .in = &x,
-                                         .n_saved = 1,
-                                         .saved = &index,
+                                         .n_saved = 2,
+                                         .saved = saved,
                                          .params = &d,
                                          .params_size = sizeof d});
 }

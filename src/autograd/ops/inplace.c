@@ -121,14 +121,11 @@ static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_
     bool needs_b = save && (hd__wants_grad(x) || (db && op == HDK_DIV));
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
     read = saved[0] ? prepare(function, loop, d, x, read) : NULL;
-    hd__record_args a = {.n_in = 2, .in = in, .n_saved = 2, .saved = saved};
+    hd__record_args a = {.n_in = 2, .in = in, .n_saved = 2, .saved = saved, .saved_is_old = true};
     if (!read || !hd__record_inplace(record, x, &a)) {
         return NULL;
     }
     write_result(loop, d, x, read);
-    if (needs_b && x->storage == b->storage) {
-        hd__bump(x); /* b is saved but changed: backward must refuse it, as PyTorch's does */
-    }
     return x;
 }
 

@@ -90,11 +90,12 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     const int *dims = hd__params(node);
     hd_tensor *x = hd__saved_get(node, 0), *weight = hd__saved_get(node, 1);
     hd_tensor *stats = hd__saved_get(node, 2);
+    bool same_bias = hd__saved_get(node, 3); /* PyTorch saves it, too, and refuses another one */
     hd_tensor *g = hd__contiguous(dy[0]);
     dx[0] = dx[1] = dx[2] = NULL;
     x = x ? hd__contiguous(x) : NULL;
     weight = weight && !hd__is_none(weight) ? hd__contiguous(weight) : weight;
-    if (!x || !weight || !stats || !g) {
+    if (!x || !weight || !stats || !same_bias || !g) {
         return;
     }
     int64_t n = row_size(x, *dims), rows = stats->sizes[0];
@@ -205,11 +206,11 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
     }
     hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(function, x, n, weight, bias, eps, stats);
-    hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats};
+    hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
     return hd__record(&layer_norm_op, y,
                       &(hd__record_args){.n_in = 3,
                                          .in = in,
-                                         .n_saved = 3,
+                                         .n_saved = 4,
                                          .saved = saved,
                                          .params = &n,
                                          .params_size = sizeof n});
