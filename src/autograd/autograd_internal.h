@@ -212,11 +212,10 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 
-/* Was x's base changed in place after x got its node? A view that was taken while grad mode was off
- * stays outside the graph whatever happens to its base, so it is never stale. */
+/* Was x's base changed in place after x got its node? */
 static inline bool hd__stale(const hd_tensor *x)
 {
-    return x->base && !(x->flags & HD__F_NO_GRAD_VIEW) &&
+    return x->base &&
            atomic_load_explicit(&x->view_version, memory_order_acquire) != hd__storage_version(x);
 }
 
@@ -225,13 +224,16 @@ static inline bool hd__stale_in_graph(const hd_tensor *x)
     return hd__stale(x) && hd__attached_grad(x->base);
 }
 
+/* As in PyTorch, a view of what requires grad says that it does, even if it was taken while grad
+ * mode was off. Such a view has no node, and no gradient comes from it. */
 static inline bool hd__requires_grad(const hd_tensor *x)
 {
-    return hd__stale_in_graph(x) || hd__attached_grad(x);
+    return hd__attached_grad(x) || (x->base && hd__attached_grad(x->base));
 }
 
 /* Gives a stale view its new node if its base is part of the graph. False with an error that begins
- * with `who` if memory runs out, or for an output of split. */
+ * with `who` if memory runs out, for an output of split, or for a view that was taken while grad
+ * mode was off. */
 bool hd__refresh_view(const char *who, const hd_tensor *x);
 
 extern const hd__op hd__as_strided_op; /* of a view that was stale */

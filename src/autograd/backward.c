@@ -509,6 +509,9 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     if (!g || !hd__edge_of(r->function, y, &e)) {
         return false;
     }
+    if (!e.node) { /* a view taken while grad mode was off */
+        return needs_no_grad(r->function, y);
+    }
     bool ok = arrive(r, e, g, "the caller", 0);
     hd__node_release(e.node);
     return ok;

@@ -66,7 +66,8 @@ bool hd_requires_grad(const hd_tensor *x)
 
 bool hd_is_leaf(const hd_tensor *x)
 {
-    return hd__arg("hd_is_leaf", "x", x) && (!hd__requires_grad(x) || hd__leaf_node(x));
+    return hd__arg("hd_is_leaf", "x", x) && hd__refresh_view("hd_is_leaf", x) &&
+           (!hd__attached_grad(x) || hd__leaf_node(x));
 }
 
 hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
@@ -92,7 +93,7 @@ bool hd_is_parameter(const hd_tensor *x)
 /* The extra of x's output, made if it is not there yet; NULL if memory runs out. */
 static hd__out_extra *extra_of(const char *function, hd_tensor *x)
 {
-    if (!hd__refresh_view(function, x)) {
+    if (!hd__refresh_view(function, x) || (!x->attachment && !make_leaf(x))) {
         return NULL;
     }
     hd__node *n = x->attachment;
@@ -236,8 +237,8 @@ hd_tensor *hd_retain_grad(hd_tensor *x)
     if (!hd__requires_grad(x)) {
         return hd_error_set(HD_GRAD, "hd_retain_grad: %s does not require grad", HD__SHAPE(x));
     }
-    if (hd__leaf_node(x)) {
-        return x;
+    if (!x->attachment || hd__leaf_node(x)) {
+        return hd__refresh_view("hd_retain_grad", x) ? x : NULL;
     }
     hd__out_extra *extra = extra_of("hd_retain_grad", x);
     if (!extra) {

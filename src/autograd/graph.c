@@ -13,11 +13,11 @@ static void describe_node(const hd_tensor *x, char *text, size_t size)
 {
     char name[64];
     if (hd__stale_in_graph(x)) {
-        bool lost = x->flags & HD__F_MULTI_VIEW;
+        bool lost = x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW);
         snprintf(text, size, "grad_fn=<%s>", lost ? "Invalid" : hd__as_strided_op.name);
-    } else if (!hd__attached_grad(x)) {
+    } else if (!hd__requires_grad(x)) {
         snprintf(text, size, "%s", "");
-    } else if (hd__leaf_node(x)) {
+    } else if (!hd__attached_grad(x) || hd__leaf_node(x)) {
         snprintf(text, size, "requires_grad=True");
     } else {
         snprintf(text, size, "grad_fn=<%s>", hd__node_name(x->attachment, name));
@@ -57,7 +57,16 @@ const hd_node *hd_grad_node(hd_tensor *x)
     if (!hd__requires_grad(x)) {
         return hd_error_set(HD_GRAD, "hd_grad_node: %s does not require grad", HD__SHAPE(x));
     }
-    return hd__refresh_view("hd_grad_node", x) ? x->attachment : NULL;
+    if (!hd__refresh_view("hd_grad_node", x)) {
+        return NULL;
+    }
+    return hd__attached_grad(x)
+               ? x->attachment
+               : hd_error_set(
+                     HD_GRAD,
+                     "hd_grad_node: %s has no node: it is a view taken while grad mode was "
+                     "off, or before its base required grad",
+                     HD__SHAPE(x));
 }
 
 /* ---------------------------------------------------------------- nodes */

@@ -36,7 +36,8 @@
  * - an output of split, chunk or unbind: it shares its node with the other outputs, so it cannot
  *   get a new one alone. For the same reason it cannot be used any more once its base has changed;
  * - a view that was taken while grad mode was off: no node leads from it to its base, and it is
- *   not clear whether the change is meant to be part of the graph. */
+ *   not clear whether the change is meant to be part of the graph. For the same reason it cannot be
+ *   used in the graph any more once its base has changed. */
 #include <pthread.h>
 
 #include "autograd/autograd_internal.h"
@@ -217,6 +218,13 @@ bool hd__refresh_view(const char *who, const hd_tensor *x)
             "in place since: clone it before that",
             op ? "the call that records " : "", who, HD__SHAPE(x));
     }
+    if (x->flags & HD__F_NO_GRAD_VIEW) {
+        bool op = who[0] >= 'A' && who[0] <= 'Z';
+        return hd_error_set(HD_GRAD,
+                            "%s%s: %s is a view taken while grad mode was off whose base was "
+                            "changed in place since: take it again",
+                            op ? "the call that records " : "", who, HD__SHAPE(x));
+    }
     hd__node *n = view_node(x, x->base->attachment, x->base->output), *old = NULL;
     if (!n) {
         return false;
@@ -265,9 +273,7 @@ bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *con
                             "first",
                             function, HD__SHAPE(x));
     }
-    /* A view that the graph does not see may belong to a base that it does see. */
-    bool unseen = x->base && x->flags & HD__F_NO_GRAD_VIEW && hd__wants_grad(x->base);
-    if (!unseen && !hd__any_wants_grad(n_in, in)) {
+    if (!hd__any_wants_grad(n_in, in)) {
         return true;
     }
     for (int i = 0; i < n_in; i++) { /* an input that may not be used any more is found now */

@@ -97,6 +97,98 @@ START_TEST(views_that_are_not_written)
 END_TEST
 
 /* b = a * 1; b.view(-1)[2] = 5 */
+/* A view of x (1, 1, 1, 1), taken while grad mode is off. */
+static hd_tensor *unseen_half(hd_tensor *x)
+{
+    HD_NO_GRAD;
+    return hd_slice(x, 0, 0, 2);
+}
+
+static void ck_invalid(hd_tensor *v)
+{
+    static const char rest[] = ": (2,) is a view taken while grad mode was off whose base was "
+                               "changed in place since: take it again";
+    char message[200];
+    ck_assert(hd_requires_grad(v));
+    ck_assert_ptr_nonnull(strstr(hd_repr(v), "grad_fn=<Invalid>"));
+    ck_assert_ptr_null(hd_grad_fn(v));
+    snprintf(message, sizeof message, "hd_grad_fn%s", rest);
+    ck_error(HD_GRAD, message);
+    ck_assert_ptr_null(hd_mul_scalar(v, 2));
+    snprintf(message, sizeof message, "the call that records MulBackward0%s", rest);
+    ck_error(HD_GRAD, message);
+    ck_assert_ptr_null(hd_mul_scalar_(v, 2));
+    snprintf(message, sizeof message, "hd_mul_scalar_%s", rest);
+    ck_error(HD_GRAD, message);
+    ck_assert(!hd_is_leaf(v));
+    hd_error_clear();
+    HD_NO_GRAD;
+    ck_assert_ptr_nonnull(
+        hd_mul_scalar(v, 2)); /* without the graph it is a tensor like any other */
+    ck_assert(!hd_requires_grad(hd_detach(v)));
+}
+
+/* torch: it says that it requires grad, is a leaf without a gradient, and is lost when its base
+ * changes. */
+START_TEST(views_taken_while_grad_mode_was_off)
+{
+    HD_SCOPE;
+    for (int way = 0; way < 2; way++) {
+        hd_tensor *leaf = hd_requires_grad_(hd_ones(HD_FLOAT32, 4), true);
+        hd_tensor *x = way ? hd_mul_scalar(leaf, 1) : leaf, *v = unseen_half(x);
+        ck_repr(v, "tensor([1., 1.], requires_grad=True)");
+        ck_assert(hd_requires_grad(v) && hd_is_leaf(v));
+        ck_assert_str_eq(hd_grad_fn(v), "");
+        hd_tensor *y = hd_mul_scalar(v, 2);
+        ck_assert_str_eq(hd_grad_fn(y), "MulBackward0");
+        ck_assert(hd_backward(hd_sum(y)));
+        ck_assert_ptr_eq(hd_grad(v), HD_NONE);
+        ck_assert_ptr_eq(hd_grad(leaf), HD_NONE);
+        ck_assert_ptr_eq(hd_retain_grad(v), v);
+        ck_assert_int_gt(hd_register_hook(v, NULL, NULL), -2);
+        ck_error(HD_NULL_ARG, "hd_register_hook: hook is NULL");
+        ck_assert_ptr_null(hd_grad_node(v));
+        ck_error(HD_GRAD, "hd_grad_node: (2,) has no node: it is a view taken while grad mode was "
+                          "off, or before its base required grad");
+        ck_assert(!hd_backward_with(v, hd_ones(HD_FLOAT32, 2), false));
+        ck_assert_int_eq(hd_error_code(), HD_GRAD);
+        hd_error_clear();
+        ck_assert_ptr_null(
+            hd_grad_of(hd_list_of(hd_sum(hd_mul_scalar(v, 2))), hd_list_of(v), NULL, NULL));
+        ck_error(HD_GRAD, "hd_grad_of: input 0 of (2,): the outputs do not depend on it; "
+                          "allow_unused gives HD_NONE there");
+        if (way) {
+            hd_mul_scalar_(x, 2);
+        } else {
+            HD_NO_GRAD;
+            hd_mul_scalar_(x, 2);
+        }
+        ck_invalid(v);
+        v = unseen_half(x);
+        {
+            HD_NO_GRAD;
+            hd_mul_scalar_(v, 2); /* it has changed its base itself */
+        }
+        ck_invalid(v);
+    }
+    hd_tensor *plain = hd_ones(HD_FLOAT32, 4), *v = unseen_half(plain);
+    ck_repr(v, "tensor([1., 1.])");
+    ck_assert(hd_mul_scalar_(plain, 2) && hd_mul_scalar_(v, 2)); /* nothing requires grad */
+    ck_repr(v, "tensor([4., 4.])");
+    hd_mul_(plain, hd_requires_grad_(hd_ones(HD_FLOAT32, 4), true));
+    ck_invalid(v);
+    v = unseen_half(hd_requires_grad_(hd_ones(HD_FLOAT32, 4), true));
+    hd_requires_grad_(v, true); /* now a leaf of its own */
+    ck_assert(hd_backward(hd_sum(hd_mul_scalar(v, 3))));
+    ck_elements(hd_grad(v), 3, 3);
+    plain = hd_ones(HD_FLOAT32, 4);
+    v = hd_slice(plain, 0, 0, 2); /* seen, before its base requires grad */
+    hd_requires_grad_(plain, true);
+    ck_assert(hd_requires_grad(v) && hd_is_leaf(v));
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(assignment_through_a_view)
 {
     HD_SCOPE;
@@ -320,6 +412,7 @@ Suite *suite_inplace_history(void)
         a_saved_tensor_that_changed,
         leaves_that_require_grad_are_not_written,
         views_that_are_not_written,
+        views_taken_while_grad_mode_was_off,
         assignment_through_a_view,
         assignment_of_a_tensor,
         other_views_follow_the_base,
