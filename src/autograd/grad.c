@@ -265,9 +265,10 @@ int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
         hd_error_set(HD_GRAD, "hd_register_hook: %s does not require grad", HD__SHAPE(x));
         return -1;
     }
-    hd__out_extra *extra = extra_of("hd_register_hook", x);
-    hd__hook *h = extra ? hd_alloc(sizeof *h) : NULL;
-    if (!h) {
+    hd__hook *h = hd_alloc(sizeof *h);
+    hd__out_extra *extra = h ? extra_of("hd_register_hook", x) : NULL;
+    if (!extra) {
+        hd_free(h);
         return -1;
     }
     *h = (hd__hook){.id = atomic_fetch_add(&last_hook_id, 1) + 1, .f = hook, .user = user};

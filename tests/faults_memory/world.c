@@ -261,7 +261,7 @@ static void begin_scenarios(world *w)
     ADD(in.b, hd_requires_grad_(hd_rand(HD_FLOAT32, 3), true));
     ADD(in.w, hd_requires_grad_(hd_rand(HD_FLOAT32, 4, 3), true));
     ADD(in.bias, hd_requires_grad_(hd_rand(HD_FLOAT32, 4), true));
-    ADD(in.h, hd_mul_scalar(in->a, 2));
+    ADD(in.h, hd_add_scalar(in->a, 2)); /* its node saves nothing: backward may be called again */
     ADD(in.index, hd_from_data(HD_INT64, ((int64_t[]){1, 0}), 2));
     ADD(in.mask, hd_from_data(HD_BOOL, ((uint8_t[]){1, 0, 0, 0, 1, 0}), 2, 3));
     in->folder = w->folder;
