@@ -44,6 +44,7 @@ HD_API hd_safetensors_options hd_safetensors_defaults(void);
  * map: tensors of heed's own types share a private mapping of the file and are not copied. Nothing
  * is read before it is used. Writing to such a tensor changes neither the file nor other loads of
  * it. Tensors that are not aligned in the file, and tensors that are converted, are still copies.
+ * On a big-endian machine all tensors are copies, because the file's elements are little-endian.
  * The mapping lives until its last tensor is gone. If another program makes the file shorter
  * meanwhile, reading it raises SIGBUS, because heed installs no handler. Saving with heed is safe:
  * it replaces the file.

@@ -27,14 +27,15 @@ typedef struct hd__op {
         once; /* a second backward is refused even if no tensor was saved: PyTorch saves one here */
 } hd__op;
 
+/* Both have 16 bytes, also where pointers have 4. */
 typedef struct hd__edge {
     hd__node *node; /* NULL: this input needs no gradient */
-    uint32_t output;
+    _Alignas(8) uint32_t output;
 } hd__edge;
 
 typedef struct hd__saved {
-    hd_tensor *t;     /* a detached alias, held; NULL: freed; HD_NONE: left out */
-    uint32_t version; /* the version of its storage when it was saved */
+    hd_tensor *t;                 /* a detached alias, held; NULL: freed; HD_NONE: left out */
+    _Alignas(8) uint32_t version; /* the version of its storage when it was saved */
 } hd__saved;
 
 typedef struct hd__out_meta { /* what the engine knows of an output, and gathers for it */

@@ -95,7 +95,7 @@ static hd_safetensors *open_file(const char *function, const char *path,
     }
     hd_safetensors *f = file_new(path);
     if (f && hd__in_open(&f->in, function, f->path) && hd__safetensors_header(f, function) &&
-        (!options.map || map_file(f, function))) {
+        (!options.map || hd__big_endian || map_file(f, function))) {
         return f;
     }
     hd_safetensors_close(f);
@@ -189,8 +189,7 @@ const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 static bool wraps(const hd_safetensors *f, const hd__entry *e)
 {
     const char *bytes = f->mapping->bytes + f->data + e->begin;
-    return e->begin < e->end && !e->type->convert && !hd__big_endian &&
-           (uintptr_t)bytes % e->type->bytes == 0;
+    return e->begin < e->end && !e->type->convert && (uintptr_t)bytes % e->type->bytes == 0;
 }
 
 static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e)

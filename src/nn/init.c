@@ -167,7 +167,7 @@ static bool xavier_std(const char *function, const hd_tensor *x, double gain, do
 
 hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
 {
-    double std;
+    double std = 0;
     if (!xavier_std("hd_init_xavier_uniform_", x, gain, &std)) {
         return NULL;
     }
@@ -177,7 +177,7 @@ hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
 
 hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain)
 {
-    double std;
+    double std = 0;
     return xavier_std("hd_init_xavier_normal_", x, gain, &std) ? hd_init_normal_(x, 0, std) : NULL;
 }
 

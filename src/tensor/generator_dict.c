@@ -91,7 +91,7 @@ bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
     HD_SCOPE;
     HD__READS("hd_generator_load");
     hd_generator read;
-    int bernoulli, has_spare;
+    int bernoulli = 0, has_spare = 0;
     if (!hd__state_given("hd_generator_load", "g", g, d, prefix) ||
         !read_words(d, prefix, read.state) ||
         !read_int(d, prefix, "next", HD__MT_SIZE, &read.next) ||

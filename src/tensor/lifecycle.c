@@ -233,7 +233,7 @@ static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *s
                                 HD__SIZES(ndim, sizes));
         }
         if (__builtin_mul_overflow(reach, sizes[i] > 0 ? sizes[i] : 1, &reach) ||
-            reach > INT64_MAX / 2) {
+            reach > PTRDIFF_MAX / 2) {
             return hd_error_set(HD_MEMORY, "%s: %s of %s: the size overflows", function,
                                 HD__SIZES(ndim, sizes), hd_dtype_name(d));
         }

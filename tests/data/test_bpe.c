@@ -119,7 +119,7 @@ static hd_tensor *encode(const hd__text *s, hd_special special)
 
 static int64_t fnv(const hd_tensor *ids)
 {
-    return golden_fnv(hd_data(ids), (uint64_t)hd_numel(ids) * sizeof(int64_t));
+    return golden_fnv(hd_data(ids), (uint64_t)hd_numel(ids) * sizeof(int64_t), sizeof(int64_t));
 }
 
 START_TEST(ids_with_special_tokens)
@@ -153,7 +153,8 @@ START_TEST(ids_without_special_tokens_and_back)
         memcpy(all + n, hd_data(ids), (size_t)hd_numel(ids) * sizeof *all);
         n += hd_numel(ids);
         if (k % CHUNK == CHUNK - 1 || k == STRINGS + LONG - 1) {
-            ck_assert_msg(golden_fnv(all, (uint64_t)n * sizeof *all) == want->i[k / CHUNK],
+            ck_assert_msg(golden_fnv(all, (uint64_t)n * sizeof *all, sizeof *all) ==
+                              want->i[k / CHUNK],
                           "the strings up to %d", k);
             n = 0;
         }
@@ -178,8 +179,8 @@ START_TEST(texts_of_random_ids)
         for (int64_t i = 0; i < n; i++) {
             bytes[i] = (unsigned char)s[i];
         }
-        ck_assert_msg(golden_fnv(bytes, (uint64_t)n * sizeof *bytes) == want->i[k], "text %d: %s",
-                      (int)k, s);
+        ck_assert_msg(golden_fnv(bytes, (uint64_t)n * sizeof *bytes, sizeof *bytes) == want->i[k],
+                      "text %d: %s", (int)k, s);
     }
     ck_assert_int_eq(want->numel, 2000);
 }

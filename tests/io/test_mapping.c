@@ -35,6 +35,12 @@ static bool is_mapped(const hd_tensor *x)
     return x->storage->release;
 }
 
+/* Is x mapped where it can be, and a copy on a big-endian machine? */
+static bool is_shared(const hd_tensor *x)
+{
+    return is_mapped(x) != hd__big_endian;
+}
+
 START_TEST(writing_stays_private)
 {
     HD_SCOPE;
@@ -42,7 +48,7 @@ START_TEST(writing_stays_private)
     save_three("same");
     hd_dict *d = load_mapped("x"), *other = load_mapped("x");
     hd_tensor *a = hd_dict_get(d, "a");
-    ck_assert(is_mapped(a) && is_mapped(hd_dict_get(d, "b")));
+    ck_assert(is_shared(a) && is_shared(hd_dict_get(d, "b")));
     ck_assert(!hd_shares_storage(a, hd_dict_get(other, "a")));
     ck_elements(hd_dict_get(d, "b"), 4, 5);
     ck_elements(hd_dict_get(d, "c"), 1, 0);
@@ -119,6 +125,13 @@ START_TEST(a_file_that_shrinks_behind_its_header)
         NULL, 0, "c",
         "hd_safetensors_read: 'x': ends at byte 204 now: expected 206 bytes, as when it was "
         "opened");
+    if (hd__big_endian) { /* it is read */
+        read_shrunk(
+            &o, 200, "a",
+            "hd_safetensors_read: 'x': ends at byte 200 now: expected 206 bytes, as when it was "
+            "opened");
+        return;
+    }
     read_shrunk(
         &o, 200, "a",
         "hd_safetensors_read: 'x': 200 bytes now: expected 206 bytes, as when it was opened");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "suites.h"
+#include "support/little_endian.h"
 
 #define ROUNDTRIP GOLDEN_DIR "/io/roundtrip.safetensors"
 #define ENTRY(dtype, shape, begin, end)                                                            \
@@ -88,6 +89,7 @@ START_TEST(larger_than_any_buffer)
     for (int i = 0; i < N; i++) {
         halves[i] = (uint16_t)(i % 0x7C00); /* all that are finite and not negative */
     }
+    little_endian(halves, 2 * N, 2);
     write_safetensors("half", "{\"h\":" ENTRY("F16", "[50001]", 0, 100002) "}", halves, 2 * N);
     free(halves);
     ck_assert(hd_dict_set(d, "x", x) && hd_save_safetensors("x", d));

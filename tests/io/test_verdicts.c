@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "suites.h"
+#include "support/little_endian.h"
 #include "verdicts.h"
 
 /* ---------------------------------------------------------------- what a format is */
@@ -79,6 +80,7 @@ static void compare_tensor(const golden_case *c, const hd_dict *d, const golden_
     ck_assert(hd_is_contiguous(x));
     unsigned char *bytes = malloc(t->n + 1);
     ck_assert(hd_copy_to(x, bytes, t->n));
+    little_endian(bytes, t->n, (size_t)hd_dtype_size(hd_dtype_of(x)));
     ck_assert_msg(memcmp(bytes, t->bytes, t->n) == 0, "%s: other values", c->name);
     free(bytes);
     compared++;

@@ -63,10 +63,11 @@ static hd_tensor *call(const golden_case *c, hd_tensor *x)
 /* FNV-1a of x's bytes, row-major */
 static int64_t hash_of(const hd_tensor *x)
 {
-    size_t bytes = (size_t)(hd_numel(x) * hd_dtype_size(hd_dtype_of(x)));
+    int width = (int)hd_dtype_size(hd_dtype_of(x));
+    size_t bytes = (size_t)(hd_numel(x) * width);
     void *data = malloc(bytes);
     ck_assert(hd_copy_to(x, data, bytes));
-    int64_t h = golden_fnv(data, bytes);
+    int64_t h = golden_fnv(data, bytes, width);
     free(data);
     return h;
 }

@@ -45,7 +45,8 @@ static void ck_init(const golden_case *c, const char *name, const hd_tensor *t)
     float *values = malloc(bytes + 1);
     ck_assert(hd_copy_to(t, values, bytes));
     if (hash) {
-        ck_assert_msg(golden_fnv(values, bytes) == hash->i[0], "%s: %s differs", c->name, name);
+        ck_assert_msg(golden_fnv(values, bytes, sizeof *values) == hash->i[0], "%s: %s differs",
+                      c->name, name);
     } else {
         ck_assert_int_eq(r->numel, hd_numel(t));
         for (int64_t i = 0; i < r->numel; i++) {

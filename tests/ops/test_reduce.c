@@ -139,7 +139,7 @@ static int64_t hash_of_short_runs(hd_tensor *(*f)(hd_tensor *x))
         HD_SCOPE;
         ck_assert(hd_copy_to(f(digits(50, n)), all + 50 * (n - 1), 50 * sizeof *all));
     }
-    return golden_fnv(all, sizeof all);
+    return golden_fnv(all, sizeof all, sizeof *all);
 }
 
 static hd_tensor *row_sums(hd_tensor *x)

@@ -30,7 +30,7 @@ static int64_t hash(hd_tensor *(*f)(hd_tensor *x, int dim), int64_t a, int64_t l
         ck_assert(hd_copy_to(y, all + used, (size_t)hd_numel(x) * sizeof *all));
         used += hd_numel(x);
     }
-    return golden_fnv(all, (uint64_t)used * sizeof *all);
+    return golden_fnv(all, (uint64_t)used * sizeof *all, sizeof *all);
 }
 
 /* PyTorch 2.13 gave these hashes at its AVX2 level. heed must give the same bytes at every

@@ -5,6 +5,8 @@
  * locale. */
 #include "golden_reader.h"
 
+#include "little_endian.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -312,12 +314,12 @@ const char *golden_text(const golden_case *c, const char *field, const char *oth
     return r && r->text ? r->text : otherwise;
 }
 
-int64_t golden_fnv(const void *data, uint64_t bytes)
+int64_t golden_fnv(const void *data, uint64_t bytes, int width)
 {
     const unsigned char *p = data;
-    uint64_t h = 0xcbf29ce484222325u;
-    for (uint64_t k = 0; k < bytes; k++) {
-        h = (h ^ p[k]) * 0x100000001b3u;
+    uint64_t h = 0xcbf29ce484222325u, turn = BIG_ENDIAN_MACHINE ? (uint64_t)width - 1 : 0;
+    for (uint64_t k = 0; k < bytes; k++) { /* width is a power of two */
+        h = (h ^ p[k ^ turn]) * 0x100000001b3u;
     }
     int64_t signed_h;
     memcpy(&signed_h, &h, sizeof h);

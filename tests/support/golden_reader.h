@@ -59,7 +59,8 @@ int64_t golden_int(const golden_case *c, const char *field, int64_t otherwise);
 double golden_double(const golden_case *c, const char *field, double otherwise);
 const char *golden_text(const golden_case *c, const char *field, const char *otherwise);
 
-/* FNV-1a, 64 bits, as the *.fnv records hold it. */
-int64_t golden_fnv(const void *data, uint64_t bytes);
+/* FNV-1a, 64 bits, as the *.fnv records hold it: over the little-endian bytes of elements that have
+ * `width` bytes each. */
+int64_t golden_fnv(const void *data, uint64_t bytes, int width);
 
 #endif

@@ -65,7 +65,9 @@ static void check_case(const golden_case *c, const char *op)
         bool same = got == want && signbit(got) == signbit(want);
         ck_assert_msg(same || (isnan(got) && isnan(want)), "%s: [%lld] is %.17g not %.17g", c->name,
                       (long long)i, got, want);
-        ck_assert(!out->i || ((const char *)hd_data(y))[0] == (char)out->i[0]);
+        const void *data = hd_data(y);
+        ck_assert(out->type != GOLDEN_I64 || ((const int64_t *)data)[i] == out->i[i]);
+        ck_assert(out->type != GOLDEN_BOOL || ((const uint8_t *)data)[i] == out->i[i]);
     }
 }
 
