@@ -80,7 +80,9 @@ static void compare_tensor(const golden_case *c, const hd_dict *d, const golden_
     ck_assert(hd_is_contiguous(x));
     unsigned char *bytes = malloc(t->n + 1);
     ck_assert(hd_copy_to(x, bytes, t->n));
-    little_endian(bytes, t->n, (size_t)hd_dtype_size(hd_dtype_of(x)));
+    if (strcmp(c->name, "native order") != 0) { /* NumPy takes it as the reader's, too */
+        little_endian(bytes, t->n, (size_t)hd_dtype_size(hd_dtype_of(x)));
+    }
     ck_assert_msg(memcmp(bytes, t->bytes, t->n) == 0, "%s: other values", c->name);
     free(bytes);
     compared++;
