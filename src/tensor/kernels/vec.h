@@ -100,6 +100,9 @@ HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 {
 #if defined(HDK_X86) && defined(__FMA__)
     return (vec_f32)HDK__MM(fmadd)((hdk__mm)a, (hdk__mm)b, (hdk__mm)c);
+#elif defined(__aarch64__)
+    __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b)); /* arm_neon.h takes our names */
+    return c;
 #else
     vec_f32 y;
     HDK_UNROLL
@@ -116,12 +119,8 @@ HDK_INLINE vec_f32 vmax_f32(vec_f32 a, vec_f32 b)
 #ifdef HDK_X86
     return (vec_f32)HDK__MM(max)((hdk__mm)a, (hdk__mm)b);
 #else
-    vec_f32 y;
-    HDK_UNROLL
-    for (int l = 0; l < HDK_V; l++) {
-        y[l] = a[l] > b[l] ? a[l] : b[l];
-    }
-    return y;
+    vec_i32 larger = a > b;
+    return (vec_f32)(((vec_i32)a & larger) | ((vec_i32)b & ~larger));
 #endif
 }
 
@@ -131,12 +130,8 @@ HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 #ifdef HDK_X86
     return (vec_f32)HDK__MM(min)((hdk__mm)a, (hdk__mm)b);
 #else
-    vec_f32 y;
-    HDK_UNROLL
-    for (int l = 0; l < HDK_V; l++) {
-        y[l] = a[l] < b[l] ? a[l] : b[l];
-    }
-    return y;
+    vec_i32 smaller = a < b;
+    return (vec_f32)(((vec_i32)a & smaller) | ((vec_i32)b & ~smaller));
 #endif
 }
 
