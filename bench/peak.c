@@ -122,7 +122,9 @@ static float *touched(size_t bytes)
     if (!x) {
         return NULL;
     }
+#ifdef MADV_HUGEPAGE
     madvise(x, bytes, MADV_HUGEPAGE);
+#endif
     memset(x, 0, bytes);
     return x;
 }
