@@ -141,11 +141,11 @@ int run_notebook(int argc, char **argv, const cell *cells, int n, void (*finish)
     notebook nb = {.cells = cells, .n = n};
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         printf(usage_text, base_name(argv[0]), base_name(argv[0]));
-        return stdout_written() ? 0 : 1;
+        return stdout_written(argv[0]) ? 0 : 1;
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("%s %s\n", base_name(argv[0]), hd_version());
-        return stdout_written() ? 0 : 1;
+        return stdout_written(argv[0]) ? 0 : 1;
     }
     if (!read_arguments(&nb, argc, argv)) {
         return 2;
@@ -159,5 +159,5 @@ int run_notebook(int argc, char **argv, const cell *cells, int n, void (*finish)
     if (finish) {
         finish();
     }
-    return ok && stdout_written() ? 0 : 1;
+    return ok && stdout_written(argv[0]) ? 0 : 1;
 }

@@ -141,7 +141,7 @@ static int draw(const char *what, const char *path, const hd_graph_options *o)
     char word[SHELL_WORD];
     printf("graph: %s; dot -Tsvg %s%s -o graph.svg makes a picture of it\n", path,
            path[0] == '-' ? "./" : "", shell_word(path, word));
-    return stdout_written() ? 0 : 1;
+    return stdout_written("draw_graph") ? 0 : 1;
 }
 
 int main(int argc, char **argv)

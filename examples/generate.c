@@ -1,8 +1,10 @@
 /* generate.c - the book's generate(), with top-p and a cache of keys and values. */
 #include "generate.h"
 
+#include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* A colder softmax could overflow: its draw is taken as the likeliest token. */
 static const double coldest = 1e-5;
@@ -53,7 +55,7 @@ static bool write_token(const hd_tokenizer *tokenizer, hd_tensor *id, FILE *f)
     if (fwrite(text, 1, (size_t)n, f) == (size_t)n && fflush(f) == 0) {
         return true;
     }
-    return hd_error_set(HD_IO, "generate: the text cannot be written");
+    return hd_error_set(HD_IO, "generate: the text cannot be written: %s", strerror(errno));
 }
 
 /* The window (num_tokens,), or its second half if it has grown longer than the context. */

@@ -206,7 +206,7 @@ static int plot(const char *program, const char *dir)
     if (!ok) {
         fprintf(stderr, "%s: %s\n", program, hd_error_message());
     }
-    return ok && stdout_written() ? 0 : 1;
+    return ok && stdout_written(program) ? 0 : 1;
 }
 
 int main(int argc, char **argv)

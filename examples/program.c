@@ -18,9 +18,13 @@ void open_standard_files(void)
     }
 }
 
-bool stdout_written(void)
+bool stdout_written(const char *program)
 {
-    return fflush(stdout) == 0 && !ferror(stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return true;
+    }
+    fprintf(stderr, "%s: cannot write to the standard output\n", program);
+    return false;
 }
 
 int about_status(int argc, char **argv, const char *program, const char *help)
@@ -32,7 +36,7 @@ int about_status(int argc, char **argv, const char *program, const char *help)
     } else {
         return -1;
     }
-    return stdout_written() ? 0 : 1;
+    return stdout_written(program) ? 0 : 1;
 }
 
 /* Between single quotes every character stands for itself, except a single quote, which is written

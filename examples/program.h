@@ -11,8 +11,9 @@
  * writes files calls this first. */
 void open_standard_files(void);
 
-/* Brings what was printed to stdout. Returns false if some of it could not be written. */
-bool stdout_written(void);
+/* Brings what was printed to stdout. If some of it could not be written, says so on stderr and
+ * returns false. */
+bool stdout_written(const char *program);
 
 /* Prints the help, or the version of heed, if --help or --version is the only argument. Returns the
  * exit status, or -1 if the arguments are others. */

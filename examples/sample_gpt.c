@@ -217,11 +217,11 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0) {
             fputs(help, stdout);
-            return fflush(stdout) != 0;
+            return stdout_written(argv[0]) ? 0 : 1;
         }
         if (strcmp(argv[i], "--version") == 0) {
             printf("sample_gpt %s\n", hd_version());
-            return fflush(stdout) != 0;
+            return stdout_written(argv[0]) ? 0 : 1;
         }
     }
     if (!read_arguments(&a, argc, argv)) {
@@ -235,5 +235,5 @@ int main(int argc, char **argv)
     if (!ok) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
     }
-    return ok && stdout_written() ? 0 : 1;
+    return ok && stdout_written(argv[0]) ? 0 : 1;
 }

@@ -56,25 +56,43 @@ static bool link_to(const run *r, const char *name, int64_t step)
     return hd_error_set(HD_IO, "%s: %s", path, strerror(errno));
 }
 
+/* The step of the next checkpoint in the directory, and its name; 0 at the end, and -1 if the
+ * directory cannot be read. */
+static int64_t next_checkpoint(const run *r, DIR *dir, const char **name)
+{
+    errno = 0;
+    for (struct dirent *e; (e = readdir(dir)) != NULL; errno = 0) {
+        if (checkpoint_step(e->d_name) > 0) {
+            *name = e->d_name;
+            return checkpoint_step(e->d_name);
+        }
+    }
+    if (errno == 0) {
+        return 0;
+    }
+    hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
+    return -1;
+}
+
 /* Removes all checkpoints except the newest and the best. */
 static bool remove_old(const run *r)
 {
     DIR *dir = opendir(r->dir);
-    bool ok = dir;
-    for (struct dirent *e; ok && (e = readdir(dir)) != NULL;) {
+    const char *name = "";
+    int64_t step = 1;
+    if (!dir) {
+        return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
+    }
+    bool ok = true;
+    while (ok && (step = next_checkpoint(r, dir, &name)) > 0) {
         char path[2 * PATH_SIZE];
-        int64_t step = checkpoint_step(e->d_name);
-        run_path(r, path, e->d_name);
-        if (step > 0 && step != r->step && step != r->best_step) {
+        run_path(r, path, name);
+        if (step != r->step && step != r->best_step) {
             ok = hd_checkpoint_remove(path);
         }
     }
-    if (!dir) {
-        hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
-    } else {
-        closedir(dir);
-    }
-    return ok;
+    closedir(dir);
+    return ok && step == 0;
 }
 
 /* Removes a file, or a directory that holds only files. */
@@ -136,17 +154,19 @@ bool run_save(run *r)
 
 int64_t run_newest_step(const run *r)
 {
-    int64_t newest = 0;
+    int64_t newest = 0, step = 1;
+    const char *name;
     DIR *dir = opendir(r->dir);
-    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
-        if (checkpoint_step(e->d_name) > newest) {
-            newest = checkpoint_step(e->d_name);
-        }
+    if (!dir) {
+        bool none = errno == ENOENT || errno == ENOTDIR;
+        bool failed = !none && !hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
+        return failed ? -1 : 0;
     }
-    if (dir) {
-        closedir(dir);
+    while ((step = next_checkpoint(r, dir, &name)) > 0) {
+        newest = step > newest ? step : newest;
     }
-    return newest;
+    closedir(dir);
+    return step < 0 ? -1 : newest;
 }
 
 bool run_load(const run *r, int64_t step, hd_dict **model, hd_dict **state)

@@ -56,13 +56,19 @@ bool run_make_directory(run *r)
             break;
         }
     }
-    if (made || (errno == EEXIST && run_newest_step(r) == 0)) {
+    int cause = made ? 0 : errno;
+    int64_t newest = cause == EEXIST ? run_newest_step(r) : 0;
+    if (newest < 0) {
+        return false;
+    }
+    if (made || (cause == EEXIST && newest == 0)) {
+        run_remove_leftovers(r); /* of a run that was killed before its first checkpoint */
         return sync_directory(r);
     }
-    if (errno == EEXIST) {
+    if (cause == EEXIST) {
         return hd_error_set(HD_STATE,
                             "%s has a run in it: expected --resume %s, or another --set out=DIR",
                             r->dir, shell_word(r->dir, word));
     }
-    return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(errno));
+    return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(cause));
 }

@@ -352,11 +352,12 @@ static bool resume(run *r, const arguments *a)
 {
     hd_dict *model = NULL, *state = NULL;
     snprintf(r->dir, sizeof r->dir, "%.*s", directory_length(a->resume), a->resume);
-    if (run_newest_step(r) == 0) {
-        return no_run(r->dir);
+    int64_t newest = run_newest_step(r);
+    if (newest <= 0) {
+        return newest == 0 && no_run(r->dir);
     }
     run_remove_leftovers(r);
-    bool ok = run_load(r, run_newest_step(r), &model, &state) && load_settings(r, state, a) &&
+    bool ok = run_load(r, newest, &model, &state) && load_settings(r, state, a) &&
               run_read_data(r, state) && run_make_model(r) && run_make_loaders(r) &&
               run_restore(r, model, state) && run_settle(r) && save_config(r) && add_events(r);
     hd_dict_free(model);
@@ -498,7 +499,7 @@ int main(int argc, char **argv)
 {
     open_standard_files();
     if (print_about(argc, argv)) {
-        return stdout_written() ? 0 : 1;
+        return stdout_written(argv[0]) ? 0 : 1;
     }
     arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};
     if (!a.sets || !read_arguments(&a, argc, argv)) {
@@ -518,7 +519,7 @@ int main(int argc, char **argv)
     if (!ok || hd_error_code() != HD_OK) {
         print_error(argv[0], r.refused);
     }
-    if (!ok || (!stdout_written() && !hung_up)) {
+    if (!ok || (!hung_up && !stdout_written(argv[0]))) {
         return r.refused ? 2 : 1;
     }
     return stop_signal != 0 && r.step < r.s.train.steps ? 128 + (int)stop_signal : 0;

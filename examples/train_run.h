@@ -42,7 +42,8 @@ bool run_save(run *r);
 bool run_settle(const run *r);
 /* Removes the unfinished files of saves that were killed. */
 void run_remove_leftovers(const run *r);
-/* The step of the newest checkpoint in the run's directory; 0: there is none. */
+/* The step of the newest checkpoint in the run's directory; 0: there is none; -1: the directory
+ * cannot be read. */
 int64_t run_newest_step(const run *r);
 /* Loads the checkpoint that run_save made at a step; the caller frees both dictionaries. */
 bool run_load(const run *r, int64_t step, hd_dict **model, hd_dict **state);

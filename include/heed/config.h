@@ -135,7 +135,8 @@ HD_API bool hd_config_load_text(const hd_config_table *t, void *config, const ch
  * loading the text gives the same values. The values are checked first, as if they were loaded.
  * Free with hd_free. */
 HD_API char *hd_config_text(const hd_config_table *t, const void *config);
-/* Writes that text to a file, whole or not at all. While an error stands, it writes nothing. */
+/* Writes that text to a file, whole or not at all. While an error stands, it writes nothing.
+ * HD_VALUE: the text has more than 1 MiB, which hd_config_load would not read. */
 HD_API bool hd_config_save(const hd_config_table *t, const void *config, const char *path);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* system.c - the system's calls for files, which a signal may interrupt. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/platform.h"
@@ -58,6 +58,21 @@ static int sync_again(int fd)
 int hd__sys_sync(int fd)
 {
     return sync_again(fd) == 0 || errno == EINVAL ? 0 : errno;
+}
+
+void *hd__sys_map(int fd, size_t n, bool writable)
+{
+    void *bytes;
+    int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    do {
+        bytes = mmap(NULL, n, protection, MAP_PRIVATE, fd, 0);
+    } while (bytes == MAP_FAILED && errno == EINTR);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+void hd__sys_unmap(void *bytes, size_t n)
+{
+    munmap(bytes, n);
 }
 
 /* ---------------------------------------------------------------- names */

@@ -14,6 +14,7 @@
 #define HEED_BASE_SYSTEM_H
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -34,6 +35,11 @@ int hd__sys_close(int fd);
 /* Makes what was written, or the names in a directory, durable. Returns 0 or an errno. A file
  * system that needs no sync for directories is no failure. */
 int hd__sys_sync(int fd);
+
+/* The first n bytes of an open file, n > 0, as the process's own memory. Writing to it changes no
+ * file. Returns NULL with errno on failure. */
+void *hd__sys_map(int fd, size_t n, bool writable);
+void hd__sys_unmap(void *bytes, size_t n);
 
 /* ---------------------------------------------------------------- names */
 

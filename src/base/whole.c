@@ -164,19 +164,20 @@ static void temporary_name(char name[HD__TEMPORARY])
 }
 
 /* Is there a regular file or nothing at path? A device must not be replaced. */
-static bool may_replace(const char *function, const char *path)
+static bool may_replace(const hd__whole *w)
 {
     struct stat st;
-    if (hd__sys_stat(path, &st) != 0) {
-        return errno == ENOENT || hd__create_fail(function, path, "a file", errno);
+    if (hd__sys_stat(w->path, &st) != 0) {
+        return errno == ENOENT || hd__create_fail(w->function, w->shown, "a file", errno);
     }
-    return S_ISREG(st.st_mode) || no_regular_file(function, path, &st, ", or none");
+    return S_ISREG(st.st_mode) || no_regular_file(w->function, w->shown, &st, ", or none");
 }
 
-bool hd__whole_begin(hd__whole *w, const char *function, const char *path)
+bool hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
 {
-    *w = (hd__whole){.function = function, .path = path, .parent = -1, .fd = -1};
-    if (!may_replace(function, path)) {
+    *w = (hd__whole){
+        .function = function, .path = path, .shown = shown ? shown : path, .parent = -1, .fd = -1};
+    if (!may_replace(w)) {
         return false;
     }
     w->parent = hd__parent_open(path);
@@ -187,7 +188,7 @@ bool hd__whole_begin(hd__whole *w, const char *function, const char *path)
             break;
         }
     }
-    return w->fd >= 0 || hd__create_fail(function, path, "a file", errno);
+    return w->fd >= 0 || hd__create_fail(function, w->shown, "a file", errno);
 }
 
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
@@ -197,7 +198,7 @@ void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
         ssize_t put = hd__sys_write(w->fd, at, n);
         if (put < 0) {
             w->failed = true;
-            hd__io_fail(w->function, w->path, "write", errno);
+            hd__io_fail(w->function, w->shown, "write", errno);
         } else {
             at += put;
             n -= (size_t)put;
@@ -210,15 +211,15 @@ static bool sync_and_close(hd__whole *w, bool ok)
 {
     int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);
     if (ok && synced != 0) {
-        return hd__io_fail(w->function, w->path, "sync", synced);
+        return hd__io_fail(w->function, w->shown, "sync", synced);
     }
-    return ok && (closed == 0 || hd__io_fail(w->function, w->path, "close", closed));
+    return ok && (closed == 0 || hd__io_fail(w->function, w->shown, "close", closed));
 }
 
 static bool rename_to_path(const hd__whole *w)
 {
     return hd__sys_renameat(w->parent, w->name, last_part(w->path)) == 0 ||
-           hd__io_fail(w->function, w->path, "rename the new file to it", errno);
+           hd__io_fail(w->function, w->shown, "rename the new file to it", errno);
 }
 
 bool hd__whole_end(hd__whole *w, bool ok)
@@ -232,7 +233,7 @@ bool hd__whole_end(hd__whole *w, bool ok)
     }
     if (made && ok) {
         int cause = hd__sync_close(w->parent);
-        return cause == 0 || hd__io_fail(w->function, w->path, "sync its directory", cause);
+        return cause == 0 || hd__io_fail(w->function, w->shown, "sync its directory", cause);
     }
     if (w->parent >= 0) {
         hd__sys_close(w->parent);
@@ -243,7 +244,7 @@ bool hd__whole_end(hd__whole *w, bool ok)
 bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n)
 {
     hd__whole w;
-    bool ok = hd__whole_begin(&w, function, path);
+    bool ok = hd__whole_begin(&w, function, path, NULL);
     if (ok) {
         hd__whole_add(&w, bytes, n);
     }

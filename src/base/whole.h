@@ -50,12 +50,14 @@ enum { HD__TEMPORARY = 48 };
 
 typedef struct hd__whole {
     const char *function, *path; /* the caller's */
+    const char *shown;           /* path, or what messages say for it */
     char name[HD__TEMPORARY];
     int parent, fd; /* the directory of both names; the file while it is called `name` */
     bool failed;    /* a write failed, so nothing more is written */
 } hd__whole;
 
-bool hd__whole_begin(hd__whole *w, const char *function, const char *path);
+/* shown: the path that messages name, if the file gets to it later; otherwise NULL. */
+bool hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown);
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n);
 /* Must be called even if begin failed. If ok is false, the new file is given up. */
 bool hd__whole_end(hd__whole *w, bool ok);

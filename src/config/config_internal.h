@@ -12,6 +12,7 @@ struct hd_config_source {
     const char *function, *place; /* "hd_config_load", "gpt.json" */
 };
 
+enum { HD__CONFIG_LARGEST = 1 << 20 }; /* bytes of a file */
 enum { HD__SHOWN = 96, HD__EXPECTED = 320, HD__NUMBER = 32 };
 
 /* ---------------------------------------------------------------- texts (text.c) */

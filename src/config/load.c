@@ -11,8 +11,6 @@
 
 #include "config/config_internal.h"
 
-enum { LARGEST_FILE = 1 << 20 };
-
 typedef struct loading {
     hd_config_source from;
     const hd_config_table *table;
@@ -389,7 +387,7 @@ bool hd_config_load(const hd_config_table *t, void *config, const char *path, in
         return false;
     }
     if (path) {
-        text = hd__whole_read(function, path, LARGEST_FILE, &n);
+        text = hd__whole_read(function, path, HD__CONFIG_LARGEST, &n);
         snprintf(place, sizeof place, "'%.200s'", path);
     }
     bool ok = (!path || text) &&

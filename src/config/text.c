@@ -175,7 +175,13 @@ bool hd_config_save(const hd_config_table *t, const void *config, const char *pa
         return false;
     }
     char *text = put_all(t, config);
-    bool ok = text && hd__whole_write("hd_config_save", path, text, strlen(text));
+    size_t n = text ? strlen(text) : 0;
+    bool ok = n <= HD__CONFIG_LARGEST ||
+              hd_error_set(HD_VALUE,
+                           "hd_config_save: '%.*s': a text of %zu bytes: expected at most %d, "
+                           "which hd_config_load can read",
+                           HD__CUT(path), n, HD__CONFIG_LARGEST);
+    ok = ok && text && hd__whole_write("hd_config_save", path, text, n);
     hd_free(text);
     return ok;
 }

@@ -1,6 +1,5 @@
 /* map.c - files mapped for reading. */
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "base/system.h"
 #include "base/whole.h"
@@ -13,8 +12,8 @@ bool hd__file_map(const char *function, const char *path, const unsigned char **
     if (fd < 0) {
         return false;
     }
-    void *p = n > 0 ? mmap(NULL, (size_t)n, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-    bool ok = p != MAP_FAILED || hd__io_fail(function, path, "map", errno);
+    void *p = n > 0 ? hd__sys_map(fd, (size_t)n, false) : NULL;
+    bool ok = p || n == 0 || hd__io_fail(function, path, "map", errno);
     hd__sys_close(fd);
     *bytes = p ? p : (const unsigned char *)"";
     *size = (size_t)n;
@@ -26,6 +25,6 @@ void hd__file_unmap(const unsigned char *bytes, size_t size)
     if (size > 0) {
         void *p;
         memcpy(&p, &bytes, sizeof p);
-        munmap(p, size);
+        hd__sys_unmap(p, size);
     }
 }

@@ -118,19 +118,21 @@ static char *path_in(const char *dir, const char *name)
     return hd__text_take(&t);
 }
 
-static bool save_into(const char *function, const char *dir, const char *name, const hd_dict *d)
+static bool save_into(const char *function, const char *hidden, const char *dir, const char *name,
+                      const hd_dict *d)
 {
-    char *path = path_in(dir, name);
-    bool ok = path && hd__safetensors_save(function, path, d);
+    char *path = path_in(hidden, name), *shown = path ? path_in(dir, name) : NULL;
+    bool ok = shown && hd__safetensors_save(function, path, shown, d);
     hd_free(path);
+    hd_free(shown);
     return ok;
 }
 
-bool hd__checkpoint_fill(const char *function, const char *dir, const hd_dict *model,
-                         const hd_dict *encoded)
+bool hd__checkpoint_fill(const char *function, const char *hidden, const char *dir,
+                         const hd_dict *model, const hd_dict *encoded)
 {
-    return save_into(function, dir, model_file, model) &&
-           save_into(function, dir, state_file, encoded);
+    return save_into(function, hidden, dir, model_file, model) &&
+           save_into(function, hidden, dir, state_file, encoded);
 }
 
 /* ---------------------------------------------------------------- saving */
@@ -184,7 +186,7 @@ static bool check_new(const char *dir)
 static bool fill_and_rename(const char *hidden, const char *dir, const hd_dict *model,
                             const hd_dict *state)
 {
-    return hd__checkpoint_fill(saves, hidden, model, state) && check_new(dir) &&
+    return hd__checkpoint_fill(saves, hidden, dir, model, state) && check_new(dir) &&
            (hd__sys_rename(hidden, dir) == 0 ||
             hd__io_fail(saves, dir, "rename the new directory to it", errno));
 }

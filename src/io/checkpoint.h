@@ -17,9 +17,9 @@ bool hd__checkpoint_args(const char *function, const char *dir, const hd_dict *m
                          const hd_dict *state);
 /* The state as tensors and strings; hd_dict_free. */
 hd_dict *hd__checkpoint_encode(const hd_dict *state);
-/* Writes both files into an empty directory and syncs them. */
-bool hd__checkpoint_fill(const char *function, const char *dir, const hd_dict *model,
-                         const hd_dict *encoded);
+/* Writes both files into an empty directory, which gets the name dir later, and syncs them. */
+bool hd__checkpoint_fill(const char *function, const char *hidden, const char *dir,
+                         const hd_dict *model, const hd_dict *encoded);
 
 /* ---------------------------------------------------------------- remove.c */
 
@@ -48,6 +48,7 @@ bool hd__hidden_path(const char *dir, hd__text *path);
 typedef struct hd__left_overs {
     int found, cause; /* cause: the errno of the first one that could not be removed, or 0 */
     hd__text path;    /* of that one; hd_free(path.s) */
+    int unread;       /* why they cannot be looked for: an errno, or 0 */
 } hd__left_overs;
 
 bool hd__left_overs_clear(const char *dir, hd__left_overs *left);
@@ -56,7 +57,7 @@ bool hd__left_overs_clear(const char *dir, hd__left_overs *left);
  * errno of the first removal that fails. What another process removes meanwhile is no failure. It
  * allocates nothing through heed, because it also cleans up after memory has run out. */
 int hd__directory_clear(int fd, const char *path);
-/* Is the open directory fd still the one at path? */
-bool hd__still_at(int fd, const char *path);
+/* Is the open directory fd still the one at path? *cause: why that cannot be told, or 0. */
+bool hd__still_at(int fd, const char *path, int *cause);
 
 #endif

@@ -51,11 +51,15 @@ bool hd__hidden_path(const char *dir, hd__text *path)
 
 /* ---------------------------------------------------------------- removing */
 
-bool hd__still_at(int fd, const char *path)
+bool hd__still_at(int fd, const char *path, int *cause)
 {
     struct stat open_one, named;
-    return hd__sys_fstat(fd, &open_one) == 0 && hd__sys_lstat(path, &named) == 0 &&
-           open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
+    if (hd__sys_fstat(fd, &open_one) != 0 || hd__sys_lstat(path, &named) != 0) {
+        *cause = errno == ENOENT ? 0 : errno;
+        return false;
+    }
+    *cause = 0;
+    return open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
 }
 
 /* Removes a checkpoint's own files by their names, which needs no memory. */
@@ -104,26 +108,45 @@ void hd__hidden_free(hd__hidden *h)
 
 /* ---------------------------------------------------------------- what is left over */
 
-static bool is_own(int fd)
+/* Does this process's user own the open directory, and does no process use it? *cause: why that
+ * cannot be told, or 0. The lock is taken before the name is compared, because the directory may
+ * have become the checkpoint before. */
+static bool is_unused(int fd, const char *path, int *cause)
 {
     struct stat st;
-    return hd__sys_fstat(fd, &st) == 0 && st.st_uid == geteuid();
+    *cause = hd__sys_fstat(fd, &st) == 0 ? 0 : errno;
+    if (*cause != 0 || st.st_uid != geteuid()) {
+        return false;
+    }
+    *cause = hd__lock(fd);
+    if (*cause != 0) {
+        *cause = *cause == EWOULDBLOCK ? 0 : *cause;
+        return false;
+    }
+    return hd__still_at(fd, path, cause);
 }
 
-/* Nobody writes to a directory whose lock is free. The lock is taken before the name is compared,
- * because the directory may have become the checkpoint before. */
-static void clear_left_over(const char *path, hd__left_overs *left)
+/* Returns 0 or an errno. *found: it was one that was left over. */
+static int clear_left_over(const char *path, bool *found)
 {
-    int fd = hd__directory_open(path), cause = 0;
-    if (fd < 0) {
-        return;
+    int fd = hd__directory_open(path), cause;
+    if (fd < 0) { /* another process has removed it, or it is a file or a link of that name */
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
     }
-    if (!is_own(fd) || hd__lock(fd) != 0 || !hd__still_at(fd, path)) {
-        hd__sys_close(fd);
-        return;
+    *found = is_unused(fd, path, &cause);
+    if (*found) {
+        return hd__directory_clear(fd, path);
     }
-    left->found++;
-    cause = hd__directory_clear(fd, path);
+    hd__sys_close(fd);
+    return cause;
+}
+
+/* Notes the first failure. */
+static void note_left_over(hd__left_overs *left, const char *path)
+{
+    bool found = false;
+    int cause = clear_left_over(path, &found);
+    left->found += found || cause != 0;
     if (cause != 0 && left->cause == 0) {
         left->cause = cause;
         hd__text_puts(&left->path, path);
@@ -134,15 +157,15 @@ static void clear_left_over(const char *path, hd__left_overs *left)
 static bool clear_each(const char *dir, hd__text *path, hd__left_overs *left)
 {
     char prefix[NAME_SIZE];
-    int cause;
     bool ok = path_beside(dir, ".", path);
     DIR *parent = ok ? hd__sys_opendir(path->s) : NULL;
+    left->unread = ok && !parent ? errno : 0;
     prefix_of(dir, prefix);
-    for (const char *name; ok && parent && (name = hd__sys_readdir(parent, &cause));) {
+    for (const char *name; ok && parent && (name = hd__sys_readdir(parent, &left->unread));) {
         if (strncmp(name, prefix, strlen(prefix)) == 0) {
             ok = path_beside(dir, name, path);
             if (ok) {
-                clear_left_over(path->s, left);
+                note_left_over(left, path->s);
             }
         }
     }
@@ -169,8 +192,12 @@ bool hd__left_overs_clear(const char *dir, hd__left_overs *left)
 static bool lock_new(hd__hidden *h, int *cause)
 {
     h->lock = hd__directory_open(h->path.s);
-    *cause = h->lock >= 0 || errno == ENOENT ? 0 : errno;
-    if (h->lock >= 0 && (hd__lock(h->lock) == EWOULDBLOCK || !hd__still_at(h->lock, h->path.s))) {
+    if (h->lock < 0) {
+        *cause = errno == ENOENT ? 0 : errno;
+        return false;
+    }
+    *cause = 0;
+    if (hd__lock(h->lock) == EWOULDBLOCK || !hd__still_at(h->lock, h->path.s, cause)) {
         hd__sys_close(h->lock);
         h->lock = -1;
     }

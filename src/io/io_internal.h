@@ -79,7 +79,9 @@ struct hd_safetensors {
 /* Reads and checks the header: fills names, metadata, entries and data. */
 bool hd__safetensors_header(hd_safetensors *f, const char *function);
 
-bool hd__safetensors_save(const char *function, const char *path, const hd_dict *d);
+/* shown: as in hd__whole_begin. */
+bool hd__safetensors_save(const char *function, const char *path, const char *shown,
+                          const hd_dict *d);
 /* Loads the open file fd, which it closes; path is for messages. */
 hd_dict *hd__safetensors_load_fd(const char *function, const char *path, int fd);
 

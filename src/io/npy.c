@@ -324,7 +324,7 @@ static bool npy_save(const char *path, const hd_tensor *x)
     put_header(&t, x);
     bool ok = from && !t.failed;
     if (ok) {
-        ok = hd__whole_begin(&file, "hd_save_npy", path);
+        ok = hd__whole_begin(&file, "hd_save_npy", path, NULL);
         if (ok) {
             hd__whole_add(&file, t.s, t.len);
             hd__write_elements(&file, from);

@@ -139,8 +139,14 @@ static bool go_on(const char *dir, bool *gone)
 {
     struct stat st;
     hd__left_overs left = {0};
-    *gone = hd__sys_lstat(dir, &st) != 0 && errno == ENOENT;
+    *gone = hd__sys_lstat(dir, &st) != 0;
+    if (*gone && !is_missing(errno)) {
+        return hd__io_fail(function, dir, "stat", errno);
+    }
     bool ok = hd__left_overs_clear(dir, &left);
+    if (ok && *gone && left.unread != 0 && !is_missing(left.unread)) {
+        ok = hd__io_fail(function, dir, "read its directory", left.unread);
+    }
     *gone = *gone && left.found > 0;
     if (ok && *gone && left.cause != 0) {
         ok = left_at(dir, "remove its files", left.cause, left.path.s);

@@ -72,21 +72,35 @@ static int copy_modes(const replacement *r)
 
 /* ---------------------------------------------------------------- the exchange */
 
-static bool name_is_taken(const char *path)
+/* *cause: why that cannot be told, or 0. */
+static bool name_is_taken(const char *path, int *cause)
 {
     struct stat st;
-    return hd__sys_lstat(path, &st) == 0;
+    bool taken = hd__sys_lstat(path, &st) == 0;
+    *cause = taken || errno == ENOENT ? 0 : errno;
+    return taken;
+}
+
+/* Is there nothing at dir, or a checkpoint? */
+static bool check_old(const char *dir)
+{
+    int cause;
+    bool taken = name_is_taken(dir, &cause);
+    if (cause != 0) {
+        return hd__create_fail(function, dir, "a directory", cause);
+    }
+    return !taken || hd__checkpoint_removable(function, dir);
 }
 
 /* Exchanges the two names, so that the new directory has this path. Returns 0 or an errno. After an
  * interruption it looks which of the two has the path. */
 static int exchange_to(const replacement *r, const char *path)
 {
-    int cause;
+    int cause, unknown = 0;
     do {
         cause = hd__exchange(r->new.path.s, r->dir);
-    } while (cause == EINTR && !hd__still_at(r->new.lock, path));
-    return cause == EINTR ? 0 : cause;
+    } while (cause == EINTR && !hd__still_at(r->new.lock, path, &unknown) && unknown == 0);
+    return cause == EINTR ? unknown : cause;
 }
 
 static bool exchange_fail(const char *dir, int cause)
@@ -102,26 +116,39 @@ static bool exchange_fail(const char *dir, int cause)
                         function, HD__CUT(dir));
 }
 
+/* Renames the new directory to dir, at which there is nothing. Returns false with 0 in *cause if
+ * another process has made a directory there meanwhile, and with an errno, and the error set, after
+ * a failure. */
+static bool give_name(const replacement *r, int *cause)
+{
+    *cause = set_mode(r, ".", r->mode);
+    if (*cause != 0) {
+        return hd__io_fail(function, r->dir, "set the mode of the new directory", *cause);
+    }
+    if (hd__sys_rename(r->new.path.s, r->dir) == 0) {
+        return true;
+    }
+    *cause = errno == EEXIST || errno == ENOTEMPTY ? 0 : errno;
+    return *cause != 0 && hd__io_fail(function, r->dir, "rename the new directory to it", *cause);
+}
+
 /* Gives the new directory its name. *old: the old checkpoint has the temporary name now. If another
  * process makes or removes dir meanwhile, there is a next round. */
 static bool publish(const replacement *r, bool *old)
 {
     for (;;) {
-        *old = name_is_taken(r->dir);
+        int cause;
+        if (!check_old(r->dir)) {
+            return false;
+        }
+        *old = name_is_taken(r->dir, &cause);
         if (!*old) {
-            set_mode(r, ".", r->mode);
-            if (hd__sys_rename(r->new.path.s, r->dir) == 0) {
-                return true;
-            }
-            if (errno != EEXIST && errno != ENOTEMPTY) {
-                return hd__io_fail(function, r->dir, "rename the new directory to it", errno);
+            if (give_name(r, &cause) || cause != 0) {
+                return cause == 0;
             }
             continue;
         }
-        if (!hd__checkpoint_removable(function, r->dir)) {
-            return false;
-        }
-        int cause = copy_modes(r);
+        cause = copy_modes(r);
         if (cause == ENOENT) { /* another process has replaced or removed it */
             continue;
         }
@@ -132,7 +159,8 @@ static bool publish(const replacement *r, bool *old)
         if (cause == 0) {
             return true;
         }
-        if (cause != ENOENT || name_is_taken(r->dir)) {
+        int unknown;
+        if (cause != ENOENT || name_is_taken(r->dir, &unknown)) {
             return exchange_fail(r->dir, cause);
         }
     }
@@ -162,7 +190,7 @@ static void take_back(replacement *r, bool old)
 static bool replace_in(int parent, replacement *r, const hd_dict *model, const hd_dict *state)
 {
     bool old = false;
-    if (!hide(r) || !hd__checkpoint_fill(function, r->new.path.s, model, state) ||
+    if (!hide(r) || !hd__checkpoint_fill(function, r->new.path.s, r->dir, model, state) ||
         !publish(r, &old)) {
         hd__sys_close(parent);
         set_mode(r, ".", 0700); /* the old one's mode may forbid to remove its files */
@@ -189,7 +217,7 @@ static bool replace_in(int parent, replacement *r, const hd_dict *model, const h
 bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state)
 {
     if (!hd__checkpoint_args(function, dir, model, state) || !has_own_name(dir) ||
-        (name_is_taken(dir) && !hd__checkpoint_removable(function, dir))) {
+        !check_old(dir)) {
         return false;
     }
     replacement r = {.dir = dir, .new.lock = -1};

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "base/system.h"
 #include "io/io_internal.h"
@@ -23,7 +22,7 @@ static void mapping_drop(void *unused, void *user)
     (void)unused;
     hd__mapping *m = user;
     if (m && atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) == 1) {
-        munmap(m->bytes, m->n);
+        hd__sys_unmap(m->bytes, m->n);
         hd_free(m);
     }
 }
@@ -37,8 +36,8 @@ static bool map_file(hd_safetensors *f, const char *function)
     }
     atomic_init(&m->refs, 1);
     m->n = (size_t)f->in.size;
-    m->bytes = mmap(NULL, m->n, PROT_READ | PROT_WRITE, MAP_PRIVATE, f->in.fd, 0);
-    if (m->bytes == MAP_FAILED) {
+    m->bytes = hd__sys_map(f->in.fd, m->n, true);
+    if (!m->bytes) {
         int cause = errno;
         hd_free(m);
         return hd__io_fail(function, f->path, "map", cause);

@@ -139,11 +139,11 @@ static bool put_tensor(hd__whole *file, hd_tensor *x)
     return row_major && !file->failed;
 }
 
-static bool write_file(const char *function, const char *path, const hd__text *header,
-                       const item *items, int64_t n)
+static bool write_file(const char *function, const char *path, const char *shown,
+                       const hd__text *header, const item *items, int64_t n)
 {
     hd__whole file;
-    bool ok = hd__whole_begin(&file, function, path);
+    bool ok = hd__whole_begin(&file, function, path, shown);
     if (ok) {
         unsigned char length[8];
         for (int i = 0; i < 8; i++) {
@@ -158,13 +158,14 @@ static bool write_file(const char *function, const char *path, const hd__text *h
     return hd__whole_end(&file, ok);
 }
 
-bool hd__safetensors_save(const char *function, const char *path, const hd_dict *d)
+bool hd__safetensors_save(const char *function, const char *path, const char *shown,
+                          const hd_dict *d)
 {
     int64_t n;
     item *items = tensors_of(function, d, &n);
     hd__text header = {0};
     bool ok = items && make_header(function, &header, d, items, n) &&
-              write_file(function, path, &header, items, n);
+              write_file(function, path, shown, &header, items, n);
     hd_free(header.s);
     hd_free(items);
     return ok;
@@ -174,5 +175,5 @@ bool hd_save_safetensors(const char *path, const hd_dict *d)
 {
     return hd__given("hd_save_safetensors", "path", path) &&
            hd__object("hd_save_safetensors", "d", d) && hd__may_save("hd_save_safetensors") &&
-           hd__safetensors_save("hd_save_safetensors", path, d);
+           hd__safetensors_save("hd_save_safetensors", path, NULL, d);
 }

@@ -186,6 +186,32 @@ static bool refuses_what_is_no_json(settings *s)
     return load_text(s, "{\"data\": \"\\u00e9\", x");
 }
 
+/* A file that is saved can be loaded. */
+START_TEST(a_text_that_is_too_long)
+{
+    enum { ROOM = 1 << 20 };
+    static char config[ROOM], back[ROOM];
+    static const hd_config_field fields[] = {
+        {"text", HD_CONFIG_STRING, 0, ROOM, 0, 0, 0, "", NULL}};
+    static const hd_config_table table = {sizeof table, ROOM, fields, 1, NULL};
+    char message[600];
+    const char *path = temporary("long.json");
+    const size_t most = ROOM - strlen("{\n    \"text\": \"\"\n}\n");
+    memset(config, 'a', most);
+    ck_assert_msg(hd_config_save(&table, config, path), "%s", hd_error_message());
+    ck_assert_msg(hd_config_load(&table, back, path, 0, NULL), "%s", hd_error_message());
+    ck_assert_str_eq(back, config);
+    config[most] = 'a';
+    ck_assert(!hd_config_save(&table, config, path));
+    snprintf(message, sizeof message,
+             "hd_config_save: '%s': a text of 1048577 bytes: expected at most 1048576, which "
+             "hd_config_load can read",
+             path);
+    ck_error(HD_VALUE, message);
+    ck_assert(hd_config_load(&table, back, path, 0, NULL));
+}
+END_TEST
+
 /* The code that each function gives with enough memory. With less it is HD_MEMORY, and the struct
  * stays as it was. */
 static const struct {
@@ -232,7 +258,8 @@ END_TEST
 
 Suite *suite_effective(void)
 {
-    const TTest *const tests[] = {text, control_characters, round_trip, saves, refused};
+    const TTest *const tests[] = {text,  control_characters,      round_trip,
+                                  saves, a_text_that_is_too_long, refused};
     Suite *s = SUITE("effective", tests);
     suite_add_loop(s, runs_out_at_every_allocation, sizeof scarcities / sizeof scarcities[0]);
     return s;

@@ -349,6 +349,9 @@ SEEN int close(int fd)
     REAL(int, "close", int);
     bool fails = close_fails(fd);
     int cause = errno, done = real(fd);
+    if (done != 0 && stand_in.on && !stand_in.unsafe[0]) {
+        snprintf(stand_in.unsafe, sizeof stand_in.unsafe, "close of a file that is not open");
+    }
     if (fails) {
         errno = cause;
     }
@@ -680,10 +683,14 @@ static ssize_t stream_read(void *at, char *bytes, size_t n)
     return read(streams[(size_t)at].fd, bytes, n);
 }
 
+/* Writes all, as the C library does it. */
 static ssize_t stream_write(void *at, const char *bytes, size_t n)
 {
-    ssize_t put = write(streams[(size_t)at].fd, bytes, n);
-    return put < 0 ? 0 : put;
+    size_t done = 0;
+    for (ssize_t put = 0; put >= 0 && done<n; done += put> 0 ? (size_t)put : 0) {
+        put = write(streams[(size_t)at].fd, bytes + done, n - done);
+    }
+    return (ssize_t)done;
 }
 
 static int stream_seek(void *at, off64_t *to, int from)

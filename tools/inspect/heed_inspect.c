@@ -3,6 +3,7 @@
  *
  * One tensor is in memory at a time. Statistics are computed in double, over the elements that are
  * not NaN; std is that of a sample (divided by n - 1), as torch.std computes it. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -244,7 +245,11 @@ static hd_safetensors *open_at(const char *path)
 {
     static const char name[] = "/model.safetensors";
     struct stat s;
-    if (stat(path, &s) != 0 || !S_ISDIR(s.st_mode)) {
+    bool found = stat(path, &s) == 0;
+    if (!found && errno != ENOENT) {
+        return hd_error_set(HD_IO, "'%s': cannot open: %s", path, strerror(errno));
+    }
+    if (!found || !S_ISDIR(s.st_mode)) {
         return hd_safetensors_open(path, NULL);
     }
     size_t n = strlen(path);
