@@ -13,6 +13,16 @@ bool hd__given(const char *function, const char *arg, const void *p)
     return p || hd__null_arg(function, arg);
 }
 
+void *hd__alloc_items(int64_t n, size_t size)
+{
+    size_t bytes;
+    if (!hd__bytes(n, size, &bytes)) {
+        return hd_error_set(HD_MEMORY, "hd_alloc: %" PRId64 " times %zu bytes: the size overflows",
+                            n, size);
+    }
+    return hd_alloc(bytes);
+}
+
 bool hd__may_save(const char *function)
 {
     return hd_error_code() == HD_OK ||

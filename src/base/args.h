@@ -13,6 +13,15 @@ void *hd__null_arg(const char *function, const char *arg);
 /* Is p not NULL? If it is, fails as hd__null_arg does. */
 bool hd__given(const char *function, const char *arg, const void *p);
 
+/* n items of `size` bytes. False, without an error, if memory cannot have so many bytes. */
+static inline bool hd__bytes(int64_t n, size_t size, size_t *bytes)
+{
+    return !__builtin_mul_overflow(n, size, bytes) && *bytes <= PTRDIFF_MAX;
+}
+
+/* As hd_alloc, for n items of `size` bytes: HD_MEMORY if their bytes overflow. */
+void *hd__alloc_items(int64_t n, size_t size);
+
 /* Does no error stand? If one does, a save fails with HD_STATE. */
 bool hd__may_save(const char *function);
 

@@ -1,6 +1,8 @@
 /* text.c - arrays and texts that grow, UTF-8, and the small texts that messages are made of. */
 #include "base/text.h"
 
+#include "base/args.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@ bool hd__grow(void *array, int64_t *room, int64_t n, size_t size)
     }
     int64_t more = *room < 4 ? 8 : 2 * *room;
     more = more < n ? n : more;
-    void *old, *grown = hd_alloc((size_t)more * size);
+    void *old, *grown = hd__alloc_items(more, size);
     if (!grown) {
         return false;
     }

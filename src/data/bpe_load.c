@@ -192,7 +192,7 @@ static bool make_tables(reader *r, int64_t n, int64_t bytes)
     b->special = -1;
     b->mask = slots - 1;
     b->slots = hd__alloc_zeroed(slots * sizeof *b->slots);
-    b->ranks = hd_alloc((size_t)n * sizeof *b->ranks);
+    b->ranks = hd__alloc_items(n, sizeof *b->ranks);
     if (b->ranks) {
         memset(b->ranks, -1, (size_t)n * sizeof *b->ranks);
     }
@@ -228,7 +228,7 @@ static bool read_vocab(reader *r)
         ok = hd_error_set(HD_FORMAT, "%s: %s: %" PRId64 " tokens: expected %d to %d", r->function,
                           r->vocab.where, e.n, BYTES, INT32_MAX / 4);
     }
-    int32_t *at = ok ? hd_alloc((size_t)e.n * sizeof *at) : NULL;
+    int32_t *at = ok ? hd__alloc_items(e.n, sizeof *at) : NULL;
     ok = at && place_ids(r, &e, at) && make_tables(r, e.n, (int64_t)e.bytes.len) &&
          enter_tokens(r, &e, at);
     for (int i = 0; i < BYTES && ok; i++) {

@@ -126,7 +126,7 @@ static int64_t ids_to_bytes(const char *function, int width, const hd_tensor *id
 {
     HD_SCOPE;
     hd_tensor *x = checked_ids(function, ids, width); /* (n,) */
-    *bytes = x ? hd_alloc((size_t)x->numel * (size_t)width) : NULL;
+    *bytes = x ? hd__alloc_items(x->numel, (size_t)width) : NULL;
     if (!*bytes) {
         return -1;
     }

@@ -292,7 +292,7 @@ static bool check_cover(parser *p, hd__entry *const *order, int64_t available)
 static bool check_layout(parser *p)
 {
     hd_safetensors *f = p->f;
-    hd__entry **order = hd_alloc((size_t)f->n * sizeof *order);
+    hd__entry **order = hd__alloc_items(f->n, sizeof *order);
     if (!order) {
         return false;
     }

@@ -57,7 +57,7 @@ static int by_type_and_name(const void *a, const void *b)
 static item *tensors_of(const char *function, const hd_dict *d, int64_t *n)
 {
     int64_t len = hd_dict_len(d);
-    item *items = hd_alloc((size_t)len * sizeof *items);
+    item *items = hd__alloc_items(len, sizeof *items);
     *n = 0;
     for (int64_t i = 0; items && i < len; i++) {
         const char *name = hd_dict_name(d, i);
@@ -113,7 +113,10 @@ static bool make_header(const char *function, hd__text *t, const hd_dict *d, con
     put_metadata(t, d);
     for (int64_t i = 0; i < n; i++) {
         int64_t end;
-        int64_t bytes = items[i].x->numel * hd_dtype_size(items[i].x->dtype);
+        size_t bytes;
+        if (!hd__tensor_bytes(function, items[i].x, &bytes)) {
+            return false;
+        }
         if (__builtin_add_overflow(at, bytes, &end)) {
             return hd_error_set(HD_MEMORY, "%s: the size of all tensors overflows", function);
         }

@@ -214,7 +214,7 @@ hd_list *hd_module_parameters(const hd_module *m)
         hd__items_free(&found);
         return NULL;
     }
-    hd_tensor **ts = hd_alloc((size_t)(found.n + 1) * sizeof(hd_tensor *));
+    hd_tensor **ts = hd__alloc_items(found.n + 1, sizeof(hd_tensor *));
     for (int64_t i = 0; ts && i < found.n; i++) {
         ts[i] = *found.v[i].field;
     }

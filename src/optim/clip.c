@@ -32,9 +32,9 @@ static bool collect(const char *function, const hd_list *parameters, grads *foun
 {
     int64_t n = hd_list_len(parameters);
     found->n = 0;
-    found->at = hd_alloc((size_t)(n + 1) * sizeof(hd_tensor *));
-    found->norms = hd_alloc((size_t)(n + 1) * sizeof(double));
-    found->walks = hd_alloc((size_t)(n + 1) * sizeof *found->walks);
+    found->at = hd__alloc_items(n + 1, sizeof(hd_tensor *));
+    found->norms = hd__alloc_items(n + 1, sizeof(double));
+    found->walks = hd__alloc_items(n + 1, sizeof *found->walks);
     bool ok = found->at && found->norms && found->walks;
     for (int64_t i = 0; i < n && ok; i++) {
         hd_tensor *g = grad_of(function, parameters, i);
@@ -131,8 +131,8 @@ static bool total_norm(const grads *found, double p, double *norm)
     for (int64_t i = 0; i < found->n; i++) {
         n += sums_of(found->at[i]);
     }
-    double *sums = hd_alloc((size_t)n * sizeof *sums), sum = found->n ? first_sum(p) : 0;
-    summing *tasks = hd_alloc((size_t)found->n * sizeof *tasks);
+    double *sums = hd__alloc_items(n, sizeof *sums), sum = found->n ? first_sum(p) : 0;
+    summing *tasks = hd__alloc_items(found->n, sizeof *tasks);
     bool ok = sums && tasks;
     if (ok) {
         sum_all(found, p, tasks, sums);
@@ -169,7 +169,7 @@ static void change_run(const int64_t at[2], const int64_t strides[2], int64_t el
 /* hd_data_mut cannot fail: gradients do not require grad, and grad mode is off. */
 static bool change_all(const grads *found, change c)
 {
-    changing *tasks = hd_alloc((size_t)found->n * sizeof *tasks);
+    changing *tasks = hd__alloc_items(found->n, sizeof *tasks);
     for (int64_t i = 0; tasks && i < found->n; i++) {
         tasks[i] = (changing){hd_data_mut(found->at[i]), hd_dtype_of(found->at[i]), &c};
         found->walks[i] = (hd__walk){.a = found->at[i], .arg = &tasks[i]};

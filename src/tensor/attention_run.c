@@ -237,9 +237,8 @@ static bool run_parts(task *t)
 {
     const hdk_head *h = &t->c->head;
     int64_t rows = t->c->heads * h->l, stride = rows * h->d * t->item;
-    t->dq_part = hd__alloc((size_t)(t->parts * stride));
+    t->dq_part = hd__alloc_items(t->parts, (size_t)stride);
     if (!t->dq_part) {
-        hd__no_memory(hd__attention_name, (size_t)(t->parts * stride));
         return false;
     }
     bool ok = run(t);

@@ -166,7 +166,10 @@ static bool array_fits(const char *function, const hd_tensor *x, const void *arr
     if (!array) {
         return hd__null_arg(function, "array");
     }
-    size_t need = (size_t)(x->numel * hd__bytes_of(x->dtype));
+    size_t need;
+    if (!hd__tensor_bytes(function, x, &need)) {
+        return false;
+    }
     if (bytes != need) {
         return hd_error_set(HD_VALUE, "%s: an array of %zu bytes for %s of %s: expected %zu",
                             function, bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need);

@@ -210,9 +210,15 @@ static hd_tensor *adopt(hd_tensor *t)
     return t;
 }
 
+static void *size_overflows(const char *function, hd_dtype d, int ndim, const int64_t *sizes)
+{
+    return hd_error_set(HD_MEMORY, "%s: %s of %s: the size overflows", function,
+                        HD__SIZES(ndim, sizes), hd_dtype_name(d));
+}
+
 /* Checks the arguments; the number of elements, and their bytes in dtype d. */
 static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
-                    int64_t *numel, int64_t *bytes)
+                    int64_t *numel, size_t *bytes)
 {
     if (!hd__dtype_arg(function, d)) {
         return false;
@@ -234,14 +240,12 @@ static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *s
         }
         if (__builtin_mul_overflow(reach, sizes[i] > 0 ? sizes[i] : 1, &reach) ||
             reach > PTRDIFF_MAX / 2) {
-            return hd_error_set(HD_MEMORY, "%s: %s of %s: the size overflows", function,
-                                HD__SIZES(ndim, sizes), hd_dtype_name(d));
+            return size_overflows(function, d, ndim, sizes);
         }
         n *= sizes[i]; /* never more than reach */
     }
     *numel = n;
-    *bytes = n * hd__bytes_of(d);
-    return true;
+    return hd__bytes(n, (size_t)hd__bytes_of(d), bytes) || size_overflows(function, d, ndim, sizes);
 }
 
 static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
@@ -261,15 +265,16 @@ static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t 
 static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
                         bool owned)
 {
-    int64_t numel, bytes;
+    int64_t numel;
+    size_t bytes;
     if (!hd__scope_ready() || !measure(function, d, ndim, sizes, &numel, &bytes)) {
         return NULL;
     }
-    hd__storage *s = storage_new(function, owned ? (size_t)bytes : 0);
+    hd__storage *s = storage_new(function, owned ? bytes : 0);
     if (!s) {
         return NULL;
     }
-    s->nbytes = (size_t)bytes;
+    s->nbytes = bytes;
     hd_tensor *t = begin(function, tensor_in(s), d, s);
     set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
@@ -285,7 +290,10 @@ hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x)
     if (!hd__contig(x)) { /* an expanded x may be larger than any memory */
         return hd__empty(function, d, x->ndim, x->sizes);
     }
-    size_t bytes = (size_t)(x->numel * hd__bytes_of(d));
+    size_t bytes;
+    if (!hd__bytes(x->numel, (size_t)hd__bytes_of(d), &bytes)) {
+        return size_overflows(function, d, x->ndim, x->sizes);
+    }
     hd__storage *s = hd__scope_ready() ? storage_new(function, bytes) : NULL;
     if (!s) {
         return NULL;

@@ -116,7 +116,7 @@ static const hd_scope **scopes_from_root(int64_t *n)
     for (const hd_scope *s = hd__top; s; s = s->outer) {
         ++*n;
     }
-    const hd_scope **scopes = hd_alloc((size_t)*n * sizeof *scopes), *s = hd__top;
+    const hd_scope **scopes = hd__alloc_items(*n, sizeof *scopes), *s = hd__top;
     for (int64_t i = *n; scopes && i > 0; s = s->outer) {
         scopes[--i] = s;
     }
@@ -141,8 +141,8 @@ static bool write_report(hd__text *t)
 {
     int64_t n, most = hd_scope_count();
     const hd_scope **scopes = scopes_from_root(&n);
-    owned *all = scopes ? hd_alloc((size_t)most * sizeof *all) : NULL;
-    row *rows = all ? hd_alloc((size_t)most * sizeof *rows) : NULL;
+    owned *all = scopes ? hd__alloc_items(most, sizeof *all) : NULL;
+    row *rows = all ? hd__alloc_items(most, sizeof *rows) : NULL;
     if (rows) {
         write_scopes(t, scopes, n, all, rows);
     }

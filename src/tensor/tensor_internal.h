@@ -224,6 +224,10 @@ static inline int64_t hd__bytes_of(hd_dtype d)
     return bytes[d];
 }
 
+/* The bytes of x's elements, one after another. An expanded x may have more than any memory has:
+ * then fails with HD_MEMORY. */
+bool hd__tensor_bytes(const char *function, const hd_tensor *x, size_t *bytes);
+
 static inline void *hd__ptr(const hd_tensor *x)
 {
     return (char *)x->storage->data + x->offset * hd__bytes_of(x->dtype);

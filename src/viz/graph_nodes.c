@@ -25,7 +25,7 @@ static bool grow_slots(hd__graph *g)
         return true;
     }
     int64_t more = g->n_slots ? 2 * g->n_slots : 64;
-    int64_t *slots = hd_alloc((size_t)more * sizeof *slots);
+    int64_t *slots = hd__alloc_items(more, sizeof *slots);
     if (!slots) {
         return false;
     }
@@ -91,8 +91,8 @@ typedef struct step {
 /* Depth first: a node gets its place after its inputs have theirs. */
 static bool put_in_order(hd__graph *g)
 {
-    step *steps = hd_alloc((size_t)g->n * sizeof *steps); /* the way from the tensor to a node */
-    g->order = hd_alloc((size_t)g->n * sizeof *g->order);
+    step *steps = hd__alloc_items(g->n, sizeof *steps); /* the way from the tensor to a node */
+    g->order = hd__alloc_items(g->n, sizeof *g->order);
     int64_t n = 0, end = 0;
     bool ok = steps && g->order;
     if (ok) {

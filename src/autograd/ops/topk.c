@@ -208,7 +208,7 @@ static const hd__op topk_op = {.name = "TopkBackward0", .backward = topk_backwar
 static bool fill_indices(hd_tensor *indices, hd_tensor *x, int dim, int64_t k, int64_t n,
                          bool largest)
 {
-    entry *e = hd_alloc((size_t)n * sizeof *e);
+    entry *e = hd__alloc_items(n, sizeof *e);
     hd__dims lines;
     hd__place p = {0};
     hd__axis line = {1, {0}};
