@@ -74,7 +74,7 @@ HD_API const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *i
 
 /* Saving writes all that is needed to make the tokenizer again, as the strings prefix.kind,
  * prefix.chars (the character vocabulary), prefix.vocab and prefix.merges (the two files of
- * BPE). */
+ * BPE). While an error stands, nothing is written. */
 HD_API bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix);
 HD_API hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix);
 
@@ -171,7 +171,8 @@ HD_API int64_t hd_loader_batch(const hd_loader *l); /* batches given in this epo
 
 /* Saves the loader's place in the data as prefix.epoch, prefix.batch, prefix.order ... A loader
  * that loads it continues with the next batch. Its dataset and its options must be equal to the
- * saved ones (else HD_VALUE). Generators are not part of the state: see hd_generator_save. */
+ * saved ones (else HD_VALUE). Generators are not part of the state: see hd_generator_save. While an
+ * error stands, nothing is written. */
 HD_API bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix);
 HD_API bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix);
 

@@ -382,8 +382,8 @@ HD_API bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *value);
 HD_API bool hd_dict_get_double(const hd_dict *d, const char *name, double *value); /* ints too */
 
 /* The whole state of a generator (words, position, spare normal, Bernoulli stream) as the
- * entries prefix.state, prefix.next ... (with prefix "": state, next ...). A failed load changes
- * nothing. */
+ * entries prefix.state, prefix.next ... (with prefix "": state, next ...). While an error stands,
+ * nothing is written. A failed load changes nothing. */
 HD_API bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix);
 HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix);
 

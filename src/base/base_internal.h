@@ -202,7 +202,7 @@ extern const char hd__scope_end[]; /* "when its scope closed" */
  * time. Equal texts share one. hd__scope_end if memory runs out. */
 const char *hd__text_for_ever(const char *text);
 
-/* These four are the tensor layer's (freed.c, list.c). They are declared here for nn and optim,
+/* These are the tensor layer's (freed.c, list.c, dict.c). They are declared here for nn and optim,
  * which include no internal header of that layer. hd__arg_fail fails for x, which is NULL, HD_NONE
  * or freed; none_ok: not for HD_NONE. */
 struct hd_tensor;
@@ -221,6 +221,14 @@ bool hd__scopes_wrong(const char *function, const char *who, int above);
 /* Is l a list, and did its scope not close? */
 struct hd_list;
 bool hd__list_arg(const char *function, const char *arg, const struct hd_list *l);
+
+/* A saving function writes all of its entries to d or none: it fills `fresh`, a new dictionary, and
+ * ends with this. If complete, what is in fresh goes to d, or nothing if memory runs out. Frees
+ * fresh, which may be NULL. Returns whether d has it all now. */
+struct hd_dict;
+bool hd__dict_commit(struct hd_dict *d, struct hd_dict *fresh, bool complete);
+/* Notes in fresh that d shall not have this name any more. */
+bool hd__dict_set_removed(struct hd_dict *fresh, const char *name);
 
 static inline const char *hd__freeing_swap(const char *now)
 {
@@ -279,6 +287,7 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
  * generator. */
 void hd__gen_lock(hd_generator *g);
 void hd__gen_unlock(hd_generator *g);
+void hd__gen_seed(hd_generator *g, int64_t value); /* g is locked, or no other thread has it */
 
 /* n contiguous elements each. rng_fill.c says how they are computed and rounded. */
 void hd__uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b);

@@ -3,7 +3,7 @@
  * The generator is that of Matsumoto and Nishimura (1998), seeded with the low 32 bits of the seed.
  * Every stream that is drawn from it is PyTorch's, bit for bit: integers and single samples here,
  * uniform and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
-#include "base/rng.h"
+#include "base/draws.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ void hd__mt_renew(hd_generator *g)
     g->next = 0;
 }
 
-static void seed(hd_generator *g, int64_t value)
+void hd__gen_seed(hd_generator *g, int64_t value)
 {
     uint32_t x = (uint32_t)value;
     for (uint32_t i = 0; i < HD__MT_SIZE; i++) {
@@ -50,11 +50,13 @@ static void seed(hd_generator *g, int64_t value)
 static hd_generator default_generator;
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
+static uint64_t default_locks;       /* how often it was locked; changes under default_lock */
+static HD__TLS uint64_t my_locks;    /* how often this thread did */
 static HD__TLS hd_generator *in_use; /* NULL: the default one */
 
 static void seed_default(void)
 {
-    seed(&default_generator, 67280421310721);
+    hd__gen_seed(&default_generator, 67280421310721);
 }
 
 hd_generator *hd_default_generator(void)
@@ -75,10 +77,21 @@ void hd_generator_use(hd_generator *g)
     }
 }
 
+/* How often other threads have locked the default generator, which this thread holds. */
+static uint64_t locks_of_others(const hd_generator *g)
+{
+    return g == &default_generator ? default_locks - my_locks : 0;
+}
+
 void hd__gen_lock(hd_generator *g)
 {
     if (g == &default_generator) {
         pthread_mutex_lock(&default_lock);
+        default_locks++;
+        my_locks++;
+    }
+    if (hd__draws_top && !hd__draws_top->noted) {
+        hd__draws_note(g, locks_of_others(g));
     }
 }
 
@@ -87,6 +100,15 @@ void hd__gen_unlock(hd_generator *g)
     if (g == &default_generator) {
         pthread_mutex_unlock(&default_lock);
     }
+}
+
+void hd__gen_put_back(hd_generator *g, const hd_generator *before, uint64_t by_others)
+{
+    hd__gen_lock(g);
+    if (locks_of_others(g) == by_others) {
+        *g = *before;
+    }
+    hd__gen_unlock(g);
 }
 
 /* ---------------------------------------------------------------- generators */
@@ -98,7 +120,7 @@ hd_generator *hd_generator_new(int64_t value)
         return NULL;
     }
     g->bernoulli = HD_BERNOULLI_MCG31;
-    seed(g, value);
+    hd__gen_seed(g, value);
     return g;
 }
 
@@ -108,6 +130,7 @@ void hd_generator_free(hd_generator *g)
         hd_error_set(HD_VALUE, "hd_generator_free: g is the default generator: "
                                "expected one that hd_generator_new made");
     } else if (hd__may_free("hd_generator_free", "g", g, NULL)) {
+        hd__draws_forget(g);
         hd__retire_object(g, "hd_generator_free");
     }
 }
@@ -118,7 +141,7 @@ bool hd_generator_seed(hd_generator *g, int64_t value)
         return false;
     }
     hd__gen_lock(g);
-    seed(g, value);
+    hd__gen_seed(g, value);
     hd__gen_unlock(g);
     return true;
 }

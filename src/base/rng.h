@@ -15,6 +15,9 @@ struct hd_generator {
     double spare;
 };
 
+/* Makes g what it was, unless other threads have locked it since by_others was counted. */
+void hd__gen_put_back(hd_generator *g, const hd_generator *before, uint64_t by_others);
+
 /* Makes the next HD__MT_SIZE words. */
 void hd__mt_renew(hd_generator *g);
 

@@ -45,10 +45,17 @@ struct hd_dataset {
 bool hd__dataset_given(const char *function, const hd_dataset *s);
 hd_dataset *hd__dataset_hold(const hd_dataset *s);
 void hd__dataset_drop(hd_dataset *s); /* takes NULL */
-/* Items order[0], order[1], ... as two (n, max_length) tensors. If order is NULL, items first,
- * first + 1, ... */
-bool hd__dataset_batch(const char *function, const hd_dataset *s, int64_t n, int64_t first,
-                       const int64_t *order, hd_tensor **input, hd_tensor **target);
+
+typedef struct hd__batch {
+    hd_tensor *input, *target; /* (n, max_length) each */
+} hd__batch;
+
+/* Makes both tensors, without values. Then they are filled, which cannot fail, with the items
+ * order[0], order[1], ... or, if order is NULL, first, first + 1, ... */
+bool hd__batch_new(const char *function, const hd_dataset *s, int64_t n, hd__batch *b);
+void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, const int64_t *order);
+/* Writes the tensors to where the caller wants them; NULL: not wanted. */
+void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target);
 
 /* ---------------------------------------------------------------- text (utf8.c) */
 

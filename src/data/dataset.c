@@ -77,47 +77,59 @@ int64_t hd_dataset_len(const hd_dataset *s)
 
 /* ---------------------------------------------------------------- items */
 
-bool hd__dataset_batch(const char *function, const hd_dataset *s, int64_t n, int64_t first,
-                       const int64_t *order, hd_tensor **input, hd_tensor **target)
+bool hd__batch_new(const char *function, const hd_dataset *s, int64_t n, hd__batch *b)
 {
-    int64_t len = s->max_length, sizes[] = {n, len};
-    hd_tensor *x = hd__empty(function, HD_INT64, 2, sizes); /* (n, max_length) */
-    hd_tensor *y = x ? hd__empty(function, HD_INT64, 2, sizes) : NULL;
-    if (!y) {
-        return false;
-    }
-    for (int64_t i = 0; i < n; i++) {
+    int64_t sizes[] = {n, s->max_length};
+    b->input = hd__empty(function, HD_INT64, 2, sizes);
+    b->target = b->input ? hd__empty(function, HD_INT64, 2, sizes) : NULL;
+    return b->target;
+}
+
+void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, const int64_t *order)
+{
+    int64_t n = b->input->sizes[0], len = s->max_length;
+    int64_t *x = hd__ptr(b->input), *y = hd__ptr(b->target);
+    for (int64_t i = 0; i < n; i++, x += len, y += len) {
         int64_t item = order ? order[i] : first + i;
         int64_t at = (s->order ? s->order[item] : item) * s->stride;
-        hd__tokens_copy(s->tokens, at, len, (int64_t *)hd__ptr(x) + i * len);
-        hd__tokens_copy(s->tokens, at + 1, len, (int64_t *)hd__ptr(y) + i * len);
+        hd__tokens_copy(s->tokens, at, len, x);
+        hd__tokens_copy(s->tokens, at + 1, len, y);
     }
+}
+
+void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target)
+{
     if (input) {
-        *input = x;
+        *input = b->input;
     }
     if (target) {
-        *target = y;
+        *target = b->target;
     }
-    return true;
+}
+
+/* x (1, max_length) as (max_length,) */
+static hd_tensor *item_of(const hd_tensor *x)
+{
+    return hd__alias("hd_dataset_get", x, 1, x->sizes + 1, x->strides + 1, x->offset);
 }
 
 bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor **target)
 {
-    hd_tensor *x, *y; /* (1, max_length) */
+    hd__batch b; /* (1, max_length) each */
     if (!hd__dataset_given("hd_dataset_get", s)) {
         return false;
     }
     int64_t at = hd__index("hd_dataset_get", i, s->len, "items");
-    if (at < 0 || !hd__dataset_batch("hd_dataset_get", s, 1, at, NULL, &x, &y)) {
+    if (at < 0 || !hd__batch_new("hd_dataset_get", s, 1, &b)) {
         return false;
     }
-    if (input) {
-        *input = hd__alias("hd_dataset_get", x, 1, x->sizes + 1, x->strides + 1, x->offset);
+    hd_tensor *x = item_of(b.input), *y = x ? item_of(b.target) : NULL;
+    if (!y) {
+        return false;
     }
-    if (target) {
-        *target = hd__alias("hd_dataset_get", y, 1, y->sizes + 1, y->strides + 1, y->offset);
-    }
-    return (!input || *input) && (!target || *target);
+    hd__batch_fill(&b, s, at, NULL);
+    hd__batch_give(&(hd__batch){x, y}, input, target);
+    return true;
 }
 
 /* ---------------------------------------------------------------- random parts */
@@ -135,15 +147,12 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
                         HD__SIZES(n, lengths), s->len);
 }
 
-/* A dataset of the items order[0 .. len) of s. */
-static hd_dataset *dataset_part(const hd_dataset *s, const int64_t *order, int64_t len)
+/* A dataset of len items of s, which are not chosen yet. */
+static hd_dataset *dataset_part(const hd_dataset *s, int64_t len)
 {
-    int64_t *windows = hd_alloc((size_t)len * sizeof *windows);
+    int64_t *windows = hd__alloc_items(len, sizeof *windows);
     if (!windows) {
         return NULL;
-    }
-    for (int64_t i = 0; i < len; i++) {
-        windows[i] = s->order ? s->order[order[i]] : order[i];
     }
     hd_dataset *p = dataset_new(s->tokens, s->max_length, s->stride, len, windows);
     if (!p) {
@@ -153,12 +162,10 @@ static hd_dataset *dataset_part(const hd_dataset *s, const int64_t *order, int64
 }
 
 /* Makes all parts, or none. */
-static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, const int64_t *order,
-                       hd_dataset **parts)
+static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_dataset **parts)
 {
     for (int i = 0; i < n; i++) {
-        parts[i] = dataset_part(s, order, lengths[i]);
-        order += lengths[i];
+        parts[i] = dataset_part(s, lengths[i]);
         if (!parts[i]) {
             while (i > 0) {
                 hd_dataset_free(parts[--i]);
@@ -170,6 +177,22 @@ static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, const
     return true;
 }
 
+/* The parts have memory for their windows, which this draws. */
+static void draw_parts(const hd_dataset *s, int n, int64_t *order, hd_generator *g,
+                       hd_dataset **parts)
+{
+    g = g ? g : hd_generator_current();
+    hd__gen_lock(g);
+    hd__randperm(g, order, s->len);
+    hd__gen_unlock(g);
+    for (int i = 0; i < n; i++) {
+        for (int64_t k = 0; k < parts[i]->len; k++) {
+            int64_t item = *order++;
+            parts[i]->order[k] = s->order ? s->order[item] : item;
+        }
+    }
+}
+
 bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_generator *g,
                      hd_dataset **parts)
 {
@@ -179,15 +202,14 @@ bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_gene
         !check_lengths(s, n, lengths)) {
         return false;
     }
-    int64_t *order = hd_alloc((size_t)s->len * sizeof *order);
+    int64_t *order = hd__alloc_items(s->len, sizeof *order);
     if (!order) {
         return false;
     }
-    g = g ? g : hd_generator_current();
-    hd__gen_lock(g);
-    hd__randperm(g, order, s->len);
-    hd__gen_unlock(g);
-    bool ok = make_parts(s, n, lengths, order, parts);
+    bool ok = make_parts(s, n, lengths, parts);
+    if (ok) {
+        draw_parts(s, n, order, g, parts);
+    }
     hd_free(order);
     return ok;
 }

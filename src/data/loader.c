@@ -46,7 +46,7 @@ hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
         return NULL;
     }
     hd_loader *l = hd__alloc_zeroed(sizeof *l);
-    int64_t *order = l && o.shuffle ? hd_alloc((size_t)s->len * sizeof *order) : NULL;
+    int64_t *order = l && o.shuffle ? hd__alloc_items(s->len, sizeof *order) : NULL;
     if (!l || (o.shuffle && !order)) {
         hd_free(l);
         return NULL;
@@ -68,11 +68,6 @@ void hd_loader_free(hd_loader *l)
 
 /* ---------------------------------------------------------------- draws */
 
-static uint64_t draw_word(hd_generator *g)
-{
-    return hd_generator_random64(g ? g : hd_generator_current());
-}
-
 static void permute(hd_generator *g, int64_t *order, int64_t n)
 {
     hd__gen_lock(g);
@@ -80,21 +75,18 @@ static void permute(hd_generator *g, int64_t *order, int64_t n)
     hd__gen_unlock(g);
 }
 
-/* Draws the order of an epoch from the loader's own generator. Without one, it draws a seed, and
- * then the order from a new generator with that seed. */
-static bool draw_order(hd_loader *l)
+/* Draws what an epoch begins with, and its order from the loader's own generator. Without one, it
+ * draws a seed, and then the order from `fresh`, which gets that seed. */
+static void draw_epoch(hd_loader *l, hd_generator *fresh)
 {
-    if (l->o.generator) {
-        permute(l->o.generator, l->order, l->s->len);
-        return true;
+    hd_generator *g = l->o.generator ? l->o.generator : hd_generator_current();
+    hd_generator_random64(g);
+    if (fresh) {
+        hd__gen_seed(fresh, (int64_t)(hd_generator_random64(g) & INT64_MAX));
     }
-    hd_generator *fresh = hd_generator_new((int64_t)(draw_word(NULL) & INT64_MAX));
-    if (!fresh) {
-        return false;
+    if (l->o.shuffle) {
+        permute(fresh ? fresh : g, l->order, l->s->len);
     }
-    permute(fresh, l->order, l->s->len);
-    hd_generator_free(fresh);
-    return true;
 }
 
 /* Draws what PyTorch's sampler draws when it is asked for more items than there are. The order is
@@ -108,34 +100,44 @@ static void draw_at_end(hd_loader *l)
 
 /* ---------------------------------------------------------------- batches */
 
+/* Memory comes first: if it runs out, nothing was drawn. */
 static bool begin_epoch(hd_loader *l)
 {
-    draw_word(l->o.generator);
-    if (l->o.shuffle && !draw_order(l)) {
+    hd_generator *fresh = NULL;
+    if (l->o.shuffle && !l->o.generator && !(fresh = hd_generator_new(0))) {
         return false;
     }
+    draw_epoch(l, fresh);
+    hd_generator_free(fresh);
     l->under_way = true;
     l->batch = 0;
     l->epoch++;
     return true;
 }
 
-/* The number of items in the next batch; 0 at the end of the epoch. */
-static int64_t next_size(const hd_loader *l)
+/* The number of items in the batch with this number; 0 at the end of the epoch. */
+static int64_t size_of_batch(const hd_loader *l, int64_t batch)
 {
-    int64_t left = l->s->len - l->batch * l->o.batch_size;
+    int64_t left = l->s->len - batch * l->o.batch_size;
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
 bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
 {
-    if (!hd__object("hd_loader_next", "l", l) || (!l->under_way && !begin_epoch(l))) {
+    hd__batch b;
+    if (!hd__object("hd_loader_next", "l", l) ||
+        (l->o.generator && !hd__object("hd_loader_next", "the generator of l", l->o.generator))) {
         return false;
     }
-    int64_t n = next_size(l), at = l->batch * l->o.batch_size;
-    if (n > 0 && !hd__dataset_batch("hd_loader_next", l->s, n, at,
-                                    l->o.shuffle ? l->order + at : NULL, input, target)) {
+    int64_t n = size_of_batch(l, l->under_way ? l->batch : 0);
+    if ((n > 0 && !hd__batch_new("hd_loader_next", l->s, n, &b)) ||
+        (!l->under_way && !begin_epoch(l))) {
         return false;
+    }
+    if (n > 0) {
+        int64_t at = l->batch * l->o.batch_size;
+        hd__batch_fill(&b, l->s, at, l->o.shuffle ? l->order + at : NULL);
+        hd__batch_give(&b, input, target);
     }
     if (n > 0 ? n < l->o.batch_size : l->o.drop_last || l->s->len % l->o.batch_size == 0) {
         draw_at_end(l);
@@ -188,13 +190,9 @@ static void fixed_values(const hd_loader *l, int64_t values[FIXED])
     memcpy(values, v, sizeof v);
 }
 
-bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
+static bool loader_write(const hd_loader *l, hd_dict *d, const char *prefix)
 {
-    HD_SCOPE;
     int64_t values[FIXED];
-    if (!hd__state_given("hd_loader_save", "l", l, d, prefix)) {
-        return false;
-    }
     fixed_values(l, values);
     for (int i = 0; i < FIXED; i++) {
         if (!hd_dict_set_int(d, hd__field(prefix, fixed[i]), values[i])) {
@@ -207,6 +205,16 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
            (!l->under_way || !l->o.shuffle ||
             hd_dict_set(d, hd__field(prefix, "order"),
                         hd_from_data(HD_INT64, l->order, l->s->len)));
+}
+
+bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
+{
+    if (!hd__state_given("hd_loader_save", "l", l, d, prefix) || !hd__may_save("hd_loader_save")) {
+        return false;
+    }
+    HD_SCOPE;
+    hd_dict *fresh = hd_dict_new();
+    return hd__dict_commit(d, fresh, fresh && loader_write(l, fresh, prefix));
 }
 
 /* Reads the integer prefix.field, which must be in [min, max]. */
@@ -230,14 +238,13 @@ static bool loader_read_int(const hd_dict *d, const char *prefix, const char *fi
                                      name, *v, min, max);
 }
 
-static bool is_permutation(const int64_t *order, int64_t n)
+/* seen: n bytes of 0. */
+static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
 {
-    unsigned char *seen = hd__alloc_zeroed((size_t)n);
     int64_t i = 0;
-    while (seen && i < n && order[i] >= 0 && order[i] < n && !seen[order[i]]) {
+    while (i < n && order[i] >= 0 && order[i] < n && !seen[order[i]]) {
         seen[order[i++]] = 1;
     }
-    hd_free(seen);
     return i == n;
 }
 
@@ -250,8 +257,14 @@ static const int64_t *read_order(const hd_dict *d, const char *prefix, int64_t n
         return NULL;
     }
     order = hd__contiguous(order);
-    if (!order || order->dtype != HD_INT64 || order->ndim != 1 || order->numel != n ||
-        !is_permutation(hd__ptr(order), n)) {
+    unsigned char *seen = order ? hd__alloc_zeroed((size_t)n) : NULL;
+    if (!seen) {
+        return NULL;
+    }
+    bool ok = order->dtype == HD_INT64 && order->ndim == 1 && order->numel == n &&
+              is_permutation(hd__ptr(order), n, seen);
+    hd_free(seen);
+    if (!ok) {
         return hd_error_set(HD_VALUE,
                             "hd_loader_load: '%s': expected int64 (%" PRId64
                             ",), each of 0 to %" PRId64 " once",

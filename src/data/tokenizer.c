@@ -17,11 +17,12 @@ hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_si
     t->type = type;
     t->size = size;
     t->bytes = hd_alloc((size_t)bytes);
-    t->starts = hd__alloc_zeroed(((size_t)size + 1) * sizeof *t->starts);
+    t->starts = hd__alloc_items(size + 1, sizeof *t->starts);
     if (!t->bytes || !t->starts) {
         hd_tokenizer_free(t);
         return NULL;
     }
+    memset(t->starts, 0, ((size_t)size + 1) * sizeof *t->starts);
     return t;
 }
 
@@ -174,10 +175,15 @@ static const hd__tokenizer_type *const types[] = {&hd__byte_type, &hd__char_type
 
 bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
+    if (!hd__state_given("hd_tokenizer_save", "t", t, d, prefix) ||
+        !hd__may_save("hd_tokenizer_save")) {
+        return false;
+    }
     HD_SCOPE;
-    return hd__state_given("hd_tokenizer_save", "t", t, d, prefix) &&
-           hd_dict_set_string(d, hd__field(prefix, "kind"), t->type->kind) &&
-           t->type->save(t, d, prefix);
+    hd_dict *fresh = hd_dict_new();
+    bool ok = fresh && hd_dict_set_string(fresh, hd__field(prefix, "kind"), t->type->kind) &&
+              t->type->save(t, fresh, prefix);
+    return hd__dict_commit(d, fresh, ok);
 }
 
 hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)

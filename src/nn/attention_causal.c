@@ -26,8 +26,9 @@ static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
 const hd_module_type hd__causal_attention_type = HD_MODULE_TYPE(
     causal_attention, "CausalAttention", causal_attention_forward, hd__attention_free);
 
-static hd_module *causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
-                                       double dropout, bool qkv_bias)
+/* A blank one. */
+static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
+                                         double dropout, bool qkv_bias)
 {
     HD_SCOPE;
     hd_module *m = hd_module_new(&hd__causal_attention_type);
@@ -37,8 +38,14 @@ static hd_module *causal_attention_new(int64_t d_in, int64_t d_out, int64_t cont
     causal_attention *self = (causal_attention *)m;
     hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
     hd_register_module(m, "dropout", &self->dropout, hd_dropout_new(dropout, false));
-    hd_register_buffer(m, "mask", &self->mask, hd__causal_mask(context_length), true);
+    hd__register_mask(m, &self->mask, context_length);
     return hd_module_ready(m);
+}
+
+static bool causal_attention_draw(hd_module *m)
+{
+    causal_attention *self = (causal_attention *)m;
+    return hd__draw_qkv(self->W_query, self->W_key, self->W_value) && hd__fill_mask(self->mask);
 }
 
 hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
@@ -46,7 +53,10 @@ hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_
 {
     bool ok =
         hd__attention_args("hd_causal_attention_new", d_in, d_out, context_length, dropout, 1);
-    return ok ? causal_attention_new(d_in, d_out, context_length, dropout, qkv_bias) : NULL;
+    return ok ? hd__module_drawn(
+                    causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias),
+                    causal_attention_draw)
+              : NULL;
 }
 
 /* ---------------------------------------------------------------- MultiHeadAttentionWrapper */
@@ -60,14 +70,25 @@ static hd_tensor *wrapper_forward(hd_module *self, hd_tensor *x) /* x (b, num_to
 {
     multi_head_attention_wrapper *m = (multi_head_attention_wrapper *)self;
     hd_list *outs = hd_list_n(0, NULL); /* (b, num_tokens, d_out) each */
-    for (int64_t i = 0; i < hd_module_list_len(m->heads); i++) {
-        hd_list_append(outs, hd_forward(hd_module_list_get(m->heads, i), x));
+    bool ok = outs;
+    for (int64_t i = 0; ok && i < hd_module_list_len(m->heads); i++) {
+        ok = hd_list_append(outs, hd_forward(hd_module_list_get(m->heads, i), x));
     }
-    return hd_cat_list(outs, -1); /* (b, num_tokens, num_heads * d_out) */
+    return ok ? hd_cat_list(outs, -1) : NULL; /* (b, num_tokens, num_heads * d_out) */
 }
 
 static const hd_module_type wrapper_type =
     HD_MODULE_TYPE(multi_head_attention_wrapper, "MultiHeadAttentionWrapper", wrapper_forward);
+
+static bool wrapper_draw(hd_module *m)
+{
+    hd_module *head, *heads = ((multi_head_attention_wrapper *)m)->heads;
+    bool ok = true;
+    for (int64_t i = 0; ok && (head = hd__list_child(heads, i)); i++) {
+        ok = causal_attention_draw(head);
+    }
+    return ok;
+}
 
 hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                                double dropout, int64_t num_heads, bool qkv_bias)
@@ -83,13 +104,13 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
     multi_head_attention_wrapper *self = (multi_head_attention_wrapper *)m;
     hd_register_module(m, "heads", &self->heads, hd_module_list_n(0, NULL));
     for (int64_t i = 0; self->heads && i < num_heads; i++) {
-        if (!hd_module_list_append(self->heads, causal_attention_new(d_in, d_out, context_length,
-                                                                     dropout, qkv_bias))) {
+        hd_module *head = causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias);
+        if (!hd_module_list_append(self->heads, head)) {
             hd_module_free(m);
             return NULL;
         }
     }
-    return hd_module_ready(m);
+    return hd__module_drawn(hd_module_ready(m), wrapper_draw);
 }
 
 /* ---------------------------------------------------------------- MultiHeadAttention */
@@ -146,6 +167,13 @@ static bool divides(const char *function, int64_t d_out, int64_t num_heads)
                         function, d_out, num_heads);
 }
 
+static bool multi_head_attention_draw(hd_module *m)
+{
+    hd__multi_head_attention *self = (hd__multi_head_attention *)m;
+    return hd__draw_qkv(self->W_query, self->W_key, self->W_value) &&
+           hd__linear_draw(self->out_proj) && hd__fill_mask(self->mask);
+}
+
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                        double dropout, int64_t num_heads, bool qkv_bias)
 {
@@ -164,8 +192,9 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
     self->num_heads = num_heads;
     self->head_dim = d_out / num_heads;
     hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
-    hd_register_module(m, "out_proj", &self->out_proj, hd_linear_new(d_out, d_out, true));
+    hd_register_module(m, "out_proj", &self->out_proj,
+                       hd__linear_blank(&hd__linear_type, d_out, d_out, true));
     hd_register_module(m, "dropout", &self->dropout, hd_dropout_new(dropout, false));
-    hd_register_buffer(m, "mask", &self->mask, hd__causal_mask(context_length), true);
-    return hd_module_ready(m);
+    hd__register_mask(m, &self->mask, context_length);
+    return hd__module_drawn(hd_module_ready(m), multi_head_attention_draw);
 }

@@ -37,27 +37,33 @@ static hd_tensor *self_attention_v1_forward(hd_module *self, hd_tensor *x) /* x 
 const hd_module_type hd__self_attention_v1_type = HD_MODULE_TYPE(
     self_attention_v1, "SelfAttention_v1", self_attention_v1_forward, hd__attention_free);
 
-static void register_rand(hd_module *m, const char *name, hd_tensor **field, int64_t d_in,
-                          int64_t d_out)
+static hd_module *self_attention_v1_blank(int64_t d_in, int64_t d_out)
 {
-    hd_register_parameter(m, name, field, hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true));
-}
-
-hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
-{
-    if (!hd__attention_args("hd_self_attention_v1_new", d_in, d_out, 0, 0, 1)) {
-        return NULL;
-    }
     HD_SCOPE;
     hd_module *m = hd_module_new(&hd__self_attention_v1_type);
     if (!m) {
         return NULL;
     }
     self_attention_v1 *self = (self_attention_v1 *)m;
-    register_rand(m, "W_query", &self->W_query, d_in, d_out);
-    register_rand(m, "W_key", &self->W_key, d_in, d_out);
-    register_rand(m, "W_value", &self->W_value, d_in, d_out);
+    const int64_t sizes[] = {d_in, d_out};
+    hd__register_blank(m, "W_query", &self->W_query, true, 2, sizes);
+    hd__register_blank(m, "W_key", &self->W_key, true, 2, sizes);
+    hd__register_blank(m, "W_value", &self->W_value, true, 2, sizes);
     return hd_module_ready(m);
+}
+
+static bool self_attention_v1_draw(hd_module *m)
+{
+    self_attention_v1 *self = (self_attention_v1 *)m;
+    return hd_uniform_(self->W_query, 0, 1) && hd_uniform_(self->W_key, 0, 1) &&
+           hd_uniform_(self->W_value, 0, 1);
+}
+
+hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
+{
+    bool ok = hd__attention_args("hd_self_attention_v1_new", d_in, d_out, 0, 0, 1);
+    return ok ? hd__module_drawn(self_attention_v1_blank(d_in, d_out), self_attention_v1_draw)
+              : NULL;
 }
 
 /* ---------------------------------------------------------------- SelfAttention_v2 */
@@ -77,6 +83,12 @@ static hd_tensor *self_attention_v2_forward(hd_module *self, hd_tensor *x) /* x 
 const hd_module_type hd__self_attention_v2_type = HD_MODULE_TYPE(
     self_attention_v2, "SelfAttention_v2", self_attention_v2_forward, hd__attention_free);
 
+static bool self_attention_v2_draw(hd_module *m)
+{
+    self_attention_v2 *self = (self_attention_v2 *)m;
+    return hd__draw_qkv(self->W_query, self->W_key, self->W_value);
+}
+
 hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
 {
     if (!hd__attention_args("hd_self_attention_v2_new", d_in, d_out, 0, 0, 1)) {
@@ -88,5 +100,5 @@ hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
     }
     self_attention_v2 *self = (self_attention_v2 *)m;
     hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
-    return hd_module_ready(m);
+    return hd__module_drawn(hd_module_ready(m), self_attention_v2_draw);
 }

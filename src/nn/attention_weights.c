@@ -35,9 +35,17 @@ bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length)
 void hd__register_qkv(hd_module *m, hd_module **W_query, hd_module **W_key, hd_module **W_value,
                       int64_t d_in, int64_t d_out, bool qkv_bias)
 {
-    hd_register_module(m, "W_query", W_query, hd_linear_new(d_in, d_out, qkv_bias));
-    hd_register_module(m, "W_key", W_key, hd_linear_new(d_in, d_out, qkv_bias));
-    hd_register_module(m, "W_value", W_value, hd_linear_new(d_in, d_out, qkv_bias));
+    const char *const names[] = {"W_query", "W_key", "W_value"};
+    hd_module **const fields[] = {W_query, W_key, W_value};
+    for (int i = 0; i < 3 && !m->priv->failed; i++) {
+        hd_register_module(m, names[i], fields[i],
+                           hd__linear_blank(&hd__linear_type, d_in, d_out, qkv_bias));
+    }
+}
+
+bool hd__draw_qkv(hd_module *W_query, hd_module *W_key, hd_module *W_value)
+{
+    return hd__linear_draw(W_query) && hd__linear_draw(W_key) && hd__linear_draw(W_value);
 }
 
 hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd_module *W_value)
@@ -49,9 +57,23 @@ hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd
     return p;
 }
 
-hd_tensor *hd__causal_mask(int64_t n)
+void hd__register_mask(hd_module *m, hd_tensor **field, int64_t n)
 {
-    return hd_triu(hd_ones(HD_FLOAT32, n, n), 1);
+    if (!m->priv->failed) {
+        hd_register_buffer(m, "mask", field, hd_empty(HD_FLOAT32, n, n), true);
+    }
+}
+
+bool hd__fill_mask(hd_tensor *mask)
+{
+    int64_t n = hd_size(mask, 0);
+    float *x = hd_data_mut(mask);
+    for (int64_t i = 0; x && i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            *x++ = j > i;
+        }
+    }
+    return x || n == 0;
 }
 
 /* ---------------------------------------------------------------- attention */
@@ -133,7 +155,7 @@ hd_tensor *hd__keep_weights(hd_module *self, hd_tensor *attn_weights)
 {
     hd__attention *m = (hd__attention *)self;
     if (m->keep && attn_weights) {
-        hd_assign(&m->kept, hd_detach(attn_weights));
+        return hd_assign(&m->kept, hd_detach(attn_weights)) ? attn_weights : NULL;
     }
     return attn_weights;
 }

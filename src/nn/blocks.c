@@ -17,6 +17,12 @@ static hd_tensor *feed_forward_forward(hd_module *self, hd_tensor *x)
 static const hd_module_type feed_forward_type =
     HD_MODULE_TYPE(feed_forward, "FeedForward", feed_forward_forward);
 
+static bool feed_forward_draw(hd_module *self)
+{
+    hd_module *layers = ((feed_forward *)self)->layers;
+    return hd__linear_draw(hd__list_child(layers, 0)) && hd__linear_draw(hd__list_child(layers, 2));
+}
+
 hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
 {
     if (!hd__size_arg("hd_feed_forward_new", "emb_dim", emb_dim, 0) ||
@@ -30,14 +36,17 @@ hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
     hd_register_module(self, "layers", &((feed_forward *)self)->layers, hd_sequential_n(0, NULL));
     hd_module *layers =
         ((feed_forward *)self)->layers; /* NULL: the registration failed and freed it */
-    bool ok = layers && hd_module_list_append(layers, hd_linear_new(emb_dim, hidden_dim, true)) &&
+    bool ok = layers &&
+              hd_module_list_append(
+                  layers, hd__linear_blank(&hd__linear_type, emb_dim, hidden_dim, true)) &&
               hd_module_list_append(layers, hd_gelu_new("tanh")) &&
-              hd_module_list_append(layers, hd_linear_new(hidden_dim, emb_dim, true));
+              hd_module_list_append(layers,
+                                    hd__linear_blank(&hd__linear_type, hidden_dim, emb_dim, true));
     if (!ok) {
         hd_module_free(self);
         return NULL;
     }
-    return hd_module_ready(self);
+    return hd__module_drawn(hd_module_ready(self), feed_forward_draw);
 }
 
 /* ---------------------------------------------------------------- TransformerBlock */
@@ -122,8 +131,6 @@ hd_tensor *hd_transformer_block_cached(hd_module *self, hd_tensor *x, hd_kv_cach
     int64_t seen = hd_kv_cache_len(c);
     x = add_shortcut(m, x, hd_multi_head_attention_cached(m->att, hd_forward(m->norm1, x), c));
     x = hd_forward_end(self, add_shortcut(m, x, hd_forward(m->ff, hd_forward(m->norm2, x))));
-    if (!x) {
-        hd_kv_cache_truncate(c, seen);
-    }
-    return x;
+    bool undone = x || hd_kv_cache_truncate(c, seen);
+    return undone ? x : NULL;
 }

@@ -2,7 +2,9 @@
  *
  * Each running forward is a frame on its thread's stack. In a frame the count of failures that were
  * not cleared starts at 0. So a failure inside is seen even if its result is not used, if an older
- * error stands, or if a module that this one calls clears its own errors. */
+ * error stands, or if a module that this one calls clears its own errors. What a forward that fails
+ * has drawn is taken back. */
+#include "base/draws.h"
 #include "nn/nn_internal.h"
 
 typedef struct frame {
@@ -13,19 +15,26 @@ typedef struct frame {
     bool by_begin;     /* hd_forward_end will end it */
 } frame;
 
+/* What is allocated for a frame. */
+typedef struct drawing_frame {
+    frame frame;
+    hd__draws draws;
+} drawing_frame;
+
 static HD__TLS frame *top;
 
 static frame *push(hd_module *m, bool by_begin)
 {
-    frame *f = hd_alloc(sizeof *f);
+    drawing_frame *f = hd_alloc(sizeof *f);
     hd_scope *scope = f ? hd_scope_open() : NULL;
     if (!scope) {
         hd_free(f);
         return NULL;
     }
-    *f = (frame){top, m, scope, hd__uncleared_swap(0), by_begin};
-    top = f;
-    return f;
+    f->frame = (frame){top, m, scope, hd__uncleared_swap(0), by_begin};
+    hd__draws_begin(&f->draws);
+    top = &f->frame;
+    return top;
 }
 
 /* The failures in f and in the frames above it, which were begun and never ended. */
@@ -42,6 +51,7 @@ static void leave_top(hd_tensor *y)
 {
     frame *left = top;
     top = left->outer;
+    hd__draws_end(&((drawing_frame *)left)->draws, y);
     if (y) {
         hd_scope_return(y);
     }

@@ -13,10 +13,7 @@ static bool save_one(hd_dict *d, const char *key, const hd_tensor *p)
     if (!key || !g) {
         return false;
     }
-    if (g != HD_NONE) {
-        return hd_dict_set(d, key, g);
-    }
-    return hd_dict_kind_of(d, key) == HD_DICT_MISSING || hd_dict_remove(d, key);
+    return g == HD_NONE ? hd__dict_set_removed(d, key) : hd_dict_set(d, key, g);
 }
 
 bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
@@ -28,13 +25,14 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
     HD_SCOPE;
     hd__text key = {0};
     hd__items found = {0};
-    bool ok = hd__collect(m, HD__PARAMETER, true, &found);
+    hd_dict *fresh = hd_dict_new();
+    bool ok = fresh && hd__collect(m, HD__PARAMETER, true, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
-        ok = save_one(d, hd__key(&key, prefix, NULL, 0, found.v[i].name), *found.v[i].field);
+        ok = save_one(fresh, hd__key(&key, prefix, NULL, 0, found.v[i].name), *found.v[i].field);
     }
     hd_free(key.s);
     hd__items_free(&found);
-    return ok;
+    return hd__dict_commit(d, fresh, ok);
 }
 
 /* ---------------------------------------------------------------- reading */

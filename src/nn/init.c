@@ -2,6 +2,7 @@
  *
  * Bounds and deviations are computed in double and in PyTorch's order of operations, because their
  * rounding shows in the float32 weights. */
+#include "base/draws.h"
 #include "nn/nn_internal.h"
 
 #include <math.h>
@@ -47,10 +48,11 @@ static double normal_cdf(double x)
     return (1 + erf(x / sqrt(2.0))) / 2;
 }
 
-static bool all_false(hd_tensor *mask)
+/* Is an element of mask true? 1, 0, or -1 after an error. */
+static int some_true(hd_tensor *mask)
 {
     hd_tensor *any = hd_any(mask);
-    return any && hd_item_int(any) == 0;
+    return any ? hd_item_int(any) != 0 : -1;
 }
 
 /* Draws a whole normal tensor again and again, and takes its elements where x's are outside [a,
@@ -62,8 +64,9 @@ static bool redraw_outside(hd_tensor *x, double mean, double std, double a, doub
     while (ok) {
         HD_SCOPE;
         hd_tensor *outside = hd_logical_or(hd_lt_scalar(x, a), hd_gt_scalar(x, b));
-        if (!outside || all_false(outside)) {
-            return outside;
+        int some = some_true(outside);
+        if (some <= 0) {
+            return some == 0;
         }
         ok = hd_normal_(fresh, mean, std) && hd_copy_(x, hd_where(outside, fresh, x));
     }
@@ -88,13 +91,19 @@ static bool accept_by_density(hd_tensor *x, double mean, double std, double a, d
         return false;
     }
     hd_tensor *pending = refused(x, v, mean, std, peak);
-    bool ok = pending;
-    while (ok && !all_false(pending)) {
+    while (pending) {
         HD_SCOPE;
-        ok = hd_uniform_(c, a, b) && hd_copy_(x, hd_where(pending, c, x)) &&
-             hd_copy_(pending, hd_logical_and(pending, refused(c, v, mean, std, peak)));
+        int some = some_true(pending);
+        if (some <= 0) {
+            return some == 0;
+        }
+        bool ok = hd_uniform_(c, a, b) && hd_copy_(x, hd_where(pending, c, x)) &&
+                  hd_copy_(pending, hd_logical_and(pending, refused(c, v, mean, std, peak)));
+        if (!ok) {
+            return false;
+        }
     }
-    return ok;
+    return false;
 }
 
 static bool truncation_ok(double mean, double std, double a, double b)
@@ -109,6 +118,30 @@ static bool truncation_ok(double mean, double std, double a, double b)
         mean, std, a, b);
 }
 
+/* A tensor in which the same numbers are drawn as in x: in the same order, and with gaps between
+ * its elements if x has them, because such a tensor is drawn one by one. */
+static hd_tensor *drawn_like(hd_tensor *x)
+{
+    hd_tensor *y = hd_clone(x);
+    if (y && !hd_is_contiguous(x) && hd_is_contiguous(y)) {
+        y = hd_select(hd_empty(hd_dtype_of(x), hd_numel(x), 2), 1, 0);
+        y = hd_view_n(y, hd_ndim(x), hd_sizes(x));
+    }
+    return y;
+}
+
+/* Draws into another tensor, so that x changes as a whole. */
+static bool truncated(hd_tensor *x, double mean, double std, double a, double b)
+{
+    HD_SCOPE;
+    HD_NO_GRAD;
+    double p = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
+    hd_tensor *y = drawn_like(x);
+    bool ok =
+        y && (p > 0.3 ? redraw_outside(y, mean, std, a, b) : accept_by_density(y, mean, std, a, b));
+    return ok && hd_copy_(x, y);
+}
+
 hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b)
 {
     if (!hd__tensor_given("hd_init_trunc_normal_", "x", x) || !truncation_ok(mean, std, a, b)) {
@@ -121,10 +154,10 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
             "[a, b]",
             mean, 2 * std, a, b);
     }
-    HD_SCOPE;
-    HD_NO_GRAD;
-    double p = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
-    bool ok = p > 0.3 ? redraw_outside(x, mean, std, a, b) : accept_by_density(x, mean, std, a, b);
+    hd__draws d;
+    hd__draws_begin(&d);
+    bool ok = truncated(x, mean, std, a, b);
+    hd__draws_end(&d, ok);
     return ok ? x : NULL;
 }
 
@@ -284,12 +317,27 @@ static bool orthonormal_rows(hd_tensor *a)
     for (int64_t i = 0; i < hd_size(a, 0) && ok; i++) {
         HD_SCOPE;
         hd_tensor *row = hd_select(a, 0, i), *before = hd_narrow(a, 0, 0, i); /* (m,), (i, m) */
+        ok = row && before;
         for (int pass = 0; pass < 2 && i > 0 && ok; pass++) {
             ok = hd_sub_(row, hd_matmul(hd_matmul(before, row), before));
         }
         ok = ok && hd_div_(row, hd_sqrt(hd_dot(row, row)));
     }
     return ok;
+}
+
+/* gain times an orthogonal matrix of x's shape and dtype; x has elements. */
+static hd_tensor *orthogonal_as(const hd_tensor *x, double gain)
+{
+    int64_t rows = hd_size(x, 0), cols = hd_numel(x) / rows;
+    hd_tensor *a = hd_normal_(hd_empty(hd_dtype_of(x), rows, cols), 0, 1);
+    a = hd_to(a, HD_FLOAT64);
+    a = rows >= cols ? hd_contiguous(hd_t(a)) : a; /* (n, m), n <= m */
+    if (!a || !orthonormal_rows(a)) {
+        return NULL;
+    }
+    a = hd_to(rows >= cols ? hd_t(a) : a, hd_dtype_of(x));
+    return hd_mul_scalar(hd_reshape_n(a, hd_ndim(x), hd_sizes(x)), gain);
 }
 
 hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
@@ -306,14 +354,10 @@ hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
     }
     HD_SCOPE;
     HD_NO_GRAD;
-    int64_t rows = hd_size(x, 0), cols = hd_numel(x) / rows;
-    hd_tensor *a = hd_normal_(hd_empty(hd_dtype_of(x), rows, cols), 0, 1);
-    a = hd_to(a, HD_FLOAT64);
-    a = rows >= cols ? hd_contiguous(hd_t(a)) : a; /* (n, m), n <= m */
-    if (!a || !orthonormal_rows(a)) {
-        return NULL;
-    }
-    a = hd_to(rows >= cols ? hd_t(a) : a, hd_dtype_of(x));
-    a = hd_reshape_n(a, hd_ndim(x), hd_sizes(x));
-    return hd_mul_scalar_(hd_copy_(x, a), gain);
+    hd__draws d;
+    hd__draws_begin(&d);
+    hd_tensor *y = orthogonal_as(x, gain);
+    bool ok = y && hd_copy_(x, y);
+    hd__draws_end(&d, ok);
+    return ok ? x : NULL;
 }

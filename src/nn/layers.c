@@ -34,15 +34,13 @@ static void linear_extra(const hd_module *self, char *text, size_t n)
              m->out_features, python_bool(m->bias != HD_NONE));
 }
 
-static const hd_module_type linear_type =
+const hd_module_type hd__linear_type =
     HD_MODULE_TYPE(linear, "Linear", linear_forward, NULL, linear_extra);
 const hd_module_type hd__packed_out_proj_type =
     HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
 
-/* Both bounds are 1 / sqrt(in_features). The weight's is computed by kaiming_uniform_, whose
- * rounding shows in the bits. */
-hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_t out_features,
-                         bool bias)
+hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int64_t out_features,
+                            bool bias)
 {
     HD_SCOPE;
     linear *m = (linear *)hd_module_new(type);
@@ -51,24 +49,30 @@ hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_
     }
     m->in_features = in_features;
     m->out_features = out_features;
-    hd_tensor *w = hd_init_kaiming_uniform_(hd_empty(HD_FLOAT32, out_features, in_features),
-                                            sqrt(5.0), HD_FAN_IN, "leaky_relu");
-    hd_register_parameter(&m->base, "weight", &m->weight, hd_parameter(w, true));
-    hd_tensor *b = HD_NONE;
-    if (bias) {
-        double bound = in_features > 0 ? 1 / sqrt((double)in_features) : 0;
-        b = hd_uniform_(hd_empty(HD_FLOAT32, out_features), -bound, bound);
-        b = hd_parameter(b, true);
-    }
-    hd_register_parameter(&m->base, "bias", &m->bias, b);
+    hd__register_blank(&m->base, "weight", &m->weight, true, 2,
+                       (int64_t[]){out_features, in_features});
+    hd__register_blank(&m->base, "bias", &m->bias, bias, 1, &out_features);
     return hd_module_ready(&m->base);
+}
+
+/* Both bounds are 1 / sqrt(in_features). The weight's is computed by kaiming_uniform_, whose
+ * rounding shows in the bits. */
+bool hd__linear_draw(hd_module *self)
+{
+    linear *m = (linear *)self;
+    double bound = m->in_features > 0 ? 1 / sqrt((double)m->in_features) : 0;
+    return hd_init_kaiming_uniform_(m->weight, sqrt(5.0), HD_FAN_IN, "leaky_relu") &&
+           (m->bias == HD_NONE || hd_uniform_(m->bias, -bound, bound));
 }
 
 hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 {
     bool ok = hd__size_arg("hd_linear_new", "in_features", in_features, 0) &&
               hd__size_arg("hd_linear_new", "out_features", out_features, 0);
-    return ok ? hd__linear_of(&linear_type, in_features, out_features, bias) : NULL;
+    return ok ? hd__module_drawn(
+                    hd__linear_blank(&hd__linear_type, in_features, out_features, bias),
+                    hd__linear_draw)
+              : NULL;
 }
 
 /* ---------------------------------------------------------------- Dropout */
@@ -145,6 +149,30 @@ static void embedding_extra(const hd_module *self, char *text, size_t n)
 static const hd_module_type embedding_type =
     HD_MODULE_TYPE(embedding, "Embedding", embedding_forward, NULL, embedding_extra);
 
+static hd_module *embedding_blank(int64_t num_embeddings, int64_t embedding_dim,
+                                  int64_t padding_idx)
+{
+    HD_SCOPE;
+    embedding *m = (embedding *)hd_module_new(&embedding_type);
+    if (!m) {
+        return NULL;
+    }
+    m->padding_idx = padding_idx == HD_NO_PADDING ? -1
+                     : padding_idx < 0            ? padding_idx + num_embeddings
+                                                  : padding_idx;
+    hd__register_blank(&m->base, "weight", &m->weight, true, 2,
+                       (int64_t[]){num_embeddings, embedding_dim});
+    return hd_module_ready(&m->base);
+}
+
+static bool embedding_draw(hd_module *self)
+{
+    HD_SCOPE;
+    embedding *m = (embedding *)self;
+    hd_tensor *padding = m->padding_idx < 0 ? HD_NONE : hd_select(m->weight, 0, m->padding_idx);
+    return padding && hd_normal_(m->weight, 0, 1) && (padding == HD_NONE || hd_zero_(padding));
+}
+
 hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64_t padding_idx)
 {
     const char *function = "hd_embedding_new";
@@ -159,19 +187,8 @@ hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64
                             ", or HD_NO_PADDING",
                             function, padding_idx, -num_embeddings, num_embeddings - 1);
     }
-    HD_SCOPE;
-    embedding *m = (embedding *)hd_module_new(&embedding_type);
-    if (!m) {
-        return NULL;
-    }
-    m->padding_idx = padded && padding_idx < 0 ? padding_idx + num_embeddings : padding_idx;
-    m->padding_idx = padded ? m->padding_idx : -1;
-    hd_tensor *w = hd_normal_(hd_empty(HD_FLOAT32, num_embeddings, embedding_dim), 0, 1);
-    if (padded) {
-        hd_zero_(hd_select(w, 0, padding_idx));
-    }
-    hd_register_parameter(&m->base, "weight", &m->weight, hd_parameter(w, true));
-    return hd_module_ready(&m->base);
+    return hd__module_drawn(embedding_blank(num_embeddings, embedding_dim, padding_idx),
+                            embedding_draw);
 }
 
 /* ---------------------------------------------------------------- LayerNorm */
@@ -217,6 +234,13 @@ static bool normalized_shape_arg(int n, const int64_t *normalized_shape)
     return ok;
 }
 
+static bool layer_norm_draw(hd_module *self)
+{
+    layer_norm *m = (layer_norm *)self;
+    return (m->weight == HD_NONE || hd_fill_(m->weight, 1)) &&
+           (m->bias == HD_NONE || hd_fill_(m->bias, 0));
+}
+
 hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
                                bool elementwise_affine, bool bias)
 {
@@ -232,16 +256,9 @@ hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double ep
     memcpy(m->normalized_shape, normalized_shape, (size_t)n * sizeof *normalized_shape);
     m->eps = eps;
     m->elementwise_affine = elementwise_affine;
-    hd_tensor *w = HD_NONE, *b = HD_NONE;
-    if (elementwise_affine) {
-        w = hd_parameter(hd_ones_n(HD_FLOAT32, n, normalized_shape), true);
-    }
-    if (elementwise_affine && bias) {
-        b = hd_parameter(hd_zeros_n(HD_FLOAT32, n, normalized_shape), true);
-    }
-    hd_register_parameter(&m->base, "weight", &m->weight, w);
-    hd_register_parameter(&m->base, "bias", &m->bias, b);
-    return hd_module_ready(&m->base);
+    hd__register_blank(&m->base, "weight", &m->weight, elementwise_affine, n, normalized_shape);
+    hd__register_blank(&m->base, "bias", &m->bias, elementwise_affine && bias, n, normalized_shape);
+    return hd__module_drawn(hd_module_ready(&m->base), layer_norm_draw);
 }
 
 hd_module *hd_layer_norm_new(int64_t normalized_size)

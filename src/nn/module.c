@@ -2,6 +2,7 @@
  *
  * A registration that fails marks the module. So a constructor may register everything in a row and
  * check once, in hd_module_ready. What a field held before is released, as by hd_assign. */
+#include "base/draws.h"
 #include "nn/nn_internal.h"
 
 #include <string.h>
@@ -292,6 +293,7 @@ static bool register_child(const char *function, hd_module *m, const char *name,
     }
     if (ok) {
         child->priv->parent = m;
+        child->priv->place = m->priv->n - 1;
     } else if (ours) {
         module_free(child, function);
     }
@@ -307,6 +309,35 @@ bool hd_register_module(hd_module *m, const char *name, hd_module **field, hd_mo
 bool hd__register_own(const char *function, hd_module *m, const char *name, hd_module *child)
 {
     return register_child(function, m, name, NULL, child, true);
+}
+
+void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
+                        const int64_t *sizes)
+{
+    hd_tensor *t = HD_NONE;
+    if (m->priv->failed) {
+        return; /* hd_module_ready will fail, so no more memory is asked for */
+    }
+    if (wanted) {
+        t = hd_parameter(hd_empty_n(HD_FLOAT32, n, sizes), true);
+    }
+    hd_register_parameter(m, name, field, t);
+}
+
+hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m))
+{
+    if (!m) {
+        return NULL;
+    }
+    HD_NO_GRAD;
+    hd__draws d;
+    hd__draws_begin(&d);
+    bool ok = draw(m);
+    hd__draws_end(&d, ok);
+    if (!ok) {
+        hd_module_free(m);
+    }
+    return ok ? m : NULL;
 }
 
 /* ---------------------------------------------------------------- freeing */
@@ -326,25 +357,34 @@ void hd_module_free(hd_module *m)
 
 /* ---------------------------------------------------------------- training */
 
-static bool set_training(hd_module *m, const char *name, void *user)
+/* The first child from entry i on, or NULL. */
+static hd_module *child_from(const hd_module *m, int64_t i)
 {
-    (void)name;
-    if (user) {
-        m->priv->training = *(const bool *)user;
+    while (i < m->priv->n && m->priv->entries[i].kind != HD__CHILD) {
+        i++;
     }
-    return true;
+    return i < m->priv->n ? hd__child(&m->priv->entries[i]) : NULL;
 }
 
-/* The first walk changes nothing. After it, the second one cannot run out of memory, so all modules
- * change or none. */
+hd_module *hd__module_after(const hd_module *root, hd_module *m)
+{
+    hd_module *next = child_from(m, 0);
+    for (; !next && m != root; m = m->priv->parent) {
+        next = child_from(m->priv->parent, m->priv->place + 1);
+    }
+    return next;
+}
+
+/* It needs no memory, so that it cannot stop half-way. */
 bool hd_module_train(hd_module *m, bool on)
 {
-    hd__stack stack = {0};
-    bool ok = hd__object("hd_module_train", "m", m) &&
-              hd__walk(m, &stack, NULL, set_training, NULL) &&
-              hd__walk(m, &stack, NULL, set_training, &on);
-    hd_free(stack.v);
-    return ok;
+    if (!hd__object("hd_module_train", "m", m)) {
+        return false;
+    }
+    for (hd_module *each = m; each; each = hd__module_after(m, each)) {
+        each->priv->training = on;
+    }
+    return true;
 }
 
 bool hd_module_eval(hd_module *m)

@@ -416,41 +416,46 @@ static bool packed_options_ok(const char *name, int64_t embed_dim, int64_t num_h
     return true;
 }
 
-static hd_tensor *xavier_weight(int64_t rows, int64_t cols)
-{
-    return hd_parameter(hd_init_xavier_uniform_(hd_empty(HD_FLOAT32, rows, cols), 1), true);
-}
-
-/* a bias_k or bias_v, (1, 1, e) */
-static hd_tensor *xavier_bias(int64_t e)
-{
-    return hd_parameter(hd_init_xavier_normal_(hd_empty(HD_FLOAT32, 1, 1, e), 1), true);
-}
-
-/* Draws and registers in PyTorch's order: out_proj is drawn first. */
-static void register_all(multihead_attention *m, const hd_multihead_attention_options *o)
+/* Registers in PyTorch's order, without values. */
+static void register_blanks(multihead_attention *m, const hd_multihead_attention_options *o)
 {
     hd_module *self = &m->base;
     int64_t e = m->embed_dim;
-    bool packed = m->kdim == e && m->vdim == e;
+    bool packed = m->kdim == e && m->vdim == e, more = o->add_bias_kv;
     hd_register_module(self, "out_proj", &m->out_proj,
-                       hd__linear_of(&hd__packed_out_proj_type, e, e, o->bias));
-    hd_register_parameter(self, "in_proj_weight", &m->in_proj_weight,
-                          packed ? xavier_weight(3 * e, e) : HD_NONE);
-    hd_register_parameter(self, "q_proj_weight", &m->q_proj_weight,
-                          packed ? HD_NONE : xavier_weight(e, e));
-    hd_register_parameter(self, "k_proj_weight", &m->k_proj_weight,
-                          packed ? HD_NONE : xavier_weight(e, m->kdim));
-    hd_register_parameter(self, "v_proj_weight", &m->v_proj_weight,
-                          packed ? HD_NONE : xavier_weight(e, m->vdim));
-    hd_register_parameter(self, "in_proj_bias", &m->in_proj_bias,
-                          o->bias ? hd_parameter(hd_zeros(HD_FLOAT32, 3 * e), true) : HD_NONE);
-    hd_register_parameter(self, "bias_k", &m->bias_k, o->add_bias_kv ? xavier_bias(e) : HD_NONE);
-    hd_register_parameter(self, "bias_v", &m->bias_v, o->add_bias_kv ? xavier_bias(e) : HD_NONE);
-    if (o->bias && m->out_proj) {
-        HD_NO_GRAD;
-        hd_zero_(hd_module_get_parameter(m->out_proj, "bias"));
+                       hd__linear_blank(&hd__packed_out_proj_type, e, e, o->bias));
+    if (!m->out_proj) { /* e may be so large that 3 e overflows */
+        return;
     }
+    hd__register_blank(self, "in_proj_weight", &m->in_proj_weight, packed, 2,
+                       (int64_t[]){3 * e, e});
+    hd__register_blank(self, "q_proj_weight", &m->q_proj_weight, !packed, 2, (int64_t[]){e, e});
+    hd__register_blank(self, "k_proj_weight", &m->k_proj_weight, !packed, 2,
+                       (int64_t[]){e, m->kdim});
+    hd__register_blank(self, "v_proj_weight", &m->v_proj_weight, !packed, 2,
+                       (int64_t[]){e, m->vdim});
+    hd__register_blank(self, "in_proj_bias", &m->in_proj_bias, o->bias, 1, (int64_t[]){3 * e});
+    hd__register_blank(self, "bias_k", &m->bias_k, more, 3, (int64_t[]){1, 1, e});
+    hd__register_blank(self, "bias_v", &m->bias_v, more, 3, (int64_t[]){1, 1, e});
+}
+
+/* Draws in PyTorch's order: out_proj first. Its bias is drawn, too, before it becomes 0. */
+static bool packed_draw(hd_module *self)
+{
+    multihead_attention *m = (multihead_attention *)self;
+    hd_tensor *const weights[] = {m->in_proj_weight, m->q_proj_weight, m->k_proj_weight,
+                                  m->v_proj_weight};
+    hd_tensor *const biases[] = {m->bias_k, m->bias_v};
+    bool ok = hd__linear_draw(m->out_proj);
+    for (int i = 0; i < 4 && ok; i++) {
+        ok = weights[i] == HD_NONE || hd_init_xavier_uniform_(weights[i], 1);
+    }
+    for (int i = 0; i < 2 && ok; i++) {
+        ok = biases[i] == HD_NONE || hd_init_xavier_normal_(biases[i], 1);
+    }
+    return ok &&
+           (m->in_proj_bias == HD_NONE ||
+            (hd_zero_(m->in_proj_bias) && hd_zero_(hd_module_get_parameter(m->out_proj, "bias"))));
 }
 
 hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
@@ -473,6 +478,6 @@ hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
     m->dropout = o->dropout;
     m->batch_first = o->batch_first;
     m->add_zero_attn = o->add_zero_attn;
-    register_all(m, o);
-    return hd_module_ready(&m->base);
+    register_blanks(m, o);
+    return hd__module_drawn(hd_module_ready(&m->base), packed_draw);
 }

@@ -26,6 +26,7 @@ typedef struct hd__entry {
 
 struct hd__module {
     hd_module *parent; /* NULL: the user frees it */
+    int64_t place;     /* which of the parent's entries this module is */
     bool training;
     bool failed; /* a registration failed, so hd_module_ready will fail */
     int64_t n, room;
@@ -37,6 +38,10 @@ static inline hd_module *hd__child(const hd__entry *e)
 {
     return e->child ? *e->child : e->own;
 }
+
+/* The module after m of all those below root, in the order of hd_module_visit; NULL after the last
+ * one. root comes before them all. Needs no memory and no recursion. */
+hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
 /* Registers a child that has no field, as containers do; otherwise like hd_register_module. */
 bool hd__register_own(const char *function, hd_module *m, const char *name, hd_module *child);
@@ -105,12 +110,28 @@ void hd__items_free(hd__items *items);
  * is none. */
 const hd__entry *hd__find(const hd_module *m, const char *name, int kinds);
 
+/* ---------------------------------------------------------------- making and drawing */
+
+/* A constructor first asks for all memory, and then writes to it: what is too large is refused at
+ * once, and drawing cannot fail. The functions named `blank` make a module whose tensors have
+ * undefined values, and those named `draw` give them their values.
+ *
+ * Gives m, of which draw has set all values, or NULL, with m freed and nothing drawn. m may be
+ * NULL. */
+hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
+
+/* Registers a new parameter without values, or HD_NONE if it is not wanted. */
+void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
+                        const int64_t *sizes);
+
 /* ---------------------------------------------------------------- layers */
 
 /* A Linear with another class name: the out_proj of nn.MultiheadAttention. */
 extern const hd_module_type hd__packed_out_proj_type;
-hd_module *hd__linear_of(const hd_module_type *type, int64_t in_features, int64_t out_features,
-                         bool bias);
+hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int64_t out_features,
+                            bool bias);
+extern const hd_module_type hd__linear_type;
+bool hd__linear_draw(hd_module *m);
 bool hd__is_module_list(const hd_module *m); /* its summary shows equal children on one line */
 double hd__dropout_now(const hd_module *m);  /* a Dropout's p; 0 in evaluation mode */
 
@@ -123,9 +144,10 @@ typedef struct hd__attention {
     hd_tensor *kept; /* the last weights, retained; NULL: none yet */
 } hd__attention;
 
-/* Registers three Linear(d_in, d_out) under the notebooks' names and in their order. */
+/* Registers three blank Linear(d_in, d_out) under the notebooks' names and in their order. */
 void hd__register_qkv(hd_module *m, hd_module **W_query, hd_module **W_key, hd_module **W_value,
                       int64_t d_in, int64_t d_out, bool qkv_bias);
+bool hd__draw_qkv(hd_module *W_query, hd_module *W_key, hd_module *W_value);
 
 /* What the three make of x (..., d_in): (..., d_out) each, computed in the notebooks' order, keys
  * first. */
@@ -149,8 +171,10 @@ bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length)
 /* Checks the constructors' arguments. */
 bool hd__attention_args(const char *function, int64_t d_in, int64_t d_out, int64_t context_length,
                         double dropout, int64_t num_heads);
-/* triu(ones(n, n), diagonal=1): one where a token must not look */
-hd_tensor *hd__causal_mask(int64_t n);
+/* Registers the buffer "mask", (n, n) without values. */
+void hd__register_mask(hd_module *m, hd_tensor **field, int64_t n);
+/* mask = triu(ones(n, n), diagonal=1): one where a token must not look */
+bool hd__fill_mask(hd_tensor *mask);
 
 typedef struct hd__multi_head_attention {
     hd__attention base;

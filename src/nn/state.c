@@ -181,10 +181,11 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     if (report && !hd__object("hd_module_load_state_dict", "report", report)) {
         return false;
     }
-    problems p = {.report = report};
+    problems p = {.report = report ? hd_dict_new() : NULL};
+    p.failed = report && !p.report;
     hd__items found = {0};
     bool ok = hd__collect(m, HD__PARAMETER | HD__BUFFER, false, &found);
-    hd_tensor **sources = ok ? hd_alloc((size_t)(found.n + 1) * sizeof(hd_tensor *)) : NULL;
+    hd_tensor **sources = ok ? hd__alloc_items(found.n + 1, sizeof(hd_tensor *)) : NULL;
     for (int64_t i = 0; sources && i < found.n; i++) {
         sources[i] = source_of(d, &found, &found.v[i], &p);
     }
@@ -192,8 +193,11 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
         note_unequal(&found, sources, &p);
     }
     note_unexpected(m, d, &p);
-    ok = sources && is_fitting(m, strict, &p) && hd_error_count() == failures &&
-         write_all(&found, sources);
+    ok = sources && hd_error_count() == failures;
+    if (report) {
+        p.failed |= !hd__dict_commit(report, p.report, ok && !p.failed);
+    }
+    ok = ok && is_fitting(m, strict, &p) && write_all(&found, sources);
     hd_free(sources);
     hd_free(p.missing.s);
     hd_free(p.unexpected.s);
@@ -205,38 +209,48 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
 
 /* ---------------------------------------------------------------- all parameters at once */
 
-static bool for_parameters(const char *function, hd_module *m, bool (*f)(hd_tensor *p, bool on),
-                           bool on)
+bool hd_module_zero_grad(hd_module *m)
 {
     hd__items found = {0};
-    bool ok =
-        hd__object(function, "m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found);
+    bool ok = hd__object("hd_module_zero_grad", "m", m) &&
+              hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
-        ok = f(*found.v[i].field, on);
+        ok = hd_set_grad(*found.v[i].field, HD_NONE);
     }
     hd__items_free(&found);
     return ok;
 }
 
-static bool drop_grad(hd_tensor *p, bool on)
+/* Going back from what succeeded cannot fail: a leaf keeps the place for its gradient. */
+static bool require_grad_all(const hd__items *parameters, bool on)
 {
-    (void)on;
-    return hd_set_grad(p, HD_NONE);
-}
-
-bool hd_module_zero_grad(hd_module *m)
-{
-    return for_parameters("hd_module_zero_grad", m, drop_grad, true);
-}
-
-static bool require_grad(hd_tensor *p, bool on)
-{
-    return hd_requires_grad_(p, on);
+    int64_t i = 0;
+    for (; i < parameters->n; i++) {
+        hd_tensor *p = *parameters->v[i].field;
+        bool changes = hd_requires_grad(p) != on;
+        if (!hd_requires_grad_(p, on)) {
+            break;
+        }
+        parameters->v[i].kind = changes ? HD__PARAMETER : 0;
+    }
+    bool ok = i == parameters->n;
+    while (!ok && i-- > 0) {
+        if (parameters->v[i].kind) {
+            bool back = hd_requires_grad_(*parameters->v[i].field, !on);
+            (void)back;
+        }
+    }
+    return ok;
 }
 
 bool hd_module_requires_grad_(hd_module *m, bool on)
 {
-    return for_parameters("hd_module_requires_grad_", m, require_grad, on);
+    hd__items found = {0};
+    bool ok = hd__object("hd_module_requires_grad_", "m", m) &&
+              hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found) &&
+              require_grad_all(&found, on);
+    hd__items_free(&found);
+    return ok;
 }
 
 /* ---------------------------------------------------------------- dtype */
@@ -275,7 +289,7 @@ static void replace(const hd__items *once, const hd__items *fields, hd_tensor *c
 
 static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype d)
 {
-    hd_tensor **to = hd_alloc((size_t)(once->n + 1) * sizeof(hd_tensor *));
+    hd_tensor **to = hd__alloc_items(once->n + 1, sizeof(hd_tensor *));
     bool ok = to;
     for (int64_t i = 0; i < once->n && ok; i++) {
         to[i] = converted(&once->v[i], d);

@@ -42,7 +42,7 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
         return NULL;
     }
     hd_schedule *s = hd__alloc_zeroed(sizeof *s);
-    double *base_lr = hd_alloc((size_t)o->n_groups * sizeof *base_lr);
+    double *base_lr = hd__alloc_items(o->n_groups, sizeof *base_lr);
     if (!s || !base_lr) {
         hd_free(s);
         hd_free(base_lr);
@@ -100,15 +100,17 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
         return false;
     }
     hd__text t = {0};
-    bool ok = hd_dict_set_string(d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
-              hd__options_save(d, prefix, NULL, 0, s->type->table, &s->options) &&
-              hd_dict_set_int(d, hd__key(&t, prefix, NULL, 0, "step"), s->t) &&
-              hd_dict_set_int(d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
+    hd_dict *fresh = hd_dict_new();
+    bool ok = fresh &&
+              hd_dict_set_string(fresh, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
+              hd__options_save(fresh, prefix, NULL, 0, s->type->table, &s->options) &&
+              hd_dict_set_int(fresh, hd__key(&t, prefix, NULL, 0, "step"), s->t) &&
+              hd_dict_set_int(fresh, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
     for (int64_t i = 0; i < s->n && ok; i++) {
-        ok = hd_dict_set_double(d, hd__key(&t, prefix, "base_lr", i, "lr"), s->base_lr[i]);
+        ok = hd_dict_set_double(fresh, hd__key(&t, prefix, "base_lr", i, "lr"), s->base_lr[i]);
     }
     hd_free(t.s);
-    return ok;
+    return hd__dict_commit(d, fresh, ok);
 }
 
 static bool read_base(const hd_dict *d, const char *key, double *lr)
@@ -142,7 +144,7 @@ bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
     HD_SCOPE;
     HD__READS("hd_schedule_load");
     int64_t steps;
-    double *old = s->base_lr, *base_lr = hd_alloc((size_t)s->n * sizeof *base_lr);
+    double *old = s->base_lr, *base_lr = hd__alloc_items(s->n, sizeof *base_lr);
     if (!base_lr || !schedule_read(s, d, prefix, &steps, base_lr)) {
         hd_free(base_lr);
         return false;

@@ -48,16 +48,18 @@ bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
     }
     HD_SCOPE;
     hd__text t = {0};
-    bool ok = hd_dict_set_string(d, hd__key(&t, prefix, NULL, 0, "type"), o->type->name) &&
-              hd_dict_set_int(d, hd__key(&t, prefix, NULL, 0, "param_groups"), o->n_groups);
+    hd_dict *fresh = hd_dict_new();
+    bool ok = fresh &&
+              hd_dict_set_string(fresh, hd__key(&t, prefix, NULL, 0, "type"), o->type->name) &&
+              hd_dict_set_int(fresh, hd__key(&t, prefix, NULL, 0, "param_groups"), o->n_groups);
     for (int64_t i = 0; i < o->n_groups && ok; i++) {
-        ok = save_group(o, i, d, prefix, &t);
+        ok = save_group(o, i, fresh, prefix, &t);
     }
     for (int64_t i = 0; i < o->n && ok; i++) {
-        ok = save_slot(o, i, d, prefix, &t);
+        ok = save_slot(o, i, fresh, prefix, &t);
     }
     hd_free(t.s);
-    return ok;
+    return hd__dict_commit(d, fresh, ok);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -180,7 +182,7 @@ bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
     HD_NO_GRAD;
     HD__READS(function);
     reader r = {.o = o, .d = d, .prefix = prefix};
-    r.lr = hd_alloc((size_t)o->n_groups * sizeof *r.lr);
+    r.lr = hd__alloc_items(o->n_groups, sizeof *r.lr);
     r.slots = hd__alloc_zeroed((size_t)o->n * sizeof *r.slots);
     bool ok = r.lr && r.slots && optim_read(&r);
     if (ok) {

@@ -5,6 +5,8 @@
  * threads. The states of a parameter are made in its first step and never again. */
 #include "optim/optim_internal.h"
 
+#include <string.h>
+
 /* ---------------------------------------------------------------- writing */
 
 typedef struct part {
@@ -58,35 +60,52 @@ static part step_part(const hd_optim *o, hd__slot *slot, void *data, const hd_te
 typedef struct pending {
     hd_tensor *grad; /* HD_NONE: the parameter stays as it is */
     void *data;      /* the parameter's elements */
+    unsigned made;   /* bit k: this step made state k */
 } pending;
 
-static bool make_states(const hd_optim *o, hd__slot *slot)
+/* Asks for the memory of states that are missing. */
+static bool make_states(const hd_optim *o, hd__slot *slot, unsigned *made)
 {
-    const hd__optim_options *options = &o->groups[slot->group].now;
-    double start = o->type->start ? o->type->start(options) : 0;
     unsigned used = states_of(o, slot);
     for (int k = 0; k < HD__STATES; k++) {
         if (!(used >> k & 1) || slot->state[k]) {
             continue;
         }
-        slot->state[k] = hd_retain(hd_full_like(slot->p, hd_dtype_of(slot->p), start));
+        slot->state[k] = hd_retain(hd_empty_like(slot->p, hd_dtype_of(slot->p)));
         if (!slot->state[k]) {
             return false;
         }
-        slot->fresh = true;
+        *made |= 1u << k;
     }
     return true;
 }
 
-/* Does all that can fail; the write itself cannot fail. */
-static bool step_prepare(const hd_optim *o, pending *todo)
+/* The states that were made begin with their start value, or go again if the step failed. */
+static bool end_states(const hd_optim *o, hd__slot *slot, unsigned made, bool ok)
+{
+    const hd__optim_options *options = &o->groups[slot->group].now;
+    double start = o->type->start ? o->type->start(options) : 0;
+    for (int k = 0; k < HD__STATES; k++) {
+        if (made >> k & 1 && ok) {
+            ok = hd_fill_(slot->state[k], start);
+            slot->fresh = true;
+        } else if (made >> k & 1) {
+            hd_release(slot->state[k]);
+            slot->state[k] = NULL;
+        }
+    }
+    return ok;
+}
+
+/* Does all that can fail, except for the values of new states. */
+static bool step_ask(const hd_optim *o, pending *todo)
 {
     for (int64_t i = 0; i < o->n; i++) {
         hd_tensor *p = o->slots[i].p, *g = hd_grad(p);
         if (g && g != HD_NONE && hd_shares_storage(g, p)) {
             g = hd_clone(g);
         }
-        if (!g || (g != HD_NONE && !make_states(o, &o->slots[i]))) {
+        if (!g || (g != HD_NONE && !make_states(o, &o->slots[i], &todo[i].made))) {
             return false;
         }
         todo[i].grad = g;
@@ -97,6 +116,19 @@ static bool step_prepare(const hd_optim *o, pending *todo)
         }
     }
     return true;
+}
+
+/* After it, the write itself cannot fail. */
+static bool step_prepare(const hd_optim *o, pending *todo)
+{
+    memset(todo, 0, (size_t)o->n * sizeof *todo);
+    bool ok = step_ask(o, todo);
+    for (int64_t i = 0; i < o->n; i++) {
+        if (todo[i].made) {
+            ok = end_states(o, &o->slots[i], todo[i].made, ok) && ok;
+        }
+    }
+    return ok;
 }
 
 /* parts and walks have room for one for each parameter. */
@@ -124,9 +156,9 @@ bool hd_optim_step(hd_optim *o)
     }
     HD_SCOPE;
     HD_NO_GRAD;
-    pending *todo = hd_alloc((size_t)o->n * sizeof *todo);
-    part *parts = hd_alloc((size_t)o->n * sizeof *parts);
-    hd__walk *walks = hd_alloc((size_t)o->n * sizeof *walks);
+    pending *todo = hd__alloc_items(o->n, sizeof *todo);
+    part *parts = hd__alloc_items(o->n, sizeof *parts);
+    hd__walk *walks = hd__alloc_items(o->n, sizeof *walks);
     bool ok = todo && parts && walks && step_prepare(o, todo);
     if (ok) {
         step_write(o, todo, parts, walks);

@@ -289,16 +289,17 @@ hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int6
         return hd_error_set(HD_VALUE, "hd_randint: [%" PRId64 ", %" PRId64 "): expected lo < hi",
                             lo, hi);
     }
-    hd_tensor *y = hd__empty("hd_randint", HD_INT64, ndim, sizes);
-    if (!y) {
+    hd_tensor *y = hd__empty("hd_randint", d, ndim, sizes);
+    hd_tensor *drawn = y && d != HD_INT64 ? hd__empty("hd_randint", HD_INT64, ndim, sizes) : y;
+    if (!drawn) {
         return NULL;
     }
-    draw_ints(hd__ptr(y), y->numel, lo, hi);
-    hd_tensor *cast = hd__cast(y, d);
-    if (cast != y) {
-        hd_release(y);
+    draw_ints(hd__ptr(drawn), y->numel, lo, hi);
+    if (drawn != y) {
+        hd__copy(y, drawn);
+        hd_release(drawn);
     }
-    return hd__made_by("hd_randint", cast);
+    return y;
 }
 
 hd_tensor *hd_randperm(int64_t n)

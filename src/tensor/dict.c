@@ -53,18 +53,21 @@ static void fill_slots(hd_dict *d)
     }
 }
 
-/* Makes room for one more entry: both arrays double together. */
-static bool grow(const char *function, hd_dict *d)
+/* Makes room for `more` entries: both arrays double together. */
+static bool grow(const char *function, hd_dict *d, int64_t more)
 {
-    if (d->len < d->room) {
+    int64_t room = d->room ? d->room : 8;
+    while (room - d->len < more) {
+        room *= 2;
+    }
+    if (room == d->room) {
         return true;
     }
-    int64_t room = d->room ? 2 * d->room : 8;
     if (room > INT32_MAX) {
         return hd_error_set(HD_MEMORY, "%s: %" PRId64 " names: expected fewer", function, d->len);
     }
-    hd__dict_entry **entries = hd_alloc((size_t)room * sizeof *entries);
-    uint32_t *slots = entries ? hd_alloc((size_t)room * 2 * sizeof *slots) : NULL;
+    hd__dict_entry **entries = hd__alloc_items(room, sizeof *entries);
+    uint32_t *slots = entries ? hd__alloc_items(room, 2 * sizeof *slots) : NULL;
     if (!slots) {
         hd_free(entries);
         return false;
@@ -187,7 +190,7 @@ static void drop_value(hd__dict_entry *e)
 static hd__dict_entry *append(const char *function, hd_dict *d, const char *name, uint64_t hash)
 {
     size_t bytes = strlen(name) + 1;
-    hd__dict_entry *e = grow(function, d) ? hd_alloc(sizeof *e + bytes) : NULL;
+    hd__dict_entry *e = grow(function, d, 1) ? hd_alloc(sizeof *e + bytes) : NULL;
     if (e) {
         e->hash = hash;
         e->kind = HD_DICT_MISSING;
@@ -263,6 +266,18 @@ bool hd_dict_set_double(hd_dict *d, const char *name, double v)
            set("hd_dict_set_double", d, name, HD_DICT_DOUBLE, (hd__dict_value){.d = v});
 }
 
+static void remove_at(const char *function, hd_dict *d, int64_t at)
+{
+    hd__dict_entry *e = d->entries[at];
+    d->len--;
+    memmove(d->entries + at, d->entries + at + 1, (size_t)(d->len - at) * sizeof *d->entries);
+    fill_slots(d);
+    const char *freeing = hd__freeing_swap(function);
+    drop_value(e);
+    hd__freeing_swap(freeing);
+    hd_free(e);
+}
+
 bool hd_dict_remove(hd_dict *d, const char *name)
 {
     if (!check_name("hd_dict_remove", d, name)) {
@@ -272,15 +287,60 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     if (at < 0) {
         return hd_error_set(HD_VALUE, "hd_dict_remove: '%s' is missing", name);
     }
-    hd__dict_entry *e = d->entries[at];
-    d->len--;
-    memmove(d->entries + at, d->entries + at + 1, (size_t)(d->len - at) * sizeof *d->entries);
-    fill_slots(d);
-    const char *freeing = hd__freeing_swap("hd_dict_remove");
-    drop_value(e);
-    hd__freeing_swap(freeing);
-    hd_free(e);
+    remove_at("hd_dict_remove", d, at);
     return true;
+}
+
+/* ---------------------------------------------------------------- all or nothing */
+
+bool hd__dict_set_removed(hd_dict *fresh, const char *name)
+{
+    return set("hd_dict_set", fresh, name, HD_DICT_MISSING, (hd__dict_value){0});
+}
+
+/* Gives e to d, which has room. */
+static void dict_move(hd_dict *d, hd__dict_entry *e)
+{
+    int64_t at = dict_find(d, e->name, e->hash);
+    if (at < 0) {
+        d->entries[d->len] = e;
+        put_slot(d, d->len++);
+        return;
+    }
+    hd__dict_entry old = *d->entries[at];
+    d->entries[at]->kind = e->kind;
+    d->entries[at]->v = e->v;
+    drop_value(&old);
+    hd_free(e);
+}
+
+static void dict_take(hd_dict *d, hd_dict *fresh)
+{
+    for (int64_t i = 0; i < fresh->len; i++) {
+        hd__dict_entry *e = fresh->entries[i];
+        if (e->kind != HD_DICT_MISSING) {
+            dict_move(d, e);
+            continue;
+        }
+        int64_t at = dict_find(d, e->name, e->hash);
+        if (at >= 0) {
+            remove_at("hd_dict_set", d, at);
+        }
+        hd_free(e);
+    }
+    fresh->len = 0;
+}
+
+bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
+{
+    bool ok = fresh && complete && grow("hd_dict_set", d, fresh->len);
+    const char *freeing = hd__freeing_swap("hd_dict_set");
+    if (ok) {
+        dict_take(d, fresh);
+    }
+    hd_dict_free(fresh);
+    hd__freeing_swap(freeing);
+    return ok;
 }
 
 /* ---------------------------------------------------------------- life and reading */

@@ -20,12 +20,8 @@ const char *hd__field(const char *prefix, const char *field)
     return name;
 }
 
-bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
+static bool generator_write(hd_generator *g, hd_dict *d, const char *prefix)
 {
-    HD_SCOPE;
-    if (!hd__state_given("hd_generator_save", "g", g, d, prefix)) {
-        return false;
-    }
     hd_tensor *state = hd_empty(HD_INT64, HD__MT_SIZE); /* (624,) */
     if (!state) {
         return false;
@@ -42,6 +38,17 @@ bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
            hd_dict_set_int(d, hd__field(prefix, "bernoulli"), now.bernoulli) &&
            hd_dict_set_int(d, hd__field(prefix, "has_spare"), now.has_spare) &&
            hd_dict_set_double(d, hd__field(prefix, "spare"), now.has_spare ? now.spare : 0);
+}
+
+bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
+{
+    if (!hd__state_given("hd_generator_save", "g", g, d, prefix) ||
+        !hd__may_save("hd_generator_save")) {
+        return false;
+    }
+    HD_SCOPE;
+    hd_dict *fresh = hd_dict_new();
+    return hd__dict_commit(d, fresh, fresh && generator_write(g, fresh, prefix));
 }
 
 /* ---------------------------------------------------------------- reading */

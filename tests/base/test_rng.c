@@ -1,5 +1,5 @@
 /* test_rng.c - generators, and every stream against what PyTorch draws (rng_known.h). */
-#include "base/rng.h"
+#include "base/draws.h"
 #include "support/golden_reader.h"
 #include "suites.h"
 
@@ -298,12 +298,113 @@ START_TEST(refused)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- draws that are taken back */
+
+static bool same_state(const hd_generator *a, const hd_generator *b)
+{
+    return memcmp(a->state, b->state, sizeof a->state) == 0 && a->next == b->next &&
+           a->bernoulli == b->bernoulli && a->has_spare == b->has_spare &&
+           (!a->has_spare || a->spare == b->spare);
+}
+
+/* Draws so much that the twister makes new words. */
+static void draw_much(hd_generator *g)
+{
+    double x[700];
+    hd__gen_lock(g);
+    hd__uniform_f64(g, x, 700, 0, 1);
+    hd__normal_sample(g);
+    hd__gen_unlock(g);
+}
+
+START_TEST(draws_are_taken_back)
+{
+    hd_generator *g = hd_default_generator();
+    hd_manual_seed(3);
+    draw_much(g);
+    hd_generator before = *g;
+    hd__draws outer, inner, last;
+    hd__draws_begin(&outer);
+    hd__draws_begin(&inner);
+    draw_much(g);
+    hd__draws_end(&inner, false); /* both found the same state */
+    ck_assert(same_state(g, &before));
+    draw_much(g);
+    hd_generator kept = *g;
+    hd__draws_begin(&inner);
+    hd__draws_begin(&last);
+    draw_much(g);
+    hd__draws_end(&last, true);
+    hd__draws_end(&inner, false);
+    ck_assert(same_state(g, &kept));
+    hd__draws_begin(&inner); /* ends with the one around it */
+    ck_assert(hd_generator_seed(g, 9) && hd_generator_set_bernoulli(g, HD_BERNOULLI_NATIVE));
+    hd__draws_end(&outer, false);
+    ck_assert(same_state(g, &before));
+    hd__draws_end(&inner, false);
+    ck_assert(same_state(g, &before));
+    hd__draws_begin(&outer);
+    draw_much(g);
+    hd__draws_end(&outer, true);
+    ck_assert(!same_state(g, &before));
+}
+END_TEST
+
+START_TEST(draws_from_a_freed_generator_are_forgotten)
+{
+    hd__draws d;
+    hd_generator *g = hd_generator_new(3);
+    hd__draws_begin(&d);
+    draw_much(g);
+    hd_generator_free(g);
+    hd__draws_end(&d, false); /* writes nothing, as a sanitizer would tell */
+    ck_no_error();
+}
+END_TEST
+
+static void *draw_elsewhere(void *g)
+{
+    draw_much(g);
+    return NULL;
+}
+
+/* Another thread has got numbers: they are not given again. */
+START_TEST(draws_between_those_of_another_thread_stay)
+{
+    hd_generator *g = hd_default_generator();
+    hd__draws d;
+    pthread_t thread;
+    hd_manual_seed(3);
+    hd__draws_begin(&d);
+    draw_much(g);
+    ck_assert_int_eq(pthread_create(&thread, NULL, draw_elsewhere, g), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    hd_generator now = *g;
+    hd__draws_end(&d, false);
+    ck_assert(same_state(g, &now));
+    hd__draws_begin(&d); /* what it drew before does not matter */
+    draw_much(g);
+    hd__draws_end(&d, false);
+    ck_assert(same_state(g, &now));
+}
+END_TEST
+
 Suite *suite_rng(void)
 {
     const TTest *const tests[] = {
-        known_values,     twister,          samples,           spare,
-        uniform_below_b,  bernoulli_strict, bernoulli_any_cut, default_generator,
-        bernoulli_choice, refused,
+        known_values,
+        twister,
+        samples,
+        spare,
+        uniform_below_b,
+        bernoulli_strict,
+        bernoulli_any_cut,
+        default_generator,
+        bernoulli_choice,
+        refused,
+        draws_are_taken_back,
+        draws_from_a_freed_generator_are_forgotten,
+        draws_between_those_of_another_thread_stay,
     };
     Suite *s = SUITE_OF("rng", tests);
     suite_add_loop(s, known_streams, ROWS);

@@ -11,7 +11,8 @@
 #include "support/run_suites.h"
 #include "support/support.h"
 
-#define SUITES(X) X(generator) X(tokens) X(windows) X(loader) X(tokenizers) X(bpe) X(memory)
+#define SUITES(X)                                                                                  \
+    X(generator) X(tokens) X(windows) X(loader) X(tokenizers) X(bpe) X(memory) X(atomic)
 SUITES(DECLARE_SUITE)
 
 /* The cases of tests/golden/data.txt, which live as long as the program. */

@@ -44,8 +44,8 @@ ROW(hd_forward, "a TransformerBlock", hd_forward(w->block, w->tokens3))
 ROW(hd_forward, "MultiheadAttention", hd_forward(w->packed, w->tokens3))
 ROW(hd_forward_begin, "", begin_and_end(w->linear, w->x))
 ROW(hd_forward_end, "", begin_and_end(w->linear, w->plain))
-ROW(hd_module_train, "a tree", hd_module_train(w->block, true))
-ROW(hd_module_eval, "a tree", hd_module_eval(w->mixed))
+NEVER_ROW(hd_module_train, hd_module_train(w->block, true))
+NEVER_ROW(hd_module_eval, hd_module_eval(w->mixed))
 NEVER_ROW(hd_module_training, hd_module_training(w->mixed))
 
 /* ---------------------------------------------------------------- what is inside */

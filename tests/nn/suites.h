@@ -18,7 +18,8 @@
     X(packed)                                                                                      \
     X(claims)                                                                                      \
     X(threads)                                                                                     \
-    X(blocks)
+    X(blocks)                                                                                      \
+    X(atomic)
 
 SUITES(DECLARE_SUITE)
 

@@ -27,7 +27,8 @@
     X(reduce)                                                                                      \
     X(softmax)                                                                                     \
     X(large)                                                                                       \
-    X(loss)
+    X(loss)                                                                                        \
+    X(atomic)
 
 SUITES(DECLARE_SUITE)
 

@@ -22,7 +22,8 @@
     X(copy)                                                                                        \
     X(access)                                                                                      \
     X(random)                                                                                      \
-    X(product)
+    X(product)                                                                                     \
+    X(atomic)
 SUITES(DECLARE_SUITE)
 
 #endif

@@ -9,6 +9,7 @@
 #include "autograd/autograd_internal.h"
 #include "tensor/attention_run.h"
 #include "autograd/ops/families.h"
+#include "base/draws.h"
 
 typedef hd__attention_call call;
 
@@ -281,14 +282,26 @@ static bool attention_options_ok(const char *name, const hd_attention_options *o
     return true;
 }
 
+/* Counts the heads. Expanded tensors may ask for more scores than can be counted. */
+static bool count_heads(const char *name, call *c)
+{
+    int64_t sizes[HD_MAX_DIMS], scores = 8; /* no size of 0 hides that others overflow */
+    int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
+    c->heads = 1;
+    for (int i = 0; i < ndim; i++) {
+        if (__builtin_mul_overflow(scores, sizes[i] ? sizes[i] : 1, &scores)) {
+            return hd_error_set(HD_MEMORY, "%s: scores of %s: the size overflows", name,
+                                HD__SIZES(ndim, sizes));
+        }
+        c->heads *= i < c->n_batch ? sizes[i] : 1;
+    }
+    return true;
+}
+
 /* Writes the numbers of the call into c; the arguments are checked. */
 static void fill_call(call *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;
-    c->heads = 1;
-    for (int i = 0; i < c->n_batch; i++) {
-        c->heads *= c->batch[i];
-    }
     h->sees = o->is_causal ? 1 : h->s;
     h->mask_is_bool = !hd__is_none(o->attn_mask) && o->attn_mask->dtype == HD_BOOL;
     h->safe = o->safe_softmax;
@@ -307,6 +320,24 @@ static bool rows_are_slow(const call *c)
     return c->head.s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
 }
 
+/* The arguments are checked, and c is filled. */
+static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                               const hd_attention_options *o, call *c, hd_tensor **weights)
+{
+    const hdk_head *h = &c->head;
+    bool mask_learns = hd__wants_grad(o->attn_mask);
+    bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
+    if (!hd_fused_attention() || mask_learns || empty || rows_are_slow(c)) {
+        return composed(q, k, v, o, c, weights);
+    }
+    hd_tensor *mask = o->attn_mask;
+    if (!hd__is_none(mask)) { /* sizes of 1 repeat */
+        int64_t sizes[HD_MAX_DIMS];
+        mask = hd__expand(mask, sizes_of(c, h->l, h->s, sizes), sizes);
+    }
+    return mask ? fused_attention(q, k, v, mask, c, weights) : NULL;
+}
+
 static hd_tensor *attention(const char *name, hd_tensor *q, hd_tensor *k, hd_tensor *v,
                             const hd_attention_options *o, hd_tensor **weights)
 {
@@ -319,21 +350,19 @@ static hd_tensor *attention(const char *name, hd_tensor *q, hd_tensor *k, hd_ten
     if (!hd__arg(name, "q", q) || !hd__arg(name, "k", k) || !hd__arg(name, "v", v) ||
         !attention_options_ok(name, o) || !dtypes_ok(name, q, k, v, o->attn_mask) ||
         !attention_shapes_ok(name, q, k, v, &c) ||
-        (!hd__is_none(o->attn_mask) && !attn_mask_ok(name, o->attn_mask, &c))) {
+        (!hd__is_none(o->attn_mask) && !attn_mask_ok(name, o->attn_mask, &c)) ||
+        !count_heads(name, &c)) {
         return NULL;
     }
     fill_call(&c, o);
-    bool mask_learns = hd__wants_grad(o->attn_mask);
-    bool empty = c.heads * c.head.l * c.head.s * c.head.d * c.head.dv == 0;
-    if (!hd_fused_attention() || mask_learns || empty || rows_are_slow(&c)) {
-        return composed(q, k, v, o, &c, weights);
+    hd__draws d;
+    hd__draws_begin(&d);
+    hd_tensor *y = attention_of(q, k, v, o, &c, weights);
+    hd__draws_end(&d, y);
+    if (weights && !y) {
+        *weights = NULL;
     }
-    hd_tensor *mask = o->attn_mask;
-    if (!hd__is_none(mask)) { /* sizes of 1 repeat */
-        int64_t sizes[HD_MAX_DIMS];
-        mask = hd__expand(mask, sizes_of(&c, c.head.l, c.head.s, sizes), sizes);
-    }
-    return mask ? fused_attention(q, k, v, mask, &c, weights) : NULL;
+    return y;
 }
 
 hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,

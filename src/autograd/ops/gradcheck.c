@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "autograd/autograd_internal.h"
+#include "base/draws.h"
 
 typedef struct check {
     hd_gradcheck_fn f;
@@ -35,8 +36,7 @@ static hd_tensor *weights_like(const hd_tensor *y)
 static hd_tensor *call(const check *c)
 {
     hd_generator *g = hd_generator_current();
-    hd_generator_seed(g, c->o.seed);
-    hd_tensor *y = c->f(c->inputs, c->n, c->user);
+    hd_tensor *y = hd_generator_seed(g, c->o.seed) ? c->f(c->inputs, c->n, c->user) : NULL;
     return y && hd__arg("hd_gradcheck", "f's result", y) && hd__float_arg("hd_gradcheck", y) ? y
                                                                                              : NULL;
 }
@@ -136,7 +136,9 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
     o.allow_unused = true;
     hd_tensor *w = weights_like(y);
     w = w ? hd__cast(w, y->dtype) : NULL;
-    hd_list *found = hd_grad_of(hd_list_n(1, &y), hd_list_n(checked, wanted), hd_list_n(1, &w), &o);
+    hd_list *ys = hd_list_n(1, &y), *xs = hd_list_n(checked, wanted);
+    hd_list *ws = w ? hd_list_n(1, &w) : NULL; /* NULL would mean ones */
+    hd_list *found = ys && xs && ws ? hd_grad_of(ys, xs, ws, &o) : NULL;
     for (int i = 0, k = 0; found && i < c->n; i++) {
         if (hd__requires_grad(c->inputs[i])) {
             grads[i] = found->items[k++];
@@ -160,6 +162,8 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
     }
     HD_SCOPE;
     bool before = hd_set_grad_mode(true);
+    hd__draws d;
+    hd__draws_begin(&d);
     check c = {f, user, n, inputs, o ? *o : hd_gradcheck_defaults()};
     hd_tensor *grads[HD__FEW];
     char name[64];
@@ -170,6 +174,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
             ok = g && gradients_agree(&c, i, g, name);
         }
     }
+    hd__draws_end(&d, ok);
     hd_set_grad_mode(before);
     return ok;
 }

@@ -11,6 +11,7 @@
 #include "tensor/elementwise.h"
 #include "tensor/random_fill.h"
 #include "autograd/ops/families.h"
+#include "base/draws.h"
 #include "tensor/kernels/dropout.h"
 
 enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool */
@@ -86,12 +87,8 @@ static bool no_probability(double v)
     return !(v >= 0 && v <= 1);
 }
 
-hd_tensor *hd_bernoulli(hd_tensor *p)
+static hd_tensor *draw_bernoulli(hd_tensor *p)
 {
-    if (!hd__arg("hd_bernoulli", "p", p) ||
-        !probabilities("hd_bernoulli", p, no_probability, "0 to 1")) {
-        return NULL;
-    }
     hd_tensor *y = hd__empty("hd_bernoulli", p->dtype, p->ndim, p->sizes);
     if (!y) {
         return NULL;
@@ -100,6 +97,19 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
     hd_tensor *operands[] = {y, y, p};
     hd__map(p->dtype == HD_FLOAT32 ? below_f32 : below_f64, NULL, 3, operands);
     return hd__record(&bernoulli_op, y, &(hd__record_args){.n_in = 1, .in = &p});
+}
+
+hd_tensor *hd_bernoulli(hd_tensor *p)
+{
+    if (!hd__arg("hd_bernoulli", "p", p) ||
+        !probabilities("hd_bernoulli", p, no_probability, "0 to 1")) {
+        return NULL;
+    }
+    hd__draws d;
+    hd__draws_begin(&d);
+    hd_tensor *y = draw_bernoulli(p);
+    hd__draws_end(&d, y);
+    return y;
 }
 
 /* ---------------------------------------------------------------- dropout */
@@ -227,7 +237,11 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
     }
     bool drawn =
         hd__contig(x) && hd_generator_bernoulli(hd_generator_current()) == HD_BERNOULLI_MCG31;
-    return drawn ? drawn_dropout(x, 1 - p) : masked_dropout(x, 1 - p);
+    hd__draws d;
+    hd__draws_begin(&d);
+    hd_tensor *y = drawn ? drawn_dropout(x, 1 - p) : masked_dropout(x, 1 - p);
+    hd__draws_end(&d, y);
+    return y;
 }
 
 /* ---------------------------------------------------------------- multinomial */
@@ -299,7 +313,7 @@ static int64_t search(const double *c, int64_t m, double u)
 /* p (rows, m) is contiguous, y is (rows, n) */
 static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
 {
-    double *c = hd_alloc((size_t)m * sizeof *c);
+    double *c = hd__alloc_items(m, sizeof *c);
     if (!c) {
         return false;
     }
@@ -358,7 +372,11 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
         return NULL;
     }
     if (n == 1 || !replacement) {
-        return hd__made_by("hd_multinomial", race(p, n));
+        hd__draws d;
+        hd__draws_begin(&d);
+        hd_tensor *indices = hd__made_by("hd_multinomial", race(p, n));
+        hd__draws_end(&d, indices);
+        return indices;
     }
     int64_t sizes[] = {p->sizes[0], n};
     hd_tensor *y = hd__empty("hd_multinomial", HD_INT64, p->ndim, sizes + (p->ndim == 1));

@@ -1,0 +1,213 @@
+/* test_atomic.c - loaders, datasets and tokenizers that fail because memory runs out: nothing is
+ * drawn, no batch is lost, and a dictionary has all entries or none. */
+#include "suites.h"
+#include "support/atomic.h"
+
+static void free_loader(world *w)
+{
+    hd_loader_free(w->object);
+    hd_generator_free(w->other);
+}
+
+static void loader_of(world *w, bool own_generator, bool shuffle)
+{
+    hd_tokens *t = counted_tokens(9);
+    hd_dataset *s = hd_windows_new(t, 2, 1);
+    hd_loader_options o = hd_loader_defaults();
+    o.batch_size = 3;
+    o.shuffle = shuffle;
+    o.generator = w->other = own_generator ? hd_generator_new(5) : NULL;
+    w->object = hd_loader_new(s, &o);
+    ck_assert_ptr_nonnull(w->object);
+    hd_dataset_free(s);
+    hd_tokens_free(t);
+}
+
+static void a_loader(world *w)
+{
+    loader_of(w, false, true);
+}
+
+static void a_loader_with_a_generator(world *w)
+{
+    loader_of(w, true, true);
+}
+
+static void a_loader_in_order(world *w)
+{
+    loader_of(w, false, false);
+}
+
+/* An epoch of 7 items has batches of 3, 3 and 1. */
+static void take(world *w, int batches)
+{
+    for (int i = 0; i < batches; i++) {
+        ck_assert(hd_loader_next(w->object, NULL, NULL));
+    }
+}
+
+static void in_an_epoch(world *w)
+{
+    a_loader(w);
+    take(w, 2);
+}
+
+static void before_the_end(world *w)
+{
+    a_loader_with_a_generator(w);
+    take(w, 2);
+}
+
+static bool next_batch(world *w)
+{
+    hd_tensor *mark = HD_NONE, *input = mark, *target = mark;
+    bool ok = hd_loader_next(w->object, &input, &target);
+    ck_assert_msg(ok || (input == mark && target == mark), "half a batch");
+    return ok;
+}
+
+/* The state that a checkpoint would have. */
+static uint64_t look_at_loader(const world *w)
+{
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_loader_save(w->object, d, "l"));
+    int64_t numbers[3] = {0};
+    ck_assert(hd_dict_get_int(d, "l.epoch", &numbers[0]) &&
+              hd_dict_get_int(d, "l.batch", &numbers[1]) &&
+              hd_dict_get_int(d, "l.under_way", &numbers[2]));
+    uint64_t h = mix(0, numbers, sizeof numbers);
+    for (int64_t i = 0; numbers[2] && i < 7; i++) {
+        double item = hd_dict_kind_of(d, "l.order") == HD_DICT_MISSING
+                          ? (double)i
+                          : element_at(hd_dict_get(d, "l.order"), i);
+        h = mix(h, &item, sizeof item);
+    }
+    hd_dict_free(d);
+    return w->other ? look_at_generator(h, w->other) : h;
+}
+
+static void with_old_entries(world *w)
+{
+    in_an_epoch(w);
+    w->d = hd_dict_new();
+    ck_assert(hd_dict_set_int(w->d, "l.len", -1) && hd_dict_set_int(w->d, "l.under_way", -1));
+}
+
+static bool save_loader(world *w)
+{
+    return hd_loader_save(w->object, w->d, "l");
+}
+
+/* ---------------------------------------------------------------- datasets and tokenizers */
+
+static void a_dataset(world *w)
+{
+    hd_tokens *t = counted_tokens(9);
+    w->object = hd_windows_new(t, 2, 1);
+    ck_assert_ptr_nonnull(w->object);
+    hd_tokens_free(t);
+}
+
+static void free_dataset(world *w)
+{
+    hd_dataset_free(w->object);
+}
+
+static bool split(world *w)
+{
+    hd_dataset *parts[2] = {NULL, NULL};
+    bool ok = hd_random_split(w->object, 2, (int64_t[]){4, 3}, NULL, parts);
+    ck_assert_msg(ok || (!parts[0] && !parts[1]), "half a split");
+    hd_dataset_free(parts[0]);
+    hd_dataset_free(parts[1]);
+    return ok;
+}
+
+static bool get_item(world *w)
+{
+    hd_tensor *mark = HD_NONE, *input = mark, *target = mark;
+    bool ok = hd_dataset_get(w->object, 1, &input, &target);
+    ck_assert_msg(ok || (input == mark && target == mark), "half an item");
+    return ok;
+}
+
+static void a_tokenizer(world *w)
+{
+    w->object = hd_tokenizer_chars("abc", -1);
+    w->d = hd_dict_new();
+    ck_assert(w->object && hd_dict_set_string(w->d, "t.kind", "old"));
+}
+
+static void free_tokenizer(world *w)
+{
+    hd_tokenizer_free(w->object);
+}
+
+static bool save_tokenizer(world *w)
+{
+    return hd_tokenizer_save(w->object, w->d, "t");
+}
+
+START_TEST(nothing_changes_if_memory_runs_out)
+{
+    static const atomic_call calls[] = {
+        {"the first batch", a_loader, next_batch, look_at_loader, free_loader},
+        {"the first batch, own generator", a_loader_with_a_generator, next_batch, look_at_loader,
+         free_loader},
+        {"the first batch, in order", a_loader_in_order, next_batch, look_at_loader, free_loader},
+        {"a later batch", in_an_epoch, next_batch, look_at_loader, free_loader},
+        {"the last batch", before_the_end, next_batch, look_at_loader, free_loader},
+        {"hd_loader_save", with_old_entries, save_loader, NULL, free_loader},
+        {"hd_random_split", a_dataset, split, NULL, free_dataset},
+        {"hd_dataset_get", a_dataset, get_item, NULL, free_dataset},
+        {"hd_tokenizer_save", a_tokenizer, save_tokenizer, NULL, free_tokenizer},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        atomic_at_each(&calls[i]);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- errors that stand */
+
+START_TEST(nothing_is_saved_while_an_error_stands)
+{
+    world w = {0};
+    hd_dict *d = hd_dict_new();
+    a_loader(&w);
+    hd_error_set(HD_USER, "an error");
+    ck_assert(!hd_loader_save(w.object, d, ""));
+    ck_assert_int_eq(hd_dict_len(d), 0);
+    ck_error(HD_USER, "an error");
+    free_loader(&w);
+    hd_tokenizer *t = hd_tokenizer_bytes();
+    hd_error_set(HD_USER, "an error");
+    ck_assert(!hd_tokenizer_save(t, d, ""));
+    ck_assert_int_eq(hd_dict_len(d), 0);
+    ck_error(HD_USER, "an error");
+    hd_tokenizer_free(t);
+    hd_dict_free(d);
+}
+END_TEST
+
+START_TEST(a_freed_generator_is_noticed_before_anything_is_drawn)
+{
+    world w = {0};
+    loader_of(&w, true, true);
+    hd_generator_free(w.other);
+    ck_assert(!hd_loader_next(w.object, NULL, NULL));
+    ck_error(HD_STATE, "hd_loader_next: the generator of l was freed by hd_generator_free");
+    ck_assert_int_eq(hd_loader_epoch(w.object), 0);
+    hd_loader_free(w.object);
+}
+END_TEST
+
+Suite *suite_atomic(void)
+{
+    const TTest *const tests[] = {
+        nothing_changes_if_memory_runs_out,
+        nothing_is_saved_while_an_error_stands,
+        a_freed_generator_is_noticed_before_anything_is_drawn,
+    };
+    return SUITE_OF("atomic", tests);
+}
