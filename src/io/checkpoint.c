@@ -39,11 +39,11 @@ static bool encode_value(hd_dict *to, const hd_dict *d, const char *name)
     switch (hd_dict_kind_of(d, name)) {
     case HD_DICT_TENSOR: return hd_dict_set(to, name, hd_dict_get(d, name));
     case HD_DICT_INT:
-        hd_dict_get_int(d, name, &i);
+        t.failed = !hd_dict_get_int(d, name, &i);
         hd__text_format(&t, "int %" PRId64, i);
         break;
     case HD_DICT_DOUBLE:
-        hd_dict_get_double(d, name, &v);
+        t.failed = !hd_dict_get_double(d, name, &v);
         memcpy(&bits, &v, sizeof bits);
         hd__text_format(&t, "double %016" PRIx64, bits);
         break;

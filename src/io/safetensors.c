@@ -138,13 +138,12 @@ int64_t hd_safetensors_len(const hd_safetensors *f)
 
 int64_t hd_safetensors_find(const hd_safetensors *f, const char *name)
 {
-    int64_t i = -1;
-    if (hd__object("hd_safetensors_find", "f", f) &&
-        hd__given("hd_safetensors_find", "name", name) && *name &&
-        hd_dict_kind_of(f->names, name) != HD_DICT_MISSING) {
-        hd_dict_get_int(f->names, name, &i);
-    }
-    return i;
+    int64_t i;
+    bool there = hd__object("hd_safetensors_find", "f", f) &&
+                 hd__given("hd_safetensors_find", "name", name) && *name &&
+                 hd_dict_kind_of(f->names, name) != HD_DICT_MISSING &&
+                 hd_dict_get_int(f->names, name, &i);
+    return there ? i : -1;
 }
 
 const char *hd_safetensors_name(const hd_safetensors *f, int64_t i)

@@ -208,7 +208,7 @@ static bool register_tensor(const char *function, hd_module *m, const char *name
         ok = module_add(m, name, (hd__entry){.kind = kind, .tensor = field});
     }
     if (placed) {
-        hd_assign(field, ok ? t : HD_NONE);
+        ok = hd_assign(field, ok ? t : HD_NONE) && ok;
     }
     m->priv->failed |= !ok;
     return ok;

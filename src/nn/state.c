@@ -277,14 +277,16 @@ static hd_tensor *converted(const hd__item *item, hd_dtype d)
 
 /* Puts what became of its tensor, to[], into every field, so that a shared parameter stays
  * shared. */
-static void replace(const hd__items *once, const hd__items *fields, hd_tensor *const *to)
+static bool replace(const hd__items *once, const hd__items *fields, hd_tensor *const *to)
 {
+    bool ok = true;
     for (int64_t i = 0; i < fields->n; i++) {
         hd_tensor *t = to[hd__items_find(once, fields->v[i].t)];
         if (t != fields->v[i].t) {
-            hd_assign(fields->v[i].field, t);
+            ok = hd_assign(fields->v[i].field, t) && ok;
         }
     }
+    return ok;
 }
 
 static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype d)
@@ -295,9 +297,7 @@ static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype
         to[i] = converted(&once->v[i], d);
         ok = to[i];
     }
-    if (ok) {
-        replace(once, fields, to);
-    }
+    ok = ok && replace(once, fields, to);
     hd_free(to);
     return ok;
 }
