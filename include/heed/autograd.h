@@ -52,7 +52,8 @@ HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
 /* ---------------------------------------------------------------- backward */
 
 /* Adds d loss / d leaf to the .grad of every leaf that requires grad. If the call fails, no .grad
- * changes. loss has one element. The walk frees the graph; a second walk is HD_GRAD. */
+ * changes. loss has one element. The walk frees the graph; a second walk is HD_GRAD.
+ * A walk that fails may have freed a part of it. */
 HD_API bool hd_backward(hd_tensor *loss);
 /* The same from y of any shape, where grad is the gradient of y. HD_NONE for grad means ones; y
  * must then have one element. retain_graph keeps the graph for another walk.
