@@ -61,6 +61,31 @@ static void find_nan(void)
     printf("y has NaN: %s\n", has_nan(y) ? "yes" : "no");
 }
 
+/* A row of x (n, d) divided by its sum */
+static hd_tensor *normalised_forward(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    return hd_div(x, hd_sum_dim(x, -1, true));
+}
+
+static const hd_module_type normalised_type = {
+    .size = sizeof normalised_type,
+    .name = "Normalised",
+    .instance_size = sizeof(hd_module),
+    .forward = normalised_forward,
+};
+
+static void first_nan(void)
+{
+    hd_on_warning(hd_warning_print, NULL);
+    hd_set_debug(true);
+    hd_module *model = hd_sequential(hd_relu_new(false), hd_module_new(&normalised_type));
+    hd_tensor *x = hd_tensor_of(((float[2][2]){{1, 2}, {-1, -2}}), 2, 2); /* (2, 2) */
+    hd_tensor *y = hd_softmax(hd_forward(model, x), -1);                  /* (2, 2) */
+    hd_print(y);
+    hd_module_free(model);
+}
+
 static void loss_of_two_shapes(void)
 {
     hd_on_warning(hd_warning_print, NULL);
@@ -78,6 +103,20 @@ static void count(void)
         hd_mean(hd_mul(x, x));
         printf("step %d: %d tensors in scopes\n", step, (int)hd_scope_count());
     }
+}
+
+static void live(void)
+{
+    hd_on_warning(hd_warning_print, NULL);
+    hd_set_debug(true);
+    static hd_tensor *total;
+    for (int step = 0; step < 3; step++) {
+        HD_SCOPE;
+        hd_tensor *x = hd_rand(HD_FLOAT32, 100); /* (100,) */
+        total =
+            hd_retain(hd_add_scalar(x, 1)); /* wrong: hd_assign(&total, ...) frees the old one */
+    }
+    hd_release(total);
 }
 
 /* ---------------------------------------------------------------- common mistakes */
@@ -171,8 +210,10 @@ static const struct {
     {"attention", attention},
     {"aborts", aborts},
     {"nan", find_nan},
+    {"first_nan", first_nan},
     {"loss", loss_of_two_shapes},
     {"count", count},
+    {"live", live},
     {"after_scope", after_scope},
     {"no_scope", no_scope},
     {"freed_twice", freed_twice},

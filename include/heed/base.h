@@ -114,6 +114,24 @@ HD_API void hd_on_warning(hd_warning_handler handler, void *user);
  *   hd_on_warning(hd_warning_print, NULL); */
 HD_API void hd_warning_print(const char *message, void *user);
 
+/* ---------------------------------------------------------------- debug mode */
+
+/* Turns debug mode on or off for all threads, and returns whether it was on. HEED_DEBUG=1 in the
+ * environment turns it on at the start. In debug mode heed looks for the place of a mistake, and
+ * tells it through hd_on_warning; the results stay the same, and calls take longer:
+ *   The first NaN or infinity: an op whose result has NaN though no input has, or an infinity
+ *   though all inputs are finite, gives a warning. It names the function, the first such element
+ *   and the module whose forward runs, as "GPT.blocks.0.attention". So does the backward of an op;
+ *   there the warning also names the call that recorded it. A value that the caller gives
+ *   (hd_masked_fill, hd_full) may be infinite without a warning.
+ *   A saved tensor that was changed in place: the error of hd_backward names the call that saved it
+ *   and the call that changed it, with their modules.
+ *   Live tensors: hd_tensor_report and hd_shutdown tell which functions made them, in which
+ *   modules.
+ * Only what is made while debug mode is on is known in this detail, so turn it on at the start.
+ * HEED_DEBUG=1 also keeps freed blocks out of use for longer (hd_empty_cache). */
+HD_API bool hd_set_debug(bool on);
+
 /* ---------------------------------------------------------------- memory */
 
 /* All memory of heed comes from hd_alloc. Both functions are thread safe; hd_free takes NULL. */

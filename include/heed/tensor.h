@@ -119,6 +119,12 @@ HD_API hd_tensor *hd_scope_return(hd_tensor *t);
  * other objects hold. Freed memory that heed keeps for reuse is counted by neither. */
 HD_API bool hd_scope_report(FILE *f);
 
+/* In debug mode (hd_set_debug): gives a warning for each function that made tensors which are live
+ * now, and for each module that ran it, the most bytes first, over all threads. Memory that several
+ * tensors share is counted once. hd_shutdown gives the same warnings, if tensors are live after the
+ * scopes closed. Returns how many are live; -1 if memory runs out. */
+HD_API int64_t hd_tensor_report(void);
+
 HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own now */
 HD_API int64_t hd_tensor_count(void); /* tensors that exist now, over all threads */
 

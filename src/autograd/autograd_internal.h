@@ -23,8 +23,9 @@ typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
     void (*free)(hd__node *n); /* releases what the params own; NULL: they are plain bytes */
-    bool
-        once; /* a second backward is refused even if no tensor was saved: PyTorch saves one here */
+    /* A second backward is refused even if no tensor was saved: PyTorch saves one here. */
+    bool once;
+    bool fills; /* its infinities are the caller's wish, so that debug mode tells of none */
 } hd__op;
 
 /* Both have 16 bytes, also where pointers have 4. */
@@ -65,6 +66,7 @@ struct hd_ctx {
     hd_tensor *grad;      /* of a leaf node: .grad, held; or NULL */
     struct hd_ctx *inner; /* of CopySlices: the node of the op that changed the view */
     struct hd_ctx *next;  /* in the list of nodes that are being released */
+    const char *made_by, *made_in; /* in debug mode: the call that recorded it; NULL: unknown */
 };
 
 typedef struct hd__hook {
@@ -301,6 +303,22 @@ static inline bool hd__edge_of(const char *who, const hd_tensor *x, hd__edge *e)
     }
     return true;
 }
+
+/* ---------------------------------------------------------------- debug mode (watch.c) */
+
+/* What inputs have besides finite numbers, and a warning if the result has more than that. */
+unsigned int hd__watch_inputs(int64_t n, hd_tensor *const *in);
+void hd__watch_result(const char *function, unsigned int before, const hd_tensor *y);
+HD__RARE void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys,
+                               const hd__record_args *a);
+HD__RARE void hd__watch_one(const hd__op *op, hd_tensor *y, const hd__record_args *a);
+/* Runs n's backward, with a warning if the gradients that it gives have more than those that it
+ * got. */
+void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
+/* n remembers the call that records it: the one that made y, or that changes this storage. */
+void hd__watch_node(hd__node *n, const hd_tensor *y, const hd__storage *changing);
+/* For a version error of what n saved in s: "; hd_exp saved it, and hd_mul_ changed it". */
+const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[500]);
 
 extern HD__TLS bool hd__grad_mode_on;
 

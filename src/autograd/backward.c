@@ -287,19 +287,26 @@ static void *graph_freed(const hd__node *n)
                         hd__running, hd__node_name(n, name));
 }
 
+HD__RARE static void *saved_changed(const hd__node *n, int i)
+{
+    char name[64], places[500];
+    const hd_tensor *t = n->saved[i].t;
+    return hd_error_set(HD_GRAD,
+                        "%s: %s: its saved tensor %d of %s was changed in place: "
+                        "version %" PRIu32 ", expected %" PRIu32 "%s",
+                        hd__running, hd__node_name(n, name), i, HD__SHAPE(t),
+                        hd__storage_version(t), n->saved[i].version,
+                        hd__watch_places(n, t->storage, places));
+}
+
 hd_tensor *hd__saved_get(hd__node *n, int i)
 {
-    char name[64];
     const hd__saved *s = &n->saved[i];
     if (!s->t) {
         return graph_freed(n);
     }
     if (!hd__is_none(s->t) && hd__storage_version(s->t) != s->version) {
-        return hd_error_set(HD_GRAD,
-                            "%s: %s: its saved tensor %d of %s was changed in place: "
-                            "version %" PRIu32 ", expected %" PRIu32,
-                            hd__running, hd__node_name(n, name), i, HD__SHAPE(s->t),
-                            hd__storage_version(s->t), s->version);
+        return saved_changed(n, i);
     }
     return s->t;
 }
@@ -333,7 +340,11 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
         dx[i] = HD_NONE;
     }
     uint64_t failures = hd_error_count();
-    n->op->backward(n, dy, dx);
+    if (hd__watching()) {
+        hd__watch_backward(n, dy, dx);
+    } else {
+        n->op->backward(n, dy, dx);
+    }
     bool ok = n->op == &hd__user_op ? !n->failed : hd_error_count() == failures;
     return ok && pass_on(r, n, dx);
 }
@@ -420,6 +431,7 @@ static void apply_commit(hd__commit *c)
 {
     if (c->in_place) {
         hd__add_into(*c->slot, c->value);
+        hd__changes(hd__running, *c->slot);
         hd__bump(*c->slot);
         hd__drop(c->value);
     } else {

@@ -267,6 +267,7 @@ bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *con
     if (!hd__not_lent(function, x)) {
         return false;
     }
+    hd__changes(function, x);
     if (hd__overlaps_itself(x)) {
         return hd_error_set(HD_STATE,
                             "%s: x of %s is expanded: several elements share memory; clone it "

@@ -48,6 +48,7 @@ static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int 
     n->mark = 0;
     n->grad = NULL;
     n->inner = n->next = NULL;
+    n->made_by = NULL;
     n->n_in = n_in;
     n->n_saved = n_saved;
     n->n_out = n_out;
@@ -102,6 +103,9 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
         hd__describe_output(n, k, ys[k]);
     }
     n->complete = true;
+    if (ys && hd__watching()) {
+        hd__watch_node(n, ys[0], changing);
+    }
     return n;
 }
 

@@ -105,7 +105,9 @@ static void read_environment(void)
 #ifndef SANITIZED
     const char *text = getenv("HEED_CACHE"), *debug = getenv("HEED_DEBUG");
     cache_wanted = !text || strcmp(text, "0") != 0;
-    atomic_store(&hd__debug, cache_wanted && debug && strcmp(debug, "1") == 0);
+    if (cache_wanted && debug && strcmp(debug, "1") == 0) {
+        atomic_fetch_or(&hd__debug, HD__DEBUG_KEEPS);
+    }
 #endif
     atomic_store(&listed_most, cache_wanted ? LISTED_MOST : 0);
 }

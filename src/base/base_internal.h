@@ -133,6 +133,8 @@ bool hd__init(void);
 /* Has f called on every armed thread when it ends, and on the thread that calls hd_shutdown before
  * the caches are freed. There is one f, which the tensor layer sets to close root scopes. */
 void hd__on_thread_end(void (*f)(void));
+/* hd_shutdown calls f after the root scope of its thread has closed. */
+void hd__on_shutdown(void (*f)(void));
 void hd__thread_arm(void);
 
 /* ---------------------------------------------------------------- CPU level */
@@ -185,13 +187,27 @@ bool hd__not_given_up(const char *function, const char *arg, const atomic_bool *
 /* The same in that _free: *freed, which becomes true, must have been false. */
 bool hd__given_up(const char *function, const char *arg, atomic_bool *freed);
 
-/* Does HEED_DEBUG=1 ask for more? Valid once something was allocated. Always false with
- * HEED_CACHE=0 and under a sanitizer. */
-extern atomic_bool hd__debug;
-static inline bool hd__debugging(void)
+/* What debug mode asks for. HD__DEBUG_KEEPS, a long quarantine: HEED_DEBUG=1 was set; valid once
+ * something was allocated, and never set with HEED_CACHE=0 and under a sanitizer.
+ * HD__DEBUG_WATCHES: hd_set_debug. */
+enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2 };
+extern atomic_uint hd__debug;
+static inline unsigned int hd__debug_any(void)
 {
     return atomic_load_explicit(&hd__debug, memory_order_relaxed);
 }
+static inline bool hd__debugging(void)
+{
+    return hd__debug_any() & HD__DEBUG_KEEPS;
+}
+static inline bool hd__watching(void)
+{
+    return HD__UNLIKELY(hd__debug_any() & HD__DEBUG_WATCHES);
+}
+
+/* In debug mode, the module whose forward runs on this thread, as "GPT.blocks.0.attention"; NULL
+ * outside of any forward. nn sets it; the text stays for ever. */
+extern HD__TLS const char *hd__module;
 
 /* Who is freeing tensors on this thread now: the name of a public function; hd__scope_end, or
  * another text that begins with "when its scope"; or NULL if nobody said so. A freed tensor

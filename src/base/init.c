@@ -31,6 +31,8 @@ static struct {
     _Atomic(void (*)(void)) f;
 } thread_end = {.once = PTHREAD_ONCE_INIT};
 
+static _Atomic(void (*)(void)) at_shutdown;
+
 static HD__TLS bool armed;
 
 /* ---------------------------------------------------------------- start */
@@ -121,6 +123,7 @@ static void fork_child(void)
 
 static void run_start(void)
 {
+    hd__debug_start();
     hd__level = hd__level_choose(level_of_cpu(), HD__LEVEL_BUILT, getenv("HEED_CPU"), start.wrong,
                                  sizeof start.wrong);
     if (!start.wrong[0]) {
@@ -185,6 +188,11 @@ void hd__on_thread_end(void (*f)(void))
     atomic_store(&thread_end.f, f);
 }
 
+void hd__on_shutdown(void (*f)(void))
+{
+    atomic_store(&at_shutdown, f);
+}
+
 void hd__thread_arm(void)
 {
     if (armed) {
@@ -196,7 +204,11 @@ void hd__thread_arm(void)
 
 void hd_shutdown(void)
 {
+    void (*report)(void) = atomic_load(&at_shutdown);
     call_thread_end();
+    if (report) {
+        report();
+    }
     hd__pool_stop();
     hd_empty_cache();
 }

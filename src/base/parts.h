@@ -63,6 +63,9 @@ enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
 
 extern HD__TLS hd__ring *hd__ring_mine;
 
+/* Turns debug mode on if the environment asks for it; runs once, at the start. */
+void hd__debug_start(void);
+
 /* Without HEED_DEBUG=1: p takes the place of the oldest block, which is freed. */
 static inline void hd__ring_turn(hd__ring *r, void *p)
 {

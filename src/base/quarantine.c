@@ -42,7 +42,6 @@ enum { MANY = 1 << 16, MANY_BYTES = 1 << 25 };
 static hd__ring closed;
 HD__TLS hd__ring *hd__ring_mine = &closed;
 
-atomic_bool hd__debug;
 HD__TLS const char *hd__freeing;
 const char hd__scope_end[] = "when its scope closed";
 

@@ -7,12 +7,15 @@
 #include "base/draws.h"
 #include "nn/nn_internal.h"
 
+#include <string.h>
+
 typedef struct frame {
     struct frame *outer;
     hd_module *m;
     hd_scope *scope;
     uint64_t failures; /* those of the frame around, so far */
     bool by_begin;     /* hd_forward_end will end it */
+    const char *name;  /* in debug mode: of the module around */
 } frame;
 
 /* What is allocated for a frame. */
@@ -23,6 +26,41 @@ typedef struct drawing_frame {
 
 static HD__TLS frame *top;
 
+/* The name under which its parent holds m; without a parent, its type. */
+static const char *own_name(const hd_module *m)
+{
+    const hd_module *parent = m->priv->parent;
+    for (int64_t i = 0; parent && i < parent->priv->n; i++) {
+        const hd__entry *e = &parent->priv->entries[i];
+        if (e->kind == HD__CHILD && hd__child(e) == m) {
+            return e->name;
+        }
+    }
+    return m->type->name;
+}
+
+/* For debug mode: the names that lead to m from the module that nobody holds, "GPT.blocks.0". Of a
+ * long path the end is kept. */
+HD__RARE static const char *path_of(const hd_module *m)
+{
+    char text[400];
+    size_t at = sizeof text - 1;
+    text[at] = '\0';
+    for (; m; m = m->priv->parent) {
+        const char *name = own_name(m);
+        size_t length = strlen(name);
+        if (length + 5 > at) {
+            memcpy(text + (at -= 3), "...", 3);
+            break;
+        }
+        memcpy(text + (at -= length), name, length);
+        if (m->priv->parent) {
+            text[--at] = '.';
+        }
+    }
+    return hd__text_for_ever(text + at);
+}
+
 static frame *push(hd_module *m, bool by_begin)
 {
     drawing_frame *f = hd_alloc(sizeof *f);
@@ -31,9 +69,12 @@ static frame *push(hd_module *m, bool by_begin)
         hd_free(f);
         return NULL;
     }
-    f->frame = (frame){top, m, scope, hd__uncleared_swap(0), by_begin};
+    f->frame = (frame){top, m, scope, hd__uncleared_swap(0), by_begin, hd__module};
     hd__draws_begin(&f->draws);
     top = &f->frame;
+    if (hd__watching()) {
+        hd__module = path_of(m);
+    }
     return top;
 }
 
@@ -52,6 +93,7 @@ static void leave_top(hd_tensor *y)
     frame *left = top;
     top = left->outer;
     hd__draws_end(&((drawing_frame *)left)->draws, y);
+    hd__module = left->name;
     if (y) {
         hd_scope_return(y);
     }

@@ -89,6 +89,7 @@ void *hd_data_mut(hd_tensor *x)
         (hd__write_check && !hd__write_check("hd_data_mut", x))) {
         return NULL;
     }
+    hd__changes("hd_data_mut", x);
     hd__bump(x);
     return hd__ptr(x);
 }
@@ -187,6 +188,7 @@ bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
         return false;
     }
     hd_tensor one = {.dtype = x->dtype, .storage = x->storage, .offset = at, .numel = 1};
+    hd__changes("hd_set", x);
     hd__bump(x);
     hd__fill(&one, value);
     return true;

@@ -212,6 +212,7 @@ bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
                             HD__SHAPE(x));
     }
     lay_over(&over, &storage, x, array);
+    hd__changes("hd_copy_from", x);
     hd__bump(x);
     hd__copy(x, &over);
     return true;

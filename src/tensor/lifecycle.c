@@ -67,6 +67,9 @@ static void storage_release(hd__storage *s)
 __attribute__((noinline)) static void destroy(hd_tensor *t)
 {
     hd_tensor *base = t->base;
+    if (HD__UNLIKELY(t->flags & HD__F_LISTED)) {
+        hd__live_remove(t);
+    }
     bool apart = !in_storage_block(t);
     if (t->attachment) {
         t->attachment_ops->release(t->attachment);
@@ -175,10 +178,11 @@ static hd__storage *storage_new(const char *function, size_t nbytes)
     s->nbytes = nbytes;
     s->release = NULL;
     s->user = NULL;
-    if (HD__UNLIKELY(apart || hd__debugging())) {
+    if (HD__UNLIKELY(apart || hd__debug_any())) {
         s->release = give_data;
         s->user = s;
         s->spoiled = 0xff;
+        s->changed_by = NULL;
     }
     return s;
 }
@@ -202,6 +206,14 @@ static hd_tensor *begin(const char *function, hd_tensor *t, hd_dtype d, hd__stor
     t->prev = t->next = NULL;
     t->made_by = function;
     return t;
+}
+
+/* For debug mode. A storage made in it has a release function, and one look at that is cheaper. */
+static inline void list_fresh(hd_tensor *t)
+{
+    if (HD__UNLIKELY(t->storage->release) && hd__watching()) {
+        hd__live_add(t);
+    }
 }
 
 static hd_tensor *adopt(hd_tensor *t)
@@ -276,6 +288,7 @@ static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_
     }
     s->nbytes = bytes;
     hd_tensor *t = begin(function, tensor_in(s), d, s);
+    list_fresh(t);
     set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }
@@ -299,6 +312,7 @@ hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x)
         return NULL;
     }
     hd_tensor *y = begin(function, tensor_in(s), d, s);
+    list_fresh(y);
     set_contiguous(y, x->numel, x->ndim, x->sizes);
     return adopt(y);
 }
@@ -323,6 +337,7 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
         t->storage->data = data;
         t->storage->release = release ? release : leave;
         t->storage->user = user;
+        t->storage->changed_by = NULL;
     }
     return t;
 }
@@ -333,6 +348,9 @@ static hd_tensor *share(const char *function, const hd_tensor *x)
     if (y) {
         hd__refs_up(&x->storage->refs);
         begin(function, y, x->dtype, x->storage);
+        if (hd__watching()) {
+            hd__live_add(y);
+        }
     }
     return y;
 }
@@ -364,7 +382,7 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     y->ndim = x->ndim;
     y->offset = x->offset;
     y->numel = x->numel;
-    y->flags = x->flags & HD__F_CONTIGUOUS;
+    y->flags |= x->flags & HD__F_CONTIGUOUS;
     memcpy(y->sizes, x->sizes, sizeof x->sizes);
     memcpy(y->strides, x->strides, sizeof x->strides);
     return y;

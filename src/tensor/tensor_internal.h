@@ -22,6 +22,9 @@ typedef struct hd__storage {
     void (*release)(void *data, void *user); /* NULL if data goes with the storage's block */
     void *user;
     uint8_t spoiled; /* with HEED_DEBUG=1: each byte of the data after they were freed */
+    /* In debug mode: the function that changed it last, and the module that ran then. They are
+     * known only where release is not NULL. */
+    const char *changed_by, *changed_in;
 } hd__storage;
 
 /* What a layer above attaches to a tensor. The tensor layer knows only these two functions. */
@@ -56,13 +59,17 @@ struct hd_tensor {
     const char *made_by; /* the public function that made it: a text of the library itself */
     int64_t sizes[HD_MAX_DIMS];
     int64_t strides[HD_MAX_DIMS];
+    /* With HD__F_LISTED (live.c): the neighbours in the list, and the module that made it. */
+    hd_tensor *live_prev, *live_next;
+    const char *made_in;
 };
 
 enum {
-    HD__F_PARAMETER = 1,   /* prints as a Parameter */
-    HD__F_MULTI_VIEW = 2,  /* an output of split, chunk or unbind: no in-place changes */
-    HD__F_CONTIGUOUS = 4,  /* row-major without gaps; set by whoever sets sizes and strides */
-    HD__F_NO_GRAD_VIEW = 8 /* a view taken under no_grad: no in-place changes in grad mode */
+    HD__F_PARAMETER = 1,    /* prints as a Parameter */
+    HD__F_MULTI_VIEW = 2,   /* an output of split, chunk or unbind: no in-place changes */
+    HD__F_CONTIGUOUS = 4,   /* row-major without gaps; set by whoever sets sizes and strides */
+    HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad: no in-place changes in grad mode */
+    HD__F_LISTED = 16       /* made in debug mode: in the list of live tensors */
 };
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
@@ -206,6 +213,15 @@ void hd__copy(hd_tensor *dst, const hd_tensor *src);
 /* Converts value as PyTorch's fill_ does. Changes no version. */
 void hd__fill(hd_tensor *x, hd_scalar value);
 
+/* In debug mode: function is about to change x in place. */
+HD__RARE void hd__changed_by(const char *function, hd_tensor *x);
+static inline void hd__changes(const char *function, hd_tensor *x)
+{
+    if (hd__watching()) {
+        hd__changed_by(function, x);
+    }
+}
+
 /* Counts an in-place change of x's storage. */
 static inline void hd__bump(hd_tensor *x)
 {
@@ -295,6 +311,19 @@ static inline void hd__bury(hd_tensor *t)
     t->seal = hd__seal_of(t);
     atomic_store_explicit(&t->refs, HD__REFS_FREED, memory_order_relaxed);
 }
+
+/* ---------------------------------------------------------------- debug mode */
+
+/* The list of live tensors (live.c). */
+HD__RARE void hd__live_add(hd_tensor *t);
+HD__RARE void hd__live_remove(hd_tensor *t);
+
+/* What x of a float dtype has besides finite numbers (finite.c). */
+enum { HD__HAS_NAN = 1, HD__HAS_INF = 2 };
+unsigned int hd__not_finite(const hd_tensor *x);
+/* The first NaN of x, or else its first infinity, as "nan at (0, 2)". x has one. */
+enum { HD__PLACE_TEXT = HD__SHAPE_TEXT + 16 };
+const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 
 /* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(const char *function, size_t bytes);

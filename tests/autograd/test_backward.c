@@ -226,13 +226,14 @@ START_TEST(saved_tensors_that_changed)
     own_scale_(x, 2);
     ck_assert(!hd_backward(y));
     ck_error(HD_GRAD, "hd_backward: OwnSquare: its saved tensor 0 of (1,) was changed in place: "
-                      "version 1, expected 0");
+                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
     ck_assert(!hd_backward_with(y, ONES(y), false));
-    ck_error(HD_GRAD, "hd_backward_with: OwnSquare: its saved tensor 0 of (1,) was changed in "
-                      "place: version 1, expected 0");
+    ck_error(HD_GRAD,
+             "hd_backward_with: OwnSquare: its saved tensor 0 of (1,) was changed in "
+             "place: version 1, expected 0; hd_set_debug(true) at the start names both calls");
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), NULL, NULL));
     ck_error(HD_GRAD, "hd_grad_of: OwnSquare: its saved tensor 0 of (1,) was changed in place: "
-                      "version 1, expected 0");
+                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
 }
 END_TEST

@@ -30,6 +30,7 @@ DO(CALL, hd_scope_return, "", {
 ROW(hd_scope_report, "", hd_scope_report(w->stream))
 NEVER_ROW(hd_scope_count, hd_scope_count() > 0)
 NEVER_ROW(hd_tensor_count, hd_tensor_count() > 0)
+ROW(hd_tensor_report, "", hd_tensor_report() > 0)
 
 /* ---------------------------------------------------------------- creation */
 

@@ -32,7 +32,7 @@ START_TEST(a_saved_tensor_that_changed)
     hd_add_scalar_(b, 1);
     ck_assert(!hd_backward(y));
     ck_error(HD_GRAD, "hd_backward: MulBackward0: its saved tensor 1 of (2,) was changed in place: "
-                      "version 1, expected 0");
+                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
 }
 END_TEST

@@ -122,10 +122,14 @@ static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
     read = saved[0] ? prepare(function, loop, d, x, read) : NULL;
     hd__record_args a = {.n_in = 2, .in = in, .n_saved = 2, .saved = saved, .saved_is_old = true};
+    unsigned int before = hd__watching() ? hd__watch_inputs(2, in) : 0;
     if (!read || !hd__record_inplace(record, x, &a)) {
         return NULL;
     }
     write_result(loop, d, x, read);
+    if (hd__watching()) {
+        hd__watch_result(function, before, x);
+    }
     return x;
 }
 
@@ -143,10 +147,14 @@ static hd_tensor *scalar_(const char *function, int op, const hd__op *record, hd
     }
     hd_tensor *read = prepare(function, loop, d, x, hd__number_of(&number, d, s));
     hd__record_args a = {.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s};
+    unsigned int before = hd__watching() ? hd__watch_inputs(1, &x) : 0;
     if (!read || !hd__record_inplace(record, x, &a)) {
         return NULL;
     }
     write_result(loop, d, x, read);
+    if (hd__watching()) {
+        hd__watch_result(function, before, x);
+    }
     return x;
 }
 
@@ -256,8 +264,8 @@ static void masked_fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
     dx[0] = hd_masked_fill(dy[0], hd__saved_get(n, 0), 0);
 }
 
-static const hd__op masked_fill_op = {.name = "MaskedFillBackward0",
-                                      .backward = masked_fill_backward};
+static const hd__op masked_fill_op = {
+    .name = "MaskedFillBackward0", .backward = masked_fill_backward, .fills = true};
 
 static bool fill_mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {

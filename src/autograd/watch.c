@@ -1,0 +1,121 @@
+/* watch.c - debug mode in the graph: the first NaN or infinity, and the two calls of a version
+ * error.
+ *
+ * "First" means that nothing which went in had one: a NaN from inputs without NaN, an infinity from
+ * finite inputs. So a mask of -inf is no news to the softmax that follows it, but the NaN of a row
+ * that is hidden completely is. */
+#include <stdio.h>
+
+#include "autograd/autograd_internal.h"
+
+/* An op's backward is running: what its own calls make is told of in terms of the op. */
+static HD__TLS bool in_backward;
+
+unsigned int hd__watch_inputs(int64_t n, hd_tensor *const *in)
+{
+    unsigned int has = 0;
+    for (int64_t i = 0; i < n; i++) {
+        has |= hd__not_finite(in[i]);
+    }
+    return has;
+}
+
+/* What x has that nothing before it had: HD__HAS_NAN, or HD__HAS_INF, or 0. */
+static unsigned int news(unsigned int before, const hd_tensor *x)
+{
+    unsigned int has = hd__not_finite(x);
+    if (has & HD__HAS_NAN) {
+        return before & HD__HAS_NAN ? 0 : HD__HAS_NAN;
+    }
+    return before ? 0 : has;
+}
+
+void hd__watch_result(const char *function, unsigned int before, const hd_tensor *y)
+{
+    char place[HD__PLACE_TEXT];
+    unsigned int first = hd__warns() && !in_backward ? news(before, y) : 0;
+    if (first) {
+        hd__warn("%s: the result %s has %s, and %s%s%s", function, HD__SHAPE(y),
+                 hd__not_finite_text(y, place),
+                 first == HD__HAS_NAN ? "no input has nan" : "every input is finite",
+                 hd__module ? "; in " : "", hd__module ? hd__module : "");
+    }
+}
+
+void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a)
+{
+    if (!hd__warns() || op->fills || in_backward) {
+        return;
+    }
+    unsigned int before = hd__watch_inputs(a->n_in, a->in);
+    for (int k = 0; k < n_out; k++) {
+        hd__watch_result(ys[k]->made_by, before, ys[k]);
+    }
+}
+
+void hd__watch_one(const hd__op *op, hd_tensor *y, const hd__record_args *a)
+{
+    if (y) {
+        hd__watch_record(op, 1, &y, a);
+    }
+}
+
+void hd__watch_node(hd__node *n, const hd_tensor *y, const hd__storage *changing)
+{
+    n->made_by = !changing ? y->made_by : changing->release ? changing->changed_by : NULL;
+    n->made_in = hd__module;
+}
+
+/* "hd_log" or "hd_log in GPT.blocks.0" */
+static const char *call_text(const char *by, const char *in, char text[200])
+{
+    snprintf(text, 200, "%s%s%.150s", by, in ? " in " : "", in ? in : "");
+    return text;
+}
+
+static void tell_of_gradients(const hd__node *n, unsigned int before, hd_tensor *const *dx)
+{
+    for (int i = 0; i < n->n_in; i++) {
+        char name[64], place[HD__PLACE_TEXT], call[200];
+        unsigned int first = n->edges[i].node && dx[i] ? news(before, dx[i]) : 0;
+        if (first) {
+            hd__warn("%s: the gradient %s that %s gave for input %d has %s, and the gradient that "
+                     "it got %s%s%s",
+                     hd__running, HD__SHAPE(dx[i]), hd__node_name(n, name), i,
+                     hd__not_finite_text(dx[i], place),
+                     first == HD__HAS_NAN ? "has no nan" : "is finite",
+                     n->made_by ? "; recorded by " : "",
+                     n->made_by ? call_text(n->made_by, n->made_in, call) : "");
+        }
+    }
+}
+
+void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    unsigned int before = 0;
+    for (int k = 0; k < n->n_out && hd__warns(); k++) {
+        before |= dy[k] ? hd__not_finite(dy[k]) : 0; /* now: backward may write over it */
+    }
+    uint64_t failures = hd_error_count();
+    bool outer = in_backward;
+    in_backward = true;
+    n->op->backward(n, dy, dx);
+    in_backward = outer;
+    if (hd__warns() && hd_error_count() == failures) {
+        tell_of_gradients(n, before, dx);
+    }
+}
+
+const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[500])
+{
+    char saved[200], changed[200];
+    const char *by = s->release ? s->changed_by : NULL;
+    text[0] = '\0';
+    if (n->made_by && by) {
+        snprintf(text, 500, "; %s saved it, and %s changed it",
+                 call_text(n->made_by, n->made_in, saved), call_text(by, s->changed_in, changed));
+    } else if (!hd__watching()) {
+        snprintf(text, 500, "; hd_set_debug(true) at the start names both calls");
+    }
+    return text;
+}

@@ -1,0 +1,27 @@
+/* debug.c - debug mode: whether it is on, and the module whose forward runs on this thread.
+ *
+ * The layers above do what it asks for: live.c and finite.c in src/tensor, watch.c in src/autograd,
+ * forward.c in src/nn. While it is off, each of them costs one load of a flag. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parts.h"
+
+atomic_uint hd__debug;
+HD__TLS const char *hd__module;
+
+void hd__debug_start(void)
+{
+    const char *text = getenv("HEED_DEBUG");
+    if (text && strcmp(text, "1") == 0) {
+        atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES);
+    }
+}
+
+bool hd_set_debug(bool on)
+{
+    hd__init(); /* after this the environment cannot turn it on */
+    unsigned int was = on ? atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES)
+                          : atomic_fetch_and(&hd__debug, ~(unsigned int)HD__DEBUG_WATCHES);
+    return was & HD__DEBUG_WATCHES;
+}
