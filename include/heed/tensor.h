@@ -179,7 +179,8 @@ HD_API hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d);
 /* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. */
 HD_API hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
 HD_API hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes); /* normal(0, 1) */
-/* integers in [lo, hi), hi > lo; any dtype except bool */
+/* integers in [lo, hi), hi > lo; any dtype except bool. Beyond 2^24 float32, and beyond 2^53
+ * float64, holds only some of them. */
 HD_API hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes);
 HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 

@@ -1,4 +1,5 @@
 /* create.c - new tensors: with one value, with numbers counted up, from memory, random. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -277,6 +278,50 @@ static void draw_ints(int64_t *r, int64_t n, int64_t lo, int64_t hi)
     hd__gen_unlock(g);
 }
 
+/* v as a float of `digits` binary digits, and back; INT64_MIN if that is no int64. */
+static int64_t through_float(int64_t v, int digits)
+{
+    double f = digits == FLT_MANT_DIG ? (double)(float)v : (double)v;
+    return f < 0x1p63 ? (int64_t)f : INT64_MIN;
+}
+
+/* The distance to the next float below v, if that has `digits` binary digits. */
+static int64_t gap_below(int64_t v, int digits)
+{
+    int n = -digits;
+    for (uint64_t rest = v < 0 ? 0 - (uint64_t)v : (uint64_t)v; rest > 0; rest >>= 1) {
+        n++;
+    }
+    return INT64_C(1) << n;
+}
+
+/* If rounding to the dtype would lead out of [lo, hi), the range shrinks, as in PyTorch. */
+static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
+{
+    const int digits = d == HD_FLOAT32 ? FLT_MANT_DIG : DBL_MANT_DIG;
+    int64_t from = *lo, to = *hi;
+    if (!hd__is_float(d)) {
+        return true;
+    }
+    const int64_t most = INT64_C(1) << digits;
+    if (hd__warns() && (from < -most || to - 1 > most || from > most || to - 1 < -most)) {
+        hd__warn("hd_randint: [%" PRId64 ", %" PRId64
+                 ") of %s, which holds every integer from %" PRId64 " to %" PRId64
+                 " only: some numbers of the range are never drawn",
+                 from, to, hd_dtype_name(d), -most, most);
+    }
+    int64_t first = through_float(from + 1, digits), last = through_float(to - 1, digits);
+    *lo = first < from ? first + gap_below(from + 1, digits) : from;
+    *hi = last >= to ? last - gap_below(to - 1, digits) : to;
+    if (*lo < *hi) {
+        return true;
+    }
+    return hd_error_set(HD_VALUE,
+                        "hd_randint: [%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
+                        "has a number after its bounds are rounded to the dtype",
+                        from, to, hd_dtype_name(d));
+}
+
 hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)
 {
     if (!hd__dtype_arg("hd_randint", d)) {
@@ -288,6 +333,9 @@ hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int6
     if (lo >= hi) {
         return hd_error_set(HD_VALUE, "hd_randint: [%" PRId64 ", %" PRId64 "): expected lo < hi",
                             lo, hi);
+    }
+    if (!fit_range(d, &lo, &hi)) {
+        return NULL;
     }
     hd_tensor *y = hd__empty("hd_randint", d, ndim, sizes);
     hd_tensor *drawn = y && d != HD_INT64 ? hd__empty("hd_randint", HD_INT64, ndim, sizes) : y;

@@ -154,10 +154,34 @@ START_TEST(errors)
 }
 END_TEST
 
+/* torch.logical_or(torch.tensor([0.]), torch.tensor(1e-50, dtype=torch.float64)) is False: 0-d
+ * tensors do not widen, and 1e-50 is 0 in float32. NaN is true. */
+START_TEST(logic_in_the_common_dtype)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_zeros(HD_FLOAT32, 1), *tiny = hd_scalar_tensor(HD_FLOAT64, 1e-50);
+    hd_tensor *whole = hd_ones(HD_INT64, 1), *nan = hd_scalar_tensor(HD_FLOAT64, NAN);
+    ck_elements(hd_logical_or(a, tiny), 0);
+    ck_elements(hd_logical_xor(tiny, a), 0);
+    ck_elements(hd_logical_and(hd_ones(HD_FLOAT32, 1), tiny), 0);
+    ck_elements(hd_logical_and(whole, tiny), 1);
+    ck_elements(hd_logical_or(a, hd_view(tiny, 1)), 1);
+    ck_elements(hd_logical_or(hd_scalar_tensor(HD_FLOAT32, 0), tiny), 1);
+    ck_elements(hd_logical_or(a, nan), 1);
+    ck_elements(hd_logical_and(hd_full(HD_INT64, INT64_MIN, 1), nan), 1);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_compare(void)
 {
     const TTest *const tests[] = {
-        golden, loops_against_plain_ones, equal_and_allclose, results_have_no_gradient, errors,
+        golden,
+        loops_against_plain_ones,
+        equal_and_allclose,
+        results_have_no_gradient,
+        logic_in_the_common_dtype,
+        errors,
     };
     return SUITE_OF("compare", tests);
 }

@@ -263,7 +263,7 @@ START_TEST(assignments_that_are_refused)
     ck_assert_ptr_null(hd_setitem(x, x, 2));
     ck_error(HD_INDEX, "hd_setitem: index 2 at dim 0 of (2, 3): expected -2 to 1");
     ck_assert_ptr_null(hd_setitem_scalar(x, 1, 0, 0, 0));
-    ck_error(HD_INDEX, "hd_setitem_scalar: 3 indices into (2, 3): expected 1 to 2");
+    ck_error(HD_INDEX, "hd_setitem_scalar: 3 indices into (2, 3): expected 0 to 2");
     ck_assert_ptr_null(hd_setitem_scalar(x, 1e40, 0));
     ck_error(HD_VALUE, "hd_setitem_scalar: value 1e+40: expected one that float32 can hold");
     ck_assert_ptr_null(hd_setitem_scalar(hd_scalar_tensor(HD_FLOAT32, 1), 1, 0));

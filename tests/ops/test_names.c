@@ -210,8 +210,106 @@ START_TEST(every_name_is_pytorchs)
 }
 END_TEST
 
+static hd_tensor *ones_leaf(int n, const int64_t *sizes)
+{
+    return hd_requires_grad_(hd_ones_n(HD_FLOAT32, n, sizes), true);
+}
+#define ONES(...) ones_leaf((int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
+
+#define ck_name(y, name) ck_assert_str_eq(hd_grad_fn(y), name)
+
+/* x[()] is an alias, also of a 0-d x; filling with one number is FillBackward3 where it is written
+ * as an assignment. All of these names are PyTorch's. */
+START_TEST(assignments_and_whole_tensors)
+{
+    HD_SCOPE;
+    hd_tensor *x = ONES(3, 4), *one = hd_requires_grad_(hd_scalar_tensor(HD_FLOAT32, 2), true);
+    ck_name(hd_getitem_n(x, 0, NULL), "AliasBackward0");
+    ck_name(hd_getitem_n(one, 0, NULL), "AliasBackward0");
+    ck_assert(hd_shares_storage(hd_getitem_n(x, 0, NULL), x));
+    ck_name(hd_getitem(x, HD_ALL), "SliceBackward0");
+    ck_name(hd_getitem(x, HD_ALL, HD_ALL), "AliasBackward0");
+    ck_name(hd_setitem_scalar(hd_clone(x), 0.25, HD_ALL), "FillBackward3");
+    ck_name((hd_setitem_scalar_n)(hd_clone(x), hd_scalar_double(0.25), 0, NULL), "FillBackward3");
+    ck_name(hd_setitem_scalar(hd_clone(x), 0.25, 0), "CopySlices");
+    ck_name(hd_fill_(hd_clone(x), 0.25), "FillBackward2");
+    hd_tensor *y = hd_setitem(hd_zeros(HD_FLOAT32, 3, 4), one, HD_ALL);
+    ck_name(y, "FillBackward3");
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_elements(hd_grad(one), 12);
+    ck_name(hd_setitem(hd_zeros(HD_FLOAT32, 3, 4), ONES(4), HD_ALL), "CopyBackwards");
+    ck_name(hd_setitem(hd_zeros(HD_FLOAT32, 3, 4), hd_view(one, 1), HD_ALL), "CopyBackwards");
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(linear_of_any_layout)
+{
+    HD_SCOPE;
+    hd_tensor *w = ONES(2, 4), *b = ONES(2), *strided = hd_slice_step(ONES(8), 0, 0, 8, 2);
+    hd_tensor *wide = hd_expand(ONES(1), 2);
+    ck_name(hd_linear(ONES(4), w, b), "ViewBackward0");
+    ck_name(hd_linear(strided, w, b), "AddBackward0");
+    ck_name(hd_linear(strided, w, HD_NONE), "SqueezeBackward4");
+    ck_name(hd_linear(ONES(4), w, wide), "AddBackward0");
+    ck_name(hd_linear(ONES(2, 3, 4), w, wide), "AddBackward0");
+    ck_name(hd_linear(ONES(2, 3, 4), w, b), "ViewBackward0");
+    ck_name(hd_linear(hd_transpose(ONES(2, 4, 3), 1, 2), w, b), "AddBackward0");
+    ck_name(hd_linear(ONES(3, 4), w, wide), "AddmmBackward0");
+    ck_no_error();
+}
+END_TEST
+
+/* PyTorch's fused kernel takes masks of 2 and of 4 dims; what is empty is a sum with 0. */
+START_TEST(attention_of_masks_and_of_nothing)
+{
+    HD_SCOPE;
+    hd_tensor *q = ONES(2, 2, 3, 4), *k = ONES(2, 2, 5, 4), *v = ONES(2, 2, 5, 4);
+    const char *fused = "ScaledDotProductFlashAttentionForCpuBackward0";
+    hd_tensor *square = hd_zeros(HD_FLOAT32, 3, 5);
+    ck_name(hd_scaled_dot_product_attention(q, k, v, square, 0, false), fused);
+    ck_name(hd_scaled_dot_product_attention(q, k, v, hd_unsqueeze(square, 0), 0, false),
+            "UnsafeViewBackward0");
+    ck_name(hd_scaled_dot_product_attention(q, k, v, hd_view(square, 1, 1, 3, 5), 0, false), fused);
+    ck_name(
+        hd_scaled_dot_product_attention(q, ONES(2, 2, 0, 4), ONES(2, 2, 0, 4), HD_NONE, 0, false),
+        "AddBackward0");
+    ck_name(hd_scaled_dot_product_attention(ONES(2, 2, 0, 4), k, v, HD_NONE, 0, false),
+            "AddBackward0");
+    ck_name(
+        hd_scaled_dot_product_attention(ONES(2, 2, 3, 0), ONES(2, 2, 5, 0), v, HD_NONE, 0, false),
+        "UnsafeViewBackward0");
+    ck_no_error();
+}
+END_TEST
+
+static void ck_strides_of(const hd_tensor *y, int64_t a, int64_t b, int64_t c)
+{
+    ck_assert_ptr_nonnull(y);
+    ck_assert_int_eq(hd_stride(y, 0), a);
+    ck_assert_int_eq(hd_stride(y, 1), b);
+    ck_assert_int_eq(hd_stride(y, 2), c);
+}
+
+START_TEST(strides_of_losses_and_of_nothing)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_permute(hd_ones(HD_FLOAT32, 2, 3, 4), 2, 0, 1); /* (4, 2, 3) */
+    ck_strides_of(hd_mse_loss_with(x, x, HD_REDUCE_NONE), 1, 12, 4);
+    ck_strides_of(hd_mse_loss_with(x, hd_ones(HD_FLOAT32, 4, 2, 3), HD_REDUCE_NONE), 1, 12, 4);
+    hd_tensor *none = hd_permute(hd_ones(HD_FLOAT32, 0, 3, 4), 2, 0, 1); /* (4, 0, 3) */
+    ck_strides_of(hd_clone(none), 1, 12, 4);
+    ck_strides_of(hd_to(none, HD_FLOAT64), 1, 12, 4);
+    ck_strides_of(hd_rand_like(none, HD_FLOAT32), 1, 12, 4);
+    ck_strides_of(hd_clone(hd_expand(hd_ones(HD_FLOAT32, 1, 0, 3), 4, 0, 3)), 3, 3, 1);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_names(void)
 {
-    const TTest *const tests[] = {every_name_is_pytorchs};
+    const TTest *const tests[] = {every_name_is_pytorchs, assignments_and_whole_tensors,
+                                  linear_of_any_layout, attention_of_masks_and_of_nothing,
+                                  strides_of_losses_and_of_nothing};
     return SUITE_OF("names", tests);
 }

@@ -371,7 +371,7 @@ START_TEST(parts_out_of_range)
     ck_assert_int_eq(hd_error_code(), HD_INDEX);
     hd_error_clear();
     ck_assert_ptr_null(hd_getitem(x, 0, 0, 0));
-    ck_error(HD_INDEX, "hd_getitem: 3 indices into (2, 3): expected 1 to 2");
+    ck_error(HD_INDEX, "hd_getitem: 3 indices into (2, 3): expected 0 to 2");
     ck_assert_ptr_null(hd_getitem(x, HD_ALL, 3));
     ck_error(HD_INDEX, "hd_getitem: index 3 at dim 1 of (2, 3): expected -3 to 2");
     ck_assert_ptr_null(hd_getitem_n(x, 1, NULL));

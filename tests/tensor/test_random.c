@@ -180,12 +180,51 @@ START_TEST(integers_stay_in_range)
 }
 END_TEST
 
+/* PyTorch warns of both bounds and gives numbers of a smaller range; tests/golden/rng.txt has
+ * them. */
+START_TEST(ranges_that_a_float_cannot_hold)
+{
+    HD_SCOPE;
+    hd_tensor *x;
+    ck_warning(x = hd_randint(HD_FLOAT32, 0, (1 << 24) + 2, 3),
+               "hd_randint: [0, 16777218) of float32, which holds every integer from -16777216 to "
+               "16777216 only: some numbers of the range are never drawn");
+    ck_assert_ptr_nonnull(x);
+    ck_warning(hd_randint(HD_FLOAT64, INT64_MIN, -1, 1),
+               "hd_randint: [-9223372036854775808, -1) of float64, which holds every integer from "
+               "-9007199254740992 to 9007199254740992 only: some numbers of the range are never "
+               "drawn");
+    ck_no_warning(hd_randint(HD_FLOAT32, -(1 << 24), (1 << 24) + 1, 3));
+    ck_no_warning(hd_randint(HD_FLOAT64, 0, 1 << 25, 3));
+    ck_no_warning(hd_randint(HD_INT64, 0, INT64_MAX, 3));
+    hd_generator *g = hd_generator_current();
+    hd_dict *before = hd_dict_new(), *after = hd_dict_new();
+    ck_assert(hd_generator_save(g, before, "g"));
+    ck_assert_ptr_null(hd_randint(HD_FLOAT32, (1 << 25) - 1, 1 << 25, 1));
+    ck_error(HD_VALUE, "hd_randint: [33554431, 33554432) of float32: expected a range that still "
+                       "has a number after its bounds are rounded to the dtype");
+    ck_assert(hd_generator_save(g, after, "g"));
+    for (int64_t i = 0; i < hd_dict_len(before); i++) {
+        hd_tensor *state = hd_dict_get(before, hd_dict_name(before, i));
+        hd_tensor *same = hd_dict_get(after, hd_dict_name(after, i));
+        ck_assert(!state ||
+                  memcmp(hd_data(state), hd_data(same),
+                         (size_t)(hd_numel(state) * hd_dtype_size(hd_dtype_of(state)))) == 0);
+        hd_error_clear();
+    }
+    hd_dict_free(before);
+    hd_dict_free(after);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_random(void)
 {
     const TTest *const tests[] = {
         memory_order_and_nothing_in_the_gaps, mcg31_goes_in_logical_order,
         nothing_is_drawn_for_nothing,         thread_counts_change_no_bit,
         the_threads_generator_is_used,        integers_stay_in_range,
+        ranges_that_a_float_cannot_hold,
     };
     return SUITE_OF("random", tests);
 }

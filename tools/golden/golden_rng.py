@@ -170,6 +170,16 @@ def integers(cases):
     cases.add("randperm", "i64", (), (10,))
 
 
+def coarse_integers(cases):
+    """ranges whose bounds the dtype cannot hold"""
+    bounds = [(0, 2**24 + 1), (0, 2**24 + 2), (0, 2**25), (-(2**24) - 1, 1), (-(2**25) - 3, 2**25)]
+    bounds += [(2**24 + 1, 2**24 + 2), (2**40, 2**40 + 5), (0, 2**53 + 1), (0, 2**62 - 1)]
+    bounds += [(-(2**62) - 1, 2**62 + 1), (2**31 - 3, 2**33 - 5), (-(2**33) + 5, -(2**31) + 3)]
+    for lo, hi in bounds + [(-(2**63), 2**63 - 1), (0, 2**63 - 1), (-(2**63) + 1, -(2**40))]:
+        for dtype in (F32, F64):
+            cases.add("randint", dtype, (9,), (lo, hi), seed=2024)
+
+
 def exponentials(cases):
     for dtype in (F32, F64):
         for rate, sizes in ((1, (0,)), (1, (1,)), (1, (17,)), (2.5, (20,)), (0.01, (3, 5))):
@@ -256,6 +266,7 @@ def native(writer):
     for part in (uniforms, normals, spares, integers, exponentials, multinomials, bernoullis):
         part(cases)
     dropouts(cases)
+    coarse_integers(cases)
 
 
 def mcg31(writer):

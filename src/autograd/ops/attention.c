@@ -84,13 +84,14 @@ static const hd__op mm_op = {.name = "MmBackward0", .backward = attention_backwa
 /* The names are PyTorch's: its fused kernel computes the plain case, and products of matrices
  * compute the others. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
-                                      const call *c)
+                                      const hd_tensor *mask, const call *c)
 {
     if (q->ndim == 2 && k->ndim == 2 && v->ndim == 2) {
         return &mm_op;
     }
     bool plain = q->ndim == 4 && k->ndim == 4 && v->ndim == 4 && c->head.keep == 1 &&
-                 c->head.d == c->head.dv && c->head.safe;
+                 c->head.d == c->head.dv && c->head.safe &&
+                 (hd__is_none(mask) || mask->ndim == 2 || mask->ndim == 4);
     for (int i = 0; plain && i < 2; i++) {
         plain = q->sizes[i] == k->sizes[i] && k->sizes[i] == v->sizes[i];
     }
@@ -135,7 +136,7 @@ static bool draw(call *c, hd_tensor **bits)
 }
 
 static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_tensor *mask,
-                                  call *c, hd_tensor **weights)
+                                  const hd__op *op, call *c, hd_tensor **weights)
 {
     int64_t sizes[HD_MAX_DIMS];
     hd_tensor *x[HD__OPERANDS] = {q, k, v, mask, HD_NONE};
@@ -154,7 +155,7 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     if (weights) {
         *weights = x[HD__WEIGHTS];
     }
-    return hd__record(attention_op_for(q, k, v, c), x[HD__OUT],
+    return hd__record(op, x[HD__OUT],
                       &(hd__record_args){.n_in = 3,
                                          .in = x,
                                          .n_saved = HD__SAVED,
@@ -191,7 +192,9 @@ static hd_tensor *composed(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_at
         *weights = hd_detach(w);
         w = *weights ? w : NULL;
     }
-    return hd_matmul(w, v);
+    hd_tensor *y = hd_matmul(w, v);
+    bool nothing = y && (y->numel == 0 || v->numel == 0);
+    return nothing ? hd_add_scalar(y, 0) : y; /* PyTorch's name is then AddBackward0 */
 }
 
 /* ---------------------------------------------------------------- arguments */
@@ -335,7 +338,8 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
         int64_t sizes[HD_MAX_DIMS];
         mask = hd__expand(mask, sizes_of(c, h->l, h->s, sizes), sizes);
     }
-    return mask ? fused_attention(q, k, v, mask, c, weights) : NULL;
+    const hd__op *op = attention_op_for(q, k, v, o->attn_mask, c);
+    return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
 static hd_tensor *attention(const char *name, hd_tensor *q, hd_tensor *k, hd_tensor *v,

@@ -356,7 +356,7 @@ hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *in
     hd_tensor *target = scope ? target_of("hd_setitem", x, n, index) : NULL;
     value = target ? fitting(value, target) : NULL;
     bool ok = value && hd__inplace_ok("hd_setitem", target, 2, (hd_tensor *[]){target, value}) &&
-              hd_copy_(target, value);
+              hd__set_value(target, value);
     hd_scope_close(scope);
     return ok ? x : NULL;
 }
@@ -369,7 +369,8 @@ hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int
     hd_scope *scope = hd_scope_open();
     hd_tensor *target = scope ? target_of("hd_setitem_scalar", x, n, index) : NULL;
     bool ok = target && hd__scalar_fits("hd_setitem_scalar", target->dtype, value) &&
-              hd__inplace_ok("hd_setitem_scalar", target, 1, &target) && (hd_fill_)(target, value);
+              hd__inplace_ok("hd_setitem_scalar", target, 1, &target) &&
+              hd__set_item(target, value);
     hd_scope_close(scope);
     return ok ? x : NULL;
 }

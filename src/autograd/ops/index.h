@@ -7,6 +7,11 @@
 /* x[index...] (part.c); errors name `function`. */
 hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index);
 
+/* x[...] = s and x[...] = value, of x's shape or one that broadcasts to it (inplace.c). PyTorch has
+ * another name for filling with one number than for hd_fill_ and hd_copy_. */
+hd_tensor *hd__set_item(hd_tensor *x, hd_scalar s);
+hd_tensor *hd__set_value(hd_tensor *x, hd_tensor *value);
+
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
 /* dx[index[i]] += dy[i] along dim. Saved 0 is the index, and params is one int, the dim. With

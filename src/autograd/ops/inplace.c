@@ -4,6 +4,7 @@
  * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
 #include "autograd/ops/arith.h"
 #include "autograd/ops/families.h"
+#include "autograd/ops/index.h"
 #include "tensor/elementwise.h"
 
 /* ---------------------------------------------------------------- checks */
@@ -218,6 +219,8 @@ static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 }
 
 static const hd__op fill_op = {.name = "FillBackward2", .backward = fill_backward};
+static const hd__op fill_item_op = {.name = "FillBackward3", .backward = fill_backward};
+static const hd__op fill_value_op = {.name = "FillBackward3", .backward = copy_backward};
 static const hd__op zero_op = {.name = "ZeroBackward0", .backward = fill_backward};
 static const hd__op copy_op = {.name = "CopyBackwards", .backward = copy_backward};
 
@@ -242,18 +245,34 @@ hd_tensor *hd_zero_(hd_tensor *x)
     return fill("hd_zero_", &zero_op, x, hd_scalar_int(0));
 }
 
-hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
+static hd_tensor *copy_into(const char *function, const hd__op *record, hd_tensor *x,
+                            hd_tensor *src)
 {
-    if (!hd__arg("hd_copy_", "x", x) || !hd__arg("hd_copy_", "src", src)) {
+    if (!hd__arg(function, "x", x) || !hd__arg(function, "src", src)) {
         return NULL;
     }
     hd_tensor *in[] = {x, src}, *read = src;
-    if (!operand_ok("hd_copy_", x, &read) || !hd__inplace_ok("hd_copy_", x, 2, in) ||
-        !hd__record_inplace(&copy_op, x, &(hd__record_args){.n_in = 2, .in = in})) {
+    if (!operand_ok(function, x, &read) || !hd__inplace_ok(function, x, 2, in) ||
+        !hd__record_inplace(record, x, &(hd__record_args){.n_in = 2, .in = in})) {
         return NULL;
     }
     hd__copy(x, read);
     return x;
+}
+
+hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
+{
+    return copy_into("hd_copy_", &copy_op, x, src);
+}
+
+hd_tensor *hd__set_item(hd_tensor *x, hd_scalar s)
+{
+    return fill("hd_setitem_scalar", &fill_item_op, x, s);
+}
+
+hd_tensor *hd__set_value(hd_tensor *x, hd_tensor *value)
+{
+    return copy_into("hd_setitem", value->ndim == 0 ? &fill_value_op : &copy_op, x, value);
 }
 
 /* ---------------------------------------------------------------- masked_fill */

@@ -32,8 +32,8 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
                   : NULL;
     }
     if (hd__needs(n, 2)) {
-        dx[2] =
-            dy[0]->ndim > 1 ? dy[0] : hd_add_scalar(dy[0], 0); /* the engine sums it to (out,) */
+        /* The engine sums it to (out,). The sum of a single row is not -0 either. */
+        dx[2] = dy[0]->ndim > 1 ? dy[0] : hd_add_scalar(dy[0], 0);
     }
 }
 
@@ -44,13 +44,14 @@ static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward =
 static const hd__op view_op = {.name = "ViewBackward0", .backward = linear_backward};
 static const hd__op add_op = {.name = "AddBackward0", .backward = linear_backward};
 
-static const hd__op *linear_op_for(const hd_tensor *x, bool bias)
+/* A bias of HD_NONE is none. PyTorch adds the bias inside the product if x and the bias are
+ * contiguous. */
+static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 {
-    switch (x->ndim) {
-    case 1: return bias ? &view_op : &squeeze_op;
-    case 2: return bias ? &linear_op : &mm_op;
-    default: return !bias ? &unsafe_view_op : hd__contig(x) ? &view_op : &add_op;
+    if (hd__is_none(bias)) {
+        return x->ndim == 1 ? &squeeze_op : x->ndim == 2 ? &mm_op : &unsafe_view_op;
     }
+    return x->ndim == 2 ? &linear_op : hd__contig(x) && hd__contig(bias) ? &view_op : &add_op;
 }
 
 static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
@@ -98,6 +99,6 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     hd_tensor *in[] = {x, weight, bias};
     hd_tensor *saved[] = {hd__save_if(hd__wants_grad(weight), x),
                           hd__save_if(hd__wants_grad(x), weight)};
-    return hd__record(linear_op_for(x, has_bias), y,
+    return hd__record(linear_op_for(x, bias), y,
                       &(hd__record_args){.n_in = 3, .in = in, .n_saved = 2, .saved = saved});
 }

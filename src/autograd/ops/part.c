@@ -171,14 +171,14 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
 
 hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index)
 {
-    if (!hd__arg(function, "x", x) || !has_dims(function, x)) {
+    if (!hd__arg(function, "x", x) || (n != 0 && !has_dims(function, x))) {
         return NULL;
     }
-    if (n < 1 || n > x->ndim) {
-        return hd_error_set(HD_INDEX, "%s: %d indices into %s: expected 1 to %d", function, n,
+    if (n < 0 || n > x->ndim) {
+        return hd_error_set(HD_INDEX, "%s: %d indices into %s: expected 0 to %d", function, n,
                             HD__SHAPE(x), x->ndim);
     }
-    if (!index) {
+    if (n > 0 && !index) {
         return hd__null_arg(function, "index");
     }
     hd_tensor *y = x;
