@@ -319,9 +319,11 @@ static bool fills_memory(const hd_tensor *x)
             d++;
         }
     }
-    int64_t product = 1;
+    int64_t product = 1; /* of an expanded x it may overflow */
     for (int d = 0; d < x->ndim; d++) {
-        product *= x->sizes[d] > 1 ? x->sizes[d] : 1;
+        if (x->sizes[d] > 1 && __builtin_mul_overflow(product, x->sizes[d], &product)) {
+            return false;
+        }
     }
     return next == product;
 }
