@@ -328,10 +328,24 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     return true;
 }
 
+/* Does a gradient go to any input? It goes to none of a view that was taken while grad mode was off,
+ * although that says that it requires grad. */
+static bool any_edge(const hd__node *n)
+{
+    bool any = false;
+    for (int i = 0; i < n->n_in && !any; i++) {
+        any = n->edges[i].node;
+    }
+    return any;
+}
+
 static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
 {
     if (n->freed) {
         return graph_freed(n);
+    }
+    if (!any_edge(n)) {
+        return true;
     }
     for (int k = 0; k < n->n_out; k++) {
         dy[k] = n->outs[k].pending;

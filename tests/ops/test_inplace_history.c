@@ -142,6 +142,12 @@ START_TEST(views_taken_while_grad_mode_was_off)
         hd_tensor *y = hd_mul_scalar(v, 2);
         ck_assert_str_eq(hd_grad_fn(y), "MulBackward0");
         ck_assert(hd_backward(hd_sum(y)));
+        ck_assert(hd_backward(hd_sum(hd_exp(hd_view(v, 1, 2)))));
+        y = hd_exp(hd_unsqueeze(v, 0));
+        ck_assert(hd_backward(hd_sum(y)));
+        ck_assert(!hd_backward(hd_sum(y)));
+        ck_assert_int_eq(hd_error_code(), HD_GRAD);
+        hd_error_clear();
         ck_assert_ptr_eq(hd_grad(v), HD_NONE);
         ck_assert_ptr_eq(hd_grad(leaf), HD_NONE);
         ck_assert_ptr_eq(hd_retain_grad(v), v);
