@@ -11,6 +11,7 @@ Python. Differences on purpose stand in known.py. The status is 1 when anything 
 import argparse
 import collections
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -21,7 +22,8 @@ import warnings
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 WANTED = "2.13."
-CHUNK = 2000    # cases that one process runs before it is asked for the next
+CHUNK = 50000   # cases of one task, after which its findings are printed
+BATCH = 24      # tasks of one process
 
 
 def sections():
@@ -31,25 +33,32 @@ def sections():
 
 
 class Progress:
-    """The number of the case that runs, in a file, so that a crash tells which case it was."""
+    """Which task and which case run, in a file, so that a crash tells where it was."""
 
     def __init__(self, path):
-        import mmap
         with open(path, "wb") as f:
-            f.write(b"\0" * 8)
+            f.write(b"\0" * 16)
         self.file = open(path, "r+b")
-        self.map = mmap.mmap(self.file.fileno(), 8)
+        self.map = mmap.mmap(self.file.fileno(), 16)
+
+    def task(self, number):
+        self.map[:8] = number.to_bytes(8, "little")
 
     def set(self, case):
-        self.map[:8] = case.to_bytes(8, "little")
+        self.map[8:] = case.to_bytes(8, "little")
 
 
 def worker(options):
-    """Runs cases [first, first + n) of one section and prints what it found as one line of JSON."""
+    """Runs tasks (section, first case, cases), and prints what each found as a line of JSON."""
     import sections as all_of_them
-    section, first, n = options.worker
-    run = all_of_them.Run(options, Progress(options.progress) if options.progress else None)
-    print(json.dumps(run.section(section, int(first), int(n))))
+    progress = Progress(options.progress)
+    run = all_of_them.Run(options, progress)
+    for number, (section, first, n) in enumerate(json.loads(options.worker)):
+        progress.task(number)
+        progress.set(first)
+        began = time.time()
+        answer = run.section(section, first, n)
+        print(json.dumps(dict(answer, seconds=time.time() - began)), flush=True)
     return 0
 
 
@@ -64,10 +73,10 @@ class Total:
         self.findings = {}
         self.notes = []
 
-    def add(self, section, answer, seconds):
+    def add(self, section, answer):
         self.cases[section] += answer["cases"]
         self.errors[section] += answer.get("errors", 0)
-        self.seconds[section] += seconds
+        self.seconds[section] += answer["seconds"]
         self.known.update(answer.get("known", {}))
         self.notes += [n for n in answer.get("notes", []) if n not in self.notes]
         for f in answer["findings"]:
@@ -85,50 +94,65 @@ class Total:
         sys.stdout.flush()
 
 
-def start(options, section, first, n, folder):
-    progress = os.path.join(folder, "%s-%d" % (section, first))
+def start(options, tasks, folder, number):
+    import sections as all_of_them
+    progress = os.path.join(folder, str(number))
     command = [sys.executable, os.path.abspath(__file__), "--library", options.library, "--seed",
-               str(options.seed), "--progress", progress, "--worker", section, str(first), str(n)]
-    if options.torch251:
-        command += ["--torch251", options.torch251]
-    if options.plant:
-        command += ["--plant", options.plant]
-    env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+               str(options.seed), "--progress", progress, "--worker", json.dumps(tasks)]
+    for name in ("torch251", "plant"):
+        if getattr(options, name):
+            command += ["--" + name, getattr(options, name)]
+    env = all_of_them.environment(tasks[0][0])
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env), progress
 
 
-def run_all(options, wanted):
-    """Runs the sections in at most options.jobs processes."""
-    total, left, running = Total(), [], []
+def batches(wanted, jobs):
+    """The tasks of each process. A level of the CPU has a process of its own."""
+    import sections as all_of_them
+    tasks, alone = [], []
     for section, n in wanted:
-        size = CHUNK * 25 if section == "ops" else CHUNK * 5 if section == "programs" else n
-        size = min(size, max(1, -(-n // options.jobs))) if section in ("ops", "programs") else n
-        left += [(section, at, min(size, n - at)) for at in range(0, n, size)]
+        if section in all_of_them.LEVELS:
+            alone.append([(section, 0, n)])
+            continue
+        size = min(n, CHUNK, max(1, -(-n // jobs))) if section in all_of_them.STEPS else n
+        tasks += [(section, at, min(size, n - at)) for at in range(0, n, size)]
+    share = max(1, -(-len(tasks) // max(jobs, -(-len(tasks) // BATCH))))
+    return [tasks[at::-(-len(tasks) // share)] for at in range(-(-len(tasks) // share))] + alone
+
+
+def run_all(options, wanted):
+    """Runs the sections in at most options.jobs processes at a time."""
+    total, left, running, number = Total(), batches(wanted, options.jobs), [], 0
     with tempfile.TemporaryDirectory() as folder:
         while left or running:
             while left and len(running) < options.jobs:
-                section, at, n = left.pop(0)
-                running.append((section, at, n, time.time(), start(options, section, at, n, folder)))
-            section, at, n, began, (process, progress) = running.pop(0)
-            output = process.communicate()[0]
-            finished(total, section, at, n, time.time() - began, process, progress, output)
+                tasks, number = left.pop(0), number + 1
+                running.append((tasks, start(options, tasks, folder, number)))
+            tasks, (process, progress) = running.pop(0)
+            rest = finished(total, tasks, process, progress)
+            if rest:
+                left.insert(0, rest)
     return total
 
 
-def finished(total, section, at, n, seconds, process, progress, output):
-    try:
-        answer = json.loads(output.strip().split("\n")[-1])
-        if process.returncode == 0:
-            total.add(section, answer, seconds)
-            return
-    except ValueError:
-        pass
+def finished(total, tasks, process, progress):
+    """Takes a process's answers, as they come. Returns the tasks that are left after a crash."""
+    done = 0
+    for line in process.stdout:
+        total.add(tasks[done][0], json.loads(line))
+        done += 1
+    if process.wait() == 0:
+        return []
+    if not os.path.exists(progress):
+        raise SystemExit("oracle: a process ended with status %d before its first case" % process.returncode)
     with open(progress, "rb") as f:
+        f.read(8)
         case = int.from_bytes(f.read(8), "little")
-    total.cases[section] += max(0, case - at)
-    total.seconds[section] += seconds
+    section, first, n = tasks[done]
     total.finding(section, {"what": "the process", "kind": "crash %d" % process.returncode, "case": case,
                             "count": 1, "text": "it ended with status %d" % process.returncode})
+    more = [(section, case + 1, first + n - case - 1)] if case + 1 < first + n else []
+    return more + tasks[done + 1:]
 
 
 def report(total, missing):
@@ -159,7 +183,7 @@ def arguments():
     parser.add_argument("--torch251", help="a Python whose torch is 2.5.1, for the MCG31 stream")
     parser.add_argument("--case", type=int, help="run this case only, and print it")
     parser.add_argument("--plant", help="one of the faults of faults.py (a test of the tool)")
-    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--progress", help=argparse.SUPPRESS)
     return parser.parse_args()
 

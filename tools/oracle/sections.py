@@ -1,20 +1,57 @@
 """The sections of a run, how large they are, and how the cases of one are run and reported."""
 import collections
+import os
+import sys
 
 import torch
 
 import binding
+import faults
+import feeding
+import files
+import graph
+import classes
 import known
+import mcg31
+import modules
 import ops
+import pairs
+import printing
 import programs
+import reasons
 import shrink
+import streams
 import table
+import train
+import wide
 import write
 from machine import ROUGH
 
-# Cases in the short form and in the long form, in the order of running.
-SIZES = {"ops": (20000, 1000000), "programs": (5000, 200000)}
 SHOWN = 40      # so many kinds of disagreement of one section are shrunk
+
+# Cases in the short form and in the long form, in the order of running. The sections of steps are
+# shrunk; a case of the others describes itself.
+SIZES = {
+    "ops": (20000, 1000000), "programs": (5000, 200000), "baseline": (2000, 50000),
+    "avx2": (2000, 50000), "modules": (400, 20000), "classes": (200, 10000), "train": (300, 20000),
+    "streams": (300, 20000), "feeding": (300, 20000), "graph": (500, 50000), "files": (150, 5000),
+    "printing": (1000, 100000), "mcg31": (50, 5000), "large": (40, 2000), "threads": (4, 100),
+}
+STEPS = ("ops", "programs", "baseline", "avx2")
+LEVELS = ("baseline", "avx2")   # ops, in a process whose HEED_CPU is this
+CASES = {
+    "modules": modules.case, "classes": classes.case, "train": train.case, "streams": streams.case,
+    "feeding": feeding.case, "graph": graph.case, "files": files.case, "printing": printing.case,
+    "mcg31": mcg31.case, "large": wide.case, "threads": wide.threads_case,
+}
+
+
+def environment(section):
+    """What a process of this section has in its environment beside ours."""
+    more = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    if section in LEVELS:
+        more["HEED_CPU"] = section
+    return dict(os.environ, **more)
 
 
 class Run:
@@ -25,33 +62,44 @@ class Run:
         self.options, self.progress = options, progress
         self.hd = binding.Library(options.library)
         self.hd.hd_set_num_threads(1)
-        self.hd.hd_generator_set_bernoulli(self.hd.hd_default_generator(),
-                                           self.hd.values["HD_BERNOULLI_NATIVE"])
+        if options.plant:
+            faults.plant(self.hd, options.plant)
         self.rows = table.rows_of(self.hd)
         self.words = ops.words_of(self.rows)
 
+    def begin(self):
+        g = self.hd.hd_default_generator()
+        self.hd.hd_generator_set_bernoulli(g, self.hd.values["HD_BERNOULLI_NATIVE"])
+
     def whole(self):
         """What is wrong with the tool's own tables, as lines."""
-        return ["known difference " + line for line in known.stale(self.hd, self.rows)]
+        self.begin()
+        return reasons.missing(self.hd, self.rows) + known.stale(self.hd, self.rows)
 
     def seed(self, case):
         return self.options.seed * 1000000007 + case
 
-    def one(self, section, case):
+    # ---- programs of steps
+
+    def steps(self, section, case):
         """(steps, Disagreement or None, was it an error on both sides?)."""
-        if section == "ops":
-            return ops.case(self.hd, self.rows, self.words, self.seed(case))
-        return programs.program(self.hd, self.rows, self.seed(case))
+        if section == "programs":
+            return programs.program(self.hd, self.rows, self.seed(case))
+        return ops.case(self.hd, self.rows, self.words, self.seed(case))
 
     def section(self, section, first, n):
         """Runs cases [first, first + n)."""
-        tolerance = ROUGH if section == "programs" else None
+        self.begin()
+        if section in LEVELS and not self.level_is(section):
+            return {"cases": 0, "findings": [], "notes": ["this CPU has no level %s: skipped" % section]}
+        if section not in STEPS:
+            return self.plain(section, first, n)
         count, example, covered = collections.Counter(), {}, collections.Counter()
         errors = 0
         for case in range(first, first + n):
             if self.progress:
                 self.progress.set(case)
-            steps, e, failed = self.one(section, case)
+            steps, e, failed = self.steps(section, case)
             errors += failed
             if e is None:
                 continue
@@ -61,13 +109,18 @@ class Run:
                 continue
             count[e.key()] += 1
             example.setdefault(e.key(), (case, e, steps))
-        findings = [self.finding(k, count[k], *example[k], tolerance, i < SHOWN)
+        findings = [self.finding(section, k, count[k], *example[k], i < SHOWN)
                     for i, k in enumerate(example)]
         return {"cases": n, "errors": errors, "known": covered, "findings": findings}
 
-    def finding(self, key, count, case, e, steps, tolerance, show):
+    def level_is(self, section):
+        level = self.hd.hd_cpu_level()
+        self.hd.hd_error_clear()
+        return level == section.encode()
+
+    def finding(self, section, key, count, case, e, steps, show):
         text, code = e.text, ""
-        topic = key[0] if tolerance is None else None
+        tolerance, topic = (ROUGH, None) if section == "programs" else (None, key[0])
         if show:
             steps = shrink.Shrinker(self.hd, self.rows, steps, key, tolerance, topic).run()
             again = shrink.replay(self.hd, self.rows, steps, tolerance, topic)
@@ -75,9 +128,48 @@ class Run:
             code = write.both(steps, self.rows)
         return {"what": key[0], "kind": key[1], "case": case, "count": count, "text": text, "code": code}
 
+    # ---- cases that describe themselves
+
+    def plain(self, section, first, n):
+        count, example, covered = collections.Counter(), {}, collections.Counter()
+        for case in range(first, first + n):
+            if self.progress:
+                self.progress.set(case)
+            said, e = self.one(section, case)
+            entry = known.which(e) if e else None
+            if entry:
+                covered[entry.name] += 1
+            elif e:
+                count[e.key()] += 1
+                if e.key() not in example or len(said) < len(example[e.key()][2]):
+                    example[e.key()] = case, e, said
+        findings = [{"what": k[0], "kind": k[1], "case": case, "count": count[k], "text": e.text,
+                     "code": "    " + "\n    ".join(said)} for k, (case, e, said) in example.items()]
+        notes = []
+        if section == "mcg31":
+            findings += self.beside_251(notes)
+        return {"cases": n, "known": covered, "findings": findings, "notes": notes}
+
+    def one(self, section, case):
+        return pairs.run(CASES[section], self.hd, self.seed(case))
+
+    def beside_251(self, notes):
+        if not self.options.torch251:
+            notes.append("no --torch251: the MCG31 stream was compared with its recurrence only")
+            return []
+        said, e = pairs.run(lambda p: mcg31.beside_251(p, self.options.torch251), self.hd, self.seed(0))
+        return [] if e is None else [{"what": e.what, "kind": e.kind, "case": 0, "count": 1,
+                                      "text": e.text, "code": "\n".join(said)}]
+
     def show(self, section, case):
         """Runs one case and prints it."""
-        steps, e, _ = self.one(section, case)
-        print(write.both(steps, self.rows))
+        self.begin()
+        if section in STEPS:
+            steps, e, _ = self.steps(section, case)
+            print(write.both(steps, self.rows))
+        else:
+            said, e = self.one(section, case)
+            print("\n".join(said))
         print("no disagreement" if e is None else "%s: %s: %s" % (e.what, e.kind, e.text))
+        sys.stdout.flush()
         return 0 if e is None else 1

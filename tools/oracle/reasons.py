@@ -1,0 +1,48 @@
+"""The functions that no section compares with PyTorch, each with its reason. A function of the headers
+that stands nowhere here and in no section fails the run, and so does a line that is not needed."""
+import glob
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DYNAMIC = """hd_sgd_new hd_adam_new hd_adamw_new hd_rmsprop_new hd_adagrad_new hd_sgd_defaults
+hd_adam_defaults hd_rmsprop_defaults hd_adagrad_defaults hd_cosine_warmup_defaults hd_one_cycle_defaults
+hd_attention_defaults hd_cross_entropy_defaults hd_gradcheck_defaults hd_loader_defaults
+hd_multihead_attention_defaults hd_print_defaults hd_safetensors_defaults"""  # called by made-up names
+
+REASONS = {
+    "PyTorch has no counterpart: errors, warnings and memory are tested in tests/base":
+        """hd_error_set hd_error_count hd_on_error hd_error_abort hd_error_print hd_on_warning
+        hd_warning_print hd_alloc hd_free hd_set_allocator hd_empty_cache hd_bytes_live hd_bytes_peak
+        hd_bytes_peak_reset hd_system_allocs hd_shutdown hd_version hd_num_threads""",
+    "Python counts references; tests/tensor has the scopes":
+        """hd_assign hd_scope_open_at hd_scope_return hd_scope_report hd_scope_count hd_tensor_count
+        hd_scope_cleanup hd_grad_mode_cleanup""",
+    "it is part of the headers' macros, or makes a number of C":
+        """hd_scalar_int hd_scalar_double hd_scalar_self hd_tensor_of_checked hd_from_data_checked
+        hd_wrap_checked hd_dtype_name hd_dtype_size hd_ctx_user hd_print_short hd_print_full""",
+    "its values are undefined":
+        "hd_empty_n hd_empty_like",
+    "it writes a text that hd_repr, hd_list_repr or hd_module_summary gives, which are compared":
+        "hd_fprint hd_fprint_list hd_module_print",
+    "tests/data compares it with tiktoken's ids":
+        "hd_tokenizer_bpe",
+    "tests/data has it; PyTorch has no file of tokens":
+        """hd_tokens_open hd_tokens_write hd_tokens_read hd_tokens_split hd_tokenizer_id
+        hd_tokenizer_decode_bytes""",
+}
+
+
+def missing(hd, rows):
+    """What is wrong with this page, as lines."""
+    text = ""
+    for path in glob.glob(os.path.join(HERE, "*.py")):
+        if os.path.basename(path) not in ("reasons.py", "known.py", "faults.py"):
+            with open(path, encoding="utf-8") as f:
+                text += f.read()
+    used = set(rows) | set(re.findall(r"hd_\w+", text)) | set(DYNAMIC.split())
+    given = [name for names in REASONS.values() for name in names.split()]
+    found = ["%s has no row, no section and no reason" % n for n in hd.decls
+             if n not in used and n not in given]
+    found += ["reasons.py: %s is compared, or gone" % n for n in given if n in used or n not in hd.decls]
+    return found
