@@ -56,9 +56,9 @@ def same_bytes(f, t):
     return n == 0 or ctypes.string_at(f.at, n) == ctypes.string_at(t.data_ptr(), n)
 
 
-def values_differ(f, t, tolerance, scale):
+def values_differ(f, t, tolerance, scale, zeros=True):
     """"" if the values agree, else where they do not. tolerance 0: all bits; otherwise
-    |a - b| <= tolerance (|b| + scale), and the sign of a zero counts."""
+    |a - b| <= tolerance (|b| + scale). The sign of a zero counts if zeros."""
     a, b = aliased(f), t.detach()
     if a.numel() == 0:
         return ""
@@ -66,7 +66,9 @@ def values_differ(f, t, tolerance, scale):
         wrong = a != b
     else:
         nan = b.isnan()
-        equal = (a == b) & (a.signbit() == b.signbit()) | (nan & a.isnan())
+        equal = (a == b) | (nan & a.isnan())
+        if zeros:
+            equal &= nan | (a.signbit() == b.signbit())
         wrong = ~equal
         if tolerance and wrong.any():
             room = tolerance * UNIT[f.dtype]
@@ -95,7 +97,7 @@ def name_of(t):
     return type(t.grad_fn).__name__ if t.grad_fn is not None else ""
 
 
-def differs(hd, h, t, tolerance=0, scale=0.0, graph=True, strides=True):
+def differs(hd, h, t, tolerance=0, scale=0.0, graph=True, strides=True, zeros=True):
     """("", exact) if heed's tensor h is PyTorch's t, else (what differs, False)."""
     f = facts(hd, h)
     if f.dtype != t.dtype:
@@ -110,7 +112,7 @@ def differs(hd, h, t, tolerance=0, scale=0.0, graph=True, strides=True):
             return text, False
     if same_bytes(f, t):
         return "", True
-    return values_differ(f, t, tolerance, scale), False
+    return values_differ(f, t, tolerance, scale, zeros), False
 
 
 def graph_differs(hd, h, t):
@@ -127,7 +129,9 @@ def graph_differs(hd, h, t):
         error = hd.error()
         if bool(error) != bool(message):
             return "%s: heed %s, PyTorch %s" % (what, error or repr(got), message or repr(expected))
-        if not error and got != expected:
+        if error:
+            return ""       # neither side says what the tensor is in the graph
+        if got != expected:
             return "%s: heed %s, PyTorch %s" % (what, got or "none", expected or "none")
         if what == "requires_grad" and not expected:
             return ""
@@ -140,6 +144,14 @@ def requires_grad(t):
 
 def is_leaf(t):
     return t.is_leaf
+
+
+def surely_leaf(t):
+    """t.is_leaf, and False for a view whose node PyTorch refuses to make."""
+    try:
+        return t.is_leaf
+    except RuntimeError:
+        return False
 
 
 def take_over(hd, h, t):

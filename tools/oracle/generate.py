@@ -5,6 +5,7 @@ import random
 import torch
 
 import values
+from compare import surely_leaf
 from machine import Index, Machine, Var
 from values import FLOATS
 
@@ -196,7 +197,7 @@ class Maker:
     def target(self, x):
         """Something that may be changed in place: usually no leaf that requires grad."""
         t = self.torch(x)
-        if t.requires_grad and t.is_leaf and not self.chance(0.08):
+        if t.requires_grad and surely_leaf(t) and not self.chance(0.08):
             return self.add("hd_mul_scalar", x, 1.0)
         return x
 

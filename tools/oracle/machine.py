@@ -11,6 +11,7 @@ import torch
 import compare
 import values
 from binding import int64s, pointers, scalar
+from compare import surely_leaf
 
 HOOK = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 GRADIENT_TOLERANCE = 2e-5
@@ -66,6 +67,7 @@ class Row:
         self.compare_indices = more.pop("indices", True)
         self.weight = more.pop("weight", 1)
         self.gradient_tolerance = more.pop("gradient", GRADIENT_TOLERANCE)
+        self.gradient_zeros = more.pop("gradient_zeros", True)
         assert not more, more
         self.parameters = hd.parameters[name]
         self.inputs = [p for p in self.parameters if p.kind != "out"]
@@ -178,11 +180,11 @@ class Machine:
                 self.run_row(dest, self.rows[what], args)
         except Disagreement as e:
             e.args, e.theirs = args, [self.torch_arg(a) for a in args]
-            e.machine = self
+            e.machine, e.env = self, dict(self.env)
             raise
 
     def run_row(self, dest, row, args):
-        hd = self.hd
+        hd, self.last = self.hd, (row.name, args)
         given, outs = self.heed_args(row, args)
         theirs = [self.torch_arg(a) for a in args]
         if row.random:
@@ -251,7 +253,9 @@ class Machine:
         if text and row.tolerance and text.startswith("value"):
             text, _ = compare.differs(self.hd, h, t, row.tolerance, row.scale(theirs), row.same_graph)
         if text:
-            raise Disagreement(text.split(":")[0].split(" at")[0], "%s: %s" % (name, text), row.name)
+            e = Disagreement(text.split(":")[0].split(" at")[0], "%s: %s" % (name, text), row.name)
+            e.expected = t
+            raise e
         if not exact:
             compare.take_over(self.hd, h, t)
         if name:
@@ -314,6 +318,8 @@ class Machine:
             return hd.hd_mul_scalar(grad, scalar(2.0)) if kind == "twice" else hd.none
 
         def theirs(grad):
+            if grad is None:    # PyTorch calls the hook of an output that got no gradient, heed does not
+                return None
             log[1].append(number)
             return grad * 2.0 if kind == "twice" else None
 
@@ -338,7 +344,8 @@ class Machine:
                 raise Disagreement("error", self.hd.error(), "hd_remove_hook")
 
     def backward(self, dest, y, grad, retain):
-        t, g = self.env[y][1], None if grad is None else self.env[grad][1]
+        # PyTorch may keep the gradient that it is given as .grad, and add to it later.
+        t, g = self.env[y][1], None if grad is None else self.env[grad][1].clone()
         message = None
         try:
             torch.autograd.backward(t, g, retain_graph=retain)
@@ -358,7 +365,7 @@ class Machine:
             raise Disagreement("hooks", "hooks ran as %r, in PyTorch as %r" % self.logs, "hd_register_hook")
         found, largest_of_all = [], 1.0
         for name, (h, t) in self.env.items():
-            if not t.requires_grad or not (t.is_leaf or t.retains_grad):
+            if not t.requires_grad or not (surely_leaf(t) or t.retains_grad):
                 continue
             g = hd.hd_grad(h)
             if (t.grad is None) != (g == hd.none):
@@ -375,23 +382,33 @@ class Machine:
             text, exact = compare.differs(self.hd, h, t, graph=False, strides=t.numel() > 0)
             if not exact and text.startswith("value"):
                 scale = scale or max(1.0, largest([t for _, _, t in found]))
-                text, _ = compare.differs(self.hd, h, t, self.gradient_tolerance, scale, False)
+                text, _ = compare.differs(self.hd, h, t, self.tolerance_of(t), scale, False,
+                                          zeros=self.gradient_zeros)
             if text:
                 kind = "gradient " + text.split(":")[0].split(" at")[0]
                 raise Disagreement(kind, "gradient of %s: %s" % (name, text),
                                    self.topic or "hd_backward_with")
 
+    def tolerance_of(self, t):
+        """A float64 gradient that came through float32 has float32's precision."""
+        mixed = t.dtype == torch.float64 and any(x.dtype == torch.float32 for _, x in self.env.values())
+        return self.gradient_tolerance * (2.0 ** 29 if mixed else 1)
+
     gradient_tolerance = GRADIENT_TOLERANCE
+    gradient_zeros = True   # does the sign of a zero count in gradients?
     spoilt = False  # a backward failed, so that PyTorch may have half of the gradients
+    asked = False   # did hd_grad_of run?
+    last = (None, [])   # the last function that was called, and its arguments
     topic = None    # what a wrong gradient is told of: the function of the case
 
     def grad_of(self, dest, outputs, inputs, grads, retain, allow_unused):
-        hd = self.hd
+        hd, self.asked = self.hd, True
         message, expected = None, None
         try:
             expected = torch.autograd.grad(
                 [self.env[v][1] for v in outputs], [self.env[v][1] for v in inputs],
-                None if grads is None else [None if v is None else self.env[v][1] for v in grads],
+                None if grads is None else [None if v is None else self.env[v][1].clone()
+                                            for v in grads],
                 retain_graph=retain, allow_unused=allow_unused)
         except Exception as e:
             message = str(e).split("\n")[0]

@@ -265,7 +265,7 @@ def gradients(p, m, t, more):
     scale = max([1.0] + [float(q.grad.detach().double().abs().nan_to_num(0, 0, 0).max())
                          for _, _, q in pairs if q.grad is not None and q.numel()])
     for name, h, q in pairs:
-        p.same("gradient of " + name, p.hd.hd_grad(h), q.grad, GRADIENT, scale, False)
+        p.same("gradient of " + name, p.hd.hd_grad(h), q.grad, GRADIENT, scale, False, zeros=False)
 
 
 def loaded(p, m, t, make_mine):

@@ -14,6 +14,7 @@ def case(hd, rows, words, seed):
     row = rows[name]
     found, failed = None, False
     g.machine.gradient_tolerance, g.machine.topic = row.gradient_tolerance, name
+    g.machine.gradient_zeros = row.gradient_zeros
     try:
         args = row.make(g)
         dest = g.add(name, *args)

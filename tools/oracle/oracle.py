@@ -151,6 +151,8 @@ def finished(total, tasks, process, progress):
     section, first, n = tasks[done]
     total.finding(section, {"what": "the process", "kind": "crash %d" % process.returncode, "case": case,
                             "count": 1, "text": "it ended with status %d" % process.returncode})
+    if process.returncode > 0:      # an exception of the tool itself
+        return []
     more = [(section, case + 1, first + n - case - 1)] if case + 1 < first + n else []
     return more + tasks[done + 1:]
 

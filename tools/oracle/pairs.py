@@ -81,7 +81,7 @@ class Pair:
             self.fail(what, "error", "heed fails (%s)" % self.hd.error())
         return result
 
-    def same(self, what, h, t, tolerance=0, scale=None, graph=False, strides=True):
+    def same(self, what, h, t, tolerance=0, scale=None, graph=False, strides=True, zeros=True):
         """heed's tensor is PyTorch's."""
         self.ok(h, what)
         if h == self.hd.none or t is None:
@@ -91,7 +91,7 @@ class Pair:
             return
         if scale is None:
             scale = float(t.detach().double().abs().nan_to_num(0, 0, 0).max()) if t.numel() else 0.0
-        text, _ = compare.differs(self.hd, h, t, tolerance, scale, graph, strides)
+        text, _ = compare.differs(self.hd, h, t, tolerance, scale, graph, strides, zeros)
         if text:
             self.fail(what, text.split(":")[0].split(" at")[0], "%s: %s" % (what, text))
 

@@ -3,6 +3,7 @@ backward or hd_grad_of, once or twice."""
 import torch
 
 import values
+from compare import surely_leaf
 from generate import Maker
 from machine import ROUGH, Disagreement, Var
 from values import FLOATS
@@ -33,7 +34,7 @@ class Programmer(Maker):
 
     def __init__(self, hd, rows, seed):
         super().__init__(hd, rows, seed, 0.85)
-        self.machine.gradient_tolerance = ROUGH
+        self.machine.gradient_tolerance, self.machine.gradient_zeros = ROUGH, False
         self.wild = set()
         self.main = torch.float64 if self.chance(0.6) else torch.float32
 
@@ -56,7 +57,7 @@ class Programmer(Maker):
     def target(self, x):
         """What is changed in place: any tensor, though mostly one that may be."""
         t = self.torch(x)
-        if t.requires_grad and t.is_leaf and torch.is_grad_enabled() and self.chance(0.8):
+        if t.requires_grad and surely_leaf(t) and torch.is_grad_enabled() and self.chance(0.8):
             return self.add("hd_mul_scalar", x, 2.0)
         return x
 
@@ -142,7 +143,7 @@ def some_step(g):
 def ending(g):
     """backward or hd_grad_of from one or two results."""
     env = g.machine.env
-    outs = [n for n, (h, t) in env.items() if t.requires_grad and n not in g.wild and not t.is_leaf]
+    outs = [n for n, (h, t) in env.items() if t.requires_grad and n not in g.wild and not surely_leaf(t)]
     if not outs:
         outs = [n for n, (h, t) in env.items() if t.requires_grad]
     if not outs:
@@ -150,7 +151,7 @@ def ending(g):
     y = outs[-1] if g.chance(0.7) else g.pick(outs)
     retain = g.chance(0.25)
     if g.chance(0.3):
-        ins = [n for n, (h, t) in env.items() if t.requires_grad and (t.is_leaf or g.chance(0.2))]
+        ins = [n for n, (h, t) in env.items() if t.requires_grad and (surely_leaf(t) or g.chance(0.2))]
         g.r.shuffle(ins)
         ys = [y] if g.chance(0.8) else [y, g.pick(outs)]
         grads = [grad_for(g, v) for v in ys]

@@ -40,8 +40,8 @@ def elementwise(row):
     row("hd_sqrt", "torch.sqrt({0})", t.unary, ULPS, t.no_scale)  # MKL's is not always rounded rightly
     row("hd_relu", "torch.relu({0})", t.one())
     row("hd_abs", "torch.abs({0})", t.one())
-    row("hd_gelu", "F.gelu({0})", t.unary, ULPS)
-    row("hd_gelu_tanh", "F.gelu({0}, approximate='tanh')", t.unary, ULPS)
+    row("hd_gelu", "F.gelu({0})", t.unary, ULPS, gradient_zeros=False)
+    row("hd_gelu_tanh", "F.gelu({0}, approximate='tanh')", t.unary, ULPS, gradient_zeros=False)
     row("hd_silu", "F.silu({0})", t.unary, ULPS, t.no_scale)
     row("hd_softplus", "F.softplus({0}, {1}, {2})",
         lambda g: [g.tensor(t.any_float(g)), g.pick((1.0, 2.0, 0.5)), g.pick((20.0, 1.0))], ULPS)
@@ -136,7 +136,8 @@ def reductions(row):
 
 def products(row):
     row("hd_dot", "torch.dot({0}, {1})", t.dot, SUMS, t.product_scale)
-    row("hd_matmul", "{0} @ {1}", t.matmul, SUMS, t.product_scale, weight=3)
+    row("hd_matmul", "{0} @ {1}", t.matmul, SUMS, t.product_scale, weight=3,
+        gradient_zeros=False)  # PyTorch has -0 or 0 by the way that it takes
     row("hd_linear", "F.linear({0}, {1}, {2})", t.linear, SUMS, t.product_scale, weight=2)
     row("hd_index_select", "{0}.index_select({1}, {2})", t.index_select)
     row("hd_gather", "{0}.gather({1}, {2})", t.gather)
@@ -146,13 +147,15 @@ def products(row):
 
 
 def layers(row):
-    row("hd_layer_norm_n", "F.layer_norm({0}, {1}, {2}, {3}, {4})", t.layer_norm, 1e-5, weight=2)
+    row("hd_layer_norm_n", "F.layer_norm({0}, {1}, {2}, {3}, {4})", t.layer_norm, 1e-5, weight=2,
+        gradient=2e-3, gradient_zeros=False)
     row("hd_scaled_dot_product_attention",
-        "F.scaled_dot_product_attention({0}, {1}, {2}, {3}, {4}, {5})", t.attention, 1e-5, weight=2)
+        "F.scaled_dot_product_attention({0}, {1}, {2}, {3}, {4}, {5})", t.attention, 1e-5, weight=2,
+        gradient_zeros=False)
     row("hd_scaled_dot_product_attention_with",
         "(F.scaled_dot_product_attention({0}, {1}, {2}, {3}.get('attn_mask'),"
         " is_causal={3}['is_causal'], scale={3}.get('scale')), None)",
-        t.attention_with, 1e-5, indices=False)
+        t.attention_with, 1e-5, indices=False, gradient_zeros=False)
     row("hd_mse_loss", "F.mse_loss({0}, {1})", t.losses, SUMS)
     row("hd_mse_loss_with", "F.mse_loss({0}, {1}, reduction=('mean', 'sum', 'none')[{2}])",
         t.mse_with, SUMS, t.sum_scale)

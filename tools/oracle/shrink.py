@@ -11,7 +11,10 @@ def replay(hd, rows, steps, tolerance=None, topic=None):
     machine = Machine(hd, rows)
     machine.topic = topic
     if tolerance:
-        machine.gradient_tolerance = tolerance
+        machine.gradient_tolerance, machine.gradient_zeros = tolerance, False
+    elif topic in rows:
+        row = rows[topic]
+        machine.gradient_tolerance, machine.gradient_zeros = row.gradient_tolerance, row.gradient_zeros
     try:
         for i, step in enumerate(steps):
             if machine.ready(step):

@@ -78,7 +78,8 @@ def python_step(step, rows):
     if what == "remove_hook":
         return ["# the hook with number %s is removed" % args[0]]
     if what == "backward":
-        return ["torch.autograd.backward(%s, %s, retain_graph=%s)" % tuple(map(py, args))]
+        return ["torch.autograd.backward(%s, %s, retain_graph=%s)" % (
+            args[0], "None" if args[1] is None else args[1] + ".clone()", args[2])]
     if what == "grad_of":
         outs, ins, grads, retain, unused = args
         return ["print(torch.autograd.grad(%s, %s, %s, retain_graph=%s, allow_unused=%s))" % (
