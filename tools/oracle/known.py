@@ -103,6 +103,14 @@ def retained(e):
     return e.machine.asked and m is not None and e.env[m.group(1)][1].retains_grad
 
 
+@known("gather and a change of x", "PyTorch saves x for gather's backward, which needs only its shape",
+       [leaf(X, [1], [1.0]), grad(X), leaf(Y, [0], [], I64), (Z, "hd_gather", [X, 0, Y]),
+        (W, "grad_mode", [False]), (Var("v"), "hd_zero_", [X]), (Var("u"), "grad_mode", [True]),
+        leaf(Var("g"), [0], []), (Var("b"), "backward", [Z, Var("g"), False])])
+def gathered(e):
+    return e.kind == "no error" and "modified by an inplace" in e.text and "hd_gather" in e.machine.called
+
+
 # ---- PyTorch's own faults
 
 @known("logsumexp of no dims", "PyTorch fails inside its own kernel; heed takes all dims",
@@ -192,16 +200,22 @@ def wait_hooks(e):
 
 @known("waits: names", "grad_fn of x[:], of a fill, of attention and linear in some layouts", None)
 def wait_names(e):
-    return e.kind.endswith("grad_fn") and e.what in (
+    return e.kind == "other grad_fn" or e.kind == "grad_fn" and e.what in (
         "hd_getitem_n", "hd_setitem_n", "hd_setitem_scalar_n", "hd_linear",
-        "hd_scaled_dot_product_attention", "hd_scaled_dot_product_attention_with", "hd_mul_", "hd_copy_",
-        "hd_add_", "hd_sub_", "hd_div_")
+        "hd_scaled_dot_product_attention", "hd_scaled_dot_product_attention_with") or \
+        e.kind == "grad_fn" and e.what.endswith("_")
 
 
 @known("waits: strides", "of results of expanded, permuted and empty operands", None)
 def wait_strides(e):
-    return e.kind == "strides" and not e.what.startswith((
+    return e.kind == "strides" and e.expected.numel() == 0 or e.kind == "strides" and not e.what.startswith((
         "hd_transpose", "hd_permute", "hd_view", "hd_expand", "hd_select", "hd_slice", "hd_narrow"))
+
+
+@known("waits: zeros of batched products", "PyTorch's sum of a batch begins at 0, so it is never -0", None)
+def wait_zeros(e):
+    return e.what in ("hd_matmul", "hd_linear") and e.kind == "value" and "0.0 (" in e.text and \
+        "-0.0 (" in e.text
 
 
 @known("waits: x[()]", "an index of nothing", None)

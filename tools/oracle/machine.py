@@ -106,7 +106,7 @@ class Machine:
         self.env = {}
         self.hooks, self.logs, self.kept = {}, ([], []), []
         self.scope = hd.hd_scope_open()
-        self.inexact = False
+        self.called = set()     # the functions so far
         self.failed = False     # the last step was an error on both sides
 
     def close(self):
@@ -185,6 +185,7 @@ class Machine:
 
     def run_row(self, dest, row, args):
         hd, self.last = self.hd, (row.name, args)
+        self.called.add(row.name)
         given, outs = self.heed_args(row, args)
         theirs = [self.torch_arg(a) for a in args]
         if row.random:
