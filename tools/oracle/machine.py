@@ -382,7 +382,8 @@ class Machine:
         for name, h, t in found:
             text, exact = compare.differs(self.hd, h, t, graph=False, strides=t.numel() > 0)
             if not exact and text.startswith("value"):
-                scale = scale or max(1.0, largest([t for _, _, t in found]))
+                scale = scale or max(1.0, largest([t for _, _, t in found]),
+                                     largest([t for _, t in self.env.values()]))
                 text, _ = compare.differs(self.hd, h, t, self.tolerance_of(t), scale, False,
                                           zeros=self.gradient_zeros)
             if text:

@@ -115,10 +115,12 @@ def reductions(row):
     row("hd_mean_dim", "{0}.mean({1}, {2})", t.reduce_dim, SUMS)
     row("hd_sum_dims_n", "{0}.sum({2}, {1})", t.reduce_dims, SUMS, t.sum_scale)
     row("hd_mean_dims_n", "{0}.mean({2}, {1})", t.reduce_dims, SUMS)
-    row("hd_var", "{0}.var(correction={1})", lambda g: [g.tensor(t.any_float(g)), g.pick((0, 1))], 1e-5)
+    row("hd_var", "{0}.var(correction={1})", lambda g: [g.tensor(t.any_float(g)), g.pick((0, 1))], 1e-5,
+        gradient_zeros=False)
     row("hd_var_dim", "{0}.var({1}, correction={2}, keepdim={3})",
-        lambda g: t.with_dim(g) + [g.pick((0, 1)), g.flag()], 1e-5)
-    row("hd_var_dims_n", "{0}.var({3}, correction={1}, keepdim={2})", t.var_dims, 1e-5)
+        lambda g: t.with_dim(g) + [g.pick((0, 1)), g.flag()], 1e-5, gradient_zeros=False)
+    row("hd_var_dims_n", "{0}.var({3}, correction={1}, keepdim={2})", t.var_dims, 1e-5,
+        gradient_zeros=False)
     row("hd_logsumexp_dim", "{0}.logsumexp({1}, {2})", t.reduce_dim, SUMS)
     row("hd_logsumexp_dims_n", "{0}.logsumexp({2}, {1})", t.reduce_dims, SUMS)
     for name in ("max", "min"):
@@ -138,7 +140,8 @@ def products(row):
     row("hd_dot", "torch.dot({0}, {1})", t.dot, SUMS, t.product_scale)
     row("hd_matmul", "{0} @ {1}", t.matmul, SUMS, t.product_scale, weight=3,
         gradient_zeros=False)  # PyTorch has -0 or 0 by the way that it takes
-    row("hd_linear", "F.linear({0}, {1}, {2})", t.linear, SUMS, t.product_scale, weight=2)
+    row("hd_linear", "F.linear({0}, {1}, {2})", t.linear, SUMS, t.product_scale, weight=2,
+        gradient_zeros=False)
     row("hd_index_select", "{0}.index_select({1}, {2})", t.index_select)
     row("hd_gather", "{0}.gather({1}, {2})", t.gather)
     row("hd_embedding", "F.embedding({0}, {1}, padding_idx=None if {2} == -1 else {2})", t.embedding)

@@ -388,7 +388,8 @@ def layer_norm(g):
     if g.wrong():
         tail[0] += 1
     d = (g.torch(x).dtype,)
-    w = None if g.chance(0.3) else g.tensor(d, tail)
+    # An infinite weight times a difference that rounds to 0 or not is noise.
+    w = None if g.chance(0.3) else g.tensor(d, tail, g.pick(("normal", "small")))
     b = None if g.chance(0.3) else g.tensor(d, tail)
     return [x, tail, w, b, g.pick((1e-5, 1e-3, 0.1))]
 
