@@ -111,14 +111,6 @@ def retained(e):
     return e.machine.asked and m is not None and e.env[m.group(1)][1].retains_grad
 
 
-@known("gather and a change of x", "PyTorch saves x for gather's backward, which needs only its shape",
-       [leaf(X, [1], [1.0]), grad(X), leaf(Y, [0], [], I64), (Z, "hd_gather", [X, 0, Y]),
-        (W, "grad_mode", [False]), (Var("v"), "hd_zero_", [X]), (Var("u"), "grad_mode", [True]),
-        leaf(Var("g"), [0], []), (Var("b"), "backward", [Z, Var("g"), False])])
-def gathered(e):
-    return e.kind == "no error" and "modified by an inplace" in e.text and "hd_gather" in e.machine.called
-
-
 # ---- PyTorch's own faults
 
 @known("logsumexp of no dims", "PyTorch fails inside its own kernel; heed takes all dims",
@@ -195,11 +187,6 @@ def wait_version(e):
     return e.kind == "version"
 
 
-@known("waits: a second backward", "it is an error for mul and div by a number", None)
-def wait_second(e):
-    return e.kind == "no error" and "second time" in e.text
-
-
 @known("waits: hooks of hd_grad_of", "hooks of its inputs and outputs", None)
 def wait_hooks(e):
     return e.kind == "hooks" or e.what == "hd_grad_of" or (
@@ -218,17 +205,6 @@ def wait_names(e):
 def wait_strides(e):
     return e.kind == "strides" and e.expected.numel() == 0 or e.kind == "strides" and not e.what.startswith((
         "hd_transpose", "hd_permute", "hd_view", "hd_expand", "hd_select", "hd_slice", "hd_narrow"))
-
-
-@known("waits: pow by a number", "float32's exponent is rounded to float32 first", None)
-def wait_exponent(e):
-    return e.what == "hd_pow_scalar" and e.kind in ("value", "gradient value")
-
-
-@known("waits: zeros of batched products", "PyTorch's sum of a batch begins at 0, so it is never -0", None)
-def wait_zeros(e):
-    return e.what.startswith(("hd_matmul", "hd_linear", "hd_scaled_dot")) and e.kind == "value" and "0.0 (" in e.text and \
-        "-0.0 (" in e.text
 
 
 @known("waits: x[()]", "an index of nothing", None)
