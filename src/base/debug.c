@@ -20,8 +20,8 @@ void hd__debug_start(void)
 
 bool hd_set_debug(bool on)
 {
-    hd__init(); /* after this the environment cannot turn it on */
+    bool started = hd__init(); /* after this the environment cannot turn it on */
     unsigned int was = on ? atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES)
                           : atomic_fetch_and(&hd__debug, ~(unsigned int)HD__DEBUG_WATCHES);
-    return was & HD__DEBUG_WATCHES;
+    return started && (was & HD__DEBUG_WATCHES);
 }

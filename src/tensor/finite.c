@@ -3,14 +3,14 @@
 
 #include "tensor/dims.h"
 
-static double value_at(const hd_tensor *x, int64_t bytes)
+static double finite_value(const hd_tensor *x, int64_t bytes)
 {
     const char *p = (const char *)hd__ptr(x) + bytes;
     return x->dtype == HD_FLOAT32 ? (double)*(const float *)p : *(const double *)p;
 }
 
 /* Goes through x in row-major order. found: the number of the first element of each kind. */
-static unsigned int search(const hd_tensor *x, int64_t *first_nan, int64_t *first_inf)
+static unsigned int finite_search(const hd_tensor *x, int64_t *first_nan, int64_t *first_inf)
 {
     hd_tensor *xs[] = {(hd_tensor *)(uintptr_t)x};
     hd__dims w;
@@ -18,7 +18,7 @@ static unsigned int search(const hd_tensor *x, int64_t *first_nan, int64_t *firs
     unsigned int has = 0;
     hd__dims_make(&w, x->ndim, x->sizes, 1, xs);
     for (int64_t i = 0; i < x->numel && !(has & HD__HAS_NAN); i++) {
-        double v = value_at(x, p.offset[0]);
+        double v = finite_value(x, p.offset[0]);
         if (isnan(v)) {
             *first_nan = i;
             has |= HD__HAS_NAN;
@@ -34,13 +34,13 @@ static unsigned int search(const hd_tensor *x, int64_t *first_nan, int64_t *firs
 unsigned int hd__not_finite(const hd_tensor *x)
 {
     int64_t at;
-    return hd__is_none(x) || !hd__is_float(x->dtype) ? 0 : search(x, &at, &at);
+    return hd__is_none(x) || !hd__is_float(x->dtype) ? 0 : finite_search(x, &at, &at);
 }
 
 const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT])
 {
     int64_t first_nan = 0, first_inf = 0;
-    bool has_nan = search(x, &first_nan, &first_inf) & HD__HAS_NAN;
+    bool has_nan = finite_search(x, &first_nan, &first_inf) & HD__HAS_NAN;
     snprintf(text, HD__PLACE_TEXT, "%s at %s", has_nan ? "nan" : "inf or -inf",
              HD__INDEX(x, has_nan ? first_nan : first_inf));
     return text;

@@ -36,7 +36,7 @@ static void live_unlock(void)
 
 static void report_at_shutdown(void);
 
-static void prepare(void)
+static void live_prepare(void)
 {
     hd__on_shutdown(report_at_shutdown);
     pthread_atfork(live_lock, live_unlock, live_unlock);
@@ -45,7 +45,7 @@ static void prepare(void)
 void hd__live_add(hd_tensor *t)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, prepare);
+    pthread_once(&once, live_prepare);
     t->made_in = hd__module;
     t->flags |= HD__F_LISTED;
     t->live_prev = NULL;
