@@ -328,8 +328,8 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     return true;
 }
 
-/* Does a gradient go to any input? It goes to none of a view that was taken while grad mode was off,
- * although that says that it requires grad. */
+/* Does a gradient go to any input? None goes to a view that was taken while grad mode was off,
+ * although that view says that it requires grad. */
 static bool any_edge(const hd__node *n)
 {
     bool any = false;
