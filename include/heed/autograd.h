@@ -59,7 +59,7 @@ HD_API bool hd_backward(hd_tensor *loss);
  * must then have one element. retain_graph keeps the graph for another walk.
  *
  * A hook, or the backward of a user's op, may call backward on another graph, which may have the
- * same leaves. A node where the outer call is not done yet is HD_STATE. */
+ * same leaves. A node at which gradients of the outer call wait is HD_STATE. */
 HD_API bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph);
 
 typedef struct hd_grad_options {

@@ -564,8 +564,10 @@ bool hd__run_end(hd__run *r, bool ok)
     ok = end_commits(r, ok);
     while (r->len) { /* after a failure */
         hd__node *n = hd__run_pop(r);
-        n->queued = 0;
-        drop_pending(n);
+        if (n->queued == r->depth) { /* hd_grad_of also puts nodes there that it only looks at */
+            n->queued = 0;
+            drop_pending(n);
+        }
         hd__node_release(n);
     }
     put_back(r);

@@ -38,12 +38,20 @@ static bool make_leaf(hd_tensor *x)
     return n;
 }
 
+/* What hd_is_leaf gives, without its error for a view that may not be used any more. */
+static bool leaf_now(const hd_tensor *x)
+{
+    bool lost = x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW);
+    bool part = hd__stale_in_graph(x) && !lost; /* of its base, when it is next used */
+    return !part && (!hd__attached_grad(x) || hd__leaf_node(x));
+}
+
 hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
 {
     if (!hd__arg("hd_requires_grad_", "x", x) || (on && !hd__float_arg("hd_requires_grad_", x))) {
         return NULL;
     }
-    if (!hd_is_leaf(x)) {
+    if (!leaf_now(x)) {
         return on ? x
                   : hd_error_set(HD_GRAD,
                                  "hd_requires_grad_: %s with grad_fn=<%s>: only a leaf can stop "
@@ -127,7 +135,7 @@ static bool keeps_none(const hd_tensor *x)
 {
     const hd__node *n = x->attachment;
     const hd__out_extra *extra = n ? n->outs[x->output].extra : NULL;
-    return !(extra && extra->retain_grad) && !hd_is_leaf(x);
+    return !(extra && extra->retain_grad) && !leaf_now(x);
 }
 
 hd_tensor *hd_grad(const hd_tensor *x)
@@ -172,7 +180,7 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
                             HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(x),
                             hd_dtype_name(x->dtype));
     }
-    if (hd_is_leaf(x) ? !x->attachment && (!hd__float_arg(function, x) || !make_leaf(x))
+    if (leaf_now(x) ? !x->attachment && (!hd__float_arg(function, x) || !make_leaf(x))
                       : !extra_of(function, x)) {
         return false;
     }

@@ -166,19 +166,21 @@ static void change_run(const int64_t at[2], const int64_t strides[2], int64_t el
                                             t->c->a);
 }
 
-/* hd_data_mut cannot fail: gradients do not require grad, and grad mode is off. */
+/* Changes all of them or none: a gradient that a hook is given may not be changed. */
 static bool change_all(const grads *found, change c)
 {
     changing *tasks = hd__alloc_items(found->n, sizeof *tasks);
-    for (int64_t i = 0; tasks && i < found->n; i++) {
+    bool ok = tasks;
+    for (int64_t i = 0; ok && i < found->n; i++) {
         tasks[i] = (changing){hd_data_mut(found->at[i]), hd_dtype_of(found->at[i]), &c};
         found->walks[i] = (hd__walk){.a = found->at[i], .arg = &tasks[i]};
+        ok = tasks[i].data;
     }
-    if (tasks) {
+    if (ok) {
         hd__walk_all(found->walks, found->n, change_run);
     }
     hd_free(tasks);
-    return tasks;
+    return ok;
 }
 
 /* ---------------------------------------------------------------- public */

@@ -5,6 +5,7 @@
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
+#include "support/warnings.h"
 
 static hd_tensor *leaf(hd_tensor *x)
 {
@@ -170,6 +171,9 @@ START_TEST(views_taken_while_grad_mode_was_off)
             hd_mul_scalar_(x, 2);
         }
         ck_invalid(v);
+        hd_tensor *grad = NULL;
+        ck_no_warning(grad = hd_grad(v));
+        ck_assert_ptr_eq(grad, HD_NONE);
         v = unseen_half(x);
         {
             HD_NO_GRAD;

@@ -133,10 +133,34 @@ START_TEST(accumulation)
 }
 END_TEST
 
+static hd_tensor *clip_in_hook(hd_tensor *g, void *user)
+{
+    hd_tensor *w = user;
+    ck_assert(hd_set_grad(w, g));
+    ck_assert(isnan(hd_clip_grad_norm_(hd_list_of(w), 0.1, 2, false)));
+    ck_assert_int_eq(hd_error_code(), HD_GRAD);
+    hd_error_clear();
+    ck_assert(!hd_clip_grad_value_(hd_list_of(w), 0.1));
+    ck_assert_int_eq(hd_error_code(), HD_GRAD);
+    hd_error_clear();
+    ck_elements(g, 2, 2);
+    return HD_NONE;
+}
+
+START_TEST(a_gradient_that_a_hook_is_given)
+{
+    HD_SCOPE;
+    hd_tensor *w = hd_requires_grad_(hd_ones(HD_FLOAT32, 2), true);
+    hd_register_hook(w, clip_in_hook, w);
+    ck_assert(hd_backward(hd_sum(hd_mul_scalar(w, 2))));
+}
+END_TEST
+
 Suite *suite_clip(void)
 {
     const TTest *const tests[] = {
-        small_gradients_stay, numbers_that_are_not_finite, arguments, large_gradients, accumulation,
+        small_gradients_stay, numbers_that_are_not_finite,     arguments, large_gradients,
+        accumulation,         a_gradient_that_a_hook_is_given,
     };
     return SUITE("clip", tests);
 }

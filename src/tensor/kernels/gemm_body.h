@@ -410,14 +410,21 @@ static void fn(long_dot)(const hdk_product *p)
 /* At most one step, without a sum: -0 stays, and what is added to nothing is itself. */
 static void fn(outer)(const hdk_product *p)
 {
-    const T *a = p->a, *b = p->b;
-    T *c = p->c;
-    for (int64_t i = 0; i < p->m; i++, c += p->c_row) {
-        for (int64_t j = 0; j < p->n && p->k > 0; j++) {
-            c[j] = a[i * p->a_row] * b[j * p->b_col];
-        }
-        for (int64_t j = 0; j < p->n && p->k == 0; j++) {
-            c[j] = -(T)0;
+    for (int64_t i = 0; i < p->m; i++) {
+        const T x = p->k > 0 ? ((const T *)p->a)[i * p->a_row] : 0, *b = p->b;
+        T *restrict c = (T *)p->c + i * p->c_row;
+        if (p->k == 0) {
+            for (int64_t j = 0; j < p->n; j++) {
+                c[j] = -(T)0;
+            }
+        } else if (p->b_col == 1) {
+            for (int64_t j = 0; j < p->n; j++) {
+                c[j] = x * b[j];
+            }
+        } else {
+            for (int64_t j = 0; j < p->n; j++) {
+                c[j] = x * b[j * p->b_col];
+            }
         }
     }
 }
