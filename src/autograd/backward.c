@@ -70,6 +70,12 @@ static void drop_pending(hd__node *n)
     }
 }
 
+/* A gradient that the user's code recorded would keep its graph, and that may hold the gradient. */
+static hd_tensor *detached(hd_tensor *g)
+{
+    return !g->attachment ? g : hd__alias(hd__running, g, g->ndim, g->sizes, g->strides, g->offset);
+}
+
 /* g in the shape and dtype of the output that it belongs to: broadcasting is undone here, for every
  * op. `who` gave it for that input. */
 static hd_tensor *fit_output(run *r, hd_tensor *g, const hd__out_meta *out, const char *who,
@@ -84,7 +90,8 @@ static hd_tensor *fit_output(run *r, hd_tensor *g, const hd__out_meta *out, cons
         }
         g = sum;
     }
-    return g && g->dtype != out->dtype ? hd__cast(g, out->dtype) : g;
+    g = g && g->dtype != out->dtype ? hd__cast(g, out->dtype) : g;
+    return g ? detached(g) : NULL;
 }
 
 /* ---------------------------------------------------------------- a run inside another one */
@@ -127,11 +134,12 @@ HD__RARE static bool make_way(run *r, hd__node *n)
     if (n->op == &hd__leaf_op) {
         return hd__run_set_aside(r, n, false);
     }
-    return hd_error_set(HD_STATE,
-                        "%s: it was called inside another backward (by a hook, or by the backward "
-                        "of a user's op), and both come to one %s, where the other one is not done "
-                        "yet: expected a graph of its own",
-                        r->function, hd__node_name(n, name));
+    return hd_error_set(
+        HD_STATE,
+        "%s: it was called inside another backward (by a hook, or by the backward "
+        "of a user's op), which has gradients waiting at %s; this call comes there, "
+        "too: give it a graph of its own",
+        r->function, hd__node_name(n, name));
 }
 
 static bool queue(run *r, hd__node *n)
@@ -215,7 +223,7 @@ static bool call_hook(run *r, const hd__node *n, hd__out_meta *out, const hd__ho
                             r->function, HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(p),
                             hd_dtype_name(p->dtype));
     }
-    return slot_set(&out->pending, g);
+    return slot_set(&out->pending, detached(g));
 }
 
 /* Closes a scope in which something failed: the user's code may have closed it already. */
@@ -507,6 +515,12 @@ static void *several_elements(const char *function, const hd_tensor *y)
 
 static void *needs_no_grad(const char *function, const hd_tensor *y)
 {
+    if (hd__requires_grad(y)) {
+        return hd_error_set(HD_GRAD,
+                            "%s: %s %s is a view that was taken while grad mode was off, so no "
+                            "gradient goes from it to its base",
+                            function, seed_name(function), HD__SHAPE(y));
+    }
     return hd_error_set(HD_GRAD,
                         "%s: %s %s does not require grad: nothing that it was computed from "
                         "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from "

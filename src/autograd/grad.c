@@ -181,7 +181,7 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
                             hd_dtype_name(x->dtype));
     }
     if (leaf_now(x) ? !x->attachment && (!hd__float_arg(function, x) || !make_leaf(x))
-                      : !extra_of(function, x)) {
+                    : !extra_of(function, x)) {
         return false;
     }
     *held = hd__alias_held(g);

@@ -251,6 +251,15 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     return hd_assign(e->tensor, t);
 }
 
+static bool has_children(const hd_module *m)
+{
+    bool any = false;
+    for (int64_t i = 0; i < m->priv->n && !any; i++) {
+        any = m->priv->entries[i].kind == HD__CHILD;
+    }
+    return any;
+}
+
 /* Can child become a child of m? *ours: this call frees it on failure. It must not free a module
  * that another one frees, or one that holds m. */
 static bool child_ok(const char *function, const hd_module *m, const hd_module *child, bool *ours)
@@ -259,8 +268,9 @@ static bool child_ok(const char *function, const hd_module *m, const hd_module *
     if (!hd__object(function, "child", child)) {
         return false;
     }
-    /* Only m itself and modules with something in them can hold m: the others need not look up. */
-    for (const hd_module *up = m; up; up = child->priv->n ? up->priv->parent : NULL) {
+    /* Only m itself and modules with children can hold m: the others need not look up. */
+    bool look_up = has_children(child);
+    for (const hd_module *up = m; up; up = look_up ? up->priv->parent : NULL) {
         if (up == child) {
             return hd_error_set(HD_STATE, "%s: %s cannot be below itself", function,
                                 child->type->name);

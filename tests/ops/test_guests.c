@@ -529,13 +529,13 @@ START_TEST(an_inner_run_over_the_same_nodes)
         if (!ok) {
             ck_error(HD_STATE,
                      running ? "hd_backward_with: it was called inside another backward (by a "
-                               "hook, or by the backward of a user's op), and both come to "
-                               "one MulBackward0, where the other one is not done yet: "
-                               "expected a graph of its own"
+                               "hook, or by the backward of a user's op), which has gradients "
+                               "waiting at MulBackward0; this call comes there, too: give it a "
+                               "graph of its own"
                              : "hd_backward_with: it was called inside another backward (by a "
-                               "hook, or by the backward of a user's op), and both come to "
-                               "one ExpBackward0, where the other one is not done yet: "
-                               "expected a graph of its own");
+                               "hook, or by the backward of a user's op), which has gradients "
+                               "waiting at ExpBackward0; this call comes there, too: give it a "
+                               "graph of its own");
             ck_assert_ptr_eq(hd_grad(x), HD_NONE);
         } else {
             ck_assert(hd_get(hd_grad(x), 0) == hd_item(hd_mul_scalar(h, 7)));
@@ -630,6 +630,26 @@ START_TEST(an_inner_run_that_fails_while_it_looks)
 }
 END_TEST
 
+static hd_tensor *record_a_gradient(hd_tensor *g, void *user)
+{
+    hd_set_grad_mode(true);
+    return hd_mul(g, user);
+}
+
+START_TEST(a_gradient_keeps_no_graph)
+{
+    int64_t before = hd_tensor_count();
+    {
+        HD_SCOPE;
+        hd_tensor *w = hd_requires_grad_(hd_ones(HD_FLOAT32, 2), true);
+        hd_register_hook(w, record_a_gradient, w);
+        ck_assert(hd_backward(hd_sum(hd_mul_scalar(w, 2))));
+        ck_repr(hd_grad(w), "tensor([2., 2.])");
+    }
+    ck_assert_int_eq(hd_tensor_count(), before); /* w -> .grad -> graph -> w would be a cycle */
+}
+END_TEST
+
 START_TEST(runs_inside_each_other_without_end)
 {
     HD_SCOPE;
@@ -654,6 +674,7 @@ Suite *suite_guests(void)
         an_inner_run_over_the_same_nodes,
         grad_of_inside_grad_of,
         an_inner_run_that_fails_while_it_looks,
+        a_gradient_keeps_no_graph,
         runs_inside_each_other_without_end,
     };
     Suite *s = SUITE_OF("guests", tests);

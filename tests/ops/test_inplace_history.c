@@ -158,8 +158,9 @@ START_TEST(views_taken_while_grad_mode_was_off)
         ck_error(HD_GRAD, "hd_grad_node: (2,) has no node: it is a view taken while grad mode was "
                           "off, or before its base required grad");
         ck_assert(!hd_backward_with(v, hd_ones(HD_FLOAT32, 2), false));
-        ck_assert_int_eq(hd_error_code(), HD_GRAD);
-        hd_error_clear();
+        ck_error(HD_GRAD,
+                 "hd_backward_with: y (2,) is a view that was taken while grad mode was off, "
+                 "so no gradient goes from it to its base");
         ck_assert_ptr_null(
             hd_grad_of(hd_list_of(hd_sum(hd_mul_scalar(v, 2))), hd_list_of(v), NULL, NULL));
         ck_error(HD_GRAD, "hd_grad_of: input 0 of (2,): the outputs do not depend on it; "
