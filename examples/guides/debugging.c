@@ -113,8 +113,7 @@ static void live(void)
     for (int step = 0; step < 3; step++) {
         HD_SCOPE;
         hd_tensor *x = hd_rand(HD_FLOAT32, 100); /* (100,) */
-        total =
-            hd_retain(hd_add_scalar(x, 1)); /* wrong: hd_assign(&total, ...) frees the old one */
+        total = hd_retain(hd_add_scalar(x, 1));  /* wrong: hd_assign frees the old one */
     }
     hd_release(total);
 }

@@ -251,7 +251,7 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     return hd_assign(e->tensor, t);
 }
 
-static bool has_children(const hd_module *m)
+static bool module_has_children(const hd_module *m)
 {
     bool any = false;
     for (int64_t i = 0; i < m->priv->n && !any; i++) {
@@ -269,7 +269,7 @@ static bool child_ok(const char *function, const hd_module *m, const hd_module *
         return false;
     }
     /* Only m itself and modules with children can hold m: the others need not look up. */
-    bool look_up = has_children(child);
+    bool look_up = module_has_children(child);
     for (const hd_module *up = m; up; up = look_up ? up->priv->parent : NULL) {
         if (up == child) {
             return hd_error_set(HD_STATE, "%s: %s cannot be below itself", function,
