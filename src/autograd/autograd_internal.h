@@ -130,6 +130,17 @@ static inline const void *hd__params(const hd__node *n)
     return n->params;
 }
 
+/* Does a gradient go to any input? None goes to a view that was taken while grad mode was off,
+ * although that view says that it requires grad. */
+static inline bool hd__any_edge(const hd__node *n)
+{
+    bool any = false;
+    for (int i = 0; i < n->n_in && !any; i++) {
+        any = n->edges[i].node;
+    }
+    return any;
+}
+
 /* What the graph knows of input i: its shape and dtype. Only where hd__needs(n, i). */
 static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
 {

@@ -336,23 +336,12 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     return true;
 }
 
-/* Does a gradient go to any input? None goes to a view that was taken while grad mode was off,
- * although that view says that it requires grad. */
-static bool any_edge(const hd__node *n)
-{
-    bool any = false;
-    for (int i = 0; i < n->n_in && !any; i++) {
-        any = n->edges[i].node;
-    }
-    return any;
-}
-
 static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
 {
     if (n->freed) {
         return graph_freed(n);
     }
-    if (!any_edge(n)) {
+    if (!hd__any_edge(n)) {
         return true;
     }
     for (int k = 0; k < n->n_out; k++) {

@@ -245,8 +245,8 @@ hd_tensor *hd_retain_grad(hd_tensor *x)
     if (!hd__requires_grad(x)) {
         return hd_error_set(HD_GRAD, "hd_retain_grad: %s does not require grad", HD__SHAPE(x));
     }
-    if (!x->attachment || hd__leaf_node(x)) {
-        return hd__refresh_view("hd_retain_grad", x) ? x : NULL;
+    if (leaf_now(x)) {
+        return x;
     }
     hd__out_extra *extra = extra_of("hd_retain_grad", x);
     if (!extra) {

@@ -122,7 +122,7 @@ const char *hd__node_name(const hd__node *n, char text[64])
 
 void hd__node_free_saved(hd__node *n)
 {
-    n->freed |= n->op->once;
+    n->freed |= n->op->once && hd__any_edge(n);
     for (int i = 0; i < n->n_saved; i++) {
         n->freed |= n->saved[i].t && !hd__is_none(n->saved[i].t);
         hd__drop(n->saved[i].t);

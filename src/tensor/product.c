@@ -204,7 +204,7 @@ static int64_t count_matrices(const hd__matrix *x)
 static bool is_bare(const hd__matrix *a, const hd__matrix *b, bool bias)
 {
     int64_t of_a = count_matrices(a), of_b = count_matrices(b);
-    bool single = of_a == 1 || of_b == 1;
+    bool single = a->batch == 0 || b->batch == 0;
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
 

@@ -144,6 +144,8 @@ START_TEST(views_taken_while_grad_mode_was_off)
         ck_assert_str_eq(hd_grad_fn(y), "MulBackward0");
         ck_assert(hd_backward(hd_sum(y)));
         ck_assert(hd_backward(hd_sum(hd_exp(hd_view(v, 1, 2)))));
+        y = hd_mul_scalar(v, 2); /* nothing is saved of it */
+        ck_assert(hd_backward(hd_sum(y)) && hd_backward(hd_sum(y)));
         y = hd_exp(hd_unsqueeze(v, 0));
         ck_assert(hd_backward(hd_sum(y)));
         ck_assert(!hd_backward(hd_sum(y)));
@@ -175,6 +177,7 @@ START_TEST(views_taken_while_grad_mode_was_off)
         hd_tensor *grad = NULL;
         ck_no_warning(grad = hd_grad(v));
         ck_assert_ptr_eq(grad, HD_NONE);
+        ck_assert_ptr_eq(hd_retain_grad(v), v);
         v = unseen_half(x);
         {
             HD_NO_GRAD;

@@ -111,6 +111,12 @@ def retained(e):
     return e.machine.asked and m is not None and e.env[m.group(1)][1].retains_grad
 
 
+@known("the node of a view taken without recording", "such a view says that it requires grad and has no "
+       "node; hd_grad_node says so, grad_fn is None", None)
+def no_node(e):
+    return e.kind == "error" and e.what.startswith("hd_node") and "taken while grad mode was off" in e.text
+
+
 # ---- PyTorch's own faults
 
 @known("logsumexp of no dims", "PyTorch fails inside its own kernel; heed takes all dims",
@@ -155,6 +161,14 @@ def gelu_infinity(e):
 def zero_of_maximum(e):
     return e.what in ("hd_maximum", "hd_minimum") and e.kind == "value" and \
         "0.0 (" in e.text and "-0.0 (" in e.text
+
+
+@known("the sign of a zero of a batched product of one step", "PyTorch folds the batch or not by whether a "
+       "gradient is needed, and a product that it does not fold is added to 0",
+       [leaf(X, [3, 1], [0.0] * 3), leaf(Y, [2, 1, 4], [-1.0] * 8), (Z, "hd_matmul", [X, Y])])
+def zero_of_batched_product(e):
+    return e.what == "hd_matmul" and e.kind == "value" and "0.0 (" in e.text and "-0.0 (" in e.text and \
+        e.theirs[0].dim() > 0 and e.theirs[0].shape[-1] == 1
 
 
 @known("strides of a gradient", "a gradient that is equal along a dim has stride 0 there; PyTorch often "

@@ -14,9 +14,10 @@ REASONS = {
     "PyTorch has no counterpart: errors, warnings and memory are tested in tests/base":
         """hd_error_set hd_error_count hd_on_error hd_error_abort hd_error_print hd_on_warning
         hd_warning_print hd_alloc hd_free hd_set_allocator hd_empty_cache hd_bytes_live hd_bytes_peak
-        hd_bytes_peak_reset hd_system_allocs hd_shutdown hd_version hd_num_threads""",
+        hd_bytes_peak_reset hd_system_allocs hd_shutdown hd_version hd_num_threads hd_set_debug""",
     "Python counts references; tests/tensor has the scopes":
         """hd_assign hd_scope_open_at hd_scope_return hd_scope_report hd_scope_count hd_tensor_count
+        hd_tensor_report
         hd_scope_cleanup hd_grad_mode_cleanup""",
     "it is part of the headers' macros, or makes a number of C":
         """hd_scalar_int hd_scalar_double hd_scalar_self hd_tensor_of_checked hd_from_data_checked
