@@ -37,13 +37,13 @@ static bool writes_half(world *w)
 
 static bool leaks(world *w)
 {
-    kept[n_kept] = hd_retain(hd_neg(w->plain));
-    n_kept += n_kept < 4095 && kept[n_kept];
-    hd_tensor *y = hd_neg(w->plain);
-    if (y) {
-        hd_release(kept[--n_kept]);
+    hd_tensor *held = hd_retain(hd_neg(w->plain)), *y = hd_neg(w->plain);
+    if (held && y) {
+        hd_release(held);
+    } else if (held && n_kept < (int)(sizeof kept / sizeof *kept)) {
+        kept[n_kept++] = held;
     }
-    return y;
+    return held && y;
 }
 
 static bool draws(world *w)
