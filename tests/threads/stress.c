@@ -27,14 +27,22 @@
 
 #if defined(__SANITIZE_THREAD__)
 #define UNDER_TSAN 1
+#elif defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define UNDER_TSAN 1
+#elif __has_feature(address_sanitizer)
+#define UNDER_ASAN 1
 #endif
 #endif
 #ifndef UNDER_TSAN
 #define UNDER_TSAN 0
 #endif
+#ifndef UNDER_ASAN
+#define UNDER_ASAN 0
+#endif
+#define WAITS_AT_FORK (UNDER_TSAN || UNDER_ASAN)
 
 /* ---------------------------------------------------------------- checks */
 
@@ -245,8 +253,8 @@ static void rest(long milliseconds)
     nanosleep(&(struct timespec){0, milliseconds * 1000000}, NULL);
 }
 
-/* The thread sanitizer does not let a forked child make threads; and if another thread was in its
- * allocator at the fork, the child waits for that one for ever. So there other threads wait. */
+/* If another thread was in the allocator of a sanitizer at a fork, the child waits for that one for
+ * ever. So there other threads wait. Under the thread sanitizer the child may make no threads. */
 static pthread_rwlock_t forking;
 
 static void forking_init(void)
@@ -262,7 +270,7 @@ static void forking_init(void)
 
 static void fork_child(int round)
 {
-    if (UNDER_TSAN) {
+    if (WAITS_AT_FORK) {
         pthread_rwlock_wrlock(&forking);
     }
     pid_t child = fork();
@@ -272,7 +280,7 @@ static void fork_child(int round)
                         product_bits() == shared.product && gradient_bits() == shared.gradient;
         _exit(ok && hd_error_code() == HD_OK ? 0 : 1);
     }
-    if (UNDER_TSAN) {
+    if (WAITS_AT_FORK) {
         pthread_rwlock_unlock(&forking);
     }
     int status;
@@ -280,7 +288,7 @@ static void fork_child(int round)
         must(errno == EINTR);
     }
     must(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    rest(UNDER_TSAN ? 200 : 20);
+    rest(WAITS_AT_FORK ? 200 : 20);
     (void)round;
 }
 
@@ -398,7 +406,7 @@ typedef struct runner {
 static void *run(void *arg)
 {
     runner *r = arg;
-    const bool waits = UNDER_TSAN && r->job->run != fork_child;
+    const bool waits = WAITS_AT_FORK && r->job->run != fork_child;
     while (!atomic_load(&over)) {
         if (waits) {
             pthread_rwlock_rdlock(&forking);
