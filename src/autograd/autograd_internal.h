@@ -242,8 +242,8 @@ static inline bool hd__stale_in_graph(const hd_tensor *x)
  * mode was off. Such a view has no node, and no gradient comes from it. */
 static inline bool hd__requires_grad(const hd_tensor *x)
 {
-    /* The base first: another thread may just give x a new node (hd__refresh_view). */
-    return (x->base && hd__attached_grad(x->base)) || hd__attached_grad(x);
+    /* While x is stale, another thread may give it a new node (hd__refresh_view). */
+    return hd__stale_in_graph(x) || hd__attached_grad(x) || (x->base && hd__attached_grad(x->base));
 }
 
 /* Gives a stale view its new node if its base is part of the graph. False with an error that begins
