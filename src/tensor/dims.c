@@ -15,7 +15,9 @@ void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor
     for (int i = 0; i < n; i++) {
         int64_t bytes = hd__bytes_of(xs[i]->dtype);
         for (int d = 0, own = xs[i]->ndim - 1; d < ndim; d++, own--) {
-            w->dim[d].stride[i] = hd__stride_over(xs[i], own, w->dim[d].size) * bytes;
+            /* The stride of a dim of size 1 may be any number, and no walk takes it. */
+            (void)__builtin_mul_overflow(hd__stride_over(xs[i], own, w->dim[d].size), bytes,
+                                         &w->dim[d].stride[i]);
         }
     }
 }

@@ -132,8 +132,13 @@ int main(int argc, char **argv)
     if (!folder_make() || chdir(temporary("")) != 0) {
         return EXIT_FAILURE;
     }
-    bool ok = argc > 1 && strcmp(argv[1], "--marked") == 0 ? run_marked() == 0
-                                                           : run_scenarios() & run_controls();
+    bool ok;
+    if (argc > 1 && strcmp(argv[1], "--marked") == 0) {
+        ok = run_marked() == 0;
+    } else {
+        ok = run_scenarios();
+        ok = run_controls() && ok;
+    }
     if (chdir("/") != 0) {
         return EXIT_FAILURE;
     }

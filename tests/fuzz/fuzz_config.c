@@ -10,7 +10,7 @@
 
 #include "heed/config.h"
 
-enum { FIELDS = 24, SETS = 16, CONFIG = 512, GUARD = 64, MARK = 0x1E, BEFORE = 0x5A };
+enum { FIELDS = 24, SETS = 16, CONFIG = 512, GUARD = 64, MARK = 0x1E, BEFORE = 0x5A, DEEPEST = 60 };
 
 typedef struct settings {
     int64_t seed;
@@ -97,9 +97,11 @@ static void read_table(made_table *t, const uint8_t *text, size_t n)
     for (char *line = t->texts, *end; *line && fields < FIELDS; line = end) {
         end = line + strcspn(line, "\n");
         end += *end ? (*end = '\0', 1) : 0;
-        for (char *c = line; *c; c++) {
-            *c =
-                *c == '/' ? '|' : (char)(*c & 0x7F); /* a table's texts are UTF-8: heed trusts it */
+        int dots = 0;
+        for (char *c = line; *c; c++) { /* heed trusts a table: its texts are UTF-8 and not deep */
+            *c = *c == '/' ? '|' : (char)(*c & 0x7F);
+            dots += *c == '.';
+            *c = *c == '.' && dots > DEEPEST ? '_' : *c;
         }
         read_field(&t->fields[fields++], line, &offset);
     }
