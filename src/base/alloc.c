@@ -103,9 +103,9 @@ static int most_kept(unsigned int class)
 static void read_environment(void)
 {
 #ifndef SANITIZED
-    const char *text = getenv("HEED_CACHE"), *debug = getenv("HEED_DEBUG");
+    const char *text = getenv("HEED_CACHE");
     cache_wanted = !text || strcmp(text, "0") != 0;
-    if (cache_wanted && debug && strcmp(debug, "1") == 0) {
+    if (cache_wanted && hd__debug_wanted()) {
         atomic_fetch_or(&hd__debug, HD__DEBUG_KEEPS);
     }
 #endif

@@ -10,10 +10,15 @@
 atomic_uint hd__debug;
 HD__TLS const char *hd__module;
 
-void hd__debug_start(void)
+bool hd__debug_wanted(void)
 {
     const char *text = getenv("HEED_DEBUG");
-    if (text && strcmp(text, "1") == 0) {
+    return text && strcmp(text, "1") == 0;
+}
+
+void hd__debug_start(void)
+{
+    if (hd__debug_wanted()) {
         atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES);
     }
 }

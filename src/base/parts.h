@@ -63,6 +63,8 @@ enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
 
 extern HD__TLS hd__ring *hd__ring_mine;
 
+/* Does the environment have HEED_DEBUG=1? */
+bool hd__debug_wanted(void);
 /* Turns debug mode on if the environment asks for it; runs once, at the start. */
 void hd__debug_start(void);
 
