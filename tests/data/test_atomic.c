@@ -163,9 +163,7 @@ START_TEST(nothing_changes_if_memory_runs_out)
         {"hd_dataset_get", a_dataset, get_item, NULL, free_dataset},
         {"hd_tokenizer_save", a_tokenizer, save_tokenizer, NULL, free_tokenizer},
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        atomic_at_each(&calls[i]);
-    }
+    ATOMIC_AT_EACH(calls);
 }
 END_TEST
 

@@ -111,9 +111,7 @@ START_TEST(a_module_changes_as_a_whole)
         {"hd_module_load_state_dict", a_state_and_a_report, load_with_a_report, NULL, free_state},
         {"hd_module_state_dict", a_block, get_state, NULL, free_state},
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        atomic_at_each(&calls[i]);
-    }
+    ATOMIC_AT_EACH(calls);
 }
 END_TEST
 
@@ -200,9 +198,7 @@ START_TEST(constructors_draw_nothing_if_memory_runs_out)
         {"hd_multihead_attention_new", nothing, new_packed, NULL, free_module},
         {"hd_multihead_attention_new, apart", nothing, new_apart, NULL, free_module},
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        atomic_at_each(&calls[i]);
-    }
+    ATOMIC_AT_EACH(calls);
 }
 END_TEST
 
@@ -286,9 +282,7 @@ START_TEST(init_changes_a_tensor_as_a_whole)
         {"hd_init_trunc_normal_, far", a_weight, init_by_density, NULL, NULL},
         {"hd_init_orthogonal_", a_weight, init_orthogonal, NULL, NULL},
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        atomic_at_each(&calls[i]);
-    }
+    ATOMIC_AT_EACH(calls);
     scarce s = {.left = -1};
     scarce_use(&s);
     world w = {0};

@@ -135,9 +135,7 @@ START_TEST(nothing_is_drawn_if_memory_runs_out)
         {"attention with weights", heads, attention_with_weights, NULL, NULL},
         {"attention in plain ops", plain_heads, attention_with_weights, NULL, fuse_again},
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        atomic_at_each(&calls[i]);
-    }
+    ATOMIC_AT_EACH(calls);
 }
 END_TEST
 

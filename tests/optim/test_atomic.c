@@ -70,9 +70,7 @@ START_TEST(an_optimizer_changes_as_a_whole)
         {"hd_schedule_save", a_stepped_optimizer, save_schedule, NULL, free_optimizer},
         {"hd_optim_step", an_optimizer, step, look_at_bytes, free_optimizer},
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        atomic_at_each(&calls[i]);
-    }
+    ATOMIC_AT_EACH(calls);
 }
 END_TEST
 

@@ -134,4 +134,12 @@ static inline void atomic_at_each(const atomic_call *c)
     }
 }
 
+/* The same for each call of an array. */
+#define ATOMIC_AT_EACH(calls)                                                                      \
+    do {                                                                                           \
+        for (size_t i = 0; i < sizeof(calls) / sizeof *(calls); i++) {                             \
+            atomic_at_each(&(calls)[i]);                                                           \
+        }                                                                                          \
+    } while (0)
+
 #endif

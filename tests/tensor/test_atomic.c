@@ -52,9 +52,7 @@ START_TEST(nothing_changes_if_memory_runs_out)
         {"hd_randperm", nothing, draw_randperm, NULL, NULL},
         {"hd_randn_like", a_permuted_tensor, draw_like, NULL, NULL},
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        atomic_at_each(&calls[i]);
-    }
+    ATOMIC_AT_EACH(calls);
 }
 END_TEST
 
