@@ -104,6 +104,10 @@ bool hd__state_given(const char *function, const char *arg, const void *object, 
  * out. */
 const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name);
 
+/* The largest count of steps or epochs that is taken from saved state: a double has it exactly, and
+ * no later step overflows it. */
+#define HD__MOST_SAVED ((int64_t)1 << 53)
+
 /* Until the end of the block this thread reads saved state for `function`, which the messages about
  * missing entries name instead of hd_dict_get. The first of several that call each other counts.
  *   HD__READS("hd_optim_load"); */

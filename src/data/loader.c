@@ -288,7 +288,7 @@ bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
             return false;
         }
     }
-    if (!loader_read_int(d, prefix, "epoch", 0, INT64_MAX, &epoch) ||
+    if (!loader_read_int(d, prefix, "epoch", 0, HD__MOST_SAVED, &epoch) ||
         !loader_read_int(d, prefix, "batch", 0, hd_loader_len(l), &batch) ||
         !loader_read_int(d, prefix, "under_way", 0, 1, &under_way)) {
         return false;

@@ -300,6 +300,10 @@ static void no_epoch(hd_dict *d)
 {
     hd_dict_remove(d, "l.epoch");
 }
+static void far_epoch(hd_dict *d)
+{
+    hd_dict_set_int(d, "l.epoch", INT64_MAX);
+}
 static void no_order(hd_dict *d)
 {
     hd_dict_remove(d, "l.order");
@@ -328,6 +332,7 @@ static const struct {
     {other_shuffle, "hd_loader_load: 'l.shuffle' is 0: expected 1, as in this loader"},
     {far_batch, "hd_loader_load: 'l.batch' is 5: expected 0 to 4"},
     {no_epoch, "hd_loader_load: 'l.epoch' is missing: expected an integer"},
+    {far_epoch, "hd_loader_load: 'l.epoch' is 9223372036854775807: expected 0 to 9007199254740992"},
     {no_order, "hd_loader_load: 'l.order' is missing: expected a tensor"},
     {twice_in_order, ORDER},
     {outside_order, ORDER},

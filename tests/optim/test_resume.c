@@ -265,7 +265,10 @@ START_TEST(differences_are_named)
     refuses(HD_VALUE, hd_dict_set_double(d, "o.param_groups.0.lr", NAN),
             "hd_optim_load: 'o.param_groups.0.lr' is nan: expected a number");
     refuses(HD_VALUE, hd_dict_set_int(d, "o.state.0.step", 0),
-            "hd_optim_load: 'o.state.0.step' is 0: expected 1 or more");
+            "hd_optim_load: 'o.state.0.step' is 0: expected 1 to 9007199254740992");
+    refuses(HD_VALUE, hd_dict_set_int(d, "o.state.0.step", INT64_MAX),
+            "hd_optim_load: 'o.state.0.step' is 9223372036854775807: expected 1 to "
+            "9007199254740992");
     refuses(HD_SHAPE, hd_dict_set(d, "o.state.0.exp_avg_sq", hd_ones(HD_FLOAT32, 3)),
             "hd_optim_load: 'o.state.0.exp_avg_sq' is float32 (3,): expected float32 (2,)");
     refuses(HD_SHAPE, hd_dict_set(d, "o.state.0.exp_avg", hd_ones(HD_FLOAT64, 2)),
@@ -392,7 +395,10 @@ START_TEST(schedules_differ)
     schedule_refuses(hd_dict_set_double(d, "s.min_lr", 1e-5),
                      "hd_schedule_load: 's.min_lr' is 1e-05: expected 0.0");
     schedule_refuses(hd_dict_set_int(d, "s.step", -1),
-                     "hd_schedule_load: 's.step' is -1: expected 0 or more");
+                     "hd_schedule_load: 's.step' is -1: expected 0 to 9007199254740992");
+    schedule_refuses(hd_dict_set_int(d, "s.step", (1LL << 53) + 1),
+                     "hd_schedule_load: 's.step' is 9007199254740993: expected 0 to "
+                     "9007199254740992");
     schedule_refuses(hd_dict_set_int(d, "s.groups", 2),
                      "hd_schedule_load: 's.groups' is 2: expected 1");
     schedule_refuses(hd_dict_set_double(d, "s.base_lr.0.lr", NAN),
