@@ -91,7 +91,8 @@ typedef enum hd_token_type {
     HD_TOKEN_U32 = 4  /* ids up to 4294967295 */
 } hd_token_type;
 
-/* HD_FORMAT: the size of the file is no multiple of the id's size. HD_IO: it is no regular file. */
+/* HD_FORMAT: the size of the file is no multiple of the id's size. HD_IO: it is no regular file, or
+ * this is a machine of 32 bits and the file has 2 GB or more, which cannot be mapped there. */
 HD_API hd_tokens *hd_tokens_open(const char *path, hd_token_type type);
 
 /* A copy of int64 ids (n,). HD_VALUE: an id does not fit uint32. */

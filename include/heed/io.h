@@ -45,6 +45,8 @@ HD_API hd_safetensors_options hd_safetensors_defaults(void);
  * is read before it is used. Writing to such a tensor changes neither the file nor other loads of
  * it. Tensors that are not aligned in the file, and tensors that are converted, are still copies.
  * On a big-endian machine all tensors are copies, because the file's elements are little-endian.
+ * A machine of 32 bits cannot map a file of 2 GB or more, which is HD_IO; without `map`,
+ * hd_safetensors_read reads such a file tensor by tensor.
  * The mapping lives until its last tensor is gone. If another program makes the file shorter
  * meanwhile, reading it raises SIGBUS, because heed installs no handler. Saving with heed is safe:
  * it replaces the file.

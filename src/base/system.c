@@ -10,6 +10,8 @@
 #include "base/platform.h"
 #include "base/system.h"
 
+_Static_assert(sizeof(off_t) == 8, "heed needs -D_FILE_OFFSET_BITS=64 here, as Meson gives it");
+
 /* Makes the call until no signal interrupts it; the value is its result. */
 #define UNINTERRUPTED(type, call)                                                                  \
     type result;                                                                                   \
@@ -60,12 +62,16 @@ int hd__sys_sync(int fd)
     return sync_again(fd) == 0 || errno == EINVAL ? 0 : errno;
 }
 
-void *hd__sys_map(int fd, size_t n, bool writable)
+void *hd__sys_map(int fd, int64_t n, bool writable)
 {
     void *bytes;
     int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    if (n > PTRDIFF_MAX) { /* on a machine of 32 bits */
+        errno = EFBIG;
+        return NULL;
+    }
     do {
-        bytes = mmap(NULL, n, protection, MAP_PRIVATE, fd, 0);
+        bytes = mmap(NULL, (size_t)n, protection, MAP_PRIVATE, fd, 0);
     } while (bytes == MAP_FAILED && errno == EINTR);
     return bytes == MAP_FAILED ? NULL : bytes;
 }

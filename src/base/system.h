@@ -38,7 +38,7 @@ int hd__sys_sync(int fd);
 
 /* The first n bytes of an open file, n > 0, as the process's own memory. Writing to it changes no
  * file. Returns NULL with errno on failure. */
-void *hd__sys_map(int fd, size_t n, bool writable);
+void *hd__sys_map(int fd, int64_t n, bool writable);
 void hd__sys_unmap(void *bytes, size_t n);
 
 /* ---------------------------------------------------------------- names */

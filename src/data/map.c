@@ -12,7 +12,7 @@ bool hd__file_map(const char *function, const char *path, const unsigned char **
     if (fd < 0) {
         return false;
     }
-    void *p = n > 0 ? hd__sys_map(fd, (size_t)n, false) : NULL;
+    void *p = n > 0 ? hd__sys_map(fd, n, false) : NULL;
     bool ok = p || n == 0 || hd__io_fail(function, path, "map", errno);
     hd__sys_close(fd);
     *bytes = p ? p : (const unsigned char *)"";

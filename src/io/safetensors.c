@@ -36,7 +36,7 @@ static bool map_file(hd_safetensors *f, const char *function)
     }
     atomic_init(&m->refs, 1);
     m->n = (size_t)f->in.size;
-    m->bytes = hd__sys_map(f->in.fd, m->n, true);
+    m->bytes = hd__sys_map(f->in.fd, f->in.size, true);
     if (!m->bytes) {
         int cause = errno;
         hd_free(m);

@@ -152,6 +152,30 @@ START_TEST(refuses_files)
 }
 END_TEST
 
+/* 4 GB of zeros, which are a hole of the file, and three ids after them */
+START_TEST(more_than_4_gb_are_mapped_whole_or_refused)
+{
+    const int64_t zeros = INT64_C(1) << 31, before[] = {0, 7}, after[] = {7, 8};
+    const char *path = temporary("large.bin");
+    write_file_at(path, 2 * zeros, "\7\0\10\0\11\0", 6);
+    hd_tokens *t = hd_tokens_open(path, HD_TOKEN_U16);
+    if (2 * zeros > PTRDIFF_MAX) {
+        ck_assert_ptr_null(t);
+        check_message(HD_IO, "hd_tokens_open: '%s': cannot map: File too large", path);
+        return;
+    }
+    hd_tensor *input, *target;
+    hd_dataset *windows = hd_windows_new(t, 2, 1);
+    ck_assert_int_eq(hd_tokens_len(t), zeros + 3);
+    ck_assert_int_eq(hd_dataset_len(windows), zeros + 1);
+    ck_assert(hd_dataset_get(windows, -2, &input, &target));
+    check_ints(input, 2, before);
+    check_ints(target, 2, after);
+    hd_dataset_free(windows);
+    hd_tokens_free(t);
+}
+END_TEST
+
 START_TEST(failed_writes_leave_the_old_file)
 {
     unsigned char bytes[16];
@@ -226,6 +250,7 @@ Suite *suite_tokens(void)
         empty_file,
         split_is_the_floor_of_the_fraction,
         refuses_files,
+        more_than_4_gb_are_mapped_whole_or_refused,
         failed_writes_leave_the_old_file,
         refuses_arguments,
     };

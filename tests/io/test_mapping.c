@@ -1,5 +1,6 @@
 /* test_mapping.c - tensors loaded by mapping: shared with the file, copied when written to,
  * independent of the others. */
+#include <errno.h>
 #include <unistd.h>
 
 #include "suites.h"
@@ -140,13 +141,61 @@ START_TEST(a_file_that_shrinks_behind_its_header)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- more than 4 GB */
+
+static const int64_t four_gb = INT64_C(1) << 32;
+
+/* `large` has 4 GB, which are a hole of the file, and `tail` comes after it. */
+static void write_large(const char *path)
+{
+    static const char header[] =
+        "{\"large\":{\"dtype\":\"BOOL\",\"shape\":[4294967296],\"data_offsets\":[0,4294967296]},"
+        "\"tail\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4294967296,4294967304]}} ";
+    ck_assert_uint_eq((sizeof header - 1) % 8, 0);
+    write_safetensors(path, header, NULL, 0);
+    write_file_at(path, 8 + (int64_t)sizeof header - 1 + four_gb, "\0\0\xc0\x3f\0\0\0\xc0", 8);
+}
+
+START_TEST(a_tensor_after_4_gb_is_read)
+{
+    HD_SCOPE;
+    write_large("x");
+    hd_safetensors *f = hd_safetensors_open("x", NULL);
+    ck_assert_int_eq(hd_safetensors_bytes(f, 0), four_gb);
+    ck_elements(hd_safetensors_read(f, 1), 1.5, -2);
+    if (four_gb > PTRDIFF_MAX) {
+        ck_assert_ptr_null(hd_safetensors_read(f, 0));
+        ck_error(HD_MEMORY, "hd_safetensors_read: (4294967296,) of bool: the size overflows");
+    }
+    hd_safetensors_close(f);
+}
+END_TEST
+
+START_TEST(four_gb_are_mapped_whole_or_refused)
+{
+    HD_SCOPE;
+    write_large("x");
+    hd_safetensors_options o = mapped();
+    hd_safetensors *f = hd_safetensors_open("x", &o);
+    if (f) {
+        ck_assert(four_gb <= PTRDIFF_MAX);
+        ck_elements(hd_safetensors_read(f, 1), 1.5, -2);
+        hd_safetensors_close(f);
+        return;
+    }
+    int why = four_gb <= PTRDIFF_MAX ? ENOMEM : EFBIG; /* the system may have too little memory */
+    char message[120];
+    snprintf(message, sizeof message, "hd_safetensors_open: 'x': cannot map: %s", strerror(why));
+    ck_error(HD_IO, message);
+}
+END_TEST
+
 Suite *suite_mapping(void)
 {
     const TTest *const tests[] = {
-        writing_stays_private,
-        a_tensor_outlives_file_and_dictionary,
-        copies_what_cannot_be_shared,
-        a_file_that_shrinks_behind_its_header,
+        writing_stays_private,        a_tensor_outlives_file_and_dictionary,
+        copies_what_cannot_be_shared, a_file_that_shrinks_behind_its_header,
+        a_tensor_after_4_gb_is_read,  four_gb_are_mapped_whole_or_refused,
     };
     return SUITE("mapping", tests);
 }

@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,14 @@ const char *file_of(const char *name, const void *bytes, size_t n)
     const char *path = temporary(name);
     write_file(path, bytes, n);
     return path;
+}
+
+void write_file_at(const char *path, int64_t at, const void *bytes, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT, 0666);
+    ck_assert_msg(fd >= 0, "%s", path);
+    ck_assert_int_eq(pwrite(fd, bytes, n, (off_t)at), (ssize_t)n);
+    ck_assert_int_eq(close(fd), 0);
 }
 
 char *read_file(const char *path, size_t *n)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Makes the program's folder, in memory where that is possible: a sync costs nothing there. False,
  * with a line on stderr, when it cannot be made. */
@@ -18,7 +19,9 @@ int files_in(const char *folder); /* hidden ones too; -1: there is no such folde
 /* These fail the running test when the file cannot be read or written. */
 void write_file(const char *path, const void *bytes, size_t n);
 const char *file_of(const char *name, const void *bytes, size_t n); /* in the folder: its path */
-char *read_file(const char *path, size_t *n);                       /* ended by a zero; free() */
-void ck_file(const char *path, const char *wanted);                 /* holds exactly this text */
+/* Writes n bytes at `at`. What nobody has written is a hole, which reads as zeros. */
+void write_file_at(const char *path, int64_t at, const void *bytes, size_t n);
+char *read_file(const char *path, size_t *n);       /* ended by a zero; free() */
+void ck_file(const char *path, const char *wanted); /* holds exactly this text */
 
 #endif
