@@ -4,6 +4,7 @@
  * heads, backward cuts the keys of each; the cuts depend on shapes only. Each part then adds to
  * its own copy of dq, and the copies are added up in order, so that no bit depends on the
  * threads. */
+#include <inttypes.h>
 #include <stdatomic.h>
 
 #include "tensor/attention_run.h"
@@ -37,7 +38,7 @@ typedef struct task {
     int64_t block, parts; /* each head is cut into parts of `block` queries; backward, of keys */
     char *dq_part;        /* (parts, ..., l, d); backward only, if there are several parts */
     int64_t item;         /* bytes */
-    size_t room;          /* bytes of scratch for a thread */
+    int64_t room;         /* bytes of scratch for a thread */
     char *scratch;
     atomic_llong next;
 } task;
@@ -131,7 +132,7 @@ static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
 static void run_thread(int thread, void *arg)
 {
     task *t = arg;
-    char *scratch = t->scratch + (size_t)thread * t->room;
+    char *scratch = t->scratch + thread * t->room;
     int64_t item, items = t->c->heads * t->parts;
     hdk_head h = t->c->head;
     h.bits = t->bits;
@@ -146,16 +147,35 @@ static bool is_large(const call *c)
     return hd__attention_work(c) > FEW;
 }
 
+/* Counts the bytes that `threads` threads need. Expanded tensors may ask for more than can be
+ * counted: a thread needs less than 64 bytes for each row times each column, if there are 256 more
+ * of both. */
+static bool count_scratch(task *t, int threads, size_t *bytes)
+{
+    const hdk_head *h = &t->c->head;
+    double rows = (double)h->l + (double)h->s + 256, cols = (double)h->d + (double)h->dv + 256;
+    bool few = 64 * rows * cols < 0x1p62;
+    if (few) {
+        t->room = t->backward ? t->kernel->backward_room(h) : t->kernel->forward_room(h);
+        t->room = (t->room + 63) / 64 * 64;
+    }
+    return (few && hd__bytes(t->room, (size_t)threads, bytes)) ||
+           hd_error_set(HD_MEMORY,
+                        "%s: %" PRId64 " queries and %" PRId64 " keys of %" PRId64
+                        " elements, values of %" PRId64 ": the size of the scratch overflows",
+                        hd__attention_name, h->l, h->s, h->d, h->dv);
+}
+
 static bool run(task *t)
 {
     int64_t items = t->c->heads * t->parts;
     int width = is_large(t->c) ? hd__parallel_width() : 1;
     int threads = items < width ? (int)items : width;
     _Alignas(64) char small[SMALL_SCRATCH];
-    size_t (*room)(const hdk_head *) =
-        t->backward ? t->kernel->backward_room : t->kernel->forward_room;
-    t->room = (room(&t->c->head) + 63) / 64 * 64;
-    size_t bytes = t->room * (size_t)threads;
+    size_t bytes = 0;
+    if (!count_scratch(t, threads, &bytes)) {
+        return false;
+    }
     bool fits = bytes <= sizeof small;
     t->scratch = fits ? small : hd__alloc(bytes);
     if (!t->scratch) {
@@ -163,7 +183,7 @@ static bool run(task *t)
         return false;
     }
     for (int i = 0; i < threads; i++) {
-        memset(t->scratch + (size_t)i * t->room, 0, t->room < 64 ? t->room : 64);
+        memset(t->scratch + i * t->room, 0, t->room < 64 ? (size_t)t->room : 64);
     }
     atomic_init(&t->next, 0);
     hd__parallel(threads, run_thread, t);

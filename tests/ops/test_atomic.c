@@ -182,12 +182,35 @@ START_TEST(scores_that_overflow_are_refused)
 }
 END_TEST
 
+START_TEST(scratch_that_overflows_is_refused)
+{
+    HD_SCOPE;
+    const int64_t wide = INT64_C(1) << 54;
+    hd_tensor *q = hd_expand(hd_ones(HD_FLOAT64, 1, 1), 1, wide); /* (1, wide) */
+    hd_tensor *k = hd_expand(hd_ones(HD_FLOAT64, 1, 1), 128, wide),
+              *v = hd_ones(HD_FLOAT64, 128, 4);
+    ck_assert_ptr_null(hd_scaled_dot_product_attention(q, k, v, HD_NONE, 0, false));
+    ck_error(HD_MEMORY,
+             "hd_scaled_dot_product_attention: 1 queries and 128 keys of "
+             "18014398509481984 elements, values of 4: the size of the scratch overflows");
+    if (SIZE_MAX == UINT32_MAX) {
+        q = hd_ones(HD_FLOAT32, 1, 1024);
+        k = hd_expand(hd_ones(HD_FLOAT32, 1, 1024), 1 << 20, 1024);
+        v = hd_expand(hd_ones(HD_FLOAT32, 1, 1), 1 << 20, 1);
+        ck_assert_ptr_null(hd_scaled_dot_product_attention(q, k, v, HD_NONE, 0, false));
+        ck_error(HD_MEMORY, "hd_scaled_dot_product_attention: 1 queries and 1048576 keys of 1024 "
+                            "elements, values of 1: the size of the scratch overflows");
+    }
+}
+END_TEST
+
 Suite *suite_atomic(void)
 {
     const TTest *const tests[] = {
         nothing_is_drawn_if_memory_runs_out,
         a_failed_gradcheck_leaves_the_generator,
         scores_that_overflow_are_refused,
+        scratch_that_overflows_is_refused,
     };
     return SUITE_OF("atomic", tests);
 }

@@ -38,12 +38,12 @@ typedef struct hdk_head_grads {
  * on with the same head finds there what it has packed. */
 typedef struct hdk_attention_kernels {
     /* out and lse of the queries [from, to) */
-    size_t (*forward_room)(const hdk_head *h);
+    int64_t (*forward_room)(const hdk_head *h);
     void (*forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch);
     /* the weights (l, s) after dropout, dense, of the queries [from, to), whose lse is known */
     void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
     /* dk and dv of the keys [from, to), and what these keys add to dq, in all of dq */
-    size_t (*backward_room)(const hdk_head *h);
+    int64_t (*backward_room)(const hdk_head *h);
     void (*backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                      void *scratch);
     /* `from` of forward, and of backward, must be a multiple of these */

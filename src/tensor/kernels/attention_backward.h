@@ -6,8 +6,7 @@ typedef struct backward_state {
     float *both;                  /* (l): dout . out */
     float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), and of the values */
     float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), (QUERIES, KEYS) twice */
-    int64_t wide, wide_v;
-    size_t size;
+    int64_t wide, wide_v, size;
 } backward_state;
 
 static backward_state backward_state_in(const hdk_head *h, void *scratch)
@@ -28,7 +27,7 @@ static backward_state backward_state_in(const hdk_head *h, void *scratch)
     return b;
 }
 
-static size_t tiles_backward_room(const hdk_head *h)
+static int64_t tiles_backward_room(const hdk_head *h)
 {
     return backward_state_in(h, NULL).size;
 }

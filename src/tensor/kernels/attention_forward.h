@@ -5,15 +5,14 @@ typedef struct forward_state {
     float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
     float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
     float *max, *sum;        /* (QUERIES), (QUERIES, HDK_V) */
-    int64_t wide_v;
-    size_t size;
+    int64_t wide_v, size;
 } forward_state;
 
 /* The next n floats of scratch; without scratch this only counts their size. */
-static float *part_of(char *scratch, size_t *size, int64_t n)
+static float *part_of(char *scratch, int64_t *size, int64_t n)
 {
     float *p = scratch ? (float *)(scratch + *size) : NULL;
-    *size += ((size_t)n * sizeof *p + 63) / 64 * 64;
+    *size += rounded_up(n * (int64_t)sizeof *p, 64);
     return p;
 }
 
@@ -31,7 +30,7 @@ static forward_state forward_state_in(const hdk_head *h, void *scratch)
     return f;
 }
 
-static size_t tiles_forward_room(const hdk_head *h)
+static int64_t tiles_forward_room(const hdk_head *h)
 {
     return forward_state_in(h, NULL).size;
 }

@@ -169,9 +169,9 @@ static HDK_NOINLINE void fn(weights)(const hdk_head *h, int64_t i, int64_t n, co
     }
 }
 
-static size_t fn(rows_forward_room)(const hdk_head *h)
+static int64_t fn(rows_forward_room)(const hdk_head *h)
 {
-    return (size_t)((h->d + TOGETHER) * fn(padded)(h->s)) * sizeof(T);
+    return (h->d + TOGETHER) * fn(padded)(h->s) * (int64_t)sizeof(T);
 }
 
 static inline int64_t fn(some_rows)(int64_t i, int64_t to)
@@ -213,9 +213,9 @@ static void fn(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *
     fn(rows_weights)(h, from, to, NULL, scratch);
 }
 
-static size_t fn(rows_backward_room)(const hdk_head *h)
+static int64_t fn(rows_backward_room)(const hdk_head *h)
 {
-    return (size_t)((2 * h->d + 2 * h->dv + TOGETHER + 2) * fn(padded)(h->s)) * sizeof(T);
+    return (2 * h->d + 2 * h->dv + TOGETHER + 2) * fn(padded)(h->s) * (int64_t)sizeof(T);
 }
 
 static void fn(ones)(T *x, int64_t n)
