@@ -139,7 +139,7 @@ hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
     if (x->dtype == d) {
         return x;
     }
-    hd_tensor *y = hd__empty_as("hd_to", d, x);
+    hd_tensor *y = hd__laid_out_as(hd__empty_as("hd_to", d, x), x);
     if (y) {
         hd__copy(y, x);
     }

@@ -153,13 +153,12 @@ hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_d
         (b->ndim == 0 || (hd__contig(b) && hd__same_shape(a, b)))) {
         return map_direct(function, loop, out, a, b);
     }
-    hd_tensor *y = hd__elementwise_out(function, out, 2, (hd_tensor *[]){a, b});
-    a = y ? hd__cast(a, in) : NULL;
+    a = hd__cast(a, in); /* first, because the result is laid out like the cast operands */
     b = a ? hd__cast(b, in) : NULL;
-    if (!b) {
-        return NULL;
+    hd_tensor *y = b ? hd__elementwise_out(function, out, 2, (hd_tensor *[]){a, b}) : NULL;
+    if (y) {
+        hd__map(loop, past_cache(y), 3, (hd_tensor *[]){y, a, b});
     }
-    hd__map(loop, past_cache(y), 3, (hd_tensor *[]){y, a, b});
     return y;
 }
 

@@ -307,31 +307,10 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
 
 /* ---------------------------------------------------------------- layouts like another's */
 
-/* Do the dims of more than one index fill memory without gaps, in some order? */
-static bool fills_memory(const hd_tensor *x)
-{
-    int64_t next = 1;
-    for (int d = 0; d < x->ndim;) {
-        if (x->sizes[d] > 1 && x->strides[d] == next) {
-            next *= x->sizes[d];
-            d = 0;
-        } else {
-            d++;
-        }
-    }
-    int64_t product = 1; /* of an expanded x it may overflow */
-    for (int d = 0; d < x->ndim; d++) {
-        if (x->sizes[d] > 1 && __builtin_mul_overflow(product, x->sizes[d], &product)) {
-            return false;
-        }
-    }
-    return next == product;
-}
-
 hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x)
 {
-    if (y && y->numel == 0 && hd__same_shape(x, y) && fills_memory(x)) {
-        memcpy(y->strides, x->strides, sizeof y->strides); /* as PyTorch does */
+    if (y && y->numel == 0 && hd__same_shape(x, y)) { /* as in PyTorch, where x is expanded, too */
+        memcpy(y->strides, x->strides, sizeof y->strides);
         return y;
     }
     if (y && !hd__contig(x) && x->ndim == y->ndim) {

@@ -138,6 +138,18 @@ START_TEST(integers_wrap)
 }
 END_TEST
 
+/* d/db 2^b = 2^b ln 2, of float64 where only b is; the logarithm of an int64 alone is a float32. */
+START_TEST(powers_of_integers_have_gradients_of_the_results_dtype)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_scalar_tensor(HD_INT64, 2);
+    hd_tensor *b = hd_requires_grad_(hd_scalar_tensor(HD_FLOAT64, 1), true);
+    ck_assert(hd_backward(hd_pow(a, b)));
+    ck_assert_double_eq_tol(hd_item(hd_grad(b)), 1.3862943611198906, 1e-15);
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(large_results_do_not_depend_on_threads)
 {
     HD_SCOPE;
@@ -271,6 +283,7 @@ Suite *suite_arith(void)
         golden,
         loops_at_every_length_and_stride,
         integers_wrap,
+        powers_of_integers_have_gradients_of_the_results_dtype,
         large_results_do_not_depend_on_threads,
         broadcast_against_a_double_loop,
         results_lie_as_their_inputs_do,

@@ -1,5 +1,6 @@
-/* test_names.c - the grad_fn of every operation has PyTorch's name (tests/golden/modules.txt); the
- * tests of nn have the cases of modules. */
+/* test_names.c - the grad_fn of every operation has PyTorch's name (tests/golden/modules.txt), and
+ * names and strides are PyTorch's for operands of any layout (tests/golden/names.txt); the tests of
+ * nn have the cases of modules. */
 #include "support/golden_reader.h"
 #include "heed/autograd.h"
 #include "suites.h"
@@ -210,106 +211,125 @@ START_TEST(every_name_is_pytorchs)
 }
 END_TEST
 
-static hd_tensor *ones_leaf(int n, const int64_t *sizes)
+/* ---------------------------------------------------------------- names and strides */
+
+enum { OPERANDS = 4 };
+
+/* The operand i of the case (tests/golden/README.md), or HD_NONE if there is none. */
+static hd_tensor *layout_operand(const golden_case *c, int i)
 {
-    return hd_requires_grad_(hd_ones_n(HD_FLOAT32, n, sizes), true);
+    const golden_record *memory = golden_get(c, "in%d.memory", i);
+    const golden_record *permute = golden_get(c, "in%d.permute", i);
+    const golden_record *cut = golden_get(c, "in%d.slice", i);
+    const golden_record *expand = golden_get(c, "in%d.expand", i);
+    static const char *const names[] = {"f32", "f64", "i64", "bool"};
+    static const hd_dtype dtypes[] = {HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL};
+    if (!memory) {
+        return HD_NONE;
+    }
+    int d = 0;
+    while (strcmp(golden_get(c, "in%d.dtype", i)->text, names[d]) != 0) {
+        d++;
+    }
+    hd_tensor *x = hd_ones_n(dtypes[d], (int)memory->numel, memory->i);
+    if (golden_get(c, "in%d.grad", i)->i[0]) {
+        hd_requires_grad_(x, true);
+    }
+    x = permute ? hd_permute_n(x, (int)permute->numel, permute->i) : x;
+    x = cut ? hd_slice_step(x, (int)cut->i[0], cut->i[1], cut->i[2], cut->i[3]) : x;
+    return expand ? hd_expand_n(x, (int)expand->numel, expand->i) : x;
 }
-#define ONES(...) ones_leaf((int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
 
-#define ck_name(y, name) ck_assert_str_eq(hd_grad_fn(y), name)
+static hd_tensor *change_product(hd_tensor *a, hd_tensor *b)
+{
+    hd_tensor *y = hd_matmul(a, b);
+    return hd_mul_scalar_(hd_view(y, -1), 2) ? y : NULL;
+}
 
-/* x[()] is an alias, also of a 0-d x; filling with one number is FillBackward3 where it is written
- * as an assignment. All of these names are PyTorch's. */
-START_TEST(assignments_and_whole_tensors)
+static hd_tensor *layout_result(const golden_case *c)
+{
+    const char *op = golden_text(c, "op", "");
+    const golden_record *index = golden_get(c, "index");
+    int n = index ? (int)index->numel : 0;
+    const int64_t *at = index ? index->i : NULL;
+    hd_tensor *x[OPERANDS];
+    for (int i = 0; i < OPERANDS; i++) {
+        x[i] = layout_operand(c, i);
+    }
+#define OP(name, y)                                                                                \
+    if (strcmp(op, name) == 0) {                                                                   \
+        return y;                                                                                  \
+    }
+    OP("getitem", hd_getitem_n(x[0], n, at))
+    OP("setitem", hd_setitem_n(hd_clone(x[0]), x[1], n, at))
+    OP("setitem_scalar", (hd_setitem_scalar_n)(hd_clone(x[0]), hd_scalar_double(0.25), n, at))
+    OP("fill_", hd_fill_(hd_clone(x[0]), 0.25))
+    OP("zero_", hd_zero_(hd_clone(x[0])))
+    OP("linear", hd_linear(x[0], x[1], x[2]))
+    OP("attention", hd_scaled_dot_product_attention(x[0], x[1], x[2], x[3], 0, false))
+    OP("mse_loss_none", hd_mse_loss_with(x[0], x[1], HD_REDUCE_NONE))
+    OP("add", hd_add(x[0], x[1]))
+    OP("div", hd_div(x[0], x[1]))
+    OP("mul", hd_mul(x[0], x[1]))
+    OP("gt", hd_gt(x[0], x[1]))
+    OP("maximum", hd_maximum(x[0], x[1]))
+    OP("where", hd_where(x[0], x[1], x[2]))
+    OP("clone", hd_clone(x[0]))
+    OP("double", hd_to(x[0], HD_FLOAT64))
+    OP("rand_like", hd_rand_like(x[0], HD_FLOAT32))
+    OP("change_product", change_product(x[0], x[1]))
+    return HD_NONE;
+}
+
+static void ck_strides(const golden_case *c, const hd_tensor *y)
+{
+    const golden_record *want = golden_get(c, "out.strides");
+    ck_assert_msg(hd_ndim(y) == want->numel, "%s: %d dims", c->name, hd_ndim(y));
+    for (int d = 0; d < hd_ndim(y); d++) {
+        ck_assert_msg(hd_size(y, d) == 1 || hd_stride(y, d) == want->i[d],
+                      "%s: stride %lld of dim %d, expected %lld", c->name,
+                      (long long)hd_stride(y, d), d, (long long)want->i[d]);
+    }
+}
+
+START_TEST(names_and_strides_of_any_layout)
+{
+    golden_file *f = golden_read(GOLDEN_DIR "/names.txt");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_gt(f->count, 300);
+    for (int k = 0; k < f->count; k++) {
+        HD_SCOPE;
+        const golden_case *c = &f->cases[k];
+        hd_tensor *y = layout_result(c);
+        ck_assert_msg(y && y != HD_NONE, "%s: %s", c->name, hd_error_message());
+        const char *name = hd_grad_fn(y), *want = golden_text(c, "name", "");
+        ck_assert_msg(strcmp(name ? name : "", want) == 0, "%s: %s, expected %s", c->name,
+                      name ? name : "no node", want);
+        ck_strides(c, y);
+    }
+    golden_free(f);
+    ck_no_error();
+}
+END_TEST
+
+/* What a file of names cannot say: x[()] is x's own memory, also of a 0-d x, and the value of a
+ * filled tensor gets its gradient. */
+START_TEST(aliases_and_gradients_of_fills)
 {
     HD_SCOPE;
-    hd_tensor *x = ONES(3, 4), *one = hd_requires_grad_(hd_scalar_tensor(HD_FLOAT32, 2), true);
-    ck_name(hd_getitem_n(x, 0, NULL), "AliasBackward0");
-    ck_name(hd_getitem_n(one, 0, NULL), "AliasBackward0");
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3, 4);
+    hd_tensor *one = hd_requires_grad_(hd_scalar_tensor(HD_FLOAT32, 2), true);
     ck_assert(hd_shares_storage(hd_getitem_n(x, 0, NULL), x));
-    ck_name(hd_getitem(x, HD_ALL), "SliceBackward0");
-    ck_name(hd_getitem(x, HD_ALL, HD_ALL), "AliasBackward0");
-    ck_name(hd_setitem_scalar(hd_clone(x), 0.25, HD_ALL), "FillBackward3");
-    ck_name((hd_setitem_scalar_n)(hd_clone(x), hd_scalar_double(0.25), 0, NULL), "FillBackward3");
-    ck_name(hd_setitem_scalar(hd_clone(x), 0.25, 0), "CopySlices");
-    ck_name(hd_fill_(hd_clone(x), 0.25), "FillBackward2");
-    hd_tensor *y = hd_setitem(hd_zeros(HD_FLOAT32, 3, 4), one, HD_ALL);
-    ck_name(y, "FillBackward3");
-    ck_assert(hd_backward(hd_sum(y)));
+    ck_assert(hd_shares_storage(hd_getitem_n(one, 0, NULL), one));
+    ck_assert(hd_backward(hd_sum(hd_setitem(hd_zeros(HD_FLOAT32, 3, 4), one, HD_ALL))));
     ck_elements(hd_grad(one), 12);
-    ck_name(hd_setitem(hd_zeros(HD_FLOAT32, 3, 4), ONES(4), HD_ALL), "CopyBackwards");
-    ck_name(hd_setitem(hd_zeros(HD_FLOAT32, 3, 4), hd_view(one, 1), HD_ALL), "CopyBackwards");
-    ck_no_error();
-}
-END_TEST
-
-START_TEST(linear_of_any_layout)
-{
-    HD_SCOPE;
-    hd_tensor *w = ONES(2, 4), *b = ONES(2), *strided = hd_slice_step(ONES(8), 0, 0, 8, 2);
-    hd_tensor *wide = hd_expand(ONES(1), 2);
-    ck_name(hd_linear(ONES(4), w, b), "ViewBackward0");
-    ck_name(hd_linear(strided, w, b), "AddBackward0");
-    ck_name(hd_linear(strided, w, HD_NONE), "SqueezeBackward4");
-    ck_name(hd_linear(ONES(4), w, wide), "AddBackward0");
-    ck_name(hd_linear(ONES(2, 3, 4), w, wide), "AddBackward0");
-    ck_name(hd_linear(ONES(2, 3, 4), w, b), "ViewBackward0");
-    ck_name(hd_linear(hd_transpose(ONES(2, 4, 3), 1, 2), w, b), "AddBackward0");
-    ck_name(hd_linear(ONES(3, 4), w, wide), "AddmmBackward0");
-    ck_no_error();
-}
-END_TEST
-
-/* PyTorch's fused kernel takes masks of 2 and of 4 dims; what is empty is a sum with 0. */
-START_TEST(attention_of_masks_and_of_nothing)
-{
-    HD_SCOPE;
-    hd_tensor *q = ONES(2, 2, 3, 4), *k = ONES(2, 2, 5, 4), *v = ONES(2, 2, 5, 4);
-    const char *fused = "ScaledDotProductFlashAttentionForCpuBackward0";
-    hd_tensor *square = hd_zeros(HD_FLOAT32, 3, 5);
-    ck_name(hd_scaled_dot_product_attention(q, k, v, square, 0, false), fused);
-    ck_name(hd_scaled_dot_product_attention(q, k, v, hd_unsqueeze(square, 0), 0, false),
-            "UnsafeViewBackward0");
-    ck_name(hd_scaled_dot_product_attention(q, k, v, hd_view(square, 1, 1, 3, 5), 0, false), fused);
-    ck_name(
-        hd_scaled_dot_product_attention(q, ONES(2, 2, 0, 4), ONES(2, 2, 0, 4), HD_NONE, 0, false),
-        "AddBackward0");
-    ck_name(hd_scaled_dot_product_attention(ONES(2, 2, 0, 4), k, v, HD_NONE, 0, false),
-            "AddBackward0");
-    ck_name(
-        hd_scaled_dot_product_attention(ONES(2, 2, 3, 0), ONES(2, 2, 5, 0), v, HD_NONE, 0, false),
-        "UnsafeViewBackward0");
-    ck_no_error();
-}
-END_TEST
-
-static void ck_strides_of(const hd_tensor *y, int64_t a, int64_t b, int64_t c)
-{
-    ck_assert_ptr_nonnull(y);
-    ck_assert_int_eq(hd_stride(y, 0), a);
-    ck_assert_int_eq(hd_stride(y, 1), b);
-    ck_assert_int_eq(hd_stride(y, 2), c);
-}
-
-START_TEST(strides_of_losses_and_of_nothing)
-{
-    HD_SCOPE;
-    hd_tensor *x = hd_permute(hd_ones(HD_FLOAT32, 2, 3, 4), 2, 0, 1); /* (4, 2, 3) */
-    ck_strides_of(hd_mse_loss_with(x, x, HD_REDUCE_NONE), 1, 12, 4);
-    ck_strides_of(hd_mse_loss_with(x, hd_ones(HD_FLOAT32, 4, 2, 3), HD_REDUCE_NONE), 1, 12, 4);
-    hd_tensor *none = hd_permute(hd_ones(HD_FLOAT32, 0, 3, 4), 2, 0, 1); /* (4, 0, 3) */
-    ck_strides_of(hd_clone(none), 1, 12, 4);
-    ck_strides_of(hd_to(none, HD_FLOAT64), 1, 12, 4);
-    ck_strides_of(hd_rand_like(none, HD_FLOAT32), 1, 12, 4);
-    ck_strides_of(hd_clone(hd_expand(hd_ones(HD_FLOAT32, 1, 0, 3), 4, 0, 3)), 3, 3, 1);
     ck_no_error();
 }
 END_TEST
 
 Suite *suite_names(void)
 {
-    const TTest *const tests[] = {every_name_is_pytorchs, assignments_and_whole_tensors,
-                                  linear_of_any_layout, attention_of_masks_and_of_nothing,
-                                  strides_of_losses_and_of_nothing};
+    const TTest *const tests[] = {every_name_is_pytorchs, names_and_strides_of_any_layout,
+                                  aliases_and_gradients_of_fills};
     return SUITE_OF("names", tests);
 }

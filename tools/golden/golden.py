@@ -18,6 +18,7 @@ import golden_grads
 import golden_init
 import golden_layout
 import golden_modules
+import golden_names
 import golden_ops
 import golden_optim
 import golden_repr
@@ -43,6 +44,7 @@ FILES = {
         "gpt": golden_gpt.native,
         "arange": golden_arange.write,
         "signs": golden_signs.write,
+        "names": golden_names.write,
     },
     "mcg31": {
         "rng": golden_rng.mcg31,

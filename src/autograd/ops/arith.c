@@ -86,7 +86,8 @@ static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         dx[0] = hd_masked_fill(hd_mul(dy[0], slope), hd_eq_scalar(b, 0), 0);
     }
     if (hd__needs(n, 1)) {
-        hd_tensor *slope = hd_mul(hd__saved_get(n, 2), hd_log(a));
+        hd_tensor *y = hd__saved_get(n, 2);
+        hd_tensor *slope = hd_mul(y, hd_log(hd_to(a, hd_dtype_of(y))));
         hd_tensor *flat = hd_logical_and(hd_eq_scalar(a, 0), hd_ge_scalar(b, 0));
         dx[1] = hd_mul(dy[0], hd_masked_fill(slope, flat, 0));
     }
@@ -389,13 +390,13 @@ static const hd__op where_op = {.name = "WhereBackward0", .backward = where_back
 static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d = hd__promote(a, b);
-    hd_tensor *y = hd__elementwise_out("hd_where", d, 3, (hd_tensor *[]){condition, a, b});
-    a = y ? hd__cast(a, d) : NULL;
+    a = hd__cast(a, d); /* first, because the result is laid out like the cast operands */
     b = a ? hd__cast(b, d) : NULL;
-    if (!b) {
-        return NULL;
+    hd_tensor *y =
+        b ? hd__elementwise_out("hd_where", d, 3, (hd_tensor *[]){condition, a, b}) : NULL;
+    if (y) {
+        hd__map(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
     }
-    hd__map(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
     return y;
 }
 

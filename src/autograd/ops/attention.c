@@ -95,6 +95,7 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     for (int i = 0; plain && i < 2; i++) {
         plain = q->sizes[i] == k->sizes[i] && k->sizes[i] == v->sizes[i];
     }
+    plain = plain && q->strides[3] == 1 && k->strides[3] == 1 && v->strides[3] == 1;
     return plain ? &flash_op : &unsafe_view_op;
 }
 
@@ -143,7 +144,9 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     int ndim = sizes_of(c, c->head.l, -1, sizes);
     x[HD__LSE] = hd__empty(function, q->dtype, ndim, sizes);
     ndim = sizes_of(c, c->head.l, c->head.dv, sizes);
-    x[HD__OUT] = laid_out_as(q, ndim, sizes);
+    bool dense_rows = q->strides[q->ndim - 1] == 1;
+    x[HD__OUT] =
+        dense_rows ? laid_out_as(q, ndim, sizes) : hd__empty(function, q->dtype, ndim, sizes);
     if (weights) {
         sizes_of(c, c->head.l, c->head.s, sizes);
         x[HD__WEIGHTS] = hd__empty(function, q->dtype, ndim, sizes);
