@@ -1,5 +1,5 @@
 /* file_faults.h - a shared library that stands between a program and the system's calls for files
- * (file_faults.c). It counts them, lets one fail, do a part only or be interrupted, ends the
+ * (file_calls.c). It counts them, lets one fail, do a part only or be interrupted, ends the
  * process before one, and follows what is durable. A program links it, or is run with it in
  * LD_PRELOAD. */
 #ifndef HEED_TESTS_FILE_FAULTS_H
@@ -72,6 +72,9 @@ typedef struct file_faults {
     int halting; /* not 0: every second call is interrupted, and the others do 7 bytes at most */
 } file_faults;
 
+/* These are visible outside the library, unlike its other names. */
+#pragma GCC visibility push(default)
+
 extern file_faults stand_in;
 
 /* Begins to count from 0. at: NEVER counts only. */
@@ -86,5 +89,7 @@ void faults_mark(void);
 /* Begins to note events; the one with this number fails. */
 void watch(int fail);
 ino_t inode_of(const char *path); /* 0: there is none */
+
+#pragma GCC visibility pop
 
 #endif
