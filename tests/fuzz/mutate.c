@@ -169,7 +169,10 @@ static int64_t new_size(int64_t old)
 {
     static const int64_t some[] = {0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 624, -1, INT64_MAX, 1LL << 32};
     const uint64_t n = sizeof some / sizeof *some, way = draw(8);
-    return way < 2 ? old + 1 : way < 4 ? old - 1 : way == 4 ? some[draw(n)] : some[draw(n - 3)];
+    return way < 2    ? old + (old < INT64_MAX)
+           : way < 4  ? old - (old > INT64_MIN)
+           : way == 4 ? some[draw(n)]
+                      : some[draw(n - 3)];
 }
 
 static void change_shape(tensor *t)
