@@ -156,6 +156,22 @@ START_TEST(the_new_value_may_be_saved)
 }
 END_TEST
 
+START_TEST(backward_frees_what_a_change_through_a_view_saved)
+{
+    HD_SCOPE;
+    hd_tensor *a = LEAF(1, 2, 3), *x = own_scale(a, 1), *dy = vec(HD_FLOAT32, 1, 1, 1);
+    {
+        HD_SCOPE;
+        own_mul_(own_part(x, 1, 3), vec(HD_FLOAT32, 10, 100));
+    }
+    ck_assert(hd_backward_with(x, dy, true));
+    int64_t held = hd_tensor_count();
+    ck_assert(hd_backward_with(x, dy, false));
+    ck_assert_int_eq(hd_tensor_count(), held - 1); /* the factor */
+    ck_elements(hd_grad(a), 2, 20, 200);
+}
+END_TEST
+
 START_TEST(changes_outside_the_graph_only_count)
 {
     HD_SCOPE;
@@ -343,6 +359,7 @@ Suite *suite_history(void)
         an_expanded_view_of_a_changed_base,
         versions,
         the_new_value_may_be_saved,
+        backward_frees_what_a_change_through_a_view_saved,
         changes_outside_the_graph_only_count,
         retain_grad_moves_and_hooks_stay,
         retain_grad_of_base_and_views,

@@ -131,6 +131,8 @@ START_TEST(refused_strings)
     REFUSED("\"\\u\"", "", 2, "'\\'", ESCAPE);
     REFUSED("\"x\\ud800\"", "", 3, "'\\'", ESCAPE);
     REFUSED("\"\\udc00\"", "", 2, "'\\'", ESCAPE);
+    REFUSED("\"\\udfff\"", "", 2, "'\\'", ESCAPE);
+    REFUSED("\"\\udbff\"", "", 2, "'\\'", ESCAPE);
     REFUSED("\"\\ud800\\ud800\"", "", 2, "'\\'", ESCAPE);
     REFUSED("\"\\ud800\\u0041\"", "", 2, "'\\'", ESCAPE);
     REFUSED("\"\\udc00\\ud800\"", "", 2, "'\\'", ESCAPE);

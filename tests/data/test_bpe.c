@@ -235,8 +235,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- malformed files */
 
-/* A vocab.json of the 256 bytes, with ids from 0, and then `more`; merges.txt is `merges`. */
-static hd_tokenizer *from_texts(const char *more, const char *merges)
+/* A vocab.json of the 256 bytes, with ids from `first` on, and then `more`; merges.txt is `merges`. */
+static hd_tokenizer *from_numbered(uint32_t first, const char *more, const char *merges)
 {
     hd__text v = {0};
     char c[4];
@@ -246,12 +246,17 @@ static hd_tokenizer *from_texts(const char *more, const char *merges)
         bool printable = (b > 32 && b < 127) || (b > 160 && b != 173);
         int length = hd__utf8_put(printable ? b : next++, c);
         hd__text_format(&v, "%s\"%s%.*s\": %u", b ? ", " : "", b == '"' || b == '\\' ? "\\" : "",
-                        length, c, (unsigned)b);
+                        length, c, (unsigned)(b + first));
     }
     hd__text_puts(&v, more);
     const char *vocab = file_of("vocab.json", v.s, v.len);
     hd_free(v.s);
     return hd_tokenizer_bpe(vocab, file_of("merges.txt", merges, strlen(merges)));
+}
+
+static hd_tokenizer *from_texts(const char *more, const char *merges)
+{
+    return from_numbered(0, more, merges);
 }
 
 /* %s: the path of the file that is wrong */
@@ -368,6 +373,10 @@ START_TEST(well_formed_files)
     t = from_texts(", \"aa\": 256, \"cc\": 257, \"bcc\": 258, \"abcc\": 259}",
                    "a a\nc c\nb cc\na bcc");
     ck_elements(hd_tokenizer_encode(t, "aaabcc", -1, HD_SPECIAL_REFUSE), 256, 259);
+    hd_tokenizer_free(t);
+    /* a merged token has the first id */
+    t = from_numbered(1, ", \"ab\": 0}", "a b\n");
+    ck_elements(hd_tokenizer_encode(t, "abc", -1, HD_SPECIAL_REFUSE), 0, 100);
     hd_tokenizer_free(t);
     t = from_texts("}", "");
     ck_elements(hd_tokenizer_encode(t, "a b", -1, HD_SPECIAL_REFUSE), 97, 32, 98);
