@@ -36,7 +36,9 @@ STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?!define)[^\n]*", re.M)
 ENUM = re.compile(r"\benum\b[^{;]*\{[^}]*\}", re.S)
 ASSERT = re.compile(r"\b_Static_assert\s*\([^;]*;", re.S)
-MESSAGE = re.compile(r"\bhd_error_set\(")
+# What only tunes speed: memory that is asked for early, sizes of blocks, how much work a task is worth.
+ASKED = re.compile(r"\b(?:__builtin_prefetch|hdk_ask\w*)\(")
+TUNED = re.compile(r"\b(?:\w*(?<!HD__)GRAIN|AHEAD)\b|^\s*#\s*define (?:HDK_TILE_ROWS|WIDTH|DEPTH)\b")
 
 
 def closing(code, at):
@@ -80,9 +82,23 @@ def found(code):
         yield "statement", m.start(2), m.end(2), ";"
 
 
+def asked(lines):
+    """The numbers of the lines that ask for memory early, and of loops and conditions around only these."""
+    found = {n for n, line in enumerate(lines, 1) if ASKED.search(line)}
+    for n in range(len(lines), 0, -1):
+        inside = n + 1
+        while lines[n - 1].endswith("{") and inside in found:
+            inside += 1
+        if inside > n + 1 and lines[inside - 1].strip() == "}":
+            found.update((n, inside))
+    return found
+
+
 def places(path, text):
-    """The places of the file, in order."""
+    """The places of the file, in order, without those that only tune speed."""
     code = readable(text)
+    lines = code.split("\n")
+    early = asked(lines)
     enums = [m.span() for m in ENUM.finditer(code)]
     newlines = [m.start() for m in re.finditer("\n", text)]
     line, at = 1, 0
@@ -91,6 +107,8 @@ def places(path, text):
             continue
         while at < len(newlines) and newlines[at] < start:
             at, line = at + 1, line + 1
+        if line in early or (kind != "statement" and TUNED.search(lines[line - 1])):
+            continue
         yield Place(path, line, kind, start, end, new)
 
 
