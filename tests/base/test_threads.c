@@ -3,6 +3,7 @@
 #include "suites.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -246,6 +247,34 @@ START_TEST(at_once)
 }
 END_TEST
 
+static atomic_int taken; /* signals */
+
+static void take_signal(int number)
+{
+    (void)number;
+    atomic_fetch_add(&taken, 1);
+}
+
+/* A signal that the program's own thread has blocked waits for it; no worker takes it. */
+START_TEST(workers_leave_signals_alone)
+{
+    sigset_t one, pending;
+    struct sigaction action = {.sa_handler = take_signal};
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    meet_all_four(); /* the workers start while nothing is blocked */
+    ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &one, NULL), 0);
+    ck_assert_int_eq(kill(getpid(), SIGUSR1), 0);
+    meet_all_four();
+    ck_assert_int_eq(sigpending(&pending), 0);
+    ck_assert_int_eq(sigismember(&pending, SIGUSR1), 1);
+    ck_assert_int_eq(taken, 0);
+    ck_assert_int_eq(pthread_sigmask(SIG_UNBLOCK, &one, NULL), 0);
+    ck_assert_int_eq(taken, 1);
+}
+END_TEST
+
 /* The child has no workers and makes its own; the parent's go on. A thread sanitizer refuses new
  * threads in a child of a process with threads, so the child works alone there. The locks of an
  * address sanitizer do not survive a fork while a thread starts, so all threads have started
@@ -332,8 +361,17 @@ END_TEST
 Suite *suite_threads(void)
 {
     const TTest *const tests[] = {
-        coverage,      by_piece,           nested,  shared, jobs_in_a_row,
-        sizes_refused, shutdown_and_again, at_once, forked, forked_while_threads_hold_locks,
+        coverage,
+        by_piece,
+        nested,
+        shared,
+        jobs_in_a_row,
+        sizes_refused,
+        shutdown_and_again,
+        at_once,
+        workers_leave_signals_alone,
+        forked,
+        forked_while_threads_hold_locks,
     };
     return SUITE_OF("threads", tests);
 }

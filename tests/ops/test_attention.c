@@ -187,6 +187,33 @@ START_TEST(one_key_alone_counts)
 }
 END_TEST
 
+static bool all_zero(hd_tensor *x)
+{
+    return !hd_item_int(hd_any(x));
+}
+
+/* Sums of zeros are 0, not a tiny number: nothing is left of what the accumulators held before. */
+START_TEST(zeros_stay_zeros)
+{
+    for (int k = 0; k < 20; k++) {
+        HD_SCOPE;
+        int64_t s = k & 1 ? FEW : MANY;
+        bool zero_dy = k & 2;
+        hd_tensor *x[] = {leaf(s, 8), leaf(s, 8), leaf(s, 8)};
+        hd_attention_options o = option_set(k >> 1, s, s);
+        if (!zero_dy) {
+            HD_NO_GRAD;
+            hd_zero_(x[2]);
+        }
+        hd_tensor *y = attend(x, &o, NULL);
+        ck_assert(hd_backward_with(y, hd_full_like(y, HD_FLOAT32, !zero_dy), false));
+        ck_assert_int_eq(all_zero(y), !zero_dy);
+        ck_assert(all_zero(hd_grad(x[0])) && all_zero(hd_grad(x[1])));
+        ck_assert_int_eq(all_zero(hd_grad(x[2])), zero_dy);
+    }
+}
+END_TEST
+
 /* NaN and infinity reach the rows that see them, and with is_causal they reach no earlier tile. */
 START_TEST(not_numbers)
 {
@@ -208,6 +235,27 @@ START_TEST(not_numbers)
         }
         ck_assert_int_eq(isnan(hd_get(y, s - 1, 0)), hd_get(x[0], s - 1, 0) > 0);
     }
+}
+END_TEST
+
+/* The maximum of a row of -inf and NaN may be -inf, and yet the row is not one that sees nothing. */
+START_TEST(a_hidden_row_with_a_nan)
+{
+    for (int k = 0; k < 4; k++) {
+        HD_SCOPE;
+        int64_t s = k & 1 ? FEW : MANY, at = k & 2 ? s - 1 : 0;
+        hd_tensor *x[] = {hd_randn(HD_FLOAT32, 4, 8), hd_randn(HD_FLOAT32, s, 8),
+                          hd_randn(HD_FLOAT32, s, 8)};
+        hd_set(x[1], NAN, at, 3);
+        hd_attention_options o = hd_attention_defaults();
+        o.safe_softmax = true;
+        o.attn_mask = hd_full(HD_FLOAT32, -INFINITY, 4, s);
+        hd_tensor *y = attend(x, &o, NULL);
+        ck_assert(hd_item_int(hd_all(hd_ne(y, y))));
+        hd_set(x[1], 0, at, 3);
+        ck_assert(all_zero(attend(x, &o, NULL)));
+    }
+    ck_no_error();
 }
 END_TEST
 
@@ -301,7 +349,9 @@ Suite *suite_attention(void)
         rows_that_see_nothing,
         more_queries_than_keys_and_none,
         one_key_alone_counts,
+        zeros_stay_zeros,
         not_numbers,
+        a_hidden_row_with_a_nan,
         linear_memory,
         names,
         errors,

@@ -139,17 +139,18 @@ static const char *report(void)
 
 START_TEST(the_report_lists_every_scope)
 {
-    hd_full(HD_FLOAT32, 7, 5);
-    hd_tensor *x = hd_zeros(HD_FLOAT32, 10); /* neither the first nor the last of its scope */
+    hd_full(HD_FLOAT32, 7, 10);
+    hd_zeros(HD_FLOAT32, 5);
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 5); /* neither the first nor the last of its scope */
     for (int i = 0; i < 3; i++) {
         hd_ones(HD_FLOAT64, 2);
     }
     hd_scope *outer = hd_scope_open_at("train.c", 12), *inner = hd_scope_open();
-    hd__alias("hd_view", x, 1, (int64_t[]){10}, (int64_t[]){1}, 0); /* its bytes are x's */
-    ck_assert_str_eq(report(), "the root scope: 5 tensors, 108 bytes\n"
+    hd__alias("hd_view", x, 1, (int64_t[]){5}, (int64_t[]){1}, 0); /* its bytes are x's */
+    ck_assert_str_eq(report(), "the root scope: 6 tensors, 128 bytes\n"
                                "           3              48 bytes  hd_ones\n"
-                               "           1              40 bytes  hd_zeros\n"
-                               "           1              20 bytes  hd_full\n"
+                               "           2              40 bytes  hd_zeros\n"
+                               "           1              40 bytes  hd_full\n"
                                "the scope opened at train.c:12: 0 tensors, 0 bytes\n"
                                "a scope: 1 tensor, 0 bytes\n"
                                "           1               0 bytes  hd_view\n");

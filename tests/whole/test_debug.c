@@ -234,6 +234,30 @@ START_TEST(live_tensors_by_function_and_module)
 }
 END_TEST
 
+START_TEST(most_bytes_and_then_most_tensors_come_first)
+{
+    hd_set_debug(true);
+    hd_tensor *x[] = {hd_retain(hd_ones(HD_FLOAT32, 6)), hd_retain(hd_zeros(HD_FLOAT32, 3)),
+                      hd_retain(hd_full(HD_FLOAT32, 1, 7)), hd_retain(hd_zeros(HD_FLOAT32, 3))};
+    n_heard = 0;
+    hd_on_warning(hear_all, NULL);
+    ck_assert_int_eq(hd_tensor_report(), 4);
+    hd_on_warning(NULL, NULL);
+    const char *expected[] = {
+        "hd_tensor_report: 1 tensor with 28 bytes that hd_full made is live",
+        "hd_tensor_report: 2 tensors with 24 bytes that hd_zeros made are live",
+        "hd_tensor_report: 1 tensor with 24 bytes that hd_ones made is live",
+    };
+    ck_assert_int_eq(n_heard, 3);
+    for (int i = 0; i < n_heard; i++) {
+        ck_assert_str_eq(all_heard[i], expected[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        hd_release(x[i]);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the suite */
 
 Suite *suite_debug(void)
@@ -248,6 +272,7 @@ Suite *suite_debug(void)
         both_calls_of_a_version_error,
         a_hint_while_it_is_off,
         live_tensors_by_function_and_module,
+        most_bytes_and_then_most_tensors_come_first,
     };
     return SUITE_BETWEEN("debug", tests, debug_on, debug_off);
 }
