@@ -38,7 +38,7 @@ ENUM = re.compile(r"\benum\b[^{;]*\{[^}]*\}", re.S)
 ASSERT = re.compile(r"\b_Static_assert\s*\([^;]*;", re.S)
 # What only tunes speed: memory that is asked for early, sizes of blocks, how much work a task is worth.
 ASKED = re.compile(r"\b(?:__builtin_prefetch|hdk_ask\w*)\(")
-TUNED = re.compile(r"\b(?:\w*(?<!HD__)GRAIN|AHEAD)\b|^\s*#\s*define (?:HDK_TILE_ROWS|WIDTH|DEPTH)\b")
+TUNED = re.compile(r"\b(?:\w*(?<!HD__)GRAIN|grain|AHEAD)\b|^\s*#\s*define (?:HDK_TILE_ROWS|WIDTH|DEPTH)\b")
 
 
 def closing(code, at):
