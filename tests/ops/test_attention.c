@@ -238,7 +238,7 @@ START_TEST(not_numbers)
 }
 END_TEST
 
-/* The maximum of a row of -inf and NaN may be -inf, and yet the row is not one that sees nothing. */
+/* The maximum of -inf and NaN may be -inf, and yet such a row is not one that sees nothing. */
 START_TEST(a_hidden_row_with_a_nan)
 {
     for (int k = 0; k < 4; k++) {
