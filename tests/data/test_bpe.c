@@ -235,7 +235,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- malformed files */
 
-/* A vocab.json of the 256 bytes, with ids from `first` on, and then `more`; merges.txt is `merges`. */
+/* A vocab.json of the 256 bytes, with ids from `first` on, then `more`; merges.txt is `merges`. */
 static hd_tokenizer *from_numbered(uint32_t first, const char *more, const char *merges)
 {
     hd__text v = {0};
