@@ -68,6 +68,7 @@ OPS = {
     "mul": torch.mul,
     "gt": torch.gt,
     "maximum": torch.maximum,
+    "logical_xor": torch.logical_xor,
     "where": torch.where,
     "clone": torch.clone,
     "double": torch.Tensor.double,
@@ -185,7 +186,7 @@ def attentions(c):
 
 def elementwise(c):
     """Of one dtype and of several: an operand that is cast is laid out by the cast."""
-    for op in ("add", "div", "mul", "gt", "maximum", "mse_loss_none"):
+    for op in ("add", "div", "mul", "gt", "maximum", "logical_xor", "mse_loss_none"):
         for k in range(24):
             sizes = c.sizes(2, 4)
             one = op == "mse_loss_none" or k % 2

@@ -3,6 +3,7 @@ it (tests/checks/check_oracle_faults). Each fault changes what one function of h
 import ctypes
 
 import compare
+import known
 from binding import scalar
 
 
@@ -102,8 +103,19 @@ def wrong_repr(hd):
     hd.hd_repr_with = lambda x, o: right(x, o).replace(b"tensor([", b"tensor([ ", 1)
 
 
+def lost_row(hd):
+    """A known difference names a row that docs/differences.md does not have."""
+    known.KNOWN[0].row += " and more"
+
+
+def stale_entry(hd):
+    """The example of a known difference does not differ."""
+    known.KNOWN[0].example = known.KNOWN[0].example[:1]
+
+
 FAULTS = {f.__name__: f for f in (wrong_gradient, wrong_zero, wrong_stride, missing_error, wrong_value,
-                                  wrong_name, lost_change, wrong_draws, wrong_step, wrong_repr)}
+                                  wrong_name, lost_change, wrong_draws, wrong_step, wrong_repr, lost_row,
+                                  stale_entry)}
 # Where each is found: section, cases, and what the finding has in its name and kind.
 FOUND = {
     "wrong_gradient": ("ops", 4000, ("hd_mul", "gradient")),
@@ -117,10 +129,12 @@ FOUND = {
     "wrong_step": ("train", 60, ("parameter after step", "value")),
     "wrong_repr": ("printing", 60, ("hd_repr_with", "result")),
 }
+# What the tool says of its own table of known differences.
+SAID = {"lost_row": "docs/differences.md has no row", "stale_entry": "its example no longer differs"}
 
 
 def plant(hd, name):
     FAULTS[name](hd)
 
 
-__all__ = ["FAULTS", "FOUND", "plant"]
+__all__ = ["FAULTS", "FOUND", "SAID", "plant"]

@@ -163,7 +163,7 @@ def nodes(p):
                 shapes(p, name, h, t)
                 walk(p, name, p.ok(p.hd.hd_grad_node(h), "hd_grad_node"), node_of(t))
     except Disagreement as e:
-        if e.what not in ("hd_node_name", "hd_node_input", "hd_node_outputs"):
+        if e.what not in ("hd_grad_node", "hd_node_name", "hd_node_input", "hd_node_outputs"):
             return      # the programs look for these
         raise
     except RuntimeError:

@@ -27,11 +27,12 @@ class Index(list):
     """The index of x[i, :, j]; values.ALL stands for `:`."""
 
     def py(self):
-        parts = ["slice(None)" if i == values.ALL else repr(i) for i in self]
-        return "(%s,)" % ", ".join(parts) if parts else "()"
+        return ", ".join(":" if i == values.ALL else repr(i) for i in self) or "()"
 
     def torch(self):
-        return tuple(slice(None) if i == values.ALL else i for i in self)
+        """x[:] and x[(slice(None),)] are not the same to PyTorch: the second is an alias."""
+        found = tuple(slice(None) if i == values.ALL else i for i in self)
+        return found[0] if len(found) == 1 else found
 
 
 class Disagreement(Exception):
@@ -40,7 +41,8 @@ class Disagreement(Exception):
     def __init__(self, kind, text, what):
         super().__init__(text)
         self.kind, self.text, self.what, self.step = kind, text, what, -1
-        self.args, self.theirs = [], []     # of the step that differs: as in the program, PyTorch's
+        self.word, self.args, self.theirs = "", [], []  # the step that differs; theirs: PyTorch's arguments
+        self.expected, self.strides = None, None        # PyTorch's tensor, the strides of heed's
 
     def key(self):
         return self.what, self.kind
@@ -98,13 +100,28 @@ def largest(args):
     return found
 
 
-class Machine:
-    """Both sides of one program. env: {name: (heed's handle, PyTorch's tensor)}."""
+def storage(t):
+    """What is the same for all views of one tensor."""
+    return t.untyped_storage()._cdata
 
-    def __init__(self, hd, rows):
-        self.hd, self.rows = hd, rows
+
+def same_storage(a, b):
+    return storage(a) == storage(b)
+
+
+class Machine:
+    """Both sides of one program. env: {name: (heed's handle, PyTorch's tensor)}. Three differences would
+    end many programs, so they are forgiven where they begin and the program goes on, unless `plain` is
+    set, as for the examples of known.py."""
+
+    def __init__(self, hd, rows, plain=False):
+        self.hd, self.rows, self.plain = hd, rows, plain
         self.env = {}
         self.hooks, self.logs, self.kept = {}, ([], []), []
+        self.hooked = []        # (name, PyTorch's version then) of each hook so far
+        self.refused = set()    # names whose hook both sides refused
+        self.made_by = {}       # PyTorch's storage: (the function that made it, its version then)
+        self.unrecorded = set()     # views of tensors that require grad, taken while grad mode was off
         self.scope = hd.hd_scope_open()
         self.called = set()     # the functions so far
         self.failed = False     # the last step was an error on both sides
@@ -179,7 +196,7 @@ class Machine:
             else:
                 self.run_row(dest, self.rows[what], args)
         except Disagreement as e:
-            e.args, e.theirs = args, [self.torch_arg(a) for a in args]
+            e.word, e.args, e.theirs = what, args, [self.torch_arg(a) for a in args]
             e.machine, e.env = self, dict(self.env)
             raise
 
@@ -237,10 +254,9 @@ class Machine:
                                % ("returns" if itself else "does not return"), row.name)
         for name, h, t in got:
             self.tensor_agrees(row, name, h, t, theirs)
+            self.origin(row, name, t, theirs)
+            self.version_agrees(row, h, t)
         if row.inplace:
-            if self.hd.hd_version_of(result) != expected._version:
-                raise Disagreement("version", "version: heed %d, PyTorch %d" % (
-                    self.hd.hd_version_of(result), expected._version), row.name)
             for name, (h, t) in self.env.items():
                 text, _ = compare.differs(self.hd, h, t, row.tolerance, row.scale([t]))
                 if text:
@@ -255,12 +271,26 @@ class Machine:
             text, _ = compare.differs(self.hd, h, t, row.tolerance, row.scale(theirs), row.same_graph)
         if text:
             e = Disagreement(text.split(":")[0].split(" at")[0], "%s: %s" % (name, text), row.name)
-            e.expected = t
+            e.expected, e.strides = t, compare.facts(self.hd, h).stride
             raise e
         if not exact:
             compare.take_over(self.hd, h, t)
         if name:
             self.env[name] = (h, t)
+
+    def origin(self, row, name, t, theirs):
+        """Notes where a tensor comes from."""
+        base = next((x for x in theirs if isinstance(x, torch.Tensor) and same_storage(x, t)), None)
+        if base is not None:
+            if base.requires_grad and not torch.is_grad_enabled() and not row.inplace:
+                self.unrecorded.add(name)
+            return
+        self.made_by[storage(t)] = row.name, 0 if self.plain else t._version
+
+    def version_agrees(self, row, h, t):
+        mine, theirs = self.hd.hd_version_of(h), t._version - self.made_by.get(storage(t), ("", 0))[1]
+        if mine != theirs:
+            raise Disagreement("version", "version: heed %d, PyTorch %d" % (mine, theirs), row.name)
 
     def generators_agree(self, what):
         g = self.hd.hd_generator_current()
@@ -312,17 +342,17 @@ class Machine:
             raise Disagreement("repr", "heed prints\n%s\nPyTorch prints\n%s" % (mine, theirs), "hd_repr")
 
     def hook(self, dest, x, kind):
-        hd, log, number = self.hd, self.logs, len(self.hooks)
+        hd, log, number = self.hd, self.logs, len(self.hooked)
 
         def mine(grad, user):
             log[0].append(number)
             return hd.hd_mul_scalar(grad, scalar(2.0)) if kind == "twice" else hd.none
 
         def theirs(grad):
-            if grad is None:    # PyTorch calls the hook of an output that got no gradient, heed does not
-                return None
+            if grad is None and not self.plain:
+                return None     # PyTorch calls the hook of an output that got no gradient
             log[1].append(number)
-            return grad * 2.0 if kind == "twice" else None
+            return grad * 2.0 if kind == "twice" and grad is not None else None
 
         pointer = HOOK(mine)
         self.kept.append(pointer)
@@ -336,13 +366,25 @@ class Machine:
 
         self.both("hd_register_hook", register, register_theirs, x)
         self.hooks[number] = (x, found.get("id"), found.get("handle"))
+        self.hooked.append((x, self.env[x][1]._version))
+        if self.failed:
+            self.refused.add(x)
 
     def remove_hook(self, dest, number):
         if number in self.hooks and self.hooks[number][2]:
             x, i, handle = self.hooks.pop(number)
             handle.remove()
             if not self.hd.hd_remove_hook(self.env[x][0], i):
-                raise Disagreement("error", self.hd.error(), "hd_remove_hook")
+                raise Disagreement("error", "heed fails (%s), PyTorch does not" % self.hd.error(),
+                                   "hd_remove_hook")
+
+    def node(self, dest, x):
+        """hd_grad_node gives the node of whatever requires grad."""
+        h, t = self.env[x]
+        self.hd.hd_grad_node(h)
+        error = self.hd.error()
+        if error or not t.requires_grad:
+            self.errors_agree("hd_grad_node", None if t.requires_grad else "no node", error)
 
     def backward(self, dest, y, grad, retain):
         # PyTorch may keep the gradient that it is given as .grad, and add to it later.
@@ -377,7 +419,7 @@ class Machine:
                 found.append((name, g, t.grad))
         self.gradient_list_agrees(found)
 
-    def gradient_list_agrees(self, found):
+    def gradient_list_agrees(self, found, what="hd_backward_with"):
         scale = 0.0
         for name, h, t in found:
             text, exact = compare.differs(self.hd, h, t, graph=False, strides=t.numel() > 0)
@@ -388,8 +430,9 @@ class Machine:
                                           zeros=self.gradient_zeros)
             if text:
                 kind = "gradient " + text.split(":")[0].split(" at")[0]
-                raise Disagreement(kind, "gradient of %s: %s" % (name, text),
-                                   self.topic or "hd_backward_with")
+                e = Disagreement(kind, "gradient of %s: %s" % (name, text), self.topic or what)
+                e.expected, e.strides = t, compare.facts(self.hd, h).stride
+                raise e
 
     def tolerance_of(self, t):
         """A float64 gradient that came through float32 has float32's precision."""
@@ -399,13 +442,12 @@ class Machine:
     gradient_tolerance = GRADIENT_TOLERANCE
     gradient_zeros = True   # does the sign of a zero count in gradients?
     spoilt = False  # a backward failed, so that PyTorch may have half of the gradients
-    asked = False   # did hd_grad_of run?
     last = (None, [])   # the last function that was called, and its arguments
     topic = None    # what a wrong gradient is told of: the function of the case
 
     def grad_of(self, dest, outputs, inputs, grads, retain, allow_unused):
-        hd, self.asked = self.hd, True
-        message, expected = None, None
+        hd, message, expected = self.hd, None, None
+        kept = [(t, t.grad) for _, t in self.env.values() if t.requires_grad and t.retains_grad]
         try:
             expected = torch.autograd.grad(
                 [self.env[v][1] for v in outputs], [self.env[v][1] for v in inputs],
@@ -414,6 +456,8 @@ class Machine:
                 retain_graph=retain, allow_unused=allow_unused)
         except Exception as e:
             message = str(e).split("\n")[0]
+        for t, g in kept if not self.plain else ():     # autograd.grad writes .grad where it is retained
+            t.grad = g
         lists = [hd.hd_list_n(len(vs), pointers([self.handle(v) for v in vs]))
                  for vs in (outputs, inputs)]
         last = None if grads is None else hd.hd_list_n(len(grads), pointers(
@@ -426,7 +470,9 @@ class Machine:
             self.spoilt = True
             return
         if self.logs[0] != self.logs[1]:
-            raise Disagreement("hooks", "hooks ran as %r, in PyTorch as %r" % self.logs, "hd_grad_of")
+            e = Disagreement("hooks", "hooks ran as %r, in PyTorch as %r" % self.logs, "hd_grad_of")
+            e.expected = expected
+            raise e
         found = []
         for i, t in enumerate(expected):
             g = hd.hd_list_get(result, i)
@@ -435,13 +481,14 @@ class Machine:
                     i, "none" if g == hd.none else "one", "none" if t is None else "one"), "hd_grad_of")
             if t is not None:
                 found.append((inputs[i], g, t))
-        self.gradient_list_agrees(found)
+        self.gradient_list_agrees(found, "hd_grad_of")
 
 
 DIRECT = {
     "leaf": Machine.leaf, "requires_grad": Machine.requires_grad, "grad_mode": Machine.grad_mode,
     "retain_grad": Machine.retain_grad, "print": Machine.show, "hook": Machine.hook,
-    "remove_hook": Machine.remove_hook, "backward": Machine.backward, "grad_of": Machine.grad_of,
+    "remove_hook": Machine.remove_hook, "node": Machine.node,
+    "backward": Machine.backward, "grad_of": Machine.grad_of,
 }
 
 

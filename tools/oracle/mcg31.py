@@ -55,8 +55,8 @@ def case(p):
     p.equal("the twister after them", after, hd.hd_generator_random(p.twin) % (1 << 20))
 
 
-def beside_251(p, python, n=200):
-    """The same draws from torch 2.5.1 itself."""
+def beside_251(p, python, n):
+    """The draws of n seeds from torch 2.5.1 itself."""
     hd = p.hd
     cases = [(p.r.randrange(1 << 31), p.pick((1, 7, 64, 1000)), p.pick((0.1, 0.5, 0.9)),
               p.pick(("float32", "float64", "int64"))) for _ in range(n)]

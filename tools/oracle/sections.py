@@ -122,7 +122,8 @@ class Run:
         text, code = e.text, ""
         tolerance, topic = (ROUGH, None) if section == "programs" else (None, key[0])
         if show:
-            steps = shrink.Shrinker(self.hd, self.rows, steps, key, tolerance, topic).run()
+            steps = shrink.Shrinker(self.hd, self.rows, steps, key, tolerance, topic,
+                                    covered=known.which).run()
             again = shrink.replay(self.hd, self.rows, steps, tolerance, topic)
             text = again.text if again else text + "\n(alone, the program does not show it)"
             code = write.both(steps, self.rows)
@@ -147,17 +148,18 @@ class Run:
                      "code": "    " + "\n    ".join(said)} for k, (case, e, said) in example.items()]
         notes = []
         if section == "mcg31":
-            findings += self.beside_251(notes)
+            findings += self.beside_251(notes, n)
         return {"cases": n, "known": covered, "findings": findings, "notes": notes}
 
     def one(self, section, case):
         return pairs.run(CASES[section], self.hd, self.seed(case))
 
-    def beside_251(self, notes):
+    def beside_251(self, notes, n):
         if not self.options.torch251:
             notes.append("no --torch251: the MCG31 stream was compared with its recurrence only")
             return []
-        said, e = pairs.run(lambda p: mcg31.beside_251(p, self.options.torch251), self.hd, self.seed(0))
+        said, e = pairs.run(lambda p: mcg31.beside_251(p, self.options.torch251, n), self.hd, self.seed(0))
+        notes.append("mcg31: the draws of %d seeds were compared with torch 2.5.1" % n)
         return [] if e is None else [{"what": e.what, "kind": e.kind, "case": 0, "count": 1,
                                       "text": e.text, "code": "\n".join(said)}]
 

@@ -6,9 +6,10 @@ import values
 from machine import Disagreement, Index, Machine, Var
 
 
-def replay(hd, rows, steps, tolerance=None, topic=None):
-    """The Disagreement that the steps show, or None. A step whose names are unknown is left out."""
-    machine = Machine(hd, rows)
+def replay(hd, rows, steps, tolerance=None, topic=None, plain=False):
+    """The Disagreement that the steps show, or None. A step whose names are unknown is left out. plain:
+    see Machine."""
+    machine = Machine(hd, rows, plain)
     machine.topic = topic
     if tolerance:
         machine.gradient_tolerance, machine.gradient_zeros = tolerance, False
@@ -31,8 +32,9 @@ def replay(hd, rows, steps, tolerance=None, topic=None):
 class Shrinker:
     """Tries changes of the steps, and keeps each under which the disagreement stays."""
 
-    def __init__(self, hd, rows, steps, key, tolerance=None, topic=None, tries=600):
+    def __init__(self, hd, rows, steps, key, tolerance=None, topic=None, tries=600, covered=None):
         self.hd, self.rows, self.key, self.tries = hd, rows, key, tries
+        self.covered = covered      # says of a Disagreement whether it is a known difference
         self.tolerance, self.topic = tolerance, topic
         self.steps = [(d, w, list(a)) for d, w, a in steps]
 
@@ -45,7 +47,7 @@ class Shrinker:
         except Exception:  # arguments that no longer fit together
             self.hd.hd_error_clear()
             return False
-        return found is not None and found.key() == self.key
+        return found is not None and found.key() == self.key and not (self.covered and self.covered(found))
 
     def keep(self, steps):
         if self.holds(steps):

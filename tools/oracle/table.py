@@ -271,7 +271,7 @@ def set_item(g):
     index = g.index(x)
     try:
         shape = list(g.torch(x)[index.torch()].shape)
-    except (IndexError, TypeError):
+    except (IndexError, TypeError, RuntimeError):   # also a view that PyTorch refuses to look at
         shape = []
     shape = [1 if g.chance(0.2) else s for s in shape][g.r.randrange(len(shape) + 1) if g.chance(0.2) else 0:]
     return [x, g.tensor((g.torch(x).dtype,) if g.chance(0.8) else DTYPES, shape), index]

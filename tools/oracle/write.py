@@ -60,9 +60,13 @@ def python_step(step, rows):
     dest, what, args = step
     if what == "leaf":
         items = elements(step)
+        if len(set(map(str, items))) == 1 and len(items) > 8:
+            return ["%s = torch.full(%s, %s, dtype=%s)" % (dest, args[1], py(items[0]), args[0])]
         if len(items) > MANY:
-            return ["%s = torch.empty(%s, dtype=%s)  # %d values: values.drawn(%r, %s, %s, %d)" % (
-                dest, args[1], args[0], len(items), args[2], args[0], args[1], (args + [0])[3])]
+            return ["%s = torch.empty(%s, dtype=%s)  # %d values: %s" % (
+                dest, args[1], args[0], len(items), "values.drawn(%r, %s, %s, %d)" % (
+                    args[2], args[0], args[1], (args + [0])[3]) if isinstance(args[2], str) else
+                "%s, ..." % py(items[:8])[1:-1])]
         return ["%s = torch.tensor(%s, dtype=%s).reshape(%s)" % (dest, py(items), args[0], args[1])]
     if what == "requires_grad":
         return ["%s.requires_grad_()" % args[0]]
@@ -75,6 +79,8 @@ def python_step(step, rows):
     if what == "hook":
         return ["%s = %s.register_hook(lambda g: %s)" % (
             dest, args[0], "g * 2" if args[1] == "twice" else "None")]
+    if what == "node":
+        return ["print(%s.grad_fn)" % args[0]]
     if what == "remove_hook":
         return ["# the hook with number %s is removed" % args[0]]
     if what == "backward":
@@ -115,6 +121,9 @@ def c(steps, rows):
 def c_leaf(dest, step):
     dtype, shape = step[2][:2]
     items = elements(step)
+    if len(items) > 8 and len(set(map(str, items))) == 1:
+        return ["hd_tensor *%s = hd_full_n(%s, %s, %d, %s);" % (
+            dest, values.C_NAME[dtype], c_number(items[0], values.C_ELEMENT[dtype]), len(shape), c_list(shape))]
     if not items or len(items) > MANY:
         return ["hd_tensor *%s = hd_zeros_n(%s, %d, %s);%s" % (
             dest, values.C_NAME[dtype], len(shape), c_list(shape),
@@ -140,6 +149,8 @@ def c_step(step, rows):
     if what == "hook":
         return ["int64_t %s = hd_register_hook(%s, %s, NULL);  /* a hook that gives %s */" % (
             dest, args[0], args[1], "g * 2" if args[1] == "twice" else "HD_NONE")]
+    if what == "node":
+        return ["hd_grad_node(%s);" % args[0]]
     if what == "remove_hook":
         return ["/* the hook with number %s is removed */" % args[0]]
     if what == "backward":

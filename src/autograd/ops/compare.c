@@ -22,13 +22,7 @@ static hd_tensor *compare_scalar(const char *function, int op, hd_tensor *x, hd_
                           hd__number_of(&number, d, s));
 }
 
-/* Is x true in the common dtype d? Only a 0-d x may be of a wider dtype, in which it is not 0 but
- * becomes 0 in d. */
-static hd_tensor *in_common(hd_tensor *x, hd_dtype d)
-{
-    return x->ndim == 0 ? hd__cast(x, d) : x;
-}
-
+/* In the common dtype, because a 0-d operand of a wider dtype may become 0 in it. */
 static hd_tensor *logical_op(const char *function, hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
     if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
@@ -36,9 +30,16 @@ static hd_tensor *logical_op(const char *function, hdk_loop loop, hd_tensor *a, 
     }
     HD_SCOPE;
     hd_dtype d = hd__promote(a, b);
-    a = in_common(a, d);
-    b = in_common(b, d);
-    return a && b ? hd_scope_return(hd__map_binary(function, loop, HD_BOOL, HD_BOOL, a, b)) : NULL;
+    a = hd__cast(a, d);
+    b = a ? hd__cast(b, d) : NULL;
+    hd_tensor *y = b ? hd__elementwise_out(function, HD_BOOL, 2, (hd_tensor *[]){a, b}) : NULL;
+    a = y ? hd__cast(a, HD_BOOL) : NULL;
+    b = a ? hd__cast(b, HD_BOOL) : NULL;
+    if (!b) {
+        return NULL;
+    }
+    hd__map(loop, NULL, 3, (hd_tensor *[]){y, a, b});
+    return hd_scope_return(y);
 }
 
 hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b)
