@@ -1,5 +1,7 @@
 """names.txt: the name of a result's node and where the result lies in memory, for operands that are
 permuted, sliced, expanded, empty or of several dtypes."""
+import warnings
+
 import torch
 import torch.nn.functional as F
 
@@ -192,6 +194,11 @@ def elementwise(c):
             one = op == "mse_loss_none" or k % 2
             dtypes = ["f32"] * 2 if one else [NAMES[LIST[c.below(4)]] for _ in range(2)]
             c.add(op, *[c.operand(sizes, d) for d in dtypes])
+    for k in range(24):
+        sizes = c.sizes(2, 3)
+        other = [1 if c.chance(3) else n for n in sizes][c.below(2):]
+        pair = [c.operand(sizes), c.operand(other)]
+        c.add("mse_loss_none", *(pair if k % 2 else pair[::-1]))
     for k in range(16):
         sizes = c.sizes(2, 4)
         of = NAMES[LIST[c.below(4)]] if k % 2 else "f32"
@@ -215,6 +222,7 @@ def products(c):
 
 
 def write(w):
+    warnings.simplefilter("ignore")     # mse_loss warns of shapes that differ
     c = Cases(w)
     for part in (subscripts, linears, attentions, elementwise, copies, products):
         part(c)

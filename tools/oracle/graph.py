@@ -160,23 +160,24 @@ def nodes(p):
         p.say("a program of %d steps: %s" % (len(g.steps), [w for _, w, _ in g.steps]))
         for name, (h, t) in list(g.machine.env.items()):
             if t.requires_grad:
-                shapes(p, name, h, t)
-                walk(p, name, p.ok(p.hd.hd_grad_node(h), "hd_grad_node"), node_of(t))
+                t.grad_fn       # PyTorch refuses to make the node of some views
+                n = p.ok(p.hd.hd_grad_node(h), "hd_grad_node")
+                shapes(p, name, n, h, t)
+                walk(p, name, n, node_of(t))
     except Disagreement as e:
         if e.what not in ("hd_grad_node", "hd_node_name", "hd_node_input", "hd_node_outputs"):
             return      # the programs look for these
         raise
     except RuntimeError:
-        return          # a view whose node PyTorch refuses to make
+        return
     finally:
         g.machine.close()
         p.hd.hd_error_clear()
 
 
-def shapes(p, name, h, t):
+def shapes(p, name, n, h, t):
     """The node of a tensor has its sizes, under its output's number."""
     hd, box = p.hd, ctypes.c_int()
-    n = hd.hd_grad_node(h)
     if t.output_nr < p.ok(hd.hd_node_outputs(n), "hd_node_outputs"):
         at = hd.hd_node_sizes(n, t.output_nr, ctypes.addressof(box))
         sizes = tuple((ctypes.c_int64 * box.value).from_address(at)) if box.value else ()
@@ -205,7 +206,7 @@ def walk(p, name, n, f):
         done.add(n)
         p.equal("hd_node_name", hd.hd_node_name(n).decode(), type(f).__name__)
         p.equal("hd_node_is_leaf", hd.hd_node_is_leaf(n), type(f).__name__ == "AccumulateGrad")
-        if type(f).__name__ in FOLDED:
+        if type(f).__name__ in FOLDED or hd.hd_node_inputs(n) > len(f.next_functions):
             continue
         box, mine = ctypes.c_int(), []
         for i in range(hd.hd_node_inputs(n)):
@@ -221,10 +222,10 @@ def walk(p, name, n, f):
 
 def inputs_of(f, mine):
     """PyTorch's inputs of a node, as (node, name, output). x[i] = v brings v to the shape of x[i] in
-    nodes of its own; heed does it in CopyBackwards."""
+    nodes of its own; heed does it in CopyBackwards and CopySlices."""
     found = [(g, i) for g, i in f.next_functions if g is not None]
     for k, (g, i) in enumerate(found):
-        while type(f).__name__ == "CopyBackwards" and k < len(mine) and \
+        while type(f).__name__ in ("CopyBackwards", "CopySlices") and k < len(mine) and \
                 type(g).__name__ in ("ExpandBackward0", "ViewBackward0") and type(g).__name__ != mine[k][1]:
             g, i = g.next_functions[0]
         found[k] = g, i

@@ -138,7 +138,7 @@ def has_infinity(e):
 def an_expanded_tensor_is_filled(e):
     return e.kind == "error" and "is expanded" in e.text and \
         (e.what in ("hd_fill_", "hd_zero_", "hd_masked_fill_") or
-         e.what == "hd_copy_" and among(e, e.args[0], [e.args[1]]))
+         e.what in ("hd_copy_", "hd_setitem_n") and among(e, e.args[0], [e.args[1]]))
 
 
 @known("tensors of more than 8 dims", [leaf(X, [1]), (Y, "hd_view_n", [X, [1] * 9])])
@@ -202,9 +202,9 @@ SPLIT = [leaf(X, [2]), (Y, "hd_chunk", [X, 2, 0]), leaf(Z, [2]), grad(Z), (X, "h
 
 @known("a second hook on an output of split whose base was changed in place",
        SPLIT + [(W, "hook", [Var("y_0"), "nothing"]), (V, "hook", [Var("y_0"), "nothing"])])
-def a_hook_after_one_that_was_refused(e):
-    return e.what == "hd_register_hook" and "is an output of split" in e.text and \
-        among(e, e.args[0], e.machine.refused)
+def a_second_hook_on_an_output_that_changed(e):
+    return e.what == "hd_register_hook" and e.kind == "error" and "is an output of split" in e.text and \
+        among(e, e.args[0], [x for x, _ in e.machine.hooked])
 
 
 @known("a product whose operand was changed in place, where PyTorch folds the batch into the rows",
@@ -213,6 +213,14 @@ def a_hook_after_one_that_was_refused(e):
 def a_product_of_an_operand_that_changed(e):
     return e.kind == "error" and re.search(
         r"(UnsafeView|Transpose|Squeeze)\w*: its saved tensor \d of \S.* was changed in place", e.text)
+
+
+@known("unbind of nothing, out of a view taken while grad mode was off",
+       [leaf(X, [1, 1]), grad(X), mode(False), (Y, "hd_narrow", [X, 0, 0, 0]), (Y, "hd_zero_", [Y]),
+        mode(True), (Z, "hd_unbind", [Y, 0])])
+def an_unbind_of_nothing(e):
+    return e.what == "hd_unbind" and e.kind == "no error" and "A view was created in no_grad mode" in e.text and \
+        e.theirs[0].shape[e.args[1]] == 0
 
 
 # ---- gradients and hooks
@@ -359,6 +367,18 @@ def an_operand_that_is_overwritten(e):
         (x.shape, x.stride(), x.storage_offset()) != (b.shape, b.stride(), b.storage_offset())
 
 
+def transposed(p):
+    x = torch.zeros(5, 3, 3)
+    h = p.hd.hd_transpose(p.tensor(x), 0, 1)
+    p.agree("orthogonal_", lambda: p.hd.hd_init_orthogonal_(h, 1.0),
+            lambda: torch.nn.init.orthogonal_(x.transpose(0, 1), 1.0))
+
+
+@known("orthogonal_ of a transposed tensor of 3 or more dims", transposed)
+def orthogonal_of_a_transposed_tensor(e):
+    return e.what == "orthogonal_" and e.kind == "no error" and "view size is not compatible" in e.text
+
+
 # ---- values, order and sign
 
 def rounds(s):
@@ -433,6 +453,14 @@ def a_gradient_that_is_equal_along_a_dim(e):
 def the_layout_of_a_products_gradient(e):
     return e.kind == "gradient strides" and e.machine.called & {"hd_matmul", "hd_linear"} and \
         not e.expected.is_contiguous() and row_major(e.strides, e.expected.shape)
+
+
+@known("the gradient of relu of x whose dims lie in another order than the gradient's",
+       [leaf(X, [2, 2]), grad(X), (Y, "hd_t", [X]), (Z, "hd_relu", [Y]), leaf(W, [2, 2]),
+        (V, "grad_of", [[Z], [X], [W], False, True])])
+def the_layout_of_relus_gradient(e):
+    return e.kind == "gradient strides" and "hd_relu" in e.machine.called and \
+        sorted(e.strides) == sorted(e.expected.stride()) and 0 not in e.strides
 
 
 @known("attention of a permuted q that PyTorch's fused kernel does not take (3 dims, dropout, v of another "

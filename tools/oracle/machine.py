@@ -118,8 +118,7 @@ class Machine:
         self.hd, self.rows, self.plain = hd, rows, plain
         self.env = {}
         self.hooks, self.logs, self.kept = {}, ([], []), []
-        self.hooked = []        # (name, PyTorch's version then) of each hook so far
-        self.refused = set()    # names whose hook both sides refused
+        self.hooked = []        # (name, PyTorch's version then) of each hook so far, also of those refused
         self.made_by = {}       # PyTorch's storage: (the function that made it, its version then)
         self.unrecorded = set()     # views of tensors that require grad, taken while grad mode was off
         self.scope = hd.hd_scope_open()
@@ -367,8 +366,6 @@ class Machine:
         self.both("hd_register_hook", register, register_theirs, x)
         self.hooks[number] = (x, found.get("id"), found.get("handle"))
         self.hooked.append((x, self.env[x][1]._version))
-        if self.failed:
-            self.refused.add(x)
 
     def remove_hook(self, dest, number):
         if number in self.hooks and self.hooks[number][2]:

@@ -94,14 +94,14 @@ static void distances(int64_t begin, int64_t end, void *arg)
 /* (x - t)^2 of the broadcast shape */
 static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t)
 {
-    hd_tensor *in[] = {x, t}, *y = NULL;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (hd__same_shape(x, t)) {
-        y = hd__elementwise_out(function, x->dtype, 2, in);
-    } else if (hd__broadcast(function, 2, in, &ndim, sizes)) {
-        y = hd__empty(function, x->dtype, ndim, sizes);
+    if (!hd__broadcast(function, 2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
+        return NULL;
     }
+    x = hd__expand(x, ndim, sizes); /* first, because PyTorch lays the result out like these */
+    t = x ? hd__expand(t, ndim, sizes) : NULL;
+    hd_tensor *y = t ? hd__elementwise_out(function, x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
     if (y) {
         hd__map(hdk_loss_for(x->dtype)->square[x->dtype], NULL, 3, (hd_tensor *[]){y, x, t});
     }
