@@ -7,6 +7,9 @@
 
 #define SUITES(X)                                                                                  \
     X(engine)                                                                                      \
+    X(grads)                                                                                       \
+    X(hooks)                                                                                       \
+    X(grad_of)                                                                                     \
     X(inplace_history)                                                                             \
     X(user_op)                                                                                     \
     X(guests)                                                                                      \

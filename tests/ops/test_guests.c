@@ -1,16 +1,10 @@
 /* test_guests.c - hooks and users' ops that do what they should not: whatever it is, the call ends
  * well or leaves an error, and then nothing was written. */
 #include "heed/autograd.h"
+#include "leaf.h"
 #include "suites.h"
 #include "support/quarantine.h"
 #include "support/support.h"
-
-static hd_tensor *leaf(int64_t n, const double *v)
-{
-    return hd_requires_grad_(row_of(HD_FLOAT32, n, v), true);
-}
-#define LEAF(...)                                                                                  \
-    leaf((int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__})
 
 /* ---------------------------------------------------------------- what a guest does */
 

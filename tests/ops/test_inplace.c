@@ -1,6 +1,7 @@
 /* test_inplace.c - operations in place: PyTorch's values, shared memory, saved values, errors. */
 #include "golden_ops.h"
 #include "heed/autograd.h"
+#include "leaf.h"
 #include "suites.h"
 #include "support/support.h"
 
@@ -114,8 +115,6 @@ START_TEST(partly_shared_memory_is_refused)
 END_TEST
 
 /* ---------------------------------------------------------------- gradients */
-
-#define LEAF(...) hd_requires_grad_(vec(HD_FLOAT32, __VA_ARGS__), true)
 
 START_TEST(products_remember_what_x_was)
 {
