@@ -72,7 +72,10 @@ HD_API hd_grad_options hd_grad_defaults(void);
 /* d outputs / d inputs, without a change to any .grad. The list has one entry for each input; it is
  * HD_NONE for an unused input, if allow_unused. grad_outputs holds the gradient of each output; an
  * entry that is HD_NONE, or NULL for the list, means ones, and the output must then have one
- * element. o NULL: defaults. */
+ * element. o NULL: defaults.
+ *
+ * Several threads may call it at the same time with the same leaves (the weights of one model), if
+ * each has a graph of its own: it writes nothing to a leaf. hd_backward writes to the leaves. */
 HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
                            const hd_list *grad_outputs, const hd_grad_options *o);
 

@@ -39,8 +39,10 @@
  *    Any number of threads may read one tensor, and run one module in evaluation mode, at the same
  *    time. Reading writes nothing, with one exception, which a lock guards: a view whose base was
  *    changed in place gets its new place in the graph when it is next used. The caller must make
- *    sure that only one thread writes at a time. A tensor that another thread will use must be
- *    retained first. Scopes, errors and grad mode are per thread.
+ *    sure that only one thread writes at a time. hd_backward writes to its graph and to the leaves
+ *    that require grad. hd_grad_of writes to no leaf: several threads may compute gradients of the
+ *    weights of one model at the same time, each with a graph of its own. A tensor that another
+ *    thread will use must be retained first. Scopes, errors and grad mode are per thread.
  *
  * 4. Determinism.
  *    The same seed, build and CPU level give the same bits, for any number of threads.

@@ -142,6 +142,26 @@ HD__RARE static bool make_way(run *r, hd__node *n)
         r->function, hd__node_name(n, name));
 }
 
+/* ---------------------------------------------------------------- a gradient arrives */
+
+/* Is n a leaf, in hd_grad_of? Then what is known of it lies in a capture, and not in n. */
+static inline bool left_alone(const run *r, const hd__node *n)
+{
+    return HD__UNLIKELY(r->mark) && n->op == &hd__leaf_op;
+}
+
+/* For hd_grad_of: where the gradients for that output of n add up. NULL: nothing that is asked for
+ * needs them. */
+HD__RARE static hd_tensor **wanted_sum(const run *r, hd__node *n, uint32_t output)
+{
+    if (left_alone(r, n)) {
+        hd__capture *c = hd__run_captured(r, n, output);
+        return c ? &c->value : NULL;
+    }
+    return n->mark == r->mark ? &n->outs[output].pending : NULL;
+}
+
+/* n waits in the heap for what arrives at any of its outputs. */
 static bool queue(run *r, hd__node *n)
 {
     if ((HD__UNLIKELY(n->queued) && !make_way(r, n)) || !hd__run_push(r, n)) {
@@ -151,30 +171,30 @@ static bool queue(run *r, hd__node *n)
     return true;
 }
 
-/* ---------------------------------------------------------------- a gradient arrives */
-
 /* Adds g to what has arrived at the edge's node, and queues that. The sum is added to in place once
  * the engine alone has seen it. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
 {
-    if (r->mark && e.node->mark != r->mark) {
+    hd__out_meta *out = &e.node->outs[e.output];
+    hd_tensor **sum = HD__UNLIKELY(r->mark) ? wanted_sum(r, e.node, e.output) : &out->pending;
+    if (!sum) {
         return true;
     }
-    hd__out_meta *out = &e.node->outs[e.output];
     g = fit_output(r, g, out, who, input);
     if (!g) {
         return false;
     }
-    if (e.node->queued != r->depth && !queue(r, e.node)) {
+    if (left_alone(r, e.node) ? !*sum && !hd__run_push(r, e.node)
+                              : e.node->queued != r->depth && !queue(r, e.node)) {
         return false;
     }
-    if (!out->pending) {
-        return slot_set(&out->pending, g);
+    if (!*sum) {
+        return slot_set(sum, g);
     }
-    if (!hd__held_once(out->pending)) {
-        return slot_set(&out->pending, hd__add(r->function, out->pending, g));
+    if (!hd__held_once(*sum)) {
+        return slot_set(sum, hd__add(r->function, *sum, g));
     }
-    hd__add_into(out->pending, g);
+    hd__add_into(*sum, g);
     return true;
 }
 
@@ -193,9 +213,9 @@ static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
 
 /* The hook sees an alias of the gradient, and may give another tensor in its place. After the call
  * neither the hook nor the alias need exist any more. */
-static bool call_hook(run *r, const hd__node *n, hd__out_meta *out, const hd__hook *h)
+static bool call_hook(run *r, const hd__node *n, hd_tensor **sum, const hd__hook *h)
 {
-    hd_tensor *p = out->pending;
+    hd_tensor *p = *sum;
     hd_tensor *seen = hd__alias(hd__running, p, p->ndim, p->sizes, p->strides, p->offset);
     if (!seen) {
         return false;
@@ -223,7 +243,7 @@ static bool call_hook(run *r, const hd__node *n, hd__out_meta *out, const hd__ho
                             r->function, HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(p),
                             hd_dtype_name(p->dtype));
     }
-    return slot_set(&out->pending, detached(g));
+    return slot_set(sum, detached(g));
 }
 
 /* Closes a scope in which something failed: the user's code may have closed it already. */
@@ -234,7 +254,7 @@ HD__RARE static void close_if_open(hd_scope *scope)
     }
 }
 
-HD__RARE static bool run_hooks(run *r, const hd__node *n, hd__out_meta *out,
+HD__RARE static bool run_hooks(run *r, const hd__node *n, hd_tensor **sum,
                                const hd__out_extra *extra)
 {
     bool ok = true;
@@ -242,7 +262,7 @@ HD__RARE static bool run_hooks(run *r, const hd__node *n, hd__out_meta *out,
     for (hd__hook *h; ok && (h = hook_after(extra, last));) {
         last = h->id;
         hd_scope *scope = hd_scope_open();
-        ok = scope && call_hook(r, n, out, h);
+        ok = scope && call_hook(r, n, sum, h);
         close_if_open(scope);
     }
     return ok;
@@ -261,23 +281,32 @@ static bool add_commit(run *r, hd__node *n, int k, bool leaf)
     return true;
 }
 
+/* hd_grad_of may ask for one output several times. *at is its gradient. */
+static void capture(run *r, const hd__node *n, int k, hd_tensor *const *at)
+{
+    hd__capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;
+    for (; c && c < end && c->at.node == n && c->at.output == (uint32_t)k; c++) {
+        if (&c->value != at) {
+            c->value = hd__hold(*at);
+        }
+    }
+}
+
 /* All gradients have arrived at output k of n: its hooks run, hd_grad_of takes what it asked for,
  * and a leaf or retain_grad puts the gradient aside for .grad. */
 static bool finish_output(run *r, hd__node *n, int k)
 {
     hd__out_meta *out = &n->outs[k];
     hd__out_extra *extra = out->extra;
-    if (!out->pending) {
+    hd_tensor **sum = HD__UNLIKELY(r->mark) ? wanted_sum(r, n, (uint32_t)k) : &out->pending;
+    if (!sum || !*sum) {
         return true;
     }
-    if (extra && !run_hooks(r, n, out, extra)) {
+    if (extra && !run_hooks(r, n, sum, extra)) {
         return false;
     }
-    for (int64_t i = 0; i < r->n_captures; i++) {
-        hd__capture *c = &r->captures[i];
-        if (c->at.node == n && c->at.output == (uint32_t)k) {
-            c->value = hd__hold(out->pending);
-        }
+    if (r->n_captures) {
+        capture(r, n, k, sum);
     }
     bool leaf = n->op == &hd__leaf_op;
     bool wanted = r->accumulate && (leaf ? n->requires_grad : extra && extra->retain_grad);
@@ -385,9 +414,18 @@ static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__leaf_op;
     for (int i = 0; i < n->n_in && !any; i++) {
-        any = n->edges[i].node && n->edges[i].node->mark == r->mark;
+        any = n->edges[i].node && wanted_sum(r, n->edges[i].node, n->edges[i].output);
     }
     return any;
+}
+
+/* n has run, or the walk ended before that. */
+static void leave_node(const run *r, hd__node *n)
+{
+    if (!left_alone(r, n)) {
+        drop_pending(n);
+        n->queued = 0;
+    }
 }
 
 static bool run_node(run *r, hd__node *n)
@@ -402,8 +440,7 @@ static bool run_node(run *r, hd__node *n)
             hd__node_free_saved(n);
         }
     }
-    drop_pending(n);
-    n->queued = 0;
+    leave_node(r, n);
     return ok;
 }
 
@@ -567,9 +604,8 @@ bool hd__run_end(hd__run *r, bool ok)
     ok = end_commits(r, ok);
     while (r->len) { /* after a failure */
         hd__node *n = hd__run_pop(r);
-        if (n->queued == r->depth) { /* hd_grad_of also puts nodes there that it only looks at */
-            n->queued = 0;
-            drop_pending(n);
+        if (left_alone(r, n) || n->queued == r->depth) { /* hd_grad_of only looks at others */
+            leave_node(r, n);
         }
         hd__node_release(n);
     }

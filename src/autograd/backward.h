@@ -21,9 +21,12 @@ typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot */
     bool in_place; /* value is added to *slot; else it takes its place */
 } hd__commit;
 
-typedef struct hd__capture { /* what arrives at an output of a node, for hd_grad_of */
-    hd__edge at;
-    hd_tensor *value;
+/* For hd_grad_of: what arrives at an output of a node. A leaf's gradients add up here, in `value`,
+ * and the run writes nothing to the leaf itself: other threads may compute gradients of it. */
+typedef struct hd__capture {
+    hd__edge at;      /* retained */
+    int64_t input;    /* which of the caller's inputs this is */
+    hd_tensor *value; /* held; NULL: nothing has arrived yet */
 } hd__capture;
 
 typedef struct hd__aside { /* what an inner run puts back into n, retained, when it ends */
@@ -42,7 +45,7 @@ typedef struct hd__run {
     int64_t len, cap;
     hd__commit *commits;
     int64_t n_commits, cap_commits;
-    hd__capture *captures; /* the caller's */
+    hd__capture *captures; /* the caller's, sorted (hd__run_captured) */
     int64_t n_captures;
     uint64_t mark; /* only nodes with this mark run: those on a path to a capture; 0: all run */
     hd__aside *asides;
@@ -54,6 +57,9 @@ typedef struct hd__run {
 /* The heap: push retains the node; pop hands that count out with the youngest node. */
 bool hd__run_push(hd__run *r, hd__node *n);
 hd__node *hd__run_pop(hd__run *r);
+
+/* The first of the captures at this output of n, which stand side by side; NULL: there is none. */
+hd__capture *hd__run_captured(const hd__run *r, const hd__node *n, uint32_t output);
 
 bool hd__run_begin(hd__run *r);
 /* Keeps what n has now, pending and queued or (mark_only) its mark alone, until r ends. */

@@ -1,8 +1,10 @@
 /* grad_of.c - gradients with respect to given inputs, returned instead of added to .grad.
  *
  * A run that captures the gradients that arrive at the inputs. Only the nodes on a path from an
- * output to an input run: they are found first and get a mark of their own. */
+ * output to an input run: they are found first and get a mark of their own. Leaves get no mark, and
+ * nothing else is written to them, because the graphs of other threads may have the same leaves. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "autograd/backward.h"
 
@@ -17,10 +19,10 @@ hd_grad_options hd_grad_defaults(void)
 
 /* ---------------------------------------------------------------- the nodes on a path */
 
-/* Puts n on the heap unless it was there before. */
+/* Puts n on the heap, unless it is a leaf or was there before. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
-    if (!n || n->mark == mark) {
+    if (!n || n->op == &hd__leaf_op || n->mark == mark) {
         return true;
     }
     if (r->depth > 1 && !hd__run_set_aside(r, n, true)) { /* an outer run may need its mark */
@@ -30,7 +32,8 @@ static bool queue_once(run *r, hd__node *n, uint64_t mark)
     return hd__run_push(r, n);
 }
 
-/* Every node that can be reached from the outputs, once each, the youngest first, into *order. */
+/* Every node that can be reached from the outputs, but for leaves, once each, the youngest first,
+ * into *order. */
 static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***order, int64_t *n)
 {
     int64_t cap = 0;
@@ -54,15 +57,22 @@ static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***ord
     return ok;
 }
 
+/* Is an output of n asked for? */
+static bool is_captured(const run *r, const hd__node *n)
+{
+    bool is = false;
+    for (int k = 0; k < n->n_out && !is; k++) {
+        is = hd__run_captured(r, n, (uint32_t)k);
+    }
+    return is;
+}
+
 static bool on_path(const run *r, const hd__node *n)
 {
-    bool on = false;
-    for (int64_t c = 0; c < r->n_captures && !on; c++) {
-        on = r->captures[c].at.node == n;
-    }
+    bool on = is_captured(r, n);
     for (int i = 0; i < n->n_in && !on; i++) {
         const hd__node *input = n->edges[i].node;
-        on = input && input->mark == r->mark;
+        on = input && (input->op == &hd__leaf_op ? is_captured(r, input) : input->mark == r->mark);
     }
     return on;
 }
@@ -82,7 +92,30 @@ static bool mark_paths(run *r, const hd_list *outputs)
     return ok;
 }
 
-/* ---------------------------------------------------------------- the run */
+/* ---------------------------------------------------------------- captures */
+
+static int by_output(const void *a, const void *b)
+{
+    const hd__edge *x = &((const hd__capture *)a)->at, *y = &((const hd__capture *)b)->at;
+    uintptr_t p = (uintptr_t)x->node, q = (uintptr_t)y->node;
+    return p != q ? (p > q) - (p < q) : (x->output > y->output) - (x->output < y->output);
+}
+
+hd__capture *hd__run_captured(const run *r, const hd__node *n, uint32_t output)
+{
+    const hd__capture wanted = {.at = {(hd__node *)(uintptr_t)n, output}};
+    int64_t first = 0, end = r->n_captures;
+    while (first < end) {
+        int64_t middle = first + (end - first) / 2;
+        if (by_output(&r->captures[middle], &wanted) < 0) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    bool found = first < r->n_captures && by_output(&r->captures[first], &wanted) == 0;
+    return found ? &r->captures[first] : NULL;
+}
 
 static bool find_captures(run *r, const hd_list *inputs)
 {
@@ -98,10 +131,14 @@ static bool find_captures(run *r, const hd_list *inputs)
         if (!hd__edge_of(r->function, x, &r->captures[i].at)) {
             return false;
         }
+        r->captures[i].input = i;
         r->n_captures++;
     }
+    qsort(r->captures, (size_t)r->n_captures, sizeof *r->captures, by_output);
     return true;
 }
+
+/* ---------------------------------------------------------------- the run */
 
 static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
 {
@@ -123,23 +160,34 @@ static bool outputs_ok(const char *function, const hd_list *outputs)
     return hd__args(function, "outputs", outputs->len, outputs->items, false);
 }
 
+/* values[i], for input i, becomes an alias of what was captured. */
+static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor **values)
+{
+    for (int64_t i = 0; i < r->n_captures; i++) {
+        values[r->captures[i].input] = r->captures[i].value;
+    }
+    for (int64_t i = 0; i < inputs->len; i++) {
+        const hd_tensor *v = values[i];
+        if (!v && !allow_unused) {
+            return hd_error_set(HD_GRAD,
+                                "%s: input %" PRId64 " of %s: the outputs do not depend on it; "
+                                "allow_unused gives HD_NONE there",
+                                r->function, i, HD__SHAPE(inputs->items[i]));
+        }
+        values[i] =
+            v ? hd__alias("hd_grad_of", v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
+        if (!values[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The captured gradients as a list in the caller's scope. */
 static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 {
-    hd_tensor **values = hd_alloc((size_t)inputs->len * sizeof *values);
-    bool ok = values;
-    for (int64_t i = 0; i < inputs->len && ok; i++) {
-        hd_tensor *v = r->captures[i].value;
-        values[i] =
-            v ? hd__alias("hd_grad_of", v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
-        ok = values[i];
-        if (!v && !allow_unused) {
-            ok = hd_error_set(HD_GRAD,
-                              "%s: input %" PRId64 " of %s: the outputs do not depend on it; "
-                              "allow_unused gives HD_NONE there",
-                              r->function, i, HD__SHAPE(inputs->items[i]));
-        }
-    }
+    hd_tensor **values = hd__alloc_zeroed((size_t)inputs->len * sizeof *values);
+    bool ok = values && unpack(r, inputs, allow_unused, values);
     hd_list *list = ok ? hd_list_n(inputs->len, values) : NULL;
     hd_free(values);
     return list;

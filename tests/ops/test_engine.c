@@ -1,4 +1,4 @@
-/* test_engine.c - backward: the gradients of a graph, when it fails, several threads, long chains. */
+/* test_engine.c - backward: the gradients of a graph, when it fails, threads, long chains. */
 #include <pthread.h>
 
 #include "heed/autograd.h"

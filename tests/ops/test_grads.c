@@ -1,4 +1,4 @@
-/* test_grads.c - leaves and their .grad: what requires a gradient, what backward adds where, and what
+/* test_grads.c - leaves and their .grad: what requires a gradient, what backward adds, and what
  * hd_set_grad puts there. */
 #include "heed/autograd.h"
 #include "leaf.h"

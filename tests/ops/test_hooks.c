@@ -1,4 +1,4 @@
-/* test_hooks.c - hooks on tensors: when they run, what they return, and what they leave as it was. */
+/* test_hooks.c - hooks on tensors: when they run, what they return, what they leave alone. */
 #include "heed/autograd.h"
 #include "leaf.h"
 #include "suites.h"

@@ -2,10 +2,11 @@
  *
  * Each job of the table runs on threads of its own, again and again. What it computes has the bits
  * that one thread computed before. The jobs: readers of shared tensors and of a shared model,
- * backwards on graphs of their own with shared leaves, generators of their own, draws from the
- * default generator, a pool that is resized, forks, signals without SA_RESTART, files, threads that
- * end with open scopes, and handlers that several threads set. Before that, pthread_create fails,
- * once and for good. At the end no tensor and no byte is left.
+ * backwards into leaves of their own through a shared model that is frozen, gradients of the
+ * weights of a shared model by hd_grad_of, generators of their own, draws from the default
+ * generator, a pool that is resized, forks, signals without SA_RESTART, files, threads that end
+ * with open scopes, and handlers that several threads set. Before that, pthread_create fails, once
+ * and for good. At the end no tensor and no byte is left.
  *
  * usage: stress [SECONDS] [race]     3 seconds by default
  * With `race`, two threads change one tensor at the same time, which the contract forbids. The
@@ -78,12 +79,13 @@ enum { WIDTH = 32, TOKENS = 16, BATCH = 4, MOST_POOL = 4 };
 
 static struct {
     hd_module *model;  /* in evaluation mode */
+    hd_module *frozen; /* its parameters do not require grad */
     hd_tensor *x;      /* (BATCH, TOKENS, WIDTH) */
     hd_tensor *w;      /* (WIDTH, WIDTH), a leaf that requires grad */
     hd_tensor *a, *b;  /* (192, 192): a product that the pool shares */
     hd_tensor *racing; /* (64,) */
     hd_dict *state;    /* of the model */
-    uint64_t forward, product, gradient, leaf, drawn;
+    uint64_t forward, product, gradient, leaf, weights, drawn;
     char text[4096]; /* the summary of the model */
 } shared;
 
@@ -104,20 +106,37 @@ static uint64_t gradient_bits(void)
 {
     HD_SCOPE;
     hd_tensor *p = hd_parameter(hd_clone(hd_detach(shared.w)), true);
-    hd_tensor *y = hd_softmax(hd_matmul(shared.x, p), -1);
+    hd_tensor *y = hd_softmax(hd_forward(shared.frozen, hd_matmul(shared.x, p)), -1);
     must(hd_backward(hd_sum(hd_mul(y, y))));
     return bits_of(hd_grad(p));
 }
 
-/* A graph over a leaf of all threads is recorded, walked and dropped. A backward through that leaf
- * would write to it. */
+/* A graph over a leaf of all threads: hd_grad_of writes nothing to the leaf. */
 static uint64_t leaf_bits(void)
 {
     HD_SCOPE;
     hd_tensor *y = hd_tanh(hd_matmul(shared.x, shared.w));
     must(strcmp(hd_node_name(hd_node_input(hd_grad_node(y), 0, NULL)), "UnsafeViewBackward0") == 0);
-    must(hd_node_is_leaf(hd_grad_node(shared.w)) && hd_grad(shared.w) == HD_NONE);
-    return bits_of(y);
+    must(hd_node_is_leaf(hd_grad_node(shared.w)));
+    hd_list *g = hd_grad_of(hd_list_of(hd_mean(y)), hd_list_of(shared.w), NULL, NULL);
+    must(g && hd_grad(shared.w) == HD_NONE);
+    return bits_of(y) ^ bits_of(hd_list_get(g, 0));
+}
+
+/* The gradients of every weight of the shared model. */
+static uint64_t weights_bits(void)
+{
+    HD_SCOPE;
+    uint64_t bits = 0;
+    hd_list *weights = hd_module_parameters(shared.model);
+    hd_tensor *y = hd_forward(shared.model, shared.x);
+    hd_list *g = hd_grad_of(hd_list_of(hd_mean(hd_mul(y, y))), weights, NULL, NULL);
+    must(hd_list_len(g) == hd_list_len(weights));
+    for (int64_t i = 0; i < hd_list_len(g); i++) {
+        must(hd_grad(hd_list_get(weights, i)) == HD_NONE);
+        bits = bits * 31 + bits_of(hd_list_get(g, i));
+    }
+    return bits;
 }
 
 static uint64_t drawn_bits(void)
@@ -139,6 +158,8 @@ static void share(void)
     shared.model = hd_sequential(hd_multi_head_attention_new(WIDTH, WIDTH, TOKENS, 0.1, 4, true),
                                  hd_layer_norm_new(WIDTH), hd_linear_new(WIDTH, 8, true));
     must(hd_module_eval(shared.model));
+    shared.frozen = hd_linear_new(WIDTH, WIDTH, true);
+    must(hd_module_requires_grad_(shared.frozen, false));
     shared.x = hd_retain(hd_randn(HD_FLOAT32, BATCH, TOKENS, WIDTH));
     shared.w = hd_retain(hd_parameter(hd_randn(HD_FLOAT32, WIDTH, WIDTH), true));
     shared.a = hd_retain(hd_randn(HD_FLOAT32, 192, 192));
@@ -151,6 +172,7 @@ static void share(void)
     shared.product = product_bits();
     shared.gradient = gradient_bits();
     shared.leaf = leaf_bits();
+    shared.weights = weights_bits();
     shared.drawn = drawn_bits();
 }
 
@@ -158,6 +180,7 @@ static void give_back(void)
 {
     hd_dict_free(shared.state);
     hd_module_free(shared.model);
+    hd_module_free(shared.frozen);
     hd_release(shared.x), hd_release(shared.w), hd_release(shared.a);
     hd_release(shared.b), hd_release(shared.racing);
 }
@@ -215,6 +238,12 @@ static void run_backward(int round)
 {
     must(gradient_bits() == shared.gradient);
     must(leaf_bits() == shared.leaf);
+    (void)round;
+}
+
+static void grad_of_weights(int round)
+{
+    must(weights_bits() == shared.weights);
     (void)round;
 }
 
@@ -386,6 +415,7 @@ typedef struct job {
 static const job jobs[] = {
     {"read", read_shared, 2},
     {"backward", run_backward, 2},
+    {"gradients", grad_of_weights, 2},
     {"draw alone", draw_alone, 1},
     {"draw", draw_together, 2},
     {"resize", resize, 1},
