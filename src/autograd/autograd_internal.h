@@ -164,7 +164,8 @@ typedef struct hd__guest {
     int n_lent;                     /* gradients */
     hd_tensor *const *lent;         /* held */
     bool grad_mode;                 /* what it is set to again */
-    hd_scope *scope;                /* the innermost one before the call */
+    hd_scope *scope;                /* the innermost one before the call, and */
+    uint64_t serial;                /* its number */
     uint64_t failures;              /* before the call, not cleared */
     const struct hd__guest *around; /* a guest that this one was called from */
 } hd__guest;

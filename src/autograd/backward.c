@@ -246,10 +246,11 @@ static bool call_hook(run *r, const hd__node *n, hd_tensor **sum, const hd__hook
     return slot_set(sum, detached(g));
 }
 
-/* Closes a scope in which something failed: the user's code may have closed it already. */
+/* Closes a scope in which something failed: the user's code may have closed it already, and opened
+ * another one there. */
 HD__RARE static void close_if_open(hd_scope *scope)
 {
-    if (hd__scopes_above(scope) >= 0) {
+    if (hd__scopes_above(scope, 0) >= 0) {
         hd_scope_close(scope);
     }
 }

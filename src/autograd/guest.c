@@ -31,6 +31,7 @@ void hd__guest_enter(hd__guest *g)
 {
     g->grad_mode = hd_set_grad_mode(false);
     g->scope = hd__scope_ready() ? hd__top : NULL;
+    g->serial = g->scope ? hd__scope_serial(g->scope) : 0;
     g->failures = hd__uncleared_swap(0);
     g->around = hd__guests;
     hd__guests = g;
@@ -40,7 +41,7 @@ bool hd__guest_left(hd__guest *g)
 {
     char who[200];
     uint64_t failures = hd__uncleared_swap(0);
-    int above = hd__scopes_above(g->scope);
+    int above = hd__scopes_above(g->scope, g->serial);
     hd__guests = g->around;
     hd_set_grad_mode(g->grad_mode);
     for (int i = 0; i < above; i++) {

@@ -233,8 +233,18 @@ bool hd__tensor_exists(const struct hd_tensor *x);
 bool hd__tensor_arg(const char *function, const char *arg, const struct hd_tensor *x, bool none_ok);
 /* The innermost scope of this thread (scope.c); NULL until the thread makes its first tensor. */
 extern HD__TLS struct hd_scope *hd__top;
-/* How many scopes are open above s on this thread; -1 if s itself is not open. */
-int hd__scopes_above(const struct hd_scope *s);
+/* Every scope begins with its serial number. A scope that is closed may be followed by another one
+ * at the same address, but with another number. */
+typedef struct hd__scope_head {
+    uint64_t serial; /* above 0; no two scopes of a thread have the same */
+} hd__scope_head;
+static inline uint64_t hd__scope_serial(const struct hd_scope *s)
+{
+    return ((const hd__scope_head *)s)->serial;
+}
+/* How many scopes are open above s on this thread; -1 if s itself, with that serial number, is not
+ * open; 0 stands for any number. */
+int hd__scopes_above(const struct hd_scope *s, uint64_t wanted);
 /* The user's code, which `who` names, left so many scopes open, or (-1) closed scopes that it had
  * not opened. Fails with HD_STATE. */
 bool hd__scopes_wrong(const char *function, const char *who, int above);

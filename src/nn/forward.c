@@ -13,6 +13,7 @@ typedef struct frame {
     struct frame *outer;
     hd_module *m;
     hd_scope *scope;
+    uint64_t serial;   /* of that scope */
     uint64_t failures; /* those of the frame around, so far */
     bool by_begin;     /* hd_forward_end will end it */
     const char *name;  /* in debug mode: of the module around */
@@ -69,7 +70,13 @@ static frame *push(hd_module *m, bool by_begin)
         hd_free(f);
         return NULL;
     }
-    f->frame = (frame){top, m, scope, hd__uncleared_swap(0), by_begin, hd__module};
+    f->frame = (frame){.outer = top,
+                       .m = m,
+                       .scope = scope,
+                       .serial = hd__scope_serial(scope),
+                       .failures = hd__uncleared_swap(0),
+                       .by_begin = by_begin,
+                       .name = hd__module};
     hd__draws_begin(&f->draws);
     top = &f->frame;
     if (hd__watching()) {
@@ -97,7 +104,7 @@ static void leave_top(hd_tensor *y)
     if (y) {
         hd_scope_return(y);
     }
-    if (hd__top == left->scope || hd__scopes_above(left->scope) >= 0) {
+    if (hd__top == left->scope || hd__scopes_above(left->scope, 0) >= 0) {
         hd_scope_close(left->scope);
     }
     hd_free(left);
@@ -107,10 +114,11 @@ static void leave_top(hd_tensor *y)
  * module, which has closed one of them or left others open. */
 static bool scopes_ok(const frame *f)
 {
-    if (HD__UNLIKELY(top != f || hd__top != f->scope)) {
-        int above = hd__scopes_above(f->scope);
+    bool innermost = hd__top == f->scope && hd__scope_serial(hd__top) == f->serial;
+    if (HD__UNLIKELY(top != f || !innermost)) {
+        int above = hd__scopes_above(f->scope, f->serial);
         for (const frame *each = top; each != f && above >= 0; each = each->outer) {
-            above = hd__scopes_above(each->scope) < 0 ? -1 : above - 1;
+            above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
         return above == 0 || hd__scopes_wrong(f->by_begin ? "hd_forward_end" : "hd_forward",
                                               f->m->type->name, above);

@@ -11,9 +11,12 @@
  * a few, because a program that loads the library at run time has little thread-local memory. */
 enum { NEAR = 8 };
 
-static HD__TLS hd_scope root;
-static HD__TLS hd_scope near_scopes[NEAR];
-static HD__TLS int depth; /* open scopes, without the root */
+static HD__TLS struct {
+    int depth;       /* open scopes, without the root */
+    uint64_t serial; /* of the scope that was opened last */
+    hd_scope root;
+    hd_scope near[NEAR];
+} scopes; /* one variable: its place is looked up once */
 HD__TLS hd_scope *hd__top;
 
 /* ---------------------------------------------------------------- opening and closing */
@@ -51,17 +54,17 @@ static void close_top(void)
     hd_scope *s = hd__top;
     drain(s);
     hd__top = s->outer;
-    if (--depth >= NEAR) {
+    if (--scopes.depth >= NEAR) {
         hd_free(s);
     }
 }
 
 static void close_all(void)
 {
-    while (hd__top && hd__top != &root) {
+    while (hd__top && hd__top != &scopes.root) {
         close_top();
     }
-    drain(&root);
+    drain(&scopes.root);
     hd__top = NULL;
 }
 
@@ -73,19 +76,21 @@ bool hd__scope_enter_thread(void)
     }
     hd__on_thread_end(close_all);
     hd__thread_arm();
-    root.warn_at = HD__SCOPE_MANY;
-    hd__top = &root;
+    scopes.root.head.serial = ++scopes.serial;
+    scopes.root.warn_at = HD__SCOPE_MANY;
+    hd__top = &scopes.root;
     return true;
 }
 
-int hd__scopes_above(const hd_scope *s)
+int hd__scopes_above(const hd_scope *s, uint64_t wanted)
 {
     int n = 0;
     const hd_scope *each = hd__top;
     for (; each && each != s; each = each->outer) {
         n++;
     }
-    return each || !s ? n : -1;
+    bool same = !each || !wanted || each->head.serial == wanted;
+    return (each || !s) && same ? n : -1;
 }
 
 bool hd__scopes_wrong(const char *function, const char *who, int above)
@@ -108,16 +113,17 @@ HD__RARE static hd_scope *scope_memory(void)
     if (!hd__scope_ready()) {
         return NULL;
     }
-    return depth < NEAR ? &near_scopes[depth] : hd_alloc(sizeof(hd_scope));
+    return scopes.depth < NEAR ? &scopes.near[scopes.depth] : hd_alloc(sizeof(hd_scope));
 }
 
 hd_scope *hd_scope_open_at(const char *file, int line)
 {
-    bool near = hd__top && depth < NEAR;
-    hd_scope *s = near ? &near_scopes[depth] : scope_memory();
+    bool near = hd__top && scopes.depth < NEAR;
+    hd_scope *s = near ? &scopes.near[scopes.depth] : scope_memory();
     if (!s) {
         return NULL;
     }
+    s->head.serial = ++scopes.serial;
     s->outer = hd__top;
     s->first = NULL;
     s->count = 0;
@@ -125,7 +131,7 @@ hd_scope *hd_scope_open_at(const char *file, int line)
     s->file = file;
     s->line = line;
     hd__top = s;
-    depth++;
+    scopes.depth++;
     return s;
 }
 
@@ -139,7 +145,7 @@ void hd_scope_close(hd_scope *s)
     if (!s) {
         return;
     }
-    if (s == &root || (s != hd__top && hd__scopes_above(s) < 0)) {
+    if (s == &scopes.root || (s != hd__top && hd__scopes_above(s, 0) < 0)) {
         hd_error_set(HD_STATE, "hd_scope_close: not a scope that is open on this thread");
         return;
     }

@@ -5,6 +5,7 @@
 #include "tensor/tensor_internal.h"
 
 struct hd_scope {
+    hd__scope_head head;
     hd_scope *outer; /* NULL: the root */
     hd_tensor *first;
     int64_t count;    /* tensors in it */

@@ -390,6 +390,15 @@ static hd_tensor *closes_too_many(hd_module *self, hd_tensor *x)
     return x;
 }
 
+static hd_tensor *closes_and_opens_as_many(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    hd_scope_close(around);
+    hd_scope_open();
+    hd_scope_open();
+    return x;
+}
+
 static hd_tensor *begins_and_leaves_one(hd_module *self, hd_tensor *x)
 {
     hd_forward_begin(((probe *)self)->left);
@@ -440,6 +449,12 @@ START_TEST(a_forward_leaves_the_scopes_as_they_were)
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_STATE, "hd_forward: Probe closed a scope that it had not opened: the tensors in it "
                        "are gone");
+    around = hd_scope_open();
+    with(m, closes_and_opens_as_many);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_STATE, "hd_forward: Probe closed a scope that it had not opened: the tensors in it "
+                       "are gone");
+    hd_scope_close(around); /* the forward's, in the same place */
     with(m, NULL);
     ck_assert_ptr_eq(hd_forward(&m->base, x), x);
     ck_assert_int_eq(hd_scope_count(), before);

@@ -75,6 +75,13 @@ static void closes_and_opens(hd_tensor *x)
     hd_scope_open();
 }
 
+/* Of a hook or an op's backward, the engine's own scope is closed with the caller's. */
+static void closes_and_opens_as_many(hd_tensor *x)
+{
+    closes_and_opens(x);
+    hd_scope_open();
+}
+
 static void turns_grad_mode_on(hd_tensor *x)
 {
     (void)x;
@@ -190,6 +197,8 @@ static const expectation expectations[] = {
      "closed a scope that it had not opened: the tensors in it are gone"},
     {closes_and_opens, HD_STATE, NULL,
      "closed a scope that it had not opened: the tensors in it are gone"},
+    {closes_and_opens_as_many, HD_STATE, NULL,
+     "closed a scope that it had not opened: the tensors in it are gone"},
     {turns_grad_mode_on, HD_OK, NULL, NULL},
     {shuts_down, HD_STATE, NULL,
      "closed a scope that it had not opened: the tensors in it are gone"},
@@ -218,10 +227,6 @@ START_TEST(a_failure_leaves_an_error)
         const expectation *e = &expectations[_i];
         int place = i / CALLS, call = i % CALLS;
         int64_t id;
-        bool forward_stays = place == FORWARD && (e->what == closes_and_opens);
-        if (forward_stays) {
-            continue; /* another scope stands where the caller's was: nothing is found */
-        }
         hd_tensor *x = hd_retain(LEAF(1)); /* outside the scope that the guest may close */
         of_caller = hd_scope_open();
         bool ok = run(place, call, e->what, x, &id);
