@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "autograd/backward.h"
+#include "base/draws.h"
 #include "tensor/elementwise.h"
 #include "tensor/reduce.h"
 
@@ -624,10 +625,14 @@ static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool r
     if (!hd__run_begin(&r)) {
         return false;
     }
+    hd__draws draws; /* of hooks and users' ops */
+    hd__draws_begin(&draws);
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_seed(&r, y, grad);
     hd_scope_close(scope); /* now the engine alone holds what it made itself */
-    return hd__run_end(&r, ok && hd__run_walk(&r));
+    ok = hd__run_end(&r, ok && hd__run_walk(&r));
+    hd__draws_end(&draws, ok);
+    return ok;
 }
 
 bool hd_backward(hd_tensor *loss)

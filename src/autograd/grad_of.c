@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "autograd/backward.h"
+#include "base/draws.h"
 
 typedef hd__run run;
 
@@ -209,12 +210,15 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         hd_free(r.captures);
         return NULL;
     }
+    hd__draws draws; /* of hooks and users' ops */
+    hd__draws_begin(&draws);
     hd_scope *scope = hd_scope_open();
     bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
               seed_all(&r, outputs, grad_outputs);
     hd_scope_close(scope);
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd_list *list = ok ? captured(&r, inputs, o && o->allow_unused) : NULL;
+    hd__draws_end(&draws, list);
     for (int64_t i = 0; i < r.n_captures; i++) {
         hd__node_release(r.captures[i].at.node);
         hd__drop(r.captures[i].value);

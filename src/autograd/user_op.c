@@ -3,6 +3,7 @@
  * The node is made before forward runs, so that forward can save tensors in it. It joins the graph
  * only when an input needs a gradient. */
 #include "autograd/autograd_internal.h"
+#include "base/draws.h"
 
 typedef struct user_call {
     const hd_op *op; /* first: hd__node_name reads it */
@@ -267,7 +268,11 @@ hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inpu
 {
     hd_tensor *y = NULL;
     const application a = {"hd_apply", op, n, 1, inputs, &y};
-    return run_application(&a, user) ? y : NULL;
+    hd__draws draws;
+    hd__draws_begin(&draws);
+    bool ok = run_application(&a, user);
+    hd__draws_end(&draws, ok);
+    return ok ? y : NULL;
 }
 
 hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_tensor *const *inputs)
@@ -278,7 +283,10 @@ hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_te
         return NULL;
     }
     const application a = {"hd_apply_multi_n", op, n, outputs, inputs, y};
+    hd__draws draws;
+    hd__draws_begin(&draws);
     hd_list *list = run_application(&a, user) ? hd_list_n(outputs, y) : NULL;
+    hd__draws_end(&draws, list);
     hd_free(y);
     return list;
 }

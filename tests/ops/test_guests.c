@@ -3,6 +3,7 @@
 #include "heed/autograd.h"
 #include "leaf.h"
 #include "suites.h"
+#include "support/atomic.h"
 #include "support/quarantine.h"
 #include "support/support.h"
 
@@ -273,6 +274,52 @@ START_TEST(a_hook_may_release_what_it_was_given)
                            "made it");
     }
     ck_elements(hd_grad(x), 6);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- what guests draw */
+
+static bool fails_after;
+
+static void draws_numbers(hd_tensor *x)
+{
+    hd_rand(HD_FLOAT32, 700);
+    if (fails_after) {
+        fails(x);
+    }
+}
+
+/* A call that succeeds has drawn; one that fails has drawn nothing. */
+START_TEST(a_failure_draws_nothing)
+{
+    for (int i = 0; i < PLACES * CALLS * 2; i++) {
+        HD_SCOPE;
+        int64_t id;
+        int place = i / 2 / CALLS, call = i / 2 % CALLS;
+        fails_after = i % 2;
+        hd_manual_seed(3);
+        hd_rand(HD_FLOAT32, 5);
+        uint64_t before = look_at_generator(0, hd_default_generator());
+        ck_assert(run(place, call, draws_numbers, LEAF(1), &id) == !fails_after);
+        hd_error_clear();
+        ck_assert_msg((look_at_generator(0, hd_default_generator()) == before) == fails_after,
+                      "place %d, call %d", place, call);
+    }
+    hd_tensor *x = LEAF(1), *h = hd_mul_scalar(x, 2);
+    ck_assert_int_gt(hd_register_hook(h, doing_hook, NULL), 0);
+    fails_after = false;
+    deed_now = draws_numbers; /* the walk succeeds, and the call fails after it */
+    uint64_t before = look_at_generator(0, hd_default_generator());
+    ck_assert_ptr_null(hd_grad_of(hd_list_of(h), hd_list_of(x, LEAF(1)), NULL, NULL));
+    ck_assert(!deed_now);
+    hd_error_clear();
+    ck_assert(look_at_generator(0, hd_default_generator()) == before);
+    deed_now = draws_numbers;
+    ck_assert_ptr_null(
+        hd_apply_multi_n(&doing_op, x, 2, 1, (hd_tensor *[]){x})); /* y[1] is empty */
+    ck_assert(!deed_now);
+    hd_error_clear();
+    ck_assert(look_at_generator(0, hd_default_generator()) == before);
 }
 END_TEST
 
@@ -666,6 +713,7 @@ Suite *suite_guests(void)
 {
     const TTest *const tests[] = {
         a_hook_may_release_what_it_was_given,
+        a_failure_draws_nothing,
         a_hook_may_drop_the_graph,
         a_clone_may_be_changed,
         an_inner_run_may_share_leaves,
