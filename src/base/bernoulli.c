@@ -22,10 +22,7 @@ typedef struct mcg31_draw {
 uint32_t hd__mcg31_limit(double p)
 {
     const double modulus = HD__MCG31_MODULUS;
-    double x = floor(p * modulus);
-    while (x > 0 && (x - 1) / modulus >= p) {
-        x--;
-    }
+    double x = floor(p * modulus); /* rounding moves it by less than 1: at most 1 too small */
     while (x < modulus && x / modulus < p) {
         x++;
     }

@@ -50,7 +50,7 @@ int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precisi
 static int shortest(double v, char digits[24])
 {
     char text[HD__NUMBER_TEXT], attempt[40];
-    for (int n = 0; n <= 16; n++) {
+    for (int n = 0;; n++) { /* 17 digits always do */
         hd__number_text(text, v, 'e', n);
         int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10) - n;
         uint64_t whole = (uint64_t)(text[0] - '0');
@@ -61,15 +61,10 @@ static int shortest(double v, char digits[24])
             snprintf(attempt, sizeof attempt, "%" PRIu64 "e%d", whole + (uint64_t)up, exponent);
             if (strtod(attempt, NULL) == v || (n == 16 && up == 0)) {
                 int len = snprintf(digits, 24, "%" PRIu64, whole + (uint64_t)up);
-                int first = exponent + len - 1;
-                while (len > 1 && digits[len - 1] == '0') {
-                    digits[--len] = '\0';
-                }
-                return first;
+                return exponent + len - 1; /* no zero ends them: fewer would have done */
             }
         }
     }
-    return 0;
 }
 
 static void positive_text(double v, char text[48])

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "support/child.h"
 
@@ -219,12 +220,21 @@ START_TEST(print_handler)
 }
 END_TEST
 
+/* A format that the C library cannot print stands for itself: in the C locale there is no such
+ * character. */
+START_TEST(unprintable_message)
+{
+    hd_error_set(HD_USER, "a letter: %lc", (wint_t)0x10ffff);
+    ck_error(HD_USER, "a letter: %lc");
+}
+END_TEST
+
 Suite *suite_error(void)
 {
     const TTest *const tests[] = {
         first_stands,    ready_messages,      codes,         long_messages,
         wrapped_message, decimal_point,       per_thread,    handler,
-        abort_handler,   abort_writes_stdout, print_handler,
+        abort_handler,   abort_writes_stdout, print_handler, unprintable_message,
     };
     return SUITE_OF("error", tests);
 }

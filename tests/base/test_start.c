@@ -1,5 +1,6 @@
 /* test_start.c - version, CPU level, HEED_CPU and HEED_THREADS, cgroup quotas, the end. */
 #include "suites.h"
+#include "support/leave.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ static bool in_child(const char *name, const char *value, bool (*f)(const char *
     pid_t child = fork();
     if (child == 0) {
         setenv(name, value, 1);
-        _exit(f(arg) ? 0 : 1);
+        leave(f(arg) ? 0 : 1);
     }
     int status = -1;
     waitpid(child, &status, 0);
@@ -199,6 +200,14 @@ START_TEST(cgroup_quotas)
     ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
     write_file(dir, "cpu/x/cpu.cfs_quota_us", "300000\n");
     ck_assert_int_eq(hd__cgroup_cpus(list, dir), 3);
+
+    /* A list without a group, without its names, and with a path that no file can have */
+    write_file(dir, "list", "0\n0:cpu\n");
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    char path[4000] = "0::";
+    memset(path + 3, '/', sizeof path - 4);
+    write_file(dir, "list", path);
+    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
 
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", dir);

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/leave.h"
+
 enum { MOST = 4097 };
 
 typedef struct range {
@@ -70,6 +72,9 @@ START_TEST(coverage)
     }
     ck_assert_int_eq(cover(0, 1), 0);
     hd__parallel_for(-5, 1, see, NULL);
+    range r = {.n = 1000, .grain = 1};
+    hd__parallel_for(1000, 0, see, &r); /* as 1 */
+    ck_assert(seen_once(&r));
     ck_assert_int_eq(hd_error_code(), HD_OK);
 }
 END_TEST
@@ -295,7 +300,7 @@ START_TEST(forked)
         hd__parallel_for(MOST, 1, see, &r);
         bool drawn = hd_manual_seed(1) && hd_generator_random(hd_default_generator()) == 1791095845;
         hd_shutdown();
-        _exit(seen_once(&r) && r.calls == hd_num_threads() && drawn ? 0 : 1);
+        leave(seen_once(&r) && r.calls == hd_num_threads() && drawn ? 0 : 1);
     }
     int status = -1;
     waitpid(child, &status, 0);

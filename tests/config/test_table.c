@@ -7,7 +7,7 @@
 typedef struct small {
     int i;
     int64_t large;
-    double d;
+    double d, most, any;
     char text[4];
 } small;
 
@@ -55,6 +55,8 @@ START_TEST(faults)
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_STRING_OF(small, text, "a", "abcd"));
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_STRING_OF(small, text, "a", NULL));
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_ENUM_OF(small, i, "a", "x", "y|z"));
+    FAULT("0, 'a': its default is not allowed", HD_CONFIG_ENUM_OF(small, i, "a", NULL, "y|z"));
+    FAULT("0, 'a': its default is not allowed", HD_CONFIG_ENUM_OF(small, i, "a", "x", NULL));
     FAULT("0, 'a': the struct's field does not fit its type",
           HD_CONFIG_BOOL_OF(small, i, "a", true));
     FAULT("0, 'a': the struct's field does not fit its type",
@@ -66,7 +68,14 @@ START_TEST(faults)
              "hd_config_defaults: the table's field 0, 'a': the struct's field does not "
              "fit its type");
     ck_fault(&beyond, 0, "hd_config_defaults: a table of 0 fields: expected 1 or more");
+    const hd_config_field no_type = {"a", (hd_config_type)9, 0, sizeof(int), 1, 0, 9, NULL, NULL};
+    ck_fault(&no_type, 1,
+             "hd_config_defaults: the table's field 0, 'a': the struct's field does not "
+             "fit its type");
     small s;
+    const hd_config_table no_fields = {sizeof no_fields, sizeof(small), NULL, 1, NULL};
+    ck_assert(!hd_config_defaults(&no_fields, &s));
+    ck_error(HD_NULL_ARG, "hd_config_defaults: t->fields is NULL");
     ck_assert(!hd_config_defaults(NULL, &s));
     ck_error(HD_NULL_ARG, "hd_config_defaults: t is NULL");
     ck_assert(!hd_config_defaults(&settings_table, NULL));
@@ -81,6 +90,8 @@ START_TEST(open_ranges)
         HD_CONFIG_INT_OF(small, i, "i", 0, -INFINITY, INFINITY),
         HD_CONFIG_INT_OF(small, large, "large", 0, -INFINITY, INFINITY),
         HD_CONFIG_DOUBLE_OF(small, d, "d", 0, 0, INFINITY),
+        HD_CONFIG_DOUBLE_OF(small, most, "most", 0, -INFINITY, 1),
+        HD_CONFIG_DOUBLE_OF(small, any, "any", 0, -INFINITY, INFINITY),
     };
     static const hd_config_table table = HD_CONFIG_TABLE(small, fields, NULL);
     static const struct {
@@ -90,10 +101,12 @@ START_TEST(open_ranges)
         {"large=9007199254740993", "large: found 9007199254740992: expected an integer from "
                                    "-9007199254740991 to 9007199254740991"},
         {"d=-1", "d: found -1: expected a number, at least 0"},
+        {"most=2", "most: found 2: expected a number, at most 1"},
+        {"any=x", "any: found \"x\": expected a number"},
     };
     small s;
     char message[256];
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ck_assert(!hd_config_load(&table, &s, NULL, 1, &rows[i].set));
         snprintf(message, sizeof message, "hd_config_load: setting %s: %s", rows[i].set,
                  rows[i].message);
@@ -128,8 +141,29 @@ START_TEST(a_silent_check)
 }
 END_TEST
 
+static bool refuses_nothing(const void *config, const hd_config_source *from)
+{
+    (void)config;
+    ck_assert(!hd_config_refuse(from, NULL, "text"));
+    ck_error(HD_NULL_ARG, "hd_config_refuse: path is NULL");
+    ck_assert(!hd_config_refuse(from, "i", NULL));
+    ck_error(HD_NULL_ARG, "hd_config_refuse: format is NULL");
+    return true;
+}
+
+START_TEST(a_refusal_without_a_path)
+{
+    static const hd_config_field fields[] = {I("i")};
+    static const hd_config_table table = HD_CONFIG_TABLE(small, fields, refuses_nothing);
+    small s;
+    ck_assert(hd_config_load(&table, &s, NULL, 0, NULL));
+    ck_assert_int_eq(s.i, 1);
+}
+END_TEST
+
 Suite *suite_table(void)
 {
-    const TTest *const tests[] = {another_size, faults, open_ranges, a_silent_check};
+    const TTest *const tests[] = {another_size, faults, open_ranges, a_silent_check,
+                                  a_refusal_without_a_path};
     return SUITE("table", tests);
 }

@@ -194,6 +194,40 @@ START_TEST(removing_cannot_go_back)
 }
 END_TEST
 
+/* What another process may do to a name at any moment: it is gone (ENOENT, ENOTDIR) or taken
+ * (EEXIST). A call that fails then leaves the checkpoint, or a rest that the next call removes. */
+START_TEST(removing_while_names_come_and_go)
+{
+    static const int causes[] = {ENOENT, ENOTDIR, EEXIST};
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        save_small("c");
+        faults_begin(NEVER, 0, FAULT_ONCE);
+        ck_assert(hd_checkpoint_remove("c"));
+        faults_end();
+        long calls = stand_in.n;
+        for (long at = 0; at < calls; at++) {
+            save_small("c");
+            faults_begin(at, causes[i], FAULT_ONCE);
+            bool ok = hd_checkpoint_remove("c");
+            faults_end();
+            ck_assert_msg(ok || hd_error_code() == HD_IO || hd_error_code() == HD_FORMAT,
+                          "%s at %s: %s", strerror(causes[i]), stand_in.call, hd_error_message());
+            hd_error_clear();
+            ck_assert_msg(!ok || access("c", F_OK) != 0, "%s at %s", strerror(causes[i]),
+                          stand_in.call);
+            if (access("c", F_OK) == 0) {
+                ck_assert_int_eq(files_in("c"), 2);
+            }
+            if (files_in(".") > 0) {
+                ck_assert_msg(hd_checkpoint_remove("c"), "%s", hd_error_message());
+            }
+            ck_assert_int_eq(files_in("."), 0);
+        }
+        ck_assert_int_gt(calls, 20);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- calls that are interrupted */
 
 static bool save_checkpoint(hd_tensor *x)
@@ -290,6 +324,7 @@ Suite *suite_durable(void)
                                   removing_cannot_sync,
                                   removing_cannot_remove,
                                   removing_cannot_go_back,
+                                  removing_while_names_come_and_go,
                                   interrupted_anywhere,
                                   close_fails,
                                   another_comes_first};

@@ -240,6 +240,24 @@ START_TEST(paths)
     save_ones("./a/../a//x", 3);
     ck_assert(same_files("x", "a/x"));
     ck_assert_int_eq(files_in("."), 2);
+
+    /* Longer than the system takes: the message begins with the path's first bytes. */
+    char longest[5000];
+    memset(longest, 'd', sizeof longest);
+    longest[4998] = '/';
+    longest[4999] = '\0';
+    hd_dict *d = hd_dict_new();
+    ck_assert(!hd_checkpoint_save(longest, d, d));
+    ck_assert_int_eq(hd_error_code(), HD_IO);
+    ck_assert_ptr_nonnull(strstr(hd_error_message(), ": File name too long"));
+    hd_error_clear();
+    longest[2500] = '/';
+    ck_assert(!hd_checkpoint_replace(longest, d, d));
+    ck_assert_int_eq(hd_error_code(), HD_IO);
+    ck_assert_ptr_nonnull(strstr(hd_error_message(), ": File name too long"));
+    hd_error_clear();
+    hd_dict_free(d);
+    ck_assert_int_eq(files_in("."), 2);
 }
 END_TEST
 

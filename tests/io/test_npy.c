@@ -1,6 +1,7 @@
 /* test_npy.c - .npy files beyond test_verdicts.c: views, sizes, arguments, a file that becomes
  * shorter. */
 #include <stdio.h>
+#include <string.h>
 
 #include "suites.h"
 
@@ -40,6 +41,32 @@ START_TEST(long_headers)
 }
 END_TEST
 
+/* The largest size, and the two ways in which one more digit does not fit. */
+START_TEST(sizes_that_do_not_fit)
+{
+    static const struct {
+        const char *size, *message;
+    } rows[] = {
+        {"9223372036854775807", "shape (9223372036854775807,) of f4: the size overflows"},
+        {"9223372036854775808", "header: byte 69: expected a size that fits int64"},
+        {"92233720368547758070", "header: byte 70: expected a size that fits int64"},
+    };
+    char file[128], message[160];
+    for (int i = 0; i < 3; i++) {
+        int n =
+            snprintf(file + 10, sizeof file - 10,
+                     "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }\n", rows[i].size);
+        memcpy(file, "\x93NUMPY\1\0", 8);
+        file[8] = (char)n;
+        file[9] = 0;
+        write_file("x", file, (size_t)n + 10);
+        ck_assert_ptr_null(hd_load_npy("x"));
+        snprintf(message, sizeof message, "hd_load_npy: 'x': %s", rows[i].message);
+        ck_error(HD_FORMAT, message);
+    }
+}
+END_TEST
+
 START_TEST(arguments)
 {
     HD_SCOPE;
@@ -63,6 +90,7 @@ Suite *suite_npy(void)
         views_are_written_row_major,
         larger_than_any_buffer,
         long_headers,
+        sizes_that_do_not_fit,
         arguments,
     };
     return SUITE("npy", tests);

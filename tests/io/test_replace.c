@@ -395,6 +395,59 @@ START_TEST(another_comes_first)
 }
 END_TEST
 
+/* What another process may do at any moment: a name is gone (ENOENT), or taken (EEXIST, ENOTEMPTY). And
+ * a file system may have no modes (EPERM, ENOTSUP, ENOSYS). Each of these at each call. */
+START_TEST(names_that_come_and_go)
+{
+    static const int causes[] = {ENOENT, EEXIST, ENOTEMPTY, EPERM, ENOTSUP, ENOSYS};
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        ck_assert(replace("c", 1));
+        faults_begin(NEVER, 0, FAULT_ONCE);
+        ck_assert(replace("c", 1));
+        faults_end();
+        long n = stand_in.n;
+        for (long at = 0; at < n; at++) {
+            ck_assert(replace("c", 1));
+            faults_begin(at, causes[i], FAULT_ONCE);
+            bool ok = replace("c", 2);
+            faults_end();
+            ck_assert_int_eq(stand_in.hits, 1);
+            ck_assert_msg(ok || hd_error_code() == HD_IO || hd_error_code() == HD_FORMAT,
+                          "%s at %s: %s", strerror(causes[i]), stand_in.call, hd_error_message());
+            hd_error_clear();
+            ck_assert_msg(loaded("c") == (ok ? 2 : 1), "%s at %s", strerror(causes[i]),
+                          stand_in.call);
+            ck_assert(replace("c", 3) && hd_checkpoint_remove("c"));
+            ck_assert_int_eq(files_in("."), 0);
+        }
+        ck_assert_int_gt(n, 30);
+    }
+}
+END_TEST
+
+/* A file system without modes: every call that sets one fails. */
+START_TEST(a_system_without_modes)
+{
+    static const int causes[] = {EPERM, ENOTSUP, ENOSYS};
+    for (int i = 0; i < 3; i++) {
+        ck_assert(replace("c", 1));
+        faults_begin(NEVER, 0, FAULT_ONCE);
+        ck_assert(replace("c", 1));
+        long at = 0, all = stand_in.n;
+        do {
+            faults_begin(at++, causes[i], FAULT_KIND);
+            ck_assert_msg(replace("c", 2) || stand_in.kind != CALL_MODE, "%s", hd_error_message());
+            faults_end();
+            hd_error_clear();
+        } while (at < all && stand_in.kind != CALL_MODE);
+        ck_assert_int_eq(stand_in.kind, CALL_MODE);
+        ck_assert_int_gt(stand_in.hits, 1);
+        ck_assert_int_eq(loaded("c"), 2);
+        ck_assert(hd_checkpoint_remove("c"));
+    }
+}
+END_TEST
+
 /* Both writers may find that there is none yet. */
 START_TEST(two_make_the_first_one)
 {
@@ -435,6 +488,8 @@ Suite *suite_replace(void)
         only_what_is_left_over_is_removed,
         loaded_while_it_is_replaced,
         another_comes_first,
+        names_that_come_and_go,
+        a_system_without_modes,
         two_make_the_first_one,
     };
     return SUITE("replace", tests);

@@ -294,6 +294,51 @@ START_TEST(what_cannot_be_saved)
 }
 END_TEST
 
+/* 2^62 elements, which are one */
+static hd_tensor *expanded(hd_dtype dtype)
+{
+    const int64_t sizes[] = {(int64_t)1 << 62}, strides[] = {0};
+    return hd__alias("test", hd_ones(dtype, 1), 1, sizes, strides, 0);
+}
+
+/* More than a computer has room for: one tensor, and two together. */
+START_TEST(sizes_that_overflow)
+{
+    HD_SCOPE;
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_dict_set(d, "wide", expanded(HD_FLOAT32)));
+    ck_assert(!hd_save_safetensors("x", d));
+    ck_error(HD_MEMORY,
+             "hd_save_safetensors: (4611686018427387904,) of float32: the size overflows");
+    ck_assert(hd_dict_remove(d, "wide"));
+    hd_tensor *half = expanded(HD_BOOL);
+    ck_assert(hd_dict_set(d, "one", half) && hd_dict_set(d, "two", half));
+    ck_assert(!hd_save_safetensors("x", d));
+    ck_error(HD_MEMORY, "hd_save_safetensors: the size of all tensors overflows");
+    ck_assert_int_eq(files_in("."), 0);
+    hd_dict_free(d);
+}
+END_TEST
+
+/* A header that no reader would take is not written. */
+START_TEST(a_header_that_is_too_long)
+{
+    enum { TEXT = 100000000 - 100 };
+    hd_dict *d = hd_dict_new();
+    char *text = malloc(TEXT + 1);
+    ck_assert_ptr_nonnull(text);
+    memset(text, 'x', TEXT);
+    text[TEXT] = '\0';
+    ck_assert(hd_dict_set_string(d, "a", text) && hd_dict_set_string(d, "b", text + TEXT - 100));
+    ck_assert(!hd_save_safetensors("x", d));
+    ck_error(HD_VALUE,
+             "hd_save_safetensors: a header of 100000032 bytes: expected at most 100000000");
+    ck_assert_int_eq(files_in("."), 0);
+    free(text);
+    hd_dict_free(d);
+}
+END_TEST
+
 START_TEST(arguments)
 {
     hd_dict *d = hd_dict_new();
@@ -328,6 +373,8 @@ Suite *suite_safetensors(void)
         the_longest_header,
         every_control_character_in_a_name,
         what_cannot_be_saved,
+        sizes_that_overflow,
+        a_header_that_is_too_long,
         arguments,
     };
     return SUITE("safetensors", tests);

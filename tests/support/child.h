@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/leave.h"
+
 /* Runs f in a child whose stderr is a pipe, and its stdout too if `both`, with a buffer. Writes all
  * that comes out of the pipe to text, and returns the child's status. */
 static inline int child_prints(void (*f)(void), bool both, char *text, size_t size)
@@ -23,8 +25,9 @@ static inline int child_prints(void (*f)(void), bool both, char *text, size_t si
             dup2(ends[1], STDOUT_FILENO);
             setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
         }
+        leave_after_abort();
         f();
-        _exit(0);
+        leave(0);
     }
     close(ends[1]);
     waitpid(child, &status, 0);
