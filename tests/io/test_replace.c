@@ -395,8 +395,8 @@ START_TEST(another_comes_first)
 }
 END_TEST
 
-/* What another process may do at any moment: a name is gone (ENOENT), or taken (EEXIST, ENOTEMPTY). And
- * a file system may have no modes (EPERM, ENOTSUP, ENOSYS). Each of these at each call. */
+/* What another process may do at any moment: a name is gone (ENOENT) or taken (EEXIST, ENOTEMPTY).
+ * And a file system may have no modes (EPERM, ENOTSUP, ENOSYS). Each of these at each call. */
 START_TEST(names_that_come_and_go)
 {
     static const int causes[] = {ENOENT, EEXIST, ENOTEMPTY, EPERM, ENOTSUP, ENOSYS};
