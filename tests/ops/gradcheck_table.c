@@ -408,6 +408,8 @@ START_TEST(the_size_of_options_is_checked)
     hd_gradcheck_options o = {.eps = 1e-6, .atol = 1e-5, .rtol = 1e-3};
     ck_assert(!hd_gradcheck_n(wrong_square, NULL, 1, &x, &o));
     ck_error(HD_VALUE, "hd_gradcheck: o->size 0: expected 40, as hd_gradcheck_defaults() gives");
+    ck_assert(!hd_gradcheck_n(wrong_square, NULL, 0, &x, NULL));
+    ck_error(HD_VALUE, "hd_gradcheck: 0 inputs: expected 1 to 16");
     o.size = sizeof o - 8;
     ck_assert(!hd_gradcheck_n(wrong_square, NULL, 1, &x, &o));
     ck_error(HD_VALUE, "hd_gradcheck: o->size 32: expected 40, as hd_gradcheck_defaults() gives");

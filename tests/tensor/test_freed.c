@@ -158,6 +158,16 @@ START_TEST(the_report_lists_every_scope)
     hd_scope_close(outer);
     ck_assert(!hd_scope_report(NULL));
     ck_error(HD_NULL_ARG, "hd_scope_report: f is NULL");
+    FILE *full = fopen("/dev/full", "w");
+    if (full) { /* Linux has it */
+        char message[100];
+        snprintf(message, sizeof message,
+                 "hd_scope_report: %zu bytes not written: No space left on device",
+                 strlen(report()));
+        ck_assert(!hd_scope_report(full));
+        ck_error(HD_IO, message);
+        fclose(full);
+    }
 }
 END_TEST
 
