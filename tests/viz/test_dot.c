@@ -72,6 +72,19 @@ START_TEST(a_product)
 }
 END_TEST
 
+/* One call has one box, whose title is shorter than its name. */
+START_TEST(attention)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 1, 2, 128, 8), true); /* (b, h, l, e) */
+    hd_tensor *y = hd_scaled_dot_product_attention(x, x, x, HD_NONE, 0, false);
+    char *dot = body_of(y, NULL, NULL);
+    ck_has(dot, "n0 [label=\"Attention (1, 2, 128, 8)\", "
+                "tooltip=\"ScaledDotProductFlashAttentionForCpuBackward0\"" RESULT);
+    hd_free(dot);
+}
+END_TEST
+
 /* Only tensors of the graph and classes of its modules matter. Names may hold anything: quotes,
  * backslashes, line ends, entities, tags, control characters, other scripts. */
 START_TEST(names_are_escaped)
@@ -524,6 +537,7 @@ END_TEST
 Suite *suite_dot(void)
 {
     const TTest *const tests[] = {a_product,
+                                  attention,
                                   names_are_escaped,
                                   shared_and_split,
                                   a_leaf_alone,
