@@ -148,6 +148,22 @@ START_TEST(joined_gradients)
 }
 END_TEST
 
+/* More parts than the arrays on the stack have room for. */
+START_TEST(many_parts)
+{
+    enum { N = 40 };
+    HD_SCOPE;
+    hd_tensor *parts[N], *weights = hd_arange(0, N, 1);
+    for (int i = 0; i < N; i++) {
+        parts[i] = hd_requires_grad_(hd_ones(HD_FLOAT32, 1), true);
+    }
+    ck_assert(hd_backward(hd_sum(hd_mul(hd_cat_n(N, parts, 0), weights))));
+    for (int i = 0; i < N; i++) {
+        ck_elements(hd_grad(parts[i]), i);
+    }
+}
+END_TEST
+
 START_TEST(what_cannot_be_joined)
 {
     HD_SCOPE;
@@ -292,6 +308,7 @@ Suite *suite_copies(void)
         names_and_gradients,
         joined_dtypes_and_empty_vectors,
         joined_gradients,
+        many_parts,
         what_cannot_be_joined,
         triangles_of_any_layout,
         assigned_values_broadcast_and_convert,

@@ -154,6 +154,30 @@ START_TEST(saved_tensors_that_no_gradient_needs)
 }
 END_TEST
 
+/* Ops whose backward reads what they saved, each of them refused by its own name. */
+START_TEST(saved_tensors_that_a_gradient_needs)
+{
+    static const char *const names[] = {"VarBackward0",
+                                        "ScaledDotProductFlashAttentionForCpuBackward0"};
+    for (int i = 0; i < 2; i++) {
+        HD_SCOPE;
+        char message[200];
+        hd_tensor *a = hd_requires_grad_(hd_ones(HD_FLOAT32, 1, 1, 128, 2), true);
+        hd_tensor *x = hd_clone(a); /* (b, h, l, e) */
+        hd_tensor *y =
+            i == 0 ? hd_var(x, 1) : hd_scaled_dot_product_attention(x, x, x, HD_NONE, 0, false);
+        ck_assert(hd_add_scalar_(x, 1));
+        ck_assert(!hd_backward(hd_sum(y)));
+        snprintf(message, sizeof message,
+                 "hd_backward: %s: its saved tensor 0 of (1, 1, 128, 2) was changed in place: "
+                 "version 1, expected 0; hd_set_debug(true) at the start names both calls",
+                 names[i]);
+        ck_error(HD_GRAD, message);
+        ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+    }
+}
+END_TEST
+
 /* torch: the version is 1, and backward refuses the product, since b was saved as it was. */
 START_TEST(a_product_with_itself_in_place)
 {
@@ -258,6 +282,7 @@ Suite *suite_engine(void)
         twice_through_what_saves_nothing,
         twice_through_numbers,
         saved_tensors_that_no_gradient_needs,
+        saved_tensors_that_a_gradient_needs,
         a_product_with_itself_in_place,
         no_grad_and_detach_cut,
         a_graph_of_two_threads,

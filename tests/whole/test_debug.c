@@ -115,6 +115,15 @@ START_TEST(changes_in_place_are_watched)
 }
 END_TEST
 
+/* What is not finite already is no news in its parts. */
+START_TEST(parts_are_watched)
+{
+    hd_tensor *x = leaf((float[]){INFINITY, NAN}, 2);
+    ck_no_warning(hd_split(hd_mul_scalar(x, 1), 1, 0));
+    ck_no_warning(hd_list_get(hd_chunk(x, 2, 0), 1));
+}
+END_TEST
+
 START_TEST(the_backward_of_which_call)
 {
     hd_module *model = hd_sequential(logs_new());
@@ -267,6 +276,7 @@ Suite *suite_debug(void)
         nan_of_infinities_is_news,
         strided_results_and_the_first_element,
         changes_in_place_are_watched,
+        parts_are_watched,
         the_backward_of_which_call,
         no_news_while_it_is_off,
         both_calls_of_a_version_error,
