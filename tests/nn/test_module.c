@@ -60,12 +60,29 @@ END_TEST
         ck_error(HD_STATE, "hd_module_ready: a registration in Probe failed");                     \
     } while (0)
 
+/* A field that no longer has its tensor is no parameter. */
+START_TEST(a_field_that_was_emptied)
+{
+    HD_SCOPE;
+    probe *m = (probe *)hd_module_new(&probe_type);
+    ck_assert(hd_register_parameter(&m->base, "a", &m->a, ramp_parameter(2)));
+    ck_assert(hd_register_parameter(&m->base, "b", &m->b, ramp_parameter(3)));
+    ck_assert(hd_assign(&m->a, HD_NONE));
+    hd_list *left = hd_module_parameters(&m->base);
+    ck_assert_int_eq(hd_list_len(left), 1);
+    ck_assert_ptr_eq(hd_list_get(left, 0), m->b);
+    hd_module_free(&m->base);
+}
+END_TEST
+
 START_TEST(refuses_bad_names)
 {
     fails(hd_register_parameter(&m->base, "a.b", &m->a, ramp_parameter(2)), HD_VALUE,
           "hd_register_parameter: Probe: \"a.b\" is no name: expected text without dots");
     fails(hd_register_buffer(&m->base, "", &m->a, ramp_parameter(2), true), HD_VALUE,
           "hd_register_buffer: Probe: \"\" is no name: expected text without dots");
+    fails(hd_register_parameter(&m->base, NULL, &m->a, ramp_parameter(2)), HD_NULL_ARG,
+          "hd_register_parameter: name is NULL");
     fails(hd_register_parameter(&m->base, "taken", &m->a, ramp_parameter(2)), HD_VALUE,
           "hd_register_parameter: Probe: \"taken\" is registered already");
     fails(hd_register_buffer(&m->base, "taken", &m->a, ramp_parameter(2), false), HD_VALUE,
@@ -460,6 +477,7 @@ Suite *suite_module(void)
     const TTest *const tests[] = {
         refuses_a_bad_type,
         new_module_is_zeroed_and_trains,
+        a_field_that_was_emptied,
         refuses_bad_names,
         refuses_bad_fields,
         refuses_bad_tensors,
