@@ -3,132 +3,17 @@ its row of docs/differences.md, and has an example that must still disagree in t
 longer differs fails the run, and so does one whose row is gone.
 """
 import ctypes
-import os
 import re
 
 import torch
 
-import pairs
-import shrink
 import train
 import values
 from compare import surely_leaf
+from difference import (BOOL, F32, F64, I64, INF, KNOWN, U, V, W, X, Y, Z, among, attention, backward, grad,
+                        gradient_of, has_infinity, known, leaf, mode, moving, of_zeros, row_major, stale,
+                        which, without_gaps)
 from machine import Index, Var, same_storage, storage
-
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "differences.md")
-KNOWN = []
-
-
-class Known:
-    """covers(e): is this Disagreement the difference? row: the first cell of its row. example: steps that
-    show it, or a case of pairs.py."""
-
-    def __init__(self, row, example, covers):
-        self.name, self.row = covers.__name__.replace("_", " "), row
-        self.example, self.covers = example, covers
-
-    def shown(self, hd, rows):
-        """The Disagreement of the example, or None."""
-        if callable(self.example):
-            return pairs.run(self.example, hd, 0)[1]
-        return shrink.replay(hd, rows, self.example, plain=True)
-
-
-def known(row, example):
-    """Makes an entry of the function below."""
-    def add(covers):
-        KNOWN.append(Known(row, example, covers))
-        return covers
-    return add
-
-
-def which(e):
-    """The entry that covers a disagreement, or None."""
-    for k in KNOWN:
-        try:
-            if k.covers(e):
-                return k
-        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
-            pass    # it is made for other arguments
-    return None
-
-
-def rows_of_page():
-    """The first cells of the tables."""
-    with open(PAGE, encoding="utf-8") as f:
-        return {line.split(" | ")[0][2:] for line in f if line.startswith("| ")}
-
-
-def stale(hd, rows):
-    """The entries whose example no longer differs as they say, or whose row is gone, with the reason."""
-    found, page = [], rows_of_page()
-    for k in KNOWN:
-        if k.row not in page:
-            found.append("%s: docs/differences.md has no row \"%s\"" % (k.name, k.row))
-        e = k.shown(hd, rows)
-        if e is None:
-            found.append("%s: its example no longer differs; take the entry out" % k.name)
-        elif which(e) is not k:
-            found.append("%s: its example differs in another way: %s: %s: %s" % (
-                k.name, e.what, e.kind, e.text))
-    return found
-
-
-# ---- what examples are made of
-
-X, Y, Z, W, V, U = (Var(name) for name in "xyzwvu")
-F32, F64, I64, BOOL = torch.float32, torch.float64, torch.int64, torch.bool
-INF = float("inf")
-
-
-def leaf(name, shape, source=None, dtype=F32):
-    """Ones, if no elements are given."""
-    n = torch.Size(shape).numel()
-    return (name, "leaf", [dtype, list(shape), [1.0] * n if source is None else source])
-
-
-def grad(name):
-    return (name, "requires_grad", [name])
-
-
-def mode(on):
-    return (Var("mode"), "grad_mode", [on])
-
-
-def backward(y, dy=None, retain=False):
-    return (Var("done"), "backward", [y, dy, retain])
-
-
-# ---- what entries ask
-
-def of_zeros(e):
-    """Is the sign of a zero all that differs?"""
-    return re.search(r"heed -?0\.0 \(.*\), PyTorch -?0\.0 \(", e.text)
-
-
-def attention(e):
-    return e.what.startswith("hd_scaled_dot_product_attention")
-
-
-def among(e, name, names):
-    """Is a tensor one of these? x op= y gives x a second name."""
-    return any(e.env[name][1] is e.env[other][1] for other in names)
-
-
-def gradient_of(e):
-    """The name of the tensor whose gradient differs."""
-    return re.match(r"gradient of (\w+):", e.text).group(1)
-
-
-def row_major(strides, shape):
-    moving = [s for s, n in zip(strides, shape) if n > 1]
-    return moving == sorted(moving, reverse=True) and 0 not in moving
-
-
-def has_infinity(e):
-    """Is one of the last call's arguments not finite?"""
-    args = [e.env[a][1] for a in e.machine.last[1] if isinstance(a, Var)]
-    return any(not t.detach().isfinite().all() for t in args)
 
 
 # ---- heed refuses what PyTorch takes
@@ -212,7 +97,15 @@ def a_second_hook_on_an_output_that_changed(e):
         (Y, "hd_add_scalar_", [Y, 1.0]), leaf(W, [1, 2, 2]), backward(Z, W)])
 def a_product_of_an_operand_that_changed(e):
     return e.kind == "error" and re.search(
-        r"(UnsafeView|Transpose|Squeeze)\w*: its saved tensor \d of \S.* was changed in place", e.text)
+        r"(UnsafeView|Transpose|Squeeze|Clone)\w*: its saved tensor \d of \S.* was changed in place", e.text)
+
+
+@known("x op= an alias of x with other strides of dims of size 1",
+       [leaf(X, [1]), (Y, "hd_select", [X, 0, 0]), (Z, "hd_expand_n", [Y, [1]]), (X, "hd_mul_", [X, Z])])
+def an_alias_of_x(e):
+    x, b = e.theirs[:2]
+    return e.kind == "no error" and "refer to a single memory location" in e.text and same_storage(x, b) and \
+        x.shape == b.shape and moving(x.stride(), x.shape) == moving(b.stride(), b.shape)
 
 
 @known("unbind of nothing, out of a view taken while grad mode was off",
@@ -265,11 +158,14 @@ def the_order_of_hooks_of_leaves(e):
         [n for n in mine if n not in leaves] == [n for n in theirs if n not in leaves]
 
 
-@known("a saved result that was changed in place, of an op whose gradient reaches no leaf",
+@known("an op whose gradient reaches no leaf, as of a view taken while grad mode was off",
        [leaf(X, [1, 1]), grad(X), mode(False), (Y, "hd_transpose", [X, 0, 1]), mode(True),
         (Z, "hd_tanh", [Y]), (Z, "hd_mul_scalar_", [Z, 2.0]), leaf(W, [1, 1]), backward(Z, W)])
-def a_change_that_reaches_no_leaf(e):
-    return e.kind == "no error" and "modified by an inplace operation" in e.text and e.machine.unrecorded
+def an_op_whose_gradient_reaches_no_leaf(e):
+    changed = "modified by an inplace operation" in e.text or "A view was created in no_grad mode" in e.text
+    return e.word in ("backward", "grad_of") and e.machine.unrecorded and (
+        e.kind == "no error" and changed or
+        e.kind == "error" and "its graph was freed by an earlier backward" in e.text)
 
 
 # ---- names and versions
@@ -299,17 +195,20 @@ def assigning_what_requires_grad_to_integers(e):
         not e.theirs[0].dtype.is_floating_point
 
 
-def product(e):
-    """Was the tensor that a change in place is about made by a product?"""
-    made, _ = e.machine.made_by[storage(e.theirs[0])]
-    return made in ("hd_matmul", "hd_linear")
-
-
 @known("a change in place of a product that is a view in PyTorch, as of (1, 1) and (1, 1, 1)",
        [leaf(X, [1, 1]), grad(X), leaf(Y, [1, 1, 1]), (Z, "hd_matmul", [X, Y]), (Z, "hd_mul_scalar_", [Z, 2.0])])
 def a_change_of_a_product_that_is_a_view(e):
-    return e.kind in ("grad_fn", "other grad_fn") and e.text.endswith("PyTorch AsStridedBackward0") and \
-        e.machine.made_by[storage(e.theirs[0])][0] == "hd_matmul"
+    name = e.kind in ("grad_fn", "other grad_fn") and e.text.endswith("PyTorch AsStridedBackward0")
+    refused = e.kind == "no error" and "A view was created in no_grad mode" in e.text
+    return (name or refused) and e.machine.made_by[storage(e.theirs[0])][0] == "hd_matmul"
+
+
+@known("x[i] = v of a 0-d v in the memory of x",
+       [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 1.0]), (Z, "hd_select", [Y, 0, 0]),
+        (Y, "hd_setitem_n", [Y, Z, Index([values.ALL])])])
+def assigning_an_element_of_x_itself(e):
+    return e.what == "hd_setitem_n" and e.text.endswith("heed CopyBackwards, PyTorch FillBackward3") and \
+        same_storage(e.theirs[0], e.theirs[1])
 
 
 @known("a change in place of the result of linear with a bias, of 1 or of 3 and more dims",
@@ -447,20 +346,13 @@ def a_gradient_that_is_equal_along_a_dim(e):
         s == 0 and n > 1 for s, n in zip(e.strides, e.expected.shape))
 
 
-@known("the gradient of an operand of a batched product",
-       [leaf(X, [2, 2]), grad(X), leaf(Y, [2, 1, 2, 2]), grad(Y), (Z, "hd_matmul", [X, Y]),
-        leaf(W, [2, 1, 2, 2]), (V, "grad_of", [[Z], [Y], [W], False, True])])
-def the_layout_of_a_products_gradient(e):
-    return e.kind == "gradient strides" and e.machine.called & {"hd_matmul", "hd_linear"} and \
-        not e.expected.is_contiguous() and row_major(e.strides, e.expected.shape)
-
-
-@known("the gradient of relu of x whose dims lie in another order than the gradient's",
+@known("the order of a gradient's dims in memory",
        [leaf(X, [2, 2]), grad(X), (Y, "hd_t", [X]), (Z, "hd_relu", [Y]), leaf(W, [2, 2]),
         (V, "grad_of", [[Z], [X], [W], False, True])])
-def the_layout_of_relus_gradient(e):
-    return e.kind == "gradient strides" and "hd_relu" in e.machine.called and \
-        sorted(e.strides) == sorted(e.expected.stride()) and 0 not in e.strides
+def the_order_of_a_gradients_dims(e):
+    shape = e.expected.shape
+    return e.kind == "gradient strides" and moving(e.strides, shape) != moving(e.expected.stride(), shape) and \
+        without_gaps(e.strides, shape) and without_gaps(e.expected.stride(), shape)
 
 
 @known("attention of a permuted q that PyTorch's fused kernel does not take (3 dims, dropout, v of another "
@@ -472,7 +364,45 @@ def attention_laid_out_like_q(e):
         not e.theirs[0].is_contiguous()
 
 
-# ---- optimizers and schedules: the section train leaves these out, so that its cases go on
+# ---- what the sections leave out, so that their cases go on
+
+@known("hd_t of a tensor with more than 2 dims", [leaf(X, [1, 1, 1]), (Y, "hd_t", [X])])
+def t_of_3_dims(e):
+    return e.what == "hd_t" and e.kind == "error"
+
+
+@known("attention with a mask of fewer than 2 dims",
+       [leaf(X, [1, 2, 1]), leaf(M, [2]), (Y, "hd_scaled_dot_product_attention", [X, X, X, M, 0.0, False])])
+def attention_with_a_mask_of_one_dim(e):
+    return attention(e) and e.kind == "error" and "expected 2 dims or more" in e.text
+
+
+@known("randint of bool", [(X, "hd_randint_n", [BOOL, 0, 2, [1]])])
+def randint_of_bool(e):
+    return e.what == "hd_randint_n" and e.kind == "error" and e.args[0] == BOOL
+
+
+@known("cross_entropy after x was changed in place",
+       [leaf(X, [1, 2]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), leaf(Z, [1], [0], I64),
+        (W, "hd_cross_entropy", [Y, Z]), (Y, "hd_mul_scalar_", [Y, 2.0]), backward(W)])
+def cross_entropy_of_what_changed(e):
+    return e.kind == "error" and "NllLossBackward0: its saved tensor" in e.text
+
+
+@known("arange of int64 numbers that lie more than 2^63 apart",
+       [(X, "hd_arange", [-(1 << 62) - 5, 1 << 62, 1 << 61])])
+def arange_of_far_numbers(e):
+    return e.what == "hd_arange"
+
+
+@known("cat and stack of tensors in channels-last order",
+       [leaf(X, [2, 2, 2, 2]), (Y, "hd_permute_n", [X, [0, 3, 1, 2]]), (Z, "hd_cat_n", [[Y, Y], 0])])
+def cat_in_channels_last_order(e):
+    return e.what in ("hd_cat_n", "hd_cat_list", "hd_stack_n", "hd_stack_list") and e.kind == "strides" and \
+        row_major(e.strides, e.expected.shape)
+
+
+# ---- optimizers and schedules: the section train leaves these out
 
 def optimizers(p, name, fields, n=1):
     """An optimizer of n parameters on both sides, and the parameters as [(heed's, PyTorch's)]."""
@@ -547,4 +477,4 @@ def clipping_no_gradient(e):
     return e.what == "clipping no gradient" and e.kind == "no error"
 
 
-__all__ = ["Index", "KNOWN", "stale", "which"]
+__all__ = ["KNOWN", "stale", "which"]

@@ -1,0 +1,140 @@
+"""What known.py is made of: a difference between heed and PyTorch, the page that has its reason, and what
+is asked of a Disagreement."""
+import os
+import re
+
+import torch
+
+import pairs
+import shrink
+from machine import Var
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "differences.md")
+KNOWN = []
+
+
+class Known:
+    """covers(e): is this Disagreement the difference? row: the first cell of its row. example: steps that
+    show it, or a case of pairs.py."""
+
+    def __init__(self, row, example, covers):
+        self.name, self.row = covers.__name__.replace("_", " "), row
+        self.example, self.covers = example, covers
+
+    def shown(self, hd, rows):
+        """The Disagreement of the example, or None."""
+        if callable(self.example):
+            return pairs.run(self.example, hd, 0)[1]
+        return shrink.replay(hd, rows, self.example, plain=True)
+
+
+def known(row, example):
+    """Makes an entry of the function below."""
+    def add(covers):
+        KNOWN.append(Known(row, example, covers))
+        return covers
+    return add
+
+
+def which(e):
+    """The entry that covers a disagreement, or None."""
+    for k in KNOWN:
+        try:
+            if k.covers(e):
+                return k
+        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
+            pass    # it is made for other arguments
+    return None
+
+
+def rows_of_page():
+    """The first cells of the tables."""
+    with open(PAGE, encoding="utf-8") as f:
+        return {line.split(" | ")[0][2:] for line in f if line.startswith("| ")}
+
+
+def stale(hd, rows):
+    """The entries whose example no longer differs as they say, or whose row is gone, with the reason."""
+    found, page = [], rows_of_page()
+    for k in KNOWN:
+        if k.row not in page:
+            found.append("%s: docs/differences.md has no row \"%s\"" % (k.name, k.row))
+        e = k.shown(hd, rows)
+        if e is None:
+            found.append("%s: its example no longer differs; take the entry out" % k.name)
+        elif which(e) is not k:
+            found.append("%s: its example differs in another way: %s: %s: %s" % (
+                k.name, e.what, e.kind, e.text))
+    return found
+
+
+# ---- what examples are made of
+
+X, Y, Z, W, V, U = (Var(name) for name in "xyzwvu")
+F32, F64, I64, BOOL = torch.float32, torch.float64, torch.int64, torch.bool
+INF = float("inf")
+
+
+def leaf(name, shape, source=None, dtype=F32):
+    """Ones, if no elements are given."""
+    n = torch.Size(shape).numel()
+    return (name, "leaf", [dtype, list(shape), [1.0] * n if source is None else source])
+
+
+def grad(name):
+    return (name, "requires_grad", [name])
+
+
+def mode(on):
+    return (Var("mode"), "grad_mode", [on])
+
+
+def backward(y, dy=None, retain=False):
+    return (Var("done"), "backward", [y, dy, retain])
+
+
+# ---- what entries ask
+
+def of_zeros(e):
+    """Is the sign of a zero all that differs?"""
+    return re.search(r"heed -?0\.0 \(.*\), PyTorch -?0\.0 \(", e.text)
+
+
+def attention(e):
+    return e.what.startswith("hd_scaled_dot_product_attention")
+
+
+def among(e, name, names):
+    """Is a tensor one of these? x op= y gives x a second name."""
+    return any(e.env[name][1] is e.env[other][1] for other in names)
+
+
+def gradient_of(e):
+    """The name of the tensor whose gradient differs."""
+    return re.match(r"gradient of (\w+):", e.text).group(1)
+
+
+def moving(strides, shape):
+    """The (stride, size) of the dims of more than one index."""
+    return [(s, n) for s, n in zip(strides, shape) if n > 1]
+
+
+def row_major(strides, shape):
+    found = [s for s, _ in moving(strides, shape)]
+    return found == sorted(found, reverse=True) and 0 not in found
+
+
+def without_gaps(strides, shape):
+    """Is each element at a place of its own, and no place between them free?"""
+    step = 1
+    for s, n in sorted(moving(strides, shape)):
+        if s != step:
+            return False
+        step *= n
+    return True
+
+
+def has_infinity(e):
+    """Is one of the last call's arguments not finite?"""
+    args = [e.env[a][1] for a in e.machine.last[1] if isinstance(a, Var)]
+    return any(not t.detach().isfinite().all() for t in args)
