@@ -98,9 +98,9 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_multihead_attention  two masks of different dtypes
  *   hd_init_kaiming_...     of a tensor without elements
  *   hd_init_trunc_normal_   a mean far outside [a, b]
- * heed has one more. A function that makes a tensor gives it when the scope owns 100,000 tensors,
- * and again each time this number doubles: most likely a loop has no HD_SCOPE (hd_scope_report).
- * A warning is not a failure, and it leaves the thread's error as it is. */
+ * heed warns of two more things. A scope owns 100,000 tensors, and then each time twice as many:
+ * most likely a loop has no HD_SCOPE (hd_scope_report). A call on a checkpoint leaves a directory
+ * that it cannot remove. A warning is not a failure, and the thread's error stays as it is. */
 typedef void (*hd_warning_handler)(const char *message, void *user);
 
 /* Every warning of the process calls the handler, on the thread that made the call. NULL: nobody is

@@ -110,19 +110,25 @@ HD_API bool hd_save_npy(const char *path, const hd_tensor *x);
  *   state.safetensors  state: tensors, strings (UTF-8) and numbers, all of them exact: optimizer,
  *                      generators, loader, and everything else that resuming the run needs
  * The version of heed and the CPU level are added to the state as the strings "heed.version" and
- * "heed.cpu_level". A failure leaves no directory. After a crash an unfinished one may be left
- * beside dir, with a name that begins with ".heed-" and ends in ".tmp". The next call that saves,
- * replaces or removes a checkpoint at dir removes it. */
+ * "heed.cpu_level". A failure leaves no directory, with two exceptions. If the parent cannot be
+ * synced and dir cannot be renamed back, the whole checkpoint is at dir, and the message says so.
+ * If the unfinished one cannot be removed, a warning names it.
+ * After a crash an unfinished one may be left beside dir, with a name that begins with ".heed-" and
+ * ends in ".tmp". The next call that saves, replaces or removes a checkpoint at dir removes it. It
+ * leaves alone what another process is writing. It cannot see that of a process on another machine,
+ * so two machines must not write the same checkpoint at the same time. */
 HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state);
 
 /* The same, but dir may name a checkpoint already. Then the new one takes its place in one step,
  * and the old one is removed, with any other files in its directory. Whoever loads dir finds the
  * whole old checkpoint or the whole new one at any time, also after a crash. The new directory and
- * its two files have the permissions of the old ones. HD_VALUE: dir ends in "." or "..". HD_FORMAT:
- * what is at dir is not a checkpoint, as in hd_checkpoint_remove. HD_IO, with nothing changed: the
- * system or the file system cannot exchange two names (those of Linux and macOS can, NFS cannot).
- * After a crash the unfinished new one or the old one may be left beside dir, in a directory whose
- * name begins with ".heed-" and ends in ".tmp", as with hd_checkpoint_save. */
+ * its two files have the permissions of the old ones. If the last step fails, the sync of dir's
+ * parent, the old one is at dir again, or the message says that dir is replaced. HD_VALUE: dir ends
+ * in "." or "..". HD_FORMAT: what is at dir is not a checkpoint, as in hd_checkpoint_remove. HD_IO,
+ * with nothing changed: the system or the file system cannot exchange two names (those of Linux and
+ * macOS can, NFS cannot). After a crash the unfinished new one or the old one may be left beside
+ * dir, in a directory whose name begins with ".heed-" and ends in ".tmp", as with
+ * hd_checkpoint_save. */
 HD_API bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state);
 
 /* Loads both dictionaries; free them. NULL: not wanted. On failure both are set to
@@ -131,8 +137,9 @@ HD_API bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state
 
 /* Removes a checkpoint, with any other files in its directory. The directory first gets another
  * name, so that no program finds a half of it. If dir holds no checkpoint, holds a directory, or is
- * a symbolic link, that is HD_FORMAT, and nothing is removed. HD_IO: the checkpoint is still at
- * dir, or the message says where the rest of it lies, and the next call removes that. */
+ * a symbolic link, that is HD_FORMAT, and nothing is removed. A directory that its owner made
+ * read-only is removed, too. HD_IO: the checkpoint is still at dir, or the message says where the
+ * rest of it lies, and the next call removes that. */
 HD_API bool hd_checkpoint_remove(const char *dir);
 
 #ifdef __cplusplus

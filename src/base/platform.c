@@ -82,8 +82,9 @@ bool hd__pages_drop(void *p, size_t bytes)
 int hd__sync(int fd)
 {
 #ifdef F_FULLFSYNC
-    if (fcntl(fd, F_FULLFSYNC) == 0) {
-        return 0; /* file systems without it refuse */
+    int done = fcntl(fd, F_FULLFSYNC);
+    if (done == 0 || errno == EINTR || errno == EIO) {
+        return done; /* with another errno, the file system has no such sync */
     }
 #endif
     return fsync(fd);

@@ -52,6 +52,11 @@ int hd__sys_close(int fd)
     return close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
+void hd__sys_drop(int fd)
+{
+    close(fd);
+}
+
 static int sync_again(int fd)
 {
     UNINTERRUPTED(int, hd__sync(fd));
@@ -106,6 +111,11 @@ int hd__sys_statat(int at, const char *path, struct stat *st, int flags)
 int hd__sys_chmodat(int at, const char *path, mode_t mode)
 {
     UNINTERRUPTED(int, fchmodat(at, path, mode, 0));
+}
+
+int hd__sys_accessat(int at, const char *path, int mode)
+{
+    UNINTERRUPTED(int, faccessat(at, path, mode, AT_EACCESS));
 }
 
 int hd__sys_mkdir(const char *path)

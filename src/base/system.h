@@ -32,6 +32,8 @@ ssize_t hd__sys_write(int fd, const void *bytes, size_t n);
  * that it is lost. So whoever has written to a file looks at the result; for one that was only read
  * nothing can be lost. An interruption is no failure: what was synced before stays so. */
 int hd__sys_close(int fd);
+/* Closes what nothing can be lost of: it was only read, or the failure of a write is known. */
+void hd__sys_drop(int fd);
 /* Makes what was written, or the names in a directory, durable. Returns 0 or an errno. A file
  * system that needs no sync for directories is no failure. */
 int hd__sys_sync(int fd);
@@ -48,6 +50,7 @@ int hd__sys_lstat(const char *path, struct stat *st);
 int hd__sys_fstat(int fd, struct stat *st);
 int hd__sys_statat(int at, const char *path, struct stat *st, int flags);
 int hd__sys_chmodat(int at, const char *path, mode_t mode);
+int hd__sys_accessat(int at, const char *path, int mode); /* for the effective user */
 int hd__sys_mkdir(const char *path);
 int hd__sys_rename(const char *old, const char *path);
 int hd__sys_renameat(int at, const char *old, const char *path); /* both in the directory `at` */

@@ -62,7 +62,7 @@ int hd__regular_open(const char *function, const char *path, int64_t *size)
     if (fd < 0) {
         hd__io_fail(function, path, "open", errno);
     } else if (!hd__regular_ok(function, path, fd, size)) {
-        hd__sys_close(fd);
+        hd__sys_drop(fd);
         fd = -1;
     }
     return fd;
@@ -104,7 +104,7 @@ char *hd__whole_read(const char *function, const char *path, size_t most, size_t
     } else {
         bytes = whole_read_all(function, path, fd, (size_t)size, n);
     }
-    hd__sys_close(fd);
+    hd__sys_drop(fd);
     return bytes;
 }
 
@@ -236,7 +236,7 @@ bool hd__whole_end(hd__whole *w, bool ok)
         return cause == 0 || hd__io_fail(w->function, w->shown, "sync its directory", cause);
     }
     if (w->parent >= 0) {
-        hd__sys_close(w->parent);
+        hd__sys_drop(w->parent);
     }
     return false;
 }

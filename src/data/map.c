@@ -14,7 +14,7 @@ bool hd__file_map(const char *function, const char *path, const unsigned char **
     }
     void *p = n > 0 ? hd__sys_map(fd, n, false) : NULL;
     bool ok = p || n == 0 || hd__io_fail(function, path, "map", errno);
-    hd__sys_close(fd);
+    hd__sys_drop(fd);
     *bytes = p ? p : (const unsigned char *)"";
     *size = (size_t)n;
     return ok;

@@ -195,16 +195,13 @@ static bool fill_and_rename(const char *hidden, const char *dir, const hd_dict *
 static bool save_beside(int parent, hd__hidden *h, const char *dir, const hd_dict *model,
                         const hd_dict *state)
 {
-    bool ok = fill_and_rename(h->path.s, dir, model, state);
+    if (!fill_and_rename(h->path.s, dir, model, state)) {
+        hd__sys_drop(parent);
+        hd__hidden_drop(saves, dir, h);
+        return false;
+    }
     int cause = hd__sync_close(parent);
-    if (ok && cause != 0) {
-        ok = hd__io_fail(saves, dir, "sync its directory", cause);
-        hd__sys_rename(dir, h->path.s); /* nobody may find a half removed checkpoint there */
-    }
-    if (!ok) {
-        hd__hidden_clear(h);
-    }
-    return ok;
+    return cause == 0 || hd__hidden_take_back(saves, dir, h, cause);
 }
 
 static bool save_directory(const char *dir, const hd_dict *model, const hd_dict *state)
@@ -213,7 +210,7 @@ static bool save_directory(const char *dir, const hd_dict *model, const hd_dict 
     int parent = hd__parent_open(dir);
     bool ok = parent >= 0 || hd__create_fail(saves, dir, "a directory", errno);
     if (ok && !(hd__left_overs_clear(dir, NULL) && hd__hidden_make(saves, dir, &h))) {
-        hd__sys_close(parent);
+        hd__sys_drop(parent);
         ok = false;
     }
     ok = ok && save_beside(parent, &h, dir, model, state);
@@ -250,7 +247,7 @@ static int file_open_in(int dir, const char *name, int *cause)
 static void close_open(int fd)
 {
     if (fd >= 0) {
-        hd__sys_close(fd);
+        hd__sys_drop(fd);
     }
 }
 

@@ -37,6 +37,15 @@ typedef struct hd__hidden {
 bool hd__hidden_make(const char *function, const char *dir, hd__hidden *h);
 /* Removes it with its files. Returns 0 or the errno of the first removal that fails. */
 int hd__hidden_clear(hd__hidden *h);
+/* The same; a warning tells of a failure. */
+void hd__hidden_drop(const char *function, const char *dir, hd__hidden *h);
+/* Warns that a checkpoint of dir, an "old" or "unfinished" one, is left at path. */
+void hd__hidden_left(const char *function, const char *what, const char *dir, const char *path,
+                     int cause);
+/* h has got the name dir, and its directory cannot be synced because of `cause`. If h is still
+ * there, it gets its hidden name again and is removed, so that nobody finds a half removed one at
+ * dir. Returns false after HD_IO, which tells whether it stands at dir. */
+bool hd__hidden_take_back(const char *function, const char *dir, hd__hidden *h, int cause);
 /* Leaves the directory. */
 void hd__hidden_free(hd__hidden *h);
 

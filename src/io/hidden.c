@@ -73,9 +73,11 @@ static int clear_by_name(int fd)
     return cause;
 }
 
-/* A listing needs memory. */
+/* A checkpoint that is read-only is made writable first. If that fails, unlinkat tells why. A
+ * listing needs memory. */
 int hd__directory_clear(int fd, const char *path)
 {
+    hd__sys_chmodat(fd, ".", 0700);
     DIR *dir = hd__sys_fdopendir(fd);
     int cause = dir ? 0 : errno == ENOMEM ? clear_by_name(fd) : errno, read = 0;
     for (const char *name; dir && cause == 0 && (name = hd__sys_readdir(dir, &read));) {
@@ -85,7 +87,7 @@ int hd__directory_clear(int fd, const char *path)
     if (dir) {
         closedir(dir);
     } else {
-        hd__sys_close(fd);
+        hd__sys_drop(fd);
     }
     return cause || hd__sys_rmdir(path) == 0 || errno == ENOENT ? cause : errno;
 }
@@ -97,10 +99,48 @@ int hd__hidden_clear(hd__hidden *h)
     return fd < 0 ? 0 : hd__directory_clear(fd, h->path.s);
 }
 
+void hd__hidden_left(const char *function, const char *what, const char *dir, const char *path,
+                     int cause)
+{
+    char why[128] = "unknown error";
+    strerror_r(cause, why, sizeof why);
+    hd__warn("%s: the %s checkpoint of '%.*s' is left as '%.*s', because it cannot be removed: %s; "
+             "remove it, or the next call tries again",
+             function, what, HD__CUT(dir), HD__CUT(path), why);
+}
+
+void hd__hidden_drop(const char *function, const char *dir, hd__hidden *h)
+{
+    int cause = hd__hidden_clear(h);
+    if (cause != 0) {
+        hd__hidden_left(function, "unfinished", dir, h->path.s, cause);
+    }
+}
+
+bool hd__hidden_take_back(const char *function, const char *dir, hd__hidden *h, int cause)
+{
+    int unknown;
+    bool own = hd__still_at(h->lock, dir, &unknown);
+    bool back = own && hd__sys_rename(dir, h->path.s) == 0;
+    if (!back && (own || unknown != 0)) {
+        char why[128] = "unknown error";
+        strerror_r(cause, why, sizeof why);
+        return hd_error_set(HD_IO,
+                            "%s: '%.*s': cannot sync its directory: %s: the new checkpoint stands "
+                            "there, but a crash may lose it",
+                            function, HD__CUT(dir), why);
+    }
+    hd__io_fail(function, dir, "sync its directory", cause);
+    if (back) {
+        hd__hidden_drop(function, dir, h);
+    }
+    return false;
+}
+
 void hd__hidden_free(hd__hidden *h)
 {
     if (h->lock >= 0) {
-        hd__sys_close(h->lock);
+        hd__sys_drop(h->lock);
     }
     hd_free(h->path.s);
     *h = (hd__hidden){.lock = -1};
@@ -137,7 +177,7 @@ static int clear_left_over(const char *path, bool *found)
     if (*found) {
         return hd__directory_clear(fd, path);
     }
-    hd__sys_close(fd);
+    hd__sys_drop(fd);
     return cause;
 }
 
@@ -198,7 +238,7 @@ static bool lock_new(hd__hidden *h, int *cause)
     }
     *cause = 0;
     if (hd__lock(h->lock) == EWOULDBLOCK || !hd__still_at(h->lock, h->path.s, cause)) {
-        hd__sys_close(h->lock);
+        hd__sys_drop(h->lock);
         h->lock = -1;
     }
     return h->lock >= 0;
@@ -221,7 +261,9 @@ bool hd__hidden_make(const char *function, const char *dir, hd__hidden *h)
             return true;
         }
         if (cause != 0) {
-            hd__sys_rmdir(h->path.s);
+            if (hd__sys_rmdir(h->path.s) != 0 && errno != ENOENT) {
+                hd__hidden_left(function, "unfinished", dir, h->path.s, errno);
+            }
             return hd__io_fail(function, dir, "open the new directory", cause);
         }
     }

@@ -5,6 +5,7 @@
  * name again. If a file cannot be removed, the next call goes on with the hidden directory. */
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "io/checkpoint.h"
 
@@ -116,12 +117,24 @@ static bool remove_hidden(int parent, const char *dir, hd__hidden *h)
     return cause == 0 || left_at(dir, "remove its files", cause, h->path.s);
 }
 
+/* Why the files of the open directory cannot be removed: an errno, or 0. Its owner may always make
+ * it writable. */
+static int unremovable_cause(int fd)
+{
+    struct stat st;
+    if (hd__sys_fstat(fd, &st) != 0) {
+        return errno;
+    }
+    return st.st_uid == geteuid() || hd__sys_accessat(fd, ".", W_OK | X_OK) == 0 ? 0 : errno;
+}
+
 /* Opens and locks the checkpoint, so that no other call takes it for one that was left over. */
 static bool remove_in(int parent, const char *dir, hd__hidden *h)
 {
     h->lock = hd__directory_open(dir);
-    if (h->lock < 0) {
-        hd__io_fail(function, dir, "open", errno);
+    int cause = h->lock < 0 ? errno : unremovable_cause(h->lock);
+    if (cause != 0) {
+        hd__io_fail(function, dir, h->lock < 0 ? "open" : "remove its files", cause);
     } else {
         hd__lock(h->lock);
         if (hd__sys_rename(dir, h->path.s) == 0) {
@@ -129,7 +142,7 @@ static bool remove_in(int parent, const char *dir, hd__hidden *h)
         }
         hd__io_fail(function, dir, "rename", errno);
     }
-    hd__sys_close(parent);
+    hd__sys_drop(parent);
     return false;
 }
 

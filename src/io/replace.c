@@ -65,7 +65,7 @@ static int copy_modes(const replacement *r)
             hd__sys_statat(old, names[i], &st, 0) == 0 ? set_mode(r, names[i], st.st_mode) : errno;
     }
     if (old >= 0) {
-        hd__sys_close(old);
+        hd__sys_drop(old);
     }
     return cause;
 }
@@ -176,14 +176,23 @@ static int remove_old(const replacement *r)
     return hd__directory_clear(fd, r->new.path.s);
 }
 
-static void take_back(replacement *r, bool old)
+/* The exchange cannot be made durable. It is undone, unless another process has replaced the
+ * checkpoint since then. Returns false. */
+static bool exchange_back(replacement *r, int cause)
 {
-    int cause = old                                          ? exchange_to(r, r->new.path.s)
-                : hd__sys_rename(r->dir, r->new.path.s) == 0 ? 0
-                                                             : errno;
-    if (cause == 0) {
-        hd__hidden_clear(&r->new);
+    int unknown;
+    if (hd__still_at(r->new.lock, r->dir, &unknown) && exchange_to(r, r->new.path.s) == 0) {
+        hd__io_fail(function, r->dir, "sync its directory", cause);
+        hd__hidden_drop(function, r->dir, &r->new);
+        return false;
     }
+    char why[128] = "unknown error";
+    strerror_r(cause, why, sizeof why);
+    return hd_error_set(HD_IO,
+                        "%s: '%.*s': cannot sync its directory: %s: it is replaced, but a crash "
+                        "may undo that; the old one is left as '%.*s', and the next call removes "
+                        "it",
+                        function, HD__CUT(r->dir), why, HD__CUT(r->new.path.s));
 }
 
 /* parent: the open directory of r->dir, which this function closes. */
@@ -192,24 +201,18 @@ static bool replace_in(int parent, replacement *r, const hd_dict *model, const h
     bool old = false;
     if (!hide(r) || !hd__checkpoint_fill(function, r->new.path.s, r->dir, model, state) ||
         !publish(r, &old)) {
-        hd__sys_close(parent);
-        set_mode(r, ".", 0700); /* the old one's mode may forbid to remove its files */
-        hd__hidden_clear(&r->new);
+        hd__sys_drop(parent);
+        hd__hidden_drop(function, r->dir, &r->new);
         return false;
     }
     int cause = hd__sync_close(parent);
     if (cause != 0) {
-        take_back(r, old);
-        return hd__io_fail(function, r->dir, "sync its directory", cause);
+        return old ? exchange_back(r, cause)
+                   : hd__hidden_take_back(function, r->dir, &r->new, cause);
     }
     cause = old ? remove_old(r) : 0;
     if (cause != 0) {
-        char why[128] = "unknown error";
-        strerror_r(cause, why, sizeof why);
-        hd__warn(
-            "%s: the old checkpoint of '%.*s' is left as '%.*s', because it cannot be removed: "
-            "%s; remove it, or the next call tries again",
-            function, HD__CUT(r->dir), HD__CUT(r->new.path.s), why);
+        hd__hidden_left(function, "old", r->dir, r->new.path.s, cause);
     }
     return true;
 }
@@ -227,7 +230,7 @@ bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict 
     if (ok && hd__left_overs_clear(dir, NULL) && hd__hidden_make(function, dir, &r.new)) {
         ok = replace_in(parent, &r, model, encoded);
     } else if (ok) {
-        hd__sys_close(parent);
+        hd__sys_drop(parent);
         ok = false;
     }
     hd__hidden_free(&r.new);

@@ -268,7 +268,7 @@ hd_dict *hd__safetensors_load_fd(const char *function, const char *path, int fd)
 {
     hd_safetensors *f = file_new(path);
     if (!f) {
-        hd__sys_close(fd);
+        hd__sys_drop(fd);
         return NULL;
     }
     if (!hd__in_take(&f->in, function, f->path, fd) || !hd__safetensors_header(f, function)) {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char bytes[] = "the new bytes, which are longer than the old ones";
@@ -13,7 +14,7 @@ static const char bytes[] = "the new bytes, which are longer than the old ones";
 /* The steps that a wrong call leaves out or does in another way. */
 typedef struct steps {
     bool no_sync, no_directory_sync, in_place, ignores_close, leaves_file, leaves_open, no_retry,
-        no_path, closes_twice, half;
+        no_path, closes_twice, half, late_mode;
 } steps;
 
 static bool fail(const steps *s, const char *what, int cause)
@@ -107,13 +108,21 @@ static bool save(const steps *s)
         ok = fail(s, "sync its directory", errno);
     }
     close(parent);
-    return ok;
+    return ok && (!s->late_mode || chmod("x", 0600) == 0);
 }
 
 static void old_file(void)
 {
     int fd = open("x", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0 || write(fd, "old", 3) != 3 || close(fd) != 0) {
+        perror("x");
+    }
+}
+
+static void old_private_file(void)
+{
+    old_file();
+    if (chmod("x", 0600) != 0) {
         perror("x");
     }
 }
@@ -134,6 +143,7 @@ CONTROL(no_retry, .no_retry = true)
 CONTROL(no_path, .no_path = true)
 CONTROL(closes_twice, .closes_twice = true)
 CONTROL(half, .half = true)
+CONTROL(late_mode, .late_mode = true)
 
 /* ---------------------------------------------------------------- checkpoints and loads */
 
@@ -152,6 +162,21 @@ static bool drops_a_field(void)
 {
     hd_dict *model = hd_dict_new(), *state = dict_of(false);
     bool ok = hd_checkpoint_replace("x", model, state);
+    hd_dict_free(model);
+    hd_dict_free(state);
+    return ok;
+}
+
+/* A save that fails clears its files even if it could not take the name back. Only two faults show
+ * it. */
+static bool empties_the_name(void)
+{
+    hd_dict *model = hd_dict_new(), *state = dict_of(true);
+    bool ok = hd_checkpoint_save("x", model, state);
+    if (!ok) {
+        unlink("x/model.safetensors");
+        unlink("x/state.safetensors");
+    }
     hd_dict_free(model);
     hd_dict_free(state);
     return ok;
@@ -211,6 +236,10 @@ const scenario controls[] = {
      "close of a file that is not open"},
     {"writes a part for the whole", old_file, half, NULL, "'x'", true, false,
      "the files are not the new ones"},
+    {"gives the permissions too late", old_private_file, late_mode, NULL, "'x'", true, false,
+     "neither the old nor the new"},
+    {"empties what it saved", NULL, empties_the_name, has_both_fields, "'x", false, true,
+     "what is left is neither the old nor the new"},
     {"drops a checkpoint's field", NULL, drops_a_field, has_both_fields, "'x", true, true,
      "what was saved is not what was given"},
     {"reads a part for the whole", old_file, reads_once, NULL, "'x'", true, false,

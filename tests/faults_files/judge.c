@@ -17,7 +17,8 @@
 
 enum { HIDDEN = 8, NAME = 256, TEXT = 1024 };
 
-/* What is in the folder: a hash of all names and bytes, and the hidden names that are left over. */
+/* What is in the folder: a hash of all names, permissions and bytes, and the hidden names that are
+ * left over. */
 typedef struct state {
     uint64_t hash;
     int hidden;
@@ -80,6 +81,7 @@ static uint64_t hash_folder(const char *path, state *s)
             continue;
         }
         uint64_t h = hash_bytes(0xcbf29ce484222325, e->d_name, strlen(e->d_name) + 1);
+        h = h * 4096 + (st.st_mode & 07777);
         h = S_ISDIR(st.st_mode) ? h * 31 + hash_folder(inner, NULL) : hash_file(h, inner);
         sum += hash_bytes(h, "", 1);
     }
@@ -304,6 +306,13 @@ static const char *check_again(const scenario *s, bool done)
     return NULL;
 }
 
+/* A save that has failed after its checkpoint got its name: a second one finds the name taken. */
+static bool stands(const scenario *s, const state *after)
+{
+    return !s->again && s->checkpoint && after->hash == new_hash && old_hash != new_hash &&
+           strstr(s->name, "save");
+}
+
 /* A fault that a second attempt overcomes. */
 static bool harmless(int cause, fault_way how)
 {
@@ -331,7 +340,13 @@ const char *judge_fault(const scenario *s, long at, int cause, fault_way how)
     bad = bad ? bad : check_held(before);
     /* A failure that leaves the new files has come after them, when a directory is synced. */
     bool done = ok || (!s->again && after.hash == new_hash && after.hidden == 0);
-    return bad ? bad : check_again(s, done);
+    return bad ? bad : check_again(s, done || stands(s, &after));
+}
+
+const char *judge_pair(const scenario *s, long first, long second)
+{
+    stand_in.second = second;
+    return judge_fault(s, first, EIO, FAULT_ONCE);
 }
 
 const char *judge_kill(const scenario *s, long at)
@@ -355,9 +370,5 @@ const char *judge_kill(const scenario *s, long at)
         return wrong("what is left is neither the old nor the new");
     }
     bool done = !s->again && after.hash == new_hash && after.hidden == 0;
-    if (!s->again && after.hash == new_hash && old_hash != new_hash && s->checkpoint &&
-        strstr(s->name, "save")) {
-        done = true; /* a second hd_checkpoint_save would find the first one's directory */
-    }
-    return check_again(s, done);
+    return check_again(s, done || stands(s, &after));
 }

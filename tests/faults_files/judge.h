@@ -23,6 +23,8 @@ extern const int n_scenarios, n_controls;
 
 /* How a verdict is reached: lets the call meet one fault. Returns NULL, or what is wrong. */
 const char *judge_fault(const scenario *s, long at, int cause, fault_way how);
+/* Lets two calls of the system fail with EIO. */
+const char *judge_pair(const scenario *s, long first, long second);
 /* Kills a process in the call before its n-th call of the system. */
 const char *judge_kill(const scenario *s, long at);
 /* How many calls of the system it makes; -1 with a message if it fails without a fault. */

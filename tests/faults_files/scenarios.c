@@ -284,6 +284,14 @@ static void old_checkpoint(void)
     MUST(with_checkpoint(hd_checkpoint_save, 1));
 }
 
+/* The new one gets these permissions. */
+static void old_read_only(void)
+{
+    old_checkpoint();
+    MUST(chmod("c/model.safetensors", 0440) == 0 && chmod("c/state.safetensors", 0600) == 0 &&
+         chmod("c", 0550) == 0);
+}
+
 static bool is_new_checkpoint(void)
 {
     return is_checkpoint_of(2);
@@ -336,6 +344,18 @@ static void old_and_left_over(void)
     MUST(rename(name, "away") == 0);
     old_checkpoint();
     MUST(rename("away", name) == 0);
+}
+
+static bool has_mode(const char *path, mode_t mode)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (st.st_mode & 07777) == mode;
+}
+
+static bool is_new_read_only(void)
+{
+    return is_new_checkpoint() && has_mode("c", 0550) && has_mode("c/model.safetensors", 0440) &&
+           has_mode("c/state.safetensors", 0600);
 }
 
 static bool is_removed(void)
@@ -464,10 +484,14 @@ const scenario scenarios[] = {
      true, true, NULL},
     {"checkpoint_replace, with a left-over", old_and_left_over, replace_checkpoint,
      is_new_checkpoint, NULL, true, true, NULL},
+    {"checkpoint_replace, a read-only one", old_read_only, replace_checkpoint, is_new_read_only,
+     NULL, true, true, NULL},
     {"checkpoint_load", old_checkpoint, load_checkpoint, NULL, "'c/", true, false, NULL},
     {"checkpoint_load, model only", old_checkpoint, load_model_only, NULL, "'c/", true, false,
      NULL},
     {"checkpoint_remove", old_checkpoint, remove_checkpoint, is_removed, "'c", false, true, NULL},
+    {"checkpoint_remove, a read-only one", old_read_only, remove_checkpoint, is_removed, "'c",
+     false, true, NULL},
     {"checkpoint_remove, what is left", left_over, remove_checkpoint, is_removed, "'c", false, true,
      NULL},
 #ifdef HAVE_CONFIG

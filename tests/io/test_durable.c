@@ -115,6 +115,40 @@ START_TEST(checkpoints)
 }
 END_TEST
 
+/* The directory cannot be synced, and then one more call fails. Where the new checkpoint cannot be
+ * taken back, it stands whole, and the other calls go on with it. */
+START_TEST(saving_cannot_go_back)
+{
+    int stood = 0;
+    HD_SCOPE;
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_dict_set(d, "w", hd_ones(HD_FLOAT32, 3)));
+    faults_begin(NEVER, 0, FAULT_ONCE);
+    ck_assert(hd_checkpoint_save("c", d, d));
+    faults_end();
+    for (long at = 0, calls = stand_in.n; at < calls + 8; at++) {
+        ck_assert(hd_checkpoint_remove("c"));
+        watch(7); /* the sync of the directory */
+        faults_begin(at, EIO, FAULT_ONCE);
+        ck_assert(!hd_checkpoint_save("c", d, d));
+        faults_end();
+        watch(NEVER);
+        if (access("c", F_OK) == 0) {
+            ck_error(HD_IO, "hd_checkpoint_save: 'c': cannot sync its directory: Input/output "
+                            "error: the new checkpoint stands there, but a crash may lose it");
+            ck_assert_int_eq(files_in("c"), 2);
+            ck_assert_int_eq(files_in("."), 1);
+            stood++;
+        }
+        hd_error_clear();
+        ck_assert_msg(hd_checkpoint_replace("c", d, d), "%s", hd_error_message());
+        ck_assert_int_eq(files_in("."), 1);
+    }
+    ck_assert_int_eq(stood, 3); /* two that look where it is, and the rename */
+    hd_dict_free(d);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- removing */
 
 static void save_small(const char *dir)
@@ -169,6 +203,29 @@ START_TEST(removing_cannot_remove)
     ck_assert(!hd_checkpoint_remove("c"));
     ck_error(HD_FORMAT,
              "hd_checkpoint_remove: 'c' holds no model.safetensors: expected a checkpoint");
+}
+END_TEST
+
+/* Another user's checkpoint, whose directory this one may not write to, keeps its name. */
+START_TEST(removing_is_not_allowed)
+{
+    save_small("c");
+    ck_assert_int_eq(chmod("c", 0755), 0);
+    ck_assert_int_eq(chmod(".", 0777), 0);
+    if (geteuid() != 0 || !as_nobody()) {
+        return;
+    }
+    for (int calls = 0; calls < 2; calls++) {
+        ck_assert(!hd_checkpoint_remove("c"));
+        ck_error(HD_IO, "hd_checkpoint_remove: 'c': cannot remove its files: Permission denied");
+        ck_assert_int_eq(files_in("c"), 2);
+        ck_assert_int_eq(files_in("."), 1);
+    }
+    ck_assert_int_eq(seteuid(getuid()), 0);
+    ck_assert_int_eq(chmod("c", 0777), 0);
+    ck_assert(as_nobody());
+    ck_assert_msg(hd_checkpoint_remove("c"), "%s", hd_error_message());
+    ck_assert_int_eq(files_in("."), 0);
 }
 END_TEST
 
@@ -321,8 +378,10 @@ Suite *suite_durable(void)
     const TTest *const tests[] = {calls_that_do_a_part,
                                   files,
                                   checkpoints,
+                                  saving_cannot_go_back,
                                   removing_cannot_sync,
                                   removing_cannot_remove,
+                                  removing_is_not_allowed,
                                   removing_cannot_go_back,
                                   removing_while_names_come_and_go,
                                   interrupted_anywhere,

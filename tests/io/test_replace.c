@@ -98,6 +98,35 @@ START_TEST(permissions_stay)
 }
 END_TEST
 
+/* What is replaced and removed is read-only for its owner, whom permissions bind. */
+START_TEST(a_read_only_one)
+{
+    char name[256];
+    ck_assert_int_eq(chmod(".", 0777), 0);
+    if (!as_nobody()) {
+        return;
+    }
+    ck_assert(replace("c", 1));
+    for (int i = 2; i < 5; i++) {
+        ck_assert_int_eq(chmod("c", 0555), 0);
+        ck_assert_msg(replace("c", i), "%s", hd_error_message());
+        ck_assert_uint_eq(mode_of("c"), 0555);
+        ck_assert_int_eq(loaded("c"), i);
+        ck_assert_int_eq(files_in("."), 1);
+    }
+    stand_in.keeps = 1; /* a left-over that is read-only */
+    ck_assert(replace("c", 5));
+    stand_in.keeps = 0;
+    left_over(name);
+    ck_assert_int_eq(chmod(name, 0555), 0);
+    ck_assert(replace("c", 6));
+    ck_assert_int_eq(files_in("."), 1);
+    ck_assert_uint_eq(mode_of("c"), 0555);
+    ck_assert_msg(hd_checkpoint_remove("c"), "%s", hd_error_message());
+    ck_assert_int_eq(files_in("."), 0);
+}
+END_TEST
+
 START_TEST(the_longest_name)
 {
     char name[256];
@@ -257,6 +286,40 @@ START_TEST(another_removes_the_old_one)
     hd_on_warning(NULL, NULL);
     ck_assert_msg(heard.count == 0, "%s", heard.last);
     ck_assert_int_eq(loaded("c"), 2);
+    ck_assert_int_eq(files_in("."), 1);
+}
+END_TEST
+
+/* Another call, which began before, replaces the new one at once and removes it. */
+static void replace_again(const char *old)
+{
+    (void)old;
+    stand_in.exchanged = NULL;
+    ck_assert_int_eq(hd__exchange("other", "c"), 0);
+    clear_directory("other");
+}
+
+/* What the other call has reported as replaced stays, though this one's last step fails. */
+START_TEST(another_replaces_the_new_one)
+{
+    char message[512], name[256];
+    ck_assert(replace("c", 1) && replace("other", 3));
+    watch(8); /* this one's 7 and the other one's exchange, and then the sync of the directory */
+    stand_in.exchanged = replace_again;
+    ck_assert(!replace("c", 2));
+    ck_assert_str_eq(stand_in.events, "FRDFRDXXD");
+    left_over(name);
+    snprintf(message, sizeof message,
+             "hd_checkpoint_replace: 'c': cannot sync its directory: Input/output error: it is "
+             "replaced, but a crash may undo that; the old one is left as './%s', and the next "
+             "call removes it",
+             name);
+    ck_error(HD_IO, message);
+    ck_assert_int_eq(loaded("c"), 3);
+    ck_assert_int_eq(loaded(name), 1);
+    watch(NEVER);
+    ck_assert(replace("c", 4));
+    ck_assert_int_eq(loaded("c"), 4);
     ck_assert_int_eq(files_in("."), 1);
 }
 END_TEST
@@ -476,6 +539,7 @@ Suite *suite_replace(void)
     const TTest *const tests[] = {
         a_new_name_or_an_old_one,
         permissions_stay,
+        a_read_only_one,
         the_longest_name,
         order_of_calls,
         only_a_checkpoint_is_replaced,
@@ -483,6 +547,7 @@ Suite *suite_replace(void)
         a_system_that_cannot_exchange,
         the_old_one_cannot_be_removed,
         another_removes_the_old_one,
+        another_replaces_the_new_one,
         killed_at_every_call,
         killed_before_there_is_one,
         only_what_is_left_over_is_removed,

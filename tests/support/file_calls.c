@@ -204,6 +204,12 @@ SEEN int access(const char *path, int mode)
     return fault(CALL_ACCESS, "access") ? -1 : real(path, mode);
 }
 
+SEEN int faccessat(int at, const char *path, int mode, int flags)
+{
+    REAL(int, "faccessat", int, const char *, int, int);
+    return fault(CALL_ACCESS, "faccessat") ? -1 : real(at, path, mode, flags);
+}
+
 SEEN int fchmodat(int at, const char *path, mode_t mode, int flags)
 {
     REAL(int, "fchmodat", int, const char *, mode_t, int);

@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-file_faults stand_in = {.at = NEVER, .fails_at = NEVER, .dies_at = NEVER};
+file_faults stand_in = {.at = NEVER, .second = NEVER, .fails_at = NEVER, .dies_at = NEVER};
 
 static const char *const call_names[] = {"open",  "read",   "write",  "sync",  "close",    "stat",
                                          "mkdir", "rename", "unlink", "map",   "truncate", "lock",
@@ -46,8 +46,6 @@ static void die(void)
 
 static void report(void);
 
-static void report(void);
-
 bool fault_part(call_kind kind, const char *call, size_t *part)
 {
     if (!stand_in.on) {
@@ -57,6 +55,7 @@ bool fault_part(call_kind kind, const char *call, size_t *part)
     stand_in.counts[kind]++;
     bool then_on = stand_in.hits > 0 && (stand_in.how == FAULT_ALL ||
                                          (stand_in.how == FAULT_KIND && kind == stand_in.kind));
+    then_on = then_on || (stand_in.hits > 0 && n == stand_in.second);
     if (stand_in.at == NEVER || (n != stand_in.at && !then_on)) {
         return false;
     }
@@ -101,6 +100,7 @@ void faults_begin(long at, int cause, fault_way how)
 void faults_end(void)
 {
     stand_in.on = false;
+    stand_in.second = NEVER;
 }
 
 void changes_something(void)

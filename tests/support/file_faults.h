@@ -46,6 +46,7 @@ typedef struct file_faults {
     long at;   /* the call that fails, from 0 on; NEVER */
     int cause; /* with this errno */
     fault_way how;
+    long second; /* a later call that fails, too, once; NEVER. faults_end takes it back */
 
     /* What happened */
     long n, hits; /* calls, and those of them that failed */
