@@ -236,8 +236,7 @@ static bool require_grad_all(const hd__items *parameters, bool on)
     bool ok = i == parameters->n;
     while (!ok && i-- > 0) {
         if (parameters->v[i].kind) {
-            bool back = hd_requires_grad_(*parameters->v[i].field, !on);
-            (void)back;
+            hd_requires_grad_(*parameters->v[i].field, !on);
         }
     }
     return ok;
