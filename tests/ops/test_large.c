@@ -120,11 +120,9 @@ END_TEST
 
 Suite *suite_large(void)
 {
-    Suite *s = suite_create("large");
-    TCase *c = tcase_create("large");
-    tcase_set_timeout(c, 120);
-    tcase_add_test(c, large_results_have_the_bits_of_small_ones);
-    tcase_add_test(c, dropout_draws_what_bernoulli_draws);
-    suite_add_tcase(s, c);
-    return s;
+    const TTest *const tests[] = {
+        large_results_have_the_bits_of_small_ones,
+        dropout_draws_what_bernoulli_draws,
+    };
+    return SUITE_OF("large", tests);
 }
