@@ -11,11 +11,11 @@
 
 static hd_tensor *view_of(hd_tensor *x, const char *view)
 {
-    int64_t a, b, c;
-    if (sscanf(view, "transpose %ld %ld", &a, &b) == 2) {
-        return hd_transpose(x, (int)a, (int)b);
+    int a, b, c;
+    if (sscanf(view, "transpose %d %d", &a, &b) == 2) {
+        return hd_transpose(x, a, b);
     }
-    if (sscanf(view, "permute %ld %ld %ld", &a, &b, &c) == 3) {
+    if (sscanf(view, "permute %d %d %d", &a, &b, &c) == 3) {
         return hd_permute(x, a, b, c);
     }
     return x;
