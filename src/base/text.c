@@ -32,9 +32,13 @@ bool hd__grow(void *array, int64_t *room, int64_t n, size_t size)
 /* ---------------------------------------------------------------- text */
 
 /* Makes room for n more bytes and a zero. */
-static bool make_room(hd__text *t, size_t n)
+static bool make_room(hd__text *t, int64_t n)
 {
-    t->failed = t->failed || !hd__grow(&t->s, &t->room, (int64_t)(t->len + n + 1), 1);
+    int64_t room;
+    if (__builtin_add_overflow((int64_t)t->len + 1, n, &room)) {
+        room = INT64_MAX;
+    }
+    t->failed = t->failed || !hd__grow(&t->s, &t->room, room, 1);
     return !t->failed;
 }
 
@@ -46,7 +50,7 @@ static void advance(hd__text *t, size_t n)
 
 void hd__text_add(hd__text *t, const char *s, size_t n)
 {
-    if (make_room(t, n)) {
+    if (make_room(t, (int64_t)n)) {
         memcpy(t->s + t->len, s, n);
         advance(t, n);
     }
@@ -59,7 +63,7 @@ void hd__text_puts(hd__text *t, const char *s)
 
 void hd__text_repeat(hd__text *t, char c, int64_t n)
 {
-    if (n > 0 && make_room(t, (size_t)n)) {
+    if (n > 0 && make_room(t, n)) {
         memset(t->s + t->len, c, (size_t)n);
         advance(t, (size_t)n);
     }
@@ -71,7 +75,7 @@ void hd__text_format(hd__text *t, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
-    if (n >= 0 && make_room(t, (size_t)n)) {
+    if (n >= 0 && make_room(t, n)) {
         vsnprintf(t->s + t->len, (size_t)n + 1, format, again);
         advance(t, (size_t)n);
     }

@@ -251,7 +251,7 @@ static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *s
                                 HD__SIZES(ndim, sizes));
         }
         if (__builtin_mul_overflow(reach, sizes[i] > 0 ? sizes[i] : 1, &reach) ||
-            reach > PTRDIFF_MAX / 2) {
+            reach > INT64_MAX / 2) {
             return size_overflows(function, d, ndim, sizes);
         }
         n *= sizes[i]; /* never more than reach */

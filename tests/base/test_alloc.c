@@ -553,7 +553,9 @@ START_TEST(custom_refused)
     hd_free(p);
     a.size = 3;
     ck_assert(!hd_set_allocator(&a));
-    ck_error(HD_VALUE, "hd_set_allocator: a->size 3: expected 32, as sizeof(hd_allocator) gives");
+    ck_error(HD_VALUE,
+             sized("hd_set_allocator: a->size 3: expected %zu, as sizeof(hd_allocator) gives",
+                   sizeof(hd_allocator)));
     a.size = sizeof a;
     a.free = NULL;
     ck_assert(!hd_set_allocator(&a));

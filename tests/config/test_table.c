@@ -25,7 +25,9 @@ START_TEST(another_size)
     const hd_config_table table = {8, sizeof(small), &field, 1, NULL};
     small s;
     ck_assert(!hd_config_defaults(&table, &s));
-    ck_error(HD_VALUE, "hd_config_defaults: t->size 8: expected 40, as HD_CONFIG_TABLE gives");
+    ck_error(HD_VALUE,
+             sized("hd_config_defaults: t->size 8: expected %zu, as HD_CONFIG_TABLE gives",
+                   sizeof(hd_config_table)));
 }
 END_TEST
 

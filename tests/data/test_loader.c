@@ -374,7 +374,9 @@ START_TEST(refuses_arguments)
     ck_error(HD_VALUE, "hd_loader_new: batch_size 0: expected 1 or more");
     o = (hd_loader_options){.batch_size = 1};
     ck_assert_ptr_null(hd_loader_new(s, &o));
-    ck_error(HD_VALUE, "hd_loader_new: o->size 0: expected 32, as hd_loader_defaults() gives");
+    ck_error(HD_VALUE,
+             sized("hd_loader_new: o->size 0: expected %zu, as hd_loader_defaults() gives",
+                   sizeof(hd_loader_options)));
     hd_error_clear();
     ck_assert_ptr_null(hd_loader_new(NULL, NULL));
     ck_error(HD_NULL_ARG, "hd_loader_new: s is NULL");

@@ -15,7 +15,8 @@ START_TEST(refuses_a_bad_type)
     hd_module_type type = probe_type;
     type.size = 8;
     ck_assert_ptr_null(hd_module_new(&type));
-    ck_error(HD_VALUE, "hd_module_new: type->size 8: expected 48, as HD_MODULE_TYPE gives");
+    ck_error(HD_VALUE, sized("hd_module_new: type->size 8: expected %zu, as HD_MODULE_TYPE gives",
+                             sizeof(hd_module_type)));
 
     type = probe_type;
     type.name = NULL;

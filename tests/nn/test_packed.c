@@ -39,8 +39,9 @@ START_TEST(constructor_errors)
     refuses_options(4, 2, o.vdim = -1, HD_VALUE,
                     "hd_multihead_attention_new: vdim -1: expected 0 or more");
     refuses_options(4, 2, o.size = 3, HD_VALUE,
-                    "hd_multihead_attention_new: o->size 3: expected 48, as "
-                    "hd_multihead_attention_defaults() gives");
+                    sized("hd_multihead_attention_new: o->size 3: expected %zu, as "
+                          "hd_multihead_attention_defaults() gives",
+                          sizeof(hd_multihead_attention_options)));
 }
 END_TEST
 
@@ -72,8 +73,9 @@ START_TEST(call_errors)
     refuses_call(m, x, y, y, a.attn_mask = NULL, HD_NULL_ARG,
                  "hd_multihead_attention: attn_mask is NULL");
     refuses_call(m, x, y, y, a.size = 1, HD_VALUE,
-                 "hd_multihead_attention: a->size 1: expected 32, as "
-                 "hd_multihead_attention_arg_defaults() gives");
+                 sized("hd_multihead_attention: a->size 1: expected %zu, as "
+                       "hd_multihead_attention_arg_defaults() gives",
+                       sizeof(hd_multihead_attention_args)));
     refuses_call(m, hd_select(x0, 0, 0), x, x, (void)0, HD_SHAPE,
                  "hd_multihead_attention: query (4,): expected 2 dimensions, or 3 with a batch");
     refuses_call(m, x, y0, y0, (void)0, HD_SHAPE,

@@ -337,8 +337,9 @@ START_TEST(errors)
     refuses(HD_VALUE, "dropout_p nan: expected 0 to 1", q, k, k, HD_NONE, NAN, false);
     hd_attention_options o = {0};
     ck_assert_ptr_null(hd_scaled_dot_product_attention_with(q, k, k, &o, NULL));
-    ck_error(HD_VALUE, "hd_scaled_dot_product_attention_with: o->size 0: expected 48, as "
-                       "hd_attention_defaults() gives");
+    ck_error(HD_VALUE, sized("hd_scaled_dot_product_attention_with: o->size 0: expected %zu, as "
+                             "hd_attention_defaults() gives",
+                             sizeof(hd_attention_options)));
 }
 END_TEST
 

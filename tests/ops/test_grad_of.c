@@ -13,10 +13,12 @@ START_TEST(grad_of_looks_at_its_options_size)
     hd_list *y = hd_list_of(hd_mul(a, a)), *x = hd_list_of(a);
     hd_grad_options o = {.retain_graph = true};
     ck_assert_ptr_null(hd_grad_of(y, x, NULL, &o));
-    ck_error(HD_VALUE, "hd_grad_of: o->size 0: expected 16, as hd_grad_defaults() gives");
+    ck_error(HD_VALUE, sized("hd_grad_of: o->size 0: expected %zu, as hd_grad_defaults() gives",
+                             sizeof(hd_grad_options)));
     o.size = sizeof o + 8;
     ck_assert_ptr_null(hd_grad_of(y, x, NULL, &o));
-    ck_error(HD_VALUE, "hd_grad_of: o->size 24: expected 16, as hd_grad_defaults() gives");
+    ck_error(HD_VALUE, sized("hd_grad_of: o->size %zu: expected %zu, as hd_grad_defaults() gives",
+                             o.size, sizeof o));
     o.size = sizeof o;
     ck_elements(hd_list_get(hd_grad_of(y, x, NULL, &o), 0), 6);
 }

@@ -136,10 +136,12 @@ START_TEST(failures)
     ck_assert_int_eq(freed, 2);
     op.size = 3;
     ck_assert_ptr_null(hd_apply(&op, &one, x));
-    ck_error(HD_VALUE, "hd_apply: op->size 3: expected 40, as sizeof(hd_op) gives");
+    ck_error(HD_VALUE,
+             sized("hd_apply: op->size 3: expected %zu, as sizeof(hd_op) gives", sizeof(hd_op)));
     op.size = sizeof op + 8; /* of a newer header */
     ck_assert_ptr_null(hd_apply(&op, &one, x));
-    ck_error(HD_VALUE, "hd_apply: op->size 48: expected 40, as sizeof(hd_op) gives");
+    ck_error(HD_VALUE, sized("hd_apply: op->size %zu: expected %zu, as sizeof(hd_op) gives",
+                             op.size, sizeof op));
     op.size = sizeof op;
     op.name = NULL;
     ck_assert_ptr_null(hd_apply(&op, &one, x));

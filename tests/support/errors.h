@@ -4,8 +4,22 @@
 #define HEED_TESTS_ERRORS_H
 
 #include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "heed/base.h"
+
+/* A message with the sizes of structs, which are not the same on every machine. Good until the next
+ * call. */
+static inline const char *sized(const char *format, ...)
+{
+    static char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return text;
+}
 
 /* Asserts the code and the whole message of the standing error, and clears it. */
 #define ck_error(code, message)                                                                    \

@@ -321,11 +321,11 @@ START_TEST(invalid_options)
     o = hd_print_defaults();                                                                       \
     o.field = value;                                                                               \
     ck_assert(!hd_set_print_options(&o));                                                          \
-    ck_error(HD_VALUE, "hd_set_print_options: " message);                                          \
+    ck_error(HD_VALUE, sized("hd_set_print_options: " message, sizeof o));                         \
     ck_assert_str_eq(hd_repr_with(x, &o), "NULL");                                                 \
-    ck_error(HD_VALUE, "hd_repr_with: " message)
+    ck_error(HD_VALUE, sized("hd_repr_with: " message, sizeof o))
 
-    REFUSED(size, 3, "o->size 3: expected 40, as hd_print_defaults() gives");
+    REFUSED(size, 3, "o->size 3: expected %zu, as hd_print_defaults() gives");
     REFUSED(precision, -1, "precision -1: expected 0 to 1000");
     REFUSED(precision, 1001, "precision 1001: expected 0 to 1000");
     REFUSED(threshold, -1, "threshold -1: expected 0 or more");

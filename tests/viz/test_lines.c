@@ -296,7 +296,8 @@ START_TEST(refused)
     ck_assert_ptr_null(hd_plot_lines(1, &bad, NULL));
     ck_error(HD_VALUE, "hd_plot_lines: series 0: n -1, y given: expected n values of y");
     ck_assert_ptr_null(hd_plot_lines(1, s, &(hd_plot_options){.width = 300, .height = 300}));
-    ck_error(HD_VALUE, "hd_plot_lines: o->size 0: expected 48, as hd_plot_defaults() gives");
+    ck_error(HD_VALUE, sized("hd_plot_lines: o->size 0: expected %zu, as hd_plot_defaults() gives",
+                             sizeof(hd_plot_options)));
     o.width = 199;
     ck_assert_ptr_null(hd_plot_lines(1, s, &o));
     ck_error(HD_VALUE, "hd_plot_lines: width 199: expected 200 to 8192");
