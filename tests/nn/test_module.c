@@ -24,10 +24,12 @@ START_TEST(refuses_a_bad_type)
     ck_error(HD_NULL_ARG, "hd_module_new: type->name is NULL");
 
     type = probe_type;
-    type.instance_size = 8;
+    type.instance_size = sizeof(hd_module) / 2;
     ck_assert_ptr_null(hd_module_new(&type));
-    ck_error(HD_VALUE, "hd_module_new: Probe: instance_size 8: expected a struct that begins with "
-                       "an hd_module (16)");
+    ck_error(HD_VALUE,
+             sized("hd_module_new: Probe: instance_size %zu: expected a struct that begins with "
+                   "an hd_module (%zu)",
+                   type.instance_size, sizeof(hd_module)));
 }
 END_TEST
 

@@ -10,8 +10,8 @@
 
 #define GOLDEN_MAX_DIMS 8
 
-/* How far draws of doubles may be from PyTorch's, absolute and relative. On 32-bit x86 glibc computes
- * log, sin and cos of doubles with the x87 unit, which rounds the last digit otherwise. */
+/* How far draws of doubles may be from PyTorch's, absolute and relative. On 32-bit x86, glibc
+ * computes log, sin and cos of doubles with the x87 unit, which rounds the last digit otherwise. */
 #ifdef __i386__
 #define GOLDEN_DOUBLE_ERROR 1e-15
 #else

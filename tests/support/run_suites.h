@@ -15,8 +15,8 @@
 
 /* ---------------------------------------------------------------- filling */
 
-/* Does HEED_SKIP, such as ",threads:forked,gpt:sums,", name this test? tools/cross/run sets it to what
- * an emulator cannot run. */
+/* Does HEED_SKIP, such as ",threads:forked,gpt:sums,", name this test? tools/cross/run sets it to
+ * what an emulator cannot run. */
 static inline bool is_skipped(const char *topic, const TTest *test)
 {
     char name[160];
