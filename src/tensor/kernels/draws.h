@@ -19,6 +19,11 @@ enum { HDK_DRAWS = 64, HDK_DRAW_VECTORS = HDK_DRAWS / HDK_V };
 HDK_INLINE vec_u32 vmcg31_times(vec_u32 x, vec_u64 even, vec_u64 odd)
 {
     const vec_u64 low = vall_u64(0xffffffffu);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    const vec_u64 first = even; /* the element at an even place is the upper half of its pair */
+    even = odd;
+    odd = first;
+#endif
     vec_u64 e = vmullow_u64((vec_u64)x, even), o = vmullow_u64((vec_u64)x >> 32, odd);
     vec_u32 high = (vec_u32)(e >> 32 | (o & ~low)), rest = (vec_u32)((e & low) | o << 32) >> 1;
     vec_u32 sum = high + rest, less = sum - HD__MCG31_MODULUS;
