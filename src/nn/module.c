@@ -119,9 +119,6 @@ static bool module_refuse(const char *function, const hd_module *m, const char *
 
 static bool name_ok(const char *function, const hd_module *m, const char *name)
 {
-    if (!hd__given(function, "name", name)) {
-        return false;
-    }
     if (!*name || strchr(name, '.')) {
         return module_refuse(function, m, name, "is no name: expected text without dots");
     }
