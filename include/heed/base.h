@@ -129,7 +129,8 @@ HD_API void hd_warning_print(const char *message, void *user);
  *   Live tensors: hd_tensor_report and hd_shutdown tell which functions made them, in which
  *   modules.
  * Only what is made while debug mode is on is known in this detail, so turn it on at the start.
- * HEED_DEBUG=1 also keeps freed blocks out of use for longer (hd_empty_cache). */
+ * HEED_DEBUG=1 also keeps freed blocks out of use for longer (hd_empty_cache). If HEED_CPU or
+ * HEED_THREADS is wrong, that is the error, and nothing is turned on or off. */
 HD_API bool hd_set_debug(bool on);
 
 /* ---------------------------------------------------------------- memory */

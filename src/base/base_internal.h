@@ -313,9 +313,10 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
 
 /* ---------------------------------------------------------------- random streams (rng.c) */
 
-/* All draws of one call happen between lock and unlock. They do nothing unless g is the default
- * generator. */
+/* All draws of one call, and other changes, happen between lock and unlock. Only the default
+ * generator has a lock that other threads wait for. */
 void hd__gen_lock(hd_generator *g);
+void hd__gen_hold(hd_generator *g); /* in its place, where g is only read */
 void hd__gen_unlock(hd_generator *g);
 void hd__gen_seed(hd_generator *g, int64_t value); /* g is locked, or no other thread has it */
 

@@ -25,8 +25,10 @@ void hd__debug_start(void)
 
 bool hd_set_debug(bool on)
 {
-    bool started = hd__init(); /* after this the environment cannot turn it on */
-    unsigned int was = on ? atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES)
-                          : atomic_fetch_and(&hd__debug, ~(unsigned int)HD__DEBUG_WATCHES);
-    return started && (was & HD__DEBUG_WATCHES);
+    const unsigned int watches = HD__DEBUG_WATCHES;
+    if (!hd__init()) { /* after this the environment cannot turn it on */
+        return false;
+    }
+    return (on ? atomic_fetch_or(&hd__debug, watches) : atomic_fetch_and(&hd__debug, ~watches)) &
+           watches;
 }

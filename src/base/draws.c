@@ -7,7 +7,7 @@
 
 HD__TLS hd__draws *hd__draws_top;
 
-void hd__draws_note(hd_generator *g, uint64_t by_others)
+void hd__draws_note(hd_generator *g)
 {
     hd__draws *from = NULL;
     for (hd__draws *d = hd__draws_top; d && !d->noted; d = d->outer) {
@@ -21,7 +21,6 @@ void hd__draws_note(hd_generator *g, uint64_t by_others)
         d->noted = true;
         d->g = g;
         d->from = from;
-        d->by_others = by_others;
     }
 }
 
@@ -45,6 +44,6 @@ void hd__draws_end_slowly(hd__draws *d, bool keep)
     }
     hd__draws_top = d->outer;
     if (d->noted && d->g && !keep) {
-        hd__gen_put_back(d->g, &d->from->before, d->by_others);
+        hd__gen_put_back(d->g, &d->from->before);
     }
 }

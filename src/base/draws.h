@@ -9,8 +9,8 @@
  *
  * They may be nested. Beginning costs nothing: the generator is copied only when the first number
  * is drawn. What is taken back concerns the generator that is drawn from first. If another thread
- * drew from the default generator in the meantime, nothing is taken back, because two threads would
- * otherwise get the same numbers. */
+ * drew from it in the meantime, nothing is taken back, because two threads would otherwise get the
+ * same numbers. */
 #ifndef HEED_BASE_DRAWS_H
 #define HEED_BASE_DRAWS_H
 
@@ -18,10 +18,9 @@
 
 typedef struct hd__draws {
     struct hd__draws *outer;
-    bool noted;             /* something was drawn since; the next four are valid from then on */
+    bool noted;             /* something was drawn since; the next three are valid from then on */
     hd_generator *g;        /* NULL: it was freed */
     struct hd__draws *from; /* in its `before` is g as it was: this one, or one around it */
-    uint64_t by_others;
     hd_generator before;
 } hd__draws;
 
@@ -47,9 +46,8 @@ static inline void hd__draws_end(hd__draws *d, bool keep)
     }
 }
 
-/* The thread is about to draw from g, which is locked. by_others: how often other threads have
- * locked it so far. */
-void hd__draws_note(hd_generator *g, uint64_t by_others);
+/* The thread is about to draw from g, which it has locked. */
+void hd__draws_note(hd_generator *g);
 /* g is being freed. */
 void hd__draws_forget(const hd_generator *g);
 

@@ -89,7 +89,7 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
  * No thread waits for another lock while it holds one of the last three. */
 static void fork_prepare(void)
 {
-    hd__gen_lock(hd_default_generator());
+    hd__gen_hold(hd_default_generator());
     hd__pool_fork_prepare();
     hd__count_fork_prepare();
     hd__cache_fork_prepare();

@@ -50,8 +50,6 @@ void hd__gen_seed(hd_generator *g, int64_t value)
 static hd_generator default_generator;
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
-static uint64_t default_locks;       /* how often it was locked; changes under default_lock */
-static HD__TLS uint64_t my_locks;    /* how often this thread did */
 static HD__TLS hd_generator *in_use; /* NULL: the default one */
 
 static void seed_default(void)
@@ -77,21 +75,22 @@ void hd_generator_use(hd_generator *g)
     }
 }
 
-/* How often other threads have locked the default generator, which this thread holds. */
-static uint64_t locks_of_others(const hd_generator *g)
+void hd__gen_hold(hd_generator *g)
 {
-    return g == &default_generator ? default_locks - my_locks : 0;
+    if (g == &default_generator) {
+        pthread_mutex_lock(&default_lock);
+    }
 }
 
 void hd__gen_lock(hd_generator *g)
 {
-    if (g == &default_generator) {
-        pthread_mutex_lock(&default_lock);
-        default_locks++;
-        my_locks++;
+    hd__gen_hold(g);
+    if (g->user != &in_use) { /* each thread has its own */
+        g->user = &in_use;
+        g->switches++;
     }
     if (hd__draws_top && !hd__draws_top->noted) {
-        hd__draws_note(g, locks_of_others(g));
+        hd__draws_note(g);
     }
 }
 
@@ -102,10 +101,10 @@ void hd__gen_unlock(hd_generator *g)
     }
 }
 
-void hd__gen_put_back(hd_generator *g, const hd_generator *before, uint64_t by_others)
+void hd__gen_put_back(hd_generator *g, const hd_generator *before)
 {
     hd__gen_lock(g);
-    if (locks_of_others(g) == by_others) {
+    if (g->switches == before->switches) {
         *g = *before;
     }
     hd__gen_unlock(g);
@@ -120,6 +119,8 @@ hd_generator *hd_generator_new(int64_t value)
         return NULL;
     }
     g->bernoulli = HD_BERNOULLI_MCG31;
+    g->user = NULL;
+    g->switches = 0;
     hd__gen_seed(g, value);
     return g;
 }

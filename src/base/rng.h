@@ -13,10 +13,12 @@ struct hd_generator {
     hd_bernoulli_stream bernoulli;
     bool has_spare; /* the second number of a Box-Muller pair is left, in spare */
     double spare;
+    const void *user;  /* stands for the thread that locked it last */
+    uint64_t switches; /* how often a thread locked it that was not the last one */
 };
 
-/* Makes g what it was, unless other threads have locked it since by_others was counted. */
-void hd__gen_put_back(hd_generator *g, const hd_generator *before, uint64_t by_others);
+/* Makes g what it was, unless another thread has locked it since. */
+void hd__gen_put_back(hd_generator *g, const hd_generator *before);
 
 /* Makes the next HD__MT_SIZE words. */
 void hd__mt_renew(hd_generator *g);

@@ -26,7 +26,7 @@ static bool generator_write(hd_generator *g, hd_dict *d, const char *prefix)
     if (!state) {
         return false;
     }
-    hd__gen_lock(g);
+    hd__gen_hold(g);
     hd_generator now = *g;
     hd__gen_unlock(g);
     int64_t *words = hd__ptr(state);
@@ -114,6 +114,8 @@ bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
     read.bernoulli = (hd_bernoulli_stream)bernoulli;
     read.has_spare = has_spare;
     hd__gen_lock(g);
+    read.user = g->user;
+    read.switches = g->switches;
     *g = read;
     hd__gen_unlock(g);
     return true;

@@ -1,8 +1,7 @@
 /* live.c - debug mode's list of live tensors, and the report of what is in it.
  *
  * A tensor that is made in debug mode enters the list, with the module whose forward runs then, and
- * leaves it when it is freed. The lock protects the list; what a row tells of a tensor never
- * changes, but for its geometry, which the report does not read. */
+ * leaves it when it is freed. The lock protects the list and made_by of the tensors in it. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,6 +55,13 @@ void hd__live_add(hd_tensor *t)
     }
     live.first = t;
     live.n++;
+    live_unlock();
+}
+
+void hd__live_rename(hd_tensor *t, const char *made_by)
+{
+    live_lock();
+    t->made_by = made_by;
     live_unlock();
 }
 

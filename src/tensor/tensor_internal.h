@@ -289,10 +289,17 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
 bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
                      int64_t *out);
 
+/* The list of live tensors of debug mode (live.c). */
+HD__RARE void hd__live_add(hd_tensor *t);
+HD__RARE void hd__live_remove(hd_tensor *t);
+HD__RARE void hd__live_rename(hd_tensor *t, const char *made_by);
+
 /* Gives y, or NULL; errors shall say that `function` made y, which calls others to do so. */
 static inline hd_tensor *hd__made_by(const char *function, hd_tensor *y)
 {
-    if (y) {
+    if (y && y->flags & HD__F_LISTED) {
+        hd__live_rename(y, function);
+    } else if (y) {
         y->made_by = function;
     }
     return y;
@@ -313,10 +320,6 @@ static inline void hd__bury(hd_tensor *t)
 }
 
 /* ---------------------------------------------------------------- debug mode */
-
-/* The list of live tensors (live.c). */
-HD__RARE void hd__live_add(hd_tensor *t);
-HD__RARE void hd__live_remove(hd_tensor *t);
 
 /* What x of a float dtype has besides finite numbers (finite.c). */
 enum { HD__HAS_NAN = 1, HD__HAS_INF = 2 };

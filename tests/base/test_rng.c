@@ -6,6 +6,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef enum known_stream {
     UNIFORM_F32,
@@ -368,13 +370,12 @@ static void *draw_elsewhere(void *g)
     return NULL;
 }
 
-/* Another thread has got numbers: they are not given again. */
-START_TEST(draws_between_those_of_another_thread_stay)
+/* Another thread has got numbers of g: they are not given again. */
+static void keeps_what_others_drew(hd_generator *g)
 {
-    hd_generator *g = hd_default_generator();
     hd__draws d;
     pthread_t thread;
-    hd_manual_seed(3);
+    hd_generator_seed(g, 3);
     hd__draws_begin(&d);
     draw_much(g);
     ck_assert_int_eq(pthread_create(&thread, NULL, draw_elsewhere, g), 0);
@@ -386,6 +387,34 @@ START_TEST(draws_between_those_of_another_thread_stay)
     draw_much(g);
     hd__draws_end(&d, false);
     ck_assert(same_state(g, &now));
+}
+
+START_TEST(draws_between_those_of_another_thread_stay)
+{
+    hd_generator *g = hd_generator_new(3);
+    keeps_what_others_drew(hd_default_generator());
+    keeps_what_others_drew(g);
+    hd_generator_free(g);
+}
+END_TEST
+
+/* A fork, like a save, draws nothing: what is drawn afterwards is taken back. */
+START_TEST(a_fork_is_no_draw)
+{
+    hd_generator *g = hd_generator_new(3);
+    hd__draws d;
+    hd_generator before = *g;
+    ck_assert(hd__init());
+    hd__draws_begin(&d);
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    draw_much(g);
+    hd__draws_end(&d, false);
+    ck_assert(same_state(g, &before));
+    hd_generator_free(g);
 }
 END_TEST
 
@@ -405,6 +434,7 @@ Suite *suite_rng(void)
         draws_are_taken_back,
         draws_from_a_freed_generator_are_forgotten,
         draws_between_those_of_another_thread_stay,
+        a_fork_is_no_draw,
     };
     Suite *s = SUITE_OF("rng", tests);
     suite_add_loop(s, known_streams, ROWS);

@@ -124,6 +124,27 @@ START_TEST(parts_are_watched)
 }
 END_TEST
 
+/* A copy into another dtype may overflow. */
+START_TEST(copies_are_watched)
+{
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 2), *large = hd_full(HD_FLOAT64, 1e300, 2); /* (2,) */
+    ck_warning(hd_copy_(hd_select(x, 0, 1), large),
+               "hd_copy_: the result (2,) has inf or -inf at (0,), and every input is finite");
+    ck_warning(hd_setitem(x, large, 0),
+               "hd_setitem: the result (2,) has inf or -inf at (0,), and every input is finite");
+    ck_no_warning(hd_copy_(hd_select(x, 0, 1), hd_full(HD_FLOAT32, INFINITY, 2)));
+}
+END_TEST
+
+/* A view has no elements of its own, so nobody looks through them. This one has 2^62. */
+START_TEST(views_are_not_searched)
+{
+    hd_tensor *x = hd_ones(HD_FLOAT32, 1), *y;
+    ck_no_warning(y = hd_expand(x, 1LL << 62));
+    ck_assert_int_eq(hd_numel(y), 1LL << 62);
+}
+END_TEST
+
 START_TEST(the_backward_of_which_call)
 {
     hd_module *model = hd_sequential(logs_new());
@@ -277,6 +298,8 @@ Suite *suite_debug(void)
         strided_results_and_the_first_element,
         changes_in_place_are_watched,
         parts_are_watched,
+        copies_are_watched,
+        views_are_not_searched,
         the_backward_of_which_call,
         no_news_while_it_is_off,
         both_calls_of_a_version_error,

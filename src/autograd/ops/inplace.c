@@ -256,7 +256,11 @@ static hd_tensor *copy_into(const char *function, const hd__op *record, hd_tenso
         !hd__record_inplace(record, x, &(hd__record_args){.n_in = 2, .in = in})) {
         return NULL;
     }
+    unsigned int before = hd__watching() ? hd__watch_inputs(1, &src) : 0;
     hd__copy(x, read);
+    if (hd__watching()) {
+        hd__watch_result(function, before, x);
+    }
     return x;
 }
 
