@@ -310,7 +310,8 @@ static bool begin(run *r, const arguments *a)
            log_open(&r->log, r->dir, 0, 0) && add_events(r);
 }
 
-/* Sets the error for --resume with a directory that is no run; it may be a checkpoint of a run. */
+/* Sets the error for --resume with a directory that is no run. It may be a checkpoint of a run, or a
+ * run that ended before its first checkpoint. */
 static bool no_run(const char *dir)
 {
     char path[2 * PATH_SIZE], word[SHELL_WORD];
@@ -325,7 +326,10 @@ static bool no_run(const char *dir)
         return hd_error_set(HD_IO, "%s is a checkpoint: did you mean --resume %s?", dir,
                             shell_word(path, word));
     }
-    return hd_error_set(HD_IO, "%s has no checkpoint: expected the directory of a run", dir);
+    snprintf(path, sizeof path, "%s/config.json", dir);
+    return access(path, F_OK) == 0
+               ? hd_error_set(HD_IO, "%s has no checkpoint yet: begin again without --resume", dir)
+               : hd_error_set(HD_IO, "%s has no checkpoint: expected the directory of a run", dir);
 }
 
 /* Loads the settings from the run's config.json, which may have been edited, and from the

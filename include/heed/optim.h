@@ -5,7 +5,8 @@
  * or a step while an error stands, changes nothing and returns false.
  *
  *   hd_adamw_options a = hd_adamw_defaults();
- *   hd_optim *o = hd_adamw_new(hd_module_parameters(model), &a);
+ *   const hd_list *parameters = hd_module_parameters(model);
+ *   hd_optim *o = hd_adamw_new(parameters, &a);
  *   hd_schedule *s = hd_step_lr_new(o, 1000, 0.5);
  *   for (int step = 0; step < steps; step++) {
  *       HD_SCOPE;

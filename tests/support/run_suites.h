@@ -54,9 +54,11 @@ static inline void suite_add_loop(Suite *s, const TTest *test, size_t n)
 
 /* ---------------------------------------------------------------- running */
 
-/* Runs them all; gives main's result. */
+/* Runs them all; gives main's result. Check stops a test after 4 seconds unless it is told
+ * otherwise; sanitizers and a busy machine take longer. */
 static inline int run_suites(Suite *(*const *suites)(void), size_t n)
 {
+    setenv("CK_DEFAULT_TIMEOUT", "300", 0);
     SRunner *runner = srunner_create(NULL);
     for (size_t i = 0; i < n; i++) {
         srunner_add_suite(runner, suites[i]());
