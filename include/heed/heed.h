@@ -25,8 +25,8 @@
  *    hd_error_clear(). A call that fails has changed nothing, unless its comment says otherwise: no
  *    argument, no other object and no file. It has drawn nothing from a generator, and neither has
  *    a forward, a hook or a backward of the program that it ran. Whatever else these did stays
- *    done. Draws are not taken back from a second generator, nor from the default one if another
- *    thread drew from it in the meantime. A save that fails leaves the old file or the new one,
+ *    done. Draws are not taken back from a second generator, nor from one that another thread drew
+ *    from in the meantime. A save that fails leaves the old file or the new one,
  *    whole: the new one only if the last step fails, the sync of the directory. While an error
  *    stands, hd_optim_step and the functions that save change nothing. HD_NONE means that something
  *    is left out; it never means failure, and it prints as None. For options, out-parameters and

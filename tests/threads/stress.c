@@ -399,6 +399,18 @@ static void set_handlers(int round)
     must(hd_mse_loss(hd_ones(HD_FLOAT32, 2, 2), hd_ones(HD_FLOAT32, 2))); /* gives a warning */
 }
 
+/* Debug mode goes on and off under the others, and their tensors are listed. hd_arange and
+ * hd_flatten rename what they made. */
+static void debug_mode(int round)
+{
+    HD_SCOPE;
+    hd_set_debug(round % 4);
+    hd_tensor *x = hd_flatten(hd_matmul(shared.x, shared.w), 0, 1);
+    must(x && hd_arange(0, round % 9, 0.5));
+    hd_tensor_report();
+    hd_set_debug(false);
+}
+
 static void change_together(int round)
 {
     must(hd_add_scalar_(shared.racing, round));
@@ -417,6 +429,7 @@ static const job jobs[] = {
     {"backward", run_backward, 2},
     {"gradients", grad_of_weights, 2},
     {"draw alone", draw_alone, 1},
+    {"debug", debug_mode, 2},
     {"draw", draw_together, 2},
     {"resize", resize, 1},
     {"multiply", multiply, 2},
