@@ -310,8 +310,8 @@ static bool begin(run *r, const arguments *a)
            log_open(&r->log, r->dir, 0, 0) && add_events(r);
 }
 
-/* Sets the error for --resume with a directory that is no run. It may be a checkpoint of a run, or a
- * run that ended before its first checkpoint. */
+/* Sets the error for --resume with a directory that is no run. It may be a checkpoint of a run, or
+ * a run that ended before its first checkpoint. */
 static bool no_run(const char *dir)
 {
     char path[2 * PATH_SIZE], word[SHELL_WORD];
