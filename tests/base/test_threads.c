@@ -2,6 +2,7 @@
  * or forked. */
 #include "suites.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -252,6 +253,27 @@ START_TEST(at_once)
 }
 END_TEST
 
+#ifdef __linux__
+/* Only this one is left; the system may take a moment to let the others go. */
+START_TEST(shutdown_ends_the_workers)
+{
+    int n = 0;
+    meet_all_four();
+    hd_shutdown();
+    for (int tries = 0; tries < 1000 && n != 1; tries++) {
+        n = 0;
+        DIR *tasks = opendir("/proc/self/task");
+        for (struct dirent *e; (e = readdir(tasks));) {
+            n += e->d_name[0] != '.';
+        }
+        closedir(tasks);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    ck_assert_int_eq(n, 1);
+}
+END_TEST
+#endif
+
 static atomic_int taken; /* signals */
 
 static void take_signal(int number)
@@ -377,6 +399,9 @@ Suite *suite_threads(void)
         workers_leave_signals_alone,
         forked,
         forked_while_threads_hold_locks,
+#ifdef __linux__
+        shutdown_ends_the_workers,
+#endif
     };
     return SUITE_OF("threads", tests);
 }

@@ -378,6 +378,11 @@ START_TEST(well_formed_files)
     t = from_numbered(1, ", \"ab\": 0}", "a b\n");
     ck_elements(hd_tokenizer_encode(t, "abc", -1, HD_SPECIAL_REFUSE), 0, 100);
     hd_tokenizer_free(t);
+    /* the byte 0, which is written as U+0100, has the first id and merges on either side */
+    t = from_texts(", \"\xC4\x80!\": 256, \"!\xC4\x80\": 257}", "\xC4\x80 !\n! \xC4\x80\n");
+    ck_elements(hd_tokenizer_encode(t, "\0!", 2, HD_SPECIAL_REFUSE), 256);
+    ck_elements(hd_tokenizer_encode(t, "!\0", 2, HD_SPECIAL_REFUSE), 257);
+    hd_tokenizer_free(t);
     t = from_texts("}", "");
     ck_elements(hd_tokenizer_encode(t, "a b", -1, HD_SPECIAL_REFUSE), 97, 32, 98);
     hd_tokenizer_free(t);

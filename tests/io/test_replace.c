@@ -244,6 +244,27 @@ START_TEST(a_system_that_cannot_exchange)
 END_TEST
 
 /* The new checkpoint stands; the next call removes what is left. */
+START_TEST(a_file_system_without_modes)
+{
+    static const int causes[] = {EPERM, ENOTSUP, ENOSYS};
+    int modes = 0;
+    ck_assert(replace("c", 1));
+    for (int i = 0; i < 3; i++) {
+        long at = 0;
+        do {
+            faults_begin(at++, causes[i], FAULT_ONCE);
+            bool ok = replace("c", 2);
+            faults_end();
+            hd_error_clear();
+            ck_assert(ok || stand_in.kind != CALL_MODE);
+            modes += stand_in.hits > 0 && stand_in.kind == CALL_MODE;
+        } while (stand_in.hits > 0);
+    }
+    ck_assert_int_ge(modes, 3);
+    ck_assert_int_eq(loaded("c"), 2);
+}
+END_TEST
+
 START_TEST(the_old_one_cannot_be_removed)
 {
     char message[512], name[256];
@@ -403,9 +424,35 @@ START_TEST(only_what_is_left_over_is_removed)
     ck_assert(replace("c", 3));
     ck_assert_int_eq(files_in("away"), files);
     ck_assert_int_eq(unlink(name), 0);
-    ck_assert_int_eq(rename("away", name), 0);
+    write_file(name, "x", 1);
     ck_assert(replace("c", 4));
+    ck_assert_int_eq(unlink(name), 0);
+    ck_assert_int_eq(mkfifo(name, 0600), 0); /* to open it would wait for a writer */
+    ck_assert(replace("c", 5));
+    ck_assert_int_eq(unlink(name), 0);
+    ck_assert_int_eq(rename("away", name), 0);
+    if (geteuid() == 0) { /* another user's */
+        ck_assert_int_eq(chown(name, 65534, (gid_t)-1), 0);
+        ck_assert(replace("c", 6));
+        ck_assert_int_eq(files_in(name), files);
+        ck_assert_int_eq(chown(name, 0, (gid_t)-1), 0);
+    }
+    ck_assert(replace("c", 7));
     ck_assert_int_eq(files_in("."), 2);
+}
+END_TEST
+
+/* Without a standard input, the first file that is opened has the number 0. */
+START_TEST(files_may_have_the_number_0)
+{
+    ck_assert_int_eq(close(STDIN_FILENO), 0);
+    ck_assert(replace("c", 1));
+    ck_assert(replace("c", 2));
+    ck_assert_int_eq(loaded("c"), 2);
+    ck_assert_int_eq(files_in("."), 1);
+    ck_assert(hd_checkpoint_remove("c"));
+    ck_assert_int_eq(files_in("."), 0);
+    ck_assert_int_eq(open("/dev/null", O_RDONLY), STDIN_FILENO); /* every file was closed */
 }
 END_TEST
 
@@ -545,12 +592,14 @@ Suite *suite_replace(void)
         only_a_checkpoint_is_replaced,
         each_call_fails,
         a_system_that_cannot_exchange,
+        a_file_system_without_modes,
         the_old_one_cannot_be_removed,
         another_removes_the_old_one,
         another_replaces_the_new_one,
         killed_at_every_call,
         killed_before_there_is_one,
         only_what_is_left_over_is_removed,
+        files_may_have_the_number_0,
         loaded_while_it_is_replaced,
         another_comes_first,
         names_that_come_and_go,

@@ -188,6 +188,8 @@ START_TEST(kept_weights)
     hd_module_free(dropping);
 
     hd_module *v1 = hd_self_attention_v1_new(3, 2), *v2 = hd_self_attention_v2_new(3, 2, false);
+    hd_forward(v1, notebook_inputs());
+    ck_assert_ptr_eq(hd_attention_weights(v1), HD_NONE);
     ck_assert(hd_attention_keep_weights(v1, true) && hd_attention_keep_weights(v2, true));
     hd_forward(v1, notebook_inputs());
     hd_forward(v2, notebook_inputs());

@@ -81,6 +81,12 @@ START_TEST(call_errors)
     refuses_call(m, x, y0, y0, (void)0, HD_SHAPE,
                  "hd_multihead_attention: query (2, 3, 4), key (5, 4), value (5, 4): expected 3 "
                  "dimensions each");
+    refuses_call(m, x, y, y0, (void)0, HD_SHAPE,
+                 "hd_multihead_attention: query (2, 3, 4), key (2, 5, 4), value (5, 4): expected 3 "
+                 "dimensions each");
+    refuses_call(m, x, y0, y, (void)0, HD_SHAPE,
+                 "hd_multihead_attention: query (2, 3, 4), key (5, 4), value (2, 5, 4): expected 3 "
+                 "dimensions each");
     refuses_call(
         m, hd_slice(x, 2, 0, 3), y, y, (void)0, HD_SHAPE,
         "hd_multihead_attention: query (2, 3, 3): expected the last size to be embed_dim, 4");

@@ -271,6 +271,20 @@ START_TEST(a_million_nodes)
 }
 END_TEST
 
+/* The gradient of the output is x's own .grad, turned: it is read as it was before. */
+START_TEST(a_gradient_that_shares_memory_with_grad)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 2), true);
+    hd_tensor *dy = hd_view(vec(HD_FLOAT32, 1, 2, 3, 4), 2, 2);
+    ck_assert(hd_backward_with(hd_add_scalar(x, 1), dy, false));
+    hd_tensor *turned = hd_transpose(hd_grad(x), 0, 1);
+    ck_assert(hd_backward_with(hd_add_scalar(x, 1), turned, false));
+    ck_elements(hd_grad(x), 2, 5, 5, 8);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_engine(void)
 {
     const TTest *const tests[] = {
@@ -287,6 +301,7 @@ Suite *suite_engine(void)
         no_grad_and_detach_cut,
         a_graph_of_two_threads,
         a_million_nodes,
+        a_gradient_that_shares_memory_with_grad,
     };
     return SUITE_OF("engine", tests);
 }

@@ -78,7 +78,7 @@ static void rows_alone(hd_tensor *(*f)(hd_tensor *x, const layer *l), hd_dtype d
 }
 
 /* The results have 16 MiB and more. Their rows are shorter or longer than the first cache, and
- * begin off cache lines. */
+ * begin off cache lines, or are made of whole lines. */
 START_TEST(large_results_have_the_bits_of_small_ones)
 {
     hd_tensor *(*const ops[])(hd_tensor * x, const layer *l) = {softmax, log_softmax, layer_norm,
@@ -87,6 +87,7 @@ START_TEST(large_results_have_the_bits_of_small_ones)
         rows_alone(ops[i], HD_FLOAT32, 4207, 1001);
         rows_alone(ops[i], HD_FLOAT32, 513, 8203);
         rows_alone(ops[i], HD_FLOAT64, 257, 8201);
+        rows_alone(ops[i], HD_FLOAT32, 4100, 1024);
     }
 }
 END_TEST

@@ -260,6 +260,22 @@ START_TEST(bernoulli_of_sure_things)
 }
 END_TEST
 
+/* 1 if the uniform number is under p: one that is p itself gives 0. */
+START_TEST(bernoulli_draws_under_p)
+{
+    for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+        HD_SCOPE;
+        hd_manual_seed(5);
+        hd_tensor *u = hd_rand((hd_dtype)d, 100);
+        hd_manual_seed(5);
+        ck_assert(!hd_item_int(hd_any(hd_bernoulli(u))));
+        hd_manual_seed(5);
+        ck_assert(hd_item_int(hd_all(hd_bernoulli(hd_add_scalar(hd_mul_scalar(u, 0.5), 0.5)))));
+    }
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(multinomial_follows_the_weights)
 {
     HD_SCOPE;
@@ -423,6 +439,7 @@ Suite *suite_random(void)
         order_of_the_streams,
         threads_change_no_bit,
         bernoulli_of_sure_things,
+        bernoulli_draws_under_p,
         multinomial_follows_the_weights,
         fills_are_recorded_with_a_zero_gradient,
         bernoulli_into_any_dtype,

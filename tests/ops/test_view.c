@@ -109,6 +109,7 @@ START_TEST(strides_are_pytorchs)
     ck_layout(hd_unsqueeze(point, -1), 1, 1, 1);
     ck_layout(hd_expand(ramp(HD_FLOAT32, 2, 1), 4, 2, 3), 3, 4, 2, 3, 0, 1, 0);
     ck_layout(hd_expand(ramp(HD_FLOAT32, 3), 1, 3), 2, 1, 3, 3, 1);
+    ck_assert_int_eq(hd_ndim(hd_expand(ramp(HD_FLOAT32, 1), 1, 1, 1, 1, 1, 1, 1, 2)), HD_MAX_DIMS);
     ck_layout(hd_expand(ramp(HD_FLOAT32, 3), 1, 1, 3), 3, 1, 1, 3, 3, 3, 1);
     ck_layout(hd_expand(ramp(HD_FLOAT32, 1, 3), 1, -1), 2, 1, 3, 3, 1);
     ck_layout(hd_expand(hd_zeros(HD_FLOAT32, 0, 1), 0, 4), 2, 0, 4, 1, 0);

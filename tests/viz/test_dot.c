@@ -380,6 +380,14 @@ START_TEST(modules_as_boxes)
                 "    n6 [label=\"Exp (2, 3, 4)\", tooltip=\"ExpBackward0\"" CALL
                 "    m1 [label=\"h ()\\n136 parameters\", tooltip=\"h\"" RESULT
                 "    n6 -> m1 [weight=8];\n    n10 -> n6 [weight=1];\n}\n");
+    hd_dict *one = hd_dict_new();
+    hd_tensor *b = hd_requires_grad_(hd_ones(HD_FLOAT32, 1), true);
+    hd_dict_set(one, "scale.b", b);
+    ck_dot_with(hd_neg(hd_exp(b)), one, &o,
+                "    n0 [label=\"Neg (1,)\", tooltip=\"NegBackward0\"" RESULT
+                "    m1 [label=\"scale (1,)\\n1 parameter\", tooltip=\"scale\"" BOX
+                "    m1 -> n0 [weight=8];\n}\n");
+    hd_dict_free(one);
     hd_tensor *w = leaf(2, 3), *turned = hd_transpose(w, 0, 1); /* a view may have a name, too */
     hd_dict_set(names, "view.turned", turned);
     ck_dot_with(hd_exp(turned), names, &o,

@@ -89,6 +89,8 @@ START_TEST(size)
     double y[] = {1, 2};
     hd_series s = {NULL, 2, NULL, y};
     hd_plot_options o = hd_plot_defaults();
+    ck_assert_int_eq(o.width, 720);
+    ck_assert_int_eq(o.height, 440);
     o.width = 333;
     o.height = 222;
     hd_picture *p = hd_plot_lines(1, &s, &o);

@@ -267,8 +267,14 @@ END_TEST
 START_TEST(most_bytes_and_then_most_tensors_come_first)
 {
     hd_set_debug(true);
-    hd_tensor *x[] = {hd_retain(hd_ones(HD_FLOAT32, 6)), hd_retain(hd_zeros(HD_FLOAT32, 3)),
-                      hd_retain(hd_full(HD_FLOAT32, 1, 7)), hd_retain(hd_zeros(HD_FLOAT32, 3))};
+    hd_tensor *x[4];
+    {
+        HD_SCOPE;
+        x[0] = hd_retain(hd_ones(HD_FLOAT32, 6));
+        x[1] = hd_retain(hd_zeros(HD_FLOAT32, 3));
+        x[2] = hd_retain(hd_full(HD_FLOAT32, 1, 7));
+        x[3] = hd_retain(hd_zeros(HD_FLOAT32, 3));
+    }
     n_heard = 0;
     hd_on_warning(hear_all, NULL);
     ck_assert_int_eq(hd_tensor_report(), 4);
@@ -282,9 +288,66 @@ START_TEST(most_bytes_and_then_most_tensors_come_first)
     for (int i = 0; i < n_heard; i++) {
         ck_assert_str_eq(all_heard[i], expected[i]);
     }
-    for (int i = 0; i < 4; i++) {
+    hd_release(x[1]); /* neither the first nor the last of the list */
+    hd_release(x[0]);
+    hd_release(x[2]);
+    n_heard = 0;
+    hd_on_warning(hear_all, NULL);
+    ck_assert_int_eq(hd_tensor_report(), 1);
+    hd_on_warning(NULL, NULL);
+    ck_assert_int_eq(n_heard, 1);
+    ck_assert_str_eq(all_heard[0],
+                     "hd_tensor_report: 1 tensor with 12 bytes that hd_zeros made is live");
+    hd_release(x[3]);
+}
+END_TEST
+
+/* The bytes of a storage are counted at the oldest of its tensors, wherever it lies. */
+START_TEST(views_have_no_bytes_of_their_own)
+{
+    hd_set_debug(true);
+    hd_tensor *x[] = {hd_retain(hd_ones(HD_FLOAT32, 6)), hd_retain(hd_ones(HD_FLOAT32, 6))};
+    hd_tensor *part[] = {hd_retain(hd_select(x[0], 0, 1)), hd_retain(hd_select(x[1], 0, 1))};
+    n_heard = 0;
+    hd_on_warning(hear_all, NULL);
+    ck_assert_int_eq(hd_tensor_report(), 4);
+    hd_on_warning(NULL, NULL);
+    ck_assert_int_eq(n_heard, 2);
+    ck_assert_str_eq(all_heard[0],
+                     "hd_tensor_report: 2 tensors with 48 bytes that hd_ones made are live");
+    ck_assert_str_eq(all_heard[1],
+                     "hd_tensor_report: 2 tensors with 0 bytes that hd_select made are live");
+    for (int i = 0; i < 2; i++) {
+        hd_release(part[i]);
         hd_release(x[i]);
     }
+}
+END_TEST
+
+/* Of a path that is longer than 400 characters, the end is told. */
+START_TEST(a_long_path_is_cut)
+{
+    hd_set_debug(true);
+    hd_module *model = hd_sequential(logs_new());
+    for (int i = 0; i < 250; i++) {
+        model = hd_sequential(model);
+    }
+    hd_tensor *y;
+    {
+        HD_SCOPE;
+        y = hd_retain(hd_forward(model, hd_ones(HD_FLOAT32, 2)));
+    }
+    n_heard = 0;
+    hd_on_warning(hear_all, NULL);
+    ck_assert_int_eq(hd_tensor_report(), 1);
+    hd_on_warning(NULL, NULL);
+    const char *path = strstr(all_heard[0], " made in ") + strlen(" made in ");
+    ck_assert_int_eq(strncmp(path, "....0.0.0", 9), 0);
+    ck_assert_ptr_nonnull(strstr(path, ".0.0 is live"));
+    ck_assert_uint_gt(strlen(path), 390);
+    ck_assert_uint_lt(strlen(path), 420);
+    hd_release(y);
+    hd_module_free(model);
 }
 END_TEST
 
@@ -306,6 +369,8 @@ Suite *suite_debug(void)
         a_hint_while_it_is_off,
         live_tensors_by_function_and_module,
         most_bytes_and_then_most_tensors_come_first,
+        views_have_no_bytes_of_their_own,
+        a_long_path_is_cut,
     };
     return SUITE_BETWEEN("debug", tests, debug_on, debug_off);
 }

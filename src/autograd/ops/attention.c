@@ -315,7 +315,7 @@ static void fill_call(call *c, const hd_attention_options *o)
     h->scale = o->scale;
     if (isnan(o->scale)) {
         h->divisor = sqrt((double)h->d);
-        h->scale = h->d > 0 ? 1 / h->divisor : 1;
+        h->scale = 1; /* without features there is nothing to divide: the scores are 0 */
     }
 }
 
