@@ -37,16 +37,16 @@ def end_session(leader):
     subprocess.run(["pkill", "-KILL", "-s", str(leader)], check=False)
 
 
-def run(command, cwd=None, env=None, cpu=resource.RLIM_INFINITY):
-    """(status, output) of the command, which may use so many seconds of the CPU."""
-    def limit():
+def run(command, cwd=None, env=None, cpu=resource.RLIM_INFINITY, limit=SLOWEST):
+    """(status, output) of the command, which may use so many seconds of the CPU, and of time."""
+    def limit_cpu():
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
     process = subprocess.Popen(command, cwd=cwd, env=env, stdout=subprocess.PIPE, text=True,
                                stderr=subprocess.STDOUT, errors="replace", start_new_session=True,
-                               preexec_fn=limit)
+                               preexec_fn=limit_cpu)
     try:
-        output, _ = process.communicate(timeout=SLOWEST)
+        output, _ = process.communicate(timeout=limit)
         return process.returncode, output
     except subprocess.TimeoutExpired:
         end_session(process.pid)
@@ -81,7 +81,7 @@ class Copy:
             status, output = run(["meson", "setup", self.build, self.folder, *FLAGS, *KINDS[kind]])
             if status != 0:
                 fail("meson setup failed", output)
-        status, output = run(["ninja", "-C", self.build])
+        status, output = run(["ninja", "-C", self.build], limit=None)
         if status != 0:
             fail("the tree does not build", output)
         self.tests = self.unit_tests()
