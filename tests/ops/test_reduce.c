@@ -366,6 +366,22 @@ START_TEST(nan_wins)
 }
 END_TEST
 
+/* Neither the elements of a run nor the runs are neighbours. */
+START_TEST(extremes_of_every_other_element)
+{
+    HD_SCOPE;
+    for (int d = HD_FLOAT32; d <= HD_INT64; d++) {
+        hd_tensor *x =
+            hd_to(hd_view(hd_arange(0, 24, 1), 3, 8), (hd_dtype)d); /* rows of 0, 8, 16, ... */
+        hd_tensor *part = hd_slice_step(x, 1, 1, 8, 3);             /* columns 1, 4 and 7 */
+        ck_elements(hd_max_dim(part, 0, false, NULL), 17, 20, 23);
+        ck_elements(hd_min_dim(part, 0, false, NULL), 1, 4, 7);
+        ck_elements(hd_max_dim(hd_neg(part), 0, false, NULL), -1, -4, -7);
+    }
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(variance_far_from_zero)
 {
     HD_SCOPE;
@@ -554,6 +570,7 @@ Suite *suite_reduce(void)
         integers_and_bools,
         nan_wins,
         var_warns_of_too_few_elements,
+        extremes_of_every_other_element,
         variance_far_from_zero,
         names,
         ties,

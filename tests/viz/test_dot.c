@@ -357,6 +357,25 @@ START_TEST(addresses)
 }
 END_TEST
 
+/* A call that takes a parameter of a module and one of none belongs to no module. */
+START_TEST(parameters_of_different_modules)
+{
+    HD_SCOPE;
+    hd_dict *names = hd_dict_new();
+    hd_tensor *v = leaf(1, 2), *w = leaf(1, 2);
+    hd_dict_set(names, "m.v", v);
+    hd_dict_set(names, "w", w);
+    hd_graph_options o = hd_graph_defaults();
+    o.depth = 1;
+    for (int k = 0; k < 2; k++) {
+        char *dot = hd_graph_dot_with(k ? hd_add(v, w) : hd_add(w, v), names, &o);
+        ck_assert_ptr_nonnull(strstr(dot, "n0 [label=\"Add"));
+        hd_free(dot);
+    }
+    hd_dict_free(names);
+}
+END_TEST
+
 /* Modules at the depth that is asked for are boxes, with their result, parameters and arrows. */
 START_TEST(modules_as_boxes)
 {
@@ -557,6 +576,7 @@ Suite *suite_dot(void)
                                   clusters,
                                   shared_weights,
                                   modules_side_by_side,
+                                  parameters_of_different_modules,
                                   modules_as_boxes,
                                   legend_and_title,
                                   addresses,
