@@ -273,6 +273,9 @@ START_TEST(shapes_that_do_not_fit)
                        "use hd_reshape, or hd_contiguous first");
     ck_assert_ptr_null(hd_view(x, 4, -1));
     ck_error(HD_SHAPE, "hd_view: (2, 3) as (4, -1): the 6 elements do not fit");
+    ck_assert_ptr_null(hd_view(hd_zeros(HD_FLOAT32, 0), big, big)); /* 2^80, not 0 */
+    ck_error(HD_SHAPE,
+             "hd_view: (0,) as (1099511627776, 1099511627776): the 0 elements do not fit");
     ck_assert_ptr_null(hd_reshape(x, -1, -1));
     ck_error(HD_SHAPE,
              "hd_reshape: (2, 3) as (-1, -1): expected sizes of 0 or more and one -1 at most");
