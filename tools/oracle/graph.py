@@ -220,12 +220,15 @@ def walk(p, name, n, f):
         todo += [(m[0], t[0]) for m, t in zip(mine, theirs)]
 
 
+BRINGING = ("CopyBackwards", "CopySlices", "MseLossBackward0")
+
+
 def inputs_of(f, mine):
     """PyTorch's inputs of a node, as (node, name, output). x[i] = v brings v to the shape of x[i] in
-    nodes of its own; heed does it in CopyBackwards and CopySlices."""
+    nodes of its own, and mse_loss its operands; heed does it inside these."""
     found = [(g, i) for g, i in f.next_functions if g is not None]
     for k, (g, i) in enumerate(found):
-        while type(f).__name__ in ("CopyBackwards", "CopySlices") and k < len(mine) and \
+        while type(f).__name__ in BRINGING and k < len(mine) and \
                 type(g).__name__ in ("ExpandBackward0", "ViewBackward0") and type(g).__name__ != mine[k][1]:
             g, i = g.next_functions[0]
         found[k] = g, i
