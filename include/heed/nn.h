@@ -133,7 +133,8 @@ HD_API hd_dict *hd_module_state_dict(const hd_module *m);
  * error; with strict, a name that is missing from d or unknown to m is one too. The message lists
  * them all. report (NULL: not wanted) gets a string for each of these names: "missing",
  * "unexpected" or "(2, 3), expected (2, 4)". If a parameter has several names, one of them is
- * enough; tensors that d has under these names must be equal. */
+ * enough; tensors that d has under these names must be equal. A tensor of the module that is
+ * expanded cannot be written to: HD_STATE. */
 HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report);
 
 /* Writes the gradients into d as prefix.NAME (prefix "": NAME), with the names of

@@ -163,6 +163,9 @@ static bool write_all(const hd__items *items, hd_tensor *const *sources)
     HD_NO_GRAD;
     bool ok = true;
     for (int64_t i = 0; i < items->n && ok; i++) {
+        ok = !sources[i] || hd__writable("hd_module_load_state_dict", *items->v[i].field);
+    }
+    for (int64_t i = 0; i < items->n && ok; i++) {
         const hd_tensor *y = sources[i];
         ok = !y || hd_copy_from(*items->v[i].field, hd_data(y), state_bytes(y));
     }

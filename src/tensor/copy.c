@@ -199,17 +199,22 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
     return true;
 }
 
+bool hd__writable(const char *function, hd_tensor *x)
+{
+    if (hd__write_check && !hd__write_check(function, x)) {
+        return false;
+    }
+    return !hd__overlaps_itself(x) ||
+           hd_error_set(HD_STATE, "%s: %s is expanded: several elements share memory", function,
+                        HD__SHAPE(x));
+}
+
 bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
 {
     hd_tensor over;
     hd__storage storage;
-    if (!array_fits("hd_copy_from", x, array, bytes) ||
-        (hd__write_check && !hd__write_check("hd_copy_from", x))) {
+    if (!array_fits("hd_copy_from", x, array, bytes) || !hd__writable("hd_copy_from", x)) {
         return false;
-    }
-    if (hd__overlaps_itself(x)) {
-        return hd_error_set(HD_STATE, "hd_copy_from: %s is expanded: several elements share memory",
-                            HD__SHAPE(x));
     }
     lay_over(&over, &storage, x, array);
     hd__changes("hd_copy_from", x);

@@ -67,6 +67,28 @@ START_TEST(loading_copies)
 }
 END_TEST
 
+/* An expanded tensor cannot be written to; nothing is, then. */
+START_TEST(loading_into_an_expanded_tensor)
+{
+    HD_SCOPE;
+    probe *from = model(true), *to = model(true);
+    hd_dict *d = hd_module_state_dict(&from->base);
+    hd_dict_set(d, "a", vec(HD_FLOAT32, 5, 6, 7)); /* comes before b */
+    hd_assign(&to->b, hd_expand(hd_ones(HD_FLOAT32, 1), 2));
+    ck_assert(!hd_module_load_state_dict(&to->base, d, true, NULL));
+    ck_error(HD_STATE, "hd_module_load_state_dict: (2,) is expanded: several elements share "
+                       "memory");
+    ck_elements(to->a, 0, 1, 2);
+    ck_elements(to->b, 1, 1);
+    hd_dict_remove(d, "b");
+    ck_assert(hd_module_load_state_dict(&to->base, d, false, NULL)); /* b is not written */
+    ck_elements(to->a, 5, 6, 7);
+    hd_dict_free(d);
+    hd_module_free(&from->base);
+    hd_module_free(&to->base);
+}
+END_TEST
+
 START_TEST(strict_loading_lists_what_does_not_fit)
 {
     HD_SCOPE;
@@ -332,6 +354,7 @@ Suite *suite_state(void)
     const TTest *const tests[] = {
         state_dict_shares_memory_and_is_detached,
         loading_copies,
+        loading_into_an_expanded_tensor,
         strict_loading_lists_what_does_not_fit,
         strict_is_about_names,
         loose_loading,
