@@ -228,6 +228,12 @@ static void *size_overflows(const char *function, hd_dtype d, int ndim, const in
                         HD__SIZES(ndim, sizes), hd_dtype_name(d));
 }
 
+bool hd__tensor_bytes(const char *function, const hd_tensor *x, size_t *bytes)
+{
+    return hd__bytes(x->numel, (size_t)hd__bytes_of(x->dtype), bytes) ||
+           size_overflows(function, x->dtype, x->ndim, x->sizes);
+}
+
 /* Checks the arguments; the number of elements, and their bytes in dtype d. */
 static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
                     int64_t *numel, size_t *bytes)

@@ -202,13 +202,6 @@ void hd__geometry_changed(hd_tensor *x)
     x->flags = (uint8_t)((x->flags & ~HD__F_CONTIGUOUS) | (contiguous ? HD__F_CONTIGUOUS : 0));
 }
 
-bool hd__tensor_bytes(const char *function, const hd_tensor *x, size_t *bytes)
-{
-    return hd__bytes(x->numel, (size_t)hd__bytes_of(x->dtype), bytes) ||
-           hd_error_set(HD_MEMORY, "%s: %s of %s: the size overflows", function, HD__SHAPE(x),
-                        hd_dtype_name(x->dtype));
-}
-
 bool hd__overlaps_itself(const hd_tensor *x)
 {
     for (int i = 0; i < x->ndim; i++) {

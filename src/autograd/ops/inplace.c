@@ -104,6 +104,22 @@ static void write_result(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *pre
     }
 }
 
+/* The end of x = x op b, after what can be refused. */
+static hd_tensor *record_and_write(const char *function, const hd__op *record, hd_tensor *x,
+                                   const hd__record_args *a, hdk_loop loop, hd_dtype d,
+                                   hd_tensor *prepared)
+{
+    unsigned int before = hd__watching() ? hd__watch_inputs(a->n_in, a->in) : 0;
+    if (!prepared || !hd__record_inplace(record, x, a)) {
+        return NULL;
+    }
+    write_result(loop, d, x, prepared);
+    if (hd__watching()) {
+        hd__watch_result(function, before, x);
+    }
+    return x;
+}
+
 /* save: backward needs b for dx, and x as it was for db; the db of a quotient needs b, too. */
 static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_tensor *x,
                          hd_tensor *b, bool save)
@@ -123,15 +139,7 @@ static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
     read = saved[0] ? prepare(function, loop, d, x, read) : NULL;
     hd__record_args a = {.n_in = 2, .in = in, .n_saved = 2, .saved = saved, .saved_is_old = true};
-    unsigned int before = hd__watching() ? hd__watch_inputs(2, in) : 0;
-    if (!read || !hd__record_inplace(record, x, &a)) {
-        return NULL;
-    }
-    write_result(loop, d, x, read);
-    if (hd__watching()) {
-        hd__watch_result(function, before, x);
-    }
-    return x;
+    return record_and_write(function, record, x, &a, loop, d, read);
 }
 
 static hd_tensor *scalar_(const char *function, int op, const hd__op *record, hd_tensor *x,
@@ -148,15 +156,7 @@ static hd_tensor *scalar_(const char *function, int op, const hd__op *record, hd
     }
     hd_tensor *read = prepare(function, loop, d, x, hd__number_of(&number, d, s));
     hd__record_args a = {.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s};
-    unsigned int before = hd__watching() ? hd__watch_inputs(1, &x) : 0;
-    if (!read || !hd__record_inplace(record, x, &a)) {
-        return NULL;
-    }
-    write_result(loop, d, x, read);
-    if (hd__watching()) {
-        hd__watch_result(function, before, x);
-    }
-    return x;
+    return record_and_write(function, record, x, &a, loop, d, read);
 }
 
 hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b)
