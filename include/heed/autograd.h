@@ -43,8 +43,9 @@ HD_API bool hd_is_parameter(const hd_tensor *x);
 /* A new alias of x.grad, or HD_NONE if x has no gradient. */
 HD_API hd_tensor *hd_grad(const hd_tensor *x);
 /* x.grad = g. g has x's shape and dtype, is not x itself, and is not copied; HD_NONE drops the
- * gradient. backward never writes to g: it puts the sum in its place. x need not be a leaf;
- * backward adds to the .grad of a non-leaf only after hd_retain_grad. */
+ * gradient. A backward into x does not write to g: it puts the sum in its place. (If g lies in the
+ * .grad of another tensor, as hd_grad(p) does, a backward into p writes there.) x need not be a
+ * leaf; backward adds to the .grad of a non-leaf only after hd_retain_grad. */
 HD_API bool hd_set_grad(hd_tensor *x, hd_tensor *g);
 /* xs[i].grad = gs[i] for every i. If one gradient is refused, none is set. */
 HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
@@ -83,7 +84,8 @@ HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
  * x.grad. The hook runs in a scope of its own with grad mode off. It returns the gradient to use
  * instead, HD_NONE to leave the gradient as it is, or NULL on failure. The backward fails if a call
  * inside failed, unless the hook cleared that error; and it fails if the hook leaves scopes open.
- * grad may share its memory with other gradients: writing to it is HD_GRAD. */
+ * grad may share its memory with other gradients: writing to it, then or later, is HD_GRAD. A hook
+ * may keep it (hd_retain), and change a clone of it. */
 typedef hd_tensor *(*hd_hook)(hd_tensor *grad, void *user);
 /* the hook's id, which is above 0; -1 on error */
 HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user);
@@ -98,8 +100,9 @@ typedef struct hd_ctx hd_ctx; /* one call of an op: what forward leaves for back
  * forward computes the outputs y[] from the inputs x[] and saves what backward needs; grad mode is
  * off meanwhile.
  * backward computes the gradients gx[] of the inputs from those of the outputs, gy[]. Every output
- * has a tensor in gy[], zeros if no gradient arrived; writing to it is HD_GRAD. At the start every
- * gx[i] is HD_NONE ("no gradient"). If a gx[i] is NULL at the end, the whole backward fails.
+ * has a tensor in gy[], zeros if no gradient arrived; writing to it, then or later, is HD_GRAD. At
+ * the start every gx[i] is HD_NONE ("no gradient"). If a gx[i] is NULL at the end, the whole
+ * backward fails.
  * forward and backward also fail if a call inside failed and the error was not cleared, or if they
  * leave scopes open.
  * free releases `user` (hd_ctx_user); it may be NULL.

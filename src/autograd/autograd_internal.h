@@ -76,11 +76,18 @@ typedef struct hd__hook {
     struct hd__hook *next;
 } hd__hook;
 
-typedef struct hd__out_extra {
-    hd__hook *hooks; /* in the order of registration */
+/* What a non-leaf has for its .grad. It goes with the tensor to its next node; a backward that has
+ * a gradient for it holds it too. */
+typedef struct hd__kept {
+    atomic_int refs;
     bool retain_grad;
     bool grad_given;
-    hd_tensor *grad; /* .grad of a non-leaf, held; or NULL */
+    hd_tensor *grad; /* held; or NULL */
+} hd__kept;
+
+typedef struct hd__out_extra {
+    hd__hook *hooks; /* in the order of registration */
+    hd__kept *kept;  /* held; NULL: nothing asked for a .grad yet */
 } hd__out_extra;
 
 /* ---------------------------------------------------------------- recording (record.c) */
@@ -155,8 +162,9 @@ extern HD__TLS const char *hd__running;
 /* A call of the user's code by the engine: of a hook, or of the forward or backward of a user's op.
  * It may do what it likes with errors, scopes and grad mode: hd__guest_left looks at all of them.
  * The gradients that it is given must stay as they are, because other gradients and the caller's
- * tensors may lie in the same memory. So changes in place refuse them until the call has
- * returned. */
+ * tensors may lie in the same memory. So until the call has returned, changes in place refuse what
+ * lies there; and they refuse for ever the tensors that were given, and aliases of them
+ * (HD__F_LENT), which the user's code may keep. */
 typedef struct hd__guest {
     const char *function;           /* the user's call, for messages */
     const hd__node *n;              /* the node whose gradients are lent */
@@ -178,11 +186,15 @@ void hd__guest_enter(hd__guest *g);
  * Otherwise an error stands, and what the call gave must not be looked at. */
 bool hd__guest_left(hd__guest *g);
 
-/* Does x share no memory with a gradient that is lent? Otherwise HD_GRAD names who has it. */
+/* g as the user's code gets it, in the innermost scope. */
+hd_tensor *hd__lend(const hd_tensor *g);
+
+/* Does x share no memory with a gradient that is lent, and is it none that was? Otherwise HD_GRAD
+ * names who has it. */
 bool hd__lent_fail(const char *function, const hd_tensor *x);
 static inline bool hd__not_lent(const char *function, const hd_tensor *x)
 {
-    return !HD__UNLIKELY(hd__guests) || hd__lent_fail(function, x);
+    return !HD__UNLIKELY(hd__guests || x->flags & HD__F_LENT) || hd__lent_fail(function, x);
 }
 
 /* What a call that failed returns: false. If its error was cleared, another one is set. */
@@ -267,6 +279,8 @@ void hd__node_stamp(hd__node *n);   /* sets seq, after the edges were written */
 void hd__node_release(hd__node *n); /* takes NULL; without recursion */
 void hd__node_free_saved(hd__node *n);
 const char *hd__node_name(const hd__node *n, char text[64]);
+
+void hd__kept_drop(hd__kept *k); /* takes NULL */
 
 /* The name of n's op, which is a user's: its params begin with a pointer to it. */
 static inline const char *hd__user_name(const hd__node *n)

@@ -71,10 +71,18 @@ static void drop_pending(hd__node *n)
     }
 }
 
-/* A gradient that the user's code recorded would keep its graph, and that may hold the gradient. */
+/* A gradient that the user's code recorded would keep its graph, and that may hold the gradient.
+ * What was lent to it, and comes back, is a gradient like any other. */
 static hd_tensor *detached(hd_tensor *g)
 {
-    return !g->attachment ? g : hd__alias(hd__running, g, g->ndim, g->sizes, g->strides, g->offset);
+    if (!g->attachment && !(g->flags & HD__F_LENT)) {
+        return g;
+    }
+    g = hd__alias(hd__running, g, g->ndim, g->sizes, g->strides, g->offset);
+    if (g) {
+        g->flags &= (uint8_t)~HD__F_LENT;
+    }
+    return g;
 }
 
 /* g in the shape and dtype of the output that it belongs to: broadcasting is undone here, for every
@@ -217,7 +225,7 @@ static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
 static bool call_hook(run *r, const hd__node *n, hd_tensor **sum, const hd__hook *h)
 {
     hd_tensor *p = *sum;
-    hd_tensor *seen = hd__alias(hd__running, p, p->ndim, p->sizes, p->strides, p->offset);
+    hd_tensor *seen = hd__lend(p);
     if (!seen) {
         return false;
     }
@@ -276,10 +284,14 @@ static bool add_commit(run *r, hd__node *n, int k, bool leaf)
     if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
         return false;
     }
-    hd__out_extra *extra = n->outs[k].extra;
-    r->commits[r->n_commits++] = (hd__commit){.slot = leaf ? &n->grad : &extra->grad,
+    hd__kept *kept = leaf ? NULL : n->outs[k].extra->kept;
+    if (kept) {
+        hd__refs_up(&kept->refs);
+    }
+    r->commits[r->n_commits++] = (hd__commit){.kept = kept,
+                                              .slot = leaf ? &n->grad : &kept->grad,
                                               .value = hd__hold(n->outs[k].pending),
-                                              .given = leaf ? &n->grad_given : &extra->grad_given};
+                                              .given = leaf ? &n->grad_given : &kept->grad_given};
     return true;
 }
 
@@ -292,6 +304,11 @@ static void capture(run *r, const hd__node *n, int k, hd_tensor *const *at)
             c->value = hd__hold(*at);
         }
     }
+}
+
+static inline bool keeps_grad(const hd__out_extra *extra)
+{
+    return extra && extra->kept && extra->kept->retain_grad;
 }
 
 /* All gradients have arrived at output k of n: its hooks run, hd_grad_of takes what it asked for,
@@ -311,7 +328,7 @@ static bool finish_output(run *r, hd__node *n, int k)
         capture(r, n, k, sum);
     }
     bool leaf = n->op == &hd__leaf_op;
-    bool wanted = r->accumulate && (leaf ? n->requires_grad : extra && extra->retain_grad);
+    bool wanted = r->accumulate && (leaf ? n->requires_grad : keeps_grad(out->extra));
     return !wanted || add_commit(r, n, k, leaf);
 }
 
@@ -504,6 +521,7 @@ static bool end_commits(run *r, bool ok)
         } else {
             hd__drop(r->commits[i].value);
         }
+        hd__kept_drop(r->commits[i].kept);
         hd__node_release(r->commits[i].n);
     }
     hd_scope_close(scope);

@@ -112,6 +112,31 @@ static hd__out_extra *extra_of(const char *function, hd_tensor *x)
     return *extra;
 }
 
+/* What n, the node of a non-leaf x, has for x's .grad; or NULL. */
+static hd__kept *kept_in(const hd__node *n, const hd_tensor *x)
+{
+    hd__out_extra *extra = n ? n->outs[x->output].extra : NULL;
+    return extra ? extra->kept : NULL;
+}
+
+/* What x, a non-leaf, has for its .grad, made if it is not there yet; NULL if memory runs out, and
+ * then nothing is left of it. */
+static hd__kept *kept_of(const char *function, hd_tensor *x)
+{
+    bool has = kept_in(x->attachment, x);
+    hd__kept *fresh = has ? NULL : hd__alloc_zeroed(sizeof *fresh);
+    hd__out_extra *extra = has || fresh ? extra_of(function, x) : NULL;
+    if (!extra) {
+        hd_free(fresh);
+        return NULL;
+    }
+    if (fresh) {
+        atomic_init(&fresh->refs, 1);
+        extra->kept = fresh;
+    }
+    return extra->kept;
+}
+
 /* Where x's .grad lies, and *given what is known of it; NULL when x can have none yet. */
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
@@ -123,19 +148,18 @@ static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
         *given = &n->grad_given;
         return &n->grad;
     }
-    hd__out_extra *extra = n->outs[x->output].extra;
-    if (extra) {
-        *given = &extra->grad_given;
+    hd__kept *kept = kept_in(n, x);
+    if (kept) {
+        *given = &kept->grad_given;
     }
-    return extra ? &extra->grad : NULL;
+    return kept ? &kept->grad : NULL;
 }
 
 /* Does backward give x no .grad, because x is no leaf and hd_retain_grad was not called? */
 static bool keeps_none(const hd_tensor *x)
 {
-    const hd__node *n = x->attachment;
-    const hd__out_extra *extra = n ? n->outs[x->output].extra : NULL;
-    return !(extra && extra->retain_grad) && !leaf_now(x);
+    const hd__kept *kept = kept_in(x->attachment, x);
+    return !(kept && kept->retain_grad) && !leaf_now(x);
 }
 
 hd_tensor *hd_grad(const hd_tensor *x)
@@ -181,7 +205,7 @@ static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tenso
                             hd_dtype_name(x->dtype));
     }
     if (leaf_now(x) ? !x->attachment && (!hd__float_arg(function, x) || !make_leaf(x))
-                    : !extra_of(function, x)) {
+                    : !kept_of(function, x)) {
         return false;
     }
     *held = hd__alias_held(g);
@@ -248,11 +272,11 @@ hd_tensor *hd_retain_grad(hd_tensor *x)
     if (leaf_now(x)) {
         return x;
     }
-    hd__out_extra *extra = extra_of("hd_retain_grad", x);
-    if (!extra) {
+    hd__kept *kept = kept_of("hd_retain_grad", x);
+    if (!kept) {
         return NULL;
     }
-    extra->retain_grad = true;
+    kept->retain_grad = true;
     return x;
 }
 

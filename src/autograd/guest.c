@@ -7,7 +7,8 @@
  * - scopes: those that it left open are closed, and one that it closed too early means that tensors
  *   of the caller's are gone; both are errors;
  * - grad mode is set to what it was;
- * - the gradients that it was given are lent: writing to them is refused (hd__not_lent). */
+ * - the gradients that it was given are lent: writing to them is refused (hd__not_lent), also
+ *   later, if it kept them. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
@@ -58,6 +59,15 @@ bool hd__guest_left(hd__guest *g)
     return failures == 0;
 }
 
+hd_tensor *hd__lend(const hd_tensor *g)
+{
+    hd_tensor *lent = hd__alias(hd__running, g, g->ndim, g->sizes, g->strides, g->offset);
+    if (lent) {
+        lent->flags |= HD__F_LENT;
+    }
+    return lent;
+}
+
 bool hd__lent_fail(const char *function, const hd_tensor *x)
 {
     char who[200];
@@ -71,7 +81,11 @@ bool hd__lent_fail(const char *function, const hd_tensor *x)
             }
         }
     }
-    return true;
+    return !(x->flags & HD__F_LENT) ||
+           hd_error_set(HD_GRAD,
+                        "%s: x of %s is a gradient that a hook or a backward was given, or lies in "
+                        "its memory: expected it unchanged; change a clone of it instead",
+                        function, HD__SHAPE(x));
 }
 
 bool hd__failed(const char *function)

@@ -118,17 +118,18 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* ---------------------------------------------------------------- a new node for a tensor */
 
-static hd__out_extra *kept_grad(const hd_tensor *x)
+/* The extra of x's output, if x keeps a .grad. */
+static hd__out_extra *with_kept(const hd_tensor *x)
 {
     hd__node *n = x->attachment;
     hd__out_extra *e = n ? n->outs[x->output].extra : NULL;
-    return e && (e->retain_grad || e->grad) ? e : NULL;
+    return e && e->kept ? e : NULL;
 }
 
 /* Makes the room that replace_node needs for x's retain_grad, before anything changes. */
 static bool retain_room(const hd_tensor *x, hd__node *to)
 {
-    if (!kept_grad(x)) {
+    if (!with_kept(x)) {
         return true;
     }
     to->outs[0].extra = hd__alloc_zeroed(sizeof *to->outs[0].extra);
@@ -138,12 +139,10 @@ static bool retain_room(const hd_tensor *x, hd__node *to)
 /* x, at its storage's present version, becomes the output of `to`. */
 static void replace_node(hd_tensor *x, hd__node *to)
 {
-    hd__out_extra *from = kept_grad(x);
+    hd__out_extra *from = with_kept(x);
     if (from) {
-        *to->outs[0].extra = (hd__out_extra){
-            .retain_grad = from->retain_grad, .grad_given = from->grad_given, .grad = from->grad};
-        from->retain_grad = false;
-        from->grad = NULL;
+        to->outs[0].extra->kept = from->kept;
+        from->kept = NULL;
     }
     hd__attach(x, hd__node_retain(to), 0);
     atomic_store_explicit(&x->view_version, hd__storage_version(x), memory_order_release);

@@ -133,6 +133,14 @@ void hd__node_free_saved(hd__node *n)
     }
 }
 
+void hd__kept_drop(hd__kept *k)
+{
+    if (k && hd__refs_down(&k->refs)) {
+        hd__drop(k->grad);
+        hd_free(k);
+    }
+}
+
 static void free_extra(hd__out_extra *e)
 {
     if (!e) {
@@ -142,7 +150,7 @@ static void free_extra(hd__out_extra *e)
         next = h->next;
         hd_free(h);
     }
-    hd__drop(e->grad);
+    hd__kept_drop(e->kept);
     hd_free(e);
 }
 

@@ -23,7 +23,7 @@ static int fill_in(hd__node *n, hd_tensor *const *dy, hd_tensor **full)
 {
     for (int k = 0; k < n->n_out; k++) {
         const hd__out_meta *out = &n->outs[k];
-        full[k] = hd__hold(dy[k] ? dy[k] : hd_zeros_n(out->dtype, out->ndim, out->sizes));
+        full[k] = hd__hold(dy[k] ? hd__lend(dy[k]) : hd_zeros_n(out->dtype, out->ndim, out->sizes));
         if (!full[k]) {
             return k;
         }

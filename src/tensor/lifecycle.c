@@ -369,6 +369,7 @@ hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const i
         return NULL;
     }
     y->ndim = (uint8_t)ndim;
+    y->flags |= x->flags & HD__F_LENT;
     y->offset = offset;
     for (int i = 0; i < ndim;
          i++) { /* one by one, as the caller has only just written them: a wide load would stall */
@@ -388,7 +389,7 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     y->ndim = x->ndim;
     y->offset = x->offset;
     y->numel = x->numel;
-    y->flags |= x->flags & HD__F_CONTIGUOUS;
+    y->flags |= x->flags & (HD__F_CONTIGUOUS | HD__F_LENT);
     memcpy(y->sizes, x->sizes, sizeof x->sizes);
     memcpy(y->strides, x->strides, sizeof x->strides);
     return y;

@@ -69,7 +69,8 @@ enum {
     HD__F_MULTI_VIEW = 2,   /* an output of split, chunk or unbind: no in-place changes */
     HD__F_CONTIGUOUS = 4,   /* row-major without gaps; set by whoever sets sizes and strides */
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad: no in-place changes in grad mode */
-    HD__F_LISTED = 16       /* made in debug mode: in the list of live tensors */
+    HD__F_LISTED = 16,      /* made in debug mode: in the list of live tensors */
+    HD__F_LENT = 32         /* a gradient that a hook was given, or an alias: only for reading */
 };
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };

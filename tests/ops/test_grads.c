@@ -202,8 +202,10 @@ START_TEST(backward_never_adds_into_a_tensor_of_the_callers)
     ck_assert(hd_backward_with(hd_sum(y), HD_NONE, true)); /* now in place */
     ck_elements(hd_grad(a), 25, 26);
     ck_elements(hd_grad(b), 45, 46);
-    ck_assert(hd_set_grad(b, hd_grad(a)));
+    hd_tensor *of_a = hd_grad(a);
+    ck_assert(hd_set_grad(b, of_a));
     ck_assert(hd_backward_with(hd_sum(y), HD_NONE, true));
+    ck_elements(of_a, 35, 36); /* lies in a's .grad, which is added to in place */
     ck_elements(hd_grad(a), 35, 36);
     ck_elements(hd_grad(b), 45, 46);
     ck_no_error();

@@ -169,12 +169,100 @@ START_TEST(nothing_leaks_on_any_way)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- a gradient that a hook kept */
+
+static hd_tensor *kept;
+
+static hd_tensor *keeps_and_returns(hd_tensor *grad, void *user)
+{
+    kept = hd_retain(grad);
+    return user ? grad : HD_NONE;
+}
+
+static hd_tensor *changes_what_was_kept(hd_tensor *grad, void *user)
+{
+    (void)grad, (void)user;
+    ck_assert_ptr_null(hd_mul_scalar_(kept, 7));
+    return HD_NONE;
+}
+
+#define LENT                                                                                       \
+    " is a gradient that a hook or a backward was given, or lies in its memory: expected it "      \
+    "unchanged; change a clone of it instead"
+
+/* It may lie in the memory of the caller's tensor and of other gradients. */
+START_TEST(a_kept_gradient_is_not_changed_later)
+{
+    for (int returned = 0; returned < 2; returned++) {
+        HD_SCOPE;
+        char message[200];
+        hd_tensor *a = LEAF(1, 2), *b = LEAF(3, 4), *g = vec(HD_FLOAT32, 5, 6);
+        hd_tensor *z = hd_add(a, b);
+        ck_assert_int_gt(hd_register_hook(z, keeps_and_returns, returned ? g : NULL), 0);
+        int64_t id = hd_register_hook(a, changes_what_was_kept, NULL);
+        ck_assert(!hd_backward_with(z, g, true));
+        snprintf(message, sizeof message,
+                 "hd_mul_scalar_: x of (2,) lies in the memory of the gradient that hook %lld of "
+                 "AccumulateGrad was given: expected it unchanged; return another tensor instead",
+                 (long long)id);
+        ck_error(HD_GRAD, message);
+        hd_release(kept);
+        ck_assert(hd_remove_hook(a, id));
+        ck_assert(hd_backward_with(z, g, true));
+        ck_assert_ptr_null(hd_mul_scalar_(kept, 7)); /* after the backward */
+        ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,)" LENT);
+        ck_assert_ptr_null(hd_zero_(hd_slice(hd_view(kept, 1, 2), 1, 0, 1)));
+        ck_error(HD_GRAD, "hd_zero_: x of (1, 1)" LENT);
+        ck_assert_ptr_null(hd_data_mut(hd_detach(kept)));
+        ck_error(HD_GRAD, "hd_data_mut: x of (2,)" LENT);
+        ck_elements(hd_mul_scalar_(hd_clone(kept), 7), 35, 42);
+        ck_elements(g, 5, 6);
+        ck_elements(hd_grad(a), 5, 6);
+        ck_assert(hd_mul_scalar_(hd_grad(a), 2) && hd_mul_scalar_(hd_grad(b), 3));
+        ck_elements(kept, 5, 6);
+        ck_assert(hd_mul_scalar_(g, 2)); /* the caller's own */
+        hd_tensor *first = kept;
+        ck_assert(hd_backward_with(z, first, false)); /* a gradient again */
+        ck_assert(hd_mul_scalar_(hd_grad(a), 2));
+        ck_no_error();
+        hd_release(first);
+        hd_release(kept);
+    }
+}
+END_TEST
+
+static hd_tensor *changes_in_the_graph(hd_tensor *grad, void *user)
+{
+    (void)grad;
+    hd_set_grad_mode(true);
+    return hd_mul_scalar_(user, 3) ? HD_NONE : NULL;
+}
+
+/* torch: h.grad is 5, 5. Its gradient was put aside before x's hook ran. */
+START_TEST(a_retained_gradient_goes_with_its_tensor)
+{
+    HD_SCOPE;
+    hd_tensor *x = LEAF(1, 1), *h = hd_retain_grad(hd_mul_scalar(x, 2));
+    ck_assert_int_gt(hd_register_hook(x, changes_in_the_graph, h), 0);
+    ck_assert(hd_backward(hd_sum(hd_mul_scalar(h, 5))));
+    ck_elements(h, 6, 6);
+    ck_elements(hd_grad(h), 5, 5);
+    ck_elements(hd_grad(x), 10, 10);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_hooks(void)
 {
     const TTest *const tests[] = {
-        hooks_run_once_on_the_sum,           a_gradient_that_was_seen_stays,
-        a_hook_keeps_shape_and_dtype,        a_failing_hook_leaves_every_grad,
-        a_hook_may_remove_itself_and_others, nothing_leaks_on_any_way,
+        a_kept_gradient_is_not_changed_later,
+        a_retained_gradient_goes_with_its_tensor,
+        hooks_run_once_on_the_sum,
+        a_gradient_that_was_seen_stays,
+        a_hook_keeps_shape_and_dtype,
+        a_failing_hook_leaves_every_grad,
+        a_hook_may_remove_itself_and_others,
+        nothing_leaks_on_any_way,
     };
     return SUITE_OF("hooks", tests);
 }

@@ -363,9 +363,38 @@ START_TEST(gradcheck_sees_a_wrong_backward)
 }
 END_TEST
 
+static hd_tensor *kept_gy;
+
+static void keeping_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
+{
+    (void)ctx;
+    kept_gy = hd_retain(gy[0]);
+    gx[0] = gy[0];
+}
+
+static const hd_op keeping_op = {sizeof(hd_op), "Keeping", plain_forward, keeping_backward, NULL};
+
+/* The caller's tensor lies in the same memory. */
+START_TEST(a_kept_gy_is_not_changed_later)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true), *g = vec(HD_FLOAT32, 5, 6);
+    ck_assert(hd_backward_with(hd_apply(&keeping_op, NULL, x), g, false));
+    ck_assert_ptr_null(hd_fill_(kept_gy, 7));
+    ck_error(HD_GRAD, "hd_fill_: x of (2,) is a gradient that a hook or a backward was given, or "
+                      "lies in its memory: expected it unchanged; change a clone of it instead");
+    ck_elements(g, 5, 6);
+    ck_assert(hd_mul_scalar_(hd_grad(x), 2)); /* what backward returned is a gradient as any */
+    ck_elements(kept_gy, 5, 6);
+    hd_release(kept_gy);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_user_op(void)
 {
     const TTest *const tests[] = {
+        a_kept_gy_is_not_changed_later,
         an_op_of_ones_own,
         several_outputs,
         failures,
