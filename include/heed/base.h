@@ -110,7 +110,8 @@ typedef void (*hd_warning_handler)(const char *message, void *user);
  * exceptions must not leave it. */
 HD_API void hd_on_warning(hd_warning_handler handler, void *user);
 
-/* A ready handler that prints "warning: " and the message to stderr.
+/* A ready handler that prints "warning: " and the message to stderr, after what stdout still holds.
+ * The same message twice in a row is printed once; hd_on_warning begins again.
  *   hd_on_warning(hd_warning_print, NULL); */
 HD_API void hd_warning_print(const char *message, void *user);
 
@@ -122,12 +123,15 @@ HD_API void hd_warning_print(const char *message, void *user);
  *   The first NaN or infinity: an op whose result has NaN though no input has, or an infinity
  *   though all inputs are finite, gives a warning. It names the function, the first such element
  *   and the module whose forward runs, as "GPT.blocks.0.attention". So does the backward of an op;
- *   there the warning also names the call that recorded it. A value that the caller gives
- *   (hd_masked_fill, hd_full) may be infinite without a warning.
+ *   there the warning also names the call that recorded it. What came from a NaN or an infinity,
+ *   also from one that was saved for backward, gives no further warning, and a value that the
+ *   caller gives (hd_masked_fill, hd_full) may be infinite without one.
+ *   An error inside the forward of a module: the message ends with the module, "; in GPT.blocks.0".
  *   A saved tensor that was changed in place: the error of hd_backward names the call that saved it
  *   and the call that changed it, with their modules.
- *   Live tensors: hd_tensor_report and hd_shutdown tell which functions made them, in which
- *   modules.
+ *   Live tensors: hd_tensor_report and hd_shutdown tell which functions made them, in the forward
+ *   of which modules. What the graph saved of a tensor counts as a tensor of the same maker.
+ * The function is always the one that the program called, such as hd_optim_step.
  * Only what is made while debug mode is on is known in this detail, so turn it on at the start.
  * HEED_DEBUG=1 also keeps freed blocks out of use for longer (hd_empty_cache). If HEED_CPU or
  * HEED_THREADS is wrong, that is the error, and nothing is turned on or off. */

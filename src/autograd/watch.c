@@ -35,7 +35,7 @@ void hd__watch_result(const char *function, unsigned int before, const hd_tensor
     char place[HD__PLACE_TEXT];
     unsigned int first = hd__warns() && !in_backward ? news(before, y) : 0;
     if (first) {
-        hd__warn("%s: the result %s has %s, and %s%s%s", function, HD__SHAPE(y),
+        hd__warn("%s: the result %s has %s, and %s%s%s", hd__outer_or(function), HD__SHAPE(y),
                  hd__not_finite_text(y, place),
                  first == HD__HAS_NAN ? "no input has nan" : "every input is finite",
                  hd__module ? "; in " : "", hd__module ? hd__module : "");
@@ -79,12 +79,23 @@ static const char *call_text(const char *by, const char *in, char text[200])
     return text;
 }
 
+/* Does backward read what forward made of a NaN or an infinity? Then that was told of. */
+static bool saved_finite(const hd__node *n)
+{
+    unsigned int has = 0;
+    for (int i = 0; i < n->n_saved; i++) {
+        const hd_tensor *t = n->saved[i].t;
+        has |= t && !hd__is_none(t) ? hd__not_finite(t) : 0;
+    }
+    return !has;
+}
+
 static void tell_of_gradients(const hd__node *n, unsigned int before, hd_tensor *const *dx)
 {
     for (int i = 0; i < n->n_in; i++) {
         char name[64], place[HD__PLACE_TEXT], call[200];
         unsigned int first = n->edges[i].node && dx[i] ? news(before, dx[i]) : 0;
-        if (first) {
+        if (first && saved_finite(n)) {
             hd__warn("%s: the gradient %s that %s gave for input %d has %s, and the gradient that "
                      "it got %s%s%s",
                      hd__running, HD__SHAPE(dx[i]), hd__node_name(n, name), i,

@@ -213,6 +213,27 @@ static inline bool hd__watching(void)
  * outside of any forward. nn sets it; the text stays for ever. */
 extern HD__TLS const char *hd__module;
 
+/* Until the end of the block, debug mode tells of what this thread makes and changes as the work of
+ * `function`, the public function that the user called, and not of those that it calls in turn. The
+ * first of several that call each other counts.
+ *   HD__OUTER("hd_optim_step"); */
+#define HD__OUTER(function)                                                                        \
+    const bool hd__outer_set __attribute__((cleanup(hd__outer_end), unused)) =                     \
+        hd__watching() && hd__outer_begin(function)
+
+extern HD__TLS const char *hd__outer; /* NULL: none */
+HD__RARE bool hd__outer_begin(const char *function);
+static inline void hd__outer_end(const bool *set)
+{
+    if (HD__UNLIKELY(*set)) {
+        hd__outer = NULL;
+    }
+}
+static inline const char *hd__outer_or(const char *function)
+{
+    return hd__outer ? hd__outer : function;
+}
+
 /* Who is freeing tensors on this thread now: the name of a public function; hd__scope_end, or
  * another text that begins with "when its scope"; or NULL if nobody said so. A freed tensor
  * remembers it, so the text must stay. Whoever sets it puts back what it was. */

@@ -1,4 +1,5 @@
-/* debug.c - debug mode: whether it is on, and the module whose forward runs on this thread.
+/* debug.c - debug mode: whether it is on, and what runs on this thread: the module's forward, and
+ * the public function that the program called.
  *
  * The layers above do what it asks for: live.c and finite.c in src/tensor, watch.c in src/autograd,
  * forward.c in src/nn. While it is off, each of them costs one load of a flag. */
@@ -8,7 +9,7 @@
 #include "base/parts.h"
 
 atomic_uint hd__debug;
-HD__TLS const char *hd__module;
+HD__TLS const char *hd__module, *hd__outer;
 
 bool hd__debug_wanted(void)
 {
@@ -21,6 +22,13 @@ void hd__debug_start(void)
     if (hd__debug_wanted()) {
         atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES);
     }
+}
+
+bool hd__outer_begin(const char *function)
+{
+    bool first = !hd__outer;
+    hd__outer = hd__outer_or(function);
+    return first;
 }
 
 bool hd_set_debug(bool on)

@@ -53,6 +53,15 @@ char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_lis
     return text;
 }
 
+/* In debug mode, a message ends with the module whose forward runs. */
+static void error_add_module(char text[HD__MESSAGE_SIZE])
+{
+    size_t n = strlen(text), left = HD__MESSAGE_SIZE - n;
+    if (snprintf(text + n, left, "; in %s", hd__module) >= (int)left) {
+        mark_cut(text);
+    }
+}
+
 static void call_handler(hd_code code, const char *text)
 {
     pthread_mutex_lock(&process_error.lock);
@@ -73,6 +82,9 @@ static void fail_v(hd_code code, const char *format, va_list args)
 {
     char text[HD__MESSAGE_SIZE];
     hd__message_format(text, format, args);
+    if (hd__module) {
+        error_add_module(text);
+    }
     thread_error.count++;
     thread_error.uncleared++;
     if (thread_error.code == HD_OK) {

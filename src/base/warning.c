@@ -7,13 +7,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 static HD__TLS bool in_handler; /* a warning of what the handler itself calls is not passed to it */
 
 static struct {
-    pthread_mutex_t lock; /* handler and user are read together */
+    pthread_mutex_t lock;
     hd_warning_handler handler;
     void *user;
+    char printed[HD__MESSAGE_SIZE]; /* what hd_warning_print printed last for this handler */
 } process_warning = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 atomic_bool hd__warning_on;
@@ -51,6 +53,7 @@ void hd_on_warning(hd_warning_handler handler, void *user)
     pthread_mutex_lock(&process_warning.lock);
     process_warning.handler = handler;
     process_warning.user = user;
+    process_warning.printed[0] = '\0';
     atomic_store_explicit(&hd__warning_on, handler != 0, memory_order_relaxed);
     pthread_mutex_unlock(&process_warning.lock);
 }
@@ -65,8 +68,23 @@ void hd__warning_fork_done(void)
     pthread_mutex_unlock(&process_warning.lock);
 }
 
+static bool is_repeated(const char *message)
+{
+    pthread_mutex_lock(&process_warning.lock);
+    bool same = *message && strcmp(message, process_warning.printed) == 0;
+    if (!same) {
+        snprintf(process_warning.printed, HD__MESSAGE_SIZE, "%s", message);
+    }
+    pthread_mutex_unlock(&process_warning.lock);
+    return same;
+}
+
 void hd_warning_print(const char *message, void *user)
 {
     (void)user;
-    fprintf(stderr, "warning: %s\n", message ? message : "");
+    message = message ? message : "";
+    if (!is_repeated(message)) {
+        fflush(stdout); /* so that the lines are in order */
+        fprintf(stderr, "warning: %s\n", message);
+    }
 }

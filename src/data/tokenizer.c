@@ -66,6 +66,7 @@ int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
 hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t n,
                                hd_special special)
 {
+    HD__OUTER("hd_tokenizer_encode");
     if (!hd__object("hd_tokenizer_encode", "t", t) ||
         !hd__given("hd_tokenizer_encode", "text", text)) {
         return NULL;

@@ -326,6 +326,15 @@ static bool parse_header(parser *p)
     return f->metadata && check_layout(p);
 }
 
+/* For a file that is no safetensors file: is it a ZIP file, or a pickle of protocol 2? */
+static const char *hint_of(const unsigned char *start)
+{
+    bool is_torch = memcmp(start, "PK\3\4", 4) == 0 || memcmp(start, "\x80\2", 2) == 0;
+    return is_torch ? "; it looks like a file of torch.save: save it with "
+                      "safetensors.torch.save_file"
+                    : "";
+}
+
 /* Reads the header's length: it must lie inside the file, and within the limit of Python's
  * safetensors. */
 static bool read_length(hd_safetensors *f, const char *function, size_t *n)
@@ -345,8 +354,10 @@ static bool read_length(hd_safetensors *f, const char *function, size_t *n)
     uint64_t rest = (uint64_t)f->in.size - LENGTH_BYTES;
     if (length > LONGEST || length > rest) {
         return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s': a header of %" PRIu64 " bytes: expected at most %" PRIu64,
-                            function, HD__CUT(f->path), length, rest < LONGEST ? rest : LONGEST);
+                            "%s: '%.*s': not a safetensors file: a header of %" PRIu64
+                            " bytes: expected at most %" PRIu64 "%s",
+                            function, HD__CUT(f->path), length, rest < LONGEST ? rest : LONGEST,
+                            hint_of(bytes));
     }
     *n = (size_t)length;
     return true;

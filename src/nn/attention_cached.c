@@ -26,6 +26,7 @@ static bool attention_arg(const char *function, const char *name, const hd_modul
 
 hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
 {
+    HD__OUTER("hd_kv_cache_new");
     const char *function = "hd_kv_cache_new";
     if (!attention_arg(function, "attention", attention) ||
         !hd__size_arg(function, "batch", batch, 0)) {

@@ -51,6 +51,7 @@ static bool causal_attention_draw(hd_module *m)
 hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                    double dropout, bool qkv_bias)
 {
+    HD__OUTER("hd_causal_attention_new");
     bool ok =
         hd__attention_args("hd_causal_attention_new", d_in, d_out, context_length, dropout, 1);
     return ok ? hd__module_drawn(
@@ -93,6 +94,7 @@ static bool wrapper_draw(hd_module *m)
 hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                                double dropout, int64_t num_heads, bool qkv_bias)
 {
+    HD__OUTER("hd_multi_head_attention_wrapper_new");
     if (!hd__attention_args("hd_multi_head_attention_wrapper_new", d_in, d_out, context_length,
                             dropout, num_heads)) {
         return NULL;
@@ -177,6 +179,7 @@ static bool multi_head_attention_draw(hd_module *m)
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                        double dropout, int64_t num_heads, bool qkv_bias)
 {
+    HD__OUTER("hd_multi_head_attention_new");
     const char *function = "hd_multi_head_attention_new";
     if (!hd__attention_args(function, d_in, d_out, context_length, dropout, num_heads) ||
         !divides(function, d_out, num_heads)) {

@@ -25,6 +25,7 @@ static bool feed_forward_draw(hd_module *self)
 
 hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
 {
+    HD__OUTER("hd_feed_forward_new");
     if (!hd__size_arg("hd_feed_forward_new", "emb_dim", emb_dim, 0) ||
         !hd__size_arg("hd_feed_forward_new", "hidden_dim", hidden_dim, 0)) {
         return NULL;

@@ -91,6 +91,7 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
 
 bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
 {
+    HD__OUTER("hd_module_load_grads");
     if (!hd__state_given(function, "m", m, d, prefix)) {
         return false;
     }

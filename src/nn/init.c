@@ -12,30 +12,35 @@
 
 hd_tensor *hd_init_uniform_(hd_tensor *x, double a, double b)
 {
+    HD__OUTER("hd_init_uniform_");
     HD_NO_GRAD;
     return hd__tensor_given("hd_init_uniform_", "x", x) ? hd_uniform_(x, a, b) : NULL;
 }
 
 hd_tensor *hd_init_normal_(hd_tensor *x, double mean, double std)
 {
+    HD__OUTER("hd_init_normal_");
     HD_NO_GRAD;
     return hd__tensor_given("hd_init_normal_", "x", x) ? hd_normal_(x, mean, std) : NULL;
 }
 
 hd_tensor *hd_init_constant_(hd_tensor *x, double value)
 {
+    HD__OUTER("hd_init_constant_");
     HD_NO_GRAD;
     return hd__tensor_given("hd_init_constant_", "x", x) ? hd_fill_(x, value) : NULL;
 }
 
 hd_tensor *hd_init_ones_(hd_tensor *x)
 {
+    HD__OUTER("hd_init_ones_");
     HD_NO_GRAD;
     return hd__tensor_given("hd_init_ones_", "x", x) ? hd_fill_(x, 1) : NULL;
 }
 
 hd_tensor *hd_init_zeros_(hd_tensor *x)
 {
+    HD__OUTER("hd_init_zeros_");
     HD_NO_GRAD;
     return hd__tensor_given("hd_init_zeros_", "x", x) ? hd_fill_(x, 0) : NULL;
 }
@@ -144,6 +149,7 @@ static bool truncated(hd_tensor *x, double mean, double std, double a, double b)
 
 hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b)
 {
+    HD__OUTER("hd_init_trunc_normal_");
     if (!hd__tensor_given("hd_init_trunc_normal_", "x", x) || !truncation_ok(mean, std, a, b)) {
         return NULL;
     }
@@ -200,6 +206,7 @@ static bool xavier_std(const char *function, const hd_tensor *x, double gain, do
 
 hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
 {
+    HD__OUTER("hd_init_xavier_uniform_");
     double std = 0;
     if (!xavier_std("hd_init_xavier_uniform_", x, gain, &std)) {
         return NULL;
@@ -210,6 +217,7 @@ hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
 
 hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain)
 {
+    HD__OUTER("hd_init_xavier_normal_");
     double std = 0;
     return xavier_std("hd_init_xavier_normal_", x, gain, &std) ? hd_init_normal_(x, 0, std) : NULL;
 }
@@ -279,6 +287,7 @@ static bool nothing_to_init(const char *function, const hd_tensor *x)
 
 hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
+    HD__OUTER("hd_init_kaiming_uniform_");
     double std;
     if (!hd__tensor_given("hd_init_kaiming_uniform_", "x", x)) {
         return NULL;
@@ -295,6 +304,7 @@ hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const c
 
 hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
+    HD__OUTER("hd_init_kaiming_normal_");
     double std;
     if (!hd__tensor_given("hd_init_kaiming_normal_", "x", x)) {
         return NULL;
@@ -342,6 +352,7 @@ static hd_tensor *orthogonal_as(const hd_tensor *x, double gain)
 
 hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
 {
+    HD__OUTER("hd_init_orthogonal_");
     if (!hd__tensor_given("hd_init_orthogonal_", "x", x)) {
         return NULL;
     }

@@ -67,6 +67,7 @@ bool hd__linear_draw(hd_module *self)
 
 hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 {
+    HD__OUTER("hd_linear_new");
     bool ok = hd__size_arg("hd_linear_new", "in_features", in_features, 0) &&
               hd__size_arg("hd_linear_new", "out_features", out_features, 0);
     return ok ? hd__module_drawn(
@@ -175,6 +176,7 @@ static bool embedding_draw(hd_module *self)
 
 hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64_t padding_idx)
 {
+    HD__OUTER("hd_embedding_new");
     const char *function = "hd_embedding_new";
     if (!hd__size_arg(function, "num_embeddings", num_embeddings, 0) ||
         !hd__size_arg(function, "embedding_dim", embedding_dim, 0)) {
@@ -244,6 +246,7 @@ static bool layer_norm_draw(hd_module *self)
 hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
                                bool elementwise_affine, bool bias)
 {
+    HD__OUTER("hd_layer_norm_new_n");
     if (!normalized_shape_arg(n, normalized_shape)) {
         return NULL;
     }
@@ -263,6 +266,7 @@ hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double ep
 
 hd_module *hd_layer_norm_new(int64_t normalized_size)
 {
+    HD__OUTER("hd_layer_norm_new");
     return hd_layer_norm_new_n(1, &normalized_size, 1e-5, true, true);
 }
 

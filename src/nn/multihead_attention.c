@@ -461,6 +461,7 @@ static bool packed_draw(hd_module *self)
 hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
                                       const hd_multihead_attention_options *o)
 {
+    HD__OUTER("hd_multihead_attention_new");
     hd_multihead_attention_options defaults = hd_multihead_attention_defaults();
     o = o ? o : &defaults;
     if (!packed_options_ok("hd_multihead_attention_new", embed_dim, num_heads, o)) {

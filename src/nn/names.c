@@ -207,6 +207,7 @@ void hd__items_free(hd__items *items)
 
 hd_list *hd_module_parameters(const hd_module *m)
 {
+    HD__OUTER("hd_module_parameters");
     hd__items found = {0};
     hd_list *list = NULL;
     if (!hd__object("hd_module_parameters", "m", m) ||

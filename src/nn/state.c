@@ -10,6 +10,7 @@
 
 hd_dict *hd_module_state_dict(const hd_module *m)
 {
+    HD__OUTER("hd_module_state_dict");
     if (!hd__object("hd_module_state_dict", "m", m)) {
         return NULL;
     }
@@ -174,6 +175,7 @@ static bool write_all(const hd__items *items, hd_tensor *const *sources)
 
 bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report)
 {
+    HD__OUTER("hd_module_load_state_dict");
     if (!hd__object("hd_module_load_state_dict", "m", m) ||
         !hd__object("hd_module_load_state_dict", "d", d)) {
         return false;
@@ -306,6 +308,7 @@ static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype
 
 bool hd_module_to(hd_module *m, hd_dtype d)
 {
+    HD__OUTER("hd_module_to");
     if (!hd__object("hd_module_to", "m", m)) {
         return false;
     }

@@ -205,6 +205,7 @@ static bool norm_ok(const char *function, double norm, bool error_if_nonfinite)
 double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
                           bool error_if_nonfinite)
 {
+    HD__OUTER("hd_clip_grad_norm_");
     const char *function = "hd_clip_grad_norm_";
     if (!hd__list_arg(function, "parameters", parameters) ||
         !not_negative(function, "max_norm", max_norm)) {
@@ -235,6 +236,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
 
 bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
 {
+    HD__OUTER("hd_clip_grad_value_");
     const char *function = "hd_clip_grad_value_";
     if (!hd__list_arg(function, "parameters", parameters) ||
         !not_negative(function, "clip_value", clip_value)) {

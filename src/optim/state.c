@@ -43,6 +43,7 @@ static bool save_slot(const hd_optim *o, int64_t i, hd_dict *d, const char *pref
 
 bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 {
+    HD__OUTER("hd_optim_save");
     if (!hd__state_given("hd_optim_save", "o", o, d, prefix) || !hd__may_save("hd_optim_save")) {
         return false;
     }
@@ -175,6 +176,7 @@ static void take_over(hd_optim *o, reader *r)
 
 bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
 {
+    HD__OUTER("hd_optim_load");
     if (!hd__state_given(function, "o", o, d, prefix)) {
         return false;
     }

@@ -151,6 +151,7 @@ static void step_write(hd_optim *o, const pending *todo, part *parts, hd__walk *
 
 bool hd_optim_step(hd_optim *o)
 {
+    HD__OUTER("hd_optim_step");
     if (!hd__object("hd_optim_step", "o", o) || !hd__may_step("hd_optim_step")) {
         return false;
     }

@@ -212,7 +212,8 @@ static hd_tensor *begin(const char *function, hd_tensor *t, hd_dtype d, hd__stor
 static inline void list_fresh(hd_tensor *t)
 {
     if (HD__UNLIKELY(t->storage->release) && hd__watching()) {
-        hd__live_add(t);
+        t->made_by = hd__outer_or(t->made_by);
+        hd__live_add(t, hd__module);
     }
 }
 
@@ -348,14 +349,15 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
     return t;
 }
 
-static hd_tensor *share(const char *function, const hd_tensor *x)
+/* made_in is for debug mode. */
+static hd_tensor *share(const char *made_by, const char *made_in, const hd_tensor *x)
 {
     hd_tensor *y = hd__scope_ready() ? hd_alloc(sizeof *y) : NULL;
     if (y) {
         hd__refs_up(&x->storage->refs);
-        begin(function, y, x->dtype, x->storage);
+        begin(made_by, y, x->dtype, x->storage);
         if (hd__watching()) {
-            hd__live_add(y);
+            hd__live_add(y, made_in);
         }
     }
     return y;
@@ -364,7 +366,7 @@ static hd_tensor *share(const char *function, const hd_tensor *x)
 hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const int64_t *sizes,
                      const int64_t *strides, int64_t offset)
 {
-    hd_tensor *y = share(function, x);
+    hd_tensor *y = share(hd__outer_or(function), hd__module, x);
     if (!y) {
         return NULL;
     }
@@ -382,7 +384,7 @@ hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const i
 
 hd_tensor *hd__alias_held(const hd_tensor *x)
 {
-    hd_tensor *y = share(x->made_by, x);
+    hd_tensor *y = share(x->made_by, x->flags & HD__F_LISTED ? x->made_in : NULL, x);
     if (!y) {
         return NULL;
     }

@@ -1,9 +1,11 @@
 /* live.c - debug mode's list of live tensors, and the report of what is in it.
  *
  * A tensor that is made in debug mode enters the list, with the module whose forward runs then, and
- * leaves it when it is freed. The lock protects the list and made_by of the tensors in it. */
+ * leaves it when it is freed. What the graph saves of a tensor enters with the maker of that
+ * tensor. The lock protects the list and made_by of the tensors in it. */
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tensor/tensor_internal.h"
@@ -41,11 +43,11 @@ static void live_prepare(void)
     pthread_atfork(live_lock, live_unlock, live_unlock);
 }
 
-void hd__live_add(hd_tensor *t)
+void hd__live_add(hd_tensor *t, const char *made_in)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, live_prepare);
-    t->made_in = hd__module;
+    t->made_in = made_in;
     t->flags |= HD__F_LISTED;
     t->live_prev = NULL;
     live_lock();
@@ -61,7 +63,7 @@ void hd__live_add(hd_tensor *t)
 void hd__live_rename(hd_tensor *t, const char *made_by)
 {
     live_lock();
-    t->made_by = made_by;
+    t->made_by = hd__outer_or(made_by);
     live_unlock();
 }
 
@@ -79,7 +81,7 @@ void hd__live_remove(hd_tensor *t)
 void hd__changed_by(const char *function, hd_tensor *x)
 {
     if (x->storage->release) {
-        x->storage->changed_by = function;
+        x->storage->changed_by = hd__outer_or(function);
         x->storage->changed_in = hd__module;
     }
 }
@@ -154,10 +156,15 @@ static void warn_of_makers(const char *function, const maker *rows, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         bool one = rows[i].count == 1;
-        hd__warn("%s: %" PRId64 " tensor%s with %" PRId64 " bytes that %s made%s%s %s live",
-                 function, rows[i].count, one ? "" : "s", rows[i].bytes, rows[i].made_by,
-                 rows[i].made_in ? " in " : "", rows[i].made_in ? rows[i].made_in : "",
-                 one ? "is" : "are");
+        char memory[40];
+        if (rows[i].bytes) {
+            snprintf(memory, sizeof memory, "with %" PRId64 " bytes", rows[i].bytes);
+        } else {
+            snprintf(memory, sizeof memory, "without memory of %s own", one ? "its" : "their");
+        }
+        hd__warn("%s: %" PRId64 " tensor%s %s that %s made%s%s %s live", function, rows[i].count,
+                 one ? "" : "s", memory, rows[i].made_by, rows[i].made_in ? " in " : "",
+                 rows[i].made_in ? rows[i].made_in : "", one ? "is" : "are");
     }
 }
 

@@ -291,7 +291,7 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
                      int64_t *out);
 
 /* The list of live tensors of debug mode (live.c). */
-HD__RARE void hd__live_add(hd_tensor *t);
+HD__RARE void hd__live_add(hd_tensor *t, const char *made_in);
 HD__RARE void hd__live_remove(hd_tensor *t);
 HD__RARE void hd__live_rename(hd_tensor *t, const char *made_by);
 

@@ -243,16 +243,23 @@ END_TEST
 static void print_warnings(void)
 {
     hd_on_warning(hd_warning_print, NULL);
+    printf("before\n");
+    hd__warn("hd_add: %d", 1);
+    hd__warn("hd_add: %d", 1); /* printed once */
+    hd__warn("hd_add: %d", 2);
+    hd__warn("hd_add: %d", 1);
+    hd_on_warning(hd_warning_print, NULL);
     hd__warn("hd_add: %d", 1);
     hd_warning_print(NULL, NULL);
 }
 
 START_TEST(printing_handler)
 {
-    char printed[64];
-    int status = child_prints(print_warnings, false, printed, sizeof printed);
+    char printed[256];
+    int status = child_prints(print_warnings, true, printed, sizeof printed);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    ck_assert_str_eq(printed, "warning: hd_add: 1\nwarning: \n");
+    ck_assert_str_eq(printed, "before\nwarning: hd_add: 1\nwarning: hd_add: 2\n"
+                              "warning: hd_add: 1\nwarning: hd_add: 1\nwarning: \n");
 }
 END_TEST
 

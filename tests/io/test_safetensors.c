@@ -234,11 +234,27 @@ START_TEST(the_longest_header)
         write_file("x", bytes, 8);
         ck_assert_int_eq(truncate("x", 8 + length), 0);
         ck_assert_ptr_null(hd_load_safetensors("x", NULL));
-        ck_error(HD_FORMAT, beyond ? "hd_load_safetensors: 'x': a header of 100000001 bytes: "
-                                     "expected at most 100000000"
+        ck_error(HD_FORMAT, beyond ? "hd_load_safetensors: 'x': not a safetensors file: a header "
+                                     "of 100000001 bytes: expected at most 100000000"
                                    : "hd_load_safetensors: 'x': header: line 1, column 1: found "
                                      "byte 0x00: expected a value");
     }
+}
+END_TEST
+
+/* The start of what torch.save writes, now and before its version 1.6. */
+START_TEST(files_of_torch_save)
+{
+    write_file("x", "PK\3\4\0\0\10\10\0\0", 10);
+    ck_assert_ptr_null(hd_load_safetensors("x", NULL));
+    ck_error(HD_FORMAT, "hd_load_safetensors: 'x': not a safetensors file: a header of "
+                        "578712552184433488 bytes: expected at most 2; it looks like a file of "
+                        "torch.save: save it with safetensors.torch.save_file");
+    write_file("x", "\x80\2\x8a\nl\xfc\x9c\x46", 8);
+    ck_assert_ptr_null(hd_load_safetensors("x", NULL));
+    ck_error(HD_FORMAT, "hd_load_safetensors: 'x': not a safetensors file: a header of "
+                        "5088219219985302144 bytes: expected at most 0; it looks like a file of "
+                        "torch.save: save it with safetensors.torch.save_file");
 }
 END_TEST
 
@@ -372,6 +388,7 @@ Suite *suite_safetensors(void)
         the_place_of_what_does_not_fit,
         empty_tensors_stand_anywhere,
         the_longest_header,
+        files_of_torch_save,
         every_control_character_in_a_name,
         what_cannot_be_saved,
         sizes_that_overflow,

@@ -165,6 +165,16 @@ START_TEST(the_backward_of_which_call)
 }
 END_TEST
 
+/* The loss is NaN and said so. Its backward reads what forward saved, and is not to blame. */
+START_TEST(backward_of_a_nan_is_no_news)
+{
+    hd_tensor *x = leaf((float[]){NAN, 1}, 2), *y = hd_zeros(HD_FLOAT32, 2), *loss; /* (2,) */
+    ck_no_warning(loss = hd_mse_loss(x, y));
+    ck_no_warning(hd_backward(loss));
+    ck_assert(isnan(hd_get(hd_grad(x), 0)));
+}
+END_TEST
+
 START_TEST(no_news_while_it_is_off)
 {
     hd_set_debug(false);
@@ -197,6 +207,105 @@ START_TEST(both_calls_of_a_version_error)
                       "place: version 2, expected 1; hd_linear in Sequential.0 saved it, and "
                       "hd_data_mut changed it");
     hd_module_free(model);
+}
+END_TEST
+
+/* An error names the innermost module, once, and only in debug mode. */
+START_TEST(errors_name_the_module)
+{
+    hd_module *model = hd_sequential(hd_sequential(hd_linear_new(4, 8, false)));
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3, 5);
+    ck_assert_ptr_null(hd_forward(model, x));
+    ck_error(HD_SHAPE, "hd_linear: x (3, 5) and weight (8, 4): inner sizes 5 and 4 differ; in "
+                       "Sequential.0.0");
+    ck_assert_ptr_null(hd_matmul(x, x));
+    ck_error(HD_SHAPE, "hd_matmul: (3, 5) and (3, 5): inner sizes 5 and 3 differ");
+    hd_set_debug(false);
+    ck_assert_ptr_null(hd_forward(model, x));
+    ck_error(HD_SHAPE, "hd_linear: x (3, 5) and weight (8, 4): inner sizes 5 and 4 differ");
+    hd_module_free(model);
+}
+END_TEST
+
+/* The weight of (2, 2) is saved, and `change` changes it. */
+static void ck_changed_by(bool (*change)(hd_module *model, hd_list *parameters), const char *by)
+{
+    HD_SCOPE;
+    hd_module *model = hd_sequential(hd_linear_new(2, 2, false));
+    hd_tensor *x = leaf((float[]){1, 2}, 2), *y = hd_sum(hd_forward(model, x));
+    ck_assert(hd_backward_with(y, HD_NONE, true));
+    ck_assert(change(model, hd_module_parameters(model)));
+    ck_assert(!hd_backward(y));
+    char expected[100];
+    snprintf(expected, sizeof expected, "hd_linear in Sequential.0 saved it, and %s changed it",
+             by);
+    ck_assert_msg(strstr(hd_error_message(), expected), "%s", hd_error_message());
+    hd_error_clear();
+    hd_module_free(model);
+}
+
+static bool step(hd_module *model, hd_list *parameters)
+{
+    (void)model;
+    hd_optim *o = hd_adamw_new(parameters, NULL);
+    bool ok = hd_optim_step(o);
+    hd_optim_free(o);
+    return ok;
+}
+
+static bool load(hd_module *model, hd_list *parameters)
+{
+    (void)parameters;
+    hd_dict *d = hd_module_state_dict(model);
+    bool ok = hd_module_load_state_dict(model, d, true, NULL);
+    hd_dict_free(d);
+    return ok;
+}
+
+static bool init_zeros(hd_module *model, hd_list *parameters)
+{
+    (void)model;
+    return hd_init_zeros_(hd_list_get(parameters, 0));
+}
+
+static bool init_kaiming(hd_module *model, hd_list *parameters)
+{
+    (void)model;
+    return hd_init_kaiming_uniform_(hd_list_get(parameters, 0), 1, HD_FAN_IN, "leaky_relu");
+}
+
+static bool init_orthogonal(hd_module *model, hd_list *parameters)
+{
+    (void)model;
+    return hd_init_orthogonal_(hd_list_get(parameters, 0), 1);
+}
+
+static bool fill_after_a_step(hd_module *model, hd_list *parameters)
+{
+    HD_NO_GRAD;
+    return step(model, parameters) && hd_fill_(hd_list_get(parameters, 0), 1);
+}
+
+START_TEST(the_function_that_the_program_called)
+{
+    ck_changed_by(step, "hd_optim_step");
+    ck_changed_by(load, "hd_module_load_state_dict");
+    ck_changed_by(init_zeros, "hd_init_zeros_");
+    ck_changed_by(init_kaiming, "hd_init_kaiming_uniform_");
+    ck_changed_by(init_orthogonal, "hd_init_orthogonal_");
+    ck_changed_by(fill_after_a_step, "hd_fill_");
+}
+END_TEST
+
+START_TEST(clipping_is_named)
+{
+    hd_tensor *x = leaf((float[]){1, 2}, 2), *w = leaf((float[]){3, 4}, 2);
+    ck_assert(hd_backward(hd_sum(hd_mul_scalar(x, 2))));
+    hd_tensor *z = hd_sum(hd_mul(hd_grad(x), w));
+    hd_clip_grad_norm_(hd_list_of(x), 0.5, 2, false);
+    ck_assert(!hd_backward(z));
+    ck_error(HD_GRAD, "hd_backward: MulBackward0: its saved tensor 0 of (2,) was changed in place: "
+                      "version 1, expected 0; hd_mul saved it, and hd_clip_grad_norm_ changed it");
 }
 END_TEST
 
@@ -244,11 +353,11 @@ START_TEST(live_tensors_by_function_and_module)
     const char *expected[] = {
         "hd_tensor_report: 1 tensor with 24 bytes that hd_mul_scalar made in Sequential.0 is live",
         "hd_tensor_report: 1 tensor with 24 bytes that hd_ones made is live",
-        "hd_tensor_report: 1 tensor with 0 bytes that hd_select made is live",
+        "hd_tensor_report: 1 tensor without memory of its own that hd_select made is live",
         "hd_tensor_report: 1 tensor made while debug mode was off is live",
         "hd_shutdown: 1 tensor with 24 bytes that hd_mul_scalar made in Sequential.0 is live",
         "hd_shutdown: 1 tensor with 24 bytes that hd_ones made is live",
-        "hd_shutdown: 1 tensor with 0 bytes that hd_select made is live",
+        "hd_shutdown: 1 tensor without memory of its own that hd_select made is live",
         "hd_shutdown: 1 tensor made while debug mode was off is live",
     };
     ck_assert_int_eq(n_heard, 8);
@@ -261,6 +370,36 @@ START_TEST(live_tensors_by_function_and_module)
     hd_release(y);
     hd_module_free(model);
     ck_assert_int_eq(hd_tensor_count(), 0);
+}
+END_TEST
+
+/* The graph's own handles of x, of a weight and of what the first module made have the maker of
+ * these, wherever they were saved. */
+START_TEST(makers_of_what_the_graph_saved)
+{
+    hd_set_debug(true);
+    hd_module *model = hd_sequential(hd_linear_new(4, 8, false), hd_linear_new(8, 2, false));
+    hd_list *parameters = hd_module_parameters(model);
+    hd_tensor *x = hd_randn(HD_FLOAT32, 3, 4), *y = hd_forward(model, x);
+    ck_assert_ptr_nonnull(y);
+    n_heard = 0;
+    hd_on_warning(hear_all, NULL);
+    ck_assert_int_eq(hd_tensor_report(), 8);
+    hd_on_warning(NULL, NULL);
+    const char *expected[] = {
+        "hd_tensor_report: 3 tensors with 192 bytes that hd_linear_new made are live",
+        "hd_tensor_report: 1 tensor with 96 bytes that hd_linear made in Sequential.0 is live",
+        "hd_tensor_report: 2 tensors with 48 bytes that hd_randn made are live",
+        "hd_tensor_report: 1 tensor with 24 bytes that hd_linear made in Sequential.1 is live",
+    };
+    ck_assert_int_eq(n_heard, 5);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_str_eq(all_heard[i], expected[i]);
+    }
+    /* How many bytes a list has depends on the machine. */
+    ck_assert_ptr_nonnull(strstr(all_heard[4], " that hd_module_parameters made is live"));
+    ck_assert_int_eq(hd_list_len(parameters), 2);
+    hd_module_free(model);
 }
 END_TEST
 
@@ -364,10 +503,15 @@ Suite *suite_debug(void)
         copies_are_watched,
         views_are_not_searched,
         the_backward_of_which_call,
+        backward_of_a_nan_is_no_news,
         no_news_while_it_is_off,
         both_calls_of_a_version_error,
+        errors_name_the_module,
+        the_function_that_the_program_called,
+        clipping_is_named,
         a_hint_while_it_is_off,
         live_tensors_by_function_and_module,
+        makers_of_what_the_graph_saved,
         most_bytes_and_then_most_tensors_come_first,
         views_have_no_bytes_of_their_own,
         a_long_path_is_cut,
