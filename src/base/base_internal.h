@@ -223,12 +223,7 @@ extern HD__TLS const char *hd__module;
 
 extern HD__TLS const char *hd__outer; /* NULL: none */
 HD__RARE bool hd__outer_begin(const char *function);
-static inline void hd__outer_end(const bool *set)
-{
-    if (HD__UNLIKELY(*set)) {
-        hd__outer = NULL;
-    }
-}
+void hd__outer_end(const bool *set);
 static inline const char *hd__outer_or(const char *function)
 {
     return hd__outer ? hd__outer : function;

@@ -31,6 +31,13 @@ bool hd__outer_begin(const char *function)
     return first;
 }
 
+void hd__outer_end(const bool *set)
+{
+    if (*set) {
+        hd__outer = NULL;
+    }
+}
+
 bool hd_set_debug(bool on)
 {
     const unsigned int watches = HD__DEBUG_WATCHES;
