@@ -58,6 +58,20 @@ START_TEST(a_text_when_memory_runs_out)
 }
 END_TEST
 
+/* Longer than any number of bytes */
+START_TEST(a_text_whose_length_overflows)
+{
+    hd__text t = {0};
+    hd__text_puts(&t, "kept");
+    hd__text_repeat(&t, ' ', INT64_MAX);
+    ck_assert_int_eq(hd_error_code(), HD_MEMORY);
+    hd_error_clear();
+    ck_assert(t.failed);
+    ck_assert_str_eq(t.s, "kept");
+    ck_assert_ptr_null(hd__text_take(&t));
+}
+END_TEST
+
 START_TEST(json_strings)
 {
     static const char s[] = "a\"\\/\b\f\n\r\t\x01\x1f\x7f\xc3\xa9\0z";
@@ -117,8 +131,13 @@ END_TEST
 Suite *suite_text(void)
 {
     const TTest *const tests[] = {
-        an_array_grows, a_text_grows,        a_text_when_memory_runs_out,
-        json_strings,   utf8_there_and_back, clipped_texts,
+        an_array_grows,
+        a_text_grows,
+        a_text_when_memory_runs_out,
+        a_text_whose_length_overflows,
+        json_strings,
+        utf8_there_and_back,
+        clipped_texts,
         indices,
     };
     return SUITE_OF("text", tests);

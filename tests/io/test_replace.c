@@ -505,6 +505,34 @@ START_TEST(another_comes_first)
 }
 END_TEST
 
+static void replace_now(void)
+{
+    ck_assert(replace("c", 2));
+}
+
+static void remove_now(void)
+{
+    ck_assert(hd_checkpoint_remove("c"));
+}
+
+/* Another one replaces, or removes, the checkpoint after a load has opened its directory. */
+START_TEST(replaced_while_it_is_opened)
+{
+    ck_assert(replace("c", 1));
+    stand_in.opening = replace_now;
+    ck_assert_int_eq(loaded("c"), 2);
+    ck_assert(!stand_in.opening);
+
+    hd_dict *model, *state;
+    stand_in.opening = remove_now;
+    ck_assert(!hd_checkpoint_load("c", &model, &state));
+    ck_error(HD_IO, "hd_checkpoint_load: 'c/model.safetensors': cannot open: No such file or "
+                    "directory");
+    ck_assert(!model && !state);
+    ck_assert_int_eq(files_in("."), 0);
+}
+END_TEST
+
 /* What another process may do at any moment: a name is gone (ENOENT) or taken (EEXIST, ENOTEMPTY).
  * And a file system may have no modes (EPERM, ENOTSUP, ENOSYS). Each of these at each call. */
 START_TEST(names_that_come_and_go)
@@ -602,6 +630,7 @@ Suite *suite_replace(void)
         files_may_have_the_number_0,
         loaded_while_it_is_replaced,
         another_comes_first,
+        replaced_while_it_is_opened,
         names_that_come_and_go,
         a_system_without_modes,
         two_make_the_first_one,

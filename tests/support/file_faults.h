@@ -69,7 +69,9 @@ typedef struct file_faults {
     const char *appears; /* a directory that another process makes while one is synced */
     const char *arrives; /* a directory that gets the new name just before another one does */
     void (*exchanged)(const char *old); /* another process does this after an exchange */
-    int keeps;                          /* not 0: no file can be removed */
+    void (*opening)(void); /* another process does this, once, before a file is opened through its
+                              directory */
+    int keeps;             /* not 0: no file can be removed */
     int halting; /* not 0: every second call is interrupted, and the others do 7 bytes at most */
 } file_faults;
 
