@@ -15,16 +15,21 @@ enum { LONGEST_PATH = 4096 }; /* the system cannot open a longer one */
 
 /* ---------------------------------------------------------------- messages */
 
+const char *hd__why(int cause, char text[HD__WHY_TEXT])
+{
+    snprintf(text, HD__WHY_TEXT, "unknown error");
+    strerror_r(cause, text, HD__WHY_TEXT);
+    return text;
+}
+
 void *hd__io_fail(const char *function, const char *path, const char *what, int cause)
 {
-    char text[128] = "unknown error";
-    strerror_r(cause, text, sizeof text);
-    return hd_error_set(HD_IO, "%s: '%.*s': cannot %s: %s", function, HD__CUT(path), what, text);
+    return hd_error_set(HD_IO, "%s: '%.*s': cannot %s: %s", function, HD__CUT(path), what,
+                        HD__WHY(cause));
 }
 
 void *hd__create_fail(const char *function, const char *path, const char *what, int cause)
 {
-    char why[128] = "unknown error";
     size_t n = hd__parent_length(path);
     const char *parent = n ? path : ".";
     n = n ? n : 1;
@@ -32,9 +37,8 @@ void *hd__create_fail(const char *function, const char *path, const char *what, 
         return hd_error_set(HD_IO, "%s: '%.*s': the folder '%.*s' does not exist: create it first",
                             function, HD__CUT(path), HD__CLIP(parent, n));
     }
-    strerror_r(cause, why, sizeof why);
     return hd_error_set(HD_IO, "%s: '%.*s': cannot create %s in '%.*s': %s", function,
-                        HD__CUT(path), what, HD__CLIP(parent, n), why);
+                        HD__CUT(path), what, HD__CLIP(parent, n), HD__WHY(cause));
 }
 
 static void *no_regular_file(const char *function, const char *path, const struct stat *st,

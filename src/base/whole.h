@@ -10,6 +10,11 @@
 
 /* ---------------------------------------------------------------- messages */
 
+/* The system's words for an errno, for a message: hd_error_set(HD_IO, "...: %s", HD__WHY(errno)) */
+enum { HD__WHY_TEXT = 128 };
+const char *hd__why(int cause, char text[HD__WHY_TEXT]);
+#define HD__WHY(cause) hd__why((cause), (char[HD__WHY_TEXT]){0})
+
 /* Sets HD_IO: "hd_load_npy: 'x.npy': cannot open: Permission denied". cause is an errno. Returns
  * NULL. */
 void *hd__io_fail(const char *function, const char *path, const char *what, int cause);

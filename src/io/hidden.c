@@ -102,11 +102,9 @@ int hd__hidden_clear(hd__hidden *h)
 void hd__hidden_left(const char *function, const char *what, const char *dir, const char *path,
                      int cause)
 {
-    char why[128] = "unknown error";
-    strerror_r(cause, why, sizeof why);
     hd__warn("%s: the %s checkpoint of '%.*s' is left as '%.*s', because it cannot be removed: %s; "
              "remove it, or the next call tries again",
-             function, what, HD__CUT(dir), HD__CUT(path), why);
+             function, what, HD__CUT(dir), HD__CUT(path), HD__WHY(cause));
 }
 
 void hd__hidden_drop(const char *function, const char *dir, hd__hidden *h)
@@ -123,12 +121,10 @@ bool hd__hidden_take_back(const char *function, const char *dir, hd__hidden *h, 
     bool own = hd__still_at(h->lock, dir, &unknown);
     bool back = own && hd__sys_rename(dir, h->path.s) == 0;
     if (!back && (own || unknown != 0)) {
-        char why[128] = "unknown error";
-        strerror_r(cause, why, sizeof why);
         return hd_error_set(HD_IO,
                             "%s: '%.*s': cannot sync its directory: %s: the new checkpoint stands "
                             "there, but a crash may lose it",
-                            function, HD__CUT(dir), why);
+                            function, HD__CUT(dir), HD__WHY(cause));
     }
     hd__io_fail(function, dir, "sync its directory", cause);
     if (back) {

@@ -94,12 +94,10 @@ bool hd__checkpoint_removable(const char *caller, const char *dir)
 /* Says what failed and where the rest of the checkpoint lies. */
 static bool left_at(const char *dir, const char *what, int cause, const char *hidden)
 {
-    char why[128] = "unknown error";
-    strerror_r(cause, why, sizeof why);
     return hd_error_set(HD_IO,
                         "%s: '%.*s': cannot %s: %s: what is left is '%.*s', and the next "
                         "call removes it",
-                        function, HD__CUT(dir), what, why, HD__CUT(hidden));
+                        function, HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
 }
 
 /* The directory h has its hidden name. parent: the open directory of dir, which this function

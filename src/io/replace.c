@@ -186,13 +186,11 @@ static bool exchange_back(replacement *r, int cause)
         hd__hidden_drop(function, r->dir, &r->new);
         return false;
     }
-    char why[128] = "unknown error";
-    strerror_r(cause, why, sizeof why);
     return hd_error_set(HD_IO,
                         "%s: '%.*s': cannot sync its directory: %s: it is replaced, but a crash "
                         "may undo that; the old one is left as '%.*s', and the next call removes "
                         "it",
-                        function, HD__CUT(r->dir), why, HD__CUT(r->new.path.s));
+                        function, HD__CUT(r->dir), HD__WHY(cause), HD__CUT(r->new.path.s));
 }
 
 /* parent: the open directory of r->dir, which this function closes. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "base/whole.h"
 #include "tensor/tensor_internal.h"
 
 enum { INDENT = 7 }; /* of lines after the first one: the length of "tensor(" */
@@ -434,9 +435,7 @@ static bool put(const char *function, FILE *f, hd__text *t)
     hd__text_puts(t, "\n");
     bool ok = !t->failed;
     if (ok && fwrite(t->s, 1, t->len, f) != t->len) {
-        char why[128] = "";
-        strerror_r(errno, why, sizeof why);
-        hd_error_set(HD_IO, "%s: %zu bytes not written: %s", function, t->len, why);
+        hd_error_set(HD_IO, "%s: %zu bytes not written: %s", function, t->len, HD__WHY(errno));
         ok = false;
     }
     hd_free(t->s);

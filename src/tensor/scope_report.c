@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/whole.h"
 #include "tensor/scope.h"
 
 /* One tensor of a scope. */
@@ -163,9 +164,8 @@ bool hd_scope_report(FILE *f)
     hd__text t = {0};
     bool ok = write_report(&t) && !t.failed;
     if (ok && (fwrite(t.s, 1, t.len, f) != t.len || fflush(f) != 0)) {
-        char why[128] = "";
-        strerror_r(errno, why, sizeof why);
-        ok = hd_error_set(HD_IO, "hd_scope_report: %zu bytes not written: %s", t.len, why);
+        ok = hd_error_set(HD_IO, "hd_scope_report: %zu bytes not written: %s", t.len,
+                          HD__WHY(errno));
     }
     hd_free(t.s);
     return ok;
