@@ -208,12 +208,18 @@ static hd_tensor *begin(const char *function, hd_tensor *t, hd_dtype d, hd__stor
     return t;
 }
 
+/* t, which was made in debug mode, is listed with the function that the program called. */
+HD__RARE static void list_made(hd_tensor *t)
+{
+    t->made_by = hd__outer_or(t->made_by);
+    hd__live_add(t, hd__module);
+}
+
 /* For debug mode. A storage made in it has a release function, and one look at that is cheaper. */
 static inline void list_fresh(hd_tensor *t)
 {
     if (HD__UNLIKELY(t->storage->release) && hd__watching()) {
-        t->made_by = hd__outer_or(t->made_by);
-        hd__live_add(t, hd__module);
+        list_made(t);
     }
 }
 
@@ -349,16 +355,12 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
     return t;
 }
 
-/* made_in is for debug mode. */
-static hd_tensor *share(const char *made_by, const char *made_in, const hd_tensor *x)
+static hd_tensor *share(const char *made_by, const hd_tensor *x)
 {
     hd_tensor *y = hd__scope_ready() ? hd_alloc(sizeof *y) : NULL;
     if (y) {
         hd__refs_up(&x->storage->refs);
         begin(made_by, y, x->dtype, x->storage);
-        if (hd__watching()) {
-            hd__live_add(y, made_in);
-        }
     }
     return y;
 }
@@ -366,9 +368,12 @@ static hd_tensor *share(const char *made_by, const char *made_in, const hd_tenso
 hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const int64_t *sizes,
                      const int64_t *strides, int64_t offset)
 {
-    hd_tensor *y = share(hd__outer_or(function), hd__module, x);
+    hd_tensor *y = share(function, x);
     if (!y) {
         return NULL;
+    }
+    if (hd__watching()) {
+        list_made(y);
     }
     y->ndim = (uint8_t)ndim;
     y->flags |= x->flags & HD__F_LENT;
@@ -384,9 +389,12 @@ hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const i
 
 hd_tensor *hd__alias_held(const hd_tensor *x)
 {
-    hd_tensor *y = share(x->made_by, x->flags & HD__F_LISTED ? x->made_in : NULL, x);
+    hd_tensor *y = share(x->made_by, x);
     if (!y) {
         return NULL;
+    }
+    if (hd__watching()) {
+        hd__live_add(y, x->flags & HD__F_LISTED ? x->made_in : NULL);
     }
     y->ndim = x->ndim;
     y->offset = x->offset;
