@@ -278,6 +278,10 @@ struct hd_dict;
 bool hd__dict_commit(struct hd_dict *d, struct hd_dict *fresh, bool complete);
 /* Notes in fresh that d shall not have this name any more. */
 bool hd__dict_set_removed(struct hd_dict *fresh, const char *name);
+/* Reads the integer `name` of d, which must be in [least, most]: "hd_optim_load: 'o.step' is 0:
+ * expected 1 to 9". name NULL: false. (dict.c) */
+bool hd__int_within(const char *function, const struct hd_dict *d, const char *name, int64_t least,
+                    int64_t most, int64_t *v);
 
 static inline const char *hd__freeing_swap(const char *now)
 {

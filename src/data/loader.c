@@ -217,25 +217,22 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
     return hd__dict_commit(d, fresh, fresh && loader_write(l, fresh, prefix));
 }
 
-/* Reads the integer prefix.field, which must be in [min, max]. */
-static bool loader_read_int(const hd_dict *d, const char *prefix, const char *field, int64_t min,
-                            int64_t max, int64_t *v)
+/* Is the integer prefix.field what this loader has? */
+static bool is_as_here(const hd_dict *d, const char *prefix, const char *field, int64_t here)
 {
     const char *name = hd__field(prefix, field);
-    if (!hd_dict_get_int(d, name, v)) {
-        return false;
-    }
-    if (*v >= min && *v <= max) {
-        return true;
-    }
-    return min == max ? hd_error_set(HD_VALUE,
-                                     "hd_loader_load: '%s' is %" PRId64 ": expected %" PRId64
-                                     ", as in this loader",
-                                     name, *v, min)
-                      : hd_error_set(HD_VALUE,
-                                     "hd_loader_load: '%s' is %" PRId64 ": expected %" PRId64
-                                     " to %" PRId64,
-                                     name, *v, min, max);
+    int64_t v;
+    return hd_dict_get_int(d, name, &v) &&
+           (v == here || hd_error_set(HD_VALUE,
+                                      "hd_loader_load: '%s' is %" PRId64 ": expected %" PRId64
+                                      ", as in this loader",
+                                      name, v, here));
+}
+
+static bool loader_read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max,
+                            int64_t *v)
+{
+    return hd__int_within("hd_loader_load", d, hd__field(prefix, field), 0, max, v);
 }
 
 /* seen: n bytes of 0. */
@@ -277,20 +274,20 @@ bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
 {
     HD_SCOPE;
     HD__READS("hd_loader_load");
-    int64_t values[FIXED], epoch, batch, under_way, same;
+    int64_t values[FIXED], epoch, batch, under_way;
     const int64_t *order = NULL;
     if (!hd__state_given("hd_loader_load", "l", l, d, prefix)) {
         return false;
     }
     fixed_values(l, values);
     for (int i = 0; i < FIXED; i++) {
-        if (!loader_read_int(d, prefix, fixed[i], values[i], values[i], &same)) {
+        if (!is_as_here(d, prefix, fixed[i], values[i])) {
             return false;
         }
     }
-    if (!loader_read_int(d, prefix, "epoch", 0, HD__MOST_SAVED, &epoch) ||
-        !loader_read_int(d, prefix, "batch", 0, hd_loader_len(l), &batch) ||
-        !loader_read_int(d, prefix, "under_way", 0, 1, &under_way)) {
+    if (!loader_read_int(d, prefix, "epoch", HD__MOST_SAVED, &epoch) ||
+        !loader_read_int(d, prefix, "batch", hd_loader_len(l), &batch) ||
+        !loader_read_int(d, prefix, "under_way", 1, &under_way)) {
         return false;
     }
     if (under_way && l->o.shuffle) {

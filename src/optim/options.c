@@ -96,15 +96,6 @@ bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int6
                                       function, key, v, want));
 }
 
-bool hd__count_from(const char *function, const hd_dict *d, const char *key, int64_t least,
-                    int64_t *v)
-{
-    return hd_dict_get_int(d, key, v) &&
-           ((*v >= least && *v <= HD__MOST_SAVED) ||
-            hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected %" PRId64 " to %" PRId64,
-                         function, key, *v, least, HD__MOST_SAVED));
-}
-
 static bool double_equal(const char *function, const hd_dict *d, const char *key, double want)
 {
     double v;

@@ -127,7 +127,8 @@ static bool schedule_read(const hd_schedule *s, const hd_dict *d, const char *pr
     hd__text t = {0};
     bool ok = hd__string_equal(function, d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
               hd__options_equal(function, d, prefix, NULL, 0, s->type->table, &s->options) &&
-              hd__count_from(function, d, hd__key(&t, prefix, NULL, 0, "step"), 0, steps) &&
+              hd__int_within(function, d, hd__key(&t, prefix, NULL, 0, "step"), 0, HD__MOST_SAVED,
+                             steps) &&
               hd__int_equal(function, d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
     for (int64_t i = 0; i < s->n && ok; i++) {
         ok = read_base(d, hd__key(&t, prefix, "base_lr", i, "lr"), &base_lr[i]);

@@ -136,7 +136,7 @@ static bool read_slot(reader *r, int64_t i)
     if (hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
         return true;
     }
-    bool ok = hd__count_from(function, r->d, key, 1, &slot->steps);
+    bool ok = hd__int_within(function, r->d, key, 1, HD__MOST_SAVED, &slot->steps);
     for (int k = 0; k < HD__STATES && r->o->type->states[k] && ok; k++) {
         ok = read_state(r, i, k);
     }

@@ -407,6 +407,15 @@ bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *v)
     return e;
 }
 
+bool hd__int_within(const char *function, const hd_dict *d, const char *name, int64_t least,
+                    int64_t most, int64_t *v)
+{
+    return hd_dict_get_int(d, name, v) &&
+           ((*v >= least && *v <= most) ||
+            hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected %" PRId64 " to %" PRId64,
+                         function, name, *v, least, most));
+}
+
 bool hd_dict_get_double(const hd_dict *d, const char *name, double *v)
 {
     const hd__dict_entry *e = expect("hd_dict_get_double", d, name, HD_DICT_DOUBLE, HD_DICT_INT);

@@ -55,15 +55,9 @@ bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
 
 static bool read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max, int *v)
 {
-    const char *name = hd__field(prefix, field);
     int64_t x;
-    if (!hd_dict_get_int(d, name, &x)) {
+    if (!hd__int_within("hd_generator_load", d, hd__field(prefix, field), 0, max, &x)) {
         return false;
-    }
-    if (x < 0 || x > max) {
-        return hd_error_set(HD_VALUE,
-                            "hd_generator_load: '%s' is %" PRId64 ": expected 0 to %" PRId64, name,
-                            x, max);
     }
     *v = (int)x;
     return true;
