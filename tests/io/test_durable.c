@@ -229,14 +229,20 @@ START_TEST(removing_is_not_allowed)
 }
 END_TEST
 
-/* From the sync of the directory on, nothing works. */
-START_TEST(removing_cannot_go_back)
+/* How many calls of the system remove a checkpoint. */
+static long calls_of_remove(void)
 {
     save_small("c");
     faults_begin(NEVER, 0, FAULT_ONCE);
     ck_assert(hd_checkpoint_remove("c"));
     faults_end();
-    long calls = stand_in.n;
+    return stand_in.n;
+}
+
+/* From the sync of the directory on, nothing works. */
+START_TEST(removing_cannot_go_back)
+{
+    long calls = calls_of_remove();
     for (long at = 0; at < calls; at++) {
         save_small("c");
         faults_begin(at, EIO, FAULT_ALL);
@@ -257,11 +263,7 @@ START_TEST(removing_while_names_come_and_go)
 {
     static const int causes[] = {ENOENT, ENOTDIR, EEXIST};
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        save_small("c");
-        faults_begin(NEVER, 0, FAULT_ONCE);
-        ck_assert(hd_checkpoint_remove("c"));
-        faults_end();
-        long calls = stand_in.n;
+        long calls = calls_of_remove();
         for (long at = 0; at < calls; at++) {
             save_small("c");
             faults_begin(at, causes[i], FAULT_ONCE);
