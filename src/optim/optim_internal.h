@@ -50,7 +50,8 @@ bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t 
                       const hd__option *table, const void *options);
 bool hd__options_equal(const char *function, const hd_dict *d, const char *prefix, const char *list,
                        int64_t i, const hd__option *table, const void *options);
-/* Is what d has under key the expected number or text? If not, fails: "hd_optim_load: 'o.params' is 2: expected 3". key NULL: false. */
+/* Is what d has under key the expected number or text? If not, fails: "hd_optim_load: 'o.params' is
+ * 2: expected 3". key NULL: false. */
 bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want);
 bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want);
 
