@@ -1,12 +1,13 @@
 /* nn.h - modules: parameters, buffers, children, forward; the layers of the attention chapter.
  *
  * A module is a struct whose first member is an hd_module. Its parameters, buffers and children are
- * fields of that struct. They are registered by the address of the field, which is the only copy. A
- * child has one parent, which frees it; a module without a parent is freed by hd_module_free.
- * Modules live in no scope. Names, state_dict order, initial weights and summaries are those of
- * PyTorch's classes. A module in evaluation mode may run on several threads at the same time. A
- * second hd_module_free or hd_kv_cache_free is HD_STATE while heed knows of the first (heed.h), and
- * undefined later. */
+ * fields of that struct. They are registered by the address of the field, which is the only copy:
+ * every function follows the fields as they are now, and passes over those that the user has set to
+ * NULL. A child has one parent, which frees it; a module without a parent is freed by
+ * hd_module_free. Modules live in no scope. Names, state_dict order, initial weights and summaries
+ * are those of PyTorch's classes. A module in evaluation mode may run on several threads at the same
+ * time. A second hd_module_free or hd_kv_cache_free is HD_STATE while heed knows of the first
+ * (heed.h), and undefined later. */
 #ifndef HEED_NN_H
 #define HEED_NN_H
 
@@ -134,7 +135,8 @@ HD_API hd_dict *hd_module_state_dict(const hd_module *m);
  * them all. report (NULL: not wanted) gets a string for each of these names: "missing",
  * "unexpected" or "(2, 3), expected (2, 4)". If a parameter has several names, one of them is
  * enough; tensors that d has under these names must be equal. A tensor of the module that is
- * expanded cannot be written to: HD_STATE. */
+ * expanded cannot be written to: HD_STATE. While an error stands, a call with a report changes
+ * nothing: HD_STATE, too. */
 HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report);
 
 /* Writes the gradients into d as prefix.NAME (prefix "": NAME), with the names of

@@ -238,11 +238,14 @@ extern const char hd__scope_end[]; /* "when its scope closed" */
  * time. Equal texts share one. hd__scope_end if memory runs out. */
 const char *hd__text_for_ever(const char *text);
 
-/* These are the tensor layer's (freed.c, copy.c, list.c, dict.c). They are declared here for nn and
- * optim, which include no internal header of that layer. hd__arg_fail fails for x, which is NULL,
- * HD_NONE or freed; none_ok: not for HD_NONE. */
+/* These are the tensor layer's (freed.c, access.c, copy.c, list.c, dict.c). They are declared here
+ * for nn and optim, which include no internal header of that layer. hd__arg_fail fails for x, which
+ * is NULL, HD_NONE or freed; none_ok: not for HD_NONE. */
 struct hd_tensor;
 bool hd__arg_fail(const char *function, const char *arg, const struct hd_tensor *x, bool none_ok);
+/* Does hd_data_mut give x's elements? Fails where it does, and changes nothing: whoever writes to
+ * several tensors asks for all of them before the first is written. */
+bool hd__may_write(const char *function, struct hd_tensor *x);
 /* Is x, which is not NULL, a tensor that is not freed, and not HD_NONE? Sets no error. */
 bool hd__tensor_exists(const struct hd_tensor *x);
 /* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_internal.h). */

@@ -59,27 +59,20 @@ static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key
     return copy ? hd_copy_(copy, g) : NULL;
 }
 
-static bool is_name(const hd__items *items, const char *name)
-{
-    for (int64_t i = 0; i < items->n; i++) {
-        if (strcmp(items->v[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Looks at tensors only: with an empty prefix, other parts of a checkpoint's state may be in d,
  * too. */
 static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
-                      const hd__items *items)
+                      const hd_dict *names)
 {
     size_t n = strlen(prefix);
     for (int64_t i = 0; i < hd_dict_len(d); i++) {
         const char *key = hd_dict_name(d, i);
-        bool below = n == 0 || (strncmp(key, prefix, n) == 0 && key[n] == '.');
-        if (below && hd_dict_kind_of(d, key) == HD_DICT_TENSOR &&
-            !is_name(items, key + n + (n > 0))) {
+        if ((n > 0 && (strncmp(key, prefix, n) != 0 || key[n] != '.')) ||
+            hd_dict_kind_of(d, key) != HD_DICT_TENSOR) {
+            continue;
+        }
+        const char *name = key + n + (n > 0);
+        if (!*name || hd_dict_kind_of(names, name) == HD_DICT_MISSING) {
             return hd_error_set(HD_VALUE,
                                 "%s: %s: '%s' is unexpected: expected names of "
                                 "hd_module_named_parameters",
@@ -101,14 +94,16 @@ bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
     hd__text key = {0};
     hd__items found = {0};
     hd_list *parameters = hd_list_n(0, NULL), *grads = hd_list_n(0, NULL);
-    bool ok = parameters && grads && hd__collect(m, HD__PARAMETER, true, &found) &&
-              all_known(m, d, prefix, &found);
+    bool ok = parameters && grads && hd__collect(m, HD__PARAMETER, true, &found);
+    hd_dict *names = ok ? hd__items_names(&found) : NULL;
+    ok = names && all_known(m, d, prefix, names);
     for (int64_t i = 0; i < found.n && ok; i++) {
         hd_tensor *p = *found.v[i].field;
         hd_tensor *g = read_one(m, d, hd__key(&key, prefix, NULL, 0, found.v[i].name), p);
         ok = g && hd_list_append(parameters, p) && hd_list_append(grads, g);
     }
     ok = ok && hd_set_grads(parameters, grads);
+    hd_dict_free(names);
     hd_free(key.s);
     hd__items_free(&found);
     return ok;

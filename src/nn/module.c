@@ -252,7 +252,7 @@ static bool module_has_children(const hd_module *m)
 {
     bool any = false;
     for (int64_t i = 0; i < m->priv->n && !any; i++) {
-        any = m->priv->entries[i].kind == HD__CHILD;
+        any = hd__child(&m->priv->entries[i]);
     }
     return any;
 }
@@ -292,7 +292,7 @@ static bool register_child(const char *function, hd_module *m, const char *name,
         return false;
     }
     ok = child_ok(function, m, child, &ours) && hd__given(function, "name", name) &&
-         (own || field_ok(function, m, name, field)) && name_ok(function, m, name) &&
+         (own || (field_ok(function, m, name, field) && name_ok(function, m, name))) &&
          module_add(m, name,
                     (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
     if (ok && !own) {
@@ -300,7 +300,6 @@ static bool register_child(const char *function, hd_module *m, const char *name,
     }
     if (ok) {
         child->priv->parent = m;
-        child->priv->place = m->priv->n - 1;
     } else if (ours) {
         module_free(child, function);
     }
@@ -364,20 +363,26 @@ void hd_module_free(hd_module *m)
 
 /* ---------------------------------------------------------------- training */
 
-/* The first child from entry i on, or NULL. */
-static hd_module *child_from(const hd_module *m, int64_t i)
+/* Goes down to m's first child from entry i on, and notes the way back. NULL: there is none. */
+static hd_module *child_from(hd_module *m, int64_t i)
 {
-    while (i < m->priv->n && m->priv->entries[i].kind != HD__CHILD) {
+    while (i < m->priv->n && !hd__child(&m->priv->entries[i])) {
         i++;
     }
-    return i < m->priv->n ? hd__child(&m->priv->entries[i]) : NULL;
+    if (i == m->priv->n) {
+        return NULL;
+    }
+    hd_module *child = hd__child(&m->priv->entries[i]);
+    child->priv->above = m;
+    child->priv->place = i;
+    return child;
 }
 
 hd_module *hd__module_after(const hd_module *root, hd_module *m)
 {
     hd_module *next = child_from(m, 0);
-    for (; !next && m != root; m = m->priv->parent) {
-        next = child_from(m->priv->parent, m->priv->place + 1);
+    for (; !next && m != root; m = m->priv->above) {
+        next = child_from(m->priv->above, m->priv->place + 1);
     }
     return next;
 }

@@ -26,7 +26,7 @@ static const hd__entry *next_child(hd__stack *stack)
     struct hd__step *at = &stack->v[stack->n - 1];
     while (at->next < at->m->priv->n) {
         const hd__entry *e = &at->m->priv->entries[at->next++];
-        if (e->kind == HD__CHILD) {
+        if (hd__child(e)) {
             return e;
         }
     }
@@ -194,6 +194,19 @@ bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items)
     return ok;
 }
 
+hd_dict *hd__items_names(const hd__items *items)
+{
+    hd_dict *names = hd_dict_new();
+    bool ok = names;
+    for (int64_t i = 0; i < items->n && ok; i++) {
+        ok = hd_dict_set_int(names, items->v[i].name, i);
+    }
+    if (!ok) {
+        hd_dict_free(names);
+    }
+    return ok ? names : NULL;
+}
+
 void hd__items_free(hd__items *items)
 {
     for (int64_t i = 0; i < items->n; i++) {
@@ -283,7 +296,7 @@ const hd__entry *hd__find(const hd_module *m, const char *name, int kinds)
 {
     const hd_module *holder = descend(m, &name);
     const hd__entry *e = holder ? find_entry(holder, name, strlen(name), kinds) : NULL;
-    bool empty = e && e->tensor && (!*e->tensor || *e->tensor == HD_NONE);
+    bool empty = e && (e->tensor ? !*e->tensor || *e->tensor == HD_NONE : !hd__child(e));
     return empty ? NULL : e;
 }
 

@@ -26,7 +26,8 @@ typedef struct hd__entry {
 
 struct hd__module {
     hd_module *parent; /* NULL: the user frees it */
-    int64_t place;     /* which of the parent's entries this module is */
+    hd_module *above;  /* where hd__module_after came from, */
+    int64_t place;     /* and which of its entries this module is */
     bool training;
     bool failed; /* a registration failed, so hd_module_ready will fail */
     int64_t n, room;
@@ -34,16 +35,20 @@ struct hd__module {
     hd__entry *entries; /* in the order of registration */
 };
 
+/* NULL: e is no child, or the user has emptied its field. */
 static inline hd_module *hd__child(const hd__entry *e)
 {
     return e->child ? *e->child : e->own;
 }
 
 /* The module after m of all those below root, in the order of hd_module_visit; NULL after the last
- * one. root comes before them all. Needs no memory and no recursion. */
+ * one. root comes before them all. Needs no memory and no recursion: each module notes the way back
+ * up, so only one thread may walk. The user may have changed the fields since the registration, and
+ * `parent` with it, so that way is noted whenever it is gone down. */
 hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
-/* Registers a child that has no field, as containers do; otherwise like hd_register_module. */
+/* Registers a child that has no field, as containers do, under a name that m does not have yet;
+ * otherwise like hd_register_module. */
 bool hd__register_own(const char *function, hd_module *m, const char *name, hd_module *child);
 
 /* The i-th child of a Sequential or ModuleList; NULL if it has fewer. */
@@ -104,6 +109,8 @@ enum { HD__UNNAMED = 16 };
 bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items);
 /* The index of t's first item; -1: there is none. */
 int64_t hd__items_find(const hd__items *items, const hd_tensor *t);
+/* A new dictionary with the names of items, in their order. */
+hd_dict *hd__items_names(const hd__items *items);
 void hd__items_free(hd__items *items);
 
 /* The entry with this dotted name whose kind is in the mask `kinds`. NULL, without an error: there

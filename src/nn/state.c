@@ -4,6 +4,7 @@
  * first, so that writing needs no memory. */
 #include "nn/nn_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- state_dict */
@@ -53,26 +54,25 @@ static void note(problems *p, hd__text *list, const char *name, const char *what
     }
 }
 
-/* Is item's tensor in d under another one of its names? */
-static bool has_other_name(const hd_dict *d, const hd__items *items, const hd__item *item)
+/* A tensor that is shared has several items. named[k], where k is the first of them: has d one of
+ * their names? */
+static void note_named(const hd_dict *d, const hd__items *items, bool *named)
 {
     for (int64_t i = 0; i < items->n; i++) {
-        if (*items->v[i].field == *item->field &&
-            hd_dict_kind_of(d, items->v[i].name) != HD_DICT_MISSING) {
-            return true;
+        if (hd_dict_kind_of(d, items->v[i].name) != HD_DICT_MISSING) {
+            named[hd__items_find(items, items->v[i].t)] = true;
         }
     }
-    return false;
 }
 
-/* The tensor to copy from into item, contiguous and of its dtype; NULL if there is none. */
-static hd_tensor *source_of(const hd_dict *d, const hd__items *items, const hd__item *item,
-                            problems *p)
+/* The tensor to copy from into item, contiguous and of its dtype; NULL if there is none. named: has
+ * d one of the names of item's tensor? */
+static hd_tensor *source_of(const hd_dict *d, const hd__item *item, bool named, problems *p)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, item->name);
     hd_tensor *x = *item->field;
     if (kind == HD_DICT_MISSING) {
-        if (!has_other_name(d, items, item)) {
+        if (!named) {
             note(p, &p->missing, item->name, "missing");
         }
         return NULL;
@@ -89,35 +89,69 @@ static hd_tensor *source_of(const hd_dict *d, const hd__items *items, const hd__
     return y && hd_shares_storage(y, x) ? hd_clone(y) : y;
 }
 
-/* A shared parameter may have a source under each of its names; these must have the same bytes. */
-static void note_unequal(const hd__items *items, hd_tensor *const *sources, problems *p)
+/* The sources are those of items a and b, which are the same tensor. */
+static void note_if_unequal(const hd__item *a, const hd_tensor *source_a, const hd__item *b,
+                            const hd_tensor *source_b, problems *p)
 {
-    for (int64_t i = 0; items->shared && i < items->n; i++) {
-        for (int64_t j = 0; j < i; j++) {
-            if (*items->v[i].field != *items->v[j].field || !sources[i] || !sources[j] ||
-                memcmp(hd_data(sources[i]), hd_data(sources[j]), state_bytes(sources[i])) == 0) {
-                continue;
+    if (memcmp(hd_data(source_a), hd_data(source_b), state_bytes(source_a)) == 0) {
+        return;
+    }
+    hd__text what = {0};
+    hd__text_format(&what, "unequal to \"%s\", which is the same tensor here", a->name);
+    note(p, &p->unequal, b->name, what.failed ? "unequal" : what.s);
+    hd_free(what.s);
+}
+
+/* A shared parameter may have a source under each of its names. These must have the same bytes as
+ * the first of them. first[k], where k is the tensor's first item: 1 + the item of that one. */
+static void note_unequal(const hd__items *items, hd_tensor *const *sources, int64_t *first,
+                         problems *p)
+{
+    for (int64_t i = 0; i < items->n; i++) {
+        if (sources[i]) {
+            int64_t *at = &first[hd__items_find(items, items->v[i].t)];
+            if (*at) {
+                note_if_unequal(&items->v[*at - 1], sources[*at - 1], &items->v[i], sources[i], p);
+            } else {
+                *at = i + 1;
             }
-            hd__text what = {0};
-            hd__text_format(&what, "unequal to \"%s\", which is the same tensor here",
-                            items->v[j].name);
-            note(p, &p->unequal, items->v[i].name, what.failed ? "unequal" : what.s);
-            hd_free(what.s);
         }
     }
 }
 
 /* Looks at tensors only: a file's metadata, which a dict holds as strings, is no part of the
  * state. */
-static void note_unexpected(const hd_module *m, const hd_dict *d, problems *p)
+static void note_unexpected(const hd_dict *names, const hd_dict *d, problems *p)
 {
     for (int64_t i = 0; i < hd_dict_len(d); i++) {
         const char *name = hd_dict_name(d, i);
         if (hd_dict_kind_of(d, name) == HD_DICT_TENSOR &&
-            !hd__find(m, name, HD__PARAMETER | HD__BUFFER)) {
+            hd_dict_kind_of(names, name) == HD_DICT_MISSING) {
             note(p, &p->unexpected, name, "unexpected");
         }
     }
+}
+
+/* Makes sources, one for each item, and notes what does not fit. False: memory ran out. */
+static bool find_sources(const hd_dict *d, const hd__items *items, hd_tensor **sources, problems *p)
+{
+    hd_dict *names = hd__items_names(items);
+    bool *named = hd__alloc_zeroed((size_t)items->n + 1);
+    int64_t *first = hd__alloc_zeroed(((size_t)items->n + 1) * sizeof *first);
+    bool ok = names && named && first;
+    if (ok) {
+        note_named(d, items, named);
+        for (int64_t i = 0; i < items->n; i++) {
+            bool any = named[hd__items_find(items, items->v[i].t)];
+            sources[i] = source_of(d, &items->v[i], any, p);
+        }
+        note_unequal(items, sources, first, p);
+        note_unexpected(names, d, p);
+    }
+    hd_dict_free(names);
+    hd_free(named);
+    hd_free(first);
+    return ok;
 }
 
 /* "missing "a"; unexpected "b", "c"; "d" is (2, 3), expected (2, 4)" */
@@ -159,12 +193,15 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
     return !failed;
 }
 
-static bool write_all(const hd__items *items, hd_tensor *const *sources)
+/* Writes all of them or none: what may not be written is found before. */
+static bool write_all(const hd_module *m, const hd__items *items, hd_tensor *const *sources)
 {
-    HD_NO_GRAD;
     bool ok = true;
     for (int64_t i = 0; i < items->n && ok; i++) {
-        ok = !sources[i] || hd__writable("hd_module_load_state_dict", *items->v[i].field);
+        char where[300];
+        snprintf(where, sizeof where, "hd_module_load_state_dict: %s: \"%s\"", m->type->name,
+                 items->v[i].name);
+        ok = !sources[i] || hd__writable(where, *items->v[i].field);
     }
     for (int64_t i = 0; i < items->n && ok; i++) {
         const hd_tensor *y = sources[i];
@@ -183,7 +220,8 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     HD_SCOPE;
     HD_NO_GRAD;
     uint64_t failures = hd_error_count();
-    if (report && !hd__object("hd_module_load_state_dict", "report", report)) {
+    if (report && (!hd__object("hd_module_load_state_dict", "report", report) ||
+                   !hd__may_save("hd_module_load_state_dict"))) {
         return false;
     }
     problems p = {.report = report ? hd_dict_new() : NULL};
@@ -191,18 +229,11 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     hd__items found = {0};
     bool ok = hd__collect(m, HD__PARAMETER | HD__BUFFER, false, &found);
     hd_tensor **sources = ok ? hd__alloc_items(found.n + 1, sizeof(hd_tensor *)) : NULL;
-    for (int64_t i = 0; sources && i < found.n; i++) {
-        sources[i] = source_of(d, &found, &found.v[i], &p);
-    }
-    if (sources) {
-        note_unequal(&found, sources, &p);
-    }
-    note_unexpected(m, d, &p);
-    ok = sources && hd_error_count() == failures;
+    ok = sources && find_sources(d, &found, sources, &p) && hd_error_count() == failures;
     if (report) {
         p.failed |= !hd__dict_commit(report, p.report, ok && !p.failed);
     }
-    ok = ok && is_fitting(m, strict, &p) && write_all(&found, sources);
+    ok = ok && is_fitting(m, strict, &p) && write_all(m, &found, sources);
     hd_free(sources);
     hd_free(p.missing.s);
     hd_free(p.unexpected.s);

@@ -53,7 +53,7 @@ static void add_child(hd__text *t, const hd_module *m, const char *key, const ch
 static bool has_children(const hd_module *m)
 {
     for (int64_t i = 0; i < m->priv->n; i++) {
-        if (m->priv->entries[i].kind == HD__CHILD) {
+        if (hd__child(&m->priv->entries[i])) {
             return true;
         }
     }
@@ -187,7 +187,7 @@ static void step_up(levels *l, hd__text *whole)
 static const hd_module *child_below(level *at)
 {
     const struct hd__module *priv = at->m->priv;
-    while (at->next < priv->n && priv->entries[at->next].kind != HD__CHILD) {
+    while (at->next < priv->n && !hd__child(&priv->entries[at->next])) {
         at->next++;
     }
     return at->next < priv->n ? hd__child(&priv->entries[at->next]) : NULL;

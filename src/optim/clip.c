@@ -167,14 +167,16 @@ static void change_run(const int64_t at[2], const int64_t strides[2], int64_t el
 }
 
 /* Changes all of them or none: a gradient that a hook is given may not be changed. */
-static bool change_all(const grads *found, change c)
+static bool change_all(const char *function, const grads *found, change c)
 {
     changing *tasks = hd__alloc_items(found->n, sizeof *tasks);
     bool ok = tasks;
     for (int64_t i = 0; ok && i < found->n; i++) {
+        ok = hd__may_write(function, found->at[i]);
+    }
+    for (int64_t i = 0; ok && i < found->n; i++) {
         tasks[i] = (changing){hd_data_mut(found->at[i]), hd_dtype_of(found->at[i]), &c};
         found->walks[i] = (hd__walk){.a = found->at[i], .arg = &tasks[i]};
-        ok = tasks[i].data;
     }
     if (ok) {
         hd__walk_all(found->walks, found->n, change_run);
@@ -228,7 +230,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
               norm_ok(function, norm, error_if_nonfinite);
     double a = max_norm / (norm + 1e-6);
     if (ok && !(a >= 1)) { /* true for NaN */
-        ok = change_all(&found, (change){HDK_SCALE, a});
+        ok = change_all(function, &found, (change){HDK_SCALE, a});
     }
     grads_free(&found);
     return ok ? norm : NAN;
@@ -246,7 +248,7 @@ bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
     HD_NO_GRAD;
     grads found;
     bool ok = collect(function, parameters, &found) &&
-              change_all(&found, (change){HDK_CLAMP_BOTH, clip_value});
+              change_all(function, &found, (change){HDK_CLAMP_BOTH, clip_value});
     grads_free(&found);
     return ok;
 }

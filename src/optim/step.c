@@ -42,11 +42,12 @@ static unsigned states_of(const hd_optim *o, const hd__slot *slot)
     return o->type->uses(&o->groups[slot->group].now);
 }
 
-static part step_part(const hd_optim *o, hd__slot *slot, void *data, const hd_tensor *g)
+/* step_ask has asked for the right to write. */
+static part step_part(const hd_optim *o, hd__slot *slot, const hd_tensor *g)
 {
     part a = {.o = o, .slot = slot, .d = hd_dtype_of(slot->p)};
     a.bytes = hd_dtype_size(a.d);
-    a.whole = (hdk_step){.p = data, .g = hd_data(g)};
+    a.whole = (hdk_step){.p = hd_data_mut(slot->p), .g = hd_data(g)};
     unsigned used = states_of(o, slot);
     for (int k = 0; k < HD__STATES; k++) {
         a.whole.state[k] = used >> k & 1 ? hd_data_mut(slot->state[k]) : NULL;
@@ -59,7 +60,6 @@ static part step_part(const hd_optim *o, hd__slot *slot, void *data, const hd_te
 
 typedef struct pending {
     hd_tensor *grad; /* HD_NONE: the parameter stays as it is */
-    void *data;      /* the parameter's elements */
     unsigned made;   /* bit k: this step made state k */
 } pending;
 
@@ -97,6 +97,17 @@ static bool end_states(const hd_optim *o, hd__slot *slot, unsigned made, bool ok
     return ok;
 }
 
+/* A hook may be given a gradient in the memory of the parameter or of a state. */
+static bool may_write(const hd_optim *o, const hd__slot *slot)
+{
+    unsigned used = states_of(o, slot);
+    bool ok = hd__may_write("hd_optim_step", slot->p);
+    for (int k = 0; k < HD__STATES && ok; k++) {
+        ok = !(used >> k & 1) || hd__may_write("hd_optim_step", slot->state[k]);
+    }
+    return ok;
+}
+
 /* Does all that can fail, except for the values of new states. */
 static bool step_ask(const hd_optim *o, pending *todo)
 {
@@ -111,7 +122,7 @@ static bool step_ask(const hd_optim *o, pending *todo)
         todo[i].grad = g;
     }
     for (int64_t i = 0; i < o->n; i++) {
-        if (todo[i].grad != HD_NONE && !(todo[i].data = hd_data_mut(o->slots[i].p))) {
+        if (todo[i].grad != HD_NONE && !may_write(o, &o->slots[i])) {
             return false;
         }
     }
@@ -138,7 +149,7 @@ static void step_write(hd_optim *o, const pending *todo, part *parts, hd__walk *
     for (int64_t i = 0; i < o->n; i++) {
         if (todo[i].grad != HD_NONE) {
             hd__slot *slot = &o->slots[i];
-            parts[n] = step_part(o, slot, todo[i].data, todo[i].grad);
+            parts[n] = step_part(o, slot, todo[i].grad);
             walks[n] = (hd__walk){.a = slot->p, .b = todo[i].grad, .arg = &parts[n]};
             n++;
         }

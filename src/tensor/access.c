@@ -83,10 +83,14 @@ const void *hd_data(const hd_tensor *x)
     return hd__arg("hd_data", "x", x) ? hd__ptr(x) : NULL;
 }
 
+bool hd__may_write(const char *function, hd_tensor *x)
+{
+    return hd__arg(function, "x", x) && (!hd__write_check || hd__write_check(function, x));
+}
+
 void *hd_data_mut(hd_tensor *x)
 {
-    if (!hd__arg("hd_data_mut", "x", x) ||
-        (hd__write_check && !hd__write_check("hd_data_mut", x))) {
+    if (!hd__may_write("hd_data_mut", x)) {
         return NULL;
     }
     hd__changes("hd_data_mut", x);

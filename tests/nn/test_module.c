@@ -278,6 +278,76 @@ START_TEST(train_and_eval_reach_everything)
 }
 END_TEST
 
+/* The fields say what is in the tree now. What a registration has noted stays as it is. */
+START_TEST(train_and_eval_follow_the_fields)
+{
+    probe *m = probe_new();
+    hd_register_module(&m->base, "left", &m->left, hd_sequential(hd_dropout_new(0.5, false)));
+    hd_register_module(&m->base, "right", &m->right, hd_dropout_new(0.5, false));
+    hd_module *left = m->left, *right = m->right;
+    m->left = right;
+    m->right = left;
+    ck_assert(hd_module_eval(&m->base));
+    ck_assert(!hd_module_training(left) && !hd_module_training(right) &&
+              !hd_module_training(hd_module_list_get(left, 0)));
+    m->right = right; /* one module in two fields */
+    ck_assert(hd_module_train(&m->base, true));
+    ck_assert(hd_module_training(right) && !hd_module_training(left));
+    hd_module *other = hd_sequential(hd_sequential(hd_relu_new(false)), hd_relu_new(false));
+    m->left = other;
+    ck_assert(hd_module_eval(&m->base));
+    ck_assert(!hd_module_training(hd_module_get(&m->base, "left.0.0")) &&
+              !hd_module_training(hd_module_get(&m->base, "left.1")) && !hd_module_training(right));
+    m->left = left;
+    ck_assert(hd_module_train(&m->base, true));
+    ck_assert(hd_module_training(hd_module_list_get(left, 0)) && !hd_module_training(other));
+    ck_no_error();
+    hd_module_free(other); /* it was never registered */
+    ck_no_error();
+    hd_module_free(left);
+    ck_error(HD_STATE, "hd_module_free: Sequential is a child of Probe, which frees it");
+    hd_module_free(&m->base);
+}
+END_TEST
+
+static bool count_modules(hd_module *m, const char *name, void *user)
+{
+    *(int *)user += m != NULL && name != NULL;
+    return true;
+}
+
+/* As with tensors, a field that the user has emptied holds nothing that a walk would come to. */
+START_TEST(a_field_without_a_module_is_passed_over)
+{
+    probe *m = probe_new();
+    hd_register_module(&m->base, "left", &m->left, hd_linear_new(2, 2, true));
+    hd_register_module(&m->base, "right", &m->right, hd_relu_new(false));
+    hd_module *left = m->left;
+    int n = 0;
+    m->left = NULL;
+    ck_assert(hd_module_eval(&m->base) && !hd_module_training(m->right));
+    ck_assert(hd_module_training(left));
+    ck_assert(hd_module_visit(&m->base, count_modules, &n));
+    ck_assert_int_eq(n, 2);
+    HD_SCOPE;
+    ck_assert_int_eq(hd_list_len(hd_module_parameters(&m->base)), 0);
+    ck_assert_str_eq(hd_module_summary(&m->base), "Probe(\n  (right): ReLU()\n)");
+    ck_assert_ptr_null(hd_module_get(&m->base, "left"));
+    ck_error(HD_VALUE, "hd_module_get: Probe has no module \"left\"");
+    ck_assert_ptr_null(hd_module_get_parameter(&m->base, "left.weight"));
+    ck_error(HD_VALUE, "hd_module_get_parameter: Probe has no parameter \"left.weight\"");
+    m->left = left;
+    hd_module_free(&m->base);
+    m = probe_new();
+    hd_register_module(&m->base, "left", &m->left, hd_relu_new(false));
+    left = m->left;
+    m->left = NULL;
+    ck_assert_str_eq(hd_module_summary(&m->base), "Probe()");
+    m->left = left;
+    hd_module_free(&m->base);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- names */
 
 /* root: a, buffer b; left: Probe with a; right: Sequential of two Linear layers */
@@ -492,6 +562,8 @@ Suite *suite_module(void)
         freeing_frees_everything_once,
         a_child_is_freed_with_its_parent,
         train_and_eval_reach_everything,
+        train_and_eval_follow_the_fields,
+        a_field_without_a_module_is_passed_over,
         names_in_pytorchs_order,
         a_shared_parameter_is_listed_once,
         lookup_by_name,

@@ -164,6 +164,37 @@ START_TEST(loose_loading)
 }
 END_TEST
 
+/* Each is compared with the first that has a tensor of the right shape. */
+START_TEST(unequal_tensors_of_one_parameter)
+{
+    HD_SCOPE;
+    hd_module *m = hd_sequential(hd_layer_norm_new(1), hd_layer_norm_new(1), hd_layer_norm_new(1),
+                                 hd_layer_norm_new(1));
+    hd_dict *d = hd_module_state_dict(m), *report = hd_dict_new();
+    hd_tensor *weight = hd_module_get_parameter(m, "0.weight");
+    for (int i = 1; i < 4; i++) {
+        hd_module_set_parameter(hd_module_list_get(m, i), "weight", weight);
+    }
+    hd_dict_set(d, "0.weight", hd_ones(HD_FLOAT32, 2));
+    hd_dict_set(d, "1.weight", hd_full(HD_FLOAT32, 5, 1));
+    hd_dict_set(d, "2.weight", hd_full(HD_FLOAT32, 6, 1));
+    hd_dict_set(d, "3.weight", hd_full(HD_FLOAT32, 6, 1));
+    ck_assert(!hd_module_load_state_dict(m, d, true, report));
+    ck_error(HD_VALUE,
+             "hd_module_load_state_dict: Sequential: \"0.weight\" is (2,), expected (1,); "
+             "\"2.weight\" is unequal to \"1.weight\", which is the same tensor here, "
+             "\"3.weight\" is unequal to \"1.weight\", which is the same tensor here");
+    ck_assert_int_eq(hd_dict_len(report), 3);
+    hd_dict_remove(d, "0.weight");
+    hd_dict_set(d, "1.weight", hd_full(HD_FLOAT32, 6, 1));
+    ck_assert(hd_module_load_state_dict(m, d, true, NULL)); /* one of its names is enough */
+    ck_elements(weight, 6);
+    hd_dict_free(d);
+    hd_dict_free(report);
+    hd_module_free(m);
+}
+END_TEST
+
 START_TEST(only_shapes_are_a_shape_error)
 {
     HD_SCOPE;
@@ -173,6 +204,89 @@ START_TEST(only_shapes_are_a_shape_error)
     ck_assert(!hd_module_load_state_dict(m, d, true, NULL));
     ck_error(HD_SHAPE, "hd_module_load_state_dict: Linear: \"weight\" is (1, 3), expected (1, 2)");
     hd_dict_free(d);
+    hd_module_free(m);
+}
+END_TEST
+
+/* What cannot be written is asked for before anything is. */
+START_TEST(loading_into_what_is_expanded)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    hd_register_parameter(&m->base, "a", &m->a, ramp_parameter(2));
+    hd_register_buffer(&m->base, "b", &m->b, hd_expand(hd_zeros(HD_FLOAT32, 1), 1, 3), true);
+    hd_dict *d = hd_dict_new(), *report = hd_dict_new();
+    hd_dict_set(d, "a", hd_ones(HD_FLOAT32, 2));
+    hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 1, 3));
+    int64_t version = hd_version_of(m->a);
+    ck_assert(!hd_module_load_state_dict(&m->base, d, true, report));
+    ck_error(HD_STATE, "hd_module_load_state_dict: Probe: \"b\": (1, 3) is expanded: several "
+                       "elements share memory");
+    ck_elements(m->a, 0, 1);
+    ck_assert_int_eq(hd_version_of(m->a), version);
+    ck_assert_int_eq(hd_dict_len(report), 0);
+    ck_assert(hd_dict_remove(d, "b"));
+    ck_assert(hd_module_load_state_dict(&m->base, d, false, NULL)); /* b is not written then */
+    ck_elements(m->a, 1, 1);
+    hd_dict_free(d);
+    hd_dict_free(report);
+    hd_module_free(&m->base);
+}
+END_TEST
+
+static hd_tensor *load_in_hook(hd_tensor *grad, void *user)
+{
+    probe *m = user;
+    hd_dict *d = hd_dict_new();
+    hd_assign(&m->b, grad);
+    hd_dict_set(d, "a", hd_ones(HD_FLOAT32, 2));
+    hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 2));
+    int64_t version = hd_version_of(m->a);
+    ck_assert(!hd_module_load_state_dict(&m->base, d, true, NULL));
+    ck_error(HD_GRAD,
+             "hd_module_load_state_dict: Probe: \"b\": x of (2,) lies in the memory of the "
+             "gradient that hook 1 of AccumulateGrad was given: expected it unchanged; return "
+             "another tensor instead");
+    ck_elements(m->a, 0, 1);
+    ck_assert_int_eq(hd_version_of(m->a), version);
+    hd_dict_free(d);
+    return HD_NONE;
+}
+
+START_TEST(loading_into_a_gradient_that_a_hook_is_given)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    hd_register_parameter(&m->base, "a", &m->a, ramp_parameter(2));
+    hd_register_buffer(&m->base, "b", &m->b, hd_zeros(HD_FLOAT32, 2), true);
+    hd_register_hook(m->a, load_in_hook, m);
+    ck_assert(hd_backward(hd_sum(hd_mul_scalar(m->a, 2))));
+    hd_module_free(&m->base);
+}
+END_TEST
+
+/* Saving, and the report with it, changes nothing while an error stands. */
+START_TEST(no_report_while_an_error_stands)
+{
+    HD_SCOPE;
+    hd_module *m = hd_linear_new(2, 1, false);
+    hd_dict *d = hd_dict_new(), *report = hd_dict_new();
+    hd_tensor *weight = hd_module_get_parameter(m, "weight");
+    hd_dict_set(d, "weight", hd_ones(HD_FLOAT32, 1, 2));
+    hd_dict_set(d, "gain", hd_ones(HD_FLOAT32, 1));
+    int64_t version = hd_version_of(weight);
+    uint64_t failures = hd_error_count();
+    hd_error_set(HD_USER, "older");
+    ck_assert(!hd_module_load_state_dict(m, d, false, report));
+    ck_error(HD_USER, "older");
+    ck_assert_uint_eq(hd_error_count(), failures + 2);
+    ck_assert_int_eq(hd_dict_len(report), 0);
+    ck_assert_int_eq(hd_version_of(weight), version);
+    ck_assert(hd_module_load_state_dict(m, d, false, report));
+    ck_assert_int_eq(hd_dict_len(report), 1);
+    ck_elements(weight, 1, 1);
+    hd_dict_free(d);
+    hd_dict_free(report);
     hd_module_free(m);
 }
 END_TEST
@@ -358,7 +472,11 @@ Suite *suite_state(void)
         strict_loading_lists_what_does_not_fit,
         strict_is_about_names,
         loose_loading,
+        unequal_tensors_of_one_parameter,
         only_shapes_are_a_shape_error,
+        loading_into_what_is_expanded,
+        loading_into_a_gradient_that_a_hook_is_given,
+        no_report_while_an_error_stands,
         loading_counts_as_a_change,
         gradients_of_all,
         gradients_written_and_read,

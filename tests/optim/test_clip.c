@@ -147,11 +147,38 @@ static hd_tensor *clip_in_hook(hd_tensor *g, void *user)
     return HD_NONE;
 }
 
+/* Another gradient, which could be changed, comes first. */
+static hd_tensor *clip_two_in_hook(hd_tensor *g, void *user)
+{
+    const hd_list *both = user; /* v, w */
+    hd_tensor *v = hd_list_get(both, 0);
+    hd_set_grad(hd_list_get(both, 1), g);
+    int64_t version = hd_version_of(hd_grad(v));
+    ck_assert(isnan(hd_clip_grad_norm_(both, 0.1, 2, false)));
+    ck_error(HD_GRAD,
+             "hd_clip_grad_norm_: x of (2,) lies in the memory of the gradient that hook 2 "
+             "of AccumulateGrad was given: expected it unchanged; return another tensor instead");
+    ck_assert(!hd_clip_grad_value_(both, 0.1));
+    ck_error(HD_GRAD,
+             "hd_clip_grad_value_: x of (2,) lies in the memory of the gradient that hook "
+             "2 of AccumulateGrad was given: expected it unchanged; return another tensor instead");
+    ck_assert_int_eq(hd_version_of(hd_grad(v)), version);
+    ck_elements(hd_grad(v), 1, 1);
+    hd_set_grad(hd_list_get(both, 1), HD_NONE);
+    return HD_NONE;
+}
+
 START_TEST(a_gradient_that_a_hook_is_given)
 {
     HD_SCOPE;
     hd_tensor *w = hd_requires_grad_(hd_ones(HD_FLOAT32, 2), true);
-    hd_register_hook(w, clip_in_hook, w);
+    int64_t id = hd_register_hook(w, clip_in_hook, w);
+    ck_assert(hd_backward(hd_sum(hd_mul_scalar(w, 2))) && hd_remove_hook(w, id));
+
+    hd_tensor *v = hd_requires_grad_(hd_ones(HD_FLOAT32, 2), true);
+    hd_set_grad(v, hd_ones(HD_FLOAT32, 2));
+    w = hd_requires_grad_(hd_ones(HD_FLOAT32, 2), true);
+    hd_register_hook(w, clip_two_in_hook, hd_list_of(v, w));
     ck_assert(hd_backward(hd_sum(hd_mul_scalar(w, 2))));
 }
 END_TEST

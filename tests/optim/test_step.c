@@ -2,6 +2,7 @@
 #include "suites.h"
 #include "support/scarce.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static hd_tensor *parameter(double value, int64_t n)
@@ -56,6 +57,64 @@ START_TEST(nothing_while_an_error_stands)
     ck_assert(hd_optim_step(o));
     ck_elements(a, 0.5, 0.5);
     hd_optim_free(o);
+}
+END_TEST
+
+/* In the hook, the gradient lies in the memory of `held`: of a parameter or of a state. */
+typedef struct lent {
+    hd_optim *o;
+    hd_list *parameters; /* the first could be written */
+    int64_t hook, runs;
+} lent;
+
+static hd_tensor *step_in_hook(hd_tensor *grad, void *user)
+{
+    lent *l = user;
+    (void)grad;
+    hd_tensor *first = hd_list_get(l->parameters, 0);
+    int64_t version = hd_version_of(first);
+    double value = element_at(first, 0);
+    l->runs++;
+    ck_assert(!hd_optim_step(l->o));
+    char said[200];
+    snprintf(said, sizeof said,
+             "hd_optim_step: x of (2,) lies in the memory of the gradient that hook %d of "
+             "AccumulateGrad was given: expected it unchanged; return another tensor instead",
+             (int)l->hook);
+    ck_error(HD_GRAD, said);
+    ck_assert_int_eq(hd_version_of(first), version);
+    ck_assert(element_at(first, 0) == value);
+    return HD_NONE;
+}
+
+/* Both parameters have a gradient; the backward is given `gy`, whose memory the hook then holds. */
+static void step_while_lent(lent *l, hd_tensor *gy)
+{
+    hd_tensor *x = parameter(1, 2);
+    l->runs = 0;
+    l->hook = hd_register_hook(x, step_in_hook, l);
+    ck_assert(hd_backward_with(x, gy, false));
+    ck_assert_int_eq(l->runs, 1);
+}
+
+START_TEST(nothing_while_a_hook_is_given_what_it_writes)
+{
+    HD_SCOPE;
+    lent l = {.parameters = hd_list_of(parameter(1, 2), parameter(1, 2))};
+    l.o = plain_sgd(l.parameters, 0.5, 0.9);
+    for (int i = 0; i < 2; i++) {
+        hd_set_grad(hd_list_get(l.parameters, i), hd_ones(HD_FLOAT32, 2));
+    }
+    step_while_lent(&l, hd_detach(hd_list_get(l.parameters, 1)));
+    ck_assert(hd_optim_step(l.o)); /* the states are made */
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_optim_save(l.o, d, ""));
+    step_while_lent(&l, hd_dict_get(d, "state.1.momentum_buffer"));
+    ck_assert(hd_optim_step(l.o));
+    ck_elements(hd_list_get(l.parameters, 0), -0.45F, -0.45F);
+    ck_elements(hd_list_get(l.parameters, 1), -0.45F, -0.45F);
+    hd_dict_free(d);
+    hd_optim_free(l.o);
 }
 END_TEST
 
@@ -240,6 +299,7 @@ Suite *suite_step(void)
     const TTest *const tests[] = {
         a_parameter_without_gradient_is_left_alone,
         nothing_while_an_error_stands,
+        nothing_while_a_hook_is_given_what_it_writes,
         backward_sees_the_change,
         a_gradient_may_be_the_parameter_itself,
         amsgrad_keeps_nan,
