@@ -28,7 +28,7 @@ void hd__draws_forget(const hd_generator *g)
 {
     for (hd__draws *d = hd__draws_top; d; d = d->outer) {
         if (d->noted && d->g == g) {
-            d->g = NULL;
+            d->noted = false; /* what is drawn from next can be taken back again */
         }
     }
 }
@@ -43,7 +43,7 @@ void hd__draws_end_slowly(hd__draws *d, bool keep)
         return;
     }
     hd__draws_top = d->outer;
-    if (d->noted && d->g && !keep) {
+    if (d->noted && !keep) {
         hd__gen_put_back(d->g, &d->from->before);
     }
 }

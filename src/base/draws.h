@@ -8,9 +8,9 @@
  *   hd__draws_end(&d, y != NULL);
  *
  * They may be nested. Beginning costs nothing: the generator is copied only when the first number
- * is drawn. What is taken back concerns the generator that is drawn from first. If another thread
- * drew from it in the meantime, nothing is taken back, because two threads would otherwise get the
- * same numbers. */
+ * is drawn. What is taken back concerns the generator that is drawn from first, of those that were
+ * not freed. If another thread drew from it in the meantime, nothing is taken back, because two
+ * threads would otherwise get the same numbers. */
 #ifndef HEED_BASE_DRAWS_H
 #define HEED_BASE_DRAWS_H
 
@@ -18,8 +18,8 @@
 
 typedef struct hd__draws {
     struct hd__draws *outer;
-    bool noted;             /* something was drawn since; the next three are valid from then on */
-    hd_generator *g;        /* NULL: it was freed */
+    bool noted; /* something was drawn since; the next three are valid from then on */
+    hd_generator *g;
     struct hd__draws *from; /* in its `before` is g as it was: this one, or one around it */
     hd_generator before;
 } hd__draws;

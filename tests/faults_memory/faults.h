@@ -36,8 +36,12 @@ void see(picture *p, const char *name, const char *aspect, const void *bytes, si
 void see_text(picture *p, const char *name, const char *aspect, const char *text);
 void see_address(picture *p, const char *name, const char *aspect, const void *address);
 
-/* What differs; NULL: they are equal. */
-const char *picture_difference(const picture *a, const picture *b, bool same_world);
+/* What differs first, of all that `excused` (NULL: nothing) does not excuse by its label, which it
+ * is given with the hash in b (0: b does not have it). NULL: they are equal apart from that. */
+typedef bool (*excuse)(const char *label, uint64_t hash);
+const char *picture_difference(const picture *a, const picture *b, bool same_world, excuse excused);
+/* Has p an entry with this label and this hash? */
+bool picture_has(const picture *p, const char *label, uint64_t hash);
 
 /* ---------------------------------------------------------------- things */
 
@@ -199,6 +203,7 @@ typedef struct world {
     hd_dict *gpt_state, *gpt_saved; /* two dictionaries of a checkpoint */
     /* SCENARIOS */
     scenario_inputs in;
+    hd_module *around; /* whose forward rows with DRAWS run in; it holds nothing */
 } world;
 
 typedef struct table table;
@@ -231,10 +236,9 @@ enum {
     RECOVERS = 4,  /* it may do without the block that was refused */
     SEQUENCE = 8,  /* several calls, of which the later ones fail too */
     ALONE = 16,    /* the backward of its result is not injected */
-    DRAWS = 32,    /* it is made of calls of the user's, and those that succeeded have drawn */
-    UNDOES = 64,   /* after a failure the program drops the gradients and draws again */
-    REMOVES = 256, /* what the system did not remove is named, and the next call goes on */
-    STEPS = 128,   /* the calls that succeeded are not undone; the whole is done again */
+    DRAWS = 32,    /* it runs in a forward, which takes back what its calls have drawn */
+    STEPS = 64,    /* the calls that succeeded are not undone; the whole is done again */
+    REMOVES = 128, /* what the system did not remove is named, and the next call goes on */
 };
 
 typedef struct row {

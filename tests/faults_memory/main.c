@@ -9,7 +9,7 @@
 #include "faults_memory/suites.h"
 #include "support/files.h"
 
-int64_t *injections;
+int64_t *injections, *rows_chosen;
 
 /* Check runs each test in a child, and a crash there says nothing else. */
 static void crashed(int signal)
@@ -33,16 +33,22 @@ static void catch_crashes(void)
 
 int main(void)
 {
-    injections =
-        mmap(NULL, sizeof *injections, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const char *only = getenv("FAULTS_ROW");
+    injections = mmap(NULL, 2 * sizeof *injections, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (injections == MAP_FAILED || !folder_make()) {
         return 1;
     }
+    rows_chosen = injections + 1;
     catch_crashes();
     int failed = RUN_SUITES(SUITES);
     folder_remove();
     printf("%lld injections\n", (long long)*injections);
-    if (!getenv("CK_RUN_SUITE") && !getenv("FAULTS_ROW") && *injections < LEAST_INJECTIONS) {
+    if (only && *rows_chosen == 0) {
+        fprintf(stderr, "FAULTS_ROW=%s: no row has such a function\n", only);
+        return 1;
+    }
+    if (!getenv("CK_RUN_SUITE") && !only && *injections < LEAST_INJECTIONS) {
         fprintf(stderr, "expected at least %d injections\n", LEAST_INJECTIONS);
         return 1;
     }

@@ -45,17 +45,47 @@ void see_address(picture *p, const char *name, const char *aspect, const void *a
     add(p, name, aspect, (uint64_t)(uintptr_t)address, true);
 }
 
-const char *picture_difference(const picture *a, const picture *b, bool same_world)
+/* The entry of p with this label from entry i on; p->n: there is none. */
+static int entry_from(const picture *p, int i, const char *label)
 {
-    int n = a->n < b->n ? a->n : b->n;
-    for (int i = 0; i < n; i++) {
-        bool counts = same_world || !a->items[i].address;
-        if (strcmp(a->items[i].label, b->items[i].label) != 0) {
-            return b->items[i].label;
+    while (i < p->n && strcmp(p->items[i].label, label) != 0) {
+        i++;
+    }
+    return i;
+}
+
+bool picture_has(const picture *p, const char *label, uint64_t hash)
+{
+    int i = entry_from(p, 0, label);
+    while (i < p->n && p->items[i].hash != hash) {
+        i = entry_from(p, i + 1, label);
+    }
+    return i < p->n;
+}
+
+/* One of them may have entries in between that the other one does not have: an entry of a that b
+ * does not have from here on is missing, and what b has up to it has been added. */
+const char *picture_difference(const picture *a, const picture *b, bool same_world, excuse excused)
+{
+    int j = 0;
+    for (int i = 0; i <= a->n; i++) {
+        int same = i < a->n ? entry_from(b, j, a->items[i].label) : b->n;
+        bool missing = i < a->n && same == b->n;
+        for (; !missing && j < same; j++) {
+            if (!excused || !excused(b->items[j].label, b->items[j].hash)) {
+                return b->items[j].label;
+            }
         }
-        if (counts && a->items[i].hash != b->items[i].hash) {
+        if (i == a->n) {
+            break;
+        }
+        uint64_t hash = missing ? 0 : b->items[j].hash;
+        bool differs =
+            missing || (hash != a->items[i].hash && (same_world || !a->items[i].address));
+        if (differs && (!excused || !excused(a->items[i].label, hash))) {
             return a->items[i].label;
         }
+        j += !missing;
     }
-    return a->n == b->n ? NULL : a->n > n ? a->items[n].label : b->items[n].label;
+    return NULL;
 }

@@ -36,10 +36,10 @@ ROW(hd_multihead_attention_new, "with bias_k and kdim", new_packed(true))
 /* ---------------------------------------------------------------- running */
 
 ROW(hd_forward, "Linear", hd_forward(w->linear, w->x))
-ROW_AS(DRAWS, hd_forward, "a Sequential with dropout", hd_forward(w->mixed, w->x))
+ROW(hd_forward, "a Sequential with dropout", hd_forward(w->mixed, w->x))
 ROW(hd_forward, "an Embedding", hd_forward(w->embedding, w->ids))
 ROW(hd_forward, "MultiHeadAttention that keeps its weights", hd_forward(w->heads, w->tokens3))
-ROW_AS(DRAWS, hd_forward, "CausalAttention", hd_forward(w->causal, w->tokens3))
+ROW(hd_forward, "CausalAttention", hd_forward(w->causal, w->tokens3))
 ROW(hd_forward, "a TransformerBlock", hd_forward(w->block, w->tokens3))
 ROW(hd_forward, "MultiheadAttention", hd_forward(w->packed, w->tokens3))
 ROW(hd_forward_begin, "", begin_and_end(w->linear, w->x))

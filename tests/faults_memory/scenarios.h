@@ -1,5 +1,5 @@
-/* scenarios.h - the names of all scenarios. With DRAWS, calls that succeed before the one that
- * fails have drawn from the generator. */
+/* scenarios.h - the names of all scenarios. With DRAWS, the calls draw from the generator,
+ * and run in a forward, which takes that back. */
 SCENARIO(CALL, arithmetic)
 SCENARIO(CALL, mixed_dtypes)
 SCENARIO(CALL, unary)

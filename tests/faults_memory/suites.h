@@ -7,7 +7,8 @@
 
 enum { LEAST_INJECTIONS = 10000 };
 
-extern int64_t *injections; /* of all tests, in memory that they share */
+extern int64_t *injections;  /* of all tests, in memory that they share */
+extern int64_t *rows_chosen; /* likewise: how many rows ran */
 
 const char *injection_running(char text[200]);
 

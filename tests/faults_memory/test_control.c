@@ -120,6 +120,27 @@ static bool changes_a_gradient(world *w)
     return hd_set_grad(w->p, w->grad) && hd_neg(w->plain);
 }
 
+/* Of STEPS: p's gradient is as it is at the end, but plain is neither as before nor as at the
+ * end. */
+static bool steps_half(world *w)
+{
+    if (!hd_set_grad(w->p, w->grad) || !hd_fill_(w->plain, 1) || !hd_neg(w->plain)) {
+        return false;
+    }
+    return hd_fill_(w->plain, 2);
+}
+
+/* Of DRAWS: from two generators, of which only the first is taken back. */
+static bool draws_from_two(world *w)
+{
+    hd_generator_use(w->generator);
+    hd_uniform_(w->z, 0, 1);
+    hd_generator_use(NULL);
+    hd_uniform_(w->z, 0, 1);
+    hd_fill_(w->z, 1);
+    return hd_neg(w->plain);
+}
+
 /* ---------------------------------------------------------------- users' objects */
 
 static bool careless_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
@@ -210,6 +231,16 @@ static void begin(world *w)
     }
 WRONG(WRONG_RUN)
 
+static void run_steps_half(world *w, outcome *o)
+{
+    keep(o, thing_of_bool(steps_half(w)));
+}
+
+static void run_draws_from_two(world *w, outcome *o)
+{
+    keep(o, thing_of_bool(draws_from_two(w)));
+}
+
 static void run_user_op(world *w, outcome *o)
 {
     keep(o, thing_of_tensor(hd_apply(&careless_op, NULL, w->x)));
@@ -226,6 +257,8 @@ static const struct {
 } wrong[] = {
 #define WRONG_ROW(f, words) {{#f, "", ALONE, run_##f}, words},
     WRONG(WRONG_ROW){{"a user's op", "", ALONE, run_user_op}, "is no MEMORY"},
+    {{"steps_half", "", ALONE | STEPS, run_steps_half}, "changes plain: its values"},
+    {{"draws_from_two", "", ALONE | DRAWS, run_draws_from_two}, "changes the default generator"},
     {{"a module's forward", "", ALONE, run_module}, "changes plain: its version"},
 };
 

@@ -68,6 +68,7 @@ static void run_table(const table *t, source from)
         if (!row_chosen(r)) {
             continue;
         }
+        ++*rows_chosen;
         int faults = row_faults(r, t, from, injections, NULL);
         if (from == ALLOCATOR ? is_known(r) != (faults > 0) : faults > 0 && !is_known(r)) {
             wrong++;

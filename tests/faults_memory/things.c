@@ -13,23 +13,33 @@ enum { PATH_ROOM = 512 };
 
 /* ---------------------------------------------------------------- tensors */
 
-static void see_values(picture *p, const char *name, const hd_tensor *x)
+static void see_values_of(picture *p, const char *name, const char *aspect, const hd_tensor *x)
 {
     size_t n = (size_t)hd_numel(x) * (size_t)hd_dtype_size(hd_dtype_of(x));
     char *bytes = malloc(n + 1);
     hd_copy_to(x, bytes, n);
-    see(p, name, "its values", bytes, n);
+    see(p, name, aspect, bytes, n);
     free(bytes);
 }
 
-static void see_layout(picture *p, const char *name, const hd_tensor *x)
+static void see_values(picture *p, const char *name, const hd_tensor *x)
+{
+    see_values_of(p, name, "its values", x);
+}
+
+static void see_layout_of(picture *p, const char *name, const char *aspect, const hd_tensor *x)
 {
     int64_t layout[3 + 2 * HD_MAX_DIMS] = {hd_ndim(x), hd_dtype_of(x), hd_storage_offset(x)};
     for (int d = 0; d < hd_ndim(x); d++) {
         layout[3 + d] = hd_size(x, d);
         layout[3 + HD_MAX_DIMS + d] = hd_stride(x, d);
     }
-    see(p, name, "its layout", layout, sizeof layout);
+    see(p, name, aspect, layout, sizeof layout);
+}
+
+static void see_layout(picture *p, const char *name, const hd_tensor *x)
+{
+    see_layout_of(p, name, "its layout", x);
 }
 
 static void see_graph(picture *p, const char *name, hd_tensor *x)
@@ -58,8 +68,8 @@ static void see_tensor(picture *p, const char *name, const thing *t)
     grad = hd_grad(x);
     if (grad != HD_NONE) {
         version = hd_version_of(grad);
-        see_values(p, name, grad);
-        see_layout(p, name, grad);
+        see_values_of(p, name, "its gradient", grad);
+        see_layout_of(p, name, "its gradient's layout", grad);
         see(p, name, "its gradient's version", &version, sizeof version);
     }
     see(p, name, "whether it has a gradient", &(bool){grad != HD_NONE}, 1);

@@ -65,8 +65,11 @@ static void begin_large(world *w)
     ADD(long_, hd_reshape(hd_expand(w->x, 50, 3, 3), 450));
 }
 
+static const hd_module_type around_type = HD_MODULE_TYPE(hd_module, "Around", NULL);
+
 static void begin_others(world *w)
 {
+    ADD(around, hd_module_new(&around_type));
     ADD(list, hd_list_of(w->x, w->y));
     ADD(leaves, hd_list_of(w->p, w->q));
     ADD(grads, hd_list_of(w->grad, w->grad));

@@ -206,19 +206,22 @@ END_TEST
 START_TEST(a_block_survives_no_memory)
 {
     hd_shutdown();
-    bool ok = false;
-    for (int64_t left = 0; !ok; left++) {
+    int64_t left = 0;
+    for (bool refused = true; refused; left++) {
         scarce s = {.left = left, .once = true};
         scarce_use(&s);
         world w = {0};
-        ok = new_block(&w);
-        ck_assert_int_eq(hd_error_code(), ok ? HD_OK : HD_MEMORY);
+        bool ok = new_block(&w);
+        refused = s.refused > 0;
+        ck_assert_int_eq(hd_error_code(), refused ? HD_MEMORY : HD_OK);
+        ck_assert_msg(ok == !refused, "a block without the memory after %d", (int)left);
         hd_error_clear();
         hd_module_free(w.object);
         hd_shutdown();
         ck_assert_int_eq(s.blocks, 0);
         scarce_end();
     }
+    ck_assert_int_gt(left, 30); /* as many as its parts have */
 }
 END_TEST
 
@@ -383,9 +386,10 @@ START_TEST(a_forward_that_fails_has_drawn_nothing)
     ck_assert_ptr_null(hd_forward(&p->base, x));
     hd_error_clear();
     ck_assert(look_at_generator(0, hd_default_generator()) == before);
-    p->hook = draws_from_its_own; /* which is gone when the forward fails */
+    p->hook = draws_from_its_own; /* which is gone when the default one is drawn from */
     ck_assert_ptr_null(hd_forward(&p->base, x));
     hd_error_clear();
+    ck_assert(look_at_generator(0, hd_default_generator()) == before);
     p->hook = goes_on;
     before = look_at_generator(0, hd_default_generator());
     ck_assert_ptr_nonnull(hd_forward(&p->base, x));

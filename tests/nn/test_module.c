@@ -312,7 +312,7 @@ END_TEST
 
 static bool count_modules(hd_module *m, const char *name, void *user)
 {
-    *(int *)user += m != NULL && name != NULL;
+    *(int *)user += m && name;
     return true;
 }
 

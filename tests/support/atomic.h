@@ -86,7 +86,8 @@ static inline uint64_t look_at_world(const atomic_call *c, const world *w)
     return c->look ? h + c->look(w) : h;
 }
 
-/* One call, while the block after `left` others is refused. Returns whether it succeeded. */
+/* One call, while the block after `left` others is refused. Returns whether a block was refused,
+ * with which the call must fail. */
 static inline bool atomic_try(const atomic_call *c, int64_t left, bool once)
 {
     scarce s = {.left = -1};
@@ -102,8 +103,11 @@ static inline bool atomic_try(const atomic_call *c, int64_t left, bool once)
     s.once = once;
     bool ok = c->call(&w);
     s.left = -1;
-    ck_assert_msg(hd_error_code() == (ok ? HD_OK : HD_MEMORY), "%s after %d%s: %s: %s", c->name,
-                  (int)left, once ? " once" : "", ok ? "succeeded" : "failed", hd_error_message());
+    bool refused = s.refused > 0;
+    ck_assert_msg(hd_error_code() == (ok ? HD_OK : HD_MEMORY) && ok == !refused,
+                  "%s after %d%s: %s, %d blocks refused: %s", c->name, (int)left,
+                  once ? " once" : "", ok ? "succeeded" : "failed", (int)s.refused,
+                  hd_error_message());
     hd_error_clear();
     ck_assert_msg(ok || look_at_world(c, &w) == before, "%s after %d%s has changed something",
                   c->name, (int)left, once ? " once" : "");
@@ -116,17 +120,17 @@ static inline bool atomic_try(const atomic_call *c, int64_t left, bool once)
     ck_assert_msg(s.blocks == 0, "%s after %d: %d blocks are left", c->name, (int)left,
                   (int)s.blocks);
     scarce_end();
-    return ok;
+    return refused;
 }
 
-/* The call is refused its first block, its second, and so on, until it succeeds: each time that
- * block alone, and that block and all later ones. */
+/* The call is refused its first block, its second, and so on, until it asks for no more: each time
+ * that block alone, and that block and all later ones. */
 static inline void atomic_at_each(const atomic_call *c)
 {
     hd_shutdown();
     for (int once = 0; once < 2; once++) {
         int64_t left = 0;
-        while (!atomic_try(c, left, once)) {
+        while (atomic_try(c, left, once)) {
             left++;
             ck_assert_int_lt(left, 4000);
         }

@@ -51,27 +51,29 @@ static inline void scarce_end(void)
     ck_assert_msg(hd_set_allocator(NULL), "%s", hd_error_message());
 }
 
-/* Runs `all` while memory runs out at its first block, at its second, and so on, until it
- * succeeds. With `once`, only that one block is refused. Each failure must be HD_MEMORY and leak no
- * block. Returns how often it ran. */
+/* Runs `all` while memory runs out at its first block, at its second, and so on, until it asks for
+ * no more. With `once`, only that one block is refused. It must fail with HD_MEMORY whenever a
+ * block is refused, and leak none. Returns how often it ran. */
 static inline int64_t scarce_at_each(bool (*all)(void), bool once)
 {
     enum { MOST = 4000 };
-    bool ok = false;
+    bool refused = true;
     int64_t k = 0;
     hd_shutdown();
-    for (; !ok && k < MOST; k++) {
+    for (; refused && k < MOST; k++) {
         scarce s = {.left = k, .once = once};
         scarce_use(&s);
-        ok = all();
-        ck_assert_msg(hd_error_code() == (ok ? HD_OK : HD_MEMORY), "after %d: %s", (int)k,
-                      hd_error_message());
+        bool ok = all();
+        refused = s.refused > 0;
+        ck_assert_msg(hd_error_code() == (ok ? HD_OK : HD_MEMORY) && ok == !refused,
+                      "after %d: %s, %d blocks refused: %s", (int)k, ok ? "succeeded" : "failed",
+                      (int)s.refused, hd_error_message());
         hd_error_clear();
         hd_shutdown();
         ck_assert_msg(s.blocks == 0, "after %d: %d blocks are left", (int)k, (int)s.blocks);
         scarce_end();
     }
-    ck_assert(ok);
+    ck_assert(!refused);
     return k;
 }
 
