@@ -5,8 +5,8 @@
  * every function follows the fields as they are now, and passes over those that the user has set to
  * NULL. A child has one parent, which frees it; a module without a parent is freed by
  * hd_module_free. Modules live in no scope. Names, state_dict order, initial weights and summaries
- * are those of PyTorch's classes. A module in evaluation mode may run on several threads at the same
- * time. A second hd_module_free or hd_kv_cache_free is HD_STATE while heed knows of the first
+ * are those of PyTorch's classes. A module in evaluation mode may run on several threads at the
+ * same time. A second hd_module_free or hd_kv_cache_free is HD_STATE while heed knows of the first
  * (heed.h), and undefined later. */
 #ifndef HEED_NN_H
 #define HEED_NN_H
