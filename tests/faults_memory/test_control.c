@@ -134,10 +134,11 @@ static bool steps_half(world *w)
 static bool draws_from_two(world *w)
 {
     hd_generator_use(w->generator);
-    hd_uniform_(w->z, 0, 1);
+    bool first = hd_rand(HD_FLOAT32, 1);
     hd_generator_use(NULL);
-    hd_uniform_(w->z, 0, 1);
-    hd_fill_(w->z, 1);
+    if (!first || !hd_rand(HD_FLOAT32, 1)) {
+        return false;
+    }
     return hd_neg(w->plain);
 }
 
