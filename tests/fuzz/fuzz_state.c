@@ -344,7 +344,7 @@ static void make_strange(hd_dict *d)
         const char *name = hd_dict_name(d, i);
         if (hd_dict_kind_of(d, name) == HD_DICT_TENSOR) {
             hd_tensor *x = hd_dict_get(d, name);
-            if (hd_ndim(x) > 0 && hd_numel(x) > 0) {
+            if (hd_ndim(x) > 0 && hd_ndim(x) < HD_MAX_DIMS && hd_numel(x) > 0) {
                 x = hd_contiguous(hd_transpose(x, 0, -1));
                 x = hd_transpose(x, 0, -1);
                 x = hd_select(hd_stack(0, x, x), 0, 1);
