@@ -90,8 +90,10 @@ class Copy:
     def unit_tests(self):
         """The tests of the suite `unit`, by name: command, environment, path of the program."""
         status, output = run(["meson", "introspect", "--tests", self.build])
+        if status != 0:
+            fail("meson introspect failed", output)
         found = {}
-        for test in json.loads(output) if status == 0 else []:
+        for test in json.loads(output):
             if any(s.endswith(":unit") or s == "unit" for s in test["suite"]):
                 programs = [c for c in test["cmd"] if os.access(self.build / c, os.X_OK)
                             and (self.build / c).is_relative_to(self.build)]
