@@ -163,9 +163,27 @@ START_TEST(a_refusal_without_a_path)
 }
 END_TEST
 
+/* A text with room for its end alone can only be empty. */
+START_TEST(room_for_nothing)
+{
+    typedef struct nothing {
+        char text[1];
+    } nothing;
+    static const hd_config_field fields[] = {HD_CONFIG_STRING_OF(nothing, text, "text", "")};
+    static const hd_config_table table = HD_CONFIG_TABLE(nothing, fields, NULL);
+    const char *set = "text=a";
+    nothing t = {"x"};
+    ck_assert(hd_config_defaults(&table, &t));
+    ck_assert_str_eq(t.text, "");
+    ck_assert(!hd_config_load(&table, &t, NULL, 1, &set));
+    ck_error(HD_VALUE, "hd_config_load: setting text=a: text: found \"a\": expected a string of at "
+                       "most 0 bytes");
+}
+END_TEST
+
 Suite *suite_table(void)
 {
-    const TTest *const tests[] = {another_size, faults, open_ranges, a_silent_check,
-                                  a_refusal_without_a_path};
+    const TTest *const tests[] = {another_size, faults,         room_for_nothing,
+                                  open_ranges,  a_silent_check, a_refusal_without_a_path};
     return SUITE("table", tests);
 }

@@ -1,5 +1,8 @@
 /* test_bpe.c - byte pair encoding against tiktoken, on the strings of tools/golden/golden_bpe.py;
  * special tokens; saving; malformed vocab.json and merges.txt. */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "suites.h"
 
 static golden_file *golden;
@@ -390,6 +393,17 @@ START_TEST(well_formed_files)
 }
 END_TEST
 
+/* Without a standard input, a file that is opened may have the number 0. */
+START_TEST(files_without_a_standard_input)
+{
+    ck_assert_int_eq(close(STDIN_FILENO), 0);
+    hd_tokenizer *t = hd_tokenizer_bpe(GOLDEN_DIR "/bpe_vocab.json", GOLDEN_DIR "/bpe_merges.txt");
+    ck_assert_msg(t, "%s", hd_error_message());
+    hd_tokenizer_free(t);
+    ck_assert_int_eq(open("/dev/null", O_RDONLY), STDIN_FILENO); /* every file was closed */
+}
+END_TEST
+
 START_TEST(files_that_cannot_be_read)
 {
     char want[600];
@@ -425,6 +439,7 @@ Suite *suite_bpe(void)
     suite_add_loop(s, malformed_files, sizeof bad / sizeof bad[0]);
     suite_add_loop(s, version_lines, 1);
     suite_add_loop(s, well_formed_files, 1);
+    suite_add_loop(s, files_without_a_standard_input, 1);
     suite_add_loop(s, files_that_cannot_be_read, 1);
     return s;
 }

@@ -366,6 +366,33 @@ START_TEST(nan_wins)
 }
 END_TEST
 
+/* As in PyTorch, for a few elements. */
+START_TEST(of_equal_zeros_the_last_counts)
+{
+    HD_SCOPE;
+    for (int n = 2; n < 8; n++) {
+        for (int k = 0; k < 2; k++) {
+            hd_tensor *x = hd_full(HD_FLOAT32, k ? -0.0 : 0.0, n);
+            hd_set(x, k ? 0.0 : -0.0, n - 1);
+            ck_assert_int_eq(signbit(hd_item(hd_max(x))) != 0, !k);
+            ck_assert_int_eq(signbit(hd_item(hd_min(x))) != 0, !k);
+        }
+    }
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(every_dim_there_may_be)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 1, 2, 1, 1, 1, 1, 1, 2), true);
+    hd_tensor *y = hd_sum_dim(x, 1, false); /* (1, 1, 1, 1, 1, 1, 2) */
+    ck_assert(hd_backward_with(y, hd_view(vec(HD_FLOAT32, 3, 4), 1, 1, 1, 1, 1, 1, 2), false));
+    ck_elements(hd_grad(x), 3, 4, 3, 4);
+    ck_no_error();
+}
+END_TEST
+
 /* Neither the elements of a run nor the runs are neighbours. */
 START_TEST(extremes_of_every_other_element)
 {
@@ -570,6 +597,8 @@ Suite *suite_reduce(void)
         integers_and_bools,
         nan_wins,
         var_warns_of_too_few_elements,
+        of_equal_zeros_the_last_counts,
+        every_dim_there_may_be,
         extremes_of_every_other_element,
         variance_far_from_zero,
         names,

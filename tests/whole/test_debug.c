@@ -406,38 +406,47 @@ END_TEST
 START_TEST(most_bytes_and_then_most_tensors_come_first)
 {
     hd_set_debug(true);
-    hd_tensor *x[4];
+    hd_tensor *x[7];
     {
         HD_SCOPE;
         x[0] = hd_retain(hd_ones(HD_FLOAT32, 6));
         x[1] = hd_retain(hd_zeros(HD_FLOAT32, 3));
         x[2] = hd_retain(hd_full(HD_FLOAT32, 1, 7));
         x[3] = hd_retain(hd_zeros(HD_FLOAT32, 3));
+        for (int i = 4; i < 7; i++) {
+            x[i] = hd_retain(hd_arange(0, 2.5, 1.5)); /* 2 numbers */
+        }
     }
     n_heard = 0;
     hd_on_warning(hear_all, NULL);
-    ck_assert_int_eq(hd_tensor_report(), 4);
+    ck_assert_int_eq(hd_tensor_report(), 7);
     hd_on_warning(NULL, NULL);
     const char *expected[] = {
         "hd_tensor_report: 1 tensor with 28 bytes that hd_full made is live",
+        "hd_tensor_report: 3 tensors with 24 bytes that hd_arange made are live",
         "hd_tensor_report: 2 tensors with 24 bytes that hd_zeros made are live",
         "hd_tensor_report: 1 tensor with 24 bytes that hd_ones made is live",
     };
-    ck_assert_int_eq(n_heard, 3);
+    ck_assert_int_eq(n_heard, 4);
     for (int i = 0; i < n_heard; i++) {
         ck_assert_str_eq(all_heard[i], expected[i]);
     }
-    hd_release(x[1]); /* neither the first nor the last of the list */
-    hd_release(x[0]);
-    hd_release(x[2]);
+    for (int i = 6; i > 0; i--) { /* from the middle of the list, the newer one first */
+        if (i != 3) {
+            hd_release(x[i]);
+        }
+    }
     n_heard = 0;
     hd_on_warning(hear_all, NULL);
-    ck_assert_int_eq(hd_tensor_report(), 1);
+    ck_assert_int_eq(hd_tensor_report(), 2);
     hd_on_warning(NULL, NULL);
-    ck_assert_int_eq(n_heard, 1);
+    ck_assert_int_eq(n_heard, 2);
     ck_assert_str_eq(all_heard[0],
+                     "hd_tensor_report: 1 tensor with 24 bytes that hd_ones made is live");
+    ck_assert_str_eq(all_heard[1],
                      "hd_tensor_report: 1 tensor with 12 bytes that hd_zeros made is live");
     hd_release(x[3]);
+    hd_release(x[0]);
 }
 END_TEST
 
