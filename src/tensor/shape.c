@@ -300,10 +300,28 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
 
 /* ---------------------------------------------------------------- layouts like another's */
 
+bool hd__dense(const hd_tensor *x)
+{
+    int64_t stride = 1;
+    for (int found = 0; found < x->ndim; found++) {
+        int d = 0;
+        while (d < x->ndim && (x->sizes[d] == 1 || x->strides[d] != stride)) {
+            d++;
+        }
+        if (d == x->ndim) {
+            break;
+        }
+        stride *= x->sizes[d];
+    }
+    return stride == x->numel;
+}
+
 hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x)
 {
-    if (y && y->numel == 0 && hd__same_shape(x, y)) { /* as in PyTorch, where x is expanded, too */
+    /* As in PyTorch, those of an empty x, too, and those of dims of size 1, which move nothing. */
+    if (y && hd__same_shape(x, y) && (y->numel == 0 || hd__dense(x))) {
         memcpy(y->strides, x->strides, sizeof y->strides);
+        hd__geometry_changed(y);
         return y;
     }
     if (y && !hd__contig(x) && x->ndim == y->ndim) {

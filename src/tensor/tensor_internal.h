@@ -181,6 +181,8 @@ hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *
 
 /* The same with x's shape. */
 hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x);
+/* Do x's elements, in some order of its dims, lie side by side? x has elements. */
+bool hd__dense(const hd_tensor *x);
 /* Lays y, which is fresh or NULL, out with its dims in the order of x's in memory, if x has as
  * many. Returns y. */
 hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x);

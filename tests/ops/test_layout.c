@@ -72,8 +72,40 @@ START_TEST(as_pytorchs)
 }
 END_TEST
 
+static void ck_strides_are(const hd_tensor *y, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    const int64_t want[] = {a, b, c, d};
+    ck_assert_ptr_nonnull(y);
+    for (int i = 0; i < hd_ndim(y); i++) {
+        ck_assert_int_eq(hd_stride(y, i), want[i]);
+    }
+}
+
+/* A copy of a dense tensor keeps the strides of dims of size 1, too, and so does an operand that is
+ * cast. They decide about the order of dims where another operand is expanded. */
+START_TEST(strides_of_dims_of_size_1)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_narrow(hd_transpose(hd_ones(HD_FLOAT32, 3, 9, 2), 0, 2), 1, 0, 1);
+    hd_tensor *dense = hd_transpose(hd_view(hd_ones(HD_FLOAT32, 6), 3, 1, 2), 0, 2); /* (2, 1, 3) */
+    ck_strides_are(x, 1, 2, 18, 0);                                                  /* with gaps */
+    ck_strides_are(hd_clone(x), 1, 2, 2, 0);
+    ck_strides_are(dense, 1, 2, 2, 0);
+    ck_strides_are(hd_clone(dense), 1, 2, 2, 0);
+    hd_tensor *a = hd_transpose(hd_ones(HD_FLOAT32, 1, 3), 0, 1);
+    ck_strides_are(hd_clone(a), 1, 3, 0, 0);
+    ck_strides_are(hd_to(a, HD_FLOAT64), 1, 3, 0, 0);
+    ck_strides_are(hd_rand_like(a, HD_FLOAT32), 1, 3, 0, 0);
+    hd_tensor *b = hd_permute(hd_ones(HD_FLOAT64, 3, 2, 2, 1), 2, 1, 0, 3);
+    ck_strides_are(hd_ge(a, b), 1, 6, 2, 2);
+    ck_strides_are(hd_add(a, b), 1, 6, 2, 2);
+    ck_strides_are(hd_add(b, a), 1, 2, 4, 1);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_layout(void)
 {
-    const TTest *const tests[] = {as_pytorchs};
+    const TTest *const tests[] = {as_pytorchs, strides_of_dims_of_size_1};
     return SUITE_OF("layout", tests);
 }

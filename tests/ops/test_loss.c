@@ -65,6 +65,11 @@ START_TEST(mse_broadcasts_and_promotes)
     ck_near(hd_item(hd_sum(hd_grad(x))), -hd_item(hd_sum(hd_grad(t))), 1e-6);
     hd_tensor *i = hd_from_data(HD_INT64, ((int64_t[]){1, 2, 3}), 3);
     ck_elements(hd_mse_loss(i, vec(HD_FLOAT32, 1, 2, 6)), 3);
+    /* A 0-d target is expanded first, and so its dtype counts. */
+    y = hd_mse_loss(x, hd_scalar_tensor(HD_FLOAT64, 0.5));
+    ck_assert_int_eq(hd_dtype_of(y), HD_FLOAT64);
+    hd_tensor *each = hd_mse_loss_with(hd_scalar_tensor(HD_FLOAT32, 2), t, HD_REDUCE_NONE);
+    ck_assert_int_eq(hd_dtype_of(each), HD_FLOAT64);
     ck_repr(hd_mse_loss(hd_zeros(HD_FLOAT32, 0), hd_zeros(HD_FLOAT32, 0)), "tensor(nan)");
     ck_no_error();
 }

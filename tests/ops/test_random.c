@@ -295,6 +295,14 @@ START_TEST(multinomial_follows_the_weights)
     }
     ck_assert_str_eq(hd_shape_repr(hd_multinomial(hd_ones(HD_FLOAT64, 0, 3), 2, true)),
                      "torch.Size([0, 2])");
+    hd_tensor *nothing = hd_zeros(HD_FLOAT64, 0, 0); /* no rows, and nothing to draw from */
+    ck_assert_str_eq(hd_shape_repr(hd_multinomial(nothing, 1, true)), "torch.Size([0, 1])");
+    ck_assert_ptr_null(hd_multinomial(nothing, 1, false));
+    ck_error(HD_VALUE, "hd_multinomial: 1 samples without replacement of (0, 0): expected 1 or "
+                       "more, and no more than there are");
+    ck_assert_ptr_null(hd_multinomial(hd_zeros(HD_FLOAT64, 2, 0), 1, true));
+    ck_error(HD_VALUE, "hd_multinomial: 1 samples with replacement of (2, 0): expected 1 or more, "
+                       "and no more than there are");
     ck_no_error();
 }
 END_TEST

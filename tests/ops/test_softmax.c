@@ -333,6 +333,26 @@ CASE(logsumexp_dim, hd_logsumexp_dim(a->x[0], dim, keepdim))
 CASE(logsumexp_dims, hd_logsumexp_dims_n(a->x[0], keepdim, count, dims->i))
 CASE(cumsum, hd_cumsum(a->x[0], dim))
 
+/* An empty tensor of many rows takes no time. */
+START_TEST(empty_rows)
+{
+    const int64_t many = (int64_t)1 << 40;
+    hd_tensor *(*const ops[])(hd_tensor *, int) = {hd_softmax, hd_log_softmax, hd_cumsum};
+    for (int k = 0; k < 12; k++) {
+        HD_SCOPE;
+        hd_tensor *x =
+            k % 2 ? hd_zeros(HD_FLOAT32, many, 0) : hd_zeros(HD_FLOAT32, 0, many); /* no elements */
+        hd_requires_grad_(x, true);
+        hd_tensor *y = ops[k / 4](x, k / 2 % 2);
+        ck_assert_int_eq(hd_size(y, k % 2), 0);
+        ck_assert_int_eq(hd_size(y, 1 - k % 2), many);
+        ck_assert(hd_backward_with(y, hd_zeros_like(y, HD_FLOAT32), false));
+        ck_assert_int_eq(hd_numel(hd_grad(x)), 0);
+    }
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(golden)
 {
     static const golden_op ops[] = {
@@ -353,6 +373,7 @@ Suite *suite_softmax(void)
         every_level_gives_the_same_bits,
         values_of_any_layout,
         special_rows,
+        empty_rows,
         logsumexp_over_dims,
         logsumexp_of_infinite_rows,
         threads_do_not_change_bits,

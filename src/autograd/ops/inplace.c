@@ -41,29 +41,12 @@ static bool shape_fits(const char *function, hd_tensor *x, hd_tensor *b)
     return true;
 }
 
-/* Do x's elements, in some order of its dims, lie side by side? */
-static bool dense(const hd_tensor *x)
-{
-    int64_t stride = 1;
-    for (int found = 0; found < x->ndim; found++) {
-        int d = 0;
-        while (d < x->ndim && (x->sizes[d] == 1 || x->strides[d] != stride)) {
-            d++;
-        }
-        if (d == x->ndim) {
-            break;
-        }
-        stride *= x->sizes[d];
-    }
-    return stride == x->numel;
-}
-
 /* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where
  * one of them is not dense. */
 static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
 {
     return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !hd__same_memory(x, b) &&
-           dense(x) && dense(b) && x->offset < b->offset + b->numel &&
+           hd__dense(x) && hd__dense(b) && x->offset < b->offset + b->numel &&
            b->offset < x->offset + x->numel;
 }
 

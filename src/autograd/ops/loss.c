@@ -169,7 +169,9 @@ static hd_tensor *mse_loss(const char *function, hd_tensor *x, hd_tensor *target
         !reduction_arg(function, r) || !hd__broadcast(function, 2, in, &ndim, sizes)) {
         return NULL;
     }
-    hd_dtype d = hd__promote(x, target);
+    /* of both after they were expanded, as in PyTorch: a 0-d one decides, too */
+    hd_dtype d = hd__promote(&(hd_tensor){.ndim = ndim, .dtype = x->dtype},
+                             &(hd_tensor){.ndim = ndim, .dtype = target->dtype});
     if (!hd__is_float(d)) {
         return hd_error_set(HD_DTYPE, "%s: %s and %s: expected float32 or float64 in one of them",
                             function, hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));

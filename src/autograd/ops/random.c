@@ -362,7 +362,8 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
                             HD__SHAPE(p));
     }
     int64_t m = p->sizes[p->ndim - 1];
-    if (n < 1 || m == 0 || (!replacement && n > m)) {
+    bool no_rows = p->ndim == 2 && p->sizes[0] == 0;
+    if (n < 1 || (!replacement && n > m) || (m == 0 && !no_rows)) {
         return hd_error_set(HD_VALUE,
                             "hd_multinomial: %" PRId64 " samples %s replacement of %s: "
                             "expected 1 or more, and no more than there are",
@@ -371,7 +372,7 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
     if (!rows_positive(flat, m)) {
         return NULL;
     }
-    if (n == 1 || !replacement) {
+    if ((n == 1 || !replacement) && !no_rows) {
         hd__draws d;
         hd__draws_begin(&d);
         hd_tensor *indices = hd__made_by("hd_multinomial", race(p, n));
