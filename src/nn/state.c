@@ -97,7 +97,7 @@ static void note_if_unequal(const hd__item *a, const hd_tensor *source_a, const 
         return;
     }
     hd__text what = {0};
-    hd__text_format(&what, "unequal to \"%s\", which is the same tensor here", a->name);
+    hd__text_format(&what, "unequal to \"%s\", which is the same tensor in the module", a->name);
     note(p, &p->unequal, b->name, what.failed ? "unequal" : what.s);
     hd_free(what.s);
 }
@@ -154,8 +154,9 @@ static bool find_sources(const hd_dict *d, const hd__items *items, hd_tensor **s
     return ok;
 }
 
-/* "missing "a"; unexpected "b", "c"; "d" is (2, 3), expected (2, 4)" */
-static bool report_error(const hd_module *m, const problems *p)
+/* "missing "a"; unexpected "b", "c"; in the dictionary "d" is (2, 3), expected (2, 4)". Without
+ * strict, names that are missing or unexpected are no error. */
+static bool report_error(const hd_module *m, bool strict, const problems *p)
 {
     const struct {
         const char *before;
@@ -163,17 +164,18 @@ static bool report_error(const hd_module *m, const problems *p)
     } parts[] = {
         {"missing ", &p->missing},
         {"unexpected ", &p->unexpected},
-        {"", &p->shapes},
-        {"", &p->unequal},
+        {"in the dictionary ", &p->shapes},
+        {"in the dictionary ", &p->unequal},
     };
     hd__text text = {0};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = strict ? 0 : 2; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].list->len) {
             hd__text_format(&text, "%s%s", text.len ? "; " : "", parts[i].before);
             hd__text_add(&text, parts[i].list->s, parts[i].list->len);
         }
     }
-    bool only_shapes = !p->missing.len && !p->unexpected.len && !p->unequal.len;
+    bool names = strict && (p->missing.len || p->unexpected.len);
+    bool only_shapes = !names && !p->unequal.len;
     if (!text.failed) {
         hd_error_set(only_shapes ? HD_SHAPE : HD_VALUE, "hd_module_load_state_dict: %s: %s",
                      m->type->name, text.s);
@@ -188,7 +190,7 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
                   p->unequal.failed;
     bool wrong = p->shapes.len || p->unequal.len;
     if (!failed && (wrong || (strict && (p->missing.len || p->unexpected.len)))) {
-        return report_error(m, p);
+        return report_error(m, strict, p);
     }
     return !failed;
 }

@@ -204,11 +204,13 @@ START_TEST(loading_tied_parameters)
     hd_dict_set(d, "tok_emb.weight", hd_zeros(HD_FLOAT32, 5, 3));
     for (int strict = 0; strict < 2; strict++) {
         ck_assert(!hd_module_load_state_dict(m, d, strict, report));
-        ck_error(HD_VALUE, "hd_module_load_state_dict: Tied: \"out_head.weight\" is unequal to "
-                           "\"tok_emb.weight\", which is the same tensor here");
+        ck_error(HD_VALUE,
+                 "hd_module_load_state_dict: Tied: in the dictionary \"out_head.weight\" is "
+                 "unequal to "
+                 "\"tok_emb.weight\", which is the same tensor in the module");
     }
     ck_assert_str_eq(hd_dict_get_string(report, "out_head.weight"),
-                     "unequal to \"tok_emb.weight\", which is the same tensor here");
+                     "unequal to \"tok_emb.weight\", which is the same tensor in the module");
     ck_assert_double_eq(hd_item(hd_sum(w)), 15);
     hd_dict_free(report);
     hd_dict_free(d);

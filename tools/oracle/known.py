@@ -23,7 +23,7 @@ from machine import Index, Var, same_storage, storage
 def an_expanded_tensor_is_filled(e):
     return e.kind == "error" and "is expanded" in e.text and \
         (e.what in ("hd_fill_", "hd_zero_", "hd_masked_fill_") or
-         e.what in ("hd_copy_", "hd_setitem_n") and among(e, e.args[0], [e.args[1]]))
+         e.what in ("hd_copy_", "hd_setitem_n") and same_storage(*e.theirs[:2]))
 
 
 @known("tensors of more than 8 dims", [leaf(X, [1]), (Y, "hd_view_n", [X, [1] * 9])])
@@ -92,6 +92,15 @@ def a_second_hook_on_an_output_that_changed(e):
         among(e, e.args[0], [x for x, _ in e.machine.hooked])
 
 
+@known("hd_register_hook, for the second time, of a view taken while grad mode was off whose base was "
+       "changed in place",
+       [leaf(X, [1]), grad(X), mode(False), (Y, "hd_view_n", [X, [1]]), (Y, "hd_zero_", [Y]),
+        (Z, "hook", [Y, "nothing"]), (W, "hook", [Y, "nothing"])])
+def a_second_hook_on_a_view_without_a_node(e):
+    return e.what == "hd_register_hook" and e.kind == "error" and "taken while grad mode was off" in e.text and \
+        e.env[e.args[0]][1]._backward_hooks is not None
+
+
 @known("a product whose operand was changed in place, where PyTorch folds the batch into the rows",
        [leaf(X, [2]), grad(X), leaf(Y, [1, 2, 2, 2]), (Z, "hd_matmul", [X, Y]),
         (Y, "hd_add_scalar_", [Y, 1.0]), leaf(W, [1, 2, 2]), backward(Z, W)])
@@ -137,7 +146,7 @@ def a_hook_without_a_gradient(e):
        [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Z, "hook", [Y, "twice"]), leaf(W, [1]),
         (V, "grad_of", [[Y], [X, Y], [W], False, True])])
 def the_gradient_of_a_tensor_with_a_hook(e):
-    return e.word == "grad_of" and e.kind == "gradient value" and \
+    return e.word == "grad_of" and e.kind in ("gradient value", "gradient strides") and \
         among(e, gradient_of(e), [x for x, _ in e.machine.hooked])
 
 
@@ -164,7 +173,7 @@ def the_order_of_hooks_of_leaves(e):
 def an_op_whose_gradient_reaches_no_leaf(e):
     changed = "modified by an inplace operation" in e.text or "A view was created in no_grad mode" in e.text
     return e.word in ("backward", "grad_of") and e.machine.unrecorded and (
-        e.kind == "no error" and changed or
+        e.kind == "no error" and (changed or "a second time" in e.text) or
         e.kind == "error" and "its graph was freed by an earlier backward" in e.text)
 
 
@@ -306,11 +315,33 @@ def the_sign_of_a_zero_of_a_product_of_one_step(e):
         e.theirs[0].dim() > 0 and e.theirs[0].shape[-1] == 1
 
 
+def product_of(e):
+    """Its elements in float64, for operands times 2^500: a product that is too small for a number is not 0."""
+    a, b = (x.detach().double() * 2.0 ** 500 for x in e.theirs[:2])
+    return a @ (b.mT if e.what == "hd_linear" else b)
+
+
+@known("the sign of a product that is too small for a number, as 1e-40 times -1e-8",
+       [leaf(X, [5, 2], [0.0] * 9 + [-1e-40]), leaf(Y, [2, 2], [1e-40, 0.0, 1e-8, 1.0]),
+        (Z, "hd_matmul", [X, Y])])
+def the_sign_of_a_product_that_underflows(e):
+    at = re.findall(r"\d+", re.search(r"value at \((.*?)\):", e.text).group(1))
+    return e.what in ("hd_dot", "hd_matmul", "hd_linear") and e.kind == "value" and of_zeros(e) and \
+        product_of(e)[tuple(int(i) for i in at)] != 0
+
+
 @known("the sign of a zero of attention",
        [leaf(X, [2, 1]), leaf(Y, [1, 1]), leaf(Z, [1, 2], [-1.0, 1.0]), leaf(M, [2, 1], [False, True], BOOL),
         (W, "hd_scaled_dot_product_attention", [X, Y, Z, M, 0.0, False])])
 def the_sign_of_a_zero_of_attention(e):
     return attention(e) and e.kind == "value" and of_zeros(e)
+
+
+@known("the gradient of var, with correction 1, of a single NaN",
+       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_var", [X, 1]), backward(Y)])
+def the_gradient_of_var_of_a_nan(e):
+    return e.machine.last[0].startswith("hd_var") and e.kind == "gradient value" and \
+        e.text.endswith("heed nan, PyTorch inf")
 
 
 @known("var, layer_norm and losses of rows of equal numbers",
@@ -380,6 +411,11 @@ def attention_with_a_mask_of_one_dim(e):
 @known("randint of bool", [(X, "hd_randint_n", [BOOL, 0, 2, [1]])])
 def randint_of_bool(e):
     return e.what == "hd_randint_n" and e.kind == "error" and e.args[0] == BOOL
+
+
+@known("linspace of bool", [(X, "hd_linspace", [BOOL, 0.0, 1.0, 1])])
+def linspace_of_bool(e):
+    return e.what == "hd_linspace" and e.kind == "error" and e.args[0] == BOOL
 
 
 @known("cross_entropy after x was changed in place",

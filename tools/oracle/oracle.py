@@ -72,6 +72,7 @@ class Total:
         self.known = collections.Counter()
         self.findings = {}
         self.notes = []
+        self.began = time.time()
 
     def add(self, section, answer):
         self.cases[section] += answer["cases"]
@@ -81,6 +82,8 @@ class Total:
         self.notes += [n for n in answer.get("notes", []) if n not in self.notes]
         for f in answer["findings"]:
             self.finding(section, f)
+        print("oracle: %s: %d cases so far, after %.0f s" % (
+            section, self.cases[section], time.time() - self.began), file=sys.stderr, flush=True)
 
     def finding(self, section, f):
         key = (section, f["what"], f["kind"])

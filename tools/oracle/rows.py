@@ -132,7 +132,8 @@ def reductions(row):
         row("hd_" + name, "{0}.%s()" % name, t.one())
         row("hd_%s_dim" % name, "{0}.%s({1}, {2})" % name, t.extreme_dim)
     row("hd_softmax", "torch.softmax({0}, {1})", t.with_dim, SUMS)
-    row("hd_log_softmax", "torch.log_softmax({0}, {1})", t.with_dim, SUMS)
+    row("hd_log_softmax", "torch.log_softmax({0}, {1})", t.with_dim, SUMS,
+        gradient_zeros=False)  # of exp(y), where it underflows
     row("hd_cumsum", "{0}.cumsum({1})", t.one_dim, SUMS, t.sum_scale)
 
 
