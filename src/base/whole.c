@@ -18,7 +18,9 @@ enum { LONGEST_PATH = 4096 }; /* the system cannot open a longer one */
 const char *hd__why(int cause, char text[HD__WHY_TEXT])
 {
     snprintf(text, HD__WHY_TEXT, "unknown error");
-    strerror_r(cause, text, HD__WHY_TEXT);
+    if (cause != 0) { /* musl's fwrite gives none for a file that is open for reading */
+        strerror_r(cause, text, HD__WHY_TEXT);
+    }
     return text;
 }
 

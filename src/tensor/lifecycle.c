@@ -290,8 +290,8 @@ static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t 
 static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
                         bool owned)
 {
-    int64_t numel;
-    size_t bytes;
+    int64_t numel = 0;
+    size_t bytes = 0;
     if (!hd__scope_ready() || !measure(function, d, ndim, sizes, &numel, &bytes)) {
         return NULL;
     }

@@ -434,6 +434,7 @@ static bool put(const char *function, FILE *f, hd__text *t)
 {
     hd__text_puts(t, "\n");
     bool ok = !t->failed;
+    errno = 0;
     if (ok && fwrite(t->s, 1, t->len, f) != t->len) {
         hd_error_set(HD_IO, "%s: %zu bytes not written: %s", function, t->len, HD__WHY(errno));
         ok = false;

@@ -163,6 +163,7 @@ bool hd_scope_report(FILE *f)
     }
     hd__text t = {0};
     bool ok = write_report(&t) && !t.failed;
+    errno = 0;
     if (ok && (fwrite(t.s, 1, t.len, f) != t.len || fflush(f) != 0)) {
         ok = hd_error_set(HD_IO, "hd_scope_report: %zu bytes not written: %s", t.len,
                           HD__WHY(errno));

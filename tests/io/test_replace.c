@@ -5,9 +5,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "io/checkpoint.h"
 #include "suites.h"
@@ -237,8 +238,8 @@ START_TEST(a_system_that_cannot_exchange)
     stand_in.event_cause = 0;
     watch(6);
     refuses("c", HD_IO,
-            "hd_checkpoint_replace: 'c': cannot exchange it with the new directory: Input/output "
-            "error");
+            sized("hd_checkpoint_replace: 'c': cannot exchange it with the new directory: %s",
+                  strerror(EIO)));
     ck_assert_int_eq(files_in("."), 1);
 }
 END_TEST
@@ -330,11 +331,11 @@ START_TEST(another_replaces_the_new_one)
     ck_assert(!replace("c", 2));
     ck_assert_str_eq(stand_in.events, "FRDFRDXXD");
     left_over(name);
-    snprintf(message, sizeof message,
-             "hd_checkpoint_replace: 'c': cannot sync its directory: Input/output error: it is "
-             "replaced, but a crash may undo that; the old one is left as './%s', and the next "
-             "call removes it",
-             name);
+    snprintf(
+        message, sizeof message,
+        "hd_checkpoint_replace: 'c': cannot sync its directory: %s: it is replaced, but a crash "
+        "may undo that; the old one is left as './%s', and the next call removes it",
+        strerror(EIO), name);
     ck_error(HD_IO, message);
     ck_assert_int_eq(loaded("c"), 3);
     ck_assert_int_eq(loaded(name), 1);

@@ -330,7 +330,10 @@ START_TEST(sizes_that_overflow)
     hd_tensor *half = expanded(HD_BOOL);
     ck_assert(hd_dict_set(d, "one", half) && hd_dict_set(d, "two", half));
     ck_assert(!hd_save_safetensors("x", d));
-    ck_error(HD_MEMORY, "hd_save_safetensors: the size of all tensors overflows");
+    ck_error(HD_MEMORY,
+             sizeof(size_t) < 8 /* then each alone is too large */
+                 ? "hd_save_safetensors: (4611686018427387904,) of bool: the size overflows"
+                 : "hd_save_safetensors: the size of all tensors overflows");
     ck_assert_int_eq(files_in("."), 0);
     hd_dict_free(d);
 }

@@ -246,8 +246,9 @@ START_TEST(refused)
     ck_error(HD_VALUE, "hd_attention_map: max nan: expected 0, or a number above it");
     o.size = 8;
     ck_assert_ptr_null(hd_attention_map(w, NULL, NULL, &o));
-    ck_error(HD_VALUE, "hd_attention_map: o->size 8: expected 32, as hd_attention_map_defaults() "
-                       "gives");
+    ck_error(HD_VALUE, sized("hd_attention_map: o->size 8: expected %zu, as "
+                             "hd_attention_map_defaults() gives",
+                             sizeof(hd_attention_map_options)));
     ck_assert_ptr_null(hd_attention_map(hd_ones(HD_FLOAT32, 1, 20000), NULL, NULL, NULL));
     ck_error(HD_VALUE, "hd_attention_map: 1 heads of 1 queries and 20000 keys take 20170 x 162 "
                        "pixels: expected sides of at most 16384");
