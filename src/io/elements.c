@@ -171,10 +171,10 @@ bool hd__in_elements(const hd__in *in, const char *function, const char *what, i
 
 /* ---------------------------------------------------------------- writing */
 
-void hd__write_elements(hd__whole *file, const hd_tensor *x)
+void hd__write_elements(hd__whole *file, bool swap, const hd_tensor *x)
 {
     int width = (int)hd_dtype_size(x->dtype);
-    if (!hd__big_endian || width == 1) {
+    if (!swap || width == 1) {
         hd__whole_add(file, hd__ptr(x), (size_t)(x->numel * width));
         return;
     }

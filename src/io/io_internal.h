@@ -48,8 +48,8 @@ int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes);
  * order is not this machine's. what: names the array in messages. */
 bool hd__in_elements(const hd__in *in, const char *function, const char *what, int64_t at,
                      const hd__element *e, bool swap, hd_tensor *x);
-/* Writes the elements of x, which is contiguous: row-major and little-endian. */
-void hd__write_elements(hd__whole *file, const hd_tensor *x);
+/* Writes the elements of x, which is contiguous. swap: not in this machine's byte order. */
+void hd__write_elements(hd__whole *file, bool swap, const hd_tensor *x);
 
 extern const bool hd__big_endian; /* of this machine */
 

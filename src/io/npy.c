@@ -327,7 +327,7 @@ static bool npy_save(const char *path, const hd_tensor *x)
         ok = hd__whole_begin(&file, "hd_save_npy", path, NULL);
         if (ok) {
             hd__whole_add(&file, t.s, t.len);
-            hd__write_elements(&file, from);
+            hd__write_elements(&file, hd__big_endian, from);
         }
         ok = hd__whole_end(&file, ok);
     }

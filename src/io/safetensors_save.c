@@ -137,7 +137,7 @@ static bool put_tensor(hd__whole *file, hd_tensor *x)
     HD_SCOPE;
     hd_tensor *row_major = hd__contiguous(x);
     if (row_major) {
-        hd__write_elements(file, row_major);
+        hd__write_elements(file, hd__big_endian, row_major);
     }
     return row_major && !file->failed;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/io_internal.h"
 #include "suites.h"
 
 START_TEST(views_are_written_row_major)
@@ -23,6 +24,32 @@ START_TEST(larger_than_any_buffer)
     hd_tensor *y = hd_load_npy("x");
     ck_assert_int_eq(hd_ndim(y), 3);
     ck_assert_mem_eq(hd_data(y), hd_data(x), (size_t)hd_numel(x) * 8);
+}
+END_TEST
+
+/* A machine with the other byte order writes this way. */
+START_TEST(swapped_elements)
+{
+    static const hd_dtype dtypes[] = {HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL};
+    for (int k = 0; k < 4; k++) {
+        HD_SCOPE;
+        hd_tensor *x = dtypes[k] == HD_BOOL ? hd_ones(HD_BOOL, 9001)
+                                            : hd_randint(dtypes[k], -1000, 1000, 9001);
+        int64_t width = hd_dtype_size(dtypes[k]), n = 9001 * width;
+        unsigned char bytes[9001 * 8];
+        const unsigned char *from = hd_data(x);
+        hd__whole file;
+        bool ok = hd__whole_begin(&file, "test", "x", NULL);
+        hd__write_elements(&file, true, x);
+        ck_assert(hd__whole_end(&file, ok));
+        FILE *f = fopen("x", "rb");
+        ck_assert_uint_eq(fread(bytes, 1, sizeof bytes, f), (size_t)n);
+        fclose(f);
+        for (int64_t i = 0; i < n; i++) {
+            ck_assert_uint_eq(bytes[i], from[i / width * width + width - 1 - i % width]);
+        }
+    }
+    ck_no_error();
 }
 END_TEST
 
@@ -89,6 +116,7 @@ Suite *suite_npy(void)
     const TTest *const tests[] = {
         views_are_written_row_major,
         larger_than_any_buffer,
+        swapped_elements,
         long_headers,
         sizes_that_do_not_fit,
         arguments,

@@ -119,6 +119,9 @@ START_TEST(strides_are_pytorchs)
     ck_layout(hd_view(hd_slice_step(x, 0, 0, HD_END, 100), 3), 1, 3, 1);
     ck_layout(hd_slice_step(x, 1, 1, HD_END, INT64_MAX), 2, 2, 1, 3, INT64_MAX);
     ck_layout(hd_slice(x, 1, -2, HD_END), 2, 2, 2, 3, 1);
+    hd_tensor *far = hd_slice_step(hd_slice(x, 1, 1, HD_END), 1, 0, HD_END, INT64_MAX);
+    ck_layout(far, 2, 2, 1, 3, INT64_MAX);
+    ck_assert_int_eq(hd_storage_offset(hd_slice(far, 1, 1, HD_END)), 1); /* nothing is left */
     ck_layout(hd_view(hd_zeros(HD_FLOAT32, 0, 3), 3, 0), 2, 3, 0, 1, 1);
     ck_layout(hd_view(hd_scalar_tensor(HD_FLOAT32, 1), 1, 1), 2, 1, 1, 1, 1);
     ck_layout(hd_reshape(t, 3, 2), 2, 3, 2, 1, 3);

@@ -30,7 +30,11 @@ static hd_tensor *take(const char *function, hd_tensor *x, const part *p)
         }
         ndim++;
     }
-    int64_t offset = x->offset + p->start * x->strides[p->dim];
+    int64_t offset;
+    if (__builtin_mul_overflow(p->start, x->strides[p->dim], &offset) ||
+        __builtin_add_overflow(offset, x->offset, &offset)) {
+        offset = x->offset; /* no element is left: where it would begin does not matter */
+    }
     return hd__alias(function, x, ndim, sizes, strides, offset);
 }
 
