@@ -96,7 +96,8 @@ HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one,
  * HD_NONE or a tensor. If t is NULL, the call fails and leaves *slot. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
-/* opens a scope: the calling thread's innermost from now on */
+/* Opens a scope: the calling thread's innermost from now on. If memory runs out, it gives NULL, and
+ * new tensors belong to the scope around it as before. */
 HD_API hd_scope *hd_scope_open(void);
 /* The same, for a scope that begins at this place in a program. hd_scope_report and the warning of
  * a scope that grows name the place. With HEED_DEBUG=1, the error of a tensor that is used after

@@ -213,6 +213,16 @@ static inline bool hd__watching(void)
  * outside of any forward. nn sets it; the text stays for ever. */
 extern HD__TLS const char *hd__module;
 
+/* HD_SCOPE (tensor.h), which gives up if memory runs out: without a scope of its own, a function
+ * would leave its temporaries to the caller, and could succeed while that error stands.
+ *   HD__SCOPE_OR(NULL); */
+#define HD__SCOPE_OR(failure)                                                                      \
+    HD_SCOPE;                                                                                      \
+    if (!HD__JOIN(hd_scope_at_, __LINE__)) {                                                       \
+        return failure;                                                                            \
+    }                                                                                              \
+    (void)0
+
 /* Until the end of the block, debug mode tells of what this thread makes and changes as the work of
  * `function`, the public function that the user called, and not of those that it calls in turn. The
  * first of several that call each other counts.

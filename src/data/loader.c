@@ -212,7 +212,7 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
     if (!hd__state_given("hd_loader_save", "l", l, d, prefix) || !hd__may_save("hd_loader_save")) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     hd_dict *fresh = hd_dict_new();
     return hd__dict_commit(d, fresh, fresh && loader_write(l, fresh, prefix));
 }
@@ -272,7 +272,7 @@ static const int64_t *read_order(const hd_dict *d, const char *prefix, int64_t n
 
 bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD__READS("hd_loader_load");
     int64_t values[FIXED], epoch, batch, under_way;
     const int64_t *order = NULL;

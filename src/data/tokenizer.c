@@ -101,7 +101,7 @@ static bool decode_args_ok(const char *function, const hd_tokenizer *t, const hd
 static bool add_tokens(const char *function, const hd_tokenizer *t, const hd_tensor *ids,
                        hd__text *text)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     hd_tensor *x = hd__contiguous((hd_tensor *)ids); /* ids' shape */
     const int64_t *v = x ? hd__ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
@@ -180,7 +180,7 @@ bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
         !hd__may_save("hd_tokenizer_save")) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     hd_dict *fresh = hd_dict_new();
     bool ok = fresh && hd_dict_set_string(fresh, hd__field(prefix, "kind"), t->type->kind) &&
               t->type->save(t, fresh, prefix);
@@ -189,7 +189,7 @@ bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 
 hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     HD__READS("hd_tokenizer_load");
     if (!hd__object("hd_tokenizer_load", "d", d) ||
         !hd__given("hd_tokenizer_load", "prefix", prefix)) {

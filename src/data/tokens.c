@@ -124,7 +124,8 @@ void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
 static int64_t ids_to_bytes(const char *function, int width, const hd_tensor *ids,
                             unsigned char **bytes)
 {
-    HD_SCOPE;
+    *bytes = NULL;
+    HD__SCOPE_OR(-1);
     hd_tensor *x = checked_ids(function, ids, width); /* (n,) */
     *bytes = x ? hd__alloc_items(x->numel, (size_t)width) : NULL;
     if (!*bytes) {

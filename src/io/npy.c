@@ -283,10 +283,10 @@ static hd_tensor *read_array(const header *h)
 hd_tensor *hd_load_npy(const char *path)
 {
     hd__in in;
+    HD__SCOPE_OR(NULL);
     if (!hd__given(function, "path", path) || !hd__in_open(&in, function, path)) {
         return NULL;
     }
-    HD_SCOPE;
     header h = {.in = &in};
     hd_tensor *x = read_header(&h) && check_data_size(&h) ? read_array(&h) : NULL;
     hd_free(h.text);
@@ -316,7 +316,7 @@ static void put_header(hd__text *t, const hd_tensor *x)
 
 static bool npy_save(const char *path, const hd_tensor *x)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     hd__whole file;
     hd__text t = {0};
     hd_tensor *row_major = hd__contig(x) ? NULL : hd__clone(x);

@@ -225,7 +225,7 @@ hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i)
 static bool read_entries_into(const char *function, const hd_safetensors *f, hd_dict *d)
 {
     for (int64_t i = 0; i < f->n; i++) {
-        HD_SCOPE;
+        HD__SCOPE_OR(false);
         hd_tensor *x = read_entry(function, f, &f->entries[i]);
         if (!x || !hd_dict_set(d, f->entries[i].name, x)) {
             return false;

@@ -134,7 +134,7 @@ static bool make_header(const char *function, hd__text *t, const hd_dict *d, con
 
 static bool put_tensor(hd__whole *file, hd_tensor *x)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     hd_tensor *row_major = hd__contiguous(x);
     if (row_major) {
         hd__write_elements(file, hd__big_endian, row_major);

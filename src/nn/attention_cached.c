@@ -32,7 +32,7 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
         !hd__size_arg(function, "batch", batch, 0)) {
         return NULL;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
     hd_dtype d = hd_dtype_of(hd_module_get_parameter(m->W_key, "weight"));
     int64_t context_length = hd_size(m->mask, 0);

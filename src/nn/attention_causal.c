@@ -30,7 +30,7 @@ const hd_module_type hd__causal_attention_type = HD_MODULE_TYPE(
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     hd_module *m = hd_module_new(&hd__causal_attention_type);
     if (!m) {
         return NULL;
@@ -185,7 +185,7 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
         !divides(function, d_out, num_heads)) {
         return NULL;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     hd_module *m = hd_module_new(&hd__multi_head_attention_type);
     if (!m) {
         return NULL;

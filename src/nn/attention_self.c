@@ -39,7 +39,7 @@ const hd_module_type hd__self_attention_v1_type = HD_MODULE_TYPE(
 
 static hd_module *self_attention_v1_blank(int64_t d_in, int64_t d_out)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     hd_module *m = hd_module_new(&hd__self_attention_v1_type);
     if (!m) {
         return NULL;

@@ -22,7 +22,7 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
     if (!hd__state_given(function, "m", m, d, prefix) || !hd__may_save(function)) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     hd__text key = {0};
     hd__items found = {0};
     hd_dict *fresh = hd_dict_new();
@@ -88,7 +88,7 @@ bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
     if (!hd__state_given(function, "m", m, d, prefix)) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD_NO_GRAD;
     HD__READS(function);
     hd__text key = {0};

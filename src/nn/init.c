@@ -67,7 +67,7 @@ static bool redraw_outside(hd_tensor *x, double mean, double std, double a, doub
     hd_tensor *fresh = hd_clone(x); /* a clone has x's order in memory, and so of draws */
     bool ok = fresh && hd_normal_(x, mean, std);
     while (ok) {
-        HD_SCOPE;
+        HD__SCOPE_OR(false);
         hd_tensor *outside = hd_logical_or(hd_lt_scalar(x, a), hd_gt_scalar(x, b));
         int some = some_true(outside);
         if (some <= 0) {
@@ -97,7 +97,7 @@ static bool accept_by_density(hd_tensor *x, double mean, double std, double a, d
     }
     hd_tensor *pending = refused(x, v, mean, std, peak);
     while (pending) {
-        HD_SCOPE;
+        HD__SCOPE_OR(false);
         int some = some_true(pending);
         if (some <= 0) {
             return some == 0;
@@ -138,7 +138,7 @@ static hd_tensor *drawn_like(hd_tensor *x)
 /* Draws into another tensor, so that x changes as a whole. */
 static bool truncated(hd_tensor *x, double mean, double std, double a, double b)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD_NO_GRAD;
     double p = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
     hd_tensor *y = drawn_like(x);
@@ -325,7 +325,7 @@ static bool orthonormal_rows(hd_tensor *a)
 {
     bool ok = true;
     for (int64_t i = 0; i < hd_size(a, 0) && ok; i++) {
-        HD_SCOPE;
+        HD__SCOPE_OR(false);
         hd_tensor *row = hd_select(a, 0, i), *before = hd_narrow(a, 0, 0, i); /* (m,), (i, m) */
         ok = row && before;
         for (int pass = 0; pass < 2 && i > 0 && ok; pass++) {
@@ -363,7 +363,7 @@ hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
     if (hd_numel(x) == 0) {
         return x;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     HD_NO_GRAD;
     hd__draws d;
     hd__draws_begin(&d);

@@ -42,7 +42,7 @@ const hd_module_type hd__packed_out_proj_type =
 hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int64_t out_features,
                             bool bias)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     linear *m = (linear *)hd_module_new(type);
     if (!m) {
         return NULL;
@@ -153,7 +153,7 @@ static const hd_module_type embedding_type =
 static hd_module *embedding_blank(int64_t num_embeddings, int64_t embedding_dim,
                                   int64_t padding_idx)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     embedding *m = (embedding *)hd_module_new(&embedding_type);
     if (!m) {
         return NULL;
@@ -168,7 +168,7 @@ static hd_module *embedding_blank(int64_t num_embeddings, int64_t embedding_dim,
 
 static bool embedding_draw(hd_module *self)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     embedding *m = (embedding *)self;
     hd_tensor *padding = m->padding_idx < 0 ? HD_NONE : hd_select(m->weight, 0, m->padding_idx);
     return padding && hd_normal_(m->weight, 0, 1) && (padding == HD_NONE || hd_zero_(padding));
@@ -250,7 +250,7 @@ hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double ep
     if (!normalized_shape_arg(n, normalized_shape)) {
         return NULL;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     layer_norm *m = (layer_norm *)hd_module_new(&layer_norm_type);
     if (!m) {
         return NULL;

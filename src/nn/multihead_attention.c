@@ -467,7 +467,7 @@ hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
     if (!packed_options_ok("hd_multihead_attention_new", embed_dim, num_heads, o)) {
         return NULL;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     multihead_attention *m = (multihead_attention *)hd_module_new(&multihead_attention_type);
     if (!m) {
         return NULL;

@@ -15,7 +15,7 @@ hd_dict *hd_module_state_dict(const hd_module *m)
     if (!hd__object("hd_module_state_dict", "m", m)) {
         return NULL;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     hd__items found = {0};
     hd_dict *d = hd_dict_new();
     bool ok = d && hd__collect(m, HD__PARAMETER | HD__BUFFER, false, &found);
@@ -219,7 +219,7 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
         !hd__object("hd_module_load_state_dict", "d", d)) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD_NO_GRAD;
     uint64_t failures = hd_error_count();
     if (report && (!hd__object("hd_module_load_state_dict", "report", report) ||
@@ -349,7 +349,7 @@ bool hd_module_to(hd_module *m, hd_dtype d)
         return hd_error_set(HD_DTYPE, "hd_module_to: %s: %s: expected float32 or float64",
                             m->type->name, hd_dtype_name(d));
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD_NO_GRAD;
     int kinds = HD__PARAMETER | HD__BUFFER | HD__TRANSIENT | HD__UNNAMED;
     hd__items once = {0}, fields = {0};

@@ -246,7 +246,7 @@ bool hd_module_print(const hd_module *m)
     if (!hd__object("hd_module_print", "m", m)) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     const char *text = summary_text(m);
     if (text && printf("%s\n", text) < 0) {
         return hd_error_set(HD_IO, "hd_module_print: cannot write to stdout");

@@ -222,7 +222,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
                  "parameters that the optimizer has",
                  function);
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NAN);
     HD_NO_GRAD;
     grads found;
     double norm = NAN;
@@ -244,7 +244,7 @@ bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
         !not_negative(function, "clip_value", clip_value)) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD_NO_GRAD;
     grads found;
     bool ok = collect(function, parameters, &found) &&

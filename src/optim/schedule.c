@@ -142,7 +142,7 @@ bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
     if (!hd__state_given("hd_schedule_load", "s", s, d, prefix)) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD__READS("hd_schedule_load");
     int64_t steps;
     double *old = s->base_lr, *base_lr = hd__alloc_items(s->n, sizeof *base_lr);

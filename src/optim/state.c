@@ -47,7 +47,7 @@ bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
     if (!hd__state_given("hd_optim_save", "o", o, d, prefix) || !hd__may_save("hd_optim_save")) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     hd__text t = {0};
     hd_dict *fresh = hd_dict_new();
     bool ok = fresh &&
@@ -180,7 +180,7 @@ bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
     if (!hd__state_given(function, "o", o, d, prefix)) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD_NO_GRAD;
     HD__READS(function);
     reader r = {.o = o, .d = d, .prefix = prefix};

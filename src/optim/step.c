@@ -166,7 +166,7 @@ bool hd_optim_step(hd_optim *o)
     if (!hd__object("hd_optim_step", "o", o) || !hd__may_step("hd_optim_step")) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD_NO_GRAD;
     pending *todo = hd__alloc_items(o->n, sizeof *todo);
     part *parts = hd__alloc_items(o->n, sizeof *parts);

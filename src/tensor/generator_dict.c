@@ -46,7 +46,7 @@ bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
         !hd__may_save("hd_generator_save")) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     hd_dict *fresh = hd_dict_new();
     return hd__dict_commit(d, fresh, fresh && generator_write(g, fresh, prefix));
 }
@@ -89,7 +89,7 @@ static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
 
 bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD__READS("hd_generator_load");
     hd_generator read;
     int bernoulli = 0, has_spare = 0;

@@ -170,7 +170,7 @@ bool hd__reduce(const char *function, const hdk_lane_kernel *kernels, hd__pieces
         reduce_innermost(&q, kernels[q.dtype], y, extra, 1, 0, 1, q.dims.dim[0].size, p);
         return true;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     if (pieces != HD__PIECES && (q.reduced > 1 || shuffled)) {
         hd_tensor *dense = gather(x, &mask); /* (kept..., reduced...) */
         if (!dense) {
@@ -211,7 +211,7 @@ hd_tensor *hd__sum(const char *function, hd_tensor *x, uint32_t mask, bool keepd
     if (!y || d == x->dtype) {
         return y && sum_into(function, y, x, mask) ? y : NULL;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     hd_tensor *numbers = hd__cast(x, d);
     return numbers && sum_into(function, y, numbers, mask) ? y : NULL;
 }

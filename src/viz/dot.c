@@ -103,12 +103,16 @@ static bool graph_options_ok(const char *function, const hd_graph_options *o)
 
 static char *graph_text(const hd_node *root, const hd_dict *names, const hd_graph_options *o)
 {
-    HD_SCOPE; /* for the names of users' ops */
+    hd_scope *names_of_ops = hd_scope_open(); /* of users */
+    if (!names_of_ops) {
+        return NULL;
+    }
     hd__graph g;
     hd__dot d = {.g = &g, .o = o};
     bool ok =
         hd__graph_read(&g, root, names) && hd__graph_group(&g, names, o->depth) && put_graph(&d);
     hd__graph_free(&g);
+    hd_scope_close(names_of_ops);
     char *text = hd__text_take(&d.t);
     if (!ok) {
         hd_free(text);

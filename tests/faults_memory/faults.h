@@ -257,7 +257,8 @@ struct table {
 /* ---------------------------------------------------------------- refusing */
 
 /* Where the blocks come from that are refused. */
-typedef enum source { ALLOCATOR, SYSTEM } source;
+/* Whose blocks are refused: heed's, also in more scopes than lie in the thread, or the system's. */
+typedef enum source { ALLOCATOR, DEEP, SYSTEM } source;
 
 /* Runs the row with each of its blocks refused. Returns how many faults it found, and adds to
  * *injections. Each fault is told to `told` (NULL: to stderr). */

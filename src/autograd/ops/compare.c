@@ -28,7 +28,7 @@ static hd_tensor *logical_op(const char *function, hdk_loop loop, hd_tensor *a, 
     if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
         return NULL;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     hd_dtype d = hd__promote(a, b);
     a = hd__cast(a, d);
     b = a ? hd__cast(b, d) : NULL;
@@ -139,7 +139,7 @@ static bool all_true(const hd_tensor *y)
 
 bool hd_equal(hd_tensor *a, hd_tensor *b)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     if (!hd__arg("hd_equal", "a", a) || !hd__arg("hd_equal", "b", b)) {
         return false;
     }
@@ -168,7 +168,7 @@ static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol,
 
 bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     HD_NO_GRAD;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];

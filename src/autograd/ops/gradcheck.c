@@ -44,7 +44,7 @@ static hd_tensor *call(const check *c)
 /* sum(weights * f), in float64; NaN on failure. */
 static double weighted(const check *c)
 {
-    HD_SCOPE;
+    HD__SCOPE_OR(NAN);
     HD_NO_GRAD;
     hd_tensor *y = call(c);
     return y ? hd_item(hd_sum(hd_mul(hd__cast(y, HD_FLOAT64), weights_like(y)))) : NAN;
@@ -160,7 +160,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
         !gradcheck_inputs_ok(n, inputs)) {
         return false;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     bool before = hd_set_grad_mode(true);
     hd__draws d;
     hd__draws_begin(&d);

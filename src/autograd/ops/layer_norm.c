@@ -172,7 +172,7 @@ static hd_tensor *normalize(const char *function, hd_tensor *x, int n, hd_tensor
 {
     hd_dtype d = x->dtype;
     hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     hd_tensor *dense = hd__contiguous(x);
     hd_tensor *w = hd__is_none(weight) ? weight : hd__contiguous(weight);
     hd_tensor *b = hd__is_none(bias) ? bias : hd__contiguous(bias);

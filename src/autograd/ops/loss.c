@@ -117,7 +117,7 @@ static bool add_squares(const char *function, hd_tensor *y, hd_tensor *x, hd_ten
         distances(0, 1, &(distance_task){x, t, y});
         return true;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(false);
     if (!dense) {
         hd_tensor *losses = squares(function, x, t);
         return losses && add_up(function, y, losses);
@@ -135,7 +135,7 @@ static hd_tensor *mse(const char *function, hd_tensor *x, hd_tensor *t, hd_dtype
                       double numel)
 {
     if (x->dtype != d || t->dtype != d) {
-        HD_SCOPE;
+        HD__SCOPE_OR(NULL);
         hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
         return a && b ? hd_scope_return(mse(function, a, b, d, r, numel)) : NULL;
     }
@@ -440,7 +440,7 @@ static hd_tensor *entropy(const char *function, hd_tensor *x, hd_tensor *target,
     entropy_task k = {.l.ignore = p->ignore};
     hd_tensor *y =
         hd__empty(function, x->dtype, none && x->ndim > 1 ? target->ndim : 0, target->sizes);
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     if (!y || !logits(&k, x, target, stats)) {
         return NULL;
     }

@@ -41,7 +41,7 @@ static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x,
     if (out && (out->numel == 0 || (last && x->ndim > 0 && rows_at_once(f, out, x, y)))) {
         return out; /* an empty tensor may have 2^40 rows */
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     hd_tensor *in = last ? with_dense_rows(x) : x, *also = y && last ? with_dense_rows(y) : y;
     if (!out || !in || (y && !also)) {
         return NULL;
@@ -125,7 +125,7 @@ static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
     hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, d);
     {
-        HD_SCOPE;
+        HD__SCOPE_OR(NULL);
         hd_tensor *numbers = hd__cast(x, d);
         if (!y || !numbers ||
             !hd__reduce(function, hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, s.mask, 0,
@@ -171,7 +171,7 @@ static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool
     if (y && y->numel == 0) {
         return y;
     }
-    HD_SCOPE;
+    HD__SCOPE_OR(NULL);
     x = hd__cast(x, d);
     if (!y || !x) {
         return NULL;
