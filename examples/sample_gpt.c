@@ -192,6 +192,16 @@ static bool is_checkpoint(const char *path)
                                 directory_length(path), path);
 }
 
+/* The state of another program's checkpoint does not have what train_gpt writes. */
+static bool is_of_train_gpt(const char *path, const hd_dict *state)
+{
+    return hd_dict_kind_of(state, "model.vocab_size") != HD_DICT_MISSING ||
+           hd_error_set(HD_VALUE,
+                        "%s is a checkpoint, but not one of train_gpt: its state has no "
+                        "'model.vocab_size'",
+                        path);
+}
+
 static bool run(const arguments *a, const char *prompt)
 {
     HD_SCOPE;
@@ -200,10 +210,11 @@ static bool run(const arguments *a, const char *prompt)
     if (!hd_checkpoint_load(a->checkpoint, &model, &state)) {
         return false;
     }
-    hd_module *gpt = gpt_config_load(&cfg, state, "model") ? gpt_model_new(&cfg) : NULL;
-    hd_tokenizer *tokenizer = hd_tokenizer_load(state, "tokenizer");
-    bool ok = hd_module_load_state_dict(gpt, model, true, NULL) && tokenizer &&
-              sample(a, prompt, gpt, &cfg, tokenizer);
+    bool ok = is_of_train_gpt(a->checkpoint, state);
+    hd_module *gpt = ok && gpt_config_load(&cfg, state, "model") ? gpt_model_new(&cfg) : NULL;
+    hd_tokenizer *tokenizer = gpt ? hd_tokenizer_load(state, "tokenizer") : NULL;
+    ok = tokenizer && hd_module_load_state_dict(gpt, model, true, NULL) &&
+         sample(a, prompt, gpt, &cfg, tokenizer);
     hd_dict_free(model);
     hd_dict_free(state);
     hd_tokenizer_free(tokenizer);
