@@ -315,10 +315,12 @@ def the_sign_of_a_zero_of_a_product_of_one_step(e):
         e.theirs[0].dim() > 0 and e.theirs[0].shape[-1] == 1
 
 
-def product_of(e):
-    """Its elements in float64, for operands times 2^500: a product that is too small for a number is not 0."""
-    a, b = (x.detach().double() * 2.0 ** 500 for x in e.theirs[:2])
-    return a @ (b.mT if e.what == "hd_linear" else b)
+def underflows(e):
+    """Where the sums of |a b| are not 0, and less than any number. a and b are taken times 2^500, so that
+    float64 holds them."""
+    a, b = (x.detach().double().abs() * 2.0 ** 500 for x in e.theirs[:2])
+    sums = a @ (b.mT if e.what == "hd_linear" else b)
+    return (sums > 0) & (sums < 2.0 ** (-74 if e.theirs[0].dtype == F64 else 1000 - 149))
 
 
 @known("the sign of a product that is too small for a number, as 1e-40 times -1e-8",
@@ -327,7 +329,7 @@ def product_of(e):
 def the_sign_of_a_product_that_underflows(e):
     at = re.findall(r"\d+", re.search(r"value at \((.*?)\):", e.text).group(1))
     return e.what in ("hd_dot", "hd_matmul", "hd_linear") and e.kind == "value" and of_zeros(e) and \
-        product_of(e)[tuple(int(i) for i in at)] != 0
+        underflows(e)[tuple(int(i) for i in at)].item()
 
 
 @known("the sign of a zero of attention",
