@@ -315,6 +315,15 @@ def the_sign_of_a_zero_of_a_product_of_one_step(e):
         e.theirs[0].dim() > 0 and e.theirs[0].shape[-1] == 1
 
 
+@known("linear with a bias of -0. where every product is -0.",
+       [leaf(X, [1, 1, 0], []), leaf(Y, [2, 0], []), leaf(Z, [2, 2], [-0.0] * 4), (W, "hd_select", [Z, 1, 0]),
+        (V, "hd_linear", [X, Y, W])])
+def a_bias_of_minus_0_with_gaps(e):
+    x, _, bias = e.theirs
+    return e.what == "hd_linear" and e.kind == "value" and of_zeros(e) and x.shape[-1] == 0 and \
+        x.dim() != 2 and not bias.is_contiguous()
+
+
 def underflows(e):
     """Where the sums of |a b| are not 0, and less than any number. a and b are taken times 2^500, so that
     float64 holds them."""
