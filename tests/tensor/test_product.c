@@ -142,7 +142,7 @@ static void check_layouts(int dtype, const size *s, bool add, int best)
             chains(dtype, &p, fused, add);
         }
         for (hd__level = dtype == HD_INT64 ? HD__BASELINE : best; hd__level >= 0; hd__level--) {
-            check(dtype, &p, want[hd__level > HD__BASELINE]);
+            check(dtype, &p, want[hd__level >= (int)FIRST_FUSED]);
         }
         hd__level = best;
         free(a), free(b), free(bias);
