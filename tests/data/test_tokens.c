@@ -2,6 +2,7 @@
  * and parts. */
 #include "suites.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +84,19 @@ START_TEST(empty_file)
     hd_tokens_free(b);
     hd_tokens_free(t);
     ck_assert(hd_tokens_write(temporary("empty.bin"), HD_TOKEN_U32, hd_empty(HD_INT64, 0)));
+    ck_no_error();
+}
+END_TEST
+
+/* Without a standard input, a file that is opened may have the number 0. */
+START_TEST(files_without_a_standard_input)
+{
+    const char *path = file_of("three.bin", "\1\0\2\0\3\0", 6);
+    ck_assert_int_eq(close(STDIN_FILENO), 0);
+    hd_tokens *t = hd_tokens_open(path, HD_TOKEN_U16);
+    ck_elements(hd_tokens_read(t, 0, 3), 1, 2, 3);
+    hd_tokens_free(t);
+    ck_assert_int_eq(open("/dev/null", O_RDONLY), STDIN_FILENO); /* every file was closed */
     ck_no_error();
 }
 END_TEST
@@ -248,6 +262,7 @@ Suite *suite_tokens(void)
         files_hold_the_ids_little_endian,
         from_memory_and_from_strides,
         empty_file,
+        files_without_a_standard_input,
         split_is_the_floor_of_the_fraction,
         refuses_files,
         more_than_4_gb_are_mapped_whole_or_refused,
