@@ -37,10 +37,20 @@ static void live_unlock(void)
 
 static void report_at_shutdown(void);
 
+static void hold_over_forks(void)
+{
+    pthread_atfork(live_lock, live_unlock, live_unlock);
+}
+
+void hd__live_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, hold_over_forks);
+}
+
 static void live_prepare(void)
 {
     hd__on_shutdown(report_at_shutdown);
-    pthread_atfork(live_lock, live_unlock, live_unlock);
 }
 
 void hd__live_add(hd_tensor *t, const char *made_in)

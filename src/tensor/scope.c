@@ -74,6 +74,7 @@ bool hd__scope_enter_thread(void)
     if (!hd__init()) {
         return false;
     }
+    hd__live_start();
     hd__on_thread_end(close_all);
     hd__thread_arm();
     scopes.root.head.serial = ++scopes.serial;

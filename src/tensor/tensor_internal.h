@@ -292,7 +292,10 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
 bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
                      int64_t *out);
 
-/* The list of live tensors of debug mode (live.c). */
+/* The list of live tensors of debug mode (live.c). A thread calls hd__live_start before its first
+ * tensor, so that forks hold the list's lock before any tensor is in it: a fork that had begun
+ * before would not, and the child could wait for a thread that it does not have. */
+HD__RARE void hd__live_start(void);
 HD__RARE void hd__live_add(hd_tensor *t, const char *made_in);
 HD__RARE void hd__live_remove(hd_tensor *t);
 HD__RARE void hd__live_rename(hd_tensor *t, const char *made_by);
