@@ -13,6 +13,19 @@ static hd_tensor *index_of(int n, const int64_t *values)
 
 /* ---------------------------------------------------------------- values */
 
+/* The gradient of nothing takes no time. */
+START_TEST(no_columns_of_many_rows)
+{
+    HD_SCOPE;
+    const int64_t many = (int64_t)1 << 40;
+    hd_tensor *x = hd_requires_grad_(hd_zeros(HD_FLOAT32, many, 0), true);
+    hd_tensor *y = hd_index_select(x, 1, hd_zeros(HD_INT64, 0));
+    ck_assert(hd_backward_with(y, hd_zeros_like(y, HD_FLOAT32), false));
+    ck_assert_int_eq(hd_size(hd_grad(x), 0), many);
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(index_select_of_any_layout)
 {
     HD_SCOPE;
@@ -337,6 +350,7 @@ END_TEST
 Suite *suite_index(void)
 {
     const TTest *const tests[] = {
+        no_columns_of_many_rows,
         index_select_of_any_layout,
         single_elements,
         gather_of_any_layout,

@@ -196,7 +196,8 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     l.from = hd__ptr(from);
     l.to = hd__ptr(dx[0]);
     l.skip = params->skip;
-    hd__parallel_for(l.outer * l.inner, GRAIN / (l.n < GRAIN ? l.n + 1 : GRAIN) + 1,
+    int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* without indices there may be 2^40 */
+    hd__parallel_for(columns, GRAIN / (l.n < GRAIN ? l.n + 1 : GRAIN) + 1,
                      dy[0]->dtype == HD_FLOAT32 ? add_columns_f32 : add_columns_f64, &l);
 }
 
