@@ -154,9 +154,9 @@ static bool find_sources(const hd_dict *d, const hd__items *items, hd_tensor **s
     return ok;
 }
 
-/* "missing "a"; unexpected "b", "c"; in the dictionary "d" is (2, 3), expected (2, 4)". Without
- * strict, names that are missing or unexpected are no error. */
-static bool report_error(const hd_module *m, bool strict, const problems *p)
+/* "missing "a"; unexpected "b", "c"; in the dictionary "d" is (2, 3), expected (2, 4)". names: are
+ * those that are missing or unexpected an error? */
+static bool report_error(const hd_module *m, bool names, const problems *p)
 {
     const struct {
         const char *before;
@@ -168,13 +168,12 @@ static bool report_error(const hd_module *m, bool strict, const problems *p)
         {"in the dictionary ", &p->unequal},
     };
     hd__text text = {0};
-    for (size_t i = strict ? 0 : 2; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = names ? 0 : 2; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].list->len) {
             hd__text_format(&text, "%s%s", text.len ? "; " : "", parts[i].before);
             hd__text_add(&text, parts[i].list->s, parts[i].list->len);
         }
     }
-    bool names = strict && (p->missing.len || p->unexpected.len);
     bool only_shapes = !names && !p->unequal.len;
     if (!text.failed) {
         hd_error_set(only_shapes ? HD_SHAPE : HD_VALUE, "hd_module_load_state_dict: %s: %s",
@@ -188,9 +187,9 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
 {
     bool failed = p->failed || p->missing.failed || p->unexpected.failed || p->shapes.failed ||
                   p->unequal.failed;
-    bool wrong = p->shapes.len || p->unequal.len;
-    if (!failed && (wrong || (strict && (p->missing.len || p->unexpected.len)))) {
-        return report_error(m, strict, p);
+    bool names = strict && (p->missing.len || p->unexpected.len);
+    if (!failed && (names || p->shapes.len || p->unequal.len)) {
+        return report_error(m, names, p);
     }
     return !failed;
 }

@@ -19,7 +19,7 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
 {
     hd__axis own = {1, {0}};
     hd__dims_make(&w->dims, xs[0]->ndim, xs[0]->sizes, operands, xs);
-    if (xs[0]->ndim > 0) {
+    if (xs[0]->ndim > 0 && xs[0]->sizes[dim] > 0) { /* of 2^40 lanes of no element none is walked */
         own = hd__dims_take(&w->dims, xs[0]->ndim - 1 - dim);
     }
     w->lanes.n = own.size;
