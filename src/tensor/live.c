@@ -122,20 +122,19 @@ static int most_first(const void *a, const void *b)
     return order ? order : by_function(a, b);
 }
 
-/* A row for each tensor, and *n, their number; hd_free. NULL if memory runs out. */
-static maker *list_makers(int64_t *n)
+/* A row for each tensor, and *n, their number; hd_free. NULL and an error if memory runs out. */
+static maker *list_makers(const char *function, int64_t *n)
 {
-    maker *rows = NULL;
     live_lock();
     *n = live.n;
-    rows = hd__alloc((size_t)(live.n + 1) * sizeof *rows);
-    maker *row = rows;
+    size_t bytes = (size_t)(live.n + 1) * sizeof(maker);
+    maker *rows = hd__alloc(bytes), *row = rows;
     for (const hd_tensor *t = live.first; t && rows; t = t->live_next, row++) {
         *row =
             (maker){t->storage, t->made_by, t->made_in, 1, (int64_t)t->storage->nbytes, row - rows};
     }
     live_unlock();
-    return rows;
+    return rows ? rows : hd__no_memory(function, bytes);
 }
 
 /* Counts the bytes of each storage at the oldest of its tensors, and joins the rows of one maker.
@@ -182,9 +181,8 @@ static void warn_of_makers(const char *function, const maker *rows, int64_t n)
 static int64_t report(const char *function)
 {
     int64_t n;
-    maker *rows = list_makers(&n);
+    maker *rows = list_makers(function, &n);
     if (!rows) {
-        hd__no_memory(function, (size_t)(n + 1) * sizeof *rows);
         return -1;
     }
     warn_of_makers(function, rows, join_makers(rows, n));

@@ -404,6 +404,9 @@ START_TEST(extremes_of_every_other_element)
         ck_elements(hd_max_dim(part, 0, false, NULL), 17, 20, 23);
         ck_elements(hd_min_dim(part, 0, false, NULL), 1, 4, 7);
         ck_elements(hd_max_dim(hd_neg(part), 0, false, NULL), -1, -4, -7);
+        ck_elements(hd_max(part), 23);
+        ck_elements(hd_min(hd_slice_step(x, 1, 0, 6, 3)), 0);
+        ck_elements(hd_max(hd_slice_step(hd_neg(x), 1, 2, 8, 3)), -2);
     }
     ck_no_error();
 }

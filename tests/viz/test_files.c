@@ -312,6 +312,7 @@ START_TEST(marks_above)
                 continue;
             }
             ck_assert_double_gt(ink(&marked, 80, 4, 120, top), 1);
+            ck_assert_double_lt(ink(&marked, 80, 4, 120, top - 7), 0.1);
             for (int y = top + 1; y < 35; y++) {
                 for (int x = 80; x < 120; x++) {
                     ck_assert_msg(pixel(&plain, x, y) == pixel(&marked, x, y), "'%s' at %d %d",
@@ -322,6 +323,23 @@ START_TEST(marks_above)
         }
         free(plain.rgb);
     }
+}
+END_TEST
+
+/* A cedilla hangs as low under a capital as under a small letter. */
+START_TEST(marks_below)
+{
+    static const char *const texts[] = {"\u00c7", "\u00e7"};
+    double low[2];
+    for (int i = 0; i < 2; i++) {
+        hd_picture *p = titled(texts[i]);
+        pixels m = rasterised(p, 1);
+        low[i] = ink(&m, 80, 29, 120, 35); /* letters end above 29 */
+        hd_picture_free(p);
+        free(m.rgb);
+    }
+    ck_assert_double_gt(low[0], 5);
+    ck_assert_double_eq(low[0], low[1]);
 }
 END_TEST
 
@@ -381,6 +399,21 @@ START_TEST(letters_that_png_lacks)
         ck_assert_ptr_nonnull(strstr(svg, texts[i][0]));
         hd_free(svg);
         hd_picture_free(p);
+    }
+}
+END_TEST
+
+/* A pixel of the edge that the picture covers in part is as white as the others. */
+START_TEST(edges)
+{
+    static const double scales[] = {0.503, 0.999, 1.001};
+    for (int i = 0; i < 3; i++) {
+        hd_picture *p = titled("a");
+        pixels m = rasterised(p, scales[i]);
+        ck_assert_double_eq(ink(&m, m.width - 1, 0, m.width, m.height), 0);
+        ck_assert_double_eq(ink(&m, 0, m.height - 1, m.width, m.height), 0);
+        hd_picture_free(p);
+        free(m.rgb);
     }
 }
 END_TEST
@@ -568,6 +601,8 @@ Suite *suite_files(void)
         letters,
         letters_beyond_ascii,
         marks_above,
+        marks_below,
+        edges,
         syllables,
         marks_and_bytes,
         letters_that_png_lacks,
