@@ -3,6 +3,7 @@
 #ifndef HEED_BENCH_H
 #define HEED_BENCH_H
 
+#include "../examples/gpt.h"
 #include "heed/heed.h"
 
 enum { BENCH_ARGS = 8 };
@@ -22,6 +23,7 @@ typedef struct bench_work {
     double p;
     hd_module *module;
     hd_optim *optim;
+    gpt_cache cache;
 } bench_work;
 
 /* The sizes have names, so that compare.py can make the same work. */
@@ -42,7 +44,8 @@ extern const bench_kind kind_matmul, kind_add, kind_softmax, kind_softmax_backwa
     kind_gelu_backward, kind_dropout, kind_dropout_backward, kind_layer_norm,
     kind_layer_norm_backward, kind_cross_entropy, kind_cross_entropy_backward; /* work_ops.c */
 extern const bench_kind kind_tiny_step, kind_attention, kind_gpt, kind_adamw,
-    kind_start; /* work_models.c */
+    kind_start;                                    /* work_models.c */
+extern const bench_kind kind_prefill, kind_decode; /* work_decode.c */
 
 /* ---------------------------------------------------------------- rows */
 

@@ -38,7 +38,8 @@ TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 40), "MALLOC_TRIM_THRESHOLD_": str(1
          "MALLOC_TOP_PAD_": str(1 << 28)}
 
 VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tuned fused",
-            "gpt": "stock tuned fused", "adamw": "fused"}
+            "gpt": "stock tuned fused", "adamw": "fused", "prefill": "tuned fused",
+            "decode": "tuned fused"}
 
 
 class Worker:
@@ -125,7 +126,7 @@ def run_together(workers, rounds):
 
 def is_large(row):
     """Does each process of the row take gigabytes? Then they do not run all at the same time."""
-    return row.get("vocab", 0) > 50000 and row["kind"] == "gpt" or \
+    return row.get("vocab", 0) > 50000 and row["kind"] in ("gpt", "prefill", "decode") or \
         row.get("tokens", 0) > 2000 or row["kind"] == "adamw"
 
 

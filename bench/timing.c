@@ -79,6 +79,7 @@ void bench_end(bench_timer *t)
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         hd_release(held[i]);
     }
+    gpt_cache_free(&w->cache);
     hd_optim_free(w->optim);
     hd_module_free(w->module);
 }

@@ -234,6 +234,68 @@ def gpt(row, fused):
                          lambda m: F.cross_entropy(m(x).flatten(0, 1), target.flatten()))
 
 
+class Cached:
+    """A GPTModel that keeps keys and values in tensors that have room for the whole context. One
+    product gives queries, keys and values. Not fused: every Linear has its weight transposed in
+    memory, which is faster for some numbers of rows."""
+
+    def __init__(self, model, row, fused):
+        self.model, self.heads, self.len = model, row["heads"], 0
+        self.qkv = [torch.cat([b.att.W_query.weight, b.att.W_key.weight, b.att.W_value.weight])
+                    for b in model.trf_blocks]
+        if not fused:
+            self.qkv = [w.t().contiguous().t() for w in self.qkv]
+            for linear in (m for m in model.modules() if isinstance(m, nn.Linear)):
+                linear.weight.data = linear.weight.t().contiguous().t()
+        shape = (row["batch"], row["heads"], row["context"], row["width"] // row["heads"])
+        self.kept = [(torch.zeros(shape), torch.zeros(shape)) for _ in model.trf_blocks]
+
+    def __call__(self, ids):
+        m, (b, n), begin = self.model, ids.shape, self.len
+        end = begin + n
+        x = m.tok_emb(ids) + m.pos_emb(torch.arange(begin, end))
+        for block, qkv, (keys, values) in zip(m.trf_blocks, self.qkv, self.kept):
+            y = F.linear(block.norm1(x), qkv).view(b, n, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+            keys[:, :, begin:end], values[:, :, begin:end] = y[1], y[2]
+            y = F.scaled_dot_product_attention(y[0], keys[:, :, :end], values[:, :, :end],
+                                               is_causal=n > 1)
+            x = x + block.att.out_proj(y.transpose(1, 2).reshape(b, n, -1))
+            x = x + block.ff(block.norm2(x))
+        self.len = end
+        return m.out_head(m.final_norm(x))
+
+
+def writing(row, fused):
+    torch.set_grad_enabled(False)
+    model = GPTModel(dict(row, dropout=0), True).eval()
+    ids = torch.randint(0, row["vocab"], (row["batch"], row["prompt"]))
+    return Cached(model, row, fused), ids
+
+
+def prefill(row, fused):
+    gpt, ids = writing(row, fused)
+
+    def run():
+        gpt.len = 0
+        with torch.inference_mode():
+            return gpt(ids)
+    return run, itself
+
+
+def decode(row, fused):
+    gpt, ids = writing(row, fused)
+    tokens = torch.randint(0, row["vocab"], (row["batch"], row["tokens"]))
+    gpt(ids)
+
+    def run():
+        gpt.len = row["prompt"]
+        with torch.inference_mode():
+            for i in range(row["tokens"]):
+                logits = gpt(tokens[:, i:i + 1])
+        return logits
+    return run, itself
+
+
 def adamw(row, fused):
     d = 768
     block = [(1, d), (1, d), (d, 3 * d), (1, 3 * d), (d, d), (1, d), (1, d), (1, d), (d, 4 * d),
@@ -251,7 +313,7 @@ def adamw(row, fused):
 
 
 KINDS = {"matmul": matmul, "add": add, "tiny_step": tiny_step, "attention": attention, "gpt": gpt,
-         "adamw": adamw}
+         "adamw": adamw, "prefill": prefill, "decode": decode}
 for function in (softmax, gelu, dropout, layer_norm, cross_entropy):
     KINDS[function.__name__] = forward_of(function)
     KINDS[function.__name__ + "_backward"] = backward_of(function)

@@ -208,6 +208,14 @@ static bool is_bare(const hd__matrix *a, const hd__matrix *b, bool bias)
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
 
+/* Few rows times dense columns, or dense rows times one column. What is asked of the whole product
+ * holds for each of its cells, so that no bit depends on the number of threads. */
+static bool wants_dots(const hdk_product *p, hd_dtype d)
+{
+    return d != HD_INT64 && p->k >= HDK_DOTS_STEPS && p->a_col == 1 && p->b_row == 1 &&
+           (p->m <= HDK_DOTS || p->n == 1);
+}
+
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias)
 {
     task t;
@@ -235,6 +243,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.kept.n = t.summed.n = 3;
     t.kept.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
+    t.one.dots = wants_dots(&t.one, c.t->dtype);
     t.one.bare = t.one.k <= 1 && t.summed.ndim == 0 && is_bare(&a, &b, bias);
     if (t.kept.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
         hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tensor/kernels/draws.h"
+#include "tensor/kernels/gemm.h"
 #include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/template.h"
 #include "tensor/kernels/vec.h"

@@ -101,7 +101,7 @@ static void backward_block(const hdk_head *h, backward_state *b, int64_t i0, int
     }
     add_over_queries(h, i0, rows, j0, n, b->w, dy, b->wide_v, b->dv);
     add_over_queries(h, i0, rows, j0, n, b->ds, q, b->wide, b->dk);
-    add_over_keys(h, i0, rows, j0, n, b->ds, b->k, b->wide, b->dq + i0 * b->wide);
+    add_over_keys(h, i0, rows, j0, n, b->ds, b->k, b->wide, b->dq + i0 * b->wide, b->wide);
 }
 
 static void tiles_backward(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,

@@ -35,9 +35,16 @@ static int64_t tiles_forward_room(const hdk_head *h)
     return forward_state_in(h, NULL).size;
 }
 
+/* Few queries read keys and values once, where they lie: to pack them would take longer. What is asked
+ * of the whole head holds for each part of it. */
+static bool in_place(const hdk_head *h)
+{
+    return h->l <= HDK_DOTS && h->k.col == 1 && h->v.col == 1 && h->dv % WIDE == 0;
+}
+
 static void pack_keys(const hdk_head *h, forward_state *f)
 {
-    if (f->packed[0] == h->k.p && f->packed[1] == h->v.p) {
+    if (in_place(h) || (f->packed[0] == h->k.p && f->packed[1] == h->v.p)) {
         return;
     }
     int64_t seen = seen_by(h, h->l - 1);
@@ -45,6 +52,29 @@ static void pack_keys(const hdk_head *h, forward_state *f)
     pack_scaled(f->values, f->wide_v, &h->v, 0, seen, h->dv, 1);
     f->packed[0] = h->k.p;
     f->packed[1] = h->v.p;
+}
+
+/* f->scores (rows, n) of the queries that f->q holds, which begin with i0, and the keys from j0 on */
+static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows, int64_t j0,
+                      int64_t n)
+{
+    if (!in_place(h)) {
+        score_block(h, i0, rows, j0, n, f->q, h->d, f->panels + j0 * h->d, h->d, f->scores);
+        return;
+    }
+    hdk_product p = {.m = rows,
+                     .n = n,
+                     .k = h->d,
+                     .a = f->q,
+                     .a_row = h->d,
+                     .a_col = 1,
+                     .b = (const float *)h->k.p + j0 * h->k.row,
+                     .b_row = 1,
+                     .b_col = h->k.row,
+                     .c = f->scores,
+                     .c_row = KEYS,
+                     .dots = true};
+    HDK_TABLE(hdk_gemm).product[HDK_F32](&p, NULL);
 }
 
 /* x (n) = exp(x - max), *sum += the weights in vectors. Then dropout, which the sum does not see.
@@ -112,14 +142,15 @@ static void finish_row(const hdk_head *h, forward_state *f, int64_t i, int64_t r
 
 static void forward_block(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows)
 {
-    int64_t seen = seen_by(h, i0 + rows - 1);
+    int64_t seen = seen_by(h, i0 + rows - 1), value = in_place(h) ? h->v.row : f->wide_v;
+    const float *values = in_place(h) ? h->v.p : f->values;
     pack_scaled(f->q, h->d, &h->q, i0, rows, h->d, scale_of(h));
     memset(f->out, 0, (size_t)(rows * f->wide_v) * sizeof *f->out);
     memset(f->sum, 0, (size_t)(rows * HDK_V) * sizeof *f->sum);
     fill_row(f->max, 0, rows, -INFINITY);
     for (int64_t j0 = 0; j0 < seen; j0 += KEYS) {
         int64_t n = smaller(seen - j0, KEYS);
-        score_block(h, i0, rows, j0, n, f->q, h->d, f->panels + j0 * h->d, h->d, f->scores);
+        scores_of(h, f, i0, rows, j0, n);
         dice d = dice_at(h, i0, j0);
         for (int64_t r = 0; r < rows; r++, dice_next_row(&d)) {
             int64_t in_row = seen_in(h, i0 + r, j0, n);
@@ -129,7 +160,7 @@ static void forward_block(const hdk_head *h, forward_state *f, int64_t i0, int64
             weigh_row(f, r, in_row, &d);
             fill_row(f->scores + r * KEYS, in_row, n, 0);
         }
-        add_over_keys(h, i0, rows, j0, n, f->scores, f->values + j0 * f->wide_v, f->wide_v, f->out);
+        add_over_keys(h, i0, rows, j0, n, f->scores, values + j0 * value, value, f->out, f->wide_v);
     }
     for (int64_t r = 0; r < rows; r++) {
         finish_row(h, f, i0 + r, r);
@@ -155,7 +186,7 @@ static void tiles_weights(const hdk_head *h, int64_t from, int64_t to, void *wei
         pack_scaled(f.q, h->d, &h->q, i0, rows, h->d, scale_of(h));
         for (int64_t j0 = 0; j0 < h->s; j0 += KEYS) {
             int64_t n = smaller(h->s - j0, KEYS);
-            score_block(h, i0, rows, j0, n, f.q, h->d, f.panels + j0 * h->d, h->d, f.scores);
+            scores_of(h, &f, i0, rows, j0, n);
             dice d = dice_at(h, i0, j0);
             for (int64_t r = 0; r < rows; r++, dice_next_row(&d)) {
                 float *x = f.scores + r * KEYS, lse = ((float *)h->lse)[i0 + r];

@@ -60,14 +60,14 @@ static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0,
     }
 }
 
-/* y (rows, width) += w (rows, n) times x (n, width) */
+/* y (rows, width) += w (rows, n) times x (n, width), whose rows lie x_row apart */
 static void add_over_keys(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
-                          const float *w, const float *x, int64_t width, float *y)
+                          const float *w, const float *x, int64_t x_row, float *y, int64_t width)
 {
     for (int64_t e = 0; e < width; e += WIDE) {
         for (int64_t i = 0; i < rows; i += TALL) {
             int64_t some = smaller(rows - i, TALL), k = seen_in(h, i0 + i + some - 1, j0, n);
-            tile_f32[some](k, w + i * KEYS, KEYS, 1, x + e, width, y + i * width + e, width, true);
+            tile_f32[some](k, w + i * KEYS, KEYS, 1, x + e, x_row, y + i * width + e, width, true);
         }
     }
 }

@@ -17,7 +17,8 @@ enum {
     BLOCK_BYTES = 512,    /* of a row of b's panels, packed together; they stay in the second */
     GROUP = 4,            /* panels of a, packed together just before their first use */
     FETCH = 64,           /* lines of memory asked for at once, beside a tile */
-    SHALLOW = 128         /* steps of a panel of b on the stack */
+    SHALLOW = 128,        /* steps of a panel of b on the stack */
+    STREAMS = 8           /* rows of b that a product of few rows reads side by side */
 };
 
 typedef struct hdk_blocking {
@@ -113,17 +114,20 @@ static void hdk_fetch(hdk_ahead *s)
 
 #define TYPE f32
 #include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/gemm_dots.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
 
 #define TYPE f64
 #include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/gemm_dots.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
 
 #ifdef HDK_ALL_TYPES
 #define TYPE u64
 #include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/gemm_dots.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
 #endif

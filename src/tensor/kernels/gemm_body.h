@@ -345,45 +345,54 @@ HDK_INLINE void fn(pour)(const int steps, int64_t cols, const T *x, int64_t x_st
     }
 }
 
-/* Few rows times a matrix with dense rows. These are read once, some of them side by side, as fast
- * as memory gives them. */
-static void fn(rows)(const hdk_product *p)
+/* Some steps and columns of `rows`: in tiles, and one row at a time where there are few rows, or what no
+ * tile takes. */
+static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
+                           const T *b, T *c)
 {
-    enum { STREAMS = 8, SPAN = 4096 / sizeof(T) };
-    for (int64_t i = 0; i < p->m && !p->add; i++) {
-        memset((T *)p->c + i * p->c_row, 0, (size_t)p->n * sizeof(T));
-    }
-    for (int64_t q = 0; q < p->k; q += STREAMS) {
-        for (int64_t j = 0; j < p->n; j += SPAN) {
-            int64_t cols = p->n - j < SPAN ? p->n - j : SPAN;
-            for (int64_t i = 0; i < p->m; i++) {
-                const T *x = (const T *)p->a + i * p->a_row + q * p->a_col;
-                const T *b = (const T *)p->b + q * p->b_row + j;
-                T *c = (T *)p->c + i * p->c_row + j;
-                if (q + STREAMS <= p->k) {
-                    fn(pour)(STREAMS, cols, x, p->a_col, b, p->b_row, c);
-                    continue;
-                }
-                for (int64_t r = 0; r < p->k - q; r++) {
-                    fn(pour)(1, cols, x + r * p->a_col, p->a_col, b + r * p->b_row, p->b_row, c);
-                }
-            }
+    int64_t whole = p->m > 3 ? cols / UNIT * UNIT : 0, height = hdk_evenly(p->m, HDK_TILE_ROWS);
+    BLOCK t = {.rows = p->m,
+               .height = height,
+               .cols = whole,
+               .steps = steps,
+               .a = a,
+               .a_panel = height * p->a_row,
+               .a_row = p->a_row,
+               .a_step = p->a_col,
+               .b = b,
+               .b_panel = WIDTH,
+               .b_step = p->b_row,
+               .c = c,
+               .c_row = p->c_row,
+               .go_on = true};
+    fn(tiles)(&t);
+    for (int64_t i = 0; i < p->m && whole < cols; i++, a += p->a_row, c += p->c_row) {
+        if (steps == STREAMS) {
+            fn(pour)(STREAMS, cols - whole, a, p->a_col, b + whole, p->b_row, c + whole);
+            continue;
+        }
+        for (int64_t r = 0; r < steps; r++) {
+            fn(pour)(1, cols - whole, a + r * p->a_col, p->a_col, b + r * p->b_row + whole,
+                     p->b_row, c + whole);
         }
     }
 }
 
-/* Few rows times a matrix with dense columns: panel by panel, so that memory is read in long
- * runs. */
-static void fn(strips)(const hdk_product *p)
+/* Few rows times a matrix with dense rows. These are read once, some of them side by side, as fast
+ * as memory gives them. */
+static void fn(rows)(const hdk_product *p)
 {
-    hdk_product strip = *p;
-    hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, false);
-    for (int64_t j = 0; j < p->n; j += WIDTH) {
-        strip.n = p->n - j < WIDTH ? p->n - j : WIDTH;
-        strip.b = (const T *)p->b + j * p->b_col;
-        strip.c = (T *)p->c + j;
-        strip.bias = p->bias ? (const T *)p->bias + j * p->bias_step : NULL;
-        fn(run)(&strip, &how, NULL);
+    enum { SPAN = 4096 / sizeof(T) };
+    for (int64_t i = 0; i < p->m && !p->add; i++) {
+        memset((T *)p->c + i * p->c_row, 0, (size_t)p->n * sizeof(T));
+    }
+    for (int64_t q = 0; q < p->k; q += STREAMS) {
+        int64_t steps = p->k - q < STREAMS ? p->k - q : STREAMS;
+        for (int64_t j = 0; j < p->n; j += SPAN) {
+            fn(some_steps)(p, steps, p->n - j < SPAN ? p->n - j : SPAN,
+                           (const T *)p->a + q * p->a_col, (const T *)p->b + q * p->b_row + j,
+                           (T *)p->c + j);
+        }
     }
 }
 
@@ -439,13 +448,16 @@ static void fn(product)(const hdk_product *p, void *scratch)
     bool dot = p->dot && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
     bool few = p->k == 0 || p->m * p->n * p->k <= FEW || (p->m < 4 && p->n < VECTOR);
     bool outer = p->k <= 1 && p->bare && !p->add;
-    if (outer || dot || few || (p->b_col == 1 && p->m < 4)) {
-        (outer ? fn(outer) : dot ? fn(long_dot) : few ? fn(chains) : fn(rows))(p);
+    bool rows = p->b_col == 1 && p->m <= HDK_DOTS;
+    if (outer || dot || p->dots || few || rows) {
+        (outer     ? fn(outer)
+         : dot     ? fn(long_dot)
+         : p->dots ? fn(dots)
+         : few     ? fn(chains)
+                   : fn(rows))(p);
         if (p->bias) {
             fn(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }
-    } else if (p->b_col != 1 && p->m <= 8) {
-        fn(strips)(p);
     } else {
         hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch);
         fn(run)(p, &how, scratch);

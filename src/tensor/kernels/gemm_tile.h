@@ -32,10 +32,26 @@
 #endif
 
 #define TILE_LOOP fn(tile_loop)
+#define REACH fn(reach)
 
 #endif
 
 #ifdef TYPE
+
+/* Where the rows of a lie. x86 adds a register once, twice or four times to an address, so that two
+ * pointers and three distances, in bytes, reach every row of a tile. */
+typedef struct REACH {
+    const char *row0, *row7;
+    int64_t one, three, five; /* of rows */
+} REACH;
+
+/* The element of row i. */
+HDK_INLINE T fn(element)(const REACH *a, const int i)
+{
+    const int rows = i % 7;
+    int64_t at = rows == 3 || rows == 6 ? rows / 3 * a->three : rows == 5 ? a->five : rows * a->one;
+    return *(const T *)((i < 7 ? a->row0 : a->row7) + at);
+}
 
 /* The tile for numbers of rows and vectors that the compiler knows. */
 HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row,
@@ -51,27 +67,40 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
             acc[i][j] = go_on ? fn(vload)(to + j * VECTOR) : (V){0};
         }
     }
+    int64_t row = a_row * (int64_t)sizeof(T);
+    REACH at = {(const char *)a, (const char *)a + 7 * row, row, 3 * row, 5 * row};
     const T *next = c + vecs * VECTOR; /* the tile of c to the right is fetched, one row a step */
-    for (int64_t p = 0; p < k; p++, a += a_step, b += b_step) {
-        HDK_UNROLL
-        for (int j = 0; j < vecs && HDK_REGISTER > 32; j++) {
-            __builtin_prefetch(next + j * VECTOR, 1);
-        }
-        next += p + 1 < rows ? c_row : 0;
-        HDK_UNROLL
-        for (int j = 0; j < vecs; j++) {
-            __builtin_prefetch(b + 16 * b_step + j * VECTOR); /* the second cache answers by then */
-            y[j] = fn(vload)(b + j * VECTOR);
-        }
-        HDK_UNROLL
-        for (int i = 0; i < rows; i++) {
-            V x = fn(vall)(a[i * a_row]);
+    const T *far = b + 16 * b_step;    /* the second cache answers by then */
+    int64_t down = c_row, first = k < rows ? k : rows;
+    for (int64_t left = first, rest = k - first; left > 0; left = rest, rest = 0, down = 0) {
+        for (; left > 0; left--, b += b_step, far += b_step, next += down) {
+            /* Otherwise compilers keep the distance of every row, and most of them in memory. */
+            __asm__("" : "+r"(at.one), "+r"(at.three), "+r"(at.five), "+r"(far));
+            HDK_UNROLL
+            for (int j = 0; j < vecs && HDK_REGISTER > 32; j++) {
+                __builtin_prefetch(next + j * VECTOR, 1);
+            }
             HDK_UNROLL
             for (int j = 0; j < vecs; j++) {
-                acc[i][j] = fn(vmuladd)(x, y[j], acc[i][j]);
+                if (j * HDK_REGISTER % 64 == 0) { /* a line */
+                    __builtin_prefetch(far + j * VECTOR);
+                }
+                y[j] = fn(vload)(b + j * VECTOR);
             }
+            HDK_UNROLL
+            for (int i = 0; i < rows; i++) {
+                V x = fn(vall)(fn(element)(&at, i));
+                HDK_UNROLL
+                for (int j = 0; j < vecs; j++) {
+                    acc[i][j] = fn(vmuladd)(x, y[j], acc[i][j]);
+                }
+            }
+            at.row0 += a_step * (int64_t)sizeof(T);
+            at.row7 += a_step * (int64_t)sizeof(T);
         }
     }
+    /* Nor is the place of every row of c kept during the loop. */
+    __asm__("" : "+r"(c), "+r"(c_row));
     HDK_UNROLL
     for (int i = 0; i < rows; i++, c += c_row) {
         HDK_UNROLL

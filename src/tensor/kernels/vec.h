@@ -6,6 +6,7 @@
  *     vstream_f32              to memory past the cache
  *     vall_f32                 one number in every element
  *     vmuladd_f32              a b + c
+ *     vsum_f32                 the sum of the elements, folded in halves
  *     four_f32, turn_four_f32  four elements; four by four of them transposed
  *     svec_f32                 at most 8 elements, for short rows
  * A template writes fn(vload) and so on. Floats have more below. Where the extension has no
@@ -152,19 +153,6 @@ HDK_INLINE float vlargest_f32(vec_f32 v)
 #endif
     float a = v[0] > v[2] ? v[0] : v[2], b = v[1] > v[3] ? v[1] : v[3];
     return a > b ? a : b;
-}
-
-/* the sum of the elements, folded in halves */
-HDK_INLINE float vsum_f32(vec_f32 v)
-{
-    float a[HDK_V];
-    memcpy(a, &v, sizeof a);
-    for (int h = HDK_V / 2; h > 0; h /= 2) {
-        for (int l = 0; l < h; l++) {
-            a[l] += a[l + h];
-        }
-    }
-    return a[0];
 }
 
 enum { VEXP_MOST = 4 }; /* vectors of exponents side by side */

@@ -39,6 +39,19 @@ HDK_INLINE V fn(vmuladd)(V a, V b, V c)
     return y;
 }
 
+/* the sum of the elements, folded in halves */
+HDK_INLINE T fn(vsum)(V v)
+{
+    T a[VECTOR];
+    memcpy(a, &v, sizeof a);
+    for (int h = VECTOR / 2; h > 0; h /= 2) {
+        for (int l = 0; l < h; l++) {
+            a[l] += a[l + h];
+        }
+    }
+    return a[0];
+}
+
 /* ---------------------------------------------------------------- fewer elements */
 
 typedef T fn(svec) __attribute__((vector_size(SVECTOR * sizeof(T)), aligned(sizeof(T)), may_alias));
@@ -88,4 +101,28 @@ HDK_INLINE void fn(turn_four)(T *to, int64_t to_row, const T *x, int64_t row)
             to[e * to_row + i] = x[i * row + e];
         }
     }
+}
+
+/* to[i] = the sum of the elements of v[i], folded in halves, for four vectors */
+HDK_INLINE void fn(vsum_four)(T *to, const V *v)
+{
+    T lanes[4][VECTOR < 4 ? 4 : VECTOR], turned[4][4];
+    for (int i = 0; i < 4; i++) {
+        memcpy(lanes[i], &v[i], sizeof v[i]);
+        for (int h = VECTOR / 2; h >= 4; h /= 2) {
+            *(FOUR *)lanes[i] += *(FOUR *)(lanes[i] + h);
+            if (h == 8) {
+                *(FOUR *)(lanes[i] + 4) += *(FOUR *)(lanes[i] + 12);
+            }
+        }
+    }
+    if (VECTOR < 4) {
+        for (int i = 0; i < 4; i++) {
+            to[i] = fn(vsum)(v[i]);
+        }
+        return;
+    }
+    fn(turn_four)(turned[0], 4, lanes[0], VECTOR);
+    FOUR *r = (FOUR *)turned;
+    *(FOUR *)to = (r[0] + r[2]) + (r[1] + r[3]);
 }
