@@ -54,7 +54,7 @@ SHORT = {
 SCALING = 1.85        # the least ratio of the time on one thread to that on two
 SCALING_FROM = 5e6    # only rows that take so many nanoseconds on one thread
 START = 5e6           # nanoseconds from a process's start to its first result
-SIZE = 1000000        # bytes of the library
+SIZE = 1250000        # bytes of the library
 GROWTH = 2.2          # the most memory at twice the tokens, as a multiple: growth is linear
 
 
@@ -196,7 +196,7 @@ def other_claims(out):
     sizes = out.get("sizes", {})
     if "heed" in sizes:
         found.append((f"stripped library (PyTorch's {bytes_text(sizes['torch'])})",
-                      bytes_text(sizes["heed"]), "< 1 MB", sizes["heed"] < SIZE))
+                      bytes_text(sizes["heed"]), "< 1.25 MB", sizes["heed"] < SIZE))
     steps = [r for r in out["rows"] if r["name"].startswith(("tiny/step", "attention/", "gpt/"))]
     if steps:
         allocs = max(heed_of(r)["system_allocs"] for r in steps)

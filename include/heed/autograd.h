@@ -411,7 +411,9 @@ HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_
 /* ---------------------------------------------------------------- products */
 
 HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b); /* (n,) and (n,): 0-d */
-/* a @ b: (n)(n); (m,k)(k,n); (k)(k,n); (m,k)(k); batches (..., m, k)(..., k, n) broadcast. */
+/* a @ b: (n)(n); (m,k)(k,n); (k)(k,n); (m,k)(k); batches (..., m, k)(..., k, n) broadcast. The bits
+ * of a row may depend on the number of rows, as the fewest have an order of sums of their own; they
+ * never depend on the number of threads. The same holds for hd_linear. */
 HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
 /* x W^T + b: x (..., in), weight (out, in), bias (out,) or HD_NONE; gives (..., out) */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);

@@ -17,10 +17,11 @@ static hd_tensor *attend(hd_tensor *const *x, const hd_attention_options *o, hd_
     return hd_scaled_dot_product_attention_with(x[0], x[1], x[2], o, weights);
 }
 
-static double distance(hd_tensor *a, hd_tensor *b) /* relative to b's largest absolute value */
+/* Relative to b's largest absolute value, unless that is 0. */
+static double distance(hd_tensor *a, hd_tensor *b)
 {
     double most = hd_item(hd_max(hd_abs(hd_detach(b))));
-    return hd_item(hd_max(hd_abs(hd_sub(hd_detach(a), hd_detach(b))))) / most;
+    return hd_item(hd_max(hd_abs(hd_sub(hd_detach(a), hd_detach(b))))) / (most > 0 ? most : 1);
 }
 
 /* every other key of odd queries */
@@ -55,7 +56,8 @@ START_TEST(fused_is_composed)
 {
     static const int64_t sizes[][4] = {/* l, s, d, dv */
                                        {FEW, FEW, 4, 4}, {MANY, MANY, 24, 24}, {MANY, 70, 5, 40},
-                                       {7, 301, 33, 1},  {61, 129, 64, 64},    {260, 65, 1, 17}};
+                                       {7, 301, 33, 1},  {61, 129, 64, 64},    {260, 65, 1, 17},
+                                       {1, 300, 64, 64}, {8, 301, 61, 32},     {3, 128, 128, 96}};
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
         HD_SCOPE;
         const int64_t *size = sizes[n];

@@ -126,6 +126,78 @@ START_TEST(every_element_is_one_chain)
 }
 END_TEST
 
+/* The dot of two dense rows as gemm_dots.h adds it up: chains of every lanes-th step, folded in
+ * halves, and one more chain of the steps that fill no vector. */
+static double dot_in_lanes(int dtype, bool fused, int lanes, int64_t k, int64_t x, int64_t y)
+{
+    double sum[16] = {0}, rest = 0;
+    int64_t whole = k / lanes * lanes;
+    for (int64_t q = 0; q < k; q++) {
+        double *to = q < whole ? &sum[q % lanes] : &rest;
+        *to = muladd(dtype, fused, get(dtype, a, x + q), get(dtype, b, y + q), *to);
+    }
+    for (int half = lanes / 2; half > 0; half /= 2) {
+        for (int l = 0; l < half; l++) {
+            sum[l] = add(dtype, sum[l], sum[l + half]);
+        }
+    }
+    return add(dtype, sum[0], rest);
+}
+
+static void check_dots(int dtype, bool fused, int lanes, const hdk_product *p)
+{
+    int64_t end = p->m * p->c_row + 40;
+    for (int64_t i = 0; i < end; i++) {
+        set(dtype, c, i, (double)(i % 13));
+    }
+    hdk_gemm_for(dtype)->product[dtype](p, NULL);
+    for (int64_t i = 0; i < end; i++) {
+        int64_t row = i / p->c_row, col = i % p->c_row;
+        double want = (double)(i % 13), got = get(dtype, c, i);
+        if (row < p->m && col < p->n) {
+            double sum = dot_in_lanes(dtype, fused, lanes, p->k, row * p->a_row, col * p->b_col);
+            want = p->add ? add(dtype, want, sum) : sum;
+            want = p->bias ? add(dtype, want, get(dtype, bias, col)) : want;
+        }
+        ck_each(got == want, "(%d, %d, %d), dtype %d, level %d: %.9g at (%d, %d), expected %.9g",
+                (int)p->m, (int)p->k, (int)p->n, dtype, hd__level, got, (int)row, (int)col, want);
+    }
+}
+
+/* Few rows times dense columns, and dense rows times one column. */
+START_TEST(few_rows_are_dots)
+{
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    int best = hd__level;
+    for (int level = 0; level <= best; level++) {
+        hd__level = level;
+        for (int dtype = HD_FLOAT32; dtype <= HD_FLOAT64; dtype++) {
+            int lanes = (int)hdk_gemm()->tile_cols / 2 / (dtype + 1);
+            for (int i = 0; i < ROOM; i++) {
+                set(dtype, a, i, (below(2001) - 1000) / 700.0);
+                set(dtype, b, i, (below(2001) - 1000) / 700.0);
+            }
+            for (int i = 0; i < 2 * MAX; i++) {
+                set(dtype, bias, i, i - MAX);
+            }
+            for (int round = 0; round < 300; round++) {
+                hdk_product p = {.a = a, .b = b, .c = c, .a_col = 1, .b_row = 1, .bias_step = 1};
+                p.m = 1 + below(HDK_DOTS), p.n = 1 + below(MAX), p.k = below(200);
+                p.a_row = p.k + below(3), p.b_col = p.k + below(3), p.c_row = p.n + below(3);
+                p.add = below(3) == 0;
+                p.bias = below(2) ? bias : NULL;
+                p.dots = true;
+                if (round % 4 == 0) { /* a column of c */
+                    p.m = 1 + below(MAX), p.n = p.c_row = 1, p.bias = NULL;
+                }
+                check_dots(dtype, level >= (int)FIRST_FUSED, lanes, &p);
+            }
+        }
+    }
+    hd__level = best;
+}
+END_TEST
+
 /* Inner sizes beyond a packed panel, and blocks of c, against rows and columns computed one by
  * one. */
 START_TEST(large_products_are_their_parts)
@@ -479,6 +551,8 @@ static hd_tensor *call_linear(golden_args *g)
     return hd_linear(g->x[0], g->x[1], g->n > 2 ? g->x[2] : HD_NONE);
 }
 
+enum { PRODUCTS = 20 };
+
 /* The work is divided in every way: cells of rows, of columns, of whole matrices, and sums over
  * batches. */
 static void all_products(hd_tensor **y)
@@ -499,19 +573,25 @@ static void all_products(hd_tensor **y)
     y[10] = hd_matmul(hd_randn(HD_FLOAT32, 29, 2000), hd_randn(HD_FLOAT32, 2000, 288));
     y[11] = hd_matmul(hd_randn(HD_FLOAT32, 200, 500), hd_randn(HD_FLOAT32, 500, 1030));
     y[12] = hd_matmul(hd_randn(HD_FLOAT32, 40, 1200), hd_randn(HD_FLOAT32, 1200, 600));
+    hd_tensor *m = hd_randn(HD_FLOAT32, 999, 700);
+    y[13] = hd_matmul(m, hd_randn(HD_FLOAT32, 700));
+    y[14] = hd_matmul(hd_randn(HD_FLOAT32, 5, 300), hd_randn(HD_FLOAT32, 300, 900));
+    for (int i = 15, rows = 1; i < PRODUCTS; i++, rows += rows) { /* 16 in cells of fewer rows */
+        y[i] = hd_linear(hd_randn(HD_FLOAT32, rows, 700), m, HD_NONE);
+    }
 }
 
 START_TEST(threads_change_no_bit_of_any_cut)
 {
     HD_SCOPE;
-    hd_tensor *first[13], *now[13];
+    hd_tensor *first[PRODUCTS], *now[PRODUCTS];
     int before = hd_num_threads();
     hd_set_num_threads(1);
     all_products(first);
     for (int threads = 2; threads <= 4; threads++) {
         hd_set_num_threads(threads);
         all_products(now);
-        for (int k = 0; k < 13; k++) {
+        for (int k = 0; k < PRODUCTS; k++) {
             ck_assert_msg(hd_equal(first[k], now[k]), "%d threads: %d", threads, k);
         }
     }
@@ -533,6 +613,7 @@ Suite *suite_matmul(void)
     int n = sizeof shapes / sizeof *shapes;
     const TTest *const tests[] = {
         every_element_is_one_chain,
+        few_rows_are_dots,
         large_products_are_their_parts,
         names_of_linear,
         only_what_is_needed_is_saved,

@@ -35,8 +35,8 @@ static int64_t tiles_forward_room(const hdk_head *h)
     return forward_state_in(h, NULL).size;
 }
 
-/* Few queries read keys and values once, where they lie: to pack them would take longer. What is asked
- * of the whole head holds for each part of it. */
+/* Few queries read keys and values once, where they lie: to pack them would take longer. What is
+ * asked of the whole head holds for each part of it. */
 static bool in_place(const hdk_head *h)
 {
     return h->l <= HDK_DOTS && h->k.col == 1 && h->v.col == 1 && h->dv % WIDE == 0;
@@ -54,7 +54,8 @@ static void pack_keys(const hdk_head *h, forward_state *f)
     f->packed[1] = h->v.p;
 }
 
-/* f->scores (rows, n) of the queries that f->q holds, which begin with i0, and the keys from j0 on */
+/* f->scores (rows, n) of the queries that f->q holds, which begin with i0, and the keys from j0
+ * on */
 static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows, int64_t j0,
                       int64_t n)
 {

@@ -4,9 +4,9 @@
  * stays in the first cache while the panels of b that fill the second pass by. Panels are packed
  * k-major, which takes operands of any strides; an operand of which few tiles would use a panel is
  * read where it lies. Every element of c is one chain over k, in order, whatever path computes it:
- * a row and a column give the same bits in products of any size, however the work is cut. The one
- * exception is the dot of two vectors of LONG elements or more, whose single chain would be
- * slow. */
+ * a row and a column give the same bits in products of any size, however the work is cut. There are
+ * two exceptions: the products of few rows (gemm_dots.h), for which a chain would leave memory
+ * waiting, and the dot of two vectors of LONG elements or more. */
 
 /* ---------------------------------------------------------------- packing */
 
@@ -345,8 +345,8 @@ HDK_INLINE void fn(pour)(const int steps, int64_t cols, const T *x, int64_t x_st
     }
 }
 
-/* Some steps and columns of `rows`: in tiles, and one row at a time where there are few rows, or what no
- * tile takes. */
+/* Some steps and columns of `rows`: in tiles, and one row at a time where there are few rows, or
+ * what no tile takes. */
 static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
                            const T *b, T *c)
 {

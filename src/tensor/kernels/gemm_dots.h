@@ -1,14 +1,15 @@
-/* gemm_dots.h - at most HDK_DOTS rows times a matrix whose columns are dense: a template (template.h)
- * for gemm.c.
+/* gemm_dots.h - at most HDK_DOTS rows times a matrix whose columns are dense: a template
+ * (template.h) for gemm.c.
  *
- * A Linear of one token reads each weight once, so that memory is the limit. Every element of c is the
- * dot of a row of a with a column of b, both dense, in VECTOR chains, which are added up at the end in
- * halves; what is left of k is one chain more. No bit depends on how c is cut. */
+ * A Linear of one token reads each weight once, so that memory is the limit. Every element of c is
+ * the dot of a row of a with a column of b, both dense, in VECTOR chains, which are added up at the
+ * end in halves; what is left of k is one chain more. No bit depends on how c is cut, or on how
+ * many rows there are beside a row. */
 
 #ifdef TYPE
 
-/* c (m, cols) = the sums of the chains of each element, in rows of `some`, and of the steps from q on.
- * sums has room for a multiple of four. */
+/* c (m, cols) = the sums of the chains of each element, in rows of `some`, and of the steps from q
+ * on. sums has room for a multiple of four. */
 static HDK_NOINLINE void fn(add_up)(const hdk_product *p, const V *sums, int64_t some, int64_t cols,
                                     int64_t q, const T *b, T *c)
 {
@@ -29,8 +30,8 @@ static HDK_NOINLINE void fn(add_up)(const hdk_product *p, const V *sums, int64_t
     }
 }
 
-/* c (p->m, cols) for the columns at b, with numbers of rows and columns that the compiler knows. The
- * rows and columns that are missing are read as the last one and not written. */
+/* c (p->m, cols) for the columns at b, with numbers of rows and columns that the compiler knows.
+ * The rows and columns that are missing are read as the last one and not written. */
 HDK_INLINE void fn(dots_of)(const int m, const int some, const hdk_product *p, int64_t cols,
                             const T *b, T *c)
 {
