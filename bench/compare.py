@@ -2,7 +2,7 @@
 """Times heed and PyTorch on the same work, in turn, and prints the table of goals.
 
 usage: python3 bench/compare.py BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--threads N]
-                                [--variants LIST] [--json FILE]
+                                [--level avx2] [--variants LIST] [--json FILE]
        python3 bench/compare.py --from FILE ... [--short]
 
 For each row of `heed-bench --list` it starts heed-bench and a process for each variant of PyTorch
@@ -13,6 +13,7 @@ seed and must give the same numbers.
 ROUNDS      the number of rounds (20); a row whose runs take over a second has half as many
 --rows      measures the rows that match; without it, all rows except growth/*
 --quick     measures 5 rounds, for a first look
+--level     holds both sides to AVX2, as on a machine that has no AVX-512
 --variants  measures only these of stock,tuned,fused
 --from      prints what --json wrote and measures nothing; rows of later files replace earlier ones
 --short     prints the table of README.md
@@ -36,6 +37,10 @@ PAUSE = 0.005  # seconds between turns, in which the threads of the last turn st
 # What "malloc tuned" means: freed memory is kept and used again, and never given back.
 TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 40), "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
          "MALLOC_TOP_PAD_": str(1 << 28)}
+
+# The environment in which both sides use a CPU level.
+LEVELS = {"": {}, "avx2": {"HEED_CPU": "avx2", "ATEN_CPU_CAPABILITY": "avx2",
+                           "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}}
 
 VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tuned fused",
             "gpt": "stock tuned fused", "adamw": "fused", "prefill": "tuned fused",
@@ -109,7 +114,9 @@ def entry_of(worker):
     if amount:
         entry["rate"] = amount / entry["median"]
     if amount and peak:
-        entry["peak"], entry["of_peak"] = peak, entry["rate"] / peak
+        entry["peak"] = peak
+        entry["of_peak"] = statistics.median(
+            amount / ns / best for ns, best in zip(worker.ns, worker.peaks))
     return entry
 
 
@@ -131,18 +138,26 @@ def is_large(row):
 
 
 def run_row(program, row, variants, threads, rounds):
-    """The entries of the row, and for each variant the ratio of PyTorch's median to heed's."""
+    """The entries of the row, and for each variant how many times as fast heed is: by the medians, by
+    the minima, and by the median over the rounds of the ratio within a round (paired)."""
     variants = [v for v in VARIANTS.get(row["kind"], "stock tuned").split() if v in variants]
     groups = [[v] for v in variants] if is_large(row) else [variants]
     counts = [threads] + ([1] if table.wants_one_thread(row) and threads > 1 else [])
-    result = {"name": row["name"], "row": row, "ratios": {}, "entries": {}}
+    result = {"name": row["name"], "row": row, "ratios": {}, "minima": {}, "paired": {},
+              "entries": {}}
     for group in groups:
         workers = [heed_worker(program, row, n).ready() for n in counts]
         others = [torch_worker(v, row, threads) for v in group]
-        entries = run_together(workers + [w.ready() for w in others], rounds)
-        heed = entries[f"heed@{threads}"]
+        everyone = workers + [w.ready() for w in others]
+        entries = run_together(everyone, rounds)
+        turns = {w.name: w.ns for w in everyone}
+        heed_name = f"heed@{threads}"
+        heed = entries[heed_name]
         for variant in group:
             result["ratios"][variant] = entries[variant]["median"] / heed["median"]
+            result["minima"][variant] = entries[variant]["min"] / heed["min"]
+            result["paired"][variant] = statistics.median(
+                theirs / ours for theirs, ours in zip(turns[variant], turns[heed_name]))
             check(row, heed["check"], entries[variant]["check"], variant)
         result["entries"].update(entries)
         counts = [threads]
@@ -197,16 +212,19 @@ def library_sizes(build):
 # ------------------------------------------------------------------------- command line
 
 
-def machine():
-    model = "?"
+def machine(args):
+    about = {"model name": "?", "cpu family": "?", "model": "?"}  # of the last core
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         for line in f:
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
+            name, _, value = line.partition(":")
+            if name.strip() in about:
+                about[name.strip()] = value.strip()
+    model = f"{about['model name']} (family {about['cpu family']}, model {about['model']})"
     import torch
+    commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True,
+                            text=True, check=False).stdout.strip()
     return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "torch": torch.__version__,
-            "date": datetime.date.today().isoformat()}
+            "date": datetime.date.today().isoformat(), "commit": commit, "level": args.level}
 
 
 def measure(args):
@@ -216,8 +234,9 @@ def measure(args):
     rows = [json.loads(line) for line in listed.stdout.splitlines()]
     if not rows:
         sys.exit(f"compare.py: no row is called {' or '.join(args.rows)}")
+    os.environ.update(LEVELS[args.level])
     variants = args.variants.split(",")
-    out = {"machine": machine(), "sizes": library_sizes(args.build), "rows": []}
+    out = {"machine": machine(args), "sizes": library_sizes(args.build), "rows": []}
     for row in rows:
         begin = time.monotonic()
         if row["kind"] == "start":
@@ -253,6 +272,7 @@ def main():
     parser.add_argument("--rows", nargs="+", metavar="GLOB")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--level", default="", choices=list(LEVELS))
     parser.add_argument("--variants", default="stock,tuned,fused")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--from", dest="results", nargs="+", metavar="FILE")
