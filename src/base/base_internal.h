@@ -156,6 +156,9 @@ enum { HD__LEVEL_BUILT = HD__BASELINE };
 
 extern int hd__level; /* valid after hd__init */
 
+/* The bytes of a core's second cache, by which kernels choose blocks. No bit depends on it. */
+extern int64_t hd__second_cache;
+
 /* ---------------------------------------------------------------- memory */
 
 /* As hd_alloc, but sets no error: the caller does, with hd__no_memory and its own name. */

@@ -17,6 +17,7 @@
 static const char *const level_names[HD__LEVELS] = {"baseline", "avx2", "avx512"};
 
 int hd__level;
+int64_t hd__second_cache = 1 << 20;
 
 static struct {
     pthread_once_t once;
@@ -126,6 +127,8 @@ static void run_start(void)
     hd__debug_start();
     hd__level = hd__level_choose(level_of_cpu(), HD__LEVEL_BUILT, getenv("HEED_CPU"), start.wrong,
                                  sizeof start.wrong);
+    long cache = hd__second_cache_bytes();
+    hd__second_cache = cache > 0 ? cache : hd__second_cache;
     if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);
     }

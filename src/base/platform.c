@@ -18,6 +18,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
 #if defined(__linux__)
 #include <sys/syscall.h>
 #elif defined(__FreeBSD__)
@@ -45,6 +49,34 @@ int hd__affinity_cpus(void)
 #endif
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > INT_MAX ? INT_MAX : (int)n;
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+/* Leaf 4 is Intel's and leaf 0x8000001D AMD's, with the same fields: the type and the level in eax,
+ * the ways, partitions and bytes of a line, less one each, in ebx, and the sets less one in ecx. */
+static long cache_of_cpuid(unsigned leaf)
+{
+    unsigned a, b, c, d;
+    for (unsigned i = 0; __get_cpuid_count(leaf, i, &a, &b, &c, &d) && (a & 31) != 0; i++) {
+        if ((a >> 5 & 7) == 2 && (a & 31) != 2) { /* not one of instructions alone */
+            long ways = (long)(b >> 22) + 1, partitions = (long)(b >> 12 & 1023) + 1;
+            return ways * partitions * ((long)(b & 4095) + 1) * ((long)c + 1);
+        }
+    }
+    return 0;
+}
+#endif
+
+long hd__second_cache_bytes(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    long bytes = cache_of_cpuid(4);
+    return bytes > 0 ? bytes : cache_of_cpuid(0x8000001Du);
+#elif defined(_SC_LEVEL2_CACHE_SIZE)
+    return sysconf(_SC_LEVEL2_CACHE_SIZE);
+#else
+    return 0;
+#endif
 }
 
 /* ---------------------------------------------------------------- memory */

@@ -40,6 +40,10 @@ static inline void hd__pause(void)
  * affinity; less than 1 if it does not say. */
 int hd__affinity_cpus(void);
 
+/* The bytes of a core's second-level data cache, as the CPU or else the system says; less than 1 if
+ * neither does. */
+long hd__second_cache_bytes(void);
+
 /* ---------------------------------------------------------------- memory */
 
 /* Memory of whole pages, which is zero; NULL if there is none. munmap gives it back. */

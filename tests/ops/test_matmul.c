@@ -600,6 +600,29 @@ START_TEST(threads_change_no_bit_of_any_cut)
 }
 END_TEST
 
+/* Blocks are as large as the caches allow, and change no bit. */
+START_TEST(caches_change_no_bit)
+{
+    HD_SCOPE;
+    ck_assert_ptr_nonnull(hd_cpu_level()); /* after which hd__second_cache is known */
+    int64_t before = hd__second_cache;
+    ck_assert_int_ge(before, 64 << 10);
+    hd_tensor *first[PRODUCTS], *now[PRODUCTS], *x = hd_randn(HD_FLOAT32, 2400, 40);
+    hd_tensor *tall = hd_matmul(x, hd_t(x));
+    all_products(first);
+    for (int64_t bytes = 16 << 10; bytes <= 16 << 20; bytes *= 4) {
+        hd__second_cache = bytes;
+        all_products(now);
+        for (int k = 0; k < PRODUCTS; k++) {
+            ck_assert_msg(hd_equal(first[k], now[k]), "%d bytes: %d", (int)bytes, k);
+        }
+        ck_assert(hd_equal(tall, hd_matmul(x, hd_t(x))));
+    }
+    hd__second_cache = before;
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(values_and_gradients_of_pytorch)
 {
     static const golden_op ops[] = {
@@ -620,6 +643,7 @@ Suite *suite_matmul(void)
         long_dots,
         threads_change_no_bit,
         threads_change_no_bit_of_any_cut,
+        caches_change_no_bit,
         errors,
         values_and_gradients_of_pytorch,
     };

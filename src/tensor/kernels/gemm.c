@@ -14,7 +14,6 @@ enum {
     LONG = 4096,          /* a dot of so many elements is cut into chains */
     LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
     BLOCK_ROWS = 80 * 14, /* of a, packed together; they stay in the third cache */
-    BLOCK_BYTES = 512,    /* of a row of b's panels, packed together; they stay in the second */
     GROUP = 4,            /* panels of a, packed together just before their first use */
     FETCH = 64,           /* lines of memory asked for at once, beside a tile */
     SHALLOW = 128,        /* steps of a panel of b on the stack */
@@ -34,6 +33,20 @@ static int64_t hdk_evenly(int64_t n, int64_t most)
     return count > 0 ? (n + count - 1) / count : 0;
 }
 
+/* The blocks that suit this machine. Panels of b that are packed together fill a quarter of the
+ * second cache, and a larger one goes with more rows of a. */
+static int64_t hdk_panels(int64_t depth)
+{
+    int64_t panels = hd__second_cache / 4 / (2 * HDK_REGISTER * depth);
+    return panels > 1 ? panels : 1;
+}
+
+static int64_t hdk_rows_together(void)
+{
+    int64_t times = hd__second_cache >> 20;
+    return BLOCK_ROWS * (times < 1 ? 1 : times < 4 ? times : 4);
+}
+
 /* A copy of b pays when many rows use it, and a copy of a when many columns do, or sooner where the
  * rows of a would push each other out of the first cache. The room never shrinks as m or n grow,
  * though even shares may, so that the room of the largest of several products serves all. */
@@ -45,11 +58,11 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
     how.pack_a = (large || crowded) && p->n > 2 * width && p->m > 2;
     how.pack_b = large && p->m > 2 * HDK_TILE_ROWS;
     how.depth = hdk_evenly(p->k, how.pack_b ? depth : SHALLOW);
-    how.rows = hdk_evenly(p->m, BLOCK_ROWS);
-    how.cols = hdk_evenly((p->n + width - 1) / width, BLOCK_BYTES / (2 * HDK_REGISTER)) * width;
-    int64_t steps = p->k < how.depth ? p->k : how.depth;
-    int64_t panels = (p->n + width - 1) / width, most = BLOCK_BYTES / (2 * HDK_REGISTER);
-    int64_t rows = p->m < BLOCK_ROWS ? p->m : BLOCK_ROWS;
+    int64_t most_rows = hdk_rows_together(), most = hdk_panels(depth);
+    int64_t panels = (p->n + width - 1) / width, steps = p->k < how.depth ? p->k : how.depth;
+    int64_t rows = p->m < most_rows ? p->m : most_rows;
+    how.rows = hdk_evenly(p->m, most_rows);
+    how.cols = hdk_evenly(panels, most) * width;
     how.room_a = how.pack_a ? ((rows + HDK_TILE_ROWS) * steps + 15) / 16 * 16 : 0;
     how.room_b = how.pack_b ? (panels < most ? panels : most) * width * steps : 0;
     return how;
