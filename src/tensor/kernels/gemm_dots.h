@@ -78,32 +78,40 @@ HDK_INLINE void fn(dots_of)(const int m, const int some, const hdk_product *p, i
     fn(add_up)(p, sums, some, cols < some ? cols : some, q, b, c);
 }
 
-/* Columns that are read side by side: as many as leave registers for their elements. */
-#define SOME(m)                                                                                    \
-    (HDK_REGISTER > 32 ? ((m) < 4   ? 8                                                            \
-                          : (m) < 8 ? 6                                                            \
-                                    : 3)                                                           \
-                       : ((m) < 2   ? 8                                                            \
-                          : (m) < 4 ? 4                                                            \
-                          : (m) < 8 ? 2                                                            \
-                                    : 1))
-#define HDK_DOT(m)                                                                                 \
-    static void fn(dots##m)(const hdk_product *p)                                                  \
-    {                                                                                              \
-        for (int64_t j = 0; j < p->n; j += SOME(m)) {                                              \
-            fn(dots_of)(m, SOME(m), p, p->n - j, (const T *)p->b + j * p->b_col, (T *)p->c + j);   \
-        }                                                                                          \
+/* All columns, `some` side by side. More rows than m go in turn, while the first cache holds the
+ * columns. */
+HDK_INLINE void fn(dots_by)(const int m, const int some, const hdk_product *p)
+{
+    hdk_product rows = *p;
+    for (int64_t j = 0; j < p->n; j += some) {
+        for (int64_t i = 0; i < p->m; i += m) {
+            rows.m = p->m - i < m ? p->m - i : m;
+            rows.a = (const T *)p->a + i * p->a_row;
+            fn(dots_of)(m, some, &rows, p->n - j, (const T *)p->b + j * p->b_col,
+                        (T *)p->c + i * p->c_row + j);
+        }
     }
-HDK_DOT(1)
-HDK_DOT(2)
-HDK_DOT(4)
-HDK_DOT(8)
-#undef HDK_DOT
-#undef SOME
+}
+
+/* As many columns as leave registers for their elements. */
+static HDK_NOINLINE void fn(dots1)(const hdk_product *p)
+{
+    fn(dots_by)(1, 8, p);
+}
+
+static HDK_NOINLINE void fn(dots2)(const hdk_product *p)
+{
+    fn(dots_by)(2, HDK_REGISTER > 32 ? 8 : 4, p);
+}
+
+static HDK_NOINLINE void fn(dots4)(const hdk_product *p)
+{
+    fn(dots_by)(4, HDK_REGISTER > 32 ? 6 : 3, p);
+}
 
 static void fn(dots)(const hdk_product *p)
 {
-    (p->m == 1 ? fn(dots1) : p->m == 2 ? fn(dots2) : p->m <= 4 ? fn(dots4) : fn(dots8))(p);
+    (p->m == 1 ? fn(dots1) : p->m == 2 ? fn(dots2) : fn(dots4))(p);
 }
 
 #endif
