@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+/* ---------------------------------------------------------------- a token */
+
 /* A colder softmax could overflow: its draw is taken as the likeliest token. */
 static const double coldest = 1e-5;
 
@@ -45,18 +47,72 @@ static hd_tensor *next_logits(hd_module *gpt, hd_tensor *window, const gpt_cache
     return hd_select(hd_select(logits, 0, 0), 0, -1);
 }
 
-static bool write_token(const hd_tokenizer *tokenizer, hd_tensor *id, FILE *f)
+/* ---------------------------------------------------------------- writing */
+
+/* A token of bytes may end inside a character. Then the writer keeps the beginning of this
+ * character until the next tokens complete it, so that a reader never sees a part of one. */
+typedef struct {
+    FILE *f;
+    unsigned char kept[4]; /* between two tokens at most 3 bytes */
+    int n;
+} text_writer;
+
+/* The length of the UTF-8 character that begins with these n bytes; 0: no character begins so. */
+static int character_length(const unsigned char *s, int n)
+{
+    int length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    bool possible = s[0] < 0x80 || (s[0] >= 0xC2 && s[0] <= 0xF4);
+    if (n > 1) {
+        bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+        bool surrogate = s[0] == 0xED && s[1] > 0x9F;
+        bool beyond = s[0] == 0xF4 && s[1] > 0x8F; /* U+10FFFF */
+        possible = possible && !overlong && !surrogate && !beyond;
+    }
+    for (int i = 1; i < n; i++) {
+        possible = possible && s[i] >= 0x80 && s[i] <= 0xBF;
+    }
+    return possible ? length : 0;
+}
+
+static bool write_kept(text_writer *w)
+{
+    size_t n = (size_t)w->n;
+    w->n = 0;
+    return fwrite(w->kept, 1, n, w->f) == n;
+}
+
+/* Writes the kept bytes when they are a whole character, or when they cannot become one. */
+static bool write_byte(text_writer *w, unsigned char byte)
+{
+    bool ok = true;
+    w->kept[w->n] = byte;
+    if (w->n > 0 && character_length(w->kept, w->n + 1) == 0) {
+        ok = write_kept(w);
+        w->kept[0] = byte;
+    }
+    w->n++;
+    return character_length(w->kept, w->n) > w->n || (write_kept(w) && ok);
+}
+
+/* Shows the reader what was written. */
+static bool flush_text(const text_writer *w, bool ok)
+{
+    return (ok && fflush(w->f) == 0) ||
+           hd_error_set(HD_IO, "generate: the text cannot be written: %s", strerror(errno));
+}
+
+static bool write_token(text_writer *w, const hd_tokenizer *tokenizer, hd_tensor *id)
 {
     int64_t n = 0;
     const char *text = hd_tokenizer_decode_bytes(tokenizer, id, &n);
-    if (!text) {
-        return false;
+    bool ok = true;
+    for (int64_t i = 0; text && ok && i < n; i++) {
+        ok = write_byte(w, (unsigned char)text[i]);
     }
-    if (fwrite(text, 1, (size_t)n, f) == (size_t)n && fflush(f) == 0) {
-        return true;
-    }
-    return hd_error_set(HD_IO, "generate: the text cannot be written: %s", strerror(errno));
+    return text && flush_text(w, ok);
 }
+
+/* ---------------------------------------------------------------- the loop */
 
 /* The window (num_tokens,), or its second half if it has grown longer than the context. */
 static hd_tensor *forget(hd_tensor *window, const gpt_config *cfg, const gpt_cache *c)
@@ -74,6 +130,7 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
     HD_SCOPE;
     HD_NO_GRAD;
     gpt_cache c = {0};
+    text_writer w = {.f = f};
     hd_module_eval(gpt);
     if (s->cache && !gpt_cache_new(&c, gpt, 1)) {
         return false;
@@ -84,8 +141,11 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
         HD_SCOPE;
         int64_t id = sample_token(next_logits(gpt, window, &c, s->cache), s);
         hd_tensor *token = hd_tensor_of(&id, 1); /* (1,) */
-        ok = hd_error_code() == HD_OK && write_token(tokenizer, token, f) &&
+        ok = hd_error_code() == HD_OK && write_token(&w, tokenizer, token) &&
              hd_assign(&window, forget(hd_cat(0, window, token), cfg, &c));
+    }
+    if (w.n > 0) {
+        ok = flush_text(&w, write_kept(&w)) && ok;
     }
     hd_release(window);
     gpt_cache_free(&c);

@@ -18,7 +18,11 @@ int64_t sample_token(hd_tensor *logits, const sampling *s);
 
 /* Writes n tokens that continue ids (num_tokens,) to f, each one as soon as it is known. The model
  * sees at most context_length tokens. When there are more, it forgets the first half and continues
- * with the second. gpt is in evaluation mode afterwards. */
+ * with the second. gpt is in evaluation mode afterwards.
+ *
+ * A token may end inside a UTF-8 character. The bytes of this character are written together, once
+ * it is whole. Bytes that are not UTF-8 are written as they are, and so is a character that is not
+ * whole when the text ends. */
 bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokenizer, hd_tensor *ids,
               int64_t n, const sampling *s, FILE *f);
 

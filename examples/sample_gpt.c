@@ -1,7 +1,8 @@
 /* sample_gpt.c - continues a text with a GPT that train_gpt has trained.
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
- * The prompt comes from the arguments, or else from stdin. The text appears token by token. */
+ * The prompt comes from the arguments, or else from stdin. The text appears token by token. A
+ * character that several tokens make up appears once it is whole. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

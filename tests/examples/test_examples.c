@@ -1,9 +1,12 @@
 /* Parts of the examples that their whole runs do not reach: checksums and bytes of event files, the
- * line of the progress at every width, and the draw of a token at the ends of its options. */
+ * line of the progress at every width, the draw of a token at the ends of its options, and how a
+ * text is written whose tokens are parts of characters. */
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "../../examples/generate.h"
@@ -171,10 +174,107 @@ START_TEST(draws_at_the_ends)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- writing a text */
+
+enum { CONTEXT = 16 };
+static const gpt_config bytes_config = {256, CONTEXT, CONTEXT, 1, 1, 0, false};
+
+/* A GPT whose likeliest token after i tokens is text[i - 1]. Only the embedding of the position is
+ * not zero before out_head, whose column i makes byte i likely. */
+static hd_module *writer_of(const char *text)
+{
+    HD_SCOPE;
+    HD_NO_GRAD;
+    hd_module *gpt = gpt_model_new(&bytes_config);
+    hd_list *all = hd_module_parameters(gpt);
+    for (int64_t i = 0; i < hd_list_len(all); i++) {
+        hd_zero_(hd_list_get(all, i));
+    }
+    gpt_model *m = (gpt_model *)gpt;
+    hd_fill_(((layer_norm *)m->final_norm)->scale, 1);
+    hd_copy_(hd_module_get_parameter(m->pos_emb, "weight"), hd_eye(HD_FLOAT32, CONTEXT, CONTEXT));
+    hd_tensor *head = hd_module_get_parameter(m->out_head, "weight"); /* (256, CONTEXT) */
+    for (int i = 0; text[i] != '\0'; i++) {
+        hd_set(head, 1, (unsigned char)text[i], i);
+    }
+    ck_assert_msg(hd_error_code() == HD_OK, "%s", hd_error_message());
+    return gpt;
+}
+
+/* Writes the text and asserts that it arrives in these pieces, which a '|' separates. Every write
+ * to a socket of datagrams arrives by itself. */
+static void ck_pieces(const char *text, const char *pieces, bool cache)
+{
+    HD_SCOPE;
+    const sampling likeliest = {0, 0, 1, cache};
+    char got[256] = "";
+    size_t n = 0;
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends), 0);
+    ck_assert_int_eq(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    FILE *f = fdopen(ends[0], "w");
+    hd_module *gpt = writer_of(text);
+    hd_tokenizer *bytes = hd_tokenizer_bytes();
+    hd_tensor *prompt = hd_tokenizer_encode(bytes, "x", 1, HD_SPECIAL_TEXT); /* (1,) */
+    bool ok = generate(gpt, &bytes_config, bytes, prompt, (int64_t)strlen(text), &likeliest, f);
+    ck_assert_msg(ok, "%s", hd_error_message());
+    for (ssize_t some; (some = read(ends[1], got + n, 32)) > 0;) {
+        n += (size_t)some;
+        got[n++] = '|';
+    }
+    got[n > 0 ? n - 1 : 0] = '\0';
+    ck_assert_str_eq(got, pieces);
+    hd_tokenizer_free(bytes);
+    hd_module_free(gpt);
+    fclose(f);
+    close(ends[1]);
+}
+
+/* Characters of one to four bytes come whole, in as few pieces as there are characters. */
+START_TEST(characters_come_whole)
+{
+    ck_pieces("ab", "a|b", true);
+    ck_pieces("z\xD0\xB6\xE2\x82\xAC\xF0\x9F\x98\x80!",
+              "z|\xD0\xB6|\xE2\x82\xAC|\xF0\x9F\x98\x80|!", true);
+    ck_pieces("\xD0\xB6\xE2\x82\xAC", "\xD0\xB6|\xE2\x82\xAC", false);
+    ck_pieces("\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF",
+              "\xC2\x80|\xDF\xBF|\xE0\xA0\x80|\xED\x9F\xBF", true);
+    ck_pieces("\xDF\xBFz\xEF\xBF\xBFz", "\xDF\xBF|z|\xEF\xBF\xBF|z", true);
+    ck_pieces("\xEE\x80\x80\xF0\x90\x80\x80\xF4\x8F\xBF\xBF",
+              "\xEE\x80\x80|\xF0\x90\x80\x80|\xF4\x8F\xBF\xBF", true);
+}
+END_TEST
+
+/* What cannot become a character is written as soon as that is clear, and no byte is lost. */
+START_TEST(other_bytes_pass)
+{
+    ck_pieces("\x80\xBF\xC0\xC1\xF5\xFF", "\x80|\xBF|\xC0|\xC1|\xF5|\xFF", true);
+    ck_pieces("\xE0\x9F\x80", "\xE0\x9F|\x80", true); /* overlong */
+    ck_pieces("\xF0\x8F\x80", "\xF0\x8F|\x80", true);
+    ck_pieces("\xED\xA0\x80", "\xED\xA0|\x80", true); /* a surrogate */
+    ck_pieces("\xF4\x90\x80", "\xF4\x90|\x80", true); /* beyond U+10FFFF */
+    ck_pieces("\xE2\x7Fz", "\xE2\x7F|z", true);
+    ck_pieces("\xF0\x9F\x98z", "\xF0\x9F\x98z", true);
+    ck_pieces("\xE2\x82\xD0\xB6", "\xE2\x82|\xD0\xB6", true); /* the next one begins */
+    ck_pieces("\xE2\x82\xFFz", "\xE2\x82\xFF|z", true);
+}
+END_TEST
+
+/* A character that is not whole at the end of the text is written as it is. */
+START_TEST(the_end_passes)
+{
+    ck_pieces("z\xD0", "z|\xD0", true);
+    ck_pieces("z\xE2\x82", "z|\xE2\x82", false);
+    ck_pieces("z\xF0\x9F\x98", "z|\xF0\x9F\x98", true);
+    ck_pieces("", "", true);
+}
+END_TEST
+
 static Suite *suite_parts(void)
 {
-    const TTest *const tests[] = {crc32c_vectors,  event_errors,      event_bytes,
-                                  progress_widths, progress_extremes, draws_at_the_ends};
+    const TTest *const tests[] = {crc32c_vectors,        event_errors,      event_bytes,
+                                  progress_widths,       progress_extremes, draws_at_the_ends,
+                                  characters_come_whole, other_bytes_pass,  the_end_passes};
     return SUITE_OF("parts", tests);
 }
 
