@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "program.h"
+
 /* ---------------------------------------------------------------- a token */
 
 /* A colder softmax could overflow: its draw is taken as the likeliest token. */
@@ -125,7 +127,7 @@ static hd_tensor *forget(hd_tensor *window, const gpt_config *cfg, const gpt_cac
 }
 
 bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokenizer, hd_tensor *ids,
-              int64_t n, const sampling *s, FILE *f)
+              int64_t n, const sampling *s, FILE *f, writing_speed *speed)
 {
     HD_SCOPE;
     HD_NO_GRAD;
@@ -137,9 +139,12 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
     }
     hd_tensor *window = hd_retain(forget(ids, cfg, &c)); /* (num_tokens,) */
     bool ok = window;
+    double start = seconds_now(), first = start; /* when the prompt and the first token began */
     for (int64_t i = 0; ok && i < n; i++) {
         HD_SCOPE;
-        int64_t id = sample_token(next_logits(gpt, window, &c, s->cache), s);
+        hd_tensor *logits = next_logits(gpt, window, &c, s->cache); /* (vocab_size,) */
+        first = i == 0 ? seconds_now() : first;
+        int64_t id = sample_token(logits, s);
         hd_tensor *token = hd_tensor_of(&id, 1); /* (1,) */
         ok = hd_error_code() == HD_OK && write_token(&w, tokenizer, token) &&
              hd_assign(&window, forget(hd_cat(0, window, token), cfg, &c));
@@ -147,7 +152,31 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
     if (w.n > 0) {
         ok = flush_text(&w, write_kept(&w)) && ok;
     }
+    if (ok && speed) {
+        *speed = (writing_speed){hd_numel(ids), n, first - start, seconds_now() - first};
+    }
     hd_release(window);
     gpt_cache_free(&c);
     return ok;
+}
+
+/* ---------------------------------------------------------------- its speed */
+
+static const char *tokens_word(int64_t n)
+{
+    return n == 1 ? "token" : "tokens";
+}
+
+const char *speed_line(const writing_speed *speed, char out[SPEED_LINE])
+{
+    char rate[64] = "";
+    if (speed->tokens > 1) {
+        double v = (double)speed->tokens / (speed->seconds > 1e-9 ? speed->seconds : 1e-9);
+        snprintf(rate, sizeof rate, ", %.*f tokens/s", v < 10 ? 1 : 0, v);
+    }
+    snprintf(out, SPEED_LINE, "prompt of %lld %s: %.2f s; %lld %s in %.2f s%s",
+             (long long)speed->prompt_tokens, tokens_word(speed->prompt_tokens),
+             speed->prompt_seconds, (long long)speed->tokens, tokens_word(speed->tokens),
+             speed->seconds, rate);
+    return out;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "heed/base.h"
@@ -37,6 +38,13 @@ int about_status(int argc, char **argv, const char *program, const char *help)
         return -1;
     }
     return stdout_written(program) ? 0 : 1;
+}
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Between single quotes every character stands for itself, except a single quote, which is written

@@ -1,5 +1,5 @@
-/* program.h - what the example programs share: their standard files, --help and --version, words
- * that a shell can read, and the names of directories. */
+/* program.h - what the example programs share: their standard files, --help and --version, a
+ * clock, words that a shell can read, and the names of directories. */
 #ifndef HEED_EXAMPLES_PROGRAM_H
 #define HEED_EXAMPLES_PROGRAM_H
 
@@ -18,6 +18,8 @@ bool stdout_written(const char *program);
 /* Prints the help, or the version of heed, if --help or --version is the only argument. Returns the
  * exit status, or -1 if the arguments are others. */
 int about_status(int argc, char **argv, const char *program, const char *help);
+
+double seconds_now(void); /* on a clock that never goes back */
 
 enum { SHELL_WORD = 4 * 4096 + 3 }; /* has room for each path */
 

@@ -2,7 +2,8 @@
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
  * The prompt comes from the arguments, or else from stdin. The text appears token by token. A
- * character that several tokens make up appears once it is whole. */
+ * character that several tokens make up appears once it is whole. The last line, on stderr, says
+ * how fast the text was written. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ typedef struct {
 static const char help[] =
     "usage: sample_gpt CHECKPOINT [PROMPT] [OPTION]...\n"
     "\n"
-    "Continues a text with a GPT that train_gpt has trained. The text appears token by token.\n"
+    "Continues a text with a GPT that train_gpt has trained. The text appears token by token. At\n"
+    "the end a line on stderr says how fast it was written.\n"
     "\n"
     "  CHECKPOINT       a checkpoint of train_gpt, which is a directory such as gpt-1/best\n"
     "  PROMPT           the text to continue. Without it the program reads stdin and drops one\n"
@@ -153,7 +155,7 @@ static char *read_stdin(void)
 /* ---------------------------------------------------------------- sampling */
 
 static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const gpt_config *cfg,
-                   const hd_tokenizer *tokenizer)
+                   const hd_tokenizer *tokenizer, writing_speed *speed)
 {
     sampling how = {a->temperature, (int64_t)a->top_k, a->top_p, !a->no_cache};
     hd_tensor *ids = hd_tokenizer_encode(tokenizer, prompt, -1, HD_SPECIAL_ALLOW); /* (count,) */
@@ -165,7 +167,7 @@ static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const
     }
     hd_manual_seed((int64_t)a->seed);
     fputs(prompt, stdout);
-    bool ok = generate(gpt, cfg, tokenizer, ids, (int64_t)a->length, &how, stdout);
+    bool ok = generate(gpt, cfg, tokenizer, ids, (int64_t)a->length, &how, stdout, speed);
     putchar('\n');
     return ok;
 }
@@ -203,7 +205,7 @@ static bool is_of_train_gpt(const char *path, const hd_dict *state)
                         path);
 }
 
-static bool run(const arguments *a, const char *prompt)
+static bool run(const arguments *a, const char *prompt, writing_speed *speed)
 {
     HD_SCOPE;
     hd_dict *model = NULL, *state = NULL;
@@ -215,7 +217,7 @@ static bool run(const arguments *a, const char *prompt)
     hd_module *gpt = ok && gpt_config_load(&cfg, state, "model") ? gpt_model_new(&cfg) : NULL;
     hd_tokenizer *tokenizer = gpt ? hd_tokenizer_load(state, "tokenizer") : NULL;
     ok = tokenizer && hd_module_load_state_dict(gpt, model, true, NULL) &&
-         sample(a, prompt, gpt, &cfg, tokenizer);
+         sample(a, prompt, gpt, &cfg, tokenizer, speed);
     hd_dict_free(model);
     hd_dict_free(state);
     hd_tokenizer_free(tokenizer);
@@ -242,10 +244,16 @@ int main(int argc, char **argv)
     bool ok = is_checkpoint(a.checkpoint);
     char *from_stdin = ok && !a.prompt ? read_stdin() : NULL;
     const char *prompt = a.prompt ? a.prompt : from_stdin;
-    ok = ok && prompt && run(&a, prompt);
+    writing_speed speed = {0};
+    char line[SPEED_LINE];
+    ok = ok && prompt && run(&a, prompt, &speed);
     free(from_stdin);
     if (!ok) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
     }
-    return ok && stdout_written(argv[0]) ? 0 : 1;
+    if (!ok || !stdout_written(argv[0])) {
+        return 1;
+    }
+    fprintf(stderr, "%s\n", speed_line(&speed, line));
+    return 0;
 }

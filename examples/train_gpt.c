@@ -126,7 +126,8 @@ static bool print_sample(const run *r)
     hd_generator_seed(r->sample_generator, r->s.train.seed);
     hd_generator_use(r->sample_generator);
     printf("---- a sample after %lld steps\n%s", (long long)r->step, r->prompt);
-    bool ok = generate(r->model, &r->s.model, r->tokenizer, ids, r->s.sample.length, &how, stdout);
+    bool ok =
+        generate(r->model, &r->s.model, r->tokenizer, ids, r->s.sample.length, &how, stdout, NULL);
     hd_generator_use(NULL);
     printf("\n----\n");
     if (!ok && hung_up && hd_error_code() == HD_IO) { /* nobody can read it; the run goes on */

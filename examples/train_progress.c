@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "program.h"
 
 /* ---------------------------------------------------------------- the line */
 
@@ -183,13 +184,6 @@ static void begin_line(progress *p)
 
 /* ---------------------------------------------------------------- showing */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens_per_step)
 {
     progress p = {.bar = wants_bar(),
@@ -198,7 +192,7 @@ progress progress_new(int64_t step, int64_t steps, int64_t every, int64_t tokens
                   .every = every,
                   .tokens_per_step = tokens_per_step,
                   .first = step,
-                  .start = now()};
+                  .start = seconds_now()};
     if (p.bar) {
         catch_resizes();
     }
@@ -217,7 +211,7 @@ void progress_show(progress *p, int64_t step, double loss, double val_loss)
     if (!p->bar && !line && step % p->every != 0) {
         return;
     }
-    double seconds = now() - p->start, done = (double)(step - p->first);
+    double seconds = seconds_now() - p->start, done = (double)(step - p->first);
     double rate = done / (seconds > 1e-9 ? seconds : 1e-9); /* steps a second */
     progress_numbers n = {.step = step,
                           .steps = p->steps,

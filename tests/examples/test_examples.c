@@ -1,6 +1,6 @@
 /* Parts of the examples that their whole runs do not reach: checksums and bytes of event files, the
- * line of the progress at every width, the draw of a token at the ends of its options, and how a
- * text is written whose tokens are parts of characters. */
+ * line of the progress at every width, the draw of a token at the ends of its options, how a text
+ * is written whose tokens are parts of characters, and the line about its speed. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../examples/generate.h"
+#include "../../examples/program.h"
 #include "support/run_suites.h"
 #include "../../examples/train_events.h"
 #include "../../examples/train_progress.h"
@@ -216,7 +217,8 @@ static void ck_pieces(const char *text, const char *pieces, bool cache)
     hd_module *gpt = writer_of(text);
     hd_tokenizer *bytes = hd_tokenizer_bytes();
     hd_tensor *prompt = hd_tokenizer_encode(bytes, "x", 1, HD_SPECIAL_TEXT); /* (1,) */
-    bool ok = generate(gpt, &bytes_config, bytes, prompt, (int64_t)strlen(text), &likeliest, f);
+    bool ok =
+        generate(gpt, &bytes_config, bytes, prompt, (int64_t)strlen(text), &likeliest, f, NULL);
     ck_assert_msg(ok, "%s", hd_error_message());
     for (ssize_t some; (some = read(ends[1], got + n, 32)) > 0;) {
         n += (size_t)some;
@@ -270,11 +272,60 @@ START_TEST(the_end_passes)
 }
 END_TEST
 
+static const char *line_of_speed(int64_t prompt_tokens, double prompt_seconds, int64_t tokens,
+                                 double seconds)
+{
+    static char out[SPEED_LINE];
+    const writing_speed speed = {prompt_tokens, tokens, prompt_seconds, seconds};
+    ck_assert_ptr_eq(speed_line(&speed, out), out);
+    return out;
+}
+
+START_TEST(lines_of_speed)
+{
+    ck_assert_str_eq(line_of_speed(128, 0.16, 200, 1.25),
+                     "prompt of 128 tokens: 0.16 s; 200 tokens in 1.25 s, 160 tokens/s");
+    ck_assert_str_eq(line_of_speed(1, 0, 2, 1),
+                     "prompt of 1 token: 0.00 s; 2 tokens in 1.00 s, 2.0 tokens/s");
+    ck_assert_str_eq(line_of_speed(2, 61.5, 1, 0.004),
+                     "prompt of 2 tokens: 61.50 s; 1 token in 0.00 s");
+    ck_assert_str_eq(line_of_speed(2, 0, 0, 0), "prompt of 2 tokens: 0.00 s; 0 tokens in 0.00 s");
+    ck_assert_str_eq(line_of_speed(2, 0, 2, 0),
+                     "prompt of 2 tokens: 0.00 s; 2 tokens in 0.00 s, 2000000000 tokens/s");
+}
+END_TEST
+
+/* The times are those between the calls of the clock: together no more than the whole call took. */
+START_TEST(speed_of_a_text)
+{
+    HD_SCOPE;
+    const sampling likeliest = {0, 0, 1, true};
+    FILE *f = tmpfile();
+    hd_module *gpt = writer_of("abc");
+    hd_tokenizer *bytes = hd_tokenizer_bytes();
+    hd_tensor *prompt = hd_tokenizer_encode(bytes, "xyz", 3, HD_SPECIAL_TEXT); /* (3,) */
+    for (int n = 0; n < 4; n++) {
+        writing_speed speed = {-1, -1, -1, -1};
+        double start = seconds_now();
+        ck_assert(generate(gpt, &bytes_config, bytes, prompt, n, &likeliest, f, &speed));
+        double whole = seconds_now() - start;
+        ck_assert_int_eq(speed.prompt_tokens, 3);
+        ck_assert_int_eq(speed.tokens, n);
+        ck_assert(n > 0 ? speed.prompt_seconds > 0 : speed.prompt_seconds == 0);
+        ck_assert(speed.seconds >= 0 && speed.prompt_seconds + speed.seconds <= whole + 1e-6);
+    }
+    hd_tokenizer_free(bytes);
+    hd_module_free(gpt);
+    fclose(f);
+}
+END_TEST
+
 static Suite *suite_parts(void)
 {
     const TTest *const tests[] = {crc32c_vectors,        event_errors,      event_bytes,
                                   progress_widths,       progress_extremes, draws_at_the_ends,
-                                  characters_come_whole, other_bytes_pass,  the_end_passes};
+                                  characters_come_whole, other_bytes_pass,  the_end_passes,
+                                  lines_of_speed,        speed_of_a_text};
     return SUITE_OF("parts", tests);
 }
 

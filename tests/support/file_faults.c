@@ -220,8 +220,10 @@ __attribute__((constructor)) static void begin_by_environment(void)
                                                     : FAULT_ONCE;
         faults_begin(at, how == FAULT_SHORT || how == FAULT_KILL ? 0 : errno_of(name), how);
     }
-#ifdef __GLIBC__ /* elsewhere stdout cannot be replaced, and what a program prints does not fail */
+#ifdef __GLIBC__ /* elsewhere they cannot be replaced, and what a program prints does not fail */
     stdout = stream_new(STDOUT_FILENO, "w");
+    stderr = stream_new(STDERR_FILENO, "w");
+    setvbuf(stderr, NULL, _IONBF, 0);
 #endif
     faults_mark();
 }
