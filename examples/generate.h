@@ -10,7 +10,8 @@ typedef struct {
     int64_t top_k;      /* draw from the k likeliest tokens; 0: from all */
     double top_p;       /* draw from the likeliest tokens that together have probability p, and from
                          * one token at least; 1: from all */
-    bool cache;         /* keep keys and values: the same text in less time */
+    bool cache;         /* keep keys and values, which takes less time; the logits differ from those
+                         * without the cache by rounding */
 } sampling;
 
 /* Draws one token from logits (vocab_size,) with the thread's generator; -1 on error. */

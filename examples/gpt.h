@@ -52,8 +52,9 @@ void gpt_cache_free(gpt_cache *c);
 int64_t gpt_cache_len(const gpt_cache *c);                /* tokens seen; -1 on error */
 bool gpt_cache_truncate(const gpt_cache *c, int64_t len); /* keeps the first len tokens */
 
-/* The logits of the tokens in_idx (b, num_tokens), which follow those in c, as hd_forward gives
- * them for the whole sequence, without a gradient. The call adds the tokens to c. */
+/* The logits of the tokens in_idx (b, num_tokens), which follow those in c, without a gradient.
+ * They differ by rounding from those that hd_forward gives for the whole sequence. The call adds
+ * the tokens to c. */
 hd_tensor *gpt_forward_cached(hd_module *gpt, hd_tensor *in_idx, const gpt_cache *c);
 
 #endif

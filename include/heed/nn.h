@@ -264,8 +264,8 @@ HD_API int64_t hd_kv_cache_len(const hd_kv_cache *c); /* how many tokens it has 
 HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* keeps the first len tokens */
 
 /* x (batch, num_tokens, d_in) are the tokens that follow those in c. The result is what hd_forward
- * gives for them at the end of the whole sequence, without a gradient. The call adds them to c; on
- * failure c does not change. */
+ * gives for them at the end of the whole sequence, without a gradient. The two differ by rounding.
+ * The call adds the tokens to c; on failure c does not change. */
 HD_API hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c);
 
 /* With keep, each forward keeps its attention weights (after dropout), detached: SelfAttention v1
@@ -288,7 +288,8 @@ HD_API hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim);
  * Raschka, "Build a Large Language Model (From Scratch)", listing 4.6 */
 HD_API hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *norm1,
                                            hd_module *norm2, double drop_rate);
-/* hd_forward for the tokens that follow those in c; att must be a MultiHeadAttention. */
+/* hd_forward for the tokens that follow those in c, without a gradient. The result differs by
+ * rounding from that for the whole sequence. att must be a MultiHeadAttention. */
 HD_API hd_tensor *hd_transformer_block_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c);
 
 /* ---------------------------------------------------------------- attention: torch.nn's packed */

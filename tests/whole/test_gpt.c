@@ -140,8 +140,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- the cache */
 
-/* The logits of tokens that come one by one, and of the rest at once, equal those of all
- * together. */
+/* The logits of tokens that come one by one, and of the rest at once, are those of all together up
+ * to rounding. */
 START_TEST(test_cached)
 {
     hd_manual_seed(1);
