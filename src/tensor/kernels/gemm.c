@@ -17,7 +17,10 @@ enum {
     GROUP = 4,            /* panels of a, packed together just before their first use */
     FETCH = 64,           /* lines of memory asked for at once, beside a tile */
     SHALLOW = 128,        /* steps of a panel of b on the stack */
-    STREAMS = 8           /* rows of b that a product of few rows reads side by side */
+    STREAMS = 8,          /* rows of b that a product of few rows reads side by side */
+    BESIDE_1 = 8,         /* columns of b that the dots of 1, 2 and 4 rows read side by side: */
+    BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4, /* as many as leave registers for their elements */
+    BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2
 };
 
 typedef struct hdk_blocking {

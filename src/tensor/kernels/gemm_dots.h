@@ -37,20 +37,23 @@ HDK_INLINE void fn(dots_of)(const int m, const int some, const hdk_product *p, i
 {
     const T *x[HDK_DOTS], *y[HDK_DOTS];
     V acc[HDK_DOTS][HDK_DOTS];
-    int64_t k = p->k, q = 0, ahead = some * p->b_col;
+    int64_t whole = p->k - p->k % VECTOR, ahead = some * p->b_col;
     HDK_UNROLL
     for (int j = 0; j < some; j++) {
-        y[j] = b + (j < cols ? j : cols - 1) * p->b_col;
+        y[j] = b + (j < cols ? j : cols - 1) * p->b_col + whole;
     }
     HDK_UNROLL
     for (int i = 0; i < m; i++) {
-        x[i] = (const T *)p->a + (i < p->m ? i : p->m - 1) * p->a_row;
+        x[i] = (const T *)p->a + (i < p->m ? i : p->m - 1) * p->a_row + whole;
         HDK_UNROLL
         for (int j = 0; j < some; j++) {
             acc[i][j] = (V){0};
         }
     }
-    for (; q + VECTOR <= k; q += VECTOR) {
+    if (HDK_REGISTER > 32) { /* the pointers take all registers, so that these wait in memory */
+        __asm__("" : "+m"(p), "+m"(cols), "+m"(b), "+m"(c));
+    }
+    for (int64_t q = -whole; q != 0; q += VECTOR) {
         V u[HDK_DOTS];
         HDK_UNROLL
         for (int j = 0; j < some; j++) {
@@ -75,43 +78,40 @@ HDK_INLINE void fn(dots_of)(const int m, const int some, const hdk_product *p, i
             sums[i * some + j] = acc[i][j];
         }
     }
-    fn(add_up)(p, sums, some, cols < some ? cols : some, q, b, c);
+    fn(add_up)(p, sums, some, cols < some ? cols : some, whole, b, c);
 }
 
-/* All columns, `some` side by side. More rows than m go in turn, while the first cache holds the
- * columns. */
-HDK_INLINE void fn(dots_by)(const int m, const int some, const hdk_product *p)
+static HDK_NOINLINE void fn(dots1)(const hdk_product *p, int64_t cols, const T *b, T *c)
 {
-    hdk_product rows = *p;
-    for (int64_t j = 0; j < p->n; j += some) {
-        for (int64_t i = 0; i < p->m; i += m) {
-            rows.m = p->m - i < m ? p->m - i : m;
-            rows.a = (const T *)p->a + i * p->a_row;
-            fn(dots_of)(m, some, &rows, p->n - j, (const T *)p->b + j * p->b_col,
-                        (T *)p->c + i * p->c_row + j);
-        }
-    }
+    fn(dots_of)(1, BESIDE_1, p, cols, b, c);
 }
 
-/* As many columns as leave registers for their elements. */
-static HDK_NOINLINE void fn(dots1)(const hdk_product *p)
+static HDK_NOINLINE void fn(dots2)(const hdk_product *p, int64_t cols, const T *b, T *c)
 {
-    fn(dots_by)(1, 8, p);
+    fn(dots_of)(2, BESIDE_2, p, cols, b, c);
 }
 
-static HDK_NOINLINE void fn(dots2)(const hdk_product *p)
+static HDK_NOINLINE void fn(dots4)(const hdk_product *p, int64_t cols, const T *b, T *c)
 {
-    fn(dots_by)(2, HDK_REGISTER > 32 ? 8 : 4, p);
+    fn(dots_of)(4, BESIDE_4, p, cols, b, c);
 }
 
-static HDK_NOINLINE void fn(dots4)(const hdk_product *p)
-{
-    fn(dots_by)(4, HDK_REGISTER > 32 ? 6 : 3, p);
-}
-
+/* More than four rows go in turn, while the first cache holds the columns. */
 static void fn(dots)(const hdk_product *p)
 {
-    (p->m == 1 ? fn(dots1) : p->m == 2 ? fn(dots2) : fn(dots4))(p);
+    void (*const some_dots)(const hdk_product *, int64_t, const T *, T *) = p->m == 1   ? fn(dots1)
+                                                                            : p->m == 2 ? fn(dots2)
+                                                                                        : fn(dots4);
+    int64_t some = p->m == 1 ? BESIDE_1 : p->m == 2 ? BESIDE_2 : BESIDE_4;
+    hdk_product rows = *p;
+    for (int64_t j = 0; j < p->n; j += some) {
+        for (int64_t i = 0; i < p->m; i += 4) {
+            rows.m = p->m - i < 4 ? p->m - i : 4;
+            rows.a = (const T *)p->a + i * p->a_row;
+            some_dots(&rows, p->n - j, (const T *)p->b + j * p->b_col,
+                      (T *)p->c + i * p->c_row + j);
+        }
+    }
 }
 
 #endif
