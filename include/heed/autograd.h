@@ -411,9 +411,11 @@ HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_
 /* ---------------------------------------------------------------- products */
 
 HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b); /* (n,) and (n,): 0-d */
-/* a @ b: (n)(n); (m,k)(k,n); (k)(k,n); (m,k)(k); batches (..., m, k)(..., k, n) broadcast. The bits
- * of a row may depend on the number of rows, as the fewest have an order of sums of their own; they
- * never depend on the number of threads. The same holds for hd_linear. */
+/* a @ b: (n)(n); (m,k)(k,n); (k)(k,n); (m,k)(k); batches (..., m, k)(..., k, n) broadcast. Each
+ * element is one sum in order, but for products of at most 8 rows, or of one column, with a matrix
+ * of over 32,768 elements that has no batch and whose inner dim is dense: these have several sums.
+ * So the bits of a row may depend on the number of rows and on the layout, but never on the number
+ * of threads. The same holds for hd_linear. */
 HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
 /* x W^T + b: x (..., in), weight (out, in), bias (out,) or HD_NONE; gives (..., out) */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
@@ -470,9 +472,11 @@ HD_API hd_attention_options hd_attention_defaults(void);
  * hides is not computed. The dropout mask is the one that hd_dropout draws on weights (..., l, s)
  * from the same seed; the native Bernoulli stream keeps one bit for each weight. With up to 64
  * keys, and in float64, the sums of each query have the order of hd_matmul and hd_softmax, so the
- * bits are theirs. Otherwise the work is done in tiles: results differ from those of the plain ops
- * by rounding, and never depend on the number of threads. The plain ops themselves run if attn_mask
- * requires grad, if a tensor is empty, and for up to 64 keys where products are faster.
+ * bits are theirs, unless hd_matmul has several sums for them (see there), which takes tensors
+ * without a batch, at most 8 queries and over 32,768 elements of k. Otherwise the work is done in
+ * tiles: results differ from those of the plain ops by rounding, and never depend on the number of
+ * threads. The plain ops themselves run if attn_mask requires grad, if a tensor is empty, and for
+ * up to 64 keys where products are faster.
  *
  * pytorch.org, torch.nn.functional.scaled_dot_product_attention (2.13);
  * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention" */

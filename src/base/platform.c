@@ -69,14 +69,15 @@ static long cache_of_cpuid(unsigned leaf)
 
 long hd__second_cache_bytes(void)
 {
+    long bytes = 0;
 #if defined(__x86_64__) || defined(__i386__)
-    long bytes = cache_of_cpuid(4);
-    return bytes > 0 ? bytes : cache_of_cpuid(0x8000001Du);
-#elif defined(_SC_LEVEL2_CACHE_SIZE)
-    return sysconf(_SC_LEVEL2_CACHE_SIZE);
-#else
-    return 0;
+    bytes = cache_of_cpuid(4);
+    bytes = bytes > 0 ? bytes : cache_of_cpuid(0x8000001Du);
 #endif
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    bytes = bytes > 0 ? bytes : sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return bytes;
 }
 
 /* ---------------------------------------------------------------- memory */

@@ -208,12 +208,24 @@ static bool is_bare(const hd__matrix *a, const hd__matrix *b, bool bias)
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
 
-/* Few rows times dense columns, or dense rows times one column. What is asked of the whole product
- * holds for each of its cells, so that no bit depends on the number of threads. */
-static bool wants_dots(const hdk_product *p, hd_dtype d)
+/* Few rows times a large matrix of dense columns, or a large matrix of dense rows times one column.
+ * Matrices of a batch keep to one chain, so that attention written out has the bits of the fused
+ * one where these are promised. What is asked of the whole product holds for each of its cells, so
+ * that no bit depends on the number of threads. */
+static bool wants_dots(const hdk_product *p, hd_dtype d, const hd__matrix *b)
 {
-    return d != HD_INT64 && p->k >= HDK_DOTS_STEPS && p->a_col == 1 && p->b_row == 1 &&
-           (p->m <= HDK_DOTS || p->n == 1);
+    int64_t lanes = p->n == 1 ? p->m : p->n; /* of the matrix */
+    return d != HD_INT64 && b->batch == 0 && p->k >= HDK_DOTS_STEPS && p->a_col == 1 &&
+           p->b_row == 1 && (p->m <= HDK_DOTS || p->n == 1) && lanes > HDK_DOTS_ELEMENTS / p->k;
+}
+
+/* The stride of a dim of one element may be any number, and nothing is computed from it. */
+static void clear_strides(hdk_product *p)
+{
+    p->a_row = p->m > 1 ? p->a_row : 0;
+    p->b_col = p->n > 1 ? p->b_col : 0;
+    p->a_col = p->k > 1 ? p->a_col : 0;
+    p->b_row = p->k > 1 ? p->b_row : 0;
 }
 
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias)
@@ -243,7 +255,8 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.kept.n = t.summed.n = 3;
     t.kept.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
-    t.one.dots = wants_dots(&t.one, c.t->dtype);
+    clear_strides(&t.one);
+    t.one.dots = wants_dots(&t.one, c.t->dtype, &b);
     t.one.bare = t.one.k <= 1 && t.summed.ndim == 0 && is_bare(&a, &b, bias);
     if (t.kept.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
         hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);

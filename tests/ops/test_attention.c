@@ -87,6 +87,35 @@ START_TEST(fused_is_composed)
 }
 END_TEST
 
+/* Where the rows have the order of hd_matmul and hd_softmax, few queries have it too. */
+START_TEST(few_keys_have_the_bits_of_the_ops)
+{
+    static const int64_t sizes[][4] = {/* l, s, d, dv */
+                                       {1, 4, 64, 64},
+                                       {4, 64, 128, 64},
+                                       {8, 8, 700, 1},
+                                       {5, 64, 64, 1}};
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+        for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+            for (int64_t heads = 1; heads <= 3; heads += 2) {
+                HD_SCOPE;
+                int64_t l = sizes[n][0], s = d == HD_FLOAT64 ? 3 * sizes[n][1] : sizes[n][1];
+                hd_tensor *x[] = {hd_randn((hd_dtype)d, heads, l, sizes[n][2]),
+                                  hd_randn((hd_dtype)d, heads, s, sizes[n][2]),
+                                  hd_randn((hd_dtype)d, heads, s, sizes[n][3])};
+                hd_attention_options o = hd_attention_defaults();
+                hd_set_fused_attention(true);
+                hd_tensor *fused = attend(x, &o, NULL);
+                hd_set_fused_attention(false);
+                ck_assert(hd_equal(fused, attend(x, &o, NULL)));
+                hd_set_fused_attention(true);
+                ck_no_error();
+            }
+        }
+    }
+}
+END_TEST
+
 /* The same bits for one thread and for several, and for views and for copies. */
 START_TEST(threads_and_layouts)
 {
@@ -348,6 +377,7 @@ END_TEST
 Suite *suite_attention(void)
 {
     const TTest *const tests[] = {
+        few_keys_have_the_bits_of_the_ops,
         threads_and_layouts,
         rows_that_see_nothing,
         more_queries_than_keys_and_none,

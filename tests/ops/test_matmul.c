@@ -600,6 +600,26 @@ START_TEST(threads_change_no_bit_of_any_cut)
 }
 END_TEST
 
+/* A dim of one element may have any stride. */
+START_TEST(strides_of_one_element)
+{
+    HD_SCOPE;
+    int64_t far = INT64_MAX / 4096;
+    hd_tensor *x = hd_randn(HD_FLOAT32, 40, 900), *y = hd_randn(HD_FLOAT32, 900, 33);
+    hd_tensor *row = hd_slice_step(x, 0, 0, 1, far);    /* (1, 900) */
+    hd_tensor *column = hd_slice_step(x, 1, 0, 1, far); /* (40, 1) */
+    hd_tensor *beside = hd_slice_step(y, 1, 0, 1, far); /* (900, 1) */
+    hd_tensor *above = hd_slice_step(y, 0, 0, 1, far);  /* (1, 33) */
+    ck_assert_int_gt(hd_stride(row, 0), 1LL << 60);
+    ck_assert(hd_equal(hd_matmul(row, y), hd_matmul(hd_contiguous(row), y)));
+    ck_assert(hd_equal(hd_matmul(row, hd_t(x)), hd_matmul(hd_contiguous(row), hd_t(x))));
+    ck_assert(hd_equal(hd_matmul(row, beside), hd_matmul(row, hd_contiguous(beside))));
+    ck_assert(hd_equal(hd_matmul(x, beside), hd_matmul(x, hd_narrow(y, 1, 0, 1))));
+    ck_assert(hd_equal(hd_matmul(column, above), hd_mul(column, above)));
+    ck_no_error();
+}
+END_TEST
+
 /* Blocks are as large as the caches allow, and change no bit. */
 START_TEST(caches_change_no_bit)
 {
@@ -643,6 +663,7 @@ Suite *suite_matmul(void)
         long_dots,
         threads_change_no_bit,
         threads_change_no_bit_of_any_cut,
+        strides_of_one_element,
         caches_change_no_bit,
         errors,
         values_and_gradients_of_pytorch,

@@ -5,8 +5,8 @@
  * k-major, which takes operands of any strides; an operand of which few tiles would use a panel is
  * read where it lies. Every element of c is one chain over k, in order, whatever path computes it:
  * a row and a column give the same bits in products of any size, however the work is cut. There are
- * two exceptions: the products of few rows (gemm_dots.h), for which a chain would leave memory
- * waiting, and the dot of two vectors of LONG elements or more. */
+ * two exceptions: products of few rows or of one column with a large matrix (gemm_dots.h), for
+ * which a chain would leave memory waiting, and the dot of two vectors of LONG elements or more. */
 
 /* ---------------------------------------------------------------- packing */
 

@@ -1,5 +1,5 @@
 /* gemm_dots.h - at most HDK_DOTS rows times a matrix whose columns are dense: a template
- * (template.h) for gemm.c.
+ * (template.h) for gemm.c, which turns one column into one row.
  *
  * A Linear of one token reads each weight once, so that memory is the limit. Every element of c is
  * the dot of a row of a with a column of b, both dense, in VECTOR chains, which are added up at the

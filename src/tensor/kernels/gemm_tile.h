@@ -42,14 +42,16 @@
  * pointers and three distances, in bytes, reach every row of a tile. */
 typedef struct REACH {
     const char *row0, *row7;
-    int64_t one, three, five; /* of rows */
+    ptrdiff_t one, three, five; /* of rows; a register each */
 } REACH;
 
 /* The element of row i. */
 HDK_INLINE T fn(element)(const REACH *a, const int i)
 {
     const int rows = i % 7;
-    int64_t at = rows == 3 || rows == 6 ? rows / 3 * a->three : rows == 5 ? a->five : rows * a->one;
+    ptrdiff_t at = rows == 3 || rows == 6 ? rows / 3 * a->three
+                   : rows == 5            ? a->five
+                                          : rows * a->one;
     return *(const T *)((i < 7 ? a->row0 : a->row7) + at);
 }
 
@@ -67,7 +69,7 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
             acc[i][j] = go_on ? fn(vload)(to + j * VECTOR) : (V){0};
         }
     }
-    int64_t row = a_row * (int64_t)sizeof(T);
+    ptrdiff_t row = (ptrdiff_t)(a_row * (int64_t)sizeof(T));
     REACH at = {(const char *)a, (const char *)a + 7 * row, row, 3 * row, 5 * row};
     const T *next = c + vecs * VECTOR; /* the tile of c to the right is fetched, one row a step */
     const T *far = b + 16 * b_step;    /* the second cache answers by then */
