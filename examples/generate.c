@@ -93,7 +93,7 @@ static bool write_byte(text_writer *w, unsigned char byte)
         w->kept[0] = byte;
     }
     w->n++;
-    return character_length(w->kept, w->n) > w->n || (write_kept(w) && ok);
+    return (character_length(w->kept, w->n) > w->n || write_kept(w)) && ok;
 }
 
 /* Shows the reader what was written. */
@@ -171,7 +171,7 @@ const char *speed_line(const writing_speed *speed, char out[SPEED_LINE])
 {
     char rate[64] = "";
     if (speed->tokens > 1) {
-        double v = (double)speed->tokens / (speed->seconds > 1e-9 ? speed->seconds : 1e-9);
+        double v = (double)(speed->tokens - 1) / (speed->seconds > 1e-9 ? speed->seconds : 1e-9);
         snprintf(rate, sizeof rate, ", %.*f tokens/s", v < 10 ? 1 : 0, v);
     }
     snprintf(out, SPEED_LINE, "prompt of %lld %s: %.2f s; %lld %s in %.2f s%s",

@@ -34,9 +34,9 @@ typedef struct {
 bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokenizer, hd_tensor *ids,
               int64_t n, const sampling *s, FILE *f, writing_speed *speed);
 
-/* Writes a line such as "prompt of 128 tokens: 0.16 s; 200 tokens in 1.25 s, 160 tokens/s" to out,
- * without a newline, and returns out. The first token comes with the prompt, so that a line of
- * fewer than two tokens has no tokens/s. */
+/* Writes a line such as "prompt of 128 tokens: 0.16 s; 201 tokens in 1.25 s, 160 tokens/s" to out,
+ * without a newline, and returns out. The first token comes with the prompt, so that the rate is
+ * that of the others, and a line of fewer than two tokens has none. */
 enum { SPEED_LINE = 256 };
 const char *speed_line(const writing_speed *speed, char out[SPEED_LINE]);
 
