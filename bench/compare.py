@@ -221,8 +221,11 @@ def machine(args):
                 about[name.strip()] = value.strip()
     model = f"{about['model name']} (family {about['cpu family']}, model {about['model']})"
     import torch
-    commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True,
-                            text=True, check=False).stdout.strip()
+    try:
+        commit = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"], text=True,
+                                capture_output=True, check=False).stdout.strip()
+    except OSError:  # there is no git
+        commit = ""
     return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "torch": torch.__version__,
             "date": datetime.date.today().isoformat(), "commit": commit, "level": args.level}
 
@@ -253,11 +256,13 @@ def measure(args):
 
 
 def read_results(paths):
-    """Rows of later files replace those of the same name in earlier ones."""
+    """Rows of later files replace those of the same name in earlier ones. All are of one machine."""
     out, rows = {}, {}
     for path in paths:
         with open(path, encoding="utf-8") as f:
             part = json.load(f)
+        if out and part["machine"]["cpu"] != out["machine"]["cpu"]:
+            sys.exit(f"compare.py: {path} is of another CPU than {paths[0]}: print them one by one")
         rows.update({r["name"]: r for r in part["rows"]})
         out.update(part)
     out["rows"] = list(rows.values())

@@ -183,6 +183,14 @@ static void print_speed(const bench_timer *t, double ns, double reference)
     }
 }
 
+/* A turn, and the better one of the references just before and after it. */
+static double reference_and_turn(bench_timer *t, double *reference)
+{
+    double before = bench_reference(t), ns = bench_turn(t), after = bench_reference(t);
+    *reference = before > after ? before : after;
+    return ns;
+}
+
 bool bench_report(const bench_row *row, int threads, int rounds)
 {
     bench_timer t;
@@ -191,8 +199,7 @@ bool bench_report(const bench_row *row, int threads, int rounds)
     bool ok = peaks && ns && bench_begin(&t, row, threads);
     rounds = ok && t.first > 1e9 ? (rounds + 1) / 2 : rounds;
     for (int i = 0; ok && i < rounds; i++) {
-        peaks[i] = bench_reference(&t);
-        ns[i] = bench_turn(&t);
+        ns[i] = reference_and_turn(&t, &peaks[i]);
     }
     if (ok) {
         double middle = median(ns, rounds);
@@ -221,8 +228,8 @@ bool bench_serve(const bench_row *row, int threads)
            t.calls);
     fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
-        double before = bench_reference(&t), ns = bench_turn(&t), after = bench_reference(&t);
-        printf("{\"peak\": %.3f, \"ns\": %.1f}\n", before > after ? before : after, ns);
+        double reference, ns = reference_and_turn(&t, &reference);
+        printf("{\"peak\": %.3f, \"ns\": %.1f}\n", reference, ns);
         fflush(stdout);
     }
     printf("{");
