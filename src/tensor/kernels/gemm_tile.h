@@ -26,6 +26,9 @@
 #elif defined(__AVX2__)
 #define HDK_TILE_ROWS 6
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6)
+#elif defined(__aarch64__)
+#define HDK_TILE_ROWS 8 /* of 32 registers of 128 bits */
+#define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
 #else
 #define HDK_TILE_ROWS 4 /* the product, before it is added, takes one register more */
 #define HDK_TILES(f) f(1) f(2) f(3) f(4)
