@@ -47,6 +47,11 @@ extern const bench_kind kind_tiny_step, kind_attention, kind_gpt, kind_adamw,
     kind_start;                                    /* work_models.c */
 extern const bench_kind kind_prefill, kind_decode; /* work_decode.c */
 
+/* The sizes of a GPT, the first of its rows' sizes; each kind adds its own. work_models.c */
+enum { GPT_LAYERS, GPT_HEADS, GPT_WIDTH, GPT_CONTEXT, GPT_BATCH, GPT_VOCAB, GPT_OWN };
+gpt_config bench_gpt_config(const double *a); /* without dropout */
+double bench_gpt_weights(const double *a);    /* the weights that products read */
+
 /* ---------------------------------------------------------------- rows */
 
 typedef struct bench_row {

@@ -2,19 +2,13 @@
  * are read at once, and tokens that come one by one. */
 #include "bench.h"
 
-enum { LAYERS, HEADS, WIDTH, CONTEXT, BATCH, VOCAB, PROMPT, TOKENS };
+enum { PROMPT = GPT_OWN, TOKENS };
 
 /* x (batch, prompt) and y (batch, tokens) int64; the prompt is in the cache */
 static bool set_up(bench_work *w, const double *a)
 {
-    gpt_config cfg = {
-        .vocab_size = (int64_t)a[VOCAB],
-        .context_length = (int64_t)a[CONTEXT],
-        .emb_dim = (int64_t)a[WIDTH],
-        .n_heads = (int64_t)a[HEADS],
-        .n_layers = (int64_t)a[LAYERS],
-    };
-    int64_t b = (int64_t)a[BATCH], tokens = (int64_t)a[TOKENS];
+    gpt_config cfg = bench_gpt_config(a);
+    int64_t b = (int64_t)a[GPT_BATCH], tokens = (int64_t)a[TOKENS];
     w->module = gpt_model_new(&cfg);
     w->x = hd_retain(hd_randint(HD_INT64, 0, cfg.vocab_size, b, (int64_t)a[PROMPT]));
     w->y = tokens > 0 ? hd_retain(hd_randint(HD_INT64, 0, cfg.vocab_size, b, tokens)) : NULL;
@@ -40,22 +34,19 @@ static hd_tensor *decode_run(bench_work *w)
     return w->target;
 }
 
-static double weights_of(const double *a)
-{
-    return a[LAYERS] * 12 * a[WIDTH] * a[WIDTH] + a[WIDTH] * a[VOCAB];
-}
-
 static double prefill_flops(const double *a)
 {
-    double attended = 2 * a[BATCH] * a[PROMPT] * a[PROMPT] * a[WIDTH]; /* half of two products */
-    return 2 * weights_of(a) * a[BATCH] * a[PROMPT] + a[LAYERS] * attended;
+    double attended =
+        2 * a[GPT_BATCH] * a[PROMPT] * a[PROMPT] * a[GPT_WIDTH]; /* half of two products */
+    return 2 * bench_gpt_weights(a) * a[GPT_BATCH] * a[PROMPT] + a[GPT_LAYERS] * attended;
 }
 
 /* Every token reads the weights once, and the keys and values that are there. */
 static bench_traffic decode_traffic(const double *a)
 {
-    double cached = 2 * a[LAYERS] * a[WIDTH] * a[BATCH] * (a[PROMPT] + (a[TOKENS] + 1) / 2);
-    return (bench_traffic){.in = 1, .bytes = 4 * a[TOKENS] * (weights_of(a) + cached)};
+    double cached =
+        2 * a[GPT_LAYERS] * a[GPT_WIDTH] * a[GPT_BATCH] * (a[PROMPT] + (a[TOKENS] + 1) / 2);
+    return (bench_traffic){.in = 1, .bytes = 4 * a[TOKENS] * (bench_gpt_weights(a) + cached)};
 }
 
 const bench_kind kind_prefill = {

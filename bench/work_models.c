@@ -88,20 +88,30 @@ const bench_kind kind_attention = {
 
 /* ---------------------------------------------------------------- GPT */
 
-enum { G_LAYERS, G_HEADS, G_WIDTH, G_CONTEXT, G_BATCH, G_VOCAB, G_DROPOUT };
+gpt_config bench_gpt_config(const double *a)
+{
+    return (gpt_config){
+        .vocab_size = (int64_t)a[GPT_VOCAB],
+        .context_length = (int64_t)a[GPT_CONTEXT],
+        .emb_dim = (int64_t)a[GPT_WIDTH],
+        .n_heads = (int64_t)a[GPT_HEADS],
+        .n_layers = (int64_t)a[GPT_LAYERS],
+    };
+}
+
+double bench_gpt_weights(const double *a)
+{
+    return a[GPT_LAYERS] * 12 * a[GPT_WIDTH] * a[GPT_WIDTH] + a[GPT_WIDTH] * a[GPT_VOCAB];
+}
+
+enum { G_DROPOUT = GPT_OWN };
 
 /* x and target (batch, context) int64 */
 static bool gpt_set_up(bench_work *w, const double *a)
 {
-    gpt_config cfg = {
-        .vocab_size = (int64_t)a[G_VOCAB],
-        .context_length = (int64_t)a[G_CONTEXT],
-        .emb_dim = (int64_t)a[G_WIDTH],
-        .n_heads = (int64_t)a[G_HEADS],
-        .n_layers = (int64_t)a[G_LAYERS],
-        .drop_rate = a[G_DROPOUT],
-    };
-    int64_t b = (int64_t)a[G_BATCH];
+    gpt_config cfg = bench_gpt_config(a);
+    cfg.drop_rate = a[G_DROPOUT];
+    int64_t b = (int64_t)a[GPT_BATCH];
     w->module = gpt_model_new(&cfg);
     w->x = hd_retain(hd_randint(HD_INT64, 0, cfg.vocab_size, b, cfg.context_length));
     w->target = hd_retain(hd_randint(HD_INT64, 0, cfg.vocab_size, b, cfg.context_length));
@@ -125,9 +135,8 @@ static hd_tensor *gpt_run(bench_work *w)
 /* Each weight of a product takes 2 FLOP per token in forward and 4 in backward. */
 static double gpt_flops(const double *a)
 {
-    double tokens = a[G_BATCH] * a[G_CONTEXT], d = a[G_WIDTH];
-    double weights = a[G_LAYERS] * 12 * d * d + d * a[G_VOCAB];
-    return 6 * weights * tokens + a[G_LAYERS] * causal_flops(a[G_BATCH], a[G_CONTEXT], d);
+    double attended = causal_flops(a[GPT_BATCH], a[GPT_CONTEXT], a[GPT_WIDTH]);
+    return 6 * bench_gpt_weights(a) * a[GPT_BATCH] * a[GPT_CONTEXT] + a[GPT_LAYERS] * attended;
 }
 
 const bench_kind kind_gpt = {

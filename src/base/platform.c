@@ -52,8 +52,9 @@ int hd__affinity_cpus(void)
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-/* Leaf 4 is Intel's and leaf 0x8000001D AMD's, with the same fields: the type and the level in eax,
- * the ways, partitions and bytes of a line, less one each, in ebx, and the sets less one in ecx. */
+/* Leaf 4 is Intel's, and leaf 0x8000001D is AMD's. Their fields are the same: eax has the type and
+ * the level of a cache. ebx has the numbers of ways, of partitions and of bytes in a line, and ecx
+ * has the number of sets. Each of these four numbers is stored less one. */
 static long cache_of_cpuid(unsigned leaf)
 {
     unsigned a, b, c, d;
