@@ -212,11 +212,11 @@ static bool is_bare(const hd__matrix *a, const hd__matrix *b, bool bias)
  * Matrices of a batch keep to one chain, so that attention written out has the bits of the fused
  * one where these are promised. What is asked of the whole product holds for each of its cells, so
  * that no bit depends on the number of threads. */
-static bool wants_dots(const hdk_product *p, hd_dtype d, const hd__matrix *b)
+static bool wants_dots(const hdk_product *p, const hd__matrix *b)
 {
     int64_t lanes = p->n == 1 ? p->m : p->n; /* of the matrix */
-    return d != HD_INT64 && b->batch == 0 && p->k >= HDK_DOTS_STEPS && p->a_col == 1 &&
-           p->b_row == 1 && (p->m <= HDK_DOTS || p->n == 1) && lanes > HDK_DOTS_ELEMENTS / p->k;
+    return b->batch == 0 && p->k >= HDK_DOTS_STEPS && p->a_col == 1 && p->b_row == 1 &&
+           (p->m <= HDK_DOTS || p->n == 1) && lanes > HDK_DOTS_ELEMENTS / p->k;
 }
 
 /* The stride of a dim of one element may be any number, and nothing is computed from it. */
@@ -256,7 +256,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.kept.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
     clear_strides(&t.one);
-    t.one.dots = wants_dots(&t.one, c.t->dtype, &b);
+    t.one.dots = wants_dots(&t.one, &b);
     t.one.bare = t.one.k <= 1 && t.summed.ndim == 0 && is_bare(&a, &b, bias);
     if (t.kept.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
         hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);

@@ -171,8 +171,8 @@ START_TEST(few_rows_are_dots)
     int best = hd__level;
     for (int level = 0; level <= best; level++) {
         hd__level = level;
-        for (int dtype = HD_FLOAT32; dtype <= HD_FLOAT64; dtype++) {
-            int lanes = (int)hdk_gemm()->tile_cols / 2 / (dtype + 1);
+        for (int dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
+            int lanes = (int)hdk_gemm()->tile_cols / (dtype == HD_FLOAT32 ? 2 : 4);
             for (int i = 0; i < ROOM; i++) {
                 set(dtype, a, i, (below(2001) - 1000) / 700.0);
                 set(dtype, b, i, (below(2001) - 1000) / 700.0);
