@@ -3,6 +3,7 @@
 
 usage: python3 bench/compare.py BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--threads N]
                                 [--level avx2] [--variants LIST] [--json FILE]
+       python3 bench/compare.py --survey BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--tsv FILE]
        python3 bench/compare.py --from FILE ... [--short]
 
 For each row of `heed-bench --list` it starts heed-bench and a process for each variant of PyTorch
@@ -13,6 +14,8 @@ seed and must give the same numbers.
 ROUNDS      the number of rounds (20); a row whose runs take over a second has half as many
 --rows      measures the rows that match; without it, all rows except growth/*
 --quick     measures 5 rounds, for a first look
+--survey    measures every operation (survey.py) in 5 rounds; --quick: those of up to 1024 x 1024
+            elements in 2 rounds; --tsv keeps the table, the slowest row first
 --level     holds both sides to AVX2, as on a machine that has no AVX-512
 --variants  measures only these of stock,tuned,fused
 --from      prints what --json wrote and measures nothing; rows of later files replace earlier ones
@@ -20,6 +23,7 @@ ROUNDS      the number of rounds (20); a row whose runs take over a second has h
 """
 import argparse
 import datetime
+import fnmatch
 import json
 import os
 import shutil
@@ -29,6 +33,7 @@ import sys
 import tempfile
 import time
 
+import survey
 import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -255,6 +260,31 @@ def measure(args):
     return out
 
 
+def measure_survey(args):
+    """Every operation, in one process a side."""
+    program = os.path.join(args.build, "bench", "heed-survey")
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
+    rows = [json.loads(line) for line in listed.splitlines()]
+    if args.rows:
+        rows = [r for r in rows if any(fnmatch.fnmatch(r["name"], glob) for glob in args.rows)]
+    if args.quick:
+        rows = [r for r in rows if r["rows"] <= 1024]
+    if not rows:
+        sys.exit(f"compare.py: the survey has no row {' or '.join(args.rows)}")
+    os.environ.update(LEVELS[args.level])
+    threads = str(args.threads)
+    heed = Worker("heed-survey", [program, "--threads", threads], {})
+    torch = Worker("torch_survey.py", [sys.executable, os.path.join(HERE, "torch_survey.py"), threads],
+                   {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, **TUNED})
+    m = machine(args)
+    level = args.level or "the best"
+    about = (f"{m['cpu']}, {m['cores']} cores, {threads} threads, {level} level, PyTorch {m['torch']}, "
+             f"{m['date']}, commit {m['commit']}; {args.rounds} rounds")
+    results = survey.measure(rows, heed, torch, args.rounds,
+                             lambda r: args.tsv and survey.write(args.tsv, about, r))
+    return survey.markdown(about, results)
+
+
 def read_results(paths):
     """Rows of later files replace those of the same name in earlier ones. All are of one machine."""
     out, rows = {}, {}
@@ -273,7 +303,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?")
-    parser.add_argument("rounds", nargs="?", type=int, default=20)
+    parser.add_argument("rounds", nargs="?", type=int)
+    parser.add_argument("--survey", action="store_true")
+    parser.add_argument("--tsv", metavar="FILE")
     parser.add_argument("--rows", nargs="+", metavar="GLOB")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
@@ -283,14 +315,22 @@ def main():
     parser.add_argument("--from", dest="results", nargs="+", metavar="FILE")
     parser.add_argument("--short", action="store_true")
     args = parser.parse_args()
+    if args.results and args.results[0].endswith(".tsv"):
+        print(survey.markdown(*survey.read(args.results[0])))
+        return
     if args.results:
         results = read_results(args.results)
         print(table.short_table(results) if args.short else table.markdown(results))
         return
     if not args.build:
         parser.error("the build folder is missing")
+    default, quick = (5, 2) if args.survey else (20, 5)
+    args.rounds = args.rounds or default
     if args.quick:
-        args.rounds = min(args.rounds, 5)
+        args.rounds = min(args.rounds, quick)
+    if args.survey:
+        print(measure_survey(args))
+        return
     print(table.markdown(measure(args)))
 
 

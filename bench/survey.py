@@ -1,0 +1,123 @@
+"""The survey of compare.py: every operation of heed beside PyTorch's, and the table of results."""
+import json
+import math
+import os
+import statistics
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOAL = 1.0        # how many times as fast as PyTorch each row is at least
+GOAL_MEMORY = 0.9  # the same where both sides take nearly all of the memory's bandwidth
+NEARLY = 0.9
+MEAN = 2.5        # the geometric mean of all rows
+
+COLUMNS = ["ratio", "paired", "minima", "heed_ns", "torch_ns", "heed_of_bandwidth",
+           "torch_of_bandwidth", "row"]
+
+
+def agrees(row, ours, theirs):
+    """Is the mean size of both results the same, up to rounding? PyTorch draws some bits in another
+    order, and then the means are only near."""
+    allowed = 0.2 if row["op"] in ("bernoulli", "bernoulli_", "dropout") else 1e-3
+    return abs(ours - theirs) <= allowed * max(abs(theirs), 1e-2) or (ours != ours and theirs != theirs)
+
+
+def run_row(row, heed, torch, rounds):
+    """One row: each side draws its inputs and warms up, and then they take turns."""
+    heed.write(str(row["id"]))
+    about = heed.read()
+    torch.write(json.dumps(row))
+    other = torch.read()
+    if not agrees(row, about["check"], other["check"]):
+        print(f"compare.py: {row['name']}: heed gave {about['check']}, PyTorch {other['check']}",
+              file=sys.stderr)
+    ours, theirs, peaks = [], [], []
+    for _ in range(rounds):
+        for worker, ns in ((heed, ours), (torch, theirs)):
+            time.sleep(0.001)
+            worker.write("turn")
+            answer = worker.read()
+            ns.append(answer["ns"])
+            peaks.append(answer.get("peak", 0))
+    paired = statistics.median(b / a for a, b in zip(ours, theirs))
+    minima = min(theirs) / min(ours)
+    share = about["bytes"] / max(peaks) if max(peaks) else 0
+    return [min(paired, minima), paired, minima, min(ours), min(theirs), share / min(ours),
+            share / min(theirs), row["name"]]
+
+
+def measure(rows, heed, torch, rounds, save):
+    """Measures the rows; save(results) is called from time to time."""
+    results, begin = [], time.monotonic()
+    for i, row in enumerate(rows):
+        results.append(run_row(row, heed, torch, rounds))
+        if i % 100 == 99 or i + 1 == len(rows):
+            print(f"{i + 1} of {len(rows)} rows, {time.monotonic() - begin:.0f} s", file=sys.stderr)
+            save(results)
+    return results
+
+
+def meets(r):
+    """Does the row meet its goal?"""
+    bound = min(r[5], r[6]) >= NEARLY
+    return r[0] >= (GOAL_MEMORY if bound else GOAL)
+
+
+def mean(results):
+    return math.exp(statistics.fmean(math.log(r[0]) for r in results)) if results else 0
+
+
+def write(path, about, results):
+    """The table as tab-separated text, the slowest row first."""
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f"# {about}\n# {summary(results)}\n" + "\t".join(COLUMNS) + "\n")
+        for r in sorted(results):
+            cells = [f"{x:.2f}" for x in r[:3]] + [f"{x:.0f}" for x in r[3:5]]
+            cells += [f"{x:.2f}" if x else "" for x in r[5:7]]
+            f.write("\t".join([*cells, r[7]]) + "\n")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    results = []
+    for line in lines[3:]:
+        cells = line.split("\t")
+        results.append([float(x or 0) for x in cells[:7]] + [cells[7]])
+    return lines[0][2:], results
+
+
+def summary(results):
+    under = sum(not meets(r) for r in results)
+    return (f"{len(results)} rows, {under} of them under their goal; geometric mean {mean(results):.2f} "
+            f"(goal {MEAN})")
+
+
+def by_operation(results):
+    """A line for each operation that has rows under the goal: how many, and the worst."""
+    worst, counts = {}, {}
+    for r in sorted(results):
+        op = r[7].split("/")[0]
+        total, under = counts.get(op, (0, 0))
+        counts[op] = total + 1, under + (not meets(r))
+        if not meets(r):
+            worst.setdefault(op, r)
+    lines = ["| operation | rows under the goal | the worst | its ratio |", "|---|---|---|---|"]
+    for op, r in worst.items():
+        where = r[7].split("/", 1)[1].replace("/", ", ")
+        lines.append(f"| {op} | {counts[op][1]} of {counts[op][0]} | {where} | {r[0]:.2f} |")
+    return lines
+
+
+def markdown(about, results):
+    groups = {}
+    for r in results:
+        _, dtype, _, size, way = r[7].split("/")
+        for name in (f"{size}", dtype, way):
+            groups.setdefault(name, []).append(r)
+    lines = [about, "", summary(results) + ".", "",
+             "| rows | number | geometric mean | under the goal |", "|---|---|---|---|"]
+    for name, rows in groups.items():
+        lines.append(f"| {name} | {len(rows)} | {mean(rows):.2f} | {sum(not meets(r) for r in rows)} |")
+    return "\n".join(lines + [""] + by_operation(results))

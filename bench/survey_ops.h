@@ -1,0 +1,228 @@
+/* survey_ops.h - the operations of the survey, for survey.c, which includes it twice:
+ *
+ *     OP(name, inputs, dtypes, layouts, way, expression of x, y and z)
+ *
+ * inputs has a letter for each of x, y and z:
+ *     x y    normal numbers, integers from -100 to 99 (y: from 1 to 99), bools
+ *     p q    numbers from 0.5 to 1.5, integers from 1 to 4
+ *     u e    ones; the same numbers as x
+ *     m      a mask of bools
+ *     P      probabilities
+ *     r c    an index of dim 0 for each row, an index of dim 1 for each column
+ *     R C    an index of dim 0 for each element, one of dim 1: what gather takes
+ *     T      a class of x for each row
+ *     w      a number for each column
+ * dtypes: f float32, d float64, i int64, b bool. The inputs from m to T have dtypes of their own.
+ * layouts: c contiguous, t transposed, s every second column, k (rows, 1), o (1, columns). Of
+ * several inputs, s is the layout of all, and t, k and o are those of the last.
+ * way: F forward only; B backward too, for floats; V a view: as B, and its forward takes the same
+ * time at every size; I in place, without grad.
+ *
+ * torch_survey.py has PyTorch's side. */
+
+/* ---------------------------------------------------------------- arithmetic */
+OP(add, "xy", "fdib", "ctsko", B, hd_add(x, y))
+OP(sub, "xy", "fdi", "ctsko", B, hd_sub(x, y))
+OP(mul, "xy", "fdib", "ctsko", B, hd_mul(x, y))
+OP(div, "xp", "fdi", "ctsko", B, hd_div(x, y))
+OP(pow, "pq", "fdi", "ctsko", B, hd_pow(x, y))
+OP(maximum, "xy", "fdib", "ctsko", B, hd_maximum(x, y))
+OP(minimum, "xy", "fdib", "ctsko", B, hd_minimum(x, y))
+OP(mul_by_mask, "xm", "fi", "ctsko", B, hd_mul(x, y))
+OP(add_scalar, "x", "fdi", "cts", B, hd_add_scalar(x, 2))
+OP(sub_scalar, "x", "fdi", "cs", B, hd_sub_scalar(x, 2))
+OP(mul_scalar, "x", "fdi", "cts", B, hd_mul_scalar(x, 2))
+OP(div_scalar, "x", "fdi", "cts", B, hd_div_scalar(x, 3))
+OP(rsub_scalar, "x", "fdi", "cs", B, hd_rsub_scalar(x, 2))
+OP(rdiv_scalar, "p", "fdi", "cts", B, hd_rdiv_scalar(x, 2))
+OP(pow_scalar_2, "x", "fdi", "cts", B, hd_pow_scalar(x, 2))
+OP(pow_scalar_3, "x", "fdi", "cts", B, hd_pow_scalar(x, 3))
+OP(pow_scalar_half, "p", "fd", "cts", B, hd_pow_scalar(x, 0.5))
+OP(pow_scalar_2_5, "p", "fd", "cts", B, hd_pow_scalar(x, 2.5))
+OP(square, "x", "fdi", "cts", B, hd_square(x))
+OP(neg, "x", "fdi", "cts", B, hd_neg(x))
+
+/* ---------------------------------------------------------------- functions of one number */
+OP(exp, "x", "fd", "cts", B, hd_exp(x))
+OP(log, "p", "fd", "cts", B, hd_log(x))
+OP(sqrt, "p", "fd", "cts", B, hd_sqrt(x))
+OP(rsqrt, "p", "fd", "cts", B, hd_rsqrt(x))
+OP(tanh, "x", "fd", "cts", B, hd_tanh(x))
+OP(erf, "x", "fd", "cts", B, hd_erf(x))
+OP(sigmoid, "x", "fd", "cts", B, hd_sigmoid(x))
+OP(sin, "x", "fd", "cts", B, hd_sin(x))
+OP(cos, "x", "fd", "cts", B, hd_cos(x))
+OP(log1p, "p", "fd", "cs", B, hd_log1p(x))
+OP(relu, "x", "fdi", "cts", B, hd_relu(x))
+OP(gelu, "x", "fd", "cts", B, hd_gelu(x))
+OP(gelu_tanh, "x", "fd", "cts", B, hd_gelu_tanh(x))
+OP(silu, "x", "fd", "cts", B, hd_silu(x))
+OP(abs, "x", "fdi", "cts", B, hd_abs(x))
+OP(softplus, "x", "fd", "cts", B, hd_softplus(x, 1, 20))
+OP(clamp, "x", "fdi", "cs", B, hd_clamp(x, -1, 1))
+OP(clamp_min, "x", "fdi", "c", B, hd_clamp_min(x, -1))
+OP(clamp_max, "x", "fdi", "c", B, hd_clamp_max(x, 1))
+
+/* ---------------------------------------------------------------- choices and comparisons */
+OP(where, "xym", "fdi", "ctsko", B, hd_where(z, x, y))
+OP(masked_fill, "xm", "fdi", "ctsko", B, hd_masked_fill(x, y, -1))
+OP(eq, "xy", "fdib", "ctsko", F, hd_eq(x, y))
+OP(ne, "xy", "fdib", "c", F, hd_ne(x, y))
+OP(lt, "xy", "fdi", "ctsko", F, hd_lt(x, y))
+OP(le, "xy", "fdi", "c", F, hd_le(x, y))
+OP(gt, "xy", "fdi", "c", F, hd_gt(x, y))
+OP(ge, "xy", "fdi", "c", F, hd_ge(x, y))
+OP(eq_scalar, "x", "fdi", "cts", F, hd_eq_scalar(x, 1))
+OP(ne_scalar, "x", "fdi", "c", F, hd_ne_scalar(x, 1))
+OP(lt_scalar, "x", "fdi", "c", F, hd_lt_scalar(x, 1))
+OP(le_scalar, "x", "fdi", "c", F, hd_le_scalar(x, 1))
+OP(gt_scalar, "x", "fdi", "cts", F, hd_gt_scalar(x, 1))
+OP(ge_scalar, "x", "fdi", "c", F, hd_ge_scalar(x, 1))
+OP(logical_and, "xy", "bf", "ctsko", F, hd_logical_and(x, y))
+OP(logical_or, "xy", "bf", "c", F, hd_logical_or(x, y))
+OP(logical_xor, "xy", "bf", "c", F, hd_logical_xor(x, y))
+OP(logical_not, "x", "bf", "cts", F, hd_logical_not(x))
+OP(equal, "xe", "fdib", "c", F, hd_scalar_tensor(HD_FLOAT32, (int)hd_equal(x, y)))
+OP(allclose, "xe", "fd", "c", F,
+   hd_scalar_tensor(HD_FLOAT32, (int)hd_allclose(x, y, 1e-5, 1e-8, false)))
+
+/* ---------------------------------------------------------------- in place */
+OP(add_, "xy", "fdi", "ctsko", I, hd_add_(x, y))
+OP(sub_, "xy", "fdi", "c", I, hd_sub_(x, y))
+OP(mul_, "xu", "fdi", "ctsko", I, hd_mul_(x, y))
+OP(div_, "xu", "fd", "c", I, hd_div_(x, y))
+OP(add_scalar_, "x", "fdi", "cs", I, hd_add_scalar_(x, 2))
+OP(sub_scalar_, "x", "fdi", "c", I, hd_sub_scalar_(x, 2))
+OP(mul_scalar_, "x", "fdi", "cs", I, hd_mul_scalar_(x, -1))
+OP(div_scalar_, "x", "fd", "c", I, hd_div_scalar_(x, -1))
+OP(fill_, "x", "fdib", "cts", I, hd_fill_(x, 1))
+OP(zero_, "x", "fdib", "cts", I, hd_zero_(x))
+OP(copy_, "xy", "fdib", "ctsko", I, hd_copy_(x, y))
+OP(copy_to_part, "xw", "f", "c", I, hd_copy_(hd_select(x, 0, 1), y))
+OP(masked_fill_, "xm", "fdi", "ctsko", I, hd_masked_fill_(x, y, -1))
+OP(uniform_, "x", "fd", "cs", I, hd_uniform_(x, -1, 1))
+OP(normal_, "x", "fd", "cs", I, hd_normal_(x, 0, 1))
+OP(bernoulli_, "x", "fd", "cs", I, hd_bernoulli_(x, 0.5))
+OP(exponential_, "x", "fd", "cs", I, hd_exponential_(x, 1))
+OP(setitem, "xw", "f", "c", I, hd_setitem(x, y, 1))
+OP(setitem_scalar, "x", "f", "c", I, hd_setitem_scalar(x, 1, 1))
+
+/* ---------------------------------------------------------------- reductions */
+OP(sum, "x", "fdib", "cts", B, hd_sum(x))
+OP(sum_dim_0, "x", "fdib", "cts", B, hd_sum_dim(x, 0, false))
+OP(sum_dim_1, "x", "fdib", "cts", B, hd_sum_dim(x, 1, false))
+OP(sum_dims, "x", "fd", "c", B, hd_sum_dims(x, false, 0, 1))
+OP(mean, "x", "fd", "cts", B, hd_mean(x))
+OP(mean_dim_0, "x", "fd", "cts", B, hd_mean_dim(x, 0, false))
+OP(mean_dim_1, "x", "fd", "cts", B, hd_mean_dim(x, 1, false))
+OP(mean_dims, "x", "fd", "c", B, hd_mean_dims(x, false, 0, 1))
+OP(var, "x", "fd", "cts", B, hd_var(x, 1))
+OP(var_dim_0, "x", "fd", "cts", B, hd_var_dim(x, 0, 1, false))
+OP(var_dim_1, "x", "fd", "cts", B, hd_var_dim(x, 1, 1, false))
+OP(var_dims, "x", "fd", "c", B, hd_var_dims(x, 1, false, 0, 1))
+OP(logsumexp_dim_0, "x", "fd", "cts", B, hd_logsumexp_dim(x, 0, false))
+OP(logsumexp_dim_1, "x", "fd", "cts", B, hd_logsumexp_dim(x, 1, false))
+OP(logsumexp_dims, "x", "fd", "c", B, hd_logsumexp_dims(x, false, 0, 1))
+OP(max, "x", "fdib", "cts", B, hd_max(x))
+OP(min, "x", "fdi", "c", B, hd_min(x))
+OP(max_dim_0, "x", "fdi", "cts", B, hd_max_dim(x, 0, false, &other))
+OP(max_dim_1, "x", "fdi", "cts", B, hd_max_dim(x, 1, false, &other))
+OP(min_dim_0, "x", "fdi", "c", B, hd_min_dim(x, 0, false, &other))
+OP(min_dim_1, "x", "fdi", "c", B, hd_min_dim(x, 1, false, &other))
+OP(argmax, "x", "fdi", "cts", F, hd_argmax(x))
+OP(argmin, "x", "fdi", "c", F, hd_argmin(x))
+OP(argmax_dim_0, "x", "fdi", "cts", F, hd_argmax_dim(x, 0, false))
+OP(argmax_dim_1, "x", "fdi", "cts", F, hd_argmax_dim(x, 1, false))
+OP(argmin_dim_0, "x", "fdi", "c", F, hd_argmin_dim(x, 0, false))
+OP(argmin_dim_1, "x", "fdi", "c", F, hd_argmin_dim(x, 1, false))
+OP(any, "m", "b", "cts", F, hd_any(x))
+OP(all, "u", "bfi", "cts", F, hd_all(x))
+OP(any_dim_0, "m", "b", "cts", F, hd_any_dim(x, 0, false))
+OP(any_dim_1, "m", "b", "cts", F, hd_any_dim(x, 1, false))
+OP(all_dim_0, "u", "bf", "c", F, hd_all_dim(x, 0, false))
+OP(all_dim_1, "u", "bf", "c", F, hd_all_dim(x, 1, false))
+OP(softmax_dim_0, "x", "fd", "cts", B, hd_softmax(x, 0))
+OP(softmax_dim_1, "x", "fd", "cts", B, hd_softmax(x, 1))
+OP(log_softmax_dim_0, "x", "fd", "cts", B, hd_log_softmax(x, 0))
+OP(log_softmax_dim_1, "x", "fd", "cts", B, hd_log_softmax(x, 1))
+OP(cumsum_dim_0, "x", "fdi", "cts", B, hd_cumsum(x, 0))
+OP(cumsum_dim_1, "x", "fdi", "cts", B, hd_cumsum(x, 1))
+
+/* ---------------------------------------------------------------- views */
+OP(view, "x", "f", "c", V, hd_view(x, -1))
+OP(reshape, "x", "f", "cts", B, hd_reshape(x, -1))
+OP(transpose, "x", "f", "c", V, hd_transpose(x, 0, 1))
+OP(t, "x", "f", "c", V, hd_t(x))
+OP(permute, "x", "f", "c", V, hd_permute(x, 1, 0))
+OP(expand, "w", "f", "c", V, hd_expand(x, 32, -1))
+OP(flatten, "x", "f", "ct", B, hd_flatten(x, 0, 1))
+OP(squeeze, "x", "f", "c", V, hd_squeeze(x, 0))
+OP(squeeze_all, "x", "f", "c", V, hd_squeeze_all(x))
+OP(unsqueeze, "x", "f", "c", V, hd_unsqueeze(x, 0))
+OP(select_dim_0, "x", "f", "c", V, hd_select(x, 0, 1))
+OP(select_dim_1, "x", "f", "c", V, hd_select(x, 1, 1))
+OP(detach, "x", "f", "c", F, hd_detach(x))
+OP(slice_dim_0, "x", "f", "c", V, hd_slice(x, 0, 1, 17))
+OP(slice_dim_1, "x", "f", "c", V, hd_slice(x, 1, 1, 17))
+OP(slice_step, "x", "f", "c", V, hd_slice_step(x, 1, 0, HD_END, 2))
+OP(narrow, "x", "f", "c", V, hd_narrow(x, 0, 1, 16))
+OP(split, "x", "f", "c", B, hd_cat_list(hd_split(x, 16, 1), 1))
+OP(split_sizes, "x", "f", "c", V,
+   hd_list_get(hd_split_sizes_n(x, 2, (int64_t[]){16, hd_size(x, 0) - 16}, 0), 0))
+OP(chunk, "x", "f", "c", B, hd_cat_list(hd_chunk(x, 3, 1), 1))
+OP(unbind, "x", "f", "c", V, hd_list_get(hd_unbind(x, 0), 1))
+OP(getitem, "x", "f", "c", V, hd_getitem(x, 1))
+
+/* ---------------------------------------------------------------- copies */
+OP(contiguous, "x", "fdib", "tsc", B, hd_contiguous(x))
+OP(clone, "x", "fdib", "cts", B, hd_clone(x))
+OP(to_float32, "x", "dib", "c", B, hd_to(x, HD_FLOAT32))
+OP(to_float64, "x", "fib", "cts", B, hd_to(x, HD_FLOAT64))
+OP(to_int64, "x", "fdb", "cts", F, hd_to(x, HD_INT64))
+OP(to_bool, "x", "fdi", "cts", F, hd_to(x, HD_BOOL))
+OP(tril, "x", "fdb", "cts", B, hd_tril(x, 0))
+OP(triu, "x", "fdb", "cts", B, hd_triu(x, 1))
+OP(cat_dim_0, "xy", "fdi", "cts", B, hd_cat(0, x, y))
+OP(cat_dim_1, "xy", "fdi", "cts", B, hd_cat(1, x, y))
+OP(stack_dim_0, "xy", "fd", "cts", B, hd_stack(0, x, y))
+OP(stack_dim_2, "xy", "fd", "c", B, hd_stack(2, x, y))
+
+/* ---------------------------------------------------------------- picking */
+OP(index_select_dim_0, "xr", "fdi", "cs", B, hd_index_select(x, 0, y))
+OP(index_select_dim_1, "xc", "fdi", "cs", B, hd_index_select(x, 1, y))
+OP(gather_dim_0, "xR", "fdi", "cts", B, hd_gather(x, 0, y))
+OP(gather_dim_1, "xC", "fdi", "cts", B, hd_gather(x, 1, y))
+OP(embedding, "xr", "fd", "c", B, hd_embedding(y, x, -1))
+OP(topk_1, "x", "fd", "cs", B, hd_topk(x, 1, 1, true, &other))
+OP(topk_10, "x", "fdi", "cs", B, hd_topk(x, 10, 1, true, &other))
+OP(topk_10_dim_0, "x", "f", "c", B, hd_topk(x, 10, 0, true, &other))
+OP(one_hot, "xT", "f", "c", F, hd_one_hot(y, hd_size(x, 1)))
+
+/* ---------------------------------------------------------------- draws */
+OP(bernoulli, "P", "fd", "c", F, hd_bernoulli(x))
+OP(dropout, "x", "fd", "cts", B, hd_dropout(x, 0.1, true))
+OP(multinomial, "P", "f", "c", F, hd_multinomial(x, 10, false))
+OP(multinomial_replaced, "P", "f", "c", F, hd_multinomial(x, 10, true))
+OP(rand, "x", "fd", "c", F, hd_rand(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1)))
+OP(randn, "x", "fd", "c", F, hd_randn(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1)))
+OP(randint, "x", "if", "c", F, hd_randint(hd_dtype_of(x), 0, 1000, hd_size(x, 0), hd_size(x, 1)))
+OP(rand_like, "x", "fd", "ct", F, hd_rand_like(x, hd_dtype_of(x)))
+OP(randn_like, "x", "fd", "ct", F, hd_randn_like(x, hd_dtype_of(x)))
+OP(randperm, "x", "f", "c", F, hd_randperm(hd_numel(x)))
+
+/* ---------------------------------------------------------------- new tensors */
+OP(zeros, "x", "fdib", "c", F, hd_zeros(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1)))
+OP(ones, "x", "fdib", "c", F, hd_ones(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1)))
+OP(full, "x", "fdib", "c", F, hd_full(hd_dtype_of(x), 1, hd_size(x, 0), hd_size(x, 1)))
+OP(zeros_like, "x", "f", "ct", F, hd_zeros_like(x, HD_FLOAT32))
+OP(full_like, "x", "f", "ct", F, hd_full_like(x, HD_FLOAT32, 2))
+OP(eye, "x", "fd", "c", F, hd_eye(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1)))
+OP(arange, "x", "fdi", "c", F, hd_arange_as(hd_dtype_of(x), 0, hd_numel(x), 1))
+OP(linspace, "x", "fd", "c", F, hd_linspace(hd_dtype_of(x), 0, 1, hd_numel(x)))
+
+/* ---------------------------------------------------------------- rows, losses, a dot */
+OP(layer_norm, "xww", "fd", "cts", B, hd_layer_norm_n(x, 1, (int64_t[]){hd_size(x, 1)}, y, z, 1e-5))
+OP(mse_loss, "xy", "fd", "ctsko", B, hd_mse_loss(x, y))
+OP(mse_loss_none, "xy", "fd", "c", B, hd_mse_loss_with(x, y, HD_REDUCE_NONE))
+OP(cross_entropy, "xT", "fd", "cts", B, hd_cross_entropy(x, y))
+OP(dot, "xy", "fdi", "c", B, hd_dot(hd_view(x, -1), hd_view(y, -1)))
