@@ -125,10 +125,10 @@ static bool schedule_read(const hd_schedule *s, const hd_dict *d, const char *pr
 {
     const char *function = "hd_schedule_load";
     hd__text t = {0};
+    int64_t last = s->type->last ? s->type->last(&s->options) : HD__MOST_SAVED;
     bool ok = hd__string_equal(function, d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
               hd__options_equal(function, d, prefix, NULL, 0, s->type->table, &s->options) &&
-              hd__int_within(function, d, hd__key(&t, prefix, NULL, 0, "step"), 0, HD__MOST_SAVED,
-                             steps) &&
+              hd__int_within(function, d, hd__key(&t, prefix, NULL, 0, "step"), 0, last, steps) &&
               hd__int_equal(function, d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
     for (int64_t i = 0; i < s->n && ok; i++) {
         ok = read_base(d, hd__key(&t, prefix, "base_lr", i, "lr"), &base_lr[i]);

@@ -33,6 +33,7 @@ typedef struct hd__schedule_type {
     const hd__option *table;
     /* Is step t possible? If not, sets the error. NULL: every step is. */
     bool (*step_ok)(const char *function, const hd__schedule_options *o, int64_t t);
+    int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL: there is none */
     double (*lr)(const hd__schedule_options *o, double base, int64_t t);
     double (*momentum)(const hd__schedule_options *o,
                        int64_t t); /* NaN, or NULL: does not set it */

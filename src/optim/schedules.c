@@ -21,7 +21,10 @@ static const hd__option constant_table[] = {
 };
 
 static const hd__schedule_type constant_type = {
-    "ConstantLR", "hd_constant_lr_new", constant_table, NULL, constant, NULL,
+    .name = "ConstantLR",
+    .function = "hd_constant_lr_new",
+    .table = constant_table,
+    .lr = constant,
 };
 
 hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
@@ -44,7 +47,10 @@ static const hd__option step_table[] = {
 };
 
 static const hd__schedule_type step_type = {
-    "StepLR", "hd_step_lr_new", step_table, NULL, step_lr, NULL,
+    .name = "StepLR",
+    .function = "hd_step_lr_new",
+    .table = step_table,
+    .lr = step_lr,
 };
 
 hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
@@ -70,7 +76,10 @@ static const hd__option linear_table[] = {
 };
 
 static const hd__schedule_type linear_type = {
-    "LinearLR", "hd_linear_lr_new", linear_table, NULL, linear, NULL,
+    .name = "LinearLR",
+    .function = "hd_linear_lr_new",
+    .table = linear_table,
+    .lr = linear,
 };
 
 hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
@@ -110,7 +119,10 @@ static const hd__option cosine_table[] = {
 };
 
 static const hd__schedule_type cosine_type = {
-    "CosineWarmup", "hd_cosine_warmup_new", cosine_table, NULL, cosine, NULL,
+    .name = "CosineWarmup",
+    .function = "hd_cosine_warmup_new",
+    .table = cosine_table,
+    .lr = cosine,
 };
 
 hd_cosine_warmup_options hd_cosine_warmup_defaults(void)
@@ -182,6 +194,11 @@ static double cycle_momentum(const hd__schedule_options *o, int64_t t)
     return c->cycle_momentum ? cycle_between(c, (double[]){low, c->base_momentum, low}, t) : NAN;
 }
 
+static int64_t cycle_last(const hd__schedule_options *o)
+{
+    return o->cycle.total_steps;
+}
+
 static bool cycle_step_ok(const char *function, const hd__schedule_options *o, int64_t t)
 {
     const hd_one_cycle_options *c = &o->cycle;
@@ -214,7 +231,13 @@ static const hd__option cycle_table[] = {
 };
 
 static const hd__schedule_type cycle_type = {
-    "OneCycleLR", "hd_one_cycle_new", cycle_table, cycle_step_ok, cycle_lr, cycle_momentum,
+    .name = "OneCycleLR",
+    .function = "hd_one_cycle_new",
+    .table = cycle_table,
+    .step_ok = cycle_step_ok,
+    .last = cycle_last,
+    .lr = cycle_lr,
+    .momentum = cycle_momentum,
 };
 
 hd_one_cycle_options hd_one_cycle_defaults(void)

@@ -64,6 +64,9 @@ START_TEST(single_elements)
     ck_repr(hd_gather(ramp(HD_FLOAT32, 3), 0, hd_scalar_tensor(HD_INT64, 2)), "tensor(2.)");
     ck_repr(hd_embedding(zero, ramp(HD_FLOAT32, 2, 3), -1), "tensor([0., 1., 2.])");
     ck_repr(hd_one_hot(hd_scalar_tensor(HD_INT64, 2), 4), "tensor([0, 0, 1, 0])");
+    hd_tensor *one = hd_slice_step(ramp(HD_FLOAT64, 3), 0, 0, HD_END, INT64_MAX);
+    ck_assert_int_eq(hd_stride(one, 0), INT64_MAX);
+    ck_repr(hd_gather(one, 0, ints(0, 0)), "tensor([0., 0.], dtype=torch.float64)");
     hd_tensor *at = NULL;
     ck_repr(hd_topk(point, 0, 0, true, &at), "tensor(7.)"); /* PyTorch gives the same for k = 0 */
     ck_repr(at, "tensor(0)");

@@ -270,6 +270,13 @@ START_TEST(what_one_cycle_cannot_be)
     ck_assert(!hd_schedule_step(s));
     ck_error(HD_STATE, "hd_schedule_step: step 11: expected at most total_steps 10");
     ck_assert_double_eq(hd_optim_lr(adagrad), lr);
+
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_schedule_save(s, d, "s") && hd_schedule_load(s, d, "s"));
+    ck_assert(hd_dict_set_int(d, "s.step", 11) && !hd_schedule_load(s, d, "s"));
+    ck_error(HD_VALUE, "hd_schedule_load: 's.step' is 11: expected 0 to 10");
+    ck_assert_int_eq(hd_schedule_steps(s), 10);
+    hd_dict_free(d);
     hd_schedule_free(s);
     hd_optim_free(o);
     hd_optim_free(adagrad);

@@ -375,7 +375,10 @@ hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *in
     hd_tensor *y = hd__empty(function, x->dtype, index->ndim, index->sizes);
     if (y && y->numel > 0) {
         hd_tensor first = geometry(x); /* of index's shape, with stride 0 along dim */
-        int64_t step = x->ndim ? x->strides[dim] * hd__bytes_of(x->dtype) : 0;
+        int64_t step = 0; /* a dim of size 1 may have any stride, and only its index 0 is read */
+        if (x->ndim && x->sizes[dim] > 1) {
+            step = x->strides[dim] * hd__bytes_of(x->dtype);
+        }
         first.ndim = index->ndim;
         first.strides[dim] = 0;
         memcpy(first.sizes, index->sizes, sizeof first.sizes);
