@@ -19,14 +19,15 @@ static double most_of(const hd_config_field *f)
     return f->type != HD_CONFIG_INT ? INFINITY : f->room == sizeof(int) ? INT_MAX : most_exact;
 }
 
+/* A bool is 0 or 1, whatever range its field has. */
 double hd__config_min(const hd_config_field *f)
 {
-    return fmax(f->min, least_of(f));
+    return f->type == HD_CONFIG_BOOL ? 0 : fmax(f->min, least_of(f));
 }
 
 double hd__config_max(const hd_config_field *f)
 {
-    return fmin(f->max, most_of(f));
+    return f->type == HD_CONFIG_BOOL ? 1 : fmin(f->max, most_of(f));
 }
 
 /* ---------------------------------------------------------------- choices, paths */

@@ -8,6 +8,7 @@ typedef struct small {
     int i;
     int64_t large;
     double d, most, any;
+    bool b;
     char text[4];
 } small;
 
@@ -54,6 +55,9 @@ START_TEST(faults)
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_INT_OF(small, i, "a", 10, 0, 9));
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_INT_OF(small, i, "a", 0.5, 0, 9));
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_DOUBLE_OF(small, d, "a", NAN, 0, 9));
+    hd_config_field four = HD_CONFIG_BOOL_OF(small, b, "a", 4); /* neither true nor false */
+    four.min = four.max = 4;
+    FAULT("0, 'a': its default is not allowed", four);
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_STRING_OF(small, text, "a", "abcd"));
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_STRING_OF(small, text, "a", NULL));
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_ENUM_OF(small, i, "a", "x", "y|z"));
