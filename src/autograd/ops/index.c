@@ -5,8 +5,11 @@
 #include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
 #include "tensor/elementwise.h"
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/index.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 
 enum { GRAIN = 32768 };
 
@@ -35,6 +38,20 @@ static hd_tensor *range_fail(const char *function, const hd_tensor *index, int64
                         value, HD__INDEX(index, flat), n - 1);
 }
 
+typedef struct range {
+    const int64_t *index;
+    int64_t n;
+    _Atomic bool broken;
+} range;
+
+static void check_range(int64_t begin, int64_t end, void *arg)
+{
+    range *r = arg;
+    if (!hdk_index()->in_range(r->index + begin, end - begin, r->n)) {
+        atomic_store(&r->broken, true);
+    }
+}
+
 /* index, made contiguous; NULL with HD_INDEX set if an element is outside of [0, n). */
 static hd_tensor *checked(const char *function, hd_tensor *index, int64_t n)
 {
@@ -42,9 +59,10 @@ static hd_tensor *checked(const char *function, hd_tensor *index, int64_t n)
     if (!index) {
         return NULL;
     }
-    const int64_t *i = hd__ptr(index);
-    for (int64_t flat = 0; flat < index->numel; flat++) {
-        if ((uint64_t)i[flat] >= (uint64_t)n) {
+    range r = {.index = hd__ptr(index), .n = n};
+    hd__parallel_for(index->numel, GRAIN, check_range, &r);
+    for (int64_t flat = 0; r.broken && flat < index->numel; flat++) {
+        if ((uint64_t)r.index[flat] >= (uint64_t)n) {
             return range_fail(function, index, flat, n);
         }
     }
@@ -59,8 +77,8 @@ typedef struct lines {
     const int64_t *index;
     const void *from;
     void *to;
-    int64_t bytes; /* an element */
-    int64_t skip;  /* the index that backward leaves out, or -1 */
+    int dtype;
+    int64_t skip; /* the index that backward leaves out, or -1 */
 } lines;
 
 static lines lines_of(int ndim, const int64_t *sizes, int dim, const hd_tensor *index)
@@ -84,18 +102,13 @@ static lines lines_of(int ndim, const int64_t *sizes, int dim, const hd_tensor *
 static void pick_lines(int64_t begin, int64_t end, void *arg)
 {
     const lines *l = arg;
-    size_t bytes = (size_t)(l->inner * l->bytes);
-    for (int64_t r = begin; r < end; r++) {
-        int64_t from = r / l->n * l->len + l->index[r % l->n];
-        char *to = (char *)l->to + (size_t)r * bytes;
-        const char *x = (const char *)l->from + (size_t)from * bytes;
-        if (bytes == 4) {
-            memcpy(to, x, 4);
-        } else if (bytes == 8) {
-            memcpy(to, x, 8);
-        } else {
-            memcpy(to, x, bytes);
-        }
+    size_t bytes = (size_t)(l->inner * hd__bytes_of(l->dtype));
+    int64_t outer = begin / l->n, i = begin % l->n;
+    for (int64_t r = begin; r < end; r++, i++) {
+        outer += i == l->n;
+        i = i == l->n ? 0 : i;
+        memcpy((char *)l->to + (size_t)r * bytes,
+               (const char *)l->from + (size_t)(outer * l->len + l->index[i]) * bytes, bytes);
     }
 }
 
@@ -113,63 +126,55 @@ static hd_tensor geometry(const hd_tensor *x)
     return y;
 }
 
-/* x at one position along dim */
-static hd_tensor layer(const hd_tensor *x, int dim, int64_t at)
+/* The contiguous index as (1, ..., n, ..., 1), with n at dim */
+static hd_tensor along(const hd_tensor *index, int ndim, int dim)
 {
-    hd_tensor y = geometry(x);
-    y.offset += at * x->strides[dim];
-    y.ndim--;
-    for (int d = dim; d < y.ndim; d++) {
-        y.sizes[d] = x->sizes[d + 1];
-        y.strides[d] = x->strides[d + 1];
+    hd_tensor at = geometry(index);
+    at.ndim = ndim;
+    for (int d = 0; d < ndim; d++) {
+        at.sizes[d] = d == dim ? index->numel : 1;
+        at.strides[d] = 1;
     }
-    hd__geometry_changed(&y);
-    return y;
+    return at;
 }
 
 /* y = x picked along dim; `dim` of y is as long as index. */
-static void pick(hd_tensor *y, const hd_tensor *x, int dim, const hd_tensor *index)
+static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
 {
-    if (hd__contig(x)) {
-        lines l = lines_of(x->ndim, x->sizes, dim, index);
-        l.from = hd__ptr(x);
-        l.to = hd__ptr(y);
-        l.bytes = hd__bytes_of(x->dtype);
-        hd__parallel_for(l.outer * l.n, GRAIN / (l.inner < GRAIN ? l.inner + 1 : GRAIN), pick_lines,
-                         &l);
+    if (!hd__contig(x) || (dim == x->ndim - 1 && x->ndim > 0)) {
+        hd_tensor at = along(index, y->ndim, dim);
+        hd__pick(HD__TAKE, y, x, dim, &at);
         return;
     }
-    const int64_t *at = hd__ptr(index);
-    for (int64_t i = 0; i < index->numel; i++) {
-        hd_tensor to = layer(y, dim, i), from = layer(x, dim, at[i]);
-        hd__copy(&to, &from);
-    }
+    lines l = lines_of(x->ndim, x->sizes, dim, index);
+    l.from = hd__ptr(x);
+    l.to = hd__ptr(y);
+    l.dtype = x->dtype;
+    hd__parallel_for(l.outer * l.n, GRAIN / (l.inner < GRAIN ? l.inner + 1 : GRAIN), pick_lines,
+                     &l);
 }
 
-#define ADD_COLUMNS(name, T)                                                                       \
-    /* columns [begin, end) of outer * inner: to[o][index[i]] += from[o][i] for each i in order */ \
-    static void name(int64_t begin, int64_t end, void *arg)                                        \
-    {                                                                                              \
-        const lines *l = arg;                                                                      \
-        while (begin < end) {                                                                      \
-            int64_t o = begin / l->inner, c = begin % l->inner;                                    \
-            int64_t some = l->inner - c < end - begin ? l->inner - c : end - begin;                \
-            const T *from = (const T *)l->from + o * l->n * l->inner + c;                          \
-            T *to = (T *)l->to + o * l->len * l->inner + c;                                        \
-            for (int64_t i = 0; i < l->n; i++) {                                                   \
-                const T *restrict x = from + i * l->inner;                                         \
-                T *restrict y = to + l->index[i] * l->inner;                                       \
-                int64_t m = l->index[i] == l->skip ? 0 : some;                                     \
-                for (int64_t j = 0; j < m; j++) {                                                  \
-                    y[j] += x[j];                                                                  \
-                }                                                                                  \
-            }                                                                                      \
-            begin += some;                                                                         \
-        }                                                                                          \
+/* columns [begin, end) of outer * inner: to[o][index[i]] += from[o][i] for each i in order */
+static void add_columns(int64_t begin, int64_t end, void *arg)
+{
+    const lines *l = arg;
+    const int dtype = l->dtype;
+    const int64_t item = hd__bytes_of(dtype), dense[] = {item, item, item};
+    const hdk_loop add = hdk_binary_for(dtype)->of[HDK_ADD][dtype];
+    while (begin < end) {
+        int64_t o = begin / l->inner, c = begin % l->inner;
+        int64_t some = l->inner - c < end - begin ? l->inner - c : end - begin;
+        char *x = (char *)(uintptr_t)l->from + (o * l->n * l->inner + c) * item;
+        char *to = (char *)l->to + (o * l->len * l->inner + c) * item;
+        for (int64_t i = 0; i < l->n; i++, x += l->inner * item) {
+            char *y = to + l->index[i] * l->inner * item;
+            if (l->index[i] != l->skip) {
+                add((char *[]){y, y, x}, dense, some, NULL);
+            }
+        }
+        begin += some;
     }
-
-ADD_COLUMNS(add_columns_f32, float)
-ADD_COLUMNS(add_columns_f64, double)
+}
 
 typedef struct pick_params {
     int dim;
@@ -193,12 +198,17 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     lines l = lines_of(dx[0]->ndim, dx[0]->sizes, params->dim, index);
+    if (l.inner == 1 && from->ndim == dx[0]->ndim && params->skip < 0) {
+        hd_tensor at = along(index, from->ndim, params->dim);
+        hd__pick(HD__ADD, from, dx[0], params->dim, &at);
+        return;
+    }
+    l.dtype = from->dtype;
     l.from = hd__ptr(from);
     l.to = hd__ptr(dx[0]);
     l.skip = params->skip;
     int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* without indices there may be 2^40 */
-    hd__parallel_for(columns, GRAIN / (l.n < GRAIN ? l.n + 1 : GRAIN) + 1,
-                     dy[0]->dtype == HD_FLOAT32 ? add_columns_f32 : add_columns_f64, &l);
+    hd__parallel_for(columns, GRAIN / (l.n < GRAIN ? l.n + 1 : GRAIN) + 1, add_columns, &l);
 }
 
 static const hd__op index_select_op = {.name = "IndexSelectBackward0", .backward = pick_backward};
@@ -283,61 +293,6 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
 
 /* ---------------------------------------------------------------- gather */
 
-/* data: y, x at position 0 along dim, index; params: the bytes from one position to the next */
-#define GATHER(name, T)                                                                            \
-    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
-    {                                                                                              \
-        int64_t step = *(const int64_t *)params;                                                   \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            int64_t at = *(const int64_t *)(data[2] + i * strides[2]);                             \
-            *(T *)(data[0] + i * strides[0]) = *(const T *)(data[1] + i * strides[1] + at * step); \
-        }                                                                                          \
-    }
-
-GATHER(gather_1, uint8_t)
-GATHER(gather_4, float)
-GATHER(gather_8, double)
-
-static const hdk_loop gather_loops[] = {gather_4, gather_8, gather_8, gather_1};
-
-/* dx at index, along dim, += dy: in the order of the index, which alone decides the sums. Where
- * indices are distinct there is no sum, so that -0 stays. */
-#define SCATTER(name, T)                                                                           \
-    static void name(hd_tensor *dx, int dim, const hd_tensor *index, const hd_tensor *dy,          \
-                     bool distinct)                                                                \
-    {                                                                                              \
-        const int64_t *pick = hd__ptr(index);                                                      \
-        const T *from = hd__ptr(dy);                                                               \
-        char *to = hd__ptr(dx);                                                                    \
-        int64_t step = dx->ndim ? dx->strides[dim] * (int64_t)sizeof(T) : 0;                       \
-        hd__dims w;                                                                                \
-        hd__place p = {0};                                                                         \
-        hd__dims_make(&w, index->ndim, index->sizes, 1, &dx);                                      \
-        if (index->ndim > 0) {                                                                     \
-            w.dim[index->ndim - 1 - dim].stride[0] = 0;                                            \
-        }                                                                                          \
-        for (int64_t flat = 0; flat < index->numel; flat++) {                                      \
-            T *at = (T *)(to + p.offset[0] + pick[flat] * step);                                   \
-            *at = distinct ? from[flat] : *at + from[flat];                                        \
-            hd__dims_next(&w, 0, &p);                                                              \
-        }                                                                                          \
-    }
-
-SCATTER(scatter_f32, float)
-SCATTER(scatter_f64, double)
-
-void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct)
-{
-    hd_tensor *index = hd__saved_get(n, 0);
-    index = index ? hd__contiguous(index) : NULL;
-    hd_tensor *from = hd__contiguous(dy[0]);
-    dx[0] = index && from ? zeros_like_input(n, dy[0]->dtype) : NULL;
-    if (dx[0]) {
-        int dim = *(const int *)hd__params(n);
-        (dy[0]->dtype == HD_FLOAT32 ? scatter_f32 : scatter_f64)(dx[0], dim, index, from, distinct);
-    }
-}
-
 /* y[i] = x[index[i]]:  dx[index[i]] += dy[i]. As in PyTorch, x must not have changed. */
 static void gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
@@ -368,24 +323,6 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
             HD__SHAPE(x), HD__SHAPE(index), dim);
     }
     return true;
-}
-
-hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index)
-{
-    hd_tensor *y = hd__empty(function, x->dtype, index->ndim, index->sizes);
-    if (y && y->numel > 0) {
-        hd_tensor first = geometry(x); /* of index's shape, with stride 0 along dim */
-        int64_t step = 0; /* a dim of size 1 may have any stride, and only its index 0 is read */
-        if (x->ndim && x->sizes[dim] > 1) {
-            step = x->strides[dim] * hd__bytes_of(x->dtype);
-        }
-        first.ndim = index->ndim;
-        first.strides[dim] = 0;
-        memcpy(first.sizes, index->sizes, sizeof first.sizes);
-        hd_tensor *operands[] = {y, &first, index};
-        hd__map(gather_loops[x->dtype], &step, 3, operands);
-    }
-    return y;
 }
 
 hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)

@@ -12,6 +12,11 @@ hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t 
 hd_tensor *hd__set_item(hd_tensor *x, hd_scalar s);
 hd_tensor *hd__set_value(hd_tensor *x, hd_tensor *value);
 
+/* Along dim, y[i] = x[index[i]], or into x: x[index[i]] = y[i], or += y[i], in the order of the
+ * index. y is contiguous, and index broadcasts to it. (pick.c) */
+typedef enum hd__pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__pick_way;
+void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
+
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
 /* dx[index[i]] += dy[i] along dim. Saved 0 is the index, and params is one int, the dim. With

@@ -1,0 +1,143 @@
+/* pick.c - elements picked along one dim: y[.., i, ..] = x[.., index[.., i, ..], ..], and its
+ * backward.
+ *
+ * The lines along the dim are shared out between threads, and each line is walked in the order of
+ * the index. So the order of sums does not depend on the number of threads. */
+#include "autograd/ops/index.h"
+#include "tensor/dims.h"
+
+enum {
+    GRAIN = 32768,
+    SIDE = 256 /* neighbouring lines that are walked together */
+};
+
+enum { Y, X, INDEX, OPERANDS };
+
+typedef struct picks {
+    hd__dims lines;            /* the other dims */
+    int64_t n, step[OPERANDS]; /* positions along the dim; bytes between them, of x's too */
+    char *data[OPERANDS];
+    void (*f)(const struct picks *p, char *const *data, const int64_t *side, int64_t k);
+} picks;
+
+/* k lines, whose operands lie side[...] bytes apart. If the elements of a line are neighbours in y,
+ * lines are walked one by one, else position by position. */
+#define PICK_LINES(name, T, DO)                                                                    \
+    static void name(const picks *p, char *const *data, const int64_t *side, int64_t k)            \
+    {                                                                                              \
+        const int64_t size = sizeof(T), n = p->n, sy = p->step[Y], sx = p->step[X];                \
+        const int64_t si = p->step[INDEX], yj = side[Y], xj = side[X], ij = side[INDEX];           \
+        for (int64_t j = 0; sy == size && j < k; j++) {                                            \
+            T *y = (T *)(data[Y] + j * yj);                                                        \
+            char *x = data[X] + j * xj;                                                            \
+            const char *at = data[INDEX] + j * ij;                                                 \
+            if (sx == size && si == sizeof(int64_t)) {                                             \
+                for (int64_t i = 0; i < n; i++) {                                                  \
+                    DO(y[i], ((T *)x)[((const int64_t *)at)[i]]);                                  \
+                }                                                                                  \
+            } else {                                                                               \
+                for (int64_t i = 0; i < n; i++) {                                                  \
+                    DO(y[i], *(T *)(x + *(const int64_t *)(at + i * si) * sx));                    \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        for (int64_t i = 0; sy != size && i < n; i++) {                                            \
+            char *y = data[Y] + i * sy;                                                            \
+            const char *at = data[INDEX] + i * si;                                                 \
+            if (yj == size && xj == size && ij == sizeof(int64_t)) {                               \
+                for (int64_t j = 0; j < k; j++) {                                                  \
+                    T *x = (T *)(data[X] + ((const int64_t *)at)[j] * sx);                         \
+                    DO(((T *)y)[j], x[j]);                                                         \
+                }                                                                                  \
+            } else {                                                                               \
+                for (int64_t j = 0; j < k; j++) {                                                  \
+                    char *x = data[X] + *(const int64_t *)(at + j * ij) * sx;                      \
+                    DO(*(T *)(y + j * yj), *(T *)(x + j * xj));                                    \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#define TAKE(y, x) (y) = (x)
+#define PUT(y, x) (x) = (y)
+#define ADD(y, x) (x) += (y)
+
+PICK_LINES(take_1, uint8_t, TAKE)
+PICK_LINES(take_4, uint32_t, TAKE)
+PICK_LINES(take_8, uint64_t, TAKE)
+PICK_LINES(put_4, uint32_t, PUT)
+PICK_LINES(put_8, uint64_t, PUT)
+PICK_LINES(add_f32, float, ADD)
+PICK_LINES(add_f64, double, ADD)
+
+/* Lines [begin, end), numbered with the innermost dim first. */
+static void run_lines(int64_t begin, int64_t end, void *arg)
+{
+    const picks *p = arg;
+    const hd__axis one = {1, {0}}, *side = p->lines.ndim > 0 ? &p->lines.dim[0] : &one;
+    while (begin < end) {
+        hd__place at = {0};
+        char *data[OPERANDS];
+        hd__dims_seek(&p->lines, begin, &at);
+        int64_t k = side->size - at.at[0];
+        k = k < end - begin ? k : end - begin;
+        k = k < SIDE ? k : SIDE;
+        for (int i = 0; i < OPERANDS; i++) {
+            data[i] = p->data[i] + at.offset[i];
+        }
+        p->f(p, data, side->stride, k);
+        begin += k;
+    }
+}
+
+void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
+{
+    static void (*const loops[][4])(const picks *, char *const *, const int64_t *, int64_t) = {
+        [HD__TAKE] = {take_4, take_8, take_8, take_1},
+        [HD__PUT] = {put_4, put_8},
+        [HD__ADD] = {add_f32, add_f64},
+    };
+    if (y->numel == 0) {
+        return;
+    }
+    hd_tensor *operands[] = {y, x, (hd_tensor *)index};
+    picks p = {.n = 1, .f = loops[way][y->dtype]};
+    hd__axis along = {1, {0}};
+    hd_tensor first = *x; /* of y's sizes: the places at which index 0 picks */
+    first.ndim = y->ndim;
+    memcpy(first.sizes, y->sizes, sizeof first.sizes);
+    operands[X] = &first;
+    hd__dims_make(&p.lines, y->ndim, y->sizes, OPERANDS, operands);
+    for (int i = 0; i < OPERANDS; i++) {
+        p.data[i] = hd__ptr(operands[i]);
+    }
+    if (y->ndim > 0) {
+        along = hd__dims_take(&p.lines, y->ndim - 1 - dim);
+    }
+    hd__dims_merge(&p.lines);
+    p.n = along.size;
+    memcpy(p.step, along.stride, sizeof p.step);
+    /* A dim of size 1 may have any stride, and only its index 0 is picked. */
+    p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__bytes_of(x->dtype) : 0;
+    hd__parallel_for(hd__dims_count(&p.lines), GRAIN / (p.n < GRAIN ? p.n : GRAIN), run_lines, &p);
+}
+
+hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index)
+{
+    hd_tensor *y = hd__empty(function, x->dtype, index->ndim, index->sizes);
+    if (y) {
+        hd__pick(HD__TAKE, y, x, dim, index);
+    }
+    return y;
+}
+
+void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct)
+{
+    const hd__out_meta *meta = hd__input_meta(n, 0);
+    hd_tensor *index = hd__saved_get(n, 0);
+    hd_tensor *from = hd__contiguous(dy[0]);
+    dx[0] = index && from ? hd_zeros_n(from->dtype, meta->ndim, meta->sizes) : NULL;
+    if (dx[0]) {
+        hd__pick(distinct ? HD__PUT : HD__ADD, from, dx[0], *(const int *)hd__params(n), index);
+    }
+}
