@@ -6,6 +6,8 @@
 #include "tensor/kernels/copy.h"
 #include "tensor/random_fill.h"
 
+enum { GRAIN = 32768 };
+
 /* ---------------------------------------------------------------- filled */
 
 static hd_tensor *filled(const char *function, hd_dtype d, hd_scalar value, int ndim,
@@ -29,7 +31,9 @@ hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes)
 hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
     hd_tensor *y = hd__empty("hd_zeros", d, ndim, sizes);
-    if (y) {
+    if (y && y->numel > GRAIN) {
+        hd__fill(y, hd_scalar_int(0));
+    } else if (y) {
         memset(hd__ptr(y), 0, y->storage->nbytes);
     }
     return y;
@@ -115,12 +119,25 @@ static bool to_whole(hd_scalar *s)
     return true;
 }
 
+typedef struct steps {
+    hd_tensor *y;
+    hd_scalar start, step;
+} steps;
+
 /* Integers wrap, so that the last step may leave int64. */
-static void arange_i64(int64_t *y, int64_t start, int64_t step, int64_t n)
+static void run_steps(int64_t begin, int64_t end, void *arg)
 {
-    uint64_t at = (uint64_t)start;
-    for (int64_t i = 0; i < n; i++, at += (uint64_t)step) {
-        y[i] = (int64_t)at;
+    const steps *s = arg;
+    hd_tensor *y = s->y;
+    if (y->dtype != HD_INT64) {
+        hdk_copy()->arange[y->dtype](hd__ptr(y), hd__scalar_double(s->start),
+                                     hd__scalar_double(s->step), y->numel, begin, end);
+        return;
+    }
+    int64_t *to = hd__ptr(y);
+    uint64_t at = (uint64_t)s->start.v.i + (uint64_t)begin * (uint64_t)s->step.v.i;
+    for (int64_t i = begin; i < end; i++, at += (uint64_t)s->step.v.i) {
+        to[i] = (int64_t)at;
     }
 }
 
@@ -140,11 +157,7 @@ hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
     if (!y) {
         return NULL;
     }
-    if (d == HD_INT64) {
-        arange_i64(hd__ptr(y), start.v.i, step.v.i, n);
-    } else {
-        hdk_copy()->arange[d](hd__ptr(y), hd__scalar_double(start), hd__scalar_double(step), n);
-    }
+    hd__parallel_for(n, GRAIN, run_steps, &(steps){y, start, step});
     return hd__made_by("hd_arange_as", y);
 }
 
@@ -157,21 +170,25 @@ hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
 
 /* Counts from both ends to the middle, each value with one rounding, so that both ends are
  * exact. */
-static void linspace_f32(float *y, float a, float b, int64_t n)
-{
-    float step = (b - a) / (float)(n - 1);
-    for (int64_t i = 0; i < n; i++) {
-        y[i] = i < n / 2 ? fmaf(step, (float)i, a) : fmaf(-step, (float)(n - 1 - i), b);
-    }
-}
+typedef struct line {
+    hd_dtype d;
+    char *y;
+    double a, b;
+    int64_t n;
+} line;
 
-/* For float64, and for int64, which cuts each value to an integer. */
-static void linspace_f64(hd_dtype d, char *y, double a, double b, int64_t n)
+static void run_line(int64_t begin, int64_t end, void *arg)
 {
-    double step = (b - a) / (double)(n - 1);
-    for (int64_t i = 0; i < n; i++, y += sizeof(double)) {
-        double v = i < n / 2 ? fma(step, (double)i, a) : fma(-step, (double)(n - 1 - i), b);
-        hd__scalar_bytes(d, hd_scalar_double(v), y);
+    const line *l = arg;
+    if (hd__is_float(l->d)) {
+        hdk_copy()->linspace[l->d](l->y, l->a, l->b, l->n, begin, end);
+        return;
+    }
+    double step = (l->b - l->a) / (double)(l->n - 1);
+    for (int64_t i = begin; i < end; i++) {
+        double v =
+            i < l->n / 2 ? fma(step, (double)i, l->a) : fma(-step, (double)(l->n - 1 - i), l->b);
+        hd__scalar_bytes(l->d, hd_scalar_double(v), l->y + i * hd__bytes_of(l->d));
     }
 }
 
@@ -193,11 +210,10 @@ hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
     hd_tensor *y = hd__empty("hd_linspace", d, 1, &steps);
     if (y && steps == 1) {
         hd__fill(y, hd_scalar_double(start));
-    } else if (y && d == HD_FLOAT32) {
-        linspace_f32(hd__ptr(y), (float)start, (float)end, steps);
     } else if (y) {
-        linspace_f64(d, hd__ptr(y), d == HD_INT64 ? trunc(start) : start,
-                     d == HD_INT64 ? trunc(end) : end, steps);
+        bool whole = d == HD_INT64;
+        line l = {d, hd__ptr(y), whole ? trunc(start) : start, whole ? trunc(end) : end, steps};
+        hd__parallel_for(steps, GRAIN, run_line, &l);
     }
     return y;
 }

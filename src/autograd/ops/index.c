@@ -112,24 +112,10 @@ static void pick_lines(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* A tensor with x's geometry and storage that lives for one call. */
-static hd_tensor geometry(const hd_tensor *x)
-{
-    hd_tensor y = {.dtype = x->dtype,
-                   .ndim = x->ndim,
-                   .flags = x->flags,
-                   .storage = x->storage,
-                   .offset = x->offset,
-                   .numel = x->numel};
-    memcpy(y.sizes, x->sizes, x->ndim * sizeof *x->sizes);
-    memcpy(y.strides, x->strides, x->ndim * sizeof *x->strides);
-    return y;
-}
-
 /* The contiguous index as (1, ..., n, ..., 1), with n at dim */
 static hd_tensor along(const hd_tensor *index, int ndim, int dim)
 {
-    hd_tensor at = geometry(index);
+    hd_tensor at = hd__geometry_of(index);
     at.ndim = ndim;
     for (int d = 0; d < ndim; d++) {
         at.sizes[d] = d == dim ? index->numel : 1;
@@ -283,7 +269,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     if (!y) {
         return NULL;
     }
-    hd_tensor flat = geometry(y); /* (numel of index, d) */
+    hd_tensor flat = hd__geometry_of(y); /* (numel of index, d) */
     flat.ndim = 2;
     memcpy(flat.sizes, rows, sizeof rows);
     hd__default_strides(2, rows, flat.strides);

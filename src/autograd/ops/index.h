@@ -17,6 +17,9 @@ hd_tensor *hd__set_value(hd_tensor *x, hd_tensor *value);
 typedef enum hd__pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__pick_way;
 void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
 
+/* A tensor with x's geometry and storage that lives for one call. */
+hd_tensor hd__geometry_of(const hd_tensor *x);
+
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
 /* dx[index[i]] += dy[i] along dim. Saved 0 is the index, and params is one int, the dim. With

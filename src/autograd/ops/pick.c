@@ -90,6 +90,19 @@ static void run_lines(int64_t begin, int64_t end, void *arg)
     }
 }
 
+hd_tensor hd__geometry_of(const hd_tensor *x)
+{
+    hd_tensor y = {.dtype = x->dtype,
+                   .ndim = x->ndim,
+                   .flags = x->flags,
+                   .storage = x->storage,
+                   .offset = x->offset,
+                   .numel = x->numel};
+    memcpy(y.sizes, x->sizes, x->ndim * sizeof *x->sizes);
+    memcpy(y.strides, x->strides, x->ndim * sizeof *x->strides);
+    return y;
+}
+
 void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
 {
     static void (*const loops[][4])(const picks *, char *const *, const int64_t *, int64_t) = {
@@ -103,7 +116,7 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
     hd_tensor *operands[] = {y, x, (hd_tensor *)index};
     picks p = {.n = 1, .f = loops[way][y->dtype]};
     hd__axis along = {1, {0}};
-    hd_tensor first = *x; /* of y's sizes: the places at which index 0 picks */
+    hd_tensor first = hd__geometry_of(x); /* of y's sizes: the places at which index 0 picks */
     first.ndim = y->ndim;
     memcpy(first.sizes, y->sizes, sizeof first.sizes);
     operands[X] = &first;

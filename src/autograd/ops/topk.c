@@ -9,7 +9,9 @@
 #include <math.h>
 
 #include "autograd/ops/index.h"
-#include "tensor/dims.h"
+#include "tensor/kernels/index.h"
+
+enum { GRAIN = 32768 }; /* elements that are worth several threads */
 
 typedef struct entry {
     int64_t key; /* the lesser key comes first */
@@ -158,19 +160,6 @@ static void sort_coarsely(entry *e, int64_t n, int cuts)
     }
 }
 
-/* Brings the first k of n entries to the front, in order. */
-static void order(entry *e, int64_t k, int64_t n)
-{
-    if (k * 64 <= n) {
-        heap_select(e, k, n);
-        heap_sort(e, k);
-    } else {
-        select_kth(e, k, n);
-        sort_coarsely(e, k - 1, patience(k - 1));
-        insertion_sort(e, k - 1);
-    }
-}
-
 /* ---------------------------------------------------------------- keys */
 
 static int64_t key_of(double v)
@@ -184,14 +173,30 @@ static int64_t key_of(double v)
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-/* n elements of a dtype, `stride` bytes apart */
-static void read_keys(entry *e, int dtype, const char *x, int64_t stride, int64_t n, bool largest)
+/* The entry of element i of a dense line */
+static entry entry_at(const void *x, int dtype, int64_t i, bool largest)
 {
-    for (int64_t i = 0; i < n; i++, x += stride) {
-        int64_t key = dtype == HD_FLOAT32   ? key_of(*(const float *)x)
-                      : dtype == HD_FLOAT64 ? key_of(*(const double *)x)
-                                            : *(const int64_t *)x;
-        e[i] = (entry){largest ? ~key : key, i};
+    int64_t key = dtype == HD_FLOAT32   ? key_of(((const float *)x)[i])
+                  : dtype == HD_FLOAT64 ? key_of(((const double *)x)[i])
+                                        : ((const int64_t *)x)[i];
+    return (entry){largest ? ~key : key, i};
+}
+
+/* The heap of the first k of n elements. A kernel passes over elements that come after its top. */
+static void stream_select(entry *e, int64_t k, const void *x, int dtype, int64_t n, bool largest)
+{
+    for (int64_t i = 0; i < k; i++) {
+        e[i] = entry_at(x, dtype, i, largest);
+    }
+    for (int64_t i = k / 2 - 1; i >= 0; i--) {
+        sift(e, i, k, e[i]);
+    }
+    for (int64_t i = k; i < n; i++) {
+        i = hdk_index()->next[dtype](x, i, n, e[0].at, largest);
+        entry v = i < n ? entry_at(x, dtype, i, largest) : e[0];
+        if (before(&v, &e[0])) {
+            sift(e, 0, k, v);
+        }
     }
 }
 
@@ -205,30 +210,81 @@ static void topk_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op topk_op = {.name = "TopkBackward0", .backward = topk_backward};
 
-static bool fill_indices(hd_tensor *indices, hd_tensor *x, int dim, int64_t k, int64_t n,
-                         bool largest)
+/* The lines of x and of the indices, which both are contiguous with the line's dim last */
+typedef struct lines {
+    const hd_tensor *x, *indices;
+    entry *e; /* for each task */
+    int64_t lines, k, n, tasks, room;
+    bool largest;
+} lines;
+
+static bool by_heap(int64_t k, int64_t n)
 {
-    entry *e = hd__alloc_items(n, sizeof *e);
-    hd__dims lines;
-    hd__place p = {0};
-    hd__axis line = {1, {0}};
-    if (!e) {
+    return k * 64 <= n;
+}
+
+/* Brings the first k elements of a line to the front of e, in order. */
+static void order(entry *e, const lines *l, const void *x)
+{
+    int64_t k = l->k, n = l->n;
+    if (by_heap(k, n)) {
+        stream_select(e, k, x, l->x->dtype, n, l->largest);
+        heap_sort(e, k);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        e[i] = entry_at(x, l->x->dtype, i, l->largest);
+    }
+    select_kth(e, k, n);
+    sort_coarsely(e, k - 1, patience(k - 1));
+    insertion_sort(e, k - 1);
+}
+
+static void run_task(int task, void *arg)
+{
+    const lines *l = arg;
+    entry *e = l->e + task * l->room;
+    const int64_t bytes = l->n * hd__bytes_of(l->x->dtype);
+    const int64_t end = l->lines * (task + 1) / l->tasks;
+    for (int64_t i = l->lines * task / l->tasks; i < end; i++) {
+        int64_t *to = (int64_t *)hd__ptr(l->indices) + i * l->k;
+        order(e, l, (const char *)hd__ptr(l->x) + i * bytes);
+        for (int64_t j = 0; j < l->k; j++) {
+            to[j] = e[j].at;
+        }
+    }
+}
+
+/* x and indices are contiguous, and lines are their last dim. */
+static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int64_t n, bool largest)
+{
+    lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};
+    l.lines = indices->numel / k;
+    l.tasks = x->numel > GRAIN ? hd__parallel_width() : 1;
+    l.tasks = l.tasks < l.lines ? l.tasks : l.lines;
+    l.room = by_heap(k, n) ? k : n;
+    l.e = hd__alloc_items(l.tasks * l.room, sizeof *l.e);
+    if (!l.e) {
         return false;
     }
-    hd__dims_make(&lines, indices->ndim, indices->sizes, 2, (hd_tensor *[]){indices, x});
-    if (x->ndim > 0) {
-        line = hd__dims_take(&lines, x->ndim - 1 - dim);
-    }
-    do {
-        char *to = (char *)hd__ptr(indices) + p.offset[0];
-        read_keys(e, x->dtype, (char *)hd__ptr(x) + p.offset[1], line.stride[1], n, largest);
-        order(e, k, n);
-        for (int64_t i = 0; i < k; i++, to += line.stride[0]) {
-            *(int64_t *)to = e[i].at;
-        }
-    } while (hd__dims_next(&lines, 0, &p));
-    hd_free(e);
+    hd__parallel((int)l.tasks, run_task, &l);
+    hd_free(l.e);
     return true;
+}
+
+/* x with dim and the last dim exchanged */
+static hd_tensor dim_last(const hd_tensor *x, int dim)
+{
+    hd_tensor y = hd__geometry_of(x);
+    int last = x->ndim - 1;
+    if (last >= 0) {
+        y.sizes[dim] = x->sizes[last];
+        y.strides[dim] = x->strides[last];
+        y.sizes[last] = x->sizes[dim];
+        y.strides[last] = x->strides[dim];
+        hd__geometry_changed(&y);
+    }
+    return y;
 }
 
 /* The indices of the k first, or NULL with the error set. */
@@ -249,7 +305,21 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
     if (!indices || indices->numel == 0) {
         return indices;
     }
-    return fill_indices(indices, x, dim, x->ndim ? k : 1, n, largest) ? indices : NULL;
+    k = x->ndim ? k : 1;
+    if (hd__contig(x) && dim == (x->ndim ? x->ndim - 1 : 0)) {
+        return fill_indices(indices, x, k, n, largest) ? indices : NULL;
+    }
+    HD__SCOPE_OR(NULL);
+    hd_tensor at = dim_last(indices, dim), moved = dim_last(x, dim);
+    hd_tensor *dense = hd__empty("hd_topk", x->dtype, x->ndim, moved.sizes);
+    hd_tensor *found = dense ? hd__empty("hd_topk", HD_INT64, x->ndim, at.sizes) : NULL;
+    if (!found) {
+        return NULL;
+    }
+    hd__copy(dense, &moved);
+    bool ok = fill_indices(found, dense, k, n, largest);
+    hd__copy(&at, found);
+    return ok ? indices : NULL;
 }
 
 hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices)

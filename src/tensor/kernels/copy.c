@@ -79,23 +79,57 @@ FILL(fill_1, uint8_t)
  * element, which is rounded to T. The elements of the rest are counted from the start. The numbers
  * of elements are those of PyTorch at every CPU level. */
 #define ARANGE(name, T, LANES)                                                                     \
-    static void name(void *to, double start, double step, int64_t n)                               \
+    static void name(void *to, double start, double step, int64_t n, int64_t begin, int64_t end)   \
     {                                                                                              \
         T *y = (T *)to;                                                                            \
-        int64_t i = 0;                                                                             \
-        for (; i < n - n % (2 * LANES); i += LANES) {                                              \
+        int64_t i = begin, whole = n - n % (2 * LANES);                                            \
+        for (; i < end && i < whole; i += LANES) {                                                 \
             const double first = (double)(T)fma(step, (double)i, start);                           \
             for (int k = 0; k < LANES; k++) {                                                      \
                 y[i + k] = (T)fma((double)k, step, first);                                         \
             }                                                                                      \
         }                                                                                          \
-        for (; i < n; i++) {                                                                       \
+        for (; i < end; i++) {                                                                     \
             y[i] = (T)fma(step, (double)i, start);                                                 \
         }                                                                                          \
     }
 
 ARANGE(arange_f32, float, 8)
 ARANGE(arange_f64, double, 4)
+
+/* Numbers of elements are converted from 32 bits where they fit, for which every level has
+ * vectors. */
+#define LINSPACE(name, T, FMA)                                                                     \
+    static inline void name##_part(T *y, T step, T from, int64_t number, int sign, int64_t n)      \
+    {                                                                                              \
+        if (number > INT32_MAX - n) {                                                              \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                y[i] = FMA(step, (T)(number + sign * i), from);                                    \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        int32_t first = (int32_t)number;                                                           \
+        for (int32_t i = 0; i < (int32_t)n; i++) {                                                 \
+            y[i] = FMA(step, (T)(first + sign * i), from);                                         \
+        }                                                                                          \
+    }                                                                                              \
+    static void name(void *to, double a, double b, int64_t n, int64_t begin, int64_t end)          \
+    {                                                                                              \
+        enum { PART = 1 << 20 };                                                                   \
+        T *y = (T *)to, step = ((T)b - (T)a) / (T)(n - 1);                                         \
+        while (begin < end) {                                                                      \
+            int64_t stop = begin < n / 2 && end > n / 2 ? n / 2 : end;                             \
+            int64_t some = stop - begin < PART ? stop - begin : PART;                              \
+            if (begin < n / 2) {                                                                   \
+                name##_part(y + begin, step, (T)a, begin, 1, some);                                \
+            } else {                                                                               \
+                name##_part(y + begin, -step, (T)b, n - 1 - begin, -1, some);                      \
+            }                                                                                      \
+            begin += some;                                                                         \
+        }                                                                                          \
+    }
+LINSPACE(linspace_f32, float, fmaf)
+LINSPACE(linspace_f64, double, fma)
 
 #ifdef HDK_ALL_TYPES
 enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
@@ -170,6 +204,7 @@ const struct hdk_copy HDK_TABLE(hdk_copy) = {
                 FROM(b8)},
     .fill = {fill_4, fill_8, fill_8, fill_1},
     .arange = {arange_f32, arange_f64},
+    .linspace = {linspace_f32, linspace_f64},
     .transpose = {HDK_COMMON(transpose_4), HDK_COMMON(transpose_8), HDK_COMMON(transpose_8),
                   HDK_COMMON(transpose_1)},
 };

@@ -9,8 +9,12 @@ enum { HDK_STRIP = 16 };
 struct hdk_copy {
     hdk_loop convert[4][4]; /* [to][from]: data[0] = data[1] */
     hdk_loop fill[4];       /* data[0] = *(dtype *)params */
-    /* y[i] = start + step i, for float32 and float64, with the bits of PyTorch's torch.arange */
-    void (*arange[2])(void *y, double start, double step, int64_t n);
+    /* y[begin] to y[end - 1] of n numbers start + step i, for float32 and float64, with the bits of
+     * PyTorch's torch.arange; begin is a multiple of 8 */
+    void (*arange[2])(void *y, double start, double step, int64_t n, int64_t begin, int64_t end);
+    /* y[begin] to y[end - 1] of n >= 2 numbers in even steps from a to b, as torch.linspace counts
+     * them: the first half from a on, the rest from b back */
+    void (*linspace[2])(void *y, double a, double b, int64_t n, int64_t begin, int64_t end);
     /* y[i][j] = x[j][i] for at most HDK_STRIP rows of y; only the baseline's table has it.
      * Neighbours are the elements of a row, in y as in x; y_row and x_row are in bytes. */
     void (*transpose[4])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
