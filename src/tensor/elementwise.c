@@ -179,7 +179,7 @@ hd_tensor *hd__map_backward(const char *function, int op, hd_tensor *dy, hd_tens
         return NULL;
     }
     hd_dtype d = dy->dtype;
-    hdk_loop loop = hdk_binary_for(d)->of[op][d];
+    hdk_loop loop = hdk_binary_loop(op, d);
     if (hd__held_once(dy) && saved->dtype == d && hd__same_shape(dy, saved)) {
         hd__map(loop, NULL, 3, (hd_tensor *[]){dy, dy, saved});
         return dy;

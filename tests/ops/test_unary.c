@@ -207,6 +207,119 @@ START_TEST(every_loop_of_float32_is_compared)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- float64 */
+
+static long double exact_sigmoid(long double x)
+{
+    return 1 / (1 + expl(-x));
+}
+
+static const struct {
+    int op;
+    const char *name;
+    long double (*exact)(long double);
+    double most, room; /* units in the last place; inputs are up to `room`, besides the ends */
+} doubles[] = {{HDK_EXP, "exp", expl, 1, 750},     {HDK_LOG, "log", logl, 1, 1e9},
+               {HDK_LOG1P, "log1p", log1pl, 1, 4}, {HDK_TANH, "tanh", tanhl, 2, 4},
+               {HDK_ERF, "erf", erfl, 2, 6},       {HDK_SIGMOID, "sigmoid", exact_sigmoid, 2, 700},
+               {HDK_SIN, "sin", sinl, 2, 20000}, /* some more than vdouble.h takes */
+               {HDK_COS, "cos", cosl, 2, 20000}};
+
+enum { DOUBLES = sizeof doubles / sizeof doubles[0], DOUBLE_RUN = 4093 };
+
+/* As ulps, of a float64; where long double has no more digits the exact value is off, too. */
+static double double_ulps(double y, long double exact)
+{
+    int e;
+    double want = (double)exact;
+    if (isnan(want) || isinf(want) || want == 0) {
+        bool same = want == y && signbit(want) == signbit(y);
+        return same || (isnan(want) && isnan(y)) ? 0 : (double)INFINITY;
+    }
+    frexp(want, &e);
+    double off = (double)(fabsl((long double)y - exact) / ldexpl(1, (e < -1021 ? -1021 : e) - 53));
+    return isnan(off) ? (double)INFINITY : off;
+}
+
+/* Inputs of many sizes, at their ends the special values */
+static void fill_doubles(double *x, double room, uint64_t seed)
+{
+    static const double ends[] = {
+        NAN,     (double)INFINITY, -(double)INFINITY, 0.0,       -0.0,   -1,     1,       DBL_MIN,
+        DBL_MAX, -DBL_MIN,         -DBL_MAX,          0x1p-1074, 709.78, 709.79, -745.13, -745.14,
+        -708.5,  0x1p-53,          -0x1p-60,          6,         25,     1e22,   16384,   -1e300};
+    for (int i = 0; i < DOUBLE_RUN; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double u = ((double)(seed >> 11) * 0x1p-52 - 1) * room;
+        x[i] = i % 3 == 0 ? u : i % 3 == 1 ? u / room : ldexp(u, -(int)(seed % 60));
+    }
+    memcpy(x, ends, sizeof ends);
+}
+
+START_TEST(float64_within_some_ulps)
+{
+    static double x[DOUBLE_RUN], y[DOUBLE_RUN];
+    const int64_t strides[] = {sizeof(double), sizeof(double)};
+    const double blur = LDBL_MANT_DIG > 60 ? 0 : 1;
+    double worst = 0, at = 0;
+    for (uint64_t round = 0; round < 50; round++) {
+        fill_doubles(x, doubles[_i].room, round);
+        hdk_unary_loop(doubles[_i].op, HDK_F64)((char *[]){(char *)y, (char *)x}, strides,
+                                                DOUBLE_RUN, NULL);
+        for (int i = 0; i < DOUBLE_RUN; i++) {
+            double off = double_ulps(y[i], doubles[_i].exact((long double)x[i]));
+            at = off > worst ? x[i] : at;
+            worst = off > worst ? off : worst;
+        }
+    }
+    ck_assert_msg(worst <= doubles[_i].most + blur, "%s(%a) is %g units in the last place off",
+                  doubles[_i].name, at, worst);
+    printf("%s of float64: %.3f units in the last place\n", doubles[_i].name, worst);
+}
+END_TEST
+
+/* At every level, in place, with strides, and wherever in a run an element lies. float32 functions
+ * that compute in float64 are the same everywhere, too. */
+START_TEST(float64_has_the_same_bits_everywhere)
+{
+    static double x[DOUBLE_RUN], y[DOUBLE_RUN], want[DOUBLE_RUN];
+    const int64_t one[] = {sizeof(double), sizeof(double)};
+    const int64_t three[] = {3 * sizeof(double), 3 * sizeof(double)};
+    const int op = doubles[_i].op;
+    fill_doubles(x, doubles[_i].room, 7);
+    hdk_unary_baseline.of[op][HDK_F64]((char *[]){(char *)want, (char *)x}, one, DOUBLE_RUN, NULL);
+    memcpy(y, x, sizeof x);
+    hdk_unary_loop(op, HDK_F64)((char *[]){(char *)y, (char *)y}, one, DOUBLE_RUN, NULL);
+    ck_assert(memcmp(y + 1, want + 1, sizeof y - sizeof *y) == 0 && isnan(y[0]));
+    for (int i = 1; i < 40; i++) {
+        hdk_unary_loop(op, HDK_F64)((char *[]){(char *)y, (char *)(x + i)}, one, i, NULL);
+        ck_assert_msg(memcmp(y, want + i, (size_t)i * sizeof *y) == 0, "%s: %d elements",
+                      doubles[_i].name, i);
+    }
+    hdk_unary_loop(op, HDK_F64)((char *[]){(char *)y, (char *)x}, three, DOUBLE_RUN / 3, NULL);
+    for (int i = 3; i < DOUBLE_RUN / 3 * 3; i += 3) {
+        ck_each(memcmp(y + i, want + i, sizeof *y) == 0, "%s of %a", doubles[_i].name, x[i]);
+    }
+}
+END_TEST
+
+START_TEST(float32_through_float64_has_the_same_bits_everywhere)
+{
+    static const int ops[] = {HDK_LOG1P, HDK_SIN, HDK_COS};
+    static float x[DOUBLE_RUN], y[DOUBLE_RUN], want[DOUBLE_RUN];
+    const int64_t one[] = {sizeof(float), sizeof(float)};
+    for (int i = 0; i < DOUBLE_RUN; i++) {
+        x[i] = 0.37f * (float)i * (i % 5 == 0 ? 100 : 0.01f);
+    }
+    for (size_t k = 0; k < sizeof ops / sizeof ops[0]; k++) {
+        hdk_unary_baseline.of[ops[k]][HDK_F32]((char *[]){(char *)want, (char *)x}, one, DOUBLE_RUN,
+                                               NULL);
+        hdk_unary()->of[ops[k]][HDK_F32]((char *[]){(char *)y, (char *)x}, one, DOUBLE_RUN, NULL);
+        ck_assert_msg(memcmp(y, want, sizeof y) == 0, "operation %d", ops[k]);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- gelu */
 
 static double exact_gelu(double x)
@@ -445,12 +558,15 @@ Suite *suite_unary(void)
         exp_of_float32_bit_for_bit,
         float32_within_some_ulps,
         every_loop_of_float32_is_compared,
+        float32_through_float64_has_the_same_bits_everywhere,
         exp_at_its_ends,
         gradient_of_relu_through_a_transpose,
         errors,
         grad_fn_names,
     };
     Suite *s = SUITE_OF("unary", tests);
+    suite_add_loop(s, float64_within_some_ulps, DOUBLES);
+    suite_add_loop(s, float64_has_the_same_bits_everywhere, DOUBLES);
     suite_add_loop(s, gelu_within_its_bounds, GELU_KINDS);
     suite_add_loop(s, gelu_has_the_same_bits_everywhere, GELU_KINDS);
     suite_add_loop(s, gelu_at_its_ends, GELU_KINDS);

@@ -1,14 +1,15 @@
-"""Prints the polynomials of src/tensor/kernels/vmath.h and gelu.h, lowest power first, the ratios of
-polynomials of gelu.h, and the largest error of each.
+"""Prints the polynomials of src/tensor/kernels/vmath.h, gelu.h and vdouble.h, lowest power first, the
+ratios of polynomials of gelu.h and vdouble.h, and the largest error of most.
 
-usage: python tools/generate/fit_vmath.py      (needs NumPy)
+usage: python tools/generate/fit_vmath.py      (needs NumPy and mpmath)
 
 Each polynomial makes its largest weighted error as small as possible: least squares on Chebyshev
 points, repeated with more weight on the points of large error (Lawson 1961). Coefficients are rounded
-to float32.
+to float32. Those of vdouble.h go through Chebyshev points, in 60 digits.
 """
 import math
 
+import mpmath as mp
 import numpy as np
 from numpy.polynomial import Polynomial, chebyshev
 
@@ -113,3 +114,66 @@ fit("erf, large", lambda t: -np.log(erfc(t)) / t - 1, 0.9375, 4.0, 6, lambda t: 
 fit("2^f (gelu.h)", exp2_rest, -0.5, 0.5, 5, lambda f: np.abs(f) + 1e-9)
 fit_ratio("Phi - 1/2", half_normal, 5.4**2, (5, 5))
 fit_ratio("gelu's slope - 1/2", half_slope, 5.8**2, (7, 6))
+
+
+# ---------------------------------------------------------------- float64 (vdouble.h)
+
+
+def chebyshev_points(n, lo, hi, power=1):
+    """n points, nearer to lo the larger the power is."""
+    return [lo + (hi - lo) * ((1 + mp.cos(mp.pi * (2 * i + 1) / (2 * n))) / 2) ** power for i in range(n)]
+
+
+def interpolate(name, f, lo, hi, terms):
+    """The polynomial through Chebyshev points, whose error is near the least possible."""
+    x = chebyshev_points(terms, lo, hi)
+    c = mp.lu_solve(mp.matrix([[v**k for k in range(terms)] for v in x]), mp.matrix([f(v) for v in x]))
+    print_double(name, c)
+    error = max(abs(mp.polyval(list(c)[::-1], v) - f(v)) for v in chebyshev_points(501, lo, hi))
+    print(f"error {float(error):.1e}")
+
+
+def interpolate_ratio(name, f, hi, degrees, power):
+    """p / q with q(0) = 1 through points of [0, hi]"""
+    x = chebyshev_points(sum(degrees) + 1, mp.mpf(0), mp.mpf(hi), power)
+    rows = [[v**k for k in range(degrees[0] + 1)] + [-f(v) * v**k for k in range(1, degrees[1] + 1)] for v in x]
+    c = mp.lu_solve(mp.matrix(rows), mp.matrix([f(v) for v in x]))
+    print_double(name + ", p", c[: degrees[0] + 1])
+    print_double(name + ", q", [mp.mpf(1)] + list(c[degrees[0] + 1 :]))
+
+
+def print_double(name, c):
+    print(name, [float(v) for v in c])
+
+
+def parts(name, value, *bits):
+    """value as a sum of numbers of so many bits, and a rest"""
+    found = []
+    for b in bits:
+        scale = mp.mpf(2) ** (b - 1 - int(mp.floor(mp.log(value - sum(found), 2))))
+        found.append(mp.floor((value - sum(found)) * scale) / scale)
+    print(name, [float(v).hex() for v in found + [value - sum(found)]])
+
+
+def erf_rate(a):
+    """(-log(erfc(a)) / a - 2 / sqrt(pi)) / a"""
+    return (-mp.log(mp.erfc(a)) / a - 2 / mp.sqrt(mp.pi)) / a
+
+
+mp.mp.dps = 60
+half_log2, tenth = mp.log(2) / 2, mp.mpf(1) / 10**15
+interpolate("(e^s - 1 - s) / s^2", lambda s: (mp.expm1(s) - s) / s**2, -half_log2, half_log2 + tenth, 10)
+top = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
+interpolate("(log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2",
+            lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z, tenth, top, 7)
+top = (mp.pi / 4) ** 2 * mp.mpf("1.001")
+interpolate("(sin r / r - 1) / r^2 of r^2", lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z, tenth, top, 6)
+interpolate("(cos r - 1 + r^2 / 2) / r^4 of r^2", lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, tenth, top, 6)
+interpolate_ratio("erf_rate", erf_rate, 6, (9, 8), 2.5)
+parts("log 2", mp.log(2), 32)
+parts("pi / 2", mp.pi / 2, 39, 39)
+parts("2 / sqrt(pi)", 2 / mp.sqrt(mp.pi), 53)
+interpolate("short (e^s - 1 - s) / s^2", lambda s: (mp.expm1(s) - s) / s**2, -half_log2, half_log2 + tenth, 6)
+top = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
+interpolate("short (log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2",
+            lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z, tenth, top, 4)

@@ -2,7 +2,7 @@
  *
  * All are hdk_loop: data[0] is the output, which may be the same memory as an input, element for
  * element. Tables are indexed by operation and by the dtype of the inputs, with NULL where PyTorch
- * has no such operation, or where only the baseline has the loop (hdk_unary_loop finds it). Each
+ * has no such operation, or where only the baseline has the loop (hdk_unary_loop and hdk_binary_loop find it). Each
  * operation has one loop, over contiguous operands; others are gathered for it. Where an operation
  * takes no params, params that are not NULL say that the result is so large that it may be written
  * past the cache. */
@@ -73,8 +73,27 @@ HDK_FAMILY(hdk_unary, HDK_F32)
 /* The loop of op; one that is compiled at the baseline alone serves every level. */
 static inline hdk_loop hdk_unary_loop(int op, int dtype)
 {
-    hdk_loop loop = hdk_unary_for(dtype)->of[op][dtype];
+    hdk_loop loop = hdk_unary()->of[op][dtype];
     return loop ? loop : hdk_unary_baseline.of[op][dtype];
+}
+
+static inline hdk_loop hdk_binary_loop(int op, int dtype)
+{
+    hdk_loop loop = hdk_binary()->of[op][dtype];
+    return loop ? loop : hdk_binary_baseline.of[op][dtype];
+}
+
+/* x = f(x) of n contiguous elements, by the level's loop */
+static inline void hdk_unary_all_f32(int op, float *x, int64_t n)
+{
+    hdk_unary_loop(op, HDK_F32)((char *[]){(char *)x, (char *)x}, (int64_t[]){sizeof *x, sizeof *x},
+                                n, NULL);
+}
+
+static inline void hdk_unary_all_f64(int op, double *x, int64_t n)
+{
+    hdk_unary_loop(op, HDK_F64)((char *[]){(char *)x, (char *)x}, (int64_t[]){sizeof *x, sizeof *x},
+                                n, NULL);
 }
 
 /* Stands before a loop whose turns are independent although its output may be one of its inputs.

@@ -14,30 +14,6 @@
 #define GELU_BETA 0.79788456080286535588    /* sqrt(2 / pi) */
 #define GELU_KAPPA 0.044715
 
-static inline double gelu_f64(double x)
-{
-    return x * 0.5 * (1 + erf(x * GELU_SQRT1_2));
-}
-
-static inline double gelu_slope_f64(double x)
-{
-    double cdf = 0.5 * (1 + erf(x * GELU_SQRT1_2));
-    return cdf + x * (GELU_PDF * exp(x * x * -0.5));
-}
-
-static inline double gelu_tanh_f64(double x)
-{
-    double inner = GELU_BETA * (x + GELU_KAPPA * (x * x * x));
-    return 0.5 * x * (1 + tanh(inner));
-}
-
-static inline double gelu_tanh_slope_f64(double x)
-{
-    double t = tanh(GELU_BETA * (x + GELU_KAPPA * (x * x * x)));
-    double dinner = GELU_BETA * (1 + 3 * GELU_KAPPA * (x * x));
-    return 0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * dinner);
-}
-
 /* x, or the nearer end of [-most, most] where x lies outside; NaN stays */
 HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
 {

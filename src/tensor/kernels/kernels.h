@@ -46,7 +46,7 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Types in which few programs compute much, and loops that only call libm, are compiled at the
+/* Types in which few programs compute much, and loops that combine others, are compiled at the
  * baseline only, where HDK_ALL_TYPES is defined, and serve every level. A family names the last
  * dtype that each level has of its own, and hdk_softmax_for(dtype) is the table to take.
  * HDK_COMMON(kernel) is NULL at the other levels. */

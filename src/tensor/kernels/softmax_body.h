@@ -144,6 +144,33 @@ static inline void fn(tile_max)(const T *restrict x, int64_t n, int64_t sn, int6
     }
 }
 
+/* e = exp(x - m) of k lanes */
+static HDK_NOINLINE void fn(tile_exp)(const T *restrict x, int64_t k, int64_t sk,
+                                      const T *restrict m, T *restrict e)
+{
+    if (sk == 1) {
+        for (int64_t j = 0; j < k; j++) {
+            e[j] = x[j] - m[j];
+        }
+    } else {
+        for (int64_t j = 0; j < k; j++) {
+            e[j] = x[j * sk] - m[j];
+        }
+    }
+    fn(exp_all)(e, k);
+}
+
+/* s += exp(x - m) */
+static HDK_NOINLINE void fn(tile_exp_sum)(const T *x, int64_t k, int64_t sk, const T *m,
+                                          T *restrict s)
+{
+    T e[TILE];
+    fn(tile_exp)(x, k, sk, m, e);
+    for (int64_t j = 0; j < k; j++) {
+        s[j] += e[j];
+    }
+}
+
 static void fn(softmax_other)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];
@@ -156,10 +183,11 @@ static void fn(softmax_other)(const hdk_lanes *l, void *const *data, double p)
             fn(tile_max)(x, n, xn, k, xk, m);
         }
         for (int64_t i = 0; i < n; i++) {
+            T e[TILE];
+            fn(tile_exp)(x + i * xn, k, xk, m, e);
             for (int64_t j = 0; j < k; j++) {
-                T e = EXP(x[i * xn + j * xk] - m[j]);
-                y[i * yn + j * yk] = e;
-                s[j] += e;
+                y[i * yn + j * yk] = e[j];
+                s[j] += e[j];
             }
         }
         for (int64_t i = 0; i < n; i++) {
@@ -182,9 +210,7 @@ static void fn(log_softmax_other)(const hdk_lanes *l, void *const *data, double 
             fn(tile_max)(x, n, xn, k, xk, m);
         }
         for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < k; j++) {
-                s[j] += EXP(x[i * xn + j * xk] - m[j]);
-            }
+            fn(tile_exp_sum)(x + i * xn, k, xk, m, s);
         }
         for (int64_t j = 0; j < k; j++) {
             m[j] = fn(minus_zero)(m[j]);
@@ -214,9 +240,16 @@ static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, bool
             }
         }
         for (int64_t i = 0; i < n; i++) {
+            T e[TILE];
+            for (int64_t j = 0; logarithm && j < k; j++) {
+                e[j] = y[i * l->sn[2] + j * l->sk[2]];
+            }
+            if (logarithm) {
+                fn(exp_all)(e, k);
+            }
             for (int64_t j = 0; j < k; j++) {
                 T d = dy[i * l->sn[1] + j * l->sk[1]], v = y[i * l->sn[2] + j * l->sk[2]];
-                dx[i * l->sn[0] + j * l->sk[0]] = logarithm ? d - EXP(v) * s[j] : (d - s[j]) * v;
+                dx[i * l->sn[0] + j * l->sk[0]] = logarithm ? d - e[j] * s[j] : (d - s[j]) * v;
             }
         }
     }
@@ -273,9 +306,7 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
             m[j] = fn(shift)(most);
         }
         for (int64_t i = 0; i < n && xn != 1; i++) {
-            for (int64_t j = 0; j < k; j++) {
-                s[j] += EXP(x[i * xn + j * xk] - m[j]);
-            }
+            fn(tile_exp_sum)(x + i * xn, k, xk, m, s);
         }
         for (int64_t j = 0; j < k; j++) {
             y[j * l->sk[0]] = LOG(s[j]) + m[j];
