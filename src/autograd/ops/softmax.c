@@ -36,8 +36,7 @@ static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x,
 {
     bool last = dim >= x->ndim - 1;
     hd_tensor *out = hd__empty(function, x->dtype, x->ndim, x->sizes);
-    hdk_lane_kernel f =
-        hdk_softmax_for(x->dtype)->along[kernel][last ? HDK_LAST : HDK_OTHER][x->dtype];
+    hdk_lane_kernel f = hdk_softmax_along(kernel, last ? HDK_LAST : HDK_OTHER, x->dtype);
     if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
         return out;
     }

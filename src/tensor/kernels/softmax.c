@@ -12,6 +12,7 @@
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/softmax_f32.h"
+#include "tensor/kernels/softmax_f64.h"
 #include "tensor/kernels/template.h"
 
 enum {
@@ -28,8 +29,13 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 }
 
 #define TYPE f32
+#include "tensor/kernels/softmax_tiles.h"
 #include "tensor/kernels/softmax_body.h"
 #include "tensor/kernels/loss_body.h"
+#undef TYPE
+
+#define TYPE f64
+#include "tensor/kernels/softmax_tiles.h"
 #undef TYPE
 
 #ifdef HDK_ALL_TYPES
@@ -69,7 +75,7 @@ CUMSUM(cumsum_i64, int64_t, uint64_t)
     {                                                                                              \
         {last##_f32, HDK_COMMON(last##_f64)},                                                      \
         {                                                                                          \
-            other##_f32, HDK_COMMON(other##_f64)                                                   \
+            other##_f32, other##_f64                                                               \
         }                                                                                          \
     }
 
@@ -80,6 +86,9 @@ const struct hdk_softmax HDK_TABLE(hdk_softmax) = {
               BOTH(log_softmax_last_backward, log_softmax_other_backward)},
     .logsumexp = {logsumexp_f32, HDK_COMMON(logsumexp_f64)},
     .cumsum = {cumsum_f32, HDK_COMMON(cumsum_f64), HDK_COMMON(cumsum_i64)},
+    .row_max = level_max_f64,
+    .row_exp = level_exp_f64,
+    .row_put = level_put_f64,
 };
 
 const struct hdk_loss HDK_TABLE(hdk_loss) = {

@@ -1,5 +1,5 @@
-/* softmax_body.h - softmax and its kin: a template (template.h) for softmax.c, after softmax_row.h
- * or softmax_f32.h. */
+/* softmax_body.h - softmax and its kin: a template (template.h) for softmax.c, after
+ * softmax_tiles.h and softmax_row.h or softmax_f32.h. */
 
 /* ---------------------------------------------------------------- the last dim: row by row */
 
@@ -80,12 +80,6 @@ static void fn(softmax_last_backward)(const hdk_lanes *l, void *const *data, dou
     hdk_stream_end();
 }
 
-/* What is subtracted from the largest element itself leaves +0, which both zeros do if it is -0. */
-static inline T fn(minus_zero)(T m)
-{
-    return m == 0 ? -(T)0 : m;
-}
-
 static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
     T room[ROOM];
@@ -97,9 +91,7 @@ static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p
         T m = fn(minus_zero)(most), log_sum = LOG(fn(row_exp_sum_then)(x, l->n, &most, next));
         for (int64_t i = 0, n; (n = part_of(l->n, i, ROOM)) > 0; i += ROOM) {
             T *restrict to = fn(result_at)(y + i, room, p != 0);
-            for (int64_t at = 0; at < n; at++) {
-                to[at] = x[i + at] - m - log_sum;
-            }
+            fn(put_less)(to, x + i, n, m, log_sum);
             fn(result_done)(y + i, to, n);
         }
         x = next;
@@ -126,145 +118,6 @@ static void fn(log_softmax_last_backward)(const hdk_lanes *l, void *const *data,
         }
     }
     hdk_stream_end();
-}
-
-/* ---------------------------------------------------------------- other dims: TILE lanes at
- * once */
-
-static inline void fn(tile_max)(const T *restrict x, int64_t n, int64_t sn, int64_t k, int64_t sk,
-                                T *restrict m)
-{
-    for (int64_t j = 0; j < k; j++) {
-        m[j] = x[j * sk];
-    }
-    for (int64_t i = 1; i < n; i++) {
-        for (int64_t j = 0; j < k; j++) {
-            m[j] = x[i * sn + j * sk] > m[j] ? x[i * sn + j * sk] : m[j];
-        }
-    }
-}
-
-/* e = exp(x - m) of k lanes */
-static HDK_NOINLINE void fn(tile_exp)(const T *restrict x, int64_t k, int64_t sk,
-                                      const T *restrict m, T *restrict e)
-{
-    if (sk == 1) {
-        for (int64_t j = 0; j < k; j++) {
-            e[j] = x[j] - m[j];
-        }
-    } else {
-        for (int64_t j = 0; j < k; j++) {
-            e[j] = x[j * sk] - m[j];
-        }
-    }
-    fn(exp_all)(e, k);
-}
-
-/* s += exp(x - m) */
-static HDK_NOINLINE void fn(tile_exp_sum)(const T *x, int64_t k, int64_t sk, const T *m,
-                                          T *restrict s)
-{
-    T e[TILE];
-    fn(tile_exp)(x, k, sk, m, e);
-    for (int64_t j = 0; j < k; j++) {
-        s[j] += e[j];
-    }
-}
-
-static void fn(softmax_other)(const hdk_lanes *l, void *const *data, double p)
-{
-    int64_t n = l->n, xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];
-    (void)p;
-    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
-        T *restrict y = (T *)data[0] + j0 * yk;
-        const T *restrict x = (const T *)data[1] + j0 * xk;
-        T m[TILE], s[TILE] = {0};
-        if (n > 0) {
-            fn(tile_max)(x, n, xn, k, xk, m);
-        }
-        for (int64_t i = 0; i < n; i++) {
-            T e[TILE];
-            fn(tile_exp)(x + i * xn, k, xk, m, e);
-            for (int64_t j = 0; j < k; j++) {
-                y[i * yn + j * yk] = e[j];
-                s[j] += e[j];
-            }
-        }
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < k; j++) {
-                y[i * yn + j * yk] /= s[j];
-            }
-        }
-    }
-}
-
-static void fn(log_softmax_other)(const hdk_lanes *l, void *const *data, double p)
-{
-    int64_t n = l->n, xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];
-    (void)p;
-    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
-        T *restrict y = (T *)data[0] + j0 * yk;
-        const T *restrict x = (const T *)data[1] + j0 * xk;
-        T m[TILE], s[TILE] = {0};
-        if (n > 0) {
-            fn(tile_max)(x, n, xn, k, xk, m);
-        }
-        for (int64_t i = 0; i < n; i++) {
-            fn(tile_exp_sum)(x + i * xn, k, xk, m, s);
-        }
-        for (int64_t j = 0; j < k; j++) {
-            m[j] = fn(minus_zero)(m[j]);
-            s[j] = LOG(s[j]);
-        }
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < k; j++) {
-                y[i * yn + j * yk] = x[i * xn + j * xk] - m[j] - s[j];
-            }
-        }
-    }
-}
-
-/* dx as above, of the softmax or of its logarithm */
-static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, bool logarithm)
-{
-    int64_t n = l->n;
-    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
-        T *restrict dx = (T *)data[0] + j0 * l->sk[0];
-        const T *restrict dy = (const T *)data[1] + j0 * l->sk[1];
-        const T *restrict y = (const T *)data[2] + j0 * l->sk[2];
-        T s[TILE] = {0};
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < k; j++) {
-                T d = dy[i * l->sn[1] + j * l->sk[1]], v = y[i * l->sn[2] + j * l->sk[2]];
-                s[j] += logarithm ? d : d * v;
-            }
-        }
-        for (int64_t i = 0; i < n; i++) {
-            T e[TILE];
-            for (int64_t j = 0; logarithm && j < k; j++) {
-                e[j] = y[i * l->sn[2] + j * l->sk[2]];
-            }
-            if (logarithm) {
-                fn(exp_all)(e, k);
-            }
-            for (int64_t j = 0; j < k; j++) {
-                T d = dy[i * l->sn[1] + j * l->sk[1]], v = y[i * l->sn[2] + j * l->sk[2]];
-                dx[i * l->sn[0] + j * l->sk[0]] = logarithm ? d - e[j] * s[j] : (d - s[j]) * v;
-            }
-        }
-    }
-}
-
-static void fn(softmax_other_backward)(const hdk_lanes *l, void *const *data, double p)
-{
-    (void)p;
-    fn(tile_backward)(l, data, false);
-}
-
-static void fn(log_softmax_other_backward)(const hdk_lanes *l, void *const *data, double p)
-{
-    (void)p;
-    fn(tile_backward)(l, data, true);
 }
 
 /* ---------------------------------------------------------------- logsumexp, cumsum */
@@ -306,7 +159,8 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
             m[j] = fn(shift)(most);
         }
         for (int64_t i = 0; i < n && xn != 1; i++) {
-            fn(tile_exp_sum)(x + i * xn, k, xk, m, s);
+            T e[TILE];
+            fn(tile_exp)(x + i * xn, k, xk, m, e, s);
         }
         for (int64_t j = 0; j < k; j++) {
             y[j * l->sk[0]] = LOG(s[j]) + m[j];

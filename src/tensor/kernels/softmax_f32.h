@@ -274,4 +274,13 @@ static inline void put_slopes_f32(float *dx, const float *dy, const float *y, in
     put_products(dx, dy, s, y, false, 0, n, stream);
 }
 
+/* y = x - m - log_sum */
+static inline void put_less_f32(float *restrict y, const float *restrict x, int64_t n, float m,
+                                float log_sum)
+{
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = x[i] - m - log_sum;
+    }
+}
+
 #endif

@@ -6,11 +6,15 @@
  * folded in halves. */
 
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/softmax.h"
 
 static inline T fn(row_max)(const T *restrict x, int64_t n)
 {
     T m = x[0], p[8];
     int64_t i = n & ~(int64_t)7;
+    if (sizeof(T) == sizeof(double)) { /* the level's function: this one is compiled once */
+        return (T)hdk_softmax()->row_max((const double *)x, n);
+    }
     if (n >= 8) {
         memcpy(p, x, sizeof p);
         for (int64_t at = 8; at < i; at += 8) {
@@ -31,7 +35,7 @@ static inline T fn(row_max)(const T *restrict x, int64_t n)
 /* e = exp(e), n a multiple of 8. If it were inlined for 8 elements it would become scalar code. */
 static HDK_NOINLINE void fn(exp_blocks)(T *e, int64_t n)
 {
-    if (sizeof(T) == sizeof(double)) { /* the level's loop: this one is compiled once */
+    if (sizeof(T) == sizeof(double)) {
         hdk_unary_all_f64(HDK_EXP, (double *)e, n);
         return;
     }
@@ -109,6 +113,10 @@ static inline T fn(row_sum)(const T *e, int64_t n)
 /* e = exp(x - m - log_sum); returns the sum */
 static inline T fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 {
+    if (sizeof(T) == sizeof(double)) {
+        return (T)hdk_softmax()->row_exp((const double *)x, n, (double)m, (double)log_sum,
+                                         (double *)e);
+    }
     for (int64_t i = 0; i < n; i++) {
         e[i] = x[i] - m - log_sum;
     }
@@ -120,6 +128,9 @@ static inline T fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 static inline T fn(row_exp_sum)(const T *x, int64_t n, T m)
 {
     T lane[8] = {0}, e[256];
+    if (sizeof(T) == sizeof(double)) {
+        return (T)hdk_softmax()->row_exp((const double *)x, n, (double)m, 0, NULL);
+    }
     if (n < 8) {
         return fn(row_exp)(x, n, m, 0, e);
     }
@@ -193,7 +204,17 @@ static inline void fn(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s
 static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     (void)stream;
+    if (sizeof(T) == sizeof(double)) {
+        hdk_softmax()->row_put((double *)y, (const double *)e, n, 0, 0, (double)a);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         y[i] = e[i] * a;
     }
+}
+
+/* y = x - m - log_sum */
+static inline void fn(put_less)(T *y, const T *x, int64_t n, T m, T log_sum)
+{
+    hdk_softmax()->row_put((double *)y, (const double *)x, n, (double)m, (double)log_sum, 1);
 }

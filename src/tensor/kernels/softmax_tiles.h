@@ -1,0 +1,172 @@
+/* softmax_tiles.h - softmax and log_softmax along other dims than the last, TILE lanes at once: a
+ * template (template.h), which each CPU level has for float32 and float64. Lanes that are not side
+ * by side are copied row by row. */
+
+/* What is subtracted from the largest element itself leaves +0, which both zeros do if it is -0. */
+static inline T fn(minus_zero)(T m)
+{
+    return m == 0 ? -(T)0 : m;
+}
+
+/* to[j] = from[j], with the strides in elements */
+static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int64_t sk, int64_t k)
+{
+    for (int64_t j = 0; j < k; j++) {
+        to[j * to_sk] = from[j * sk];
+    }
+}
+
+/* k lanes side by side: x itself, or a copy in `room` */
+static inline const T *fn(tile_row)(const T *x, int64_t k, int64_t sk, T *room)
+{
+    if (sk == 1) {
+        return x;
+    }
+    fn(lanes_copy)(room, 1, x, sk, k);
+    return room;
+}
+
+/* Copies the row to where it belongs, unless it was made there. */
+static inline void fn(tile_put)(T *y, int64_t k, int64_t sk, const T *row)
+{
+    if (row != y) {
+        fn(lanes_copy)(y, sk, row, 1, k);
+    }
+}
+
+/* to = a - b - c of k lanes; to may be a */
+static HDK_NOINLINE void fn(lanes_less)(T *to, const T *a, const T *b, const T *c, int64_t k)
+{
+    HDK_INDEPENDENT
+    for (int64_t j = 0; j < k; j++) {
+        to[j] = a[j] - b[j] - c[j];
+    }
+}
+
+/* e = exp(e) */
+static inline void fn(tile_exp_all)(T *e, int64_t n)
+{
+    if (sizeof(T) == sizeof(double)) {
+        hdk_unary_all_f64(HDK_EXP, (double *)e, n);
+    } else {
+        exp_all_f32((float *)e, n);
+    }
+}
+
+static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t k, int64_t sk,
+                                      T *restrict m)
+{
+    T room[TILE];
+    const T *row = fn(tile_row)(x, k, sk, room);
+    memcpy(m, row, (size_t)k * sizeof *m);
+    for (int64_t i = 1; i < n; i++) {
+        row = fn(tile_row)(x + i * sn, k, sk, room);
+        HDK_INDEPENDENT
+        for (int64_t j = 0; j < k; j++) {
+            m[j] = row[j] > m[j] ? row[j] : m[j];
+        }
+    }
+}
+
+/* e = exp(x - m) of k lanes, s += e */
+static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t k, int64_t sk, const T *restrict m,
+                                      T *restrict e, T *restrict s)
+{
+    static const T nothing[TILE];
+    T room[TILE];
+    fn(lanes_less)(e, fn(tile_row)(x, k, sk, room), m, nothing, k);
+    fn(tile_exp_all)(e, k);
+    for (int64_t j = 0; j < k; j++) {
+        s[j] += e[j];
+    }
+}
+
+/* The lanes of one tile: data moved to lane j0 */
+static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, int64_t xn,
+                                    int64_t xk, int64_t n, int64_t k)
+{
+    T m[TILE], s[TILE] = {0}, room[TILE];
+    fn(tile_max)(x, n, xn, k, xk, m);
+    for (int64_t i = 0; i < n; i++) {
+        T *e = yk == 1 ? y + i * yn : room;
+        fn(tile_exp)(x + i * xn, k, xk, m, e, s);
+        fn(tile_put)(y + i * yn, k, yk, e);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        T *e = yk == 1 ? y + i * yn : room;
+        const T *row = fn(tile_row)(y + i * yn, k, yk, room);
+        HDK_INDEPENDENT
+        for (int64_t j = 0; j < k; j++) {
+            e[j] = row[j] / s[j];
+        }
+        fn(tile_put)(y + i * yn, k, yk, e);
+    }
+}
+
+static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, int64_t xn,
+                                        int64_t xk, int64_t n, int64_t k)
+{
+    T m[TILE], s[TILE] = {0}, room[TILE];
+    fn(tile_max)(x, n, xn, k, xk, m);
+    for (int64_t i = 0; i < n; i++) {
+        fn(tile_exp)(x + i * xn, k, xk, m, room, s);
+    }
+    for (int64_t j = 0; j < k; j++) {
+        m[j] = fn(minus_zero)(m[j]);
+        s[j] = LOG(s[j]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        T *to = yk == 1 ? y + i * yn : room;
+        const T *row = fn(tile_row)(x + i * xn, k, xk, room);
+        fn(lanes_less)(to, row, m, s, k);
+        fn(tile_put)(y + i * yn, k, yk, to);
+    }
+}
+
+/* dx = (dy - sum(dy y)) y of the softmax, dy - exp(y) sum(dy) of its logarithm */
+static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int64_t j0, int64_t k,
+                                     bool logarithm)
+{
+    T *dx = (T *)data[0] + j0 * l->sk[0], s[TILE] = {0}, e[TILE], rooms[2][TILE];
+    const T *dy = (const T *)data[1] + j0 * l->sk[1], *y = (const T *)data[2] + j0 * l->sk[2];
+    for (int64_t i = 0; i < l->n; i++) {
+        const T *d = fn(tile_row)(dy + i * l->sn[1], k, l->sk[1], rooms[0]);
+        const T *v = fn(tile_row)(y + i * l->sn[2], k, l->sk[2], rooms[1]);
+        HDK_INDEPENDENT
+        for (int64_t j = 0; j < k; j++) {
+            s[j] += logarithm ? d[j] : d[j] * v[j];
+        }
+    }
+    for (int64_t i = 0; i < l->n; i++) {
+        T *to = l->sk[0] == 1 ? dx + i * l->sn[0] : e;
+        const T *d = fn(tile_row)(dy + i * l->sn[1], k, l->sk[1], rooms[0]);
+        const T *v = fn(tile_row)(y + i * l->sn[2], k, l->sk[2], rooms[1]);
+        if (logarithm) {
+            memcpy(e, v, (size_t)k * sizeof *e);
+            fn(tile_exp_all)(e, k);
+        }
+        HDK_INDEPENDENT
+        for (int64_t j = 0; j < k; j++) {
+            to[j] = logarithm ? d[j] - e[j] * s[j] : (d[j] - s[j]) * v[j];
+        }
+        fn(tile_put)(dx + i * l->sn[0], k, l->sk[0], to);
+    }
+}
+
+#define TILES(name, CALL)                                                                          \
+    static void fn(name)(const hdk_lanes *l, void *const *data, double p)                          \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        for (int64_t j0 = 0, k; l->n > 0 && (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {       \
+            CALL;                                                                                  \
+        }                                                                                          \
+    }
+#define TILE_OF(data, l)                                                                           \
+    (T *)(data)[0] + j0 *(l)->sk[0], (l)->sn[0], (l)->sk[0],                                       \
+        (const T *)(data)[1] + j0 *(l)->sk[1], (l)->sn[1], (l)->sk[1], (l)->n, k
+TILES(softmax_other, fn(softmax_tile)(TILE_OF(data, l)))
+TILES(log_softmax_other, fn(log_softmax_tile)(TILE_OF(data, l)))
+TILES(softmax_other_backward, fn(tile_backward)(l, data, j0, k, false))
+TILES(log_softmax_other_backward, fn(tile_backward)(l, data, j0, k, true))
+#undef TILES
+#undef TILE_OF
