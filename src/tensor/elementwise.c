@@ -196,7 +196,7 @@ static hdk_loop loop_for(const char *function, int op, int a, int b, hd_dtype *d
     if (op == HDK_DIV && !hd__is_float(*d)) {
         *d = HD_FLOAT32;
     }
-    hdk_loop loop = hdk_binary_for(*d)->of[op][*d];
+    hdk_loop loop = hdk_binary_loop(op, *d);
     if (!loop || (op == HDK_SUB && (a == HD_BOOL || b == HD_BOOL))) {
         hd_error_set(HD_DTYPE, "%s: %s and %s: expected %s", function, hd_dtype_name(a),
                      b == NUMBER ? "a number" : hd_dtype_name(b),

@@ -65,7 +65,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- loops against plain ones */
 
-enum { MOST = 600, FEW = 70, GUARD = 4 };
+enum { MOST = 1100, FEW = 70, WIDEST = 3, GUARD = 4 };
 
 static double plain(int op, double a, double b)
 {
@@ -79,46 +79,53 @@ static double plain(int op, double a, double b)
     }
 }
 
-/* Runs n elements with steps of sa and sb elements. y is filled with NaN, and what lies after its
- * last element must stay NaN. */
+/* Runs n elements with steps of sa and sb elements. What lies between the elements of y
+ * and after the last one must stay as it was. */
+#define UNTOUCHED 77777
 #define LOOP_CASE(name, T, DTYPE)                                                                  \
     static void name(int op, int64_t n, int64_t sy, int64_t sa, int64_t sb)                        \
     {                                                                                              \
-        T a[2 * MOST], b[2 * MOST], y[2 * MOST + GUARD];                                           \
-        for (int i = 0; i < 2 * MOST; i++) {                                                       \
+        T a[WIDEST * MOST], b[WIDEST * MOST], y[WIDEST * MOST + GUARD];                            \
+        for (int i = 0; i < WIDEST * MOST; i++) {                                                  \
             a[i] = (T)(i * 0.75 - 20);                                                             \
             b[i] = (T)(11 - i * 0.5 + (i == 22));                                                  \
         }                                                                                          \
-        for (int i = 0; i < 2 * MOST + GUARD; i++) {                                               \
-            y[i] = (T)NAN;                                                                         \
+        for (int i = 0; i < WIDEST * MOST + GUARD; i++) {                                          \
+            y[i] = UNTOUCHED;                                                                      \
         }                                                                                          \
         char *data[] = {(char *)y, (char *)a, (char *)b};                                          \
         const int64_t w = sizeof(T), strides[] = {sy * w, sa * w, sb * w};                         \
-        hdk_binary_for(DTYPE)->of[op][DTYPE](data, strides, n, NULL);                              \
+        hdk_binary_loop(op, DTYPE)(data, strides, n, NULL);                                        \
         for (int64_t i = 0; i < n; i++) {                                                          \
             T want = (T)plain(op, a[i * sa], b[i * sb]);                                           \
             ck_each(y[i * sy] == want, #name " op %d, n %d, %d: %.9g, expected %.9g", op, (int)n,  \
                     (int)i, (double)y[i * sy], (double)want);                                      \
         }                                                                                          \
-        for (int64_t i = n * sy; i < 2 * MOST + GUARD; i++) {                                      \
-            ck_each(isnan(y[i]), #name " op %d, n %d: wrote after it", op, (int)n);                \
+        for (int64_t i = 0; i < WIDEST * MOST + GUARD; i++) {                                      \
+            ck_each((i < n * sy && i % sy == 0) || y[i] == UNTOUCHED,                              \
+                    #name " op %d, n %d: wrote %d", op, (int)n, (int)i);                           \
         }                                                                                          \
     }
 
 LOOP_CASE(loop_f32, float, HD_FLOAT32)
 LOOP_CASE(loop_f64, double, HD_FLOAT64)
+LOOP_CASE(loop_i64, int64_t, HD_INT64)
 
 START_TEST(loops_at_every_length_and_stride)
 {
     static const int64_t steps[][3] = {{1, 1, 1}, {1, 1, 0}, {1, 0, 1}, {1, 2, 1},
-                                       {2, 1, 1}, {1, 0, 0}, {2, 2, 2}, {2, 0, 1}};
-    static const int64_t more[] = {255, 256, 257, 511, 512, 513, MOST}; /* runs are of 256 */
+                                       {2, 1, 1}, {1, 0, 0}, {2, 2, 2}, {2, 0, 1},
+                                       {1, 3, 2}, {3, 1, 0}, {2, 2, 0}};
+    static const int64_t more[] = {255, 256, 257, 511, 512, 513, MOST}; /* runs are of 256 or 512 */
     for (int op = HDK_ADD; op <= HDK_MINIMUM; op++) {
         for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
             for (size_t l = 0; l <= FEW + sizeof more / sizeof *more; l++) {
                 int64_t n = l <= FEW ? (int64_t)l : more[l - FEW - 1];
                 loop_f32(op, n, steps[s][0], steps[s][1], steps[s][2]);
                 loop_f64(op, n, steps[s][0], steps[s][1], steps[s][2]);
+                if (op != HDK_DIV) {
+                    loop_i64(op, n, steps[s][0], steps[s][1], steps[s][2]);
+                }
             }
         }
     }

@@ -75,27 +75,46 @@ static bool plain(int op, double a, double b)
     return results[op];
 }
 
-/* Every length up to 70, with a tensor or a number on the right. The bytes after the result
+enum { MOST = 70 };
+
+/* n elements with steps of sy, sa and sb elements. The bytes between the results and after them
  * stay. */
+#define COMPARE_CASE(name, T, DTYPE, ODD)                                                          \
+    static void name(int op, int64_t n, int64_t sy, int64_t sa, int64_t sb)                        \
+    {                                                                                              \
+        T a[2 * MOST], b[2 * MOST];                                                                \
+        uint8_t y[2 * MOST + 1];                                                                   \
+        memset(y, 0xee, sizeof y);                                                                 \
+        for (int i = 0; i < 2 * MOST; i++) {                                                       \
+            a[i] = i % 9 == 4 ? (T)(ODD) : (T)(i % 5);                                             \
+            b[i] = (T)(i % 3);                                                                     \
+        }                                                                                          \
+        char *data[] = {(char *)y, (char *)a, (char *)b};                                          \
+        const int64_t w = sizeof(T), strides[] = {sy, sa * w, sb * w};                             \
+        hdk_binary_for(DTYPE)->compare[op][DTYPE](data, strides, n, NULL);                         \
+        for (int64_t i = 0; i < 2 * MOST + 1; i++) {                                               \
+            int64_t k = i / sy;                                                                    \
+            bool result = k < n && i % sy == 0;                                                    \
+            int want = result ? plain(op, (double)a[k * sa], (double)b[k * sb]) : 0xee;            \
+            ck_each(y[i] == want, #name " op %d, n %d, steps %d %d %d: %d at %d", op, (int)n,      \
+                    (int)sy, (int)sa, (int)sb, y[i], (int)i);                                      \
+        }                                                                                          \
+    }
+
+COMPARE_CASE(compare_f32, float, HD_FLOAT32, NAN)
+COMPARE_CASE(compare_f64, double, HD_FLOAT64, NAN)
+COMPARE_CASE(compare_i64, int64_t, HD_INT64, -7)
+
 START_TEST(loops_against_plain_ones)
 {
-    enum { MOST = 70 };
+    static const int64_t steps[][3] = {{1, 1, 1}, {1, 1, 0}, {1, 0, 1}, {1, 2, 1}, {2, 1, 2}};
     for (int op = HDK_EQ; op <= HDK_GE; op++) {
-        for (int64_t n = 0; n <= MOST; n++) {
-            float a[MOST], b[MOST];
-            uint8_t y[MOST + 1];
-            memset(y, 0xee, sizeof y);
-            for (int i = 0; i < MOST; i++) {
-                a[i] = i % 9 == 4 ? NAN : (float)(i % 5);
-                b[i] = (float)(i % 3);
+        for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+            for (int64_t n = 0; n <= MOST; n++) {
+                compare_f32(op, n, steps[s][0], steps[s][1], steps[s][2]);
+                compare_f64(op, n, steps[s][0], steps[s][1], steps[s][2]);
+                compare_i64(op, n, steps[s][0], steps[s][1], steps[s][2]);
             }
-            char *data[] = {(char *)y, (char *)a, (char *)b};
-            const int64_t strides[] = {1, 4, n % 2 ? 0 : 4};
-            hdk_binary()->compare[op][HD_FLOAT32](data, strides, n, NULL);
-            for (int64_t i = 0; i < n; i++) {
-                ck_assert_int_eq(y[i], plain(op, a[i], b[n % 2 ? 0 : i]));
-            }
-            ck_assert_int_eq(y[n], 0xee);
         }
     }
 }

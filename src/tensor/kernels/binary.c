@@ -8,22 +8,62 @@
 #include "tensor/kernels/vdouble.h"
 
 /* y[i] = EXPR of a and b */
-#define BINARY_LOOP(name, TO, FROM, PRAGMA, EXPR)                                                  \
+#define EACH(TO, FROM, EXPR)                                                                       \
+    HDK_INDEPENDENT                                                                                \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+        const FROM a = as[i], b = bs[i];                                                           \
+        y[i] = (TO)(EXPR);                                                                         \
+    }
+
+#define DENSE_LOOP(name, TO, FROM, EXPR)                                                           \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
         TO *y = (TO *)data[0];                                                                     \
         const FROM *as = (const FROM *)data[1], *bs = (const FROM *)data[2];                       \
         HDK_DENSE(name, params, 3, sizeof(TO), sizeof(FROM), sizeof(FROM));                        \
-        PRAGMA                                                                                     \
+        EACH(TO, FROM, EXPR)                                                                       \
+    }
+
+/* A b that repeats itself, as a number does, has a loop of its own. */
+#define BINARY(name, T, EXPR)                                                                      \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        T *y = (T *)data[0];                                                                       \
+        const T *as = (const T *)data[1], *bs = (const T *)data[2];                                \
+        if (strides[0] == sizeof(T) && strides[1] == sizeof(T) && strides[2] == 0) {               \
+            const T b = *bs;                                                                       \
+            HDK_INDEPENDENT                                                                        \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                const T a = as[i];                                                                 \
+                y[i] = (T)(EXPR);                                                                  \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        HDK_DENSE(name, params, 3, sizeof(T), sizeof(T), sizeof(T));                               \
+        EACH(T, T, EXPR)                                                                           \
+    }
+
+/* The same with a call, which no compiler vectorises. */
+#define CALLING(name, T, EXPR)                                                                     \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        T *y = (T *)data[0];                                                                       \
+        const T *as = (const T *)data[1], *bs = (const T *)data[2];                                \
+        HDK_DENSE(name, params, 3, sizeof(T), sizeof(T), sizeof(T));                               \
         for (int64_t i = 0; i < n; i++) {                                                          \
-            const FROM a = as[i], b = bs[i];                                                       \
-            y[i] = (TO)(EXPR);                                                                     \
+            const T a = as[i], b = bs[i];                                                          \
+            y[i] = (T)(EXPR);                                                                      \
         }                                                                                          \
     }
 
-#define PLAIN_LOOP /* for a loop with calls, which no compiler vectorises */
-#define BINARY(name, T, EXPR) BINARY_LOOP(name, T, T, HDK_INDEPENDENT, EXPR)
-#define CALLING(name, T, EXPR) BINARY_LOOP(name, T, T, PLAIN_LOOP, EXPR)
+/* f(b, a) */
+#define SWAPPED(name, f)                                                                           \
+    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
+    {                                                                                              \
+        f((char *[]){data[0], data[2], data[1]},                                                   \
+          (const int64_t[]){strides[0], strides[2], strides[1]}, n, params);                       \
+    }
+
 #define U(x) ((uint64_t)(x))
 
 #define FLOATS(T, SUFFIX)                                                                          \
@@ -32,26 +72,29 @@
     BINARY(mul_##SUFFIX, T, (a * b))                                                               \
     BINARY(div_##SUFFIX, T, a / b)                                                                 \
     BINARY(maximum_##SUFFIX, T, a > b || a != a ? a : b)                                           \
-    BINARY(minimum_##SUFFIX, T, a < b || a != a ? a : b)                                           \
-    BINARY(tanh_backward_##SUFFIX, T, (a * (1 - b * b)))                                           \
-    BINARY(sigmoid_backward_##SUFFIX, T, (a * (1 - b) * b))                                        \
-    BINARY(relu_backward_##SUFFIX, T, b <= 0 ? 0 : a)                                              \
-    BINARY(abs_backward_##SUFFIX, T, (a * (T)((b > 0) - (b < 0))))
+    BINARY(minimum_##SUFFIX, T, a < b || a != a ? a : b)
+
+#define BACKWARDS(T, SUFFIX)                                                                       \
+    DENSE_LOOP(tanh_backward_##SUFFIX, T, T, (a * (1 - b * b)))                                    \
+    DENSE_LOOP(sigmoid_backward_##SUFFIX, T, T, (a * (1 - b) * b))                                 \
+    DENSE_LOOP(relu_backward_##SUFFIX, T, T, b <= 0 ? 0 : a)                                       \
+    DENSE_LOOP(abs_backward_##SUFFIX, T, T, (a * (T)((b > 0) - (b < 0))))
 
 enum { PART = 256 }; /* elements that stay in the first cache */
 
 FLOATS(float, f32)
+BACKWARDS(float, f32)
 GELU_LOOP(gelu_backward_f32, 2, (a * gelu_slope_v(x)))
 GELU_LOOP(gelu_tanh_backward_f32, 2, (a * gelu_tanh_slope_v(x)))
-BINARY(pow_f32, float, vdouble_pow_short((double)a, (double)b))
+DENSE_LOOP(pow_f32, float, float, vdouble_pow_short((double)a, (double)b))
 
 #define COMPARE(SUFFIX, T)                                                                         \
-    BINARY_LOOP(eq_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a == b)                                  \
-    BINARY_LOOP(ne_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a != b)                                  \
-    BINARY_LOOP(lt_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a < b)                                   \
-    BINARY_LOOP(le_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a <= b)                                  \
-    BINARY_LOOP(gt_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a > b)                                   \
-    BINARY_LOOP(ge_##SUFFIX, uint8_t, T, HDK_INDEPENDENT, a >= b)
+    DENSE_LOOP(eq_##SUFFIX, uint8_t, T, a == b)                                                    \
+    DENSE_LOOP(ne_##SUFFIX, uint8_t, T, a != b)                                                    \
+    DENSE_LOOP(lt_##SUFFIX, uint8_t, T, a < b)                                                     \
+    DENSE_LOOP(le_##SUFFIX, uint8_t, T, a <= b)                                                    \
+    SWAPPED(gt_##SUFFIX, lt_##SUFFIX)                                                              \
+    SWAPPED(ge_##SUFFIX, le_##SUFFIX)
 
 COMPARE(f32, float)
 
@@ -70,9 +113,20 @@ COMPARE(f32, float)
     }
 
 WHERE(where_4, uint32_t)
+WHERE(where_8, uint64_t)
+
+FLOATS(double, f64)
+COMPARE(f64, double)
+
+BINARY(add_i64, int64_t, U(a) + U(b))
+BINARY(sub_i64, int64_t, U(a) - U(b))
+BINARY(mul_i64, int64_t, U(a) * U(b))
+BINARY(maximum_i64, int64_t, a > b ? a : b)
+BINARY(minimum_i64, int64_t, a < b ? a : b)
+COMPARE(i64, int64_t)
 
 #ifdef HDK_ALL_TYPES
-FLOATS(double, f64)
+BACKWARDS(double, f64)
 /* y = dy (Phi(x) + x phi(x)) */
 static void gelu_slopes(double *y, const double *dy, const double *x, int64_t n)
 {
@@ -116,8 +170,6 @@ static void gelu_tanh_slopes(double *y, const double *dy, const double *x, int64
 IN_PARTS(gelu_backward_f64, gelu_slopes)
 IN_PARTS(gelu_tanh_backward_f64, gelu_tanh_slopes)
 CALLING(pow_f64, double, pow(a, b))
-COMPARE(f64, double)
-WHERE(where_8, uint64_t)
 
 /* For b < 0 the power is a fraction, of which only 1, -1 or 0 is left. */
 static int64_t int_pow(int64_t a, int64_t b)
@@ -132,23 +184,18 @@ static int64_t int_pow(int64_t a, int64_t b)
     return (int64_t)y;
 }
 
-BINARY(add_i64, int64_t, U(a) + U(b))
-BINARY(sub_i64, int64_t, U(a) - U(b))
-BINARY(mul_i64, int64_t, U(a) * U(b))
-BINARY(maximum_i64, int64_t, a > b ? a : b)
-BINARY(minimum_i64, int64_t, a < b ? a : b)
 CALLING(pow_i64, int64_t, int_pow(a, b))
-COMPARE(i64, int64_t)
 
-BINARY(or_b8, uint8_t, a | b)
-BINARY(and_b8, uint8_t, (a & b))
+DENSE_LOOP(or_b8, uint8_t, uint8_t, a | b)
+DENSE_LOOP(and_b8, uint8_t, uint8_t, (a & b))
 COMPARE(b8, uint8_t)
 WHERE(where_1, uint8_t)
 #endif
 
-#define FLOAT(name) name##_f32, HDK_COMMON(name##_f64)
-#define NUMBER(name) FLOAT(name), HDK_COMMON(name##_i64)
+#define FLOAT(name) name##_f32, name##_f64
+#define NUMBER(name) FLOAT(name), name##_i64
 #define ALL(name) NUMBER(name), HDK_COMMON(name##_b8)
+#define COMMON_F64(name) name##_f32, HDK_COMMON(name##_f64)
 
 const struct hdk_binary HDK_TABLE(hdk_binary) = {
     .of =
@@ -159,14 +206,14 @@ const struct hdk_binary HDK_TABLE(hdk_binary) = {
             [HDK_DIV] = {FLOAT(div)},
             [HDK_MAXIMUM] = {NUMBER(maximum), HDK_COMMON(or_b8)},
             [HDK_MINIMUM] = {NUMBER(minimum), HDK_COMMON(and_b8)},
-            [HDK_POW] = {NUMBER(pow)},
-            [HDK_TANH_BACKWARD] = {FLOAT(tanh_backward)},
-            [HDK_SIGMOID_BACKWARD] = {FLOAT(sigmoid_backward)},
-            [HDK_RELU_BACKWARD] = {FLOAT(relu_backward)},
-            [HDK_ABS_BACKWARD] = {FLOAT(abs_backward)},
-            [HDK_GELU_BACKWARD] = {FLOAT(gelu_backward)},
-            [HDK_GELU_TANH_BACKWARD] = {FLOAT(gelu_tanh_backward)},
+            [HDK_POW] = {COMMON_F64(pow), HDK_COMMON(pow_i64)},
+            [HDK_TANH_BACKWARD] = {COMMON_F64(tanh_backward)},
+            [HDK_SIGMOID_BACKWARD] = {COMMON_F64(sigmoid_backward)},
+            [HDK_RELU_BACKWARD] = {COMMON_F64(relu_backward)},
+            [HDK_ABS_BACKWARD] = {COMMON_F64(abs_backward)},
+            [HDK_GELU_BACKWARD] = {COMMON_F64(gelu_backward)},
+            [HDK_GELU_TANH_BACKWARD] = {COMMON_F64(gelu_tanh_backward)},
         },
     .compare = {{ALL(eq)}, {ALL(ne)}, {ALL(lt)}, {ALL(le)}, {ALL(gt)}, {ALL(ge)}},
-    .where = {where_4, HDK_COMMON(where_8), HDK_COMMON(where_8), HDK_COMMON(where_1)},
+    .where = {where_4, where_8, where_8, HDK_COMMON(where_1)},
 };

@@ -63,7 +63,14 @@ struct hdk_binary {
     hdk_loop compare[HDK_COMPARES][HDK_DTYPES];
     hdk_loop where[HDK_DTYPES]; /* data[1] bool: data[0] = data[1] ? data[2] : data[3] */
 };
-HDK_FAMILY(hdk_binary, HDK_F32)
+HDK_FAMILY(hdk_binary, HDK_I64)
+
+/* The loop of op; one that is compiled at the baseline alone serves every level. */
+static inline hdk_loop hdk_binary_loop(int op, int dtype)
+{
+    hdk_loop loop = hdk_binary()->of[op][dtype];
+    return loop ? loop : hdk_binary_baseline.of[op][dtype];
+}
 
 struct hdk_unary {
     hdk_loop of[HDK_UNARIES][HDK_DTYPES];
@@ -75,12 +82,6 @@ static inline hdk_loop hdk_unary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_unary()->of[op][dtype];
     return loop ? loop : hdk_unary_baseline.of[op][dtype];
-}
-
-static inline hdk_loop hdk_binary_loop(int op, int dtype)
-{
-    hdk_loop loop = hdk_binary()->of[op][dtype];
-    return loop ? loop : hdk_binary_baseline.of[op][dtype];
 }
 
 /* x = f(x) of n contiguous elements, by the level's loop */
@@ -115,6 +116,8 @@ static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
     return strides[0] == o->size[0] && strides[1] == o->size[1] &&
            (o->n < 3 || strides[2] == o->size[2]) && (o->n < 4 || strides[3] == o->size[3]);
 }
+
+#define hdk_in_runs HDK_TABLE(hdk_in_runs)
 
 /* Runs f, which wants contiguous operands, on any strides: an input that is not contiguous is
  * copied beside f, a run at a time, and the output is copied back. */

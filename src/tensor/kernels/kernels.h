@@ -3,7 +3,7 @@
  * A family of kernels is a struct of function pointers (hdk_softmax), declared in its own header
  * with HDK_FAMILY, and defined in its .c file, at the end, as
  *     const struct hdk_softmax HDK_TABLE(hdk_softmax) = {...};
- * The build compiles every .c file here but runs.c once per level, with -DHDK_LEVEL=<level>;
+ * The build compiles every .c file here once per level, with -DHDK_LEVEL=<level>;
  * statics need no suffix, as each level is its own set of objects. Callers write
  * hdk_softmax()->rows_f32(...).
  * Kernels take out-parameters, allocate nothing, know no tensor, and never fail. */
