@@ -67,6 +67,31 @@ static int dim_across(const hd__dims *w, const hd_tensor *dst, const hd_tensor *
     return 0;
 }
 
+typedef struct repetition {
+    hdk_loop convert, fill;
+    int64_t item[2]; /* bytes of an element of the output and of the input */
+} repetition;
+
+/* A run of the output gets one value. */
+static void repeat_value(char *const *data, const int64_t *strides, int64_t n, const void *params)
+{
+    const repetition *r = params;
+    int64_t value;
+    r->convert((char *[]){(char *)&value, data[1]}, r->item, 1, NULL);
+    r->fill(data, strides, n, &value);
+}
+
+static void copy_in_order(int to, int from, const hd__dims *w, char *const *data)
+{
+    hdk_loop convert = hdk_convert(to, from);
+    if (w->dim[0].stride[1] == 0) {
+        repetition r = {convert, hdk_copy()->fill[to], {hd__bytes_of(to), hd__bytes_of(from)}};
+        hd__loop(repeat_value, &r, w, data);
+    } else {
+        hd__loop(convert, NULL, w, data);
+    }
+}
+
 void hd__copy(hd_tensor *dst, const hd_tensor *src)
 {
     char *data[] = {hd__ptr(dst), hd__ptr(src)};
@@ -84,8 +109,7 @@ void hd__copy(hd_tensor *dst, const hd_tensor *src)
     if (across > 0) {
         copy_transposed(&w, across, dst->dtype, data);
     } else {
-        const struct hdk_copy *k = hdk_copy_for(dst->dtype > src->dtype ? dst->dtype : src->dtype);
-        hd__loop(k->convert[dst->dtype][src->dtype], NULL, &w, data);
+        copy_in_order(dst->dtype, src->dtype, &w, data);
     }
 }
 

@@ -68,6 +68,40 @@ START_TEST(int64_and_bool_to_every_dtype)
 }
 END_TEST
 
+/* 17 values, over and over, so that each comes to each place of a vector, and strided as well: the
+ * bits are those of the value alone. */
+START_TEST(conversions_do_not_depend_on_the_place)
+{
+    static const double some[] = {0.0,    -0.0,    1.0,   NAN,    INFINITY, -INFINITY,
+                                  9.3e18, -9.3e18, 1e40,  1e-320, 2.5,      -2.5,
+                                  0x1p63, -0x1p63, 1e-40, 256.0,  -1e10};
+    enum { N = sizeof some / sizeof some[0], ALL = 40 * N };
+    HD_SCOPE;
+    for (int from = 0; from < 4; from++) {
+        for (int step = 1; step <= 3; step++) {
+            hd_tensor *x = hd_empty(HD_FLOAT64, ALL);
+            for (int64_t i = 0; i < ALL; i++) {
+                hd_set(x, some[i % N], i);
+            }
+            x = hd__cast(x, (hd_dtype)from);
+            hd_tensor *part =
+                hd__alias("test", x, 1, (int64_t[]){ALL / step}, (int64_t[]){step}, 0);
+            for (int to = 0; to < 4; to++) {
+                size_t item = hd_dtype_size((hd_dtype)to);
+                hd_tensor *y = hd__contiguous(hd__cast(part, (hd_dtype)to));
+                for (int64_t i = 0; i < ALL / step; i++) {
+                    hd_tensor *one =
+                        hd__alias("test", x, 1, (int64_t[]){1}, (int64_t[]){1}, i * step);
+                    const char *want = hd_data(hd__cast(one, (hd_dtype)to));
+                    ck_each(memcmp((const char *)hd_data(y) + (size_t)i * item, want, item) == 0,
+                            "%d to %d, step %d: element %d", from, to, step, (int)i);
+                }
+            }
+        }
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- copies */
 
 static void random_sizes(dice *r, int ndim, int64_t *sizes)
@@ -254,6 +288,7 @@ Suite *suite_copy(void)
     const TTest *const tests[] = {
         float64_to_every_dtype,
         int64_and_bool_to_every_dtype,
+        conversions_do_not_depend_on_the_place,
         strided_copies_touch_their_elements_only,
         transposed_copies_touch_their_elements_only,
         large_copies_are_split_over_threads,

@@ -4,53 +4,51 @@
  * everything except zero is true, NaN too. */
 #include "tensor/kernels/copy.h"
 
+#include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/vec.h"
 
 #define AS_IS(v) (v)
 #define TO_INT(v) to_int((double)(v))
 #define TO_BOOL(v) ((v) != 0)
 
-/* A loop over contiguous operands, and one over any strides. */
 #define CONVERT(name, TO, FROM, CAST)                                                              \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
-        (void)params;                                                                              \
-        if (strides[0] == sizeof(TO) && strides[1] == sizeof(FROM)) {                              \
-            TO *restrict y = (TO *)data[0];                                                        \
-            const FROM *restrict x = (const FROM *)data[1];                                        \
-            for (int64_t i = 0; i < n; i++) {                                                      \
-                y[i] = (TO)CAST(x[i]);                                                             \
-            }                                                                                      \
-            return;                                                                                \
-        }                                                                                          \
+        TO *restrict y = (TO *)data[0];                                                            \
+        const FROM *restrict x = (const FROM *)data[1];                                            \
+        HDK_DENSE(name, params, 2, sizeof(TO), sizeof(FROM));                                      \
         for (int64_t i = 0; i < n; i++) {                                                          \
-            *(TO *)(data[0] + i * strides[0]) =                                                    \
-                (TO)CAST(*(const FROM *)(data[1] + i * strides[1]));                               \
+            y[i] = (TO)CAST(x[i]);                                                                 \
         }                                                                                          \
     }
+
+/* x86's instruction for one number gives INT64_MIN for what does not fit. */
+static inline int64_t to_int(double v)
+{
+#if defined(HDK_X86) && defined(__x86_64__) && !defined(__AVX512DQ__)
+    return _mm_cvttsd_si64(_mm_set_sd(v));
+#else
+    return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
+#endif
+}
 
 CONVERT(f32_f32, float, float, AS_IS)
 CONVERT(f32_f64, float, double, AS_IS)
 CONVERT(f64_f32, double, float, AS_IS)
 CONVERT(f64_f64, double, double, AS_IS)
-
-#ifdef HDK_ALL_TYPES
-static inline int64_t to_int(double v)
-{
-    return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
-}
-
-CONVERT(f32_i64, float, int64_t, AS_IS)
-CONVERT(f32_b8, float, uint8_t, AS_IS)
-CONVERT(f64_i64, double, int64_t, AS_IS)
-CONVERT(f64_b8, double, uint8_t, AS_IS)
 CONVERT(i64_f32, int64_t, float, TO_INT)
 CONVERT(i64_f64, int64_t, double, TO_INT)
-CONVERT(i64_i64, int64_t, int64_t, AS_IS)
 CONVERT(i64_b8, int64_t, uint8_t, AS_IS)
 CONVERT(b8_f32, uint8_t, float, TO_BOOL)
 CONVERT(b8_f64, uint8_t, double, TO_BOOL)
 CONVERT(b8_i64, uint8_t, int64_t, TO_BOOL)
+
+#ifdef HDK_ALL_TYPES
+CONVERT(f32_i64, float, int64_t, AS_IS)
+CONVERT(f32_b8, float, uint8_t, AS_IS)
+CONVERT(f64_i64, double, int64_t, AS_IS)
+CONVERT(f64_b8, double, uint8_t, AS_IS)
+CONVERT(i64_i64, int64_t, int64_t, AS_IS)
 CONVERT(b8_b8, uint8_t, uint8_t, AS_IS)
 #endif
 
@@ -146,9 +144,39 @@ enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is as
             }                                                                                      \
         }                                                                                          \
     }
-TURN(turn_1, uint8_t)
+TURN(turn_rest_1, uint8_t)
 TURN(turn_8, uint64_t)
 TURN(turn_rest_4, uint32_t)
+
+/* 16 rows of 16 bytes: four times, each row of the upper half is shuffled into its partner in the
+ * lower half, byte by byte. */
+static inline void turn_1(char *y, int64_t y_row, uint8_t (*x)[HDK_STRIP], int64_t rows,
+                          int64_t columns)
+{
+#if defined(__clang__) || __GNUC__ >= 12
+    typedef uint8_t bytes __attribute__((vector_size(HDK_STRIP)));
+    bytes v[HDK_STRIP], w[HDK_STRIP];
+    if (rows == HDK_STRIP && columns == HDK_STRIP) {
+        memcpy(v, x, sizeof v);
+        for (int round = 0; round < 4; round++) {
+            HDK_UNROLL
+            for (int i = 0; i < HDK_STRIP / 2; i++) {
+                const bytes a = v[i], b = v[i + HDK_STRIP / 2];
+                w[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,
+                                                   6, 22, 7, 23);
+                w[2 * i + 1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+                                                       13, 29, 14, 30, 15, 31);
+            }
+            memcpy(v, w, sizeof v);
+        }
+        for (int i = 0; i < HDK_STRIP; i++) {
+            memcpy(y + i * y_row, &v[i], sizeof v[i]);
+        }
+        return;
+    }
+#endif
+    turn_rest_1(y, y_row, x, rows, columns);
+}
 
 static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int64_t rows,
                           int64_t columns)
@@ -192,16 +220,11 @@ TRANSPOSE(transpose_8, uint64_t, turn_8)
 TRANSPOSE(transpose_1, uint8_t, turn_1)
 #endif
 
-#define FROM(to)                                                                                   \
-    {                                                                                              \
-        HDK_COMMON(to##_f32), HDK_COMMON(to##_f64), HDK_COMMON(to##_i64), HDK_COMMON(to##_b8)      \
-    }
-
 const struct hdk_copy HDK_TABLE(hdk_copy) = {
     .convert = {{f32_f32, f32_f64, HDK_COMMON(f32_i64), HDK_COMMON(f32_b8)},
                 {f64_f32, f64_f64, HDK_COMMON(f64_i64), HDK_COMMON(f64_b8)},
-                FROM(i64),
-                FROM(b8)},
+                {i64_f32, i64_f64, HDK_COMMON(i64_i64), i64_b8},
+                {b8_f32, b8_f64, b8_i64, HDK_COMMON(b8_b8)}},
     .fill = {fill_4, fill_8, fill_8, fill_1},
     .arange = {arange_f32, arange_f64},
     .linspace = {linspace_f32, linspace_f64},

@@ -22,4 +22,11 @@ struct hdk_copy {
 };
 HDK_FAMILY(hdk_copy, HDK_F64)
 
+/* The loop that converts; one that is compiled at the baseline alone serves every level. */
+static inline hdk_loop hdk_convert(int to, int from)
+{
+    hdk_loop loop = hdk_copy()->convert[to][from];
+    return loop ? loop : hdk_copy_baseline.convert[to][from];
+}
+
 #endif
