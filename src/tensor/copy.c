@@ -51,20 +51,12 @@ static void copy_transposed(hd__dims *w, int d, int dtype, char *const *data)
                      run_strips, &t);
 }
 
-/* The dim in which src's elements are neighbours, while dst's are neighbours in dim 0. Returns 0 if
- * there is no such dim, or if it is too short for tiles. */
+/* The dim across which src is transposed in tiles; 0: none. */
 static int dim_across(const hd__dims *w, const hd_tensor *dst, const hd_tensor *src)
 {
-    int64_t item = hd__bytes_of(dst->dtype), x_row = w->dim[0].stride[1];
-    if (dst->dtype == src->dtype && dst->numel >= FEW && w->dim[0].stride[0] == item &&
-        x_row != item && x_row != 0) {
-        for (int d = 1; d < w->ndim; d++) {
-            if (w->dim[d].stride[1] == item && w->dim[d].size >= HDK_STRIP / 2) {
-                return d;
-            }
-        }
-    }
-    return 0;
+    int64_t item = hd__bytes_of(dst->dtype);
+    bool tiles = dst->dtype == src->dtype && dst->numel >= FEW && w->dim[0].stride[0] == item;
+    return tiles ? hd__dims_across(w, 1, item) : 0;
 }
 
 typedef struct repetition {
@@ -81,15 +73,11 @@ static void repeat_value(char *const *data, const int64_t *strides, int64_t n, c
     r->fill(data, strides, n, &value);
 }
 
-static void copy_in_order(int to, int from, const hd__dims *w, char *const *data)
+static void copy_repeated(const hd__dims *w, int to, int from, char *const *data)
 {
-    hdk_loop convert = hdk_convert(to, from);
-    if (w->dim[0].stride[1] == 0) {
-        repetition r = {convert, hdk_copy()->fill[to], {hd__bytes_of(to), hd__bytes_of(from)}};
-        hd__loop(repeat_value, &r, w, data);
-    } else {
-        hd__loop(convert, NULL, w, data);
-    }
+    repetition r = {
+        hdk_convert(to, from), hdk_copy()->fill[to], {hd__bytes_of(to), hd__bytes_of(from)}};
+    hd__loop(repeat_value, &r, w, data);
 }
 
 void hd__copy(hd_tensor *dst, const hd_tensor *src)
@@ -104,12 +92,15 @@ void hd__copy(hd_tensor *dst, const hd_tensor *src)
     if (dst->numel == 0) {
         return;
     }
-    hd__dims_of(&w, 2, (hd_tensor *[]){dst, (hd_tensor *)src});
+    hd_tensor *operands[] = {dst, (hd_tensor *)src};
+    hd__dims_of(&w, 2, operands);
     int across = dim_across(&w, dst, src);
     if (across > 0) {
         copy_transposed(&w, across, dst->dtype, data);
+    } else if (w.dim[0].stride[1] == 0) {
+        copy_repeated(&w, dst->dtype, src->dtype, data);
     } else {
-        copy_in_order(dst->dtype, src->dtype, &w, data);
+        hd__map(hdk_convert(dst->dtype, src->dtype), NULL, 2, operands);
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "tensor/kernels/copy.h"
+
 /* ---------------------------------------------------------------- making */
 
 void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor *const *xs)
@@ -123,6 +125,18 @@ void hd__dims_merge(hd__dims *w)
         }
     }
     w->ndim = n;
+}
+
+int hd__dims_across(const hd__dims *w, int i, int64_t item)
+{
+    if (w->dim[0].stride[i] != item && w->dim[0].stride[i] != 0) {
+        for (int d = 1; d < w->ndim; d++) {
+            if (w->dim[d].stride[i] == item && w->dim[d].size >= HDK_STRIP / 2) {
+                return d;
+            }
+        }
+    }
+    return 0;
 }
 
 /* ---------------------------------------------------------------- walking */

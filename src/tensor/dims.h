@@ -71,6 +71,10 @@ static inline bool hd__dims_join(hd__axis *inner, const hd__axis *outer, int n)
 /* Drops dims of size 1 and joins neighbours. The walk visits the same offsets in the same order. */
 void hd__dims_merge(hd__dims *w);
 
+/* The dim in which operand i, of `item` bytes an element, has its elements as neighbours. Returns 0
+ * if that is the innermost one, or if there is none that is long enough for tiles. */
+int hd__dims_across(const hd__dims *w, int i, int64_t item);
+
 /* The number of places; 1 if there are no dims. */
 int64_t hd__dims_count(const hd__dims *w);
 

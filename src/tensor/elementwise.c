@@ -1,8 +1,10 @@
 /* elementwise.c - loops over the elements of tensors, and what the elementwise ops share.
  *
  * Small contiguous operands of one shape are handed to a loop directly. All others are walked: the
- * loop is called for each run of the innermost dim (dims.h). */
+ * loop is called for each run of the innermost dim (dims.h), or for the rows of tiles where an input
+ * is transposed. */
 #include "tensor/elementwise.h"
+#include "tensor/kernels/copy.h"
 
 enum {
     DIRECT = 32768, /* elements of a contiguous tensor that need no walk */
@@ -90,6 +92,101 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
     }
 }
 
+/* ---------------------------------------------------------------- transposed inputs */
+
+enum {
+    FEW = 256, /* elements that are not worth tiles */
+    ROW = 1024 /* bytes of a row of a transposed tile */
+};
+
+/* A walk over tiles of two dims. An input whose elements are neighbours in the outer one of them is
+ * transposed tile by tile: each line of memory is then read once, and not once for each of its
+ * elements. */
+typedef struct tiling {
+    hdk_loop f;
+    const void *params;
+    const hd__dims *outer; /* the dims without these two */
+    hd__axis across, along;
+    char *const *data;
+    hd_tensor *const *operands;
+    bool turned[HD__WALKED];
+    int64_t columns, strips, parts; /* of a tile; tasks across and along */
+} tiling;
+
+static void run_tile(const tiling *t, char *const *data, int64_t rows, int64_t columns)
+{
+    _Alignas(64) char room[HD__WALKED][HDK_STRIP * ROW];
+    char *at[HD__WALKED];
+    int64_t step[HD__WALKED], strides[HD__WALKED];
+    int n = t->outer->n;
+    for (int k = 0; k < n; k++) {
+        int d = t->operands[k]->dtype;
+        at[k] = t->turned[k] ? room[k] : data[k];
+        step[k] = t->turned[k] ? ROW : t->across.stride[k];
+        strides[k] = t->turned[k] ? hd__bytes_of(d) : t->along.stride[k];
+        if (t->turned[k]) {
+            hdk_copy_for(HD_INT64)->transpose[d](room[k], ROW, data[k], t->along.stride[k], rows,
+                                                 columns);
+        }
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        t->f(at, strides, columns, t->params);
+        for (int k = 0; k < n; k++) {
+            at[k] += step[k];
+        }
+    }
+}
+
+static void run_tiles(int64_t begin, int64_t end, void *arg)
+{
+    const tiling *t = arg;
+    for (int64_t task = begin; task < end; task++) {
+        char *data[HD__WALKED];
+        hd__place p;
+        int64_t rest = task / t->parts, outer = rest / t->strips;
+        int64_t j = (task - rest * t->parts) * t->columns,
+                i = (rest - outer * t->strips) * HDK_STRIP;
+        int64_t rows = t->across.size - i, columns = t->along.size - j;
+        hd__dims_seek(t->outer, outer, &p);
+        for (int k = 0; k < t->outer->n; k++) {
+            data[k] = t->data[k] + p.offset[k] + i * t->across.stride[k] + j * t->along.stride[k];
+        }
+        run_tile(t, data, rows < HDK_STRIP ? rows : HDK_STRIP,
+                 columns < t->columns ? columns : t->columns);
+    }
+}
+
+/* The dim of the walk for whose tiles an input is transposed; 0: none. */
+static int tiled_dim(const hd__dims *w, hd_tensor *const *operands)
+{
+    for (int k = 1; k < w->n && operands[0]->numel >= FEW; k++) {
+        int d = hd__dims_across(w, k, hd__bytes_of(operands[k]->dtype));
+        if (d > 0) {
+            return d;
+        }
+    }
+    return 0;
+}
+
+static void loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, char *const *data,
+                            hd_tensor *const *operands)
+{
+    tiling t = {f, params, w, .data = data, .operands = operands};
+    int64_t widest = 1;
+    for (int k = 1; k < w->n; k++) {
+        int64_t item = hd__bytes_of(operands[k]->dtype);
+        t.turned[k] = hd__dims_across(w, k, item) == d;
+        widest = t.turned[k] && item > widest ? item : widest;
+    }
+    t.across = hd__dims_take(w, d);
+    t.along = hd__dims_take(w, 0);
+    t.columns = t.along.size < ROW / widest ? t.along.size : ROW / widest;
+    t.strips = (t.across.size + HDK_STRIP - 1) / HDK_STRIP;
+    t.parts = (t.along.size + t.columns - 1) / t.columns;
+    hd__parallel_for(hd__dims_count(w) * t.strips * t.parts, GRAIN / (HDK_STRIP * t.columns) + 1,
+                     run_tiles, &t);
+}
+
 void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
 {
     hd__dims w;
@@ -101,7 +198,12 @@ void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
     for (int i = 0; i < n; i++) {
         data[i] = hd__ptr(operands[i]);
     }
-    hd__loop(f, params, &w, data);
+    int d = tiled_dim(&w, operands);
+    if (d > 0) {
+        loop_over_tiles(f, params, &w, d, data, operands);
+    } else {
+        hd__loop(f, params, &w, data);
+    }
 }
 
 /* ---------------------------------------------------------------- loops into results */

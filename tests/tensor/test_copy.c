@@ -283,6 +283,48 @@ START_TEST(large_walks_are_split_over_threads)
 }
 END_TEST
 
+/* Operands of every dtype, each of them with dims in an order of its own, of sizes around those of
+ * tiles. What lies between the elements of the output stays. */
+START_TEST(transposed_inputs_walk_in_tiles)
+{
+    static const int64_t some[] = {1, 3, 7, 8, 9, 15, 16, 17, 33, 64};
+    dice r = {13};
+    for (int round = 0; round < 400; round++) {
+        HD_SCOPE;
+        hd_dtype d = (hd_dtype)(round % 4);
+        int ndim = 2 + (int)roll(&r, 3);
+        int64_t sizes[4], numel = 1, wrong = 0;
+        for (int i = 0; i < ndim; i++) {
+            sizes[i] = numel > 300 ? 2 : some[roll(&r, sizeof some / sizeof some[0])];
+            numel *= sizes[i];
+        }
+        sizes[roll(&r, (uint32_t)ndim)] = 18;
+        if (round % 16 > 12) { /* several tiles along */
+            ndim = 2;
+            sizes[1] = 250 + roll(&r, 900);
+        }
+        ck_assert(hd_set_num_threads(1 + round % 3));
+        hd_tensor *y = strided(&r, d, ndim, sizes, false);
+        hd_tensor *c = strided(&r, HD_BOOL, ndim, sizes, round % 5 == 0);
+        hd_tensor *a = strided(&r, d, ndim, sizes, round % 7 == 0);
+        hd_tensor *b = strided(&r, d, ndim, sizes, round % 6 == 0);
+        int64_t n = (int64_t)y->storage->nbytes / hd_dtype_size(d);
+        hd_tensor *all = hd__alias("test", y, 1, &n, (int64_t[]){1}, 0), *want = hd__clone(all);
+        for (int64_t i = 0; i < y->numel; i++) {
+            int64_t at = place_of(y, i);
+            double v = element_at(c, i) != 0 ? element_at(a, i) : element_at(b, i);
+            (hd_set_n)(want, (hd_scalar){.is_int = false, .v.d = v}, 1, &at);
+        }
+        hd__map(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, c, a, b});
+        for (int64_t i = 0; i < n; i++) {
+            wrong += element_at(all, i) != element_at(want, i);
+        }
+        ck_assert_msg(wrong == 0, "round %d: %lld of %lld places", round, (long long)wrong,
+                      (long long)n);
+    }
+}
+END_TEST
+
 Suite *suite_copy(void)
 {
     const TTest *const tests[] = {
@@ -295,6 +337,7 @@ Suite *suite_copy(void)
         expanded_and_contiguous,
         four_operands_walk_together,
         large_walks_are_split_over_threads,
+        transposed_inputs_walk_in_tiles,
     };
     return SUITE_OF("copy", tests);
 }
