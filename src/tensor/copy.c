@@ -100,7 +100,7 @@ void hd__copy(hd_tensor *dst, const hd_tensor *src)
     } else if (w.dim[0].stride[1] == 0) {
         copy_repeated(&w, dst->dtype, src->dtype, data);
     } else {
-        hd__map(hdk_convert(dst->dtype, src->dtype), NULL, 2, operands);
+        hd__map_to_new(hdk_convert(dst->dtype, src->dtype), NULL, 2, operands);
     }
 }
 
@@ -132,7 +132,7 @@ void hd__fill(hd_tensor *x, hd_scalar value)
 {
     int64_t bytes;
     hd__scalar_bytes(x->dtype, value, &bytes);
-    hd__map(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
+    hd__map_to_new(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
 }
 
 hd_tensor *hd__clone(const hd_tensor *x)

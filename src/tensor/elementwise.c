@@ -1,7 +1,7 @@
 /* elementwise.c - loops over the elements of tensors, and what the elementwise ops share.
  *
  * Small contiguous operands of one shape are handed to a loop directly. All others are walked: the
- * loop is called for each run of the innermost dim (dims.h), or for the rows of tiles where an input
+ * loop is called for each run of the innermost dim (dims.h), or for each row of a tile if an input
  * is transposed. */
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
@@ -54,6 +54,7 @@ typedef struct task {
     const void *params;
     const hd__dims *dims;
     char *const *data;
+    void (*after)(void); /* is called after the elements of a task; NULL: nothing is */
 } task;
 
 /* The places [begin, end), in the order of the walk. */
@@ -77,11 +78,15 @@ static void run_range(int64_t begin, int64_t end, void *arg)
         done = 0;
         hd__dims_next(w, 1, &p);
     }
+    if (t->after) {
+        t->after();
+    }
 }
 
-void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data)
+static void loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
+                 void (*after)(void))
 {
-    task t = {f, params, w, data};
+    task t = {f, params, w, data, after};
     int64_t count = hd__dims_count(w);
     if (w->ndim == 0) {
         f(data, (const int64_t[HD__WALKED]){0}, 1, params);
@@ -90,6 +95,11 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
     } else {
         hd__parallel_for(count, GRAIN, run_range, &t);
     }
+}
+
+void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data)
+{
+    loop(f, params, w, data, NULL);
 }
 
 /* ---------------------------------------------------------------- transposed inputs */
@@ -187,7 +197,8 @@ static void loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, 
                      run_tiles, &t);
 }
 
-void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
+static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const *operands,
+                         bool past_cache)
 {
     hd__dims w;
     char *data[HD__WALKED];
@@ -201,29 +212,46 @@ void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
     int d = tiled_dim(&w, operands);
     if (d > 0) {
         loop_over_tiles(f, params, &w, d, data, operands);
+    } else if (past_cache) {
+        hdk_past_cache past = {f, params, n, hd__bytes_of(operands[0]->dtype)};
+        loop(hdk_copy()->past_cache, &past, &w, data, hdk_copy()->past_cache_end);
     } else {
         hd__loop(f, params, &w, data);
     }
 }
 
-/* ---------------------------------------------------------------- loops into results */
-
-/* The params of a loop that has none of its own: not NULL for a result that is written past the
- * cache. */
-static const void *past_cache(const hd_tensor *y)
+void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
 {
-    static const bool yes = true;
-    return y->numel * hd__bytes_of(y->dtype) >= HDK_STREAM_BYTES ? &yes : NULL;
+    map_elements(f, params, n, operands, false);
 }
 
-hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params, hd_dtype in,
+/* Is the output large, and are its inputs read from end to end, or small? A loop over bytes takes
+ * longer than their way to the cache. */
+static bool goes_past_cache(int n, hd_tensor *const *operands)
+{
+    const hd_tensor *y = operands[0];
+    bool in_order = y->dtype != HD_BOOL && y->numel * hd__bytes_of(y->dtype) >= HDK_STREAM_BYTES;
+    for (int k = 1; k < n; k++) {
+        in_order &= operands[k]->numel < y->numel || hd__dense(operands[k]);
+    }
+    return in_order;
+}
+
+void hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
+{
+    map_elements(f, params, n, operands, goes_past_cache(n, operands));
+}
+
+/* ---------------------------------------------------------------- loops into results */
+
+hd_tensor *hd__map_unary(const char *function, hdk_loop f, const void *params, hd_dtype in,
                          hd_tensor *x)
 {
     if (x->dtype == in && hd__contig(x) && x->numel <= DIRECT) {
         hd_tensor *y = hd__empty_as(function, in, x);
         if (y) {
             const int64_t strides[] = {hd__bytes_of(in), hd__bytes_of(in)};
-            loop((char *[]){hd__ptr(y), hd__ptr(x)}, strides, y->numel, params);
+            f((char *[]){hd__ptr(y), hd__ptr(x)}, strides, y->numel, params);
         }
         return y;
     }
@@ -232,34 +260,34 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params
     if (!x) {
         return NULL;
     }
-    hd__map(loop, params ? params : past_cache(y), 2, (hd_tensor *[]){y, x});
+    hd__map_to_new(f, params, 2, (hd_tensor *[]){y, x});
     return y;
 }
 
-static hd_tensor *map_direct(const char *function, hdk_loop loop, hd_dtype out, hd_tensor *a,
+static hd_tensor *map_direct(const char *function, hdk_loop f, hd_dtype out, hd_tensor *a,
                              hd_tensor *b)
 {
     hd_tensor *y = hd__empty_as(function, out, a);
     if (y) {
         int64_t in = hd__bytes_of(a->dtype);
         const int64_t strides[] = {hd__bytes_of(out), in, b->ndim ? in : 0};
-        loop((char *[]){hd__ptr(y), hd__ptr(a), hd__ptr(b)}, strides, y->numel, NULL);
+        f((char *[]){hd__ptr(y), hd__ptr(a), hd__ptr(b)}, strides, y->numel, NULL);
     }
     return y;
 }
 
-hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_dtype out,
-                          hd_tensor *a, hd_tensor *b)
+hd_tensor *hd__map_binary(const char *function, hdk_loop f, hd_dtype in, hd_dtype out, hd_tensor *a,
+                          hd_tensor *b)
 {
     if (a->dtype == in && b->dtype == in && a->numel <= DIRECT && hd__contig(a) &&
         (b->ndim == 0 || (hd__contig(b) && hd__same_shape(a, b)))) {
-        return map_direct(function, loop, out, a, b);
+        return map_direct(function, f, out, a, b);
     }
     a = hd__cast(a, in); /* first, because the result is laid out like the cast operands */
     b = a ? hd__cast(b, in) : NULL;
     hd_tensor *y = b ? hd__elementwise_out(function, out, 2, (hd_tensor *[]){a, b}) : NULL;
     if (y) {
-        hd__map(loop, past_cache(y), 3, (hd_tensor *[]){y, a, b});
+        hd__map_to_new(f, NULL, 3, (hd_tensor *[]){y, a, b});
     }
     return y;
 }

@@ -10,6 +10,9 @@
 void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data);
 /* The same over the elements of operands[0], the output, which the others broadcast to. */
 void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
+/* The same where the output shares no memory with the others: it is written past the cache if the
+ * cache could not keep it. */
+void hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
 /* A 0-d tensor on the stack that holds a number. It lives as long as the struct and is in no
  * scope. */

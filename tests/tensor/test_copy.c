@@ -4,6 +4,7 @@
 
 #include "strided.h"
 #include "tensor/elementwise.h"
+#include "tensor/kernels/copy.h"
 
 /* ---------------------------------------------------------------- conversions */
 
@@ -325,6 +326,59 @@ START_TEST(transposed_inputs_walk_in_tiles)
 }
 END_TEST
 
+/* The output begins anywhere in a line of the cache; the bytes around it stay. */
+START_TEST(results_past_the_cache)
+{
+    enum { MOST = 2200, LINE = 64 };
+    static _Alignas(LINE) double y[MOST + 2 * LINE], a[MOST], b[MOST];
+    static const int64_t lengths[] = {0, 1, 2, 7, 8, 9, 63, 511, 512, 513, 1030, MOST};
+    for (int i = 0; i < MOST; i++) {
+        a[i] = i;
+        b[i] = 3 * i;
+    }
+    hdk_past_cache p = {hdk_binary_loop(HDK_SUB, HD_FLOAT64), NULL, 3, sizeof *y};
+    for (int step = 0; step <= 2; step++) {
+        for (int start = 0; start <= 9; start++) {
+            for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+                int64_t n = lengths[l] / (step == 2 ? 2 : 1), w = sizeof *y;
+                for (int i = 0; i < MOST + 2 * LINE; i++) {
+                    y[i] = -1;
+                }
+                hdk_copy()->past_cache((char *[]){(char *)(y + start), (char *)a, (char *)b},
+                                       (const int64_t[]){w, w, step * w}, n, &p);
+                hdk_copy()->past_cache_end();
+                for (int64_t i = 0; i < MOST + 2 * LINE; i++) {
+                    int64_t k = i - start;
+                    double want = k >= 0 && k < n ? a[k] - b[k * step] : -1;
+                    ck_each(y[i] == want, "step %d, start %d, n %d: %g at %d, expected %g", step,
+                            start, (int)n, y[i], (int)i, want);
+                }
+            }
+        }
+    }
+}
+END_TEST
+
+/* Each of them has a large result. */
+START_TEST(large_results_are_those_of_small_ones)
+{
+    enum { ROWS = 2100, COLUMNS = 2011 };
+    hd_set_num_threads(2);
+    HD_SCOPE;
+    hd_tensor *x = hd_arange_as(HD_FLOAT32, 0, ROWS * COLUMNS, 1);
+    x = hd__alias("test", x, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){COLUMNS, 1}, 0);
+    hd_tensor *row = hd_arange_as(HD_FLOAT32, 0, COLUMNS, 1);
+    hd_tensor *sum = hd__add("test", x, row), *copy = hd__clone(x),
+              *same = hd_empty(HD_FLOAT32, ROWS, COLUMNS);
+    hd__fill(same, hd_scalar_int(7));
+    const float *s = hd_data(sum), *c = hd_data(copy), *f = hd_data(same);
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+        ck_each(c[i] == (float)i && s[i] == (float)i + (float)(i % COLUMNS) && f[i] == 7,
+                "element %d: %g, %g, %g", (int)i, (double)c[i], (double)s[i], (double)f[i]);
+    }
+}
+END_TEST
+
 Suite *suite_copy(void)
 {
     const TTest *const tests[] = {
@@ -338,6 +392,8 @@ Suite *suite_copy(void)
         four_operands_walk_together,
         large_walks_are_split_over_threads,
         transposed_inputs_walk_in_tiles,
+        results_past_the_cache,
+        large_results_are_those_of_small_ones,
     };
     return SUITE_OF("copy", tests);
 }

@@ -395,7 +395,7 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
     hd_tensor *y =
         b ? hd__elementwise_out("hd_where", d, 3, (hd_tensor *[]){condition, a, b}) : NULL;
     if (y) {
-        hd__map(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
+        hd__map_to_new(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
     }
     return y;
 }

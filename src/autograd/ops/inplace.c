@@ -286,11 +286,12 @@ static bool fill_mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd
 }
 
 /* y = mask ? value : x */
-static void select(hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
+static void select(void (*map)(hdk_loop f, const void *params, int n, hd_tensor *const *operands),
+                   hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     hd__number number;
     hd_tensor *v = hd__number_of(&number, x->dtype, value);
-    hd__map(hdk_binary_for(x->dtype)->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
+    map(hdk_binary_for(x->dtype)->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
 }
 
 /* x may broadcast to the mask, too. The result is row-major, whatever x's strides are. */
@@ -306,7 +307,7 @@ hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
     if (!y) {
         return NULL;
     }
-    select(y, x, mask, value);
+    select(hd__map_to_new, y, x, mask, value);
     return hd__record(&masked_fill_op, y,
                       &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &mask});
 }
@@ -322,7 +323,7 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
     if (!hd__record_inplace(&masked_fill_op, x, &a)) {
         return NULL;
     }
-    select(x, x, read, value);
+    select(hd__map, x, x, read, value);
     return x;
 }
 

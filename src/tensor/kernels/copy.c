@@ -129,6 +129,52 @@ ARANGE(arange_f64, double, 4)
 LINSPACE(linspace_f32, float, fmaf)
 LINSPACE(linspace_f64, double, fma)
 
+enum { PIECE = 4096 }; /* bytes of the output that are computed before they are written */
+
+/* Calls f for m elements from the i-th on, with the output at y. */
+static void compute_piece(const hdk_past_cache *p, char *y, char *const *data,
+                          const int64_t *strides, int64_t i, int64_t m)
+{
+    char *at[4] = {y};
+    for (int k = 1; k < p->operands; k++) {
+        at[k] = data[k] + i * strides[k];
+    }
+    p->f(at, strides, m, p->params);
+}
+
+static void past_cache(char *const *data, const int64_t *strides, int64_t n, const void *params)
+{
+    _Alignas(HDK_LINE) char piece[PIECE];
+    const hdk_past_cache *p = params;
+    const int64_t item = p->item;
+    if (strides[0] != item) {
+        p->f(data, strides, n, p->params);
+        return;
+    }
+    int64_t i = (int64_t)(-(uintptr_t)data[0] % HDK_LINE) / item;
+    i = i < n ? i : n;
+    if (i > 0) {
+        compute_piece(p, data[0], data, strides, 0, i);
+    }
+    for (int64_t m; i < n; i += m) {
+        m = n - i < PIECE / item ? n - i : PIECE / item;
+        compute_piece(p, piece, data, strides, i, m);
+        char *y = data[0] + i * item;
+        size_t bytes = (size_t)(m * item), at = 0;
+        for (; at + HDK_LINE <= bytes; at += HDK_LINE) {
+            for (size_t v = 0; v < HDK_LINE; v += HDK_REGISTER) {
+                vstream_f32((float *)(y + at + v), vload_f32((const float *)(piece + at + v)));
+            }
+        }
+        memcpy(y + at, piece + at, bytes - at);
+    }
+}
+
+static void past_cache_end(void)
+{
+    hdk_stream_end();
+}
+
 #ifdef HDK_ALL_TYPES
 enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
 
@@ -230,4 +276,6 @@ const struct hdk_copy HDK_TABLE(hdk_copy) = {
     .linspace = {linspace_f32, linspace_f64},
     .transpose = {HDK_COMMON(transpose_4), HDK_COMMON(transpose_8), HDK_COMMON(transpose_8),
                   HDK_COMMON(transpose_1)},
+    .past_cache = past_cache,
+    .past_cache_end = past_cache_end,
 };

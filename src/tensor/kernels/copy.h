@@ -19,7 +19,18 @@ struct hdk_copy {
      * Neighbours are the elements of a row, in y as in x; y_row and x_row are in bytes. */
     void (*transpose[4])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
                          int64_t columns);
+    hdk_loop past_cache;          /* runs another loop, whose output is written past the cache */
+    void (*past_cache_end)(void); /* comes before another thread reads that output */
 };
+/* The params of the loop past_cache: a loop of `operands` operands and its params, and the bytes of
+ * an element of its output. */
+typedef struct hdk_past_cache {
+    hdk_loop f;
+    const void *params;
+    int operands;
+    int64_t item;
+} hdk_past_cache;
+
 HDK_FAMILY(hdk_copy, HDK_F64)
 
 /* The loop that converts; one that is compiled at the baseline alone serves every level. */

@@ -4,8 +4,7 @@
  * element. Tables are indexed by operation and by the dtype of the inputs, with NULL where PyTorch
  * has no such operation, or where only the baseline has the loop: hdk_unary_loop and
  * hdk_binary_loop find it. Each operation has one loop, over contiguous operands; others are
- * gathered for it. Where an operation takes no params, params that are not NULL say that the result
- * is so large that it may be written past the cache. */
+ * gathered for it. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 

@@ -109,42 +109,33 @@ HDK_INLINE vec_f32 gelu_tanh_slope_v(vec_f32 x)
     return s * vfma_f32(c * du, e * s, vall_f32(1.0f)) + (x - x);
 }
 
-/* A loop: data[0] = EXPR of the vectors x from data[INPUTS] and a from data[1]; with params that
- * are not NULL it goes past the cache. name_part takes n elements, fewer than a vector or up to a
- * line. */
+/* A loop: data[0] = EXPR of the vectors x from data[INPUTS] and a from data[1]. The elements after
+ * the last whole vector are computed in a vector of their own. */
 #define GELU_LOOP(name, INPUTS, EXPR)                                                              \
-    static void name##_part(float *y, const float *as, const float *xs, int64_t n)                 \
+    HDK_INLINE vec_f32 name##_of(const float *as, const float *xs)                                 \
     {                                                                                              \
-        for (int64_t i = 0; i < n; i += HDK_V) {                                                   \
-            const size_t bytes = (size_t)(n - i < HDK_V ? n - i : HDK_V) * sizeof *y;              \
-            float some[2][HDK_V] = {{0}};                                                          \
-            memcpy(some[0], as + i, bytes);                                                        \
-            memcpy(some[1], xs + i, bytes);                                                        \
-            const vec_f32 a = vload_f32(some[0]), x = vload_f32(some[1]);                          \
-            (void)a;                                                                               \
-            vstore_f32(some[0], EXPR);                                                             \
-            memcpy(y + i, some[0], bytes);                                                         \
-        }                                                                                          \
+        const vec_f32 a = vload_f32(as), x = vload_f32(xs);                                        \
+        (void)a;                                                                                   \
+        return EXPR;                                                                               \
     }                                                                                              \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
         enum { SIZE = sizeof(float) };                                                             \
         float *y = (float *)data[0];                                                               \
         const float *as = (const float *)data[1], *xs = (const float *)data[INPUTS];               \
-        HDK_DENSE(name, NULL, INPUTS + 1, SIZE, SIZE, SIZE);                                       \
-        int64_t i = params ? hdk_line_begin(y, n) : 0;                                             \
-        name##_part(y, as, xs, i);                                                                 \
+        int64_t i = 0;                                                                             \
+        HDK_DENSE(name, params, INPUTS + 1, SIZE, SIZE, SIZE);                                     \
         for (; i + HDK_V <= n; i += HDK_V) {                                                       \
-            const vec_f32 a = vload_f32(as + i), x = vload_f32(xs + i);                            \
-            (void)a;                                                                               \
-            if (params) {                                                                          \
-                vstream_f32(y + i, EXPR);                                                          \
-            } else {                                                                               \
-                vstore_f32(y + i, EXPR);                                                           \
-            }                                                                                      \
+            vstore_f32(y + i, name##_of(as + i, xs + i));                                          \
         }                                                                                          \
-        name##_part(y + i, as + i, xs + i, n - i);                                                 \
-        hdk_stream_end();                                                                          \
+        if (i < n) {                                                                               \
+            float some[2][HDK_V] = {{0}};                                                          \
+            const size_t bytes = (size_t)(n - i) * sizeof *y;                                      \
+            memcpy(some[0], as + i, bytes);                                                        \
+            memcpy(some[1], xs + i, bytes);                                                        \
+            vstore_f32(some[0], name##_of(some[0], some[1]));                                      \
+            memcpy(y + i, some[0], bytes);                                                         \
+        }                                                                                          \
     }
 
 #endif
