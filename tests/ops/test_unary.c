@@ -194,9 +194,10 @@ END_TEST
 START_TEST(every_loop_of_float32_is_compared)
 {
     bool compared[HDK_UNARIES] = {
-        [HDK_NEG] = true,        [HDK_ABS] = true,       [HDK_RELU] = true,  [HDK_CLAMP] = true,
-        [HDK_RECIPROCAL] = true, [HDK_SQRT] = true,      [HDK_RSQRT] = true, [HDK_SIGMOID] = true,
-        [HDK_GELU] = true,       [HDK_GELU_TANH] = true,
+        [HDK_NEG] = true,       [HDK_ABS] = true,        [HDK_RELU] = true,
+        [HDK_CLAMP] = true,     [HDK_RECIPROCAL] = true, [HDK_SQRT] = true,
+        [HDK_RSQRT] = true,     [HDK_SIGMOID] = true,    [HDK_GELU] = true,
+        [HDK_GELU_TANH] = true, [HDK_CUBE] = true,       [HDK_INVERSE_SQUARE] = true,
     };
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++) {
         compared[functions[f].op] = true;

@@ -320,9 +320,12 @@ static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loo
     double e = hd__scalar_double(s);
     hd__number number;
     hdk_loop mul = hdk_binary_for(d)->of[HDK_MUL][d];
-    const hdk_loop root = hdk_unary_loop(e == 0.5 ? HDK_SQRT : HDK_RSQRT, d);
-    if (hd__is_float(d) && (e == 0.5 || e == -0.5)) {
-        return hd__map_unary(function, root, NULL, d, x);
+    if (hd__is_float(d) && (e == 0.5 || e == -0.5 || e == 3 || e == -2)) {
+        const int op = e == 0.5    ? HDK_SQRT
+                       : e == -0.5 ? HDK_RSQRT
+                       : e == 3    ? HDK_CUBE
+                                   : HDK_INVERSE_SQUARE;
+        return hd__map_unary(function, hdk_unary_loop(op, d), NULL, d, x);
     }
     if (e == -1) {
         return reciprocal(function, x);
@@ -330,11 +333,9 @@ static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loo
     if (e == 1) {
         return hd__map_binary(function, mul, d, d, x, hd__number_of(&number, d, hd_scalar_int(1)));
     }
-    if (e == 2 || e == 3 || e == -2) {
+    if (e == 2 || e == 3) {
         hd_tensor *y = hd__map_binary(function, mul, d, d, x, x);
-        return !y || e == 2 ? y
-               : e == 3     ? hd__map_binary(function, mul, d, d, y, x)
-                            : reciprocal(function, y);
+        return y && e == 3 ? hd__map_binary(function, mul, d, d, y, x) : y;
     }
     return hd__map_binary(function, pow_loop, d, d, x, hd__number_of(&number, d, s));
 }

@@ -42,6 +42,8 @@ enum {
     HDK_RECIPROCAL,
     HDK_SQRT,
     HDK_RSQRT,
+    HDK_CUBE,           /* x x x */
+    HDK_INVERSE_SQUARE, /* 1 / (x x) */
     HDK_EXP,
     HDK_LOG,
     HDK_TANH,

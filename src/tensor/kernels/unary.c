@@ -74,13 +74,19 @@ static HDK_NOINLINE void loop_whole(whole_run f, hdk_loop self, int size, char *
     UNARY(abs_##SUFFIX, T, M(fabs)(x))                                                             \
     UNARY(relu_##SUFFIX, T, x < 0 ? 0 : x)                                                         \
     CLAMP(clamp_##SUFFIX, T)                                                                       \
+    UNARY(cube_##SUFFIX, T, (x * x * x))
+
+#define ROOTS(T, SUFFIX, M)                                                                        \
     UNARY(reciprocal_##SUFFIX, T, 1 / x)                                                           \
+    UNARY(inverse_square_##SUFFIX, T, 1 / (x * x))                                                 \
     UNARY(sqrt_##SUFFIX, T, M(sqrt)(x))                                                            \
     UNARY(rsqrt_##SUFFIX, T, 1 / M(sqrt)(x))
 
 #define SINGLE(function) function##f
 #define DOUBLE(function) function
 FLOATS(float, f32, SINGLE)
+ROOTS(float, f32, SINGLE)
+ROOTS(double, f64, DOUBLE)
 
 UNARY(exp_f32, float, hdk_vexpf(x))
 UNARY(log_f32, float, hdk_vlogf(x))
@@ -211,9 +217,11 @@ const struct hdk_unary HDK_TABLE(hdk_unary) = {
             [HDK_ABS] = {NUMBER(abs)},
             [HDK_RELU] = {NUMBER(relu)},
             [HDK_CLAMP] = {NUMBER(clamp)},
-            [HDK_RECIPROCAL] = {FLOAT(reciprocal)},
-            [HDK_SQRT] = {FLOAT(sqrt)},
-            [HDK_RSQRT] = {FLOAT(rsqrt)},
+            [HDK_RECIPROCAL] = {BOTH(reciprocal)},
+            [HDK_SQRT] = {BOTH(sqrt)},
+            [HDK_RSQRT] = {BOTH(rsqrt)},
+            [HDK_CUBE] = {FLOAT(cube)},
+            [HDK_INVERSE_SQUARE] = {BOTH(inverse_square)},
             [HDK_EXP] = {BOTH(exp)},
             [HDK_LOG] = {BOTH(log)},
             [HDK_TANH] = {BOTH(tanh)},
