@@ -37,7 +37,7 @@ import survey
 import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PAUSE = 0.005  # seconds between turns, in which the threads of the last turn stop spinning
+PAUSE = 0.015  # seconds between turns: PyTorch's threads spin for 10 ms after their work
 
 # What "malloc tuned" means: freed memory is kept and used again, and never given back.
 TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 40), "MALLOC_TRIM_THRESHOLD_": str(1 << 40),

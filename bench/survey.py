@@ -12,6 +12,8 @@ GOAL_MEMORY = 0.9  # the same where both sides take nearly all of the memory's b
 NEARLY = 0.9
 MEAN = 2.5        # the geometric mean of all rows
 
+PAUSE = 0.015     # seconds after PyTorch's turn: its threads spin for 10 ms, which takes a core
+
 COLUMNS = ["ratio", "paired", "minima", "heed_ns", "torch_ns", "heed_of_bandwidth",
            "torch_of_bandwidth", "row"]
 
@@ -35,7 +37,7 @@ def run_row(row, heed, torch, rounds):
     ours, theirs, peaks = [], [], []
     for _ in range(rounds):
         for worker, ns in ((heed, ours), (torch, theirs)):
-            time.sleep(0.001)
+            time.sleep(PAUSE if worker is heed else 0.001)
             worker.write("turn")
             answer = worker.read()
             ns.append(answer["ns"])
