@@ -116,6 +116,28 @@ START_TEST(exp_of_float32_bit_for_bit)
 }
 END_TEST
 
+/* sigmoid and SiLU of float32 have the bits that this exp gives, wherever an element lies. */
+START_TEST(sigmoid_and_silu_bit_for_bit)
+{
+    enum { RUN = 4093 };
+    static float x[RUN], y[RUN];
+    const int64_t strides[] = {sizeof(float), sizeof(float)};
+    char *data[] = {(char *)y, (char *)x};
+    for (uint32_t i = 0; i < RUN; i++) {
+        x[i] = i % 3 == 0 ? hdk_float_of(i * 1049347u) : 0.05f * (float)((int)i - RUN / 2);
+    }
+    for (int op = 0; op < 2; op++) {
+        hdk_unary()->of[op ? HDK_SILU : HDK_SIGMOID][HD_FLOAT32](data, strides, RUN, NULL);
+        for (int i = 0; i < RUN; i++) {
+            float want = (op ? x[i] : 1) / (1 + plain_exp(-x[i]));
+            ck_each(isnan(want) ? isnan(y[i]) : hdk_float_bits(want) == hdk_float_bits(y[i]),
+                    "%s(%a) is %a, expected %a", op ? "silu" : "sigmoid", (double)x[i],
+                    (double)y[i], (double)want);
+        }
+    }
+}
+END_TEST
+
 /* The distance from y to the exact value, in units of y's last place as a float32. It is infinite
  * if one is NaN, infinite or a zero and the other is not the same. */
 static double ulps(float y, double exact)
@@ -561,6 +583,7 @@ Suite *suite_unary(void)
     const TTest *const tests[] = {
         golden,
         exp_of_float32_bit_for_bit,
+        sigmoid_and_silu_bit_for_bit,
         float32_within_some_ulps,
         every_loop_of_float32_is_compared,
         float32_through_float64_has_the_same_bits_everywhere,

@@ -109,15 +109,21 @@ HDK_INLINE vec_f32 gelu_tanh_slope_v(vec_f32 x)
     return s * vfma_f32(c * du, e * s, vall_f32(1.0f)) + (x - x);
 }
 
-/* A loop: data[0] = EXPR of the vectors x from data[INPUTS] and a from data[1]. The elements after
- * the last whole vector are computed in a vector of their own. */
+/* The loop of n elements, fewer than a vector, in a vector that is padded */
+static HDK_NOINLINE void vector_end(hdk_loop loop, int inputs, char *const *data, int64_t n)
+{
+    const int64_t size = sizeof(float), strides[] = {size, size, size};
+    const size_t bytes = (size_t)(n * size);
+    float some[3][HDK_V] = {{0}};
+    for (int k = 1; k <= inputs; k++) {
+        memcpy(some[k], data[k], bytes);
+    }
+    loop((char *[]){(char *)some[0], (char *)some[1], (char *)some[2]}, strides, HDK_V, NULL);
+    memcpy(data[0], some[0], bytes);
+}
+
+/* A loop: data[0] = EXPR of the vectors x from data[INPUTS] and a from data[1]. */
 #define GELU_LOOP(name, INPUTS, EXPR)                                                              \
-    HDK_INLINE vec_f32 name##_of(const float *as, const float *xs)                                 \
-    {                                                                                              \
-        const vec_f32 a = vload_f32(as), x = vload_f32(xs);                                        \
-        (void)a;                                                                                   \
-        return EXPR;                                                                               \
-    }                                                                                              \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
         enum { SIZE = sizeof(float) };                                                             \
@@ -126,15 +132,15 @@ HDK_INLINE vec_f32 gelu_tanh_slope_v(vec_f32 x)
         int64_t i = 0;                                                                             \
         HDK_DENSE(name, params, INPUTS + 1, SIZE, SIZE, SIZE);                                     \
         for (; i + HDK_V <= n; i += HDK_V) {                                                       \
-            vstore_f32(y + i, name##_of(as + i, xs + i));                                          \
+            const vec_f32 a = vload_f32(as + i), x = vload_f32(xs + i);                            \
+            (void)a;                                                                               \
+            vstore_f32(y + i, EXPR);                                                               \
         }                                                                                          \
         if (i < n) {                                                                               \
-            float some[2][HDK_V] = {{0}};                                                          \
-            const size_t bytes = (size_t)(n - i) * sizeof *y;                                      \
-            memcpy(some[0], as + i, bytes);                                                        \
-            memcpy(some[1], xs + i, bytes);                                                        \
-            vstore_f32(some[0], name##_of(some[0], some[1]));                                      \
-            memcpy(y + i, some[0], bytes);                                                         \
+            vector_end(name, INPUTS,                                                               \
+                       (char *[]){(char *)(y + i), (char *)(uintptr_t)(as + i),                    \
+                                  (char *)(uintptr_t)(xs + i)},                                    \
+                       n - i);                                                                     \
         }                                                                                          \
     }
 
