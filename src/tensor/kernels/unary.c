@@ -88,7 +88,7 @@ FLOATS(float, f32, SINGLE)
 ROOTS(float, f32, SINGLE)
 ROOTS(double, f64, DOUBLE)
 
-UNARY(exp_f32, float, hdk_vexpf(x))
+GELU_LOOP(exp_f32, 1, vexp_f32(vmin_f32(vall_f32(89), x)))
 UNARY(log_f32, float, hdk_vlogf(x))
 UNARY(tanh_f32, float, hdk_vtanhf(x))
 UNARY(erf_f32, float, hdk_verff(x))
