@@ -578,6 +578,52 @@ START_TEST(grad_fn_names)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- int64 */
+
+/* Integers wrap: -INT64_MIN and |INT64_MIN| are INT64_MIN. */
+static int64_t plain_int(int op, int64_t x)
+{
+    int64_t minus = (int64_t)(0 - (uint64_t)x);
+    return op == HDK_NEG    ? minus
+           : op == HDK_ABS  ? (x < 0 ? minus : x)
+           : op == HDK_RELU ? (x < 0 ? 0 : x)
+           : x < -5         ? -5
+           : x > 9          ? 9
+                            : x;
+}
+
+/* Every length up to 70, of each and of every second element; what lies beside the results
+ * stays. */
+START_TEST(loops_of_integers)
+{
+    enum { MOST = 70, STAYS = 12345 };
+    static const int64_t some[] = {0, 1, -1, 9, 10, -5, -6, INT64_MAX, INT64_MIN, 1000, -1000};
+    static const int ops[] = {HDK_NEG, HDK_ABS, HDK_RELU, HDK_CLAMP};
+    const int64_t limits[] = {-5, 9};
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+        for (int64_t n = 0; n <= MOST; n++) {
+            for (int64_t step = 1; step <= 2; step++) {
+                int64_t x[2 * MOST], y[2 * MOST + 1], strides[] = {step * 8, step * 8};
+                for (int i = 0; i < 2 * MOST; i++) {
+                    x[i] = some[i % 11];
+                }
+                for (int i = 0; i < 2 * MOST + 1; i++) {
+                    y[i] = STAYS;
+                }
+                hdk_unary_loop(ops[o], HD_INT64)((char *[]){(char *)y, (char *)x}, strides, n,
+                                                 limits);
+                for (int64_t i = 0; i < 2 * MOST + 1; i++) {
+                    bool result = i % step == 0 && i / step < n;
+                    int64_t want = result ? plain_int(ops[o], x[i]) : STAYS;
+                    ck_each(y[i] == want, "op %d, n %d, step %d: element %d", ops[o], (int)n,
+                            (int)step, (int)i);
+                }
+            }
+        }
+    }
+}
+END_TEST
+
 Suite *suite_unary(void)
 {
     const TTest *const tests[] = {
@@ -588,6 +634,7 @@ Suite *suite_unary(void)
         every_loop_of_float32_is_compared,
         float32_through_float64_has_the_same_bits_everywhere,
         exp_at_its_ends,
+        loops_of_integers,
         gradient_of_relu_through_a_transpose,
         errors,
         grad_fn_names,

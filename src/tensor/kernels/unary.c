@@ -149,13 +149,14 @@ ON_CIRCLE(sin_f64, f64, double, 0, sin)
 ON_CIRCLE(cos_f32, f32, float, 1, cosf)
 ON_CIRCLE(cos_f64, f64, double, 1, cos)
 
-#ifdef HDK_ALL_TYPES
 FLOATS(double, f64, DOUBLE)
 
 UNARY(neg_i64, int64_t, 0 - (uint64_t)x)
 UNARY(abs_i64, int64_t, x < 0 ? 0 - (uint64_t)x : (uint64_t)x)
 UNARY(relu_i64, int64_t, x < 0 ? 0 : x)
 CLAMP(clamp_i64, int64_t)
+
+#ifdef HDK_ALL_TYPES
 
 /* Loops over parts of x, for which the level's own loops do most: MAKE fills e, and y is EXPR. */
 #define IN_PARTS(name, T, MAKE, EXPR)                                                              \
@@ -210,8 +211,7 @@ SOFTPLUS(softplus_f32, float, hdk_unary_all_f32)
 SOFTPLUS(softplus_f64, double, hdk_unary_all_f64)
 #endif
 
-#define FLOAT(name) name##_f32, HDK_COMMON(name##_f64)
-#define NUMBER(name) FLOAT(name), HDK_COMMON(name##_i64)
+#define NUMBER(name) BOTH(name), name##_i64
 #define ONCE(name) HDK_COMMON(name##_f32), HDK_COMMON(name##_f64)
 #define BOTH(name) name##_f32, name##_f64
 
@@ -225,7 +225,7 @@ const struct hdk_unary HDK_TABLE(hdk_unary) = {
             [HDK_RECIPROCAL] = {BOTH(reciprocal)},
             [HDK_SQRT] = {BOTH(sqrt)},
             [HDK_RSQRT] = {BOTH(rsqrt)},
-            [HDK_CUBE] = {FLOAT(cube)},
+            [HDK_CUBE] = {BOTH(cube)},
             [HDK_INVERSE_SQUARE] = {BOTH(inverse_square)},
             [HDK_EXP] = {BOTH(exp)},
             [HDK_LOG] = {BOTH(log)},
