@@ -10,7 +10,8 @@
 enum {
     FEW = 16384, /* elements that are not worth the pool */
     UNIT = 4096, /* elements of a task at least */
-    SIDE = 128   /* strided lanes side by side in one task at least */
+    SIDE = 128,  /* strided lanes side by side in one task at least */
+    GROUP = 4    /* lanes of a task at least where there are many, each with many results */
 };
 
 _Static_assert((int)HDK_LANE_OPERANDS <= (int)HD__WALKED, "hd__dims walks all operands");
@@ -83,6 +84,7 @@ void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p)
     choose_side(w);
     int64_t n = w->lanes.n > 0 ? w->lanes.n : 1, k = w->lanes.k, outer = hd__dims_count(&w->dims);
     int64_t least = w->lanes.sn[1] == 1 ? 1 : SIDE, side = UNIT / n > least ? UNIT / n : least;
+    side = side < GROUP && w->lanes.sn[0] != 0 && k >= GROUP * GROUP ? GROUP : side;
     task t = {w, f, p, side < k ? side : k, 0};
     t.sides = (k + t.side - 1) / t.side;
     if (n * k * outer <= FEW || outer * t.sides == 1) {

@@ -252,6 +252,55 @@ START_TEST(logsumexp_of_infinite_rows)
 }
 END_TEST
 
+/* (rows, n): contiguous, rows with gaps, columns, columns with gaps, one row for all */
+static hd_tensor *layout_of(int kind, hd_dtype d, int64_t rows, int64_t n)
+{
+    int64_t shape[5][2] = {{rows, n}, {rows, 2 * n}, {n, rows}, {n, 3 * rows}, {1, n}};
+    hd_tensor *x = hd_div_scalar(digits(1, shape[kind][0], shape[kind][1]), 7);
+    x = hd_select(hd_to(x, d), 0, 0);
+    return kind == 0   ? x
+           : kind == 1 ? hd_slice_step(x, 1, 0, 2 * n, 2)
+           : kind == 2 ? hd_t(x)
+           : kind == 3 ? hd_t(hd_slice_step(x, 1, 0, 3 * rows, 3))
+                       : hd_expand(x, rows, n);
+}
+
+static void check_running(hd_tensor *x, hd_tensor *y, hd_tensor *dy, hd_tensor *dx)
+{
+    bool single = hd_dtype_of(x) == HD_FLOAT32;
+    int64_t n = hd_size(x, 1);
+    for (int64_t r = 0; r < hd_size(x, 0); r++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++) {
+            sum += hd_get(x, r, i);
+            ck_assert(hd_get(y, r, i) == (single ? (double)(float)sum : sum));
+        }
+        sum = 0;
+        for (int64_t i = n - 1; i >= 0; i--) {
+            sum += hd_get(dy, r, i);
+            ck_assert(hd_get(dx, r, i) == (single ? (double)(float)sum : sum));
+        }
+    }
+}
+
+/* Each sum is taken in order in float64, however many rows go together. */
+START_TEST(cumsum_adds_in_order)
+{
+    static const int64_t rows[] = {1, 3, 4, 5, 8, 17, 131};
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        for (int c = 0; c < 25; c++) {
+            for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+                HD_SCOPE;
+                hd_tensor *x = hd_requires_grad_(hd_detach(layout_of(c % 5, d, rows[k], 37)), true);
+                hd_tensor *dy = layout_of(c / 5, d, rows[k], 37), *y = hd_cumsum(x, 1);
+                ck_assert(hd_backward_with(y, dy, false));
+                check_running(x, y, dy, hd_grad(x));
+            }
+        }
+    }
+}
+END_TEST
+
 START_TEST(threads_do_not_change_bits)
 {
     HD_SCOPE;
@@ -376,6 +425,7 @@ Suite *suite_softmax(void)
         empty_rows,
         logsumexp_over_dims,
         logsumexp_of_infinite_rows,
+        cumsum_adds_in_order,
         threads_do_not_change_bits,
         names,
         masked_elements_get_no_gradient,

@@ -6,6 +6,7 @@
  * in order and divided by its sum. Rows with NaN, with +inf, or all -inf become NaN by arithmetic.
  * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward: the
  * softmax is never stored, only the two numbers a row from which it follows. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tensor/kernels/elementwise.h"
@@ -46,22 +47,50 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 #undef TYPE
 #endif
 
-/* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end, with negative strides. */
+enum {
+    TOGETHER = 4, /* lanes whose sums stay in registers */
+    LINE = 16     /* neighbouring float32 of a line of the cache */
+};
+
+/* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end, with negative strides.
+ * Lanes whose own elements are the closest in memory go a few at a time, others side by side. */
 #define CUMSUM(name, T, SUM)                                                                       \
+    HDK_INLINE void name##_tile(const hdk_lanes *l, T *restrict y, const T *restrict x, int64_t k) \
+    {                                                                                              \
+        const int64_t xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];                  \
+        SUM s[TILE] = {0};                                                                         \
+        for (int64_t i = 0; i < l->n; i++, x += xn, y += yn) {                                     \
+            for (int64_t j = 0; j < k; j++) {                                                      \
+                s[j] += (SUM)x[j * xk];                                                            \
+                y[j * yk] = (T)s[j];                                                               \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    HDK_INLINE void name##_few(const hdk_lanes *l, T *restrict y, const T *restrict x)             \
+    {                                                                                              \
+        const int64_t xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];                  \
+        SUM s[TOGETHER] = {0};                                                                     \
+        for (int64_t i = 0; i < l->n; i++, x += xn, y += yn) {                                     \
+            HDK_UNROLL                                                                             \
+            for (int j = 0; j < TOGETHER; j++) {                                                   \
+                s[j] += (SUM)x[j * xk];                                                            \
+                y[j * yk] = (T)s[j];                                                               \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
+        bool apart = llabs(l->sn[1]) < llabs(l->sk[1]);                                            \
+        bool rows = llabs(l->sn[0]) < llabs(l->sk[0]); /* each lane writes lines of its own */     \
+        int64_t tile = apart ? TOGETHER : rows ? LINE : TILE;                                      \
         (void)p;                                                                                   \
-        int64_t tile = l->sn[1] == 1 ? 8 : TILE; /* of rows so many together are fastest */        \
-        for (int64_t j0 = 0; j0 < l->k; j0 += tile) {                                              \
-            int64_t k = l->k - j0 < tile ? l->k - j0 : tile;                                       \
-            T *restrict y = (T *)data[0] + j0 * l->sk[0];                                          \
-            const T *restrict x = (const T *)data[1] + j0 * l->sk[1];                              \
-            SUM s[TILE] = {0};                                                                     \
-            for (int64_t i = 0; i < l->n; i++) {                                                   \
-                for (int64_t j = 0; j < k; j++) {                                                  \
-                    s[j] += (SUM)x[i * l->sn[1] + j * l->sk[1]];                                   \
-                    y[i * l->sn[0] + j * l->sk[0]] = (T)s[j];                                      \
-                }                                                                                  \
+        for (int64_t j = 0, k; (k = part_of(l->k, j, tile)) > 0; j += tile) {                      \
+            T *y = (T *)data[0] + j * l->sk[0];                                                    \
+            const T *x = (const T *)data[1] + j * l->sk[1];                                        \
+            if (k == TOGETHER) {                                                                   \
+                name##_few(l, y, x);                                                               \
+            } else {                                                                               \
+                name##_tile(l, y, x, k);                                                           \
             }                                                                                      \
         }                                                                                          \
     }
