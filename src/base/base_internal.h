@@ -370,7 +370,8 @@ void hd__normal_f64(hd_generator *g, double *x, int64_t n, double mean, double s
  * tensors of fewer than 16 elements and strided ones. */
 double hd__normal_sample(hd_generator *g);
 
-int64_t hd__randint(hd_generator *g, int64_t lo, int64_t hi); /* in [lo, hi), one draw */
+/* n numbers in [lo, hi) */
+void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi);
 void hd__randperm(hd_generator *g, int64_t *r, int64_t n);
 double hd__uniform_sample64(hd_generator *g); /* 53 bits of two outputs, times 2^-53 */
 double hd__exponential_sample(hd_generator *g, double lambda);

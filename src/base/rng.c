@@ -7,31 +7,71 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <string.h>
 
-enum { MT_SHIFT = 397 };
+enum {
+    MT_SHIFT = 397,
+    DRAWN = 512 /* outputs that are drawn before they become numbers */
+};
 
 static const double two_pi = 6.283185307179586476925;
 
 /* ---------------------------------------------------------------- the twister */
 
-static uint32_t twist(uint32_t a, uint32_t b, uint32_t far)
+static inline uint32_t twist(uint32_t a, uint32_t b, uint32_t far)
 {
     uint32_t y = (a & 0x80000000u) | (b & 0x7fffffffu);
     return far ^ y >> 1 ^ (-(y & 1u) & 0x9908b0dfu);
 }
 
+/* Words [i, end) from the words after them and those `far` places away; no run of WORDS of them
+ * depends on itself. */
+enum { WORDS = 4 };
+static int renew_part(uint32_t *s, int i, int end, int far)
+{
+    for (; i + WORDS <= end; i += WORDS) {
+        uint32_t y[WORDS];
+        for (int l = 0; l < WORDS; l++) {
+            y[l] = twist(s[i + l], s[i + l + 1], s[i + l + far]);
+        }
+        memcpy(s + i, y, sizeof y);
+    }
+    for (; i < end; i++) {
+        s[i] = twist(s[i], s[i + 1], s[i + far]);
+    }
+    return i;
+}
+
 void hd__mt_renew(hd_generator *g)
 {
     uint32_t *s = g->state;
-    int i = 0;
-    for (; i < HD__MT_SIZE - MT_SHIFT; i++) {
-        s[i] = twist(s[i], s[i + 1], s[i + MT_SHIFT]);
-    }
-    for (; i < HD__MT_SIZE - 1; i++) {
-        s[i] = twist(s[i], s[i + 1], s[i + MT_SHIFT - HD__MT_SIZE]);
-    }
+    int i = renew_part(s, 0, HD__MT_SIZE - MT_SHIFT, MT_SHIFT);
+    i = renew_part(s, i, HD__MT_SIZE - 1, MT_SHIFT - HD__MT_SIZE);
     s[i] = twist(s[i], s[0], s[i + MT_SHIFT - HD__MT_SIZE]);
     g->next = 0;
+}
+
+void hd__random_words(hd_generator *g, uint32_t *restrict y, int64_t n)
+{
+    while (n > 0) {
+        if (g->next == HD__MT_SIZE) {
+            hd__mt_renew(g);
+        }
+        const uint32_t *restrict s = g->state + g->next;
+        int64_t i = 0, m = HD__MT_SIZE - (int64_t)g->next;
+        m = m < n ? m : n;
+        for (; i + WORDS <= m; i += WORDS) {
+            for (int l = 0; l < WORDS; l++) {
+                y[i + l] = hd__mt_output(s[i + l]);
+            }
+        }
+        for (; i < m; i++) {
+            y[i] = hd__mt_output(s[i]);
+        }
+        g->next += (uint32_t)m;
+        y += m;
+        n -= m;
+    }
 }
 
 void hd__gen_seed(hd_generator *g, int64_t value)
@@ -203,11 +243,23 @@ uint64_t hd_generator_random64(hd_generator *g)
 
 /* lo + output mod range. For a large range the output has 64 bits; 32 would favour some values
  * visibly. */
-int64_t hd__randint(hd_generator *g, int64_t lo, int64_t hi)
+void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
 {
     uint64_t range = (uint64_t)hi - (uint64_t)lo;
-    uint64_t x = range >= UINT64_C(1) << 28 ? hd__random64(g) : hd__random(g);
-    return (int64_t)((uint64_t)lo + x % range);
+    uint32_t words[DRAWN];
+    if (range >= UINT64_C(1) << 28) {
+        for (int64_t i = 0; i < n; i++) {
+            r[i] = (int64_t)((uint64_t)lo + hd__random64(g) % range);
+        }
+        return;
+    }
+    for (int64_t m; n > 0; n -= m, r += m) {
+        m = n < DRAWN ? n : DRAWN;
+        hd__random_words(g, words, m);
+        for (int64_t i = 0; i < m; i++) {
+            r[i] = (int64_t)((uint64_t)lo + words[i] % (uint32_t)range);
+        }
+    }
 }
 
 /* Shuffles from the front, after Fisher and Yates. From n = 2^32 / 20 on, builds the permutation

@@ -23,16 +23,24 @@ void hd__gen_put_back(hd_generator *g, const hd_generator *before);
 /* Makes the next HD__MT_SIZE words. */
 void hd__mt_renew(hd_generator *g);
 
+/* The next n outputs, as from so many calls of hd__random. */
+void hd__random_words(hd_generator *g, uint32_t *restrict y, int64_t n);
+
+/* The output of one word of the state. */
+static inline uint32_t hd__mt_output(uint32_t y)
+{
+    y ^= y >> 11;
+    y ^= y << 7 & 0x9d2c5680u;
+    y ^= y << 15 & 0xefc60000u;
+    return y ^ y >> 18;
+}
+
 static inline uint32_t hd__random(hd_generator *g)
 {
     if (HD__UNLIKELY(g->next == HD__MT_SIZE)) {
         hd__mt_renew(g);
     }
-    uint32_t y = g->state[g->next++];
-    y ^= y >> 11;
-    y ^= y << 7 & 0x9d2c5680u;
-    y ^= y << 15 & 0xefc60000u;
-    return y ^ y >> 18;
+    return hd__mt_output(g->state[g->next++]);
 }
 
 static inline uint64_t hd__random64(hd_generator *g)

@@ -21,6 +21,20 @@ static const double two_pi = 6.283185307179586476925;
 
 #define BOTH static inline __attribute__((always_inline))
 
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__FMA__)
+#define WITH_FMA __attribute__((target("avx2,fma")))
+static bool has_fma(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#else
+#define WITH_FMA
+static bool has_fma(void)
+{
+    return false;
+}
+#endif
+
 /* ln u for u in [2^-24, 1]: u = f 2^e with f in [sqrt(1/2), sqrt(2)). */
 BOTH float log_f32(float u)
 {
@@ -81,9 +95,7 @@ static void blocks_f32_plain(float *x, int64_t n, float mean, float std)
     }
 }
 
-#if (defined(__x86_64__) || defined(__i386__)) && !defined(__FMA__)
-__attribute__((target("avx2,fma"))) static void blocks_f32_fma(float *x, int64_t n, float mean,
-                                                               float std)
+WITH_FMA static void blocks_f32_fma(float *x, int64_t n, float mean, float std)
 {
     for (int64_t i = 0; i + BLOCK <= n; i += BLOCK) {
         block_f32(x + i, mean, std);
@@ -92,12 +104,8 @@ __attribute__((target("avx2,fma"))) static void blocks_f32_fma(float *x, int64_t
 
 static void blocks_f32(float *x, int64_t n, float mean, float std)
 {
-    bool fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    (fma ? blocks_f32_fma : blocks_f32_plain)(x, n, mean, std);
+    (has_fma() ? blocks_f32_fma : blocks_f32_plain)(x, n, mean, std);
 }
-#else
-#define blocks_f32 blocks_f32_plain
-#endif
 
 /* ---------------------------------------------------------------- float64 block */
 
@@ -114,53 +122,97 @@ static void blocks_f64(double *x, int64_t n, double mean, double std)
 
 /* ---------------------------------------------------------------- fills */
 
-static void units_f32(hd_generator *g, float *x, int64_t n)
+enum { DRAWN = 512 }; /* outputs that are drawn before they become numbers */
+
+BOTH float unit_f32(const uint32_t *w)
 {
-    for (int64_t i = 0; i < n; i++) {
-        x[i] = hd__unit_f32(g);
-    }
+    return (float)(int32_t)(*w & 0xffffffu) * 0x1p-24f;
 }
 
-static void units_f64(hd_generator *g, double *x, int64_t n)
+/* 53 bits of two outputs; both halves and their sum are exact */
+BOTH double unit_f64(const uint32_t *w)
 {
-    for (int64_t i = 0; i < n; i++) {
-        x[i] = hd__unit_f64(g);
-    }
+    return (double)(int32_t)(w[0] & 0x1fffffu) * 0x1p-21 + (double)w[1] * 0x1p-53;
 }
+
+/* n numbers of [low, low + range) from their outputs; `high` becomes low. The numbers themselves
+ * (low 0, range 1) take no more than a multiplication. */
+#define UNIFORM(type, T, OUTPUTS, FMA)                                                             \
+    BOTH T between_##type(const uint32_t *w, T low, T high, T range, bool unit)                    \
+    {                                                                                              \
+        T u = unit_##type(w), y = unit ? u : FMA(u, range, low);                                   \
+        return y == high ? low : y;                                                                \
+    }                                                                                              \
+    BOTH void some_##type(const uint32_t *restrict w, T *restrict x, int64_t n, T low, T high,     \
+                          T range, bool unit)                                                      \
+    {                                                                                              \
+        int64_t i = 0;                                                                             \
+        for (; i + HALF <= n; i += HALF) {                                                         \
+            for (int l = 0; l < HALF; l++) {                                                       \
+                x[i + l] = between_##type(w + (i + l) * OUTPUTS, low, high, range, unit);          \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i < n; i++) {                                                                       \
+            x[i] = between_##type(w + i * OUTPUTS, low, high, range, unit);                        \
+        }                                                                                          \
+    }                                                                                              \
+    BOTH void uniform_##type(const uint32_t *w, T *x, int64_t n, T low, T high, T range)           \
+    {                                                                                              \
+        if (low == 0 && range == 1) {                                                              \
+            some_##type(w, x, n, low, high, range, true);                                          \
+        } else {                                                                                   \
+            some_##type(w, x, n, low, high, range, false);                                         \
+        }                                                                                          \
+    }                                                                                              \
+    static void uniform_##type##_plain(const uint32_t *w, T *x, int64_t n, T low, T high, T range) \
+    {                                                                                              \
+        uniform_##type(w, x, n, low, high, range);                                                 \
+    }                                                                                              \
+    WITH_FMA static void uniform_##type##_fma(const uint32_t *w, T *x, int64_t n, T low, T high,   \
+                                              T range)                                             \
+    {                                                                                              \
+        uniform_##type(w, x, n, low, high, range);                                                 \
+    }                                                                                              \
+    static void fill_##type(hd_generator *g, T *x, int64_t n, T low, T high, T range)              \
+    {                                                                                              \
+        uint32_t w[DRAWN];                                                                         \
+        bool fma = has_fma();                                                                      \
+        for (int64_t m; n > 0; n -= m, x += m) {                                                   \
+            m = n < DRAWN / OUTPUTS ? n : DRAWN / OUTPUTS;                                         \
+            hd__random_words(g, w, m *OUTPUTS);                                                    \
+            (fma ? uniform_##type##_fma : uniform_##type##_plain)(w, x, m, low, high, range);      \
+        }                                                                                          \
+    }
+
+UNIFORM(f32, float, 1, fmaf)
+UNIFORM(f64, double, 2, fma)
 
 void hd__uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b)
 {
-    float low = (float)a, high = (float)b, range = high - low;
-    for (int64_t i = 0; i < n; i++) {
-        float y = fmaf(hd__unit_f32(g), range, low);
-        x[i] = y == high ? low : y;
-    }
+    fill_f32(g, x, n, (float)a, (float)b, (float)b - (float)a);
 }
 
 void hd__uniform_f64(hd_generator *g, double *x, int64_t n, double a, double b)
 {
-    for (int64_t i = 0; i < n; i++) {
-        double y = fma(hd__unit_f64(g), b - a, a);
-        x[i] = y == b ? a : y;
-    }
+    fill_f64(g, x, n, a, b, b - a);
 }
 
 void hd__normal_f32(hd_generator *g, float *x, int64_t n, double mean, double std)
 {
-    units_f32(g, x, n);
+    fill_f32(g, x, n, 0, 1, 1);
     blocks_f32(x, n, (float)mean, (float)std);
     if (n % BLOCK != 0) {
-        units_f32(g, x + n - BLOCK, BLOCK);
+        fill_f32(g, x + n - BLOCK, BLOCK, 0, 1, 1);
         blocks_f32(x + n - BLOCK, BLOCK, (float)mean, (float)std);
     }
 }
 
 void hd__normal_f64(hd_generator *g, double *x, int64_t n, double mean, double std)
 {
-    units_f64(g, x, n);
+    fill_f64(g, x, n, 0, 1, 1);
     blocks_f64(x, n, mean, std);
     if (n % BLOCK != 0) {
-        units_f64(g, x + n - BLOCK, BLOCK);
+        fill_f64(g, x + n - BLOCK, BLOCK, 0, 1, 1);
         blocks_f64(x + n - BLOCK, BLOCK, mean, std);
     }
 }

@@ -288,9 +288,7 @@ static void draw_ints(int64_t *r, int64_t n, int64_t lo, int64_t hi)
 {
     hd_generator *g = hd_generator_current();
     hd__gen_lock(g);
-    for (int64_t i = 0; i < n; i++) {
-        r[i] = hd__randint(g, lo, hi);
-    }
+    hd__randint(g, r, n, lo, hi);
     hd__gen_unlock(g);
 }
 

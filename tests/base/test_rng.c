@@ -40,11 +40,7 @@ static int draw(hd_generator *g, const known_row *k, void *x)
     case UNIFORM_F32: hd__uniform_f32(g, x, k->n, k->a, k->b); return sizeof(float);
     case UNIFORM_F64: hd__uniform_f64(g, x, k->n, k->a, k->b); return sizeof(double);
     case NORMAL_F32: hd__normal_f32(g, x, k->n, k->a, k->b); return sizeof(float);
-    case RANDINT:
-        for (int64_t i = 0; i < k->n; i++) {
-            ((int64_t *)x)[i] = hd__randint(g, (int64_t)k->a, (int64_t)k->b);
-        }
-        return sizeof(int64_t);
+    case RANDINT: hd__randint(g, x, k->n, (int64_t)k->a, (int64_t)k->b); return sizeof(int64_t);
     case RANDPERM: hd__randperm(g, x, k->n); return sizeof(int64_t);
     default: hd__bernoulli(g, x, k->n, k->a); return 1;
     }
@@ -131,6 +127,51 @@ START_TEST(samples)
     for (int i = 0; i < 100; i++) {
         ck_assert(hd__uniform_sample64(g) == y[i]);
     }
+    hd_generator_free(g);
+    hd_generator_free(h);
+}
+END_TEST
+
+enum { FILLED = 700 };
+
+/* What array fills give, drawn one by one. */
+static void check_fills(hd_generator *g, hd_generator *h, int64_t n, double a, double b)
+{
+    static float x[FILLED];
+    static double y[FILLED];
+    static int64_t r[FILLED];
+    const float low = (float)a, high = (float)b;
+    hd__uniform_f32(h, x, n, a, b);
+    for (int64_t i = 0; i < n; i++) {
+        float want = fmaf((float)(hd_generator_random(g) & 0xffffffu) * 0x1p-24f, high - low, low);
+        ck_assert(x[i] == (want == high ? low : want));
+    }
+    hd__uniform_f64(h, y, n, a, b);
+    for (int64_t i = 0; i < n; i++) {
+        double want = fma(hd__uniform_sample64(g), b - a, a);
+        ck_assert(y[i] == (want == b ? a : want));
+    }
+    for (int large = 0; large < 2; large++) {
+        const int64_t to = large ? INT64_C(1) << 40 : 1000;
+        hd__randint(h, r, n, -7, to);
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t word = large ? hd_generator_random64(g) : hd_generator_random(g);
+            ck_assert_int_eq(r[i], (int64_t)(word % (uint64_t)(to + 7)) - 7);
+        }
+    }
+}
+
+/* Arrays are filled from many outputs at once, which begin and end anywhere in the state. */
+START_TEST(fills_are_single_draws)
+{
+    static const double bounds[][2] = {{0, 1}, {-1, 1}, {-0.1, 0.3}, {0, 5}, {3, 4}, {-1, 0}};
+    hd_generator *g = hd_generator_new(11), *h = hd_generator_new(11);
+    for (int64_t n = 0; n <= FILLED; n += n < 40 ? 1 : 61) {
+        for (size_t k = 0; k < sizeof bounds / sizeof bounds[0]; k++) {
+            check_fills(g, h, n, bounds[k][0], bounds[k][1]);
+        }
+    }
+    ck_assert_uint_eq(hd_generator_random(g), hd_generator_random(h));
     hd_generator_free(g);
     hd_generator_free(h);
 }
@@ -424,6 +465,7 @@ Suite *suite_rng(void)
         known_values,
         twister,
         samples,
+        fills_are_single_draws,
         spare,
         uniform_below_b,
         bernoulli_strict,
