@@ -113,7 +113,7 @@ static void pick_lines(int64_t begin, int64_t end, void *arg)
 }
 
 /* The contiguous index as (1, ..., n, ..., 1), with n at dim */
-static hd_tensor along(const hd_tensor *index, int ndim, int dim)
+static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
 {
     hd_tensor at = hd__geometry_of(index);
     at.ndim = ndim;
@@ -128,7 +128,7 @@ static hd_tensor along(const hd_tensor *index, int ndim, int dim)
 static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
 {
     if (!hd__contig(x) || (dim == x->ndim - 1 && x->ndim > 0)) {
-        hd_tensor at = along(index, y->ndim, dim);
+        hd_tensor at = index_along(index, y->ndim, dim);
         hd__pick(HD__TAKE, y, x, dim, &at);
         return;
     }
@@ -185,7 +185,7 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
     lines l = lines_of(dx[0]->ndim, dx[0]->sizes, params->dim, index);
     if (l.inner == 1 && from->ndim == dx[0]->ndim && params->skip < 0) {
-        hd_tensor at = along(index, from->ndim, params->dim);
+        hd_tensor at = index_along(index, from->ndim, params->dim);
         hd__pick(HD__ADD, from, dx[0], params->dim, &at);
         return;
     }

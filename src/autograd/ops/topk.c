@@ -174,7 +174,7 @@ static int64_t key_of(double v)
 }
 
 /* The entry of element i of a dense line */
-static entry entry_at(const void *x, int dtype, int64_t i, bool largest)
+static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
 {
     int64_t key = dtype == HD_FLOAT32   ? key_of(((const float *)x)[i])
                   : dtype == HD_FLOAT64 ? key_of(((const double *)x)[i])
@@ -186,14 +186,14 @@ static entry entry_at(const void *x, int dtype, int64_t i, bool largest)
 static void stream_select(entry *e, int64_t k, const void *x, int dtype, int64_t n, bool largest)
 {
     for (int64_t i = 0; i < k; i++) {
-        e[i] = entry_at(x, dtype, i, largest);
+        e[i] = topk_entry(x, dtype, i, largest);
     }
     for (int64_t i = k / 2 - 1; i >= 0; i--) {
         sift(e, i, k, e[i]);
     }
     for (int64_t i = k; i < n; i++) {
         i = hdk_index()->next[dtype](x, i, n, e[0].at, largest);
-        entry v = i < n ? entry_at(x, dtype, i, largest) : e[0];
+        entry v = i < n ? topk_entry(x, dtype, i, largest) : e[0];
         if (before(&v, &e[0])) {
             sift(e, 0, k, v);
         }
@@ -233,7 +233,7 @@ static void order(entry *e, const lines *l, const void *x)
         return;
     }
     for (int64_t i = 0; i < n; i++) {
-        e[i] = entry_at(x, l->x->dtype, i, l->largest);
+        e[i] = topk_entry(x, l->x->dtype, i, l->largest);
     }
     select_kth(e, k, n);
     sort_coarsely(e, k - 1, patience(k - 1));
