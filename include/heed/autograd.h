@@ -238,8 +238,8 @@ HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; not of boo
 
 /* ---------------------------------------------------------------- elementwise functions */
 
-/* These give float32 for integers and bool. In float32, exp, log, tanh and erf differ from the
- * exact value by at most 2 units in the last place. */
+/* These give float32 for integers and bool. exp, log, log1p, tanh, erf, sin and cos, of float32 and
+ * of float64, differ from the exact value by at most 2 units in the last place. */
 HD_API hd_tensor *hd_exp(hd_tensor *x);       /* e^x */
 HD_API hd_tensor *hd_log(hd_tensor *x);       /* the natural logarithm */
 HD_API hd_tensor *hd_sqrt(hd_tensor *x);      /* the square root */
