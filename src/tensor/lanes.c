@@ -10,7 +10,7 @@
 enum {
     FEW = 16384, /* elements that are not worth the pool */
     UNIT = 4096, /* elements of a task at least */
-    SIDE = 128,  /* strided lanes side by side in one task at least */
+    SIDE = 512,  /* bytes of strided lanes side by side in one task at least */
     GROUP = 4    /* lanes of a task at least where there are many, each with many results */
 };
 
@@ -83,7 +83,8 @@ void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p)
     hd__dims_merge(&w->dims);
     choose_side(w);
     int64_t n = w->lanes.n > 0 ? w->lanes.n : 1, k = w->lanes.k, outer = hd__dims_count(&w->dims);
-    int64_t least = w->lanes.sn[1] == 1 ? 1 : SIDE, side = UNIT / n > least ? UNIT / n : least;
+    int64_t least = hdk_lanes_apart(&w->lanes) ? 1 : SIDE / w->item[1],
+            side = UNIT / n > least ? UNIT / n : least;
     side = side < GROUP && w->lanes.sn[0] != 0 && k >= GROUP * GROUP ? GROUP : side;
     task t = {w, f, p, side < k ? side : k, 0};
     t.sides = (k + t.side - 1) / t.side;

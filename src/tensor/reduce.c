@@ -198,22 +198,13 @@ hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, 
     return hd__empty(function, d, n, sizes);
 }
 
-static bool sum_into(const char *function, hd_tensor *y, const hd_tensor *x, uint32_t mask)
-{
-    return hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_SUM], HD__PIECES, y, x, mask,
-                      0, NULL);
-}
-
 hd_tensor *hd__sum(const char *function, hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
-    hd_tensor *y = hd__reduced(function, x, mask, keepdim, d);
-    if (!y || d == x->dtype) {
-        return y && sum_into(function, y, x, mask) ? y : NULL;
-    }
-    HD__SCOPE_OR(NULL);
-    hd_tensor *numbers = hd__cast(x, d);
-    return numbers && sum_into(function, y, numbers, mask) ? y : NULL;
+    hd_tensor *y =
+        hd__reduced(function, x, mask, keepdim, x->dtype == HD_BOOL ? HD_INT64 : x->dtype);
+    return y && hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, x, mask, 0, NULL)
+               ? y
+               : NULL;
 }
 
 hd_tensor *hd__sum_to(const char *function, hd_tensor *x, int ndim, const int64_t *sizes)

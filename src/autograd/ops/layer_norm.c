@@ -78,8 +78,8 @@ static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *gr
 {
     hd_tensor *y =
         groups ? hd__empty(hd__running, x->dtype, *dims, x->sizes + x->ndim - *dims) : NULL;
-    bool ok = y && hd__reduce(hd__running, hdk_reduce_for(y->dtype)->kernel[HDK_SUM], HD__PIECES, y,
-                              groups, 1, 0, NULL);
+    bool ok = y && hd__reduce(hd__running, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, groups, 1,
+                              0, NULL);
     return ok ? y : NULL;
 }
 

@@ -27,7 +27,7 @@ static bool reduction_arg(const char *function, hd_reduction r)
 /* Adds up the losses into y (0-d). */
 static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses)
 {
-    return hd__reduce(function, hdk_reduce_for(y->dtype)->kernel[HDK_SUM], HD__PIECES, y, losses,
+    return hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, losses,
                       hd__all_dims(losses), 0, NULL);
 }
 
@@ -83,7 +83,7 @@ static void distances(int64_t begin, int64_t end, void *arg)
         if (k->x->dtype == HD_FLOAT64) {
             const double *x = hd__ptr(k->x), *t = hd__ptr(k->t);
             ((double *)hd__ptr(k->pieces))[i] =
-                hdk_reduce_for(HD_FLOAT64)->square_distance_f64(x + at, t + at, n);
+                hdk_reduce()->square_distance_f64(x + at, t + at, n);
         } else {
             const float *x = hd__ptr(k->x), *t = hd__ptr(k->t);
             ((float *)hd__ptr(k->pieces))[i] = hdk_reduce()->square_distance_f32(x + at, t + at, n);

@@ -213,8 +213,8 @@ static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)
     if (y && y->numel > 0 && n <= s.correction) {
         warn_no_freedom(function, x, n, s.correction);
     }
-    bool ok = y && hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[HDK_VAR], HD__WHOLE, y, x,
-                              s.mask, freedom(x->ndim, x->sizes, s), NULL);
+    bool ok = y && hd__reduce(function, hdk_reduce()->kernel[HDK_VAR], HD__WHOLE, y, x, s.mask,
+                              freedom(x->ndim, x->sizes, s), NULL);
     return ok ? record_reduced(&var_op, y, x, true, s) : NULL;
 }
 
@@ -245,8 +245,7 @@ static hd_tensor *truth(const char *function, int op, const hd_tensor *x, uint32
                         bool keepdim)
 {
     hd_tensor *y = mask ? hd__reduced(function, x, mask, keepdim, HD_BOOL) : NULL;
-    bool ok = y && hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[op], HD__PIECES, y, x,
-                              mask, 0, NULL);
+    bool ok = y && hd__reduce(function, hdk_reduce()->kernel[op], HD__PIECES, y, x, mask, 0, NULL);
     return ok ? y : NULL;
 }
 

@@ -38,8 +38,8 @@ static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd
     }
     uint32_t mask = hd__all_dims(x);
     hd_tensor *y = hd__reduced(function, x, mask, false, x->dtype);
-    if (!y || !hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[kernel], HD__PIECES, y, x,
-                          mask, 0, NULL)) {
+    if (!y ||
+        !hd__reduce(function, hdk_reduce()->kernel[kernel], HD__PIECES, y, x, mask, 0, NULL)) {
         return NULL;
     }
     hd_tensor *in[] = {x};
@@ -93,7 +93,7 @@ static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
     }
     hd__lanes w;
     hd__lanes_init(&w, dim, 3, (hd_tensor *[]){dx[0], from, at});
-    hd__lanes_run(&w, hdk_reduce_for(dx[0]->dtype)->place[dx[0]->dtype], 0);
+    hd__lanes_run(&w, hdk_reduce()->place[dx[0]->dtype], 0);
 }
 
 static const hd__op max_dim_op = {.name = "MaxBackward0", .backward = extreme_dim_backward};
@@ -111,8 +111,8 @@ static hd_tensor *extreme_dim(const char *function, const hd__op *op, int kernel
     }
     hd_tensor *y = hd__reduced(function, x, s.mask, keepdim, x->dtype);
     hd_tensor *index = y ? hd__reduced(function, x, s.mask, keepdim, HD_INT64) : NULL;
-    if (!index || !hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[kernel], HD__WHOLE, index,
-                              x, s.mask, 0, y)) {
+    if (!index ||
+        !hd__reduce(function, hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, s.mask, 0, y)) {
         return NULL;
     }
     hd_tensor *in[] = {x}, *saved[] = {index};
@@ -148,8 +148,8 @@ static hd_tensor *place(const char *function, int kernel, const hd_tensor *x, ui
         return hd_error_set(HD_DTYPE, "%s: bool: expected float32, float64 or int64", function);
     }
     hd_tensor *y = hd__reduced(function, x, mask, keepdim, HD_INT64);
-    bool ok = y && hd__reduce(function, hdk_reduce_for(x->dtype)->kernel[kernel], HD__IN_ORDER, y,
-                              x, mask, 0, NULL);
+    bool ok =
+        y && hd__reduce(function, hdk_reduce()->kernel[kernel], HD__IN_ORDER, y, x, mask, 0, NULL);
     return ok ? y : NULL;
 }
 

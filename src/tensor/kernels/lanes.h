@@ -7,6 +7,8 @@
 #ifndef HEED_KERNELS_LANES_H
 #define HEED_KERNELS_LANES_H
 
+#include <stdlib.h>
+
 #include "tensor/kernels/kernels.h"
 
 enum { HDK_LANE_OPERANDS = 4 };
@@ -15,6 +17,13 @@ typedef struct hdk_lanes {
     int64_t n, k;
     int64_t sn[HDK_LANE_OPERANDS], sk[HDK_LANE_OPERANDS];
 } hdk_lanes;
+
+/* Is operand 1 read lane by lane? A lane's elements are then closer together than the lanes. */
+static inline bool hdk_lanes_apart(const hdk_lanes *l)
+{
+    int64_t sn = llabs(l->sn[1]), sk = llabs(l->sk[1]);
+    return sn == 1 || sn < sk || sk == 0;
+}
 
 /* p is a number that some kernels take, such as the divisor of a variance. */
 typedef void (*hdk_lane_kernel)(const hdk_lanes *l, void *const *data, double p);

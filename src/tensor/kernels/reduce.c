@@ -1,12 +1,14 @@
 /* reduce.c - sums, variances, extremes and their places, any and all, along lanes.
  *
- * Lanes that are contiguous runs are reduced one by one. Others are reduced a tile of neighbouring
- * lanes at a time, row by row. So both read memory in order and vectorise. The bits depend on n and
- * on which of the two ways it is, never on the CPU level. */
+ * Lanes whose own elements are the closest in memory are runs, which are reduced one by one. Where
+ * neighbouring lanes are closer, a tile of them is reduced at a time, row by row. So both read
+ * memory in order. A run or a row with gaps is copied, a block at a time, so that both vectorise.
+ * The bits depend on n and on which of the two ways it is, never on gaps or the CPU level. */
 #include <string.h>
 
 #include "tensor/kernels/reduce.h"
 #include "tensor/kernels/template.h"
+#include "tensor/kernels/vec.h"
 
 enum {
     LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
@@ -17,18 +19,25 @@ enum {
 };
 
 #define TYPE f32
+#include "tensor/kernels/reduce_dense.h"
 #include "tensor/kernels/reduce_sum.h"
 #include "tensor/kernels/reduce_float.h"
 #undef TYPE
-#ifdef HDK_ALL_TYPES
+#define TYPE b8
+#include "tensor/kernels/reduce_dense.h"
+#undef TYPE
 #define TYPE f64
+#include "tensor/kernels/reduce_dense.h"
 #include "tensor/kernels/reduce_sum.h"
 #include "tensor/kernels/reduce_float.h"
+#undef TYPE
+#define TYPE i64
+#include "tensor/kernels/reduce_dense.h"
 #undef TYPE
 #define TYPE u64
+#include "tensor/kernels/reduce_dense.h"
 #include "tensor/kernels/reduce_sum.h"
 #undef TYPE
-#endif
 
 /* The same for the maximum and the minimum: best(run) is max_run_f32 and so on. */
 #define best(name) HDK__JOIN(MOST, fn(name))
@@ -42,7 +51,6 @@ enum {
 #define TYPE f32
 #include "tensor/kernels/reduce_extreme.h"
 #undef TYPE
-#ifdef HDK_ALL_TYPES
 #define TYPE f64
 #include "tensor/kernels/reduce_extreme.h"
 #undef TYPE
@@ -52,7 +60,6 @@ enum {
 #define TYPE b8
 #include "tensor/kernels/reduce_extreme.h"
 #undef TYPE
-#endif
 #undef MOST
 #undef OP
 #undef STRICTLY
@@ -63,7 +70,6 @@ enum {
 #define TYPE f32
 #include "tensor/kernels/reduce_extreme.h"
 #undef TYPE
-#ifdef HDK_ALL_TYPES
 #define TYPE f64
 #include "tensor/kernels/reduce_extreme.h"
 #undef TYPE
@@ -73,56 +79,58 @@ enum {
 #define TYPE b8
 #include "tensor/kernels/reduce_extreme.h"
 #undef TYPE
-#endif
 #undef MOST
 #undef OP
 #undef STRICTLY
 
-/* n bytes: is x not 0? From element `at` on. */
-#define TRUTH(name, T)                                                                             \
-    static void name(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *restrict y) \
+/* What any and all need of a type. truth: n bytes: is x not 0? has: has a run an element that is
+ * zero (for all), or one that is not (for any)? FLAGS has T's width. */
+#define TRUTH(type, T, FLAGS)                                                                      \
+    static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
     {                                                                                              \
-        const T *x = (const T *)from + at;                                                         \
-        for (int64_t i = 0; stride == 1 && i < n; i++) {                                           \
-            y[i] = x[i] != 0;                                                                      \
+        T room[BLOCK];                                                                             \
+        const T *restrict x = dense_##type((const T *)from + at, stride, n, room);                 \
+        uint8_t *restrict t = y;                                                                   \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            t[i] = x[i] != 0;                                                                      \
         }                                                                                          \
-        for (int64_t i = 0; stride != 1 && i < n; i++) {                                           \
-            y[i] = x[i * stride] != 0;                                                             \
+    }                                                                                              \
+    static bool has_##type(const void *from, int64_t at, int64_t stride, int64_t n, bool zero)     \
+    {                                                                                              \
+        T room[BLOCK];                                                                             \
+        for (int64_t i = 0; i < n; i += BLOCK) {                                                   \
+            int64_t m = n - i < BLOCK ? n - i : BLOCK;                                             \
+            const T *x = dense_##type((const T *)from + at + i * stride, stride, m, room);         \
+            FLAGS hit = 0;                                                                         \
+            for (int64_t j = 0; j < m; j++) {                                                      \
+                hit |= (x[j] == 0) == zero;                                                        \
+            }                                                                                      \
+            if (hit) {                                                                             \
+                return true;                                                                       \
+            }                                                                                      \
         }                                                                                          \
+        return false;                                                                              \
     }
-TRUTH(truth_f32, float)
-TRUTH(truth_b8, uint8_t) /* also serves pieces of any type */
-#ifdef HDK_ALL_TYPES
-TRUTH(truth_f64, double)
-TRUTH(truth_i64, int64_t)
-#endif
+TRUTH(f32, float, uint32_t)
+TRUTH(b8, uint8_t, uint8_t) /* also serves pieces of any type */
+TRUTH(f64, double, uint64_t)
+TRUTH(i64, int64_t, uint64_t)
 
 typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
-
-/* Does a run have a byte that is `settles`? */
-static bool run_has(truth_loop truth, const void *x, int64_t at, int64_t n, int settles)
-{
-    uint8_t part[BLOCK];
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = n - i < BLOCK ? n - i : BLOCK;
-        truth(x, at + i, 1, m, part);
-        if (memchr(part, settles, (size_t)m)) {
-            return true;
-        }
-    }
-    return false;
-}
+typedef bool (*has_loop)(const void *x, int64_t at, int64_t stride, int64_t n, bool zero);
 
 /* `any` is settled by a 1, `all` by a 0. */
-static void reduce_logical(const hdk_lanes *l, void *const *data, truth_loop truth, uint8_t settles)
+static void reduce_logical(const hdk_lanes *l, void *const *data, truth_loop truth, has_loop has,
+                           uint8_t settles)
 {
-    uint8_t *y = data[0], part[TILE], result[TILE];
+    uint8_t *y = data[0], part[BLOCK], result[BLOCK];
     int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
-    for (int64_t j = 0; sn == 1 && j < l->k; j++) {
-        y[j * ys] = run_has(truth, data[1], j * sk, l->n, settles) ? settles : !settles;
+    bool apart = hdk_lanes_apart(l);
+    for (int64_t j = 0; apart && j < l->k; j++) {
+        y[j * ys] = has(data[1], j * sk, sn, l->n, !settles) ? settles : !settles;
     }
-    for (int64_t j0 = 0; sn != 1 && j0 < l->k; j0 += TILE) {
-        int64_t k = l->k - j0 < TILE ? l->k - j0 : TILE;
+    for (int64_t j0 = 0; !apart && j0 < l->k; j0 += BLOCK) {
+        int64_t k = l->k - j0 < BLOCK ? l->k - j0 : BLOCK;
         memset(result, !settles, sizeof result);
         for (int64_t i = 0; i < l->n; i++) {
             truth(data[1], j0 * sk + i * sn, sk, k, part);
@@ -136,22 +144,81 @@ static void reduce_logical(const hdk_lanes *l, void *const *data, truth_loop tru
     }
 }
 
-#define LOGICAL(name, truth, settles)                                                              \
-    static void name(const hdk_lanes *l, void *const *data, double p)                              \
+#define LOGICAL(type)                                                                              \
+    static void any_##type(const hdk_lanes *l, void *const *data, double p)                        \
     {                                                                                              \
         (void)p;                                                                                   \
-        reduce_logical(l, data, truth, settles);                                                   \
+        reduce_logical(l, data, truth_##type, has_##type, 1);                                      \
+    }                                                                                              \
+    static void all_##type(const hdk_lanes *l, void *const *data, double p)                        \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        reduce_logical(l, data, truth_##type, has_##type, 0);                                      \
     }
-LOGICAL(any_f32, truth_f32, 1)
-LOGICAL(any_b8, truth_b8, 1)
-LOGICAL(all_f32, truth_f32, 0)
-LOGICAL(all_b8, truth_b8, 0)
-#ifdef HDK_ALL_TYPES
-LOGICAL(any_f64, truth_f64, 1)
-LOGICAL(any_i64, truth_i64, 1)
-LOGICAL(all_f64, truth_f64, 0)
-LOGICAL(all_i64, truth_i64, 0)
-#endif
+LOGICAL(f32)
+LOGICAL(b8)
+LOGICAL(f64)
+LOGICAL(i64)
+
+/* How many of n <= BLOCK elements are not 0 */
+static int64_t count_block(const uint8_t *x, int64_t n)
+{
+    uint16_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        count = (uint16_t)(count + (x[i] != 0));
+    }
+    return count;
+}
+
+static int64_t count_run(const uint8_t *x, int64_t sn, int64_t n)
+{
+    uint8_t room[BLOCK];
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        int64_t m = n - i < BLOCK ? n - i : BLOCK;
+        count += count_block(dense_b8(x + i * sn, sn, m, room), m);
+    }
+    return count;
+}
+
+/* k <= BLOCK lanes: bytes count 255 rows at most before they are added to y. */
+static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *y,
+                       int64_t ys)
+{
+    uint8_t room[BLOCK], count[BLOCK];
+    for (int64_t j = 0; j < k; j++) {
+        y[j * ys] = 0;
+    }
+    for (int64_t i = 0; i < n;) {
+        int64_t end = n - i < UINT8_MAX ? n : i + UINT8_MAX;
+        memset(count, 0, sizeof count);
+        for (; i < end; i++) {
+            const uint8_t *row = dense_b8(x + i * sn, sk, k, room);
+            for (int64_t j = 0; j < k; j++) {
+                count[j] = (uint8_t)(count[j] + (row[j] != 0));
+            }
+        }
+        for (int64_t j = 0; j < k; j++) {
+            y[j * ys] += count[j];
+        }
+    }
+}
+
+/* The sum of bools is int64. */
+static void sum_b8(const hdk_lanes *l, void *const *data, double p)
+{
+    int64_t *y = data[0], ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
+    const uint8_t *x = data[1];
+    bool apart = hdk_lanes_apart(l);
+    (void)p;
+    for (int64_t j = 0; apart && j < l->k; j++) {
+        y[j * ys] = count_run(x + j * sk, sn, l->n);
+    }
+    for (int64_t j = 0; !apart && j < l->k; j += BLOCK) {
+        int64_t k = l->k - j < BLOCK ? l->k - j : BLOCK;
+        count_tile(x + j * sk, sn, sk, l->n, k, y + j * ys, ys);
+    }
+}
 
 #define PLACE(name, T)                                                                             \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
@@ -165,25 +232,23 @@ LOGICAL(all_i64, truth_i64, 0)
         }                                                                                          \
     }
 PLACE(put_at_f32, float)
-#ifdef HDK_ALL_TYPES
 PLACE(put_at_f64, double)
-#endif
 
-#define ALL(name) name##_f32, HDK_COMMON(name##_f64), HDK_COMMON(name##_i64), HDK_COMMON(name##_b8)
+#define ALL(name) name##_f32, name##_f64, name##_i64, name##_b8
 
 const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
     .kernel =
         {
-            [HDK_SUM] = {sum_f32, HDK_COMMON(sum_f64), HDK_COMMON(sum_u64), NULL},
+            [HDK_SUM] = {sum_f32, sum_f64, sum_u64, sum_b8},
             [HDK_MAX] = {ALL(max_value)},
             [HDK_MIN] = {ALL(min_value)},
-            [HDK_ANY] = {any_f32, HDK_COMMON(any_f64), HDK_COMMON(any_i64), any_b8},
-            [HDK_ALL] = {all_f32, HDK_COMMON(all_f64), HDK_COMMON(all_i64), all_b8},
-            [HDK_VAR] = {var_f32, HDK_COMMON(var_f64), NULL, NULL},
+            [HDK_ANY] = {any_f32, any_f64, any_i64, any_b8},
+            [HDK_ALL] = {all_f32, all_f64, all_i64, all_b8},
+            [HDK_VAR] = {var_f32, var_f64, NULL, NULL},
             [HDK_ARGMAX] = {ALL(max_arg)},
             [HDK_ARGMIN] = {ALL(min_arg)},
         },
-    .place = {put_at_f32, HDK_COMMON(put_at_f64), NULL, NULL},
+    .place = {put_at_f32, put_at_f64, NULL, NULL},
     .square_distance_f32 = square_distance_f32,
-    .square_distance_f64 = HDK_COMMON(square_distance_f64),
+    .square_distance_f64 = square_distance_f64,
 };

@@ -6,7 +6,7 @@
 #include "tensor/kernels/lanes.h"
 
 enum {
-    HDK_SUM, /* of x's dtype; int64 wraps */
+    HDK_SUM, /* of x's dtype, where int64 wraps; of bools to int64 */
     HDK_MAX, /* NaN wins; n >= 1 */
     HDK_MIN,
     HDK_ANY, /* to bool: is any element not 0? */
@@ -28,6 +28,12 @@ struct hdk_reduce {
     float (*square_distance_f32)(const float *x, const float *t, int64_t n);
     double (*square_distance_f64)(const double *x, const double *t, int64_t n);
 };
-HDK_FAMILY(hdk_reduce, HDK_F32)
+
+/* Sums wait for memory, so that AVX2 serves AVX-512 too. */
+extern const struct hdk_reduce hdk_reduce_baseline, HDK__AVX2(hdk_reduce);
+static inline const struct hdk_reduce *hdk_reduce(void)
+{
+    return hd__level ? &HDK__AVX2(hdk_reduce) : &hdk_reduce_baseline;
+}
 
 #endif

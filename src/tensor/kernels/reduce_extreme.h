@@ -1,15 +1,16 @@
 /* reduce_extreme.h - maximum or minimum, and where it is: a template (template.h) for reduce.c,
  * which defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <) for it. A NaN wins and
- * stays. Maxima of integers are vectorised without lanes. */
+ * stays. */
 
 static T best(run)(const T *restrict x, int64_t n)
 {
     T m = x[0];
-    if (IS_FLOAT && n >= LANES) {
+    if (n >= LANES) {
         T p[LANES];
         int64_t i = LANES;
         memcpy(p, x, sizeof p);
         for (; i + LANES <= n; i += LANES) {
+            HDK_UNROLL
             for (int l = 0; l < LANES; l++) {
                 T v = x[i + l];
                 p[l] = ((v OP p[l]) | IS_NAN(v)) ? v : p[l];
@@ -28,25 +29,31 @@ static T best(run)(const T *restrict x, int64_t n)
     return m;
 }
 
-static inline void best(update)(const T *restrict x, int64_t sk, int64_t k, T *restrict m)
+static T best(lane)(const T *x, int64_t sn, int64_t n)
 {
-    for (int64_t j = 0; j < k; j++) {
-        T v = x[j * sk];
-        m[j] = ((v OP m[j]) | IS_NAN(v)) ? v : m[j];
+    T m = x[0], room[BLOCK];
+    if (sn == 1) {
+        return best(run)(x, n);
     }
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        int64_t block = n - i < BLOCK ? n - i : BLOCK;
+        T v = best(run)(fn(dense)(x + i * sn, sn, block, room), block);
+        m = ((v OP m) | IS_NAN(v)) ? v : m;
+    }
+    return m;
 }
 
 static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys)
 {
-    T m[TILE];
+    T m[TILE], room[TILE];
     for (int64_t j = 0; j < k; j++) {
         m[j] = x[j * sk];
     }
     for (int64_t i = 1; i < n; i++) {
-        if (sk == 1) {
-            best(update)(x + i * sn, 1, k, m);
-        } else {
-            best(update)(x + i * sn, sk, k, m);
+        const T *row = fn(dense)(x + i * sn, sk, k, room);
+        for (int64_t j = 0; j < k; j++) {
+            T v = row[j];
+            m[j] = ((v OP m[j]) | IS_NAN(v)) ? v : m[j];
         }
     }
     for (int64_t j = 0; j < k; j++) {
@@ -60,9 +67,9 @@ static void best(value)(const hdk_lanes *l, void *const *data, double p)
     const T *x = data[1];
     int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
     (void)p;
-    if (sn == 1) {
+    if (hdk_lanes_apart(l)) {
         for (int64_t j = 0; j < l->k; j++) {
-            y[j * ys] = best(run)(x + j * sk, l->n);
+            y[j * ys] = best(lane)(x + j * sk, sn, l->n);
         }
         return;
     }
@@ -72,26 +79,53 @@ static void best(value)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
+/* The first of n <= BLOCK elements that is m, which is one of them, or NaN if m is. */
 static int64_t best(find)(const T *x, int64_t n, T m)
 {
-    for (int64_t i = 0; i < n; i++) {
-        if (x[i] == m || IS_NAN(x[i])) {
-            return i;
+    int64_t i = 0;
+    for (int hit = 0; i + LANES <= n; i += LANES) {
+        HDK_UNROLL
+        for (int l = 0; l < LANES; l++) {
+            hit |= (x[i + l] == m) | IS_NAN(x[i + l]);
+        }
+        if (hit) {
+            break;
         }
     }
-    return 0;
+    while (i < n - 1 && x[i] != m && !IS_NAN(x[i])) {
+        i++;
+    }
+    return i;
+}
+
+/* The place is sought in the first block that has the best value. */
+static int64_t best(lane_arg)(const T *x, int64_t sn, int64_t n)
+{
+    T m = 0, room[BLOCK];
+    int64_t at = 0;
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        int64_t block = n - i < BLOCK ? n - i : BLOCK;
+        T v = best(run)(fn(dense)(x + i * sn, sn, block, room), block);
+        if (i == 0 || v STRICTLY m || (IS_NAN(v) && !IS_NAN(m))) {
+            m = v;
+            at = i;
+        }
+    }
+    int64_t block = n - at < BLOCK ? n - at : BLOCK;
+    return at + best(find)(fn(dense)(x + at * sn, sn, block, room), block, m);
 }
 
 static void best(tile_arg)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *at)
 {
-    T m[TILE];
+    T m[TILE], room[TILE];
     for (int64_t j = 0; j < k; j++) {
         m[j] = x[j * sk];
         at[j] = 0;
     }
     for (int64_t i = 1; i < n; i++) {
+        const T *row = fn(dense)(x + i * sn, sk, k, room);
         for (int64_t j = 0; j < k; j++) {
-            T v = x[i * sn + j * sk];
+            T v = row[j];
             bool better = (v STRICTLY m[j]) | (IS_NAN(v) & !IS_NAN(m[j]));
             m[j] = better ? v : m[j];
             at[j] = better ? i : at[j];
@@ -105,15 +139,16 @@ static void best(arg)(const hdk_lanes *l, void *const *data, double p)
     const T *x = data[1];
     T *value = data[2];
     int64_t sn = l->sn[1], sk = l->sk[1];
+    bool apart = hdk_lanes_apart(l);
     (void)p;
     for (int64_t j0 = 0; j0 < l->k; j0 += TILE) {
         int64_t k = l->k - j0 < TILE ? l->k - j0 : TILE;
-        if (sn != 1) {
+        if (!apart) {
             best(tile_arg)(x + j0 * sk, sn, sk, l->n, k, at);
         }
         for (int64_t j = 0; j < k; j++) {
             const T *lane = x + (j0 + j) * sk;
-            int64_t i = sn == 1 ? best(find)(lane, l->n, best(run)(lane, l->n)) : at[j];
+            int64_t i = apart ? best(lane_arg)(lane, sn, l->n) : at[j];
             y[(j0 + j) * l->sk[0]] = i;
             if (value) {
                 value[(j0 + j) * l->sk[2]] = lane[i * sn];

@@ -1,9 +1,9 @@
 /* reduce_sum.h - sums: a template (template.h) for reduce.c.
  *
- * The order is fixed by n alone. Under 8 contiguous elements take PyTorch's four partial sums.
- * Longer runs are cut into blocks of BLOCK elements, each in LANES lanes that are folded in halves.
- * The blocks are then added in pairs, as the carries of a binary counter, so that errors grow with
- * log n. Strided lanes add STEP elements in order where a run has a block. */
+ * The order is fixed by n alone. Under 8 elements of a run take PyTorch's four partial sums. Longer
+ * runs are cut into blocks of BLOCK elements, each in LANES lanes that are folded in halves. The
+ * blocks are then added in pairs, as the carries of a binary counter, so that errors grow with
+ * log n. Neighbouring lanes add STEP elements in order where a run has a block. */
 
 static T fn(short_sum)(const T *x, int64_t n)
 {
@@ -20,24 +20,41 @@ static T fn(short_sum)(const T *x, int64_t n)
     return p[0] + p[1] + p[2] + p[3];
 }
 
+/* The partial sums begin with 0, so that none is -0, and 0 may be added for what the last LANES
+ * elements lack. */
 static T fn(block_sum)(const T *restrict x, int64_t n)
 {
-    T p[LANES] = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        for (int l = 0; l < LANES; l++) {
-            p[l] += x[i + l];
+    enum { VECTORS = LANES / VECTOR };
+    V p[VECTORS], rest[VECTORS];
+    HDK_UNROLL
+    for (int v = 0; v < VECTORS; v++) {
+        p[v] = (V){0};
+    }
+    for (; n >= LANES; x += LANES, n -= LANES) {
+        HDK_UNROLL
+        for (int v = 0; v < VECTORS; v++) {
+            p[v] += fn(vload)(x + v * VECTOR);
         }
     }
-    for (int l = 0; i + l < n; l++) {
-        p[l] += x[i + l];
-    }
-    for (int h = LANES / 2; h > 0; h /= 2) {
-        for (int l = 0; l < h; l++) {
-            p[l] += p[l + h];
+    if (n > 0) {
+        HDK_UNROLL
+        for (int v = 0; v < VECTORS; v++) {
+            rest[v] = (V){0};
+        }
+        memcpy(rest, x, (size_t)n * sizeof *x);
+        HDK_UNROLL
+        for (int v = 0; v < VECTORS; v++) {
+            p[v] += rest[v];
         }
     }
-    return p[0];
+    HDK_UNROLL
+    for (int h = VECTORS / 2; h > 0; h /= 2) {
+        HDK_UNROLL
+        for (int v = 0; v < h; v++) {
+            p[v] += p[v + h];
+        }
+    }
+    return fn(vsum)(p[0]);
 }
 
 static void fn(push)(T *level, uint64_t blocks, T s)
@@ -57,32 +74,44 @@ static T fn(collect)(const T *level, uint64_t blocks)
     return s;
 }
 
-static T fn(run_sum)(const T *x, int64_t n)
+static T fn(run_sum)(const T *x, int64_t sn, int64_t n)
 {
+    T level[LEVELS], room[BLOCK];
     if (n < 8) {
-        return fn(short_sum)(x, n);
+        return fn(short_sum)(fn(dense)(x, sn, n, room), n);
     }
     if (n <= BLOCK) {
-        return fn(block_sum)(x, n);
+        return fn(block_sum)(fn(dense)(x, sn, n, room), n);
     }
-    T level[LEVELS];
     uint64_t blocks = 0;
     for (int64_t i = 0; i < n; i += BLOCK) {
-        fn(push)(level, blocks++, fn(block_sum)(x + i, n - i < BLOCK ? n - i : BLOCK));
+        int64_t m = n - i < BLOCK ? n - i : BLOCK;
+        fn(push)(level, blocks++, fn(block_sum)(fn(dense)(x + i * sn, sn, m, room), m));
     }
     return fn(collect)(level, blocks);
 }
 
-/* k <= TILE lanes of up to STEP elements, in order. */
+/* k <= TILE lanes of up to STEP elements, in order; four rows at a time save loads of s. */
 static inline void fn(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
                                 T *restrict s)
 {
+    T room[4][TILE];
+    int64_t i = 0;
     for (int64_t j = 0; j < k; j++) {
         s[j] = 0;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (; i + 4 <= n; i += 4, x += 4 * sn) {
+        const T *a = fn(dense)(x, sk, k, room[0]), *b = fn(dense)(x + sn, sk, k, room[1]);
+        const T *c = fn(dense)(x + 2 * sn, sk, k, room[2]);
+        const T *d = fn(dense)(x + 3 * sn, sk, k, room[3]);
         for (int64_t j = 0; j < k; j++) {
-            s[j] += x[i * sn + j * sk];
+            s[j] = s[j] + a[j] + b[j] + c[j] + d[j];
+        }
+    }
+    for (; i < n; i++, x += sn) {
+        const T *row = fn(dense)(x, sk, k, room[0]);
+        for (int64_t j = 0; j < k; j++) {
+            s[j] += row[j];
         }
     }
 }
@@ -93,11 +122,7 @@ static void fn(tile_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t 
     uint64_t blocks = 0;
     for (int64_t i = 0; i < n || i == 0; i += STEP) {
         int64_t m = n - i < STEP ? n - i : STEP, at = 0;
-        if (sk == 1) {
-            fn(step_sum)(x + i * sn, sn, 1, m, k, s);
-        } else {
-            fn(step_sum)(x + i * sn, sn, sk, m, k, s);
-        }
+        fn(step_sum)(x + i * sn, sn, sk, m, k, s);
         for (uint64_t b = blocks++; b & 1; b >>= 1, at++) {
             for (int64_t j = 0; j < k; j++) {
                 s[j] = level[at][j] + s[j];
@@ -124,9 +149,9 @@ static void fn(sum)(const hdk_lanes *l, void *const *data, double p)
     const T *x = data[1];
     int64_t ys = l->sk[0], sk = l->sk[1];
     (void)p;
-    if (l->sn[1] == 1) {
+    if (hdk_lanes_apart(l)) {
         for (int64_t j = 0; j < l->k; j++) {
-            y[j * ys] = fn(run_sum)(x + j * sk, l->n);
+            y[j * ys] = fn(run_sum)(x + j * sk, l->sn[1], l->n);
         }
         return;
     }

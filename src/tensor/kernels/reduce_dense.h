@@ -1,0 +1,19 @@
+/* reduce_dense.h - elements side by side: a template (template.h) for reduce.c. */
+
+/* n <= BLOCK elements that lie `stride` apart, side by side: copied to room, or x itself. */
+static HDK_NOINLINE const T *fn(dense)(const T *x, int64_t stride, int64_t n, T *restrict room)
+{
+    if (stride == 1) {
+        return x;
+    }
+    if (stride == 2) {
+        for (int64_t i = 0; i < n; i++) {
+            room[i] = x[2 * i];
+        }
+        return room;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        room[i] = x[i * stride];
+    }
+    return room;
+}
