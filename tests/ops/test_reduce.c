@@ -227,6 +227,34 @@ START_TEST(gaps_do_not_change_bits)
 }
 END_TEST
 
+/* The gradient of var has the bits of 2 / (N - 1) (x - mean), whatever the layout. */
+static void check_var_gradient(hd_tensor *from, int dim)
+{
+    hd_tensor *x = hd_requires_grad_(hd_detach(from), true);
+    bool all = dim == 2;
+    ck_assert(hd_backward(hd_sum(all ? hd_var(x, 1) : hd_var_dim(x, dim, 1, true))));
+    HD_NO_GRAD;
+    hd_tensor *mean = all ? hd_mean(x) : hd_mean_dim(x, dim, true);
+    int64_t n = all ? hd_numel(x) : hd_size(x, dim);
+    hd_tensor *g = hd_mul_scalar(hd_ones_n(hd_dtype_of(x), hd_ndim(mean), hd_sizes(mean)),
+                                 2.0 / (double)(n - 1));
+    ck_assert(hd_equal(hd_grad(x), hd_mul(g, hd_sub(x, mean))));
+}
+
+START_TEST(var_gradient_has_its_bits)
+{
+    HD_SCOPE;
+    hd_tensor *wide = digits(9, 1200);
+    hd_tensor *layouts[] = {wide, hd_slice_step(wide, 1, 0, 1200, 2), hd_transpose(wide, 0, 1),
+                            hd_to(wide, HD_FLOAT64), hd_slice(wide, 1, 0, 7)};
+    for (size_t k = 0; k < sizeof layouts / sizeof layouts[0]; k++) {
+        for (int dim = 0; dim < 3; dim++) {
+            check_var_gradient(layouts[k], dim);
+        }
+    }
+}
+END_TEST
+
 /* More rows than a byte can count */
 START_TEST(bools_are_counted)
 {
@@ -648,6 +676,7 @@ Suite *suite_reduce(void)
         short_runs_have_pytorchs_bits,
         every_level_gives_the_same_bits,
         gaps_do_not_change_bits,
+        var_gradient_has_its_bits,
         bools_are_counted,
         threads_do_not_change_bits,
         large_sums_are_accurate,

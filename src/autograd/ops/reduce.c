@@ -7,6 +7,7 @@
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
+#include "tensor/elementwise.h"
 #include "tensor/kernels/reduce.h"
 
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
@@ -186,7 +187,12 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         hd__divide_by(mean, (double)count(x->ndim, x->sizes, s->mask));
     }
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
-    dx[0] = hd_mul(spread_to_input(n, hd_mul_scalar(dy[0], factor)), hd_sub(x, mean));
+    hd_tensor *g = spread_to_input(n, hd_mul_scalar(dy[0], factor));
+    mean = g && mean ? hd__spread(mean, x->ndim, x->sizes, all) : NULL;
+    dx[0] = mean ? hd__laid_out_as(hd__empty_as(hd__running, x->dtype, x), x) : NULL;
+    if (dx[0]) {
+        hd__map(hdk_reduce()->center[x->dtype], NULL, 4, (hd_tensor *[]){dx[0], x, g, mean});
+    }
 }
 
 static const hd__op var_op = {.name = "VarBackward0", .backward = var_backward};

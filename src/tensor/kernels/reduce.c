@@ -249,6 +249,7 @@ const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
             [HDK_ARGMIN] = {ALL(min_arg)},
         },
     .place = {put_at_f32, put_at_f64, NULL, NULL},
+    .center = {center_f32, center_f64},
     .square_distance_f32 = square_distance_f32,
     .square_distance_f64 = square_distance_f64,
 };

@@ -17,9 +17,9 @@ HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool sq
             p[l] += squared ? d * d : d;
         }
     }
-    for (int l = 0; i + l < n; l++) {
-        double d = (double)x[i + l] - mean;
-        p[l] += squared ? d * d : d;
+    for (; i < n; i++) { /* too few for vectors, which this index keeps away */
+        double d = (double)x[i] - mean;
+        p[i % LANES] += squared ? d * d : d;
     }
     HDK_UNROLL
     for (int l = 0; l < LANES; l++) {
@@ -43,7 +43,6 @@ HDK_INLINE double fn(moment)(const T *x, int64_t sn, int64_t n, double mean, boo
         int64_t m = n - i < BLOCK ? n - i : BLOCK;
         fn(moments)(fn(dense)(x + i * sn, sn, m, room), m, mean, squared, p);
     }
-    HDK_UNROLL
     for (int l = 0; l < LANES; l++) {
         sum += p[l];
     }
@@ -96,6 +95,35 @@ static void fn(var)(const hdk_lanes *l, void *const *data, double divisor)
     for (int64_t j = 0; j < l->k; j += TILE) {
         int64_t k = l->k - j < TILE ? l->k - j : TILE;
         fn(tile_var)(x + j * sk, sn, sk, l->n, k, y + j * ys, ys, divisor);
+    }
+}
+
+/* y = g (x - m); g and m are one number each, or have an element for each of x's. */
+static void fn(center)(char *const *data, const int64_t *strides, int64_t n, const void *params)
+{
+    T *restrict y = (T *)data[0], room[3][BLOCK];
+    const T *from[3];
+    int64_t step[3];
+    (void)params;
+    for (int k = 0; k < 3; k++) {
+        from[k] = (const T *)data[k + 1];
+        step[k] = strides[k + 1] / (int64_t)sizeof(T);
+    }
+    const T g0 = *from[1], m0 = *from[2];
+    for (int64_t i = 0; i < n; i += BLOCK, y += BLOCK) {
+        int64_t block = n - i < BLOCK ? n - i : BLOCK;
+        const T *x = fn(dense)(from[0] + i * step[0], step[0], block, room[0]);
+        if (step[1] == 0 && step[2] == 0) {
+            for (int64_t j = 0; j < block; j++) {
+                y[j] = g0 * (x[j] - m0);
+            }
+            continue;
+        }
+        const T *g = fn(dense)(from[1] + i * step[1], step[1], block, room[1]);
+        const T *m = fn(dense)(from[2] + i * step[2], step[2], block, room[2]);
+        for (int64_t j = 0; j < block; j++) {
+            y[j] = g[j] * (x[j] - m[j]);
+        }
     }
 }
 
