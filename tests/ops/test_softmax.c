@@ -178,6 +178,39 @@ START_TEST(values_of_any_layout)
 }
 END_TEST
 
+/* dx_i = w_i + ... + w_last, in numbers that float32 adds without rounding */
+static void check_sums_from_the_end(hd_tensor *w, int dim)
+{
+    hd_tensor *x = hd_requires_grad_(hd_zeros_n(hd_dtype_of(w), 2, hd_sizes(w)), true);
+    ck_assert(hd_backward(hd_sum(hd_mul(hd_cumsum(x, dim), w))));
+    for (int64_t lane = 0; lane < hd_size(w, 1 - dim); lane++) {
+        double want = 0;
+        for (int64_t i = hd_size(w, dim) - 1; i >= 0; i--) {
+            int64_t row = dim ? lane : i, column = dim ? i : lane;
+            want += hd_get(w, row, column);
+            ck_assert_double_eq(hd_get(hd_grad(x), row, column), want);
+        }
+    }
+}
+
+START_TEST(sums_from_the_end_of_any_layout)
+{
+    for (int64_t rows = 1; rows < 12; rows++) {
+        HD_SCOPE;
+        hd_tensor *w = hd_to(hd_to(hd_mul_scalar(digits(2, rows, 80), 10), HD_INT64), HD_FLOAT32);
+        hd_tensor *layouts[] = {hd_select(w, 0, 0), hd_slice_step(hd_select(w, 0, 0), 1, 0, 80, 2),
+                                hd_transpose(hd_select(w, 0, 1), 0, 1),
+                                hd_expand(hd_slice(hd_select(w, 0, 0), 1, 0, 1), rows, 30)};
+        for (size_t k = 0; k < sizeof layouts / sizeof layouts[0]; k++) {
+            for (int dim = 0; dim < 2; dim++) {
+                check_sums_from_the_end(layouts[k], dim);
+                check_sums_from_the_end(hd_to(layouts[k], HD_FLOAT64), dim);
+            }
+        }
+    }
+}
+END_TEST
+
 START_TEST(special_rows)
 {
     HD_SCOPE;
@@ -421,6 +454,7 @@ Suite *suite_softmax(void)
         pytorchs_bits,
         every_level_gives_the_same_bits,
         values_of_any_layout,
+        sums_from_the_end_of_any_layout,
         special_rows,
         empty_rows,
         logsumexp_over_dims,

@@ -162,7 +162,19 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 
 /* ---------------------------------------------------------------- cumsum */
 
-/* The running sums of x along dim, from its end if `backwards`. */
+/* Does no other dim have a smaller stride? */
+static bool innermost(const hd_tensor *x, int dim)
+{
+    for (int d = 0; d < x->ndim; d++) {
+        if (x->sizes[d] != 1 && x->strides[d] < x->strides[dim]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The running sums of x along dim, from its end if `backwards`. If memory does not have x in the
+ * result's order, a copy is walked. */
 static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
@@ -175,6 +187,9 @@ static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool
     if (x->ndim == 0) { /* no sum, so that -0 stays */
         hd__copy(y, x);
         return y;
+    }
+    if (innermost(x, dim) != innermost(y, dim) && !(x = hd__contiguous(x))) {
+        return NULL;
     }
     hd__lanes w;
     hd__lanes_init(&w, dim, 2, (hd_tensor *[]){y, x});
