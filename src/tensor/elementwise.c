@@ -265,13 +265,29 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop f, const void *params, h
 }
 
 static hd_tensor *map_direct(const char *function, hdk_loop f, hd_dtype out, hd_tensor *a,
-                             hd_tensor *b)
+                             hd_tensor *b, const void *params)
 {
     hd_tensor *y = hd__empty_as(function, out, a);
     if (y) {
         int64_t in = hd__bytes_of(a->dtype);
         const int64_t strides[] = {hd__bytes_of(out), in, b->ndim ? in : 0};
-        f((char *[]){hd__ptr(y), hd__ptr(a), hd__ptr(b)}, strides, y->numel, NULL);
+        f((char *[]){hd__ptr(y), hd__ptr(a), hd__ptr(b)}, strides, y->numel, params);
+    }
+    return y;
+}
+
+static hd_tensor *map_two(const char *function, hdk_loop f, const void *params, hd_dtype in,
+                          hd_dtype out, hd_tensor *a, hd_tensor *b)
+{
+    if (a->dtype == in && b->dtype == in && a->numel <= DIRECT && hd__contig(a) &&
+        (b->ndim == 0 || (hd__contig(b) && hd__same_shape(a, b)))) {
+        return map_direct(function, f, out, a, b, params);
+    }
+    a = hd__cast(a, in); /* first, because the result is laid out like the cast operands */
+    b = a ? hd__cast(b, in) : NULL;
+    hd_tensor *y = b ? hd__elementwise_out(function, out, 2, (hd_tensor *[]){a, b}) : NULL;
+    if (y) {
+        hd__map_to_new(f, params, 3, (hd_tensor *[]){y, a, b});
     }
     return y;
 }
@@ -279,17 +295,7 @@ static hd_tensor *map_direct(const char *function, hdk_loop f, hd_dtype out, hd_
 hd_tensor *hd__map_binary(const char *function, hdk_loop f, hd_dtype in, hd_dtype out, hd_tensor *a,
                           hd_tensor *b)
 {
-    if (a->dtype == in && b->dtype == in && a->numel <= DIRECT && hd__contig(a) &&
-        (b->ndim == 0 || (hd__contig(b) && hd__same_shape(a, b)))) {
-        return map_direct(function, f, out, a, b);
-    }
-    a = hd__cast(a, in); /* first, because the result is laid out like the cast operands */
-    b = a ? hd__cast(b, in) : NULL;
-    hd_tensor *y = b ? hd__elementwise_out(function, out, 2, (hd_tensor *[]){a, b}) : NULL;
-    if (y) {
-        hd__map_to_new(f, NULL, 3, (hd_tensor *[]){y, a, b});
-    }
-    return y;
+    return map_two(function, f, NULL, in, out, a, b);
 }
 
 hd_tensor *hd__add(const char *function, hd_tensor *a, hd_tensor *b)
@@ -303,7 +309,8 @@ void hd__add_into(hd_tensor *y, hd_tensor *b)
     hd__map(hdk_binary_for(y->dtype)->of[HDK_ADD][y->dtype], NULL, 3, (hd_tensor *[]){y, y, b});
 }
 
-hd_tensor *hd__map_backward(const char *function, int op, hd_tensor *dy, hd_tensor *saved)
+hd_tensor *hd__map_backward(const char *function, int op, const void *params, hd_tensor *dy,
+                            hd_tensor *saved)
 {
     if (!saved) {
         return NULL;
@@ -311,10 +318,10 @@ hd_tensor *hd__map_backward(const char *function, int op, hd_tensor *dy, hd_tens
     hd_dtype d = dy->dtype;
     hdk_loop loop = hdk_binary_loop(op, d);
     if (hd__held_once(dy) && saved->dtype == d && hd__same_shape(dy, saved)) {
-        hd__map(loop, NULL, 3, (hd_tensor *[]){dy, dy, saved});
+        hd__map(loop, params, 3, (hd_tensor *[]){dy, dy, saved});
         return dy;
     }
-    return hd__map_binary(function, loop, d, d, dy, saved);
+    return map_two(function, loop, params, d, d, dy, saved);
 }
 
 /* ---------------------------------------------------------------- arithmetic */

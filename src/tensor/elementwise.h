@@ -40,9 +40,10 @@ hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_d
 hd_tensor *hd__add(const char *function, hd_tensor *a, hd_tensor *b);
 void hd__add_into(hd_tensor *y, hd_tensor *b);
 
-/* dx from dy and a saved tensor, by one of hdk_binary's backward loops. If only the engine has seen
- * dy, the result is written over it. */
-hd_tensor *hd__map_backward(const char *function, int op, hd_tensor *dy, hd_tensor *saved);
+/* dx from dy and a saved tensor, by one of hdk_binary's loops. If only the engine has seen dy, the
+ * result is written over it. */
+hd_tensor *hd__map_backward(const char *function, int op, const void *params, hd_tensor *dy,
+                            hd_tensor *saved);
 
 /* The loop of an arithmetic op of hdk_binary on a and b, and the dtype d that it computes in.
  * Returns NULL and sets HD_DTYPE if the op does not take these dtypes (bools are not

@@ -117,6 +117,56 @@ START_TEST(exp_of_float32_bit_for_bit)
 END_TEST
 
 /* sigmoid and SiLU of float32 have the bits that this exp gives, wherever an element lies. */
+/* The gradients that one loop computes, from several ops */
+static hd_tensor *composed_slope(int op, hd_tensor *x, hd_tensor *dy)
+{
+    hd_tensor *s = op == 1 ? hd_sigmoid(x) : NULL, *scaled, *z;
+    switch (op) {
+    case 0:
+        scaled = hd_mul_scalar(x, 1.5);
+        z = hd_exp(scaled);
+        return hd_where(hd_gt_scalar(scaled, 3), dy, hd_div(hd_mul(dy, z), hd_add_scalar(z, 1)));
+    case 1: return hd_mul(hd_mul(dy, s), hd_add_scalar(hd_mul(x, hd_rsub_scalar(s, 1)), 1));
+    case 2: return hd_div(dy, hd_mul_scalar(hd_sqrt(x), 2));
+    case 3: return hd_mul(hd_mul_scalar(dy, -0.5), hd_pow_scalar(hd_rsqrt(x), 3));
+    default: return hd_div(dy, hd_add_scalar(x, 1));
+    }
+}
+
+static hd_tensor *slope_case(int op, hd_tensor *x)
+{
+    return op == 0   ? hd_softplus(x, 1.5, 3)
+           : op == 1 ? hd_silu(x)
+           : op == 2 ? hd_sqrt(x)
+           : op == 3 ? hd_rsqrt(x)
+                     : hd_log1p(x);
+}
+
+START_TEST(backward_in_one_loop_has_the_bits_of_its_formula)
+{
+    static const double special[] = {0.0,  -0.0,  INFINITY, -INFINITY, NAN, 1e-310, 2,
+                                     2.01, -1000, 1000,     -1,        88,  -104,   1e30};
+    for (int n = 1; n < 600; n = n * 3 + 1) {
+        for (int op = 0; op < 5; op++) {
+            hd_dtype d = _i ? HD_FLOAT64 : HD_FLOAT32;
+            hd_tensor *x = hd_mul_scalar(hd_randn(HD_FLOAT64, n), 3);
+            for (int i = 0; i < n; i += 3) {
+                ((double *)hd_data(x))[i] = special[i % 14];
+            }
+            x = hd_requires_grad_(hd_to(x, d), true);
+            hd_tensor *dy = hd_randn(d, n), *y = slope_case(op, x);
+            ck_assert(hd_backward_with(y, dy, false));
+            hd_tensor *expected = composed_slope(op, hd_detach(x), dy);
+            hd_tensor *same = hd_eq(hd_grad(x), expected);
+            hd_tensor *nans =
+                hd_logical_and(hd_ne(expected, expected), hd_ne(hd_grad(x), hd_grad(x)));
+            ck_assert_msg(hd_item(hd_all(hd_logical_or(same, nans))) == 1, "op %d, %d elements", op,
+                          n);
+        }
+    }
+}
+END_TEST
+
 START_TEST(sigmoid_and_silu_bit_for_bit)
 {
     enum { RUN = 4093 };
@@ -643,6 +693,7 @@ Suite *suite_unary(void)
     suite_add_loop(s, float64_within_some_ulps, DOUBLES);
     suite_add_loop(s, float64_has_the_same_bits_everywhere, DOUBLES);
     suite_add_loop(s, gelu_within_its_bounds, GELU_KINDS);
+    suite_add_loop(s, backward_in_one_loop_has_the_bits_of_its_formula, 2);
     suite_add_loop(s, gelu_has_the_same_bits_everywhere, GELU_KINDS);
     suite_add_loop(s, gelu_at_its_ends, GELU_KINDS);
     return s;

@@ -28,40 +28,46 @@ static hd_tensor *record_saving_x(const hd__op *op, hd_tensor *y, hd_tensor *x)
     return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &x});
 }
 
+/* dx, by one of hdk_binary's loops, of dy and the one saved tensor */
+static hd_tensor *from_saved(hd__node *n, int op, const void *params, hd_tensor *dy)
+{
+    return hd__map_backward(hd__running, op, params, dy, hd__saved_get(n, 0));
+}
+
 /* dx += dy y */
 static void exp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd_mul(dy[0], hd__saved_get(n, 0));
+    dx[0] = from_saved(n, HDK_MUL, NULL, dy[0]);
 }
 
 /* dx += dy / x */
 static void log_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd_div(dy[0], hd__saved_get(n, 0));
+    dx[0] = from_saved(n, HDK_DIV, NULL, dy[0]);
 }
 
 /* dx += dy / (2 y) */
 static void sqrt_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd_div(dy[0], hd_mul_scalar(hd__saved_get(n, 0), 2));
+    dx[0] = from_saved(n, HDK_SQRT_BACKWARD, NULL, dy[0]);
 }
 
 /* dx += -dy y^3 / 2 */
 static void rsqrt_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd_mul(hd_mul_scalar(dy[0], -0.5), hd_pow_scalar(hd__saved_get(n, 0), 3));
+    dx[0] = from_saved(n, HDK_RSQRT_BACKWARD, NULL, dy[0]);
 }
 
 /* dx += dy (1 - y^2) */
 static void tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(hd__running, HDK_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = from_saved(n, HDK_TANH_BACKWARD, NULL, dy[0]);
 }
 
 /* dx += dy (1 - y) y */
 static void sigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(hd__running, HDK_SIGMOID_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = from_saved(n, HDK_SIGMOID_BACKWARD, NULL, dy[0]);
 }
 
 /* dx += dy 2 / sqrt(pi) e^(-x^2) */
@@ -87,7 +93,7 @@ static void cos_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 /* dx += dy / (1 + x) */
 static void log1p_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd_div(dy[0], hd_add_scalar(hd__saved_get(n, 0), 1));
+    dx[0] = from_saved(n, HDK_LOG1P_BACKWARD, NULL, dy[0]);
 }
 
 static const hd__op exp_op = {.name = "ExpBackward0", .backward = exp_backward};
@@ -187,33 +193,31 @@ static bool two_elements(const char *function, hd_dtype d, hd_scalar a, hd_scala
 /* dx += dy where y > 0 */
 static void relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(hd__running, HDK_RELU_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = from_saved(n, HDK_RELU_BACKWARD, NULL, dy[0]);
 }
 
 /* dx += dy sign(x) */
 static void abs_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(hd__running, HDK_ABS_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = from_saved(n, HDK_ABS_BACKWARD, NULL, dy[0]);
 }
 
 /* dx += dy (Phi(x) + x Phi'(x)), Phi of the normal distribution */
 static void gelu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(hd__running, HDK_GELU_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = from_saved(n, HDK_GELU_BACKWARD, NULL, dy[0]);
 }
 
 /* t = tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3): dx += dy (1 + t + x (1 - t^2) du/dx) / 2 */
 static void gelu_tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(hd__running, HDK_GELU_TANH_BACKWARD, dy[0], hd__saved_get(n, 0));
+    dx[0] = from_saved(n, HDK_GELU_TANH_BACKWARD, NULL, dy[0]);
 }
 
 /* s = sigmoid(x): dx += dy s (1 + x (1 - s)) */
 static void silu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *x = hd__saved_get(n, 0), *s = hd_sigmoid(x);
-    hd_tensor *bend = hd_add_scalar(hd_mul(x, hd_rsub_scalar(s, 1)), 1);
-    dx[0] = hd_mul(hd_mul(dy[0], s), bend);
+    dx[0] = from_saved(n, HDK_SILU_BACKWARD, NULL, dy[0]);
 }
 
 static const hd__op relu_op = {.name = "ReluBackward0", .backward = relu_backward};
@@ -260,9 +264,10 @@ typedef struct softplus_numbers {
 static void softplus_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const softplus_numbers *p = hd__params(n);
-    hd_tensor *scaled = hd_mul_scalar(hd__saved_get(n, 0), p->beta), *z = hd_exp(scaled);
-    hd_tensor *curved = hd_div(hd_mul(dy[0], z), hd_add_scalar(z, 1));
-    dx[0] = hd_where(hd_gt_scalar(scaled, p->threshold), dy[0], curved);
+    int64_t elements[2];
+    hd__scalar_bytes(dy[0]->dtype, p->beta, elements);
+    hd__scalar_bytes(dy[0]->dtype, p->threshold, (char *)elements + hd_dtype_size(dy[0]->dtype));
+    dx[0] = from_saved(n, HDK_SOFTPLUS_BACKWARD, elements, dy[0]);
 }
 
 static const hd__op softplus_op = {.name = "SoftplusBackward0", .backward = softplus_backward};

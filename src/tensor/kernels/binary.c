@@ -78,7 +78,10 @@
     DENSE_LOOP(tanh_backward_##SUFFIX, T, T, (a * (1 - b * b)))                                    \
     DENSE_LOOP(sigmoid_backward_##SUFFIX, T, T, (a * (1 - b) * b))                                 \
     DENSE_LOOP(relu_backward_##SUFFIX, T, T, b <= 0 ? 0 : a)                                       \
-    DENSE_LOOP(abs_backward_##SUFFIX, T, T, (a * (T)((b > 0) - (b < 0))))
+    DENSE_LOOP(abs_backward_##SUFFIX, T, T, (a * (T)((b > 0) - (b < 0))))                          \
+    DENSE_LOOP(sqrt_backward_##SUFFIX, T, T, a / (b * 2))                                          \
+    DENSE_LOOP(rsqrt_backward_##SUFFIX, T, T, (a * (T)-0.5 * (b * b * b)))                         \
+    DENSE_LOOP(log1p_backward_##SUFFIX, T, T, a / (b + 1))
 
 enum { PART = 256 }; /* elements that stay in the first cache */
 
@@ -86,6 +89,23 @@ FLOATS(float, f32)
 BACKWARDS(float, f32)
 GELU_LOOP(gelu_backward_f32, 2, (a * gelu_slope_v(x)))
 GELU_LOOP(gelu_tanh_backward_f32, 2, (a * gelu_tanh_slope_v(x)))
+
+/* dy s (1 + x (1 - s)), rounded as the product of dy s and the rest */
+HDK_INLINE vec_f32 silu_slope(vec_f32 dy, vec_f32 x)
+{
+    const vec_f32 s = 1 / one_and_exp(x);
+    return (dy * s) * (x * (1 - s) + 1);
+}
+GELU_LOOP(silu_backward_f32, 2, silu_slope(a, x))
+
+/* p: beta and threshold */
+HDK_INLINE vec_f32 softplus_slope(vec_f32 dy, vec_f32 x, const float *p)
+{
+    const vec_f32 scaled = x * p[0], z = exp_of(scaled);
+    const vec_i32 straight = scaled > p[1];
+    return (vec_f32)(((vec_i32)dy & straight) | ((vec_i32)(dy * z / (z + 1)) & ~straight));
+}
+GELU_LOOP(softplus_backward_f32, 2, softplus_slope(a, x, params))
 DENSE_LOOP(pow_f32, float, float, vdouble_pow_short((double)a, (double)b))
 
 #define COMPARE(SUFFIX, T)                                                                         \
@@ -157,18 +177,56 @@ static void gelu_tanh_slopes(double *y, const double *dy, const double *x, int64
     }
 }
 
-#define IN_PARTS(name, f)                                                                          \
+static void silu_slopes(double *y, const double *dy, const double *x, int64_t n)
+{
+    double s[PART];
+    memcpy(s, x, (size_t)n * sizeof *s);
+    hdk_unary_all_f64(HDK_SIGMOID, s, n);
+    HDK_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = dy[i] * s[i] * (x[i] * (1 - s[i]) + 1);
+    }
+}
+
+static void softplus_slopes(double *y, const double *dy, const double *x, int64_t n,
+                            const double *p)
+{
+    const double beta = p[0], threshold = p[1];
+    const int64_t strides[] = {sizeof *y, sizeof *y, sizeof *y};
+    double z[PART], curved[PART];
+    for (int64_t i = 0; i < n; i++) {
+        z[i] = x[i] * beta;
+    }
+    hdk_unary_all_f64(HDK_EXP, z, n);
+    for (int64_t i = 0; i < n; i++) {
+        curved[i] = dy[i] * z[i];
+        z[i] += 1;
+    }
+    hdk_binary_loop(HDK_DIV, HDK_F64)((char *[]){(char *)curved, (char *)curved, (char *)z},
+                                      strides, n, NULL);
+    HDK_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        const double d = dy[i], c = curved[i];
+        y[i] = x[i] * beta > threshold ? d : c;
+    }
+}
+
+#define IN_PARTS(name, ...)                                                                        \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \
         enum { SIZE = sizeof(double) };                                                            \
         HDK_DENSE(name, params, 3, SIZE, SIZE, SIZE);                                              \
         for (int64_t i = 0; i < n; i += PART) {                                                    \
-            f((double *)data[0] + i, (const double *)data[1] + i, (const double *)data[2] + i,     \
-              n - i < PART ? n - i : PART);                                                        \
+            double *y = (double *)data[0] + i;                                                     \
+            const double *dy = (const double *)data[1] + i, *x = (const double *)data[2] + i;      \
+            const int64_t m = n - i < PART ? n - i : PART;                                         \
+            __VA_ARGS__;                                                                           \
         }                                                                                          \
     }
-IN_PARTS(gelu_backward_f64, gelu_slopes)
-IN_PARTS(gelu_tanh_backward_f64, gelu_tanh_slopes)
+IN_PARTS(gelu_backward_f64, gelu_slopes(y, dy, x, m))
+IN_PARTS(gelu_tanh_backward_f64, gelu_tanh_slopes(y, dy, x, m))
+IN_PARTS(silu_backward_f64, silu_slopes(y, dy, x, m))
+IN_PARTS(softplus_backward_f64, softplus_slopes(y, dy, x, m, params))
 CALLING(pow_f64, double, pow(a, b))
 
 /* For b < 0 the power is a fraction, of which only 1, -1 or 0 is left. */
@@ -213,6 +271,11 @@ const struct hdk_binary HDK_TABLE(hdk_binary) = {
             [HDK_ABS_BACKWARD] = {COMMON_F64(abs_backward)},
             [HDK_GELU_BACKWARD] = {COMMON_F64(gelu_backward)},
             [HDK_GELU_TANH_BACKWARD] = {COMMON_F64(gelu_tanh_backward)},
+            [HDK_SILU_BACKWARD] = {COMMON_F64(silu_backward)},
+            [HDK_SOFTPLUS_BACKWARD] = {COMMON_F64(softplus_backward)},
+            [HDK_SQRT_BACKWARD] = {COMMON_F64(sqrt_backward)},
+            [HDK_RSQRT_BACKWARD] = {COMMON_F64(rsqrt_backward)},
+            [HDK_LOG1P_BACKWARD] = {COMMON_F64(log1p_backward)},
         },
     .compare = {{ALL(eq)}, {ALL(ne)}, {ALL(lt)}, {ALL(le)}, {ALL(gt)}, {ALL(ge)}},
     .where = {where_4, where_8, where_8, HDK_COMMON(where_1)},

@@ -27,6 +27,11 @@ enum {
     HDK_ABS_BACKWARD,     /* dy, x */
     HDK_GELU_BACKWARD,    /* dy, x */
     HDK_GELU_TANH_BACKWARD,
+    HDK_SILU_BACKWARD,
+    HDK_SOFTPLUS_BACKWARD, /* dy, x; params: beta and threshold, as an array of the dtype */
+    HDK_SQRT_BACKWARD,     /* dy, y */
+    HDK_RSQRT_BACKWARD,    /* dy, y */
+    HDK_LOG1P_BACKWARD,    /* dy, x */
     HDK_BINARIES
 };
 

@@ -27,7 +27,14 @@ HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
  * CPU level.
  * With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
 
-HDK_INLINE vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
+/* Without the instruction a multiply-add is long, and what has many of them is called. */
+#ifdef __FMA__
+#define GELU_PART HDK_INLINE
+#else
+#define GELU_PART static HDK_NOINLINE
+#endif
+
+GELU_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
 {
     vec_f32 y = vall_f32(c[0]);
     HDK_UNROLL
@@ -74,7 +81,7 @@ HDK_INLINE vec_f32 gelu_slope_v(vec_f32 x)
 
 /* e^(-2u) = 2^(x p) = 2^q 2^f with q whole; tools/generate/fit_vmath.py fits the polynomial for
  * 2^f. */
-HDK_INLINE vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
+GELU_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
 {
     const vec_f32 magic = vall_f32(HDK_EXP_SHIFT);
     const float minus_2_log2_e = -2.88539008177792681472f;
@@ -109,8 +116,20 @@ HDK_INLINE vec_f32 gelu_tanh_slope_v(vec_f32 x)
     return s * vfma_f32(c * du, e * s, vall_f32(1.0f)) + (x - x);
 }
 
+/* e^x, with the bits of hdk_vexpf */
+GELU_PART vec_f32 exp_of(vec_f32 x)
+{
+    return vexp_f32(vmin_f32(vall_f32(89), x));
+}
+
+HDK_INLINE vec_f32 one_and_exp(vec_f32 x)
+{
+    return 1 + exp_of(-x);
+}
+
 /* The loop of n elements, fewer than a vector, in a vector that is padded */
-static HDK_NOINLINE void vector_end(hdk_loop loop, int inputs, char *const *data, int64_t n)
+static HDK_NOINLINE void vector_end(hdk_loop loop, int inputs, char *const *data, int64_t n,
+                                    const void *params)
 {
     const int64_t size = sizeof(float), strides[] = {size, size, size};
     const size_t bytes = (size_t)(n * size);
@@ -118,7 +137,7 @@ static HDK_NOINLINE void vector_end(hdk_loop loop, int inputs, char *const *data
     for (int k = 1; k <= inputs; k++) {
         memcpy(some[k], data[k], bytes);
     }
-    loop((char *[]){(char *)some[0], (char *)some[1], (char *)some[2]}, strides, HDK_V, NULL);
+    loop((char *[]){(char *)some[0], (char *)some[1], (char *)some[2]}, strides, HDK_V, params);
     memcpy(data[0], some[0], bytes);
 }
 
@@ -140,7 +159,7 @@ static HDK_NOINLINE void vector_end(hdk_loop loop, int inputs, char *const *data
             vector_end(name, INPUTS,                                                               \
                        (char *[]){(char *)(y + i), (char *)(uintptr_t)(as + i),                    \
                                   (char *)(uintptr_t)(xs + i)},                                    \
-                       n - i);                                                                     \
+                       n - i, params);                                                             \
         }                                                                                          \
     }
 

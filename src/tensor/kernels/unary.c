@@ -88,18 +88,13 @@ FLOATS(float, f32, SINGLE)
 ROOTS(float, f32, SINGLE)
 ROOTS(double, f64, DOUBLE)
 
-GELU_LOOP(exp_f32, 1, vexp_f32(vmin_f32(vall_f32(89), x)))
+GELU_LOOP(exp_f32, 1, exp_of(x))
 UNARY(log_f32, float, hdk_vlogf(x))
 UNARY(tanh_f32, float, hdk_vtanhf(x))
 UNARY(erf_f32, float, hdk_verff(x))
 GELU_LOOP(gelu_f32_loop, 1, gelu_v(x))
 GELU_LOOP(gelu_tanh_f32_loop, 1, gelu_tanh_v(x))
 
-/* 1 + e^-x, with the bits of hdk_vexpf */
-HDK_INLINE vec_f32 one_and_exp(vec_f32 x)
-{
-    return 1 + vexp_f32(vmin_f32(vall_f32(89), -x));
-}
 GELU_LOOP(sigmoid_f32, 1, 1 / one_and_exp(x))
 GELU_LOOP(silu_f32, 1, x / one_and_exp(x))
 
