@@ -40,10 +40,15 @@ static inline void keep_f32(const float *x, const vec_i32 *drawn, uint32_t limit
 static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limit, double scale,
                             double *to)
 {
-    uint32_t u[HDK_DRAWS];
-    memcpy(u, drawn, sizeof u);
-    for (int l = 0; l < HDK_DRAWS; l++) {
-        to[l] = x[l] * (u[l] < limit ? scale : 0);
+    const vec_i32 below = (vec_i32){0} + (int32_t)limit;
+    for (int k = 0; k < HDK_DRAW_VECTORS; k++) {
+        int32_t kept[HDK_V]; /* -1 or 0 */
+        const vec_i32 mask = drawn[k] < below;
+        memcpy(kept, &mask, sizeof kept);
+        HDK_INDEPENDENT
+        for (int l = 0; l < HDK_V; l++) {
+            to[k * HDK_V + l] = x[k * HDK_V + l] * ((double)(kept[l] & 1) * scale);
+        }
     }
 }
 #endif
