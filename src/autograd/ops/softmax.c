@@ -30,12 +30,13 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* A new tensor of x's shape, which the kernel for dim computes from x, and from y unless it is
- * NULL. */
+/* A tensor of x's shape, which the kernel for dim computes from x, and from y unless it is NULL. With
+ * y, x is a gradient: over another dim than the last it may be written over. */
 static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
-    hd_tensor *out = hd__empty(function, x->dtype, x->ndim, x->sizes);
+    hd_tensor *out =
+        y && !last && hd__held_once(x) ? x : hd__empty(function, x->dtype, x->ndim, x->sizes);
     hdk_lane_kernel f = hdk_softmax_along(kernel, last ? HDK_LAST : HDK_OTHER, x->dtype);
     if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
         return out;

@@ -2,7 +2,8 @@
  *
  * The first index is the operation. The second says where the lanes lie: HDK_LAST is the last dim,
  * where every operand has sn 1, and HDK_OTHER any other dim, with any strides. The third is the
- * dtype. Operand 0 is the result, which may not overlap the others. Forward, operand 1 is x;
+ * dtype. Operand 0 is the result, which may not overlap the others, except that
+ * backward over HDK_OTHER it may be dy. Forward, operand 1 is x;
  * backward, 1 is dy and 2 is y. For the last dim p says whether the result goes past the cache
  * (float32). */
 #ifndef HEED_KERNELS_SOFTMAX_H
