@@ -26,32 +26,43 @@ static bool probability(const char *function, double p)
     return hd_error_set(HD_VALUE, "%s: p %s: expected 0 to 1", function, HD__FLOAT(p));
 }
 
-/* The flat position of the first element of a contiguous p for which bad() is true, or -1. */
-static int64_t first_bad(const hd_tensor *p, bool (*bad)(double v), double *value)
+/* The flat position of the first element of a contiguous p that is not in [0, most], or -1 */
+static int64_t first_outside(const hd_tensor *p, double most)
 {
-    const void *data = hd__ptr(p);
-    for (int64_t i = 0; i < p->numel; i++) {
-        *value = p->dtype == HD_FLOAT32 ? ((const float *)data)[i] : ((const double *)data)[i];
-        if (bad(*value)) {
-            return i;
+    const float *f = hd__ptr(p);
+    const double *d = hd__ptr(p);
+    int64_t i = 0;
+    if (p->dtype == HD_FLOAT32) {
+        while (i < p->numel && f[i] >= 0 && (double)f[i] <= most) {
+            i++;
+        }
+    } else {
+        while (i < p->numel && d[i] >= 0 && d[i] <= most) {
+            i++;
         }
     }
-    return -1;
+    return i < p->numel ? i : -1;
 }
 
-/* p, made contiguous; NULL with the error set if it is not of a float dtype or has a bad value. */
-static hd_tensor *probabilities(const char *function, hd_tensor *p, bool (*bad)(double v),
+static double value_at(const hd_tensor *p, int64_t i)
+{
+    const void *data = hd__ptr(p);
+    return p->dtype == HD_FLOAT32 ? ((const float *)data)[i] : ((const double *)data)[i];
+}
+
+/* p, made contiguous; NULL with the error set if it is not of a float dtype or has an element that
+ * is not in [0, most]. */
+static hd_tensor *probabilities(const char *function, hd_tensor *p, double most,
                                 const char *expected)
 {
-    double value;
     if (!hd__float_arg(function, p)) {
         return NULL;
     }
     hd_tensor *flat = hd__contiguous(p);
-    int64_t at = flat ? first_bad(flat, bad, &value) : -1;
+    int64_t at = flat ? first_outside(flat, most) : -1;
     if (at >= 0) {
-        return hd_error_set(HD_VALUE, "%s: %s at %s: expected %s", function, HD__FLOAT(value),
-                            HD__INDEX(flat, at), expected);
+        return hd_error_set(HD_VALUE, "%s: %s at %s: expected %s", function,
+                            HD__FLOAT(value_at(flat, at)), HD__INDEX(flat, at), expected);
     }
     return flat;
 }
@@ -82,11 +93,6 @@ static const hd__op bernoulli_op = {.name = "BernoulliBackward0", .backward = ze
 BELOW(below_f32, float)
 BELOW(below_f64, double)
 
-static bool no_probability(double v)
-{
-    return !(v >= 0 && v <= 1);
-}
-
 static hd_tensor *draw_bernoulli(hd_tensor *p)
 {
     hd_tensor *y = hd__empty("hd_bernoulli", p->dtype, p->ndim, p->sizes);
@@ -101,8 +107,7 @@ static hd_tensor *draw_bernoulli(hd_tensor *p)
 
 hd_tensor *hd_bernoulli(hd_tensor *p)
 {
-    if (!hd__arg("hd_bernoulli", "p", p) ||
-        !probabilities("hd_bernoulli", p, no_probability, "0 to 1")) {
+    if (!hd__arg("hd_bernoulli", "p", p) || !probabilities("hd_bernoulli", p, 1, "0 to 1")) {
         return NULL;
     }
     hd__draws d;
@@ -246,17 +251,6 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 
 /* ---------------------------------------------------------------- multinomial */
 
-static bool no_weight(double v)
-{
-    return !(v >= 0 && v < INFINITY);
-}
-
-static double value_at(const hd_tensor *p, int64_t i)
-{
-    const void *data = hd__ptr(p);
-    return p->dtype == HD_FLOAT32 ? ((const float *)data)[i] : ((const double *)data)[i];
-}
-
 /* Does each row of p, (rows, m) and contiguous, have a positive weight? */
 static bool rows_positive(const hd_tensor *p, int64_t m)
 {
@@ -353,7 +347,7 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
     if (!hd__arg("hd_multinomial", "p", p)) {
         return NULL;
     }
-    hd_tensor *flat = probabilities("hd_multinomial", p, no_weight, "0 or more, and finite");
+    hd_tensor *flat = probabilities("hd_multinomial", p, DBL_MAX, "0 or more, and finite");
     if (!flat) {
         return NULL;
     }
