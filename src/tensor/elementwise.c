@@ -212,7 +212,7 @@ static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const
     int d = tiled_dim(&w, operands);
     if (d > 0) {
         loop_over_tiles(f, params, &w, d, data, operands);
-    } else if (past_cache) {
+    } else if (past_cache && w.dim[0].stride[0] == hd__bytes_of(operands[0]->dtype)) {
         hdk_past_cache past = {f, params, n, hd__bytes_of(operands[0]->dtype)};
         loop(hdk_copy()->past_cache, &past, &w, data, hdk_copy()->past_cache_end);
     } else {

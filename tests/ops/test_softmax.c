@@ -280,6 +280,16 @@ START_TEST(logsumexp_of_infinite_rows)
         ck_assert(hd_set(x, -INFINITY, 0, 0) && hd_set(x, NAN, 1, 0));
         double all_hidden = n == 1 ? -INFINITY : INFINITY;
         ck_elements(hd_logsumexp_dim(x, 1, false), all_hidden, NAN, 3e38f + logf((float)n));
+        hd_tensor *columns = hd_contiguous(hd_t(x));
+        ck_elements(hd_logsumexp_dim(columns, 0, false), all_hidden, NAN, 3e38f + logf((float)n));
+
+        hd_tensor *wide = hd_zeros(HD_FLOAT32, 3, n); /* lanes of +inf among others */
+        ck_assert(hd_set(wide, INFINITY, 1, n / 2) && hd_set(wide, INFINITY, 0, n - 1));
+        hd_tensor *y = hd_logsumexp_dim(wide, 0, false);
+        for (int64_t j = 0; j < n; j++) {
+            bool infinite = j == n / 2 || j == n - 1;
+            ck_assert_double_eq(hd_get(y, j), infinite ? INFINITY : (double)logf(3));
+        }
         ck_no_error();
     }
 }

@@ -290,7 +290,7 @@ START_TEST(transposed_inputs_walk_in_tiles)
 {
     static const int64_t some[] = {1, 3, 7, 8, 9, 15, 16, 17, 33, 64};
     dice r = {13};
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 130; round++) {
         HD_SCOPE;
         hd_dtype d = (hd_dtype)(round % 4);
         int ndim = 2 + (int)roll(&r, 3);

@@ -147,10 +147,6 @@ static void past_cache(char *const *data, const int64_t *strides, int64_t n, con
     _Alignas(HDK_LINE) char piece[PIECE];
     const hdk_past_cache *p = params;
     const int64_t item = p->item;
-    if (strides[0] != item) {
-        p->f(data, strides, n, p->params);
-        return;
-    }
     int64_t i = (int64_t)(-(uintptr_t)data[0] % HDK_LINE) / item;
     i = i < n ? i : n;
     if (i > 0) {

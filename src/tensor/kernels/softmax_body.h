@@ -128,18 +128,21 @@ static inline T fn(shift)(T m)
     return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
 }
 
-/* sum(exp(x - shift(most))) of a row whose maximum is `most`. The functions of rows take no exp of
- * +inf. */
-static inline T fn(shifted_exp_sum)(const T *x, int64_t n, T most)
+/* sum(exp(x)) of a lane whose maximum is +inf: the functions of rows and tiles take no exp of it. */
+static HDK_NOINLINE T fn(infinite_exp_sum)(const T *x, int64_t n, int64_t xn)
 {
     T sum = 0;
-    if (most != (T)INFINITY) {
-        return fn(row_exp_sum)(x, n, fn(shift)(most));
-    }
     for (int64_t i = 0; i < n; i++) {
-        sum += EXP(x[i]);
+        sum += EXP(x[i * xn]);
     }
     return sum;
+}
+
+/* sum(exp(x - shift(most))) of a row whose maximum is `most` */
+static inline T fn(shifted_exp_sum)(const T *x, int64_t n, T most)
+{
+    return most == (T)INFINITY ? fn(infinite_exp_sum)(x, n, 1)
+                               : fn(row_exp_sum)(x, n, fn(shift)(most));
 }
 
 static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
@@ -149,12 +152,12 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
     for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
         T *y = (T *)data[0] + j0 * l->sk[0];
         const T *restrict x = (const T *)data[1] + j0 * xk;
-        T m[TILE] = {0}, s[TILE] = {0};
+        T m[TILE] = {0}, s[TILE] = {0}, top[TILE] = {0};
         if (n > 0 && xn != 1) {
-            fn(tile_max)(x, n, xn, k, xk, m);
+            fn(tile_max)(x, n, xn, k, xk, top);
         }
         for (int64_t j = 0; j < k && n > 0; j++) {
-            T most = xn == 1 ? fn(row_max)(x + j * xk, n) : m[j];
+            T most = xn == 1 ? fn(row_max)(x + j * xk, n) : top[j];
             s[j] = xn == 1 ? fn(shifted_exp_sum)(x + j * xk, n, most) : 0;
             m[j] = fn(shift)(most);
         }
@@ -163,7 +166,8 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
             fn(tile_exp)(x + i * xn, k, xk, m, e, s);
         }
         for (int64_t j = 0; j < k; j++) {
-            y[j * l->sk[0]] = LOG(s[j]) + m[j];
+            T sum = top[j] == (T)INFINITY ? fn(infinite_exp_sum)(x + j * xk, n, xn) : s[j];
+            y[j * l->sk[0]] = LOG(sum) + m[j];
         }
     }
 }

@@ -10,23 +10,11 @@
 
 static inline T fn(row_max)(const T *restrict x, int64_t n)
 {
-    T m = x[0], p[8];
-    int64_t i = n & ~(int64_t)7;
+    T m = x[0];
     if (sizeof(T) == sizeof(double)) { /* the level's function: this one is compiled once */
         return (T)hdk_softmax()->row_max((const double *)x, n);
     }
-    if (n >= 8) {
-        memcpy(p, x, sizeof p);
-        for (int64_t at = 8; at < i; at += 8) {
-            for (int l = 0; l < 8; l++) {
-                p[l] = x[at + l] > p[l] ? x[at + l] : p[l];
-            }
-        }
-        for (int l = 0; l < 8; l++) {
-            m = p[l] > m ? p[l] : m;
-        }
-    }
-    for (; i < n; i++) {
+    for (int64_t i = 1; i < n; i++) {
         m = x[i] > m ? x[i] : m;
     }
     return m;
