@@ -30,8 +30,8 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* A tensor of x's shape, which the kernel for dim computes from x, and from y unless it is NULL. With
- * y, x is a gradient: over another dim than the last it may be written over. */
+/* A tensor of x's shape, which the kernel for dim computes from x, and from y unless it is NULL.
+ * With y, x is a gradient: over another dim than the last it may be written over. */
 static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;

@@ -128,7 +128,8 @@ static inline T fn(shift)(T m)
     return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
 }
 
-/* sum(exp(x)) of a lane whose maximum is +inf: the functions of rows and tiles take no exp of it. */
+/* sum(exp(x)) of a lane whose maximum is +inf: the functions of rows and tiles take no exp of
+ * it. */
 static HDK_NOINLINE T fn(infinite_exp_sum)(const T *x, int64_t n, int64_t xn)
 {
     T sum = 0;
