@@ -16,8 +16,9 @@ static const char usage[] = "usage: heed-survey --list | --threads N\n"
                             "the number of a row sets\n"
                             "               it up, and \"turn\" measures it\n";
 
-/* A turn of short work has as many runs as take this long. */
-static const double turn_ns = 4e6;
+/* A turn of short work has as many runs as take this long, after runs that are not timed: a thread
+ * that has slept runs on the CPU of its caller for some milliseconds, until the system moves it. */
+static const double turn_ns = 4e6, warm_ns = 10e6;
 
 /* ---------------------------------------------------------------- operations */
 
@@ -339,7 +340,7 @@ static void turn(survey_work *w, int threads)
     const bench_traffic copy = {.in = 1, .out = 1, .bytes = 4.0 * 4096 * 4096};
     bool large = w->row.size == LARGE;
     double before = large ? bench_peak_bandwidth(threads, &copy) : 0;
-    if (!large) {
+    for (double end = bench_now() + warm_ns; bench_now() < end;) {
         time_of_one(w);
     }
     double begin = bench_now();

@@ -67,7 +67,7 @@ def meets(r):
 
 
 def mean(results):
-    return math.exp(statistics.fmean(math.log(r[0]) for r in results)) if results else 0
+    return math.exp(statistics.fmean(math.log(max(r[0], 0.001)) for r in results)) if results else 0
 
 
 def write(path, about, results):
@@ -75,7 +75,7 @@ def write(path, about, results):
     with open(path, "w", encoding="utf-8") as f:
         f.write(f"# {about}\n# {summary(results)}\n" + "\t".join(COLUMNS) + "\n")
         for r in sorted(results):
-            cells = [f"{x:.2f}" for x in r[:3]] + [f"{x:.0f}" for x in r[3:5]]
+            cells = [f"{x:.3g}" for x in r[:3]] + [f"{x:.0f}" for x in r[3:5]]
             cells += [f"{x:.2f}" if x else "" for x in r[5:7]]
             f.write("\t".join([*cells, r[7]]) + "\n")
 

@@ -14,6 +14,7 @@ import torch
 from torch.nn import functional as F
 
 TURN_NS = 4e6
+WARM_NS = 10e6  # untimed runs before a turn, as in survey.c
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "int64": torch.int64,
           "bool": torch.bool}
 MATRICES = "xypquem"
@@ -239,7 +240,8 @@ class Work:
         return (time.perf_counter_ns() - begin) / calls
 
     def turn(self):
-        if self.row["rows"] < 8192:
+        end = time.perf_counter_ns() + WARM_NS
+        while time.perf_counter_ns() < end:
             self.time(1)
         return {"ns": self.time(self.calls)}
 
