@@ -10,8 +10,8 @@
 static const double turn_ns = 20e6;
 
 /* Shorter work than a turn is done for so long before its turn: other work may have filled the
- * caches, and a thread that has slept runs on the CPU of its caller for some milliseconds, until the
- * system moves it. */
+ * caches, and a thread that has slept runs on the CPU of its caller for some milliseconds, until
+ * the system moves it. */
 static const double warm_ns = 10e6;
 
 /* ---------------------------------------------------------------- set-up */
