@@ -69,6 +69,12 @@ typedef struct survey_row {
     bool backward;
 } survey_row;
 
+/* Is the operation recorded, and its backward measured? */
+static bool has_grad(const survey_op *op)
+{
+    return op->way == B || op->way == V;
+}
+
 /* Rows of another dtype than float32 have one layout, the small size has one too, and the backward
  * of float64 is measured at one size: it has the loops of forward. */
 static bool is_wanted(const survey_row *r)
@@ -80,7 +86,7 @@ static bool is_wanted(const survey_row *r)
         return false;
     }
     if (r->backward) {
-        return (op->way == B || op->way == V) && (float32 || (r->dtype == 1 && r->size == MIDDLE));
+        return has_grad(op) && (float32 || (r->dtype == 1 && r->size == MIDDLE));
     }
     return op->way != V || r->size == SMALL;
 }
@@ -115,7 +121,7 @@ static void print_row(int i, const survey_row *r, void *user)
            hd_dtype_name((hd_dtype)r->dtype), layouts[r->layout], (int)sizes[r->size][0],
            (int)sizes[r->size][1]);
     printf("\"backward\": %s, \"grad\": %s, \"in_place\": %s}\n", r->backward ? "true" : "false",
-           op->way == B || op->way == V ? "true" : "false", op->way == I ? "true" : "false");
+           has_grad(op) ? "true" : "false", op->way == I ? "true" : "false");
 }
 
 typedef struct found {
@@ -314,7 +320,7 @@ static bool begin_row(survey_work *w, const survey_row *r)
     *w = (survey_work){.row = *r};
     for (int i = 0; op->inputs[i]; i++) {
         hd_tensor *t = input(r, i);
-        bool differentiable = (op->way == B || op->way == V) && t && hd_dtype_of(t) <= HD_FLOAT64;
+        bool differentiable = has_grad(op) && t && hd_dtype_of(t) <= HD_FLOAT64;
         w->in[i] = hd_retain(differentiable ? hd_requires_grad_(hd_detach(t), true) : t);
     }
     if (r->backward) {

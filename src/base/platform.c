@@ -54,7 +54,7 @@ int hd__affinity_cpus(void)
 #if defined(__x86_64__) || defined(__i386__)
 /* Leaf 4 is Intel's, and leaf 0x8000001D is AMD's. Their fields are the same: eax has the type and
  * the level of a cache. ebx has the numbers of ways, of partitions and of bytes in a line, and ecx
- * has the number of sets. Each of these four numbers is stored less one. */
+ * has the number of sets. The CPU gives each of these four numbers minus 1. */
 static long cache_of_cpuid(unsigned leaf)
 {
     unsigned a, b, c, d;

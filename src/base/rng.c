@@ -9,10 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum {
-    MT_SHIFT = 397,
-    DRAWN = 512 /* outputs that are drawn before they become numbers */
-};
+enum { MT_SHIFT = 397 };
 
 static const double two_pi = 6.283185307179586476925;
 
@@ -246,7 +243,7 @@ uint64_t hd_generator_random64(hd_generator *g)
 void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
 {
     uint64_t range = (uint64_t)hi - (uint64_t)lo;
-    uint32_t words[DRAWN];
+    uint32_t words[HD__DRAWN];
     if (range >= UINT64_C(1) << 28) {
         for (int64_t i = 0; i < n; i++) {
             r[i] = (int64_t)((uint64_t)lo + hd__random64(g) % range);
@@ -254,7 +251,7 @@ void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
         return;
     }
     for (int64_t m; n > 0; n -= m, r += m) {
-        m = n < DRAWN ? n : DRAWN;
+        m = n < HD__DRAWN ? n : HD__DRAWN;
         hd__random_words(g, words, m);
         for (int64_t i = 0; i < m; i++) {
             r[i] = (int64_t)((uint64_t)lo + words[i] % (uint32_t)range);

@@ -23,6 +23,8 @@ void hd__gen_put_back(hd_generator *g, const hd_generator *before);
 /* Makes the next HD__MT_SIZE words. */
 void hd__mt_renew(hd_generator *g);
 
+enum { HD__DRAWN = 512 }; /* outputs that are drawn before they become numbers */
+
 /* The next n outputs, as from so many calls of hd__random. */
 void hd__random_words(hd_generator *g, uint32_t *restrict y, int64_t n);
 

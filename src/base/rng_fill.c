@@ -122,8 +122,6 @@ static void blocks_f64(double *x, int64_t n, double mean, double std)
 
 /* ---------------------------------------------------------------- fills */
 
-enum { DRAWN = 512 }; /* outputs that are drawn before they become numbers */
-
 BOTH float unit_f32(const uint32_t *w)
 {
     return (float)(int32_t)(*w & 0xffffffu) * 0x1p-24f;
@@ -175,10 +173,10 @@ BOTH double unit_f64(const uint32_t *w)
     }                                                                                              \
     static void fill_##type(hd_generator *g, T *x, int64_t n, T low, T high, T range)              \
     {                                                                                              \
-        uint32_t w[DRAWN];                                                                         \
+        uint32_t w[HD__DRAWN];                                                                     \
         bool fma = has_fma();                                                                      \
         for (int64_t m; n > 0; n -= m, x += m) {                                                   \
-            m = n < DRAWN / OUTPUTS ? n : DRAWN / OUTPUTS;                                         \
+            m = n < HD__DRAWN / OUTPUTS ? n : HD__DRAWN / OUTPUTS;                                 \
             hd__random_words(g, w, m *OUTPUTS);                                                    \
             (fma ? uniform_##type##_fma : uniform_##type##_plain)(w, x, m, low, high, range);      \
         }                                                                                          \

@@ -127,7 +127,7 @@ static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
 /* y = x picked along dim; `dim` of y is as long as index. */
 static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
 {
-    if (!hd__contig(x) || (dim == x->ndim - 1 && x->ndim > 0)) {
+    if (!hd__contig(x) || dim == x->ndim - 1) {
         hd_tensor at = index_along(index, y->ndim, dim);
         hd__pick(HD__TAKE, y, x, dim, &at);
         return;
@@ -167,19 +167,13 @@ typedef struct pick_params {
     int64_t skip;
 } pick_params;
 
-static hd_tensor *zeros_like_input(hd__node *n, int dtype)
-{
-    const hd__out_meta *meta = hd__input_meta(n, 0);
-    return hd_zeros_n(dtype, meta->ndim, meta->sizes);
-}
-
 /* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i] */
 static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const pick_params *params = hd__params(n);
     hd_tensor *index = hd__saved_get(n, 0);
     hd_tensor *from = hd__contiguous(dy[0]);
-    dx[0] = index && from ? zeros_like_input(n, dy[0]->dtype) : NULL;
+    dx[0] = index && from ? hd__zeros_like_input(n, dy[0]->dtype) : NULL;
     if (!dx[0]) {
         return;
     }

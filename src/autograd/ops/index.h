@@ -20,6 +20,9 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
 /* A tensor with x's geometry and storage that lives for one call. */
 hd_tensor hd__geometry_of(const hd_tensor *x);
 
+/* Zeros of the shape of the node's first input */
+hd_tensor *hd__zeros_like_input(hd__node *n, int dtype);
+
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
 /* dx[index[i]] += dy[i] along dim. Saved 0 is the index, and params is one int, the dim. With

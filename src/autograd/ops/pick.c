@@ -113,13 +113,12 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
     if (y->numel == 0) {
         return;
     }
-    hd_tensor *operands[] = {y, x, (hd_tensor *)index};
-    picks p = {.n = 1, .f = loops[way][y->dtype]};
+    picks p = {.f = loops[way][y->dtype]};
     hd__axis along = {1, {0}};
     hd_tensor first = hd__geometry_of(x); /* of y's sizes: the places at which index 0 picks */
     first.ndim = y->ndim;
     memcpy(first.sizes, y->sizes, sizeof first.sizes);
-    operands[X] = &first;
+    hd_tensor *operands[] = {y, &first, (hd_tensor *)index};
     hd__dims_make(&p.lines, y->ndim, y->sizes, OPERANDS, operands);
     for (int i = 0; i < OPERANDS; i++) {
         p.data[i] = hd__ptr(operands[i]);
@@ -144,12 +143,17 @@ hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *in
     return y;
 }
 
-void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct)
+hd_tensor *hd__zeros_like_input(hd__node *n, int dtype)
 {
     const hd__out_meta *meta = hd__input_meta(n, 0);
+    return hd_zeros_n(dtype, meta->ndim, meta->sizes);
+}
+
+void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct)
+{
     hd_tensor *index = hd__saved_get(n, 0);
     hd_tensor *from = hd__contiguous(dy[0]);
-    dx[0] = index && from ? hd_zeros_n(from->dtype, meta->ndim, meta->sizes) : NULL;
+    dx[0] = index && from ? hd__zeros_like_input(n, from->dtype) : NULL;
     if (dx[0]) {
         hd__pick(distinct ? HD__PUT : HD__ADD, from, dx[0], *(const int *)hd__params(n), index);
     }

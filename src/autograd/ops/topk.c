@@ -52,12 +52,17 @@ static void sift(entry *e, int64_t hole, int64_t n, entry v)
     e[hole] = v;
 }
 
-/* The first k of n entries in front, as a heap. */
-static void heap_select(entry *e, int64_t k, int64_t n)
+static void heap_make(entry *e, int64_t k)
 {
     for (int64_t i = k / 2 - 1; i >= 0; i--) {
         sift(e, i, k, e[i]);
     }
+}
+
+/* The first k of n entries in front, as a heap. */
+static void heap_select(entry *e, int64_t k, int64_t n)
+{
+    heap_make(e, k);
     for (int64_t i = k; i < n; i++) {
         if (before(&e[i], &e[0])) {
             entry v = e[i];
@@ -188,9 +193,7 @@ static void stream_select(entry *e, int64_t k, const void *x, int dtype, int64_t
     for (int64_t i = 0; i < k; i++) {
         e[i] = topk_entry(x, dtype, i, largest);
     }
-    for (int64_t i = k / 2 - 1; i >= 0; i--) {
-        sift(e, i, k, e[i]);
-    }
+    heap_make(e, k);
     for (int64_t i = k; i < n; i++) {
         i = hdk_index()->next[dtype](x, i, n, e[0].at, largest);
         entry v = i < n ? topk_entry(x, dtype, i, largest) : e[0];

@@ -43,19 +43,6 @@
         EACH(T, T, EXPR)                                                                           \
     }
 
-/* The same with a call, which no compiler vectorises. */
-#define CALLING(name, T, EXPR)                                                                     \
-    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
-    {                                                                                              \
-        T *y = (T *)data[0];                                                                       \
-        const T *as = (const T *)data[1], *bs = (const T *)data[2];                                \
-        HDK_DENSE(name, params, 3, sizeof(T), sizeof(T), sizeof(T));                               \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const T a = as[i], b = bs[i];                                                          \
-            y[i] = (T)(EXPR);                                                                      \
-        }                                                                                          \
-    }
-
 /* f(b, a) */
 #define SWAPPED(name, f)                                                                           \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
@@ -227,7 +214,7 @@ IN_PARTS(gelu_backward_f64, gelu_slopes(y, dy, x, m))
 IN_PARTS(gelu_tanh_backward_f64, gelu_tanh_slopes(y, dy, x, m))
 IN_PARTS(silu_backward_f64, silu_slopes(y, dy, x, m))
 IN_PARTS(softplus_backward_f64, softplus_slopes(y, dy, x, m, params))
-CALLING(pow_f64, double, pow(a, b))
+DENSE_LOOP(pow_f64, double, double, pow(a, b))
 
 /* For b < 0 the power is a fraction, of which only 1, -1 or 0 is left. */
 static int64_t int_pow(int64_t a, int64_t b)
@@ -242,7 +229,7 @@ static int64_t int_pow(int64_t a, int64_t b)
     return (int64_t)y;
 }
 
-CALLING(pow_i64, int64_t, int_pow(a, b))
+DENSE_LOOP(pow_i64, int64_t, int64_t, int_pow(a, b))
 
 DENSE_LOOP(or_b8, uint8_t, uint8_t, a | b)
 DENSE_LOOP(and_b8, uint8_t, uint8_t, (a & b))
