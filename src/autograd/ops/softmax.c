@@ -18,6 +18,23 @@ static hd_tensor *with_dense_rows(hd_tensor *x)
     return x->ndim == 0 || x->strides[x->ndim - 1] == 1 ? x : hd__contiguous(x);
 }
 
+/* Does no other dim have a smaller stride? */
+static bool innermost(const hd_tensor *x, int dim)
+{
+    for (int d = 0; d < x->ndim; d++) {
+        if (x->sizes[d] != 1 && x->strides[d] < x->strides[dim]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* x, or a copy, if the lanes of x lie side by side in memory and those of out do not. */
+static hd_tensor *in_order_of(const hd_tensor *out, hd_tensor *x, int dim)
+{
+    return innermost(x, dim) && !innermost(out, dim) ? hd__contiguous(x) : x;
+}
+
 /* Computes few contiguous rows by one call of the last dim's kernel; false for other tensors. */
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
@@ -42,7 +59,8 @@ static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x,
         return out;
     }
     HD__SCOPE_OR(NULL);
-    hd_tensor *in = last ? with_dense_rows(x) : x, *also = y && last ? with_dense_rows(y) : y;
+    hd_tensor *in = last ? with_dense_rows(x) : out ? in_order_of(out, x, dim) : NULL;
+    hd_tensor *also = y && last ? with_dense_rows(y) : y;
     if (!out || !in || (y && !also)) {
         return NULL;
     }
@@ -162,17 +180,6 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 }
 
 /* ---------------------------------------------------------------- cumsum */
-
-/* Does no other dim have a smaller stride? */
-static bool innermost(const hd_tensor *x, int dim)
-{
-    for (int d = 0; d < x->ndim; d++) {
-        if (x->sizes[d] != 1 && x->strides[d] < x->strides[dim]) {
-            return false;
-        }
-    }
-    return true;
-}
 
 /* The running sums of x along dim, from its end if `backwards`. If memory does not have x in the
  * result's order, a copy is walked. */
