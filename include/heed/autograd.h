@@ -92,6 +92,23 @@ HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user);
 /* removes the hook of x with that id; HD_VALUE if x has none */
 HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
 
+/* Calls f at the end of each hd_backward and hd_backward_with of this thread, before any .grad is
+ * written; ok tells whether all is well so far. f is also called for a backward that was given NULL
+ * because its forward failed, but not for one that a hook or a user's op calls. If f returns false,
+ * the backward fails, and no .grad changes. While a thread has such a function, a leaf's hooks run
+ * as soon as the last gradient for it has arrived, in the midst of backward; else after all other
+ * nodes. So gradients can be sent somewhere while backward goes on. f runs in a scope of its own,
+ * with grad mode off. NULL: none (the default). HD_STATE: the thread has one already. */
+typedef bool (*hd_backward_end)(bool ok, void *user);
+HD_API bool hd_on_backward_end(hd_backward_end f, void *user);
+/* For hooks: 1 in a backward at whose end that function is called, 2 and more in one that a hook or
+ * a user's op has called, 0 in hd_grad_of, which writes no .grad, and where none runs. */
+HD_API int hd_backward_depth(void);
+/* To be called by f: x.grad becomes g, as by hd_set_grad, in place of its sum with what backward
+ * has computed, unless the backward fails. x is a leaf that requires grad, whether it took part in
+ * this backward or not. */
+HD_API bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g);
+
 /* ---------------------------------------------------------------- users' own ops */
 
 typedef struct hd_ctx hd_ctx; /* one call of an op: what forward leaves for backward */

@@ -57,8 +57,9 @@ struct hd_ctx {
     bool grad_given;    /* grad is from hd_set_grad: backward does not write to it */
     const hd__op *op;
     uint64_t seq;  /* larger than that of every input, and than that of the thread's last node */
-    uint64_t mark; /* of the last hd_grad_of that came by (grad_of.c) */
+    uint64_t mark; /* of the last run that marked nodes and came by (grad_of.c, end.c) */
     int32_t n_in, n_saved, n_out;
+    int32_t outstanding;  /* of a leaf that a run counted: edges that it has not passed yet */
     hd__edge *edges;      /* n_in */
     hd__saved *saved;     /* n_saved */
     hd__out_meta *outs;   /* n_out */
@@ -199,6 +200,10 @@ static inline bool hd__not_lent(const char *function, const hd_tensor *x)
 
 /* What a call that failed returns: false. If its error was cleared, another one is set. */
 bool hd__failed(const char *function);
+
+/* The part of x.grad = g that can fail (grad.c). *held becomes an alias of g, held by the caller,
+ * or NULL for HD_NONE, and x gets a place for it. */
+bool hd__hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tensor **held);
 
 /* ---------------------------------------------------------------- kinds of nodes */
 

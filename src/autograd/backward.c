@@ -17,7 +17,7 @@ typedef hd__run run;
 
 HD__TLS const char *hd__running = "hd_backward";
 
-static HD__TLS uint8_t depth; /* the runs that this thread is in */
+static HD__TLS run *innermost; /* of the runs that this thread is in; NULL: it is in none */
 enum { DEPTH_MOST = 200 };
 
 /* ---------------------------------------------------------------- the heap */
@@ -278,20 +278,31 @@ HD__RARE static bool run_hooks(run *r, const hd__node *n, hd_tensor **sum,
     return ok;
 }
 
+hd__commit *hd__run_add_commit(run *r)
+{
+    if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
+        return NULL;
+    }
+    hd__commit *c = &r->commits[r->n_commits++];
+    *c = (hd__commit){0};
+    return c;
+}
+
 /* The gradient of output k of n shall come to its .grad. */
 static bool add_commit(run *r, hd__node *n, int k, bool leaf)
 {
-    if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
+    hd__commit *c = hd__run_add_commit(r);
+    hd__kept *kept = leaf ? NULL : n->outs[k].extra->kept;
+    if (!c) {
         return false;
     }
-    hd__kept *kept = leaf ? NULL : n->outs[k].extra->kept;
     if (kept) {
         hd__refs_up(&kept->refs);
     }
-    r->commits[r->n_commits++] = (hd__commit){.kept = kept,
-                                              .slot = leaf ? &n->grad : &kept->grad,
-                                              .value = hd__hold(n->outs[k].pending),
-                                              .given = leaf ? &n->grad_given : &kept->grad_given};
+    *c = (hd__commit){.kept = kept,
+                      .slot = leaf ? &n->grad : &kept->grad,
+                      .value = hd__hold(n->outs[k].pending),
+                      .given = leaf ? &n->grad_given : &kept->grad_given};
     return true;
 }
 
@@ -367,6 +378,29 @@ hd_tensor *hd__saved_get(hd__node *n, int i)
     return s->t;
 }
 
+static bool run_node(run *r, hd__node *n);
+
+/* Runs n, and lets its commits hold it until the .grad is written. Those of leaves that are
+ * complete in the meantime have their own node. */
+static bool run_held(run *r, hd__node *n)
+{
+    int64_t before = r->n_commits;
+    bool ok = run_node(r, n);
+    if (r->n_commits > before && !r->commits[before].n) {
+        r->commits[before].n = hd__node_retain(n);
+    }
+    return ok;
+}
+
+/* n has passed on what it has for the edge. A leaf whose last edge this is, of those that were
+ * counted, runs now; when it comes out of the heap, nothing is left to do. */
+HD__RARE static bool edge_passed(run *r, hd__node *leaf)
+{
+    bool counts = leaf && leaf->op == &hd__leaf_op && leaf->mark == r->counted;
+    bool last = counts && --leaf->outstanding == 0;
+    return !last || !leaf->outs[0].pending || run_held(r, leaf);
+}
+
 static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
 {
     char name[64];
@@ -378,6 +412,9 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
                 r->function, who, i);
         }
         if (n->edges[i].node && !hd__is_none(dx[i]) && !arrive(r, n->edges[i], dx[i], who, i)) {
+            return false;
+        }
+        if (HD__UNLIKELY(r->counted) && !edge_passed(r, n->edges[i].node)) {
             return false;
         }
     }
@@ -504,7 +541,7 @@ static void apply_commit(hd__commit *c)
     } else {
         hd__drop(*c->slot);
         *c->slot = c->value;
-        *c->given = false;
+        *c->given = c->gives;
     }
 }
 
@@ -515,6 +552,7 @@ static bool end_commits(run *r, bool ok)
     for (int64_t i = 0; i < r->n_commits && ok; i++) {
         ok = scope && prepare_commit(r, &r->commits[i]);
     }
+    ok = hd__run_call_end(r, ok);
     for (int64_t i = 0; i < r->n_commits; i++) {
         if (ok) {
             apply_commit(&r->commits[i]);
@@ -533,11 +571,13 @@ static bool end_commits(run *r, bool ok)
 
 bool hd__run_begin(hd__run *r)
 {
-    if (depth == DEPTH_MOST) {
+    r->depth = innermost ? (uint8_t)(innermost->depth + 1) : 1;
+    if (r->depth > DEPTH_MOST) {
         return hd_error_set(HD_STATE, "%s: %d backwards run inside each other: expected fewer",
                             r->function, DEPTH_MOST);
     }
-    r->depth = ++depth;
+    r->outer = innermost;
+    innermost = r;
     r->outer_running = hd__running;
     hd__running = r->function;
     r->outer_grad_mode = hd_set_grad_mode(false);
@@ -608,13 +648,8 @@ bool hd__run_walk(hd__run *r)
     bool ok = true;
     while (ok && r->len) {
         hd__node *n = hd__run_pop(r);
-        int64_t before = r->n_commits;
-        ok = run_node(r, n);
-        if (r->n_commits > before) {
-            r->commits[before].n = n; /* it keeps the node until the .grad is written */
-        } else {
-            hd__node_release(n);
-        }
+        ok = run_held(r, n);
+        hd__node_release(n);
     }
     return ok;
 }
@@ -630,23 +665,29 @@ bool hd__run_end(hd__run *r, bool ok)
         hd__node_release(n);
     }
     put_back(r);
-    depth--;
+    innermost = r->outer;
     hd_free(r->heap);
     hd_set_grad_mode(r->outer_grad_mode);
     hd__running = r->outer_running;
     return ok || hd__failed(r->function);
 }
 
+int hd_backward_depth(void)
+{
+    return innermost && innermost->accumulate ? innermost->depth : 0;
+}
+
 static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
     run r = {.function = function, .retain_graph = retain_graph, .accumulate = true};
-    if (!hd__run_begin(&r)) {
-        return false;
+    if (!hd__arg(function, seed_name(function), y) || !hd__arg_or_none(function, "grad", grad) ||
+        !hd__run_begin(&r)) {
+        return innermost ? false : hd__run_call_end(NULL, false);
     }
     hd__draws draws; /* of hooks and users' ops */
     hd__draws_begin(&draws);
     hd_scope *scope = hd_scope_open();
-    bool ok = scope && hd__run_seed(&r, y, grad);
+    bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);
     hd_scope_close(scope); /* now the engine alone holds what it made itself */
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd__draws_end(&draws, ok);
@@ -655,12 +696,10 @@ static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool r
 
 bool hd_backward(hd_tensor *loss)
 {
-    return hd__arg("hd_backward", "loss", loss) && backward("hd_backward", loss, HD_NONE, false);
+    return backward("hd_backward", loss, HD_NONE, false);
 }
 
 bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
-    return hd__arg("hd_backward_with", "y", y) &&
-           hd__arg_or_none("hd_backward_with", "grad", grad) &&
-           backward("hd_backward_with", y, grad, retain_graph);
+    return backward("hd_backward_with", y, grad, retain_graph);
 }

@@ -20,6 +20,7 @@ typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot */
     hd_tensor **slot, *value;
     bool *given;   /* is what *slot has the caller's? */
     bool in_place; /* value is added to *slot; else it takes its place */
+    bool gives;    /* value is the caller's, of hd_set_backward_grad */
 } hd__commit;
 
 /* For hd_grad_of: what arrives at an output of a node. A leaf's gradients add up here, in `value`,
@@ -48,9 +49,11 @@ typedef struct hd__run {
     int64_t n_commits, cap_commits;
     hd__capture *captures; /* the caller's, sorted (hd__run_captured) */
     int64_t n_captures;
-    uint64_t mark; /* only nodes with this mark run: those on a path to a capture; 0: all run */
+    uint64_t mark;    /* only nodes with this mark run: those on a path to a capture; 0: all run */
+    uint64_t counted; /* of leaves whose edges were counted (end.c); 0: of none */
     hd__aside *asides;
     int64_t n_asides, cap_asides;
+    struct hd__run *outer; /* the run that this one was called from; or NULL */
     bool outer_grad_mode;
     const char *outer_running;
 } hd__run;
@@ -63,6 +66,8 @@ hd__node *hd__run_pop(hd__run *r);
 hd__capture *hd__run_captured(const hd__run *r, const hd__node *n, uint32_t output);
 
 bool hd__run_begin(hd__run *r);
+/* Marks for nodes, which no run has used: the one that is returned, and the next one. */
+uint64_t hd__run_marks(void);
 /* Keeps what n has now, pending and queued or (mark_only) its mark alone, until r ends. */
 bool hd__run_set_aside(hd__run *r, hd__node *n, bool mark_only);
 /* The gradient that y starts with: grad, or a one for HD_NONE. Made in the current scope. */
@@ -71,5 +76,17 @@ bool hd__run_walk(hd__run *r);
 /* ok: nothing has failed so far. Then the leaves get their gradients, all of them or, on failure,
  * none. Frees what the run holds. */
 bool hd__run_end(hd__run *r, bool ok);
+
+/* ---------------------------------------------------------------- the end of a backward (end.c) */
+
+/* The run is about to write y's gradients to leaves. Counts the edges that lead to each leaf, if
+ * this thread has a function for the end of backwards: only that can gain from hooks of leaves that
+ * run early. */
+bool hd__run_count(hd__run *r, hd_tensor *y);
+/* Calls that function. r NULL: the call had failed before its run began. Returns whether all is
+ * well. */
+bool hd__run_call_end(hd__run *r, bool ok);
+/* One more value on its way to a .grad, whose fields are zero; NULL if memory runs out. */
+hd__commit *hd__run_add_commit(hd__run *r);
 
 #endif

@@ -182,9 +182,7 @@ hd_tensor *hd_grad(const hd_tensor *x)
     return hd__alias("hd_grad", g, g->ndim, g->sizes, g->strides, g->offset);
 }
 
-/* The part of x.grad = g that can fail: *held becomes an alias of g, held by the caller, or NULL
- * for HD_NONE, and x gets a place for it. */
-static bool hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tensor **held)
+bool hd__hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tensor **held)
 {
     if (!hd__arg(function, "x", x)) {
         return false;
@@ -226,7 +224,7 @@ static inline void put_grad(hd_tensor *x, hd_tensor *held)
 bool hd_set_grad(hd_tensor *x, hd_tensor *g)
 {
     hd_tensor *held = NULL;
-    bool ok = hold_grad("hd_set_grad", x, g, &held);
+    bool ok = hd__hold_grad("hd_set_grad", x, g, &held);
     if (ok) {
         put_grad(x, held);
     }
@@ -248,7 +246,7 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
     hd_tensor **held = hd__alloc_zeroed((size_t)(n + 1) * sizeof *held);
     bool ok = held;
     for (int64_t i = 0; i < n && ok; i++) {
-        ok = hold_grad(function, hd_list_get(xs, i), hd_list_get(gs, i), &held[i]);
+        ok = hd__hold_grad(function, hd_list_get(xs, i), hd_list_get(gs, i), &held[i]);
     }
     for (int64_t i = 0; held && i < n; i++) {
         if (ok) {

@@ -13,6 +13,11 @@ typedef hd__run run;
 
 static atomic_ullong last_mark;
 
+uint64_t hd__run_marks(void)
+{
+    return atomic_fetch_add(&last_mark, 2) + 1;
+}
+
 hd_grad_options hd_grad_defaults(void)
 {
     return (hd_grad_options){.size = sizeof(hd_grad_options)};
@@ -83,7 +88,7 @@ static bool mark_paths(run *r, const hd_list *outputs)
 {
     hd__node **order = NULL;
     int64_t n = 0;
-    uint64_t seen = atomic_fetch_add(&last_mark, 2) + 1;
+    uint64_t seen = hd__run_marks();
     bool ok = reach(r, outputs, seen, &order, &n);
     r->mark = seen + 1;
     for (int64_t i = n - 1; ok && i >= 0; i--) { /* the oldest first: inputs before their users */

@@ -40,6 +40,10 @@ ROW(hd_grad_of, "of a non-leaf, with grad_outputs and an unused input",
 ROW(hd_register_hook, "", hd_register_hook(w->x, tripled, NULL) > 0)
 ROW(hd_register_hook, "a second one", hd_register_hook(w->hooked, tripled, NULL) > 0)
 NEVER_ROW(hd_remove_hook, hd_remove_hook(w->hooked, w->hook))
+NEVER_ROW(hd_on_backward_end, hd_on_backward_end(NULL, NULL))
+NEVER_ROW(hd_backward_depth, hd_backward_depth() == 0)
+ROW(hd_set_backward_grad, "for one that there is", backward_giving(w, w->p))
+ROW(hd_set_backward_grad, "for a leaf that takes no part", backward_giving(w, w->q))
 
 /* ---------------------------------------------------------------- users' ops, gradcheck */
 

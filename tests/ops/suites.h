@@ -9,6 +9,7 @@
     X(engine)                                                                                      \
     X(grads)                                                                                       \
     X(hooks)                                                                                       \
+    X(backward_end)                                                                                \
     X(grad_of)                                                                                     \
     X(inplace_history)                                                                             \
     X(user_op)                                                                                     \
