@@ -142,22 +142,33 @@ HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd
  * same draws. Each epoch begins with one random64 from the generator. With shuffle, the first batch
  * then draws the order of the epoch. A loader without a generator of its own draws a random64,
  * which seeds a new generator, and takes the randperm of that one. A loader with a generator takes
- * its randperm, and another one when the epoch ends. */
+ * its randperm, and another one when the epoch ends.
+ *
+ * With num_replicas n, each of n processes makes a loader of its own rank, and together they give
+ * every item: the order of an epoch is that of torch.utils.data.DistributedSampler. With shuffle it
+ * is the randperm of a generator whose seed is `seed` plus the number of epochs begun before, as
+ * after set_epoch; without, it is 0, 1, 2, ... If its length is no multiple of n, it is padded with
+ * items from its beginning, or cut with drop_last. Rank r takes items r, r + n, r + 2 n, ... of it,
+ * in batches of batch_size. Each epoch still begins with one random64 from the current generator,
+ * which gives nothing else. */
 typedef struct hd_loader hd_loader;
 
 typedef struct hd_loader_options {
     size_t size;
     int64_t batch_size;      /* 1 */
-    bool shuffle;            /* false; true with a dataset of 0 items: HD_VALUE */
+    bool shuffle;            /* false; true with 0 items and without num_replicas: HD_VALUE */
     bool drop_last;          /* false: the last batch of an epoch may be shorter */
     hd_generator *generator; /* NULL: hd_generator_current() at each draw; outlives the loader */
+    int64_t num_replicas;    /* 0: one loader gives all; else how many ranks, without a generator */
+    int64_t rank;            /* 0; from 0 to num_replicas - 1 */
+    int64_t seed;            /* 0; of the order, with num_replicas and the same on all ranks */
 } hd_loader_options;
 
 HD_API hd_loader_options hd_loader_defaults(void);
 /* a loader of the batches of s; o NULL: the defaults */
 HD_API hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *o);
 HD_API void hd_loader_free(hd_loader *l);         /* frees l; takes NULL */
-HD_API int64_t hd_loader_len(const hd_loader *l); /* batches of one epoch; -1 on error */
+HD_API int64_t hd_loader_len(const hd_loader *l); /* batches of an epoch on its rank; -1 on error */
 
 /* The next batch: input and target, each (b, max_length) int64, in the innermost scope. At the end
  * of an epoch one call returns false without an error; the call after it begins the next epoch. An
@@ -173,7 +184,14 @@ HD_API int64_t hd_loader_batch(const hd_loader *l); /* batches given in this epo
 /* Saves the loader's place in the data as prefix.epoch, prefix.batch, prefix.order ... A loader
  * that loads it continues with the next batch. Its dataset and its options must be equal to the
  * saved ones (else HD_VALUE). Generators are not part of the state: see hd_generator_save. While an
- * error stands, nothing is written. */
+ * error stands, nothing is written.
+ *
+ * With num_replicas the state has the seed in place of the order. Every rank saves the same state,
+ * which any number of ranks can load if batch_size times num_replicas is as it was: this product is
+ * saved as batch_size. The ranks go on with the next batch of the same order; only the items that
+ * pad the end of an epoch depend on how many ranks there are. They can also load the state of a
+ * loader without num_replicas, whose epoch they finish in its order. A loader without num_replicas
+ * refuses the state of one with it: use num_replicas 1. */
 HD_API bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix);
 HD_API bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix);
 

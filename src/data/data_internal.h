@@ -51,9 +51,11 @@ typedef struct hd__batch {
 } hd__batch;
 
 /* Makes both tensors, without values. Then they are filled, which cannot fail, with the items
- * order[0], order[1], ... or, if order is NULL, first, first + 1, ... */
+ * at first, first + step, first + 2 step, ... of the order, which begins again after its end. If
+ * order is NULL, item k is at k. */
 bool hd__batch_new(const char *function, const hd_dataset *s, int64_t n, hd__batch *b);
-void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, const int64_t *order);
+void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, int64_t step,
+                    const int64_t *order);
 /* Writes the tensors to where the caller wants them; NULL: not wanted. */
 void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target);
 

@@ -85,12 +85,14 @@ bool hd__batch_new(const char *function, const hd_dataset *s, int64_t n, hd__bat
     return b->target;
 }
 
-void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, const int64_t *order)
+void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, int64_t step,
+                    const int64_t *order)
 {
     int64_t n = b->input->sizes[0], len = s->max_length;
     int64_t *x = hd__ptr(b->input), *y = hd__ptr(b->target);
     for (int64_t i = 0; i < n; i++, x += len, y += len) {
-        int64_t item = order ? order[i] : first + i;
+        int64_t item = (first + i * step) % s->len;
+        item = order ? order[item] : item;
         int64_t at = (s->order ? s->order[item] : item) * s->stride;
         hd__tokens_copy(s->tokens, at, len, x);
         hd__tokens_copy(s->tokens, at + 1, len, y);
@@ -127,7 +129,7 @@ bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor
     if (!y) {
         return false;
     }
-    hd__batch_fill(&b, s, at, NULL);
+    hd__batch_fill(&b, s, at, 1, NULL);
     hd__batch_give(&(hd__batch){x, y}, input, target);
     return true;
 }

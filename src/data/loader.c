@@ -5,7 +5,11 @@
  * shuffle, the first batch draws the order. PyTorch's sampler draws a second randperm, and does not
  * use it, when it is asked for an item after the last one: by a last batch that is short, or by the
  * call that finds the end. That draw changes what follows only if the loader has a generator of its
- * own. */
+ * own.
+ *
+ * A loader with num_replicas deals the order of each epoch to the ranks, as DistributedSampler
+ * does. Its order follows from the seed and the epoch. Only an epoch that a loader without
+ * num_replicas began has an order of its own, which came with that loader's state. */
 #include <inttypes.h>
 
 #include "data/data_internal.h"
@@ -13,9 +17,12 @@
 struct hd_loader {
     hd_dataset *s; /* held */
     hd_loader_options o;
+    int64_t ranks;  /* num_replicas, or 1 without it */
+    int64_t items;  /* how many items an epoch has on this rank, with padding */
     int64_t epoch;  /* epochs begun */
     int64_t batch;  /* batches taken from this one */
     bool under_way; /* an epoch has begun and has not ended */
+    bool own_order; /* the order does not follow from the seed, so it must be saved */
     int64_t *order; /* with shuffle: the order of the s->len items in the epoch under way */
 };
 
@@ -24,6 +31,33 @@ struct hd_loader {
 hd_loader_options hd_loader_defaults(void)
 {
     return (hd_loader_options){.size = sizeof(hd_loader_options), .batch_size = 1};
+}
+
+/* Are num_replicas and rank usable, and a batch of all ranks small enough to be counted? */
+static bool replicas_ok(const hd_loader_options *o)
+{
+    int64_t n = o->num_replicas, most = n > 0 ? n - 1 : 0, together;
+    if (n < 0) {
+        return hd_error_set(HD_VALUE, "hd_loader_new: num_replicas %" PRId64 ": expected 0 or more",
+                            n);
+    }
+    if (o->rank < 0 || o->rank > most) {
+        return hd_error_set(HD_VALUE,
+                            "hd_loader_new: rank %" PRId64 " with num_replicas %" PRId64
+                            ": expected 0 to %" PRId64,
+                            o->rank, n, most);
+    }
+    if (n > 0 && o->generator) {
+        return hd_error_set(HD_VALUE,
+                            "hd_loader_new: generator with num_replicas %" PRId64
+                            ": expected NULL, because the order follows from seed",
+                            n);
+    }
+    return !__builtin_mul_overflow(o->batch_size, n, &together) ||
+           hd_error_set(HD_VALUE,
+                        "hd_loader_new: batch_size %" PRId64 " with num_replicas %" PRId64
+                        ": expected a product of at most %" PRId64,
+                        o->batch_size, n, INT64_MAX);
 }
 
 static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
@@ -35,7 +69,10 @@ static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
         return hd_error_set(HD_VALUE, "hd_loader_new: batch_size %" PRId64 ": expected 1 or more",
                             o->batch_size);
     }
-    return !o->shuffle || s->len > 0 ||
+    if (!replicas_ok(o)) {
+        return false;
+    }
+    return !o->shuffle || s->len > 0 || o->num_replicas > 0 ||
            hd_error_set(HD_VALUE, "hd_loader_new: shuffle of 0 items: expected 1 or more");
 }
 
@@ -54,6 +91,8 @@ hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
     l->s = hd__dataset_hold(s);
     l->o = o;
     l->order = order;
+    l->ranks = o.num_replicas > 0 ? o.num_replicas : 1;
+    l->items = s->len / l->ranks + (!o.drop_last && s->len % l->ranks != 0);
     return l;
 }
 
@@ -75,13 +114,20 @@ static void permute(hd_generator *g, int64_t *order, int64_t n)
     hd__gen_unlock(g);
 }
 
-/* Draws what an epoch begins with, and its order from the loader's own generator. Without one, it
- * draws a seed, and then the order from `fresh`, which gets that seed. */
+/* A new generator that draws the order of this epoch, counted from 0, for all ranks. The sum wraps,
+ * but only its low 32 bits are used. */
+static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
+{
+    return hd_generator_new((int64_t)((uint64_t)l->o.seed + (uint64_t)epoch));
+}
+
+/* Draws what an epoch begins with, and its order from the loader's own generator. Without one, the
+ * order comes from `fresh`, whose seed is drawn unless there are ranks. */
 static void draw_epoch(hd_loader *l, hd_generator *fresh)
 {
     hd_generator *g = l->o.generator ? l->o.generator : hd_generator_current();
     hd_generator_random64(g);
-    if (fresh) {
+    if (fresh && !l->o.num_replicas) {
         hd__gen_seed(fresh, (int64_t)(hd_generator_random64(g) & INT64_MAX));
     }
     if (l->o.shuffle) {
@@ -104,11 +150,12 @@ static void draw_at_end(hd_loader *l)
 static bool begin_epoch(hd_loader *l)
 {
     hd_generator *fresh = NULL;
-    if (l->o.shuffle && !l->o.generator && !(fresh = hd_generator_new(0))) {
+    if (l->o.shuffle && !l->o.generator && !(fresh = generator_of_epoch(l, l->epoch))) {
         return false;
     }
     draw_epoch(l, fresh);
     hd_generator_free(fresh);
+    l->own_order = !l->o.num_replicas;
     l->under_way = true;
     l->batch = 0;
     l->epoch++;
@@ -118,7 +165,7 @@ static bool begin_epoch(hd_loader *l)
 /* The number of items in the batch with this number; 0 at the end of the epoch. */
 static int64_t size_of_batch(const hd_loader *l, int64_t batch)
 {
-    int64_t left = l->s->len - batch * l->o.batch_size;
+    int64_t left = l->items - batch * l->o.batch_size;
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
@@ -135,8 +182,8 @@ bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
         return false;
     }
     if (n > 0) {
-        int64_t at = l->batch * l->o.batch_size;
-        hd__batch_fill(&b, l->s, at, l->o.shuffle ? l->order + at : NULL);
+        int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;
+        hd__batch_fill(&b, l->s, first, l->ranks, l->order);
         hd__batch_give(&b, input, target);
     }
     if (n > 0 ? n < l->o.batch_size : l->o.drop_last || l->s->len % l->o.batch_size == 0) {
@@ -161,7 +208,7 @@ int64_t hd_loader_len(const hd_loader *l)
     if (!hd__object("hd_loader_len", "l", l)) {
         return -1;
     }
-    return l->s->len / l->o.batch_size + (!l->o.drop_last && l->s->len % l->o.batch_size != 0);
+    return l->items / l->o.batch_size + (!l->o.drop_last && l->items % l->o.batch_size != 0);
 }
 
 int64_t hd_loader_epoch(const hd_loader *l)
@@ -178,16 +225,33 @@ int64_t hd_loader_batch(const hd_loader *l)
 
 enum { FIXED = 6 };
 
-/* What must be the same in the loader that saved and in the one that loads. */
+/* What must be the same in the loader that saved and in the one that loads. The batch is that of
+ * all ranks together, so the number of ranks may differ. */
 static const char *const fixed[FIXED] = {"len",        "max_length", "stride",
                                          "batch_size", "shuffle",    "drop_last"};
 
 /* The values of l in the order of `fixed`. */
 static void fixed_values(const hd_loader *l, int64_t values[FIXED])
 {
-    const int64_t v[FIXED] = {l->s->len,       l->s->max_length, l->s->stride,
-                              l->o.batch_size, l->o.shuffle,     l->o.drop_last};
+    const int64_t v[FIXED] = {l->s->len,    l->s->max_length,
+                              l->s->stride, l->o.batch_size * l->ranks,
+                              l->o.shuffle, l->o.drop_last};
     memcpy(values, v, sizeof v);
+}
+
+/* Writes what the order follows from: the seed, or the order itself. What an older state in the
+ * same dictionary has of the other kind is taken out. */
+static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
+{
+    const char *seed = hd__field(prefix, "seed"), *order = hd__field(prefix, "order");
+    if (!seed || !order ||
+        !(l->o.num_replicas ? hd_dict_set_int(d, seed, l->o.seed)
+                            : hd__dict_set_removed(d, seed))) {
+        return false;
+    }
+    return l->under_way && l->o.shuffle && l->own_order
+               ? hd_dict_set(d, order, hd_from_data(HD_INT64, l->order, l->s->len))
+               : hd__dict_set_removed(d, order);
 }
 
 static bool loader_write(const hd_loader *l, hd_dict *d, const char *prefix)
@@ -202,9 +266,7 @@ static bool loader_write(const hd_loader *l, hd_dict *d, const char *prefix)
     return hd_dict_set_int(d, hd__field(prefix, "epoch"), l->epoch) &&
            hd_dict_set_int(d, hd__field(prefix, "batch"), l->batch) &&
            hd_dict_set_int(d, hd__field(prefix, "under_way"), l->under_way) &&
-           (!l->under_way || !l->o.shuffle ||
-            hd_dict_set(d, hd__field(prefix, "order"),
-                        hd_from_data(HD_INT64, l->order, l->s->len)));
+           write_order(l, d, prefix);
 }
 
 bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
@@ -218,15 +280,16 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
 }
 
 /* Is the integer prefix.field what this loader has? */
-static bool is_as_here(const hd_dict *d, const char *prefix, const char *field, int64_t here)
+static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix, const char *field,
+                       int64_t here)
 {
     const char *name = hd__field(prefix, field);
     int64_t v;
     return hd_dict_get_int(d, name, &v) &&
            (v == here || hd_error_set(HD_VALUE,
                                       "hd_loader_load: '%s' is %" PRId64 ": expected %" PRId64
-                                      ", as in this loader",
-                                      name, v, here));
+                                      ", as in this loader%s",
+                                      name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
 }
 
 static bool loader_read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max,
@@ -270,32 +333,75 @@ static const int64_t *read_order(const hd_dict *d, const char *prefix, int64_t n
     return hd__ptr(order);
 }
 
+/* Looks whether the state has this entry. Fails if memory runs out. */
+static bool look_for(const hd_dict *d, const char *prefix, const char *field, bool *has)
+{
+    const char *name = hd__field(prefix, field);
+    *has = hd_dict_kind_of(d, name) != HD_DICT_MISSING;
+    return name;
+}
+
+/* Are the dataset and the options those of l, and the kind one that l can load? A state with a seed
+ * is that of a loader with num_replicas. */
+static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
+{
+    int64_t values[FIXED];
+    fixed_values(l, values);
+    for (int i = 0; i < FIXED; i++) {
+        if (!is_as_here(l, d, prefix, fixed[i], values[i])) {
+            return false;
+        }
+    }
+    if (seeded && !l->o.num_replicas) {
+        return hd_error_set(HD_VALUE,
+                            "hd_loader_load: '%s' is of a loader with num_replicas: "
+                            "expected num_replicas 1 or more here",
+                            hd__field(prefix, "seed"));
+    }
+    return !seeded || is_as_here(l, d, prefix, "seed", l->o.seed);
+}
+
+/* Sets l's order to that of an epoch, counted from 0, which follows from the seed. */
+static bool order_from_seed(hd_loader *l, int64_t epoch)
+{
+    hd_generator *g = generator_of_epoch(l, epoch);
+    if (!g) {
+        return false;
+    }
+    permute(g, l->order, l->s->len);
+    hd_generator_free(g);
+    l->own_order = false;
+    return true;
+}
+
+/* Sets l's order to the one that was saved. */
+static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
+{
+    const int64_t *order = read_order(d, prefix, l->s->len);
+    if (order) {
+        memcpy(l->order, order, (size_t)l->s->len * sizeof *order);
+        l->own_order = true;
+    }
+    return order;
+}
+
 bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
 {
     HD__SCOPE_OR(false);
     HD__READS("hd_loader_load");
-    int64_t values[FIXED], epoch, batch, under_way;
-    const int64_t *order = NULL;
-    if (!hd__state_given("hd_loader_load", "l", l, d, prefix)) {
-        return false;
-    }
-    fixed_values(l, values);
-    for (int i = 0; i < FIXED; i++) {
-        if (!is_as_here(d, prefix, fixed[i], values[i])) {
-            return false;
-        }
-    }
-    if (!loader_read_int(d, prefix, "epoch", HD__MOST_SAVED, &epoch) ||
+    int64_t epoch, batch, under_way;
+    bool seeded, ordered;
+    if (!hd__state_given("hd_loader_load", "l", l, d, prefix) ||
+        !look_for(d, prefix, "seed", &seeded) || !look_for(d, prefix, "order", &ordered) ||
+        !fits_here(l, d, prefix, seeded) ||
+        !loader_read_int(d, prefix, "epoch", HD__MOST_SAVED, &epoch) ||
         !loader_read_int(d, prefix, "batch", hd_loader_len(l), &batch) ||
         !loader_read_int(d, prefix, "under_way", 1, &under_way)) {
         return false;
     }
-    if (under_way && l->o.shuffle) {
-        order = read_order(d, prefix, l->s->len);
-        if (!order) {
-            return false;
-        }
-        memcpy(l->order, order, (size_t)l->s->len * sizeof *order);
+    if (under_way && l->o.shuffle &&
+        !(seeded && !ordered ? order_from_seed(l, epoch - 1) : order_from_state(l, d, prefix))) {
+        return false;
     }
     l->epoch = epoch;
     l->batch = batch;

@@ -18,6 +18,17 @@ hd_tokens *counted_tokens(int64_t n)
     return t;
 }
 
+int64_t upcoming(hd_generator *g)
+{
+    hd_dict *d = hd_dict_new();
+    hd_generator *copy = hd_generator_new(0);
+    ck_assert(hd_generator_save(g, d, "") && hd_generator_load(copy, d, ""));
+    int64_t next = (int64_t)(hd_generator_random64(copy) & INT64_MAX);
+    hd_generator_free(copy);
+    hd_dict_free(d);
+    return next;
+}
+
 /* ---------------------------------------------------------------- main */
 
 int main(void)

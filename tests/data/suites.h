@@ -12,7 +12,7 @@
 #include "support/support.h"
 
 #define SUITES(X)                                                                                  \
-    X(generator) X(tokens) X(windows) X(loader) X(tokenizers) X(bpe) X(memory) X(atomic)
+    X(generator) X(tokens) X(windows) X(loader) X(replicas) X(tokenizers) X(bpe) X(memory) X(atomic)
 SUITES(DECLARE_SUITE)
 
 /* The cases of tests/golden/data.txt, which live as long as the program. */
@@ -20,5 +20,8 @@ const golden_file *golden_data(void);
 
 /* The ids 0 .. n - 1 as tokens; free them with hd_tokens_free. */
 hd_tokens *counted_tokens(int64_t n);
+
+/* What a loader would draw from g, without drawing it. */
+int64_t upcoming(hd_generator *g);
 
 #endif

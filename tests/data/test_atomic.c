@@ -10,12 +10,13 @@ static void free_loader(world *w)
     hd_generator_free(w->other);
 }
 
-static void loader_of(world *w, bool own_generator, bool shuffle)
+static void loader_of(world *w, bool own_generator, bool shuffle, int64_t num_replicas)
 {
     hd_tokens *t = counted_tokens(9);
     hd_dataset *s = hd_windows_new(t, 2, 1);
     hd_loader_options o = hd_loader_defaults();
     o.batch_size = 3;
+    o.num_replicas = num_replicas;
     o.shuffle = shuffle;
     o.generator = w->other = own_generator ? hd_generator_new(5) : NULL;
     w->object = hd_loader_new(s, &o);
@@ -26,17 +27,22 @@ static void loader_of(world *w, bool own_generator, bool shuffle)
 
 static void a_loader(world *w)
 {
-    loader_of(w, false, true);
+    loader_of(w, false, true, 0);
 }
 
 static void a_loader_with_a_generator(world *w)
 {
-    loader_of(w, true, true);
+    loader_of(w, true, true, 0);
 }
 
 static void a_loader_in_order(world *w)
 {
-    loader_of(w, false, false);
+    loader_of(w, false, false, 0);
+}
+
+static void a_loader_of_a_rank(world *w)
+{
+    loader_of(w, false, true, 1);
 }
 
 /* An epoch of 7 items has batches of 3, 3 and 1. */
@@ -85,6 +91,21 @@ static uint64_t look_at_loader(const world *w)
     }
     hd_dict_free(d);
     return w->other ? look_at_generator(h, w->other) : h;
+}
+
+/* The state is that of the first epoch, whose order follows from the seed. */
+static void with_a_state_of_ranks(world *w)
+{
+    a_loader_of_a_rank(w);
+    take(w, 1);
+    w->d = hd_dict_new();
+    ck_assert(hd_loader_save(w->object, w->d, "l") && hd_loader_restart(w->object));
+    take(w, 2);
+}
+
+static bool load_loader(world *w)
+{
+    return hd_loader_load(w->object, w->d, "l");
 }
 
 static void with_old_entries(world *w)
@@ -156,8 +177,12 @@ START_TEST(nothing_changes_if_memory_runs_out)
         {"the first batch, own generator", a_loader_with_a_generator, next_batch, look_at_loader,
          free_loader},
         {"the first batch, in order", a_loader_in_order, next_batch, look_at_loader, free_loader},
+        {"the first batch of a rank", a_loader_of_a_rank, next_batch, look_at_loader, free_loader},
+        {"hd_loader_load on a rank", with_a_state_of_ranks, load_loader, look_at_loader,
+         free_loader},
         {"a later batch", in_an_epoch, next_batch, look_at_loader, free_loader},
         {"the last batch", before_the_end, next_batch, look_at_loader, free_loader},
+        {"hd_loader_save on a rank", with_a_state_of_ranks, save_loader, NULL, free_loader},
         {"hd_loader_save", with_old_entries, save_loader, NULL, free_loader},
         {"hd_random_split", a_dataset, split, NULL, free_dataset},
         {"hd_dataset_get", a_dataset, get_item, NULL, free_dataset},
@@ -195,7 +220,7 @@ START_TEST(a_freed_generator_is_noticed_before_anything_is_drawn)
         return;
     }
     world w = {0};
-    loader_of(&w, true, true);
+    loader_of(&w, true, true, 0);
     hd_generator_free(w.other);
     ck_assert(!hd_loader_next(w.object, NULL, NULL));
     ck_error(HD_STATE, "hd_loader_next: the generator of l was freed by hd_generator_free");

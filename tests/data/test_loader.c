@@ -1,18 +1,6 @@
 /* test_loader.c - the loader's order and draws against PyTorch's DataLoader, and exact resume. */
 #include "suites.h"
 
-/* What hd_loader_next would draw, without drawing it. */
-static int64_t upcoming(hd_generator *g)
-{
-    hd_dict *d = hd_dict_new();
-    hd_generator *copy = hd_generator_new(0);
-    ck_assert(hd_generator_save(g, d, "") && hd_generator_load(copy, d, ""));
-    int64_t next = (int64_t)(hd_generator_random64(copy) & INT64_MAX);
-    hd_generator_free(copy);
-    hd_dict_free(d);
-    return next;
-}
-
 /* A loader over items 0 .. n - 1 whose input is the item's number. */
 static hd_loader *loader_of(int64_t n, int64_t batch_size, bool shuffle, bool drop_last,
                             hd_generator *own)

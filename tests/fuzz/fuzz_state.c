@@ -252,6 +252,18 @@ static void add_loaders(void)
     add("shuffled loader", shuffled, loader_save, loader_load, loader_use);
 }
 
+/* The last object, so that the numbers of the others stay. */
+static void add_loader_of_a_rank(void)
+{
+    hd_loader_options o = hd_loader_defaults();
+    hd_tokens *t = hd_tokens_from(hd_arange(0, 20, 1));
+    hd_dataset *s = hd_windows_new(t, 3, 2);
+    o.shuffle = true, o.batch_size = 2, o.num_replicas = 2, o.rank = 1, o.seed = 4;
+    hd_loader *l = hd_loader_new(s, &o);
+    hd_loader_next(l, NULL, NULL);
+    add("loader of a rank", l, loader_save, loader_load, loader_use);
+}
+
 static void add_modules(void)
 {
     model = hd_sequential(hd_embedding_new(5, 4, 0), hd_layer_norm_new(4),
@@ -425,6 +437,7 @@ void fuzz_setup(void)
     add_optims();
     add_loaders();
     add("generator", hd_generator_new(5), generator_save, generator_load, generator_use);
+    add_loader_of_a_rank();
     for (int i = 0; i < n_objects; i++) {
         hd_dict *d = hd_dict_new();
         fuzz_check(objects[i].save(objects[i].it, d), "%s: not saved", objects[i].name);

@@ -1,13 +1,20 @@
-"""data.txt: the batches of torch.utils.data.DataLoader and the parts of random_split, with what is
-left in the generators; and the windows of the book's GPTDatasetV1, spelled out here."""
+"""data.txt: the batches of torch.utils.data.DataLoader, those that DistributedSampler deals to ranks,
+and the parts of random_split, with what is left in the generators; and the windows of the book's GPTDatasetV1, spelled out here."""
 import itertools
 
 import torch
-from torch.utils.data import DataLoader, TensorDataset, random_split
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset, random_split
 
 SIZES = (1, 2, 7, 12, 100)
 BATCHES = (1, 3, 4, 12, 150)
 EPOCHS = 3
+
+# with several ranks
+DEALT_SIZES = (0, 1, 3, 7, 10, 16, 25)
+DEALT_RANKS = (1, 2, 3, 4, 8)
+DEALT_BATCHES = (2, 3)
+DEALT_SEEDS = (0, -1, 2**63 - 1)
+DEALT_EPOCHS = (0, 1, 1000)
 
 
 def upcoming(generator):
@@ -41,6 +48,42 @@ def loader_case(w, name, n, batch_size, shuffle, drop_last, own):
         w.ints(f"counts{epoch}", counts)
         w.ints(f"default{epoch}", defaults)
         w.ints(f"own{epoch}", owns)
+
+
+def rank_epochs(o, rank):
+    """For one rank: its items in all epochs, the sizes of the batches of each, and the default
+    generator's next random64 in each, which must be the same after every call."""
+    torch.manual_seed(123)
+    data = TensorDataset(torch.arange(o["n"]))
+    sampler = DistributedSampler(data, o["num_replicas"], rank, shuffle=o["shuffle"],
+                                 seed=o["seed"], drop_last=o["drop_last"])
+    loader = DataLoader(data, batch_size=o["batch_size"], sampler=sampler,
+                        drop_last=o["drop_last"])
+    items, counts, defaults = [], [], []
+    for epoch in DEALT_EPOCHS:
+        sampler.set_epoch(epoch)
+        iterator, sizes, after = iter(loader), [], set()
+        for (batch,) in itertools.chain(iterator, [(torch.empty(0, dtype=torch.int64),)]):
+            items += batch.tolist()
+            sizes.append(len(batch))
+            after.add(upcoming(torch.default_generator))
+        counts.append(sizes)
+        defaults += after
+        assert len(after) == 1 and len(loader) == len(sizes) - 1
+    return items, counts, defaults
+
+
+def replicas_case(w, name, o):
+    ranks = [rank_epochs(o, rank) for rank in range(o["num_replicas"])]
+    _, counts, defaults = ranks[0]
+    for rank in ranks:
+        assert rank[1:] == (counts, defaults) and rank[1] == [counts[0]] * len(DEALT_EPOCHS)
+    w.case(name)
+    for option in o:
+        w.ints(option, o[option])
+    w.ints("counts", counts[0])
+    w.ints("default", defaults)
+    w.ints("items", [rank[0] for rank in ranks])
 
 
 def split_case(w, name, n, lengths, own):
@@ -79,6 +122,11 @@ def write(w):
             continue
         name = f"loader_{n}_{batch_size}_{shuffle:d}{drop_last:d}{own:d}"
         loader_case(w, name, n, batch_size, shuffle, drop_last, own)
+    names = ("n", "num_replicas", "batch_size", "shuffle", "drop_last")
+    for i, values in enumerate(itertools.product(
+            DEALT_SIZES, DEALT_RANKS, DEALT_BATCHES, flags, flags)):
+        o = dict(zip(names, values), seed=DEALT_SEEDS[i % len(DEALT_SEEDS)])
+        replicas_case(w, "replicas_{}_{}_{}_{:d}{:d}".format(*values), o)
     for n, lengths in ((1, [1]), (10, [3, 7]), (10, [0, 10, 0]), (100, [90, 5, 5])):
         for own in flags:
             split_case(w, f"split_{n}_{len(lengths)}_{own:d}", n, lengths, own)

@@ -3,7 +3,7 @@ they say they are (bytes, distinct characters)."""
 import ctypes
 
 import torch
-from torch.utils.data import DataLoader, Dataset, random_split
+from torch.utils.data import DataLoader, Dataset, DistributedSampler, random_split
 
 
 class Windows(Dataset):
@@ -21,7 +21,7 @@ class Windows(Dataset):
 
 
 def case(p):
-    p.pick((loader, loader, loader, split, tokenizer))(p)
+    p.pick((loader, loader, loader, rank, split, tokenizer))(p)
 
 
 def windows(p):
@@ -73,6 +73,34 @@ def loader(p):
     p.draws("loader")
     if p.chance(0.5) and len(q) > 1:
         restarted(p, l, q)
+    resumed(p, l, mine, s)
+
+
+def rank(p):
+    """One of several ranks, in epochs from the first on."""
+    hd = p.hd
+    mine, theirs = windows(p)
+    o = {"batch_size": p.pick((1, 2, 3)), "drop_last": p.chance(0.4)}
+    dealt = {"num_replicas": p.pick((1, 2, 3, 4, 50)), "shuffle": p.chance(0.6),
+             "seed": p.r.randrange(-1 << 63, 1 << 63)}
+    dealt["rank"] = p.r.randrange(dealt["num_replicas"])
+    p.say(repr(dict(o, **dealt)))
+    sampler = DistributedSampler(theirs, drop_last=o["drop_last"], **dealt)
+    q = DataLoader(theirs, sampler=sampler, **o)
+    s = hd.options("hd_loader_options", dict(o, **dealt))
+    l = p.owned(hd.hd_loader_new(mine, ctypes.addressof(s)), "hd_loader_free")
+    p.equal("hd_loader_len", hd.hd_loader_len(l), len(q))
+    p.seed()
+    for epoch in range(p.pick((1, 2, 3))):
+        sampler.set_epoch(epoch)
+        for batch, (x, y) in enumerate(q):
+            ok, a, b = two(p, lambda i, j: hd.hd_loader_next(l, i, j))
+            p.equal("hd_loader_next", ok, True)
+            p.same("input of batch %d" % batch, a, x)
+            p.same("target of batch %d" % batch, b, y)
+        p.equal("end of epoch", two(p, lambda i, j: hd.hd_loader_next(l, i, j))[0], False)
+        p.ok(None, "hd_loader_next")
+    p.draws("loader of a rank")
     resumed(p, l, mine, s)
 
 
