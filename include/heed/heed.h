@@ -1,4 +1,4 @@
-/* heed.h - everything that libheed offers. Include this header; viz.h and config.h belong to
+/* heed.h - everything that libheed offers. Include this header; viz.h, config.h and mpi.h belong to
  * libraries of their own. The contract of the whole API is stated here, once.
  *
  * 1. Ownership: scopes over reference counts.

@@ -72,6 +72,7 @@ class HeedConan(ConanFile):
         toolchain.project_options["viz"] = feature(self.options.with_viz)
         toolchain.project_options["png"] = feature(self.options.get_safe("with_png"))
         toolchain.project_options["config"] = feature(self.options.with_config)
+        toolchain.project_options["mpi"] = "disabled"  # that of a cluster is its own
         toolchain.generate()
         PkgConfigDeps(self).generate()
 

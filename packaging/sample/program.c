@@ -1,13 +1,16 @@
 /* program.c - a program that uses heed from wherever it is installed: one step of training.
  *
- * The checks of the packages build it in every way in which heed can be found. With WITH_VIZ and
- * WITH_CONFIG it uses the two libraries beside heed as well. It returns 0 if all was right. */
+ * The checks of the packages build it in every way in which heed can be found. With WITH_VIZ,
+ * WITH_CONFIG and WITH_MPI it uses the libraries beside heed as well. It returns 0 if all was right. */
 #include <heed/heed.h>
 #ifdef WITH_VIZ
 #include <heed/viz.h>
 #endif
 #ifdef WITH_CONFIG
 #include <heed/config.h>
+#endif
+#ifdef WITH_MPI
+#include <heed/mpi.h>
 #endif
 #include <stdio.h>
 #include <string.h>
@@ -57,12 +60,32 @@ static bool reads_settings(void)
 #endif
 }
 
+/* Without mpirun there is one rank. */
+static bool averages(void)
+{
+#ifdef WITH_MPI
+    HD_SCOPE;
+    double one = 1;
+    hd_mpi_init(NULL, NULL);
+    hd_module *layer = hd_linear_new(3, 2, true);
+    hd_ddp *ddp = hd_ddp_new(layer, NULL);
+    hd_backward(hd_sum(hd_forward(layer, hd_ones(HD_FLOAT32, 1, 3))));
+    bool ok = hd_mpi_sum(1, &one) && one == 1 && hd_mpi_size() == 1 && hd_error_code() == HD_OK;
+    hd_ddp_free(ddp);
+    hd_module_free(layer);
+    return hd_mpi_finish() && ok;
+#else
+    return true;
+#endif
+}
+
 int main(void)
 {
     char headers[32];
     snprintf(headers, sizeof headers, "%d.%d.%d", HD_VERSION_MAJOR, HD_VERSION_MINOR,
              HD_VERSION_PATCH);
-    bool ok = strcmp(headers, hd_version()) == 0 && trains() && draws() && reads_settings();
+    bool ok = strcmp(headers, hd_version()) == 0 && trains() && draws() && reads_settings() &&
+              averages();
     printf("heed %s: %s\n", hd_version(), ok ? "ok" : hd_error_message());
     return ok ? 0 : 1;
 }

@@ -13,6 +13,7 @@ PRELUDE = """
 #include <heed/heed.h>
 #include <heed/viz.h>
 #include <heed/config.h>
+#include <heed/mpi.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ PRELUDE = """
 NAMES = """hd_tensor *x, *y, *w, *b, *q, *k, *v, *loss, *inputs, *mask, *words, *keys, *queries, *values;
 hd_module *model, *m, *attention;
 hd_optim *opt, *o;
+hd_ddp *ddp;
 hd_list *parameters;
 hd_dict *names, *weights, *state;
 hd_tokens *tokens;
@@ -29,7 +31,8 @@ hd_loader_options options;
 const hd_config_source *from;
 const char *text;
 float *array;
-int steps, step, n, n_heads, emb_dim, n_sets;
+int steps, step, n, n_heads, emb_dim, n_sets, argc;
+char **argv;
 const char *const *sets;
 """
 RESULTS = ("void", "hd_tensor *", "bool", "int", "hd_module *")

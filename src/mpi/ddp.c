@@ -1,0 +1,398 @@
+/* ddp.c - backward on several ranks.
+ *
+ * A round is one backward. The first hook that runs asks for the round's memory and meets the other
+ * ranks; if all are well, each of them will send all its buckets, whatever happens to it. A hook
+ * puts its gradient into its bucket. At the end of backward the gradients that are missing are
+ * filled in, everything is awaited, the ranks tell each other which parameters were used, and meet
+ * again. Only if all are well does any of them write a .grad. */
+#include "mpi/mpi_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool hd__ddp_given(const char *function, const char *arg, const hd_ddp *d)
+{
+    if (!hd__given(function, arg, d)) {
+        return false;
+    }
+    if (d != hd__mpi.ddp) {
+        return hd_error_set(HD_STATE,
+                            "%s: %s is not the hd_ddp that lives now: it was freed, or "
+                            "hd_mpi_finish was called",
+                            function, arg);
+    }
+    return pthread_equal(d->thread, pthread_self()) ||
+           hd_error_set(HD_STATE, "%s: %s was made by another thread: expected calls from that one",
+                        function, arg);
+}
+
+bool hd__in_round(const char *function)
+{
+    bool in = hd__mpi.ddp && hd__mpi.ddp->met;
+    if (in) {
+        hd_error_set(HD_STATE,
+                     "%s: the ranks are averaging gradients: expected no collective call inside "
+                     "hd_backward",
+                     function);
+    }
+    return in;
+}
+
+/* ---------------------------------------------------------------- a round */
+
+static bool round_begin(hd_ddp *d, bool ok)
+{
+    char number[48]; /* tells ranks that do not run the same backwards */
+    snprintf(number, sizeof number, "backward %lld", (long long)d->backwards);
+    ok = hd__buckets_begin(d) && ok;
+    d->met = true;
+    d->going = hd__meet(HD__MEET_BACKWARD, number, ok);
+    return d->going;
+}
+
+static int64_t bytes_posted(const hd_ddp *d)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < d->next; i++) {
+        bytes += d->buckets[i].n * (int64_t)hd_dtype_size(d->buckets[i].dtype);
+    }
+    return bytes;
+}
+
+/* May the gradient of s be averaged here? */
+static bool in_turn(const hd__slot *s)
+{
+    if (!hd__ddp_given("hd_backward", "the hd_ddp", s->d)) {
+        return false;
+    }
+    return (hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
+           hd_error_set(HD_STATE,
+                        "hd_backward: a backward inside another one has come to a parameter of the "
+                        "hd_ddp, which averages once in each outermost backward: expected "
+                        "hd_grad_of, or hd_ddp_no_sync around both");
+}
+
+/* The hook of a parameter: its gradient is complete. Backward keeps it until the averages are
+ * there. */
+static hd_tensor *gradient_ready(hd_tensor *g, void *user)
+{
+    hd__slot *s = user;
+    hd_ddp *d = s->d;
+    if (hd_backward_depth() == 0 || d->no_sync) {
+        s->touched |= hd_backward_depth() > 0;
+        return HD_NONE;
+    }
+    if (!in_turn(s) || (!d->met && !round_begin(d, true))) {
+        return NULL;
+    }
+    double start = seconds();
+    bool ok = hd__slot_fill(s, g);
+    s->used = true;
+    if (d->n_ready == d->n - 1) {
+        d->figures.bytes_hidden += bytes_posted(d);
+    }
+    ok = ok && hd__slot_ready(s);
+    d->figures.seconds_hooks += seconds() - start;
+    return ok ? HD_NONE : NULL;
+}
+
+/* Gradients that did not arrive: what this rank has alone, or zeros. */
+static bool fill_rest(hd_ddp *d, bool ok)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        hd__slot *s = &d->slots[i];
+        if (!s->ready) {
+            ok = ok && hd__slot_fill(s, HD_NONE);
+            s->used = s->alone && hd_grad(s->p) != HD_NONE;
+            ok = hd__slot_ready(s) && ok;
+        }
+    }
+    return ok;
+}
+
+/* used[i] becomes whether any rank has used slot i. */
+static bool share_used(const hd_ddp *d, unsigned char *used)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        used[i] = d->slots[i].used;
+    }
+    return hd__mpi_ok("hd_backward", MPI_Allreduce(MPI_IN_PLACE, used, (int)d->n, MPI_UNSIGNED_CHAR,
+                                                   MPI_MAX, hd__mpi.control));
+}
+
+/* Hands the averages to backward, which writes them if all ranks are well. */
+static bool give_averages(const hd_ddp *d)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < d->n && ok; i++) {
+        ok = !d->used[i] || hd_set_backward_grad(d->slots[i].p, d->slots[i].part);
+    }
+    return ok;
+}
+
+static void round_end(hd_ddp *d, bool ok)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        d->slots[i].alone &= !ok;
+    }
+    d->figures.bytes += ok ? bytes_posted(d) : 0;
+    d->figures.backwards += ok;
+    d->figures.bytes_moved += d->e.moved;
+    d->e.moved = 0;
+}
+
+/* What backwards under hd_ddp_no_sync have written waits for the next round. */
+static bool end_alone(hd_ddp *d, bool ok)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        d->slots[i].alone |= ok && d->slots[i].touched;
+        d->slots[i].touched = false;
+    }
+    return true;
+}
+
+/* All buckets are sent and awaited, whatever has failed here. */
+static bool end_round(hd_ddp *d, bool ok)
+{
+    d->figures.bytes_early += bytes_posted(d);
+    d->figures.bytes_hidden += d->n_ready < d->n ? bytes_posted(d) : 0;
+    double start = seconds();
+    ok = fill_rest(d, ok);
+    bool well = hd__traffic_wait(&d->e) && share_used(d, d->used);
+    d->figures.seconds_exposed += seconds() - start;
+    ok = hd__meet(HD__MEET_BACKWARD, NULL, ok && well && give_averages(d));
+    round_end(d, ok);
+    return ok;
+}
+
+/* The end of a backward of this thread. */
+static bool backward_ends(bool ok, void *user)
+{
+    hd_ddp *d = user;
+    if (d->no_sync) {
+        d->backwards++;
+        return end_alone(d, ok);
+    }
+    bool going = d->met ? d->going : round_begin(d, ok);
+    ok = going && end_round(d, ok);
+    if (d->e.finished == d->e.posted) { /* else MPI has failed, and may still write there */
+        hd__buckets_end(d);
+    }
+    d->backwards++;
+    d->met = d->going = false;
+    return ok;
+}
+
+/* ---------------------------------------------------------------- making */
+
+hd_ddp_options hd_ddp_defaults(void)
+{
+    return (hd_ddp_options){
+        .size = sizeof(hd_ddp_options), .bucket_bytes = 25 << 20, .first_bucket_bytes = 1 << 20};
+}
+
+static bool ddp_options_ok(const char *function, const hd_ddp_options *o)
+{
+    return HD__SIZE_OK(function, o, "hd_ddp_defaults()") &&
+           (o->bucket_bytes >= 1 ||
+            hd_error_set(HD_VALUE, "%s: bucket_bytes %lld: expected 1 or more", function,
+                         (long long)o->bucket_bytes)) &&
+           (o->first_bucket_bytes >= 1 ||
+            hd_error_set(HD_VALUE, "%s: first_bucket_bytes %lld: expected 1 or more", function,
+                         (long long)o->first_bucket_bytes));
+}
+
+static bool add_slot(const char *function, hd_ddp *d, hd_tensor *p, int64_t number)
+{
+    if (!hd_is_contiguous(p)) {
+        return hd_error_set(HD_VALUE, "%s: parameter %lld is not contiguous: expected all to be so",
+                            function, (long long)number);
+    }
+    d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
+    return true;
+}
+
+/* The slots, the last parameter first. */
+static bool make_slots(const char *function, hd_ddp *d)
+{
+    hd_list *all = hd_module_parameters(d->model);
+    int64_t n = all ? hd_list_len(all) : 0;
+    d->slots = hd__alloc_items(n + 1, sizeof *d->slots);
+    d->used = all && d->slots ? hd_alloc((size_t)n + 1) : NULL;
+    bool ok = d->used;
+    for (int64_t i = n - 1; i >= 0 && ok; i--) {
+        hd_tensor *p = hd_list_get(all, i);
+        ok = !hd_requires_grad(p) || add_slot(function, d, p, i);
+    }
+    return ok && (d->n > 0 ||
+                  hd_error_set(HD_VALUE, "%s: no parameter requires grad: expected one or more",
+                               function));
+}
+
+static bool describe_tensors(hd__text *t, hd_dict *tensors, const char *what)
+{
+    bool ok = tensors;
+    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
+        char kind[HD__SHAPE_TEXT];
+        const char *name = hd_dict_name(tensors, i);
+        hd_tensor *x = hd_dict_get(tensors, name);
+        ok = x;
+        if (ok) {
+            hd__text_format(t, "%s %s %s%s\n", what, name, hd__kind_of(x, kind),
+                            hd_requires_grad(x) ? "" : ", requires no grad");
+        }
+    }
+    hd_dict_free(tensors);
+    return ok;
+}
+
+/* Are the models and the options of all ranks the same? */
+static bool same_model(const hd_ddp *d, bool ok)
+{
+    hd__text t = {0};
+    if (ok) {
+        ok = describe_tensors(&t, hd_module_named_parameters(d->model), "parameter") &&
+             describe_tensors(&t, hd_module_named_buffers(d->model), "buffer");
+        hd__text_format(&t,
+                        "options: bucket_bytes %lld, first_bucket_bytes %lld, fast %d, "
+                        "shard_optimizer %d\n",
+                        (long long)d->o.bucket_bytes, (long long)d->o.first_bucket_bytes, d->o.fast,
+                        d->o.shard_optimizer);
+    }
+    char *text = ok ? hd__text_take(&t) : NULL;
+    ok = hd__same_text(HD__MEET_DDP_NEW, "hd_ddp_new: the model", text, ok && text);
+    hd_free(ok || text ? text : t.s);
+    return ok;
+}
+
+static bool broadcast_all(hd_dict *tensors)
+{
+    bool ok = hd__meet(HD__MEET_DDP_NEW, NULL, tensors);
+    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
+        hd_tensor *x = hd_dict_get(tensors, hd_dict_name(tensors, i));
+        ok = hd__broadcast_tensor(HD__MEET_DDP_NEW, x, 0);
+    }
+    hd_dict_free(tensors);
+    return ok;
+}
+
+static bool register_all(hd_ddp *d)
+{
+    bool ok = hd_on_backward_end(backward_ends, d);
+    d->listens = ok;
+    for (int64_t i = 0; i < d->n && ok; i++) {
+        d->slots[i].hook = hd_register_hook(d->slots[i].p, gradient_ready, &d->slots[i]);
+        ok = d->slots[i].hook >= 0;
+    }
+    return ok;
+}
+
+static void ddp_drop(hd_ddp *d)
+{
+    if (d->listens) {
+        hd_on_backward_end(NULL, NULL);
+    }
+    for (int64_t i = 0; i < d->n; i++) {
+        if (d->slots[i].hook >= 0) {
+            hd_remove_hook(d->slots[i].p, d->slots[i].hook);
+        }
+        hd_release(d->slots[i].p);
+    }
+    hd__traffic_free(&d->e);
+    hd_free(d->buckets);
+    hd_free(d->slots);
+    hd_free(d->used);
+    hd_free(d->owners);
+    hd_free(d);
+}
+
+/* What each rank does by itself. NULL on failure. */
+static hd_ddp *ddp_alone(const char *function, hd_module *model, const hd_ddp_options *o)
+{
+    if (!hd__given(function, "model", model) || !ddp_options_ok(function, o)) {
+        return NULL;
+    }
+    if (hd__mpi.ddp) {
+        return hd_error_set(HD_STATE, "%s: an hd_ddp lives already: expected hd_ddp_free first",
+                            function);
+    }
+    hd_ddp *d = hd_alloc(sizeof *d);
+    if (!d) {
+        return NULL;
+    }
+    memset(d, 0, sizeof *d);
+    d->model = model;
+    d->thread = pthread_self();
+    d->o = *o;
+    d->e.fast = o->fast;
+    if (make_slots(function, d) && hd__buckets_plan(d) && hd__owners_plan(d)) {
+        return d;
+    }
+    ddp_drop(d);
+    return NULL;
+}
+
+hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
+{
+    static const char function[] = "hd_ddp_new";
+    hd_ddp_options o = options ? *options : hd_ddp_defaults();
+    hd_scope *scope = hd_scope_open();
+    hd_ddp *d = scope ? ddp_alone(function, model, &o) : NULL;
+    bool ok = d;
+    if (hd__others()) {
+        ok = same_model(d, d) && broadcast_all(hd_module_named_parameters(model)) &&
+             broadcast_all(hd_module_named_buffers(model)) &&
+             hd__meet(HD__MEET_DDP_NEW, NULL, register_all(d));
+    }
+    hd_scope_close(scope);
+    if (!ok) {
+        if (d) {
+            ddp_drop(d);
+        }
+        return NULL;
+    }
+    d->figures.buckets = d->n_buckets;
+    hd__mpi.ddp = d;
+    return d;
+}
+
+void hd_ddp_free(hd_ddp *d)
+{
+    if (d && hd__ddp_given("hd_ddp_free", "d", d) && !hd__in_round("hd_ddp_free")) {
+        hd__meet_to_end(HD__MEET_DDP_FREE);
+        ddp_drop(d);
+        hd__mpi.ddp = NULL;
+    }
+}
+
+/* ---------------------------------------------------------------- in the loop */
+
+bool hd_ddp_no_sync(hd_ddp *d, bool on)
+{
+    if (!hd__ddp_given("hd_ddp_no_sync", "d", d) || hd__in_round("hd_ddp_no_sync")) {
+        return false;
+    }
+    bool before = d->no_sync;
+    d->no_sync = on;
+    return before;
+}
+
+bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset)
+{
+    if (!hd__ddp_given("hd_ddp_get_figures", "d", d) || !hd__given("hd_ddp_get_figures", "f", f)) {
+        return false;
+    }
+    *f = d->figures;
+    if (reset) {
+        d->figures = (hd_ddp_figures){.buckets = d->n_buckets};
+    }
+    return true;
+}

@@ -1,0 +1,205 @@
+/* init.c - the beginning and the end of MPI, and what a rank knows of itself. */
+#include "mpi/mpi_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/platform.h"
+
+hd__world hd__mpi = {.size = 1,
+                     .host_size = 1,
+                     .control = MPI_COMM_NULL,
+                     .parts = MPI_COMM_NULL,
+                     .averages = MPI_COMM_NULL};
+
+bool hd__mpi_ok(const char *function, int result)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n = 0;
+    if (result == MPI_SUCCESS) {
+        return true;
+    }
+    MPI_Error_string(result, text, &n);
+    hd__mpi.apart = true;
+    return hd_error_set(HD_IO, "%s: MPI: %s", function, text);
+}
+
+/* ---------------------------------------------------------------- beginning */
+
+/* Has a launcher left word in the environment that it started this process? */
+static bool was_launched(void)
+{
+    static const char *const names[] = {
+        "PMI_RANK",
+        "PMI_SIZE",
+        "PMI_FD",
+        "PMI_PORT",
+        "PMIX_RANK",
+        "PMIX_NAMESPACE",
+        "OMPI_COMM_WORLD_SIZE",
+        "MPI_LOCALNRANKS",
+        "SLURM_PROCID",
+        "PALS_RANKID",
+    };
+    bool launched = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !launched; i++) {
+        launched = getenv(names[i]);
+    }
+    return launched;
+}
+
+static bool find_host(const char *function)
+{
+    MPI_Comm host;
+    bool ok = hd__mpi_ok(function, MPI_Comm_split_type(hd__mpi.control, MPI_COMM_TYPE_SHARED, 0,
+                                                       MPI_INFO_NULL, &host));
+    if (ok) {
+        MPI_Comm_rank(host, &hd__mpi.host_rank);
+        MPI_Comm_size(host, &hd__mpi.host_size);
+        MPI_Comm_free(&host);
+    }
+    return ok;
+}
+
+static bool make_communicators(const char *function)
+{
+    MPI_Comm *const all[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
+    bool ok = true;
+    for (int i = 0; i < 3 && ok; i++) {
+        ok = hd__mpi_ok(function, MPI_Comm_dup(MPI_COMM_WORLD, all[i]));
+        if (ok) {
+            MPI_Comm_set_errhandler(*all[i], MPI_ERRORS_RETURN);
+        }
+    }
+    return ok;
+}
+
+/* All ranks have the memory of meetings, or none of them will meet. */
+static bool meetings_ready(const char *function)
+{
+    int mine = hd__meetings_begin(), all = 0;
+    bool ok =
+        hd__mpi_ok(function, MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
+    hd__mpi.apart |= !all;
+    return ok && (all || hd_error_set(HD_MEMORY, "%s: a rank has no memory", function));
+}
+
+static bool start_mpi(const char *function, int *argc, char ***argv)
+{
+    int there = 0, level = MPI_THREAD_FUNNELED;
+    MPI_Initialized(&there);
+    hd__mpi.ours = !there;
+    if (!there && !hd__mpi_ok(function, MPI_Init_thread(argc, argv, level, &level))) {
+        return false;
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &hd__mpi.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &hd__mpi.size);
+    return make_communicators(function) && find_host(function) && meetings_ready(function);
+}
+
+/* A launcher may have bound each rank to CPUs of its own. */
+static bool share_cpus(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int mine = hd_num_threads(), bound = hd__affinity_cpus();
+    int all = online > 0 && bound > 0 && bound < online ? (int)online : mine;
+    int each = all / hd__mpi.host_size;
+    each = each > mine ? mine : each;
+    return getenv("HEED_THREADS") || hd__mpi.host_size == 1 ||
+           hd_set_num_threads(each > 1 ? each : 1);
+}
+
+bool hd_mpi_init(int *argc, char ***argv)
+{
+    static const char function[] = "hd_mpi_init";
+    int there = 0;
+    if (hd__mpi.begun) {
+        return hd_error_set(HD_STATE, "%s: it was called already: expected one call", function);
+    }
+    hd__mpi.begun = true;
+    MPI_Initialized(&there);
+    return (!there && !was_launched()) || (start_mpi(function, argc, argv) && share_cpus());
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static bool mpi_runs(void)
+{
+    int there = 0, ended = 0;
+    MPI_Initialized(&there);
+    MPI_Finalized(&ended);
+    return there && !ended;
+}
+
+static bool end_mpi(const char *function)
+{
+    MPI_Comm *const all[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
+    for (int i = 0; i < 3; i++) {
+        if (*all[i] != MPI_COMM_NULL) {
+            MPI_Comm_free(all[i]);
+        }
+    }
+    return !hd__mpi.ours || hd__mpi_ok(function, MPI_Finalize());
+}
+
+bool hd_mpi_finish(void)
+{
+    static const char function[] = "hd_mpi_finish";
+    if (!hd__mpi.begun || hd__mpi.ended) {
+        return true;
+    }
+    if (hd__in_round(function)) {
+        return false;
+    }
+    hd__mpi.apart |= !mpi_runs(); /* the program may have ended it */
+    hd_ddp_free(hd__mpi.ddp);
+    hd__meet_to_end(HD__MEET_FINISH);
+    hd__mpi.ended = true;
+    bool ok = !mpi_runs() || end_mpi(function);
+    hd__meetings_end();
+    hd__mpi.rank = hd__mpi.host_rank = 0;
+    hd__mpi.size = hd__mpi.host_size = 1;
+    return ok;
+}
+
+void hd_mpi_abort(int status)
+{
+    if (mpi_runs()) {
+        MPI_Abort(MPI_COMM_WORLD, status);
+    }
+    _Exit(status);
+}
+
+/* ---------------------------------------------------------------- this rank */
+
+int hd_mpi_rank(void)
+{
+    return hd__mpi.rank;
+}
+
+int hd_mpi_size(void)
+{
+    return hd__mpi.size;
+}
+
+int hd_mpi_host_rank(void)
+{
+    return hd__mpi.host_rank;
+}
+
+int hd_mpi_host_size(void)
+{
+    return hd__mpi.host_size;
+}
+
+char *hd_mpi_describe(void)
+{
+    char host[256] = "";
+    const char *level = hd_cpu_level();
+    hd__text t = {0};
+    gethostname(host, sizeof host - 1);
+    hd__text_format(&t, "rank %d of %d: host %s, %d thread%s, %s", hd__mpi.rank, hd__mpi.size, host,
+                    hd_num_threads(), hd_num_threads() == 1 ? "" : "s", level ? level : "no level");
+    return hd__text_take(&t);
+}

@@ -1,0 +1,375 @@
+/* shard.c - an optimizer whose averages are dealt to the ranks: ZeRO, stage 1.
+ *
+ * A parameter belongs to one rank as a whole. The parameters are dealt in the order of their size,
+ * the largest first, each to the rank that has the fewest elements so far. Every rank knows the
+ * gradients of all parameters; its optimizer has only its own, and after a step each rank sends
+ * what it has stepped to the others. */
+#include "mpi/mpi_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- dealing */
+
+typedef struct share {
+    int64_t elements, slot;
+} share;
+
+static int larger_share(const void *a, const void *b)
+{
+    const share *x = a, *y = b;
+    int larger_first = (x->elements < y->elements) - (x->elements > y->elements);
+    return larger_first ? larger_first : (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static int lightest_rank(const int64_t *elements)
+{
+    int rank = 0;
+    for (int r = 1; r < hd__mpi.size; r++) {
+        rank = elements[r] < elements[rank] ? r : rank;
+    }
+    return rank;
+}
+
+bool hd__owners_plan(hd_ddp *d)
+{
+    d->owners = hd__alloc_items(d->n, sizeof *d->owners);
+    share *shares = hd__alloc_items(d->n, sizeof *shares);
+    int64_t *elements = hd__alloc_items(hd__mpi.size, sizeof *elements);
+    bool ok = d->owners && shares && elements;
+    for (int r = 0; ok && r < hd__mpi.size; r++) {
+        elements[r] = 0;
+    }
+    for (int64_t i = 0; ok && i < d->n; i++) {
+        shares[i] = (share){hd_numel(d->slots[i].p), i};
+    }
+    if (ok) {
+        qsort(shares, (size_t)d->n, sizeof *shares, larger_share);
+    }
+    for (int64_t i = 0; ok && i < d->n; i++) {
+        int r = lightest_rank(elements);
+        d->owners[shares[i].slot] = r;
+        elements[r] += shares[i].elements;
+    }
+    hd_free(shares);
+    hd_free(elements);
+    return ok;
+}
+
+static bool shards(const hd_ddp *d)
+{
+    return d->o.shard_optimizer && hd__others();
+}
+
+/* The number that slot i has in an optimizer of all parameters. */
+static int64_t number_of_slot(const hd_ddp *d, int64_t i)
+{
+    return d->n - 1 - i;
+}
+
+/* Does the optimizer of this rank have slot i? */
+static bool is_mine(const hd_ddp *d, int64_t i)
+{
+    return !shards(d) || d->owners[i] == hd__mpi.rank;
+}
+
+hd_list *hd_ddp_parameters(hd_ddp *d)
+{
+    static const char function[] = "hd_ddp_parameters";
+    if (!hd__ddp_given(function, "d", d)) {
+        return NULL;
+    }
+    hd_tensor **mine = hd__alloc_items(d->n, sizeof *mine);
+    int64_t n = 0;
+    for (int64_t i = d->n - 1; mine && i >= 0; i--) { /* in the order of the model */
+        if (is_mine(d, i)) {
+            mine[n++] = d->slots[i].p;
+        }
+    }
+    hd_list *list = NULL;
+    if (mine && n == 0) {
+        hd_error_set(HD_VALUE,
+                     "%s: none of the %" PRId64 " parameters is left for rank %d: expected no more "
+                     "ranks than parameters",
+                     function, d->n, hd__mpi.rank);
+    } else if (mine) {
+        list = hd_list_n(n, mine);
+    }
+    hd_free(mine);
+    return list;
+}
+
+static bool send_stepped(const hd_ddp *d)
+{
+    HD_NO_GRAD;
+    bool ok = true;
+    for (int64_t i = 0; ok && i < d->n; i++) {
+        hd_tensor *p = d->slots[i].p;
+        int64_t bytes = hd_numel(p) * (int64_t)hd_dtype_size(hd_dtype_of(p));
+        ok = hd__broadcast_bytes("hd_ddp_step", hd_data_mut(p), bytes, d->owners[i]);
+    }
+    return ok;
+}
+
+bool hd_ddp_step(hd_ddp *d, hd_optim *o)
+{
+    static const char function[] = "hd_ddp_step";
+    bool ok = hd__ddp_given(function, "d", d) && hd__given(function, "o", o) && hd_optim_step(o);
+    ok = hd__meet(HD__MEET_STEP, NULL, ok);
+    return ok && (!shards(d) || send_stepped(d));
+}
+
+/* ---------------------------------------------------------------- names of states */
+
+/* "prefix.state.3." in out. */
+static const char *state_prefix(hd__text *out, const char *prefix, int64_t number)
+{
+    hd__text_cut(out, 0);
+    hd__text_format(out, "%s%sstate.%" PRId64 ".", prefix, *prefix ? "." : "", number);
+    return out->failed ? NULL : out->s;
+}
+
+/* Is name an entry of the state of some parameter? */
+static bool is_state(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    const char *rest = n > 0 ? name + n + 1 : name;
+    return strncmp(name, prefix, n) == 0 && strncmp(rest, "state.", 6) == 0;
+}
+
+/* Is name the number of parameters of the group? */
+static bool is_count(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strcmp(n > 0 ? name + n + 1 : name, "param_groups.0.params") == 0;
+}
+
+/* to[name] = from[from_name] */
+static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const char *from_name)
+{
+    int64_t number;
+    double value;
+    switch (hd_dict_kind_of(from, from_name)) {
+    case HD_DICT_TENSOR: return hd_dict_set(to, name, hd_dict_get(from, from_name));
+    case HD_DICT_STRING: return hd_dict_set_string(to, name, hd_dict_get_string(from, from_name));
+    case HD_DICT_INT:
+        return hd_dict_get_int(from, from_name, &number) && hd_dict_set_int(to, name, number);
+    default:
+        return hd_dict_get_double(from, from_name, &value) && hd_dict_set_double(to, name, value);
+    }
+}
+
+/* Copies what is not the state of a parameter; `count` parameters are in the group. */
+static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
+{
+    bool ok = true;
+    size_t n = strlen(prefix);
+    for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
+        const char *name = hd_dict_name(from, i);
+        bool ours = n == 0 || (strncmp(name, prefix, n) == 0 && name[n] == '.');
+        if (ours && is_count(name, prefix)) {
+            ok = hd_dict_set_int(to, name, count);
+        } else if (ours && !is_state(name, prefix)) {
+            ok = copy_entry(to, name, from, name);
+        }
+    }
+    return ok;
+}
+
+/* Copies the state of parameter `old` of `from`, which becomes that of parameter `number`. */
+static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t old,
+                       const char *prefix)
+{
+    hd__text head = {0}, name = {0};
+    const char *start = state_prefix(&head, prefix, old);
+    bool ok = start;
+    for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
+        const char *each = hd_dict_name(from, i);
+        if (strncmp(each, start, head.len) == 0) {
+            ok = state_prefix(&name, prefix, number);
+            hd__text_puts(&name, each + head.len);
+            ok = ok && !name.failed && copy_entry(to, name.s, from, each);
+        }
+    }
+    hd_free(head.s);
+    hd_free(name.s);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- saving */
+
+/* The state of one parameter, as its owner describes it to rank 0. */
+enum { MOST_ENTRIES = 8, NAME = 32 };
+typedef struct state_kind {
+    int64_t n;
+    struct {
+        char name[NAME];
+        int64_t is_tensor, number;
+    } entries[MOST_ENTRIES];
+} state_kind;
+
+static bool describe_state(const hd_dict *mine, int64_t number, const char *prefix, state_kind *k)
+{
+    hd__text head = {0};
+    const char *start = state_prefix(&head, prefix, number);
+    bool ok = start;
+    memset(k, 0, sizeof *k);
+    for (int64_t i = 0; ok && i < hd_dict_len(mine); i++) {
+        const char *each = hd_dict_name(mine, i);
+        if (strncmp(each, start, head.len) == 0) {
+            if (k->n == MOST_ENTRIES || strlen(each + head.len) >= NAME) {
+                ok = hd_error_set(HD_VALUE,
+                                  "hd_ddp_optim_save: '%s': expected at most %d short names", each,
+                                  MOST_ENTRIES);
+                break;
+            }
+            snprintf(k->entries[k->n].name, NAME, "%s", each + head.len);
+            k->entries[k->n].is_tensor = hd_dict_kind_of(mine, each) == HD_DICT_TENSOR;
+            ok =
+                k->entries[k->n].is_tensor || hd_dict_get_int(mine, each, &k->entries[k->n].number);
+            k->n++;
+        }
+    }
+    hd_free(head.s);
+    return ok;
+}
+
+typedef struct saving {
+    hd_ddp *d;
+    const char *prefix;
+    hd_dict *mine, *all; /* all: of rank 0; else NULL */
+} saving;
+
+/* Brings an entry of a state, which is k, from its owner to rank 0. */
+static bool bring_entry(const saving *s, int64_t slot, int64_t mine, const state_kind *k, int64_t e)
+{
+    const hd__slot *at = &s->d->slots[slot];
+    hd__text name = {0};
+    bool owner = is_mine(s->d, slot), first = hd__mpi.rank == 0, ok = true;
+    if (owner || first) {
+        ok = state_prefix(&name, s->prefix, owner ? mine : number_of_slot(s->d, slot));
+        hd__text_puts(&name, k->entries[e].name);
+        ok = ok && !name.failed;
+    }
+    hd_tensor *x = NULL; /* the parameter's shape */
+    if (k->entries[e].is_tensor) {
+        x = !ok     ? NULL
+            : owner ? hd_dict_get(s->mine, name.s)
+                    : hd_empty_like(at->p, hd_dtype_of(at->p));
+        ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, x) &&
+             hd__broadcast_tensor(HD__MEET_OPTIM_SAVE, x, s->d->owners[slot]);
+    }
+    if (ok && first) {
+        hd__text to = {0};
+        ok = state_prefix(&to, s->prefix, number_of_slot(s->d, slot));
+        hd__text_puts(&to, k->entries[e].name);
+        ok = ok && !to.failed &&
+             (x ? hd_dict_set(s->all, to.s, x)
+                : hd_dict_set_int(s->all, to.s, k->entries[e].number));
+        hd_free(to.s);
+    }
+    hd_free(name.s);
+    return ok;
+}
+
+/* The same for a whole state. mine: its number in this rank's optimizer. */
+static bool bring_state(const saving *s, int64_t slot, int64_t mine)
+{
+    state_kind k;
+    bool owner = is_mine(s->d, slot);
+    bool ok = !owner || describe_state(s->mine, mine, s->prefix, &k);
+    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok) &&
+         hd__broadcast_bytes("hd_ddp_optim_save", &k, sizeof k, s->d->owners[slot]);
+    for (int64_t e = 0; ok && e < k.n; e++) {
+        ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, bring_entry(s, slot, mine, &k, e));
+    }
+    return ok;
+}
+
+static bool bring_all(const saving *s)
+{
+    int64_t mine = 0;
+    bool ok = true;
+    for (int64_t i = s->d->n - 1; ok && i >= 0; i--) {
+        ok = bring_state(s, i, mine);
+        mine += is_mine(s->d, i);
+    }
+    return ok;
+}
+
+static bool optim_given(const char *function, const hd_ddp *d, const hd_optim *o, const void *dict,
+                        const char *prefix)
+{
+    bool given = hd__ddp_given(function, "ddp", d) && hd__given(function, "o", o) &&
+                 hd__given(function, "d", dict) && hd__given(function, "prefix", prefix);
+    int64_t groups = given ? hd_optim_group_count(o) : -1;
+    return groups == 1 || (groups > 1 && hd_error_set(HD_VALUE,
+                                                      "%s: %" PRId64 " groups of parameters: "
+                                                      "expected one",
+                                                      function, groups));
+}
+
+/* Moves every entry of `from` to d. */
+static bool move_all(hd_dict *d, const hd_dict *from)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
+        ok = copy_entry(d, hd_dict_name(from, i), from, hd_dict_name(from, i));
+    }
+    return ok;
+}
+
+bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *prefix)
+{
+    bool first = hd__mpi.rank == 0;
+    saving s = {.d = ddp, .prefix = prefix};
+    hd_scope *scope = hd_scope_open();
+    bool ok = scope && optim_given("hd_ddp_optim_save", ddp, o, d, prefix);
+    s.mine = ok ? hd_dict_new() : NULL;
+    s.all = ok && first ? hd_dict_new() : NULL;
+    ok = s.mine && (!first || s.all) && hd_optim_save(o, s.mine, prefix) &&
+         (!first || copy_head(s.all, s.mine, prefix, ddp->n));
+    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok);
+    if (ok && shards(ddp)) {
+        ok = bring_all(&s);
+    } else if (ok && first) {
+        ok = move_all(s.all, s.mine);
+    }
+    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok && (!first || move_all(d, s.all)));
+    hd_dict_free(s.mine);
+    hd_dict_free(s.all);
+    hd_scope_close(scope);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- loading */
+
+/* The part of d that this rank's optimizer has, under its own numbers; NULL on failure. */
+static hd_dict *own_part(const hd_ddp *ddp, const hd_dict *d, const char *prefix)
+{
+    hd_dict *own = hd_dict_new();
+    int64_t mine = 0;
+    bool ok = own;
+    for (int64_t i = ddp->n - 1; ok && i >= 0; i--) {
+        if (is_mine(ddp, i)) {
+            ok = copy_state(own, mine++, d, number_of_slot(ddp, i), prefix);
+        }
+    }
+    if (ok && copy_head(own, d, prefix, mine)) {
+        return own;
+    }
+    hd_dict_free(own);
+    return NULL;
+}
+
+bool hd_ddp_optim_load(hd_ddp *ddp, hd_optim *o, const hd_dict *d, const char *prefix)
+{
+    hd_scope *scope = hd_scope_open();
+    bool ok = scope && optim_given("hd_ddp_optim_load", ddp, o, d, prefix);
+    hd_dict *own = ok ? own_part(ddp, d, prefix) : NULL;
+    ok = own && hd_optim_load(o, own, prefix);
+    hd_dict_free(own);
+    hd_scope_close(scope);
+    return hd__meet(HD__MEET_OPTIM_LOAD, NULL, ok);
+}

@@ -1,0 +1,119 @@
+"""Starts a program on several ranks, with the mpirun of the MPI that it is linked with, and finds and
+ends every process that this started: for run_ranks, kill_ranks and mpi_suppressions.
+
+The processes are found by a variable in their environment, which they have from mpirun. Process
+groups would not do, because an mpirun puts its ranks into groups of their own. Where there is no
+/proc, only the group of mpirun itself is known.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import uuid
+
+TAG = "HEED_RANKS_RUN"
+LAUNCHERS = {
+    # the library's name, the names that its mpirun may have, what that prints as its version
+    "openmpi": (r"libmpi\.so\.[4-9]\d", ("mpirun.openmpi", "mpirun"), "Open MPI"),
+    "mpich": (r"libmpich\.so|libmpi\.so\.12", ("mpirun.mpich", "mpiexec.hydra", "mpirun"), "HYDRA"),
+}
+# For Open MPI: root may start ranks, a machine may have more ranks than cores, ranks of one container
+# may not read each other's memory, and no other machine is asked for.
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_plm_rsh_agent": "false",
+    "HEED_THREADS": "1",
+}
+# What each rank runs under, and with what. valgrind does not know AVX-512.
+VALGRIND = ("--leak-check=full", "--show-leak-kinds=definite,possible", "--num-callers=40",
+            "--errors-for-leak-kinds=definite,possible", "--keep-debuginfo=yes")
+FOR_VALGRIND = {"HEED_CPU": "baseline", "HEED_CACHE": "0", "HWLOC_COMPONENTS": "-x86"}
+RANK_NAMES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
+
+
+def libraries_of(program):
+    run = subprocess.run(["ldd", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return run.stdout
+
+
+def kind_of(program):
+    """"openmpi", "mpich", or None for a program with another MPI, or with none."""
+    libraries = libraries_of(program)
+    for kind, (library, _, _) in LAUNCHERS.items():
+        if re.search(library, libraries):
+            return kind
+    return None
+
+
+def mpirun_of(kind):
+    """The path of the mpirun that starts ranks of this kind, or None."""
+    _, names, version = LAUNCHERS[kind]
+    for name in names:
+        path = shutil.which(name)
+        if path and version in subprocess.run([path, "--version"], stdout=subprocess.PIPE, text=True,
+                                              stderr=subprocess.STDOUT).stdout:
+            return path
+    return None
+
+
+class Run:
+    """The processes of one call of mpirun."""
+
+    def __init__(self, kind, ranks, command, environment=None, **more):
+        options = ["--oversubscribe", "--bind-to", "none"] if kind == "openmpi" else []
+        self.tag = uuid.uuid4().hex
+        self.mpirun = subprocess.Popen(
+            [mpirun_of(kind), *options, "-n", str(ranks), *command], start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            env={**ENVIRONMENT, **os.environ, "HEED_THREADS": "1", **(environment or {}), TAG: self.tag}, **more)
+
+    def processes(self):
+        """{pid: the number of its rank, or None} of all that live."""
+        found = {}
+        for pid in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else []):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as f:
+                    variables = dict(v.split("=", 1) for v in f.read().decode("utf-8", "replace").split("\0")
+                                     if "=" in v)
+            except OSError:
+                continue
+            if variables.get(TAG) == self.tag:
+                rank = next((variables[name] for name in RANK_NAMES if name in variables), None)
+                found[int(pid)] = int(rank) if rank is not None else None
+        return found
+
+    def left(self, seconds):
+        """The processes that still live after so many seconds."""
+        end = time.monotonic() + seconds
+        while self.processes() and time.monotonic() < end:
+            time.sleep(0.02)
+        return self.processes()
+
+    def kill(self):
+        """Ends all processes; also those that begin meanwhile."""
+        while True:
+            living = self.processes()
+            for pid in living:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            try:
+                os.killpg(self.mpirun.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+            self.mpirun.poll()
+            if not living:
+                return
+            time.sleep(0.02)
+
+    def wait(self, seconds):
+        """The status of mpirun; None if it did not end in time."""
+        try:
+            return self.mpirun.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
