@@ -142,6 +142,10 @@ static bool check_windows(const run *r)
                             length, (long long)hd_tokens_len(r->train_tokens),
                             (long long)hd_tokens_len(r->val_tokens));
     }
+    if (batch % ranks_count() != 0) {
+        return hd_error_set(HD_VALUE, "train.batch_size: %lld: expected a multiple of the %d ranks",
+                            batch, ranks_count());
+    }
     return batch <= n || hd_error_set(HD_VALUE,
                                       "train.batch_size: %lld: the text gives %lld windows of "
                                       "context_length %lld: expected a batch of at most %lld",
@@ -177,15 +181,30 @@ bool run_read_data(run *r, const hd_dict *state)
     return ok;
 }
 
-bool run_make_loaders(run *r)
+/* The loader of this rank's part of each batch. With one rank, a new run has the order that a
+ * loader draws. With several, the order comes from the seed alone, and stays so when the run is
+ * resumed with one. */
+static hd_loader *make_train_loader(const run *r)
 {
     hd_loader_options o = hd_loader_defaults();
-    o.batch_size = r->s.train.batch_size;
+    o.batch_size = r->s.train.batch_size / ranks_count();
     o.shuffle = o.drop_last = true;
-    r->loader = hd_loader_new(r->train_set, &o);
+    if (r->dealt) {
+        o.num_replicas = ranks_count();
+        o.rank = ranks_this();
+        o.seed = r->s.train.seed;
+    }
+    return hd_loader_new(r->train_set, &o);
+}
+
+bool run_make_loaders(run *r)
+{
+    r->dealt = r->dealt || ranks_count() > 1;
+    r->loader = make_train_loader(r);
     r->val_generator = hd_generator_new(0);
     r->sample_generator = hd_generator_new(0);
-    o.shuffle = o.drop_last = false;
+    hd_loader_options o = hd_loader_defaults();
+    o.batch_size = r->s.train.batch_size;
     o.generator = r->val_generator;
     r->val_loader = hd_loader_new(r->val_set, &o);
     return r->loader && r->val_loader;
@@ -204,21 +223,30 @@ static hd_schedule *make_schedule(const settings *s, hd_optim *optim)
     return hd_cosine_warmup_new(optim, &o);
 }
 
+/* The model is made from the same numbers on all ranks. Then each rank has its own stream, so that
+ * dropout differs, and that of rank 0 is the stream of a run on one rank. */
 bool run_make_model(run *r)
 {
     hd_manual_seed(r->s.train.seed);
     r->model = gpt_model_new(&r->s.model);
+    if (!ranks_join(r->model, r->s.train.shard_optimizer)) {
+        return false;
+    }
+    if (!ranks_first()) {
+        hd_manual_seed(r->s.train.seed + ranks_this());
+    }
     r->parameters = hd_module_parameters(r->model);
     hd_adamw_options o = hd_adamw_defaults();
     o.lr = r->s.train.lr;
     o.weight_decay = r->s.train.weight_decay;
-    r->optim = hd_adamw_new(r->parameters, &o);
+    r->optim = hd_adamw_new(ranks_parameters(r->parameters), &o);
     r->schedule = make_schedule(&r->s, r->optim);
     return r->schedule;
 }
 
 void run_free(run *r)
 {
+    ranks_leave();
     log_close(&r->log);
     hd_schedule_free(r->schedule);
     hd_optim_free(r->optim);

@@ -1,7 +1,9 @@
 /* train_checkpoint.c - saves a run and loads it, so that a resumed run gives the same bits.
  *
  * model.safetensors is only the state_dict. state.safetensors is everything else: settings,
- * optimizer, schedule, generator, loader, tokenizer, and the lengths of the logs. */
+ * optimizer, schedule, generator, loader, tokenizer, and the lengths of the logs. A run on several
+ * ranks adds their number (ranks) and the generators of all of them (generators.state and
+ * generators.spare). */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -23,24 +25,92 @@ static int64_t checkpoint_step(const char *name)
     return step > 0 && *end == '\0' ? step : 0;
 }
 
-static bool fill_state(run *r, hd_dict *d)
+/* ---------------------------------------------------------------- the generators of the ranks */
+
+enum { WORDS = 624, NUMBERS = WORDS + 3 }; /* words of a generator, and the integers beside them */
+
+/* Puts the generators of all ranks beside this rank's own, which is there as "generator". */
+static bool save_generators(hd_dict *d)
 {
-    int64_t csv_size, jsonl_size;
+    int64_t more[NUMBERS - WORDS];
+    double spare[1];
+    bool ok = hd_dict_get_int(d, "generator.next", &more[0]) &&
+              hd_dict_get_int(d, "generator.bernoulli", &more[1]) &&
+              hd_dict_get_int(d, "generator.has_spare", &more[2]) &&
+              hd_dict_get_double(d, "generator.spare", spare);
+    hd_tensor *words = ok ? hd_dict_get(d, "generator.state") : NULL; /* (624,) */
+    hd_tensor *numbers =
+        words ? hd_cat(0, words, hd_from_data(HD_INT64, more, NUMBERS - WORDS)) : NULL; /* (627,) */
+    return hd_dict_set(d, "generators.state", ranks_gather(numbers)) && /* (ranks, 627) */
+           hd_dict_set(d, "generators.spare",
+                       ranks_gather(hd_from_data(HD_FLOAT64, spare, 1))); /* (ranks, 1) */
+}
+
+/* Takes this rank's generator out of those of all ranks. */
+static bool load_generator(const hd_dict *d)
+{
+    HD_SCOPE;
+    hd_tensor *numbers =
+        hd_select(hd_dict_get(d, "generators.state"), 0, ranks_this());                 /* (627,) */
+    hd_tensor *spares = hd_select(hd_dict_get(d, "generators.spare"), 0, ranks_this()); /* (1,) */
+    hd_dict *one = hd_dict_new();
+    bool ok = hd_dict_set(one, "state", hd_narrow(numbers, 0, 0, WORDS)) &&
+              hd_dict_set_int(one, "next", hd_get_int(numbers, WORDS)) &&
+              hd_dict_set_int(one, "bernoulli", hd_get_int(numbers, WORDS + 1)) &&
+              hd_dict_set_int(one, "has_spare", hd_get_int(numbers, WORDS + 2)) &&
+              hd_dict_set_double(one, "spare", hd_item(spares)) &&
+              hd_generator_load(hd_default_generator(), one, "");
+    hd_dict_free(one);
+    return ok;
+}
+
+static bool save_ranks(const run *r, hd_dict *d)
+{
+    return !r->dealt || (hd_dict_set_int(d, "ranks", ranks_count()) &&
+                         (ranks_count() == 1 || save_generators(d)));
+}
+
+enum { FAR = 1000003 }; /* from the seeds of one step to those of the next */
+
+/* Each rank continues its stream. If there were more ranks or fewer before, all of them begin new
+ * streams, which depend on the seed, the step and the rank. */
+static bool restore_generator(const run *r, const hd_dict *d)
+{
+    if (r->ranks_before != ranks_count()) {
+        return hd_manual_seed(r->s.train.seed + FAR * r->step + ranks_this());
+    }
+    return ranks_first() ? hd_generator_load(hd_default_generator(), d, "generator")
+                         : load_generator(d);
+}
+
+/* ---------------------------------------------------------------- the state */
+
+/* What the ranks have in common. */
+static bool fill_common(run *r, hd_dict *d)
+{
+    int64_t csv_size = 0, jsonl_size = 0;
     char *config = hd_config_text(&settings_table, &r->s);
     bool ok =
-        config && log_sync(&r->log, &csv_size, &jsonl_size) &&
+        config && (!ranks_first() || log_sync(&r->log, &csv_size, &jsonl_size)) &&
         hd_dict_set_string(d, "config", config) && hd_dict_set_int(d, "step", r->step) &&
         hd_dict_set_int(d, "best.step", r->best_step) &&
         hd_dict_set_double(d, "best.loss", r->best_loss) &&
         hd_dict_set_int(d, "log.csv", csv_size) && hd_dict_set_int(d, "log.jsonl", jsonl_size) &&
         hd_dict_set_int(d, "text.hash", r->text_hash) && gpt_config_save(&r->s.model, d, "model") &&
-        hd_tokenizer_save(r->tokenizer, d, "tokenizer") && hd_optim_save(r->optim, d, "optim") &&
-        hd_schedule_save(r->schedule, d, "schedule") &&
-        hd_generator_save(hd_default_generator(), d, "generator") &&
-        hd_loader_save(r->loader, d, "loader");
+        hd_tokenizer_save(r->tokenizer, d, "tokenizer");
     hd_free(config);
     return ok;
 }
+
+static bool fill_state(run *r, hd_dict *d)
+{
+    return ranks_all_ok("filling a checkpoint", fill_common(r, d)) &&
+           ranks_save_optim(r->optim, d, "optim") && hd_schedule_save(r->schedule, d, "schedule") &&
+           hd_generator_save(hd_default_generator(), d, "generator") &&
+           hd_loader_save(r->loader, d, "loader") && save_ranks(r, d);
+}
+
+/* ---------------------------------------------------------------- the directory */
 
 /* Makes `name` a link to the checkpoint of a step. The new link replaces the old one atomically. */
 static bool link_to(const run *r, const char *name, int64_t step)
@@ -140,16 +210,23 @@ bool run_settle(const run *r)
            remove_old(r);
 }
 
+static bool write_checkpoint(run *r, const hd_dict *state)
+{
+    char path[2 * PATH_SIZE];
+    checkpoint_path(r, path, r->step);
+    hd_dict *model = hd_module_state_dict(r->model);
+    bool ok = hd_checkpoint_save(path, model, state);
+    hd_dict_free(model);
+    return ok && run_settle(r);
+}
+
 bool run_save(run *r)
 {
     HD_SCOPE;
-    char path[2 * PATH_SIZE];
-    checkpoint_path(r, path, r->step);
-    hd_dict *model = hd_module_state_dict(r->model), *state = hd_dict_new();
-    bool ok = fill_state(r, state) && hd_checkpoint_save(path, model, state);
-    hd_dict_free(model);
+    hd_dict *state = hd_dict_new();
+    bool ok = fill_state(r, state) && (!ranks_first() || write_checkpoint(r, state));
     hd_dict_free(state);
-    return ok && run_settle(r);
+    return ranks_all_ok("saving a checkpoint", ok);
 }
 
 int64_t run_newest_step(const run *r)
@@ -169,23 +246,27 @@ int64_t run_newest_step(const run *r)
     return step < 0 ? -1 : newest;
 }
 
-bool run_load(const run *r, int64_t step, hd_dict **model, hd_dict **state)
+bool run_load(run *r, int64_t step, hd_dict **model, hd_dict **state)
 {
     char path[2 * PATH_SIZE];
     checkpoint_path(r, path, step);
-    return hd_checkpoint_load(path, model, state);
+    if (!hd_checkpoint_load(path, model, state)) {
+        return false;
+    }
+    r->ranks_before = 1;
+    r->dealt = hd_dict_kind_of(*state, "ranks") != HD_DICT_MISSING;
+    return !r->dealt || hd_dict_get_int(*state, "ranks", &r->ranks_before);
 }
 
 bool run_restore(run *r, const hd_dict *model, const hd_dict *d)
 {
     int64_t csv_size, jsonl_size;
     return hd_module_load_state_dict(r->model, model, true, NULL) &&
-           hd_optim_load(r->optim, d, "optim") && hd_schedule_load(r->schedule, d, "schedule") &&
-           hd_loader_load(r->loader, d, "loader") &&
-           hd_generator_load(hd_default_generator(), d, "generator") &&
-           hd_dict_get_int(d, "step", &r->step) && hd_dict_get_int(d, "best.step", &r->best_step) &&
+           ranks_load_optim(r->optim, d, "optim") && hd_schedule_load(r->schedule, d, "schedule") &&
+           hd_loader_load(r->loader, d, "loader") && hd_dict_get_int(d, "step", &r->step) &&
+           restore_generator(r, d) && hd_dict_get_int(d, "best.step", &r->best_step) &&
            hd_dict_get_double(d, "best.loss", &r->best_loss) &&
            hd_dict_get_int(d, "log.csv", &csv_size) &&
            hd_dict_get_int(d, "log.jsonl", &jsonl_size) &&
-           log_open(&r->log, r->dir, csv_size, jsonl_size);
+           (!ranks_first() || log_open(&r->log, r->dir, csv_size, jsonl_size));
 }

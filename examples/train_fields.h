@@ -43,7 +43,9 @@ BOOL(model.qkv_bias, false, FIXED,
 INT(train.steps, 1000, 1, 1e9, FREE,
     "The number of steps. A step changes the weights once. A resumed run may change the number "
     "only if train.schedule is constant, because a cosine is made for its number of steps."),
-INT(train.batch_size, 16, 1, 1 << 20, FIXED, "The number of sequences in a batch."),
+INT(train.batch_size, 16, 1, 1 << 20, FIXED,
+    "The number of sequences in a batch. Under mpirun the ranks share it, so it must be a multiple "
+    "of their number."),
 INT(train.accumulate, 1, 1, 1 << 20, FREE,
     "The number of batches in a step, which takes the mean of their gradients. Two batches have "
     "the effect of one of twice the size, but need the memory of one."),
@@ -87,9 +89,12 @@ INT(train.report_every, 25, 1, 1e9, FREE,
 BOOL(train.tensorboard, false, FREE,
      "Whether the run also writes event files, which TensorBoard shows: the losses, the learning "
      "rate and the epoch of each step."),
+BOOL(train.shard_optimizer, false, FREE,
+     "Whether, under mpirun, each rank keeps AdamW's averages for a part of the weights only, which "
+     "takes less memory. The results are the same, bit for bit."),
 INT(train.seed, 123, -1e15, 1e15, FIXED,
-    "The seed of the first weights, of the order of the sequences, of dropout and of the "
-    "samples."),
+    "The seed of the first weights, of the order of the sequences, of dropout and of the samples. "
+    "Under mpirun, the dropout of rank r has the seed train.seed + r."),
 
 STRING(sample.prompt, "", FREE,
        "The text that samples continue. If it is empty, they continue the first words of the text, "

@@ -9,179 +9,14 @@
  *   last, best             links to the newest checkpoint and to that of the least validation loss
  * There is never a half of a checkpoint. An older one is removed when the new one is on the
  * disk. */
-#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "program.h"
 #include "train_help.h"
-#include "train_progress.h"
-#include "train_run.h"
-
-static volatile sig_atomic_t stop_signal, hung_up;
-
-static void handle(int number, void (*handler)(int))
-{
-    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    sigemptyset(&a.sa_mask);
-    sigaction(number, &a, NULL);
-}
-
-/* A second SIGINT or SIGTERM ends the program at once, whichever came first. */
-static void on_signal(int number)
-{
-    stop_signal = number;
-    handle(SIGINT, SIG_DFL);
-    handle(SIGTERM, SIG_DFL);
-}
-
-/* The terminal is closed. Its shell often sends a second SIGHUP, which must not lose the run. */
-static void on_hangup(int number)
-{
-    hung_up = 1;
-    stop_signal = stop_signal != 0 ? stop_signal : number;
-}
-
-/* After SIGINT, SIGTERM or SIGHUP the program finishes the current step, saves and stops. A write
- * that waits for a slow reader continues after the signal. If SIGHUP is ignored, as under nohup, it
- * stays ignored. */
-static void catch_signals(void)
-{
-    struct sigaction hangup;
-    handle(SIGINT, on_signal);
-    handle(SIGTERM, on_signal);
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
-        handle(SIGHUP, on_hangup);
-    }
-}
-
-/* ---------------------------------------------------------------- training */
-
-/* The mean loss per token of a batch (b, num_tokens). */
-static hd_tensor *batch_loss(hd_module *model, hd_tensor *x, hd_tensor *y)
-{
-    hd_tensor *logits = hd_forward(model, x); /* (b, num_tokens, vocab_size) */
-    return hd_cross_entropy(hd_flatten(logits, 0, 1), hd_flatten(y, 0, 1));
-}
-
-static bool next_batch(hd_loader *l, hd_tensor **x, hd_tensor **y)
-{
-    return hd_loader_next(l, x, y) || (hd_error_code() == HD_OK && hd_loader_next(l, x, y));
-}
-
-/* One step, with the mean gradient of `accumulate` batches. */
-static bool train_step(run *r, log_row *row)
-{
-    hd_optim_zero_grad(r->optim);
-    hd_module_train(r->model, true);
-    row->loss = 0;
-    for (int64_t i = 0; i < r->s.train.accumulate; i++) {
-        HD_SCOPE;
-        hd_tensor *x, *y; /* (batch_size, context_length) */
-        if (!next_batch(r->loader, &x, &y)) {
-            return false;
-        }
-        /* () */
-        hd_tensor *loss = hd_div_scalar(batch_loss(r->model, x, y), r->s.train.accumulate);
-        hd_backward(loss);
-        row->loss += hd_item(loss);
-    }
-    if (r->s.train.clip_norm > 0) {
-        hd_clip_grad_norm_(r->parameters, r->s.train.clip_norm, 2, false);
-    }
-    row->lr = hd_optim_lr(r->optim);
-    row->epoch = hd_loader_epoch(r->loader);
-    row->step = ++r->step;
-    row->val_loss = NAN;
-    return hd_optim_step(r->optim) && hd_schedule_step(r->schedule);
-}
-
-/* The mean loss of the first eval_batches batches of the validation text. */
-static double validate(run *r)
-{
-    HD_NO_GRAD;
-    double sum = 0;
-    int64_t n = 0;
-    hd_module_eval(r->model);
-    hd_loader_restart(r->val_loader);
-    for (bool more = true; more && n < r->s.train.eval_batches;) {
-        HD_SCOPE;
-        hd_tensor *x, *y; /* (b, context_length) */
-        more = hd_loader_next(r->val_loader, &x, &y);
-        if (more) {
-            sum += hd_item(batch_loss(r->model, x, y));
-            n++;
-        }
-    }
-    return sum / (double)n;
-}
-
-static bool print_sample(const run *r)
-{
-    HD_SCOPE;
-    sampling how = {r->s.sample.temperature, r->s.sample.top_k, r->s.sample.top_p, true};
-    /* (count,) */
-    hd_tensor *ids = hd_tokenizer_encode(r->tokenizer, r->prompt, -1, HD_SPECIAL_ALLOW);
-    hd_generator_seed(r->sample_generator, r->s.train.seed);
-    hd_generator_use(r->sample_generator);
-    printf("---- a sample after %lld steps\n%s", (long long)r->step, r->prompt);
-    bool ok =
-        generate(r->model, &r->s.model, r->tokenizer, ids, r->s.sample.length, &how, stdout, NULL);
-    hd_generator_use(NULL);
-    printf("\n----\n");
-    if (!ok && hung_up && hd_error_code() == HD_IO) { /* nobody can read it; the run goes on */
-        hd_error_clear();
-        return true;
-    }
-    return ok;
-}
-
-/* The work after a step: validation, log, progress, sample, checkpoint. */
-static bool after_step(run *r, progress *p, log_row *row, bool stop)
-{
-    bool end = r->step == r->s.train.steps;
-    bool better = false;
-    if (end || r->step % r->s.train.eval_every == 0) {
-        row->val_loss = validate(r);
-        better = row->val_loss < r->best_loss;
-    }
-    if (better) {
-        r->best_loss = row->val_loss;
-        r->best_step = r->step;
-    }
-    if (hd_error_code() != HD_OK || !log_write(&r->log, row)) {
-        return false;
-    }
-    progress_show(p, row->step, row->loss, row->val_loss);
-    if (!end && !stop && r->s.train.sample_every > 0 && r->step % r->s.train.sample_every == 0) {
-        progress_clear(p);
-        if (!print_sample(r)) {
-            return false;
-        }
-    }
-    if (!end && !stop && !better && r->step % r->s.train.save_every != 0) {
-        return true;
-    }
-    return run_save(r);
-}
-
-/* Trains to the last step, or until a signal comes or the step `stop_at` is done. */
-static bool train(run *r, int64_t stop_at)
-{
-    const settings *s = &r->s;
-    progress p = progress_new(r->step, s->train.steps, s->train.report_every,
-                              s->train.batch_size * s->train.accumulate * s->model.context_length);
-    bool ok = true, stop = false;
-    while (ok && !stop && r->step < s->train.steps) {
-        log_row row;
-        ok = train_step(r, &row);
-        stop = stop_signal != 0 || r->step == stop_at;
-        ok = ok && after_step(r, &p, &row, stop);
-    }
-    progress_clear(&p);
-    return ok;
-}
+#include "train_loop.h"
 
 /* ---------------------------------------------------------------- the program */
 
@@ -193,6 +28,21 @@ typedef struct {
     bool print_config;
 } arguments;
 
+/* Rank 0 alone says what is wrong with the arguments. */
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((format(printf, 1, 2)))
+#endif
+static void
+say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (ranks_first()) {
+        vfprintf(stderr, format, args);
+    }
+    va_end(args);
+}
+
 /* Says that there is no such option. If a setting has the name, says how to set it. */
 static void refuse_option(const char *program, const char *name, const char *value)
 {
@@ -201,12 +51,12 @@ static void refuse_option(const char *program, const char *name, const char *val
     if (path) {
         char word[SHELL_WORD];
         const char *given = equals ? equals + 1 : value && value[0] != '-' ? value : "VALUE";
-        fprintf(stderr, "%s: unknown option '%s': expected --set %s=%s (see --help)\n", program,
-                name, path, shell_word(given, word));
+        say("%s: unknown option '%s': expected --set %s=%s (see --help)\n", program, name, path,
+            shell_word(given, word));
         return;
     }
-    fprintf(stderr, "%s: %s '%s' (see --help)\n", program,
-            name[0] == '-' ? "unknown option" : "expected one CONFIG.json, found also", name);
+    say("%s: %s '%s' (see --help)\n", program,
+        name[0] == '-' ? "unknown option" : "expected one CONFIG.json, found also", name);
 }
 
 /* Reads the option argv[0], and its value if it has one. Returns the number of words that it has
@@ -230,11 +80,11 @@ static int read_option(arguments *a, const char *program, char **argv)
     }
     if (!value || (set && (!strchr(value, '=') || value[0] == '=')) ||
         (stop_at && (end == value || *end != '\0' || a->stop_at < 1))) {
-        fprintf(stderr, "%s: %s %s: expected %s (see --help)\n", program, name,
-                value ? value : "without a value",
-                set      ? "KEY=VALUE"
-                : resume ? "the directory of a run"
-                         : "a whole number above 0");
+        say("%s: %s %s: expected %s (see --help)\n", program, name,
+            value ? value : "without a value",
+            set      ? "KEY=VALUE"
+            : resume ? "the directory of a run"
+                     : "a whole number above 0");
         return 0;
     }
     if (set) {
@@ -261,8 +111,8 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     const char *other = a->config ? "CONFIG.json" : "--print-config";
     bool ok = !a->resume || (!a->config && !a->print_config);
     if (!ok) {
-        fprintf(stderr, "%s: --resume DIR takes the settings of DIR: expected no %s (see --help)\n",
-                argv[0], other);
+        say("%s: --resume DIR takes the settings of DIR: expected no %s (see --help)\n", argv[0],
+            other);
     }
     return ok;
 }
@@ -302,13 +152,40 @@ static bool add_events(run *r)
     return true;
 }
 
+/* Have all ranks the same settings? loaded: were they loaded on this one? */
+static bool same_settings(const run *r, bool loaded)
+{
+    if (ranks_count() == 1) {
+        return loaded;
+    }
+    char *text = loaded ? hd_config_text(&settings_table, &r->s) : NULL;
+    bool ok = ranks_same("the configuration", text);
+    hd_free(text);
+    return ok;
+}
+
+/* Have all ranks the same text, and kernels that give the same bits? read: was the text read on
+ * this one? */
+static bool same_data(const run *r, bool read)
+{
+    char hash[32];
+    snprintf(hash, sizeof hash, "hash %016llx", (unsigned long long)r->text_hash);
+    return ranks_same("the text", read ? hash : NULL) &&
+           ranks_same("the CPU level (HEED_CPU lowers it)", hd_cpu_level());
+}
+
 static bool begin(run *r, const arguments *a)
 {
-    return settings_loaded(r,
-                           hd_config_load(&settings_table, &r->s, a->config, a->n_sets, a->sets)) &&
-           settings_find_files(&r->s) && run_read_data(r, NULL) && run_make_directory(r) &&
-           save_config(r) && run_make_model(r) && run_make_loaders(r) &&
-           log_open(&r->log, r->dir, 0, 0) && add_events(r);
+    bool ok =
+        settings_loaded(r, hd_config_load(&settings_table, &r->s, a->config, a->n_sets, a->sets));
+    if (!same_settings(r, ok) ||
+        !same_data(r, settings_find_files(&r->s) && run_read_data(r, NULL))) {
+        return false;
+    }
+    ok = !ranks_first() || (run_make_directory(r) && save_config(r));
+    ok = ranks_all_ok("the directory", ok) && run_make_model(r) && run_make_loaders(r) &&
+         (!ranks_first() || (log_open(&r->log, r->dir, 0, 0) && add_events(r)));
+    return ranks_all_ok("the beginning", ok);
 }
 
 /* Sets the error for --resume with a directory that is no run. It may be a checkpoint of a run, or
@@ -353,18 +230,45 @@ static bool load_settings(run *r, const hd_dict *state, const arguments *a)
            settings_loaded(r, settings_go_on(&was, &r->s, r->dir));
 }
 
+/* The step of the newest checkpoint, which rank 0 looks for; 0: an error stands. */
+static int64_t find_checkpoint(const run *r)
+{
+    double step = 0;
+    if (ranks_first()) {
+        int64_t newest = run_newest_step(r);
+        step = newest > 0 ? (double)newest : 0;
+        if (newest == 0) {
+            no_run(r->dir);
+        }
+    }
+    return ranks_sum(1, &step) ? (int64_t)step : 0;
+}
+
+/* What the dictionaries of a checkpoint say that the run is. */
+static bool resume_from(run *r, const arguments *a, const hd_dict *model, const hd_dict *state)
+{
+    if (!same_settings(r, state && load_settings(r, state, a)) ||
+        !same_data(r, run_read_data(r, state))) {
+        return false;
+    }
+    bool ok = run_make_model(r) && run_make_loaders(r) && run_restore(r, model, state) &&
+              (!ranks_first() || (run_settle(r) && save_config(r) && add_events(r)));
+    return ranks_all_ok("the checkpoint", ok);
+}
+
 static bool resume(run *r, const arguments *a)
 {
     hd_dict *model = NULL, *state = NULL;
     snprintf(r->dir, sizeof r->dir, "%.*s", directory_length(a->resume), a->resume);
-    int64_t newest = run_newest_step(r);
-    if (newest <= 0) {
-        return newest == 0 && no_run(r->dir);
+    int64_t newest = find_checkpoint(r);
+    if (newest == 0) {
+        return false;
     }
-    run_remove_leftovers(r);
-    bool ok = run_load(r, newest, &model, &state) && load_settings(r, state, a) &&
-              run_read_data(r, state) && run_make_model(r) && run_make_loaders(r) &&
-              run_restore(r, model, state) && run_settle(r) && save_config(r) && add_events(r);
+    if (ranks_first()) {
+        run_remove_leftovers(r);
+    }
+    bool loaded = run_load(r, newest, &model, &state);
+    bool ok = resume_from(r, a, model, loaded ? state : NULL);
     hd_dict_free(model);
     hd_dict_free(state);
     return ok;
@@ -375,6 +279,10 @@ static void print_resumed(const run *r, const char *program)
 {
     char program_word[SHELL_WORD], dir[SHELL_WORD];
     long long step = r->step;
+    if (r->ranks_before != ranks_count()) {
+        printf("the run was on %lld rank%s, and goes on with %d: dropout begins new streams\n",
+               (long long)r->ranks_before, r->ranks_before == 1 ? "" : "s", ranks_count());
+    }
     if (r->step < r->s.train.steps) {
         printf("resumed after step %lld\n", step);
     } else if (r->s.train.schedule == SCHEDULE_CONSTANT) {
@@ -427,7 +335,7 @@ static bool finish(const run *r, const char *program)
                shell_word(r->dir, dir));
         return true;
     }
-    bool ok = print_sample(r);
+    bool ok = run_print_sample(r);
     printf("validation loss %.4f nats per token (best, step %lld); a uniform guess has %.4f\n",
            r->best_loss, (long long)r->best_step, log((double)r->s.model.vocab_size));
     print_how_to_sample(r, program);
@@ -447,7 +355,8 @@ static const char *skip(const char *text, const char *start)
  * its own name, and the user wrote --set KEY=VALUE. */
 static void print_error(const char *program, bool refused)
 {
-    const char *text = skip(skip(hd_error_message(), "hd_config_load: "), "the settings: ");
+    const char *text = skip(skip(hd_error_message(), "hd_mpi_all_ok: "), "hd_mpi_all_same: ");
+    text = skip(skip(text, "hd_config_load: "), "the settings: ");
     const char *set = skip(text, "setting "), *equals = strchr(set, '='), *rest = NULL;
     size_t key = set > text && equals ? (size_t)(equals - set) : 0;
     for (const char *c = key > 0 ? equals : ""; *c != '\0' && !rest; c++) {
@@ -500,32 +409,58 @@ static bool start(run *r, const arguments *a)
                                        (long long)a->stop_at, r->dir, (long long)r->step);
 }
 
+/* Begins or resumes the run, or prints its settings; then trains. */
+static bool work(run *r, const arguments *a, const char *program)
+{
+    bool ok = start(r, a);
+    if (!ok || a->print_config) {
+        return ok;
+    }
+    print_start(r, program);
+    return ranks_print() && run_train(r, a->stop_at) && finish(r, program);
+}
+
+/* Reads the arguments and does what they say. Returns the exit status. */
+static int run_program(int argc, char **argv, arguments *a)
+{
+    static run r;
+    r.best_loss = INFINITY;
+    bool read = a->sets && read_arguments(a, argc, argv);
+    if (!ranks_all_ok("the arguments", read)) {
+        if (read && ranks_first()) {
+            print_error(argv[0], false);
+        }
+        return 2;
+    }
+    loop_catch_signals();
+    bool ok = work(&r, a, argv[0]);
+    run_free(&r);
+    ok = ranks_all_ok("the run", ok && hd_error_code() == HD_OK);
+    if (!ok && ranks_first()) {
+        print_error(argv[0], r.refused);
+    }
+    ok = ok && ranks_all_ok("the output", loop_hung_up() || stdout_written(argv[0]));
+    if (!ok) {
+        return r.refused ? 2 : 1;
+    }
+    return loop_signal() != 0 && r.step < r.s.train.steps ? 128 + loop_signal() : 0;
+}
+
+/* Where ranks cannot be started, each process that was asked for a text prints it. */
 int main(int argc, char **argv)
 {
     open_standard_files();
+    bool started = ranks_start(&argc, &argv);
+    int status = 1;
     if (print_about(argc, argv)) {
-        return stdout_written(argv[0]) ? 0 : 1;
-    }
-    arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};
-    if (!a.sets || !read_arguments(&a, argc, argv)) {
+        status = stdout_written(argv[0]) ? 0 : 1;
+    } else if (!started) {
+        print_error(argv[0], false);
+    } else {
+        arguments a = {.sets = calloc((size_t)argc, sizeof *a.sets)};
+        status = run_program(argc, argv, &a);
         free(a.sets);
-        return 2;
     }
-    static run r;
-    r.best_loss = INFINITY;
-    catch_signals();
-    bool ok = start(&r, &a);
-    if (ok && !a.print_config) {
-        print_start(&r, argv[0]);
-        ok = train(&r, a.stop_at) && finish(&r, argv[0]);
-    }
-    run_free(&r);
-    free(a.sets);
-    if (!ok || hd_error_code() != HD_OK) {
-        print_error(argv[0], r.refused);
-    }
-    if (!ok || (!hung_up && !stdout_written(argv[0]))) {
-        return r.refused ? 2 : 1;
-    }
-    return stop_signal != 0 && r.step < r.s.train.steps ? 128 + (int)stop_signal : 0;
+    ranks_end();
+    return status;
 }

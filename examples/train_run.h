@@ -1,13 +1,19 @@
-/* train_run.h - a training run and its checkpoints. */
+/* train_run.h - a training run and its checkpoints.
+ *
+ * Every rank has a run, and each function is called by all of them, unless it says otherwise. Rank
+ * 0 alone has a log, and writes the files. */
 #ifndef HEED_EXAMPLES_TRAIN_RUN_H
 #define HEED_EXAMPLES_TRAIN_RUN_H
 
 #include "train_log.h"
+#include "train_ranks.h"
 #include "train_settings.h"
 
 typedef struct {
     settings s;
-    bool refused; /* the settings or arguments are wrong */
+    bool refused;         /* the settings or arguments are wrong */
+    int64_t ranks_before; /* of the checkpoint that the run resumes; 0: it is a new run */
+    bool dealt;           /* the loader deals an order to ranks, now or before it was resumed */
     char dir[PATH_SIZE];
     char prompt[256]; /* the text that samples continue */
     hd_tokenizer *tokenizer;
@@ -31,22 +37,22 @@ bool run_make_model(run *r);                      /* seeds the generator first *
 bool run_make_loaders(run *r);
 void run_free(run *r);
 
-/* Makes the run's directory: settings.out, or the first free of gpt-1, gpt-2, ... */
+/* Makes the run's directory: settings.out, or the first free of gpt-1, gpt-2, ... Rank 0. */
 bool run_make_directory(run *r);
 void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* dir/name */
 
 /* Saves a checkpoint of the run as it is now, then calls run_settle. */
 bool run_save(run *r);
 /* Sets the links `last` and `best` and removes the other checkpoints. Resuming calls it too,
- * because the run may have been killed after a save and before this. */
+ * because the run may have been killed after a save and before this. Rank 0. */
 bool run_settle(const run *r);
-/* Removes the unfinished files of saves that were killed. */
+/* Removes the unfinished files of saves that were killed. Rank 0. */
 void run_remove_leftovers(const run *r);
 /* The step of the newest checkpoint in the run's directory; 0: there is none; -1: the directory
- * cannot be read. */
+ * cannot be read. One rank may call it alone. */
 int64_t run_newest_step(const run *r);
 /* Loads the checkpoint that run_save made at a step; the caller frees both dictionaries. */
-bool run_load(const run *r, int64_t step, hd_dict **model, hd_dict **state);
+bool run_load(run *r, int64_t step, hd_dict **model, hd_dict **state);
 /* Restores everything that a checkpoint holds, in a run that was made from its settings. */
 bool run_restore(run *r, const hd_dict *model, const hd_dict *state);
 

@@ -22,7 +22,7 @@ typedef struct {
         double lr, min_lr, weight_decay, clip_norm;
         int schedule;
         int64_t eval_every, eval_batches, save_every, sample_every, report_every;
-        bool tensorboard;
+        bool tensorboard, shard_optimizer;
     } train;
     struct {
         char prompt[256];

@@ -1,0 +1,17 @@
+/* train_loop.h - the steps of a training run, and the signals that stop it. */
+#ifndef HEED_EXAMPLES_TRAIN_LOOP_H
+#define HEED_EXAMPLES_TRAIN_LOOP_H
+
+#include "train_run.h"
+
+/* After SIGINT, SIGTERM, SIGHUP or SIGUSR1, to any rank, run_train finishes the current step, saves
+ * and stops. */
+void loop_catch_signals(void);
+int loop_signal(void);   /* the signal that came; 0: none */
+bool loop_hung_up(void); /* SIGHUP has come: nobody can read the output */
+
+/* Trains to the last step, or until a signal comes or the step `stop_at` is done. */
+bool run_train(run *r, int64_t stop_at);
+bool run_print_sample(const run *r); /* rank 0 draws it */
+
+#endif
