@@ -381,4 +381,5 @@ def main():
            peak_rss=peak_rss())
 
 
-main()
+if __name__ == "__main__":
+    main()
