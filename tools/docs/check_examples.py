@@ -108,10 +108,18 @@ def check_examples(examples, root, compiler):
                 yield f"{place}: the example does not compile: {wrong}"
 
 
-def defaults_program(headers, index):
+BESIDE = ("viz", "config", "mpi")  # headers of libraries of their own, which may not have been built
+
+
+def is_built(header, libraries):
+    stem = header.name.removesuffix(".h")
+    return stem not in BESIDE or any(f"libheed-{stem}." in name for name in libraries)
+
+
+def defaults_program(headers, index, libraries):
     """A C program that prints each default whose comment states another value."""
     lines = []
-    for header in headers:
+    for header in (h for h in headers if is_built(h, libraries)):
         for topic in header.topics:
             for decl in topic.decls():
                 maker = next((f for f in index if f.endswith("_defaults") and index[f][1].result == decl.name),
@@ -133,7 +141,7 @@ def check_defaults(headers, index, root, compiler, libraries):
     with tempfile.TemporaryDirectory() as folder:
         source, program = os.path.join(folder, "defaults.c"), os.path.join(folder, "defaults")
         with open(source, "w", encoding="utf-8") as f:
-            f.write(defaults_program(headers, index))
+            f.write(defaults_program(headers, index, libraries))
         paths = {"-Wl,-rpath," + os.path.dirname(name) for name in libraries if name.endswith(".so")}
         subprocess.run([*compiler, "-std=gnu11", "-I", os.path.join(root, "include"), source, *libraries,
                         *sorted(paths), "-lm", "-o", program], check=True)
