@@ -10,7 +10,9 @@
 enum {
     FEW = 256,   /* elements that are not worth a transposition in tiles */
     PART = 1024, /* columns of a task */
-    GRAIN = 32768
+    GRAIN = 32768,
+    NARROW = 2048, /* bytes of a part's row that is copied beside those of the other parts */
+    TOGETHER = 8   /* rows, whose lines of the output stay in the first cache */
 };
 
 typedef struct transposition {
@@ -103,6 +105,91 @@ void hd__copy(hd_tensor *dst, const hd_tensor *src)
         hd__map_to_new(hdk_convert(dst->dtype, src->dtype), NULL, 2, operands);
     }
 }
+
+/* ---------------------------------------------------------------- parts side by side */
+
+/* Copies x to y, from index `start` of dim on. */
+static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
+{
+    hd_tensor place = *y;
+    place.sizes[dim] = x->sizes[dim];
+    place.offset += start * place.strides[dim];
+    hd__geometry_changed(&place);
+    hd__copy(&place, x);
+}
+
+/* Narrow parts would each write a few bytes in every row of the output. Row by row they write all
+ * of it in order. */
+typedef struct joint {
+    char *out;
+    hd_tensor *const *parts;
+    int64_t n, row, inner; /* bytes of a row of the output, and of one index of dim */
+    int dim, lead;         /* lead: the dim whose stride leads to a part's next row, or -1 */
+} joint;
+
+static void join_rows(int64_t begin, int64_t end, void *arg)
+{
+    const joint *j = arg;
+    for (int64_t r = begin, rows; r < end; r += rows) {
+        rows = end - r < TOGETHER ? end - r : TOGETHER;
+        char *column = j->out + r * j->row;
+        for (int64_t k = 0; k < j->n; k++) {
+            const hd_tensor *x = j->parts[k];
+            if (x->numel == 0) {
+                continue;
+            }
+            int64_t next = j->lead < 0 ? 0 : x->strides[j->lead] * hd__bytes_of(x->dtype);
+            size_t bytes = (size_t)(x->sizes[j->dim] * j->inner);
+            const char *from = (const char *)hd__ptr(x) + r * next;
+            for (int64_t i = 0; i < rows; i++) {
+                memcpy(column + i * j->row, from + i * next, bytes);
+            }
+            column += bytes;
+        }
+    }
+}
+
+/* Do the dims from begin to end - 1 lie in order, the last one with the stride `next`? */
+static bool in_order(const hd_tensor *x, int begin, int end, int64_t next)
+{
+    for (int d = end - 1; d >= begin; d--) {
+        if (x->sizes[d] != 1 && x->strides[d] != next) {
+            return false;
+        }
+        next *= x->sizes[d];
+    }
+    return true;
+}
+
+void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
+{
+    joint j = {hd__ptr(y), parts, n, .inner = hd__bytes_of(y->dtype), .dim = dim, .lead = dim - 1};
+    int64_t rows = 1;
+    for (int d = 0; d < y->ndim; d++) {
+        *(d < dim ? &rows : &j.inner) *= d == dim ? 1 : y->sizes[d];
+    }
+    for (; j.lead >= 0 && y->sizes[j.lead] == 1; j.lead--) {
+    }
+    j.row = j.inner * y->sizes[dim];
+    bool narrow = y->numel > 0 && j.lead >= 0 && j.row / n <= NARROW;
+    for (int64_t k = 0; k < n && narrow; k++) {
+        const hd_tensor *x = parts[k];
+        narrow = x->numel == 0 || (x->dtype == y->dtype && in_order(x, dim, x->ndim, 1) &&
+                                   in_order(x, 0, j.lead + 1, x->strides[j.lead]));
+    }
+    if (narrow) {
+        hd__parallel_for(rows, GRAIN * hd__bytes_of(y->dtype) / j.row + 1, join_rows, &j);
+        return;
+    }
+    for (int64_t k = 0, start = 0; k < n; k++) {
+        if (parts[k]->numel > 0) {
+            lay(y, parts[k], dim, start);
+            start += parts[k]->sizes[dim];
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- fills */
 
 void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
 {

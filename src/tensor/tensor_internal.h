@@ -213,6 +213,10 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
 /* dst = src, element by element, converted to dst's dtype. The caller has checked that src
  * broadcasts to dst. They are the same memory, or do not overlap. Changes no version. */
 void hd__copy(hd_tensor *dst, const hd_tensor *src);
+
+/* Copies n >= 1 parts, which follow each other along dim, to a contiguous y, whose other sizes they
+ * have. A part without elements may have any shape. */
+void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts);
 /* Converts value as PyTorch's fill_ does. Changes no version. */
 void hd__fill(hd_tensor *x, hd_scalar value);
 

@@ -164,6 +164,70 @@ START_TEST(many_parts)
 }
 END_TEST
 
+/* The part of kind `kind`, (5, rows, columns): as it is, a slice of rows that are longer, rows in
+ * another order of memory, elements with gaps, of another dtype */
+static hd_tensor *part_of_kind(int kind, int64_t rows, int64_t columns)
+{
+    hd_tensor *wide = hd_randn(HD_FLOAT32, 5, rows, 2 * columns);
+    return kind == 0   ? hd_randn(HD_FLOAT32, 5, rows, columns)
+           : kind == 1 ? hd_narrow(wide, 2, columns, columns)
+           : kind == 2 ? hd_transpose(hd_randn(HD_FLOAT32, rows, 5, columns), 0, 1)
+           : kind == 3 ? hd_slice_step(wide, 2, 0, 2 * columns, 2)
+                       : hd_to(hd_randn(HD_FLOAT32, 5, rows, columns), HD_FLOAT64);
+}
+
+/* Narrow parts are copied row by row, others one by one. Each part is found again in its place. */
+START_TEST(narrow_and_wide_parts)
+{
+    enum { KINDS = 5, PARTS = 7 };
+    const int64_t rows[] = {1, 7, 8, 37, 4000}, columns[] = {1, 3, 16, 700};
+    HD_SCOPE;
+    for (int at = 0; at < 5 * 4 * (KINDS + 1); at++) {
+        HD_SCOPE;
+        hd_tensor *parts[PARTS];
+        int64_t n = rows[at % 5], wide = columns[at / 5 % 4], start = 0;
+        for (int k = 0; k < PARTS; k++) {
+            int64_t some = n == 4000 && wide > 16 ? 16 : wide + k % 3;
+            int kind = at / 20 < KINDS ? at / 20 : k;
+            parts[k] = k == 3 ? hd_zeros(HD_FLOAT32, 0) : part_of_kind(kind % KINDS, n, some);
+        }
+        hd_tensor *y = hd_cat_n(PARTS, parts, 2);
+        for (int k = 0; k < PARTS; k++) {
+            if (k != 3) {
+                int64_t len = hd_size(parts[k], 2);
+                hd_tensor *part = hd_to(parts[k], hd_dtype_of(y));
+                ck_assert(hd_equal(hd_narrow(y, 2, start, len), part));
+                start += len;
+            }
+        }
+        ck_assert_int_eq(hd_size(y, 2), start);
+    }
+    ck_no_error();
+}
+END_TEST
+
+/* The gradient of each part goes to its place, whether all parts have one or not. */
+START_TEST(gradients_of_narrow_parts)
+{
+    HD_SCOPE;
+    for (int dim = 0; dim < 3; dim++) {
+        hd_tensor *x = hd_requires_grad_(hd_randn(HD_FLOAT32, 3, 50, 67), true);
+        hd_tensor *w = hd_randn(HD_FLOAT32, 3, 50, 67);
+        ck_assert(hd_backward(hd_sum(hd_mul(hd_cat_list(hd_split(x, 3, dim), dim), w))));
+        ck_assert(hd_equal(hd_grad(x), w));
+
+        ck_assert(hd_set_grad(x, HD_NONE));
+        hd_list *parts = hd_split(x, 3, dim);
+        int64_t last = hd_list_len(parts) - 1, start = 3 * last, len = hd_size(x, dim) - start;
+        ck_assert(
+            hd_backward(hd_sum(hd_mul(hd_list_get(parts, last), hd_narrow(w, dim, start, len)))));
+        ck_assert(hd_equal(hd_narrow(hd_grad(x), dim, start, len), hd_narrow(w, dim, start, len)));
+        ck_assert_double_eq(hd_item(hd_sum(hd_abs(hd_narrow(hd_grad(x), dim, 0, start)))), 0);
+    }
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(what_cannot_be_joined)
 {
     HD_SCOPE;
@@ -309,6 +373,8 @@ Suite *suite_copies(void)
         joined_dtypes_and_empty_vectors,
         joined_gradients,
         many_parts,
+        narrow_and_wide_parts,
+        gradients_of_narrow_parts,
         what_cannot_be_joined,
         triangles_of_any_layout,
         assigned_values_broadcast_and_convert,

@@ -162,16 +162,6 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
     return first;
 }
 
-/* Copies x to y[start : start + len] of dim. */
-static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start, int64_t len)
-{
-    hd_tensor place = *y;
-    place.sizes[dim] = len;
-    place.offset += start * place.strides[dim];
-    hd__geometry_changed(&place);
-    hd__copy(&place, x);
-}
-
 hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
 {
     int at = -1;
@@ -186,15 +176,12 @@ hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
     if (!params) {
         return NULL;
     }
-    int64_t *lens = (int64_t *)(params + 2), start = 0;
+    int64_t *lens = (int64_t *)(params + 2);
     params[0] = at;
     for (int64_t i = 0; i < n; i++) {
         lens[i] = skipped(xs[i]) ? 0 : xs[i]->sizes[at];
-        if (lens[i]) {
-            lay(y, xs[i], at, start, lens[i]);
-        }
-        start += lens[i];
     }
+    hd__join(y, at, n, xs);
     hd__record_args a = {.n_in = (int)n, .in = xs, .params = params, .params_size = params_size};
     y = hd__record(&cat_op, y, &a);
     hd_free(params);

@@ -59,6 +59,17 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int64_t *p = hd__params(n);
     const hd__out_meta *x = hd__input_meta(n, 0);
+    bool all = !p[1] && n->n_out > 0;
+    for (int k = 0; k < n->n_out && all; k++) {
+        all = dy[k];
+    }
+    if (all) {
+        dx[0] = hd__empty(hd__running, x->dtype, x->ndim, x->sizes);
+        if (dx[0]) {
+            hd__join(dx[0], (int)p[0], n->n_out, dy);
+        }
+        return;
+    }
     hd_tensor *whole = zeros_of(x, x->dtype);
     part each = {.dim = (int)p[0], .selects = p[1] != 0, .step = 1};
     dx[0] = whole;
