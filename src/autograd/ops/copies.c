@@ -251,25 +251,47 @@ static void triu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op tril_op = {.name = "TrilBackward0", .backward = tril_backward};
 static const hd__op triu_op = {.name = "TriuBackward0", .backward = triu_backward};
 
-/* Zeroes what a triangle leaves out of a contiguous y, row by row: in row i the columns above
- * i + diagonal (lower), or those below it. */
-static void cut_triangle(hd_tensor *y, int64_t diagonal, bool lower)
+enum { GRAIN = 1 << 16 }; /* bytes that are worth another thread */
+
+typedef struct cut {
+    char *data;
+    int64_t rows, columns, item; /* of a matrix; bytes of an element */
+    int64_t diagonal;
+    bool lower;
+} cut;
+
+/* Zeroes what a triangle leaves out of rows: in row i of a matrix the columns above i + diagonal
+ * (lower), or those below it. */
+static void cut_rows(int64_t begin, int64_t end, void *arg)
 {
-    int64_t rows = y->sizes[y->ndim - 2], columns = y->sizes[y->ndim - 1];
-    size_t each = (size_t)hd_dtype_size(y->dtype);
-    int64_t all = columns > 0 ? y->numel / columns : 0;
-    char *row = hd__ptr(y);
-    for (int64_t r = 0; r < all; r++, row += columns * (int64_t)each) {
+    const cut *c = arg;
+    int64_t rows = c->rows, columns = c->columns, diagonal = c->diagonal;
+    for (int64_t r = begin; r < end; r++) {
+        char *row = c->data + r * columns * c->item;
         int64_t i = r % rows;
         /* the first column above the diagonal, kept within the row without overflow */
         int64_t edge = diagonal >= columns ? columns : diagonal < -rows ? 0 : i + diagonal;
-        edge += lower && diagonal < columns && diagonal >= -rows;
+        edge += c->lower && diagonal < columns && diagonal >= -rows;
         edge = edge < 0 ? 0 : edge > columns ? columns : edge;
-        if (lower) {
-            memset(row + edge * (int64_t)each, 0, (size_t)(columns - edge) * each);
+        if (c->lower) {
+            memset(row + edge * c->item, 0, (size_t)((columns - edge) * c->item));
         } else {
-            memset(row, 0, (size_t)edge * each);
+            memset(row, 0, (size_t)(edge * c->item));
         }
+    }
+}
+
+/* y is contiguous. */
+static void cut_triangle(hd_tensor *y, int64_t diagonal, bool lower)
+{
+    cut c = {hd__ptr(y),
+             y->sizes[y->ndim - 2],
+             y->sizes[y->ndim - 1],
+             (int64_t)hd_dtype_size(y->dtype),
+             diagonal,
+             lower};
+    if (y->numel > 0) {
+        hd__parallel_for(y->numel / c.columns, GRAIN / (c.columns * c.item) + 1, cut_rows, &c);
     }
 }
 
