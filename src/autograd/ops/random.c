@@ -270,32 +270,52 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
     return true;
 }
 
+typedef struct shares { /* of one row of m weights: sums from the first one on */
+    double *sums, whole;
+    int64_t m;
+    bool single; /* divided in float32 */
+} shares;
+
 #define CUMULATE(name, T)                                                                          \
-    /* c_j = (w_0 + ... + w_j) / (their sum), the last exactly 1 */                                \
-    static void name(const void *weights, double *c, int64_t m)                                    \
+    static void name(const void *weights, shares *s)                                               \
     {                                                                                              \
         const T *w = weights;                                                                      \
         T sum = 0;                                                                                 \
-        for (int64_t j = 0; j < m; j++) {                                                          \
+        for (int64_t j = 0; j < s->m; j++) {                                                       \
             sum += w[j];                                                                           \
-            c[j] = sum;                                                                            \
+            s->sums[j] = sum;                                                                      \
         }                                                                                          \
-        for (int64_t j = 0; j < m; j++) {                                                          \
-            c[j] = (T)c[j] / sum;                                                                  \
-        }                                                                                          \
-        c[m - 1] = 1;                                                                              \
+        s->whole = sum;                                                                            \
     }
 
 CUMULATE(cumulate_f32, float)
 CUMULATE(cumulate_f64, double)
 
-/* The first of m sorted values that is not below u. */
-static int64_t search(const double *c, int64_t m, double u)
+/* (w_0 + ... + w_j) / (their sum), the last exactly 1 */
+static inline double share_of(const shares *s, int64_t j)
 {
-    int64_t left = 0, right = m;
+    return j == s->m - 1 ? 1
+           : s->single   ? (double)((float)s->sums[j] / (float)s->whole)
+                         : s->sums[j] / s->whole;
+}
+
+/* Is share j below u? Only a share so near to u that rounding decides is divided. */
+static inline bool below(const shares *s, int64_t j, double u)
+{
+    const double near = 0x1p-20, sum = s->sums[j], limit = u * s->whole;
+    if (j < s->m - 1 && (sum < limit * (1 - near) || sum > limit * (1 + near))) {
+        return sum < limit;
+    }
+    return share_of(s, j) < u;
+}
+
+/* The first of the m shares that is not below u. */
+static int64_t search(const shares *s, double u)
+{
+    int64_t left = 0, right = s->m;
     while (left < right) {
         int64_t middle = left + (right - left) / 2;
-        if (c[middle] < u) {
+        if (below(s, middle, u)) {
             left = middle + 1;
         } else {
             right = middle;
@@ -307,8 +327,8 @@ static int64_t search(const double *c, int64_t m, double u)
 /* p (rows, m) is contiguous, y is (rows, n) */
 static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
 {
-    double *c = hd__alloc_items(m, sizeof *c);
-    if (!c) {
+    shares s = {hd__alloc_items(m, sizeof(double)), .m = m, .single = p->dtype == HD_FLOAT32};
+    if (!s.sums) {
         return false;
     }
     hd_generator *g = hd_generator_current();
@@ -316,13 +336,13 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     hd__gen_lock(g);
     for (int64_t r = 0; r * m < p->numel; r++) {
         const char *row = (const char *)hd__ptr(p) + r * m * bytes;
-        (p->dtype == HD_FLOAT32 ? cumulate_f32 : cumulate_f64)(row, c, m);
+        (s.single ? cumulate_f32 : cumulate_f64)(row, &s);
         for (int64_t i = 0; i < n; i++) {
-            to[r * n + i] = search(c, m, hd__uniform_sample64(g));
+            to[r * n + i] = search(&s, hd__uniform_sample64(g));
         }
     }
     hd__gen_unlock(g);
-    hd_free(c);
+    hd_free(s.sums);
     return true;
 }
 
