@@ -29,10 +29,12 @@ static bool innermost(const hd_tensor *x, int dim)
     return true;
 }
 
-/* x, or a copy, if the lanes of x lie side by side in memory and those of out do not. */
+/* x, or a copy, if the elements of x that lie side by side in out have gaps between them. */
 static hd_tensor *in_order_of(const hd_tensor *out, hd_tensor *x, int dim)
 {
-    return innermost(x, dim) && !innermost(out, dim) ? hd__contiguous(x) : x;
+    int last = x->ndim - 1;
+    bool gaps = x->sizes[last] > 1 && x->strides[last] != 1;
+    return gaps && !innermost(out, dim) ? hd__contiguous(x) : x;
 }
 
 /* Computes few contiguous rows by one call of the last dim's kernel; false for other tensors. */

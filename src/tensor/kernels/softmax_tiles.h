@@ -34,13 +34,12 @@ static inline void fn(tile_put)(T *y, int64_t k, int64_t sk, const T *row)
     }
 }
 
-/* to = a - b - c of k lanes; to may be a */
-static HDK_NOINLINE void fn(lanes_less)(T *to, const T *a, const T *b, const T *c, int64_t k)
+/* to = a op b of k lanes, by the loop of that operation; to may be a or b */
+static HDK_NOINLINE void fn(lanes_op)(int op, T *to, const T *a, const T *b, int64_t k)
 {
-    HDK_INDEPENDENT
-    for (int64_t j = 0; j < k; j++) {
-        to[j] = a[j] - b[j] - c[j];
-    }
+    const int dtype = sizeof(T) == sizeof(double) ? HDK_F64 : HDK_F32;
+    hdk_binary()->of[op][dtype]((char *[]){(char *)to, (char *)(uintptr_t)a, (char *)(uintptr_t)b},
+                                (const int64_t[]){sizeof(T), sizeof(T), sizeof(T)}, k, NULL);
 }
 
 /* e = exp(e) */
@@ -72,9 +71,8 @@ static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t
 static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t k, int64_t sk, const T *restrict m,
                                       T *restrict e, T *restrict s)
 {
-    static const T nothing[TILE];
     T room[TILE];
-    fn(lanes_less)(e, fn(tile_row)(x, k, sk, room), m, nothing, k);
+    fn(lanes_op)(HDK_SUB, e, fn(tile_row)(x, k, sk, room), m, k);
     fn(tile_exp_all)(e, k);
     for (int64_t j = 0; j < k; j++) {
         s[j] += e[j];
@@ -118,7 +116,10 @@ static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x
     for (int64_t i = 0; i < n; i++) {
         T *to = yk == 1 ? y + i * yn : room;
         const T *row = fn(tile_row)(x + i * xn, k, xk, room);
-        fn(lanes_less)(to, row, m, s, k);
+        HDK_INDEPENDENT
+        for (int64_t j = 0; j < k; j++) {
+            to[j] = row[j] - m[j] - s[j];
+        }
         fn(tile_put)(y + i * yn, k, yk, to);
     }
 }
@@ -131,11 +132,10 @@ static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int6
     const T *dy = (const T *)data[1] + j0 * l->sk[1], *y = (const T *)data[2] + j0 * l->sk[2];
     for (int64_t i = 0; i < l->n; i++) {
         const T *d = fn(tile_row)(dy + i * l->sn[1], k, l->sk[1], rooms[0]);
-        const T *v = fn(tile_row)(y + i * l->sn[2], k, l->sk[2], rooms[1]);
-        HDK_INDEPENDENT
-        for (int64_t j = 0; j < k; j++) {
-            s[j] += logarithm ? d[j] : d[j] * v[j];
+        if (!logarithm) {
+            fn(lanes_op)(HDK_MUL, e, d, fn(tile_row)(y + i * l->sn[2], k, l->sk[2], rooms[1]), k);
         }
+        fn(lanes_op)(HDK_ADD, s, s, logarithm ? d : e, k);
     }
     for (int64_t i = 0; i < l->n; i++) {
         T *to = l->sk[0] == 1 ? dx + i * l->sn[0] : e;
@@ -144,10 +144,11 @@ static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int6
         if (logarithm) {
             memcpy(e, v, (size_t)k * sizeof *e);
             fn(tile_exp_all)(e, k);
-        }
-        HDK_INDEPENDENT
-        for (int64_t j = 0; j < k; j++) {
-            to[j] = logarithm ? d[j] - e[j] * s[j] : (d[j] - s[j]) * v[j];
+            fn(lanes_op)(HDK_MUL, e, e, s, k);
+            fn(lanes_op)(HDK_SUB, to, d, e, k);
+        } else {
+            fn(lanes_op)(HDK_SUB, e, d, s, k);
+            fn(lanes_op)(HDK_MUL, to, e, v, k);
         }
         fn(tile_put)(dx + i * l->sn[0], k, l->sk[0], to);
     }
