@@ -132,7 +132,7 @@ BINARY(maximum_i64, int64_t, a > b ? a : b)
 BINARY(minimum_i64, int64_t, a < b ? a : b)
 COMPARE(i64, int64_t)
 
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 BACKWARDS(double, f64)
 /* y = dy (Phi(x) + x phi(x)) */
 static void gelu_slopes(double *y, const double *dy, const double *x, int64_t n)
@@ -239,19 +239,19 @@ WHERE(where_1, uint8_t)
 
 #define FLOAT(name) name##_f32, name##_f64
 #define NUMBER(name) FLOAT(name), name##_i64
-#define ALL(name) NUMBER(name), HDK_COMMON(name##_b8)
-#define COMMON_F64(name) name##_f32, HDK_COMMON(name##_f64)
+#define ALL(name) NUMBER(name), HDK_WIDE(name##_b8)
+#define COMMON_F64(name) name##_f32, HDK_WIDE(name##_f64)
 
 const struct hdk_binary HDK_TABLE(hdk_binary) = {
     .of =
         {
-            [HDK_ADD] = {NUMBER(add), HDK_COMMON(or_b8)},
+            [HDK_ADD] = {NUMBER(add), HDK_WIDE(or_b8)},
             [HDK_SUB] = {NUMBER(sub)},
-            [HDK_MUL] = {NUMBER(mul), HDK_COMMON(and_b8)},
+            [HDK_MUL] = {NUMBER(mul), HDK_WIDE(and_b8)},
             [HDK_DIV] = {FLOAT(div)},
-            [HDK_MAXIMUM] = {NUMBER(maximum), HDK_COMMON(or_b8)},
-            [HDK_MINIMUM] = {NUMBER(minimum), HDK_COMMON(and_b8)},
-            [HDK_POW] = {COMMON_F64(pow), HDK_COMMON(pow_i64)},
+            [HDK_MAXIMUM] = {NUMBER(maximum), HDK_WIDE(or_b8)},
+            [HDK_MINIMUM] = {NUMBER(minimum), HDK_WIDE(and_b8)},
+            [HDK_POW] = {COMMON_F64(pow), HDK_WIDE(pow_i64)},
             [HDK_TANH_BACKWARD] = {COMMON_F64(tanh_backward)},
             [HDK_SIGMOID_BACKWARD] = {COMMON_F64(sigmoid_backward)},
             [HDK_RELU_BACKWARD] = {COMMON_F64(relu_backward)},
@@ -265,5 +265,5 @@ const struct hdk_binary HDK_TABLE(hdk_binary) = {
             [HDK_LOG1P_BACKWARD] = {COMMON_F64(log1p_backward)},
         },
     .compare = {{ALL(eq)}, {ALL(ne)}, {ALL(lt)}, {ALL(le)}, {ALL(gt)}, {ALL(ge)}},
-    .where = {where_4, where_8, where_8, HDK_COMMON(where_1)},
+    .where = {where_4, where_8, where_8, HDK_WIDE(where_1)},
 };

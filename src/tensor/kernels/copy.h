@@ -33,11 +33,11 @@ typedef struct hdk_past_cache {
 
 HDK_FAMILY(hdk_copy, HDK_F64)
 
-/* The loop that converts; one that is compiled at the baseline alone serves every level. */
+/* The loop that converts; one that not every level has serves the others (kernels.h). */
 static inline hdk_loop hdk_convert(int to, int from)
 {
     hdk_loop loop = hdk_copy()->convert[to][from];
-    return loop ? loop : hdk_copy_baseline.convert[to][from];
+    return loop ? loop : hdk_copy_common()->convert[to][from];
 }
 
 #endif

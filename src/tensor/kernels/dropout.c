@@ -20,7 +20,7 @@
     }
 
 APPLY(apply_f32, float)
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 APPLY(apply_f64, double)
 #endif
 
@@ -36,7 +36,7 @@ static inline void keep_f32(const float *x, const vec_i32 *drawn, uint32_t limit
     }
 }
 
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limit, double scale,
                             double *to)
 {
@@ -80,11 +80,11 @@ static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limi
     }
 
 DRAW(draw_f32, float, keep_f32, 1)
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 DRAW(draw_f64, double, keep_f64, 2)
 #endif
 
 const struct hdk_dropout HDK_TABLE(hdk_dropout) = {
-    .apply = {apply_f32, HDK_COMMON(apply_f64)},
-    .draw = {draw_f32, HDK_COMMON(draw_f64)},
+    .apply = {apply_f32, HDK_WIDE(apply_f64)},
+    .draw = {draw_f32, HDK_WIDE(draw_f64)},
 };

@@ -69,13 +69,13 @@ struct hdk_binary {
     hdk_loop compare[HDK_COMPARES][HDK_DTYPES];
     hdk_loop where[HDK_DTYPES]; /* data[1] bool: data[0] = data[1] ? data[2] : data[3] */
 };
-HDK_FAMILY(hdk_binary, HDK_I64)
+HDK_FAMILY_WIDE(hdk_binary, HDK_I64)
 
-/* The loop of op; one that is compiled at the baseline alone serves every level. */
+/* The loop of op; one that not every level has serves the others (kernels.h). */
 static inline hdk_loop hdk_binary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_binary()->of[op][dtype];
-    return loop ? loop : hdk_binary_baseline.of[op][dtype];
+    return loop ? loop : hdk_binary_common()->of[op][dtype];
 }
 
 struct hdk_unary {
@@ -83,11 +83,11 @@ struct hdk_unary {
 };
 HDK_FAMILY(hdk_unary, HDK_F32)
 
-/* The loop of op; one that is compiled at the baseline alone serves every level. */
+/* The loop of op; one that not every level has serves the others (kernels.h). */
 static inline hdk_loop hdk_unary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_unary()->of[op][dtype];
-    return loop ? loop : hdk_unary_baseline.of[op][dtype];
+    return loop ? loop : hdk_unary_common()->of[op][dtype];
 }
 
 /* x = f(x) of n contiguous elements, by the level's loop */

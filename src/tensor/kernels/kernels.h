@@ -46,18 +46,36 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Types in which few programs compute much, and loops that combine others, are compiled at the
- * baseline only, where HDK_ALL_TYPES is defined, and serve every level. A family names the last
- * dtype that each level has of its own, and hdk_softmax_for(dtype) is the table to take.
- * HDK_COMMON(kernel) is NULL at the other levels. */
+/* Types in which few programs compute much, and loops that combine others, are not compiled at
+ * every level. HDK_FAMILY has them at the baseline alone, where HDK_ALL_TYPES is defined.
+ * HDK_FAMILY_WIDE has them at AVX2, too, which then serves AVX-512; both define HDK_WIDE_TYPES. A
+ * family names the last dtype that each level has of its own, and hdk_softmax_for(dtype) is the
+ * table to take. HDK_COMMON(kernel) and HDK_WIDE(kernel) are NULL at the other levels;
+ * hdk_softmax_common() has the kernel. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
 #ifdef HDK_ALL_TYPES
 #define HDK_COMMON(kernel) kernel
 #else
 #define HDK_COMMON(kernel) NULL
 #endif
+#ifdef HDK_WIDE_TYPES
+#define HDK_WIDE(kernel) kernel
+#else
+#define HDK_WIDE(kernel) NULL
+#endif
 
-#define HDK_FAMILY(family, most)                                                                   \
+#define HDK_FAMILY(family, most) HDK__FAMILY(family, most, 0)
+#define HDK_FAMILY_WIDE(family, most) HDK__FAMILY(family, most, hd__level)
+
+/* A family that waits for memory: AVX2's table serves AVX-512 too. */
+#define HDK_FAMILY_AVX2(family)                                                                    \
+    extern const struct family family##_baseline, HDK__AVX2(family);                               \
+    static inline const struct family *family(void)                                                \
+    {                                                                                              \
+        return hd__level ? &HDK__AVX2(family) : &family##_baseline;                                \
+    }
+
+#define HDK__FAMILY(family, most, wide)                                                            \
     extern const struct family family##_baseline, HDK__AVX2(family), HDK__AVX512(family);          \
     static inline const struct family *family(void)                                                \
     {                                                                                              \
@@ -65,9 +83,13 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
                                                       &HDK__AVX512(family)};                       \
         return levels[hd__level];                                                                  \
     }                                                                                              \
+    static inline const struct family *family##_common(void)                                       \
+    {                                                                                              \
+        return (wide) ? &HDK__AVX2(family) : &family##_baseline;                                   \
+    }                                                                                              \
     static inline const struct family *family##_for(int dtype)                                     \
     {                                                                                              \
-        return dtype <= (most) ? family() : &family##_baseline;                                    \
+        return dtype <= (most) ? family() : family##_common();                                     \
     }
 
 /* An elementwise loop over n elements: data[i] advances by strides[i] bytes, data[0] is the output,

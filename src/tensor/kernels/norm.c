@@ -18,13 +18,13 @@ enum {
 #include "tensor/kernels/norm_body.h"
 #undef TYPE
 
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 #define TYPE f64
 #include "tensor/kernels/norm_body.h"
 #undef TYPE
 #endif
 
 const struct hdk_norm HDK_TABLE(hdk_norm) = {
-    .layer_norm = {layer_norm_f32, HDK_COMMON(layer_norm_f64)},
-    .layer_norm_backward = {layer_norm_backward_f32, HDK_COMMON(layer_norm_backward_f64)},
+    .layer_norm = {layer_norm_f32, HDK_WIDE(layer_norm_f64)},
+    .layer_norm_backward = {layer_norm_backward_f32, HDK_WIDE(layer_norm_backward_f64)},
 };

@@ -53,6 +53,6 @@ struct hdk_optim {
     void (*norm[2])(const void *x, int64_t stride, int64_t n, double p, double *sum);
     void (*change[2][2])(void *x, int64_t stride, int64_t n, double a);
 };
-HDK_FAMILY(hdk_optim, HDK_F64)
+HDK_FAMILY_AVX2(hdk_optim)
 
 #endif

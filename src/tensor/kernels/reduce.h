@@ -31,11 +31,6 @@ struct hdk_reduce {
     double (*square_distance_f64)(const double *x, const double *t, int64_t n);
 };
 
-/* Sums wait for memory, so that AVX2 serves AVX-512 too. */
-extern const struct hdk_reduce hdk_reduce_baseline, HDK__AVX2(hdk_reduce);
-static inline const struct hdk_reduce *hdk_reduce(void)
-{
-    return hd__level ? &HDK__AVX2(hdk_reduce) : &hdk_reduce_baseline;
-}
+HDK_FAMILY_AVX2(hdk_reduce)
 
 #endif

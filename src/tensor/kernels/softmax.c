@@ -39,7 +39,7 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 #include "tensor/kernels/softmax_tiles.h"
 #undef TYPE
 
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 #define TYPE f64
 #include "tensor/kernels/softmax_row.h"
 #include "tensor/kernels/softmax_body.h"
@@ -95,14 +95,14 @@ enum {
         }                                                                                          \
     }
 CUMSUM(cumsum_f32, float, double)
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 CUMSUM(cumsum_f64, double, double)
 CUMSUM(cumsum_i64, int64_t, uint64_t)
 #endif
 
 #define BOTH(last, other)                                                                          \
     {                                                                                              \
-        {last##_f32, HDK_COMMON(last##_f64)},                                                      \
+        {last##_f32, HDK_WIDE(last##_f64)},                                                        \
         {                                                                                          \
             other##_f32, other##_f64                                                               \
         }                                                                                          \
@@ -113,16 +113,16 @@ const struct hdk_softmax HDK_TABLE(hdk_softmax) = {
               BOTH(softmax_last_backward, softmax_other_backward),
               BOTH(log_softmax_last, log_softmax_other),
               BOTH(log_softmax_last_backward, log_softmax_other_backward)},
-    .logsumexp = {logsumexp_f32, HDK_COMMON(logsumexp_f64)},
-    .cumsum = {cumsum_f32, HDK_COMMON(cumsum_f64), HDK_COMMON(cumsum_i64)},
+    .logsumexp = {logsumexp_f32, HDK_WIDE(logsumexp_f64)},
+    .cumsum = {cumsum_f32, HDK_WIDE(cumsum_f64), HDK_WIDE(cumsum_i64)},
     .row_max = level_max_f64,
     .row_exp = level_exp_f64,
     .row_put = level_put_f64,
 };
 
 const struct hdk_loss HDK_TABLE(hdk_loss) = {
-    .cross_entropy = {cross_entropy_f32, HDK_COMMON(cross_entropy_f64)},
-    .cross_entropy_backward = {cross_entropy_backward_f32, HDK_COMMON(cross_entropy_backward_f64)},
-    .square = {square_f32, HDK_COMMON(square_f64)},
-    .square_backward = {square_backward_f32, HDK_COMMON(square_backward_f64)},
+    .cross_entropy = {cross_entropy_f32, HDK_WIDE(cross_entropy_f64)},
+    .cross_entropy_backward = {cross_entropy_backward_f32, HDK_WIDE(cross_entropy_backward_f64)},
+    .square = {square_f32, HDK_WIDE(square_f64)},
+    .square_backward = {square_backward_f32, HDK_WIDE(square_backward_f64)},
 };

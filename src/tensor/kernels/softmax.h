@@ -25,13 +25,13 @@ struct hdk_softmax {
     double (*row_exp)(const double *x, int64_t n, double m, double log_sum, double *e);
     void (*row_put)(double *y, const double *x, int64_t n, double m, double log_sum, double a);
 };
-HDK_FAMILY(hdk_softmax, HDK_F32)
+HDK_FAMILY_WIDE(hdk_softmax, HDK_F32)
 
-/* One that is compiled at the baseline alone serves every level. */
+/* One that not every level has serves the others (kernels.h). */
 static inline hdk_lane_kernel hdk_softmax_along(int op, int where, int dtype)
 {
     hdk_lane_kernel kernel = hdk_softmax()->along[op][where][dtype];
-    return kernel ? kernel : hdk_softmax_baseline.along[op][where][dtype];
+    return kernel ? kernel : hdk_softmax_common()->along[op][where][dtype];
 }
 
 #endif
