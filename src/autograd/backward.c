@@ -527,6 +527,9 @@ static bool prepare_commit(run *r, hd__commit *c)
     if (grad && !c->in_place) {
         return slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
     }
+    if (!grad) {
+        hd__leave_base(c->value); /* what a view's backward gives is not copied */
+    }
     bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__held_once(c->value);
     return as_it_is || slot_set(&c->value, hd__clone(c->value));
 }

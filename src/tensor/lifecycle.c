@@ -108,6 +108,16 @@ bool hd__held_once(const hd_tensor *t)
            owns_data(t->storage) && hd__contig(t);
 }
 
+void hd__leave_base(hd_tensor *t)
+{
+    hd_tensor *base = t->base;
+    if (base && base->numel == t->numel && !base->scope &&
+        atomic_load_explicit(&base->refs, memory_order_acquire) == 1) {
+        t->base = NULL;
+        hd__drop(base);
+    }
+}
+
 hd_tensor *hd_retain(hd_tensor *t)
 {
     if (!t || !hd__arg_or_none("hd_retain", "t", t)) {

@@ -6,13 +6,16 @@
  * or in cells of a grid over each matrix. Every thread packs what it needs into its own scratch. */
 #include "tensor/product.h"
 
+#include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/gemm.h"
 
 enum {
     GRAIN = 65536, /* multiplications that are worth a thread */
     PACKING = 6,   /* packing a row or column of a cell takes as long as this many elements of c */
-    EVEN_ENOUGH =
-        4 /* from this many matrices for each thread on, they are dealt whole, even if unevenly */
+    /* from this many matrices for each thread on, they are dealt whole, even if unevenly */
+    EVEN_ENOUGH = 4,
+    LONG_DOT = 1 << 17, /* elements of a dot that is dealt to the threads */
+    PARTS = 8
 };
 
 enum { A, B, C }; /* the operands of a walk over batches */
@@ -228,6 +231,41 @@ static void clear_strides(hdk_product *p)
     p->b_row = p->k > 1 ? p->b_row : 0;
 }
 
+/* ---------------------------------------------------------------- the dot of long vectors */
+
+typedef struct dot_parts {
+    const hdk_product *whole;
+    int dtype;
+    int64_t bytes, len; /* of an element; elements of a part */
+    int64_t sums[PARTS];
+} dot_parts;
+
+static void run_parts(int64_t begin, int64_t end, void *arg)
+{
+    dot_parts *d = arg;
+    for (int64_t i = begin; i < end; i++) {
+        hdk_product p = *d->whole;
+        p.a = moved(p.a, i * d->len * d->bytes);
+        p.b = moved(p.b, i * d->len * d->bytes);
+        p.c = &d->sums[i];
+        p.k = i < PARTS - 1 ? d->len : p.k - i * d->len;
+        hdk_gemm_for(d->dtype)->product[d->dtype](&p, NULL);
+    }
+}
+
+/* As many parts for any number of threads, each of which is a dot; the sums are added in order. */
+static void dot_in_parts(const hdk_product *p, int dtype)
+{
+    dot_parts d = {p, dtype, hd__bytes_of(dtype), .len = ceil_div(p->k, 64 * PARTS) * 64};
+    hdk_loop add = hdk_binary_for(dtype)->of[HDK_ADD][dtype];
+    hd__parallel_for(PARTS, 1, run_parts, &d);
+    memcpy(p->c, &d.sums[0], (size_t)d.bytes);
+    for (int i = 1; i < PARTS; i++) {
+        add((char *[]){p->c, p->c, (char *)&d.sums[i]}, (int64_t[]){d.bytes, d.bytes, d.bytes}, 1,
+            NULL);
+    }
+}
+
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias)
 {
     task t;
@@ -258,6 +296,10 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     clear_strides(&t.one);
     t.one.dots = wants_dots(&t.one, &b);
     t.one.bare = t.one.k <= 1 && t.summed.ndim == 0 && is_bare(&a, &b, bias);
+    if (t.one.dot && t.one.k >= LONG_DOT && t.one.a_col == 1 && t.one.b_row == 1) {
+        dot_in_parts(&t.one, t.dtype);
+        return;
+    }
     if (t.kept.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
         hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);
         return;

@@ -140,6 +140,17 @@ static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op logsumexp_op = {.name = "LogsumexpBackward0", .backward = logsumexp_backward};
 
+/* x, or a copy, if all elements of x have gaps between them. */
+static hd_tensor *with_neighbours(hd_tensor *x)
+{
+    for (int d = 0; d < x->ndim; d++) {
+        if (x->sizes[d] > 1 && x->strides[d] <= 1) {
+            return x;
+        }
+    }
+    return hd__contiguous(x);
+}
+
 static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
 {
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
@@ -147,6 +158,7 @@ static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
     {
         HD__SCOPE_OR(NULL);
         hd_tensor *numbers = hd__cast(x, d);
+        numbers = numbers ? with_neighbours(numbers) : NULL;
         if (!y || !numbers ||
             !hd__reduce(function, hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, s.mask, 0,
                         NULL)) {
