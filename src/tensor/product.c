@@ -240,7 +240,7 @@ typedef struct dot_parts {
     int64_t sums[PARTS];
 } dot_parts;
 
-static void run_parts(int64_t begin, int64_t end, void *arg)
+static void run_dots(int64_t begin, int64_t end, void *arg)
 {
     dot_parts *d = arg;
     for (int64_t i = begin; i < end; i++) {
@@ -258,7 +258,7 @@ static void dot_in_parts(const hdk_product *p, int dtype)
 {
     dot_parts d = {p, dtype, hd__bytes_of(dtype), .len = ceil_div(p->k, 64 * PARTS) * 64};
     hdk_loop add = hdk_binary_for(dtype)->of[HDK_ADD][dtype];
-    hd__parallel_for(PARTS, 1, run_parts, &d);
+    hd__parallel_for(PARTS, 1, run_dots, &d);
     memcpy(p->c, &d.sums[0], (size_t)d.bytes);
     for (int i = 1; i < PARTS; i++) {
         add((char *[]){p->c, p->c, (char *)&d.sums[i]}, (int64_t[]){d.bytes, d.bytes, d.bytes}, 1,
