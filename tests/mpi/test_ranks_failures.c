@@ -254,7 +254,7 @@ static void work_free(work *w)
 static bool refuse_each(bool (*f)(work *w), int culprit, bool keeps_grads)
 {
     bool again = true;
-    int64_t step = hd_mpi_size() > 2 ? 17 : 1; /* ranks that share a core wait for each other */
+    int64_t step = hd_mpi_size() > 2 ? 31 : 1; /* ranks that share a core wait for each other */
     for (int64_t k = 0; again; k += k < 30 ? step : 5 * step) {
         HD_SCOPE;
         work w;
