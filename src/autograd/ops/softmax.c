@@ -33,8 +33,9 @@ static bool innermost(const hd_tensor *x, int dim)
 static hd_tensor *in_order_of(const hd_tensor *out, hd_tensor *x, int dim)
 {
     int last = x->ndim - 1;
-    bool gaps = x->sizes[last] > 1 && x->strides[last] != 1;
-    return gaps && !innermost(out, dim) ? hd__contiguous(x) : x;
+    for (; last > 0 && x->sizes[last] == 1; last--) {
+    }
+    return x->strides[last] != 1 && !innermost(out, dim) ? hd__contiguous(x) : x;
 }
 
 /* Computes few contiguous rows by one call of the last dim's kernel; false for other tensors. */

@@ -92,11 +92,7 @@ static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, in
     }
     for (int64_t i = 0; i < n; i++) {
         T *e = yk == 1 ? y + i * yn : room;
-        const T *row = fn(tile_row)(y + i * yn, k, yk, room);
-        HDK_INDEPENDENT
-        for (int64_t j = 0; j < k; j++) {
-            e[j] = row[j] / s[j];
-        }
+        fn(lanes_op)(HDK_DIV, e, fn(tile_row)(y + i * yn, k, yk, room), s, k);
         fn(tile_put)(y + i * yn, k, yk, e);
     }
 }
@@ -115,11 +111,8 @@ static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x
     }
     for (int64_t i = 0; i < n; i++) {
         T *to = yk == 1 ? y + i * yn : room;
-        const T *row = fn(tile_row)(x + i * xn, k, xk, room);
-        HDK_INDEPENDENT
-        for (int64_t j = 0; j < k; j++) {
-            to[j] = row[j] - m[j] - s[j];
-        }
+        fn(lanes_op)(HDK_SUB, to, fn(tile_row)(x + i * xn, k, xk, room), m, k);
+        fn(lanes_op)(HDK_SUB, to, to, s, k);
         fn(tile_put)(y + i * yn, k, yk, to);
     }
 }
