@@ -285,6 +285,44 @@ START_TEST(a_gradient_that_shares_memory_with_grad)
 }
 END_TEST
 
+static hd_tensor *keeps(hd_tensor *g, void *user)
+{
+    hd_tensor **kept = user;
+    *kept = *kept ? *kept : hd_retain(g);
+    return HD_NONE;
+}
+
+/* What a view's backward gives becomes .grad without a copy, unless somebody else holds what it is
+ * a view of: then .grad has memory of its own. */
+START_TEST(gradients_that_come_through_views)
+{
+    enum { N = 1 << 20 };
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, N / 2, 2), true);
+    hd_tensor *c = hd_to(hd_arange(0, N, 1), HD_FLOAT32), *kept = NULL;
+    for (int keep = 0; keep < 2; keep++) {
+        HD_SCOPE;
+        hd_tensor *flat = hd_view(x, -1), *y = hd_sum(hd_mul_scalar(flat, 3));
+        ck_assert(!keep || hd_register_hook(flat, keeps, &kept) > 0);
+        hd_set_grad(x, HD_NONE);
+        hd_bytes_peak_reset();
+        int64_t before = hd_bytes_live(), one = N * (int64_t)sizeof(float);
+        ck_assert(hd_backward_with(y, HD_NONE, true));
+        ck_assert_int_ge(hd_bytes_live() - before, one * (1 + keep));
+        ck_assert_int_lt(hd_bytes_live() - before, one * (1 + keep) + 4096);
+
+        hd_tensor *g = hd_grad(x);
+        ck_assert_str_eq(hd_shape_repr(g), "torch.Size([524288, 2])");
+        ck_assert_ptr_nonnull(hd_copy_(g, hd_view(c, N / 2, 2)));
+        ck_assert(!keep || hd_item(hd_sum(kept)) == 3.0 * N);
+        ck_assert(hd_backward(y));
+        ck_assert(hd_equal(hd_view(hd_grad(x), -1), hd_add_scalar(c, 3)));
+    }
+    hd_release(kept);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_engine(void)
 {
     const TTest *const tests[] = {
@@ -302,6 +340,7 @@ Suite *suite_engine(void)
         a_graph_of_two_threads,
         a_million_nodes,
         a_gradient_that_shares_memory_with_grad,
+        gradients_that_come_through_views,
     };
     return SUITE_OF("engine", tests);
 }
