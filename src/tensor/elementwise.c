@@ -225,14 +225,28 @@ void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
     map_elements(f, params, n, operands, false);
 }
 
-/* Is the output large, and are its inputs read from end to end, or small? A loop over bytes takes
- * longer than their way to the cache. */
+/* Does x have its dims in the order of y's in memory? Between its elements there may be gaps. */
+static bool ordered_as(const hd_tensor *x, const hd_tensor *y)
+{
+    bool same = x->ndim == y->ndim;
+    for (int d = 0; d < x->ndim && same; d++) {
+        for (int e = d + 1; e < x->ndim && same; e++) {
+            bool single = y->sizes[d] == 1 || y->sizes[e] == 1;
+            same = single || (x->strides[d] > x->strides[e]) == (y->strides[d] > y->strides[e]);
+        }
+    }
+    return same;
+}
+
+/* Is the output large, and are its inputs read in order, or small? A loop over bytes takes longer
+ * than their way to the cache. */
 static bool goes_past_cache(int n, hd_tensor *const *operands)
 {
     const hd_tensor *y = operands[0];
     bool in_order = y->dtype != HD_BOOL && y->numel * hd__bytes_of(y->dtype) >= HDK_STREAM_BYTES;
-    for (int k = 1; k < n; k++) {
-        in_order &= operands[k]->numel < y->numel || hd__dense(operands[k]);
+    for (int k = 1; k < n && in_order; k++) {
+        const hd_tensor *x = operands[k];
+        in_order = x->numel < y->numel || hd__dense(x) || ordered_as(x, y);
     }
     return in_order;
 }

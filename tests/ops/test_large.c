@@ -119,11 +119,39 @@ START_TEST(dropout_draws_what_bernoulli_draws)
 }
 END_TEST
 
+/* Inputs with gaps, in the order of the result or in another one, and inputs that repeat */
+START_TEST(large_results_of_parts)
+{
+    enum { N = 2051 }; /* N N float32 are more than what is kept in the cache */
+    HD_SCOPE;
+    hd_tensor *wide = hd_randn(HD_FLOAT32, N, 2 * N), *deep = hd_randn(HD_FLOAT32, 2 * N, N);
+    hd_tensor *column = hd_randn(HD_FLOAT32, N, 1), *row = hd_randn(HD_FLOAT32, N);
+    hd_tensor *parts[] = {hd_slice_step(wide, 1, 1, 2 * N, 2), hd_slice_step(deep, 0, 0, 2 * N, 2),
+                          hd_narrow(wide, 1, 7, N), hd_t(hd_slice_step(wide, 1, 0, 2 * N, 2)),
+                          hd_t(hd_narrow(wide, 1, 3, N))};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        HD_SCOPE;
+        hd_tensor *x = parts[i], *same = hd_contiguous(x), *other = parts[(i + 1) % 5];
+        ck_assert(hd_equal(hd_abs(x), hd_abs(same)));
+        ck_assert(hd_equal(hd_mul_scalar(x, 3), hd_mul_scalar(same, 3)));
+        ck_assert(hd_equal(hd_add(x, other), hd_add(same, hd_contiguous(other))));
+        ck_assert(hd_equal(hd_mul(x, column), hd_mul(same, column)));
+        ck_assert(hd_equal(hd_sub(row, x), hd_sub(row, same)));
+        ck_assert(hd_equal(hd_to(x, HD_FLOAT64), hd_to(same, HD_FLOAT64)));
+        ck_assert(hd_equal(hd_where(hd_gt(x, other), x, other),
+                           hd_where(hd_gt(same, other), same, hd_contiguous(other))));
+        ck_assert_double_eq(hd_item(hd_sum(hd_sub(hd_neg(x), hd_neg(same)))), 0);
+    }
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_large(void)
 {
     const TTest *const tests[] = {
         large_results_have_the_bits_of_small_ones,
         dropout_draws_what_bernoulli_draws,
+        large_results_of_parts,
     };
     return SUITE_OF("large", tests);
 }
