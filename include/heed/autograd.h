@@ -427,7 +427,9 @@ HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_
 
 /* ---------------------------------------------------------------- products */
 
-HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b); /* (n,) and (n,): 0-d */
+/* (n,) and (n,): 0-d. From 131,072 elements on it is the sum of eight parts, for any number of
+ * threads. hd_matmul of two vectors has the same bits. */
+HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b);
 /* a @ b: (n)(n); (m,k)(k,n); (k)(k,n); (m,k)(k); batches (..., m, k)(..., k, n) broadcast. Each
  * element is one sum in order, but for products of at most 8 rows, or of one column, with a matrix
  * of over 32,768 elements that has no batch and whose inner dim is dense: these have several sums.

@@ -11,8 +11,8 @@ enum {
     FEW = 256,   /* elements that are not worth a transposition in tiles */
     PART = 1024, /* columns of a task */
     GRAIN = 32768,
-    NARROW = 2048, /* bytes of a part's row that is copied beside those of the other parts */
-    TOGETHER = 8   /* rows, whose lines of the output stay in the first cache */
+    NARROW = 256, /* bytes of a part's row that is copied beside those of the other parts */
+    TOGETHER = 8  /* rows, whose lines of the output stay in the first cache */
 };
 
 typedef struct transposition {
@@ -124,7 +124,7 @@ typedef struct joint {
     char *out;
     hd_tensor *const *parts;
     int64_t n, row, inner; /* bytes of a row of the output, and of one index of dim */
-    int dim, lead;         /* lead: the dim whose stride leads to a part's next row, or -1 */
+    int dim, lead;         /* lead: the dim whose stride leads to a part's next row */
 } joint;
 
 static void join_rows(int64_t begin, int64_t end, void *arg)
@@ -138,7 +138,7 @@ static void join_rows(int64_t begin, int64_t end, void *arg)
             if (x->numel == 0) {
                 continue;
             }
-            int64_t next = j->lead < 0 ? 0 : x->strides[j->lead] * hd__bytes_of(x->dtype);
+            int64_t next = x->strides[j->lead] * hd__bytes_of(x->dtype);
             size_t bytes = (size_t)(x->sizes[j->dim] * j->inner);
             const char *from = (const char *)hd__ptr(x) + r * next;
             for (int64_t i = 0; i < rows; i++) {
@@ -171,11 +171,13 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
     for (; j.lead >= 0 && y->sizes[j.lead] == 1; j.lead--) {
     }
     j.row = j.inner * y->sizes[dim];
-    bool narrow = y->numel > 0 && j.lead >= 0 && j.row / n <= NARROW;
+    const int64_t mean = j.row / n; /* one element is copied faster in a loop over all rows */
+    bool narrow = y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__bytes_of(y->dtype);
     for (int64_t k = 0; k < n && narrow; k++) {
         const hd_tensor *x = parts[k];
-        narrow = x->numel == 0 || (x->dtype == y->dtype && in_order(x, dim, x->ndim, 1) &&
-                                   in_order(x, 0, j.lead + 1, x->strides[j.lead]));
+        bool rows_of_y = x->numel > 0 && x->dtype == y->dtype && in_order(x, dim, x->ndim, 1) &&
+                         in_order(x, 0, j.lead + 1, x->strides[j.lead]);
+        narrow = x->numel == 0 || (x->numel < y->numel && rows_of_y);
     }
     if (narrow) {
         hd__parallel_for(rows, GRAIN * hd__bytes_of(y->dtype) / j.row + 1, join_rows, &j);

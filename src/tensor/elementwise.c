@@ -105,8 +105,9 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 /* ---------------------------------------------------------------- transposed inputs */
 
 enum {
-    FEW = 256, /* elements that are not worth tiles */
-    ROW = 1024 /* bytes of a row of a transposed tile */
+    FEW = 256,      /* elements that are not worth tiles */
+    ROW = 1024,     /* bytes of a row of a transposed tile */
+    SHORTEST = 1024 /* bytes of a run that is worth the way past the cache */
 };
 
 /* A walk over tiles of two dims. An input whose elements are neighbours in the outer one of them is
@@ -212,7 +213,8 @@ static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const
     int d = tiled_dim(&w, operands);
     if (d > 0) {
         loop_over_tiles(f, params, &w, d, data, operands);
-    } else if (past_cache && w.dim[0].stride[0] == hd__bytes_of(operands[0]->dtype)) {
+    } else if (past_cache && w.dim[0].stride[0] == hd__bytes_of(operands[0]->dtype) &&
+               w.dim[0].size * w.dim[0].stride[0] >= SHORTEST) {
         hdk_past_cache past = {f, params, n, hd__bytes_of(operands[0]->dtype)};
         loop(hdk_copy()->past_cache, &past, &w, data, hdk_copy()->past_cache_end);
     } else {

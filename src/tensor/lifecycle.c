@@ -111,7 +111,8 @@ bool hd__held_once(const hd_tensor *t)
 void hd__leave_base(hd_tensor *t)
 {
     hd_tensor *base = t->base;
-    if (base && base->numel == t->numel && !base->scope &&
+    if (base && base->numel == t->numel && !base->scope && !t->scope &&
+        atomic_load_explicit(&t->refs, memory_order_acquire) == 1 &&
         atomic_load_explicit(&base->refs, memory_order_acquire) == 1) {
         t->base = NULL;
         hd__drop(base);

@@ -202,7 +202,8 @@ void hd__drop(hd_tensor *t);
 /* May the holder of t write over it? It may if t is contiguous, has one holder and no scope, and no
  * other tensor uses its memory. A backward function may then write over dy[k]. */
 bool hd__held_once(const hd_tensor *t);
-/* A view of all of its base, which only the view holds, is a view no more. */
+/* A view of all of its base is a view no more, if the caller alone holds the view, and nothing else
+ * its base. */
 void hd__leave_base(hd_tensor *t);
 
 /* x itself if it is contiguous, or of dtype d; otherwise a copy that is. */

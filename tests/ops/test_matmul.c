@@ -437,7 +437,8 @@ END_TEST
  * length. */
 START_TEST(long_dots)
 {
-    static const int64_t lengths[] = {4095, 4096, 4097, 4159, 4161, 100003};
+    static const int64_t lengths[] = {4095,   4096,   4097,   4159,   4161,
+                                      100003, 131071, 131072, 131073, 200003};
     for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
         HD_SCOPE;
         int64_t n = lengths[i / 2], step = 1 + 2 * (int64_t)(i % 2);
@@ -463,7 +464,7 @@ END_TEST
 START_TEST(threads_change_no_bit)
 {
     HD_SCOPE;
-    enum { RESULTS = 9 };
+    enum { RESULTS = 10 };
     hd_tensor *first[RESULTS] = {NULL};
     int before = hd_num_threads();
     for (int threads = 1; threads <= 4; threads += threads) {
@@ -486,6 +487,7 @@ START_TEST(threads_change_no_bit)
             hd_linear(row, to_33, HD_NONE),
             hd_matmul(hd_slice(to_33, 0, 0, 1), hd_t(row)),
             hd_dot(b, b),
+            hd_dot(hd_view(a, -1), hd_view(a, -1)), /* eight parts */
         };
         for (int k = 0; k < RESULTS; k++) {
             first[k] = threads == 1 ? now[k] : first[k];
