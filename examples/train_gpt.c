@@ -330,8 +330,12 @@ static bool finish(const run *r, const char *program)
 {
     if (r->step < r->s.train.steps) {
         char program_word[SHELL_WORD], dir[SHELL_WORD];
-        printf("stopped after step %lld of %lld; to go on: %s --resume %s\n", (long long)r->step,
-               (long long)r->s.train.steps, shell_word(program, program_word),
+        char mpirun[32] = "";
+        if (ranks_count() > 1) {
+            snprintf(mpirun, sizeof mpirun, "mpirun -n %d ", ranks_count());
+        }
+        printf("stopped after step %lld of %lld; to go on: %s%s --resume %s\n", (long long)r->step,
+               (long long)r->s.train.steps, mpirun, shell_word(program, program_word),
                shell_word(r->dir, dir));
         return true;
     }

@@ -129,6 +129,8 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
  * fails on all ranks, no .grad changes anywhere, and the message names the rank and its error.
  * After hd_error_clear the training may go on.
  *
+ * HD_STATE if mpirun started this process as one of several, and hd_mpi_init was not called.
+ *
  * Li et al. 2020, "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" */
 HD_API hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *o);
 

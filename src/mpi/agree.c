@@ -187,9 +187,11 @@ static bool same_as_first(const char *what, const char *first, const char *text)
     int64_t line = differing_line(&first, &text);
     size_t n = strcspn(first, "\n"), m = strcspn(text, "\n");
     bool same = n == m && strncmp(first, text, n) == 0 && first[n] == '\0' && text[m] == '\0';
-    return same || hd_error_set(
-                       HD_VALUE, "%s differs: line %" PRId64 " is '%.*s' on rank 0 and '%.*s' here",
-                       what, line, n > MOST ? MOST : (int)n, first, m > MOST ? MOST : (int)m, text);
+    return same ||
+           hd_error_set(HD_VALUE,
+                        "%s differs: line %" PRId64 " is '%.*s' on rank 0 and '%.*s' on rank %d",
+                        what, line, n > MOST ? MOST : (int)n, first, m > MOST ? MOST : (int)m, text,
+                        hd__mpi.rank);
 }
 
 bool hd__same_text(hd__meeting m, const char *what, const char *text, bool ok)

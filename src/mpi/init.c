@@ -1,6 +1,7 @@
 /* init.c - the beginning and the end of MPI, and what a rank knows of itself. */
 #include "mpi/mpi_internal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,6 +48,18 @@ static bool was_launched(void)
         launched = getenv(names[i]);
     }
     return launched;
+}
+
+int hd__launched(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    long most = 1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = getenv(names[i]);
+        long n = text ? strtol(text, NULL, 10) : 0;
+        most = n > most && n <= INT_MAX ? n : most;
+    }
+    return (int)most;
 }
 
 static bool find_host(const char *function)

@@ -36,6 +36,9 @@ static inline bool hd__others(void)
     return hd__mpi.size > 1;
 }
 
+/* How many processes a launcher says that it started, of which this is one; 1 if it says nothing */
+int hd__launched(void);
+
 /* Was this call of MPI's well? Otherwise sets HD_IO with MPI's message. */
 bool hd__mpi_ok(const char *function, int result);
 

@@ -16,6 +16,28 @@ START_TEST(one_rank_without_init)
 }
 END_TEST
 
+/* Each of the processes would train alone, and nobody would see it. */
+START_TEST(a_forgotten_init)
+{
+    HD_SCOPE;
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    hd_module *m = hd_linear_new(2, 1, true);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(setenv(names[i], "3", 1), 0);
+        ck_assert_ptr_null(hd_ddp_new(m, NULL));
+        ck_error(HD_STATE, "hd_ddp_new: this is one of 3 processes that mpirun started, and "
+                           "hd_mpi_init was not called: expected it as the first call of main");
+        ck_assert_int_eq(setenv(names[i], i == 1 ? "many" : "1", 1), 0);
+        hd_ddp *d = hd_ddp_new(m, NULL);
+        ck_assert_ptr_nonnull(d);
+        hd_ddp_free(d);
+        unsetenv(names[i]);
+    }
+    hd_module_free(m);
+    ck_no_error();
+}
+END_TEST
+
 /* The program ends with Check's process for this test. */
 START_TEST(init_once)
 {
@@ -167,9 +189,17 @@ END_TEST
 
 Suite *suite_alone(void)
 {
-    const TTest *const tests[] = {
-        one_rank_without_init, init_once, a_rank_described, all_ok, numbers, texts, gathered,
-        too_many_dims,         broadcast, memory_runs_out};
+    const TTest *const tests[] = {one_rank_without_init,
+                                  a_forgotten_init,
+                                  init_once,
+                                  a_rank_described,
+                                  all_ok,
+                                  numbers,
+                                  texts,
+                                  gathered,
+                                  too_many_dims,
+                                  broadcast,
+                                  memory_runs_out};
     Suite *s = SUITE("alone", tests);
     TCase *aborts = tcase_create("abort");
     tcase_add_exit_test(aborts, abort_without_mpi, 7);

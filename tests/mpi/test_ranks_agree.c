@@ -65,9 +65,9 @@ static bool all_same(void)
     if (hd_mpi_size() > 1) {
         snprintf(text, sizeof text, "lr 1\nsteps %d\n", last ? 7 : 5);
         CHECK(!hd_mpi_all_same("the configuration", text));
-        CHECK(error_has(HD_VALUE, "line 2 is 'steps 5' on rank 0", "'steps 7' here"));
+        CHECK(error_has(HD_VALUE, "line 2 is 'steps 5' on rank 0", "'steps 7' on rank "));
         CHECK(!hd_mpi_all_same("the configuration", last ? "a\n" : "a\nb"));
-        CHECK(error_has(HD_VALUE, "line 2 is 'b' on rank 0", "'' here"));
+        CHECK(error_has(HD_VALUE, "line 2 is 'b' on rank 0", "'' on rank "));
         CHECK(!hd_mpi_all_same("the configuration", last ? "ab" : "a"));
         CHECK(error_has(HD_VALUE, "line 1", ""));
     }

@@ -302,7 +302,7 @@ static bool models_differ(void)
     hd_module *m = last ? hd_linear_new(6, 4, true) : hd_linear_new(6, 5, true);
     CHECK(!hd_ddp_new(m, NULL));
     CHECK(error_has(HD_VALUE, "line 1 is 'parameter weight (5, 6) float32' on rank 0",
-                    "'parameter weight (4, 6) float32' here"));
+                    "'parameter weight (4, 6) float32' on rank "));
     hd_module_free(m);
     m = hd_linear_new(6, 5, true);
     hd_ddp_options o = hd_ddp_defaults();
