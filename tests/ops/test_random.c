@@ -1,4 +1,5 @@
 /* test_random.c - random draws bit for bit, dropout, multinomial, fills in place, errors. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "support/golden_tensor.h"
@@ -436,6 +437,25 @@ START_TEST(errors_in_place)
 }
 END_TEST
 
+/* Of so many equal weights some sums are within rounding of each draw. */
+START_TEST(draws_near_the_edges_of_shares)
+{
+    enum { M = 1 << 20, DRAWS = 2000 };
+    HD_SCOPE;
+    for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+        hd_manual_seed(5);
+        hd_tensor *u = hd_rand(HD_FLOAT64, DRAWS);
+        hd_manual_seed(5);
+        hd_tensor *drawn = hd_multinomial(hd_ones((hd_dtype)d, M), DRAWS, true);
+        for (int i = 0; i < DRAWS; i++) {
+            double edge = ceil(hd_get(u, i) * M);
+            ck_assert_int_eq(hd_get_int(drawn, i), edge > 0 ? (int64_t)edge - 1 : 0);
+        }
+    }
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_random(void)
 {
     const TTest *const tests[] = {
@@ -449,6 +469,7 @@ Suite *suite_random(void)
         bernoulli_of_sure_things,
         bernoulli_draws_under_p,
         multinomial_follows_the_weights,
+        draws_near_the_edges_of_shares,
         fills_are_recorded_with_a_zero_gradient,
         bernoulli_into_any_dtype,
         errors_of_draws,
