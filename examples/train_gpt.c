@@ -274,6 +274,18 @@ static bool resume(run *r, const arguments *a)
     return ok;
 }
 
+enum { LAUNCHER = 32 };
+
+/* What stands before the program in a command that goes on with as many ranks, in room */
+static const char *launcher(char room[LAUNCHER])
+{
+    room[0] = '\0';
+    if (ranks_count() > 1) {
+        snprintf(room, LAUNCHER, "mpirun -n %d ", ranks_count());
+    }
+    return room;
+}
+
 /* A run that has all its steps can go on only if its schedule does not end with them. */
 static void print_resumed(const run *r, const char *program)
 {
@@ -286,8 +298,11 @@ static void print_resumed(const run *r, const char *program)
     if (r->step < r->s.train.steps) {
         printf("resumed after step %lld\n", step);
     } else if (r->s.train.schedule == SCHEDULE_CONSTANT) {
-        printf("the run has all its %lld steps; to go on: %s --resume %s --set train.steps=%lld\n",
-               step, shell_word(program, program_word), shell_word(r->dir, dir), 2 * step);
+        char mpirun[LAUNCHER];
+        printf(
+            "the run has all its %lld steps; to go on: %s%s --resume %s --set train.steps=%lld\n",
+            step, launcher(mpirun), shell_word(program, program_word), shell_word(r->dir, dir),
+            2 * step);
     } else {
         printf("the run has all its %lld steps, for which its cosine schedule was made; for more, "
                "begin another one (with train.schedule=constant it can be made longer later)\n",
@@ -330,12 +345,9 @@ static bool finish(const run *r, const char *program)
 {
     if (r->step < r->s.train.steps) {
         char program_word[SHELL_WORD], dir[SHELL_WORD];
-        char mpirun[32] = "";
-        if (ranks_count() > 1) {
-            snprintf(mpirun, sizeof mpirun, "mpirun -n %d ", ranks_count());
-        }
+        char mpirun[LAUNCHER];
         printf("stopped after step %lld of %lld; to go on: %s%s --resume %s\n", (long long)r->step,
-               (long long)r->s.train.steps, mpirun, shell_word(program, program_word),
+               (long long)r->s.train.steps, launcher(mpirun), shell_word(program, program_word),
                shell_word(r->dir, dir));
         return true;
     }
