@@ -344,11 +344,12 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 {
     static const char function[] = "hd_ddp_new";
     hd_ddp_options o = options ? *options : hd_ddp_defaults();
-    if (!hd__mpi.begun && hd__launched() > 1) {
+    int launched = hd__mpi.begun ? 1 : hd__launched();
+    if (launched > 1) {
         return hd_error_set(HD_STATE,
                             "%s: this is one of %d processes that mpirun started, and hd_mpi_init "
                             "was not called: expected it as the first call of main",
-                            function, hd__launched());
+                            function, launched);
     }
     hd_scope *scope = hd_scope_open();
     hd_ddp *d = scope ? ddp_alone(function, model, &o) : NULL;

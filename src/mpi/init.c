@@ -28,34 +28,36 @@ bool hd__mpi_ok(const char *function, int result)
 
 /* ---------------------------------------------------------------- beginning */
 
-/* Has a launcher left word in the environment that it started this process? */
+/* What launchers leave in the environment of the processes that they start, and whether it is the
+ * number of these */
+static const struct {
+    const char *name;
+    bool number;
+} left_by_launchers[] = {
+    {"PMI_RANK", false},       {"PMI_SIZE", true},
+    {"PMI_FD", false},         {"PMI_PORT", false},
+    {"PMIX_RANK", false},      {"PMIX_NAMESPACE", false},
+    {"MPI_LOCALNRANKS", true}, {"OMPI_COMM_WORLD_SIZE", true},
+    {"SLURM_PROCID", false},   {"PALS_RANKID", false},
+};
+
+enum { LEFT = sizeof left_by_launchers / sizeof left_by_launchers[0] };
+
+/* Has a launcher started this process? */
 static bool was_launched(void)
 {
-    static const char *const names[] = {
-        "PMI_RANK",
-        "PMI_SIZE",
-        "PMI_FD",
-        "PMI_PORT",
-        "PMIX_RANK",
-        "PMIX_NAMESPACE",
-        "OMPI_COMM_WORLD_SIZE",
-        "MPI_LOCALNRANKS",
-        "SLURM_PROCID",
-        "PALS_RANKID",
-    };
     bool launched = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !launched; i++) {
-        launched = getenv(names[i]);
+    for (int i = 0; i < LEFT && !launched; i++) {
+        launched = getenv(left_by_launchers[i].name);
     }
     return launched;
 }
 
 int hd__launched(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
     long most = 1;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *text = getenv(names[i]);
+    for (int i = 0; i < LEFT; i++) {
+        const char *text = left_by_launchers[i].number ? getenv(left_by_launchers[i].name) : NULL;
         long n = text ? strtol(text, NULL, 10) : 0;
         most = n > most && n <= INT_MAX ? n : most;
     }

@@ -38,8 +38,8 @@ static inline void fn(tile_put)(T *y, int64_t k, int64_t sk, const T *row)
 static HDK_NOINLINE void fn(lanes_op)(int op, T *to, const T *a, const T *b, int64_t k)
 {
     const int dtype = sizeof(T) == sizeof(double) ? HDK_F64 : HDK_F32;
-    hdk_binary()->of[op][dtype]((char *[]){(char *)to, (char *)(uintptr_t)a, (char *)(uintptr_t)b},
-                                (const int64_t[]){sizeof(T), sizeof(T), sizeof(T)}, k, NULL);
+    hdk_binary_loop(op, dtype)((char *[]){(char *)to, (char *)(uintptr_t)a, (char *)(uintptr_t)b},
+                               (const int64_t[]){sizeof(T), sizeof(T), sizeof(T)}, k, NULL);
 }
 
 /* e = exp(e) */
