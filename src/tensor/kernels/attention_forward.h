@@ -54,6 +54,17 @@ static void pack_keys(const hdk_head *h, forward_state *f)
     f->packed[1] = h->v.p;
 }
 
+/* Asks for the n values from j0 on: memory sends them while the scores are computed. */
+static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
+{
+    const float *v = (const float *)h->v.p + j0 * h->v.row;
+    for (int64_t j = 0; j < n; j++, v += h->v.row) {
+        for (int64_t e = 0; e < h->dv; e += 16) {
+            __builtin_prefetch(v + e, 0, 2);
+        }
+    }
+}
+
 /* f->scores (rows, n) of the queries that f->q holds, which begin with i0, and the keys from j0
  * on */
 static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows, int64_t j0,
@@ -151,6 +162,9 @@ static void forward_block(const hdk_head *h, forward_state *f, int64_t i0, int64
     fill_row(f->max, 0, rows, -INFINITY);
     for (int64_t j0 = 0; j0 < seen; j0 += KEYS) {
         int64_t n = smaller(seen - j0, KEYS);
+        if (in_place(h)) {
+            ask_for_values(h, j0, n);
+        }
         scores_of(h, f, i0, rows, j0, n);
         dice d = dice_at(h, i0, j0);
         for (int64_t r = 0; r < rows; r++, dice_next_row(&d)) {
