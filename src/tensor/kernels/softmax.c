@@ -18,6 +18,7 @@
 
 enum {
     TILE = 128,  /* lanes side by side */
+    AHEAD = 4,   /* rows of a tile that are asked for before they are read */
     SHORT = 64,  /* so many rows of under 8 elements at a time */
     ROOM = 4096, /* elements of a row that are made beside the result, in the first cache */
     LOGITS_ROOM = 2048

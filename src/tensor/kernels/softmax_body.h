@@ -164,7 +164,7 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
         }
         for (int64_t i = 0; i < n && xn != 1; i++) {
             T e[TILE];
-            fn(tile_exp)(x + i * xn, k, xk, m, e, s);
+            fn(tile_exp)(x + i * xn, xn, k, xk, m, e, s);
         }
         for (int64_t j = 0; j < k; j++) {
             T sum = top[j] == (T)INFINITY ? fn(infinite_exp_sum)(x + j * xk, n, xn) : s[j];

@@ -16,14 +16,33 @@ static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int
     }
 }
 
-/* k lanes side by side: x itself, or a copy in `room` */
-static inline const T *fn(tile_row)(const T *x, int64_t k, int64_t sk, T *room)
+/* Asks for the row that lies AHEAD rows after the one at x. Rows of a large tensor lie far apart,
+ * and no CPU guesses them. */
+static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64_t sk)
 {
+    /* Otherwise compilers drop the calls of a function that computes nothing. */
+    __asm__ volatile("");
+    for (int64_t j = 0; j < k && sk == 1; j += 64 / (int64_t)sizeof(T)) {
+        __builtin_prefetch(x + AHEAD * sn + j);
+    }
+}
+
+/* k lanes side by side of the row at x: x itself, or a copy in `room` */
+static inline const T *fn(tile_row)(const T *x, int64_t sn, int64_t k, int64_t sk, T *room)
+{
+    fn(tile_ahead)(x, sn, k, sk);
     if (sk == 1) {
         return x;
     }
     fn(lanes_copy)(room, 1, x, sk, k);
     return room;
+}
+
+/* Where the row is made that belongs at y: there, or in `room` */
+static inline T *fn(tile_to)(T *y, int64_t sn, int64_t k, int64_t sk, T *room)
+{
+    fn(tile_ahead)(y, sn, k, sk);
+    return sk == 1 ? y : room;
 }
 
 /* Copies the row to where it belongs, unless it was made there. */
@@ -56,10 +75,10 @@ static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t
                                       T *restrict m)
 {
     T room[TILE];
-    const T *row = fn(tile_row)(x, k, sk, room);
+    const T *row = fn(tile_row)(x, sn, k, sk, room);
     memcpy(m, row, (size_t)k * sizeof *m);
     for (int64_t i = 1; i < n; i++) {
-        row = fn(tile_row)(x + i * sn, k, sk, room);
+        row = fn(tile_row)(x + i * sn, sn, k, sk, room);
         HDK_INDEPENDENT
         for (int64_t j = 0; j < k; j++) {
             m[j] = row[j] > m[j] ? row[j] : m[j];
@@ -68,11 +87,11 @@ static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t
 }
 
 /* e = exp(x - m) of k lanes, s += e */
-static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t k, int64_t sk, const T *restrict m,
-                                      T *restrict e, T *restrict s)
+static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t sk,
+                                      const T *restrict m, T *restrict e, T *restrict s)
 {
     T room[TILE];
-    fn(lanes_op)(HDK_SUB, e, fn(tile_row)(x, k, sk, room), m, k);
+    fn(lanes_op)(HDK_SUB, e, fn(tile_row)(x, sn, k, sk, room), m, k);
     fn(tile_exp_all)(e, k);
     for (int64_t j = 0; j < k; j++) {
         s[j] += e[j];
@@ -86,13 +105,13 @@ static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, in
     T m[TILE], s[TILE] = {0}, room[TILE];
     fn(tile_max)(x, n, xn, k, xk, m);
     for (int64_t i = 0; i < n; i++) {
-        T *e = yk == 1 ? y + i * yn : room;
-        fn(tile_exp)(x + i * xn, k, xk, m, e, s);
+        T *e = fn(tile_to)(y + i * yn, yn, k, yk, room);
+        fn(tile_exp)(x + i * xn, xn, k, xk, m, e, s);
         fn(tile_put)(y + i * yn, k, yk, e);
     }
     for (int64_t i = 0; i < n; i++) {
         T *e = yk == 1 ? y + i * yn : room;
-        fn(lanes_op)(HDK_DIV, e, fn(tile_row)(y + i * yn, k, yk, room), s, k);
+        fn(lanes_op)(HDK_DIV, e, fn(tile_row)(y + i * yn, yn, k, yk, room), s, k);
         fn(tile_put)(y + i * yn, k, yk, e);
     }
 }
@@ -103,15 +122,15 @@ static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x
     T m[TILE], s[TILE] = {0}, room[TILE];
     fn(tile_max)(x, n, xn, k, xk, m);
     for (int64_t i = 0; i < n; i++) {
-        fn(tile_exp)(x + i * xn, k, xk, m, room, s);
+        fn(tile_exp)(x + i * xn, xn, k, xk, m, room, s);
     }
     for (int64_t j = 0; j < k; j++) {
         m[j] = fn(minus_zero)(m[j]);
         s[j] = LOG(s[j]);
     }
     for (int64_t i = 0; i < n; i++) {
-        T *to = yk == 1 ? y + i * yn : room;
-        fn(lanes_op)(HDK_SUB, to, fn(tile_row)(x + i * xn, k, xk, room), m, k);
+        T *to = fn(tile_to)(y + i * yn, yn, k, yk, room);
+        fn(lanes_op)(HDK_SUB, to, fn(tile_row)(x + i * xn, xn, k, xk, room), m, k);
         fn(lanes_op)(HDK_SUB, to, to, s, k);
         fn(tile_put)(y + i * yn, k, yk, to);
     }
@@ -124,16 +143,17 @@ static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int6
     T *dx = (T *)data[0] + j0 * l->sk[0], s[TILE] = {0}, e[TILE], rooms[2][TILE];
     const T *dy = (const T *)data[1] + j0 * l->sk[1], *y = (const T *)data[2] + j0 * l->sk[2];
     for (int64_t i = 0; i < l->n; i++) {
-        const T *d = fn(tile_row)(dy + i * l->sn[1], k, l->sk[1], rooms[0]);
+        const T *d = fn(tile_row)(dy + i * l->sn[1], l->sn[1], k, l->sk[1], rooms[0]);
         if (!logarithm) {
-            fn(lanes_op)(HDK_MUL, e, d, fn(tile_row)(y + i * l->sn[2], k, l->sk[2], rooms[1]), k);
+            fn(lanes_op)(HDK_MUL, e, d,
+                         fn(tile_row)(y + i * l->sn[2], l->sn[2], k, l->sk[2], rooms[1]), k);
         }
         fn(lanes_op)(HDK_ADD, s, s, logarithm ? d : e, k);
     }
     for (int64_t i = 0; i < l->n; i++) {
-        T *to = l->sk[0] == 1 ? dx + i * l->sn[0] : e;
-        const T *d = fn(tile_row)(dy + i * l->sn[1], k, l->sk[1], rooms[0]);
-        const T *v = fn(tile_row)(y + i * l->sn[2], k, l->sk[2], rooms[1]);
+        T *to = fn(tile_to)(dx + i * l->sn[0], l->sn[0], k, l->sk[0], e);
+        const T *d = fn(tile_row)(dy + i * l->sn[1], l->sn[1], k, l->sk[1], rooms[0]);
+        const T *v = fn(tile_row)(y + i * l->sn[2], l->sn[2], k, l->sk[2], rooms[1]);
         if (logarithm) {
             memcpy(e, v, (size_t)k * sizeof *e);
             fn(tile_exp_all)(e, k);
