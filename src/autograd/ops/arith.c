@@ -239,7 +239,8 @@ static void pow_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
         return;
     }
     hd_scalar less = s.is_int ? hd_scalar_int(s.v.i - 1) : hd_scalar_double(s.v.d - 1);
-    dx[0] = hd_mul(dy[0], hd_mul_scalar(hd_pow_scalar(x, less), s));
+    hd_tensor *power = hd__scalar_double(less) == 1 ? x : hd_pow_scalar(x, less);
+    dx[0] = hd_mul(dy[0], hd_mul_scalar(power, s));
 }
 
 const hd__op hd__mul_scalar_op = {
