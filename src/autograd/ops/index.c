@@ -359,7 +359,7 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
         return NULL;
     }
     int64_t *to = hd__ptr(y);
-    memset(to, 0, (size_t)y->numel * sizeof *to);
+    hd__fill(y, hd_scalar_int(0));
     for (int64_t i = 0; i < index->numel; i++) {
         to[i * num_classes + at[i]] = 1;
     }

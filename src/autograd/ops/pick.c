@@ -8,7 +8,8 @@
 
 enum {
     GRAIN = 32768,
-    SIDE = 256 /* neighbouring lines that are walked together */
+    SIDE = 256,  /* neighbouring lines that are walked together, */
+    WHOLE = 4096 /* and where one index serves them all: whole rows are copied */
 };
 
 enum { Y, X, INDEX, OPERANDS };
@@ -49,6 +50,11 @@ typedef struct picks {
                     T *x = (T *)(data[X] + ((const int64_t *)at)[j] * sx);                         \
                     DO(((T *)y)[j], x[j]);                                                         \
                 }                                                                                  \
+            } else if (yj == size && ij == 0) { /* one index for all lines */                      \
+                const char *x = data[X] + *(const int64_t *)at * sx;                               \
+                for (int64_t j = 0; j < k; j++) {                                                  \
+                    DO(((T *)y)[j], *(T *)(x + j * xj));                                           \
+                }                                                                                  \
             } else {                                                                               \
                 for (int64_t j = 0; j < k; j++) {                                                  \
                     char *x = data[X] + *(const int64_t *)(at + j * ij) * sx;                      \
@@ -81,7 +87,8 @@ static void run_lines(int64_t begin, int64_t end, void *arg)
         hd__dims_seek(&p->lines, begin, &at);
         int64_t k = side->size - at.at[0];
         k = k < end - begin ? k : end - begin;
-        k = k < SIDE ? k : SIDE;
+        int64_t most = side->stride[INDEX] == 0 ? WHOLE : SIDE;
+        k = k < most ? k : most;
         for (int i = 0; i < OPERANDS; i++) {
             data[i] = p->data[i] + at.offset[i];
         }
