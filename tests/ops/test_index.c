@@ -52,6 +52,36 @@ START_TEST(index_select_of_any_layout)
 }
 END_TEST
 
+/* Rows that are copied in parts, where the parts end at no multiple of their length. */
+START_TEST(wide_rows_with_gaps)
+{
+    HD_SCOPE;
+    hd_tensor *at = ints(4, 0, 4, 2);
+    for (int64_t columns = 4095; columns <= 9001; columns += 2453) {
+        for (hd_dtype d = HD_FLOAT32; d <= HD_BOOL; d++) {
+            hd_tensor *all = hd_to(hd_randint(HD_INT64, 0, 100, 5, 2 * columns), d);
+            hd_tensor *x = hd_slice_step(all, 1, 0, HD_END, 2), *rows[4];
+            for (int i = 0; i < 4; i++) {
+                rows[i] = hd_select(x, 0, hd_get_int(at, i));
+            }
+            ck_assert_int_eq(hd_size(x, 1), columns);
+            ck_assert(hd_equal(hd_index_select(x, 0, at), hd_stack_n(4, rows, 0)));
+        }
+    }
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(one_hot_of_many)
+{
+    HD_SCOPE;
+    hd_tensor *at = hd_randint(HD_INT64, 0, 301, 700), *y = hd_one_hot(at, 301);
+    ck_assert(hd_equal(hd_sum_dim(y, 1, false), hd_ones(HD_INT64, 700)));
+    ck_assert(hd_equal(hd_argmax_dim(y, 1, false), at));
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(single_elements)
 {
     HD_SCOPE;
@@ -355,6 +385,8 @@ Suite *suite_index(void)
     const TTest *const tests[] = {
         no_columns_of_many_rows,
         index_select_of_any_layout,
+        wide_rows_with_gaps,
+        one_hot_of_many,
         single_elements,
         gather_of_any_layout,
         repeated_indices_add_in_their_order,

@@ -51,7 +51,7 @@ typedef struct picks {
                     DO(((T *)y)[j], x[j]);                                                         \
                 }                                                                                  \
             } else if (yj == size && ij == 0) { /* one index for all lines */                      \
-                const char *x = data[X] + *(const int64_t *)at * sx;                               \
+                char *x = data[X] + *(const int64_t *)at * sx;                                     \
                 for (int64_t j = 0; j < k; j++) {                                                  \
                     DO(((T *)y)[j], *(T *)(x + j * xj));                                           \
                 }                                                                                  \
