@@ -1,4 +1,5 @@
 """The survey of compare.py: every operation of heed beside PyTorch's, and the table of results."""
+import fnmatch
 import json
 import math
 import os
@@ -10,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GOAL = 1.0        # how many times as fast as PyTorch each row is at least
 GOAL_MEMORY = 0.9  # the same where both sides take nearly all of the memory's bandwidth
 NEARLY = 0.9
+NEAR = 0.9        # a row that misses its goal by less than a tenth needs no reason
 MEAN = 2.5        # the geometric mean of all rows
 
 PAUSE = 0.015     # seconds after PyTorch's turn: its threads spin for 10 ms, which takes a core
@@ -112,6 +114,38 @@ def by_operation(results):
     return lines
 
 
+def read_reasons():
+    """[(pattern of names, the least share of the bandwidth, reason)] of reasons.tsv"""
+    with open(os.path.join(HERE, "reasons.tsv"), encoding="utf-8") as f:
+        cells = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+    return [(pattern, float(least), why) for pattern, least, why in cells]
+
+
+def reason_of(r, reasons):
+    """(why the row is under its goal, the reason's number); (None, None): nobody has said it."""
+    if r[0] >= NEAR:
+        return "Within a tenth of the goal", None
+    if max(r[1], r[2]) >= GOAL:
+        return "Disturbed", None
+    for i, (pattern, least, why) in enumerate(reasons):
+        if fnmatch.fnmatchcase(r[7], pattern) and r[5] >= least:
+            return why, i
+    return None, None
+
+
+def by_reason(results, reasons):
+    """A line for each reason that rows are under their goal: how many, and the worst."""
+    found = {}
+    for r in sorted(results):
+        if not meets(r):
+            found.setdefault(reason_of(r, reasons)[0], []).append(r)
+    lines = ["| why | rows under the goal | the worst | its ratio |", "|---|---|---|---|"]
+    for why, rows in found.items():
+        where = rows[0][7].replace("/", ", ")
+        lines.append(f"| {why or 'not explained'} | {len(rows)} | {where} | {rows[0][0]:.2f} |")
+    return lines
+
+
 def markdown(about, results):
     groups = {}
     for r in results:
@@ -122,4 +156,4 @@ def markdown(about, results):
              "| rows | number | geometric mean | under the goal |", "|---|---|---|---|"]
     for name, rows in groups.items():
         lines.append(f"| {name} | {len(rows)} | {mean(rows):.2f} | {sum(not meets(r) for r in rows)} |")
-    return "\n".join(lines + [""] + by_operation(results))
+    return "\n".join(lines + [""] + by_operation(results) + [""] + by_reason(results, read_reasons()))
