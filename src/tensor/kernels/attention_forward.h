@@ -59,9 +59,7 @@ static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
 {
     const float *v = (const float *)h->v.p + j0 * h->v.row;
     for (int64_t j = 0; j < n; j++, v += h->v.row) {
-        for (int64_t e = 0; e < h->dv; e += 16) {
-            __builtin_prefetch(v + e, 0, 2);
-        }
+        hdk_ask_at(v, 0, (size_t)h->dv * sizeof *v);
     }
 }
 

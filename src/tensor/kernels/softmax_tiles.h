@@ -22,8 +22,8 @@ static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64
 {
     /* Otherwise compilers drop the calls of a function that computes nothing. */
     __asm__ volatile("");
-    for (int64_t j = 0; j < k && sk == 1; j += 64 / (int64_t)sizeof(T)) {
-        __builtin_prefetch(x + AHEAD * sn + j);
+    if (sk == 1) {
+        hdk_ask_at(x, AHEAD * sn * (int64_t)sizeof(T), (size_t)k * sizeof(T));
     }
 }
 
