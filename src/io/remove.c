@@ -31,6 +31,14 @@ static bool check_no_link(const char *caller, const char *dir)
                         HD__CUT(dir));
 }
 
+static bool is_gone(const char *dir)
+{
+    struct stat st;
+    return hd__sys_lstat(dir, &st) != 0 && is_missing(errno);
+}
+
+/* The message tells a directory that is not there, also because another process has just moved it,
+ * from one that is no checkpoint. */
 static bool check_holds(const char *caller, const char *dir, const char *file)
 {
     struct stat st;
@@ -41,6 +49,9 @@ static bool check_holds(const char *caller, const char *dir, const char *file)
     bool ok = found && S_ISREG(st.st_mode);
     if (cause != 0 && !is_missing(cause)) {
         hd__io_fail(caller, path.s, "stat", cause);
+    } else if (!ok && !path.failed && is_gone(dir)) {
+        hd_error_set(HD_FORMAT, "%s: '%.*s' does not exist: expected a checkpoint", caller,
+                     HD__CUT(dir));
     } else if (!ok && !path.failed) {
         hd_error_set(HD_FORMAT, "%s: '%.*s' holds no %s: expected a checkpoint", caller,
                      HD__CUT(dir), file);

@@ -276,8 +276,7 @@ START_TEST(removal)
     ck_assert(hd_checkpoint_remove("c"));
     ck_assert_int_eq(files_in("."), 1);
     ck_assert(!hd_checkpoint_remove("c"));
-    ck_error(HD_FORMAT,
-             "hd_checkpoint_remove: 'c' holds no model.safetensors: expected a checkpoint");
+    ck_error(HD_FORMAT, "hd_checkpoint_remove: 'c' does not exist: expected a checkpoint");
     ck_assert(!hd_checkpoint_remove("."));
     ck_error(HD_FORMAT,
              "hd_checkpoint_remove: '.' holds no model.safetensors: expected a checkpoint");

@@ -204,8 +204,7 @@ START_TEST(removing_cannot_remove)
     ck_assert(hd_checkpoint_remove("c"));
     ck_assert_int_eq(files_in("."), 0);
     ck_assert(!hd_checkpoint_remove("c"));
-    ck_error(HD_FORMAT,
-             "hd_checkpoint_remove: 'c' holds no model.safetensors: expected a checkpoint");
+    ck_error(HD_FORMAT, "hd_checkpoint_remove: 'c' does not exist: expected a checkpoint");
 }
 END_TEST
 
