@@ -70,8 +70,9 @@ static void tell(hd__meeting m, const word *words, const char *texts, int r)
         hd_error_set((hd_code)words[r].code, "%s: rank %d%s%s", names[m], r, colon, text);
     } else if (words[other].meeting != (int32_t)m) {
         text = texts + (size_t)other * TEXT;
-        hd_error_set(HD_STATE, "%s: rank %d is in %s%s%s", names[m], other,
-                     names[words[other].meeting], text[0] != '\0' ? ": " : "", text);
+        hd_error_set(HD_STATE, "%s: rank %d is in %s: %s", names[m], other,
+                     names[words[other].meeting],
+                     text[0] != '\0' ? text : "expected the same collective calls on all ranks");
     } else {
         hd_error_set(HD_VALUE, "%s: %s on rank 0, and %s on rank %d: expected the same", names[m],
                      texts, text, r);
@@ -166,32 +167,49 @@ bool hd_mpi_all_ok(const char *what, bool ok)
     return hd__meet(HD__MEET_ALL_OK, what, ok);
 }
 
-/* The length of the line that text begins with, and its number, where a and b begin to differ. */
+enum { MOST = 72 };
+
+/* The number of the first line that differs. *a and *b become its two forms, without the beginning
+ * of a long line; NULL where it is missing, because the other text has one newline more. */
 static int64_t differing_line(const char **a, const char **b)
 {
-    int64_t line = 1;
     const char *x = *a, *y = *b;
-    for (int64_t i = 0; x[i] != '\0' && x[i] == y[i]; i++) {
-        if (x[i] == '\n') {
-            line++;
-            *a = x + i + 1;
-            *b = y + i + 1;
-        }
+    int64_t line = 1, i = 0, start = 0;
+    for (; x[i] != '\0' && x[i] == y[i]; i++) {
+        line += x[i] == '\n';
+        start = x[i] == '\n' ? i + 1 : start;
     }
+    if ((x[i] == '\0' && y[i] == '\n') || (x[i] == '\n' && y[i] == '\0')) {
+        *a = x[i] == '\n' ? x + i + 1 : NULL;
+        *b = y[i] == '\n' ? y + i + 1 : NULL;
+        return line + 1;
+    }
+    start = i - start > MOST / 2 ? i - MOST / 2 : start;
+    *a = x + start;
+    *b = y + start;
     return line;
+}
+
+/* Writes the line in quotes, cut after MOST bytes, or says what is there instead. */
+static const char *show_line(char to[MOST + 3], const char *line)
+{
+    if (!line || line[0] == '\0') {
+        return line ? "the end of the text" : "missing";
+    }
+    size_t n = strcspn(line, "\n");
+    snprintf(to, MOST + 3, "'%.*s'", n > MOST ? MOST : (int)n, line);
+    return to;
 }
 
 static bool same_as_first(const char *what, const char *first, const char *text)
 {
-    enum { MOST = 72 };
+    char there[MOST + 3], here[MOST + 3];
+    if (strcmp(first, text) == 0) {
+        return true;
+    }
     int64_t line = differing_line(&first, &text);
-    size_t n = strcspn(first, "\n"), m = strcspn(text, "\n");
-    bool same = n == m && strncmp(first, text, n) == 0 && first[n] == '\0' && text[m] == '\0';
-    return same ||
-           hd_error_set(HD_VALUE,
-                        "%s differs: line %" PRId64 " is '%.*s' on rank 0 and '%.*s' on rank %d",
-                        what, line, n > MOST ? MOST : (int)n, first, m > MOST ? MOST : (int)m, text,
-                        hd__mpi.rank);
+    return hd_error_set(HD_VALUE, "%s differs: line %" PRId64 " is %s on rank 0 and %s on rank %d",
+                        what, line, show_line(there, first), show_line(here, text), hd__mpi.rank);
 }
 
 bool hd__same_text(hd__meeting m, const char *what, const char *text, bool ok)

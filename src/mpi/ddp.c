@@ -254,22 +254,24 @@ static bool describe_tensors(hd__text *t, hd_dict *tensors, const char *what)
     return ok;
 }
 
-/* Are the models and the options of all ranks the same? */
-static bool same_model(const hd_ddp *d, bool ok)
+static bool same_options(const hd_ddp_options *o, bool ok)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "bucket_bytes %lld\nfirst_bucket_bytes %lld\nfast %d\nshard_optimizer %d\n",
+             (long long)o->bucket_bytes, (long long)o->first_bucket_bytes, o->fast,
+             o->shard_optimizer);
+    return hd__same_text(HD__MEET_DDP_NEW, "hd_ddp_new: hd_ddp_options", text, ok);
+}
+
+static bool same_model(hd_module *model)
 {
     hd__text t = {0};
-    if (ok) {
-        ok = describe_tensors(&t, hd_module_named_parameters(d->model), "parameter") &&
-             describe_tensors(&t, hd_module_named_buffers(d->model), "buffer");
-        hd__text_format(&t,
-                        "options: bucket_bytes %lld, first_bucket_bytes %lld, fast %d, "
-                        "shard_optimizer %d\n",
-                        (long long)d->o.bucket_bytes, (long long)d->o.first_bucket_bytes, d->o.fast,
-                        d->o.shard_optimizer);
-    }
+    bool ok = describe_tensors(&t, hd_module_named_parameters(model), "parameter") &&
+              describe_tensors(&t, hd_module_named_buffers(model), "buffer");
     char *text = ok ? hd__text_take(&t) : NULL;
-    ok = hd__same_text(HD__MEET_DDP_NEW, "hd_ddp_new: the model", text, ok && text);
-    hd_free(ok || text ? text : t.s);
+    ok = hd__same_text(HD__MEET_DDP_NEW, "hd_ddp_new: the model", text, text);
+    hd_free(text ? text : t.s);
     return ok;
 }
 
@@ -355,7 +357,8 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
     hd_ddp *d = scope ? ddp_alone(function, model, &o) : NULL;
     bool ok = d;
     if (hd__others()) {
-        ok = same_model(d, d) && broadcast_all(hd_module_named_parameters(model)) &&
+        ok = same_options(&o, d) && same_model(model) &&
+             broadcast_all(hd_module_named_parameters(model)) &&
              broadcast_all(hd_module_named_buffers(model)) &&
              hd__meet(HD__MEET_DDP_NEW, NULL, register_all(d));
     }

@@ -55,6 +55,8 @@ static bool all_ok(void)
     return true;
 }
 
+#define LONG "0123456789012345678901234567890123456789012345678901234567890123456789"
+
 static bool all_same(void)
 {
     char text[64];
@@ -67,9 +69,15 @@ static bool all_same(void)
         CHECK(!hd_mpi_all_same("the configuration", text));
         CHECK(error_has(HD_VALUE, "line 2 is 'steps 5' on rank 0", "'steps 7' on rank "));
         CHECK(!hd_mpi_all_same("the configuration", last ? "a\n" : "a\nb"));
-        CHECK(error_has(HD_VALUE, "line 2 is 'b' on rank 0", "'' on rank "));
+        CHECK(error_has(HD_VALUE, "line 2 is 'b' on rank 0", "the end of the text on rank "));
+        CHECK(!hd_mpi_all_same("the configuration", last ? "a" : "a\nb"));
+        CHECK(error_has(HD_VALUE, "line 2 is 'b' on rank 0", "missing on rank "));
+        CHECK(!hd_mpi_all_same("the configuration", last ? "a\n" : "a"));
+        CHECK(error_has(HD_VALUE, "line 2 is missing on rank 0", "the end of the text on rank "));
         CHECK(!hd_mpi_all_same("the configuration", last ? "ab" : "a"));
-        CHECK(error_has(HD_VALUE, "line 1", ""));
+        CHECK(error_has(HD_VALUE, "line 1 is 'a' on rank 0", "'ab' on rank "));
+        CHECK(!hd_mpi_all_same("the configuration", last ? LONG "a" LONG : LONG "b" LONG));
+        CHECK(error_has(HD_VALUE, "0123456789b0123456789", "0123456789a0123456789"));
     }
     return true;
 }

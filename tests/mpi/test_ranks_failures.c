@@ -304,10 +304,16 @@ static bool models_differ(void)
     CHECK(error_has(HD_VALUE, "line 1 is 'parameter weight (5, 6) float32' on rank 0",
                     "'parameter weight (4, 6) float32' on rank "));
     hd_module_free(m);
+    m = hd_linear_new(6, 5, !last);
+    CHECK(!hd_ddp_new(m, NULL));
+    CHECK(error_has(HD_VALUE, "line 2 is 'parameter bias (5,) float32' on rank 0",
+                    "the end of the text on rank "));
+    hd_module_free(m);
     m = hd_linear_new(6, 5, true);
     hd_ddp_options o = hd_ddp_defaults();
     o.fast = last;
-    CHECK(!hd_ddp_new(m, &o) && error_has(HD_VALUE, "fast 0", "fast 1"));
+    CHECK(!hd_ddp_new(m, &o) && error_has(HD_VALUE, "hd_ddp_options differs: line 3 is 'fast 0' on",
+                                          "'fast 1' on rank "));
     CHECK(!hd_ddp_new(last ? NULL : m, NULL) && error_has(HD_NULL_ARG, "model is NULL", ""));
     hd_ddp *d = hd_ddp_new(m, NULL);
     CHECK(d && hd_backward(hd_sum(hd_forward(m, rows_x(0, 1)))));
@@ -366,10 +372,11 @@ static bool functions_differ_while_well(void)
     char who[64];
     int last = hd_mpi_size() - 1;
     if (last > 0 && hd_mpi_rank() == last) {
-        CHECK(!hd_mpi_sum(1, &v) && error_has(HD_STATE, "rank 0 is in hd_mpi_max", ""));
+        CHECK(!hd_mpi_sum(1, &v) && error_has(HD_STATE, "rank 0 is in hd_mpi_gather_text: ",
+                                              "expected the same collective calls on all ranks"));
     } else if (last > 0) {
-        snprintf(who, sizeof who, "hd_mpi_max: rank %d is in hd_mpi_sum", last);
-        CHECK(!hd_mpi_max(1, &v) && error_has(HD_STATE, who, ""));
+        snprintf(who, sizeof who, "hd_mpi_gather_text: rank %d is in hd_mpi_sum", last);
+        CHECK(!hd_mpi_gather_text("a") && error_has(HD_STATE, who, ""));
     }
     return true;
 }
