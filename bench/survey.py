@@ -12,6 +12,7 @@ GOAL = 1.0        # how many times as fast as PyTorch each row is at least
 GOAL_MEMORY = 0.9  # the same where both sides take nearly all of the memory's bandwidth
 NEARLY = 0.9
 NEAR = 0.9        # a row that misses its goal by less than a tenth needs no reason
+DISTURBED = 0.7   # the least ratio of a row that other work disturbed
 MEAN = 2.5        # the geometric mean of all rows
 
 PAUSE = 0.015     # seconds after PyTorch's turn: its threads spin for 10 ms, which takes a core
@@ -115,20 +116,20 @@ def by_operation(results):
 
 
 def read_reasons():
-    """[(pattern of names, the least share of the bandwidth, reason)] of reasons.tsv"""
+    """[(pattern of names, the least ratio, the least share of the bandwidth, reason)] of reasons.tsv"""
     with open(os.path.join(HERE, "reasons.tsv"), encoding="utf-8") as f:
         cells = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
-    return [(pattern, float(least), why) for pattern, least, why in cells]
+    return [(pattern, float(ratio), float(share), why) for pattern, ratio, share, why in cells]
 
 
 def reason_of(r, reasons):
     """(why the row is under its goal, the reason's number); (None, None): nobody has said it."""
     if r[0] >= NEAR:
         return "Within a tenth of the goal", None
-    if max(r[1], r[2]) >= GOAL:
+    if max(r[1], r[2]) >= GOAL and r[0] >= DISTURBED:
         return "Disturbed", None
-    for i, (pattern, least, why) in enumerate(reasons):
-        if fnmatch.fnmatchcase(r[7], pattern) and r[5] >= least:
+    for i, (pattern, ratio, share, why) in enumerate(reasons):
+        if fnmatch.fnmatchcase(r[7], pattern) and r[0] >= ratio and r[5] >= share:
             return why, i
     return None, None
 
