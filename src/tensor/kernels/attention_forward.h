@@ -58,8 +58,8 @@ static void pack_keys(const hdk_head *h, forward_state *f)
 static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
 {
     const float *v = (const float *)h->v.p + j0 * h->v.row;
-    for (int64_t j = 0; j < n; j++, v += h->v.row) {
-        hdk_ask_at(v, 0, (size_t)h->dv * sizeof *v);
+    for (int64_t j = 0; j < n; j++) {
+        hdk_ask_at(v + j * h->v.row, 0, (size_t)h->dv * sizeof *v);
     }
 }
 

@@ -246,7 +246,8 @@ enum {
 };
 
 /* Asks memory for the bytes that lie `ahead` of x and are read in their turn. They go to the second
- * cache, as the first has no room for so much. This pays where there is something to compute. */
+ * cache, as the first has no room for so much. This pays where there is something to compute. Of
+ * bytes that begin within a line, the last line may be left out. */
 HDK_INLINE void hdk_ask_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
