@@ -1,8 +1,26 @@
 /* survey.c - heed-survey: times every operation of autograd.h and the draws of tensor.h, for
  * compare.py --survey.
  *
- * One process measures all rows, so that a row costs no start. Each row has the inputs that
- * survey_ops.h names, drawn from the seed 123, so that PyTorch can draw the same. */
+ * One process measures all rows, so that a row costs no start. Each operation is a survey() in the
+ * table of functions (tools/functions/rows.py), in these letters:
+ *
+ * inputs has a letter for each of x, y and z:
+ *     x y    normal numbers, integers from -100 to 99 (y: from 1 to 99), bools
+ *     p q    numbers from 0.5 to 1.5, integers from 1 to 4
+ *     u e    ones; the same numbers as x
+ *     m      a mask of bools
+ *     P      probabilities
+ *     r c    an index of dim 0 for each row, an index of dim 1 for each column
+ *     R C    an index of dim 0 for each element, one of dim 1: what gather takes
+ *     T      a class of x for each row
+ *     w      a number for each column
+ * dtypes: f float32, d float64, i int64, b bool. The inputs from m to T have dtypes of their own.
+ * layouts: c contiguous, t transposed, s every second column, k (rows, 1), o (1, columns). Of
+ * several inputs, s is the layout of all, and t, k and o are those of the last.
+ * way: F forward only; B backward too, for floats; V a view: as B, and its forward takes the same
+ * time at every size; I in place, without grad.
+ *
+ * Inputs are drawn from the seed 123, so that PyTorch can draw the same. */
 #include "bench.h"
 
 #include <math.h>
@@ -31,13 +49,13 @@ typedef struct survey_op {
 
 #define OP(name, inputs, dtypes, layouts, way, ...) {#name, inputs, dtypes, layouts, way},
 static const survey_op ops[] = {
-#include "survey_ops.h"
+#include "survey_made.h"
 };
 #undef OP
 
 #define OP(name, ...) OP_##name,
 enum {
-#include "survey_ops.h"
+#include "survey_made.h"
     OPS
 };
 #undef OP
@@ -50,7 +68,7 @@ static hd_tensor *run(int op, hd_tensor *const *in)
 #define OP(name, inputs, dtypes, layouts, way, ...)                                                \
     case OP_##name:                                                                                \
         return __VA_ARGS__;
-#include "survey_ops.h"
+#include "survey_made.h"
 #undef OP
     default: return NULL;
     }

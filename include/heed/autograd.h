@@ -201,6 +201,9 @@ HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop);
 HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
 
+/* y[i] = x[i - shift] along dim, where what leaves at one end comes in at the other; a copy */
+HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
+
 /* Parts of x along dim. hd_split: parts of `size`, the last of which may be smaller.
  * hd_split_sizes_n: parts of these sizes, whose sum is the dim's. hd_chunk: at most `chunks` parts
  * of one size, the last of which may be smaller. hd_unbind: all slices, without the dim. */
@@ -272,6 +275,10 @@ HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x Phi(x), Phi of the normal dis
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 HD_API hd_tensor *hd_silu(hd_tensor *x);      /* x / (1 + exp(-x)); floats only */
 HD_API hd_tensor *hd_abs(hd_tensor *x);       /* |x|; gradient 0 at 0 */
+/* x, and alpha (exp(x) - 1) where x < 0; the gradient at 0 is alpha; floats only */
+HD_API hd_tensor *hd_elu(hd_tensor *x, double alpha);
+/* x, and negative_slope x where x <= 0, so that this is the gradient at 0; floats only */
+HD_API hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope);
 /* log(1 + exp(beta x)) / beta, and x where beta x > threshold; floats only */
 HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);
 
@@ -469,6 +476,11 @@ HD_API hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement);
  * Ba, Kiros and Hinton 2016, "Layer Normalization" */
 HD_API hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
                                   hd_tensor *weight, hd_tensor *bias, double eps);
+
+/* x / sqrt(mean(x^2) + eps) * weight over the last dim; weight (d,) or HD_NONE.
+ *
+ * Zhang and Sennrich 2019, "Root Mean Square Layer Normalization" */
+HD_API hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps);
 
 /* ---------------------------------------------------------------- attention */
 

@@ -118,8 +118,8 @@ HD_API bool hd_config_refuse(const hd_config_source *from, const char *path, con
 
 /* ---------------------------------------------------------------- loading and saving */
 
-/* Sets every field of the table to its default and leaves other members of the struct. The defaults
- * are not checked. */
+/* Sets every field of the table to its default. Members of the struct that the table does not name
+ * stay as they are. The check is not run. */
 HD_API bool hd_config_defaults(const hd_config_table *t, void *config);
 
 /* Sets the defaults, then the values of the file at path (NULL: no file), then each of sets in its

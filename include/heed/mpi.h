@@ -155,7 +155,7 @@ typedef struct hd_ddp_figures {
     int64_t buckets;        /* in one backward */
 } hd_ddp_figures;
 
-/* Gives the figures, and with reset begins to count anew. */
+/* Gives the figures, and with reset begins to count from zero again. */
 HD_API bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset);
 
 /* ---------------------------------------------------------------- an optimizer on all ranks */

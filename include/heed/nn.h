@@ -213,6 +213,8 @@ HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, do
                                       bool elementwise_affine, bool bias);
 /* over the last dim; eps 1e-5, weight and bias */
 HD_API hd_module *hd_layer_norm_new(int64_t normalized_size);
+/* hd_rms_norm over the last dim, of size dim; weight of ones */
+HD_API hd_module *hd_rms_norm_new(int64_t dim, double eps);
 
 HD_API hd_module *hd_relu_new(bool inplace);            /* max(x, 0) */
 HD_API hd_module *hd_gelu_new(const char *approximate); /* "none": hd_gelu; "tanh": hd_gelu_tanh */

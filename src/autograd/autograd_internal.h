@@ -23,9 +23,9 @@ typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
     void (*free)(hd__node *n); /* releases what the params own; NULL: they are plain bytes */
-    /* A second backward is refused even if no tensor was saved: PyTorch saves one here. */
+    /* A second backward is refused although this op saves no tensor, because PyTorch saves one. */
     bool once;
-    bool fills; /* its infinities are the caller's wish, so that debug mode tells of none */
+    bool fills; /* the caller may ask for infinities, so debug mode does not report them */
 } hd__op;
 
 /* Both have 16 bytes, also where pointers have 4. */
@@ -105,10 +105,16 @@ typedef struct hd__record_args {
     size_t params_size;
 } hd__record_args;
 
+#define HD__IN(n, xs) .n_in = (n), .in = (xs)
+#define HD__SAVES(n, xs) .n_saved = (n), .saved = (xs)
+#define HD__PARAMS(p) .params = &(p), .params_size = sizeof(p)
+
 /* Writes the graph: y is the result of op on in[]. Returns y, untouched when grad mode is off or no
  * input needs a gradient; NULL when y is NULL or memory runs out. The caller has refused NULL
  * inputs before it computed. A y of an integer dtype stays unrecorded. */
 hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *args);
+/* HD__RECORD(&op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(p)) */
+#define HD__RECORD(op, y, ...) hd__record(op, y, &(hd__record_args){__VA_ARGS__})
 
 /* The same for an op with several outputs. */
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,

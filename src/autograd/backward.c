@@ -4,12 +4,13 @@
  * of the heap, all gradients for its outputs have arrived. The gradients of leaves are kept aside
  * until the whole walk has succeeded, and are then added to their .grad: to all or to none.
  *
- * The file follows a gradient: the heap, a gradient that arrives at a node, the node's outputs once
- * they are complete, the node's backward, the .grad at the end, and the run around all of it. */
+ * The file follows a gradient: the heap, a gradient that arrives at a node, the node's backward,
+ * and the run around all of it. output.c has a node's outputs once they are complete, and commit.c
+ * the .grad at the end. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
-#include "base/draws.h"
+#include "base/random/draws.h"
 #include "tensor/elementwise.h"
 #include "tensor/reduce.h"
 
@@ -47,21 +48,11 @@ hd__node *hd__run_pop(hd__run *r)
         r->heap[i] = r->heap[child];
     }
     r->heap[i] = last;
+    hd__assert(r->len == 0 || r->heap[0]->seq <= first->seq);
     return first;
 }
 
 /* ---------------------------------------------------------------- a gradient arrives */
-
-/* *slot = t, held; t is NULL when it could not be made. */
-static bool slot_set(hd_tensor **slot, hd_tensor *t)
-{
-    if (t) {
-        hd_tensor *before = *slot;
-        *slot = hd__hold(t);
-        hd__drop(before);
-    }
-    return t;
-}
 
 static void drop_pending(hd__node *n)
 {
@@ -71,9 +62,7 @@ static void drop_pending(hd__node *n)
     }
 }
 
-/* A gradient that the user's code recorded would keep its graph, and that may hold the gradient.
- * What was lent to it, and comes back, is a gradient like any other. */
-static hd_tensor *detached(hd_tensor *g)
+hd_tensor *hd__detached_gradient(hd_tensor *g)
 {
     if (!g->attachment && !(g->flags & HD__F_LENT)) {
         return g;
@@ -100,7 +89,7 @@ static hd_tensor *fit_output(run *r, hd_tensor *g, const hd__out_meta *out, cons
         g = sum;
     }
     g = g && g->dtype != out->dtype ? hd__cast(g, out->dtype) : g;
-    return g ? detached(g) : NULL;
+    return g ? hd__detached_gradient(g) : NULL;
 }
 
 /* ---------------------------------------------------------------- a run inside another one */
@@ -146,8 +135,8 @@ HD__RARE static bool make_way(run *r, hd__node *n)
     return hd_error_set(
         HD_STATE,
         "%s: it was called inside another backward (by a hook, or by the backward "
-        "of a user's op), which has gradients waiting at %s; this call comes there, "
-        "too: give it a graph of its own",
+        "of a user's op), and both backwards reach %s, where the outer one has gradients "
+        "waiting: give it a graph of its own",
         r->function, hd__node_name(n, name));
 }
 
@@ -159,9 +148,7 @@ static inline bool left_alone(const run *r, const hd__node *n)
     return HD__UNLIKELY(r->mark) && n->op == &hd__leaf_op;
 }
 
-/* For hd_grad_of: where the gradients for that output of n add up. NULL: nothing that is asked for
- * needs them. */
-HD__RARE static hd_tensor **wanted_sum(const run *r, hd__node *n, uint32_t output)
+HD__RARE hd_tensor **hd__run_wanted_sum(const run *r, hd__node *n, uint32_t output)
 {
     if (left_alone(r, n)) {
         hd__capture *c = hd__run_captured(r, n, output);
@@ -185,7 +172,8 @@ static bool queue(run *r, hd__node *n)
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
 {
     hd__out_meta *out = &e.node->outs[e.output];
-    hd_tensor **sum = HD__UNLIKELY(r->mark) ? wanted_sum(r, e.node, e.output) : &out->pending;
+    hd_tensor **sum =
+        HD__UNLIKELY(r->mark) ? hd__run_wanted_sum(r, e.node, e.output) : &out->pending;
     if (!sum) {
         return true;
     }
@@ -198,149 +186,13 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
         return false;
     }
     if (!*sum) {
-        return slot_set(sum, g);
+        return hd__slot_set(sum, g);
     }
     if (!hd__held_once(*sum)) {
-        return slot_set(sum, hd__add(r->function, *sum, g));
+        return hd__slot_set(sum, hd__add(r->function, *sum, g));
     }
     hd__add_into(*sum, g);
     return true;
-}
-
-/* ---------------------------------------------------------------- an output is complete */
-
-/* The first hook after the one with this id. Ids grow along the list, so a hook may remove itself
- * and any other. */
-static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
-{
-    hd__hook *h = extra->hooks;
-    while (h && h->id <= id) {
-        h = h->next;
-    }
-    return h;
-}
-
-/* The hook sees an alias of the gradient, and may give another tensor in its place. After the call
- * neither the hook nor the alias need exist any more. */
-static bool call_hook(run *r, const hd__node *n, hd_tensor **sum, const hd__hook *h)
-{
-    hd_tensor *p = *sum;
-    hd_tensor *seen = hd__lend(p);
-    if (!seen) {
-        return false;
-    }
-    hd__guest guest = {.function = r->function, .n = n, .hook = h->id, .n_lent = 1, .lent = &p};
-    hd__guest_enter(&guest);
-    hd_tensor *g = h->f(seen, h->user);
-    if (!hd__guest_left(&guest)) {
-        return false;
-    }
-    if (!g) {
-        return hd_error_set(HD_USER,
-                            "%s: a hook returned NULL: expected a gradient, or HD_NONE to keep the "
-                            "one it was given",
-                            r->function);
-    }
-    if (!hd__arg_or_none(r->function, "what a hook returned", g)) {
-        return false;
-    }
-    if (hd__is_none(g)) {
-        return true;
-    }
-    if (!hd__same_shape(g, p) || g->dtype != p->dtype) {
-        return hd_error_set(HD_SHAPE, "%s: a hook returned %s of %s: expected %s of %s",
-                            r->function, HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(p),
-                            hd_dtype_name(p->dtype));
-    }
-    return slot_set(sum, detached(g));
-}
-
-/* Closes a scope in which something failed: the user's code may have closed it already, and opened
- * another one there. */
-HD__RARE static void close_if_open(hd_scope *scope)
-{
-    if (hd__scopes_above(scope, 0) >= 0) {
-        hd_scope_close(scope);
-    }
-}
-
-HD__RARE static bool run_hooks(run *r, const hd__node *n, hd_tensor **sum,
-                               const hd__out_extra *extra)
-{
-    bool ok = true;
-    int64_t last = 0;
-    for (hd__hook *h; ok && (h = hook_after(extra, last));) {
-        last = h->id;
-        hd_scope *scope = hd_scope_open();
-        ok = scope && call_hook(r, n, sum, h);
-        close_if_open(scope);
-    }
-    return ok;
-}
-
-hd__commit *hd__run_add_commit(run *r)
-{
-    if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
-        return NULL;
-    }
-    hd__commit *c = &r->commits[r->n_commits++];
-    *c = (hd__commit){0};
-    return c;
-}
-
-/* The gradient of output k of n shall come to its .grad. */
-static bool add_commit(run *r, hd__node *n, int k, bool leaf)
-{
-    hd__commit *c = hd__run_add_commit(r);
-    hd__kept *kept = leaf ? NULL : n->outs[k].extra->kept;
-    if (!c) {
-        return false;
-    }
-    if (kept) {
-        hd__refs_up(&kept->refs);
-    }
-    *c = (hd__commit){.kept = kept,
-                      .slot = leaf ? &n->grad : &kept->grad,
-                      .value = hd__hold(n->outs[k].pending),
-                      .given = leaf ? &n->grad_given : &kept->grad_given};
-    return true;
-}
-
-/* hd_grad_of may ask for one output several times. *at is its gradient. */
-static void capture(run *r, const hd__node *n, int k, hd_tensor *const *at)
-{
-    hd__capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;
-    for (; c && c < end && c->at.node == n && c->at.output == (uint32_t)k; c++) {
-        if (&c->value != at) {
-            c->value = hd__hold(*at);
-        }
-    }
-}
-
-static inline bool keeps_grad(const hd__out_extra *extra)
-{
-    return extra && extra->kept && extra->kept->retain_grad;
-}
-
-/* All gradients have arrived at output k of n: its hooks run, hd_grad_of takes what it asked for,
- * and a leaf or retain_grad puts the gradient aside for .grad. */
-static bool finish_output(run *r, hd__node *n, int k)
-{
-    hd__out_meta *out = &n->outs[k];
-    hd__out_extra *extra = out->extra;
-    hd_tensor **sum = HD__UNLIKELY(r->mark) ? wanted_sum(r, n, (uint32_t)k) : &out->pending;
-    if (!sum || !*sum) {
-        return true;
-    }
-    if (extra && !run_hooks(r, n, sum, extra)) {
-        return false;
-    }
-    if (r->n_captures) {
-        capture(r, n, k, sum);
-    }
-    bool leaf = n->op == &hd__leaf_op;
-    bool wanted = r->accumulate && (leaf ? n->requires_grad : keeps_grad(out->extra));
-    return !wanted || add_commit(r, n, k, leaf);
 }
 
 /* ---------------------------------------------------------------- a node's backward */
@@ -372,6 +224,7 @@ hd_tensor *hd__saved_get(hd__node *n, int i)
     if (!s->t) {
         return graph_freed(n);
     }
+    hd__assert(hd__is_none(s->t) || (int32_t)(hd__storage_version(s->t) - s->version) >= 0);
     if (!hd__is_none(s->t) && hd__storage_version(s->t) != s->version) {
         return saved_changed(n, i);
     }
@@ -392,8 +245,8 @@ static bool run_held(run *r, hd__node *n)
     return ok;
 }
 
-/* n has passed on what it has for the edge. A leaf whose last edge this is, of those that were
- * counted, runs now; when it comes out of the heap, nothing is left to do. */
+/* A node has passed its gradient on to this leaf. A leaf that is counted runs as soon as its last
+ * edge has passed; when it comes out of the heap later, nothing is left to do. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__leaf_op && leaf->mark == r->counted;
@@ -406,6 +259,7 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     char name[64];
     const char *who = hd__node_name(n, name);
     for (int i = 0; i < n->n_in; i++) {
+        hd__assert(!hd__needs(n, i) || n->edges[i].node->seq < n->seq);
         if (!dx[i]) {
             return hd_error_set(
                 HD_USER, "%s: %s gave NULL for input %d: expected a gradient, or HD_NONE for none",
@@ -457,7 +311,7 @@ static inline bool scoped_backward(run *r, hd__node *n)
     if (ok) {
         hd_scope_close(scope);
     } else {
-        close_if_open(scope);
+        hd__close_if_open(scope);
     }
     if (dy != few) {
         hd_free(dy);
@@ -470,7 +324,7 @@ static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__leaf_op;
     for (int i = 0; i < n->n_in && !any; i++) {
-        any = n->edges[i].node && wanted_sum(r, n->edges[i].node, n->edges[i].output);
+        any = n->edges[i].node && hd__run_wanted_sum(r, n->edges[i].node, n->edges[i].output);
     }
     return any;
 }
@@ -488,7 +342,7 @@ static bool run_node(run *r, hd__node *n)
 {
     bool ok = true;
     for (int k = 0; k < n->n_out && ok; k++) {
-        ok = finish_output(r, n, k);
+        ok = hd__run_finish_output(r, n, k);
     }
     if (ok && leads_on(r, n)) {
         ok = scoped_backward(r, n);
@@ -497,76 +351,6 @@ static bool run_node(run *r, hd__node *n)
         }
     }
     leave_node(r, n);
-    return ok;
-}
-
-/* ---------------------------------------------------------------- .grad at the end */
-
-/* May a value be added to a .grad while the commits are applied one by one? Not if it shares memory
- * with a .grad that is written to, unless the two are the same element by element. */
-static bool stays_the_same(const run *r, const hd_tensor *value, const hd_tensor *grad)
-{
-    bool stays = true;
-    if (atomic_load_explicit(&value->storage->refs, memory_order_relaxed) > 1) {
-        for (int64_t i = 0; i < r->n_commits && stays; i++) {
-            const hd_tensor *each = *r->commits[i].slot;
-            stays = !each || each->storage != value->storage ||
-                    (each == grad && hd__same_memory(grad, value));
-        }
-    }
-    return stays;
-}
-
-/* The part of a commit that can fail. The value is added to a .grad in place, or to a copy of it
- * that takes its place: a tensor that the caller gave to hd_set_grad stays as it is, and an
- * expanded one cannot be added to. */
-static bool prepare_commit(run *r, hd__commit *c)
-{
-    const hd_tensor *grad = *c->slot;
-    c->in_place = grad && !*c->given && !hd__overlaps_itself(grad);
-    if (grad && !c->in_place) {
-        return slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
-    }
-    if (!grad) {
-        hd__leave_base(c->value); /* what a view's backward gives is not copied */
-    }
-    bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__held_once(c->value);
-    return as_it_is || slot_set(&c->value, hd__clone(c->value));
-}
-
-static void apply_commit(hd__commit *c)
-{
-    if (c->in_place) {
-        hd__add_into(*c->slot, c->value);
-        hd__changes(hd__running, *c->slot);
-        hd__bump(*c->slot);
-        hd__drop(c->value);
-    } else {
-        hd__drop(*c->slot);
-        *c->slot = c->value;
-        *c->given = c->gives;
-    }
-}
-
-/* Applies all commits, or drops them all. */
-static bool end_commits(run *r, bool ok)
-{
-    hd_scope *scope = ok && r->n_commits ? hd_scope_open() : NULL;
-    for (int64_t i = 0; i < r->n_commits && ok; i++) {
-        ok = scope && prepare_commit(r, &r->commits[i]);
-    }
-    ok = hd__run_call_end(r, ok);
-    for (int64_t i = 0; i < r->n_commits; i++) {
-        if (ok) {
-            apply_commit(&r->commits[i]);
-        } else {
-            hd__drop(r->commits[i].value);
-        }
-        hd__kept_drop(r->commits[i].kept);
-        hd__node_release(r->commits[i].n);
-    }
-    hd_scope_close(scope);
-    hd_free(r->commits);
     return ok;
 }
 
@@ -659,7 +443,7 @@ bool hd__run_walk(hd__run *r)
 
 bool hd__run_end(hd__run *r, bool ok)
 {
-    ok = end_commits(r, ok);
+    ok = hd__run_end_commits(r, ok);
     while (r->len) { /* after a failure */
         hd__node *n = hd__run_pop(r);
         if (left_alone(r, n) || n->queued == r->depth) { /* hd_grad_of only looks at others */

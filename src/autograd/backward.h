@@ -86,7 +86,42 @@ bool hd__run_count(hd__run *r, hd_tensor *y);
 /* Calls that function. r NULL: the call had failed before its run began. Returns whether all is
  * well. */
 bool hd__run_call_end(hd__run *r, bool ok);
+
+/* ---------------------------------------------------------------- gradients on their way */
+
+/* *slot = t, held; t is NULL when it could not be made. */
+static inline bool hd__slot_set(hd_tensor **slot, hd_tensor *t)
+{
+    if (t) {
+        hd_tensor *before = *slot;
+        *slot = hd__hold(t);
+        hd__drop(before);
+    }
+    return t;
+}
+
+/* A gradient that the user's code recorded would keep its graph, and that may hold the gradient. So
+ * this gives an alias without a graph. What was lent to the user's code, and comes back, is a
+ * gradient like any other. */
+hd_tensor *hd__detached_gradient(hd_tensor *g);
+
+/* For hd_grad_of: where the gradients for that output of n add up. NULL: nothing that is asked for
+ * needs them. */
+hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t output);
+
+/* Closes a scope in which something failed: the user's code may have closed it already, and opened
+ * another one there. */
+void hd__close_if_open(hd_scope *scope);
+
+/* All gradients have arrived at output k of n: its hooks run, and what wants the gradient gets it
+ * (output.c). */
+bool hd__run_finish_output(hd__run *r, hd__node *n, int k);
+
 /* One more value on its way to a .grad, whose fields are zero; NULL if memory runs out. */
 hd__commit *hd__run_add_commit(hd__run *r);
+/* The gradient of output k of n shall come to its .grad. */
+bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf);
+/* Applies all commits, or drops them all. */
+bool hd__run_end_commits(hd__run *r, bool ok);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "autograd/backward.h"
-#include "base/draws.h"
+#include "base/random/draws.h"
 
 typedef hd__run run;
 

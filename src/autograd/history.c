@@ -38,7 +38,6 @@
  * - a view that was taken while grad mode was off: no node leads from it to its base, and it is
  *   not clear whether the change is meant to be part of the graph. For the same reason it cannot be
  *   used in the graph any more once its base has changed. */
-#include <pthread.h>
 
 #include "autograd/autograd_internal.h"
 #include "tensor/reduce.h"
@@ -101,8 +100,7 @@ hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const v
         return NULL;
     }
     set_base(y, x);
-    hd__record_args a = {.n_in = 1, .in = &x, .params = params, .params_size = params_size};
-    return hd__record(op, y, &a);
+    return HD__RECORD(op, y, HD__IN(1, &x), .params = params, .params_size = params_size);
 }
 
 bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
@@ -112,7 +110,7 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
         set_base(ys[k], x);
         ys[k]->flags |= HD__F_MULTI_VIEW;
     }
-    hd__record_args a = {.n_in = 1, .in = &x, .params = params, .params_size = params_size};
+    hd__record_args a = {HD__IN(1, &x), .params = params, .params_size = params_size};
     return hd__record_multi(op, n_out, ys, &a);
 }
 
@@ -179,7 +177,7 @@ const hd__op hd__as_strided_op = {.name = "AsStridedBackward0", .backward = as_s
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
     const places at = {geometry_of(x->base), geometry_of(x)};
-    const hd__record_args a = {.n_in = 1, .params = &at, .params_size = sizeof at};
+    const hd__record_args a = {.n_in = 1, HD__PARAMS(at)};
     hd__node *n = hd__node_new(&hd__as_strided_op, &a, 1, NULL, NULL);
     if (n) {
         hd__describe_output(n, 0, x);
@@ -294,7 +292,7 @@ bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *con
     return no_grad_leaf(function, x);
 }
 
-/* Of functions of the tensor layer that write: hd_data_mut, hd_set, hd_copy_from. */
+/* May hd_data_mut, hd_set or hd_copy_from, which are functions of the tensor layer, write to x? */
 static bool write_ok(const char *function, hd_tensor *x)
 {
     return hd__not_lent(function, x) && (!hd__grad_mode_on || no_grad_leaf(function, x));
@@ -341,7 +339,7 @@ static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
 {
     const hd_tensor *base = x->base;
     const places at = {geometry_of(base), geometry_of(x)};
-    const hd__record_args a = {.n_in = inner->n_in, .params = &at, .params_size = sizeof at};
+    const hd__record_args a = {.n_in = inner->n_in, HD__PARAMS(at)};
     hd__node_release(inner->edges[0].node);
     inner->edges[0] = (hd__edge){NULL, 0};
     if (hd__attached_grad(base)) {
@@ -393,5 +391,6 @@ hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_a
     hd__node *n = hd__node_new(op, a, 1, &x, a->saved_is_old ? NULL : x->storage);
     bool ok = n && (x->base ? change_view(x, n) : change_plain(x, n));
     hd__node_release(n);
+    hd__assert(!ok || !hd__stale(x));
     return ok ? x : NULL;
 }

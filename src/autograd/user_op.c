@@ -3,7 +3,7 @@
  * The node is made before forward runs, so that forward can save tensors in it. It joins the graph
  * only when an input needs a gradient. */
 #include "autograd/autograd_internal.h"
-#include "base/draws.h"
+#include "base/random/draws.h"
 
 typedef struct user_call {
     const hd_op *op; /* first: hd__node_name reads it */

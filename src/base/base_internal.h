@@ -7,13 +7,26 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
-#include "base/args.h"
-#include "base/platform.h"
-#include "base/text.h"
+#include "base/error/args.h"
+#include "base/system/system.h"
+#include "base/text/text.h"
 
 #define HD__UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* A rare way out of a short function: kept out of line, it costs the common way no registers. */
 #define HD__RARE __attribute__((noinline, cold))
+
+/* ---------------------------------------------------------------- invariants */
+
+/* x can only be false by a fault of heed's own, never by what a user does. With -Dassert=true the
+ * program then tells the place and aborts. Otherwise x is compiled, and not computed; a function
+ * that only assertions call is left out by #ifdef HD__ASSERT. */
+#ifdef HD__ASSERT
+#define hd__assert(x) ((x) ? (void)0 : hd__assert_failed(__FILE__, __LINE__, __func__, #x))
+_Noreturn HD__RARE void hd__assert_failed(const char *file, int line, const char *function,
+                                          const char *x);
+#else
+#define hd__assert(x) ((void)sizeof(!(x)))
+#endif
 
 /* ---------------------------------------------------------------- counts of holders */
 
@@ -34,6 +47,7 @@ static inline void hd__refs_up(atomic_int *refs)
 static inline bool hd__refs_down(atomic_int *refs)
 {
     int now = atomic_load_explicit(refs, memory_order_acquire);
+    hd__assert(now > 0);
     if (now == 1) {
         return true;
     }
@@ -143,8 +157,6 @@ void hd__thread_arm(void);
 
 /* ---------------------------------------------------------------- CPU level */
 
-enum { HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
-
 /* The best level whose kernels are compiled. The build defines these words where they are. */
 #ifdef HDK_HAVE_AVX512
 enum { HD__LEVEL_BUILT = HD__AVX512 };
@@ -216,16 +228,6 @@ static inline bool hd__watching(void)
  * outside of any forward. nn sets it; the text stays for ever. */
 extern HD__TLS const char *hd__module;
 
-/* HD_SCOPE (tensor.h), which gives up if memory runs out: without a scope of its own, a function
- * would leave its temporaries to the caller, and could succeed while that error stands.
- *   HD__SCOPE_OR(NULL); */
-#define HD__SCOPE_OR(failure)                                                                      \
-    HD_SCOPE;                                                                                      \
-    if (!HD__JOIN(hd_scope_at_, __LINE__)) {                                                       \
-        return failure;                                                                            \
-    }                                                                                              \
-    (void)0
-
 /* Until the end of the block, debug mode tells of what this thread makes and changes as the work of
  * `function`, the public function that the user called, and not of those that it calls in turn. The
  * first of several that call each other counts.
@@ -250,54 +252,6 @@ extern const char hd__scope_end[]; /* "when its scope closed" */
 /* A copy of the text that stays as long as the process, because what is freed may be found at any
  * time. Equal texts share one. hd__scope_end if memory runs out. */
 const char *hd__text_for_ever(const char *text);
-
-/* These are the tensor layer's (freed.c, access.c, copy.c, list.c, dict.c). They are declared here
- * for nn and optim, which include no internal header of that layer. hd__arg_fail fails for x, which
- * is NULL, HD_NONE or freed; none_ok: not for HD_NONE. */
-struct hd_tensor;
-bool hd__arg_fail(const char *function, const char *arg, const struct hd_tensor *x, bool none_ok);
-/* Does hd_data_mut give x's elements? Fails where it does, and changes nothing: whoever writes to
- * several tensors asks for all of them before the first is written. */
-bool hd__may_write(const char *function, struct hd_tensor *x);
-/* Is x, which is not NULL, a tensor that is not freed, and not HD_NONE? Sets no error. */
-bool hd__tensor_exists(const struct hd_tensor *x);
-/* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_internal.h). */
-bool hd__tensor_arg(const char *function, const char *arg, const struct hd_tensor *x, bool none_ok);
-/* May all elements of x be written, each by itself? Fails for an expanded x, for a leaf that
- * requires grad in grad mode, and for a gradient that is lent to a hook. */
-bool hd__writable(const char *function, struct hd_tensor *x);
-/* The innermost scope of this thread (scope.c); NULL until the thread makes its first tensor. */
-extern HD__TLS struct hd_scope *hd__top;
-/* Every scope begins with its serial number. A scope that is closed may be followed by another one
- * at the same address, but with another number. */
-typedef struct hd__scope_head {
-    uint64_t serial; /* above 0; no two scopes of a thread have the same */
-} hd__scope_head;
-static inline uint64_t hd__scope_serial(const struct hd_scope *s)
-{
-    return ((const hd__scope_head *)s)->serial;
-}
-/* How many scopes are open above s on this thread; -1 if s itself, with that serial number, is not
- * open; 0 stands for any number. */
-int hd__scopes_above(const struct hd_scope *s, uint64_t wanted);
-/* The user's code, which `who` names, left so many scopes open, or (-1) closed scopes that it had
- * not opened. Fails with HD_STATE. */
-bool hd__scopes_wrong(const char *function, const char *who, int above);
-/* Is l a list, and did its scope not close? */
-struct hd_list;
-bool hd__list_arg(const char *function, const char *arg, const struct hd_list *l);
-
-/* A saving function writes all of its entries to d or none: it fills `fresh`, a new dictionary, and
- * ends with this. If complete, what is in fresh goes to d, or nothing if memory runs out. Frees
- * fresh, which may be NULL. Returns whether d has it all now. */
-struct hd_dict;
-bool hd__dict_commit(struct hd_dict *d, struct hd_dict *fresh, bool complete);
-/* Notes in fresh that d shall not have this name any more. */
-bool hd__dict_set_removed(struct hd_dict *fresh, const char *name);
-/* Reads the integer `name` of d, which must be in [least, most]: "hd_optim_load: 'o.step' is 0:
- * expected 1 to 9". name NULL: false. (dict.c) */
-bool hd__int_within(const char *function, const struct hd_dict *d, const char *name, int64_t least,
-                    int64_t most, int64_t *v);
 
 static inline const char *hd__freeing_swap(const char *now)
 {
@@ -370,7 +324,7 @@ void hd__normal_f64(hd_generator *g, double *x, int64_t n, double mean, double s
  * tensors of fewer than 16 elements and strided ones. */
 double hd__normal_sample(hd_generator *g);
 
-/* n numbers in [lo, hi) */
+/* n numbers in [lo, hi), and the numbers from 0 to n - 1 in any order. These two lock g. */
 void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi);
 void hd__randperm(hd_generator *g, int64_t *r, int64_t n);
 double hd__uniform_sample64(hd_generator *g); /* 53 bits of two outputs, times 2^-53 */

@@ -5,7 +5,6 @@
  * atexit. */
 #include "base/parts.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,23 +36,6 @@ static _Atomic(void (*)(void)) at_shutdown;
 static HD__TLS bool armed;
 
 /* ---------------------------------------------------------------- start */
-
-static int level_of_cpu(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
-        return HD__BASELINE;
-    }
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-        return HD__AVX512;
-    }
-    return HD__AVX2;
-#else
-    return HD__BASELINE;
-#endif
-}
 
 /* What stands in the way of a level that is higher than the best one. */
 static const char *level_obstacle(int level, int built)
@@ -87,7 +69,7 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
 }
 
 /* Every lock is taken, so that none is held in the child by a thread that the child does not have.
- * No thread waits for another lock while it holds one of the last three. */
+ * No thread waits for another lock while it holds one of the last two. */
 static void fork_prepare(void)
 {
     hd__gen_hold(hd_default_generator());
@@ -95,14 +77,12 @@ static void fork_prepare(void)
     hd__count_fork_prepare();
     hd__cache_fork_prepare();
     hd__quarantine_fork_prepare();
-    hd__warning_fork_prepare();
-    hd__error_fork_prepare();
+    hd__handlers_lock();
 }
 
 static void fork_done(void)
 {
-    hd__error_fork_done();
-    hd__warning_fork_done();
+    hd__handlers_unlock();
     hd__quarantine_fork_done();
     hd__cache_fork_done();
     hd__count_fork_done();
@@ -125,9 +105,9 @@ static void fork_child(void)
 static void run_start(void)
 {
     hd__debug_start();
-    hd__level = hd__level_choose(level_of_cpu(), HD__LEVEL_BUILT, getenv("HEED_CPU"), start.wrong,
-                                 sizeof start.wrong);
-    long cache = hd__second_cache_bytes();
+    hd__level = hd__level_choose(hd__sys_cpu_level(), HD__LEVEL_BUILT, getenv("HEED_CPU"),
+                                 start.wrong, sizeof start.wrong);
+    long cache = hd__sys_second_cache();
     hd__second_cache = cache > 0 ? cache : hd__second_cache;
     if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);

@@ -68,10 +68,13 @@ bool hd__debug_wanted(void);
 /* Turns debug mode on if the environment asks for it; runs once, at the start. */
 void hd__debug_start(void);
 
+bool hd__ring_lacks(const hd__ring *r, const void *p); /* for assertions */
+
 /* Without HEED_DEBUG=1: p takes the place of the oldest block, which is freed. */
 static inline void hd__ring_turn(hd__ring *r, void *p)
 {
     void **place = &r->blocks[r->at++ % HD__RING_FEW], *oldest = *place;
+    hd__assert(hd__ring_lacks(r, p));
     *place = p;
     if (oldest) {
         hd__block_free(oldest);
@@ -87,10 +90,8 @@ void hd__quarantine_empty(void);
 /* Around a fork, in both processes: their locks. */
 void hd__quarantine_fork_prepare(void);
 void hd__quarantine_fork_done(void);
-void hd__warning_fork_prepare(void);
-void hd__warning_fork_done(void);
-void hd__error_fork_prepare(void);
-void hd__error_fork_done(void);
+void hd__handlers_lock(void);
+void hd__handlers_unlock(void);
 
 /* The heap (heap.c), for blocks above 1 KiB. They are aligned to HD__HEAP_LINE, and the last 16
  * bytes before a block belong to the caller. NULL: out of memory. */
@@ -106,15 +107,6 @@ void hd__heap_fork_done(void);
 void hd__count_thread_end(void);
 void hd__count_fork_prepare(void); /* around a fork, in both processes */
 void hd__count_fork_done(void);
-
-/* The number of CPUs that the process may use by its affinity and its cgroup quota, from 1 to
- * HD__MAX_THREADS. */
-int hd__cpus_allowed(void);
-
-/* The least CPU quota, rounded up, of the cgroups that the file `list` names (as /proc/self/cgroup
- * does) and of the groups above them, in the hierarchies mounted under `root`. 0 if there is no
- * limit. */
-int hd__cgroup_cpus(const char *list, const char *root);
 
 /* Around a fork. In the child the lock is free and there are no workers. */
 void hd__pool_fork_prepare(void);

@@ -2,10 +2,11 @@
 #ifndef HEED_CONFIG_INTERNAL_H
 #define HEED_CONFIG_INTERNAL_H
 
-#include "base/args.h"
-#include "base/json.h"
-#include "base/text.h"
-#include "base/whole.h"
+#include "base/error/args.h"
+#include "base/system/system.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
+#include "base/text/whole.h"
 #include "heed/config.h"
 
 struct hd_config_source {

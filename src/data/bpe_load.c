@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json.h"
-#include "base/whole.h"
+#include "base/text/json.h"
+#include "base/text/whole.h"
 
 enum { BYTES = 256, CODES = 256 + 68 };
 

@@ -183,10 +183,7 @@ static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_da
 static void draw_parts(const hd_dataset *s, int n, int64_t *order, hd_generator *g,
                        hd_dataset **parts)
 {
-    g = g ? g : hd_generator_current();
-    hd__gen_lock(g);
-    hd__randperm(g, order, s->len);
-    hd__gen_unlock(g);
+    hd__randperm(g ? g : hd_generator_current(), order, s->len);
     for (int i = 0; i < n; i++) {
         for (int64_t k = 0; k < parts[i]->len; k++) {
             int64_t item = *order++;

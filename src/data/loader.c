@@ -107,13 +107,6 @@ void hd_loader_free(hd_loader *l)
 
 /* ---------------------------------------------------------------- draws */
 
-static void permute(hd_generator *g, int64_t *order, int64_t n)
-{
-    hd__gen_lock(g);
-    hd__randperm(g, order, n);
-    hd__gen_unlock(g);
-}
-
 /* A new generator that draws the order of this epoch, counted from 0, for all ranks. The sum wraps,
  * but only its low 32 bits are used. */
 static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
@@ -131,7 +124,7 @@ static void draw_epoch(hd_loader *l, hd_generator *fresh)
         hd__gen_seed(fresh, (int64_t)(hd_generator_random64(g) & INT64_MAX));
     }
     if (l->o.shuffle) {
-        permute(fresh ? fresh : g, l->order, l->s->len);
+        hd__randperm(fresh ? fresh : g, l->order, l->s->len);
     }
 }
 
@@ -140,7 +133,7 @@ static void draw_epoch(hd_loader *l, hd_generator *fresh)
 static void draw_at_end(hd_loader *l)
 {
     if (l->o.generator && l->o.shuffle) {
-        permute(l->o.generator, l->order, l->s->len);
+        hd__randperm(l->o.generator, l->order, l->s->len);
     }
 }
 
@@ -368,7 +361,7 @@ static bool order_from_seed(hd_loader *l, int64_t epoch)
     if (!g) {
         return false;
     }
-    permute(g, l->order, l->s->len);
+    hd__randperm(g, l->order, l->s->len);
     hd_generator_free(g);
     l->own_order = false;
     return true;

@@ -1,8 +1,8 @@
 /* map.c - files mapped for reading. */
 #include <errno.h>
 
-#include "base/system.h"
-#include "base/whole.h"
+#include "base/system/system.h"
+#include "base/text/whole.h"
 #include "data/data_internal.h"
 
 bool hd__file_map(const char *function, const char *path, const unsigned char **bytes, size_t *size)

@@ -90,11 +90,8 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
 
 static bool decode_args_ok(const char *function, const hd_tokenizer *t, const hd_tensor *ids)
 {
-    if (!hd__object(function, "t", t) || !hd__arg(function, "ids", ids)) {
-        return false;
-    }
-    return ids->dtype == HD_INT64 || hd_error_set(HD_DTYPE, "%s: ids of %s: expected int64",
-                                                  function, hd_dtype_name(ids->dtype));
+    return hd__object(function, "t", t) && hd__arg(function, "ids", ids) &&
+           hd__dtype_is(function, "ids", ids, HD_INT64);
 }
 
 /* Adds the bytes of the ids to text. */

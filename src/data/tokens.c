@@ -4,7 +4,7 @@
  * part points into its owner's bytes and holds the owner. */
 #include <inttypes.h>
 
-#include "base/whole.h"
+#include "base/text/whole.h"
 #include "data/data_internal.h"
 
 /* ---------------------------------------------------------------- life */

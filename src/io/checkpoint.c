@@ -7,7 +7,6 @@
  * "double 3fb999999999999a", "string any text". A double is written as its bits, so that nothing is
  * lost and the locale does not matter. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,8 +171,8 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state)
 /* The directory must be new, because rename would replace an empty one. */
 static bool check_new(const char *dir)
 {
-    struct stat st;
-    if (hd__sys_lstat(dir, &st) != 0) {
+    hd__sys_info info;
+    if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
         return errno == ENOENT || hd__create_fail(saves, dir, "a directory", errno);
     }
     return hd_error_set(HD_IO,
@@ -239,7 +238,7 @@ typedef struct checkpoint_files {
 
 static int file_open_in(int dir, const char *name, int *cause)
 {
-    int fd = dir < 0 ? -1 : hd__sys_openat(dir, name, O_RDONLY | O_NONBLOCK);
+    int fd = dir < 0 ? -1 : hd__sys_open(dir, name);
     *cause = fd < 0 && dir >= 0 ? errno : *cause;
     return fd;
 }
@@ -255,7 +254,7 @@ static void close_open(int fd)
  * that they belong together even if dir is replaced meanwhile. */
 static checkpoint_files files_open_once(const char *dir)
 {
-    checkpoint_files f = {.dir = hd__sys_open(dir, O_RDONLY | O_DIRECTORY)};
+    checkpoint_files f = {.dir = hd__sys_open_directory(dir, true)};
     f.model_errno = f.state_errno = errno;
     f.model = file_open_in(f.dir, model_file, &f.model_errno);
     f.state = file_open_in(f.dir, state_file, &f.state_errno);
@@ -265,9 +264,10 @@ static checkpoint_files files_open_once(const char *dir)
 /* Has dir become another directory since f was opened? */
 static bool was_replaced(const char *dir, const checkpoint_files *f)
 {
-    struct stat then, now;
-    return f->dir >= 0 && hd__sys_fstat(f->dir, &then) == 0 && hd__sys_stat(dir, &now) == 0 &&
-           (then.st_ino != now.st_ino || then.st_dev != now.st_dev);
+    hd__sys_info then, now;
+    return f->dir >= 0 && hd__sys_fstat(f->dir, &then) == 0 &&
+           hd__sys_stat(HD__SYS_HERE, dir, true, &now) == 0 &&
+           (then.number != now.number || then.device != now.device);
 }
 
 /* A checkpoint that was just replaced loses its files; then the new one is opened. */

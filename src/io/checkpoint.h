@@ -3,8 +3,7 @@
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 
-#include "base/platform.h"
-#include "base/system.h"
+#include "base/system/system.h"
 #include "io/io_internal.h"
 
 /* ---------------------------------------------------------------- checkpoint.c */

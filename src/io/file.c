@@ -1,9 +1,9 @@
 /* file.c - reads regular files. Every read says from where, so that no position is shared or lost.
- * Files are written by the functions of base/whole.h. */
+ * Files are written by the functions of base/text/whole.h. */
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "io/io_internal.h"
 
 bool hd__in_open(hd__in *in, const char *function, const char *path)
@@ -31,7 +31,7 @@ void hd__in_close(hd__in *in)
 bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes, size_t n)
 {
     for (size_t done = 0; done < n;) {
-        ssize_t got = hd__sys_pread(in->fd, (char *)bytes + done, n - done, at + (int64_t)done);
+        ptrdiff_t got = hd__sys_pread(in->fd, (char *)bytes + done, n - done, at + (int64_t)done);
         if (got < 0) {
             return hd__io_fail(function, in->path, "read", errno);
         }

@@ -5,12 +5,10 @@
  * over without a lock. The next call that saves, replaces or removes the same checkpoint removes
  * it. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/checkpoint.h"
 
@@ -44,7 +42,7 @@ bool hd__hidden_path(const char *dir, hd__text *path)
     static atomic_uint count;
     char prefix[NAME_SIZE], name[2 * NAME_SIZE];
     prefix_of(dir, prefix);
-    snprintf(name, sizeof name, "%s%ld-%u.tmp", prefix, (long)getpid(),
+    snprintf(name, sizeof name, "%s%ld-%u.tmp", prefix, hd__sys_process(),
              atomic_fetch_add(&count, 1));
     return path_beside(dir, name, path);
 }
@@ -53,13 +51,13 @@ bool hd__hidden_path(const char *dir, hd__text *path)
 
 bool hd__still_at(int fd, const char *path, int *cause)
 {
-    struct stat open_one, named;
-    if (hd__sys_fstat(fd, &open_one) != 0 || hd__sys_lstat(path, &named) != 0) {
+    hd__sys_info open_one, named;
+    if (hd__sys_fstat(fd, &open_one) != 0 || hd__sys_stat(HD__SYS_HERE, path, false, &named) != 0) {
         *cause = errno == ENOENT ? 0 : errno;
         return false;
     }
     *cause = 0;
-    return open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
+    return open_one.device == named.device && open_one.number == named.number;
 }
 
 /* Removes a checkpoint's own files by their names, which needs no memory. */
@@ -68,24 +66,24 @@ static int clear_by_name(int fd)
     static const char *const names[] = {HD__MODEL_FILE, HD__STATE_FILE};
     int cause = 0;
     for (int i = 0; i < 2 && cause == 0; i++) {
-        cause = hd__sys_unlinkat(fd, names[i]) == 0 || errno == ENOENT ? 0 : errno;
+        cause = hd__sys_unlink(fd, names[i]) == 0 || errno == ENOENT ? 0 : errno;
     }
     return cause;
 }
 
-/* A checkpoint that is read-only is made writable first. If that fails, unlinkat tells why. A
+/* A checkpoint that is read-only is made writable first. If that fails, unlink tells why. A
  * listing needs memory. */
 int hd__directory_clear(int fd, const char *path)
 {
-    hd__sys_chmodat(fd, ".", 0700);
-    DIR *dir = hd__sys_fdopendir(fd);
+    hd__sys_chmod(fd, ".", 0700);
+    hd__sys_list *dir = hd__sys_list_of(fd);
     int cause = dir ? 0 : errno == ENOMEM ? clear_by_name(fd) : errno, read = 0;
-    for (const char *name; dir && cause == 0 && (name = hd__sys_readdir(dir, &read));) {
-        cause = hd__sys_unlinkat(fd, name) == 0 || errno == ENOENT ? 0 : errno;
+    for (const char *name; dir && cause == 0 && (name = hd__sys_list_next(dir, &read));) {
+        cause = hd__sys_unlink(fd, name) == 0 || errno == ENOENT ? 0 : errno;
     }
     cause = cause ? cause : read;
     if (dir) {
-        closedir(dir);
+        hd__sys_list_end(dir);
     } else {
         hd__sys_drop(fd);
     }
@@ -149,12 +147,12 @@ void hd__hidden_free(hd__hidden *h)
  * have become the checkpoint before. */
 static bool is_unused(int fd, const char *path, int *cause)
 {
-    struct stat st;
-    *cause = hd__sys_fstat(fd, &st) == 0 ? 0 : errno;
-    if (*cause != 0 || st.st_uid != geteuid()) {
+    hd__sys_info info;
+    *cause = hd__sys_fstat(fd, &info) == 0 ? 0 : errno;
+    if (*cause != 0 || !info.own) {
         return false;
     }
-    *cause = hd__lock(fd);
+    *cause = hd__sys_lock(fd);
     if (*cause != 0) {
         *cause = *cause == EWOULDBLOCK ? 0 : *cause;
         return false;
@@ -165,7 +163,7 @@ static bool is_unused(int fd, const char *path, int *cause)
 /* Returns 0 or an errno. *found: it was one that was left over. */
 static int clear_left_over(const char *path, bool *found)
 {
-    int fd = hd__directory_open(path), cause;
+    int fd = hd__sys_open_directory(path, false), cause;
     if (fd < 0) { /* another process has removed it, or it is a file or a link of that name */
         return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
     }
@@ -194,10 +192,10 @@ static bool clear_each(const char *dir, hd__text *path, hd__left_overs *left)
 {
     char prefix[NAME_SIZE];
     bool ok = path_beside(dir, ".", path);
-    DIR *parent = ok ? hd__sys_opendir(path->s) : NULL;
+    hd__sys_list *parent = ok ? hd__sys_list_at(path->s) : NULL;
     left->unread = ok && !parent ? errno : 0;
     prefix_of(dir, prefix);
-    for (const char *name; ok && parent && (name = hd__sys_readdir(parent, &left->unread));) {
+    for (const char *name; ok && parent && (name = hd__sys_list_next(parent, &left->unread));) {
         if (strncmp(name, prefix, strlen(prefix)) == 0) {
             ok = path_beside(dir, name, path);
             if (ok) {
@@ -206,7 +204,7 @@ static bool clear_each(const char *dir, hd__text *path, hd__left_overs *left)
         }
     }
     if (parent) {
-        closedir(parent);
+        hd__sys_list_end(parent);
     }
     return ok && !left->path.failed;
 }
@@ -227,13 +225,13 @@ bool hd__left_overs_clear(const char *dir, hd__left_overs *left)
  * process has taken it for one that was left over. */
 static bool lock_new(hd__hidden *h, int *cause)
 {
-    h->lock = hd__directory_open(h->path.s);
+    h->lock = hd__sys_open_directory(h->path.s, false);
     if (h->lock < 0) {
         *cause = errno == ENOENT ? 0 : errno;
         return false;
     }
     *cause = 0;
-    if (hd__lock(h->lock) == EWOULDBLOCK || !hd__still_at(h->lock, h->path.s, cause)) {
+    if (hd__sys_lock(h->lock) == EWOULDBLOCK || !hd__still_at(h->lock, h->path.s, cause)) {
         hd__sys_drop(h->lock);
         h->lock = -1;
     }

@@ -4,8 +4,6 @@
  * its files are removed. If the hidden name cannot be made durable, the checkpoint gets its old
  * name again. If a file cannot be removed, the next call goes on with the hidden directory. */
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "io/checkpoint.h"
 
@@ -21,11 +19,11 @@ static bool is_missing(int cause)
 /* A symbolic link is never removed, nor is the directory that it points to. */
 static bool check_no_link(const char *caller, const char *dir)
 {
-    struct stat st;
-    if (hd__sys_lstat(dir, &st) != 0) {
+    hd__sys_info info;
+    if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
         return is_missing(errno) || hd__io_fail(caller, dir, "stat", errno);
     }
-    return !S_ISLNK(st.st_mode) ||
+    return info.kind != HD__SYS_LINK ||
            hd_error_set(HD_FORMAT,
                         "%s: '%.*s' is a symbolic link: expected the checkpoint's own path", caller,
                         HD__CUT(dir));
@@ -33,20 +31,20 @@ static bool check_no_link(const char *caller, const char *dir)
 
 static bool is_gone(const char *dir)
 {
-    struct stat st;
-    return hd__sys_lstat(dir, &st) != 0 && is_missing(errno);
+    hd__sys_info info;
+    return hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0 && is_missing(errno);
 }
 
 /* The message tells a directory that is not there, also because another process has just moved it,
  * from one that is no checkpoint. */
 static bool check_holds(const char *caller, const char *dir, const char *file)
 {
-    struct stat st;
+    hd__sys_info info;
     hd__text path = {0};
     hd__text_format(&path, "%s/%s", dir, file);
-    bool found = !path.failed && hd__sys_stat(path.s, &st) == 0;
+    bool found = !path.failed && hd__sys_stat(HD__SYS_HERE, path.s, true, &info) == 0;
     int cause = found || path.failed ? 0 : errno;
-    bool ok = found && S_ISREG(st.st_mode);
+    bool ok = found && info.kind == HD__SYS_FILE;
     if (cause != 0 && !is_missing(cause)) {
         hd__io_fail(caller, path.s, "stat", cause);
     } else if (!ok && !path.failed && is_gone(dir)) {
@@ -64,25 +62,25 @@ static bool check_holds(const char *caller, const char *dir, const char *file)
  * another errno. */
 static int file_cause(int fd, const char *name)
 {
-    struct stat st;
-    if (hd__sys_statat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+    hd__sys_info info;
+    if (hd__sys_stat(fd, name, false, &info) != 0) {
         return errno == ENOENT ? 0 : errno;
     }
-    return S_ISDIR(st.st_mode) ? EISDIR : 0;
+    return info.kind == HD__SYS_DIRECTORY ? EISDIR : 0;
 }
 
 /* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
  * the directory, when other files are gone already. */
 static bool check_files_only(const char *caller, const char *dir)
 {
-    DIR *open_dir = hd__sys_opendir(dir);
+    hd__sys_list *open_dir = hd__sys_list_at(dir);
     if (!open_dir) {
         return hd__io_fail(caller, dir, "open", errno);
     }
     int cause = 0;
     bool ok = true;
-    for (const char *name; ok && (name = hd__sys_readdir(open_dir, &cause));) {
-        cause = file_cause(dirfd(open_dir), name);
+    for (const char *name; ok && (name = hd__sys_list_next(open_dir, &cause));) {
+        cause = file_cause(hd__sys_list_fd(open_dir), name);
         if (cause == EISDIR) {
             ok = hd_error_set(HD_FORMAT, "%s: '%.*s' holds the directory '%.*s': expected files",
                               caller, HD__CUT(dir), HD__CUT(name));
@@ -90,7 +88,7 @@ static bool check_files_only(const char *caller, const char *dir)
             break;
         }
     }
-    closedir(open_dir);
+    hd__sys_list_end(open_dir);
     return ok && (cause == 0 || hd__io_fail(caller, dir, "read", cause));
 }
 
@@ -130,22 +128,22 @@ static bool remove_hidden(int parent, const char *dir, hd__hidden *h)
  * it writable. */
 static int unremovable_cause(int fd)
 {
-    struct stat st;
-    if (hd__sys_fstat(fd, &st) != 0) {
+    hd__sys_info info;
+    if (hd__sys_fstat(fd, &info) != 0) {
         return errno;
     }
-    return st.st_uid == geteuid() || hd__sys_accessat(fd, ".", W_OK | X_OK) == 0 ? 0 : errno;
+    return info.own || hd__sys_may_remove_in(fd) == 0 ? 0 : errno;
 }
 
 /* Opens and locks the checkpoint, so that no other call takes it for one that was left over. */
 static bool remove_in(int parent, const char *dir, hd__hidden *h)
 {
-    h->lock = hd__directory_open(dir);
+    h->lock = hd__sys_open_directory(dir, false);
     int cause = h->lock < 0 ? errno : unremovable_cause(h->lock);
     if (cause != 0) {
         hd__io_fail(function, dir, h->lock < 0 ? "open" : "remove its files", cause);
     } else {
-        hd__lock(h->lock);
+        hd__sys_lock(h->lock);
         if (hd__sys_rename(dir, h->path.s) == 0) {
             return remove_hidden(parent, dir, h);
         }
@@ -159,9 +157,9 @@ static bool remove_in(int parent, const char *dir, hd__hidden *h)
  * which is removed now. Returns false after an error. */
 static bool go_on(const char *dir, bool *gone)
 {
-    struct stat st;
+    hd__sys_info info;
     hd__left_overs left = {0};
-    *gone = hd__sys_lstat(dir, &st) != 0;
+    *gone = hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0;
     if (*gone && !is_missing(errno)) {
         return hd__io_fail(function, dir, "stat", errno);
     }

@@ -13,7 +13,7 @@ static const char function[] = "hd_checkpoint_replace";
 typedef struct replacement {
     const char *dir;
     hd__hidden new; /* its path is that of the old directory after the exchange */
-    mode_t mode;    /* what it was made with */
+    unsigned mode;  /* what it was made with */
 } replacement;
 
 /* ---------------------------------------------------------------- names */
@@ -35,9 +35,9 @@ static bool has_own_name(const char *dir)
 
 /* Sets the mode of a name in the new directory. Returns 0 or an errno; a file system without modes
  * is no failure, and a name that is gone is found later. */
-static int set_mode(const replacement *r, const char *name, mode_t mode)
+static int set_mode(const replacement *r, const char *name, unsigned mode)
 {
-    bool ok = hd__sys_chmodat(r->new.lock, name, mode & 07777) == 0;
+    bool ok = hd__sys_chmod(r->new.lock, name, mode) == 0;
     bool ignored = errno == ENOENT || errno == EPERM || errno == ENOTSUP || errno == ENOSYS;
     return ok || ignored ? 0 : errno;
 }
@@ -45,12 +45,12 @@ static int set_mode(const replacement *r, const char *name, mode_t mode)
 /* While it is filled, nobody else may read what the old checkpoint hides. */
 static bool hide(replacement *r)
 {
-    struct stat st;
-    int cause = hd__sys_fstat(r->new.lock, &st) == 0 ? set_mode(r, ".", 0700) : errno;
+    hd__sys_info info;
+    int cause = hd__sys_fstat(r->new.lock, &info) == 0 ? set_mode(r, ".", 0700) : errno;
     if (cause != 0) {
         return hd__io_fail(function, r->dir, "set the mode of the new directory", cause);
     }
-    r->mode = st.st_mode;
+    r->mode = info.mode;
     return true;
 }
 
@@ -58,11 +58,11 @@ static bool hide(replacement *r)
 static int copy_modes(const replacement *r)
 {
     static const char *const names[] = {HD__MODEL_FILE, HD__STATE_FILE, "."};
-    struct stat st;
-    int old = hd__directory_open(r->dir), cause = old >= 0 ? 0 : errno;
+    hd__sys_info info;
+    int old = hd__sys_open_directory(r->dir, false), cause = old >= 0 ? 0 : errno;
     for (int i = 0; cause == 0 && i < 3; i++) {
-        cause =
-            hd__sys_statat(old, names[i], &st, 0) == 0 ? set_mode(r, names[i], st.st_mode) : errno;
+        cause = hd__sys_stat(old, names[i], true, &info) == 0 ? set_mode(r, names[i], info.mode)
+                                                              : errno;
     }
     if (old >= 0) {
         hd__sys_drop(old);
@@ -75,8 +75,8 @@ static int copy_modes(const replacement *r)
 /* *cause: why that cannot be told, or 0. */
 static bool name_is_taken(const char *path, int *cause)
 {
-    struct stat st;
-    bool taken = hd__sys_lstat(path, &st) == 0;
+    hd__sys_info info;
+    bool taken = hd__sys_stat(HD__SYS_HERE, path, false, &info) == 0;
     *cause = taken || errno == ENOENT ? 0 : errno;
     return taken;
 }
@@ -98,7 +98,7 @@ static int exchange_to(const replacement *r, const char *path)
 {
     int cause, unknown = 0;
     do {
-        cause = hd__exchange(r->new.path.s, r->dir);
+        cause = hd__sys_exchange(r->new.path.s, r->dir);
     } while (cause == EINTR && !hd__still_at(r->new.lock, path, &unknown) && unknown == 0);
     return cause == EINTR ? unknown : cause;
 }
@@ -169,7 +169,7 @@ static bool publish(const replacement *r, bool *old)
 /* Returns 0 or an errno. Another process that replaces the same checkpoint may have removed it. */
 static int remove_old(const replacement *r)
 {
-    int fd = hd__directory_open(r->new.path.s);
+    int fd = hd__sys_open_directory(r->new.path.s, false);
     if (fd < 0) {
         return errno == ENOENT ? 0 : errno;
     }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "io/io_internal.h"
 
 /* ---------------------------------------------------------------- the mapping */
@@ -49,15 +49,15 @@ static bool map_file(hd_safetensors *f, const char *function)
 /* Does the file still have the length that its header was checked against? */
 static bool same_size(const hd_safetensors *f, const char *function)
 {
-    struct stat st;
-    if (hd__sys_fstat(f->in.fd, &st) != 0) {
+    hd__sys_info info;
+    if (hd__sys_fstat(f->in.fd, &info) != 0) {
         return hd__io_fail(function, f->path, "stat", errno);
     }
-    return st.st_size == f->in.size ||
+    return info.size == f->in.size ||
            hd_error_set(HD_IO,
                         "%s: '%.*s': %" PRId64 " bytes now: expected %" PRId64
                         " bytes, as when it was opened",
-                        function, HD__CUT(f->path), (int64_t)st.st_size, f->in.size);
+                        function, HD__CUT(f->path), info.size, f->in.size);
 }
 
 /* ---------------------------------------------------------------- opening */

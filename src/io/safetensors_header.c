@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "io/io_internal.h"
 
 enum { LENGTH_BYTES = 8, LONGEST = 100000000 };

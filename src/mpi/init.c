@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/platform.h"
+#include "base/system/system.h"
 
 hd__world hd__mpi = {.size = 1,
                      .host_size = 1,
@@ -117,7 +117,7 @@ static bool start_mpi(const char *function, int *argc, char ***argv)
 static bool share_cpus(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    int mine = hd_num_threads(), bound = hd__affinity_cpus();
+    int mine = hd_num_threads(), bound = hd__sys_affinity_cpus();
     int all = online > 0 && bound > 0 && bound < online ? (int)online : mine;
     int each = all / hd__mpi.host_size;
     each = each > mine ? mine : each;

@@ -11,8 +11,8 @@
 #include <mpi.h>
 #include <pthread.h>
 
-#include "base/args.h"
-#include "base/text.h"
+#include "base/error/args.h"
+#include "base/text/text.h"
 #include "heed/mpi.h"
 
 /* ---------------------------------------------------------------- this rank (init.c) */

@@ -46,17 +46,7 @@ static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key
     if (!key || hd_dict_kind_of(d, key) == HD_DICT_MISSING) {
         return key ? HD_NONE : NULL;
     }
-    hd_tensor *g = hd_dict_get(d, key);
-    if (!g) {
-        return NULL;
-    }
-    if (!hd__same_sizes(g, p) || hd_dtype_of(g) != hd_dtype_of(p)) {
-        return hd_error_set(HD_SHAPE, "%s: %s: '%s' is %s %s: expected %s %s", function,
-                            m->type->name, key, hd_dtype_name(hd_dtype_of(g)), HD__DIMS(g),
-                            hd_dtype_name(hd_dtype_of(p)), HD__DIMS(p));
-    }
-    hd_tensor *copy = hd_empty_like(g, hd_dtype_of(g));
-    return copy ? hd_copy_(copy, g) : NULL;
+    return hd__dict_copy(function, m->type->name, d, key, p);
 }
 
 /* Looks at tensors only: with an empty prefix, other parts of a checkpoint's state may be in d,

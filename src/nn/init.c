@@ -2,7 +2,7 @@
  *
  * Bounds and deviations are computed in double and in PyTorch's order of operations, because their
  * rounding shows in the float32 weights. */
-#include "base/draws.h"
+#include "base/random/draws.h"
 #include "nn/nn_internal.h"
 
 #include <math.h>
@@ -173,15 +173,18 @@ typedef struct fans {
     double in, out;
 } fans;
 
+static bool has_two_dims(const char *function, const hd_tensor *x)
+{
+    return hd__tensor_given(function, "x", x) &&
+           (hd_ndim(x) >= 2 || hd_error_set(HD_SHAPE, "%s: x %s: expected two dimensions or more",
+                                            function, HD__DIMS(x)));
+}
+
 /* For a weight (out, in, ...): in and out, each times the product of the sizes after them. */
 static bool fans_of(const char *function, const hd_tensor *x, fans *f)
 {
-    if (!hd__tensor_given(function, "x", x)) {
+    if (!has_two_dims(function, x)) {
         return false;
-    }
-    if (hd_ndim(x) < 2) {
-        return hd_error_set(HD_SHAPE, "%s: x %s: expected two dimensions or more", function,
-                            HD__DIMS(x));
     }
     double field = 1;
     for (int d = 2; d < hd_ndim(x); d++) {
@@ -353,12 +356,8 @@ static hd_tensor *orthogonal_as(const hd_tensor *x, double gain)
 hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
 {
     HD__OUTER("hd_init_orthogonal_");
-    if (!hd__tensor_given("hd_init_orthogonal_", "x", x)) {
+    if (!has_two_dims("hd_init_orthogonal_", x)) {
         return NULL;
-    }
-    if (hd_ndim(x) < 2) {
-        return hd_error_set(HD_SHAPE, "hd_init_orthogonal_: x %s: expected two dimensions or more",
-                            HD__DIMS(x));
     }
     if (hd_numel(x) == 0) {
         return x;

@@ -270,6 +270,53 @@ hd_module *hd_layer_norm_new(int64_t normalized_size)
     return hd_layer_norm_new_n(1, &normalized_size, 1e-5, true, true);
 }
 
+/* ---------------------------------------------------------------- RMSNorm */
+
+typedef struct rms_norm {
+    hd_module base;
+    hd_tensor *weight; /* (dim,) */
+    int64_t dim;
+    double eps;
+} rms_norm;
+
+static hd_tensor *rms_norm_forward(hd_module *self, hd_tensor *x)
+{
+    rms_norm *m = (rms_norm *)self;
+    return hd_rms_norm(x, m->weight, m->eps);
+}
+
+static void rms_norm_extra(const hd_module *self, char *text, size_t n)
+{
+    const rms_norm *m = (const rms_norm *)self;
+    snprintf(text, n, "%s, eps=%s, elementwise_affine=True", HD__SIZES(1, &m->dim),
+             HD__FLOAT(m->eps));
+}
+
+static const hd_module_type rms_norm_type =
+    HD_MODULE_TYPE(rms_norm, "RMSNorm", rms_norm_forward, NULL, rms_norm_extra);
+
+static bool rms_norm_draw(hd_module *self)
+{
+    return hd_fill_(((rms_norm *)self)->weight, 1);
+}
+
+hd_module *hd_rms_norm_new(int64_t dim, double eps)
+{
+    HD__OUTER("hd_rms_norm_new");
+    if (!hd__size_arg("hd_rms_norm_new", "dim", dim, 0)) {
+        return NULL;
+    }
+    HD__SCOPE_OR(NULL);
+    rms_norm *m = (rms_norm *)hd_module_new(&rms_norm_type);
+    if (!m) {
+        return NULL;
+    }
+    m->dim = dim;
+    m->eps = eps;
+    hd__register_blank(&m->base, "weight", &m->weight, true, 1, &dim);
+    return hd__module_drawn(hd_module_ready(&m->base), rms_norm_draw);
+}
+
 /* ---------------------------------------------------------------- ReLU, GELU */
 
 typedef struct relu {

@@ -2,7 +2,7 @@
  *
  * A registration that fails marks the module. So a constructor may register everything in a row and
  * check once, in hd_module_ready. What a field held before is released, as by hd_assign. */
-#include "base/draws.h"
+#include "base/random/draws.h"
 #include "nn/nn_internal.h"
 
 #include <string.h>
@@ -61,50 +61,73 @@ hd_module *hd_module_ready(hd_module *m)
     return NULL;
 }
 
-/* ---------------------------------------------------------------- freeing, for all below */
+/* ---------------------------------------------------------------- walking without memory */
 
-static void begin_free(hd_module *m)
+/* Goes down to m's first child from entry i on, and notes the way back. NULL: there is none. */
+static hd_module *child_from(hd_module *m, int64_t i)
 {
-    if (m->type->free) {
-        m->type->free(m);
+    while (i < m->priv->n && !hd__child(&m->priv->entries[i])) {
+        i++;
     }
-    m->priv->freed = 0;
+    if (i == m->priv->n) {
+        return NULL;
+    }
+    hd_module *child = hd__child(&m->priv->entries[i]);
+    child->priv->above = m;
+    child->priv->place = i;
+    return child;
 }
 
-/* Frees the entries of m up to its next child, which it returns; NULL: m has no more. */
-static hd_module *free_entries(hd_module *m)
+hd_module *hd__module_after(const hd_module *root, hd_module *m)
 {
-    hd_module *child = NULL;
-    while (!child && m->priv->freed < m->priv->n) {
-        const hd__entry *e = &m->priv->entries[m->priv->freed++];
-        if (e->kind == HD__CHILD) {
-            child = hd__child(e);
-        } else {
+    hd_module *next = child_from(m, 0);
+    for (; !next && m != root; m = m->priv->above) {
+        next = child_from(m->priv->above, m->priv->place + 1);
+    }
+    return next;
+}
+
+bool hd__has_children(const hd_module *m)
+{
+    bool any = false;
+    for (int64_t i = 0; i < m->priv->n && !any; i++) {
+        any = hd__child(&m->priv->entries[i]);
+    }
+    return any;
+}
+
+/* Frees m, whose children are freed. freed_by: what errors will say of its later use. */
+static void free_alone(hd_module *m, const char *freed_by)
+{
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        const hd__entry *e = &m->priv->entries[i];
+        if (e->kind != HD__CHILD) {
             hd_release(*e->tensor);
         }
         hd_free(e->name);
     }
-    return child;
+    hd_free(m->priv->entries);
+    hd_free(m->priv);
+    hd__retire_object(m, freed_by);
 }
 
-/* m has no parent. freed_by: what errors will say of its later use. Nothing here needs memory or
- * recursion: `parent` leads back up. */
-static void module_free(hd_module *m, const char *freed_by)
+/* Frees root, which has no parent, and all below it, children first. The user's free is called on
+ * the way down. */
+static void module_free(hd_module *root, const char *freed_by)
 {
     const char *freeing = hd__freeing_swap("hd_module_free");
-    begin_free(m);
-    while (m) {
-        hd_module *child = free_entries(m), *up = m->priv->parent;
-        if (child) {
-            child->priv->parent = m;
-            begin_free(child);
-            m = child;
-            continue;
+    int64_t entry = 0;
+    for (hd_module *m = root, *next; m; m = next) {
+        if (entry == 0 && m->type->free) {
+            m->type->free(m);
         }
-        hd_free(m->priv->entries);
-        hd_free(m->priv);
-        hd__retire_object(m, up ? "hd_module_free of its parent" : freed_by);
-        m = up;
+        next = child_from(m, entry);
+        entry = 0;
+        if (!next) {
+            next = m == root ? NULL : m->priv->above;
+            entry = m->priv->place + 1;
+            free_alone(m, next ? "hd_module_free of its parent" : freed_by);
+        }
     }
     hd__freeing_swap(freeing);
 }
@@ -248,15 +271,6 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     return hd_assign(e->tensor, t);
 }
 
-static bool module_has_children(const hd_module *m)
-{
-    bool any = false;
-    for (int64_t i = 0; i < m->priv->n && !any; i++) {
-        any = hd__child(&m->priv->entries[i]);
-    }
-    return any;
-}
-
 /* Can child become a child of m? *ours: this call frees it on failure. It must not free a module
  * that another one frees, or one that holds m. */
 static bool child_ok(const char *function, const hd_module *m, const hd_module *child, bool *ours)
@@ -266,7 +280,7 @@ static bool child_ok(const char *function, const hd_module *m, const hd_module *
         return false;
     }
     /* Only m itself and modules with children can hold m: the others need not look up. */
-    bool look_up = module_has_children(child);
+    bool look_up = hd__has_children(child);
     for (const hd_module *up = m; up; up = look_up ? up->priv->parent : NULL) {
         if (up == child) {
             return hd_error_set(HD_STATE, "%s: %s cannot be below itself", function,
@@ -362,30 +376,6 @@ void hd_module_free(hd_module *m)
 }
 
 /* ---------------------------------------------------------------- training */
-
-/* Goes down to m's first child from entry i on, and notes the way back. NULL: there is none. */
-static hd_module *child_from(hd_module *m, int64_t i)
-{
-    while (i < m->priv->n && !hd__child(&m->priv->entries[i])) {
-        i++;
-    }
-    if (i == m->priv->n) {
-        return NULL;
-    }
-    hd_module *child = hd__child(&m->priv->entries[i]);
-    child->priv->above = m;
-    child->priv->place = i;
-    return child;
-}
-
-hd_module *hd__module_after(const hd_module *root, hd_module *m)
-{
-    hd_module *next = child_from(m, 0);
-    for (; !next && m != root; m = m->priv->above) {
-        next = child_from(m->priv->above, m->priv->place + 1);
-    }
-    return next;
-}
 
 /* It needs no memory, so that it cannot stop half-way. */
 bool hd_module_train(hd_module *m, bool on)

@@ -9,8 +9,6 @@
 
 /* ---------------------------------------------------------------- visiting */
 
-typedef bool (*visitor)(hd_module *m, const char *name, void *user);
-
 static bool step_into(hd__stack *stack, hd_module *m, const hd__text *path)
 {
     if (!hd__grow(&stack->v, &stack->room, stack->n + 1, sizeof *stack->v)) {
@@ -40,7 +38,8 @@ static void add_part(hd__text *path, size_t len, const char *name)
     hd__text_add(path, name, strlen(name));
 }
 
-bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, visitor f, void *user)
+bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, hd__visitor f,
+              bool (*leave)(void *user), void *user)
 {
     stack->n = 0;
     bool on = step_into(stack, m, path) && f(m, path ? "" : NULL, user);
@@ -48,6 +47,7 @@ bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, visitor f, void *u
         const hd__entry *e = next_child(stack);
         if (!e) {
             stack->n--;
+            on = !leave || leave(user);
             continue;
         }
         if (path) {
@@ -59,7 +59,7 @@ bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, visitor f, void *u
     return on;
 }
 
-bool hd_module_visit(hd_module *m, visitor f, void *user)
+bool hd_module_visit(hd_module *m, hd__visitor f, void *user)
 {
     if (!hd__object("hd_module_visit", "m", m)) {
         return false;
@@ -69,7 +69,7 @@ bool hd_module_visit(hd_module *m, visitor f, void *user)
     }
     hd__text path = {0};
     hd__stack stack = {0};
-    bool went_on = hd__walk(m, &stack, &path, f, user);
+    bool went_on = hd__walk(m, &stack, &path, f, NULL, user);
     hd_free(path.s);
     hd_free(stack.v);
     return went_on;
@@ -187,8 +187,8 @@ bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items)
     collection c = {kinds, once, items};
     hd__text path = {0};
     hd__stack stack = {0};
-    bool ok =
-        hd__walk((hd_module *)m, &stack, kinds & HD__UNNAMED ? NULL : &path, collect_module, &c);
+    bool ok = hd__walk((hd_module *)m, &stack, kinds & HD__UNNAMED ? NULL : &path, collect_module,
+                       NULL, &c);
     hd_free(path.s);
     hd_free(stack.v);
     return ok;

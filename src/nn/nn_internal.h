@@ -6,8 +6,8 @@
 #ifndef HEED_NN_INTERNAL_H
 #define HEED_NN_INTERNAL_H
 
-#include "base/base_internal.h"
 #include "heed/nn.h"
+#include "tensor/above.h"
 
 typedef enum hd__kind {
     HD__PARAMETER = 1,
@@ -31,7 +31,6 @@ struct hd__module {
     bool training;
     bool failed; /* a registration failed, so hd_module_ready will fail */
     int64_t n, room;
-    int64_t freed;      /* while the module is freed: how many entries are */
     hd__entry *entries; /* in the order of registration */
 };
 
@@ -40,6 +39,8 @@ static inline hd_module *hd__child(const hd__entry *e)
 {
     return e->child ? *e->child : e->own;
 }
+
+bool hd__has_children(const hd_module *m);
 
 /* The module after m of all those below root, in the order of hd_module_visit; NULL after the last
  * one. root comes before them all. Needs no memory and no recursion: each module notes the way back
@@ -81,11 +82,13 @@ typedef struct hd__stack {
     int64_t n, room;
 } hd__stack;
 
-/* Calls f for m and for all modules below, parents first, until it returns false. *path is m's name
- * and becomes that of each module; NULL: f gets NULL for the names. After a walk that ended well,
- * another one of the same modules with that stack and without names needs no memory. */
-bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path,
-              bool (*f)(hd_module *m, const char *name, void *user), void *user);
+/* Calls f for m and for all modules below, parents first, until it returns false; and `leave`, if
+ * it is not NULL, after each of them and all below it: it has left the stack then. *path is m's
+ * name and becomes that of each module; NULL: f gets NULL for the names. After a walk that ended
+ * well, another one of the same modules with that stack and without names needs no memory. */
+typedef bool (*hd__visitor)(hd_module *m, const char *name, void *user);
+bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, hd__visitor f,
+              bool (*leave)(void *user), void *user);
 
 typedef struct hd__item {
     char *name; /* with dots; NULL: names were not wanted */

@@ -205,8 +205,9 @@ static bool write_all(const hd_module *m, const hd__items *items, hd_tensor *con
         ok = !sources[i] || hd__writable(where, *items->v[i].field);
     }
     for (int64_t i = 0; i < items->n && ok; i++) {
-        const hd_tensor *y = sources[i];
-        ok = !y || hd_copy_from(*items->v[i].field, hd_data(y), state_bytes(y));
+        if (sources[i]) {
+            hd__write_array("hd_module_load_state_dict", *items->v[i].field, hd_data(sources[i]));
+        }
     }
     return ok;
 }

@@ -50,16 +50,6 @@ static void add_child(hd__text *t, const hd_module *m, const char *key, const ch
     hd_free(line.s);
 }
 
-static bool has_children(const hd_module *m)
-{
-    for (int64_t i = 0; i < m->priv->n; i++) {
-        if (hd__child(&m->priv->entries[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_lines(hd__text *t, const char *s)
 {
     for (size_t n; *s; s += n + (s[n] == '\n')) {
@@ -75,15 +65,15 @@ static void add_lines(hd__text *t, const char *s)
 typedef struct level {
     const hd_module *m;
     hd__text text;
-    int64_t next;  /* entry */
     hd__text same; /* of a ModuleList: the text of the children from `first` to `next` - 1 */
-    int64_t first;
+    int64_t first, next;
 } level;
 
 typedef struct levels {
-    level *v;
+    hd__stack stack;
+    level *v; /* one for each step of the stack */
     int64_t n, room;
-    bool failed;
+    hd__text whole; /* of the outermost module, once it is complete */
 } levels;
 
 /* A text of n nested modules has n^2 bytes, because each line is two columns further to the
@@ -102,30 +92,33 @@ static void begin_text(level *at)
     }
     at->text.failed |= hd_error_count() != failures;
     hd__text_format(&at->text, "%s(", m->type->name);
-    if (*extra && !has_children(m) && !strchr(extra, '\n')) {
+    if (*extra && !hd__has_children(m) && !strchr(extra, '\n')) {
         hd__text_puts(&at->text, extra);
     } else {
         add_lines(&at->text, extra);
     }
-    if (*extra && !has_children(m) && strchr(extra, '\n')) {
+    if (*extra && !hd__has_children(m) && strchr(extra, '\n')) {
         hd__text_puts(&at->text, "\n");
     }
 }
 
-static void step_down(levels *l, const hd_module *m)
+static bool step_down(hd_module *m, const char *name, void *user)
 {
+    levels *l = user;
+    (void)name;
     if (l->n == LEVELS_MOST) {
-        hd_error_set(
+        return hd_error_set(
             HD_VALUE,
             "hd_module_summary: %s: more than %d modules are nested in each other: expected "
             "fewer",
             l->v[0].m->type->name, LEVELS_MOST);
     }
-    l->failed |= l->n == LEVELS_MOST || !hd__grow(&l->v, &l->room, l->n + 1, sizeof *l->v);
-    if (!l->failed) {
-        l->v[l->n] = (level){.m = m};
-        begin_text(&l->v[l->n++]);
+    if (!hd__grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {
+        return false;
     }
+    l->v[l->n] = (level){.m = m};
+    begin_text(&l->v[l->n++]);
+    return true;
 }
 
 /* Writes the line of the children `first` to `next` - 1 of a ModuleList, which have one text:
@@ -144,8 +137,8 @@ static void end_equal(level *at)
     at->first = at->next;
 }
 
-/* text is that of the child at->next. */
-static void take_child(level *at, hd__text text)
+/* text is that of the child in entry `child`. */
+static void take_child(level *at, int64_t child, hd__text text)
 {
     if (hd__is_module_list(at->m)) {
         if (at->next > at->first && strcmp(text.s, at->same.s) != 0) {
@@ -153,65 +146,50 @@ static void take_child(level *at, hd__text text)
         }
         hd_free(at->same.s);
         at->same = text;
+        at->next++;
     } else {
-        add_child(&at->text, at->m, at->m->priv->entries[at->next].name, text.s, 1);
+        add_child(&at->text, at->m, at->m->priv->entries[child].name, text.s, 1);
         hd_free(text.s);
     }
-    at->next++;
 }
 
 /* The text of the innermost module is complete. */
-static void step_up(levels *l, hd__text *whole)
+static bool step_up(void *user)
 {
+    levels *l = user;
     level *at = &l->v[l->n - 1];
     if (hd__is_module_list(at->m)) {
         end_equal(at);
     }
-    if (has_children(at->m)) {
+    if (hd__has_children(at->m)) {
         hd__text_puts(&at->text, "\n");
     }
     hd__text_puts(&at->text, ")");
-    l->failed |= at->text.failed;
-    if (l->failed) {
-        return;
+    if (at->text.failed) {
+        return false;
     }
     hd__text text = at->text;
     if (--l->n) {
-        take_child(at - 1, text);
+        take_child(at - 1, l->stack.v[l->n - 1].next - 1, text);
     } else {
-        *whole = text;
+        l->whole = text;
     }
-}
-
-/* The next child of the innermost module; NULL: it has no more. */
-static const hd_module *child_below(level *at)
-{
-    const struct hd__module *priv = at->m->priv;
-    while (at->next < priv->n && !hd__child(&priv->entries[at->next])) {
-        at->next++;
-    }
-    return at->next < priv->n ? hd__child(&priv->entries[at->next]) : NULL;
+    return true;
 }
 
 /* *whole stays empty on failure. */
-static void summary_make(hd__text *whole, const hd_module *m)
+static bool summary_make(hd__text *whole, hd_module *m)
 {
     levels l = {0};
-    step_down(&l, m);
-    while (l.n && !l.failed) {
-        const hd_module *child = child_below(&l.v[l.n - 1]);
-        if (child) {
-            step_down(&l, child);
-        } else {
-            step_up(&l, whole);
-        }
-    }
+    bool ok = hd__walk(m, &l.stack, NULL, step_down, step_up, &l);
     for (int64_t i = 0; i < l.n; i++) {
         hd_free(l.v[i].text.s);
         hd_free(l.v[i].same.s);
     }
     hd_free(l.v);
-    whole->failed |= l.failed;
+    hd_free(l.stack.v);
+    *whole = l.whole;
+    return ok;
 }
 
 /* The text is stored as the bytes of a tensor, which the caller's scope owns. */
@@ -222,11 +200,11 @@ static const char *summary_text(const hd_module *m)
     }
     hd__text t = {0};
     hd_scope *scope = hd_scope_open();
+    bool ok = scope && summary_make(&t, (hd_module *)m);
     if (scope) {
-        summary_make(&t, m);
         hd_scope_close(scope);
     }
-    hd_tensor *bytes = scope && !t.failed ? hd_empty(HD_BOOL, (int64_t)t.len + 1) : NULL;
+    hd_tensor *bytes = ok ? hd_empty(HD_BOOL, (int64_t)t.len + 1) : NULL;
     char *text = bytes ? hd_data_mut(bytes) : NULL;
     if (text) {
         memcpy(text, t.s, t.len + 1);

@@ -6,8 +6,8 @@
 #ifndef HEED_OPTIM_INTERNAL_H
 #define HEED_OPTIM_INTERNAL_H
 
-#include "base/base_internal.h"
 #include "heed/optim.h"
+#include "tensor/above.h"
 #include "tensor/kernels/optim.h"
 
 /* ---------------------------------------------------------------- options */

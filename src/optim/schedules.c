@@ -20,12 +20,8 @@ static const hd__option constant_table[] = {
     {0},
 };
 
-static const hd__schedule_type constant_type = {
-    .name = "ConstantLR",
-    .function = "hd_constant_lr_new",
-    .table = constant_table,
-    .lr = constant,
-};
+static const hd__schedule_type constant_type = {"ConstantLR", "hd_constant_lr_new", constant_table,
+                                                .lr = constant};
 
 hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
 {
@@ -46,12 +42,7 @@ static const hd__option step_table[] = {
     {0},
 };
 
-static const hd__schedule_type step_type = {
-    .name = "StepLR",
-    .function = "hd_step_lr_new",
-    .table = step_table,
-    .lr = step_lr,
-};
+static const hd__schedule_type step_type = {"StepLR", "hd_step_lr_new", step_table, .lr = step_lr};
 
 hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
 {
@@ -75,12 +66,8 @@ static const hd__option linear_table[] = {
     {0},
 };
 
-static const hd__schedule_type linear_type = {
-    .name = "LinearLR",
-    .function = "hd_linear_lr_new",
-    .table = linear_table,
-    .lr = linear,
-};
+static const hd__schedule_type linear_type = {"LinearLR", "hd_linear_lr_new", linear_table,
+                                              .lr = linear};
 
 hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                               int64_t total_iters)
@@ -118,12 +105,8 @@ static const hd__option cosine_table[] = {
     {0},
 };
 
-static const hd__schedule_type cosine_type = {
-    .name = "CosineWarmup",
-    .function = "hd_cosine_warmup_new",
-    .table = cosine_table,
-    .lr = cosine,
-};
+static const hd__schedule_type cosine_type = {"CosineWarmup", "hd_cosine_warmup_new", cosine_table,
+                                              .lr = cosine};
 
 hd_cosine_warmup_options hd_cosine_warmup_defaults(void)
 {

@@ -92,16 +92,6 @@ static bool read_group(reader *r, int64_t i)
             hd_error_set(HD_VALUE, "%s: '%s' is nan: expected a number", function, key));
 }
 
-static bool fits(const char *key, const hd_tensor *t, const hd_tensor *p)
-{
-    size_t bytes = (size_t)hd_ndim(p) * sizeof(int64_t);
-    bool same = hd_dtype_of(t) == hd_dtype_of(p) && hd_ndim(t) == hd_ndim(p) &&
-                memcmp(hd_sizes(t), hd_sizes(p), bytes) == 0;
-    return same || hd_error_set(HD_SHAPE, "%s: '%s' is %s %s: expected %s %s", function, key,
-                                hd_dtype_name(hd_dtype_of(t)), HD__SIZES(hd_ndim(t), hd_sizes(t)),
-                                hd_dtype_name(hd_dtype_of(p)), HD__SIZES(hd_ndim(p), hd_sizes(p)));
-}
-
 /* Reads state k of slot i. A cycle may have brought the momentum down to 0; then the state may be
  * missing. */
 static bool read_state(reader *r, int64_t i, int k)
@@ -117,13 +107,9 @@ static bool read_state(reader *r, int64_t i, int k)
     if (!needed && hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
         return true;
     }
-    hd_tensor *t = hd_dict_get(r->d, key);
-    if (!t || !fits(key, t, old->p)) {
-        return false;
-    }
-    hd_tensor *copy = hd_empty_like(t, hd_dtype_of(t)); /* dense, whatever t's strides are */
-    r->slots[i].state[k] = copy ? hd_retain(hd_copy_(copy, t)) : NULL;
-    return r->slots[i].state[k];
+    hd_tensor *copy = hd__dict_copy(function, "", r->d, key, old->p);
+    r->slots[i].state[k] = copy ? hd_retain(copy) : NULL;
+    return copy;
 }
 
 static bool read_slot(reader *r, int64_t i)

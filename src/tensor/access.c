@@ -11,29 +11,29 @@ int hd_ndim(const hd_tensor *x)
     return hd__arg("hd_ndim", "x", x) ? x->ndim : -1;
 }
 
-int64_t hd_size(const hd_tensor *x, int dim)
+/* dim, counted from the front, or -1; a 0-d x has none. */
+static int own_dim(const char *function, const hd_tensor *x, int dim)
 {
-    if (!hd__arg("hd_size", "x", x)) {
+    if (!hd__arg(function, "x", x)) {
         return -1;
     }
     if (x->ndim == 0) {
-        hd_error_set(HD_INDEX, "hd_size: dim %d of (): expected a tensor with dimensions", dim);
+        hd_error_set(HD_INDEX, "%s: dim %d of (): expected a tensor with dimensions", function,
+                     dim);
         return -1;
     }
-    int d = hd__dim("hd_size", x, dim);
+    return hd__dim(function, x, dim);
+}
+
+int64_t hd_size(const hd_tensor *x, int dim)
+{
+    int d = own_dim("hd_size", x, dim);
     return d < 0 ? -1 : x->sizes[d];
 }
 
 int64_t hd_stride(const hd_tensor *x, int dim)
 {
-    if (!hd__arg("hd_stride", "x", x)) {
-        return INT64_MIN;
-    }
-    if (x->ndim == 0) {
-        hd_error_set(HD_INDEX, "hd_stride: dim %d of (): expected a tensor with dimensions", dim);
-        return INT64_MIN;
-    }
-    int d = hd__dim("hd_stride", x, dim);
+    int d = own_dim("hd_stride", x, dim);
     return d < 0 ? INT64_MIN : x->strides[d];
 }
 
@@ -85,7 +85,7 @@ const void *hd_data(const hd_tensor *x)
 
 bool hd__may_write(const char *function, hd_tensor *x)
 {
-    return hd__arg(function, "x", x) && (!hd__write_check || hd__write_check(function, x));
+    return hd__arg(function, "x", x) && hd__write_ok(function, x);
 }
 
 void *hd_data_mut(hd_tensor *x)
@@ -187,8 +187,7 @@ int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index)
 bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
 {
     int64_t at = locate("hd_set", x, n, index);
-    if (at < 0 || !hd__scalar_fits("hd_set", x->dtype, value) ||
-        (hd__write_check && !hd__write_check("hd_set", x))) {
+    if (at < 0 || !hd__scalar_fits("hd_set", x->dtype, value) || !hd__write_ok("hd_set", x)) {
         return false;
     }
     hd_tensor one = {.dtype = x->dtype, .storage = x->storage, .offset = at, .numel = 1};

@@ -10,8 +10,8 @@
 #include "tensor/attention_run.h"
 
 enum {
-    FEW = 1 << 14, /* multiplications that are not worth a task of the pool */
-    PARTS = 16,    /* a large call is cut into this many parts at least, if it has so many blocks */
+    POOL_WORTH = 1 << 14, /* multiplications that are not worth a task of the pool */
+    PARTS = 16, /* a large call is cut into this many parts at least, if it has so many blocks */
     SMALL_SCRATCH = 2048
 };
 
@@ -28,7 +28,7 @@ typedef struct operand {
     int64_t head[HD_MAX_DIMS]; /* strides along the dims of `heads`, in bytes */
 } operand;
 
-typedef struct task {
+typedef struct attention_task {
     const call *c;
     const hdk_attention_kernels *kernel;
     operand x[HD__OPERANDS];
@@ -41,10 +41,10 @@ typedef struct task {
     int64_t room;         /* bytes of scratch for a thread */
     char *scratch;
     atomic_llong next;
-} task;
+} attention_task;
 
 /* x's last `own` dims are a head's: rows and cols, or rows alone. */
-static void give(task *t, int which, const hd_tensor *x, int own)
+static void give(attention_task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];
     int nb = x->ndim - own;
@@ -58,7 +58,7 @@ static void give(task *t, int which, const hd_tensor *x, int own)
 }
 
 /* The matrix of the head with this index. */
-static hdk_rows rows_at(const task *t, int which, const int64_t *head)
+static hdk_rows rows_at(const attention_task *t, int which, const int64_t *head)
 {
     const operand *o = &t->x[which];
     hdk_rows rows = {o->p, o->row, o->col};
@@ -77,7 +77,7 @@ static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
     return tiled ? &hdk_attention()->tiles : &hdk_attention()->rows[q->dtype];
 }
 
-static void set_up(task *t, const call *c, hd_tensor *const *x)
+static void set_up(attention_task *t, const call *c, hd_tensor *const *x)
 {
     t->c = c;
     t->kernel = kernel_for(x[HD__Q], c->head.s);
@@ -98,7 +98,7 @@ static void set_up(task *t, const call *c, hd_tensor *const *x)
 /* ---------------------------------------------------------------- running */
 
 /* h has the call's numbers; the matrices are filled in here. */
-static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
+static void run_item(const attention_task *t, int64_t item, hdk_head *h, void *scratch)
 {
     int64_t u = item / t->parts, part = item - u * t->parts;
     int64_t from = part * t->block, n = t->backward ? h->s : h->l;
@@ -131,7 +131,7 @@ static void run_item(const task *t, int64_t item, hdk_head *h, void *scratch)
 /* A thread takes the next item until none is left. Which thread takes which changes no result. */
 static void run_thread(int thread, void *arg)
 {
-    task *t = arg;
+    attention_task *t = arg;
     char *scratch = t->scratch + thread * t->room;
     int64_t item, items = t->c->heads * t->parts;
     hdk_head h = t->c->head;
@@ -144,13 +144,13 @@ static void run_thread(int thread, void *arg)
 /* Is the call worth more than one task of the pool? */
 static bool is_large(const call *c)
 {
-    return hd__attention_work(c) > FEW;
+    return hd__attention_work(c) > POOL_WORTH;
 }
 
 /* Counts the bytes that `threads` threads need. Expanded tensors may ask for more than can be
  * counted: a thread needs less than 64 bytes for each row times each column, if there are 256 more
  * of both. */
-static bool count_scratch(task *t, int threads, size_t *bytes)
+static bool count_scratch(attention_task *t, int threads, size_t *bytes)
 {
     const hdk_head *h = &t->c->head;
     double rows = (double)h->l + (double)h->s + 256, cols = (double)h->d + (double)h->dv + 256;
@@ -166,7 +166,7 @@ static bool count_scratch(task *t, int threads, size_t *bytes)
                         hd__attention_name, h->l, h->s, h->d, h->dv);
 }
 
-static bool run(task *t)
+static bool run(attention_task *t)
 {
     int64_t items = t->c->heads * t->parts;
     int width = is_large(t->c) ? hd__parallel_width() : 1;
@@ -195,7 +195,7 @@ static bool run(task *t)
 
 /* Cuts each head's n rows into multiples of `unit`, so that there are PARTS items. The cut
  * depends on the shape only. */
-static void cut_heads(task *t, int64_t n, int64_t unit)
+static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
     int64_t parts = is_large(t->c) ? (PARTS + t->c->heads - 1) / t->c->heads : 1;
@@ -208,14 +208,14 @@ static void cut_heads(task *t, int64_t n, int64_t unit)
 
 /* Adds the parts' copies of dq up, in order. */
 typedef struct part_sums {
-    const task *t;
+    const attention_task *t;
     int64_t stride; /* bytes from one part's copy to the next */
 } part_sums;
 
 static void sum_heads(int64_t begin, int64_t end, void *arg)
 {
     const part_sums *p = arg;
-    const task *t = p->t;
+    const attention_task *t = p->t;
     int64_t l = t->c->head.l, d = t->c->head.d;
     for (int64_t r = begin; r < end; r++) {
         int64_t u = r / l, i = r - u * l;
@@ -245,7 +245,7 @@ static void sum_heads(int64_t begin, int64_t end, void *arg)
 
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 {
-    task t;
+    attention_task t;
     set_up(&t, c, x);
     t.backward = false;
     cut_heads(&t, c->head.l, t.kernel->query_block);
@@ -253,7 +253,7 @@ bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 }
 
 /* Runs the parts of each head with a copy of dq for each part. */
-static bool run_parts(task *t)
+static bool run_parts(attention_task *t)
 {
     const hdk_head *h = &t->c->head;
     int64_t rows = t->c->heads * h->l, stride = rows * h->d * t->item;
@@ -264,7 +264,7 @@ static bool run_parts(task *t)
     bool ok = run(t);
     if (ok) {
         part_sums p = {t, stride};
-        hd__parallel_for(rows, FEW / (h->d < FEW ? h->d : FEW), sum_heads, &p);
+        hd__parallel_for(rows, POOL_WORTH / (h->d < POOL_WORTH ? h->d : POOL_WORTH), sum_heads, &p);
     }
     hd_free(t->dq_part);
     return ok;
@@ -272,7 +272,7 @@ static bool run_parts(task *t)
 
 bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x)
 {
-    task t;
+    attention_task t;
     set_up(&t, c, x);
     t.backward = true;
     cut_heads(&t, c->head.s, t.kernel->key_block);

@@ -8,58 +8,10 @@
 /* ---------------------------------------------------------------- copies */
 
 enum {
-    FEW = 256,   /* elements that are not worth a transposition in tiles */
-    PART = 1024, /* columns of a task */
     GRAIN = 32768,
     NARROW = 256, /* bytes of a part's row that is copied beside those of the other parts */
     TOGETHER = 8  /* rows, whose lines of the output stay in the first cache */
 };
-
-typedef struct transposition {
-    const hd__dims *outer; /* the dims without these two */
-    const hd__axis *along,
-        *across; /* dst's elements are neighbours in the first, src's in the second */
-    int dtype;
-    int64_t item, strips, parts; /* bytes of an element; tasks across and along */
-    char *const *data;
-} transposition;
-
-static void run_strips(int64_t begin, int64_t end, void *arg)
-{
-    const transposition *t = arg;
-    int64_t y_row = t->across->stride[0], x_row = t->along->stride[1];
-    for (int64_t task = begin; task < end; task++) {
-        hd__place p;
-        int64_t rest = task / t->parts, outer = rest / t->strips;
-        int64_t j = (task - rest * t->parts) * PART, i = (rest - outer * t->strips) * HDK_STRIP;
-        int64_t rows = t->across->size - i, columns = t->along->size - j;
-        hd__dims_seek(t->outer, outer, &p);
-        char *y = t->data[0] + p.offset[0] + i * y_row + j * t->item;
-        const char *x = t->data[1] + p.offset[1] + j * x_row + i * t->item;
-        hdk_copy_for(HD_INT64)->transpose[t->dtype](y, y_row, x, x_row,
-                                                    rows < HDK_STRIP ? rows : HDK_STRIP,
-                                                    columns < PART ? columns : PART);
-    }
-}
-
-static void copy_transposed(hd__dims *w, int d, int dtype, char *const *data)
-{
-    hd__axis across = hd__dims_take(w, d), along = hd__dims_take(w, 0);
-    int64_t columns = along.size < PART ? along.size : PART;
-    transposition t = {w, &along, &across, dtype, .item = hd__bytes_of(dtype), .data = data};
-    t.strips = (across.size + HDK_STRIP - 1) / HDK_STRIP;
-    t.parts = (along.size + PART - 1) / PART;
-    hd__parallel_for(hd__dims_count(w) * t.strips * t.parts, GRAIN / (HDK_STRIP * columns) + 1,
-                     run_strips, &t);
-}
-
-/* The dim across which src is transposed in tiles; 0: none. */
-static int dim_across(const hd__dims *w, const hd_tensor *dst, const hd_tensor *src)
-{
-    int64_t item = hd__bytes_of(dst->dtype);
-    bool tiles = dst->dtype == src->dtype && dst->numel >= FEW && w->dim[0].stride[0] == item;
-    return tiles ? hd__dims_across(w, 1, item) : 0;
-}
 
 typedef struct repetition {
     hdk_loop convert, fill;
@@ -96,9 +48,10 @@ void hd__copy(hd_tensor *dst, const hd_tensor *src)
     }
     hd_tensor *operands[] = {dst, (hd_tensor *)src};
     hd__dims_of(&w, 2, operands);
-    int across = dim_across(&w, dst, src);
+    bool rows = dst->dtype == src->dtype && w.dim[0].stride[0] == hd__bytes_of(dst->dtype);
+    int across = rows ? hd__tiled_dim(&w, operands) : 0;
     if (across > 0) {
-        copy_transposed(&w, across, dst->dtype, data);
+        hd__loop_over_tiles(NULL, NULL, &w, across, data, operands);
     } else if (w.dim[0].stride[1] == 0) {
         copy_repeated(&w, dst->dtype, src->dtype, data);
     } else {
@@ -284,7 +237,8 @@ static bool array_fits(const char *function, const hd_tensor *x, const void *arr
 /* Makes `over` a row-major tensor of x's shape over the array, for one copy. */
 static void lay_over(hd_tensor *over, hd__storage *storage, const hd_tensor *x, const void *array)
 {
-    *storage = (hd__storage){.data = (void *)(uintptr_t)array};
+    const size_t bytes = (size_t)(x->numel * hd__bytes_of(x->dtype));
+    *storage = (hd__storage){.data = (void *)(uintptr_t)array, .nbytes = bytes};
     *over = (hd_tensor){.dtype = x->dtype, .ndim = x->ndim, .storage = storage};
     memcpy(over->sizes, x->sizes, sizeof over->sizes[0] * x->ndim);
     hd__default_strides(x->ndim, x->sizes, over->strides);
@@ -305,7 +259,7 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
 
 bool hd__writable(const char *function, hd_tensor *x)
 {
-    if (hd__write_check && !hd__write_check(function, x)) {
+    if (!hd__write_ok(function, x)) {
         return false;
     }
     return !hd__overlaps_itself(x) ||
@@ -313,16 +267,21 @@ bool hd__writable(const char *function, hd_tensor *x)
                         HD__SHAPE(x));
 }
 
-bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
+void hd__write_array(const char *function, hd_tensor *x, const void *array)
 {
     hd_tensor over;
     hd__storage storage;
+    lay_over(&over, &storage, x, array);
+    hd__changes(function, x);
+    hd__bump(x);
+    hd__copy(x, &over);
+}
+
+bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
+{
     if (!array_fits("hd_copy_from", x, array, bytes) || !hd__writable("hd_copy_from", x)) {
         return false;
     }
-    lay_over(&over, &storage, x, array);
-    hd__changes("hd_copy_from", x);
-    hd__bump(x);
-    hd__copy(x, &over);
+    hd__write_array("hd_copy_from", x, array);
     return true;
 }

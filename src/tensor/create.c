@@ -143,11 +143,8 @@ static void run_steps(int64_t begin, int64_t end, void *arg)
 
 hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
-    if (!hd__dtype_arg("hd_arange", d)) {
+    if (!hd__number_dtype("hd_arange", d)) {
         return NULL;
-    }
-    if (d == HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "hd_arange: bool: expected float32, float64 or int64");
     }
     if (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step))) {
         return NULL;
@@ -194,11 +191,8 @@ static void run_line(int64_t begin, int64_t end, void *arg)
 
 hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
 {
-    if (!hd__dtype_arg("hd_linspace", d)) {
+    if (!hd__number_dtype("hd_linspace", d)) {
         return NULL;
-    }
-    if (d == HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "hd_linspace: bool: expected float32, float64 or int64");
     }
     if (steps < 0) {
         return hd_error_set(HD_VALUE, "hd_linspace: %" PRId64 " steps: expected 0 or more", steps);
@@ -233,17 +227,10 @@ hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
 
 /* ---------------------------------------------------------------- random */
 
-static bool float_arg(const char *function, hd_dtype d)
-{
-    return hd__dtype_arg(function, d) &&
-           (hd__is_float(d) || hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64",
-                                            function, hd_dtype_name(d)));
-}
-
 static hd_tensor *random_float(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
                                void (*fill)(hd_tensor *x, double a, double b))
 {
-    hd_tensor *y = float_arg(function, d) ? hd__empty(function, d, ndim, sizes) : NULL;
+    hd_tensor *y = hd__float_dtype(function, d) ? hd__empty(function, d, ndim, sizes) : NULL;
     if (y) {
         fill(y, 0, 1);
     }
@@ -254,7 +241,7 @@ static hd_tensor *random_float(const char *function, hd_dtype d, int ndim, const
 static hd_tensor *random_like(const char *function, hd_dtype d, const hd_tensor *x,
                               void (*fill)(hd_tensor *x, double a, double b))
 {
-    if (!hd__arg(function, "x", x) || !float_arg(function, d)) {
+    if (!hd__arg(function, "x", x) || !hd__float_dtype(function, d)) {
         return NULL;
     }
     hd_tensor *y = hd__laid_out_as(hd__empty_as(function, d, x), x);
@@ -282,14 +269,6 @@ hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d)
 hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d)
 {
     return random_like("hd_randn_like", d, x, hd__normal_fill);
-}
-
-static void draw_ints(int64_t *r, int64_t n, int64_t lo, int64_t hi)
-{
-    hd_generator *g = hd_generator_current();
-    hd__gen_lock(g);
-    hd__randint(g, r, n, lo, hi);
-    hd__gen_unlock(g);
 }
 
 /* v as a float of `digits` binary digits, and back; INT64_MIN if that is no int64. */
@@ -338,11 +317,8 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
 
 hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)
 {
-    if (!hd__dtype_arg("hd_randint", d)) {
+    if (!hd__number_dtype("hd_randint", d)) {
         return NULL;
-    }
-    if (d == HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "hd_randint: bool: expected float32, float64 or int64");
     }
     if (lo >= hi) {
         return hd_error_set(HD_VALUE, "hd_randint: [%" PRId64 ", %" PRId64 "): expected lo < hi",
@@ -356,7 +332,7 @@ hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int6
     if (!drawn) {
         return NULL;
     }
-    draw_ints(hd__ptr(drawn), y->numel, lo, hi);
+    hd__randint(hd_generator_current(), hd__ptr(drawn), y->numel, lo, hi);
     if (drawn != y) {
         hd__copy(y, drawn);
         hd_release(drawn);
@@ -371,10 +347,7 @@ hd_tensor *hd_randperm(int64_t n)
     }
     hd_tensor *y = hd__empty("hd_randperm", HD_INT64, 1, &n);
     if (y) {
-        hd_generator *g = hd_generator_current();
-        hd__gen_lock(g);
-        hd__randperm(g, hd__ptr(y), n);
-        hd__gen_unlock(g);
+        hd__randperm(hd_generator_current(), hd__ptr(y), n);
     }
     return y;
 }

@@ -392,6 +392,22 @@ hd_tensor *hd_dict_get(const hd_dict *d, const char *name)
     return e ? e->v.tensor : NULL;
 }
 
+hd_tensor *hd__dict_copy(const char *function, const char *of, const hd_dict *d, const char *key,
+                         const hd_tensor *x)
+{
+    hd_tensor *t = hd_dict_get(d, key);
+    if (t && (t->dtype != x->dtype || !hd__same_shape(t, x))) {
+        return hd_error_set(HD_SHAPE, "%s: %s%s'%s' is %s %s: expected %s %s", function, of,
+                            *of ? ": " : "", key, hd_dtype_name(t->dtype), HD__SHAPE(t),
+                            hd_dtype_name(x->dtype), HD__SHAPE(x));
+    }
+    hd_tensor *y = t ? hd_empty_like(t, t->dtype) : NULL;
+    if (y) {
+        hd__copy(y, t);
+    }
+    return y;
+}
+
 const char *hd_dict_get_string(const hd_dict *d, const char *name)
 {
     const hd__dict_entry *e = expect("hd_dict_get_string", d, name, HD_DICT_STRING, HD_DICT_STRING);

@@ -150,6 +150,20 @@ int64_t hd__dims_count(const hd__dims *w)
     return count;
 }
 
+#ifdef HD__ASSERT
+bool hd__dims_alike(const hd__dims *a, const hd__dims *b)
+{
+    hd__place in_a, in_b;
+    int64_t n = hd__dims_count(a);
+    if (n != 0 && n == hd__dims_count(b)) {
+        hd__dims_seek(a, n - 1, &in_a);
+        hd__dims_seek(b, n - 1, &in_b);
+        return in_a.offset[0] == in_b.offset[0];
+    }
+    return n == hd__dims_count(b);
+}
+#endif
+
 void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p)
 {
     hd__dims_index(w, flat, p->at);

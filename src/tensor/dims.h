@@ -78,6 +78,10 @@ int hd__dims_across(const hd__dims *w, int i, int64_t item);
 /* The number of places; 1 if there are no dims. */
 int64_t hd__dims_count(const hd__dims *w);
 
+/* For assertions: have a and b as many places, and operand 0 the same last one? So it is after
+ * dims were put into another order or merged, and not if one was left out or taken twice. */
+bool hd__dims_alike(const hd__dims *a, const hd__dims *b);
+
 /* The place number `flat` of a walk in order, 0 <= flat < count; index: its indices only. */
 void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p);
 static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)

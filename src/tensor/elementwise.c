@@ -106,7 +106,7 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 
 enum {
     FEW = 256,      /* elements that are not worth tiles */
-    ROW = 1024,     /* bytes of a row of a transposed tile */
+    ROW = 1024,     /* bytes of a row of a transposed tile, or elements where it is the output */
     SHORTEST = 1024 /* bytes of a run that is worth the way past the cache */
 };
 
@@ -124,6 +124,14 @@ typedef struct tiling {
     int64_t columns, strips, parts; /* of a tile; tasks across and along */
 } tiling;
 
+/* Transposes the tile at `from` of input k to y, whose rows lie `row` bytes apart. */
+static void turn(const tiling *t, int k, char *y, int64_t row, const char *from, int64_t rows,
+                 int64_t columns)
+{
+    hdk_copy_for(HD_INT64)->transpose[t->operands[k]->dtype](y, row, from, t->along.stride[k], rows,
+                                                             columns);
+}
+
 static void run_tile(const tiling *t, char *const *data, int64_t rows, int64_t columns)
 {
     _Alignas(64) char room[HD__WALKED][HDK_STRIP * ROW];
@@ -131,13 +139,11 @@ static void run_tile(const tiling *t, char *const *data, int64_t rows, int64_t c
     int64_t step[HD__WALKED], strides[HD__WALKED];
     int n = t->outer->n;
     for (int k = 0; k < n; k++) {
-        int d = t->operands[k]->dtype;
         at[k] = t->turned[k] ? room[k] : data[k];
         step[k] = t->turned[k] ? ROW : t->across.stride[k];
-        strides[k] = t->turned[k] ? hd__bytes_of(d) : t->along.stride[k];
+        strides[k] = t->turned[k] ? hd__bytes_of(t->operands[k]->dtype) : t->along.stride[k];
         if (t->turned[k]) {
-            hdk_copy_for(HD_INT64)->transpose[d](room[k], ROW, data[k], t->along.stride[k], rows,
-                                                 columns);
+            turn(t, k, room[k], ROW, data[k], rows, columns);
         }
     }
     for (int64_t r = 0; r < rows; r++) {
@@ -158,17 +164,21 @@ static void run_tiles(int64_t begin, int64_t end, void *arg)
         int64_t j = (task - rest * t->parts) * t->columns,
                 i = (rest - outer * t->strips) * HDK_STRIP;
         int64_t rows = t->across.size - i, columns = t->along.size - j;
+        rows = rows < HDK_STRIP ? rows : HDK_STRIP;
+        columns = columns < t->columns ? columns : t->columns;
         hd__dims_seek(t->outer, outer, &p);
         for (int k = 0; k < t->outer->n; k++) {
             data[k] = t->data[k] + p.offset[k] + i * t->across.stride[k] + j * t->along.stride[k];
         }
-        run_tile(t, data, rows < HDK_STRIP ? rows : HDK_STRIP,
-                 columns < t->columns ? columns : t->columns);
+        if (t->f) {
+            run_tile(t, data, rows, columns);
+        } else {
+            turn(t, 1, data[0], t->across.stride[0], data[1], rows, columns);
+        }
     }
 }
 
-/* The dim of the walk for whose tiles an input is transposed; 0: none. */
-static int tiled_dim(const hd__dims *w, hd_tensor *const *operands)
+int hd__tiled_dim(const hd__dims *w, hd_tensor *const *operands)
 {
     for (int k = 1; k < w->n && operands[0]->numel >= FEW; k++) {
         int d = hd__dims_across(w, k, hd__bytes_of(operands[k]->dtype));
@@ -179,15 +189,15 @@ static int tiled_dim(const hd__dims *w, hd_tensor *const *operands)
     return 0;
 }
 
-static void loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, char *const *data,
-                            hd_tensor *const *operands)
+void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, char *const *data,
+                         hd_tensor *const *operands)
 {
     tiling t = {f, params, w, .data = data, .operands = operands};
     int64_t widest = 1;
     for (int k = 1; k < w->n; k++) {
         int64_t item = hd__bytes_of(operands[k]->dtype);
         t.turned[k] = hd__dims_across(w, k, item) == d;
-        widest = t.turned[k] && item > widest ? item : widest;
+        widest = f && t.turned[k] && item > widest ? item : widest;
     }
     t.across = hd__dims_take(w, d);
     t.along = hd__dims_take(w, 0);
@@ -210,9 +220,9 @@ static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const
     for (int i = 0; i < n; i++) {
         data[i] = hd__ptr(operands[i]);
     }
-    int d = tiled_dim(&w, operands);
+    int d = hd__tiled_dim(&w, operands);
     if (d > 0) {
-        loop_over_tiles(f, params, &w, d, data, operands);
+        hd__loop_over_tiles(f, params, &w, d, data, operands);
     } else if (past_cache && w.dim[0].stride[0] == hd__bytes_of(operands[0]->dtype) &&
                w.dim[0].size * w.dim[0].stride[0] >= SHORTEST) {
         hdk_past_cache past = {f, params, n, hd__bytes_of(operands[0]->dtype)};

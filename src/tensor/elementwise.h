@@ -14,6 +14,14 @@ void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
  * cache could not keep it. */
 void hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
+/* The dim of a walk, besides the innermost one, in which an input has its elements as neighbours,
+ * so that it is transposed tile by tile; 0: there is none, or it is not worth it. */
+int hd__tiled_dim(const hd__dims *w, hd_tensor *const *operands);
+/* hd__loop in such tiles, with d that dim. f NULL: the input becomes the output, which is of its
+ * dtype and dense along the innermost dim. */
+void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, char *const *data,
+                         hd_tensor *const *operands);
+
 /* A 0-d tensor on the stack that holds a number. It lives as long as the struct and is in no
  * scope. */
 typedef struct hd__number {

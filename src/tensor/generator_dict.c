@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/rng.h"
+#include "base/random/rng.h"
 #include "tensor/tensor_internal.h"
 
 const char *hd__field(const char *prefix, const char *field)

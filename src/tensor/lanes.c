@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 enum {
-    FEW = 16384, /* elements that are not worth the pool */
-    UNIT = 4096, /* elements of a task at least */
-    SIDE = 512,  /* bytes of strided lanes side by side in one task at least */
-    GROUP = 4    /* lanes of a task at least where there are many, each with many results */
+    POOL_WORTH = 16384, /* elements that are not worth the pool */
+    UNIT = 4096,        /* elements of a task at least */
+    SIDE = 512,         /* bytes of strided lanes side by side in one task at least */
+    GROUP = 4           /* lanes of a task at least where there are many, each with many results */
 };
 
 _Static_assert((int)HDK_LANE_OPERANDS <= (int)HD__WALKED, "hd__dims walks all operands");
@@ -49,16 +49,16 @@ static void choose_side(hd__lanes *w)
     }
 }
 
-typedef struct task {
+typedef struct lanes_task {
     const hd__lanes *w;
     hdk_lane_kernel f;
     double p;
     int64_t side, sides; /* lanes in a unit; units at one place of the outer dims */
-} task;
+} lanes_task;
 
 static void run_units(int64_t begin, int64_t end, void *arg)
 {
-    const task *t = arg;
+    const lanes_task *t = arg;
     const hd__lanes *w = t->w;
     for (int64_t unit = begin; unit < end; unit++) {
         int64_t outer = unit / t->sides, j = (unit - outer * t->sides) * t->side;
@@ -86,9 +86,9 @@ void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p)
     int64_t least = hdk_lanes_apart(&w->lanes) ? 1 : SIDE / w->item[1],
             side = UNIT / n > least ? UNIT / n : least;
     side = side < GROUP && w->lanes.sn[0] != 0 && k >= GROUP * GROUP ? GROUP : side;
-    task t = {w, f, p, side < k ? side : k, 0};
+    lanes_task t = {w, f, p, side < k ? side : k, 0};
     t.sides = (k + t.side - 1) / t.side;
-    if (n * k * outer <= FEW || outer * t.sides == 1) {
+    if (n * k * outer <= POOL_WORTH || outer * t.sides == 1) {
         run_units(0, outer * t.sides, &t);
     } else {
         int64_t grain = UNIT / (n * t.side);

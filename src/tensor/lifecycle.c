@@ -67,6 +67,7 @@ static void storage_release(hd__storage *s)
 __attribute__((noinline)) static void destroy(hd_tensor *t)
 {
     hd_tensor *base = t->base;
+    hd__assert(!t->scope && atomic_load(&t->kept) == 0);
     if (HD__UNLIKELY(t->flags & HD__F_LISTED)) {
         hd__live_remove(t);
     }
@@ -86,6 +87,7 @@ __attribute__((noinline)) static void destroy(hd_tensor *t)
 hd_tensor *hd__hold(hd_tensor *t)
 {
     if (t && !hd__is_none(t)) {
+        hd__assert(hd__refs_of(t) > HD__REFS_NONE);
         hd__refs_up(&t->refs);
     }
     return t;
@@ -256,15 +258,7 @@ bool hd__tensor_bytes(const char *function, const hd_tensor *x, size_t *bytes)
 static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
                     int64_t *numel, size_t *bytes)
 {
-    if (!hd__dtype_arg(function, d)) {
-        return false;
-    }
-    if (ndim < 0 || ndim > HD_MAX_DIMS) {
-        return hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, ndim,
-                            HD_MAX_DIMS);
-    }
-    if (ndim > 0 && !sizes) {
-        hd__null_arg(function, "sizes");
+    if (!hd__dtype_arg(function, d) || !hd__sizes_arg(function, ndim, sizes)) {
         return false;
     }
     int64_t n = 1,

@@ -1,14 +1,16 @@
-/* live.c - debug mode's list of live tensors, and the report of what is in it.
+/* live.c - which tensors live, by the function that made them: the report of debug mode's list, the
+ * table of hd_scope_report, and the warning of a scope that grows without end.
  *
  * A tensor that is made in debug mode enters the list, with the module whose forward runs then, and
  * leaves it when it is freed. What the graph saves of a tensor enters with the maker of that
  * tensor. The lock protects the list and made_by of the tensors in it. */
+#include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tensor/tensor_internal.h"
+#include "base/text/whole.h"
+#include "tensor/scope.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -16,11 +18,13 @@ static struct {
     int64_t n;
 } live = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Tensors of one maker: a function, and the module that ran then. */
+/* Tensors of one maker: a function, and the module or the scope that it worked in. */
 typedef struct maker {
     const hd__storage *storage;
     const char *made_by, *made_in; /* made_in: NULL outside of any forward */
-    int64_t count, bytes, age;     /* age: 0 is the tensor that was made last */
+    int64_t scope;                 /* its number; 0: the root, or not asked for */
+    int64_t order;                 /* a storage counts where the order is least */
+    int64_t count, bytes;
 } maker;
 
 /* ---------------------------------------------------------------- the list */
@@ -96,31 +100,67 @@ void hd__changed_by(const char *function, hd_tensor *x)
     }
 }
 
-/* ---------------------------------------------------------------- the report */
+/* ---------------------------------------------------------------- makers */
 
-/* The oldest of the tensors that share a storage comes first. */
-static int by_address(const void *a, const void *b)
+static int order_of(int64_t a, int64_t b)
 {
-    uintptr_t p = (uintptr_t)((const maker *)a)->storage,
-              q = (uintptr_t)((const maker *)b)->storage;
-    int64_t younger = ((const maker *)b)->age - ((const maker *)a)->age;
-    return p != q ? (p > q) - (p < q) : younger > 0 ? 1 : -1;
+    return (a > b) - (a < b);
 }
 
-static int by_function(const void *a, const void *b)
+static int by_storage(const void *a, const void *b)
 {
     const maker *x = a, *y = b;
-    int order = strcmp(x->made_by, y->made_by);
+    uintptr_t p = (uintptr_t)x->storage, q = (uintptr_t)y->storage;
+    return p != q ? (p > q) - (p < q) : order_of(x->order, y->order);
+}
+
+static int by_maker(const void *a, const void *b)
+{
+    const maker *x = a, *y = b;
+    int order = order_of(x->scope, y->scope);
+    order = order ? order : strcmp(x->made_by, y->made_by);
     return order ? order : strcmp(x->made_in ? x->made_in : "", y->made_in ? y->made_in : "");
 }
 
 static int most_first(const void *a, const void *b)
 {
     const maker *x = a, *y = b;
-    int order = (x->bytes < y->bytes) - (x->bytes > y->bytes);
-    order = order ? order : (x->count < y->count) - (x->count > y->count);
-    return order ? order : by_function(a, b);
+    int order = order_of(x->scope, y->scope);
+    order = order ? order : order_of(y->bytes, x->bytes);
+    order = order ? order : order_of(y->count, x->count);
+    return order ? order : by_maker(a, b);
 }
+
+static maker maker_of(const hd_tensor *t)
+{
+    return (maker){t->storage, t->made_by, .count = 1, .bytes = (int64_t)t->storage->nbytes};
+}
+
+/* Counts the bytes of each storage at one of its tensors, and joins the rows of one maker. Returns
+ * how many rows are left. */
+static int64_t join_makers(maker *rows, int64_t n)
+{
+    qsort(rows, (size_t)n, sizeof *rows, by_storage);
+    for (int64_t i = n - 1; i > 0; i--) {
+        if (rows[i].storage == rows[i - 1].storage) {
+            rows[i].bytes = 0;
+        }
+    }
+    qsort(rows, (size_t)n, sizeof *rows, by_maker);
+    int64_t len = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (len > 0 && by_maker(&rows[len - 1], &rows[i]) == 0) {
+            rows[len - 1].count += rows[i].count;
+            rows[len - 1].bytes += rows[i].bytes;
+        } else {
+            rows[len++] = rows[i];
+        }
+    }
+    qsort(rows, (size_t)len, sizeof *rows, most_first);
+    return len;
+}
+
+/* ---------------------------------------------------------------- the report of the list */
 
 /* A row for each tensor, and *n, their number; hd_free. NULL and an error if memory runs out. */
 static maker *list_makers(const char *function, int64_t *n)
@@ -130,35 +170,12 @@ static maker *list_makers(const char *function, int64_t *n)
     size_t bytes = (size_t)(live.n + 1) * sizeof(maker);
     maker *rows = hd__alloc(bytes), *row = rows;
     for (const hd_tensor *t = live.first; t && rows; t = t->live_next, row++) {
-        *row =
-            (maker){t->storage, t->made_by, t->made_in, 1, (int64_t)t->storage->nbytes, row - rows};
+        *row = maker_of(t);
+        row->made_in = t->made_in;
+        row->order = rows - row; /* a storage counts at the oldest of its tensors */
     }
     live_unlock();
     return rows ? rows : hd__no_memory(function, bytes);
-}
-
-/* Counts the bytes of each storage at the oldest of its tensors, and joins the rows of one maker.
- * Returns how many rows are left. */
-static int64_t join_makers(maker *rows, int64_t n)
-{
-    qsort(rows, (size_t)n, sizeof *rows, by_address);
-    for (int64_t i = n - 1; i > 0; i--) {
-        if (rows[i].storage == rows[i - 1].storage) {
-            rows[i].bytes = 0;
-        }
-    }
-    qsort(rows, (size_t)n, sizeof *rows, by_function);
-    int64_t len = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (len > 0 && by_function(&rows[len - 1], &rows[i]) == 0) {
-            rows[len - 1].count += rows[i].count;
-            rows[len - 1].bytes += rows[i].bytes;
-        } else {
-            rows[len++] = rows[i];
-        }
-    }
-    qsort(rows, (size_t)len, sizeof *rows, most_first);
-    return len;
 }
 
 static void warn_of_makers(const char *function, const maker *rows, int64_t n)
@@ -208,4 +225,133 @@ static void report_at_shutdown(void)
     if (hd__watching() && hd__warns() && atomic_exchange(&told, n) != n && n > 0) {
         report("hd_shutdown");
     }
+}
+
+/* ---------------------------------------------------------------- the table of the scopes */
+
+/* The tensors of one scope, to the end of the n rows that there are. */
+static void list_scope(const hd_scope *s, int64_t scope, maker *rows, int64_t *n)
+{
+    for (const hd_tensor *t = s->first; t; t = t->next, ++*n) {
+        rows[*n] = maker_of(t);
+        rows[*n].scope = scope;
+        rows[*n].order = *n;
+    }
+}
+
+static const char *name_of_scope(const hd_scope *s, char *text, size_t size)
+{
+    if (!s->outer) {
+        snprintf(text, size, "the root scope");
+    } else if (s->file) {
+        snprintf(text, size, "the scope opened at %s:%d", s->file, s->line);
+    } else {
+        snprintf(text, size, "a scope");
+    }
+    return text;
+}
+
+/* The first n rows are the scope's. */
+static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64_t n)
+{
+    char name[400];
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bytes += rows[i].bytes;
+    }
+    hd__text_format(t, "%s: %" PRId64 " tensor%s, %" PRId64 " bytes\n",
+                    name_of_scope(s, name, sizeof name), s->count, s->count == 1 ? "" : "s", bytes);
+    for (int64_t i = 0; i < n; i++) {
+        hd__text_format(t, "%12" PRId64 " %15" PRId64 " bytes  %s\n", rows[i].count, rows[i].bytes,
+                        rows[i].made_by);
+    }
+}
+
+/* The open scopes, the root first, and *n, their number; hd_free. NULL if memory runs out. */
+static const hd_scope **scopes_from_root(int64_t *n)
+{
+    *n = 0;
+    for (const hd_scope *s = hd__top; s; s = s->outer) {
+        ++*n;
+    }
+    const hd_scope **scopes = hd__alloc_items(*n, sizeof *scopes), *s = hd__top;
+    for (int64_t i = *n; scopes && i > 0; s = s->outer) {
+        scopes[--i] = s;
+    }
+    return scopes;
+}
+
+static bool write_report(hd__text *t)
+{
+    int64_t scopes, n = 0;
+    const hd_scope **each = scopes_from_root(&scopes);
+    maker *rows = each ? hd__alloc_items(hd_scope_count(), sizeof *rows) : NULL;
+    for (int64_t i = 0; rows && i < scopes; i++) {
+        list_scope(each[i], i, rows, &n);
+    }
+    n = rows ? join_makers(rows, n) : 0;
+    for (int64_t i = 0, row = 0; rows && i < scopes; i++) {
+        int64_t first = row;
+        while (row < n && rows[row].scope == i) {
+            row++;
+        }
+        write_scope(t, each[i], rows + first, row - first);
+    }
+    hd_free(rows);
+    hd_free(each);
+    return rows;
+}
+
+bool hd_scope_report(FILE *f)
+{
+    if (!f) {
+        return hd__null_arg("hd_scope_report", "f");
+    }
+    if (!hd__scope_ready()) {
+        return false;
+    }
+    hd__text t = {0};
+    bool ok = write_report(&t) && !t.failed;
+    errno = 0;
+    if (ok && (fwrite(t.s, 1, t.len, f) != t.len || fflush(f) != 0)) {
+        ok = hd_error_set(HD_IO, "hd_scope_report: %zu bytes not written: %s", t.len,
+                          HD__WHY(errno));
+    }
+    hd_free(t.s);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- a scope that grows */
+
+/* The function that made most of the scope's tensors; "?" if memory runs out. */
+static maker most_made(const hd_scope *s)
+{
+    maker most = {.made_by = "?"}, *rows = hd__alloc((size_t)s->count * sizeof *rows);
+    int64_t n = 0;
+    if (rows) {
+        list_scope(s, 0, rows, &n);
+        n = join_makers(rows, n);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int order = order_of(rows[i].count, most.count);
+        if (order > 0 || (order == 0 && strcmp(rows[i].made_by, most.made_by) < 0)) {
+            most = rows[i];
+        }
+    }
+    hd_free(rows);
+    return most;
+}
+
+void hd__scope_warn(hd_scope *s)
+{
+    s->warn_at *= 2;
+    if (!hd__warns()) {
+        return;
+    }
+    char name[400];
+    maker most = most_made(s);
+    hd__warn("%s: %s owns %" PRId64 " tensors, of which %s made %" PRId64
+             ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
+             "made (hd_scope_report lists them all)",
+             most.made_by, name_of_scope(s, name, sizeof name), s->count, most.made_by, most.count);
 }

@@ -20,7 +20,7 @@ enum {
 
 enum { A, B, C }; /* the operands of a walk over batches */
 
-typedef struct task {
+typedef struct product_task {
     hdk_product one; /* the first product of the batch, whole */
     int dtype;
     int64_t bytes;         /* of an element */
@@ -31,7 +31,7 @@ typedef struct task {
     int pieces;
     char *scratch; /* for each piece, or NULL */
     int64_t room;  /* bytes of it */
-} task;
+} product_task;
 
 /* ---------------------------------------------------------------- matrices */
 
@@ -57,10 +57,7 @@ bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tenso
         return hd_error_set(HD_DTYPE, "%s: %s and %s: expected one dtype", function,
                             hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
     }
-    if (a->dtype == HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "%s: bool: expected float32, float64 or int64", function);
-    }
-    return true;
+    return hd__number_dtype(function, a->dtype);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -93,7 +90,8 @@ static int64_t batch_size(const hd__matrix *x, int d)
 }
 
 /* Batch dims become part of c's rows or of the inner size, or stay batches. */
-static void sort_batches(task *t, const hd__matrix *a, const hd__matrix *b, const hd__matrix *c)
+static void sort_batches(product_task *t, const hd__matrix *a, const hd__matrix *b,
+                         const hd__matrix *c)
 {
     for (int da = a->batch - 1, db = b->batch - 1, dc = c->batch - 1; da >= 0 || db >= 0;
          da--, db--, dc--) {
@@ -118,7 +116,7 @@ static const void *moved(const void *p, int64_t bytes)
 }
 
 /* One cell of c, over all matrices that are summed into it. */
-static void run_summed(const task *t, const hdk_product *cell, void *scratch)
+static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
     hdk_product p = *cell;
     hd__place at;
@@ -131,7 +129,7 @@ static void run_summed(const task *t, const hdk_product *cell, void *scratch)
     } while (hd__dims_next(&t->summed, 0, &at));
 }
 
-static void run_cell(const task *t, int64_t cell, void *scratch)
+static void run_cell(const product_task *t, int64_t cell, void *scratch)
 {
     hdk_product p = t->one;
     hd__place at;
@@ -149,7 +147,7 @@ static void run_cell(const task *t, int64_t cell, void *scratch)
 
 static void run_piece(int piece, void *arg)
 {
-    const task *t = arg;
+    const product_task *t = arg;
     int64_t begin = t->cells * piece / t->pieces, end = t->cells * (piece + 1) / t->pieces;
     for (int64_t cell = begin; cell < end; cell++) {
         run_cell(t, cell, t->scratch ? t->scratch + piece * t->room : NULL);
@@ -163,7 +161,7 @@ static int64_t ceil_div(int64_t n, int64_t by)
 
 /* Cuts each matrix into at most `cells` cells, so that the largest one costs as little as possible.
  * Cells are whole tiles wide, and their cost includes the packing of their rows and columns. */
-static void cut_matrices(task *t, int64_t cells)
+static void cut_matrices(product_task *t, int64_t cells)
 {
     int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
     for (int64_t down = 1; down <= cells; down++) {
@@ -180,7 +178,7 @@ static void cut_matrices(task *t, int64_t cells)
 }
 
 /* Deals the work to as many threads as are worth it. */
-static void deal(task *t)
+static void deal(product_task *t)
 {
     int64_t matrices = hd__dims_count(&t->kept);
     int64_t k = (t->one.k > 0 ? t->one.k : 1) * hd__dims_count(&t->summed);
@@ -204,22 +202,23 @@ static int64_t count_matrices(const hd__matrix *x)
 /* Where PyTorch leaves the product of one step as it is. With a bias it always does. Without one it
  * does in the product of two matrices that are neither a row nor a column, into which it folds a
  * batch that only one factor has. */
-static bool is_bare(const hd__matrix *a, const hd__matrix *b, bool bias)
+static bool keeps_signed_zero(const hd__matrix *a, const hd__matrix *b, bool bias)
 {
     int64_t of_a = count_matrices(a), of_b = count_matrices(b);
     bool single = a->batch == 0 || b->batch == 0;
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
 
-/* Few rows times a large matrix of dense columns, or a large matrix of dense rows times one column.
- * Matrices of a batch keep to one chain, so that attention written out has the bits of the fused
- * one where these are promised. What is asked of the whole product holds for each of its cells, so
- * that no bit depends on the number of threads. */
-static bool wants_dots(const hdk_product *p, const hd__matrix *b)
+/* Does each element get several sums (gemm_split.h)? It does if few rows are multiplied by a large
+ * matrix of dense columns, or a large matrix of dense rows by one column. A batch of matrices keeps
+ * one sum for each element, so that attention which is written out has the bits of the fused one
+ * where these are promised. The whole product decides for all of its cells, so that no bit depends
+ * on the number of threads. */
+static bool wants_split_sums(const hdk_product *p, const hd__matrix *b)
 {
     int64_t lanes = p->n == 1 ? p->m : p->n; /* of the matrix */
-    return b->batch == 0 && p->k >= HDK_DOTS_STEPS && p->a_col == 1 && p->b_row == 1 &&
-           (p->m <= HDK_DOTS || p->n == 1) && lanes > HDK_DOTS_ELEMENTS / p->k;
+    return b->batch == 0 && p->k >= HDK_SPLIT_STEPS && p->a_col == 1 && p->b_row == 1 &&
+           (p->m <= HDK_SPLIT_ROWS || p->n == 1) && lanes > HDK_SPLIT_ELEMENTS / p->k;
 }
 
 /* The stride of a dim of one element may be any number, and nothing is computed from it. */
@@ -268,7 +267,7 @@ static void dot_in_parts(const hdk_product *p, int dtype)
 
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias)
 {
-    task t;
+    product_task t;
     if (c.t->numel == 0) {
         return;
     }
@@ -283,7 +282,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
                           .b_row = b.row,
                           .b_col = b.col,
                           .c_row = c.row,
-                          .dot = c.t->ndim == 0};
+                          .vectors = c.t->ndim == 0};
     if (bias) {
         t.one.bias = hd__ptr(bias);
         t.one.bias_step = bias->strides[0];
@@ -294,9 +293,9 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.kept.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
     clear_strides(&t.one);
-    t.one.dots = wants_dots(&t.one, &b);
-    t.one.bare = t.one.k <= 1 && t.summed.ndim == 0 && is_bare(&a, &b, bias);
-    if (t.one.dot && t.one.k >= LONG_DOT && t.one.a_col == 1 && t.one.b_row == 1) {
+    t.one.split_sums = wants_split_sums(&t.one, &b);
+    t.one.signed_zero = t.one.k <= 1 && t.summed.ndim == 0 && keeps_signed_zero(&a, &b, bias);
+    if (t.one.vectors && t.one.k >= LONG_DOT && t.one.a_col == 1 && t.one.b_row == 1) {
         dot_in_parts(&t.one, t.dtype);
         return;
     }

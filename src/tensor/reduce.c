@@ -45,6 +45,7 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
             hd__dims_append(&q->dims, &all.dim[x->ndim - 1 - d]);
         }
     }
+    hd__assert(hd__dims_alike(&q->dims, &all));
 }
 
 /* Reduces the innermost dim from `begin` on, n elements of it in each of `pieces`. The results for
@@ -122,6 +123,7 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
             count *= q->dims.dim[d].size;
         }
         if (left == 1) {
+            hd__assert(count == y->numel);
             reduce_innermost(q, kernels[q->dtype], y, extra, 1, 0, 1, n, p);
             return true;
         }
@@ -130,6 +132,7 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
             return false;
         }
         int64_t even = pieces > 1 ? n / PIECE : 1, size = pieces > 1 ? PIECE : n;
+        hd__assert(even * size + (even < pieces ? n % PIECE : 0) == n);
         reduce_innermost(q, kernels[q->dtype], t, NULL, pieces, 0, even, size, p);
         if (even < pieces) {
             reduce_innermost(q, kernels[q->dtype], t, NULL, pieces, even * PIECE, 1, n % PIECE, p);

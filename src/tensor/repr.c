@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 
-#include "base/whole.h"
+#include "base/text/whole.h"
 #include "tensor/tensor_internal.h"
 
 enum { INDENT = 7 }; /* of lines after the first one: the length of "tensor(" */

@@ -29,6 +29,7 @@ void hd__scope_warn(hd_scope *s);
 
 static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
 {
+    hd__assert(!t->scope);
     t->scope = s;
     t->prev = NULL;
     t->next = s->first;
@@ -44,6 +45,7 @@ static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
 static inline void hd__scope_unlink(hd_tensor *t)
 {
     hd_scope *s = t->scope;
+    hd__assert(s->count > 0 && (t->prev ? t->prev->next : s->first) == t);
     if (t->prev) {
         t->prev->next = t->next;
     } else {

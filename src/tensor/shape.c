@@ -39,13 +39,24 @@ bool hd__dtype_fail(const char *function, int d)
                         function, d);
 }
 
-bool hd__float_arg(const char *function, const hd_tensor *x)
+bool hd__float_dtype(const char *function, int d)
 {
-    if (hd__is_float(x->dtype)) {
-        return true;
-    }
-    return hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64", function,
-                        hd_dtype_name(x->dtype));
+    return hd__dtype_arg(function, d) &&
+           (hd__is_float(d) || hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64",
+                                            function, hd_dtype_name((hd_dtype)d)));
+}
+
+bool hd__dtype_is(const char *function, const char *arg, const hd_tensor *x, hd_dtype d)
+{
+    return x->dtype == d || hd_error_set(HD_DTYPE, "%s: %s of %s: expected %s", function, arg,
+                                         hd_dtype_name(x->dtype), hd_dtype_name(d));
+}
+
+bool hd__number_dtype(const char *function, int d)
+{
+    return hd__dtype_arg(function, d) &&
+           (d != HD_BOOL ||
+            hd_error_set(HD_DTYPE, "%s: bool: expected float32, float64 or int64", function));
 }
 
 /* A function of its own, so that hd__dim needs no stack for the text. */
@@ -189,6 +200,19 @@ void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides)
     }
 }
 
+#ifdef HD__ASSERT
+bool hd__inside_storage(const hd_tensor *x)
+{
+    int64_t first = x->offset, last = first;
+    for (int d = 0; x->numel > 0 && d < x->ndim; d++) {
+        int64_t way = (x->sizes[d] - 1) * x->strides[d];
+        *(way < 0 ? &first : &last) += way;
+    }
+    return x->numel == 0 ||
+           (first >= 0 && last < (int64_t)x->storage->nbytes / hd__bytes_of(x->dtype));
+}
+#endif
+
 void hd__geometry_changed(hd_tensor *x)
 {
     int64_t numel = 1;
@@ -200,6 +224,7 @@ void hd__geometry_changed(hd_tensor *x)
     x->numel = numel;
     contiguous |= numel == 0;
     x->flags = (uint8_t)((x->flags & ~HD__F_CONTIGUOUS) | (contiguous ? HD__F_CONTIGUOUS : 0));
+    hd__assert(hd__inside_storage(x));
 }
 
 bool hd__overlaps_itself(const hd_tensor *x)
@@ -267,12 +292,8 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
 {
     int unknown = -1;
     int64_t product = 1;
-    if (n < 0 || n > HD_MAX_DIMS) {
-        return hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, n,
-                            HD_MAX_DIMS);
-    }
-    if (n > 0 && !sizes) {
-        return hd__null_arg(function, "sizes");
+    if (!hd__sizes_arg(function, n, sizes)) {
+        return false;
     }
     for (int i = 0; i < n; i++) {
         out[i] = sizes[i];

@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-#include "base/base_internal.h"
-#include "heed/tensor.h"
+#include "tensor/above.h"
 #include "tensor/kernels/kernels.h"
 
 typedef struct hd__storage {
@@ -33,6 +32,18 @@ typedef struct hd__attachment_ops {
     /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
 } hd__attachment_ops;
+
+/* May a function of the tensor layer write to x? The layer above decides, also for a tensor without
+ * an attachment, and so it is one function and not in that table. A constructor of autograd sets it
+ * (history.c) before any tensor is made: it refuses leaves that require grad, in grad mode, and
+ * gradients that are lent. NULL, as in a program that links tensor alone: everything may be
+ * written. */
+extern bool (*hd__write_check)(const char *function, hd_tensor *x);
+
+static inline bool hd__write_ok(const char *function, hd_tensor *x)
+{
+    return !hd__write_check || hd__write_check(function, x);
+}
 
 struct hd_tensor {
     atomic_int refs; /* or HD__REFS_NONE, HD__REFS_FREED */
@@ -97,6 +108,9 @@ static inline int hd__refs_of(const hd_tensor *x)
     return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
 }
 
+/* Fails for x, which is NULL, HD_NONE or freed; none_ok: not for HD_NONE. */
+bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x, bool none_ok);
+
 /* Is x a tensor? HD_NONE sets HD_NULL_ARG, and so does NULL, but there an error that stands already
  * stays (hd__null_arg). A freed tensor sets HD_STATE, with how it was freed and what made it, as
  * long as it is found to be freed (base's quarantine.c). */
@@ -132,8 +146,26 @@ static inline bool hd__is_float(int dtype)
 {
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
 }
-/* Is x of a float dtype? Otherwise sets HD_DTYPE: "hd_log_: int64: expected float32 or float64". */
-bool hd__float_arg(const char *function, const hd_tensor *x);
+/* Is d a float dtype, or one of numbers? Otherwise sets HD_DTYPE: "hd_log_: int64: expected float32
+ * or float64". */
+bool hd__float_dtype(const char *function, int d);
+bool hd__number_dtype(const char *function, int d);
+/* Is x of dtype d? "hd_where: condition of int64: expected bool" */
+bool hd__dtype_is(const char *function, const char *arg, const hd_tensor *x, hd_dtype d);
+static inline bool hd__float_arg(const char *function, const hd_tensor *x)
+{
+    return hd__is_float(x->dtype) || hd__float_dtype(function, x->dtype);
+}
+
+/* Can a tensor have n dims, and are their sizes given? Otherwise sets HD_SHAPE or HD_NULL_ARG. */
+static inline bool hd__sizes_arg(const char *function, int n, const int64_t *sizes)
+{
+    if (n < 0 || n > HD_MAX_DIMS) {
+        return hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, n,
+                            HD_MAX_DIMS);
+    }
+    return n == 0 || sizes || hd__null_arg(function, "sizes");
+}
 
 /* dim, which counts from the end if it is negative, as a number in [0, n), n = max(ndim, 1).
  * Outside [-n, n) returns -1 and sets HD_INDEX: "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
@@ -289,6 +321,8 @@ static inline bool hd__same_memory(const hd_tensor *a, const hd_tensor *b)
 void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides);
 /* Recomputes numel and HD__F_CONTIGUOUS after sizes or strides were written. */
 void hd__geometry_changed(hd_tensor *x);
+/* For assertions: does every index of x reach an element of its storage? */
+bool hd__inside_storage(const hd_tensor *x);
 /* Do two indices reach the same element, as in an expanded tensor? */
 bool hd__overlaps_itself(const hd_tensor *x);
 
@@ -348,9 +382,5 @@ const char *hd__text_give(const char *function, hd__text *t);
 
 /* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);
-
-/* Is writing to x allowed? autograd sets this function at start-up and refuses leaves that require
- * grad. NULL: yes. */
-extern bool (*hd__write_check)(const char *function, hd_tensor *x);
 
 #endif

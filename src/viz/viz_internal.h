@@ -6,9 +6,9 @@
 #ifndef HEED_VIZ_INTERNAL_H
 #define HEED_VIZ_INTERNAL_H
 
-#include "base/args.h"
-#include "base/text.h"
-#include "base/whole.h"
+#include "base/error/args.h"
+#include "base/text/text.h"
+#include "base/text/whole.h"
 #include "heed/viz.h"
 
 /* ---------------------------------------------------------------- texts (text.c) */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 /* The events of a text on one line, with an error at its end if there is one. The caller frees
  * it. */

@@ -1,5 +1,5 @@
 /* test_rng.c - generators, and every stream against what PyTorch draws (rng_known.h). */
-#include "base/draws.h"
+#include "base/random/draws.h"
 #include "support/golden_reader.h"
 #include "suites.h"
 

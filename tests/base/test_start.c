@@ -54,14 +54,22 @@ static bool threads_are(const char *n)
 
 static int best_level(void)
 {
-    int level = HD__BASELINE;
-#if defined(__x86_64__) || defined(__i386__)
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    level = avx512 ? HD__AVX512 : avx2 ? HD__AVX2 : HD__BASELINE;
-#endif
+    int level = hd__sys_cpu_level();
     return level < HD__LEVEL_BUILT ? level : HD__LEVEL_BUILT;
+}
+
+/* Are all of these words among those of the line? */
+static bool has_words(const char *line, const char *words)
+{
+    char each[80], word[32];
+    snprintf(each, sizeof each, "%s", words);
+    for (char *rest, *w = strtok_r(each, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        snprintf(word, sizeof word, " %s ", w);
+        if (!strstr(line, word)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 START_TEST(version)
@@ -70,6 +78,32 @@ START_TEST(version)
     snprintf(expected, sizeof expected, "%d.%d.%d", HD_VERSION_MAJOR, HD_VERSION_MINOR,
              HD_VERSION_PATCH);
     ck_assert_str_eq(hd_version(), expected);
+}
+END_TEST
+
+/* Linux asks the CPU, too, and names only what it saves the registers of. */
+START_TEST(cpu_level_is_what_linux_says)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    const bool x86 = true;
+#else
+    const bool x86 = false;
+#endif
+    static char flags[1 << 14];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    if (x86 && !f) {
+        return;
+    }
+    while (f && fgets(flags, sizeof flags, f) && strncmp(flags, "flags", 5) != 0) {
+        ;
+    }
+    if (f) {
+        fclose(f);
+    }
+    flags[strcspn(flags, "\n")] = ' ';
+    bool avx2 = x86 && has_words(flags, "avx2 fma");
+    bool avx512 = avx2 && has_words(flags, "avx512f avx512bw avx512dq avx512vl");
+    ck_assert_int_eq(hd__sys_cpu_level(), avx512 ? HD__AVX512 : avx2 ? HD__AVX2 : HD__BASELINE);
 }
 END_TEST
 
@@ -143,7 +177,7 @@ START_TEST(thread_counts)
     ck_assert(in_child("HEED_THREADS", "3", threads_are, "3"));
     ck_assert(in_child("HEED_THREADS", "1024", threads_are, "1024"));
     char cpus[16];
-    snprintf(cpus, sizeof cpus, "%d", hd__cpus_allowed());
+    snprintf(cpus, sizeof cpus, "%d", hd__sys_cpus_allowed(HD__MAX_THREADS));
     ck_assert(in_child("HEED_THREADS", "", threads_are, cpus));
 }
 END_TEST
@@ -179,36 +213,36 @@ START_TEST(cgroup_quotas)
     char dir[] = "/tmp/heed-cgroup-XXXXXX", list[64];
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(list, sizeof list, "%s/list", dir);
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 0);
 
     write_file(dir, "list", "0::/a/b\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 0);
     write_file(dir, "a/b/cpu.max", "max 100000\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 0);
     write_file(dir, "a/b/cpu.max", "350000 100000\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 4);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 4);
     write_file(dir, "a/cpu.max", "150000 100000\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 2);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 2);
     write_file(dir, "cpu.max", "1000 100000\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 1);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 1);
     write_file(dir, "list", "0::/\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 1);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 1);
 
     write_file(dir, "list", "5:cpuset:/x\n4:cpuacct,cpu:/x\n3:memory:/y\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 0);
     write_file(dir, "cpu/x/cpu.cfs_quota_us", "-1\n");
     write_file(dir, "cpu/x/cpu.cfs_period_us", "100000\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 0);
     write_file(dir, "cpu/x/cpu.cfs_quota_us", "300000\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 3);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 3);
 
     /* A list without a group, without its names, and with a path that no file can have */
     write_file(dir, "list", "0\n0:cpu\n");
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 0);
     char path[4000] = "0::";
     memset(path + 3, '/', sizeof path - 4);
     write_file(dir, "list", path);
-    ck_assert_int_eq(hd__cgroup_cpus(list, dir), 0);
+    ck_assert_int_eq(hd__sys_cgroup_cpus(list, dir), 0);
 
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", dir);
@@ -257,8 +291,9 @@ END_TEST
 Suite *suite_start(void)
 {
     const TTest *const tests[] = {
-        version,       cpu_levels,          cpu_level_not_built, cpu_level_unknown,
-        thread_counts, thread_counts_wrong, cgroup_quotas,       ends_of_threads,
+        version,           cpu_levels,      cpu_level_not_built,
+        cpu_level_unknown, thread_counts,   thread_counts_wrong,
+        cgroup_quotas,     ends_of_threads, cpu_level_is_what_linux_says,
     };
     return SUITE_OF("start", tests);
 }

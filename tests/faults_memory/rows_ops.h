@@ -232,6 +232,8 @@ ROW(hd_layer_norm_n, "", hd_layer_norm_n(w->x, 1, (int64_t[]){3}, w->v, w->v, 1e
 ROW(hd_layer_norm_n, "without weight and bias",
     hd_layer_norm_n(w->x, 2, (int64_t[]){3, 3}, HD_NONE, HD_NONE, 1e-5))
 ROW(hd_layer_norm_n, "transposed", hd_layer_norm_n(hd_t(w->x), 1, (int64_t[]){3}, w->v, HD_NONE, 1))
+ROW(hd_rms_norm, "", hd_rms_norm(w->x, w->v, 1e-5))
+ROW(hd_rms_norm, "without weight", hd_rms_norm(hd_t(w->x), HD_NONE, 1e-5))
 ROW(hd_mse_loss, "of two dtypes", hd_mse_loss(w->x, w->d))
 ROW(hd_mse_loss_with, "the sum", hd_mse_loss_with(w->x, w->y, HD_SUM))
 ROW(hd_mse_loss_with, "each", hd_mse_loss_with(w->x, w->y, HD_REDUCE_NONE))

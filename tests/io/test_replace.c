@@ -294,7 +294,7 @@ END_TEST
 
 static void clear_directory(const char *path)
 {
-    hd__directory_clear(hd__directory_open(path), path);
+    hd__directory_clear(hd__sys_open_directory(path, false), path);
 }
 
 START_TEST(another_removes_the_old_one)
@@ -317,7 +317,7 @@ static void replace_again(const char *old)
 {
     (void)old;
     stand_in.exchanged = NULL;
-    ck_assert_int_eq(hd__exchange("other", "c"), 0);
+    ck_assert_int_eq(hd__sys_exchange("other", "c"), 0);
     clear_directory("other");
 }
 
@@ -414,7 +414,7 @@ START_TEST(only_what_is_left_over_is_removed)
     left_over(name);
     int files = files_in(name), fd = open(name, O_RDONLY | O_DIRECTORY);
     ck_assert_int_gt(files, 0);
-    ck_assert_int_eq(hd__lock(fd), 0);
+    ck_assert_int_eq(hd__sys_lock(fd), 0);
     ck_assert(replace("c", 2));
     ck_assert_int_eq(files_in(name), files);
     close(fd);

@@ -12,6 +12,7 @@
     X(state)                                                                                       \
     X(summary)                                                                                     \
     X(deep)                                                                                        \
+    X(wide)                                                                                        \
     X(layers)                                                                                      \
     X(init)                                                                                        \
     X(attention)                                                                                   \

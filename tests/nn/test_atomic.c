@@ -162,6 +162,7 @@ static void nothing(world *w)
 CONSTRUCTOR(new_linear, hd_linear_new(3, 2, true))
 CONSTRUCTOR(new_embedding, hd_embedding_new(3, 2, 1))
 CONSTRUCTOR(new_layer_norm, hd_layer_norm_new(3))
+CONSTRUCTOR(new_rms_norm, hd_rms_norm_new(3, 1e-5))
 CONSTRUCTOR(new_self_v1, hd_self_attention_v1_new(3, 2))
 CONSTRUCTOR(new_self_v2, hd_self_attention_v2_new(3, 2, true))
 CONSTRUCTOR(new_causal, hd_causal_attention_new(3, 2, 4, 0.5, true))
@@ -189,6 +190,7 @@ START_TEST(constructors_draw_nothing_if_memory_runs_out)
         {"hd_linear_new", nothing, new_linear, NULL, free_module},
         {"hd_embedding_new", nothing, new_embedding, NULL, free_module},
         {"hd_layer_norm_new", nothing, new_layer_norm, NULL, free_module},
+        {"hd_rms_norm_new", nothing, new_rms_norm, NULL, free_module},
         {"hd_self_attention_v1_new", nothing, new_self_v1, NULL, free_module},
         {"hd_self_attention_v2_new", nothing, new_self_v2, NULL, free_module},
         {"hd_causal_attention_new", nothing, new_causal, NULL, free_module},

@@ -222,6 +222,31 @@ START_TEST(layer_norm)
 }
 END_TEST
 
+/* torch: nn.RMSNorm(2, eps=1e-5) */
+START_TEST(rms_norm)
+{
+    HD_SCOPE;
+    hd_module *m = hd_rms_norm_new(2, 1e-5);
+    hd_tensor *x = hd_from_data(HD_FLOAT32, ((float[]){1, 3, -5, 5}), 2, 2);
+    hd_tensor *y = hd_forward(m, x), *weight = hd_module_get_parameter(m, "weight");
+    ck_assert_double_lt(fabs(element_at(y, 1) - 3 / sqrt(5 + 1e-5)), 1e-6);
+    ck_assert_double_lt(fabs(element_at(y, 2) + 5 / sqrt(25 + 1e-5)), 1e-6);
+    ck_elements(weight, 1, 1);
+    ck_assert_str_eq(hd_grad_fn(y), "MulBackward0");
+    static const char *const names[] = {"MulBackward0", "MulBackward0",  "RsqrtBackward0",
+                                        "AddBackward1", "MeanBackward1", "PowBackward0"};
+    const hd_node *node = hd_grad_node(hd_forward(m, hd_requires_grad_(x, true)));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* x is the first factor, too */
+        ck_assert_str_eq(hd_node_name(node), names[i]);
+        node = hd_node_input(node, i == 1, NULL);
+    }
+    hd_module_free(m);
+
+    ck_assert_ptr_null(hd_rms_norm_new(-1, 1e-5));
+    ck_error(HD_VALUE, "hd_rms_norm_new: dim -1: expected 0 or more");
+}
+END_TEST
+
 START_TEST(relu_and_gelu)
 {
     HD_SCOPE;
@@ -280,6 +305,7 @@ Suite *suite_layers(void)
         dropout_in_place,
         embedding,
         layer_norm,
+        rms_norm,
         relu_and_gelu,
         sequential,
     };

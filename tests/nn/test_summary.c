@@ -117,7 +117,8 @@ static hd_module *unlike_packed(void)
       hd_multi_head_attention_new(3, 4, 6, 0.5, 2, true))                                          \
     X("Block()", block())                                                                          \
     X("nn.ModuleList([Block(), Block()])", hd_module_list(block(), block()))                       \
-    X("Empty()", empty())
+    X("Empty()", empty())                                                                          \
+    X("nn.RMSNorm(4, eps=1e-5)", hd_rms_norm_new(4, 1e-5))
 
 static hd_module *model_of(const char *python)
 {
@@ -164,7 +165,7 @@ START_TEST(golden_models)
         hd_module_free(m);
         found++;
     }
-    ck_assert_int_eq(found, 42);
+    ck_assert_int_eq(found, 43);
     golden_free(f);
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* golden_ops.c - runs the cases that an operation has in ops.txt, grads.txt and signs.txt. */
+/* golden_ops.c - runs the cases that the functions have in ops.txt, grads.txt, signs.txt and
+ * functions.txt, by the calls that follow from the table of functions. */
 #include "golden_ops.h"
 
 #include <math.h>
@@ -6,8 +7,18 @@
 #include <string.h>
 
 #include "base/base_internal.h"
+#include "golden_calls.h"
+#include "suites.h"
 #include "support/golden_tensor.h"
 #include "support/support.h"
+
+#include "golden_made.h"
+
+static const char *const sections[] = {GOLDEN_SECTIONS};
+enum {
+    SECTIONS = sizeof sections / sizeof sections[0],
+    OPS = sizeof golden_ops / sizeof *golden_ops
+};
 
 /* A float64 result of float32 inputs may have been rounded to float32 on its way. */
 static bool close_enough(const golden_case *c, double got, double want, bool exact)
@@ -49,16 +60,6 @@ static void same(const golden_case *c, const char *field, hd_tensor *y, bool exa
     }
 }
 
-static void scalars_of(golden_args *a)
-{
-    for (int k = 0; k < GOLDEN_SCALARS; k++) {
-        const golden_record *r = golden_get(a->c, "s%d", k);
-        if (r) {
-            a->s[k] = r->i ? hd_scalar_int(r->i[0]) : hd_scalar_double(r->d[0]);
-        }
-    }
-}
-
 static bool in_place(const char *op)
 {
     return op[strlen(op) - 1] == '_' || strcmp(op, "setitem") == 0;
@@ -76,7 +77,6 @@ static void run_case(const golden_case *c, const golden_op *op, bool signs)
         }
         a.x[a.n] = a.n == 0 && in_place(op->op) ? hd_clone(leaves[0]) : leaves[a.n];
     }
-    scalars_of(&a);
     hd_tensor *y = op->f(&a);
     if (golden_get(c, "error")) {
         ck_assert_msg(!y, "%s: a result, expected an error like: %s", c->name,
@@ -107,15 +107,17 @@ static void run_case(const golden_case *c, const golden_op *op, bool signs)
     ck_assert_str_eq(hd_error_message(), "");
 }
 
-static void run_file(const char *path, int n, const golden_op *ops, bool signs, int *counts)
+/* Runs the cases of the section's operations, and counts them. */
+static void run_file(const char *path, const char *section, bool signs, int *counts)
 {
     golden_file *f = golden_read(path);
     ck_assert_ptr_nonnull(f);
     for (int k = 0; k < f->count; k++) {
         const char *name = golden_text(&f->cases[k], "op", "");
-        for (int i = 0; i < n; i++) {
-            if (strcmp(ops[i].op, name) == 0) {
-                run_case(&f->cases[k], &ops[i], signs);
+        for (int i = 0; i < OPS; i++) {
+            if (strcmp(golden_ops[i].section, section) == 0 &&
+                strcmp(golden_ops[i].op, name) == 0) {
+                run_case(&f->cases[k], &golden_ops[i], signs);
                 counts[i]++;
             }
         }
@@ -123,19 +125,29 @@ static void run_file(const char *path, int n, const golden_op *ops, bool signs, 
     golden_free(f);
 }
 
-void golden_ops_check(int n, const golden_op *ops)
+/* Fails at the first case that differs, and for an operation without a case. */
+START_TEST(values_and_gradients_are_pytorchs)
 {
-    int counts[64] = {0};
-    ck_assert_int_le(n, 64);
-    run_file(GOLDEN_DIR "/ops.txt", n, ops, false, counts);
-    run_file(GOLDEN_DIR "/grads.txt", n, ops, false, counts);
+    int counts[OPS] = {0};
+    run_file(GOLDEN_DIR "/ops.txt", sections[_i], false, counts);
+    run_file(GOLDEN_DIR "/grads.txt", sections[_i], false, counts);
+    run_file(GOLDEN_DIR "/functions.txt", sections[_i], false, counts);
     ck_assert_ptr_nonnull(hd_cpu_level());
     int best = hd__level;
     for (hd__level = 0; hd__level <= best; hd__level++) {
-        run_file(GOLDEN_DIR "/signs.txt", n, ops, true, counts);
+        run_file(GOLDEN_DIR "/signs.txt", sections[_i], true, counts);
     }
     hd__level = best;
-    for (int i = 0; i < n; i++) {
-        ck_assert_msg(counts[i] > 0, "no case of %s", ops[i].op);
+    for (int i = 0; i < OPS; i++) {
+        ck_assert_msg(strcmp(golden_ops[i].section, sections[_i]) != 0 || counts[i] > 0,
+                      "no case of %s", golden_ops[i].op);
     }
+}
+END_TEST
+
+Suite *suite_golden(void)
+{
+    Suite *s = suite_create("golden");
+    suite_add_loop(s, values_and_gradients_are_pytorchs, SECTIONS);
+    return s;
 }

@@ -1,7 +1,7 @@
-/* gradcheck_rows.h - a row is one case of a differentiable function. The harness,
- * gradcheck_table.c, makes every variant of it: contiguous, transposed views, broadcast, sizes 1
- * and 0, each input constant in turn, and float32 against float64 at every CPU level with sizes
- * across vector edges.
+/* gradcheck_rows.h - a row is one case of a differentiable function, made of grad() in
+ * tools/functions/rows.py. The harness, gradcheck_table.c, makes every variant of it: contiguous,
+ * transposed views, broadcast, sizes 1 and 0, each input constant in turn, and float32 against
+ * float64 at every CPU level with sizes across vector edges.
  *
  * A shape is a text with a character for each dim ("bmk"). A letter stands for a size that the
  * harness chooses for each variant, and the same letter for the same size; a digit stands for
@@ -9,7 +9,6 @@
 #ifndef HEED_GRADCHECK_ROWS_H
 #define HEED_GRADCHECK_ROWS_H
 
-#include "autograd/ops/families.h"
 #include "heed/autograd.h"
 
 enum { ROW_INPUTS = 4, ROW_BROADCASTS = 3 };
@@ -23,7 +22,7 @@ enum {
 };
 
 typedef struct gradcheck_row {
-    const char *function; /* as in the family tables: "hd_mul" */
+    const char *function; /* "hd_mul" */
     const char *note;     /* which case: "", "2-d", "keepdim" */
     hd_tensor *(*f)(hd_tensor *const *x, int n, void *user);
     int n;                                             /* inputs */
@@ -31,26 +30,12 @@ typedef struct gradcheck_row {
     const char *broadcast[ROW_BROADCASTS][ROW_INPUTS]; /* further shapes; unused: NULL */
     double lo, hi; /* inputs are uniform in [lo, hi]; none is at a kink of f */
     unsigned flags;
+    const char *node; /* the name of the result's node; NULL: any */
 } gradcheck_row;
 
 typedef struct gradcheck_rows {
     int n;
     const gradcheck_row *rows;
-} gradcheck_rows;
-
-/* A row's function whose result is an expression of the inputs x[]. */
-#define ROW(name, y)                                                                               \
-    static hd_tensor *name(hd_tensor *const *x, int n, void *user)                                 \
-    {                                                                                              \
-        (void)n, (void)user;                                                                       \
-        return y;                                                                                  \
-    }
-
-#define GRADCHECK_ROWS(name, table)                                                                \
-    const gradcheck_rows name = {(int)(sizeof(table) / sizeof(table)[0]), table}
-
-/* one file for each family of families.h: rows_<family>.c */
-#define DECLARE_ROWS(family) extern const gradcheck_rows rows_##family;
-HD__FAMILIES(DECLARE_ROWS)
+} gradcheck_rows; /* of a section of the table */
 
 #endif

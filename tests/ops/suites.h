@@ -20,6 +20,7 @@
     X(compare)                                                                                     \
     X(inplace)                                                                                     \
     X(gradcheck)                                                                                   \
+    X(golden)                                                                                      \
     X(matmul)                                                                                      \
     X(index)                                                                                       \
     X(layout)                                                                                      \

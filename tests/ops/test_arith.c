@@ -1,67 +1,9 @@
 /* test_arith.c - arithmetic: PyTorch's values and dtypes, loops against plain ones, layouts of
  * results, errors. */
 #include "tensor/elementwise.h"
-#include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
-
-/* ---------------------------------------------------------------- golden */
-
-GOLDEN_TWO(add)
-GOLDEN_TWO(sub)
-GOLDEN_TWO(mul)
-GOLDEN_TWO(div)
-GOLDEN_TWO(pow)
-GOLDEN_TWO(maximum)
-GOLDEN_TWO(minimum)
-GOLDEN_NUMBER(add_scalar)
-GOLDEN_NUMBER(sub_scalar)
-GOLDEN_NUMBER(mul_scalar)
-GOLDEN_NUMBER(div_scalar)
-GOLDEN_NUMBER(pow_scalar)
-GOLDEN_NUMBER(rsub_scalar)
-GOLDEN_NUMBER(rdiv_scalar)
-
-static hd_tensor *square_case(golden_args *a)
-{
-    return hd_square(a->x[0]);
-}
-
-static hd_tensor *neg_case(golden_args *a)
-{
-    return hd_neg(a->x[0]);
-}
-
-static hd_tensor *where_case(golden_args *a)
-{
-    return hd_where(a->x[0], a->x[1], a->x[2]);
-}
-
-START_TEST(golden)
-{
-    static const golden_op ops[] = {
-        {"add", add_case, true},
-        {"sub", sub_case, true},
-        {"mul", mul_case, true},
-        {"div", div_case, true},
-        {"pow", pow_case, false},
-        {"maximum", maximum_case, true},
-        {"minimum", minimum_case, true},
-        {"add_scalar", add_scalar_case, true},
-        {"sub_scalar", sub_scalar_case, true},
-        {"mul_scalar", mul_scalar_case, true},
-        {"div_scalar", div_scalar_case, true},
-        {"pow_scalar", pow_scalar_case, false},
-        {"rsub_scalar", rsub_scalar_case, true},
-        {"rdiv_scalar", rdiv_scalar_case, true},
-        {"neg", neg_case, true},
-        {"square", square_case, true},
-        {"where", where_case, true},
-    };
-    golden_ops_check(sizeof ops / sizeof ops[0], ops);
-}
-END_TEST
 
 /* ---------------------------------------------------------------- loops against plain ones */
 
@@ -346,7 +288,6 @@ END_TEST
 Suite *suite_arith(void)
 {
     const TTest *const tests[] = {
-        golden,
         loops_at_every_length_and_stride,
         integers_wrap,
         powers_of_float32,

@@ -1,5 +1,6 @@
 /* test_attention.c - scaled_dot_product_attention: the fused function against the composed one,
- * rows that see nothing, layouts, threads, names and errors. rows_attention.c has its gradients. */
+ * rows that see nothing, layouts, threads, names and errors. Its gradients are in the table of
+ * functions. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"

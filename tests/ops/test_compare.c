@@ -1,73 +1,8 @@
 /* test_compare.c - comparison and logic: PyTorch's values, loops against plain ones, errors. */
-#include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
 #include "tensor/kernels/elementwise.h"
-
-GOLDEN_TWO(eq)
-GOLDEN_TWO(ne)
-GOLDEN_TWO(lt)
-GOLDEN_TWO(le)
-GOLDEN_TWO(gt)
-GOLDEN_TWO(ge)
-GOLDEN_NUMBER(eq_scalar)
-GOLDEN_NUMBER(ne_scalar)
-GOLDEN_NUMBER(lt_scalar)
-GOLDEN_NUMBER(le_scalar)
-GOLDEN_NUMBER(gt_scalar)
-GOLDEN_NUMBER(ge_scalar)
-GOLDEN_TWO(logical_and)
-GOLDEN_TWO(logical_or)
-GOLDEN_TWO(logical_xor)
-
-static hd_tensor *logical_not_case(golden_args *a)
-{
-    return hd_logical_not(a->x[0]);
-}
-
-static hd_tensor *answer(bool yes)
-{
-    return hd_error_code() == HD_OK ? hd_scalar_tensor(HD_BOOL, yes) : NULL;
-}
-
-static hd_tensor *equal_case(golden_args *a)
-{
-    return answer(hd_equal(a->x[0], a->x[1]));
-}
-
-static hd_tensor *allclose_case(golden_args *a)
-{
-    return answer(hd_allclose(a->x[0], a->x[1], golden_double(a->c, "rtol", -1),
-                              golden_double(a->c, "atol", -1),
-                              golden_int(a->c, "equal_nan", 0) != 0));
-}
-
-START_TEST(golden)
-{
-    static const golden_op ops[] = {
-        {"eq", eq_case, true},
-        {"ne", ne_case, true},
-        {"lt", lt_case, true},
-        {"le", le_case, true},
-        {"gt", gt_case, true},
-        {"ge", ge_case, true},
-        {"eq_scalar", eq_scalar_case, true},
-        {"ne_scalar", ne_scalar_case, true},
-        {"lt_scalar", lt_scalar_case, true},
-        {"le_scalar", le_scalar_case, true},
-        {"gt_scalar", gt_scalar_case, true},
-        {"ge_scalar", ge_scalar_case, true},
-        {"logical_and", logical_and_case, true},
-        {"logical_or", logical_or_case, true},
-        {"logical_xor", logical_xor_case, true},
-        {"logical_not", logical_not_case, true},
-        {"equal", equal_case, true},
-        {"allclose", allclose_case, true},
-    };
-    golden_ops_check(sizeof ops / sizeof ops[0], ops);
-}
-END_TEST
 
 static bool plain(int op, double a, double b)
 {
@@ -195,7 +130,6 @@ END_TEST
 Suite *suite_compare(void)
 {
     const TTest *const tests[] = {
-        golden,
         loops_against_plain_ones,
         equal_and_allclose,
         results_have_no_gradient,

@@ -1,45 +1,9 @@
 /* test_copies.c - clone, conversion, joining, triangles and assignment: values, layouts, names,
  * dtypes and gradients as in PyTorch, and the message of every refusal. */
-#include "golden_ops.h"
+#include "heed/autograd.h"
 #include "ramp.h"
 #include "suites.h"
 #include "support/support.h"
-
-/* ---------------------------------------------------------------- golden values */
-
-static hd_dtype dtype_in(golden_args *a)
-{
-    static const char *const names[] = {"f32", "f64", "i64", "bool"};
-    int d = 0;
-    while (d < 3 && strcmp(golden_text(a->c, "dtype", ""), names[d]) != 0) {
-        d++;
-    }
-    return (hd_dtype)d;
-}
-
-#define GOLDEN(name, y)                                                                            \
-    static hd_tensor *name(golden_args *a)                                                         \
-    {                                                                                              \
-        return y;                                                                                  \
-    }
-
-GOLDEN(to, hd_to(a->x[0], dtype_in(a)))
-GOLDEN(cat, hd_cat_n(a->n, a->x, (int)golden_int(a->c, "dim", 0)))
-GOLDEN(stack, hd_stack_n(a->n, a->x, (int)golden_int(a->c, "dim", 0)))
-GOLDEN(tril, hd_tril(a->x[0], golden_int(a->c, "diagonal", 0)))
-GOLDEN(triu, hd_triu(a->x[0], golden_int(a->c, "diagonal", 0)))
-GOLDEN(setitem, hd_setitem_n(a->x[0], a->x[1], (int)golden_get(a->c, "index")->numel,
-                             golden_get(a->c, "index")->i))
-
-START_TEST(values_are_pytorchs)
-{
-    static const golden_op ops[] = {
-        {"to", to, true},     {"cat", cat, true},   {"stack", stack, true},
-        {"tril", tril, true}, {"triu", triu, true}, {"setitem", setitem, true},
-    };
-    golden_ops_check(sizeof ops / sizeof ops[0], ops);
-}
-END_TEST
 
 /* ---------------------------------------------------------------- clone, contiguous, to */
 
@@ -366,7 +330,6 @@ END_TEST
 Suite *suite_copies(void)
 {
     const TTest *const tests[] = {
-        values_are_pytorchs,
         clones_keep_the_order_of_dims,
         what_needs_no_copy_is_returned,
         names_and_gradients,

@@ -1,5 +1,5 @@
 /* test_index.c - picking by index: values, gradients in order, ties of topk, errors. */
-#include "golden_ops.h"
+#include "heed/autograd.h"
 #include "ramp.h"
 #include "suites.h"
 #include "support/support.h"
@@ -336,50 +336,6 @@ START_TEST(errors)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- PyTorch's values */
-
-static int dim_of(const golden_args *g)
-{
-    return (int)golden_int(g->c, "dim", 0);
-}
-
-static hd_tensor *call_index_select(golden_args *g)
-{
-    return hd_index_select(g->x[0], dim_of(g), g->x[1]);
-}
-
-static hd_tensor *call_gather(golden_args *g)
-{
-    return hd_gather(g->x[0], dim_of(g), g->x[1]);
-}
-
-static hd_tensor *call_embedding(golden_args *g)
-{
-    return hd_embedding(g->x[0], g->x[1], golden_int(g->c, "padding_idx", -1));
-}
-
-static hd_tensor *call_topk(golden_args *g)
-{
-    return hd_topk(g->x[0], golden_int(g->c, "k", 0), dim_of(g), golden_int(g->c, "largest", 1),
-                   &g->extra[0]);
-}
-
-static hd_tensor *call_one_hot(golden_args *g)
-{
-    return hd_one_hot(g->x[0], g->s[0].v.i);
-}
-
-START_TEST(values_and_gradients_of_pytorch)
-{
-    static const golden_op ops[] = {{"index_select", call_index_select, true},
-                                    {"gather", call_gather, true},
-                                    {"embedding", call_embedding, true},
-                                    {"topk", call_topk, true},
-                                    {"one_hot", call_one_hot, true}};
-    golden_ops_check(5, ops);
-}
-END_TEST
-
 Suite *suite_index(void)
 {
     const TTest *const tests[] = {
@@ -397,7 +353,6 @@ Suite *suite_index(void)
         topk_sorts,
         topk_of_an_adversary,
         errors,
-        values_and_gradients_of_pytorch,
     };
     return SUITE_OF("index", tests);
 }

@@ -1,56 +1,8 @@
 /* test_inplace.c - operations in place: PyTorch's values, shared memory, saved values, errors. */
-#include "golden_ops.h"
 #include "heed/autograd.h"
 #include "leaf.h"
 #include "suites.h"
 #include "support/support.h"
-
-GOLDEN_TWO(add_)
-GOLDEN_TWO(sub_)
-GOLDEN_TWO(mul_)
-GOLDEN_TWO(div_)
-GOLDEN_TWO(copy_)
-GOLDEN_NUMBER(add_scalar_)
-GOLDEN_NUMBER(sub_scalar_)
-GOLDEN_NUMBER(mul_scalar_)
-GOLDEN_NUMBER(div_scalar_)
-GOLDEN_NUMBER(fill_)
-
-static hd_tensor *zero_case(golden_args *a)
-{
-    return hd_zero_(a->x[0]);
-}
-
-static hd_tensor *masked_fill_case(golden_args *a)
-{
-    return hd_masked_fill(a->x[0], a->x[1], a->s[0]);
-}
-
-static hd_tensor *masked_fill__case(golden_args *a)
-{
-    return hd_masked_fill_(a->x[0], a->x[1], a->s[0]);
-}
-
-START_TEST(golden)
-{
-    static const golden_op ops[] = {
-        {"add_", add__case, true},
-        {"sub_", sub__case, true},
-        {"mul_", mul__case, true},
-        {"div_", div__case, true},
-        {"copy_", copy__case, true},
-        {"add_scalar_", add_scalar__case, true},
-        {"sub_scalar_", sub_scalar__case, true},
-        {"mul_scalar_", mul_scalar__case, true},
-        {"div_scalar_", div_scalar__case, true},
-        {"fill_", fill__case, true},
-        {"zero_", zero_case, true},
-        {"masked_fill", masked_fill_case, true},
-        {"masked_fill_", masked_fill__case, true},
-    };
-    golden_ops_check(sizeof ops / sizeof ops[0], ops);
-}
-END_TEST
 
 static hd_tensor *square(void) /* (3, 3): 0 .. 8 */
 {
@@ -241,7 +193,6 @@ END_TEST
 Suite *suite_inplace(void)
 {
     const TTest *const tests[] = {
-        golden,
         returns_x_and_counts_a_change,
         views_of_one_memory,
         partly_shared_memory_is_refused,

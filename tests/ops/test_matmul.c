@@ -1,7 +1,7 @@
 /* test_matmul.c - products: kernels bit for bit against plain sums, ranks, names, gradients. */
 #include <stdlib.h>
 
-#include "golden_ops.h"
+#include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
 #include "tensor/kernels/gemm.h"
@@ -126,7 +126,7 @@ START_TEST(every_element_is_one_chain)
 }
 END_TEST
 
-/* The dot of two dense rows as gemm_dots.h adds it up: chains of every lanes-th step, folded in
+/* The dot of two dense rows as gemm_split.h adds it up: chains of every lanes-th step, folded in
  * halves, and one more chain of the steps that fill no vector. */
 static double dot_in_lanes(int dtype, bool fused, int lanes, int64_t k, int64_t x, int64_t y)
 {
@@ -182,11 +182,11 @@ START_TEST(few_rows_are_dots)
             }
             for (int round = 0; round < 300; round++) {
                 hdk_product p = {.a = a, .b = b, .c = c, .a_col = 1, .b_row = 1, .bias_step = 1};
-                p.m = 1 + below(HDK_DOTS), p.n = 1 + below(MAX), p.k = below(200);
+                p.m = 1 + below(HDK_SPLIT_ROWS), p.n = 1 + below(MAX), p.k = below(200);
                 p.a_row = p.k + below(3), p.b_col = p.k + below(3), p.c_row = p.n + below(3);
                 p.add = below(3) == 0;
                 p.bias = below(2) ? bias : NULL;
-                p.dots = true;
+                p.split_sums = true;
                 if (round % 4 == 0) { /* a column of c */
                     p.m = 1 + below(MAX), p.n = p.c_row = 1, p.bias = NULL;
                 }
@@ -536,23 +536,6 @@ START_TEST(errors)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- PyTorch's values */
-
-static hd_tensor *call_matmul(golden_args *g)
-{
-    return hd_matmul(g->x[0], g->x[1]);
-}
-
-static hd_tensor *call_dot(golden_args *g)
-{
-    return hd_dot(g->x[0], g->x[1]);
-}
-
-static hd_tensor *call_linear(golden_args *g)
-{
-    return hd_linear(g->x[0], g->x[1], g->n > 2 ? g->x[2] : HD_NONE);
-}
-
 enum { PRODUCTS = 20 };
 
 /* The work is divided in every way: cells of rows, of columns, of whole matrices, and sums over
@@ -645,14 +628,6 @@ START_TEST(caches_change_no_bit)
 }
 END_TEST
 
-START_TEST(values_and_gradients_of_pytorch)
-{
-    static const golden_op ops[] = {
-        {"matmul", call_matmul, false}, {"dot", call_dot, false}, {"linear", call_linear, false}};
-    golden_ops_check(3, ops);
-}
-END_TEST
-
 Suite *suite_matmul(void)
 {
     int n = sizeof shapes / sizeof *shapes;
@@ -668,7 +643,6 @@ Suite *suite_matmul(void)
         strides_of_one_element,
         caches_change_no_bit,
         errors,
-        values_and_gradients_of_pytorch,
     };
     Suite *s = SUITE_OF("matmul", tests);
     suite_add_loop(s, all_ranks, n);

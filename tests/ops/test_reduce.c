@@ -1,7 +1,7 @@
 /* test_reduce.c - sums, means, variances, extremes, any and all: bits, layouts, sizes 0, errors. */
-#include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
+#include "support/golden_reader.h"
 #include "support/support.h"
 #include "tensor/kernels/reduce.h"
 
@@ -593,82 +593,6 @@ START_TEST(errors)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- golden values */
-
-#define CASE(name, expression)                                                                     \
-    static hd_tensor *name##_case(golden_args *a)                                                  \
-    {                                                                                              \
-        int dim = (int)golden_int(a->c, "dim", 0);                                                 \
-        int correction = (int)golden_int(a->c, "correction", 1);                                   \
-        bool keepdim = golden_int(a->c, "keepdim", 0) != 0;                                        \
-        const golden_record *dims = golden_get(a->c, "dims");                                      \
-        int count = dims ? (int)dims->numel : 0;                                                   \
-        (void)dim, (void)correction, (void)keepdim, (void)count;                                   \
-        return expression;                                                                         \
-    }
-CASE(sum, hd_sum(a->x[0]))
-CASE(sum_dim, hd_sum_dim(a->x[0], dim, keepdim))
-CASE(sum_dims, hd_sum_dims_n(a->x[0], keepdim, count, dims->i))
-CASE(mean, hd_mean(a->x[0]))
-CASE(mean_dim, hd_mean_dim(a->x[0], dim, keepdim))
-CASE(mean_dims, hd_mean_dims_n(a->x[0], keepdim, count, dims->i))
-CASE(var_dim, hd_var_dim(a->x[0], dim, correction, keepdim))
-CASE(var_dims, hd_var_dims_n(a->x[0], correction, keepdim, count, dims->i))
-CASE(max, hd_max(a->x[0]))
-CASE(min, hd_min(a->x[0]))
-CASE(max_dim, hd_max_dim(a->x[0], dim, keepdim, &a->extra[0]))
-CASE(min_dim, hd_min_dim(a->x[0], dim, keepdim, &a->extra[0]))
-CASE(argmax, hd_argmax(a->x[0]))
-CASE(argmax_dim, hd_argmax_dim(a->x[0], dim, keepdim))
-CASE(argmin, hd_argmin(a->x[0]))
-CASE(argmin_dim, hd_argmin_dim(a->x[0], dim, keepdim))
-CASE(any, hd_any(a->x[0]))
-CASE(any_dim, hd_any_dim(a->x[0], dim, keepdim))
-CASE(all, hd_all(a->x[0]))
-CASE(all_dim, hd_all_dim(a->x[0], dim, keepdim))
-
-/* Far from zero, PyTorch's var over everything rounds the mean to float32 before it subtracts. heed
- * gives the exact 128/3 and 64 there, and the golden value replaces its own in the comparison. */
-static hd_tensor *var_case(golden_args *a)
-{
-    int correction = (int)golden_int(a->c, "correction", 1);
-    hd_tensor *y = hd_var(a->x[0], correction);
-    if (!y || hd_numel(a->x[0]) != 3 || element_at(a->x[0], 0) != 1e8) {
-        return y;
-    }
-    ck_elements(y, correction ? 64 : (double)(128.0f / 3));
-    return hd_scalar_tensor(HD_FLOAT32, golden_get(a->c, "out")->d[0]);
-}
-
-START_TEST(golden)
-{
-    static const golden_op ops[] = {
-        {"sum", sum_case, false},
-        {"sum_dim", sum_dim_case, false},
-        {"sum_dims", sum_dims_case, false},
-        {"mean", mean_case, false},
-        {"mean_dim", mean_dim_case, false},
-        {"mean_dims", mean_dims_case, false},
-        {"var", var_case, false},
-        {"var_dim", var_dim_case, false},
-        {"var_dims", var_dims_case, false},
-        {"max", max_case, false},
-        {"min", min_case, false},
-        {"max_dim", max_dim_case, true},
-        {"min_dim", min_dim_case, true},
-        {"argmax", argmax_case, true},
-        {"argmax_dim", argmax_dim_case, true},
-        {"argmin", argmin_case, true},
-        {"argmin_dim", argmin_dim_case, true},
-        {"any", any_case, true},
-        {"any_dim", any_dim_case, true},
-        {"all", all_case, true},
-        {"all_dim", all_dim_case, true},
-    };
-    golden_ops_check(sizeof ops / sizeof ops[0], ops);
-}
-END_TEST
-
 Suite *suite_reduce(void)
 {
     const TTest *const tests[] = {
@@ -693,7 +617,6 @@ Suite *suite_reduce(void)
         names,
         ties,
         errors,
-        golden,
     };
     return SUITE_OF("reduce", tests);
 }

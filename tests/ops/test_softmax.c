@@ -1,7 +1,7 @@
 /* test_softmax.c - softmax bit for bit, log_softmax, logsumexp, cumsum: rows, layouts, errors. */
-#include "golden_ops.h"
 #include "heed/autograd.h"
 #include "suites.h"
+#include "support/golden_reader.h"
 #include "support/support.h"
 #include "tensor/kernels/softmax.h"
 
@@ -407,24 +407,6 @@ START_TEST(errors)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- golden values */
-
-#define CASE(name, expression)                                                                     \
-    static hd_tensor *name##_case(golden_args *a)                                                  \
-    {                                                                                              \
-        int dim = (int)golden_int(a->c, "dim", 0);                                                 \
-        bool keepdim = golden_int(a->c, "keepdim", 0) != 0;                                        \
-        const golden_record *dims = golden_get(a->c, "dims");                                      \
-        int count = dims ? (int)dims->numel : 0;                                                   \
-        (void)dim, (void)keepdim, (void)count;                                                     \
-        return expression;                                                                         \
-    }
-CASE(softmax, hd_softmax(a->x[0], dim))
-CASE(log_softmax, hd_log_softmax(a->x[0], dim))
-CASE(logsumexp_dim, hd_logsumexp_dim(a->x[0], dim, keepdim))
-CASE(logsumexp_dims, hd_logsumexp_dims_n(a->x[0], keepdim, count, dims->i))
-CASE(cumsum, hd_cumsum(a->x[0], dim))
-
 /* An empty tensor of many rows takes no time. */
 START_TEST(empty_rows)
 {
@@ -445,19 +427,6 @@ START_TEST(empty_rows)
 }
 END_TEST
 
-START_TEST(golden)
-{
-    static const golden_op ops[] = {
-        {"softmax", softmax_case, false},
-        {"log_softmax", log_softmax_case, false},
-        {"logsumexp_dim", logsumexp_dim_case, false},
-        {"logsumexp_dims", logsumexp_dims_case, false},
-        {"cumsum", cumsum_case, true},
-    };
-    golden_ops_check(sizeof ops / sizeof ops[0], ops);
-}
-END_TEST
-
 Suite *suite_softmax(void)
 {
     const TTest *const tests[] = {
@@ -474,7 +443,6 @@ Suite *suite_softmax(void)
         names,
         masked_elements_get_no_gradient,
         errors,
-        golden,
     };
     return SUITE_OF("softmax", tests);
 }

@@ -1,6 +1,6 @@
 /* test_view.c - views: values, strides and names as in PyTorch, and the message of every
  * refusal. */
-#include "golden_ops.h"
+#include "heed/autograd.h"
 #include "ramp.h"
 #include "suites.h"
 #include "support/support.h"
@@ -17,82 +17,6 @@ static void layout_is(hd_tensor *x, int ndim, const int64_t *want, const char *t
                       (long long)hd_stride(x, d));
     }
 }
-
-/* ---------------------------------------------------------------- golden values */
-
-static int dim(golden_args *a, const char *field)
-{
-    return (int)golden_int(a->c, field, 0);
-}
-
-static const golden_record *sizes_of(golden_args *a, const char *field)
-{
-    return golden_get(a->c, "%s", field);
-}
-
-/* Returns the first tensor of a list and puts the others into extra. */
-static hd_tensor *spread(golden_args *a, hd_list *l)
-{
-    for (int64_t i = 1; l && i < hd_list_len(l) && i <= GOLDEN_EXTRA; i++) {
-        a->extra[i - 1] = hd_list_get(l, i);
-    }
-    return l && hd_list_len(l) ? hd_list_get(l, 0) : NULL;
-}
-
-#define GOLDEN(name, y)                                                                            \
-    static hd_tensor *name(golden_args *a)                                                         \
-    {                                                                                              \
-        return y;                                                                                  \
-    }
-#define SIZES(field) (int)sizes_of(a, field)->numel, sizes_of(a, field)->i
-
-GOLDEN(view, hd_view_n(a->x[0], SIZES("sizes")))
-GOLDEN(reshape, hd_reshape_n(a->x[0], SIZES("sizes")))
-GOLDEN(flatten, hd_flatten(a->x[0], dim(a, "start_dim"), dim(a, "end_dim")))
-GOLDEN(transpose, hd_transpose(a->x[0], dim(a, "dim0"), dim(a, "dim1")))
-GOLDEN(permute, hd_permute_n(a->x[0], SIZES("dims")))
-GOLDEN(expand, hd_expand_n(a->x[0], SIZES("sizes")))
-GOLDEN(squeeze, hd_squeeze(a->x[0], dim(a, "dim")))
-GOLDEN(squeeze_all, hd_squeeze_all(a->x[0]))
-GOLDEN(unsqueeze, hd_unsqueeze(a->x[0], dim(a, "dim")))
-GOLDEN(select, hd_select(a->x[0], dim(a, "dim"), golden_int(a->c, "index", 0)))
-GOLDEN(slice, hd_slice(a->x[0], dim(a, "dim"), golden_int(a->c, "start", 0),
-                       golden_int(a->c, "stop", HD_END)))
-GOLDEN(slice_step, hd_slice_step(a->x[0], dim(a, "dim"), golden_int(a->c, "start", 0),
-                                 golden_int(a->c, "stop", HD_END), golden_int(a->c, "step", 1)))
-GOLDEN(narrow, hd_narrow(a->x[0], dim(a, "dim"), golden_int(a->c, "start", 0),
-                         golden_int(a->c, "length", 0)))
-GOLDEN(getitem, hd_getitem_n(a->x[0], SIZES("index")))
-GOLDEN(unbind, spread(a, hd_unbind(a->x[0], dim(a, "dim"))))
-GOLDEN(split, spread(a, hd_split(a->x[0], golden_int(a->c, "size", 0), dim(a, "dim"))))
-GOLDEN(split_sizes, spread(a, hd_split_sizes_n(a->x[0], SIZES("sizes"), dim(a, "dim"))))
-GOLDEN(chunk, spread(a, hd_chunk(a->x[0], golden_int(a->c, "chunks", 0), dim(a, "dim"))))
-
-START_TEST(values_are_pytorchs)
-{
-    static const golden_op ops[] = {
-        {"view", view, true},
-        {"reshape", reshape, true},
-        {"flatten", flatten, true},
-        {"transpose", transpose, true},
-        {"permute", permute, true},
-        {"expand", expand, true},
-        {"squeeze", squeeze, true},
-        {"squeeze_all", squeeze_all, true},
-        {"unsqueeze", unsqueeze, true},
-        {"select", select, true},
-        {"slice", slice, true},
-        {"slice_step", slice_step, true},
-        {"narrow", narrow, true},
-        {"getitem", getitem, true},
-        {"unbind", unbind, true},
-        {"split", split, true},
-        {"split_sizes", split_sizes, true},
-        {"chunk", chunk, true},
-    };
-    golden_ops_check(sizeof ops / sizeof ops[0], ops);
-}
-END_TEST
 
 /* ---------------------------------------------------------------- layouts and names */
 
@@ -414,10 +338,20 @@ START_TEST(splits_that_do_not_add_up)
 }
 END_TEST
 
+START_TEST(rolls_refused)
+{
+    HD_SCOPE;
+    ck_assert_ptr_null(hd_roll(hd_scalar_tensor(HD_FLOAT32, 1), 1, 0));
+    ck_error(HD_SHAPE, "hd_roll: (): expected a tensor with dimensions");
+    ck_assert_ptr_null(hd_roll(hd_ones(HD_FLOAT32, 2, 3), 1, 2));
+    ck_error(HD_INDEX, "hd_roll: dim 2 of (2, 3): expected -2 to 1");
+}
+END_TEST
+
 Suite *suite_view(void)
 {
     const TTest *const tests[] = {
-        values_are_pytorchs,
+        rolls_refused,
         strides_are_pytorchs,
         views_share_and_reshape_copies_only_if_it_must,
         names_are_pytorchs,

@@ -207,6 +207,8 @@ MAYBE(hd_topk, indices, hd_topk(x, 1, 0, true, NULL))
 TENSOR(hd_layer_norm_n, x, hd_layer_norm_n(bad, 1, three, x, x, 0.5))
 POINTER(hd_layer_norm_n, normalized_shape, hd_layer_norm_n(x, 1, NULL, x, x, 0.5))
 POINTER(hd_layer_norm_n, weight, hd_layer_norm_n(x, 1, three, NULL, x, 0.5))
+TENSOR(hd_rms_norm, x, hd_rms_norm(bad, x, 0.5))
+POINTER(hd_rms_norm, weight, hd_rms_norm(x, NULL, 0.5))
 POINTER(hd_layer_norm_n, bias, hd_layer_norm_n(x, 1, three, HD_NONE, NULL, 0.5))
 POINTER(hd_scaled_dot_product_attention, attn_mask,
         hd_scaled_dot_product_attention(x, x, x, NULL, 0, false))

@@ -161,6 +161,10 @@ static void run_rows(hd_tensor *x, hd_tensor *p)
     MADE("hd_dropout", hd_dropout(p, 0.5, true));
     MADE("hd_dropout", hd_dropout(p, 1, true));
     MADE("hd_multinomial", hd_multinomial(hd_detach(p), 1, true));
+    MADE("hd_elu", hd_elu(p, 1));
+    MADE("hd_leaky_relu", hd_leaky_relu(p, 0.01));
+    MADE("hd_roll", hd_roll(p, 1, 0));
+    MADE("hd_rms_norm", hd_rms_norm(p, HD_NONE, 1e-5));
     MADE("hd_layer_norm_n", hd_layer_norm_n(p, 1, (int64_t[]){3}, HD_NONE, HD_NONE, 1e-5));
     MADE("hd_scaled_dot_product_attention",
          hd_scaled_dot_product_attention(q, q, q, HD_NONE, 0, true));

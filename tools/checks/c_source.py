@@ -1,7 +1,13 @@
-"""Reads C by its layout (.clang-format) and its tokens: what figures and check_style share."""
+"""Finds the files of the tree, and reads C by its layout (.clang-format) and its tokens: what the checks
+share.
+
+usage: c_source.py FOLDER...      prints the paths of the C files in the folders, a line each
+"""
 import bisect
 import os
 import re
+import subprocess
+import sys
 from collections import namedtuple
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|\.?\d[\w.]*'
@@ -12,19 +18,52 @@ DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)]*\))?")
 # A function's braces stand at the start of a line; its parameters end in a parenthesis before.
 BODY = re.compile(r"\)[ \t]*\n\{\n.*?^\}", re.M | re.S)
 
+C = (".c", ".h", ".cc")
+# The folders of the tree, and "." for the files beside them. A user may have others beside them.
+WHOLE = [".", ".ci", "bench", "docs", "examples", "include", "packaging", "src", "tests", "tools"]
+
 Token = namedtuple("Token", "text line")
 Macro = namedtuple("Macro", "name has_arguments body")  # body: a list of Token
 Function = namedtuple("Function", "name first last text static")  # first and last: lines
 
 
-def sources(folders, endings=(".c", ".h")):
-    """The paths of the files below the folders whose names end so, in order."""
-    for top in folders:
-        for folder, below, names in os.walk(top):
-            below.sort()
-            for name in sorted(names):
-                if name.endswith(endings):
-                    yield os.path.join(folder, name)
+def listed(root):
+    """The paths of all files below root, from there: those that git has or would add, if root is a work
+    tree of git's. Elsewhere, as in a release, all but those of builds and of hidden folders."""
+    if os.path.exists(os.path.join(root, ".git")):
+        git = ["git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard"]
+        try:
+            return os.fsdecode(subprocess.run(git, check=True, capture_output=True).stdout).split("\0")
+        except (OSError, subprocess.CalledProcessError):
+            pass  # There is no git here, or it does not trust the folder's owner.
+    found = []
+    for folder, below, names in os.walk(root):
+        below[:] = [name for name in below if name == ".ci" or
+                    not name.startswith(".") and name != "__pycache__" and
+                    not (folder == root and name.startswith("build"))]
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in names]
+    return found
+
+
+def is_text(path):
+    """Is it a file in UTF-8? What a compiler made is none, and git also lists what was removed."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, encoding="utf-8") as f:
+            f.read()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def sources(folders, endings=(".c", ".h"), root="."):
+    """The paths, from root, of the texts of the tree whose names end so, in order: those that lie in the
+    folders or below them. "." stands for the files of root itself, without those below it."""
+    return [path for path in sorted(set(listed(root)))
+            if path.endswith(endings) and
+            any(path.startswith(folder + "/") or (folder == "." and "/" not in path) for folder in folders) and
+            is_text(os.path.join(root, path))]
 
 
 def blank(text):
@@ -101,3 +140,7 @@ def functions(code):
             last = plain.count("\n", 0, m.end()) + 1
             static = re.search(r"\b(static|HDK_INLINE)\b", plain[start:m.start()]) is not None
             yield Function(name, first, last, plain[start:m.end()], static)
+
+
+if __name__ == "__main__":
+    print("\n".join(sources(sys.argv[1:], C)))

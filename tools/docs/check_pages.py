@@ -2,8 +2,11 @@
 that the network is asked for; and of the table of PyTorch's names: every operation stands in it."""
 import os
 import re
+import sys
 from html.parser import HTMLParser
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "checks"))
+from c_source import WHOLE, sources  # noqa: E402
 from headers import COMMENT, PUBLIC
 from markdown import slug
 from pages import read_torch
@@ -100,13 +103,15 @@ def check_pages(folder):
             yield f"{', '.join(names)}: all have the title {title}"
 
 
-def refusal_names(headers):
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def refusal_names(root):
     """What the compiler names if a program has a wrong type: the structs of c11.h."""
-    found = set()
-    for header in os.listdir(headers):
-        with open(os.path.join(headers, header), encoding="utf-8") as f:
-            found |= set(re.findall(r"^struct (hd_\w+)", f.read(), re.MULTILINE))
-    return found
+    return {name for header in sources(["include/heed"], ".h", root)
+            for name in re.findall(r"^struct (hd_\w+)", read(root, header), re.MULTILINE)}
 
 
 def unknown_names(text, known):
@@ -120,24 +125,13 @@ def unknown_names(text, known):
 
 def check_comments(index, root):
     """Names in the comments of all headers that do not exist."""
-    headers = os.path.join(root, "include", "heed")
-    known = set(index) | refusal_names(headers) | {"hd_gradcheck"}  # the beginning of a message
-    for header in sorted(n for n in os.listdir(headers) if n.endswith(".h")):
-        with open(os.path.join(headers, header), encoding="utf-8") as f:
-            text = f.read()
+    known = set(index) | refusal_names(root) | {"hd_gradcheck"}  # the beginning of a message
+    for header in sources(["include/heed"], ".h", root):
+        text = read(root, header)
         for comment in COMMENT.finditer(text):
             for at, name in unknown_names(comment.group(0), known):
                 line = text.count("\n", 0, comment.start() + at) + 1
-                yield f"include/heed/{header}:{line}: there is no {name}"
-
-
-def documents(root):
-    """The paths of all documents in Markdown."""
-    for folder, folders, names in os.walk(root):
-        inside = os.path.relpath(folder, root)
-        folders[:] = [] if inside.count(os.sep) > 2 else sorted(
-            d for d in folders if not d.startswith(("build", ".", "venv")) and d not in ("subprojects", "node_modules"))
-        yield from (os.path.normpath(os.path.join(inside, n)) for n in sorted(names) if n.endswith(".md"))
+                yield f"{header}:{line}: there is no {name}"
 
 
 def prose(text):
@@ -178,20 +172,18 @@ def check_documents(site, root):
     """Names in the documents that the headers do not have, and documents that the site leaves out. Old
     names may stand in the changelog. The site's own documents have their links checked as pages."""
     listed = [path for _, path in site.contents]
-    known = set(site.index) | refusal_names(os.path.join(root, "include", "heed"))
-    guides = os.path.join(root, "docs", "guides")
-    for name in sorted(os.listdir(guides)) if os.path.isdir(guides) else []:
-        if name.endswith(".md") and "docs/guides/" + name not in listed:
-            yield f"docs/guides/{name}:1: docs/contents does not list it"
-    others = [path for path in documents(root) if path not in listed]
+    known = set(site.index) | refusal_names(root)
+    others = [path for path in sources(WHOLE, ".md", root) if path not in listed]
+    for path in others:
+        if path.startswith("docs/guides/"):
+            yield f"{path}:1: docs/contents does not list it"
     for path in listed + others:
         full = os.path.join(root, path)
         if not os.path.exists(full) or path == "CHANGELOG.md":
             continue
         if path in others and path != "docs/index.md":
             yield from check_links(root, path)
-        with open(full, encoding="utf-8") as f:
-            text = f.read()
+        text = read(root, path)
         own = set(re.findall(r"#define (\w+)", text)) | {"hd_f", "hd_f_dim", "HD_API"}  # hd_f stands for any function
         for at, name in unknown_names(text, known | own):
             yield f"{path}:{text.count(chr(10), 0, at) + 1}: there is no {name}"

@@ -23,9 +23,3 @@ class Info:
         self.read.append(full)
         with open(full, encoding="utf-8") as f:
             return f.read()
-
-    def guides(self):
-        """The paths of the guides, below the root."""
-        folder = os.path.join(self.root, "docs", "guides")
-        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-        return ["docs/guides/" + n for n in names if n.endswith(".md")]

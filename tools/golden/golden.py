@@ -26,6 +26,7 @@ import golden_rng
 import golden_sdpa
 import golden_signs
 import golden_steps
+import golden_table
 
 FILES = {
     "native": {
@@ -45,6 +46,7 @@ FILES = {
         "arange": golden_arange.write,
         "signs": golden_signs.write,
         "names": golden_names.write,
+        "functions": golden_table.write,
     },
     "mcg31": {
         "rng": golden_rng.mcg31,

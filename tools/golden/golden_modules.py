@@ -101,6 +101,7 @@ MultiHeadAttention(3, 4, 6, 0.5, 2, True)
 Block()
 nn.ModuleList([Block(), Block()])
 Empty()
+nn.RMSNorm(4, eps=1e-5)
 """
 
 # name: expression over the tensors of `variables`

@@ -15,10 +15,11 @@ import time
 from collections import namedtuple
 from pathlib import Path
 
-FLAGS = ["-Dtests=enabled", "-Dexamples=disabled", "-Ddocs=disabled", "-Ddefault_library=static",
+FLAGS = ["-Dassert=true", "-Dtests=enabled", "-Dexamples=disabled", "-Ddocs=disabled", "-Ddefault_library=static",
          "-Dbuildtype=plain", "-Dc_args=-O1 -w", "-Db_staticpic=false"]
 KINDS = {
     "plain": [],
+    "unasserted": ["-Dassert=false"],
     "sanitized": ["-Db_sanitize=address,undefined", "-Db_lundef=false"],
     "counted": ["-Db_coverage=true"],
 }
@@ -66,9 +67,10 @@ def files_of(tree):
 
 
 class Copy:
-    """A copy of the tree with a build of its own. A folder that is there already is brought up to date."""
+    """A copy of the tree with a build of its own, of everything or of some targets. A folder that is there
+    already is brought up to date."""
 
-    def __init__(self, tree, folder, kind):
+    def __init__(self, tree, folder, kind, targets=()):
         self.folder = Path(folder).resolve()
         self.build = self.folder / "build"
         for name in files_of(tree):
@@ -81,14 +83,15 @@ class Copy:
             status, output = run(["meson", "setup", self.build, self.folder, *FLAGS, *KINDS[kind]])
             if status != 0:
                 fail("meson setup failed", output)
-        status, output = run(["ninja", "-C", self.build], limit=None)
+        status, output = run(["ninja", "-C", self.build, *targets], limit=None)
         if status != 0:
             fail("the tree does not build", output)
         self.tests = self.unit_tests()
-        self.hashes = {path: self.hash(path) for path in {t[2] for t in self.tests.values()}}
+        self.hashes = {path: self.hash(path) for path in {t[2] for t in self.tests.values()}
+                       if (self.build / path).exists()}
 
     def unit_tests(self):
-        """The tests of the suite `unit`, by name: command, environment, path of the program."""
+        """The tests of the suite `unit` that are built, by name: command, environment, path of the program."""
         status, output = run(["meson", "introspect", "--tests", self.build])
         if status != 0:
             fail("meson introspect failed", output)
@@ -97,8 +100,9 @@ class Copy:
             if any(s.endswith(":unit") or s == "unit" for s in test["suite"]):
                 programs = [c for c in test["cmd"] if os.access(self.build / c, os.X_OK)
                             and (self.build / c).is_relative_to(self.build)]
-                path = os.path.relpath(self.build / programs[0], self.build)
-                found[test["name"]] = (test["cmd"], test["env"], path)
+                if programs:
+                    path = os.path.relpath(self.build / programs[0], self.build)
+                    found[test["name"]] = (test["cmd"], test["env"], path)
         return found
 
     def make(self, paths):

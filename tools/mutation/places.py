@@ -35,9 +35,11 @@ STATEMENT = re.compile(
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?!define)[^\n]*", re.M)
 ENUM = re.compile(r"\benum\b[^{;]*\{[^}]*\}", re.S)
-ASSERT = re.compile(r"\b_Static_assert\s*\([^;]*;", re.S)
+# What checks and computes nothing: assertions, and functions that only they call.
+CHECKS = re.compile(r"^#ifdef HD__ASSERT$.*?^#endif$", re.S | re.M)
+ASSERT = re.compile(r"\b(?:_Static_assert|hd__assert)\s*\([^;]*;", re.S)
 # What only tunes speed: memory that is asked for early, sizes of blocks, how much work a task is worth.
-ASKED = re.compile(r"\b(?:__builtin_prefetch|hdk_ask\w*)\(")
+ASKED = re.compile(r"\b(?:__builtin_prefetch|hdk_prefetch\w*)\(")
 TUNED = re.compile(r"\b(?:\w*(?<!HD__)GRAIN|grain|AHEAD)\b|^\s*#\s*define (?:HDK_TILE_ROWS|WIDTH|DEPTH)\b")
 
 
@@ -54,7 +56,7 @@ def closing(code, at):
 def readable(text):
     """The text with all that is no code of a function or macro as spaces, at the same positions."""
     code = without_comments(text)
-    for pattern in (STRING, INCLUDE, ASSERT):
+    for pattern in (STRING, CHECKS, INCLUDE, ASSERT):
         code = pattern.sub(lambda m: blank(m.group(0)), code)
     return code
 

@@ -1,6 +1,6 @@
 """heed's C library for Python: every function, struct and enum of the headers, through ctypes.
 
-The signatures come from include/heed/*.h (tools/docs/headers.py reads them), so that a function that
+The signatures come from include/heed/*.h (tools/functions/calls.py reads them), so that a function that
 changes or is added needs no line here.
 """
 import ctypes
@@ -11,8 +11,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, "tools", "docs"))
-import headers as header_reader  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from functions.calls import headers as header_reader, parameters_of  # noqa: E402
 
 LIBRARY_HEADERS = ("base.h", "tensor.h", "autograd.h", "nn.h", "optim.h", "io.h", "data.h")
 PLAIN = {
@@ -55,47 +55,6 @@ def int64s(values):
 def pointers(handles):
     """An array of hd_tensor *."""
     return (ctypes.c_void_p * max(1, len(handles)))(*handles)
-
-
-class Parameter:
-    """One argument as the table of ops sees it. kind: tensor, tensors, list, ints, out, options,
-    dtype, scalar, text, number or pointer."""
-
-    def __init__(self, kind, name, c_type, struct=None):
-        self.kind, self.name, self.c_type, self.struct = kind, name, c_type, struct
-
-
-def parameters_of(decl):
-    """The arguments of a function; a count and the array after or before it are one argument."""
-    found, params, i = [], decl.params, 0
-    counts = []
-    for kind, name in params:
-        if re.match(r"const int64_t \*$", kind) and counts and counts[-1] == len(found) - 1:
-            found[-1] = Parameter("ints", name, "int")
-        elif re.match(r"hd_tensor \*const \*$", kind) and counts and counts[-1] == len(found) - 1:
-            found[-1] = Parameter("tensors", name, found[-1].c_type)
-        elif kind in ("int", "int64_t") and name in ("n", "ndim"):
-            counts.append(len(found))
-            found.append(Parameter("number", name, kind))
-        elif kind in ("hd_tensor *", "const hd_tensor *"):
-            found.append(Parameter("tensor", name, kind))
-        elif kind == "const hd_list *":
-            found.append(Parameter("list", name, kind))
-        elif kind == "hd_tensor **":
-            found.append(Parameter("out", name, kind))
-        elif re.match(r"const hd_\w+_options \*$", kind) or kind == "const hd_multihead_attention_args *":
-            found.append(Parameter("options", name, kind, kind.split()[1]))
-        elif kind == "hd_dtype":
-            found.append(Parameter("dtype", name, kind))
-        elif kind == "hd_scalar":
-            found.append(Parameter("scalar", name, kind))
-        elif kind == "const char *":
-            found.append(Parameter("text", name, kind))
-        elif "*" in kind:
-            found.append(Parameter("pointer", name, kind))
-        else:
-            found.append(Parameter("number", name, kind))
-    return found
 
 
 def fields_of(code):

@@ -28,10 +28,11 @@ class Known:
         return shrink.replay(hd, rows, self.example, plain=True)
 
 
-def known(row, example):
-    """Makes an entry of the function below."""
+def known(row, example, cpu=None):
+    """Makes an entry of the function below; with cpu, only where PyTorch computes at that level."""
     def add(covers):
-        KNOWN.append(Known(row, example, covers))
+        if cpu in (None, torch.backends.cpu.get_cpu_capability()):
+            KNOWN.append(Known(row, example, covers))
         return covers
     return add
 

@@ -27,8 +27,8 @@ def case(p):
 
 def rows_of(p):
     if not ROWS:
-        import table
-        ROWS.update(table.rows_of(p.hd))
+        import arguments
+        ROWS.update(arguments.rows_of(p.hd))
     return ROWS
 
 

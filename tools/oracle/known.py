@@ -261,10 +261,16 @@ def cross_entropy_of_a_target_like_x(e):
     return e.kind == "no error" and "class probabilities" in e.text and e.theirs[0].shape == e.theirs[1].shape
 
 
-@known("gelu(inf) in float32", [leaf(X, [16], [INF] * 16), (Y, "hd_gelu", [X])])
+@known("gelu(inf) in float32", [leaf(X, [16], [INF] * 16), (Y, "hd_gelu", [X])], cpu="AVX512")
 def gelu_of_infinity(e):
     return e.what == "hd_gelu" and e.kind == "value" and e.text.endswith("heed inf, PyTorch nan") and \
         e.theirs[0].dtype == F32
+
+
+@known("gelu of float32 far below 0, as gelu(-3.)", [leaf(X, [16], [-103.9] * 16), (Y, "hd_gelu", [X])], cpu="AVX2")
+def gelu_of_less_than_minus_five(e):
+    return e.what == "hd_gelu" and e.kind == "value" and e.theirs[0].dtype == F32 and \
+        e.text.endswith("heed -0.0 (-0x0.0p+0), PyTorch 0.0 (0x0.0p+0)")
 
 
 @known("an operand that lies partly in the memory of x in x op= operand",
@@ -352,7 +358,13 @@ def the_sign_of_a_zero_of_attention(e):
        [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_var", [X, 1]), backward(Y)])
 def the_gradient_of_var_of_a_nan(e):
     return e.machine.last[0].startswith("hd_var") and e.kind == "gradient value" and \
-        e.text.endswith("heed nan, PyTorch inf")
+        e.text.endswith(("heed nan, PyTorch inf", "heed nan, PyTorch -inf"))
+
+
+@known("the gradient of elu at a NaN",
+       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_elu", [X, 1.0]), backward(Y)])
+def the_gradient_of_elu_of_a_nan(e):
+    return e.machine.last[0] == "hd_elu" and e.kind == "gradient value" and "heed nan, PyTorch" in e.text
 
 
 @known("var, layer_norm and losses of rows of equal numbers",
@@ -369,6 +381,12 @@ def var_of_equal_numbers(e):
 def layer_norm_of_infinities(e):
     return e.machine.last[0] == "hd_layer_norm_n" and e.kind == "gradient value" and has_infinity(e) and \
         re.search(r"heed (-?inf|nan), PyTorch nan|heed nan, PyTorch", e.text)
+
+
+@known("roll of an empty tensor along a dim that it lacks",
+       [leaf(X, [2, 0], []), (Y, "hd_roll", [X, 1, 2])])
+def a_roll_of_nothing(e):
+    return e.what == "hd_roll" and e.kind == "error" and "expected -" in e.text and e.theirs[0].numel() == 0
 
 
 # ---- strides

@@ -1,7 +1,7 @@
 """Runs a program step by step on both sides, and compares after each step.
 
 A program is a list of steps (dest, what, args). `what` is a function of heed that has a row in the
-table (table.py), or one of the few words that DIRECT below names. A Var in args is the name of an
+table of functions, or one of the few words that DIRECT below names. A Var in args is the name of an
 earlier result. A program is data: it can be run again, cut, and written as C or as Python (write.py).
 """
 import ctypes
@@ -55,22 +55,19 @@ def set_item(x, value, index):
 
 
 class Row:
-    """A function of heed and its counterpart. python: a format of the arguments. make(g): arguments
-    for it. tolerance: 0 for equal bits, else in units of float32 (compare.values_differ). scale: what
-    an absolute part of the tolerance is measured in, from PyTorch's arguments."""
+    """A function of heed and its counterpart, of a row of the table of functions. make(g): arguments for it.
+    tolerance: 0 for equal bits, else in units of float32 (compare.values_differ). scale: what an absolute
+    part of the tolerance is measured in, from PyTorch's arguments. random: it draws, so both sides are
+    seeded before. weight: how often it is called beside the others. gradient and gradient_zeros: the
+    tolerance of gradients, and whether the signs of their zeros count."""
 
-    def __init__(self, hd, name, python, make, tolerance=0, scale=None, **more):
-        self.name, self.python, self.make = name, python, make
-        self.tolerance, self.scale = tolerance, scale or largest
-        self.inplace = more.pop("inplace", False)
-        self.random = more.pop("random", False)     # draws: both sides are seeded before
-        self.gradients = more.pop("gradients", True)
-        self.same_graph = more.pop("graph", True)
-        self.compare_indices = more.pop("indices", True)
-        self.weight = more.pop("weight", 1)
-        self.gradient_tolerance = more.pop("gradient", GRADIENT_TOLERANCE)
-        self.gradient_zeros = more.pop("gradient_zeros", True)
-        assert not more, more
+    def __init__(self, hd, row, make, scale=None):
+        self.name, self.python, self.make, self.scale = row.name, row.python, make, scale or largest
+        name, python, o = row.name, row.python, row.oracle
+        self.inplace, self.random, self.weight = row.inplace, o["random"], o["weight"]
+        self.tolerance, self.same_graph, self.compare_indices = o["tolerance"], o["graph"], o["indices"]
+        self.gradient_tolerance = o["gradient"] or GRADIENT_TOLERANCE
+        self.gradient_zeros = o["gradient_zeros"]
         self.parameters = hd.parameters[name]
         self.inputs = [p for p in self.parameters if p.kind != "out"]
         self.result = hd.decls[name].result

@@ -64,6 +64,12 @@ def layer_norm(p):
             lambda: nn.LayerNorm(shape, eps, affine, bias), [3] + shape)
 
 
+def rms_norm(p):
+    dim, eps = p.pick((1, 2, 5, 8, 33)), p.pick((1e-5, 1e-6))
+    p.say("RMSNorm(%d, %g)" % (dim, eps))
+    return lambda: p.hd.hd_rms_norm_new(dim, eps), lambda: nn.RMSNorm(dim, eps), [3, dim]
+
+
 def activation(p):
     which = p.pick(("relu", "gelu", "gelu tanh", "dropout"))
     rate = p.pick((0.0, 0.1, 0.5, 0.9, 1.0))
@@ -162,7 +168,7 @@ def block(p):
                                           nn.LayerNorm(d), nn.LayerNorm(d), rate), [2, n, d]
 
 
-MAKERS = (linear, linear, embedding, layer_norm, activation, sequential, module_list, self_attention,
+MAKERS = (linear, linear, embedding, layer_norm, rms_norm, activation, sequential, module_list, self_attention,
           heads, heads, heads, feed_forward, block)
 
 
@@ -255,8 +261,9 @@ def forward(p, m, t, shape):
 
 
 def same_output(p, what, y, z):
-    """Values, shape and requires_grad; classes that fuse have other grad_fn names than the lines."""
-    p.same(what, y, z, OUTPUT, None, False, False)
+    """Values, shape and requires_grad; classes that fuse have other grad_fn names than the lines. The signs of
+    zeros are compared where the functions are called."""
+    p.same(what, y, z, OUTPUT, None, False, False, zeros=False)
     p.equal(what + " requires_grad", p.hd.hd_requires_grad(y), z.requires_grad)
 
 

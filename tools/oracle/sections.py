@@ -5,6 +5,7 @@ import sys
 
 import torch
 
+import arguments
 import binding
 import faults
 import feeding
@@ -21,7 +22,6 @@ import programs
 import reasons
 import shrink
 import streams
-import table
 import train
 import wide
 import write
@@ -64,7 +64,7 @@ class Run:
         self.hd.hd_set_num_threads(1)
         if options.plant:
             faults.plant(self.hd, options.plant)
-        self.rows = table.rows_of(self.hd)
+        self.rows = arguments.rows_of(self.hd)
         self.words = ops.words_of(self.rows)
 
     def begin(self):

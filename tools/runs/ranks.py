@@ -13,6 +13,8 @@ import subprocess
 import time
 import uuid
 
+from patience import PATIENCE
+
 TAG = "HEED_RANKS_RUN"
 LAUNCHERS = {
     # the library's name, the names that its mpirun may have, what that prints as its version
@@ -86,8 +88,8 @@ class Run:
                 found[int(pid)] = int(rank) if rank is not None else None
         return found
 
-    def left(self, seconds):
-        """The processes that still live after so many seconds."""
+    def left(self, seconds=PATIENCE):
+        """The processes that still live after so many seconds, at most."""
         end = time.monotonic() + seconds
         while self.processes() and time.monotonic() < end:
             time.sleep(0.02)
@@ -111,7 +113,7 @@ class Run:
                 return
             time.sleep(0.02)
 
-    def wait(self, seconds):
+    def wait(self, seconds=PATIENCE):
         """The status of mpirun; None if it did not end in time."""
         try:
             return self.mpirun.wait(seconds)

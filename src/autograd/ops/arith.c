@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
-#include "autograd/ops/families.h"
 
 /* ---------------------------------------------------------------- two tensors */
 
@@ -25,14 +24,14 @@ static hd_tensor *record_two(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_te
 {
     hd_tensor *in[] = {a, b};
     hd_tensor *saved[] = {hd__save_if(save_a, a), hd__save_if(save_b, b)};
-    return hd__record(op, y, &(hd__record_args){.n_in = 2, .in = in, .n_saved = 2, .saved = saved});
+    return HD__RECORD(op, y, HD__IN(2, in), HD__SAVES(2, saved));
 }
 
 /* The result of an op whose backward needs neither a nor b. */
 static hd_tensor *record_linear(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_tensor *b)
 {
     hd_tensor *in[] = {a, b};
-    return hd__record(op, y, &(hd__record_args){.n_in = 2, .in = in});
+    return HD__RECORD(op, y, HD__IN(2, in));
 }
 
 /* da += dy,  db += dy; x + s has one input */
@@ -157,10 +156,7 @@ hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
         return NULL;
     }
     hd_tensor *in[] = {a, b};
-    return hd__record(
-        &pow_op, y,
-        &(hd__record_args){
-            .n_in = 2, .in = in, .n_saved = 2, .saved = in, .save_y = hd__wants_grad(b)});
+    return HD__RECORD(&pow_op, y, HD__IN(2, in), HD__SAVES(2, in), .save_y = hd__wants_grad(b));
 }
 
 hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b)
@@ -197,8 +193,7 @@ static hd_tensor *arith_scalar(const char *function, int op, hd_tensor *x, hd_sc
 
 static hd_tensor *record_scalar(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_scalar s)
 {
-    return hd__record(
-        op, y, &(hd__record_args){.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s});
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
 }
 
 /* dx += dy s */
@@ -256,13 +251,13 @@ static const hd__op pow_scalar_op = {.name = "PowBackward0", .backward = pow_sca
 hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s)
 {
     hd_tensor *y = arith_scalar("hd_add_scalar", HDK_ADD, x, s, false);
-    return hd__record(&hd__add_op, y, &(hd__record_args){.n_in = 1, .in = &x});
+    return HD__RECORD(&hd__add_op, y, HD__IN(1, &x));
 }
 
 hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s)
 {
     hd_tensor *y = arith_scalar("hd_sub_scalar", HDK_SUB, x, s, false);
-    return hd__record(&hd__sub_op, y, &(hd__record_args){.n_in = 1, .in = &x});
+    return HD__RECORD(&hd__sub_op, y, HD__IN(1, &x));
 }
 
 hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s)
@@ -280,7 +275,7 @@ hd_tensor *(hd_div_scalar)(hd_tensor *x, hd_scalar s)
 hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
 {
     hd_tensor *y = arith_scalar("hd_rsub_scalar", HDK_SUB, x, s, true);
-    return hd__record(&rsub_op, y, &(hd__record_args){.n_in = 1, .in = &x});
+    return HD__RECORD(&rsub_op, y, HD__IN(1, &x));
 }
 
 hd_tensor *hd_neg(hd_tensor *x)
@@ -293,7 +288,7 @@ hd_tensor *hd_neg(hd_tensor *x)
         return hd_error_set(HD_DTYPE, "hd_neg: bool: expected numbers; hd_logical_not takes bool");
     }
     hd_tensor *y = hd__map_unary("hd_neg", loop, NULL, x->dtype, x);
-    return hd__record(&neg_op, y, &(hd__record_args){.n_in = 1, .in = &x});
+    return HD__RECORD(&neg_op, y, HD__IN(1, &x));
 }
 
 static hd_tensor *reciprocal(const char *function, hd_tensor *x)
@@ -309,7 +304,7 @@ hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
         return NULL;
     }
     hd_tensor *y = reciprocal("hd_rdiv_scalar", x);
-    y = hd__record(&reciprocal_op, y, &(hd__record_args){.n_in = 1, .in = &x, .save_y = true});
+    y = HD__RECORD(&reciprocal_op, y, HD__IN(1, &x), .save_y = true);
     return y ? hd__made_by("hd_rdiv_scalar", hd_mul_scalar(y, s)) : NULL;
 }
 
@@ -355,10 +350,7 @@ static hd_tensor *record_power(const char *function, hd_tensor *x, hd_scalar s)
     }
     hdk_loop loop = hd__arith_loop_scalar(function, HDK_POW, x, s, &d);
     hd_tensor *y = loop ? power(function, x, s, loop, d) : NULL;
-    return hd__record(
-        &pow_scalar_op, y,
-        &(hd__record_args){
-            .n_in = 1, .in = &x, .n_saved = 1, .saved = &x, .params = &s, .params_size = sizeof s});
+    return HD__RECORD(&pow_scalar_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(s));
 }
 
 hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
@@ -405,22 +397,10 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     if (!hd__arg("hd_where", "condition", condition) || !hd__arg("hd_where", "a", a) ||
-        !hd__arg("hd_where", "b", b)) {
+        !hd__arg("hd_where", "b", b) ||
+        !hd__dtype_is("hd_where", "condition", condition, HD_BOOL)) {
         return NULL;
     }
-    if (condition->dtype != HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "hd_where: condition of %s: expected bool",
-                            hd_dtype_name(condition->dtype));
-    }
     hd_tensor *in[] = {a, b};
-    return hd__record(&where_op, where(condition, a, b),
-                      &(hd__record_args){.n_in = 2, .in = in, .n_saved = 1, .saved = &condition});
+    return HD__RECORD(&where_op, where(condition, a, b), HD__IN(2, in), HD__SAVES(1, &condition));
 }
-
-static const char *const functions[] = {
-    "hd_add",        "hd_sub",        "hd_mul",         "hd_div",         "hd_pow",
-    "hd_maximum",    "hd_minimum",    "hd_add_scalar",  "hd_sub_scalar",  "hd_mul_scalar",
-    "hd_div_scalar", "hd_pow_scalar", "hd_rsub_scalar", "hd_rdiv_scalar", "hd_neg",
-    "hd_square",     "hd_where",
-};
-HD__FAMILY(hd__ops_arith, functions);

@@ -8,8 +8,7 @@
 
 #include "autograd/autograd_internal.h"
 #include "tensor/attention_run.h"
-#include "autograd/ops/families.h"
-#include "base/draws.h"
+#include "base/random/draws.h"
 
 typedef hd__attention_call call;
 
@@ -158,14 +157,8 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     if (weights) {
         *weights = x[HD__WEIGHTS];
     }
-    return hd__record(op, x[HD__OUT],
-                      &(hd__record_args){.n_in = 3,
-                                         .in = x,
-                                         .n_saved = HD__SAVED,
-                                         .saved = x,
-                                         .save_y = true,
-                                         .params = c,
-                                         .params_size = sizeof *c});
+    return HD__RECORD(op, x[HD__OUT], HD__IN(3, x), HD__SAVES(HD__SAVED, x), .save_y = true,
+                      HD__PARAMS(*c));
 }
 
 /* ---------------------------------------------------------------- in plain ops */
@@ -387,9 +380,3 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
 {
     return attention("hd_scaled_dot_product_attention_with", q, k, v, o, weights);
 }
-
-static const char *const functions[] = {
-    "hd_scaled_dot_product_attention",
-    "hd_scaled_dot_product_attention_with",
-};
-HD__FAMILY(hd__ops_attention, functions);

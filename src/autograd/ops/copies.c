@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
 
 /* dx += dy, which the engine casts to x's dtype */
@@ -20,7 +19,7 @@ static const hd__op to_op = {.name = "ToCopyBackward0", .backward = same_element
 
 static hd_tensor *record_copy(const hd__op *op, hd_tensor *y, hd_tensor *x)
 {
-    return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x});
+    return HD__RECORD(op, y, HD__IN(1, &x));
 }
 
 static hd_tensor *copied(const char *function, const hd_tensor *x, hd_dtype d)
@@ -182,8 +181,7 @@ hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
         lens[i] = skipped(xs[i]) ? 0 : xs[i]->sizes[at];
     }
     hd__join(y, at, n, xs);
-    hd__record_args a = {.n_in = (int)n, .in = xs, .params = params, .params_size = params_size};
-    y = hd__record(&cat_op, y, &a);
+    y = HD__RECORD(&cat_op, y, HD__IN((int)n, xs), .params = params, .params_size = params_size);
     hd_free(params);
     return y;
 }
@@ -220,8 +218,7 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
         hd__geometry_changed(&place);
         hd__copy(&place, xs[i]);
     }
-    hd__record_args a = {.n_in = (int)n, .in = xs, .params = &at, .params_size = sizeof at};
-    return hd__record(&stack_op, y, &a);
+    return HD__RECORD(&stack_op, y, HD__IN((int)n, xs), HD__PARAMS(at));
 }
 
 hd_tensor *hd_cat_list(const hd_list *xs, int dim)
@@ -309,8 +306,7 @@ static hd_tensor *triangle(const char *function, const hd__op *op, hd_tensor *x,
     if (y) {
         cut_triangle(y, diagonal, lower);
     }
-    hd__record_args a = {.n_in = 1, .in = &x, .params = &diagonal, .params_size = sizeof diagonal};
-    return hd__record(op, y, &a);
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(diagonal));
 }
 
 hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal)
@@ -364,8 +360,7 @@ hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *in
     hd_scope *scope = hd_scope_open();
     hd_tensor *target = scope ? target_of("hd_setitem", x, n, index) : NULL;
     value = target ? fitting(value, target) : NULL;
-    bool ok = value && hd__inplace_ok("hd_setitem", target, 2, (hd_tensor *[]){target, value}) &&
-              hd__set_value(target, value);
+    bool ok = value && hd__set_value(target, value);
     hd_scope_close(scope);
     return ok ? x : NULL;
 }
@@ -377,17 +372,7 @@ hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int
     }
     hd_scope *scope = hd_scope_open();
     hd_tensor *target = scope ? target_of("hd_setitem_scalar", x, n, index) : NULL;
-    bool ok = target && hd__scalar_fits("hd_setitem_scalar", target->dtype, value) &&
-              hd__inplace_ok("hd_setitem_scalar", target, 1, &target) &&
-              hd__set_item(target, value);
+    bool ok = target && hd__set_item(target, value);
     hd_scope_close(scope);
     return ok ? x : NULL;
 }
-
-/* ---------------------------------------------------------------- the family */
-
-static const char *const functions[] = {
-    "hd_clone",   "hd_contiguous",     "hd_to", "hd_cat", "hd_stack", "hd_tril", "hd_triu",
-    "hd_setitem", "hd_setitem_scalar",
-};
-HD__FAMILY(hd__ops_copy, functions);

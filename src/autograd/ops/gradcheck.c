@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "autograd/autograd_internal.h"
-#include "base/draws.h"
+#include "base/random/draws.h"
 
 typedef struct check {
     hd_gradcheck_fn f;

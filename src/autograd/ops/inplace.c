@@ -3,7 +3,6 @@
  * Everything is checked before the first byte is written: arguments, the result's dtype and shape,
  * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
 #include "autograd/ops/arith.h"
-#include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
 #include "tensor/elementwise.h"
 
@@ -121,7 +120,7 @@ static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_
     bool needs_b = save && (hd__wants_grad(x) || (db && op == HDK_DIV));
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
     read = saved[0] ? prepare(function, loop, d, x, read) : NULL;
-    hd__record_args a = {.n_in = 2, .in = in, .n_saved = 2, .saved = saved, .saved_is_old = true};
+    hd__record_args a = {HD__IN(2, in), HD__SAVES(2, saved), .saved_is_old = true};
     return record_and_write(function, record, x, &a, loop, d, read);
 }
 
@@ -138,7 +137,7 @@ static hd_tensor *scalar_(const char *function, int op, const hd__op *record, hd
         return NULL;
     }
     hd_tensor *read = prepare(function, loop, d, x, hd__number_of(&number, d, s));
-    hd__record_args a = {.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s};
+    hd__record_args a = {HD__IN(1, &x), HD__PARAMS(s)};
     return record_and_write(function, record, x, &a, loop, d, read);
 }
 
@@ -211,7 +210,7 @@ static hd_tensor *fill(const char *function, const hd__op *record, hd_tensor *x,
 {
     if (!hd__arg(function, "x", x) || !hd__scalar_fits(function, x->dtype, s) ||
         !hd__inplace_ok(function, x, 1, &x) ||
-        !hd__record_inplace(record, x, &(hd__record_args){.n_in = 1, .in = &x})) {
+        !hd__record_inplace(record, x, &(hd__record_args){HD__IN(1, &x)})) {
         return NULL;
     }
     hd__fill(x, s);
@@ -275,14 +274,9 @@ static const hd__op masked_fill_op = {
 
 static bool fill_mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
-    if (!hd__arg(function, "x", x) || !hd__arg(function, "mask", mask)) {
-        return false;
-    }
-    if (mask->dtype != HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "%s: mask of %s: expected bool", function,
-                            hd_dtype_name(mask->dtype));
-    }
-    return hd__scalar_fits(function, x->dtype, value);
+    return hd__arg(function, "x", x) && hd__arg(function, "mask", mask) &&
+           hd__dtype_is(function, "mask", mask, HD_BOOL) &&
+           hd__scalar_fits(function, x->dtype, value);
 }
 
 /* y = mask ? value : x */
@@ -308,8 +302,7 @@ hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
         return NULL;
     }
     select(hd__map_to_new, y, x, mask, value);
-    return hd__record(&masked_fill_op, y,
-                      &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &mask});
+    return HD__RECORD(&masked_fill_op, y, HD__IN(1, &x), HD__SAVES(1, &mask));
 }
 
 hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
@@ -319,17 +312,10 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
         !operand_ok("hd_masked_fill_", x, &read) || !hd__inplace_ok("hd_masked_fill_", x, 1, &x)) {
         return NULL;
     }
-    hd__record_args a = {.n_in = 1, .in = &x, .n_saved = 1, .saved = &mask};
+    hd__record_args a = {HD__IN(1, &x), HD__SAVES(1, &mask)};
     if (!hd__record_inplace(&masked_fill_op, x, &a)) {
         return NULL;
     }
     select(hd__map, x, x, read, value);
     return x;
 }
-
-static const char *const functions[] = {
-    "hd_add_",        "hd_sub_",        "hd_mul_",         "hd_div_",  "hd_add_scalar_",
-    "hd_sub_scalar_", "hd_mul_scalar_", "hd_div_scalar_",  "hd_fill_", "hd_zero_",
-    "hd_copy_",       "hd_masked_fill", "hd_masked_fill_",
-};
-HD__FAMILY(hd__ops_inplace, functions);

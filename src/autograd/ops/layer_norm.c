@@ -1,4 +1,4 @@
-/* layer_norm.c - layer normalisation over the last dims; its name stands in loss.c's table.
+/* layer_norm.c - normalisation over the last dims, and RMS norm, which is a composition.
  *
  * The gradients of weight and bias are sums over all rows. Each task adds up ROWS rows, and these
  * sums are added up afterwards, so that the order depends on the shapes alone. */
@@ -207,11 +207,47 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
     hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(function, x, n, weight, bias, eps, stats);
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
-    return hd__record(&layer_norm_op, y,
-                      &(hd__record_args){.n_in = 3,
-                                         .in = in,
-                                         .n_saved = 4,
-                                         .saved = saved,
-                                         .params = &n,
-                                         .params_size = sizeof n});
+    return HD__RECORD(&layer_norm_op, y, HD__IN(3, in), HD__SAVES(4, saved), HD__PARAMS(n));
+}
+
+/* ---------------------------------------------------------------- rms_norm */
+
+/* y = x + eps: dx += dy */
+static void plus_eps_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    (void)n;
+    dx[0] = dy[0];
+}
+
+static const hd__op plus_eps_op = {.name = "AddBackward1", .backward = plus_eps_backward};
+
+/* PyTorch's name is that of an addition in C++, which differs from hd_add_scalar's. */
+static hd_tensor *plus_eps(hd_tensor *x, double eps)
+{
+    hd_tensor *y;
+    {
+        HD_NO_GRAD;
+        y = hd_add_scalar(x, eps);
+    }
+    return HD__RECORD(&plus_eps_op, y, HD__IN(1, &x));
+}
+
+hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps)
+{
+    const char *function = "hd_rms_norm";
+    HD__OUTER(function);
+    if (!hd__arg(function, "x", x) || !hd__float_arg(function, x)) {
+        return NULL;
+    }
+    if (x->ndim < 1) {
+        return hd_error_set(HD_SHAPE, "%s: x is 0-d: expected 1 dim or more", function);
+    }
+    if (!scale_arg(function, "weight", weight, x, 1)) {
+        return NULL;
+    }
+    HD__SCOPE_OR(NULL);
+    hd_tensor *mean = hd_mean_dim(hd_pow_scalar(x, 2), -1, true); /* (..., 1) */
+    hd_tensor *y = hd_mul(x, hd_rsqrt(plus_eps(mean, eps)));
+    y = hd_contiguous(hd__is_none(weight) ? y : hd_mul(y, weight));
+    return hd_scope_return(hd__made_by(function, y));
 }

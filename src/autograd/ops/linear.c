@@ -99,6 +99,5 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     hd_tensor *in[] = {x, weight, bias};
     hd_tensor *saved[] = {hd__save_if(hd__wants_grad(weight), x),
                           hd__save_if(hd__wants_grad(x), weight)};
-    return hd__record(linear_op_for(x, bias), y,
-                      &(hd__record_args){.n_in = 3, .in = in, .n_saved = 2, .saved = saved});
+    return HD__RECORD(linear_op_for(x, bias), y, HD__IN(3, in), HD__SAVES(2, saved));
 }

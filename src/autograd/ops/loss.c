@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/loss.h"
@@ -184,13 +183,8 @@ static hd_tensor *mse_loss(const char *function, hd_tensor *x, hd_tensor *target
         numel *= (double)sizes[i];
     }
     double norm = r == HD_MEAN ? 2 / numel : 2;
-    return hd__record(&mse_op, mse(function, x, target, d, r, numel),
-                      &(hd__record_args){.n_in = 2,
-                                         .in = in,
-                                         .n_saved = 2,
-                                         .saved = in,
-                                         .params = &norm,
-                                         .params_size = sizeof norm});
+    return HD__RECORD(&mse_op, mse(function, x, target, d, r, numel), HD__IN(2, in),
+                      HD__SAVES(2, in), HD__PARAMS(norm));
 }
 
 hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
@@ -389,9 +383,8 @@ static bool target_shape_fail(const char *function, const hd_tensor *x, const hd
 /* The target has x's shape without the classes; the target of a single row may be (1,). */
 static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor *target)
 {
-    if (target->dtype != HD_INT64) {
-        return hd_error_set(HD_DTYPE, "%s: target of %s: expected int64", function,
-                            hd_dtype_name(target->dtype));
+    if (!hd__dtype_is(function, "target", target, HD_INT64)) {
+        return false;
     }
     int64_t expected[HD_MAX_DIMS];
     int n = 0;
@@ -485,14 +478,9 @@ static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *t
     hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 2) */
     entropy_params p = {.ignore = v.ignore_index};
     hd_tensor *y = entropy(function, x, target, stats, &p, v.reduction);
-    hd_tensor *in[] = {x}, *saved[] = {x, target, stats};
-    return hd__record(entropy_op(x->ndim, v.reduction), y,
-                      &(hd__record_args){.n_in = 1,
-                                         .in = in,
-                                         .n_saved = 3,
-                                         .saved = saved,
-                                         .params = &p,
-                                         .params_size = sizeof p});
+    hd_tensor *saved[] = {x, target, stats};
+    return HD__RECORD(entropy_op(x->ndim, v.reduction), y, HD__IN(1, &x), HD__SAVES(3, saved),
+                      HD__PARAMS(p));
 }
 
 hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
@@ -504,9 +492,3 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
 {
     return cross_entropy("hd_cross_entropy_with", x, target, o);
 }
-
-static const char *const functions[] = {
-    "hd_mse_loss",           "hd_mse_loss_with", "hd_cross_entropy",
-    "hd_cross_entropy_with", "hd_layer_norm_n",
-};
-HD__FAMILY(hd__ops_loss, functions);

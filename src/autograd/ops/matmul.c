@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/ops/families.h"
 #include "tensor/product.h"
 
 /* y = a b:  da += dy b^T,  db += a^T dy; summed over the batches that a or b lacks */
@@ -104,8 +103,7 @@ static hd_tensor *multiply(const char *function, hd_tensor *a, hd_tensor *b)
     hd__product(left, right, hd__matrix_result(y, a->ndim == 1, b->ndim == 1), NULL);
     hd_tensor *in[] = {a, b};
     hd_tensor *saved[] = {hd__save_if(hd__wants_grad(b), a), hd__save_if(hd__wants_grad(a), b)};
-    return hd__record(matmul_op_for(a, b, y), y,
-                      &(hd__record_args){.n_in = 2, .in = in, .n_saved = 2, .saved = saved});
+    return HD__RECORD(matmul_op_for(a, b, y), y, HD__IN(2, in), HD__SAVES(2, saved));
 }
 
 hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b)
@@ -133,10 +131,3 @@ hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b)
     }
     return multiply("hd_dot", a, b);
 }
-
-static const char *const functions[] = {
-    "hd_dot",
-    "hd_matmul",
-    "hd_linear",
-};
-HD__FAMILY(hd__ops_matmul, functions);

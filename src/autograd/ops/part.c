@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/ops/families.h"
 #include "autograd/ops/index.h"
 
 typedef struct part { /* the part of the input that select, slice and narrow give */
@@ -328,10 +327,39 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
     return split_evenly("hd_chunk", x, d, size);
 }
 
-/* ---------------------------------------------------------------- the family */
+/* ---------------------------------------------------------------- roll */
 
-static const char *const functions[] = {
-    "hd_select", "hd_slice", "hd_slice_step",  "hd_narrow", "hd_getitem",
-    "hd_unbind", "hd_split", "hd_split_sizes", "hd_chunk",
-};
-HD__FAMILY(hd__ops_part, functions);
+typedef struct turn {
+    int64_t shift;
+    int dim;
+} turn;
+
+/* y[i] = x[i - shift], unrecorded: the last `shift` elements, then the others */
+static hd_tensor *rolled(hd_tensor *x, const turn *t)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    const int64_t n = x->sizes[t->dim], by = n ? (t->shift % n + n) % n : 0;
+    hd_tensor *last = hd_narrow(x, t->dim, n - by, by), *first = hd_narrow(x, t->dim, 0, n - by);
+    return hd_scope_return(hd_cat(t->dim, last, first));
+}
+
+/* dx[i] += dy[i + shift] */
+static void roll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const turn *t = hd__params(n);
+    dx[0] = rolled(dy[0], &(turn){-t->shift, t->dim});
+}
+
+static const hd__op roll_op = {.name = "RollBackward0", .backward = roll_backward};
+
+hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
+{
+    HD__OUTER("hd_roll");
+    const turn t = {shift, dim_of("hd_roll", x, dim)};
+    if (t.dim < 0) {
+        return NULL;
+    }
+    return HD__RECORD(&roll_op, hd__made_by("hd_roll", rolled(x, &t)), HD__IN(1, &x),
+                      HD__PARAMS(t));
+}

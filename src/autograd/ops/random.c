@@ -1,8 +1,8 @@
 /* random.c - random draws that the graph records: bernoulli, dropout, multinomial, and fills.
  *
- * The streams are PyTorch's (src/base/rng.c). This file decides the order of the draws. bernoulli
- * draws in logical order. multinomial's race and dropout's native stream draw in memory order, into
- * a new tensor that is laid out as the result of an elementwise op. */
+ * The streams are PyTorch's (src/base/random/rng.c). This file decides the order of the draws.
+ * bernoulli draws in logical order. multinomial's race and dropout's native stream draw in memory
+ * order, into a new tensor that is laid out as the result of an elementwise op. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,8 +10,7 @@
 #include "autograd/autograd_internal.h"
 #include "tensor/elementwise.h"
 #include "tensor/random_fill.h"
-#include "autograd/ops/families.h"
-#include "base/draws.h"
+#include "base/random/draws.h"
 #include "tensor/kernels/dropout.h"
 
 enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool */
@@ -102,7 +101,7 @@ static hd_tensor *draw_bernoulli(hd_tensor *p)
     hd__uniform_fill(y, 0, 1);
     hd_tensor *operands[] = {y, y, p};
     hd__map(p->dtype == HD_FLOAT32 ? below_f32 : below_f64, NULL, 3, operands);
-    return hd__record(&bernoulli_op, y, &(hd__record_args){.n_in = 1, .in = &p});
+    return HD__RECORD(&bernoulli_op, y, HD__IN(1, &p));
 }
 
 hd_tensor *hd_bernoulli(hd_tensor *p)
@@ -207,22 +206,14 @@ static hd_tensor *drawn_dropout(hd_tensor *x, double keep)
     hd__gen_lock(g);
     hdk_drop d = {.x0 = hd__mcg31_seed(g), .limit = hd__mcg31_limit(keep), .keep = keep};
     hd__gen_unlock(g);
-    return hd__record(
-        &drawn_op, drop("hd_dropout", x, d),
-        &(hd__record_args){.n_in = 1, .in = &x, .params = &d, .params_size = sizeof d});
+    return HD__RECORD(&drawn_op, drop("hd_dropout", x, d), HD__IN(1, &x), HD__PARAMS(d));
 }
 
 static hd_tensor *masked_dropout(hd_tensor *x, double keep)
 {
     hd_tensor *mask = draw_mask(x, keep);
     hd_tensor *y = mask ? apply("hd_dropout", x, mask, keep) : NULL;
-    return hd__record(&dropout_op, y,
-                      &(hd__record_args){.n_in = 1,
-                                         .in = &x,
-                                         .n_saved = 1,
-                                         .saved = &mask,
-                                         .params = &keep,
-                                         .params_size = sizeof keep});
+    return HD__RECORD(&dropout_op, y, HD__IN(1, &x), HD__SAVES(1, &mask), HD__PARAMS(keep));
 }
 
 hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
@@ -410,7 +401,7 @@ static const hd__op exponential_op = {.name = "ExponentialBackward0", .backward 
 static bool recorded(const char *function, const hd__op *op, hd_tensor *x)
 {
     return hd__inplace_ok(function, x, 1, &x) &&
-           hd__record_inplace(op, x, &(hd__record_args){.n_in = 1, .in = &x});
+           hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
 }
 
 hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
@@ -475,8 +466,3 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
     hd__exponential_fill(x, lambda);
     return x;
 }
-
-static const char *const functions[] = {
-    "hd_bernoulli", "hd_dropout", "hd_uniform_", "hd_normal_", "hd_bernoulli_", "hd_exponential_",
-};
-HD__FAMILY(hd__ops_random, functions);

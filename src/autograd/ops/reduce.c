@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/reduce.h"
@@ -56,14 +55,7 @@ static uint32_t dims_mask(const char *function, const hd_tensor *x, int n, const
 static hd_tensor *record_reduced(const hd__op *op, hd_tensor *y, hd_tensor *x, bool save,
                                  hd__span s)
 {
-    hd_tensor *in[] = {x};
-    return hd__record(op, y,
-                      &(hd__record_args){.n_in = 1,
-                                         .in = in,
-                                         .n_saved = save,
-                                         .saved = in,
-                                         .params = &s,
-                                         .params_size = sizeof s});
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(save, &x), HD__PARAMS(s));
 }
 
 /* ---------------------------------------------------------------- sum */
@@ -274,9 +266,3 @@ hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim)
 {
     return truth("hd_all_dim", HDK_ALL, x, dim_mask("hd_all_dim", x, dim), keepdim);
 }
-
-static const char *const functions[] = {
-    "hd_sum",     "hd_sum_dim",  "hd_sum_dims", "hd_mean", "hd_mean_dim", "hd_mean_dims", "hd_var",
-    "hd_var_dim", "hd_var_dims", "hd_max",      "hd_min",  "hd_max_dim",  "hd_min_dim",
-};
-HD__FAMILY(hd__ops_reduce, functions);

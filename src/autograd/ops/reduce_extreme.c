@@ -27,14 +27,17 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op max_op = {.name = "MaxBackward1", .backward = extreme_backward};
 static const hd__op min_op = {.name = "MinBackward1", .backward = extreme_backward};
 
+static bool has_elements(const char *function, const hd_tensor *x)
+{
+    return hd__arg(function, "x", x) &&
+           (x->numel > 0 || hd_error_set(HD_SHAPE, "%s: %s: expected at least one element",
+                                         function, HD__SHAPE(x)));
+}
+
 static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd_tensor *x)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!has_elements(function, x)) {
         return NULL;
-    }
-    if (x->numel == 0) {
-        return hd_error_set(HD_SHAPE, "%s: %s: expected at least one element", function,
-                            HD__SHAPE(x));
     }
     uint32_t mask = hd__all_dims(x);
     hd_tensor *y = hd__reduced(function, x, mask, false, x->dtype);
@@ -42,9 +45,7 @@ static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd
         !hd__reduce(function, hdk_reduce()->kernel[kernel], HD__PIECES, y, x, mask, 0, NULL)) {
         return NULL;
     }
-    hd_tensor *in[] = {x};
-    return hd__record(
-        op, y, &(hd__record_args){.n_in = 1, .in = in, .n_saved = 1, .saved = in, .save_y = true});
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), .save_y = true);
 }
 
 hd_tensor *hd_max(hd_tensor *x)
@@ -115,14 +116,7 @@ static hd_tensor *extreme_dim(const char *function, const hd__op *op, int kernel
         !hd__reduce(function, hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, s.mask, 0, y)) {
         return NULL;
     }
-    hd_tensor *in[] = {x}, *saved[] = {index};
-    y = hd__record(op, y,
-                   &(hd__record_args){.n_in = 1,
-                                      .in = in,
-                                      .n_saved = 1,
-                                      .saved = saved,
-                                      .params = &s,
-                                      .params_size = sizeof s});
+    y = HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &index), HD__PARAMS(s));
     if (indices && y) {
         *indices = index;
     }
@@ -144,8 +138,8 @@ hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
 static hd_tensor *place(const char *function, int kernel, const hd_tensor *x, uint32_t mask,
                         bool keepdim)
 {
-    if (x->dtype == HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "%s: bool: expected float32, float64 or int64", function);
+    if (!hd__number_dtype(function, x->dtype)) {
+        return NULL;
     }
     hd_tensor *y = hd__reduced(function, x, mask, keepdim, HD_INT64);
     bool ok =
@@ -155,14 +149,7 @@ static hd_tensor *place(const char *function, int kernel, const hd_tensor *x, ui
 
 static hd_tensor *place_in_all(const char *function, int kernel, const hd_tensor *x)
 {
-    if (!hd__arg(function, "x", x)) {
-        return NULL;
-    }
-    if (x->numel == 0) {
-        return hd_error_set(HD_SHAPE, "%s: %s: expected at least one element", function,
-                            HD__SHAPE(x));
-    }
-    return place(function, kernel, x, hd__all_dims(x), false);
+    return has_elements(function, x) ? place(function, kernel, x, hd__all_dims(x), false) : NULL;
 }
 
 hd_tensor *hd_argmax(hd_tensor *x)

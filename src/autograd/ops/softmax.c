@@ -3,12 +3,11 @@
  * softmax and log_softmax save their results, not their inputs. Forward and backward are one kernel
  * each, called for every lane. The last dim has kernels of its own, which need it contiguous. */
 #include "autograd/autograd_internal.h"
-#include "autograd/ops/families.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/lanes.h"
 #include "tensor/kernels/softmax.h"
 
-enum { FEW = 16384 }; /* elements not worth a task of the pool */
+enum { POOL_WORTH = 16384 }; /* elements not worth a task of the pool */
 
 /* ---------------------------------------------------------------- helpers */
 
@@ -42,7 +41,7 @@ static hd_tensor *in_order_of(const hd_tensor *out, hd_tensor *x, int dim)
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
     int64_t n = x->sizes[x->ndim - 1];
-    if (n == 0 || x->numel > FEW || !hd__contig(x) || (y && !hd__contig(y))) {
+    if (n == 0 || x->numel > POOL_WORTH || !hd__contig(x) || (y && !hd__contig(y))) {
         return false;
     }
     hdk_lanes l = {.n = n, .k = x->numel / n, .sn = {1, 1, 1}, .sk = {n, n, n}};
@@ -81,11 +80,7 @@ static hd_tensor *lane_op(const char *function, const hd__op *op, int kernel, hd
     }
     int at = hd__dim(function, x, dim);
     hd_tensor *y = at < 0 ? NULL : along(function, kernel, at, x, NULL);
-    hd_tensor *in[] = {x};
-    return hd__record(
-        op, y,
-        &(hd__record_args){
-            .n_in = 1, .in = in, .save_y = true, .params = &at, .params_size = sizeof at});
+    return HD__RECORD(op, y, HD__IN(1, &x), .save_y = true, HD__PARAMS(at));
 }
 
 static void lane_backward(hd__node *n, int kernel, hd_tensor *dy, hd_tensor **dx)
@@ -166,15 +161,8 @@ static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
             return NULL;
         }
     }
-    hd_tensor *in[] = {x};
-    return hd__record(&logsumexp_op, y,
-                      &(hd__record_args){.n_in = 1,
-                                         .in = in,
-                                         .n_saved = 1,
-                                         .saved = in,
-                                         .save_y = true,
-                                         .params = &s,
-                                         .params_size = sizeof s});
+    return HD__RECORD(&logsumexp_op, y, HD__IN(1, &x), HD__SAVES(1, &x), .save_y = true,
+                      HD__PARAMS(s));
 }
 
 hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim)
@@ -239,13 +227,5 @@ hd_tensor *hd_cumsum(hd_tensor *x, int dim)
 {
     int at = hd__arg("hd_cumsum", "x", x) ? hd__dim("hd_cumsum", x, dim) : -1;
     hd_tensor *y = at < 0 ? NULL : running_sums("hd_cumsum", x, at, false);
-    hd_tensor *in[] = {x};
-    return hd__record(
-        &cumsum_op, y,
-        &(hd__record_args){.n_in = 1, .in = in, .params = &at, .params_size = sizeof at});
+    return HD__RECORD(&cumsum_op, y, HD__IN(1, &x), HD__PARAMS(at));
 }
-
-static const char *const functions[] = {
-    "hd_softmax", "hd_log_softmax", "hd_logsumexp_dim", "hd_logsumexp_dims", "hd_cumsum",
-};
-HD__FAMILY(hd__ops_softmax, functions);

@@ -293,8 +293,8 @@ static hd_tensor dim_last(const hd_tensor *x, int dim)
 /* The indices of the k first, or NULL with the error set. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
-    if (x->dtype == HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "hd_topk: bool: expected float32, float64 or int64");
+    if (!hd__number_dtype("hd_topk", x->dtype)) {
+        return NULL;
     }
     int64_t n = x->ndim ? x->sizes[dim] : 1, sizes[HD_MAX_DIMS];
     if (k < 0 || k > n) {
@@ -333,13 +333,7 @@ hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **i
     int d = hd__dim("hd_topk", x, dim);
     hd_tensor *at = d < 0 ? NULL : topk_indices(x, k, d, largest);
     hd_tensor *y = at ? hd__gather("hd_topk", x, d, at) : NULL;
-    y = hd__record(&topk_op, y,
-                   &(hd__record_args){.n_in = 1,
-                                      .in = &x,
-                                      .n_saved = 1,
-                                      .saved = &at,
-                                      .params = &d,
-                                      .params_size = sizeof d});
+    y = HD__RECORD(&topk_op, y, HD__IN(1, &x), HD__SAVES(1, &at), HD__PARAMS(d));
     if (y && indices) {
         *indices = at;
     }

@@ -4,7 +4,6 @@
  * rounding are those of PyTorch's CPU kernels. */
 #include "autograd/autograd_internal.h"
 #include "tensor/elementwise.h"
-#include "autograd/ops/families.h"
 
 /* ---------------------------------------------------------------- to float32 at least */
 
@@ -20,12 +19,12 @@ static hd_tensor *to_float(const char *function, int op, hd_tensor *x)
 
 static hd_tensor *record_saving_y(const hd__op *op, hd_tensor *y, hd_tensor *x)
 {
-    return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x, .save_y = true});
+    return HD__RECORD(op, y, HD__IN(1, &x), .save_y = true);
 }
 
 static hd_tensor *record_saving_x(const hd__op *op, hd_tensor *y, hd_tensor *x)
 {
-    return hd__record(op, y, &(hd__record_args){.n_in = 1, .in = &x, .n_saved = 1, .saved = &x});
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x));
 }
 
 /* dx, by one of hdk_binary's loops, of dy and the one saved tensor */
@@ -254,6 +253,57 @@ hd_tensor *hd_silu(hd_tensor *x)
     return record_saving_x(&silu_op, y, x);
 }
 
+/* ---------------------------------------------------------------- of x and a number */
+
+/* y = f(x, number), which saves x */
+static hd_tensor *with_number(const hd__op *op, const char *function, int loop_op, hd_tensor *x,
+                              double number)
+{
+    const hd_scalar s = hd_scalar_double(number);
+    int64_t element;
+    hdk_loop loop = same_dtype_loop(function, loop_op, x, "float32 or float64");
+    if (!loop || !hd__scalar_fits(function, x->dtype, s)) {
+        return NULL;
+    }
+    hd__scalar_bytes(x->dtype, s, &element);
+    hd_tensor *y = hd__map_unary(function, loop, &element, x->dtype, x);
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(s));
+}
+
+/* dx, by one of hdk_binary's loops, of dy, x and the number */
+static hd_tensor *with_number_backward(hd__node *n, int op, hd_tensor *dy)
+{
+    const hd_scalar *s = hd__params(n);
+    int64_t element;
+    hd__scalar_bytes(dy->dtype, *s, &element);
+    return from_saved(n, op, &element, dy);
+}
+
+/* dx += dy where x > 0, dy alpha e^x elsewhere */
+static void elu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = with_number_backward(n, HDK_ELU_BACKWARD, dy[0]);
+}
+
+/* dx += dy where x > 0, dy negative_slope elsewhere */
+static void leaky_relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = with_number_backward(n, HDK_LEAKY_RELU_BACKWARD, dy[0]);
+}
+
+static const hd__op elu_op = {.name = "EluBackward0", .backward = elu_backward};
+static const hd__op leaky_relu_op = {.name = "LeakyReluBackward0", .backward = leaky_relu_backward};
+
+hd_tensor *hd_elu(hd_tensor *x, double alpha)
+{
+    return with_number(&elu_op, "hd_elu", HDK_ELU, x, alpha);
+}
+
+hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
+{
+    return with_number(&leaky_relu_op, "hd_leaky_relu", HDK_LEAKY_RELU, x, negative_slope);
+}
+
 /* ---------------------------------------------------------------- softplus */
 
 typedef struct softplus_numbers {
@@ -281,10 +331,7 @@ hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
         return NULL;
     }
     hd_tensor *y = hd__map_unary("hd_softplus", loop, elements, x->dtype, x);
-    return hd__record(
-        &softplus_op, y,
-        &(hd__record_args){
-            .n_in = 1, .in = &x, .n_saved = 1, .saved = &x, .params = &p, .params_size = sizeof p});
+    return HD__RECORD(&softplus_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(p));
 }
 
 /* ---------------------------------------------------------------- clamp */
@@ -345,10 +392,7 @@ static hd_tensor *clamp(const char *function, hd_tensor *x, bounds b)
     if (y && (is_nan(b.has_lo, b.lo) || is_nan(b.has_hi, b.hi))) {
         hd__fill(y, hd_scalar_double(NAN));
     }
-    return hd__record(
-        &clamp_op, y,
-        &(hd__record_args){
-            .n_in = 1, .in = &x, .n_saved = 1, .saved = &x, .params = &b, .params_size = sizeof b});
+    return HD__RECORD(&clamp_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(b));
 }
 
 hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi)
@@ -365,10 +409,3 @@ hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
 {
     return clamp("hd_clamp_max", x, (bounds){.has_hi = true, .hi = hi});
 }
-
-static const char *const functions[] = {
-    "hd_exp",  "hd_log",      "hd_sqrt",  "hd_rsqrt",     "hd_tanh",      "hd_erf",  "hd_sigmoid",
-    "hd_sin",  "hd_cos",      "hd_log1p", "hd_relu",      "hd_abs",       "hd_gelu", "hd_gelu_tanh",
-    "hd_silu", "hd_softplus", "hd_clamp", "hd_clamp_min", "hd_clamp_max",
-};
-HD__FAMILY(hd__ops_unary, functions);

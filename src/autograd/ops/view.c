@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
-#include "autograd/ops/families.h"
 
 /* ---------------------------------------------------------------- backward */
 
@@ -104,8 +103,7 @@ hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
     hd__default_strides(ndim, v.sizes, v.strides);
     hd_tensor *y = hd__alias("hd_reshape", copy, ndim, v.sizes, v.strides, 0);
     hd_release(copy);
-    hd_tensor *in[] = {x};
-    return hd__record(&unsafe_view_op, y, &(hd__record_args){.n_in = 1, .in = in});
+    return HD__RECORD(&unsafe_view_op, y, HD__IN(1, &x));
 }
 
 hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
@@ -277,11 +275,3 @@ hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
     }
     return hd__record_view(&permute_op, permuted("hd_permute", x, order), x, order, sizeof order);
 }
-
-/* ---------------------------------------------------------------- the family */
-
-static const char *const functions[] = {
-    "hd_view",        "hd_reshape",   "hd_flatten",   "hd_expand", "hd_squeeze",
-    "hd_squeeze_all", "hd_unsqueeze", "hd_transpose", "hd_t",      "hd_permute",
-};
-HD__FAMILY(hd__ops_view, functions);

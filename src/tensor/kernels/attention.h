@@ -25,7 +25,7 @@ typedef struct hdk_head {
     double divisor;      /* and else divided by this */
     double keep;         /* dropout keeps with this probability and divides by it; 1: no dropout */
     const uint8_t *bits; /* one bit a weight, bit 0 of byte 0 first, 1 where it is kept; or NULL: */
-    uint32_t seed;       /* then an MCG31 stream (base/mcg31.h) that begins with x_0 decides, */
+    uint32_t seed;       /* then an MCG31 stream (mcg31.h of base) that begins with x_0 decides, */
     uint32_t limit;      /* which keeps a weight where its element is below this */
     int64_t first;       /* the number of this head's first weight, in the bits or the stream */
 } hdk_head;

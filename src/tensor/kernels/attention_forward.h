@@ -39,7 +39,7 @@ static int64_t tiles_forward_room(const hdk_head *h)
  * asked of the whole head holds for each part of it. */
 static bool in_place(const hdk_head *h)
 {
-    return h->l <= HDK_DOTS && h->k.col == 1 && h->v.col == 1 && h->dv % WIDE == 0;
+    return h->l <= HDK_SPLIT_ROWS && h->k.col == 1 && h->v.col == 1 && h->dv % WIDE == 0;
 }
 
 static void pack_keys(const hdk_head *h, forward_state *f)
@@ -59,7 +59,7 @@ static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
 {
     const float *v = (const float *)h->v.p + j0 * h->v.row;
     for (int64_t j = 0; j < n; j++) {
-        hdk_ask_at(v + j * h->v.row, 0, (size_t)h->dv * sizeof *v);
+        hdk_prefetch_at(v + j * h->v.row, 0, (size_t)h->dv * sizeof *v);
     }
 }
 
@@ -83,7 +83,7 @@ static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t r
                      .b_col = h->k.row,
                      .c = f->scores,
                      .c_row = KEYS,
-                     .dots = true};
+                     .split_sums = true};
     HDK_TABLE(hdk_gemm).product[HDK_F32](&p, NULL);
 }
 

@@ -44,8 +44,8 @@ static inline int64_t seen_in(const hdk_head *h, int64_t i, int64_t j0, int64_t 
     return smaller(larger(seen_by(h, i) - j0, 0), n);
 }
 
-/* y (rows, n) = a (rows, k) times panels (k, WIDE); tiles that none of their rows sees are left
- * out */
+/* y (rows, n) = a (rows, k) times panels (k, WIDE). A tile is left out if none of its queries sees
+ * one of its keys. */
 static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
                         const float *a, int64_t a_row, const float *panels, int64_t k, float *y)
 {

@@ -66,6 +66,11 @@
     DENSE_LOOP(sigmoid_backward_##SUFFIX, T, T, (a * (1 - b) * b))                                 \
     DENSE_LOOP(relu_backward_##SUFFIX, T, T, b <= 0 ? 0 : a)                                       \
     DENSE_LOOP(abs_backward_##SUFFIX, T, T, (a * (T)((b > 0) - (b < 0))))                          \
+    HDK_INLINE T leaky_slope_##SUFFIX(T dy, T x, T slope)                                          \
+    {                                                                                              \
+        return dy * (x > 0 ? 1 : slope);                                                           \
+    }                                                                                              \
+    DENSE_LOOP(leaky_relu_backward_##SUFFIX, T, T, leaky_slope_##SUFFIX(a, b, *(const T *)params)) \
     DENSE_LOOP(sqrt_backward_##SUFFIX, T, T, a / (b * 2))                                          \
     DENSE_LOOP(rsqrt_backward_##SUFFIX, T, T, (a * (T)-0.5 * (b * b * b)))                         \
     DENSE_LOOP(log1p_backward_##SUFFIX, T, T, a / (b + 1))
@@ -74,8 +79,8 @@ enum { PART = 256 }; /* elements that stay in the first cache */
 
 FLOATS(float, f32)
 BACKWARDS(float, f32)
-GELU_LOOP(gelu_backward_f32, 2, (a * gelu_slope_v(x)))
-GELU_LOOP(gelu_tanh_backward_f32, 2, (a * gelu_tanh_slope_v(x)))
+VECTOR_LOOP(gelu_backward_f32, 2, (a * gelu_slope_v(x)))
+VECTOR_LOOP(gelu_tanh_backward_f32, 2, (a * gelu_tanh_slope_v(x)))
 
 /* dy s (1 + x (1 - s)), rounded as the product of dy s and the rest */
 HDK_INLINE vec_f32 silu_slope(vec_f32 dy, vec_f32 x)
@@ -83,7 +88,17 @@ HDK_INLINE vec_f32 silu_slope(vec_f32 dy, vec_f32 x)
     const vec_f32 s = 1 / one_and_exp(x);
     return (dy * s) * (x * (1 - s) + 1);
 }
-GELU_LOOP(silu_backward_f32, 2, silu_slope(a, x))
+VECTOR_LOOP(silu_backward_f32, 2, silu_slope(a, x))
+
+#ifdef HDK_WIDE_TYPES
+/* dy where x > 0, (dy alpha) e^x elsewhere */
+HDK_INLINE vec_f32 elu_slope(vec_f32 dy, vec_f32 x, const float *alpha)
+{
+    const vec_i32 straight = x > 0;
+    return (vec_f32)(((vec_i32)dy & straight) | ((vec_i32)(dy * alpha[0] * exp_of(x)) & ~straight));
+}
+VECTOR_LOOP(elu_backward_f32, 2, elu_slope(a, x, params))
+#endif
 
 /* p: beta and threshold */
 HDK_INLINE vec_f32 softplus_slope(vec_f32 dy, vec_f32 x, const float *p)
@@ -92,7 +107,7 @@ HDK_INLINE vec_f32 softplus_slope(vec_f32 dy, vec_f32 x, const float *p)
     const vec_i32 straight = scaled > p[1];
     return (vec_f32)(((vec_i32)dy & straight) | ((vec_i32)(dy * z / (z + 1)) & ~straight));
 }
-GELU_LOOP(softplus_backward_f32, 2, softplus_slope(a, x, params))
+VECTOR_LOOP(softplus_backward_f32, 2, softplus_slope(a, x, params))
 DENSE_LOOP(pow_f32, float, float, vdouble_pow_short((double)a, (double)b))
 
 #define COMPARE(SUFFIX, T)                                                                         \
@@ -175,6 +190,18 @@ static void silu_slopes(double *y, const double *dy, const double *x, int64_t n)
     }
 }
 
+static void elu_slopes(double *y, const double *dy, const double *x, int64_t n, const double *alpha)
+{
+    double e[PART];
+    memcpy(e, x, (size_t)n * sizeof *e);
+    hdk_unary_all_f64(HDK_EXP, e, n);
+    HDK_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        const double d = dy[i], c = d * alpha[0] * e[i];
+        y[i] = x[i] > 0 ? d : c;
+    }
+}
+
 static void softplus_slopes(double *y, const double *dy, const double *x, int64_t n,
                             const double *p)
 {
@@ -213,6 +240,7 @@ static void softplus_slopes(double *y, const double *dy, const double *x, int64_
 IN_PARTS(gelu_backward_f64, gelu_slopes(y, dy, x, m))
 IN_PARTS(gelu_tanh_backward_f64, gelu_tanh_slopes(y, dy, x, m))
 IN_PARTS(silu_backward_f64, silu_slopes(y, dy, x, m))
+IN_PARTS(elu_backward_f64, elu_slopes(y, dy, x, m, params))
 IN_PARTS(softplus_backward_f64, softplus_slopes(y, dy, x, m, params))
 DENSE_LOOP(pow_f64, double, double, pow(a, b))
 
@@ -241,29 +269,10 @@ WHERE(where_1, uint8_t)
 #define NUMBER(name) FLOAT(name), name##_i64
 #define ALL(name) NUMBER(name), HDK_WIDE(name##_b8)
 #define COMMON_F64(name) name##_f32, HDK_WIDE(name##_f64)
+#define COMMON(name) HDK_WIDE(name##_f32), HDK_WIDE(name##_f64)
 
 const struct hdk_binary HDK_TABLE(hdk_binary) = {
-    .of =
-        {
-            [HDK_ADD] = {NUMBER(add), HDK_WIDE(or_b8)},
-            [HDK_SUB] = {NUMBER(sub)},
-            [HDK_MUL] = {NUMBER(mul), HDK_WIDE(and_b8)},
-            [HDK_DIV] = {FLOAT(div)},
-            [HDK_MAXIMUM] = {NUMBER(maximum), HDK_WIDE(or_b8)},
-            [HDK_MINIMUM] = {NUMBER(minimum), HDK_WIDE(and_b8)},
-            [HDK_POW] = {COMMON_F64(pow), HDK_WIDE(pow_i64)},
-            [HDK_TANH_BACKWARD] = {COMMON_F64(tanh_backward)},
-            [HDK_SIGMOID_BACKWARD] = {COMMON_F64(sigmoid_backward)},
-            [HDK_RELU_BACKWARD] = {COMMON_F64(relu_backward)},
-            [HDK_ABS_BACKWARD] = {COMMON_F64(abs_backward)},
-            [HDK_GELU_BACKWARD] = {COMMON_F64(gelu_backward)},
-            [HDK_GELU_TANH_BACKWARD] = {COMMON_F64(gelu_tanh_backward)},
-            [HDK_SILU_BACKWARD] = {COMMON_F64(silu_backward)},
-            [HDK_SOFTPLUS_BACKWARD] = {COMMON_F64(softplus_backward)},
-            [HDK_SQRT_BACKWARD] = {COMMON_F64(sqrt_backward)},
-            [HDK_RSQRT_BACKWARD] = {COMMON_F64(rsqrt_backward)},
-            [HDK_LOG1P_BACKWARD] = {COMMON_F64(log1p_backward)},
-        },
+    .of = {HDK_BINARY_ROWS(HDK_ROW)},
     .compare = {{ALL(eq)}, {ALL(ne)}, {ALL(lt)}, {ALL(le)}, {ALL(gt)}, {ALL(ge)}},
     .where = {where_4, where_8, where_8, HDK_WIDE(where_1)},
 };

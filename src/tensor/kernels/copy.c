@@ -246,7 +246,7 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
         for (int64_t j = 0; j < columns; j += HDK_STRIP) {                                         \
             int64_t k = columns - j < HDK_STRIP ? columns - j : HDK_STRIP;                         \
             for (int64_t at = 0; at < k; at++, x += x_row) {                                       \
-                hdk_ask_at(x, AHEAD *x_row, HDK_STRIP * sizeof(T));                                \
+                hdk_prefetch_at(x, AHEAD *x_row, HDK_STRIP * sizeof(T));                           \
                 if (rows == HDK_STRIP) {                                                           \
                     memcpy(room[at], x, HDK_STRIP * sizeof(T));                                    \
                 } else {                                                                           \

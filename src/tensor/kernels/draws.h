@@ -1,4 +1,4 @@
-/* draws.h - the MCG31 stream (base/mcg31.h) in vectors, in exact integer arithmetic.
+/* draws.h - the MCG31 stream (base/random/mcg31.h) in vectors, in exact integer arithmetic.
  *
  *     hdk_draws g = hdk_draws_at(x0, i);    from element i on of the stream that begins with x0
  *     vec_i32 x[HDK_DRAW_VECTORS];
@@ -8,7 +8,7 @@
 #ifndef HEED_KERNELS_DRAWS_H
 #define HEED_KERNELS_DRAWS_H
 
-#include "base/mcg31.h"
+#include "base/random/mcg31.h"
 #include "tensor/kernels/vec.h"
 
 enum { HDK_DRAWS = 64, HDK_DRAW_VECTORS = HDK_DRAWS / HDK_V };
@@ -43,10 +43,8 @@ typedef struct hdk_draws {
 static inline hdk_draws hdk_draws_at(uint32_t x0, int64_t i)
 {
     hdk_draws g = {.step = vall_u64(2 * (uint64_t)hd__mcg31_power(HDK_DRAWS))};
-    uint32_t lane[HDK_DRAWS], x = hd__mcg31_times(x0, hd__mcg31_power(i));
-    for (int l = 0; l < HDK_DRAWS; l++, x = hd__mcg31_times(x, HD__MCG31_MULTIPLIER)) {
-        lane[l] = x;
-    }
+    uint32_t lane[HDK_DRAWS];
+    hd__mcg31_from(x0, i, HDK_DRAWS, lane);
     memcpy(g.x, lane, sizeof g.x);
     return g;
 }

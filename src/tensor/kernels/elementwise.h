@@ -12,57 +12,69 @@
 
 enum { HDK_DTYPES = 4 };
 
-/* y = a op b, all of one dtype */
-enum {
-    HDK_ADD,
-    HDK_SUB,
-    HDK_MUL,
-    HDK_DIV,
-    HDK_MAXIMUM,
-    HDK_MINIMUM,
-    HDK_POW,
-    HDK_TANH_BACKWARD,    /* dx of dy and y */
-    HDK_SIGMOID_BACKWARD, /* dy, y */
-    HDK_RELU_BACKWARD,    /* dy, y */
-    HDK_ABS_BACKWARD,     /* dy, x */
-    HDK_GELU_BACKWARD,    /* dy, x */
-    HDK_GELU_TANH_BACKWARD,
-    HDK_SILU_BACKWARD,
-    HDK_SOFTPLUS_BACKWARD, /* dy, x; params: beta and threshold, as an array of the dtype */
-    HDK_SQRT_BACKWARD,     /* dy, y */
-    HDK_RSQRT_BACKWARD,    /* dy, y */
-    HDK_LOG1P_BACKWARD,    /* dy, x */
-    HDK_BINARIES
-};
+/* Each operation is one row here: its name, and the loops of float32, float64, int64 and bool, by
+ * the macros of the file that has them (binary.c, unary.c). HDK_ADD and so on follow, and the
+ * tables. */
+
+/* y = a op b, all of one dtype. Of backward a is dy, and b is y (tanh, sigmoid, relu, sqrt, rsqrt)
+ * or x (the others). params, as an array of the dtype: alpha of elu, the slope of leaky_relu, beta
+ * and threshold of softplus. */
+#define HDK_BINARY_ROWS(X)                                                                         \
+    X(ADD, NUMBER(add), HDK_WIDE(or_b8))                                                           \
+    X(SUB, NUMBER(sub))                                                                            \
+    X(MUL, NUMBER(mul), HDK_WIDE(and_b8))                                                          \
+    X(DIV, FLOAT(div))                                                                             \
+    X(MAXIMUM, NUMBER(maximum), HDK_WIDE(or_b8))                                                   \
+    X(MINIMUM, NUMBER(minimum), HDK_WIDE(and_b8))                                                  \
+    X(POW, COMMON_F64(pow), HDK_WIDE(pow_i64))                                                     \
+    X(TANH_BACKWARD, COMMON_F64(tanh_backward))                                                    \
+    X(SIGMOID_BACKWARD, COMMON_F64(sigmoid_backward))                                              \
+    X(RELU_BACKWARD, COMMON_F64(relu_backward))                                                    \
+    X(ABS_BACKWARD, COMMON_F64(abs_backward))                                                      \
+    X(GELU_BACKWARD, COMMON_F64(gelu_backward))                                                    \
+    X(GELU_TANH_BACKWARD, COMMON_F64(gelu_tanh_backward))                                          \
+    X(SILU_BACKWARD, COMMON_F64(silu_backward))                                                    \
+    X(ELU_BACKWARD, COMMON(elu_backward))                                                          \
+    X(LEAKY_RELU_BACKWARD, COMMON_F64(leaky_relu_backward))                                        \
+    X(SOFTPLUS_BACKWARD, COMMON_F64(softplus_backward))                                            \
+    X(SQRT_BACKWARD, COMMON_F64(sqrt_backward))                                                    \
+    X(RSQRT_BACKWARD, COMMON_F64(rsqrt_backward))                                                  \
+    X(LOG1P_BACKWARD, COMMON_F64(log1p_backward))
 
 /* y = a op b, y bool */
 enum { HDK_EQ, HDK_NE, HDK_LT, HDK_LE, HDK_GT, HDK_GE, HDK_COMPARES };
 
-/* y = f(x), both of one dtype */
-enum {
-    HDK_NEG,
-    HDK_ABS,
-    HDK_RELU,
-    HDK_CLAMP, /* params: lo and hi, as an array of the dtype */
-    HDK_RECIPROCAL,
-    HDK_SQRT,
-    HDK_RSQRT,
-    HDK_CUBE,           /* x x x */
-    HDK_INVERSE_SQUARE, /* 1 / (x x) */
-    HDK_EXP,
-    HDK_LOG,
-    HDK_TANH,
-    HDK_ERF,
-    HDK_SIGMOID,
-    HDK_GELU,
-    HDK_GELU_TANH,
-    HDK_SOFTPLUS, /* params: beta and threshold, as an array of the dtype */
-    HDK_SILU,
-    HDK_SIN,
-    HDK_COS,
-    HDK_LOG1P,
-    HDK_UNARIES
-};
+/* y = f(x), both of one dtype. CUBE is x x x, INVERSE_SQUARE is 1 / (x x). params, as an array of
+ * the dtype: of clamp lo and hi, the others as for backward. */
+#define HDK_UNARY_ROWS(X)                                                                          \
+    X(NEG, NUMBER(neg))                                                                            \
+    X(ABS, NUMBER(abs))                                                                            \
+    X(RELU, NUMBER(relu))                                                                          \
+    X(CLAMP, NUMBER(clamp))                                                                        \
+    X(RECIPROCAL, BOTH(reciprocal))                                                                \
+    X(SQRT, BOTH(sqrt))                                                                            \
+    X(RSQRT, BOTH(rsqrt))                                                                          \
+    X(CUBE, BOTH(cube))                                                                            \
+    X(INVERSE_SQUARE, BOTH(inverse_square))                                                        \
+    X(EXP, BOTH(exp))                                                                              \
+    X(LOG, BOTH(log))                                                                              \
+    X(TANH, BOTH(tanh))                                                                            \
+    X(ERF, BOTH(erf))                                                                              \
+    X(SIGMOID, BOTH(sigmoid))                                                                      \
+    X(GELU, F64_ONCE(gelu_loop))                                                                   \
+    X(GELU_TANH, F64_ONCE(gelu_tanh_loop))                                                         \
+    X(ELU, ONCE(elu))                                                                              \
+    X(LEAKY_RELU, BOTH(leaky_relu))                                                                \
+    X(SOFTPLUS, ONCE(softplus))                                                                    \
+    X(SILU, BOTH(silu))                                                                            \
+    X(SIN, BOTH(sin))                                                                              \
+    X(COS, BOTH(cos))                                                                              \
+    X(LOG1P, BOTH(log1p))
+
+#define HDK_NAME(name, ...) HDK_##name,
+enum { HDK_BINARY_ROWS(HDK_NAME) HDK_BINARIES };
+enum { HDK_UNARY_ROWS(HDK_NAME) HDK_UNARIES };
+#define HDK_ROW(name, ...) [HDK_##name] = {__VA_ARGS__},
 
 struct hdk_binary {
     hdk_loop of[HDK_BINARIES][HDK_DTYPES];

@@ -5,9 +5,7 @@
 #ifndef HEED_KERNELS_GELU_H
 #define HEED_KERNELS_GELU_H
 
-#include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/vec.h"
-#include "tensor/kernels/vmath.h"
+#include "tensor/kernels/vector_loop.h"
 
 #define GELU_SQRT1_2 0.70710678118654752440 /* 1 / sqrt(2) */
 #define GELU_PDF 0.39894228040143267794     /* 1 / sqrt(2 pi), the density at 0 */
@@ -27,14 +25,7 @@ HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
  * CPU level.
  * With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
 
-/* Without the instruction a multiply-add is long, and what has many of them is called. */
-#ifdef __FMA__
-#define GELU_PART HDK_INLINE
-#else
-#define GELU_PART static HDK_NOINLINE
-#endif
-
-GELU_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
+VECTOR_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
 {
     vec_f32 y = vall_f32(c[0]);
     HDK_UNROLL
@@ -81,7 +72,7 @@ HDK_INLINE vec_f32 gelu_slope_v(vec_f32 x)
 
 /* e^(-2u) = 2^(x p) = 2^q 2^f with q whole; tools/generate/fit_vmath.py fits the polynomial for
  * 2^f. */
-GELU_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
+VECTOR_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
 {
     const vec_f32 magic = vall_f32(HDK_EXP_SHIFT);
     const float minus_2_log2_e = -2.88539008177792681472f;
@@ -115,52 +106,5 @@ HDK_INLINE vec_f32 gelu_tanh_slope_v(vec_f32 x)
                           vall_f32((float)(2 * GELU_BETA)));
     return s * vfma_f32(c * du, e * s, vall_f32(1.0f)) + (x - x);
 }
-
-/* e^x, with the bits of hdk_vexpf */
-GELU_PART vec_f32 exp_of(vec_f32 x)
-{
-    return vexp_f32(vmin_f32(vall_f32(89), x));
-}
-
-HDK_INLINE vec_f32 one_and_exp(vec_f32 x)
-{
-    return 1 + exp_of(-x);
-}
-
-/* The loop of n elements, fewer than a vector, in a vector that is padded */
-static HDK_NOINLINE void vector_end(hdk_loop loop, int inputs, char *const *data, int64_t n,
-                                    const void *params)
-{
-    const int64_t size = sizeof(float), strides[] = {size, size, size};
-    const size_t bytes = (size_t)(n * size);
-    float some[3][HDK_V] = {{0}};
-    for (int k = 1; k <= inputs; k++) {
-        memcpy(some[k], data[k], bytes);
-    }
-    loop((char *[]){(char *)some[0], (char *)some[1], (char *)some[2]}, strides, HDK_V, params);
-    memcpy(data[0], some[0], bytes);
-}
-
-/* A loop: data[0] = EXPR of the vectors x from data[INPUTS] and a from data[1]. */
-#define GELU_LOOP(name, INPUTS, EXPR)                                                              \
-    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
-    {                                                                                              \
-        enum { SIZE = sizeof(float) };                                                             \
-        float *y = (float *)data[0];                                                               \
-        const float *as = (const float *)data[1], *xs = (const float *)data[INPUTS];               \
-        int64_t i = 0;                                                                             \
-        HDK_DENSE(name, params, INPUTS + 1, SIZE, SIZE, SIZE);                                     \
-        for (; i + HDK_V <= n; i += HDK_V) {                                                       \
-            const vec_f32 a = vload_f32(as + i), x = vload_f32(xs + i);                            \
-            (void)a;                                                                               \
-            vstore_f32(y + i, EXPR);                                                               \
-        }                                                                                          \
-        if (i < n) {                                                                               \
-            vector_end(name, INPUTS,                                                               \
-                       (char *[]){(char *)(y + i), (char *)(uintptr_t)(as + i),                    \
-                                  (char *)(uintptr_t)(xs + i)},                                    \
-                       n - i, params);                                                             \
-        }                                                                                          \
-    }
 
 #endif

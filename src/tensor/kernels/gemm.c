@@ -10,7 +10,7 @@
 #include "tensor/kernels/template.h"
 
 enum {
-    FEW = 256,            /* so many multiplications are not worth a tile */
+    TILE_WORTH = 256,     /* so many multiplications are not worth a tile */
     LONG = 4096,          /* a dot of so many elements is cut into chains */
     LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
     BLOCK_ROWS = 80 * 14, /* of a, packed together; they stay in the third cache */
@@ -18,8 +18,10 @@ enum {
     FETCH = 64,           /* lines of memory asked for at once, beside a tile */
     SHALLOW = 128,        /* steps of a panel of b on the stack */
     STREAMS = 8,          /* rows of b that a product of few rows reads side by side */
-    BESIDE_1 = 8,         /* columns of b that the dots of 1, 2 and 4 rows read side by side: */
-    BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4, /* as many as leave registers for their elements */
+    /* columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows; with more, the sums of
+     * these columns would not stay in registers */
+    BESIDE_1 = 8,
+    BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4,
     BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2
 };
 
@@ -130,20 +132,20 @@ static void hdk_fetch(hdk_ahead *s)
 
 #define TYPE f32
 #include "tensor/kernels/gemm_tile.h"
-#include "tensor/kernels/gemm_dots.h"
+#include "tensor/kernels/gemm_split.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
 
 #define TYPE f64
 #include "tensor/kernels/gemm_tile.h"
-#include "tensor/kernels/gemm_dots.h"
+#include "tensor/kernels/gemm_split.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
 
 #ifdef HDK_ALL_TYPES
 #define TYPE u64
 #include "tensor/kernels/gemm_tile.h"
-#include "tensor/kernels/gemm_dots.h"
+#include "tensor/kernels/gemm_split.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
 #endif

@@ -13,14 +13,14 @@ typedef struct hdk_product {
     const void *bias;  /* (n,), added to every row at the end; or NULL */
     int64_t bias_step; /* its stride */
     bool add;          /* c += a b: the sums go on from what c holds */
-    bool dot;          /* of two vectors; long ones are added up in an order of their own */
-    bool dots;         /* the whole product is of few rows, or of one column: gemm_dots.h */
-    bool bare;         /* a product of one step is not added to +0, so that it may be -0 */
+    bool vectors;      /* a and b are vectors; long ones are added up in an order of their own */
+    bool split_sums;   /* each element has several sums, added up at the end: gemm_split.h */
+    bool signed_zero;  /* a product of one step is not added to +0, so that it may be -0 */
 } hdk_product;
 
 /* A product of at most so many rows, or of one column, has several chains for each element if the
  * inner dims of both operands are dense and the matrix has at least so many steps and elements. */
-enum { HDK_DOTS = 8, HDK_DOTS_STEPS = 64, HDK_DOTS_ELEMENTS = 1 << 15 };
+enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
 
 struct hdk_gemm {
     /* By dtype: float32, float64, int64. scratch is `room` bytes at a multiple of 64, or NULL,

@@ -5,7 +5,7 @@
  * k-major, which takes operands of any strides; an operand of which few tiles would use a panel is
  * read where it lies. Every element of c is one chain over k, in order, whatever path computes it:
  * a row and a column give the same bits in products of any size, however the work is cut. There are
- * two exceptions: products of few rows or of one column with a large matrix (gemm_dots.h), for
+ * two exceptions: products of few rows or of one column with a large matrix (gemm_split.h), for
  * which a chain would leave memory waiting, and the dot of two vectors of LONG elements or more. */
 
 /* ---------------------------------------------------------------- packing */
@@ -325,8 +325,8 @@ static void fn(chains)(const hdk_product *t)
 }
 
 /* c (cols) += x b over `steps` rows of b; the elements of x lie x_step apart. */
-HDK_INLINE void fn(pour)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
-                         int64_t b_row, T *c)
+HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
+                             int64_t b_row, T *c)
 {
     int64_t j = 0;
     for (; j + VECTOR <= cols; j += VECTOR) {
@@ -368,12 +368,12 @@ static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, co
     fn(tiles)(&t);
     for (int64_t i = 0; i < p->m && whole < cols; i++, a += p->a_row, c += p->c_row) {
         if (steps == STREAMS) {
-            fn(pour)(STREAMS, cols - whole, a, p->a_col, b + whole, p->b_row, c + whole);
+            fn(add_rows)(STREAMS, cols - whole, a, p->a_col, b + whole, p->b_row, c + whole);
             continue;
         }
         for (int64_t r = 0; r < steps; r++) {
-            fn(pour)(1, cols - whole, a + r * p->a_col, p->a_col, b + r * p->b_row + whole,
-                     p->b_row, c + whole);
+            fn(add_rows)(1, cols - whole, a + r * p->a_col, p->a_col, b + r * p->b_row + whole,
+                         p->b_row, c + whole);
         }
     }
 }
@@ -460,20 +460,20 @@ static void fn(product)(const hdk_product *p, void *scratch)
         turned = hdk_turned(p);
         p = &turned;
     }
-    bool dot = p->dot && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
-    bool few = p->k == 0 || p->m * p->n * p->k <= FEW || (p->m < 4 && p->n < VECTOR);
-    bool outer = p->k <= 1 && p->bare && !p->add;
-    bool rows = p->b_col == 1 && p->m <= HDK_DOTS;
-    if (outer || dot || p->dots || few || rows) {
-        (outer     ? fn(outer)
-         : dot     ? fn(long_dot)
-         : p->dots ? fn(dots)
-         : few     ? fn(chains)
-                   : fn(rows))(p);
+    bool dot = p->vectors && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
+    bool few = p->k == 0 || p->m * p->n * p->k <= TILE_WORTH || (p->m < 4 && p->n < VECTOR);
+    bool outer = p->k <= 1 && p->signed_zero && !p->add;
+    bool rows = p->b_col == 1 && p->m <= HDK_SPLIT_ROWS;
+    if (outer || dot || p->split_sums || few || rows) {
+        (outer           ? fn(outer)
+         : dot           ? fn(long_dot)
+         : p->split_sums ? fn(split)
+         : few           ? fn(chains)
+                         : fn(rows))(p);
         if (p->bias) {
             fn(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }
-    } else if (p->m <= HDK_DOTS) {
+    } else if (p->m <= HDK_SPLIT_ROWS) {
         fn(strips)(p);
     } else {
         hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch);

@@ -54,7 +54,7 @@ static HDK_NOINLINE void fn(moments)(const T *restrict x, int64_t n, T shift, T 
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        hdk_ask(x + i, LANES * sizeof(T));
+        hdk_prefetch(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
             V d = fn(vload)(x + i + k * VECTOR) - shift;
             pv[k] += d;
@@ -122,7 +122,7 @@ static HDK_NOINLINE void fn(row_means)(const T *restrict x, const T *restrict dy
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        hdk_ask(x + i, LANES * sizeof(T));
+        hdk_prefetch(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
             int64_t at = i + k * VECTOR;
             V g = fn(vload)(dy + at);
@@ -155,8 +155,8 @@ static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, c
     int64_t j = 0;
     for (; j + VECTOR <= n; j += VECTOR) {
         if (j * (int64_t)sizeof(T) % HDK_LINE == 0) {
-            hdk_ask(x + j, HDK_LINE);
-            hdk_ask(dy + j, HDK_LINE);
+            hdk_prefetch(x + j, HDK_LINE);
+            hdk_prefetch(dy + j, HDK_LINE);
         }
         V u = (fn(vload)(x + j) - mean - correction) * rstd, d = fn(vload)(dy + j);
         V g = d;
@@ -192,7 +192,8 @@ static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T
     }
 }
 
-/* dx, dw and db of one row. Mostly all are wanted, and one pass after the sums makes them all. */
+/* dx, dw and db of one row. If all are wanted, as they mostly are, one pass after the sums computes
+ * them together. */
 static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                     T *db, bool stream)
 {

@@ -27,7 +27,7 @@ struct hdk_softmax {
 };
 HDK_FAMILY_WIDE(hdk_softmax, HDK_F32)
 
-/* One that not every level has serves the others (kernels.h). */
+/* The kernel of the level in use. If it has none, that of the common table (kernels.h) serves. */
 static inline hdk_lane_kernel hdk_softmax_along(int op, int where, int dtype)
 {
     hdk_lane_kernel kernel = hdk_softmax()->along[op][where][dtype];

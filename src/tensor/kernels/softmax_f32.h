@@ -131,7 +131,7 @@ HDK_INLINE float row_exps(const float *x, int64_t n, float m, float log_sum, flo
         float *to = e ? e + i : steps;
         for (int k = 0; next_max && k < SIDE * HDK_V; k += STEP) {
             __builtin_prefetch((const void *)((uintptr_t)(next + i + k) + NEAR));
-            hdk_ask(next + i + k, HDK_LINE);
+            hdk_prefetch(next + i + k, HDK_LINE);
         }
         for (int k = 0; next_max && k < SIDE; k++) {
             most[k] = vmax_f32(vload_f32(next + i + k * HDK_V), most[k]);

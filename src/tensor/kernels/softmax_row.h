@@ -11,7 +11,7 @@
 static inline T fn(row_max)(const T *restrict x, int64_t n)
 {
     T m = x[0];
-    if (sizeof(T) == sizeof(double)) { /* the level's function: not each has this one */
+    if (sizeof(T) == sizeof(double)) { /* of the table, because some levels compile no float64 */
         return (T)hdk_softmax()->row_max((const double *)x, n);
     }
     for (int64_t i = 1; i < n; i++) {

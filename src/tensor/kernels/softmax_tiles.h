@@ -23,7 +23,7 @@ static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64
     /* Otherwise compilers drop the calls of a function that computes nothing. */
     __asm__ volatile("");
     if (sk == 1) {
-        hdk_ask_at(x, AHEAD * sn * (int64_t)sizeof(T), (size_t)k * sizeof(T));
+        hdk_prefetch_at(x, AHEAD * sn * (int64_t)sizeof(T), (size_t)k * sizeof(T));
     }
 }
 

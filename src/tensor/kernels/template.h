@@ -1,4 +1,4 @@
-/* template.h - the words in which one source is written for several element types.
+/* template.h - macros with which one source is compiled for several element types.
  *
  * A template is a header without a guard. A .c file includes it once for each type:
  *     #define TYPE f32

@@ -73,6 +73,11 @@ static HDK_NOINLINE void loop_whole(whole_run f, hdk_loop self, int size, char *
     UNARY(neg_##SUFFIX, T, -x)                                                                     \
     UNARY(abs_##SUFFIX, T, M(fabs)(x))                                                             \
     UNARY(relu_##SUFFIX, T, x < 0 ? 0 : x)                                                         \
+    HDK_INLINE T leaky_##SUFFIX(T x, T slope)                                                      \
+    {                                                                                              \
+        return x * (x > 0 ? 1 : slope);                                                            \
+    }                                                                                              \
+    UNARY(leaky_relu_##SUFFIX, T, leaky_##SUFFIX(x, LO(T)))                                        \
     CLAMP(clamp_##SUFFIX, T)                                                                       \
     UNARY(cube_##SUFFIX, T, (x * x * x))
 
@@ -88,15 +93,15 @@ FLOATS(float, f32, SINGLE)
 ROOTS(float, f32, SINGLE)
 ROOTS(double, f64, DOUBLE)
 
-GELU_LOOP(exp_f32, 1, exp_of(x))
+VECTOR_LOOP(exp_f32, 1, exp_of(x))
 UNARY(log_f32, float, hdk_vlogf(x))
 UNARY(tanh_f32, float, hdk_vtanhf(x))
 UNARY(erf_f32, float, hdk_verff(x))
-GELU_LOOP(gelu_f32_loop, 1, gelu_v(x))
-GELU_LOOP(gelu_tanh_f32_loop, 1, gelu_tanh_v(x))
+VECTOR_LOOP(gelu_loop_f32, 1, gelu_v(x))
+VECTOR_LOOP(gelu_tanh_loop_f32, 1, gelu_tanh_v(x))
 
-GELU_LOOP(sigmoid_f32, 1, 1 / one_and_exp(x))
-GELU_LOOP(silu_f32, 1, x / one_and_exp(x))
+VECTOR_LOOP(sigmoid_f32, 1, 1 / one_and_exp(x))
+VECTOR_LOOP(silu_f32, 1, x / one_and_exp(x))
 
 WHOLE_LOOP(exp_f64, double, vdouble_exp(x))
 WHOLE_LOOP(log_f64, double, vdouble_log(x))
@@ -188,8 +193,21 @@ static void gelu_tanhs(const double *x, double *e, int64_t n)
     hdk_unary_all_f64(HDK_TANH, e, n);
 }
 
-IN_PARTS(gelu_f64_loop, double, gelu_erfs(xs, e, m), x * 0.5 * (1 + e[i]))
-IN_PARTS(gelu_tanh_f64_loop, double, gelu_tanhs(xs, e, m), 0.5 * x * (1 + e[i]))
+IN_PARTS(gelu_loop_f64, double, gelu_erfs(xs, e, m), x * 0.5 * (1 + e[i]))
+IN_PARTS(gelu_tanh_loop_f64, double, gelu_tanhs(xs, e, m), 0.5 * x * (1 + e[i]))
+
+/* alpha (e^x - 1) where x < 0, of t = tanh(x / 2), because e^x - 1 = 2 t / (1 - t) */
+#define ELU(name, T, ALL)                                                                          \
+    static void name##_parts(const T *x, T *t, int64_t n)                                          \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            t[i] = x[i] / 2;                                                                       \
+        }                                                                                          \
+        ALL(HDK_TANH, t, n);                                                                       \
+    }                                                                                              \
+    IN_PARTS(name, T, name##_parts(xs, e, m), x < 0 ? 2 * e[i] / (1 - e[i]) * LO(T) : x)
+ELU(elu_f32, float, hdk_unary_all_f32)
+ELU(elu_f64, double, hdk_unary_all_f64)
 
 /* params: beta and threshold */
 #define SOFTPLUS(name, T, ALL)                                                                     \
@@ -209,30 +227,8 @@ SOFTPLUS(softplus_f64, double, hdk_unary_all_f64)
 #define NUMBER(name) BOTH(name), name##_i64
 #define ONCE(name) HDK_COMMON(name##_f32), HDK_COMMON(name##_f64)
 #define BOTH(name) name##_f32, name##_f64
+#define F64_ONCE(name) name##_f32, HDK_COMMON(name##_f64)
 
 const struct hdk_unary HDK_TABLE(hdk_unary) = {
-    .of =
-        {
-            [HDK_NEG] = {NUMBER(neg)},
-            [HDK_ABS] = {NUMBER(abs)},
-            [HDK_RELU] = {NUMBER(relu)},
-            [HDK_CLAMP] = {NUMBER(clamp)},
-            [HDK_RECIPROCAL] = {BOTH(reciprocal)},
-            [HDK_SQRT] = {BOTH(sqrt)},
-            [HDK_RSQRT] = {BOTH(rsqrt)},
-            [HDK_CUBE] = {BOTH(cube)},
-            [HDK_INVERSE_SQUARE] = {BOTH(inverse_square)},
-            [HDK_EXP] = {BOTH(exp)},
-            [HDK_LOG] = {BOTH(log)},
-            [HDK_TANH] = {BOTH(tanh)},
-            [HDK_ERF] = {BOTH(erf)},
-            [HDK_SIGMOID] = {BOTH(sigmoid)},
-            [HDK_GELU] = {gelu_f32_loop, HDK_COMMON(gelu_f64_loop), NULL, NULL},
-            [HDK_GELU_TANH] = {gelu_tanh_f32_loop, HDK_COMMON(gelu_tanh_f64_loop), NULL, NULL},
-            [HDK_SOFTPLUS] = {ONCE(softplus)},
-            [HDK_SILU] = {BOTH(silu)},
-            [HDK_SIN] = {BOTH(sin)},
-            [HDK_COS] = {BOTH(cos)},
-            [HDK_LOG1P] = {BOTH(log1p)},
-        },
+    .of = {HDK_UNARY_ROWS(HDK_ROW)},
 };

@@ -248,16 +248,16 @@ enum {
 /* Asks memory for the bytes that lie `ahead` of x and are read in their turn. They go to the second
  * cache, as the first has no room for so much. This pays where there is something to compute. Of
  * bytes that begin within a line, the last line may be left out. */
-HDK_INLINE void hdk_ask_at(const void *x, int64_t ahead, size_t bytes)
+HDK_INLINE void hdk_prefetch_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
         __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)ahead + i), 0, 2);
     }
 }
 
-HDK_INLINE void hdk_ask(const void *x, size_t bytes)
+HDK_INLINE void hdk_prefetch(const void *x, size_t bytes)
 {
-    hdk_ask_at(x, HDK_AHEAD, bytes);
+    hdk_prefetch_at(x, HDK_AHEAD, bytes);
 }
 
 /* Called after the last streaming store, so that other threads see the stores in order. */

@@ -22,7 +22,8 @@ HDK_INLINE void fn(vstream)(T *y, V v)
 #endif
 }
 
-/* x in every element; + would turn -0 to 0, and not vanish */
+/* x in every element. The compiler drops the subtraction of 0. It could not drop an addition, which
+ * turns -0 into 0. */
 HDK_INLINE V fn(vall)(T x)
 {
     return x - (V){0};

@@ -1,0 +1,109 @@
+/* output.c - an output of a node whose gradient is complete: its hooks run, hd_grad_of takes what
+ * it asked for, and of a leaf, or with retain_grad, the gradient is put aside for .grad. */
+#include "autograd/backward.h"
+
+/* ---------------------------------------------------------------- hooks */
+
+/* The first hook after the one with this id. Ids grow along the list, so a hook may remove itself
+ * and any other. */
+static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
+{
+    hd__hook *h = extra->hooks;
+    while (h && h->id <= id) {
+        h = h->next;
+    }
+    return h;
+}
+
+/* The hook sees an alias of the gradient, and may give another tensor in its place. After the call
+ * neither the hook nor the alias need exist any more. */
+static bool call_hook(hd__run *r, const hd__node *n, hd_tensor **sum, const hd__hook *h)
+{
+    hd_tensor *p = *sum;
+    hd_tensor *seen = hd__lend(p);
+    if (!seen) {
+        return false;
+    }
+    hd__guest guest = {.function = r->function, .n = n, .hook = h->id, .n_lent = 1, .lent = &p};
+    hd__guest_enter(&guest);
+    hd_tensor *g = h->f(seen, h->user);
+    if (!hd__guest_left(&guest)) {
+        return false;
+    }
+    if (!g) {
+        return hd_error_set(HD_USER,
+                            "%s: a hook returned NULL: expected a gradient, or HD_NONE to keep the "
+                            "one it was given",
+                            r->function);
+    }
+    if (!hd__arg_or_none(r->function, "what a hook returned", g)) {
+        return false;
+    }
+    if (hd__is_none(g)) {
+        return true;
+    }
+    if (!hd__same_shape(g, p) || g->dtype != p->dtype) {
+        return hd_error_set(HD_SHAPE, "%s: a hook returned %s of %s: expected %s of %s",
+                            r->function, HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(p),
+                            hd_dtype_name(p->dtype));
+    }
+    return hd__slot_set(sum, hd__detached_gradient(g));
+}
+
+HD__RARE void hd__close_if_open(hd_scope *scope)
+{
+    if (hd__scopes_above(scope, 0) >= 0) {
+        hd_scope_close(scope);
+    }
+}
+
+HD__RARE static bool run_hooks(hd__run *r, const hd__node *n, hd_tensor **sum,
+                               const hd__out_extra *extra)
+{
+    bool ok = true;
+    int64_t last = 0;
+    for (hd__hook *h; ok && (h = hook_after(extra, last));) {
+        last = h->id;
+        hd_scope *scope = hd_scope_open();
+        ok = scope && call_hook(r, n, sum, h);
+        hd__close_if_open(scope);
+    }
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the output */
+
+/* hd_grad_of may ask for one output several times. *at is its gradient. */
+static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
+{
+    hd__capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;
+    for (; c && c < end && c->at.node == n && c->at.output == (uint32_t)k; c++) {
+        if (&c->value != at) {
+            c->value = hd__hold(*at);
+        }
+    }
+}
+
+static inline bool keeps_grad(const hd__out_extra *extra)
+{
+    return extra && extra->kept && extra->kept->retain_grad;
+}
+
+bool hd__run_finish_output(hd__run *r, hd__node *n, int k)
+{
+    hd__out_meta *out = &n->outs[k];
+    hd__out_extra *extra = out->extra;
+    hd_tensor **sum = HD__UNLIKELY(r->mark) ? hd__run_wanted_sum(r, n, (uint32_t)k) : &out->pending;
+    if (!sum || !*sum) {
+        return true;
+    }
+    if (extra && !run_hooks(r, n, sum, extra)) {
+        return false;
+    }
+    if (r->n_captures) {
+        capture(r, n, k, sum);
+    }
+    bool leaf = n->op == &hd__leaf_op;
+    bool wanted = r->accumulate && (leaf ? n->requires_grad : keeps_grad(out->extra));
+    return !wanted || hd__run_commit_output(r, n, k, leaf);
+}

@@ -1,0 +1,58 @@
+/* debug.c - debug mode: whether it is on, and what runs on this thread: the module's forward, and
+ * the public function that the program called.
+ *
+ * The layers above do what it asks for: live.c and finite.c in src/tensor, watch.c in src/autograd,
+ * forward.c in src/nn. While it is off, each of them costs one load of a flag. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parts.h"
+
+atomic_uint hd__debug;
+HD__TLS const char *hd__module, *hd__outer;
+
+bool hd__debug_wanted(void)
+{
+    const char *text = getenv("HEED_DEBUG");
+    return text && strcmp(text, "1") == 0;
+}
+
+void hd__debug_start(void)
+{
+    if (hd__debug_wanted()) {
+        atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES);
+    }
+}
+
+bool hd__outer_begin(const char *function)
+{
+    bool first = !hd__outer;
+    hd__outer = hd__outer_or(function);
+    return first;
+}
+
+void hd__outer_end(const bool *set)
+{
+    if (*set) {
+        hd__outer = NULL;
+    }
+}
+
+bool hd_set_debug(bool on)
+{
+    const unsigned int watches = HD__DEBUG_WATCHES;
+    if (!hd__init()) { /* after this the environment cannot turn it on */
+        return false;
+    }
+    return (on ? atomic_fetch_or(&hd__debug, watches) : atomic_fetch_and(&hd__debug, ~watches)) &
+           watches;
+}
+
+#ifdef HD__ASSERT
+void hd__assert_failed(const char *file, int line, const char *function, const char *x)
+{
+    fprintf(stderr, "%s:%d: %s: does not hold: %s\n", file, line, function, x);
+    abort();
+}
+#endif

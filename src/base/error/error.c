@@ -1,0 +1,259 @@
+/* error.c - the thread's standing error, the count of failures, and the process's handlers of
+ * errors and of warnings.
+ *
+ * The first failure stands until it is cleared, because it is the cause of those that follow.
+ * Nothing here allocates, so running out of memory is reported like any other failure.
+ *
+ * A warning tells of a call that is probably a mistake and that heed does as it was told. It never
+ * touches the thread's error, and without a handler it costs one load of a flag. */
+#include "base/parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static HD__TLS struct {
+    hd_code code;
+    bool in_handler; /* a failure inside the handler is counted, but not passed to it */
+    uint64_t count;
+    uint64_t uncleared; /* failures since the last clear; hd__uncleared_swap also sets it */
+    char message[HD__MESSAGE_SIZE];
+} thread_error;
+
+static HD__TLS bool warning; /* a warning of what its handler calls is not passed to it */
+
+typedef struct handlers {
+    hd_error_handler error;
+    hd_warning_handler warning;
+    void *error_user, *warning_user;
+} handlers;
+
+static struct {
+    pthread_mutex_t lock; /* a handler and its user are read together */
+    handlers now;
+    char printed[HD__MESSAGE_SIZE]; /* what hd_warning_print printed last for its handler */
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+atomic_bool hd__warning_on;
+
+static const char *const code_names[] = {
+    "OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",
+    "MEMORY", "GRAD",     "STATE", "IO",    "FORMAT", "USER",
+};
+
+enum { CODES = sizeof code_names / sizeof code_names[0] };
+
+/* Puts dots at the end of a message that was cut off, never inside a UTF-8 character. */
+static void mark_cut(char *text)
+{
+    size_t end = HD__MESSAGE_SIZE - 4;
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) {
+        end--;
+    }
+    memcpy(text + end, "...", 4);
+}
+
+char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args)
+{
+    hd__locale l = hd__sys_locale_enter();
+    int length = vsnprintf(text, HD__MESSAGE_SIZE, format, args);
+    hd__sys_locale_leave(l);
+    if (length < 0) {
+        snprintf(text, HD__MESSAGE_SIZE, "%s", format);
+    } else if (length >= HD__MESSAGE_SIZE) {
+        mark_cut(text);
+    }
+    return text;
+}
+
+/* In debug mode, a message ends with the module whose forward runs. */
+static void error_add_module(char text[HD__MESSAGE_SIZE])
+{
+    size_t n = strlen(text), left = HD__MESSAGE_SIZE - n;
+    if (snprintf(text + n, left, "; in %s", hd__module) >= (int)left) {
+        mark_cut(text);
+    }
+}
+
+void hd__handlers_lock(void)
+{
+    pthread_mutex_lock(&process.lock);
+}
+
+void hd__handlers_unlock(void)
+{
+    pthread_mutex_unlock(&process.lock);
+}
+
+static handlers handlers_now(void)
+{
+    hd__handlers_lock();
+    handlers now = process.now;
+    hd__handlers_unlock();
+    return now;
+}
+
+static void call_handler(hd_code code, const char *text)
+{
+    handlers now = handlers_now();
+    if (!now.error || thread_error.in_handler) {
+        return;
+    }
+    thread_error.in_handler = true;
+    now.error(code, text, now.error_user);
+    thread_error.in_handler = false;
+}
+
+/* The text is complete before it is stored, because its arguments may point into the old
+ * message. */
+static void fail_v(hd_code code, const char *format, va_list args)
+{
+    char text[HD__MESSAGE_SIZE];
+    hd__message_format(text, format, args);
+    if (hd__module) {
+        error_add_module(text);
+    }
+    thread_error.count++;
+    thread_error.uncleared++;
+    if (thread_error.code == HD_OK) {
+        thread_error.code = code;
+        memcpy(thread_error.message, text, strlen(text) + 1);
+    }
+    call_handler(code, text);
+}
+
+void *hd_error_set(hd_code code, const char *format, ...)
+{
+    if (!format) {
+        return hd__null_arg("hd_error_set", "format");
+    }
+    if ((int)code <= HD_OK || (int)code >= CODES) {
+        code = HD_USER;
+    }
+    va_list args;
+    va_start(args, format);
+    fail_v(code, format, args);
+    va_end(args);
+    return NULL;
+}
+
+void *hd__no_memory(const char *function, size_t bytes)
+{
+    return hd_error_set(HD_MEMORY, "%s: %zu bytes: out of memory", function, bytes);
+}
+
+hd_code hd_error_code(void)
+{
+    return thread_error.code;
+}
+
+const char *hd_error_message(void)
+{
+    return thread_error.code == HD_OK ? "" : thread_error.message;
+}
+
+void hd_error_clear(void)
+{
+    thread_error.code = HD_OK;
+    thread_error.uncleared = 0;
+}
+
+uint64_t hd__uncleared_swap(uint64_t n)
+{
+    uint64_t before = thread_error.uncleared;
+    thread_error.uncleared = n;
+    return before;
+}
+
+uint64_t hd_error_count(void)
+{
+    return thread_error.count;
+}
+
+const char *hd_code_name(hd_code c)
+{
+    return (int)c >= 0 && (int)c < CODES ? code_names[c] : "?";
+}
+
+void hd_on_error(hd_error_handler handler, void *user)
+{
+    hd__handlers_lock();
+    process.now.error = handler;
+    process.now.error_user = user;
+    hd__handlers_unlock();
+}
+
+static void print_failure(hd_code code, const char *message)
+{
+    fflush(stdout); /* so that the lines are in order, and because abort does not */
+    fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
+}
+
+void hd_error_abort(hd_code code, const char *message, void *user)
+{
+    (void)user;
+    print_failure(code, message);
+    abort();
+}
+
+void hd_error_print(hd_code code, const char *message, void *user)
+{
+    (void)user;
+    bool follows = code == HD_NULL_ARG && thread_error.code != HD_OK &&
+                   (!message || strcmp(message, thread_error.message) != 0);
+    if (!follows) {
+        print_failure(code, message);
+    }
+}
+
+/* ---------------------------------------------------------------- warnings */
+
+void hd__warn(const char *format, ...)
+{
+    handlers now = hd__warns() && !warning ? handlers_now() : (handlers){0};
+    if (!now.warning) {
+        return;
+    }
+    int kept = errno;
+    char text[HD__MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    hd__message_format(text, format, args);
+    va_end(args);
+    warning = true;
+    now.warning(text, now.warning_user);
+    warning = false;
+    errno = kept;
+}
+
+void hd_on_warning(hd_warning_handler handler, void *user)
+{
+    hd__handlers_lock();
+    process.now.warning = handler;
+    process.now.warning_user = user;
+    process.printed[0] = '\0';
+    atomic_store_explicit(&hd__warning_on, handler != 0, memory_order_relaxed);
+    hd__handlers_unlock();
+}
+
+static bool is_repeated(const char *message)
+{
+    hd__handlers_lock();
+    bool same = *message && strcmp(message, process.printed) == 0;
+    if (!same) {
+        snprintf(process.printed, HD__MESSAGE_SIZE, "%s", message);
+    }
+    hd__handlers_unlock();
+    return same;
+}
+
+void hd_warning_print(const char *message, void *user)
+{
+    (void)user;
+    message = message ? message : "";
+    if (!is_repeated(message)) {
+        fflush(stdout); /* so that the lines are in order */
+        fprintf(stderr, "warning: %s\n", message);
+    }
+}

@@ -1,0 +1,469 @@
+/* alloc.c - the one door for all memory.
+ *
+ * Every block has a header right before it that says what it is: of a class, large, or plain. Up to
+ * 1 KiB, header included, classes are 64 bytes apart; up to 64 KiB there are eight for each power
+ * of two. A thread keeps some freed blocks of each class for its next allocations. It takes them
+ * without a lock, whichever thread allocated them first. Blocks that a thread has no room for, and
+ * those that it has when it ends, are open to any thread: small ones lie on the shelf, in lists,
+ * and all above 1 KiB go to the heap (heap.c). Large blocks always go there at once. So the system
+ * is asked only if no thread left a block that fits, and blocks that one thread allocates and
+ * another frees come back.
+ *
+ * Plain blocks come from the system one by one, to the byte, or from the user's allocator while one
+ * is in place. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for valgrind). */
+#include "base/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+enum {
+    HEADER = 16,
+    SMALL_STEP = 64,
+    SMALL = 16, /* small classes; the last one's blocks have 1024 bytes */
+    SMALL_MOST = SMALL * SMALL_STEP - HEADER,
+    LINE = HD__HEAP_LINE, /* lies before a block of the heap; the header is its end */
+    CLASSES = SMALL + 6 * 8,
+    LISTED_MOST = (1 << 16) - LINE,
+    LARGE = CLASSES, /* stands in a header in place of a class */
+    PLAIN,
+    LARGE_STEP = 4096,
+    KEPT = 256,          /* the most blocks of a small class that a thread keeps */
+    KEPT_BYTES = 1 << 16 /* the most bytes of another class, or two blocks */
+};
+
+_Static_assert(sizeof(hd__header) <= HEADER, "the header must not reach into the block");
+_Static_assert((HD__RETIRED_MOST + LINE - 1) >> 8 == 15 && SMALL + 8 + 7 == HD__RETIRED_CLASS,
+               "HD__RETIRED_MOST is the most that fits into a block of 4 KiB");
+
+typedef struct kept_block {
+    struct kept_block *next;
+    struct kept_block *list; /* in the first block of a list on the shelf: the next list */
+    int count;               /* and how many blocks this list has */
+} kept_block;
+
+/* The free blocks that a thread keeps. It lies on the heap, because there is little room for
+ * thread-local memory. A thread that has kept no block yet has the closed cache, which has neither
+ * blocks nor room and which nobody changes. */
+typedef struct cache {
+    kept_block *first[CLASSES];
+    uint16_t room[CLASSES]; /* how many more blocks fit */
+} cache;
+
+static cache closed;
+static HD__TLS cache *mine = &closed;
+
+static struct {
+    pthread_mutex_t lock;
+    kept_block *lists[SMALL];
+} shelf = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
+static bool cache_wanted;
+static atomic_size_t listed_most; /* the largest size in a thread's lists; 0: no cache */
+
+static hd_allocator custom; /* valid if custom_on; both change only while no block is live */
+static atomic_bool custom_on;
+
+static atomic_int_least64_t system_allocs;
+
+/* size <= LISTED_MOST. Above the small classes, class SMALL + 8 e + i has (9 + i) 128 2^e bytes. */
+static unsigned int class_of(size_t size)
+{
+    if (size <= SMALL_MOST) {
+        return (unsigned int)((size + HEADER - 1) / SMALL_STEP);
+    }
+    int e = 53 - __builtin_clzll(size + LINE - 1);
+    return (unsigned int)(SMALL + 8 * e) + (unsigned int)((size + LINE - 1) >> (e + 7)) - 8;
+}
+
+size_t hd__class_bytes(unsigned int class)
+{
+    if (class < SMALL) {
+        return (size_t)(class + 1) * SMALL_STEP;
+    }
+    return (size_t)(9 + class % 8) << (7 + (class - SMALL) / 8);
+}
+
+static int most_kept(unsigned int class)
+{
+    int fit = (int)(KEPT_BYTES / hd__class_bytes(class));
+    return class < SMALL ? KEPT : fit > 2 ? fit : 2;
+}
+
+static void read_environment(void)
+{
+#ifndef SANITIZED
+    const char *text = getenv("HEED_CACHE");
+    cache_wanted = !text || strcmp(text, "0") != 0;
+    if (cache_wanted && hd__debug_wanted()) {
+        atomic_fetch_or(&hd__debug, HD__DEBUG_KEEPS);
+    }
+#endif
+    atomic_store(&listed_most, cache_wanted ? LISTED_MOST : 0);
+}
+
+/* ---------------------------------------------------------------- from the system */
+
+void hd__count_system_alloc(void)
+{
+    atomic_fetch_add_explicit(&system_allocs, 1, memory_order_relaxed);
+}
+
+static size_t plain_lead(size_t size)
+{
+    return size > SMALL_MOST ? LINE : HEADER;
+}
+
+static void *plain_alloc(size_t size)
+{
+    size_t lead = plain_lead(size), bytes = size + lead;
+    void *p;
+    hd__count_system_alloc();
+    if (atomic_load_explicit(&custom_on, memory_order_acquire)) {
+        p = custom.alloc(bytes, lead, custom.user);
+    } else {
+        p = hd__sys_block_new(lead, bytes);
+    }
+    return p ? (char *)p + lead : NULL;
+}
+
+static void plain_free(void *p)
+{
+    size_t size = hd__header_of(p)->size, lead = plain_lead(size);
+    if (atomic_load_explicit(&custom_on, memory_order_acquire)) {
+        custom.free((char *)p - lead, size + lead, custom.user);
+    } else {
+        hd__sys_block_free((char *)p - lead);
+    }
+}
+
+static void *small_alloc(unsigned int class)
+{
+    void *p = hd__sys_block_new(HEADER, hd__class_bytes(class));
+    if (!p) {
+        return NULL;
+    }
+    hd__count_system_alloc();
+    return (char *)p + HEADER;
+}
+
+/* ---------------------------------------------------------------- what is kept */
+
+static void shelve(unsigned int class)
+{
+    kept_block *first = mine->first[class];
+    first->count = most_kept(class) - mine->room[class];
+    pthread_mutex_lock(&shelf.lock);
+    first->list = shelf.lists[class];
+    shelf.lists[class] = first;
+    pthread_mutex_unlock(&shelf.lock);
+    mine->first[class] = NULL;
+    mine->room[class] = (uint16_t)most_kept(class);
+}
+
+/* Takes the first list from the shelf; the thread's own list must be empty. */
+static void unshelve(unsigned int class)
+{
+    pthread_mutex_lock(&shelf.lock);
+    kept_block *first = shelf.lists[class];
+    if (first) {
+        shelf.lists[class] = first->list;
+    }
+    pthread_mutex_unlock(&shelf.lock);
+    if (!first) {
+        return;
+    }
+    mine->first[class] = first;
+    mine->room[class] = (uint16_t)(most_kept(class) - first->count);
+}
+
+/* Gives the thread a cache of its own, and arms the thread, so that its blocks are given on when it
+ * ends. If memory runs out, returns false and changes nothing. */
+static bool open_cache(void)
+{
+    if (mine != &closed) {
+        return true;
+    }
+    cache *c = calloc(1, sizeof *c);
+    if (!c) {
+        return false;
+    }
+    hd__thread_arm();
+    for (unsigned int i = 0; i < CLASSES; i++) {
+        c->room[i] = (uint16_t)most_kept(i);
+    }
+    mine = c;
+    return true;
+}
+
+static void *take_kept(unsigned int class)
+{
+    cache *c = mine;
+    kept_block *b = c->first[class];
+    if (b) {
+        c->first[class] = b->next;
+        c->room[class]++;
+    }
+    return b;
+}
+
+static bool cache_keep(void *p, unsigned int class)
+{
+    cache *c = mine;
+    kept_block *b = p;
+    if (c->room[class] == 0) {
+        return false;
+    }
+    b->next = c->first[class];
+    c->first[class] = b;
+    c->room[class]--;
+    return true;
+}
+
+/* Gives the calling thread's lists to where any thread finds them, and closes its cache. */
+void hd__cache_leave(void)
+{
+    hd__quarantine_empty();
+    if (mine == &closed) {
+        return;
+    }
+    for (unsigned int i = 0; i < CLASSES; i++) {
+        if (i < SMALL && mine->first[i]) {
+            shelve(i);
+        }
+        for (void *b; (b = take_kept(i));) {
+            hd__heap_free(b);
+        }
+    }
+    free(mine);
+    mine = &closed;
+}
+
+static void clear_shelf(void)
+{
+    pthread_mutex_lock(&shelf.lock);
+    for (int i = 0; i < SMALL; i++) {
+        for (kept_block *list; (list = shelf.lists[i]);) {
+            shelf.lists[i] = list->list;
+            for (kept_block *b = list, *next; b; b = next) {
+                next = b->next;
+                hd__sys_block_free((char *)b - HEADER);
+            }
+        }
+    }
+    pthread_mutex_unlock(&shelf.lock);
+}
+
+void hd_empty_cache(void)
+{
+    hd__cache_leave();
+    clear_shelf();
+    hd__heap_release();
+}
+
+void hd__cache_fork_prepare(void)
+{
+    pthread_mutex_lock(&shelf.lock);
+    hd__heap_fork_prepare();
+}
+
+void hd__cache_fork_done(void)
+{
+    hd__heap_fork_done();
+    pthread_mutex_unlock(&shelf.lock);
+}
+
+/* ---------------------------------------------------------------- the door */
+
+/* Takes one block from the shelf. NULL: the shelf has none of this class. */
+static void *take_shelved(unsigned int class)
+{
+    pthread_mutex_lock(&shelf.lock);
+    kept_block *first = shelf.lists[class], *p = first;
+    if (first && first->next) { /* the second one, so that the first still leads the list */
+        p = first->next;
+        first->next = p->next;
+        first->count--;
+    } else if (first) {
+        shelf.lists[class] = first->list;
+    }
+    pthread_mutex_unlock(&shelf.lock);
+    return p;
+}
+
+/* Blocks that other threads left come first, or threads that end would grow the process. */
+void hd__cache_fill(unsigned int class)
+{
+    if (class >= SMALL || !open_cache()) {
+        return;
+    }
+    int n = HD__RING_FEW - (most_kept(class) - mine->room[class]);
+    for (void *p; n > 0 && ((p = take_shelved(class)) || (p = small_alloc(class))); n--) {
+        hd__header_of(p)->class = class;
+        cache_keep(p, class);
+    }
+}
+
+/* A block of a class whose list in the thread is empty. */
+static void *class_alloc(unsigned int class)
+{
+    if (class >= SMALL) {
+        return hd__heap_alloc(hd__class_bytes(class) - LINE);
+    }
+    if (open_cache()) {
+        unshelve(class);
+    }
+    void *p = take_kept(class);
+    return p ? p : small_alloc(class);
+}
+
+static void *large_alloc(size_t size)
+{
+    return hd__heap_alloc((size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP - LINE);
+}
+
+static void *block_of(size_t size, unsigned int class)
+{
+    if (class == PLAIN) {
+        return plain_alloc(size);
+    }
+    return class == LARGE ? large_alloc(size) : class_alloc(class);
+}
+
+/* If the system has no more memory, everything kept is given back to it, and it is asked again. */
+static void *new_block(size_t size)
+{
+    pthread_once(&environment_once, read_environment);
+    if (size > PTRDIFF_MAX / 2) {
+        return NULL;
+    }
+    unsigned int class = PLAIN;
+    if (atomic_load_explicit(&listed_most, memory_order_relaxed)) {
+        class = size > LISTED_MOST ? LARGE : class_of(size);
+    }
+    void *p = block_of(size, class);
+    if (!p && class != PLAIN) {
+        hd_empty_cache();
+        p = block_of(size, class);
+    }
+    if (p) {
+        hd__header_of(p)->class = class;
+    }
+    return p;
+}
+
+void *hd__alloc(size_t size)
+{
+    size += size == 0;
+    void *p = NULL;
+    if (size <= atomic_load_explicit(&listed_most, memory_order_relaxed)) {
+        p = take_kept(class_of(size));
+    }
+    if (!p && !(p = new_block(size))) {
+        return NULL;
+    }
+    hd__header_of(p)->size = size;
+    hd__count(HD__BYTES, (int64_t)size);
+    return p;
+}
+
+void *hd_alloc(size_t size)
+{
+    void *p = hd__alloc(size);
+    return p ? p : hd__no_memory("hd_alloc", size);
+}
+
+void *hd__alloc_zeroed(size_t size)
+{
+    void *p = hd_alloc(size);
+    return p ? memset(p, 0, size) : NULL;
+}
+
+/* Frees a block of a class in which the thread has no room. */
+HD__RARE static void give_back(void *p, unsigned int class)
+{
+    if (mine == &closed && open_cache() && cache_keep(p, class)) {
+        return;
+    }
+    if (class >= SMALL) {
+        hd__heap_free(p);
+    } else if (mine == &closed) {
+        hd__sys_block_free((char *)p - HEADER);
+    } else {
+        shelve(class);
+        cache_keep(p, class);
+    }
+}
+
+void hd__block_free(void *p)
+{
+    unsigned int class = hd__header_of(p)->class;
+    if (HD__UNLIKELY(!cache_keep(p, class))) {
+        give_back(p, class);
+    }
+}
+
+void hd_free(void *p)
+{
+    if (!p) {
+        return;
+    }
+    hd__header *h = hd__header_of(p);
+    unsigned int class = h->class;
+    hd__count(HD__BYTES, -(int64_t)h->size);
+    if (HD__UNLIKELY(class >= CLASSES)) {
+        class == LARGE ? hd__heap_free(p) : plain_free(p);
+        return;
+    }
+    hd__block_free(p);
+}
+
+/* The ring turns here, because every freed tensor comes by; the rest of it is in quarantine.c. */
+void hd__retire(void *p)
+{
+    hd__header *h = hd__header_of(p);
+    hd__ring *r = hd__ring_mine;
+    if (HD__UNLIKELY(h->class > HD__RETIRED_CLASS || !(r->quick >> h->class & 1))) {
+        hd__retire_slowly(p);
+        return;
+    }
+    hd__count(HD__BYTES, -(int64_t)h->size);
+    hd__ring_turn(r, p);
+}
+
+bool hd_set_allocator(const hd_allocator *a)
+{
+    if (a && !HD__SIZE_OK("hd_set_allocator", a, "sizeof(hd_allocator)")) {
+        return false;
+    }
+    if (a && (!a->alloc || !a->free)) {
+        return hd__null_arg("hd_set_allocator", a->alloc ? "a->free" : "a->alloc");
+    }
+    int64_t live = hd_bytes_live();
+    if (live != 0) {
+        return hd_error_set(HD_STATE, "hd_set_allocator: %lld bytes are live: expected none",
+                            (long long)live);
+    }
+    pthread_once(&environment_once, read_environment);
+    hd_empty_cache();
+    atomic_store(&listed_most, cache_wanted && !a ? LISTED_MOST : 0);
+    if (a) {
+        custom = *a;
+    }
+    atomic_store_explicit(&custom_on, a != NULL, memory_order_release);
+    return true;
+}
+
+int64_t hd_system_allocs(void)
+{
+    return atomic_load_explicit(&system_allocs, memory_order_relaxed);
+}

@@ -1,0 +1,300 @@
+/* heap.c - blocks above 1 KiB, which are cut from large mappings and joined again.
+ *
+ * A chunk is a line of 64 bytes and the block after it. A mapping is divided into chunks. A free
+ * chunk is joined with free neighbours at once and lies in a bin; there are eight bins for each
+ * power of two. A request gets the best of the first few chunks in its own bin, or of the next bin
+ * that has any, and the rest of the chunk is cut off. So memory that was freed in one size serves
+ * any other size, and a training step finds what the step before it left.
+ *
+ * Mappings grow with the heap; this costs nothing before the memory is touched. Those of 4 MiB and
+ * more are aligned for huge pages and ask for them, which makes the first touch seven times as
+ * fast. Before the heap asks for more, it gives back the pages of free chunks if they hold more
+ * than SLACK and an eighth of what is in use. So what it holds is bounded by the most that was
+ * live. Bytes whose pages the heap never touched or gave back are `bare`: those of a new mapping,
+ * and the end of a chunk that no block has used. */
+#include "base/parts.h"
+
+enum {
+    LINE = HD__HEAP_LINE,
+    HUGE = 1 << 21,
+    SLACK = 1 << 24,
+    RELEASABLE = 1 << 20, /* a free chunk of at least this size gives its pages back */
+    LEAST_MAP = 1 << 20,
+    MOST_MAP = 1 << 28,
+    ALONE = 1 << 24, /* a block of at least this size is mapped by itself */
+    PARTS = 8,       /* bins for each power of two */
+    BINS = 64 * PARTS,
+    LOOKS = 8 /* chunks of a bin that are looked at */
+};
+
+typedef struct chunk {
+    size_t bytes;              /* of the line and the block */
+    struct chunk *before;      /* the chunk that ends where this begins; NULL: a mapping does */
+    struct chunk *next, *prev; /* neighbours in the bin, if the chunk is free */
+    size_t bare;               /* bare bytes at its end */
+    bool last, free;           /* last: the mapping ends with this chunk */
+} chunk;
+
+_Static_assert(sizeof(chunk) <= LINE - 16, "the line ends with 16 bytes of the door's");
+
+static struct {
+    pthread_mutex_t lock;
+    size_t page;               /* bytes of the system's pages, once something is mapped */
+    size_t mapped, used, kept; /* kept: free but not bare */
+    uint64_t map[BINS / 64];   /* which bins have chunks */
+    chunk *bin[BINS];
+} heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---------------------------------------------------------------- bins */
+
+/* Sizes from (8 + i) 2^e up to (9 + i) 2^e share a bin, for i = 0 to 7. bytes >= LINE. */
+static int bin_of(size_t bytes)
+{
+    int e = 60 - __builtin_clzll(bytes);
+    return e * PARTS + (int)(bytes >> e) - PARTS;
+}
+
+static void bin_put(chunk *c)
+{
+    int i = bin_of(c->bytes);
+    c->free = true;
+    c->prev = NULL;
+    c->next = heap.bin[i];
+    if (c->next) {
+        c->next->prev = c;
+    }
+    heap.bin[i] = c;
+    heap.map[i / 64] |= UINT64_C(1) << i % 64;
+    heap.kept += c->bytes - c->bare;
+}
+
+static void bin_take(chunk *c)
+{
+    int i = bin_of(c->bytes);
+    *(c->prev ? &c->prev->next : &heap.bin[i]) = c->next;
+    if (c->next) {
+        c->next->prev = c->prev;
+    }
+    if (!heap.bin[i]) {
+        heap.map[i / 64] &= ~(UINT64_C(1) << i % 64);
+    }
+    c->free = false;
+    heap.kept -= c->bytes - c->bare;
+}
+
+/* The first bin from i on that has a chunk; BINS if none has. */
+static int next_bin(int i)
+{
+    for (; i < BINS; i = (i / 64 + 1) * 64) {
+        uint64_t rest = heap.map[i / 64] >> i % 64;
+        if (rest) {
+            return i + __builtin_ctzll(rest);
+        }
+    }
+    return BINS;
+}
+
+/* The smallest of the bin's first few chunks that are large enough. */
+static chunk *best_in(int i, size_t bytes)
+{
+    chunk *best = NULL;
+    int looks = 0;
+    for (chunk *c = heap.bin[i]; c && looks < LOOKS; c = c->next, looks++) {
+        if (c->bytes >= bytes && (!best || c->bytes < best->bytes)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+static chunk *heap_find(size_t bytes)
+{
+    int own = bin_of(bytes);
+    chunk *c = best_in(own, bytes);
+    if (c) {
+        return c;
+    }
+    int i = next_bin(own + 1);
+    return i < BINS ? best_in(i, bytes) : NULL;
+}
+
+/* ---------------------------------------------------------------- neighbours */
+
+static chunk *chunk_after(const chunk *c)
+{
+    return c->last ? NULL : (chunk *)((char *)c + c->bytes);
+}
+
+/* Makes the second chunk a part of the first, which lies before it. Neither is in a bin. */
+static void chunk_join(chunk *c, const chunk *second)
+{
+    c->bare = second->bare + (second->bare == second->bytes ? c->bare : 0);
+    c->last = second->last;
+    c->bytes += second->bytes;
+    if (chunk_after(c)) {
+        chunk_after(c)->before = c;
+    }
+}
+
+/* Cuts c to `bytes`; the rest becomes a free chunk. c is in no bin. */
+static void chunk_cut(chunk *c, size_t bytes)
+{
+    if (c->bytes - bytes < LINE) {
+        return;
+    }
+    chunk *rest = (chunk *)((char *)c + bytes);
+    *rest = (chunk){.bytes = c->bytes - bytes, .before = c, .last = c->last};
+    rest->bare = c->bare < rest->bytes ? c->bare : rest->bytes;
+    c->bytes = bytes;
+    c->last = false;
+    if (chunk_after(rest)) {
+        chunk_after(rest)->before = rest;
+    }
+    bin_put(rest);
+}
+
+static void set_free(chunk *c)
+{
+    chunk *a = chunk_after(c), *b = c->before;
+    hd__assert(!c->free && (!a || a->before == c) && (!b || chunk_after(b) == c));
+    if (a && a->free) {
+        bin_take(a);
+        chunk_join(c, a);
+    }
+    if (b && b->free) {
+        bin_take(b);
+        chunk_join(b, c);
+        c = b;
+    }
+    bin_put(c);
+}
+
+/* ---------------------------------------------------------------- the system */
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static chunk *map(size_t bytes)
+{
+    bool huge = bytes >= 2 * HUGE;
+    if (!heap.page) {
+        heap.page = hd__sys_page_bytes();
+    }
+    bytes = round_up(bytes, huge ? HUGE : heap.page);
+    chunk *c = hd__sys_pages_map(bytes, huge ? HUGE : heap.page);
+    if (!c) {
+        return NULL;
+    }
+    if (huge) {
+        hd__sys_pages_prefer_huge(c, bytes);
+    }
+    hd__count_system_alloc();
+    heap.mapped += bytes;
+    *c = (chunk){.bytes = bytes, .last = true, .bare = bytes};
+    return c;
+}
+
+/* Gives back the pages of the free chunk c. If `whole`, a chunk that is a whole mapping is
+ * unmapped. */
+static void chunk_release(chunk *c, bool whole)
+{
+    if (whole && !c->before && c->last) {
+        bin_take(c);
+        heap.mapped -= c->bytes;
+        hd__sys_pages_unmap(c, c->bytes);
+        return;
+    }
+    if (c->bytes - c->bare < RELEASABLE) {
+        return;
+    }
+    uintptr_t begin = round_up((uintptr_t)c + LINE, heap.page);
+    uintptr_t end = ((uintptr_t)c + c->bytes) / heap.page * heap.page;
+    if (hd__sys_pages_drop((void *)begin, end - begin)) {
+        heap.kept -= c->bytes - c->bare;
+        c->bare = c->bytes;
+    }
+}
+
+static void release_all(bool whole)
+{
+    for (int i = next_bin(0); i < BINS; i = next_bin(i + 1)) {
+        for (chunk *c = heap.bin[i], *next; c; c = next) {
+            next = c->next;
+            chunk_release(c, whole);
+        }
+    }
+}
+
+/* Maps as much again as is mapped now, within limits. For a large block it maps no more than the
+ * block needs, since small blocks would take the rest and keep it; likewise if the system refuses
+ * more. */
+static chunk *heap_grow(size_t bytes)
+{
+    if (heap.kept > SLACK + heap.used / 8) {
+        release_all(false);
+    }
+    size_t wanted = bytes >= ALONE            ? bytes
+                    : heap.mapped < LEAST_MAP ? LEAST_MAP
+                    : heap.mapped > MOST_MAP  ? MOST_MAP
+                                              : heap.mapped;
+    chunk *c = map(bytes > wanted ? bytes : wanted);
+    return c || bytes >= wanted ? c : map(bytes);
+}
+
+/* ---------------------------------------------------------------- what the door uses */
+
+void *hd__heap_alloc(size_t size)
+{
+    size_t bytes = round_up(size + LINE, LINE);
+    pthread_mutex_lock(&heap.lock);
+    chunk *c = heap_find(bytes);
+    if (c) {
+        bin_take(c);
+    } else {
+        c = heap_grow(bytes);
+    }
+    if (c) {
+        chunk_cut(c, bytes);
+        c->bare = 0;
+        heap.used += c->bytes;
+    }
+    pthread_mutex_unlock(&heap.lock);
+    return c ? (char *)c + LINE : NULL;
+}
+
+void hd__heap_free(void *p)
+{
+    chunk *c = (chunk *)((char *)p - LINE);
+    pthread_mutex_lock(&heap.lock);
+    heap.used -= c->bytes;
+    set_free(c);
+    pthread_mutex_unlock(&heap.lock);
+}
+
+void hd__heap_release(void)
+{
+    pthread_mutex_lock(&heap.lock);
+    release_all(true);
+    pthread_mutex_unlock(&heap.lock);
+}
+
+void hd__heap_sizes(size_t *mapped, size_t *used, size_t *kept)
+{
+    pthread_mutex_lock(&heap.lock);
+    *mapped = heap.mapped;
+    *used = heap.used;
+    *kept = heap.kept;
+    pthread_mutex_unlock(&heap.lock);
+}
+
+void hd__heap_fork_prepare(void)
+{
+    pthread_mutex_lock(&heap.lock);
+}
+
+void hd__heap_fork_done(void)
+{
+    pthread_mutex_unlock(&heap.lock);
+}

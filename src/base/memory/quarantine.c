@@ -1,0 +1,239 @@
+/* quarantine.c - freed blocks that are kept out of use for a while, so that a mistake is found.
+ *
+ * A program that uses a tensor after its scope closed, or frees an optimizer twice, holds a pointer
+ * into freed memory. If that memory were used again at once, the mistake would give wrong numbers
+ * and no error. So what the program can still have a pointer to is marked when it is freed, and its
+ * block is kept here, until enough other blocks have been freed after it.
+ *
+ * What is marked. A freed tensor is marked in the tensor itself (refs; src/tensor/freed.c), because
+ * the block that it lies in may live on for a view. There it also remembers the function that made
+ * it and the one that freed it. Any other object is marked in the header before its block
+ * (HD__FREED_SIZE), where the next use of the block writes its size. Every public function looks at
+ * the mark where it looks for NULL: hd__arg for tensors, hd__object for objects. So a right program
+ * pays for storing the marks and for turning the ring, and for nothing else.
+ *
+ * What is kept. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each.
+ * The next block takes the place of the oldest one, which only then goes to where freed blocks go
+ * (hd__block_free). A tensor with more data than that has a header in a block of its own: the
+ * header is kept, and its data goes back at once. Memory that no pointer of the program leads to,
+ * such as a node of the graph, is never kept.
+ *
+ * With HEED_DEBUG=1 a ring has 65,536 blocks and at most 32 MiB, so mistakes are found for much
+ * longer; a freed tensor remembers the file and line of its scope; and its data is overwritten
+ * (lifecycle.c), so that a pointer from hd_data sees NaN.
+ *
+ * What is not promised. When its block has left the ring, a freed object is memory like any other,
+ * and its use is undefined. The mark stays until the memory is used again, so that most mistakes
+ * are found even then.
+ *
+ * A block in the ring is free in every respect: it is counted as freed when it comes in.
+ * hd_empty_cache, the end of a thread and hd_shutdown empty the ring. Only blocks of a class are
+ * kept (alloc.c). So with HEED_CACHE=0, with a user's allocator and under a sanitizer, where all
+ * blocks are plain, there is no quarantine, and valgrind or the sanitizer sees that the block is
+ * freed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parts.h"
+
+enum { MANY = 1 << 16, MANY_BYTES = 1 << 25 };
+
+static hd__ring closed;
+HD__TLS hd__ring *hd__ring_mine = &closed;
+
+HD__TLS const char *hd__freeing;
+const char hd__scope_end[] = "when its scope closed";
+
+/* ---------------------------------------------------------------- the ring */
+
+static bool ring_open(void)
+{
+    unsigned int places = hd__debugging() ? MANY : HD__RING_FEW;
+    hd__ring *r = calloc(1, sizeof *r + places * sizeof r->blocks[0]);
+    if (!r) {
+        return false;
+    }
+    hd__thread_arm();
+    r->mask = places - 1;
+    hd__ring_mine = r;
+    return true;
+}
+
+#ifdef HD__ASSERT
+bool hd__ring_lacks(const hd__ring *r, const void *p)
+{
+    unsigned int i = 0;
+    while (i <= r->mask && r->blocks[i] != p) {
+        i++;
+    }
+    return i > r->mask;
+}
+#endif
+
+static size_t ring_bytes(const void *p)
+{
+    return hd__class_bytes(hd__header_of(p)->class);
+}
+
+/* Takes the oldest block out of a ring that counts bytes. */
+static void ring_drop_oldest(hd__ring *r)
+{
+    void *p = r->blocks[r->last];
+    hd__assert(p && r->bytes >= ring_bytes(p));
+    r->blocks[r->last] = NULL;
+    r->last = (r->last + 1) & r->mask;
+    r->bytes -= ring_bytes(p);
+    hd__block_free(p);
+}
+
+static void ring_put_counted(hd__ring *r, void *p)
+{
+    while (r->blocks[r->at] || r->bytes + ring_bytes(p) > MANY_BYTES) {
+        ring_drop_oldest(r);
+    }
+    r->blocks[r->at] = p;
+    r->at = (r->at + 1) & r->mask;
+    r->bytes += ring_bytes(p);
+}
+
+/* p, which is of a class that is kept, counts as freed already. The blocks in the ring are missing
+ * among the free ones. The first block of a class to come in brings as many of them as the ring
+ * will hold, so that a loop does not ask the system for one at a time until the ring is full. */
+static void ring_put(void *p)
+{
+    unsigned int class = hd__header_of(p)->class;
+    if (hd__ring_mine == &closed && !ring_open()) {
+        hd__block_free(p);
+    } else if (hd__debugging()) {
+        ring_put_counted(hd__ring_mine, p);
+    } else {
+        if (!(hd__ring_mine->quick >> class & 1)) {
+            hd__cache_fill(class);
+            hd__ring_mine->quick |= 1u << class;
+        }
+        hd__ring_turn(hd__ring_mine, p);
+    }
+}
+
+void hd__retire_slowly(void *p)
+{
+    const hd__header *h = hd__header_of(p);
+    if (h->class > HD__RETIRED_CLASS) {
+        hd_free(p);
+    } else {
+        hd__count(HD__BYTES, -(int64_t)h->size);
+        ring_put(p);
+    }
+}
+
+void hd__quarantine_empty(void)
+{
+    hd__ring *r = hd__ring_mine;
+    if (r == &closed) {
+        return;
+    }
+    hd__ring_mine = &closed;
+    for (unsigned int i = 0; i <= r->mask; i++) {
+        if (r->blocks[i]) {
+            hd__block_free(r->blocks[i]);
+        }
+    }
+    free(r);
+}
+
+/* ---------------------------------------------------------------- objects */
+
+/* The mark is written first: if no ring can be made, another thread may have the block as soon as
+ * ring_put returns. */
+void hd__retire_object(void *p, const char *freed_by)
+{
+    hd__header *h = hd__header_of(p);
+    if (h->class > HD__RETIRED_CLASS) {
+        hd_free(p);
+        return;
+    }
+    hd__count(HD__BYTES, -(int64_t)h->size);
+    h->size = HD__FREED_SIZE;
+    h->freed_by = (int32_t)((intptr_t)freed_by - (intptr_t)hd__scope_end);
+    ring_put(p);
+}
+
+static bool is_freed(const void *p)
+{
+    return hd__header_of(p)->size == HD__FREED_SIZE;
+}
+
+static const char *freed_by(const void *p)
+{
+    return (const char *)((intptr_t)hd__scope_end + hd__header_of(p)->freed_by);
+}
+
+bool hd__object(const char *function, const char *arg, const void *p)
+{
+    if (!p) {
+        return hd__null_arg(function, arg);
+    }
+    return !is_freed(p) ||
+           hd_error_set(HD_STATE, "%s: %s was freed by %s", function, arg, freed_by(p));
+}
+
+bool hd__may_free(const char *function, const char *arg, const void *p, const void *none)
+{
+    if (!p || p == none) {
+        return false;
+    }
+    return !is_freed(p) ||
+           hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, freed_by(p));
+}
+
+bool hd__not_given_up(const char *function, const char *arg, const atomic_bool *freed,
+                      const char *freed_by)
+{
+    return !atomic_load(freed) ||
+           hd_error_set(HD_STATE, "%s: %s was freed by %s", function, arg, freed_by);
+}
+
+bool hd__given_up(const char *function, const char *arg, atomic_bool *freed)
+{
+    return !atomic_exchange(freed, true) ||
+           hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, function);
+}
+
+/* ---------------------------------------------------------------- texts */
+
+typedef struct lasting_text {
+    struct lasting_text *next;
+    char text[];
+} lasting_text;
+
+static struct {
+    pthread_mutex_t lock;
+    lasting_text *first;
+} lasting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The memory is the system's own, because it is nobody's to free. */
+const char *hd__text_for_ever(const char *text)
+{
+    pthread_mutex_lock(&lasting.lock);
+    lasting_text *e = lasting.first;
+    while (e && strcmp(e->text, text) != 0) {
+        e = e->next;
+    }
+    if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
+        strcpy(e->text, text);
+        e->next = lasting.first;
+        lasting.first = e;
+    }
+    pthread_mutex_unlock(&lasting.lock);
+    return e ? e->text : hd__scope_end;
+}
+
+void hd__quarantine_fork_prepare(void)
+{
+    pthread_mutex_lock(&lasting.lock);
+}
+
+void hd__quarantine_fork_done(void)
+{
+    pthread_mutex_unlock(&lasting.lock);
+}

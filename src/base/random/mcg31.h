@@ -1,0 +1,41 @@
+/* mcg31.h - the multiplicative generator x <- 1132489760 x mod (2^31 - 1) of L'Ecuyer (1999), which
+ * is the MCG31 stream of Bernoulli draws. A modular power reaches any element directly. Kernels
+ * draw it in vectors (tensor/kernels/draws.h). */
+#ifndef HEED_BASE_MCG31_H
+#define HEED_BASE_MCG31_H
+
+#include <stdint.h>
+
+enum { HD__MCG31_MODULUS = 2147483647, HD__MCG31_MULTIPLIER = 1132489760 };
+
+/* a b mod (2^31 - 1), for a and b below it. Since 2^31 mod (2^31 - 1) is 1, the high bits are added
+ * to the low ones. */
+static inline uint32_t hd__mcg31_times(uint32_t a, uint32_t b)
+{
+    uint64_t product = (uint64_t)a * b;
+    uint32_t sum = (uint32_t)(product & HD__MCG31_MODULUS) + (uint32_t)(product >> 31);
+    return sum >= HD__MCG31_MODULUS ? sum - HD__MCG31_MODULUS : sum;
+}
+
+/* the multiplier's n-th power: x_n = x_0 times this */
+static inline uint32_t hd__mcg31_power(int64_t n)
+{
+    uint32_t y = 1, a = HD__MCG31_MULTIPLIER;
+    for (; n > 0; n >>= 1, a = hd__mcg31_times(a, a)) {
+        if (n & 1) {
+            y = hd__mcg31_times(y, a);
+        }
+    }
+    return y;
+}
+
+/* x[0], x[1], ... = the n elements from element i on of the stream that begins with x0 */
+static inline void hd__mcg31_from(uint32_t x0, int64_t i, int n, uint32_t *x)
+{
+    uint32_t at = hd__mcg31_times(x0, hd__mcg31_power(i));
+    for (int l = 0; l < n; l++, at = hd__mcg31_times(at, HD__MCG31_MULTIPLIER)) {
+        x[l] = at;
+    }
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* cpus.c - how many CPUs the process may use: its affinity, then the CPU quota of its cgroups.
+ *
+ * In a container the number of CPUs of the machine says little. Quotas are read from cgroup v2
+ * (cpu.max) and v1 (cpu.cfs_quota_us). Each group above the process's own group limits it too. A
+ * file that cannot be read sets no limit. */
+#include "base/system/system.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_SIZE = 1024 };
+
+/* Reads the quota and the period of one group's directory. Returns false if it sets no limit. */
+static bool read_quota(const char *dir, bool v2, long long *quota, long long *period)
+{
+    static const char *const names[2][2] = {{"cpu.cfs_quota_us", "cpu.cfs_period_us"},
+                                            {"cpu.max", NULL}};
+    long long *const values[2] = {quota, period};
+    char path[PATH_SIZE + 32];
+    int found = 0;
+    for (int i = 0; i < 2 && names[v2][i]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[v2][i]);
+        FILE *f = fopen(path, "r");
+        if (!f) {
+            return false;
+        }
+        found += v2 ? fscanf(f, "%lld %lld", quota, period) : fscanf(f, "%lld", values[i]);
+        fclose(f);
+    }
+    return found == 2 && *quota > 0 && *period > 0;
+}
+
+/* The least quota of the groups from root + path up to root; 0 if none has one. */
+static int least_quota(const char *root, const char *path, bool v2)
+{
+    char dir[PATH_SIZE];
+    int length = snprintf(dir, sizeof dir, "%s%s", root, path);
+    if (length < 0 || length >= PATH_SIZE) {
+        return 0;
+    }
+    long long least = 0, quota, period;
+    for (char *end = dir + length; end; end = strrchr(dir + strlen(root), '/')) {
+        *end = '\0';
+        if (!read_quota(dir, v2, &quota, &period)) {
+            continue;
+        }
+        long long cpus = quota / period + (quota % period != 0);
+        if (least == 0 || cpus < least) {
+            least = cpus;
+        }
+    }
+    return least > INT_MAX ? INT_MAX : (int)least;
+}
+
+/* The least quota for one line of the list: "4:cpu,cpuacct:/a/b" in v1, "0::/a/b" in v2. */
+static int line_quota(char *line, const char *root)
+{
+    line[strcspn(line, "\n")] = '\0';
+    char *names = strchr(line, ':');
+    char *path = names ? strchr(names + 1, ':') : NULL;
+    if (!path) {
+        return 0;
+    }
+    *path++ = '\0';
+    if (*++names == '\0') {
+        return least_quota(root, path, true);
+    }
+    for (char *rest, *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        if (strcmp(name, "cpu") == 0) {
+            char mount[PATH_SIZE];
+            snprintf(mount, sizeof mount, "%s/cpu", root);
+            return least_quota(mount, path, false);
+        }
+    }
+    return 0;
+}
+
+int hd__sys_cgroup_cpus(const char *list, const char *root)
+{
+    FILE *f = fopen(list, "r");
+    if (!f) {
+        return 0;
+    }
+    char line[PATH_SIZE];
+    int least = 0;
+    while (fgets(line, sizeof line, f)) {
+        int cpus = line_quota(line, root);
+        if (cpus > 0 && (least == 0 || cpus < least)) {
+            least = cpus;
+        }
+    }
+    fclose(f);
+    return least;
+}
+
+int hd__sys_cpus_allowed(int most)
+{
+    int cpus = hd__sys_affinity_cpus();
+    int quota = hd__sys_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
+    if (quota > 0 && quota < cpus) {
+        cpus = quota;
+    }
+    return cpus < 1 ? 1 : cpus < most ? cpus : most;
+}

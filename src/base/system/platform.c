@@ -1,0 +1,168 @@
+/* platform.c - what heed uses of a system beyond C11 and POSIX.1-2008 (system.h).
+ *
+ * The build asks for POSIX alone, which hides everything else. This file takes that back: glibc and
+ * musl show all with _GNU_SOURCE, and macOS and the BSDs show all if nothing is asked for. */
+#undef _POSIX_C_SOURCE
+#undef _GNU_SOURCE
+#define _GNU_SOURCE
+
+#include "base/system/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#elif defined(__FreeBSD__)
+#include <sys/cpuset.h>
+#endif
+
+#ifndef MAP_ANONYMOUS
+#define MAP_ANONYMOUS MAP_ANON
+#endif
+
+/* ---------------------------------------------------------------- threads */
+
+int hd__sys_affinity_cpus(void)
+{
+#if defined(__linux__) && defined(CPU_COUNT)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        return CPU_COUNT(&set);
+    }
+#elif defined(__FreeBSD__)
+    cpuset_t set;
+    if (cpuset_getaffinity(CPU_LEVEL_WHICH, CPU_WHICH_PID, -1, sizeof set, &set) == 0) {
+        return CPU_COUNT(&set);
+    }
+#endif
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > INT_MAX ? INT_MAX : (int)n;
+}
+
+long hd__sys_second_cache_told(void)
+{
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    return sysconf(_SC_LEVEL2_CACHE_SIZE);
+#else
+    return 0;
+#endif
+}
+
+/* ---------------------------------------------------------------- memory */
+
+size_t hd__sys_page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void *map_plain(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* The system knows no other alignment than that of a page. So more is mapped, and what lies before
+ * and after the aligned part is given back. */
+void *hd__sys_pages_map(size_t bytes, size_t align)
+{
+    if (align <= hd__sys_page_bytes()) {
+        return map_plain(bytes);
+    }
+    char *p = map_plain(bytes + align);
+    if (!p) {
+        return NULL;
+    }
+    size_t lead = -(uintptr_t)p % align;
+    if (lead) {
+        munmap(p, lead);
+    }
+    munmap(p + lead + bytes, align - lead);
+    return p + lead;
+}
+
+void hd__sys_pages_prefer_huge(void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    madvise(p, bytes, MADV_HUGEPAGE);
+#else
+    (void)p, (void)bytes;
+#endif
+}
+
+/* MADV_DONTNEED gives pages back at once on Linux, and is only advice elsewhere. */
+bool hd__sys_pages_drop(void *p, size_t bytes)
+{
+#if defined(__linux__)
+    return madvise(p, bytes, MADV_DONTNEED) == 0;
+#elif defined(MADV_FREE)
+    return madvise(p, bytes, MADV_FREE) == 0;
+#else
+    (void)p, (void)bytes;
+    return false;
+#endif
+}
+
+/* ---------------------------------------------------------------- files */
+
+/* fsync, but through the cache of the drive too: on macOS fsync leaves the bytes there. */
+static int sync_once(int fd)
+{
+#ifdef F_FULLFSYNC
+    int done = fcntl(fd, F_FULLFSYNC);
+    if (done == 0 || errno == EINTR || errno == EIO) {
+        return done; /* with another errno, the file system has no such sync */
+    }
+#endif
+    return fsync(fd);
+}
+
+int hd__sys_sync(int fd)
+{
+    int synced;
+    do {
+        synced = sync_once(fd);
+    } while (synced != 0 && errno == EINTR);
+    return synced == 0 || errno == EINVAL ? 0 : errno;
+}
+
+#if defined(__linux__) && defined(SYS_renameat2)
+
+int hd__sys_exchange(const char *a, const char *b)
+{
+    const unsigned exchange = 2; /* RENAME_EXCHANGE of linux/fs.h; glibc names it since 2.28 */
+    return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, exchange) == 0 ? 0 : errno;
+}
+
+#elif defined(__APPLE__)
+
+int hd__sys_exchange(const char *a, const char *b)
+{
+    return renamex_np(a, b, RENAME_SWAP) == 0 ? 0 : errno;
+}
+
+#else
+
+int hd__sys_exchange(const char *a, const char *b)
+{
+    (void)a, (void)b;
+    return ENOSYS;
+}
+
+#endif
+
+int hd__sys_lock(int fd)
+{
+    int locked;
+    do {
+        locked = flock(fd, LOCK_EX | LOCK_NB);
+    } while (locked != 0 && errno == EINTR);
+    return locked == 0 ? 0 : errno;
+}

@@ -1,0 +1,189 @@
+/* system.h - what heed asks of the system, in one place.
+ *
+ * What differs between systems stays in this folder, and its functions begin with hd__sys_. All
+ * other sources are C11, and call POSIX threads (pthread_), which this header alone includes: every
+ * system that GCC or Clang compiles for has them. posix.c keeps to POSIX.1-2008, platform.c has
+ * what systems offer beyond it, level.c asks the CPU, and cpus.c reads Linux's groups of processes.
+ * For another system, write another file in place of posix.c and platform.c. They use nothing of
+ * heed, so that a library beside libheed may compile them in. */
+#ifndef HEED_BASE_SYSTEM_H
+#define HEED_BASE_SYSTEM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---------------------------------------------------------------- threads */
+
+/* Is this thread the only one of the process? glibc tells since 2.32. */
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define HD__ALONE __libc_single_threaded
+#endif
+#endif
+#ifndef HD__ALONE
+#define HD__ALONE 0
+#endif
+
+/* Every call reads thread-local state. With initial-exec it does so without calling the loader. */
+#define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
+
+/* Tells the CPU that this thread is waiting for another one to write to memory. */
+static inline void hd__pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+/* Starts a thread that gets no signals: those stay with the program's own threads. */
+bool hd__sys_thread_start(pthread_t *thread, void *(*f)(void *arg), void *arg);
+
+/* A clock that only goes forward. */
+int64_t hd__sys_nanoseconds(void);
+
+long hd__sys_process(void); /* the number of this process */
+
+/* ---------------------------------------------------------------- CPUs */
+
+/* How many CPUs the process may run on, or how many the machine has where the system has no
+ * affinity; less than 1 if it does not say. */
+int hd__sys_affinity_cpus(void);
+
+/* The least CPU quota, rounded up, of the cgroups that the file `list` names (as /proc/self/cgroup
+ * does) and of the groups above them, in the hierarchies mounted under `root`. 0 if there is no
+ * limit. */
+int hd__sys_cgroup_cpus(const char *list, const char *root);
+
+/* The number of CPUs that the process may use by its affinity and its cgroup quota, from 1 to
+ * most. */
+int hd__sys_cpus_allowed(int most);
+
+enum { HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
+
+/* The highest level that the CPU runs and whose registers the system saves. */
+int hd__sys_cpu_level(void);
+
+/* The bytes of a core's second-level data cache, as the CPU or else the system says; less than 1 if
+ * neither does. */
+long hd__sys_second_cache(void);
+long hd__sys_second_cache_told(void); /* as the system says */
+
+/* ---------------------------------------------------------------- memory */
+
+/* A block at a multiple of `align`, which is a power of two and not below the size of a pointer, as
+ * malloc gives it; NULL if there is none. */
+void *hd__sys_block_new(size_t align, size_t bytes);
+void hd__sys_block_free(void *p);
+
+/* Pages at a multiple of `align`, which is a power of two. They are zero. `bytes` is a multiple of
+ * a page's. NULL if there are none. unmap gives them back, all of one map. */
+void *hd__sys_pages_map(size_t bytes, size_t align);
+void hd__sys_pages_unmap(void *p, size_t bytes);
+size_t hd__sys_page_bytes(void);
+/* Asks for huge pages, which make the first touch of the memory faster. */
+void hd__sys_pages_prefer_huge(void *p, size_t bytes);
+/* Gives back what the pages hold, but keeps the addresses: what a read finds there afterwards is
+ * not defined. Returns false if the system keeps the pages. */
+bool hd__sys_pages_drop(void *p, size_t bytes);
+
+/* ---------------------------------------------------------------- words */
+
+/* The system's words for an errno, for a message: hd_error_set(HD_IO, "...: %s", HD__WHY(errno)) */
+enum { HD__WHY_TEXT = 128 };
+const char *hd__sys_why(int cause, char text[HD__WHY_TEXT]);
+#define HD__WHY(cause) hd__sys_why((cause), (char[HD__WHY_TEXT]){0})
+
+/* Between enter and leave, the calling thread writes and reads numbers with a point, whatever the
+ * program's locale is. If memory runs out, plain is NULL and the locale stays. */
+typedef struct hd__locale {
+    void *plain, *before;
+} hd__locale;
+
+hd__locale hd__sys_locale_enter(void);
+void hd__sys_locale_leave(hd__locale l);
+
+/* ---------------------------------------------------------------- files
+ *
+ * All sources of heed open, read, write and name files through these functions and no others. A
+ * signal may interrupt a call (EINTR). The call is then made again, because the caller's program
+ * may handle signals without SA_RESTART. Two calls are not made again:
+ *   close: on Linux and most systems the file is closed already. Another thread may have opened a
+ *     file since, which has the same number.
+ *   exchange: a second exchange would undo the first. Its caller looks at the names.
+ * Where nothing else is said, a function returns -1 or NULL with errno on failure. All files that
+ * are opened are closed when the program executes another one. `at` is an open directory in which
+ * path lies, or HD__SYS_HERE. */
+
+enum { HD__SYS_HERE = -2 }; /* -1 is one that could not be opened */
+
+int hd__sys_open(int at, const char *path);   /* for reading, and never waits */
+int hd__sys_create(int at, const char *path); /* a new file for writing, which all may read */
+/* Opens a directory. If not `follow`, path must not be a link to one. */
+int hd__sys_open_directory(const char *path, bool follow);
+
+/* Both read and write at most n bytes, and may do a part. */
+ptrdiff_t hd__sys_read(int fd, void *bytes, size_t n);
+ptrdiff_t hd__sys_pread(int fd, void *bytes, size_t n, int64_t at);
+ptrdiff_t hd__sys_write(int fd, const void *bytes, size_t n);
+/* Returns 0 or an errno. A file system may keep what was written until then, and tell only here
+ * that it is lost. So whoever has written to a file looks at the result; for one that was only read
+ * nothing can be lost. An interruption is no failure: what was synced before stays so. */
+int hd__sys_close(int fd);
+/* Closes what nothing can be lost of: it was only read, or the failure of a write is known. */
+void hd__sys_drop(int fd);
+/* Makes what was written, or the names in a directory, durable, through the cache of the drive too.
+ * Returns 0 or an errno. A file system that needs no sync for directories is no failure. */
+int hd__sys_sync(int fd);
+/* Locks an open file or directory without waiting. The lock ends when the file is closed, also by a
+ * process that is killed. Returns 0, or an errno: EWOULDBLOCK if another one has it. */
+int hd__sys_lock(int fd);
+
+/* The first n bytes of an open file, n > 0, as the process's own memory. Writing to it changes no
+ * file. */
+void *hd__sys_map(int fd, int64_t n, bool writable);
+void hd__sys_unmap(void *bytes, size_t n);
+
+/* ---------------------------------------------------------------- names */
+
+enum { HD__SYS_FILE, HD__SYS_DIRECTORY, HD__SYS_LINK, HD__SYS_SPECIAL };
+
+typedef struct hd__sys_info {
+    int kind;
+    unsigned mode; /* who may read and write it, as chmod takes it */
+    bool own;      /* the process's user owns it */
+    int64_t size;
+    uint64_t device, number; /* the two together tell it from all others */
+} hd__sys_info;
+
+/* If not `follow`, a link is not followed. */
+int hd__sys_stat(int at, const char *path, bool follow, hd__sys_info *info);
+int hd__sys_fstat(int fd, hd__sys_info *info);
+int hd__sys_chmod(int at, const char *path, unsigned mode);
+int hd__sys_may_remove_in(int fd); /* from the open directory fd, by its mode */
+int hd__sys_mkdir(const char *path);
+int hd__sys_rename(const char *old, const char *path);
+int hd__sys_rename_in(int at, const char *old, const char *path); /* both in the directory */
+int hd__sys_unlink(int at, const char *path);
+int hd__sys_rmdir(const char *path);
+/* Exchanges what two paths name, in one step. Returns 0, or an errno, with which nothing changed:
+ * ENOSYS, EINVAL or ENOTSUP if the system or the file system cannot do it. */
+int hd__sys_exchange(const char *a, const char *b);
+
+/* The names in a directory. list_of takes the open directory fd, which list_end then closes; if it
+ * fails, fd stays open. */
+typedef struct hd__sys_list hd__sys_list;
+
+hd__sys_list *hd__sys_list_of(int fd);
+hd__sys_list *hd__sys_list_at(const char *path);
+int hd__sys_list_fd(hd__sys_list *list); /* the open directory */
+/* The next name, without "." and ".."; NULL with 0 in *cause at the end, and with an errno if the
+ * directory cannot be read. */
+const char *hd__sys_list_next(hd__sys_list *list, int *cause);
+void hd__sys_list_end(hd__sys_list *list);
+
+#endif

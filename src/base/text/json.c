@@ -1,0 +1,435 @@
+/* json.c - the strict JSON reader.
+ *
+ * What may come next is one of four states; one bit for each level says which kind of bracket is
+ * open. A string without escapes is given as it stands in the text. Any other is decoded into a
+ * buffer, which is always long enough: every escape is longer than the character that it stands
+ * for. */
+#include "base/text/json.h"
+
+#include "base/system/system.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    VALUE,
+    FIRST_VALUE, /* a value or ] */
+    FIRST_NAME,  /* a name or } */
+    AFTER        /* after a value: a comma or the closing bracket; at depth 0 the end */
+};
+
+static const char *const memory_ran_out = NULL;
+
+/* Ends the reading. A bool function may return the result: HD__JSON_BAD is 0. */
+static hd__json_kind bad(hd__json *j, size_t at, const char *expected)
+{
+    j->at = at;
+    j->expected = expected;
+    j->s = NULL;
+    j->len = 0;
+    return j->kind = HD__JSON_BAD;
+}
+
+static hd__json_kind event(hd__json *j, hd__json_kind kind, int state)
+{
+    j->state = state;
+    return j->kind = kind;
+}
+
+static bool in_object(const hd__json *j)
+{
+    return j->is_object[j->depth / 8] >> j->depth % 8 & 1;
+}
+
+/* The byte at i, or -1 at the end. */
+static int byte_at(const hd__json *j, size_t i)
+{
+    return i < j->n ? (unsigned char)j->text[i] : -1;
+}
+
+static bool json_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* ---------------------------------------------------------------- strings */
+
+static int hex_digit(int c)
+{
+    return json_digit(c)          ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The value of the four digits of \u at i, or -1. */
+static int32_t hex4(const hd__json *j, size_t i)
+{
+    int32_t v = 0;
+    for (size_t k = 0; k < 4; k++) {
+        int digit = hex_digit(byte_at(j, i + k));
+        if (digit < 0) {
+            return -1;
+        }
+        v = v << 4 | digit;
+    }
+    return v;
+}
+
+/* The length of the character at i; 0 if it is not UTF-8. */
+static size_t character(const hd__json *j, size_t i)
+{
+    uint32_t code;
+    int length = hd__utf8_next(j->text + i, (int64_t)(j->n - i), &code);
+    return length > 0 ? (size_t)length : 0;
+}
+
+static bool is_low_surrogate(int32_t c)
+{
+    return c >= 0xDC00 && c <= 0xDFFF;
+}
+
+/* The length of the escape whose backslash is at i, and its character; 0 if it is no escape. */
+static size_t escape(const hd__json *j, size_t i, uint32_t *c)
+{
+    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    int letter = byte_at(j, i + 1);
+    if (letter != 'u') {
+        const char *at = letter > 0 ? strchr(letters, letter) : NULL;
+        *c = at ? (unsigned char)meant[at - letters] : 0;
+        return at ? 2 : 0;
+    }
+    int32_t high = hex4(j, i + 2), low = -1;
+    *c = (uint32_t)high;
+    if (high < 0xD800 || high > 0xDFFF) {
+        return high < 0 ? 0 : 6;
+    }
+    if (!is_low_surrogate(high) && byte_at(j, i + 6) == '\\' && byte_at(j, i + 7) == 'u') {
+        low = hex4(j, i + 8);
+    }
+    *c = 0x10000 + ((*c & 0x3FF) << 10) + ((uint32_t)low & 0x3FF);
+    return is_low_surrogate(low) ? 12 : 0;
+}
+
+/* Finds the closing quote of the string whose opening quote is at j->at. */
+static bool scan_string(hd__json *j, size_t *end, bool *escaped)
+{
+    size_t i = j->at + 1, length;
+    uint32_t c;
+    *escaped = false;
+    for (;; i += length) {
+        int first = byte_at(j, i);
+        if (first == '"') {
+            *end = i;
+            return true;
+        }
+        if (first < 0x20) {
+            return bad(j, i, first < 0 ? "a closing quote" : "no control character in a string");
+        }
+        *escaped |= first == '\\';
+        length = first == '\\' ? escape(j, i, &c) : character(j, i);
+        if (length == 0) {
+            return bad(j, i, first == '\\' ? "an escape of JSON, surrogates in pairs" : "UTF-8");
+        }
+    }
+}
+
+static bool json_decode(hd__json *j, size_t end)
+{
+    size_t bytes = end - j->at;
+    if (j->room < bytes) {
+        hd_free(j->decoded);
+        j->decoded = hd_alloc(bytes);
+        j->room = j->decoded ? bytes : 0;
+        if (!j->decoded) {
+            return bad(j, j->at, memory_ran_out);
+        }
+    }
+    j->s = j->decoded;
+    j->len = 0;
+    for (size_t i = j->at + 1; i < end;) {
+        if (j->text[i] != '\\') {
+            j->decoded[j->len++] = j->text[i++];
+        } else {
+            uint32_t c = 0;
+            i += escape(j, i, &c);
+            j->len += (size_t)hd__utf8_put(c, j->decoded + j->len);
+        }
+    }
+    return true;
+}
+
+/* Reads the string at j->at into s and len, and moves next past it. */
+static bool string(hd__json *j)
+{
+    size_t end;
+    bool escaped;
+    if (!scan_string(j, &end, &escaped) || (escaped && !json_decode(j, end))) {
+        return false;
+    }
+    if (!escaped) {
+        j->s = j->text + j->at + 1;
+        j->len = end - j->at - 1;
+    }
+    j->next = end + 1;
+    return true;
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+bool hd__json_double(const hd__json *j, double *v)
+{
+    char small[64], *copy = j->len < sizeof small ? small : hd_alloc(j->len + 1);
+    if (!copy) {
+        return false;
+    }
+    hd__locale l = hd__sys_locale_enter();
+    if (l.plain) {
+        memcpy(copy, j->s, j->len);
+        copy[j->len] = '\0';
+        *v = strtod(copy, NULL);
+    } else {
+        hd_error_set(HD_MEMORY, "heed: no memory for a locale");
+    }
+    hd__sys_locale_leave(l);
+    if (copy != small) {
+        hd_free(copy);
+    }
+    return l.plain;
+}
+
+bool hd__json_int(const hd__json *j, int64_t *v)
+{
+    bool negative = j->s[0] == '-';
+    int64_t x = 0;
+    for (size_t i = negative; i < j->len; i++) {
+        int digit = j->s[i] - '0'; /* counted down: there is one more negative number */
+        if (!json_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
+            __builtin_sub_overflow(x, digit, &x)) {
+            return false;
+        }
+    }
+    if (!negative && x == INT64_MIN) {
+        return false;
+    }
+    *v = negative ? x : -x;
+    return true;
+}
+
+static bool digits(hd__json *j, size_t *i)
+{
+    if (!json_digit(byte_at(j, *i))) {
+        return bad(j, *i, "a digit");
+    }
+    while (json_digit(byte_at(j, *i))) {
+        ++*i;
+    }
+    return true;
+}
+
+/* Only a number that is long or has an exponent can be too large for a double. */
+static hd__json_kind number_in_range(hd__json *j, bool exponent)
+{
+    double v = 0;
+    if ((exponent || j->len > 300) && !hd__json_double(j, &v)) {
+        return bad(j, j->at, memory_ran_out);
+    }
+    return isinf(v) ? bad(j, j->at, "a number that a double can hold")
+                    : event(j, HD__JSON_NUMBER, AFTER);
+}
+
+static hd__json_kind number(hd__json *j)
+{
+    size_t i = j->at + (byte_at(j, j->at) == '-');
+    bool exponent = false;
+    if (byte_at(j, i) == '0') {
+        i++; /* the state AFTER refuses a digit here */
+    } else if (!digits(j, &i)) {
+        return HD__JSON_BAD;
+    }
+    if (byte_at(j, i) == '.' && (i++, !digits(j, &i))) {
+        return HD__JSON_BAD;
+    }
+    if (byte_at(j, i) == 'e' || byte_at(j, i) == 'E') {
+        exponent = true;
+        i++;
+        i += byte_at(j, i) == '+' || byte_at(j, i) == '-';
+        if (!digits(j, &i)) {
+            return HD__JSON_BAD;
+        }
+    }
+    j->s = j->text + j->at;
+    j->len = i - j->at;
+    j->next = i;
+    return number_in_range(j, exponent);
+}
+
+/* ---------------------------------------------------------------- structure */
+
+static hd__json_kind open_bracket(hd__json *j, bool object)
+{
+    if (j->depth == HD__JSON_DEPTH) {
+        return bad(j, j->at, "at most 127 levels of nesting");
+    }
+    j->depth++;
+    j->next++;
+    uint8_t bit = (uint8_t)(1 << j->depth % 8);
+    j->is_object[j->depth / 8] &= (uint8_t)~bit;
+    j->is_object[j->depth / 8] |= object ? bit : 0;
+    return event(j, object ? HD__JSON_OBJECT : HD__JSON_ARRAY, object ? FIRST_NAME : FIRST_VALUE);
+}
+
+static hd__json_kind close_bracket(hd__json *j)
+{
+    hd__json_kind kind = in_object(j) ? HD__JSON_OBJECT_END : HD__JSON_ARRAY_END;
+    j->depth--;
+    j->next++;
+    return event(j, kind, AFTER);
+}
+
+static hd__json_kind word(hd__json *j, const char *w, hd__json_kind kind)
+{
+    size_t length = strlen(w);
+    if (j->n - j->at < length || memcmp(j->text + j->at, w, length) != 0) {
+        return bad(j, j->at, "a value");
+    }
+    j->next += length;
+    return event(j, kind, AFTER);
+}
+
+static hd__json_kind value(hd__json *j)
+{
+    int c = byte_at(j, j->at);
+    switch (c) {
+    case '{': return open_bracket(j, true);
+    case '[': return open_bracket(j, false);
+    case '"': return string(j) ? event(j, HD__JSON_STRING, AFTER) : HD__JSON_BAD;
+    case 't': return word(j, "true", HD__JSON_TRUE);
+    case 'f': return word(j, "false", HD__JSON_FALSE);
+    case 'n': return word(j, "null", HD__JSON_NULL);
+    case '-': return number(j);
+    default: return json_digit(c) ? number(j) : bad(j, j->at, "a value");
+    }
+}
+
+/* Moves next past white space; returns the byte there, or -1 at the end. */
+static int skip_space(hd__json *j)
+{
+    int c;
+    while ((c = byte_at(j, j->next)) == ' ' || c == '\t' || c == '\n' || c == '\r') {
+        j->next++;
+    }
+    return c;
+}
+
+static hd__json_kind name(hd__json *j)
+{
+    if (byte_at(j, j->at) != '"') {
+        return bad(j, j->at, "a name in quotes");
+    }
+    if (!string(j)) {
+        return HD__JSON_BAD;
+    }
+    if (skip_space(j) != ':') {
+        return bad(j, j->next, "':'");
+    }
+    j->next++;
+    return event(j, HD__JSON_NAME, VALUE);
+}
+
+/* What follows a value inside brackets. */
+static hd__json_kind json_after(hd__json *j, int c)
+{
+    bool object = in_object(j);
+    if (c == (object ? '}' : ']')) {
+        return close_bracket(j);
+    }
+    if (c != ',') {
+        return bad(j, j->at, object ? "',' or '}'" : "',' or ']'");
+    }
+    j->next++;
+    skip_space(j);
+    j->at = j->next;
+    return object ? name(j) : value(j);
+}
+
+void hd__json_init(hd__json *j, const char *text, size_t n)
+{
+    memset(j, 0, sizeof *j);
+    j->text = text;
+    j->n = n;
+    j->kind = HD__JSON_END;
+    j->state = VALUE;
+}
+
+hd__json_kind hd__json_next(hd__json *j)
+{
+    if (j->kind == HD__JSON_BAD) {
+        return HD__JSON_BAD;
+    }
+    j->s = NULL;
+    j->len = 0;
+    int c = skip_space(j);
+    j->at = j->next;
+    switch (j->state) {
+    case FIRST_VALUE: return c == ']' ? close_bracket(j) : value(j);
+    case FIRST_NAME: return c == '}' ? close_bracket(j) : name(j);
+    case VALUE: return value(j);
+    default: break;
+    }
+    if (j->depth > 0) {
+        return json_after(j, c);
+    }
+    return c < 0 ? event(j, HD__JSON_END, AFTER) : bad(j, j->at, "the end");
+}
+
+void hd__json_free(hd__json *j)
+{
+    hd_free(j->decoded);
+    j->decoded = NULL;
+    j->room = 0;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+static const char *const kind_names[] = {
+    "nothing",   "the end",
+    "an object", "the end of an object",
+    "an array",  "the end of an array",
+    "a name",    "a string",
+    "a number",  "true",
+    "false",     "null",
+};
+
+const char *hd__json_kind_name(hd__json_kind kind)
+{
+    return kind_names[kind];
+}
+
+void hd__json_place(const char *text, size_t at, int64_t *line, int64_t *column)
+{
+    *line = *column = 1;
+    for (size_t i = 0; i < at; i++) {
+        bool end = text[i] == '\n';
+        *line += end;
+        *column = end ? 1 : *column + 1;
+    }
+}
+
+void *hd__json_fail(const hd__json *j, const char *function, const char *where)
+{
+    if (!j->expected) {
+        return NULL; /* hd_alloc has set HD_MEMORY */
+    }
+    int64_t line, column;
+    hd__json_place(j->text, j->at, &line, &column);
+    int c = byte_at(j, j->at);
+    char found[16] = "the end";
+    if (c >= 0) {
+        snprintf(found, sizeof found, c > ' ' && c < 0x7F ? "'%c'" : "byte 0x%02x", c);
+    }
+    return hd_error_set(HD_FORMAT, "%s: %s: line %lld, column %lld: found %s: expected %s",
+                        function, where, (long long)line, (long long)column, found, j->expected);
+}

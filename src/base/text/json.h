@@ -1,0 +1,73 @@
+/* json.h - the one strict JSON reader (RFC 8259), which gives one event of a text after another.
+ *
+ *   hd__json j;
+ *   hd__json_init(&j, text, n);
+ *   while (hd__json_next(&j) > HD__JSON_END) { ... j.kind, j.s, j.len ... }
+ *   if (j.kind == HD__JSON_BAD) hd__json_fail(&j, "hd_fn", "'x.json'");
+ *   hd__json_free(&j);
+ *
+ * It refuses what is not UTF-8, a byte order mark, lone surrogates, numbers that a double cannot
+ * hold, more than HD__JSON_DEPTH levels, and anything after the value. Names that come twice are
+ * the caller's to find. It does not recurse. It uses nothing of heed but heed/base.h and text.h, so
+ * a library beside libheed may compile json.c in. */
+#ifndef HEED_BASE_JSON_H
+#define HEED_BASE_JSON_H
+
+#include "base/text/text.h"
+
+enum { HD__JSON_DEPTH = 127 };
+
+typedef enum hd__json_kind {
+    HD__JSON_BAD, /* final: every further call returns it too */
+    HD__JSON_END, /* the end of the text, after its one value */
+    HD__JSON_OBJECT,
+    HD__JSON_OBJECT_END,
+    HD__JSON_ARRAY,
+    HD__JSON_ARRAY_END,
+    HD__JSON_NAME, /* the name of an object's member; its value follows */
+    HD__JSON_STRING,
+    HD__JSON_NUMBER,
+    HD__JSON_TRUE,
+    HD__JSON_FALSE,
+    HD__JSON_NULL
+} hd__json_kind;
+
+typedef struct hd__json {
+    hd__json_kind kind;   /* the last event */
+    const char *s;        /* NAME, STRING: decoded, may hold zeros; NUMBER: as written */
+    size_t len;           /* of s, which no zero ends; both are valid until the next call */
+    size_t at;            /* the event's first byte; BAD: the byte that is wrong */
+    int depth;            /* objects and arrays open now */
+    const char *expected; /* BAD: what was expected; NULL: memory ran out */
+
+    /* private */
+    const char *text;
+    size_t n, next;
+    int state;
+    uint8_t is_object[HD__JSON_DEPTH / 8 + 1]; /* a bit a level */
+    char *decoded;
+    size_t room;
+} hd__json;
+
+/* text need not end in a zero. It belongs to the caller and must outlive the reader. */
+void hd__json_init(hd__json *j, const char *text, size_t n);
+hd__json_kind hd__json_next(hd__json *j);
+void hd__json_free(hd__json *j);
+
+/* The value of the last event, which was a NUMBER. int returns false unless the number is written
+ * without a fraction and an exponent and fits. double is rounded correctly in every locale; it
+ * returns false with an error if memory runs out. */
+bool hd__json_int(const hd__json *j, int64_t *v);
+bool hd__json_double(const hd__json *j, double *v);
+
+/* A kind in a message: "an object", "the end". */
+const char *hd__json_kind_name(hd__json_kind kind);
+
+/* The line and the column (in bytes) of a place in the text; both count from 1. */
+void hd__json_place(const char *text, size_t at, int64_t *line, int64_t *column);
+
+/* After BAD: sets HD_FORMAT, "hd_fn: 'x.json': line 2, column 7: found '}': expected a value". If
+ * memory ran out, that error stands already. Returns NULL. */
+void *hd__json_fail(const hd__json *j, const char *function, const char *where);
+
+#endif

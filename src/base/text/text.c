@@ -1,0 +1,209 @@
+/* text.c - arrays and texts that grow, UTF-8, and the small texts that messages are made of. */
+#include "base/text/text.h"
+
+#include "base/error/args.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool hd__grow(void *array, int64_t *room, int64_t n, size_t size)
+{
+    if (n <= *room) {
+        return true;
+    }
+    int64_t more = *room < 4 ? 8 : 2 * *room;
+    more = more < n ? n : more;
+    void *old, *grown = hd__alloc_items(more, size);
+    if (!grown) {
+        return false;
+    }
+    memcpy(&old, array, sizeof old);
+    if (old) {
+        memcpy(grown, old, (size_t)*room * size);
+    }
+    hd_free(old);
+    memcpy(array, &grown, sizeof grown);
+    *room = more;
+    return true;
+}
+
+/* ---------------------------------------------------------------- text */
+
+/* Makes room for n more bytes and a zero. */
+static bool make_room(hd__text *t, int64_t n)
+{
+    int64_t room;
+    if (__builtin_add_overflow((int64_t)t->len + 1, n, &room)) {
+        room = INT64_MAX;
+    }
+    t->failed = t->failed || !hd__grow(&t->s, &t->room, room, 1);
+    return !t->failed;
+}
+
+static void advance(hd__text *t, size_t n)
+{
+    t->len += n;
+    t->s[t->len] = '\0';
+}
+
+void hd__text_add(hd__text *t, const char *s, size_t n)
+{
+    if (make_room(t, (int64_t)n)) {
+        memcpy(t->s + t->len, s, n);
+        advance(t, n);
+    }
+}
+
+void hd__text_puts(hd__text *t, const char *s)
+{
+    hd__text_add(t, s, strlen(s));
+}
+
+void hd__text_repeat(hd__text *t, char c, int64_t n)
+{
+    if (n > 0 && make_room(t, n)) {
+        memset(t->s + t->len, c, (size_t)n);
+        advance(t, (size_t)n);
+    }
+}
+
+void hd__text_format(hd__text *t, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    if (n >= 0 && make_room(t, n)) {
+        vsnprintf(t->s + t->len, (size_t)n + 1, format, again);
+        advance(t, (size_t)n);
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void hd__text_json(hd__text *t, const char *s, size_t n, bool letters)
+{
+    static const char escaped[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+    hd__text_puts(t, "\"");
+    for (size_t i = 0; i < n; i++) {
+        const char *at = memchr(escaped, s[i], letters ? sizeof escaped - 1 : 2);
+        if (at) {
+            hd__text_format(t, "\\%c", letter[at - escaped]);
+        } else if ((unsigned char)s[i] < 0x20) {
+            hd__text_format(t, "\\u%04x", (unsigned)s[i]);
+        } else {
+            hd__text_add(t, s + i, 1);
+        }
+    }
+    hd__text_puts(t, "\"");
+}
+
+void hd__text_cut(hd__text *t, size_t len)
+{
+    t->len = len;
+    if (t->s) {
+        t->s[len] = '\0';
+    }
+}
+
+char *hd__text_take(hd__text *t)
+{
+    char *s = t->s;
+    if (t->failed) {
+        hd_free(s);
+        s = NULL;
+    }
+    *t = (hd__text){0};
+    return s;
+}
+
+/* ---------------------------------------------------------------- UTF-8 */
+
+/* What is not UTF-8 is cut as the Unicode Standard recommends and Python does (chapter 3.9,
+ * "maximal subparts"): one U+FFFD for the longest start of a character, otherwise for one byte. */
+int hd__utf8_next(const char *s, int64_t n, uint32_t *code)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    unsigned char first = p[0], low = 0x80, high = 0xBF; /* the second byte's range */
+    int length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (length == 1) {
+        *code = first;
+        return 1;
+    }
+    if (first < 0xC2 || first > 0xF4) {
+        return -1;
+    }
+    if (first == 0xE0) {
+        low = 0xA0; /* below it: overlong */
+    } else if (first == 0xED) {
+        high = 0x9F; /* above it: surrogates */
+    } else if (first == 0xF0) {
+        low = 0x90;
+    } else if (first == 0xF4) {
+        high = 0x8F; /* above it: beyond U+10FFFF */
+    }
+    uint32_t c = first & (0x7Fu >> length);
+    for (int i = 1; i < length; i++) {
+        if (i >= n || p[i] < low || p[i] > high) {
+            return -i;
+        }
+        c = c << 6 | (p[i] & 0x3Fu);
+        low = 0x80;
+        high = 0xBF;
+    }
+    *code = c;
+    return length;
+}
+
+int hd__utf8_put(uint32_t code, char s[4])
+{
+    int length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (int i = length - 1; i > 0; i--) {
+        s[i] = (char)(0x80 | (code & 0x3F));
+        code >>= 6;
+    }
+    static const unsigned char start[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    s[0] = (char)(start[length] | code);
+    return length;
+}
+
+size_t hd__utf8_good(const char *s, size_t n)
+{
+    size_t at = 0;
+    uint32_t code;
+    while (at < n) {
+        int length = hd__utf8_next(s + at, (int64_t)(n - at), &code);
+        if (length < 0) {
+            break;
+        }
+        at += (size_t)length;
+    }
+    return at;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+int hd__clip(const char *s, size_t n)
+{
+    enum { LONGEST = 120 };
+    size_t end = n < LONGEST ? n : LONGEST;
+    while (end > 0 && end < n && ((unsigned char)s[end] & 0xC0) == 0x80) {
+        end--;
+    }
+    return (int)end;
+}
+
+const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT])
+{
+    int at = snprintf(text, HD__SHAPE_TEXT, "(");
+    for (int i = 0; i < ndim && at < HD__SHAPE_TEXT; i++) {
+        at += snprintf(text + at, (size_t)(HD__SHAPE_TEXT - at), "%s%" PRId64, i ? ", " : "",
+                       sizes[i]);
+    }
+    if (at < HD__SHAPE_TEXT) {
+        snprintf(text + at, (size_t)(HD__SHAPE_TEXT - at), ndim == 1 ? ",)" : ")");
+    }
+    return text;
+}

@@ -1,0 +1,247 @@
+/* whole.c - files that are opened, read as a whole, and written whole or not at all. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/system/system.h"
+#include "base/text/whole.h"
+
+enum { LONGEST_PATH = 4096 }; /* the system cannot open a longer one */
+
+/* ---------------------------------------------------------------- messages */
+
+void *hd__io_fail(const char *function, const char *path, const char *what, int cause)
+{
+    return hd_error_set(HD_IO, "%s: '%.*s': cannot %s: %s", function, HD__CUT(path), what,
+                        HD__WHY(cause));
+}
+
+void *hd__create_fail(const char *function, const char *path, const char *what, int cause)
+{
+    size_t n = hd__parent_length(path);
+    const char *parent = n ? path : ".";
+    n = n ? n : 1;
+    if (cause == ENOENT) {
+        return hd_error_set(HD_IO, "%s: '%.*s': the folder '%.*s' does not exist: create it first",
+                            function, HD__CUT(path), HD__CLIP(parent, n));
+    }
+    return hd_error_set(HD_IO, "%s: '%.*s': cannot create %s in '%.*s': %s", function,
+                        HD__CUT(path), what, HD__CLIP(parent, n), HD__WHY(cause));
+}
+
+static void *no_regular_file(const char *function, const char *path, const hd__sys_info *info,
+                             const char *or_none)
+{
+    return hd_error_set(HD_IO, "%s: '%.*s': %s: expected a regular file%s", function, HD__CUT(path),
+                        info->kind == HD__SYS_DIRECTORY ? "a directory" : "a special file",
+                        or_none);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+bool hd__regular_ok(const char *function, const char *path, int fd, int64_t *size)
+{
+    hd__sys_info info;
+    if (hd__sys_fstat(fd, &info) != 0) {
+        return hd__io_fail(function, path, "stat", errno);
+    }
+    *size = info.size;
+    return info.kind == HD__SYS_FILE || no_regular_file(function, path, &info, "");
+}
+
+int hd__regular_open(const char *function, const char *path, int64_t *size)
+{
+    int fd = hd__sys_open(HD__SYS_HERE, path);
+    if (fd < 0) {
+        hd__io_fail(function, path, "open", errno);
+    } else if (!hd__regular_ok(function, path, fd, size)) {
+        hd__sys_drop(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static char *whole_read_all(const char *function, const char *path, int fd, size_t size, size_t *n)
+{
+    char *bytes = hd_alloc(size + 1);
+    *n = 0;
+    while (bytes && *n < size) {
+        ptrdiff_t got = hd__sys_read(fd, bytes + *n, size - *n);
+        if (got == 0) {
+            break;
+        }
+        if (got < 0) {
+            int cause = errno;
+            hd_free(bytes);
+            return hd__io_fail(function, path, "read", cause);
+        }
+        *n += (size_t)got;
+    }
+    if (bytes) {
+        bytes[*n] = '\0';
+    }
+    return bytes;
+}
+
+char *hd__whole_read(const char *function, const char *path, size_t most, size_t *n)
+{
+    int64_t size;
+    int fd = hd__regular_open(function, path, &size);
+    if (fd < 0) {
+        return NULL;
+    }
+    char *bytes = NULL;
+    if ((uint64_t)size > most) {
+        hd_error_set(HD_FORMAT, "%s: '%.*s': %lld bytes: expected at most %zu", function,
+                     HD__CUT(path), (long long)size, most);
+    } else {
+        bytes = whole_read_all(function, path, fd, (size_t)size, n);
+    }
+    hd__sys_drop(fd);
+    return bytes;
+}
+
+/* ---------------------------------------------------------------- names */
+
+size_t hd__parent_length(const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
+    while (n > 0 && path[n - 1] != '/') {
+        n--;
+    }
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
+    return n;
+}
+
+/* Allocates no memory of heed's: a path must not look different if memory runs out. */
+int hd__parent_open(const char *path)
+{
+    char parent[LONGEST_PATH] = ".";
+    size_t n = hd__parent_length(path);
+    if (n >= sizeof parent) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (n > 0) {
+        memcpy(parent, path, n);
+        parent[n] = '\0';
+    }
+    return hd__sys_open_directory(parent, true);
+}
+
+int hd__sync_close(int parent)
+{
+    int synced = hd__sys_sync(parent), closed = hd__sys_close(parent);
+    return synced ? synced : closed;
+}
+
+/* The name of the file in its directory. */
+static const char *last_part(const char *path)
+{
+    path += hd__parent_length(path);
+    return path + strspn(path, "/");
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* Makes a new name for the file. It is short even if the file's final name is long. */
+static void temporary_name(char name[HD__TEMPORARY])
+{
+    static atomic_uint count;
+    snprintf(name, HD__TEMPORARY, ".heed-%ld-%u.tmp", hd__sys_process(),
+             atomic_fetch_add(&count, 1));
+}
+
+/* Is there a regular file or nothing at path? A device must not be replaced. */
+static bool may_replace(const hd__whole *w)
+{
+    hd__sys_info info;
+    if (hd__sys_stat(HD__SYS_HERE, w->path, true, &info) != 0) {
+        return errno == ENOENT || hd__create_fail(w->function, w->shown, "a file", errno);
+    }
+    return info.kind == HD__SYS_FILE || no_regular_file(w->function, w->shown, &info, ", or none");
+}
+
+bool hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
+{
+    *w = (hd__whole){
+        .function = function, .path = path, .shown = shown ? shown : path, .parent = -1, .fd = -1};
+    if (!may_replace(w)) {
+        return false;
+    }
+    w->parent = hd__parent_open(path);
+    while (w->parent >= 0 && w->fd < 0) {
+        temporary_name(w->name);
+        w->fd = hd__sys_create(w->parent, w->name);
+        if (w->fd < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    return w->fd >= 0 || hd__create_fail(function, w->shown, "a file", errno);
+}
+
+void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
+{
+    const char *at = bytes;
+    while (n > 0 && !w->failed) {
+        ptrdiff_t put = hd__sys_write(w->fd, at, n);
+        if (put < 0) {
+            w->failed = true;
+            hd__io_fail(w->function, w->shown, "write", errno);
+        } else {
+            at += put;
+            n -= (size_t)put;
+        }
+    }
+}
+
+/* Closes the new file, which must be whole before it gets its name. */
+static bool sync_and_close(hd__whole *w, bool ok)
+{
+    int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);
+    if (ok && synced != 0) {
+        return hd__io_fail(w->function, w->shown, "sync", synced);
+    }
+    return ok && (closed == 0 || hd__io_fail(w->function, w->shown, "close", closed));
+}
+
+static bool rename_to_path(const hd__whole *w)
+{
+    return hd__sys_rename_in(w->parent, w->name, last_part(w->path)) == 0 ||
+           hd__io_fail(w->function, w->shown, "rename the new file to it", errno);
+}
+
+bool hd__whole_end(hd__whole *w, bool ok)
+{
+    bool made = w->fd >= 0;
+    if (made) {
+        ok = sync_and_close(w, ok && !w->failed) && rename_to_path(w);
+        if (!ok) {
+            hd__sys_unlink(w->parent, w->name);
+        }
+    }
+    if (made && ok) {
+        int cause = hd__sync_close(w->parent);
+        return cause == 0 || hd__io_fail(w->function, w->shown, "sync its directory", cause);
+    }
+    if (w->parent >= 0) {
+        hd__sys_drop(w->parent);
+    }
+    return false;
+}
+
+bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n)
+{
+    hd__whole w;
+    bool ok = hd__whole_begin(&w, function, path, NULL);
+    if (ok) {
+        hd__whole_add(&w, bytes, n);
+    }
+    return hd__whole_end(&w, ok);
+}

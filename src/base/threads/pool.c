@@ -1,0 +1,347 @@
+/* pool.c - the pool that splits the work inside one call.
+ *
+ * The workers and the caller take the pieces of a job in order until none is left. So a worker that
+ * wakes late, or that could not be made, only costs time. One call has the pool at a time. Any
+ * other call, also one from inside a piece, runs on its own thread.
+ *
+ * A job is published by one store, to `left`. Whoever lowers it from n > 0 has a piece, and the
+ * job's fields do not change before that piece is done. A thread that finds nothing to do keeps
+ * looking for a short time, because the next job is often near and waking a thread costs more than
+ * most jobs; then it sleeps. If there are more threads than CPUs, it sleeps at once. A thread that
+ * goes to sleep first says so and then looks once more. A thread that wakes others first changes
+ * what they look at and then asks whether they sleep. Both happen in sequentially consistent order,
+ * so at least one of the two sees the other. */
+#include "base/parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SPIN_NANOSECONDS = 50000, LOOKS = 32 /* between two looks at the clock */ };
+
+typedef struct job {
+    void (*f)(int piece, void *arg);
+    void *arg;
+    int pieces;
+} job;
+
+typedef struct worker {
+    pthread_t thread;
+    pthread_cond_t wake;
+    atomic_bool asleep;
+} worker;
+
+static struct {
+    _Alignas(64) job job;
+    atomic_int left;    /* pieces that nobody has taken */
+    atomic_int helpers; /* this many workers, the first ones, take part */
+    atomic_bool ending;
+
+    _Alignas(64) atomic_int undone; /* pieces that are not done */
+    atomic_bool caller_asleep;
+
+    _Alignas(64) atomic_bool busy; /* a call has the pool; only that call changes what follows */
+    pthread_mutex_t lock;          /* for going to sleep and waking; held while workers are made */
+    pthread_cond_t done;
+    int workers;
+    worker worker[HD__MAX_THREADS - 1];
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+static atomic_int threads; /* 0 until the start */
+static atomic_int cpus;
+
+/* ---------------------------------------------------------------- waiting */
+
+/* Looks for ready(w) for a short time; returns whether it came true. */
+static bool spin(bool (*ready)(const worker *w), const worker *w)
+{
+    if (ready(w)) {
+        return true;
+    }
+    if (atomic_load_explicit(&threads, memory_order_relaxed) >
+        atomic_load_explicit(&cpus, memory_order_relaxed)) {
+        return false;
+    }
+    int64_t end = hd__sys_nanoseconds() + SPIN_NANOSECONDS;
+    do {
+        for (int i = 0; i < LOOKS; i++) {
+            if (ready(w)) {
+                return true;
+            }
+            hd__pause();
+        }
+    } while (hd__sys_nanoseconds() < end);
+    return false;
+}
+
+/* Returns when ready(w) is true or the thread was woken. In the second case it may be false, so
+ * callers look again. */
+static void wait_for(bool (*ready)(const worker *w), const worker *w, atomic_bool *asleep,
+                     pthread_cond_t *wake)
+{
+    if (spin(ready, w)) {
+        return;
+    }
+    pthread_mutex_lock(&pool.lock);
+    atomic_store(asleep, true);
+    if (!ready(w)) {
+        pthread_cond_wait(wake, &pool.lock);
+    }
+    atomic_store(asleep, false);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static bool wanted(const worker *w)
+{
+    return (atomic_load(&pool.left) > 0 && w - pool.worker < atomic_load(&pool.helpers)) ||
+           atomic_load(&pool.ending);
+}
+
+static bool all_done(const worker *unused)
+{
+    (void)unused;
+    return atomic_load(&pool.undone) <= 0;
+}
+
+/* ---------------------------------------------------------------- pieces */
+
+/* Takes a piece. Returns how many were left before, 0 if there was none to take. */
+static int take_piece(void)
+{
+    int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
+    while (left > 0 && !atomic_compare_exchange_weak(&pool.left, &left, left - 1)) {
+        ;
+    }
+    return left;
+}
+
+static void take_pieces(void)
+{
+    int taken = 0;
+    for (int left; (left = take_piece()) > 0; taken++) {
+        pool.job.f(pool.job.pieces - left, pool.job.arg);
+    }
+    int undone = taken == 0 ? 0 : atomic_fetch_sub(&pool.undone, taken);
+    hd__assert(undone >= taken);
+    if (taken == 0 || undone > taken) {
+        return;
+    }
+    if (atomic_load(&pool.caller_asleep)) {
+        pthread_mutex_lock(&pool.lock);
+        pthread_cond_signal(&pool.done);
+        pthread_mutex_unlock(&pool.lock);
+    }
+}
+
+static void *work(void *self)
+{
+    worker *w = self;
+    for (;;) {
+        wait_for(wanted, w, &w->asleep, &w->wake);
+        if (atomic_load(&pool.ending)) {
+            return NULL;
+        }
+        take_pieces();
+    }
+}
+
+static bool make_worker(worker *w)
+{
+    pthread_cond_init(&w->wake, NULL);
+    atomic_store(&w->asleep, false);
+    return hd__sys_thread_start(&w->thread, work, w);
+}
+
+static void make_workers(int most)
+{
+    pthread_mutex_lock(&pool.lock);
+    while (pool.workers < most && make_worker(&pool.worker[pool.workers])) {
+        pool.workers++;
+    }
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* Wakes those of the first n workers that sleep. */
+static void wake_workers(int n)
+{
+    bool locked = false;
+    for (int i = 0; i < n && i < pool.workers; i++) {
+        if (!atomic_load(&pool.worker[i].asleep)) {
+            continue;
+        }
+        if (!locked) {
+            pthread_mutex_lock(&pool.lock);
+        }
+        locked = true;
+        pthread_cond_signal(&pool.worker[i].wake);
+    }
+    if (locked) {
+        pthread_mutex_unlock(&pool.lock);
+    }
+}
+
+static bool take_pool(void)
+{
+    return !atomic_load_explicit(&pool.busy, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&pool.busy, true, memory_order_acquire);
+}
+
+/* Returns false, and does nothing, if the pool is busy. */
+static bool run_on_pool(const job *j, int helpers)
+{
+    if (!take_pool()) {
+        return false;
+    }
+    if (pool.workers < helpers) {
+        make_workers(helpers);
+    }
+    pool.job = *j;
+    atomic_store_explicit(&pool.helpers, helpers, memory_order_relaxed);
+    atomic_store_explicit(&pool.undone, j->pieces, memory_order_relaxed);
+    atomic_store(&pool.left, j->pieces);
+    wake_workers(helpers);
+    take_pieces();
+    while (!all_done(NULL)) {
+        wait_for(all_done, NULL, &pool.caller_asleep, &pool.done);
+    }
+    atomic_store_explicit(&pool.busy, false, memory_order_release);
+    return true;
+}
+
+int hd__parallel_width(void)
+{
+    return hd__init() ? atomic_load_explicit(&threads, memory_order_relaxed) : 1;
+}
+
+void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
+{
+    int width = pieces > 1 ? hd__parallel_width() : 1;
+    job j = {.f = f, .arg = arg, .pieces = pieces};
+    if (width > 1 && run_on_pool(&j, (pieces < width ? pieces : width) - 1)) {
+        return;
+    }
+    for (int i = 0; i < pieces; i++) {
+        f(i, arg);
+    }
+}
+
+/* ---------------------------------------------------------------- ranges */
+
+typedef struct range {
+    int64_t n, grain, units; /* units: how many grains; the last may be short */
+    int pieces;
+    void (*f)(int64_t begin, int64_t end, void *arg);
+    void *arg;
+} range;
+
+/* The unit where a piece begins. The first few pieces are one unit longer than the others. */
+static int64_t begin_of(const range *r, int piece)
+{
+    int64_t each = r->units / r->pieces, longer = r->units % r->pieces;
+    return piece * each + (piece < longer ? piece : longer);
+}
+
+static void pool_run_range(int i, void *arg)
+{
+    const range *r = arg;
+    int64_t first = begin_of(r, i), last = begin_of(r, i + 1);
+    hd__assert(first < last && (i > 0 || first == 0) && (i + 1 < r->pieces || last == r->units));
+    r->f(first * r->grain, last == r->units ? r->n : last * r->grain, r->arg);
+}
+
+void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
+                      void *arg)
+{
+    if (n <= 0) {
+        return;
+    }
+    if (grain < 1) {
+        grain = 1;
+    }
+    range r = {.n = n, .grain = grain, .units = n / grain + (n % grain != 0), .f = f, .arg = arg};
+    int width = n > grain ? hd__parallel_width() : 1;
+    r.pieces = r.units < width ? (int)r.units : width;
+    job j = {.f = pool_run_range, .arg = &r, .pieces = r.pieces};
+    if (width == 1 || !run_on_pool(&j, r.pieces - 1)) {
+        f(0, n, arg);
+    }
+}
+
+/* ---------------------------------------------------------------- size, start and end */
+
+static bool read_count(const char *text, int *count)
+{
+    char *end;
+    errno = 0;
+    long n = strtol(text, &end, 10);
+    *count = (int)n;
+    return errno == 0 && end != text && *end == '\0' && n >= 1 && n <= HD__MAX_THREADS;
+}
+
+void hd__pool_start(char *wrong, size_t size)
+{
+    int count = hd__sys_cpus_allowed(HD__MAX_THREADS);
+    const char *text = getenv("HEED_THREADS");
+    atomic_store(&cpus, count);
+    if (text && *text && !read_count(text, &count)) {
+        snprintf(wrong, size, "heed: HEED_THREADS=%.40s: expected 1 to %d", text, HD__MAX_THREADS);
+    }
+    atomic_store(&threads, count);
+}
+
+bool hd_set_num_threads(int n)
+{
+    if (n < 1 || n > HD__MAX_THREADS) {
+        return hd_error_set(HD_VALUE, "hd_set_num_threads: %d: expected 1 to %d", n,
+                            HD__MAX_THREADS);
+    }
+    if (!hd__init()) {
+        return false;
+    }
+    atomic_store(&threads, n);
+    return true;
+}
+
+int hd_num_threads(void)
+{
+    return hd__init() ? atomic_load(&threads) : -1;
+}
+
+void hd__pool_stop(void)
+{
+    if (!take_pool()) {
+        return;
+    }
+    atomic_store(&pool.ending, true);
+    wake_workers(pool.workers);
+    for (int i = 0; i < pool.workers; i++) {
+        pthread_join(pool.worker[i].thread, NULL);
+    }
+    pool.workers = 0;
+    atomic_store(&pool.ending, false);
+    atomic_store_explicit(&pool.busy, false, memory_order_release);
+}
+
+void hd__pool_fork_prepare(void)
+{
+    pthread_mutex_lock(&pool.lock);
+}
+
+void hd__pool_fork_parent(void)
+{
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* The condition may count a waiter that the child does not have, so it is made again. A worker's
+ * condition is made with the worker. */
+void hd__pool_fork_child(void)
+{
+    pthread_cond_init(&pool.done, NULL);
+    atomic_store(&pool.left, 0);
+    atomic_store(&pool.undone, 0);
+    atomic_store(&pool.caller_asleep, false);
+    atomic_store(&pool.ending, false);
+    atomic_store(&pool.busy, false);
+    pool.workers = 0;
+    pthread_mutex_unlock(&pool.lock);
+}
