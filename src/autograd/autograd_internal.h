@@ -161,9 +161,6 @@ static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
     return &n->edges[i].node->outs[n->edges[i].output];
 }
 
-/* For messages: the function that the user called to run backward on this thread. */
-extern HD__TLS const char *hd__running;
-
 /* ---------------------------------------------------------------- the user's code (guest.c) */
 
 /* A call of the user's code by the engine: of a hook, or of the forward or backward of a user's op.
@@ -173,7 +170,7 @@ extern HD__TLS const char *hd__running;
  * lies there; and they refuse for ever the tensors that were given, and aliases of them
  * (HD__F_LENT), which the user's code may keep. */
 typedef struct hd__guest {
-    const char *function;           /* the user's call, for messages */
+    const char *call;               /* hd__call around it */
     const hd__node *n;              /* the node whose gradients are lent */
     int64_t hook;                   /* the hook's id; 0: n's own function */
     int n_lent;                     /* gradients */
@@ -198,18 +195,18 @@ hd_tensor *hd__lend(const hd_tensor *g);
 
 /* Does x share no memory with a gradient that is lent, and is it none that was? Otherwise HD_GRAD
  * names who has it. */
-bool hd__lent_fail(const char *function, const hd_tensor *x);
-static inline bool hd__not_lent(const char *function, const hd_tensor *x)
+bool hd__lent_fail(const hd_tensor *x);
+static inline bool hd__not_lent(const hd_tensor *x)
 {
-    return !HD__UNLIKELY(hd__guests || x->flags & HD__F_LENT) || hd__lent_fail(function, x);
+    return !HD__UNLIKELY(hd__guests || x->flags & HD__F_LENT) || hd__lent_fail(x);
 }
 
 /* What a call that failed returns: false. If its error was cleared, another one is set. */
-bool hd__failed(const char *function);
+bool hd__failed(void);
 
 /* The part of x.grad = g that can fail (grad.c). *held becomes an alias of g, held by the caller,
  * or NULL for HD_NONE, and x gets a place for it. */
-bool hd__hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tensor **held);
+bool hd__hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held);
 
 /* ---------------------------------------------------------------- kinds of nodes */
 
@@ -247,7 +244,7 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
  * calls hd__record_inplace, which bumps x's version and rewrites the history of x and its base, or
  * fails and changes nothing. The change itself comes last and cannot fail. in[0] must be x; saved
  * may hold x, which then means its new value. */
-bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in);
+bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 
 /* Was x's base changed in place after x got its node? */
@@ -273,7 +270,7 @@ static inline bool hd__requires_grad(const hd_tensor *x)
 /* Gives a stale view its new node if its base is part of the graph. False with an error that begins
  * with `who` if memory runs out, for an output of split, or for a view that was taken while grad
  * mode was off. */
-bool hd__refresh_view(const char *who, const hd_tensor *x);
+bool hd__refresh_view(const hd_tensor *x);
 
 extern const hd__op hd__as_strided_op; /* of a view that was stale */
 
@@ -330,10 +327,10 @@ static inline void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
 
 /* *e becomes the place where x's gradient goes: a retained node, or none when x requires no
  * gradient. Grad mode does not matter. False where hd__refresh_view fails, with its error. */
-static inline bool hd__edge_of(const char *who, const hd_tensor *x, hd__edge *e)
+static inline bool hd__edge_of(const hd_tensor *x, hd__edge *e)
 {
     *e = (hd__edge){NULL, 0};
-    if (HD__UNLIKELY(hd__stale_in_graph(x)) && !hd__refresh_view(who, x)) {
+    if (HD__UNLIKELY(hd__stale_in_graph(x)) && !hd__refresh_view(x)) {
         return false;
     }
     if (hd__attached_grad(x)) {
@@ -346,7 +343,7 @@ static inline bool hd__edge_of(const char *who, const hd_tensor *x, hd__edge *e)
 
 /* What inputs have besides finite numbers, and a warning if the result has more than that. */
 unsigned int hd__watch_inputs(int64_t n, hd_tensor *const *in);
-void hd__watch_result(const char *function, unsigned int before, const hd_tensor *y);
+void hd__watch_result(unsigned int before, const hd_tensor *y);
 HD__RARE void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys,
                                const hd__record_args *a);
 HD__RARE void hd__watch_one(const hd__op *op, hd_tensor *y, const hd__record_args *a);
@@ -363,7 +360,7 @@ extern HD__TLS bool hd__grad_mode_on;
 /* ---------------------------------------------------------------- odds and ends */
 
 /* Is i from 0 to n - 1? Else HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to 1". */
-bool hd__index_ok(const char *function, const char *what, int i, int n);
+bool hd__index_ok(const char *what, int i, int n);
 
 enum { HD__FEW = 16 }; /* arrays for up to so many inputs lie on the stack */
 

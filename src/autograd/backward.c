@@ -16,8 +16,6 @@
 
 typedef hd__run run;
 
-HD__TLS const char *hd__running = "hd_backward";
-
 static HD__TLS run *innermost; /* of the runs that this thread is in; NULL: it is in none */
 enum { DEPTH_MOST = 200 };
 
@@ -67,7 +65,7 @@ hd_tensor *hd__detached_gradient(hd_tensor *g)
     if (!g->attachment && !(g->flags & HD__F_LENT)) {
         return g;
     }
-    g = hd__alias(hd__running, g, g->ndim, g->sizes, g->strides, g->offset);
+    g = hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
     if (g) {
         g->flags &= (uint8_t)~HD__F_LENT;
     }
@@ -76,15 +74,14 @@ hd_tensor *hd__detached_gradient(hd_tensor *g)
 
 /* g in the shape and dtype of the output that it belongs to: broadcasting is undone here, for every
  * op. `who` gave it for that input. */
-static hd_tensor *fit_output(run *r, hd_tensor *g, const hd__out_meta *out, const char *who,
-                             int input)
+static hd_tensor *fit_output(hd_tensor *g, const hd__out_meta *out, const char *who, int input)
 {
     if (!hd__has_sizes(g, out->ndim, out->sizes)) {
         uint64_t failures = hd_error_count();
-        hd_tensor *sum = hd__sum_to(r->function, g, out->ndim, out->sizes);
+        hd_tensor *sum = hd__sum_to(g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
-            hd_error_set(HD_SHAPE, "%s: %s gave a gradient of %s for input %d of %s", r->function,
-                         who, HD__SHAPE(g), input, HD__SIZES(out->ndim, out->sizes));
+            hd__fail(HD_SHAPE, "%s gave a gradient of %s for input %d of %s", who, HD__SHAPE(g),
+                     input, HD__SIZES(out->ndim, out->sizes));
         }
         g = sum;
     }
@@ -132,12 +129,12 @@ HD__RARE static bool make_way(run *r, hd__node *n)
     if (n->op == &hd__leaf_op) {
         return hd__run_set_aside(r, n, false);
     }
-    return hd_error_set(
+    return hd__fail(
         HD_STATE,
-        "%s: it was called inside another backward (by a hook, or by the backward "
+        "it was called inside another backward (by a hook, or by the backward "
         "of a user's op), and both backwards reach %s, where the outer one has gradients "
         "waiting: give it a graph of its own",
-        r->function, hd__node_name(n, name));
+        hd__node_name(n, name));
 }
 
 /* ---------------------------------------------------------------- a gradient arrives */
@@ -177,7 +174,7 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
     if (!sum) {
         return true;
     }
-    g = fit_output(r, g, out, who, input);
+    g = fit_output(g, out, who, input);
     if (!g) {
         return false;
     }
@@ -189,7 +186,7 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
         return hd__slot_set(sum, g);
     }
     if (!hd__held_once(*sum)) {
-        return hd__slot_set(sum, hd__add(r->function, *sum, g));
+        return hd__slot_set(sum, hd__add(*sum, g));
     }
     hd__add_into(*sum, g);
     return true;
@@ -200,22 +197,21 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
 static void *graph_freed(const hd__node *n)
 {
     char name[64];
-    return hd_error_set(HD_GRAD,
-                        "%s: %s: its graph was freed by an earlier backward; "
-                        "hd_backward_with(y, HD_NONE, true) keeps it",
-                        hd__running, hd__node_name(n, name));
+    return hd__fail(HD_GRAD,
+                    "%s: its graph was freed by an earlier backward; "
+                    "hd_backward_with(y, HD_NONE, true) keeps it",
+                    hd__node_name(n, name));
 }
 
 HD__RARE static void *saved_changed(const hd__node *n, int i)
 {
     char name[64], places[500];
     const hd_tensor *t = n->saved[i].t;
-    return hd_error_set(HD_GRAD,
-                        "%s: %s: its saved tensor %d of %s was changed in place: "
-                        "version %" PRIu32 ", expected %" PRIu32 "%s",
-                        hd__running, hd__node_name(n, name), i, HD__SHAPE(t),
-                        hd__storage_version(t), n->saved[i].version,
-                        hd__watch_places(n, t->storage, places));
+    return hd__fail(HD_GRAD,
+                    "%s: its saved tensor %d of %s was changed in place: "
+                    "version %" PRIu32 ", expected %" PRIu32 "%s",
+                    hd__node_name(n, name), i, HD__SHAPE(t), hd__storage_version(t),
+                    n->saved[i].version, hd__watch_places(n, t->storage, places));
 }
 
 hd_tensor *hd__saved_get(hd__node *n, int i)
@@ -261,9 +257,9 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     for (int i = 0; i < n->n_in; i++) {
         hd__assert(!hd__needs(n, i) || n->edges[i].node->seq < n->seq);
         if (!dx[i]) {
-            return hd_error_set(
-                HD_USER, "%s: %s gave NULL for input %d: expected a gradient, or HD_NONE for none",
-                r->function, who, i);
+            return hd__fail(HD_USER,
+                            "%s gave NULL for input %d: expected a gradient, or HD_NONE for none",
+                            who, i);
         }
         if (n->edges[i].node && !hd__is_none(dx[i]) && !arrive(r, n->edges[i], dx[i], who, i)) {
             return false;
@@ -360,45 +356,35 @@ bool hd__run_begin(hd__run *r)
 {
     r->depth = innermost ? (uint8_t)(innermost->depth + 1) : 1;
     if (r->depth > DEPTH_MOST) {
-        return hd_error_set(HD_STATE, "%s: %d backwards run inside each other: expected fewer",
-                            r->function, DEPTH_MOST);
+        return hd__fail(HD_STATE, "%d backwards run inside each other: expected fewer", DEPTH_MOST);
     }
     r->outer = innermost;
     innermost = r;
-    r->outer_running = hd__running;
-    hd__running = r->function;
     r->outer_grad_mode = hd_set_grad_mode(false);
     return true;
 }
 
-/* What the function that is running calls y. */
-static const char *seed_name(const char *function)
+static void *several_elements(const hd__run *r, const hd_tensor *y)
 {
-    return strcmp(function, "hd_backward") == 0 ? "loss" : "y";
+    return hd__fail(HD_GRAD,
+                    "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
+                    "or hd_backward_with and a gradient of that shape",
+                    r->seed, HD__SHAPE(y), y->numel);
 }
 
-static void *several_elements(const char *function, const hd_tensor *y)
-{
-    return hd_error_set(HD_GRAD,
-                        "%s: %s %s has %" PRId64
-                        " elements: expected one, as of hd_sum or hd_mean, "
-                        "or hd_backward_with and a gradient of that shape",
-                        function, seed_name(function), HD__SHAPE(y), y->numel);
-}
-
-static void *needs_no_grad(const char *function, const hd_tensor *y)
+static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
 {
     if (hd__requires_grad(y)) {
-        return hd_error_set(HD_GRAD,
-                            "%s: %s %s is a view that was taken while grad mode was off, so no "
-                            "gradient goes from it to its base",
-                            function, seed_name(function), HD__SHAPE(y));
+        return hd__fail(HD_GRAD,
+                        "%s %s is a view that was taken while grad mode was off, so no "
+                        "gradient goes from it to its base",
+                        r->seed, HD__SHAPE(y));
     }
-    return hd_error_set(HD_GRAD,
-                        "%s: %s %s does not require grad: nothing that it was computed from "
-                        "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from "
-                        "hd_detach",
-                        function, seed_name(function), HD__SHAPE(y));
+    return hd__fail(HD_GRAD,
+                    "%s %s does not require grad: nothing that it was computed from "
+                    "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from "
+                    "hd_detach",
+                    r->seed, HD__SHAPE(y));
 }
 
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
@@ -406,24 +392,24 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     hd__edge e;
     bool none = hd__is_none(grad);
     if (none && y->numel != 1) {
-        return several_elements(r->function, y);
+        return several_elements(r, y);
     }
     if (!none && !hd__same_shape(grad, y)) {
-        return hd_error_set(HD_SHAPE, "%s: a gradient of %s for %s: expected the same shape",
-                            r->function, HD__SHAPE(grad), HD__SHAPE(y));
+        return hd__fail(HD_SHAPE, "a gradient of %s for %s: expected the same shape",
+                        HD__SHAPE(grad), HD__SHAPE(y));
     }
-    if (!none && !hd__float_arg(r->function, grad)) {
+    if (!none && !hd__float_arg(grad)) {
         return false;
     }
     if (!hd__requires_grad(y)) {
-        return needs_no_grad(r->function, y);
+        return needs_no_grad(r, y);
     }
     hd_tensor *g = none ? hd_ones_like(y, y->dtype) : grad;
-    if (!g || !hd__edge_of(r->function, y, &e)) {
+    if (!g || !hd__edge_of(y, &e)) {
         return false;
     }
     if (!e.node) { /* a view taken while grad mode was off */
-        return needs_no_grad(r->function, y);
+        return needs_no_grad(r, y);
     }
     bool ok = arrive(r, e, g, "the caller", 0);
     hd__node_release(e.node);
@@ -455,8 +441,7 @@ bool hd__run_end(hd__run *r, bool ok)
     innermost = r->outer;
     hd_free(r->heap);
     hd_set_grad_mode(r->outer_grad_mode);
-    hd__running = r->outer_running;
-    return ok || hd__failed(r->function);
+    return ok || hd__failed();
 }
 
 int hd_backward_depth(void)
@@ -464,11 +449,10 @@ int hd_backward_depth(void)
     return innermost && innermost->accumulate ? innermost->depth : 0;
 }
 
-static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool retain_graph)
+static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
-    run r = {.function = function, .retain_graph = retain_graph, .accumulate = true};
-    if (!hd__arg(function, seed_name(function), y) || !hd__arg_or_none(function, "grad", grad) ||
-        !hd__run_begin(&r)) {
+    run r = {.seed = seed, .retain_graph = retain_graph, .accumulate = true};
+    if (!hd__arg(seed, y) || !hd__arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return innermost ? false : hd__run_call_end(NULL, false);
     }
     hd__draws draws; /* of hooks and users' ops */
@@ -483,10 +467,12 @@ static bool backward(const char *function, hd_tensor *y, hd_tensor *grad, bool r
 
 bool hd_backward(hd_tensor *loss)
 {
-    return backward("hd_backward", loss, HD_NONE, false);
+    HD__CALL("hd_backward");
+    return backward("loss", loss, HD_NONE, false);
 }
 
 bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
-    return backward("hd_backward_with", y, grad, retain_graph);
+    HD__CALL("hd_backward_with");
+    return backward("y", y, grad, retain_graph);
 }

@@ -39,11 +39,11 @@ typedef struct hd__aside { /* what an inner run puts back into n, retained, when
 } hd__aside;
 
 typedef struct hd__run {
-    const char *function; /* the user's call, for messages */
-    uint8_t depth;        /* 1; 2 in a run that was called from another one, and so on */
-    bool retain_graph;    /* saved tensors stay for another run */
-    bool accumulate;      /* leaves, and tensors with retain_grad, get their .grad */
-    hd__node **heap;      /* the nodes that gradients wait at, retained */
+    const char *seed;  /* what the function calls the tensor that it begins with */
+    uint8_t depth;     /* 1; 2 in a run that was called from another one, and so on */
+    bool retain_graph; /* saved tensors stay for another run */
+    bool accumulate;   /* leaves, and tensors with retain_grad, get their .grad */
+    hd__node **heap;   /* the nodes that gradients wait at, retained */
     int64_t len, cap;
     hd__commit *commits;
     int64_t n_commits, cap_commits;
@@ -55,7 +55,6 @@ typedef struct hd__run {
     int64_t n_asides, cap_asides;
     struct hd__run *outer; /* the run that this one was called from; or NULL */
     bool outer_grad_mode;
-    const char *outer_running;
 } hd__run;
 
 /* The heap: push retains the node; pop hands that count out with the youngest node. */

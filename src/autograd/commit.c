@@ -56,7 +56,7 @@ static bool prepare_commit(hd__run *r, hd__commit *c)
     const hd_tensor *grad = *c->slot;
     c->in_place = grad && !*c->given && !hd__overlaps_itself(grad);
     if (grad && !c->in_place) {
-        return hd__slot_set(&c->value, hd__add(r->function, *c->slot, c->value));
+        return hd__slot_set(&c->value, hd__add(*c->slot, c->value));
     }
     if (!grad) {
         hd__leave_base(c->value); /* what a view's backward gives is not copied */
@@ -69,7 +69,7 @@ static void apply_commit(hd__commit *c)
 {
     if (c->in_place) {
         hd__add_into(*c->slot, c->value);
-        hd__changes(hd__running, *c->slot);
+        hd__changes(*c->slot);
         hd__bump(*c->slot);
         hd__drop(c->value);
     } else {

@@ -18,13 +18,20 @@ static HD__TLS struct {
 
 bool hd_on_backward_end(hd_backward_end f, void *user)
 {
+    HD__CALL("hd_on_backward_end");
     if (f && end.f) {
-        return hd_error_set(HD_STATE, "hd_on_backward_end: this thread has a function already: "
-                                      "expected hd_on_backward_end(NULL, NULL) first");
+        return hd__fail(HD_STATE, "this thread has a function already: "
+                                  "expected hd_on_backward_end(NULL, NULL) first");
     }
     end.f = f;
     end.user = user;
     return true;
+}
+
+static bool call_end(bool ok)
+{
+    HD__CALLS_BACK;
+    return end.f(ok, end.user);
 }
 
 bool hd__run_call_end(run *r, bool ok)
@@ -36,14 +43,12 @@ bool hd__run_call_end(run *r, bool ok)
     hd_scope *scope = hd_scope_open();
     uint64_t failures = hd_error_count();
     bool mode = hd_set_grad_mode(false);
-    bool well = end.f(ok && scope, end.user);
+    bool well = call_end(ok && scope);
     hd_set_grad_mode(mode);
     hd_scope_close(scope);
     end.at = NULL;
     if (ok && scope && !well && hd_error_count() == failures) {
-        hd_error_set(HD_STATE,
-                     "%s: the function of hd_on_backward_end returned false, and set no error",
-                     hd__running);
+        hd__fail(HD_STATE, "the function of hd_on_backward_end returned false, and set no error");
     }
     return ok && scope && well;
 }
@@ -62,23 +67,20 @@ static hd__commit *commit_to(run *r, const hd__node *x)
 
 bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g)
 {
-    static const char function[] = "hd_set_backward_grad";
+    HD__CALL("hd_set_backward_grad");
     hd_tensor *held = NULL;
-    if (!hd__arg(function, "x", x) || !hd__arg(function, "g", g)) {
+    if (!hd__arg("x", x) || !hd__arg("g", g)) {
         return false;
     }
     if (!end.at) {
-        return hd_error_set(HD_STATE,
-                            "%s: no backward ends: expected a call by the function of "
-                            "hd_on_backward_end",
-                            function);
+        return hd__fail(HD_STATE, "no backward ends: expected a call by the function of "
+                                  "hd_on_backward_end");
     }
     hd__node *n = hd__leaf_node(x);
     if (!n || !n->requires_grad) {
-        return hd_error_set(HD_GRAD, "%s: x of %s: expected a leaf that requires grad", function,
-                            HD__SHAPE(x));
+        return hd__fail(HD_GRAD, "x of %s: expected a leaf that requires grad", HD__SHAPE(x));
     }
-    hd__commit *c = hd__hold_grad(function, x, g, &held) ? commit_to(end.at, n) : NULL;
+    hd__commit *c = hd__hold_grad(x, g, &held) ? commit_to(end.at, n) : NULL;
     if (held && !c && (c = hd__run_add_commit(end.at))) {
         *c = (hd__commit){.n = hd__node_retain(n), .slot = &n->grad, .given = &n->grad_given};
     }
@@ -116,7 +118,7 @@ bool hd__run_count(run *r, hd_tensor *y)
     if (!HD__UNLIKELY(end.f) || r->depth > 1) {
         return true;
     }
-    if (!hd__edge_of(r->function, y, &e)) {
+    if (!hd__edge_of(y, &e)) {
         return false;
     }
     r->counted = hd__run_marks();

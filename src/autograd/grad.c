@@ -48,15 +48,16 @@ static bool leaf_now(const hd_tensor *x)
 
 hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
 {
-    if (!hd__arg("hd_requires_grad_", "x", x) || (on && !hd__float_arg("hd_requires_grad_", x))) {
+    HD__CALL("hd_requires_grad_");
+    if (!hd__arg("x", x) || (on && !hd__float_arg(x))) {
         return NULL;
     }
     if (!leaf_now(x)) {
         return on ? x
-                  : hd_error_set(HD_GRAD,
-                                 "hd_requires_grad_: %s with grad_fn=<%s>: only a leaf can stop "
-                                 "requiring grad; hd_detach gives one",
-                                 HD__SHAPE(x), hd_grad_fn(x));
+                  : hd__fail(HD_GRAD,
+                             "%s with grad_fn=<%s>: only a leaf can stop "
+                             "requiring grad; hd_detach gives one",
+                             HD__SHAPE(x), hd_grad_fn(x));
     }
     if (on && !x->attachment && !make_leaf(x)) {
         return NULL;
@@ -69,21 +70,22 @@ hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
 
 bool hd_requires_grad(const hd_tensor *x)
 {
-    return hd__arg("hd_requires_grad", "x", x) && hd__requires_grad(x);
+    return hd__read_arg("hd_requires_grad", x) && hd__requires_grad(x);
 }
 
 bool hd_is_leaf(const hd_tensor *x)
 {
-    return hd__arg("hd_is_leaf", "x", x) && hd__refresh_view("hd_is_leaf", x) &&
-           (!hd__attached_grad(x) || hd__leaf_node(x));
+    HD__CALL("hd_is_leaf");
+    return hd__arg("x", x) && hd__refresh_view(x) && (!hd__attached_grad(x) || hd__leaf_node(x));
 }
 
 hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
 {
-    if (!hd__arg("hd_parameter", "x", x) || (requires_grad && !hd__float_arg("hd_parameter", x))) {
+    HD__CALL("hd_parameter");
+    if (!hd__arg("x", x) || (requires_grad && !hd__float_arg(x))) {
         return NULL;
     }
-    hd_tensor *p = hd__alias("hd_parameter", x, x->ndim, x->sizes, x->strides, x->offset);
+    hd_tensor *p = hd__alias(x, x->ndim, x->sizes, x->strides, x->offset);
     if (!p) {
         return NULL;
     }
@@ -93,15 +95,15 @@ hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
 
 bool hd_is_parameter(const hd_tensor *x)
 {
-    return hd__arg("hd_is_parameter", "x", x) && x->flags & HD__F_PARAMETER;
+    return hd__read_arg("hd_is_parameter", x) && x->flags & HD__F_PARAMETER;
 }
 
 /* ---------------------------------------------------------------- .grad */
 
 /* The extra of x's output, made if it is not there yet; NULL if memory runs out. */
-static hd__out_extra *extra_of(const char *function, hd_tensor *x)
+static hd__out_extra *extra_of(hd_tensor *x)
 {
-    if (!hd__refresh_view(function, x) || (!x->attachment && !make_leaf(x))) {
+    if (!hd__refresh_view(x) || (!x->attachment && !make_leaf(x))) {
         return NULL;
     }
     hd__node *n = x->attachment;
@@ -121,11 +123,11 @@ static hd__kept *kept_in(const hd__node *n, const hd_tensor *x)
 
 /* What x, a non-leaf, has for its .grad, made if it is not there yet; NULL if memory runs out, and
  * then nothing is left of it. */
-static hd__kept *kept_of(const char *function, hd_tensor *x)
+static hd__kept *kept_of(hd_tensor *x)
 {
     bool has = kept_in(x->attachment, x);
     hd__kept *fresh = has ? NULL : hd__alloc_zeroed(sizeof *fresh);
-    hd__out_extra *extra = has || fresh ? extra_of(function, x) : NULL;
+    hd__out_extra *extra = has || fresh ? extra_of(x) : NULL;
     if (!extra) {
         hd_free(fresh);
         return NULL;
@@ -164,46 +166,44 @@ static bool keeps_none(const hd_tensor *x)
 
 hd_tensor *hd_grad(const hd_tensor *x)
 {
-    if (!hd__arg("hd_grad", "x", x)) {
+    HD__CALL("hd_grad");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     bool *given;
     hd_tensor **slot = grad_slot(x, &given);
     if ((!slot || !*slot) && hd__warns() && keeps_none(x)) {
-        hd__warn(
-            "hd_grad: x %s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
-            "hd_retain_grad(x) before hd_backward",
-            HD__SHAPE(x), hd_grad_fn(x));
+        hd__warn("x %s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
+                 "hd_retain_grad(x) before hd_backward",
+                 HD__SHAPE(x), hd_grad_fn(x));
     }
     if (!slot || !*slot) {
         return HD_NONE;
     }
     const hd_tensor *g = *slot;
-    return hd__alias("hd_grad", g, g->ndim, g->sizes, g->strides, g->offset);
+    return hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
 }
 
-bool hd__hold_grad(const char *function, hd_tensor *x, hd_tensor *g, hd_tensor **held)
+bool hd__hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return false;
     }
-    if (!hd__arg_or_none(function, "g", g)) {
+    if (!hd__arg_or_none("g", g)) {
         return false;
     }
     if (hd__is_none(g)) {
         return true;
     }
     if (x == g) {
-        return hd_error_set(HD_VALUE, "%s: %s is to be its own gradient: expected another tensor",
-                            function, HD__SHAPE(x));
+        return hd__fail(HD_VALUE, "%s is to be its own gradient: expected another tensor",
+                        HD__SHAPE(x));
     }
     if (!hd__same_shape(x, g) || x->dtype != g->dtype) {
-        return hd_error_set(HD_SHAPE, "%s: %s of %s for %s of %s: expected the same", function,
-                            HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(x),
-                            hd_dtype_name(x->dtype));
+        return hd__fail(HD_SHAPE, "%s of %s for %s of %s: expected the same", HD__SHAPE(g),
+                        hd_dtype_name(g->dtype), HD__SHAPE(x), hd_dtype_name(x->dtype));
     }
-    if (leaf_now(x) ? !x->attachment && (!hd__float_arg(function, x) || !make_leaf(x))
-                    : !kept_of(function, x)) {
+    if (leaf_now(x) ? !x->attachment && (!hd__float_arg(x) || !make_leaf(x)) : !kept_of(x)) {
         return false;
     }
     *held = hd__alias_held(g);
@@ -223,8 +223,9 @@ static inline void put_grad(hd_tensor *x, hd_tensor *held)
 
 bool hd_set_grad(hd_tensor *x, hd_tensor *g)
 {
+    HD__CALL("hd_set_grad");
     hd_tensor *held = NULL;
-    bool ok = hd__hold_grad("hd_set_grad", x, g, &held);
+    bool ok = hd__hold_grad(x, g, &held);
     if (ok) {
         put_grad(x, held);
     }
@@ -233,20 +234,19 @@ bool hd_set_grad(hd_tensor *x, hd_tensor *g)
 
 bool hd_set_grads(const hd_list *xs, const hd_list *gs)
 {
-    static const char function[] = "hd_set_grads";
-    if (!hd__list_arg(function, "xs", xs) || !hd__list_arg(function, "gs", gs)) {
+    HD__CALL("hd_set_grads");
+    if (!hd__list_arg("xs", xs) || !hd__list_arg("gs", gs)) {
         return false;
     }
     int64_t n = hd_list_len(xs), given = hd_list_len(gs);
     if (n != given) {
-        return hd_error_set(HD_VALUE,
-                            "%s: %" PRId64 " gradients for %" PRId64 " tensors: expected as many",
-                            function, given, n);
+        return hd__fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " tensors: expected as many",
+                        given, n);
     }
     hd_tensor **held = hd__alloc_zeroed((size_t)(n + 1) * sizeof *held);
     bool ok = held;
     for (int64_t i = 0; i < n && ok; i++) {
-        ok = hd__hold_grad(function, hd_list_get(xs, i), hd_list_get(gs, i), &held[i]);
+        ok = hd__hold_grad(hd_list_get(xs, i), hd_list_get(gs, i), &held[i]);
     }
     for (int64_t i = 0; held && i < n; i++) {
         if (ok) {
@@ -261,16 +261,17 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
 
 hd_tensor *hd_retain_grad(hd_tensor *x)
 {
-    if (!hd__arg("hd_retain_grad", "x", x)) {
+    HD__CALL("hd_retain_grad");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     if (!hd__requires_grad(x)) {
-        return hd_error_set(HD_GRAD, "hd_retain_grad: %s does not require grad", HD__SHAPE(x));
+        return hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
     }
     if (leaf_now(x)) {
         return x;
     }
-    hd__kept *kept = kept_of("hd_retain_grad", x);
+    hd__kept *kept = kept_of(x);
     if (!kept) {
         return NULL;
     }
@@ -284,19 +285,20 @@ static atomic_llong last_hook_id;
 
 int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
 {
-    if (!hd__arg("hd_register_hook", "x", x)) {
+    HD__CALL("hd_register_hook");
+    if (!hd__arg("x", x)) {
         return -1;
     }
     if (!hook) {
-        hd__null_arg("hd_register_hook", "hook");
+        hd__null_arg(hd__call, "hook");
         return -1;
     }
     if (!hd__requires_grad(x)) {
-        hd_error_set(HD_GRAD, "hd_register_hook: %s does not require grad", HD__SHAPE(x));
+        hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
         return -1;
     }
     hd__hook *h = hd_alloc(sizeof *h);
-    hd__out_extra *extra = h ? extra_of("hd_register_hook", x) : NULL;
+    hd__out_extra *extra = h ? extra_of(x) : NULL;
     if (!extra) {
         hd_free(h);
         return -1;
@@ -312,7 +314,8 @@ int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
 
 bool hd_remove_hook(hd_tensor *x, int64_t id)
 {
-    if (!hd__arg("hd_remove_hook", "x", x)) {
+    HD__CALL("hd_remove_hook");
+    if (!hd__arg("x", x)) {
         return false;
     }
     hd__node *n = x->attachment;
@@ -325,5 +328,5 @@ bool hd_remove_hook(hd_tensor *x, int64_t id)
             return true;
         }
     }
-    return hd_error_set(HD_VALUE, "hd_remove_hook: %" PRId64 " is no hook of %s", id, HD__SHAPE(x));
+    return hd__fail(HD_VALUE, "%" PRId64 " is no hook of %s", id, HD__SHAPE(x));
 }

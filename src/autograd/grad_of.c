@@ -46,7 +46,7 @@ static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***ord
     bool ok = true;
     for (int64_t i = 0; i < outputs->len && ok; i++) {
         hd__edge e;
-        ok = hd__edge_of(r->function, outputs->items[i], &e) && queue_once(r, e.node, mark);
+        ok = hd__edge_of(outputs->items[i], &e) && queue_once(r, e.node, mark);
         hd__node_release(e.node);
     }
     while (ok && r->len) {
@@ -127,14 +127,14 @@ static bool find_captures(run *r, const hd_list *inputs)
 {
     for (int64_t i = 0; i < inputs->len; i++) {
         hd_tensor *x = inputs->items[i];
-        if (!hd__arg(r->function, "an input", x)) {
+        if (!hd__arg("an input", x)) {
             return false;
         }
         if (!hd__requires_grad(x)) {
-            return hd_error_set(HD_GRAD, "%s: input %" PRId64 " of %s does not require grad",
-                                r->function, i, HD__SHAPE(x));
+            return hd__fail(HD_GRAD, "input %" PRId64 " of %s does not require grad", i,
+                            HD__SHAPE(x));
         }
-        if (!hd__edge_of(r->function, x, &r->captures[i].at)) {
+        if (!hd__edge_of(x, &r->captures[i].at)) {
             return false;
         }
         r->captures[i].input = i;
@@ -149,9 +149,8 @@ static bool find_captures(run *r, const hd_list *inputs)
 static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
 {
     if (grads && grads->len != outputs->len) {
-        return hd_error_set(HD_VALUE,
-                            "%s: %" PRId64 " gradients for %" PRId64 " outputs: expected as many",
-                            r->function, grads->len, outputs->len);
+        return hd__fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " outputs: expected as many",
+                        grads->len, outputs->len);
     }
     for (int64_t i = 0; i < outputs->len; i++) {
         if (!hd__run_seed(r, outputs->items[i], grads ? grads->items[i] : HD_NONE)) {
@@ -161,9 +160,9 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
     return true;
 }
 
-static bool outputs_ok(const char *function, const hd_list *outputs)
+static bool outputs_ok(const hd_list *outputs)
 {
-    return hd__args(function, "outputs", outputs->len, outputs->items, false);
+    return hd__args("outputs", outputs->len, outputs->items, false);
 }
 
 /* values[i], for input i, becomes an alias of what was captured. */
@@ -175,13 +174,12 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     for (int64_t i = 0; i < inputs->len; i++) {
         const hd_tensor *v = values[i];
         if (!v && !allow_unused) {
-            return hd_error_set(HD_GRAD,
-                                "%s: input %" PRId64 " of %s: the outputs do not depend on it; "
-                                "allow_unused gives HD_NONE there",
-                                r->function, i, HD__SHAPE(inputs->items[i]));
+            return hd__fail(HD_GRAD,
+                            "input %" PRId64 " of %s: the outputs do not depend on it; "
+                            "allow_unused gives HD_NONE there",
+                            i, HD__SHAPE(inputs->items[i]));
         }
-        values[i] =
-            v ? hd__alias("hd_grad_of", v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
+        values[i] = v ? hd__alias(v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
         if (!values[i]) {
             return false;
         }
@@ -202,14 +200,13 @@ static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list *grad_outputs,
                     const hd_grad_options *o)
 {
-    if (!hd__list_arg("hd_grad_of", "outputs", outputs) ||
-        !hd__list_arg("hd_grad_of", "inputs", inputs) ||
-        (grad_outputs && !hd__list_arg("hd_grad_of", "grad_outputs", grad_outputs)) ||
-        (o && !HD__SIZE_OK("hd_grad_of", o, "hd_grad_defaults()")) ||
-        !outputs_ok("hd_grad_of", outputs)) {
+    HD__CALL("hd_grad_of");
+    if (!hd__list_arg("outputs", outputs) || !hd__list_arg("inputs", inputs) ||
+        (grad_outputs && !hd__list_arg("grad_outputs", grad_outputs)) ||
+        (o && !HD__SIZE_OK(hd__call, o, "hd_grad_defaults()")) || !outputs_ok(outputs)) {
         return NULL;
     }
-    run r = {.function = "hd_grad_of", .retain_graph = o && o->retain_graph};
+    run r = {.seed = "y", .retain_graph = o && o->retain_graph};
     r.captures = hd__alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
     if (!r.captures || !hd__run_begin(&r)) {
         hd_free(r.captures);
@@ -229,5 +226,5 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         hd__drop(r.captures[i].value);
     }
     hd_free(r.captures);
-    return list ? list : (hd__failed(r.function), NULL);
+    return list ? list : (hd__failed(), NULL);
 }

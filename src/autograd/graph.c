@@ -32,79 +32,83 @@ static void release_attachment(void *node)
 const hd__attachment_ops hd__attachment = {release_attachment, describe_node};
 
 /* A name that was put together lives in the innermost scope. */
-static const char *name_of(const char *function, const hd__node *n)
+static const char *name_of(const hd__node *n)
 {
     if (n->op != &hd__user_op) {
         return n->op->name;
     }
-    char *text = hd__scope_alloc(function, 64);
+    char *text = hd__scope_alloc(64);
     return text ? hd__node_name(n, text) : NULL;
 }
 
 const char *hd_grad_fn(const hd_tensor *x)
 {
-    if (!hd__arg("hd_grad_fn", "x", x) || !hd__refresh_view("hd_grad_fn", x)) {
+    HD__CALL("hd_grad_fn");
+    if (!hd__arg("x", x) || !hd__refresh_view(x)) {
         return NULL;
     }
-    return hd__attached_grad(x) && !hd__leaf_node(x) ? name_of("hd_grad_fn", x->attachment) : "";
+    return hd__attached_grad(x) && !hd__leaf_node(x) ? name_of(x->attachment) : "";
 }
 
 const hd_node *hd_grad_node(hd_tensor *x)
 {
-    if (!hd__arg("hd_grad_node", "x", x)) {
+    HD__CALL("hd_grad_node");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     if (!hd__requires_grad(x)) {
-        return hd_error_set(HD_GRAD, "hd_grad_node: %s does not require grad", HD__SHAPE(x));
+        return hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
     }
-    if (!hd__refresh_view("hd_grad_node", x)) {
+    if (!hd__refresh_view(x)) {
         return NULL;
     }
-    return hd__attached_grad(x)
-               ? x->attachment
-               : hd_error_set(
-                     HD_GRAD,
-                     "hd_grad_node: %s has no node: it is a view taken while grad mode was "
-                     "off, or before its base required grad",
-                     HD__SHAPE(x));
+    return hd__attached_grad(x) ? x->attachment
+                                : hd__fail(HD_GRAD,
+                                           "%s has no node: it is a view taken while grad mode was "
+                                           "off, or before its base required grad",
+                                           HD__SHAPE(x));
 }
 
 /* ---------------------------------------------------------------- nodes */
 
 const char *hd_node_name(const hd_node *n)
 {
-    return hd__given("hd_node_name", "n", n) ? name_of("hd_node_name", n) : NULL;
+    HD__CALL("hd_node_name");
+    return hd__given(hd__call, "n", n) ? name_of(n) : NULL;
 }
 
 bool hd_node_is_leaf(const hd_node *n)
 {
-    return hd__given("hd_node_is_leaf", "n", n) && n->op == &hd__leaf_op;
+    HD__CALL("hd_node_is_leaf");
+    return hd__given(hd__call, "n", n) && n->op == &hd__leaf_op;
 }
 
 int hd_node_inputs(const hd_node *n)
 {
-    return hd__given("hd_node_inputs", "n", n) ? n->n_in : -1;
+    HD__CALL("hd_node_inputs");
+    return hd__given(hd__call, "n", n) ? n->n_in : -1;
 }
 
 int hd_node_outputs(const hd_node *n)
 {
-    return hd__given("hd_node_outputs", "n", n) ? n->n_out : -1;
+    HD__CALL("hd_node_outputs");
+    return hd__given(hd__call, "n", n) ? n->n_out : -1;
 }
 
-bool hd__index_ok(const char *function, const char *what, int i, int n)
+bool hd__index_ok(const char *what, int i, int n)
 {
     return (i >= 0 && i < n) ||
-           hd_error_set(HD_INDEX, "%s: %s %d of %d: expected 0 to %d", function, what, i, n, n - 1);
+           hd__fail(HD_INDEX, "%s %d of %d: expected 0 to %d", what, i, n, n - 1);
 }
 
 const hd_node *hd_node_input(const hd_node *n, int i, int *output)
 {
-    if (!hd__given("hd_node_input", "n", n) ||
-        !hd__index_ok("hd_node_input", "input", i, n->n_in)) {
+    HD__CALL("hd_node_input");
+    if (!hd__given(hd__call, "n", n) || !hd__index_ok("input", i, n->n_in)) {
         return NULL;
     }
     if (!hd__needs(n, i)) {
-        return hd_error_set(HD_GRAD, "hd_node_input: input %d needs no gradient", i);
+        return hd__fail(HD_GRAD, "input %d needs no gradient", i);
     }
     if (output) {
         *output = (int)n->edges[i].output;
@@ -114,8 +118,9 @@ const hd_node *hd_node_input(const hd_node *n, int i, int *output)
 
 const int64_t *hd_node_sizes(const hd_node *n, int output, int *ndim)
 {
-    if (!hd__given("hd_node_sizes", "n", n) || !hd__given("hd_node_sizes", "ndim", ndim) ||
-        !hd__index_ok("hd_node_sizes", "output", output, n->n_out)) {
+    HD__CALL("hd_node_sizes");
+    if (!hd__given(hd__call, "n", n) || !hd__given(hd__call, "ndim", ndim) ||
+        !hd__index_ok("output", output, n->n_out)) {
         return NULL;
     }
     *ndim = n->outs[output].ndim;

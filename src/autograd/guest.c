@@ -30,6 +30,7 @@ static const char *name_guest(const hd__guest *g, char text[200])
 
 void hd__guest_enter(hd__guest *g)
 {
+    g->call = hd__call_swap(NULL);
     g->grad_mode = hd_set_grad_mode(false);
     g->scope = hd__scope_ready() ? hd__top : NULL;
     g->serial = g->scope ? hd__scope_serial(g->scope) : 0;
@@ -41,6 +42,7 @@ void hd__guest_enter(hd__guest *g)
 bool hd__guest_left(hd__guest *g)
 {
     char who[200];
+    hd__call = g->call;
     uint64_t failures = hd__uncleared_swap(0);
     int above = hd__scopes_above(g->scope, g->serial);
     hd__guests = g->around;
@@ -49,11 +51,11 @@ bool hd__guest_left(hd__guest *g)
         hd_scope_close(hd__top);
     }
     if (!failures && above != 0) {
-        hd__scopes_wrong(g->function, name_guest(g, who), above);
+        hd__scopes_wrong(name_guest(g, who), above);
         failures++;
     } else if (failures && hd_error_code() == HD_OK) {
-        hd_error_set(HD_STATE, "%s: a call inside %s failed, and its error was cleared",
-                     g->function, name_guest(g, who));
+        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared",
+                 name_guest(g, who));
     }
     hd__uncleared_swap(g->failures + failures);
     return failures == 0;
@@ -61,40 +63,38 @@ bool hd__guest_left(hd__guest *g)
 
 hd_tensor *hd__lend(const hd_tensor *g)
 {
-    hd_tensor *lent = hd__alias(hd__running, g, g->ndim, g->sizes, g->strides, g->offset);
+    hd_tensor *lent = hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
     if (lent) {
         lent->flags |= HD__F_LENT;
     }
     return lent;
 }
 
-bool hd__lent_fail(const char *function, const hd_tensor *x)
+bool hd__lent_fail(const hd_tensor *x)
 {
     char who[200];
     for (const hd__guest *g = hd__guests; g; g = g->around) {
         for (int k = 0; k < g->n_lent; k++) {
             if (g->lent[k]->storage == x->storage) {
-                return hd_error_set(HD_GRAD,
-                                    "%s: x of %s lies in the memory of the gradient that %s was "
-                                    "given: expected it unchanged; return another tensor instead",
-                                    function, HD__SHAPE(x), name_guest(g, who));
+                return hd__fail(HD_GRAD,
+                                "x of %s lies in the memory of the gradient that %s was "
+                                "given: expected it unchanged; return another tensor instead",
+                                HD__SHAPE(x), name_guest(g, who));
             }
         }
     }
     return !(x->flags & HD__F_LENT) ||
-           hd_error_set(HD_GRAD,
-                        "%s: x of %s is a gradient that a hook or a backward was given, or lies in "
-                        "its memory: expected it unchanged; change a clone of it instead",
-                        function, HD__SHAPE(x));
+           hd__fail(HD_GRAD,
+                    "x of %s is a gradient that a hook or a backward was given, or lies in "
+                    "its memory: expected it unchanged; change a clone of it instead",
+                    HD__SHAPE(x));
 }
 
-bool hd__failed(const char *function)
+bool hd__failed(void)
 {
     return hd_error_code() == HD_OK
-               ? hd_error_set(
-                     HD_STATE,
-                     "%s: a call inside it failed, and the error was cleared in a function "
-                     "of the user's",
-                     function)
+               ? hd__fail(HD_STATE,
+                          "a call inside it failed, and the error was cleared in a function "
+                          "of the user's")
                : false;
 }

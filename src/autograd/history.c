@@ -70,15 +70,14 @@ static hd_tensor *empty_in(const geometry *g, int dtype)
     for (int d = 0; d < g->ndim; d++) {
         reach += g->sizes[d] > 0 ? (g->sizes[d] - 1) * g->strides[d] : 0;
     }
-    hd_tensor *block = hd__empty(hd__running, dtype, 1, &reach);
-    return block ? hd__alias(hd__running, block, g->ndim, g->sizes, g->strides, 0) : NULL;
+    hd_tensor *block = hd__empty(dtype, 1, &reach);
+    return block ? hd__alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 
 /* The part of `whole`, which is laid out as base, that lies where view does. */
 static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
-    return hd__alias(hd__running, whole, view->ndim, view->sizes, view->strides,
-                     view->offset - base->offset);
+    return hd__alias(whole, view->ndim, view->sizes, view->strides, view->offset - base->offset);
 }
 
 /* ---------------------------------------------------------------- taking a view */
@@ -163,7 +162,7 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
     for (int d = 0; d < once.ndim; d++) {
         once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
     }
-    hd_tensor *sum = hd__sum_to(hd__running, dy[0], once.ndim, once.sizes);
+    hd_tensor *sum = hd__sum_to(dy[0], once.ndim, once.sizes);
     hd_tensor *part = sum ? part_in(zeros, &at->base, &once) : NULL;
     dx[0] = part ? zeros : NULL;
     if (part) {
@@ -201,26 +200,18 @@ static bool refresh_locked(hd_tensor *x, hd__node *to, hd__node **old)
     return true;
 }
 
-bool hd__refresh_view(const char *who, const hd_tensor *x)
+bool hd__refresh_view(const hd_tensor *x)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (!hd__stale_in_graph(x)) {
         return true;
     }
-    if (x->flags & HD__F_MULTI_VIEW) {
-        bool op = who[0] >= 'A' && who[0] <= 'Z'; /* and not a function, as for a change in place */
-        return hd_error_set(
-            HD_GRAD,
-            "%s%s: %s is an output of split, chunk or unbind whose base was changed "
-            "in place since: clone it before that",
-            op ? "the call that records " : "", who, HD__SHAPE(x));
-    }
-    if (x->flags & HD__F_NO_GRAD_VIEW) {
-        bool op = who[0] >= 'A' && who[0] <= 'Z';
-        return hd_error_set(HD_GRAD,
-                            "%s%s: %s is a view taken while grad mode was off whose base was "
-                            "changed in place since: take it again",
-                            op ? "the call that records " : "", who, HD__SHAPE(x));
+    if (x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
+        bool part = x->flags & HD__F_MULTI_VIEW;
+        return hd__fail(HD_GRAD, "%s is %s whose base was changed in place since: %s", HD__SHAPE(x),
+                        part ? "an output of split, chunk or unbind"
+                             : "a view taken while grad mode was off",
+                        part ? "clone it before that" : "take it again");
     }
     hd__node *n = view_node(x, x->base->attachment, x->base->output), *old = NULL;
     if (!n) {
@@ -242,60 +233,58 @@ static bool is_grad_leaf(const hd_tensor *x)
     return n && n->requires_grad;
 }
 
-static bool no_grad_leaf(const char *function, const hd_tensor *x)
+static bool no_grad_leaf(const hd_tensor *x)
 {
     if (is_grad_leaf(x)) {
-        return hd_error_set(HD_GRAD,
-                            "%s: x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
-                            "or a clone of it",
-                            function, HD__SHAPE(x));
+        return hd__fail(HD_GRAD,
+                        "x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
+                        "or a clone of it",
+                        HD__SHAPE(x));
     }
     if (x->base && is_grad_leaf(x->base)) {
-        return hd_error_set(HD_GRAD,
-                            "%s: x of %s is a view of a leaf that requires grad: change it under "
-                            "HD_NO_GRAD",
-                            function, HD__SHAPE(x));
+        return hd__fail(HD_GRAD,
+                        "x of %s is a view of a leaf that requires grad: change it under "
+                        "HD_NO_GRAD",
+                        HD__SHAPE(x));
     }
     return true;
 }
 
-bool hd__inplace_ok(const char *function, hd_tensor *x, int n_in, hd_tensor *const *in)
+bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
 {
-    if (!hd__not_lent(function, x)) {
+    if (!hd__not_lent(x)) {
         return false;
     }
-    hd__changes(function, x);
+    hd__changes(x);
     if (hd__overlaps_itself(x)) {
-        return hd_error_set(HD_STATE,
-                            "%s: x of %s is expanded: several elements share memory; clone it "
-                            "first",
-                            function, HD__SHAPE(x));
+        return hd__fail(HD_STATE,
+                        "x of %s is expanded: several elements share memory; clone it "
+                        "first",
+                        HD__SHAPE(x));
     }
     if (!hd__any_wants_grad(n_in, in)) {
         return true;
     }
     for (int i = 0; i < n_in; i++) { /* an input that may not be used any more is found now */
-        if (!hd__is_none(in[i]) && !hd__refresh_view(function, in[i])) {
+        if (!hd__is_none(in[i]) && !hd__refresh_view(in[i])) {
             return false;
         }
     }
     if (x->base && x->flags & HD__F_MULTI_VIEW) {
-        return hd_error_set(HD_GRAD,
-                            "%s: x of %s is an output of split, chunk or unbind: clone it first",
-                            function, HD__SHAPE(x));
+        return hd__fail(HD_GRAD, "x of %s is an output of split, chunk or unbind: clone it first",
+                        HD__SHAPE(x));
     }
     if (x->base && x->flags & HD__F_NO_GRAD_VIEW) {
-        return hd_error_set(HD_GRAD,
-                            "%s: x of %s is a view taken while grad mode was off: clone it first",
-                            function, HD__SHAPE(x));
+        return hd__fail(HD_GRAD, "x of %s is a view taken while grad mode was off: clone it first",
+                        HD__SHAPE(x));
     }
-    return no_grad_leaf(function, x);
+    return no_grad_leaf(x);
 }
 
 /* May hd_data_mut, hd_set or hd_copy_from, which are functions of the tensor layer, write to x? */
-static bool write_ok(const char *function, hd_tensor *x)
+static bool write_ok(hd_tensor *x)
 {
-    return hd__not_lent(function, x) && (!hd__grad_mode_on || no_grad_leaf(function, x));
+    return hd__not_lent(x) && (!hd__grad_mode_on || no_grad_leaf(x));
 }
 
 __attribute__((constructor)) static void install(void)

@@ -86,7 +86,7 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
     }
     bool ok = true;
     for (int i = 0; a->in && i < n->n_in && ok; i++) {
-        ok = hd__is_none(a->in[i]) || hd__edge_of(op->name, a->in[i], &n->edges[i]);
+        ok = hd__is_none(a->in[i]) || hd__edge_of(a->in[i], &n->edges[i]);
     }
     stamp(n);
     for (int i = 0; i < n->n_saved && ok; i++) {

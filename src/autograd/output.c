@@ -17,35 +17,33 @@ static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
 
 /* The hook sees an alias of the gradient, and may give another tensor in its place. After the call
  * neither the hook nor the alias need exist any more. */
-static bool call_hook(hd__run *r, const hd__node *n, hd_tensor **sum, const hd__hook *h)
+static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__hook *h)
 {
     hd_tensor *p = *sum;
     hd_tensor *seen = hd__lend(p);
     if (!seen) {
         return false;
     }
-    hd__guest guest = {.function = r->function, .n = n, .hook = h->id, .n_lent = 1, .lent = &p};
+    hd__guest guest = {.n = n, .hook = h->id, .n_lent = 1, .lent = &p};
     hd__guest_enter(&guest);
     hd_tensor *g = h->f(seen, h->user);
     if (!hd__guest_left(&guest)) {
         return false;
     }
     if (!g) {
-        return hd_error_set(HD_USER,
-                            "%s: a hook returned NULL: expected a gradient, or HD_NONE to keep the "
-                            "one it was given",
-                            r->function);
+        return hd__fail(HD_USER,
+                        "a hook returned NULL: expected a gradient, or HD_NONE to keep the "
+                        "one it was given");
     }
-    if (!hd__arg_or_none(r->function, "what a hook returned", g)) {
+    if (!hd__arg_or_none("what a hook returned", g)) {
         return false;
     }
     if (hd__is_none(g)) {
         return true;
     }
     if (!hd__same_shape(g, p) || g->dtype != p->dtype) {
-        return hd_error_set(HD_SHAPE, "%s: a hook returned %s of %s: expected %s of %s",
-                            r->function, HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(p),
-                            hd_dtype_name(p->dtype));
+        return hd__fail(HD_SHAPE, "a hook returned %s of %s: expected %s of %s", HD__SHAPE(g),
+                        hd_dtype_name(g->dtype), HD__SHAPE(p), hd_dtype_name(p->dtype));
     }
     return hd__slot_set(sum, hd__detached_gradient(g));
 }
@@ -57,15 +55,14 @@ HD__RARE void hd__close_if_open(hd_scope *scope)
     }
 }
 
-HD__RARE static bool run_hooks(hd__run *r, const hd__node *n, hd_tensor **sum,
-                               const hd__out_extra *extra)
+HD__RARE static bool run_hooks(const hd__node *n, hd_tensor **sum, const hd__out_extra *extra)
 {
     bool ok = true;
     int64_t last = 0;
     for (hd__hook *h; ok && (h = hook_after(extra, last));) {
         last = h->id;
         hd_scope *scope = hd_scope_open();
-        ok = scope && call_hook(r, n, sum, h);
+        ok = scope && call_hook(n, sum, h);
         hd__close_if_open(scope);
     }
     return ok;
@@ -97,7 +94,7 @@ bool hd__run_finish_output(hd__run *r, hd__node *n, int k)
     if (!sum || !*sum) {
         return true;
     }
-    if (extra && !run_hooks(r, n, sum, extra)) {
+    if (extra && !run_hooks(n, sum, extra)) {
         return false;
     }
     if (r->n_captures) {

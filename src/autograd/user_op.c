@@ -37,7 +37,7 @@ static bool none_freed(const hd__node *n, hd_tensor *const *dx)
     for (int i = 0; i < n->n_in; i++) {
         char name[100];
         snprintf(name, sizeof name, "gradient %d of %.60s", i, call_of(n)->op->name);
-        if (dx[i] && !hd__arg_or_none(hd__running, name, dx[i])) {
+        if (dx[i] && !hd__arg_or_none(name, dx[i])) {
             return false;
         }
     }
@@ -46,7 +46,7 @@ static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 
 static bool call_backward_of(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd__guest g = {.function = hd__running, .n = n, .n_lent = n->n_out, .lent = dy};
+    hd__guest g = {.n = n, .n_lent = n->n_out, .lent = dy};
     hd__guest_enter(&g);
     call_of(n)->op->backward(n, dy, dx);
     return hd__guest_left(&g) && none_freed(n, dx);
@@ -69,6 +69,7 @@ static void user_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static void user_free(hd__node *n)
 {
     const user_call *call = call_of(n);
+    HD__CALLS_BACK;
     if (call->op->free) {
         call->op->free(n);
     }
@@ -80,7 +81,8 @@ const hd__op hd__user_op = {.name = "user", .backward = user_backward, .free = u
 
 bool hd_save(hd_ctx *ctx, hd_tensor *t)
 {
-    if (!hd__given("hd_save", "ctx", ctx) || !hd__arg_or_none("hd_save", "t", t)) {
+    HD__CALL("hd_save");
+    if (!hd__given(hd__call, "ctx", ctx) || !hd__arg_or_none("t", t)) {
         return false;
     }
     hd_tensor *held = hd__is_none(t) ? HD_NONE : hd__alias_held(t);
@@ -102,27 +104,28 @@ bool hd_save(hd_ctx *ctx, hd_tensor *t)
 
 hd_tensor *hd_saved(hd_ctx *ctx, int i)
 {
-    bool ok = hd__given("hd_saved", "ctx", ctx) &&
-              hd__index_ok("hd_saved", "saved tensor", i, ctx->n_saved);
+    HD__CALL("hd_saved");
+    bool ok = hd__given(hd__call, "ctx", ctx) && hd__index_ok("saved tensor", i, ctx->n_saved);
     return ok ? hd__saved_get(ctx, i) : NULL;
 }
 
 bool hd_needs_grad(const hd_ctx *ctx, int i)
 {
-    return hd__given("hd_needs_grad", "ctx", ctx) &&
-           hd__index_ok("hd_needs_grad", "input", i, ctx->n_in) && hd__needs(ctx, i);
+    HD__CALL("hd_needs_grad");
+    return hd__given(hd__call, "ctx", ctx) && hd__index_ok("input", i, ctx->n_in) &&
+           hd__needs(ctx, i);
 }
 
 void *hd_ctx_user(const hd_ctx *ctx)
 {
-    return ctx ? call_of(ctx)->user : hd__null_arg("hd_ctx_user", "ctx");
+    HD__CALL("hd_ctx_user");
+    return ctx ? call_of(ctx)->user : hd__null_arg(hd__call, "ctx");
 }
 
 /* ---------------------------------------------------------------- apply */
 
 /* One call of hd_apply_n or hd_apply_multi_n. */
 typedef struct application {
-    const char *function;
     const hd_op *op;
     int n, outputs;
     hd_tensor *const *inputs; /* n */
@@ -133,31 +136,30 @@ static bool field_given(const application *a, const char *field, bool given)
 {
     const char *name = a->op->name ? a->op->name : "";
     return given ||
-           hd_error_set(HD_VALUE,
-                        "%s: op->%s%s%s is NULL: expected a name, a forward and a backward",
-                        a->function, field, *name ? " of " : "", name);
+           hd__fail(HD_VALUE, "op->%s%s%s is NULL: expected a name, a forward and a backward",
+                    field, *name ? " of " : "", name);
 }
 
 static bool application_ok(const application *a)
 {
     const hd_op *op = a->op;
     if (!op) {
-        return hd__null_arg(a->function, "op");
+        return hd__null_arg(hd__call, "op");
     }
-    if (!hd__size_ok(a->function, "op", op->size, sizeof(hd_op), "sizeof(hd_op)") ||
+    if (!hd__size_ok(hd__call, "op", op->size, sizeof(hd_op), "sizeof(hd_op)") ||
         !field_given(a, "name", op->name != NULL) ||
         !field_given(a, "forward", op->forward != NULL) ||
         !field_given(a, "backward", op->backward != NULL)) {
         return false;
     }
     if (!a->inputs) {
-        return hd__null_arg(a->function, "inputs");
+        return hd__null_arg(hd__call, "inputs");
     }
     if (a->n < 1 || a->outputs < 1) {
-        return hd_error_set(HD_VALUE, "%s: %s with %d inputs and %d outputs: expected 1 or more",
-                            a->function, op->name, a->n, a->outputs);
+        return hd__fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
+                        a->n, a->outputs);
     }
-    return hd__args(a->function, "inputs", a->n, a->inputs, true);
+    return hd__args("inputs", a->n, a->inputs, true);
 }
 
 static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
@@ -177,17 +179,17 @@ static bool results_ok(const application *a)
     for (int k = 0; k < a->outputs; k++) {
         hd_tensor *y = a->y[k];
         if (!y || hd__is_none(y)) {
-            return hd_error_set(HD_USER, "%s: %s left output %d empty: expected a tensor in y[%d]",
-                                a->function, a->op->name, k, k);
+            return hd__fail(HD_USER, "%s left output %d empty: expected a tensor in y[%d]",
+                            a->op->name, k, k);
         }
         char name[100];
         snprintf(name, sizeof name, "output %d of %.60s", k, a->op->name);
-        if (!hd__arg(a->function, name, y)) {
+        if (!hd__arg(name, y)) {
             return false;
         }
         a->y[k] = shares_any(y, a->n, a->inputs)
-                      ? hd__made_by(a->function, hd__clone(y))
-                      : hd__alias(a->function, y, y->ndim, y->sizes, y->strides, y->offset);
+                      ? hd__clone(y)
+                      : hd__alias(y, y->ndim, y->sizes, y->strides, y->offset);
         if (!a->y[k]) {
             return false;
         }
@@ -197,17 +199,17 @@ static bool results_ok(const application *a)
 
 static bool call_forward(const application *a, hd__node *n)
 {
-    hd__guest g = {.function = a->function, .n = n};
+    hd__guest g = {.n = n};
     hd__guest_enter(&g);
     bool done = a->op->forward(n, a->inputs, a->y);
     if (!hd__guest_left(&g)) {
         return false;
     }
     if (!done) {
-        return hd_error_set(HD_USER,
-                            "%s: the forward of %s returned false without an error: expected "
-                            "hd_error_set to say why",
-                            a->function, a->op->name);
+        return hd__fail(HD_USER,
+                        "the forward of %s returned false without an error: expected "
+                        "hd_error_set to say why",
+                        a->op->name);
     }
     return results_ok(a);
 }
@@ -233,7 +235,7 @@ static void free_user(const hd_op *op, void *user)
     if (op && op->size == sizeof(hd_op) && op->free) {
         user_call call = {op, user};
         hd_ctx bare = {.params = &call};
-        op->free(&bare);
+        user_free(&bare);
     }
 }
 
@@ -248,7 +250,7 @@ static bool run_application(const application *a, void *user)
         application_ok(a) ? hd__node_new(&hd__user_op, &args, a->outputs, NULL, NULL) : NULL;
     if (!n) {
         free_user(a->op, user);
-        return hd__failed(a->function);
+        return hd__failed();
     }
     for (int i = 0; i < a->n; i++) {
         hd__hold(a->inputs[i]); /* forward may release them */
@@ -261,13 +263,14 @@ static bool run_application(const application *a, void *user)
         hd__drop(a->inputs[i]);
     }
     hd__node_release(n);
-    return ok || hd__failed(a->function);
+    return ok || hd__failed();
 }
 
 hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs)
 {
+    HD__CALL("hd_apply");
     hd_tensor *y = NULL;
-    const application a = {"hd_apply", op, n, 1, inputs, &y};
+    const application a = {op, n, 1, inputs, &y};
     hd__draws draws;
     hd__draws_begin(&draws);
     bool ok = run_application(&a, user);
@@ -277,12 +280,13 @@ hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inpu
 
 hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_tensor *const *inputs)
 {
+    HD__CALL("hd_apply_multi_n");
     hd_tensor **y = hd__alloc_zeroed((size_t)(outputs > 0 ? outputs : 1) * sizeof *y);
     if (!y) {
         free_user(op, user);
         return NULL;
     }
-    const application a = {"hd_apply_multi_n", op, n, outputs, inputs, y};
+    const application a = {op, n, outputs, inputs, y};
     hd__draws draws;
     hd__draws_begin(&draws);
     hd_list *list = run_application(&a, user) ? hd_list_n(outputs, y) : NULL;

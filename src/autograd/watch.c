@@ -30,13 +30,12 @@ static unsigned int news(unsigned int before, const hd_tensor *x)
     return before ? 0 : has;
 }
 
-void hd__watch_result(const char *function, unsigned int before, const hd_tensor *y)
+void hd__watch_result(unsigned int before, const hd_tensor *y)
 {
     char place[HD__PLACE_TEXT];
     unsigned int first = hd__warns() && !in_backward ? news(before, y) : 0;
     if (first) {
-        hd__warn("%s: the result %s has %s, and %s%s%s", hd__outer_or(function), HD__SHAPE(y),
-                 hd__not_finite_text(y, place),
+        hd__warn("the result %s has %s, and %s%s%s", HD__SHAPE(y), hd__not_finite_text(y, place),
                  first == HD__HAS_NAN ? "no input has nan" : "every input is finite",
                  hd__module ? "; in " : "", hd__module ? hd__module : "");
     }
@@ -55,7 +54,7 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
     }
     unsigned int before = hd__watch_inputs(a->n_in, a->in);
     for (int k = 0; k < n_out; k++) {
-        hd__watch_result(ys[k]->made_by, before, ys[k]);
+        hd__watch_result(before, ys[k]);
     }
 }
 
@@ -96,10 +95,9 @@ static void tell_of_gradients(const hd__node *n, unsigned int before, hd_tensor 
         char name[64], place[HD__PLACE_TEXT], call[200];
         unsigned int first = n->edges[i].node && dx[i] ? news(before, dx[i]) : 0;
         if (first && saved_finite(n)) {
-            hd__warn("%s: the gradient %s that %s gave for input %d has %s, and the gradient that "
+            hd__warn("the gradient %s that %s gave for input %d has %s, and the gradient that "
                      "it got %s%s%s",
-                     hd__running, HD__SHAPE(dx[i]), hd__node_name(n, name), i,
-                     hd__not_finite_text(dx[i], place),
+                     HD__SHAPE(dx[i]), hd__node_name(n, name), i, hd__not_finite_text(dx[i], place),
                      first == HD__HAS_NAN ? "has no nan" : "is finite",
                      n->made_by ? "; recorded by " : "",
                      n->made_by ? call_text(n->made_by, n->made_in, call) : "");

@@ -21,9 +21,8 @@
  * program then tells the place and aborts. Otherwise x is compiled, and not computed; a function
  * that only assertions call is left out by #ifdef HD__ASSERT. */
 #ifdef HD__ASSERT
-#define hd__assert(x) ((x) ? (void)0 : hd__assert_failed(__FILE__, __LINE__, __func__, #x))
-_Noreturn HD__RARE void hd__assert_failed(const char *file, int line, const char *function,
-                                          const char *x);
+#define hd__assert(x) ((x) ? (void)0 : hd__assert_failed(__FILE__, __LINE__, #x))
+_Noreturn HD__RARE void hd__assert_failed(const char *file, int line, const char *x);
 #else
 #define hd__assert(x) ((void)sizeof(!(x)))
 #endif
@@ -58,6 +57,45 @@ static inline bool hd__refs_down(atomic_int *refs)
     return atomic_fetch_sub_explicit(refs, 1, memory_order_acq_rel) == 1;
 }
 
+/* ---------------------------------------------------------------- who speaks */
+
+/* The public function that the program called on this thread, by which messages begin and which
+ * made and freed what it makes and frees; NULL while none runs. The text lasts. */
+extern HD__TLS const char *hd__call;
+
+static inline const char *hd__call_swap(const char *now)
+{
+    const char *before = hd__call;
+    hd__call = now;
+    return before;
+}
+
+static inline const char *hd__call_begin(const char *name)
+{
+    return hd__call_swap(hd__call ? hd__call : name);
+}
+
+static inline void hd__call_end(const char *const *before)
+{
+    hd__call = *before;
+}
+
+/* A public function that can fail, or frees, begins with its name, which is in force until it
+ * returns. Inside of another public function nothing changes: the one that the program called
+ * speaks.
+ *   HD__CALL("hd_add"); */
+#define HD__CALL(name)                                                                             \
+    const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
+        hd__call_begin(name)
+/* Until the end of the block the program's own code runs, or a built-in forward: what it calls
+ * speaks for itself. */
+#define HD__CALLS_BACK                                                                             \
+    const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
+        hd__call_swap(NULL)
+
+/* As hd_error_set, with a message that begins with the call's name: "hd_mm: ...". */
+void *hd__fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* ---------------------------------------------------------------- errors */
 
 enum { HD__MESSAGE_SIZE = 512 };
@@ -66,8 +104,8 @@ enum { HD__MESSAGE_SIZE = 512 };
  * text. */
 char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args);
 
-/* Sets HD_MEMORY, which names the function and the bytes. Allocates nothing. Returns NULL. */
-void *hd__no_memory(const char *function, size_t bytes);
+/* Sets HD_MEMORY, which names the call and the bytes. Allocates nothing. Returns NULL. */
+void *hd__no_memory(size_t bytes);
 
 /* The number of failures on this thread since its last hd_error_clear: sets it to n and returns
  * what it was. A caller that wants to know its own failures alone begins with before = swap(0), and
@@ -86,7 +124,7 @@ static inline bool hd__warns(void)
 
 /* Hands the message to the handler of hd_on_warning, if there is one; without one it is not built.
  * The error state stays as it is. The caller holds no lock, and its objects are complete, because
- * the handler may call heed. The message begins with the function's name and says what to do. */
+ * the handler may call heed. The message, before which the call's name and ": " are put, says what to do. */
 void hd__warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---------------------------------------------------------------- numbers as text */
@@ -110,8 +148,7 @@ const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
 /* ---------------------------------------------------------------- saved state */
 
 /* Are the object, which the caller calls `arg`, the dictionary d and prefix all given? */
-bool hd__state_given(const char *function, const char *arg, const void *object, const void *d,
-                     const char *prefix);
+bool hd__state_given(const char *arg, const void *object, const void *d, const char *prefix);
 
 /* Writes the name of a part of saved state into t: "PREFIX.name", or "PREFIX.list.i.name" if list
  * is not NULL. An empty prefix has no dot after it. Returns t's text, or NULL if memory runs
@@ -121,27 +158,6 @@ const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i
 /* The largest count of steps or epochs that is taken from saved state: a double has it exactly, and
  * no later step overflows it. */
 #define HD__MOST_SAVED ((int64_t)1 << 53)
-
-/* Until the end of the block this thread reads saved state for `function`, which the messages about
- * missing entries name instead of hd_dict_get. The first of several that call each other counts.
- *   HD__READS("hd_optim_load"); */
-#define HD__READS(function)                                                                        \
-    const char *hd__reader_before __attribute__((cleanup(hd__reads_end), unused)) =                \
-        hd__reads_begin(function)
-
-extern HD__TLS const char *hd__reader; /* NULL: none */
-
-static inline const char *hd__reads_begin(const char *function)
-{
-    const char *before = hd__reader;
-    hd__reader = before ? before : function;
-    return before;
-}
-
-static inline void hd__reads_end(const char **before)
-{
-    hd__reader = *before;
-}
 
 /* ---------------------------------------------------------------- start and end */
 
@@ -173,7 +189,7 @@ extern int64_t hd__second_cache;
 
 /* ---------------------------------------------------------------- memory */
 
-/* As hd_alloc, but sets no error: the caller does, with hd__no_memory and its own name. */
+/* As hd_alloc, but sets no error: the caller does, with hd__no_memory. */
 void *hd__alloc(size_t size);
 /* As hd_alloc, zeroed. */
 void *hd__alloc_zeroed(size_t size);
@@ -185,26 +201,25 @@ enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quara
 /* Frees a block as hd_free does, but keeps it out of use for a while if it is small enough. */
 void hd__retire(void *p);
 
-/* The same for an object, of which hd__object then tells that `freed_by`, a text in this library
- * such as "hd_optim_free", freed it. */
+/* The same for an object, of which hd__object then tells that `freed_by`, hd__call or another text
+ * in this library, freed it. */
 void hd__retire_object(void *p, const char *freed_by);
 
 /* Is p, which is NULL or a block of hd_alloc, given and not a freed object? Otherwise fails with
  * HD_NULL_ARG as hd__given does, or with HD_STATE: "hd_optim_step: o was freed by
  * hd_optim_free". */
-bool hd__object(const char *function, const char *arg, const void *p);
+bool hd__object(const char *arg, const void *p);
 
 /* May a _free function free p, a block? Not if it is NULL or `none`, which is HD_NONE: no error. If
  * it was freed before, fails with HD_STATE: "hd_optim_free: o was freed already, by
  * hd_optim_free". */
-bool hd__may_free(const char *function, const char *arg, const void *p, const void *none);
+bool hd__may_free(const char *arg, const void *p, const void *none);
 
 /* For an object with other holders than the user, whose _free gives up the user's hold alone and
  * sets *freed. Did the user not call it yet? Otherwise fails as hd__object does. */
-bool hd__not_given_up(const char *function, const char *arg, const atomic_bool *freed,
-                      const char *freed_by);
+bool hd__not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by);
 /* The same in that _free: *freed, which becomes true, must have been false. */
-bool hd__given_up(const char *function, const char *arg, atomic_bool *freed);
+bool hd__given_up(const char *arg, atomic_bool *freed);
 
 /* What debug mode asks for. HD__DEBUG_KEEPS, a long quarantine: HEED_DEBUG=1 was set; valid once
  * something was allocated, and never set with HEED_CACHE=0 and under a sanitizer.
@@ -228,37 +243,12 @@ static inline bool hd__watching(void)
  * outside of any forward. nn sets it; the text stays for ever. */
 extern HD__TLS const char *hd__module;
 
-/* Until the end of the block, debug mode tells of what this thread makes and changes as the work of
- * `function`, the public function that the user called, and not of those that it calls in turn. The
- * first of several that call each other counts.
- *   HD__OUTER("hd_optim_step"); */
-#define HD__OUTER(function)                                                                        \
-    const bool hd__outer_set __attribute__((cleanup(hd__outer_end), unused)) =                     \
-        hd__watching() && hd__outer_begin(function)
-
-extern HD__TLS const char *hd__outer; /* NULL: none */
-HD__RARE bool hd__outer_begin(const char *function);
-void hd__outer_end(const bool *set);
-static inline const char *hd__outer_or(const char *function)
-{
-    return hd__outer ? hd__outer : function;
-}
-
-/* Who is freeing tensors on this thread now: the name of a public function; hd__scope_end, or
- * another text that begins with "when its scope"; or NULL if nobody said so. A freed tensor
- * remembers it, so the text must stay. Whoever sets it puts back what it was. */
-extern HD__TLS const char *hd__freeing;
+/* What frees the tensors of a scope, in the place of hd__call: hd__scope_end, or in debug mode
+ * another text of hd__text_for_ever. */
 extern const char hd__scope_end[]; /* "when its scope closed" */
 /* A copy of the text that stays as long as the process, because what is freed may be found at any
  * time. Equal texts share one. hd__scope_end if memory runs out. */
 const char *hd__text_for_ever(const char *text);
-
-static inline const char *hd__freeing_swap(const char *now)
-{
-    const char *before = hd__freeing;
-    hd__freeing = now;
-    return before;
-}
 
 /* What is counted while it is alive. count.c says how. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };

@@ -187,6 +187,7 @@ void hd__thread_arm(void)
 
 void hd_shutdown(void)
 {
+    HD__CALL("hd_shutdown");
     void (*report)(void) = atomic_load(&at_shutdown);
     call_thread_end();
     if (report) {

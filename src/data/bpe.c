@@ -232,19 +232,17 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_sp
 {
     const hd__bpe *b = (const hd__bpe *)t;
     if (n > INT32_MAX) {
-        return hd_error_set(HD_VALUE,
-                            "hd_tokenizer_encode: %" PRId64 " bytes: expected at most %d at once",
-                            n, INT32_MAX);
+        return hd__fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, INT32_MAX);
     }
-    if (!hd__utf8_check("hd_tokenizer_encode", text, n)) {
+    if (!hd__utf8_check(text, n)) {
         return false;
     }
     int64_t at = b->special >= 0 ? find_special(text, n) : n;
     if (at < n && special == HD_SPECIAL_REFUSE) {
-        return hd_error_set(HD_VALUE,
-                            "hd_tokenizer_encode: " HD__END_OF_TEXT " at byte %" PRId64
-                            ": expected a text without it, HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
-                            at);
+        return hd__fail(HD_VALUE,
+                        "" HD__END_OF_TEXT " at byte %" PRId64
+                        ": expected a text without it, HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                        at);
     }
     word w = {.b = b};
     bool ok = encode_parts(&w, text, n, at < n && special == HD_SPECIAL_ALLOW, ids);

@@ -33,7 +33,6 @@ typedef struct entries {
 } entries;
 
 typedef struct reader {
-    const char *function;
     alphabet a;
     file vocab, merges;
     hd__bpe *b;
@@ -71,15 +70,14 @@ static bool unspell(const alphabet *a, const char *s, int64_t n, hd__text *bytes
 /* ---------------------------------------------------------------- messages */
 
 /* HD_FORMAT: "hd_fn: 'file': line 3: 'text': expected ...". Line 0 is left out. Returns false. */
-static bool fail_text(const reader *r, const file *f, int64_t line, const char *s, int64_t n,
-                      const char *expected)
+static bool fail_text(const file *f, int64_t line, const char *s, int64_t n, const char *expected)
 {
     char place[40] = "";
     if (line > 0) {
         snprintf(place, sizeof place, "line %" PRId64 ": ", line);
     }
-    return hd_error_set(HD_FORMAT, "%s: %s: %s'%.*s': expected %s", r->function, f->where, place,
-                        HD__CLIP(s, n), expected);
+    return hd__fail(HD_FORMAT, "%s: %s'%.*s': expected %s", f->where, place, HD__CLIP(s, n),
+                    expected);
 }
 
 /* The same for a token, which the message spells as the files do. */
@@ -93,7 +91,7 @@ static bool fail_token(const reader *r, const file *f, int64_t line, const char 
         hd__text_add(&s, c, (size_t)hd__utf8_put(r->a.code[(unsigned char)token[i]], c));
     }
     if (!s.failed) {
-        fail_text(r, f, line, s.s, (int64_t)s.len, expected);
+        fail_text(f, line, s.s, (int64_t)s.len, expected);
     }
     hd_free(s.s);
     return false;
@@ -104,12 +102,11 @@ static bool fail_json(const reader *r, const hd__json *j, const char *expected)
 {
     int64_t line, column;
     if (j->kind == HD__JSON_BAD) {
-        return hd__json_fail(j, r->function, r->vocab.where);
+        return hd__json_fail(j, hd__call, r->vocab.where);
     }
     hd__json_place(r->vocab.s, j->at, &line, &column);
-    return hd_error_set(
-        HD_FORMAT, "%s: %s: line %" PRId64 ", column %" PRId64 ": found %s: expected %s",
-        r->function, r->vocab.where, line, column, hd__json_kind_name(j->kind), expected);
+    return hd__fail(HD_FORMAT, "%s: line %" PRId64 ", column %" PRId64 ": found %s: expected %s",
+                    r->vocab.where, line, column, hd__json_kind_name(j->kind), expected);
 }
 
 /* ---------------------------------------------------------------- vocab.json */
@@ -134,8 +131,7 @@ static bool read_object(const reader *r, hd__json *j, entries *e)
     }
     while (hd__json_next(j) == HD__JSON_NAME) {
         if (!unspell(&r->a, j->s, (int64_t)j->len, &e->bytes)) {
-            return fail_text(r, &r->vocab, 0, j->s, (int64_t)j->len,
-                             "GPT-2's characters for bytes");
+            return fail_text(&r->vocab, 0, j->s, (int64_t)j->len, "GPT-2's characters for bytes");
         }
         if (hd__json_next(j) != HD__JSON_NUMBER || !hd__json_int(j, &id)) {
             return fail_json(r, j, "an integer");
@@ -167,9 +163,9 @@ static bool place_ids(const reader *r, const entries *e, int32_t *at)
         int64_t id = e->ids[i];
         bool inside = id >= 0 && id < e->n;
         if (!inside || at[id] >= 0) {
-            return hd_error_set(HD_FORMAT,
-                                "%s: %s: id %" PRId64 "%s: expected each of 0 to %" PRId64 " once",
-                                r->function, r->vocab.where, id, inside ? " again" : "", e->n - 1);
+            return hd__fail(HD_FORMAT,
+                            "%s: id %" PRId64 "%s: expected each of 0 to %" PRId64 " once",
+                            r->vocab.where, id, inside ? " again" : "", e->n - 1);
         }
         at[id] = (int32_t)i;
     }
@@ -225,8 +221,8 @@ static bool read_vocab(reader *r)
     entries e = {0};
     bool ok = read_entries(r, &e);
     if (ok && (e.n < BYTES || e.n > INT32_MAX / 4)) {
-        ok = hd_error_set(HD_FORMAT, "%s: %s: %" PRId64 " tokens: expected %d to %d", r->function,
-                          r->vocab.where, e.n, BYTES, INT32_MAX / 4);
+        ok = hd__fail(HD_FORMAT, "%s: %" PRId64 " tokens: expected %d to %d", r->vocab.where, e.n,
+                      BYTES, INT32_MAX / 4);
     }
     int32_t *at = ok ? hd__alloc_items(e.n, sizeof *at) : NULL;
     ok = at && place_ids(r, &e, at) && make_tables(r, e.n, (int64_t)e.bytes.len) &&
@@ -265,7 +261,7 @@ static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int
     bool two = left > 0 && right > 0 && unspell(&r->a, s, left, bytes);
     size_t middle = bytes->len;
     if (!two || !unspell(&r->a, space + 1, right, bytes)) {
-        return fail_text(r, &r->merges, line, s, n,
+        return fail_text(&r->merges, line, s, n,
                          "two tokens in GPT-2's characters for bytes, with a space between them");
     }
     if (bytes->failed || known_token(r, line, bytes->s, middle) < 0 ||
@@ -274,7 +270,7 @@ static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int
     }
     int32_t id = known_token(r, line, bytes->s, bytes->len);
     if (id >= 0 && r->b->ranks[id] >= 0) {
-        return fail_text(r, &r->merges, line, s, n, "a token that no earlier line makes");
+        return fail_text(&r->merges, line, s, n, "a token that no earlier line makes");
     }
     if (id >= 0) {
         r->b->ranks[id] = rank;
@@ -286,7 +282,7 @@ static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int
 static bool check_version(const reader *r, const char *s, int64_t n)
 {
     bool ok = !memchr(s, 0, (size_t)n) && hd__utf8_good(s, (size_t)n) == (size_t)n;
-    return ok || fail_text(r, &r->merges, 1, s, n, "UTF-8 without a zero");
+    return ok || fail_text(&r->merges, 1, s, n, "UTF-8 without a zero");
 }
 
 static bool read_merges(reader *r)
@@ -332,10 +328,10 @@ static bool file_init(file *f, const char *name, char *s, size_t n)
     return s;
 }
 
-static bool file_read(file *f, const char *function, const char *path)
+static bool file_read(file *f, const char *path)
 {
     size_t n;
-    char *s = hd__whole_read(function, path, INT32_MAX, &n);
+    char *s = hd__whole_read(hd__call, path, INT32_MAX, &n);
     return file_init(f, path, s, n);
 }
 
@@ -369,16 +365,17 @@ static hd_tokenizer *bpe_from_texts(reader *r, bool ok)
 
 hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path)
 {
-    reader r = {.function = "hd_tokenizer_bpe"};
-    return bpe_from_texts(&r, hd__given(r.function, "vocab_path", vocab_path) &&
-                                  hd__given(r.function, "merges_path", merges_path) &&
-                                  file_read(&r.vocab, r.function, vocab_path) &&
-                                  file_read(&r.merges, r.function, merges_path));
+    HD__CALL("hd_tokenizer_bpe");
+    reader r = {0};
+    return bpe_from_texts(&r, hd__given(hd__call, "vocab_path", vocab_path) &&
+                                  hd__given(hd__call, "merges_path", merges_path) &&
+                                  file_read(&r.vocab, vocab_path) &&
+                                  file_read(&r.merges, merges_path));
 }
 
 hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix)
 {
-    reader r = {.function = "hd_tokenizer_load"};
+    reader r = {0};
     return bpe_from_texts(&r, file_get(&r.vocab, d, hd__field(prefix, "vocab")) &&
                                   file_get(&r.merges, d, hd__field(prefix, "merges")));
 }

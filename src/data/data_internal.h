@@ -8,8 +8,7 @@
 /* ---------------------------------------------------------------- files (map.c) */
 
 /* Maps a regular file for reading. If that fails: HD_IO, with the path and the cause. */
-bool hd__file_map(const char *function, const char *path, const unsigned char **bytes,
-                  size_t *size);
+bool hd__file_map(const char *path, const unsigned char **bytes, size_t *size);
 void hd__file_unmap(const unsigned char *bytes, size_t size);
 
 /* ---------------------------------------------------------------- tokens and datasets */
@@ -27,7 +26,7 @@ struct hd_tokens {
 
 /* For public functions: is t given, and not freed by the user? Whoever else holds t may go on using
  * it. hd__dataset_given is the same. */
-bool hd__tokens_given(const char *function, const hd_tokens *t);
+bool hd__tokens_given(const hd_tokens *t);
 hd_tokens *hd__tokens_hold(const hd_tokens *t);
 void hd__tokens_drop(hd_tokens *t); /* takes NULL */
 /* Copies n ids from `at` on. The caller has checked that they exist. */
@@ -42,7 +41,7 @@ struct hd_dataset {
     int64_t *order; /* the number of each item's window; NULL: item k is window k */
 };
 
-bool hd__dataset_given(const char *function, const hd_dataset *s);
+bool hd__dataset_given(const hd_dataset *s);
 hd_dataset *hd__dataset_hold(const hd_dataset *s);
 void hd__dataset_drop(hd_dataset *s); /* takes NULL */
 
@@ -53,7 +52,7 @@ typedef struct hd__batch {
 /* Makes both tensors, without values. Then they are filled, which cannot fail, with the items
  * at first, first + step, first + 2 step, ... of the order, which begins again after its end. If
  * order is NULL, item k is at k. */
-bool hd__batch_new(const char *function, const hd_dataset *s, int64_t n, hd__batch *b);
+bool hd__batch_new(const hd_dataset *s, int64_t n, hd__batch *b);
 void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, int64_t step,
                     const int64_t *order);
 /* Writes the tensors to where the caller wants them; NULL: not wanted. */
@@ -62,7 +61,7 @@ void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target);
 /* ---------------------------------------------------------------- text (utf8.c) */
 
 /* Is s UTF-8? Otherwise HD_FORMAT, with the first wrong byte and its place. */
-bool hd__utf8_check(const char *function, const char *s, int64_t n);
+bool hd__utf8_check(const char *s, int64_t n);
 
 /* The classes of characters in GPT-2's pattern: \p{L}, \p{N} and \s. */
 enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE };

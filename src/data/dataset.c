@@ -26,14 +26,13 @@ static hd_dataset *dataset_new(const hd_tokens *t, int64_t max_length, int64_t s
 
 hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t stride)
 {
-    if (!hd__tokens_given("hd_windows_new", t)) {
+    HD__CALL("hd_windows_new");
+    if (!hd__tokens_given(t)) {
         return NULL;
     }
     if (max_length < 1 || stride < 1) {
-        return hd_error_set(HD_VALUE,
-                            "hd_windows_new: max_length %" PRId64 ", stride %" PRId64
-                            ": expected 1 or more",
-                            max_length, stride);
+        return hd__fail(HD_VALUE, "max_length %" PRId64 ", stride %" PRId64 ": expected 1 or more",
+                        max_length, stride);
     }
     /* the length of Python's range(0, t->len - max_length, stride) */
     int64_t room = t->len - max_length;
@@ -52,36 +51,36 @@ void hd__dataset_drop(hd_dataset *s)
     if (s && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
         hd__tokens_drop(s->tokens);
         hd_free(s->order);
-        hd__retire_object(s, "hd_dataset_free");
+        hd__retire_object(s, hd__call);
     }
 }
 
 void hd_dataset_free(hd_dataset *s)
 {
-    if (hd__may_free("hd_dataset_free", "s", s, HD_NONE) &&
-        hd__given_up("hd_dataset_free", "s", &s->freed)) {
+    HD__CALL("hd_dataset_free");
+    if (hd__may_free("s", s, HD_NONE) && hd__given_up("s", &s->freed)) {
         hd__dataset_drop(s);
     }
 }
 
-bool hd__dataset_given(const char *function, const hd_dataset *s)
+bool hd__dataset_given(const hd_dataset *s)
 {
-    return hd__object(function, "s", s) &&
-           hd__not_given_up(function, "s", &s->freed, "hd_dataset_free");
+    return hd__object("s", s) && hd__not_given_up("s", &s->freed, "hd_dataset_free");
 }
 
 int64_t hd_dataset_len(const hd_dataset *s)
 {
-    return hd__dataset_given("hd_dataset_len", s) ? s->len : -1;
+    HD__CALL("hd_dataset_len");
+    return hd__dataset_given(s) ? s->len : -1;
 }
 
 /* ---------------------------------------------------------------- items */
 
-bool hd__batch_new(const char *function, const hd_dataset *s, int64_t n, hd__batch *b)
+bool hd__batch_new(const hd_dataset *s, int64_t n, hd__batch *b)
 {
     int64_t sizes[] = {n, s->max_length};
-    b->input = hd__empty(function, HD_INT64, 2, sizes);
-    b->target = b->input ? hd__empty(function, HD_INT64, 2, sizes) : NULL;
+    b->input = hd__empty(HD_INT64, 2, sizes);
+    b->target = b->input ? hd__empty(HD_INT64, 2, sizes) : NULL;
     return b->target;
 }
 
@@ -112,17 +111,18 @@ void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target)
 /* x (1, max_length) as (max_length,) */
 static hd_tensor *item_of(const hd_tensor *x)
 {
-    return hd__alias("hd_dataset_get", x, 1, x->sizes + 1, x->strides + 1, x->offset);
+    return hd__alias(x, 1, x->sizes + 1, x->strides + 1, x->offset);
 }
 
 bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor **target)
 {
+    HD__CALL("hd_dataset_get");
     hd__batch b; /* (1, max_length) each */
-    if (!hd__dataset_given("hd_dataset_get", s)) {
+    if (!hd__dataset_given(s)) {
         return false;
     }
-    int64_t at = hd__index("hd_dataset_get", i, s->len, "items");
-    if (at < 0 || !hd__batch_new("hd_dataset_get", s, 1, &b)) {
+    int64_t at = hd__index(hd__call, i, s->len, "items");
+    if (at < 0 || !hd__batch_new(s, 1, &b)) {
         return false;
     }
     hd_tensor *x = item_of(b.input), *y = x ? item_of(b.target) : NULL;
@@ -144,9 +144,8 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
         ok = lengths[i] >= 0 && lengths[i] <= left;
         left -= lengths[i];
     }
-    return (ok && left == 0) ||
-           hd_error_set(HD_VALUE, "hd_random_split: lengths %s: expected a sum of %" PRId64,
-                        HD__SIZES(n, lengths), s->len);
+    return (ok && left == 0) || hd__fail(HD_VALUE, "lengths %s: expected a sum of %" PRId64,
+                                         HD__SIZES(n, lengths), s->len);
 }
 
 /* A dataset of len items of s, which are not chosen yet. */
@@ -195,9 +194,9 @@ static void draw_parts(const hd_dataset *s, int n, int64_t *order, hd_generator 
 bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_generator *g,
                      hd_dataset **parts)
 {
-    const char *function = "hd_random_split";
-    if (!hd__dataset_given(function, s) || !hd__given(function, "lengths", lengths) ||
-        !hd__given(function, "parts", parts) || (g && !hd__object(function, "g", g)) ||
+    HD__CALL("hd_random_split");
+    if (!hd__dataset_given(s) || !hd__given(hd__call, "lengths", lengths) ||
+        !hd__given(hd__call, "parts", parts) || (g && !hd__object("g", g)) ||
         !check_lengths(s, n, lengths)) {
         return false;
     }

@@ -38,48 +38,46 @@ static bool replicas_ok(const hd_loader_options *o)
 {
     int64_t n = o->num_replicas, most = n > 0 ? n - 1 : 0, together;
     if (n < 0) {
-        return hd_error_set(HD_VALUE, "hd_loader_new: num_replicas %" PRId64 ": expected 0 or more",
-                            n);
+        return hd__fail(HD_VALUE, "num_replicas %" PRId64 ": expected 0 or more", n);
     }
     if (o->rank < 0 || o->rank > most) {
-        return hd_error_set(HD_VALUE,
-                            "hd_loader_new: rank %" PRId64 " with num_replicas %" PRId64
-                            ": expected 0 to %" PRId64,
-                            o->rank, n, most);
+        return hd__fail(HD_VALUE,
+                        "rank %" PRId64 " with num_replicas %" PRId64 ": expected 0 to %" PRId64,
+                        o->rank, n, most);
     }
     if (n > 0 && o->generator) {
-        return hd_error_set(HD_VALUE,
-                            "hd_loader_new: generator with num_replicas %" PRId64
-                            ": expected NULL, because the order follows from seed",
-                            n);
+        return hd__fail(HD_VALUE,
+                        "generator with num_replicas %" PRId64
+                        ": expected NULL, because the order follows from seed",
+                        n);
     }
     return !__builtin_mul_overflow(o->batch_size, n, &together) ||
-           hd_error_set(HD_VALUE,
-                        "hd_loader_new: batch_size %" PRId64 " with num_replicas %" PRId64
-                        ": expected a product of at most %" PRId64,
-                        o->batch_size, n, INT64_MAX);
+           hd__fail(HD_VALUE,
+                    "batch_size %" PRId64 " with num_replicas %" PRId64
+                    ": expected a product of at most %" PRId64,
+                    o->batch_size, n, INT64_MAX);
 }
 
 static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
 {
-    if (!HD__SIZE_OK("hd_loader_new", o, "hd_loader_defaults()")) {
+    if (!HD__SIZE_OK(hd__call, o, "hd_loader_defaults()")) {
         return false;
     }
     if (o->batch_size < 1) {
-        return hd_error_set(HD_VALUE, "hd_loader_new: batch_size %" PRId64 ": expected 1 or more",
-                            o->batch_size);
+        return hd__fail(HD_VALUE, "batch_size %" PRId64 ": expected 1 or more", o->batch_size);
     }
     if (!replicas_ok(o)) {
         return false;
     }
     return !o->shuffle || s->len > 0 || o->num_replicas > 0 ||
-           hd_error_set(HD_VALUE, "hd_loader_new: shuffle of 0 items: expected 1 or more");
+           hd__fail(HD_VALUE, "shuffle of 0 items: expected 1 or more");
 }
 
 hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
 {
+    HD__CALL("hd_loader_new");
     hd_loader_options o = options ? *options : hd_loader_defaults();
-    if (!hd__dataset_given("hd_loader_new", s) || !loader_options_ok(s, &o)) {
+    if (!hd__dataset_given(s) || !loader_options_ok(s, &o)) {
         return NULL;
     }
     hd_loader *l = hd__alloc_zeroed(sizeof *l);
@@ -98,10 +96,11 @@ hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
 
 void hd_loader_free(hd_loader *l)
 {
-    if (hd__may_free("hd_loader_free", "l", l, HD_NONE)) {
+    HD__CALL("hd_loader_free");
+    if (hd__may_free("l", l, HD_NONE)) {
         hd__dataset_drop(l->s);
         hd_free(l->order);
-        hd__retire_object(l, "hd_loader_free");
+        hd__retire_object(l, hd__call);
     }
 }
 
@@ -164,14 +163,14 @@ static int64_t size_of_batch(const hd_loader *l, int64_t batch)
 
 bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
 {
+    HD__CALL("hd_loader_next");
     hd__batch b;
-    if (!hd__object("hd_loader_next", "l", l) ||
-        (l->o.generator && !hd__object("hd_loader_next", "the generator of l", l->o.generator))) {
+    if (!hd__object("l", l) ||
+        (l->o.generator && !hd__object("the generator of l", l->o.generator))) {
         return false;
     }
     int64_t n = size_of_batch(l, l->under_way ? l->batch : 0);
-    if ((n > 0 && !hd__batch_new("hd_loader_next", l->s, n, &b)) ||
-        (!l->under_way && !begin_epoch(l))) {
+    if ((n > 0 && !hd__batch_new(l->s, n, &b)) || (!l->under_way && !begin_epoch(l))) {
         return false;
     }
     if (n > 0) {
@@ -189,7 +188,8 @@ bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
 
 bool hd_loader_restart(hd_loader *l)
 {
-    if (!hd__object("hd_loader_restart", "l", l)) {
+    HD__CALL("hd_loader_restart");
+    if (!hd__object("l", l)) {
         return false;
     }
     l->under_way = false;
@@ -198,7 +198,8 @@ bool hd_loader_restart(hd_loader *l)
 
 int64_t hd_loader_len(const hd_loader *l)
 {
-    if (!hd__object("hd_loader_len", "l", l)) {
+    HD__CALL("hd_loader_len");
+    if (!hd__object("l", l)) {
         return -1;
     }
     return l->items / l->o.batch_size + (!l->o.drop_last && l->items % l->o.batch_size != 0);
@@ -206,12 +207,14 @@ int64_t hd_loader_len(const hd_loader *l)
 
 int64_t hd_loader_epoch(const hd_loader *l)
 {
-    return hd__object("hd_loader_epoch", "l", l) ? l->epoch : -1;
+    HD__CALL("hd_loader_epoch");
+    return hd__object("l", l) ? l->epoch : -1;
 }
 
 int64_t hd_loader_batch(const hd_loader *l)
 {
-    return hd__object("hd_loader_batch", "l", l) ? l->batch : -1;
+    HD__CALL("hd_loader_batch");
+    return hd__object("l", l) ? l->batch : -1;
 }
 
 /* ---------------------------------------------------------------- saved state */
@@ -264,7 +267,8 @@ static bool loader_write(const hd_loader *l, hd_dict *d, const char *prefix)
 
 bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
 {
-    if (!hd__state_given("hd_loader_save", "l", l, d, prefix) || !hd__may_save("hd_loader_save")) {
+    HD__CALL("hd_loader_save");
+    if (!hd__state_given("l", l, d, prefix) || !hd__may_save(hd__call)) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -279,16 +283,15 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
     const char *name = hd__field(prefix, field);
     int64_t v;
     return hd_dict_get_int(d, name, &v) &&
-           (v == here || hd_error_set(HD_VALUE,
-                                      "hd_loader_load: '%s' is %" PRId64 ": expected %" PRId64
-                                      ", as in this loader%s",
-                                      name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
+           (v == here ||
+            hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 ", as in this loader%s",
+                     name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
 }
 
 static bool loader_read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max,
                             int64_t *v)
 {
-    return hd__int_within("hd_loader_load", d, hd__field(prefix, field), 0, max, v);
+    return hd__int_within(d, hd__field(prefix, field), 0, max, v);
 }
 
 /* seen: n bytes of 0. */
@@ -318,10 +321,9 @@ static const int64_t *read_order(const hd_dict *d, const char *prefix, int64_t n
               is_permutation(hd__ptr(order), n, seen);
     hd_free(seen);
     if (!ok) {
-        return hd_error_set(HD_VALUE,
-                            "hd_loader_load: '%s': expected int64 (%" PRId64
-                            ",), each of 0 to %" PRId64 " once",
-                            name, n, n - 1);
+        return hd__fail(HD_VALUE,
+                        "'%s': expected int64 (%" PRId64 ",), each of 0 to %" PRId64 " once", name,
+                        n, n - 1);
     }
     return hd__ptr(order);
 }
@@ -346,10 +348,10 @@ static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, 
         }
     }
     if (seeded && !l->o.num_replicas) {
-        return hd_error_set(HD_VALUE,
-                            "hd_loader_load: '%s' is of a loader with num_replicas: "
-                            "expected num_replicas 1 or more here",
-                            hd__field(prefix, "seed"));
+        return hd__fail(HD_VALUE,
+                        "'%s' is of a loader with num_replicas: "
+                        "expected num_replicas 1 or more here",
+                        hd__field(prefix, "seed"));
     }
     return !seeded || is_as_here(l, d, prefix, "seed", l->o.seed);
 }
@@ -380,13 +382,12 @@ static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
 
 bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
 {
+    HD__CALL("hd_loader_load");
     HD__SCOPE_OR(false);
-    HD__READS("hd_loader_load");
     int64_t epoch, batch, under_way;
     bool seeded, ordered;
-    if (!hd__state_given("hd_loader_load", "l", l, d, prefix) ||
-        !look_for(d, prefix, "seed", &seeded) || !look_for(d, prefix, "order", &ordered) ||
-        !fits_here(l, d, prefix, seeded) ||
+    if (!hd__state_given("l", l, d, prefix) || !look_for(d, prefix, "seed", &seeded) ||
+        !look_for(d, prefix, "order", &ordered) || !fits_here(l, d, prefix, seeded) ||
         !loader_read_int(d, prefix, "epoch", HD__MOST_SAVED, &epoch) ||
         !loader_read_int(d, prefix, "batch", hd_loader_len(l), &batch) ||
         !loader_read_int(d, prefix, "under_way", 1, &under_way)) {

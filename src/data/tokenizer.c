@@ -28,19 +28,21 @@ hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_si
 
 void hd_tokenizer_free(hd_tokenizer *t)
 {
-    if (hd__may_free("hd_tokenizer_free", "t", t, HD_NONE)) {
+    HD__CALL("hd_tokenizer_free");
+    if (hd__may_free("t", t, HD_NONE)) {
         if (t->type->free) {
             t->type->free(t);
         }
         hd_free(t->bytes);
         hd_free(t->starts);
-        hd__retire_object(t, "hd_tokenizer_free");
+        hd__retire_object(t, hd__call);
     }
 }
 
 int64_t hd_tokenizer_size(const hd_tokenizer *t)
 {
-    return hd__object("hd_tokenizer_size", "t", t) ? t->size : -1;
+    HD__CALL("hd_tokenizer_size");
+    return hd__object("t", t) ? t->size : -1;
 }
 
 /* ---------------------------------------------------------------- encoding */
@@ -57,7 +59,8 @@ bool hd__ids_add(hd__ids *ids, int64_t id)
 
 int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
 {
-    if (!hd__object("hd_tokenizer_id", "t", t) || !hd__given("hd_tokenizer_id", "token", token)) {
+    HD__CALL("hd_tokenizer_id");
+    if (!hd__object("t", t) || !hd__given(hd__call, "token", token)) {
         return -1;
     }
     return t->type->find(t, token, n < 0 ? (int64_t)strlen(token) : n);
@@ -66,16 +69,15 @@ int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
 hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t n,
                                hd_special special)
 {
-    HD__OUTER("hd_tokenizer_encode");
-    if (!hd__object("hd_tokenizer_encode", "t", t) ||
-        !hd__given("hd_tokenizer_encode", "text", text)) {
+    HD__CALL("hd_tokenizer_encode");
+    if (!hd__object("t", t) || !hd__given(hd__call, "text", text)) {
         return NULL;
     }
     if ((int)special < HD_SPECIAL_REFUSE || special > HD_SPECIAL_TEXT) {
-        return hd_error_set(HD_VALUE,
-                            "hd_tokenizer_encode: special %d: expected HD_SPECIAL_REFUSE, "
-                            "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
-                            (int)special);
+        return hd__fail(HD_VALUE,
+                        "special %d: expected HD_SPECIAL_REFUSE, "
+                        "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                        (int)special);
     }
     hd__ids ids = {0};
     hd_tensor *x = NULL; /* (ids.n,) */
@@ -88,24 +90,21 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
 
 /* ---------------------------------------------------------------- decoding */
 
-static bool decode_args_ok(const char *function, const hd_tokenizer *t, const hd_tensor *ids)
+static bool decode_args_ok(const hd_tokenizer *t, const hd_tensor *ids)
 {
-    return hd__object(function, "t", t) && hd__arg(function, "ids", ids) &&
-           hd__dtype_is(function, "ids", ids, HD_INT64);
+    return hd__object("t", t) && hd__arg("ids", ids) && hd__dtype_is("ids", ids, HD_INT64);
 }
 
 /* Adds the bytes of the ids to text. */
-static bool add_tokens(const char *function, const hd_tokenizer *t, const hd_tensor *ids,
-                       hd__text *text)
+static bool add_tokens(const hd_tokenizer *t, const hd_tensor *ids, hd__text *text)
 {
     HD__SCOPE_OR(false);
     hd_tensor *x = hd__contiguous((hd_tensor *)ids); /* ids' shape */
     const int64_t *v = x ? hd__ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] >= t->size) {
-            return hd_error_set(HD_INDEX,
-                                "%s: id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64,
-                                function, v[i], i, t->size - 1);
+            return hd__fail(HD_INDEX, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
+                            i, t->size - 1);
         }
         int64_t n;
         const char *token = hd__token(t, v[i], &n);
@@ -131,10 +130,10 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
 }
 
 /* Hands the text to the innermost scope; *n gets its length. */
-static const char *give_text(const char *function, hd__text *text, int64_t *n)
+static const char *give_text(hd__text *text, int64_t *n)
 {
     int64_t len = (int64_t)text->len;
-    const char *s = hd__text_give(function, text);
+    const char *s = hd__text_give(text);
     if (s && n) {
         *n = len;
     }
@@ -143,28 +142,28 @@ static const char *give_text(const char *function, hd__text *text, int64_t *n)
 
 const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
 {
-    const char *function = "hd_tokenizer_decode_bytes";
+    HD__CALL("hd_tokenizer_decode_bytes");
     hd__text text = {0};
-    if (!decode_args_ok(function, t, ids)) {
+    if (!decode_args_ok(t, ids)) {
         return NULL;
     }
-    text.failed = !add_tokens(function, t, ids, &text);
-    return give_text(function, &text, n);
+    text.failed = !add_tokens(t, ids, &text);
+    return give_text(&text, n);
 }
 
 const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
 {
-    const char *function = "hd_tokenizer_decode";
+    HD__CALL("hd_tokenizer_decode");
     hd__text bytes = {0}, text = {0};
-    if (!decode_args_ok(function, t, ids)) {
+    if (!decode_args_ok(t, ids)) {
         return NULL;
     }
-    text.failed = !add_tokens(function, t, ids, &bytes);
+    text.failed = !add_tokens(t, ids, &bytes);
     if (!text.failed) {
         add_replaced(&text, bytes.s, (int64_t)bytes.len);
     }
     hd_free(bytes.s);
-    return give_text(function, &text, n);
+    return give_text(&text, n);
 }
 
 /* ---------------------------------------------------------------- dictionaries */
@@ -173,8 +172,8 @@ static const hd__tokenizer_type *const types[] = {&hd__byte_type, &hd__char_type
 
 bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
-    if (!hd__state_given("hd_tokenizer_save", "t", t, d, prefix) ||
-        !hd__may_save("hd_tokenizer_save")) {
+    HD__CALL("hd_tokenizer_save");
+    if (!hd__state_given("t", t, d, prefix) || !hd__may_save(hd__call)) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -186,10 +185,9 @@ bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 
 hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
 {
+    HD__CALL("hd_tokenizer_load");
     HD__SCOPE_OR(NULL);
-    HD__READS("hd_tokenizer_load");
-    if (!hd__object("hd_tokenizer_load", "d", d) ||
-        !hd__given("hd_tokenizer_load", "prefix", prefix)) {
+    if (!hd__object("d", d) || !hd__given(hd__call, "prefix", prefix)) {
         return NULL;
     }
     const char *name = hd__field(prefix, "kind"), *kind = hd_dict_get_string(d, name);
@@ -201,14 +199,14 @@ hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
             return types[i]->load(d, prefix);
         }
     }
-    return hd_error_set(HD_VALUE, "hd_tokenizer_load: '%s' is '%.*s': expected byte, char or bpe",
-                        name, HD__CUT(kind));
+    return hd__fail(HD_VALUE, "'%s' is '%.*s': expected byte, char or bpe", name, HD__CUT(kind));
 }
 
 /* ---------------------------------------------------------------- bytes */
 
 hd_tokenizer *hd_tokenizer_bytes(void)
 {
+    HD__CALL("hd_tokenizer_bytes");
     hd_tokenizer *t = hd__tokenizer_new(&hd__byte_type, sizeof *t, 256, 256);
     for (int i = 0; t && i < 256; i++) {
         t->bytes[i] = (char)i;

@@ -35,18 +35,17 @@ static bool refuse_character(const char *text, int64_t at, int length, int64_t c
 {
     uint32_t code;
     hd__utf8_next(text + at, length, &code);
-    return hd_error_set(HD_VALUE,
-                        "hd_tokenizer_encode: '%.*s' (U+%04X) at character %" PRId64
-                        ", byte %" PRId64 ": expected one of the %" PRId64
-                        " characters of the vocabulary",
-                        length, text + at, (unsigned)code, count, at, size);
+    return hd__fail(HD_VALUE,
+                    "'%.*s' (U+%04X) at character %" PRId64 ", byte %" PRId64
+                    ": expected one of the %" PRId64 " characters of the vocabulary",
+                    length, text + at, (unsigned)code, count, at, size);
 }
 
 static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
                          hd__ids *ids)
 {
     (void)special;
-    if (!hd__utf8_check("hd_tokenizer_encode", text, n)) {
+    if (!hd__utf8_check(text, n)) {
         return false;
     }
     uint32_t code;
@@ -68,18 +67,17 @@ static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_
 
 /* Marks the code points of the text and counts them in *size. Returns the number of bytes that they
  * need, or -1 after an error. */
-static int64_t mark_characters(const char *function, const char *text, int64_t n,
-                               unsigned char *seen, int64_t *size)
+static int64_t mark_characters(const char *text, int64_t n, unsigned char *seen, int64_t *size)
 {
     int64_t bytes = 0, count = 0;
     uint32_t code = 0;
     for (int64_t i = 0; i < n; count++) {
         int length = hd__utf8_next(text + i, n - i, &code);
         if (code == 0) {
-            hd_error_set(HD_VALUE,
-                         "%s: U+0000 at character %" PRId64 ", byte %" PRId64
-                         ": expected a text without it",
-                         function, count, i);
+            hd__fail(HD_VALUE,
+                     "U+0000 at character %" PRId64 ", byte %" PRId64
+                     ": expected a text without it",
+                     count, i);
             return -1;
         }
         if (!seen[code]) {
@@ -103,15 +101,15 @@ static void list_marked(hd_tokenizer *t, const unsigned char *seen)
     }
 }
 
-static hd_tokenizer *from_text(const char *function, const char *text, int64_t n)
+static hd_tokenizer *from_text(const char *text, int64_t n)
 {
     enum { CODES = 0x110000 };
     n = n < 0 ? (int64_t)strlen(text) : n;
-    if (!hd__utf8_check(function, text, n)) {
+    if (!hd__utf8_check(text, n)) {
         return NULL;
     }
     unsigned char *seen = hd__alloc_zeroed(CODES);
-    int64_t size = 0, bytes = seen ? mark_characters(function, text, n, seen, &size) : -1;
+    int64_t size = 0, bytes = seen ? mark_characters(text, n, seen, &size) : -1;
     hd_tokenizer *t =
         bytes < 0 ? NULL : hd__tokenizer_new(&hd__char_type, sizeof *t, size, bytes + 1);
     if (t) {
@@ -124,8 +122,8 @@ static hd_tokenizer *from_text(const char *function, const char *text, int64_t n
 
 hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n)
 {
-    return hd__given("hd_tokenizer_chars", "text", text) ? from_text("hd_tokenizer_chars", text, n)
-                                                         : NULL;
+    HD__CALL("hd_tokenizer_chars");
+    return hd__given(hd__call, "text", text) ? from_text(text, n) : NULL;
 }
 
 /* ---------------------------------------------------------------- dictionaries */
@@ -138,7 +136,7 @@ static bool chars_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 static hd_tokenizer *chars_load(const hd_dict *d, const char *prefix)
 {
     const char *chars = hd_dict_get_string(d, hd__field(prefix, "chars"));
-    return chars ? from_text("hd_tokenizer_load", chars, -1) : NULL;
+    return chars ? from_text(chars, -1) : NULL;
 }
 
 const hd__tokenizer_type hd__char_type = {"char",     chars_encode, chars_find,

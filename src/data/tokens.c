@@ -43,53 +43,50 @@ void hd__tokens_drop(hd_tokens *t)
         if (t->allocated) {
             free_bytes(t->bytes);
         }
-        hd__retire_object(t, "hd_tokens_free");
+        hd__retire_object(t, hd__call);
         t = owner;
     }
 }
 
 void hd_tokens_free(hd_tokens *t)
 {
-    if (hd__may_free("hd_tokens_free", "t", t, HD_NONE) &&
-        hd__given_up("hd_tokens_free", "t", &t->freed)) {
+    HD__CALL("hd_tokens_free");
+    if (hd__may_free("t", t, HD_NONE) && hd__given_up("t", &t->freed)) {
         hd__tokens_drop(t);
     }
 }
 
 /* ---------------------------------------------------------------- arguments */
 
-bool hd__tokens_given(const char *function, const hd_tokens *t)
+bool hd__tokens_given(const hd_tokens *t)
 {
-    return hd__object(function, "t", t) &&
-           hd__not_given_up(function, "t", &t->freed, "hd_tokens_free");
+    return hd__object("t", t) && hd__not_given_up("t", &t->freed, "hd_tokens_free");
 }
 
-static bool check_type(const char *function, hd_token_type type)
+static bool check_type(hd_token_type type)
 {
     return type == HD_TOKEN_U16 || type == HD_TOKEN_U32 ||
-           hd_error_set(HD_VALUE, "%s: type %d: expected HD_TOKEN_U16 or HD_TOKEN_U32", function,
-                        (int)type);
+           hd__fail(HD_VALUE, "type %d: expected HD_TOKEN_U16 or HD_TOKEN_U32", (int)type);
 }
 
 /* Checks that ids are int64 (n,), and each of them from 0 to 2^(8 width) - 1. Returns them as a
  * contiguous tensor, or NULL. */
-static hd_tensor *checked_ids(const char *function, const hd_tensor *ids, int width)
+static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 {
-    if (!hd__arg(function, "ids", ids)) {
+    if (!hd__arg("ids", ids)) {
         return NULL;
     }
     if (ids->dtype != HD_INT64 || ids->ndim != 1) {
-        return hd_error_set(HD_SHAPE, "%s: ids %s %s: expected int64 (n,)", function,
-                            hd_dtype_name(ids->dtype), HD__SHAPE(ids));
+        return hd__fail(HD_SHAPE, "ids %s %s: expected int64 (n,)", hd_dtype_name(ids->dtype),
+                        HD__SHAPE(ids));
     }
     hd_tensor *x = hd__contiguous((hd_tensor *)ids); /* (n,) */
     int64_t max = ((int64_t)1 << 8 * width) - 1;
     const int64_t *v = x ? hd__ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] > max) {
-            return hd_error_set(HD_VALUE,
-                                "%s: id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64,
-                                function, v[i], i, max);
+            return hd__fail(HD_VALUE, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
+                            i, max);
         }
     }
     return x;
@@ -121,12 +118,11 @@ void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
 }
 
 /* Checks ids, and writes their bytes to *bytes (hd_free). Returns the number of ids, or -1. */
-static int64_t ids_to_bytes(const char *function, int width, const hd_tensor *ids,
-                            unsigned char **bytes)
+static int64_t ids_to_bytes(int width, const hd_tensor *ids, unsigned char **bytes)
 {
     *bytes = NULL;
     HD__SCOPE_OR(-1);
-    hd_tensor *x = checked_ids(function, ids, width); /* (n,) */
+    hd_tensor *x = checked_ids(ids, width); /* (n,) */
     *bytes = x ? hd__alloc_items(x->numel, (size_t)width) : NULL;
     if (!*bytes) {
         return -1;
@@ -139,17 +135,17 @@ static int64_t ids_to_bytes(const char *function, int width, const hd_tensor *id
 
 hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
 {
+    HD__CALL("hd_tokens_open");
     const unsigned char *bytes;
     size_t size;
-    if (!hd__given("hd_tokens_open", "path", path) || !check_type("hd_tokens_open", type) ||
-        !hd__file_map("hd_tokens_open", path, &bytes, &size)) {
+    if (!hd__given(hd__call, "path", path) || !check_type(type) ||
+        !hd__file_map(path, &bytes, &size)) {
         return NULL;
     }
     size_t width = (size_t)type;
     bool whole =
-        size % width == 0 ||
-        hd_error_set(HD_FORMAT, "hd_tokens_open: '%.*s': %zu bytes: expected a multiple of %zu",
-                     HD__CUT(path), size, width);
+        size % width == 0 || hd__fail(HD_FORMAT, "'%.*s': %zu bytes: expected a multiple of %zu",
+                                      HD__CUT(path), size, width);
     hd_tokens *t = whole ? tokens_new((int)width, (int64_t)(size / width), bytes) : NULL;
     if (t) {
         t->mapped = size;
@@ -161,8 +157,9 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
 
 hd_tokens *hd_tokens_from(const hd_tensor *ids)
 {
+    HD__CALL("hd_tokens_from");
     unsigned char *bytes;
-    int64_t n = ids_to_bytes("hd_tokens_from", HD_TOKEN_U32, ids, &bytes);
+    int64_t n = ids_to_bytes(HD_TOKEN_U32, ids, &bytes);
     hd_tokens *t = n < 0 ? NULL : tokens_new(HD_TOKEN_U32, n, bytes);
     if (t) {
         t->allocated = true;
@@ -174,13 +171,13 @@ hd_tokens *hd_tokens_from(const hd_tensor *ids)
 
 bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 {
+    HD__CALL("hd_tokens_write");
     unsigned char *bytes;
-    if (!hd__may_save("hd_tokens_write") || !hd__given("hd_tokens_write", "path", path) ||
-        !check_type("hd_tokens_write", type)) {
+    if (!hd__may_save(hd__call) || !hd__given(hd__call, "path", path) || !check_type(type)) {
         return false;
     }
-    int64_t n = ids_to_bytes("hd_tokens_write", (int)type, ids, &bytes);
-    bool ok = n >= 0 && hd__whole_write("hd_tokens_write", path, bytes, (size_t)n * (size_t)type);
+    int64_t n = ids_to_bytes((int)type, ids, &bytes);
+    bool ok = n >= 0 && hd__whole_write(hd__call, path, bytes, (size_t)n * (size_t)type);
     hd_free(bytes);
     return ok;
 }
@@ -189,21 +186,23 @@ bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 
 int64_t hd_tokens_len(const hd_tokens *t)
 {
-    return hd__tokens_given("hd_tokens_len", t) ? t->len : -1;
+    HD__CALL("hd_tokens_len");
+    return hd__tokens_given(t) ? t->len : -1;
 }
 
 hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
 {
-    if (!hd__tokens_given("hd_tokens_read", t)) {
+    HD__CALL("hd_tokens_read");
+    if (!hd__tokens_given(t)) {
         return NULL;
     }
     if (at < 0 || n < 0 || at > t->len - n) {
-        return hd_error_set(HD_INDEX,
-                            "hd_tokens_read: %" PRId64 " tokens from %" PRId64
-                            " on: expected a part of the %" PRId64 " tokens",
-                            n, at, t->len);
+        return hd__fail(HD_INDEX,
+                        "%" PRId64 " tokens from %" PRId64 " on: expected a part of the %" PRId64
+                        " tokens",
+                        n, at, t->len);
     }
-    hd_tensor *ids = hd__empty("hd_tokens_read", HD_INT64, 1, &n); /* (n,) */
+    hd_tensor *ids = hd__empty(HD_INT64, 1, &n); /* (n,) */
     if (ids) {
         hd__tokens_copy(t, at, n, hd__ptr(ids));
     }
@@ -221,14 +220,14 @@ static hd_tokens *tokens_part(const hd_tokens *t, int64_t at, int64_t len)
 
 bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first, hd_tokens **rest)
 {
-    const char *function = "hd_tokens_split";
-    if (!hd__tokens_given(function, t) || !hd__given(function, "first", first) ||
-        !hd__given(function, "rest", rest)) {
+    HD__CALL("hd_tokens_split");
+    if (!hd__tokens_given(t) || !hd__given(hd__call, "first", first) ||
+        !hd__given(hd__call, "rest", rest)) {
         return false;
     }
     *first = *rest = NULL;
     if (!(fraction >= 0 && fraction <= 1)) {
-        return hd_error_set(HD_VALUE, "hd_tokens_split: fraction %g: expected 0 to 1", fraction);
+        return hd__fail(HD_VALUE, "fraction %g: expected 0 to 1", fraction);
     }
     int64_t cut = (int64_t)(fraction * (double)t->len);
     *first = tokens_part(t, 0, cut);

@@ -1,11 +1,11 @@
 /* utf8.c - texts that must be UTF-8, and the classes of characters. */
 #include "data/data_internal.h"
 
-bool hd__utf8_check(const char *function, const char *s, int64_t n)
+bool hd__utf8_check(const char *s, int64_t n)
 {
     size_t good = hd__utf8_good(s, (size_t)n);
-    return good == (size_t)n || hd_error_set(HD_FORMAT, "%s: byte 0x%02x at %zu: expected UTF-8",
-                                             function, (unsigned char)s[good], good);
+    return good == (size_t)n ||
+           hd__fail(HD_FORMAT, "byte 0x%02x at %zu: expected UTF-8", (unsigned char)s[good], good);
 }
 
 int hd__char_class(uint32_t code)

@@ -14,7 +14,6 @@
 #include "io/checkpoint.h"
 
 static const char model_file[] = HD__MODEL_FILE, state_file[] = HD__STATE_FILE;
-static const char saves[] = "hd_checkpoint_save";
 static const char version_name[] = "heed.version", level_name[] = "heed.cpu_level";
 
 /* ---------------------------------------------------------------- state as tensors and strings */
@@ -89,10 +88,10 @@ static bool decode_value(hd_dict *to, const char *path, const char *name, const 
         memcpy(&v, &bits, sizeof v);
         return hd_dict_set_double(to, name, v);
     }
-    return hd_error_set(HD_FORMAT,
-                        "hd_checkpoint_load: '%.*s': '%.*s' is '%.*s': expected \"int \", "
-                        "\"double \" or \"string \" and a value",
-                        HD__CUT(path), HD__CUT(name), HD__CUT(text));
+    return hd__fail(HD_FORMAT,
+                    "'%.*s': '%.*s' is '%.*s': expected \"int \", "
+                    "\"double \" or \"string \" and a value",
+                    HD__CUT(path), HD__CUT(name), HD__CUT(text));
 }
 
 static bool decode_all(hd_dict *state, const char *path)
@@ -117,45 +116,41 @@ static char *path_in(const char *dir, const char *name)
     return hd__text_take(&t);
 }
 
-static bool save_into(const char *function, const char *hidden, const char *dir, const char *name,
-                      const hd_dict *d)
+static bool save_into(const char *hidden, const char *dir, const char *name, const hd_dict *d)
 {
     char *path = path_in(hidden, name), *shown = path ? path_in(dir, name) : NULL;
-    bool ok = shown && hd__safetensors_save(function, path, shown, d);
+    bool ok = shown && hd__safetensors_save(path, shown, d);
     hd_free(path);
     hd_free(shown);
     return ok;
 }
 
-bool hd__checkpoint_fill(const char *function, const char *hidden, const char *dir,
-                         const hd_dict *model, const hd_dict *encoded)
+bool hd__checkpoint_fill(const char *hidden, const char *dir, const hd_dict *model,
+                         const hd_dict *encoded)
 {
-    return save_into(function, hidden, dir, model_file, model) &&
-           save_into(function, hidden, dir, state_file, encoded);
+    return save_into(hidden, dir, model_file, model) && save_into(hidden, dir, state_file, encoded);
 }
 
 /* ---------------------------------------------------------------- saving */
 
-static bool check_model(const char *function, const hd_dict *model)
+static bool check_model(const hd_dict *model)
 {
     for (int64_t i = 0; i < hd_dict_len(model); i++) {
         const char *name = hd_dict_name(model, i);
         if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
-            return hd_error_set(HD_VALUE,
-                                "%s: model: '%.*s' is not a tensor: expected only tensors in "
-                                "model, and all else in state",
-                                function, HD__CUT(name));
+            return hd__fail(HD_VALUE,
+                            "model: '%.*s' is not a tensor: expected only tensors in "
+                            "model, and all else in state",
+                            HD__CUT(name));
         }
     }
     return true;
 }
 
-bool hd__checkpoint_args(const char *function, const char *dir, const hd_dict *model,
-                         const hd_dict *state)
+bool hd__checkpoint_args(const char *dir, const hd_dict *model, const hd_dict *state)
 {
-    return hd__given(function, "dir", dir) && hd__object(function, "model", model) &&
-           hd__object(function, "state", state) && hd__may_save(function) &&
-           check_model(function, model);
+    return hd__given(hd__call, "dir", dir) && hd__object("model", model) &&
+           hd__object("state", state) && hd__may_save(hd__call) && check_model(model);
 }
 
 hd_dict *hd__checkpoint_encode(const hd_dict *state)
@@ -173,21 +168,21 @@ static bool check_new(const char *dir)
 {
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
-        return errno == ENOENT || hd__create_fail(saves, dir, "a directory", errno);
+        return errno == ENOENT || hd__create_fail(hd__call, dir, "a directory", errno);
     }
-    return hd_error_set(HD_IO,
-                        "%s: '%.*s' exists already: expected a new name; hd_checkpoint_replace "
-                        "replaces a checkpoint",
-                        saves, HD__CUT(dir));
+    return hd__fail(HD_IO,
+                    "'%.*s' exists already: expected a new name; hd_checkpoint_replace "
+                    "replaces a checkpoint",
+                    HD__CUT(dir));
 }
 
 /* Fills the new directory and gives it its name. */
 static bool fill_and_rename(const char *hidden, const char *dir, const hd_dict *model,
                             const hd_dict *state)
 {
-    return hd__checkpoint_fill(saves, hidden, dir, model, state) && check_new(dir) &&
+    return hd__checkpoint_fill(hidden, dir, model, state) && check_new(dir) &&
            (hd__sys_rename(hidden, dir) == 0 ||
-            hd__io_fail(saves, dir, "rename the new directory to it", errno));
+            hd__io_fail(hd__call, dir, "rename the new directory to it", errno));
 }
 
 /* parent: the open directory of dir, which this function closes. */
@@ -196,19 +191,19 @@ static bool save_beside(int parent, hd__hidden *h, const char *dir, const hd_dic
 {
     if (!fill_and_rename(h->path.s, dir, model, state)) {
         hd__sys_drop(parent);
-        hd__hidden_drop(saves, dir, h);
+        hd__hidden_drop(dir, h);
         return false;
     }
     int cause = hd__sync_close(parent);
-    return cause == 0 || hd__hidden_take_back(saves, dir, h, cause);
+    return cause == 0 || hd__hidden_take_back(dir, h, cause);
 }
 
 static bool save_directory(const char *dir, const hd_dict *model, const hd_dict *state)
 {
     hd__hidden h = {.lock = -1};
     int parent = hd__parent_open(dir);
-    bool ok = parent >= 0 || hd__create_fail(saves, dir, "a directory", errno);
-    if (ok && !(hd__left_overs_clear(dir, NULL) && hd__hidden_make(saves, dir, &h))) {
+    bool ok = parent >= 0 || hd__create_fail(hd__call, dir, "a directory", errno);
+    if (ok && !(hd__left_overs_clear(dir, NULL) && hd__hidden_make(dir, &h))) {
         hd__sys_drop(parent);
         ok = false;
     }
@@ -219,7 +214,8 @@ static bool save_directory(const char *dir, const hd_dict *model, const hd_dict 
 
 bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
 {
-    if (!hd__checkpoint_args(saves, dir, model, state) || !check_new(dir)) {
+    HD__CALL("hd_checkpoint_save");
+    if (!hd__checkpoint_args(dir, model, state) || !check_new(dir)) {
         return false;
     }
     hd_dict *encoded = hd__checkpoint_encode(state);
@@ -291,14 +287,14 @@ static hd_dict *load_from(const char *dir, const char *name, int fd, int cause, 
 {
     char *path = path_in(dir, name);
     if (path && fd < 0) {
-        hd__io_fail("hd_checkpoint_load", path, "open", cause);
+        hd__io_fail(hd__call, path, "open", cause);
     }
     if (!path || fd < 0) {
         close_open(fd);
         hd_free(path);
         return NULL;
     }
-    hd_dict *d = hd__safetensors_load_fd("hd_checkpoint_load", path, fd);
+    hd_dict *d = hd__safetensors_load_fd(path, fd);
     if (d && is_state && !decode_all(d, path)) {
         hd_dict_free(d);
         d = NULL;
@@ -309,13 +305,14 @@ static hd_dict *load_from(const char *dir, const char *name, int fd, int cause, 
 
 bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
 {
+    HD__CALL("hd_checkpoint_load");
     if (model) {
         *model = NULL;
     }
     if (state) {
         *state = NULL;
     }
-    if (!hd__given("hd_checkpoint_load", "dir", dir)) {
+    if (!hd__given(hd__call, "dir", dir)) {
         return false;
     }
     checkpoint_files f = files_open(dir);

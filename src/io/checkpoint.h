@@ -12,18 +12,17 @@
 #define HD__STATE_FILE "state.safetensors"
 
 /* Are the arguments of a save given and right? */
-bool hd__checkpoint_args(const char *function, const char *dir, const hd_dict *model,
-                         const hd_dict *state);
+bool hd__checkpoint_args(const char *dir, const hd_dict *model, const hd_dict *state);
 /* The state as tensors and strings; hd_dict_free. */
 hd_dict *hd__checkpoint_encode(const hd_dict *state);
 /* Writes both files into an empty directory, which gets the name dir later, and syncs them. */
-bool hd__checkpoint_fill(const char *function, const char *hidden, const char *dir,
-                         const hd_dict *model, const hd_dict *encoded);
+bool hd__checkpoint_fill(const char *hidden, const char *dir, const hd_dict *model,
+                         const hd_dict *encoded);
 
 /* ---------------------------------------------------------------- remove.c */
 
 /* Is dir a checkpoint that may be removed: no link, with both files and without directories? */
-bool hd__checkpoint_removable(const char *function, const char *dir);
+bool hd__checkpoint_removable(const char *dir);
 
 /* ---------------------------------------------------------------- hidden.c */
 
@@ -33,18 +32,17 @@ typedef struct hd__hidden {
     int lock; /* the directory, open and locked; -1: there is none */
 } hd__hidden;
 
-bool hd__hidden_make(const char *function, const char *dir, hd__hidden *h);
+bool hd__hidden_make(const char *dir, hd__hidden *h);
 /* Removes it with its files. Returns 0 or the errno of the first removal that fails. */
 int hd__hidden_clear(hd__hidden *h);
 /* The same; a warning tells of a failure. */
-void hd__hidden_drop(const char *function, const char *dir, hd__hidden *h);
+void hd__hidden_drop(const char *dir, hd__hidden *h);
 /* Warns that a checkpoint of dir, an "old" or "unfinished" one, is left at path. */
-void hd__hidden_left(const char *function, const char *what, const char *dir, const char *path,
-                     int cause);
+void hd__hidden_left(const char *what, const char *dir, const char *path, int cause);
 /* h has got the name dir, and its directory cannot be synced because of `cause`. If h is still
  * there, it gets its hidden name again and is removed, so that nobody finds a half removed one at
  * dir. Returns false after HD_IO, which tells whether it stands at dir. */
-bool hd__hidden_take_back(const char *function, const char *dir, hd__hidden *h, int cause);
+bool hd__hidden_take_back(const char *dir, hd__hidden *h, int cause);
 /* Leaves the directory. */
 void hd__hidden_free(hd__hidden *h);
 

@@ -122,14 +122,14 @@ static void swap_bytes(unsigned char *bytes, int width, int64_t n)
     }
 }
 
-static bool out_of_range(const hd__in *in, const char *function, const char *what, int64_t at,
+static bool out_of_range(const hd__in *in, const char *what, int64_t at,
                          const unsigned char *element)
 {
     uint64_t v;
     memcpy(&v, element, sizeof v);
-    return hd_error_set(
-        HD_VALUE, "%s: '%.*s': %s: element %" PRId64 " is %" PRIu64 ": expected at most %" PRId64,
-        function, HD__CUT(in->path), what, at, v, INT64_MAX);
+    return hd__fail(HD_VALUE,
+                    "'%.*s': %s: element %" PRId64 " is %" PRIu64 ": expected at most %" PRId64,
+                    HD__CUT(in->path), what, at, v, INT64_MAX);
 }
 
 /* Converts n elements, which the buffer holds. *fit: how many of them the dtype can hold. */
@@ -148,22 +148,22 @@ static bool convert(const hd__element *e, bool swap, unsigned char *buffer, void
     return *fit == n;
 }
 
-bool hd__in_elements(const hd__in *in, const char *function, const char *what, int64_t at,
-                     const hd__element *e, bool swap, hd_tensor *x)
+bool hd__in_elements(const hd__in *in, const char *what, int64_t at, const hd__element *e,
+                     bool swap, hd_tensor *x)
 {
     if (!swap && !e->convert) {
-        return hd__in_read(in, function, at, hd__ptr(x), (size_t)x->numel * e->bytes);
+        return hd__in_read(in, at, hd__ptr(x), (size_t)x->numel * e->bytes);
     }
     _Alignas(8) unsigned char buffer[BUFFER];
     int64_t step = BUFFER / e->bytes, fit;
     char *to = hd__ptr(x);
     for (int64_t i = 0; i < x->numel; i += step) {
         int64_t n = x->numel - i < step ? x->numel - i : step;
-        if (!hd__in_read(in, function, at + i * e->bytes, buffer, (size_t)n * e->bytes)) {
+        if (!hd__in_read(in, at + i * e->bytes, buffer, (size_t)n * e->bytes)) {
             return false;
         }
         if (!convert(e, swap, buffer, to + i * hd_dtype_size(e->dtype), n, &fit)) {
-            return out_of_range(in, function, what, i + fit, buffer + fit * e->bytes);
+            return out_of_range(in, what, i + fit, buffer + fit * e->bytes);
         }
     }
     return true;

@@ -6,18 +6,18 @@
 #include "base/system/system.h"
 #include "io/io_internal.h"
 
-bool hd__in_open(hd__in *in, const char *function, const char *path)
+bool hd__in_open(hd__in *in, const char *path)
 {
     in->path = path;
-    in->fd = hd__regular_open(function, path, &in->size);
+    in->fd = hd__regular_open(hd__call, path, &in->size);
     return in->fd >= 0;
 }
 
-bool hd__in_take(hd__in *in, const char *function, const char *path, int fd)
+bool hd__in_take(hd__in *in, const char *path, int fd)
 {
     in->path = path;
     in->fd = fd;
-    return hd__regular_ok(function, path, fd, &in->size);
+    return hd__regular_ok(hd__call, path, fd, &in->size);
 }
 
 void hd__in_close(hd__in *in)
@@ -28,18 +28,18 @@ void hd__in_close(hd__in *in)
     in->fd = -1;
 }
 
-bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes, size_t n)
+bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n)
 {
     for (size_t done = 0; done < n;) {
         ptrdiff_t got = hd__sys_pread(in->fd, (char *)bytes + done, n - done, at + (int64_t)done);
         if (got < 0) {
-            return hd__io_fail(function, in->path, "read", errno);
+            return hd__io_fail(hd__call, in->path, "read", errno);
         }
         if (got == 0) {
-            return hd_error_set(HD_IO,
-                                "%s: '%.*s': ends at byte %" PRId64 " now: expected %" PRId64
-                                " bytes, as when it was opened",
-                                function, HD__CUT(in->path), at + (int64_t)done, in->size);
+            return hd__fail(HD_IO,
+                            "'%.*s': ends at byte %" PRId64 " now: expected %" PRId64
+                            " bytes, as when it was opened",
+                            HD__CUT(in->path), at + (int64_t)done, in->size);
         }
         done += (size_t)got;
     }

@@ -97,36 +97,35 @@ int hd__hidden_clear(hd__hidden *h)
     return fd < 0 ? 0 : hd__directory_clear(fd, h->path.s);
 }
 
-void hd__hidden_left(const char *function, const char *what, const char *dir, const char *path,
-                     int cause)
+void hd__hidden_left(const char *what, const char *dir, const char *path, int cause)
 {
-    hd__warn("%s: the %s checkpoint of '%.*s' is left as '%.*s', because it cannot be removed: %s; "
+    hd__warn("the %s checkpoint of '%.*s' is left as '%.*s', because it cannot be removed: %s; "
              "remove it, or the next call tries again",
-             function, what, HD__CUT(dir), HD__CUT(path), HD__WHY(cause));
+             what, HD__CUT(dir), HD__CUT(path), HD__WHY(cause));
 }
 
-void hd__hidden_drop(const char *function, const char *dir, hd__hidden *h)
+void hd__hidden_drop(const char *dir, hd__hidden *h)
 {
     int cause = hd__hidden_clear(h);
     if (cause != 0) {
-        hd__hidden_left(function, "unfinished", dir, h->path.s, cause);
+        hd__hidden_left("unfinished", dir, h->path.s, cause);
     }
 }
 
-bool hd__hidden_take_back(const char *function, const char *dir, hd__hidden *h, int cause)
+bool hd__hidden_take_back(const char *dir, hd__hidden *h, int cause)
 {
     int unknown;
     bool own = hd__still_at(h->lock, dir, &unknown);
     bool back = own && hd__sys_rename(dir, h->path.s) == 0;
     if (!back && (own || unknown != 0)) {
-        return hd_error_set(HD_IO,
-                            "%s: '%.*s': cannot sync its directory: %s: the new checkpoint stands "
-                            "there, but a crash may lose it",
-                            function, HD__CUT(dir), HD__WHY(cause));
+        return hd__fail(HD_IO,
+                        "'%.*s': cannot sync its directory: %s: the new checkpoint stands "
+                        "there, but a crash may lose it",
+                        HD__CUT(dir), HD__WHY(cause));
     }
-    hd__io_fail(function, dir, "sync its directory", cause);
+    hd__io_fail(hd__call, dir, "sync its directory", cause);
     if (back) {
-        hd__hidden_drop(function, dir, h);
+        hd__hidden_drop(dir, h);
     }
     return false;
 }
@@ -238,7 +237,7 @@ static bool lock_new(hd__hidden *h, int *cause)
     return h->lock >= 0;
 }
 
-bool hd__hidden_make(const char *function, const char *dir, hd__hidden *h)
+bool hd__hidden_make(const char *dir, hd__hidden *h)
 {
     for (;;) {
         int cause;
@@ -249,16 +248,16 @@ bool hd__hidden_make(const char *function, const char *dir, hd__hidden *h)
             if (errno == EEXIST) {
                 continue;
             }
-            return hd__create_fail(function, dir, "a directory", errno);
+            return hd__create_fail(hd__call, dir, "a directory", errno);
         }
         if (lock_new(h, &cause)) {
             return true;
         }
         if (cause != 0) {
             if (hd__sys_rmdir(h->path.s) != 0 && errno != ENOENT) {
-                hd__hidden_left(function, "unfinished", dir, h->path.s, errno);
+                hd__hidden_left("unfinished", dir, h->path.s, errno);
             }
-            return hd__io_fail(function, dir, "open the new directory", cause);
+            return hd__io_fail(hd__call, dir, "open the new directory", cause);
         }
     }
 }

@@ -15,12 +15,12 @@ typedef struct hd__in {
     int64_t size; /* when it was opened */
 } hd__in;
 
-bool hd__in_open(hd__in *in, const char *function, const char *path);
+bool hd__in_open(hd__in *in, const char *path);
 /* The same with a file that is open already, and that hd__in_close closes. */
-bool hd__in_take(hd__in *in, const char *function, const char *path, int fd);
+bool hd__in_take(hd__in *in, const char *path, int fd);
 void hd__in_close(hd__in *in);
 /* Reads n bytes from `at` on. A file that ends before them is HD_IO, too. */
-bool hd__in_read(const hd__in *in, const char *function, int64_t at, void *bytes, size_t n);
+bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n);
 
 /* ---------------------------------------------------------------- elements (elements.c) */
 
@@ -46,8 +46,8 @@ int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes);
 
 /* Reads the elements of x from `at` on; x is contiguous and has e's dtype. swap: the file's byte
  * order is not this machine's. what: names the array in messages. */
-bool hd__in_elements(const hd__in *in, const char *function, const char *what, int64_t at,
-                     const hd__element *e, bool swap, hd_tensor *x);
+bool hd__in_elements(const hd__in *in, const char *what, int64_t at, const hd__element *e,
+                     bool swap, hd_tensor *x);
 /* Writes the elements of x, which is contiguous. swap: not in this machine's byte order. */
 void hd__write_elements(hd__whole *file, bool swap, const hd_tensor *x);
 
@@ -77,12 +77,11 @@ struct hd_safetensors {
 };
 
 /* Reads and checks the header: fills names, metadata, entries and data. */
-bool hd__safetensors_header(hd_safetensors *f, const char *function);
+bool hd__safetensors_header(hd_safetensors *f);
 
 /* shown: as in hd__whole_begin. */
-bool hd__safetensors_save(const char *function, const char *path, const char *shown,
-                          const hd_dict *d);
+bool hd__safetensors_save(const char *path, const char *shown, const hd_dict *d);
 /* Loads the open file fd, which it closes; path is for messages. */
-hd_dict *hd__safetensors_load_fd(const char *function, const char *path, int fd);
+hd_dict *hd__safetensors_load_fd(const char *path, int fd);
 
 #endif

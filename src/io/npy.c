@@ -9,8 +9,6 @@
 
 enum { MAGIC_BYTES = 8, LONGEST = 10000 }; /* LONGEST: the default limit of numpy.load */
 
-static const char function[] = "hd_load_npy";
-
 typedef struct header {
     const hd__in *in;
     char *text;
@@ -24,7 +22,7 @@ typedef struct header {
 } header;
 
 #define bad(h, format, ...)                                                                        \
-    hd_error_set(HD_FORMAT, "%s: '%.*s': " format, function, HD__CUT((h)->in->path), __VA_ARGS__)
+    hd__fail(HD_FORMAT, "'%.*s': " format, HD__CUT((h)->in->path), __VA_ARGS__)
 
 /* ---------------------------------------------------------------- the header's text */
 
@@ -98,8 +96,8 @@ static bool parse_descr(header *h)
 {
     char descr[32];
     if (peek(h) == '[') {
-        return hd_error_set(HD_DTYPE, "%s: '%.*s': an array of records: expected numbers", function,
-                            HD__CUT(h->in->path));
+        return hd__fail(HD_DTYPE, "'%.*s': an array of records: expected numbers",
+                        HD__CUT(h->in->path));
     }
     if (!quoted(h, descr, sizeof descr)) {
         return false;
@@ -113,11 +111,11 @@ static bool parse_descr(header *h)
             return true;
         }
     }
-    return hd_error_set(
+    return hd__fail(
         HD_DTYPE,
-        "%s: '%.*s': descr '%s': expected one of < > = | and after it b1, i1 to i8, u1 to u8 or "
+        "'%.*s': descr '%s': expected one of < > = | and after it b1, i1 to i8, u1 to u8 or "
         "f2 to f8",
-        function, HD__CUT(h->in->path), descr);
+        HD__CUT(h->in->path), descr);
 }
 
 static bool parse_order(header *h)
@@ -215,7 +213,7 @@ static bool npy_parse(header *h)
 static bool read_header(header *h)
 {
     unsigned char start[MAGIC_BYTES + 4];
-    bool ok = h->in->size >= MAGIC_BYTES + 2 && hd__in_read(h->in, function, 0, start, MAGIC_BYTES);
+    bool ok = h->in->size >= MAGIC_BYTES + 2 && hd__in_read(h->in, 0, start, MAGIC_BYTES);
     if (h->in->size < MAGIC_BYTES + 2 || (ok && memcmp(start, "\x93NUMPY", 6) != 0)) {
         return bad(h, "expected %s at its start", "\\x93NUMPY and a version");
     }
@@ -230,7 +228,7 @@ static bool read_header(header *h)
     if (h->in->size < h->data) {
         return bad(h, "%" PRId64 " bytes: expected a header", h->in->size);
     }
-    if (!hd__in_read(h->in, function, MAGIC_BYTES, start, width)) {
+    if (!hd__in_read(h->in, MAGIC_BYTES, start, width)) {
         return false;
     }
     for (size_t i = width; i-- > 0;) {
@@ -241,7 +239,7 @@ static bool read_header(header *h)
         return bad(h, "a header of %zu bytes: expected at most %" PRId64, h->n, most);
     }
     h->text = hd_alloc(h->n);
-    bool read = h->text && hd__in_read(h->in, function, h->data, h->text, h->n);
+    bool read = h->text && hd__in_read(h->in, h->data, h->text, h->n);
     h->data += (int64_t)h->n;
     return read && npy_parse(h);
 }
@@ -265,8 +263,8 @@ static hd_tensor *read_array(const header *h)
     for (int i = 0; i < h->ndim; i++) {
         sizes[i] = h->sizes[h->fortran ? h->ndim - 1 - i : i];
     }
-    hd_tensor *x = hd__empty(function, h->type->dtype, h->ndim, sizes);
-    if (!x || !hd__in_elements(h->in, function, "data", h->data, h->type, h->swap, x)) {
+    hd_tensor *x = hd__empty(h->type->dtype, h->ndim, sizes);
+    if (!x || !hd__in_elements(h->in, "data", h->data, h->type, h->swap, x)) {
         return NULL;
     }
     if (!h->fortran || h->ndim < 2) {
@@ -276,15 +274,16 @@ static hd_tensor *read_array(const header *h)
     for (int i = 0; i < h->ndim; i++) {
         strides[i] = x->strides[h->ndim - 1 - i];
     }
-    hd_tensor *y = hd__alias(function, x, h->ndim, h->sizes, strides, 0);
+    hd_tensor *y = hd__alias(x, h->ndim, h->sizes, strides, 0);
     return y ? hd__contiguous(y) : NULL;
 }
 
 hd_tensor *hd_load_npy(const char *path)
 {
+    HD__CALL("hd_load_npy");
     hd__in in;
     HD__SCOPE_OR(NULL);
-    if (!hd__given(function, "path", path) || !hd__in_open(&in, function, path)) {
+    if (!hd__given(hd__call, "path", path) || !hd__in_open(&in, path)) {
         return NULL;
     }
     header h = {.in = &in};
@@ -324,7 +323,7 @@ static bool npy_save(const char *path, const hd_tensor *x)
     put_header(&t, x);
     bool ok = from && !t.failed;
     if (ok) {
-        ok = hd__whole_begin(&file, "hd_save_npy", path, NULL);
+        ok = hd__whole_begin(&file, hd__call, path, NULL);
         if (ok) {
             hd__whole_add(&file, t.s, t.len);
             hd__write_elements(&file, hd__big_endian, from);
@@ -337,6 +336,7 @@ static bool npy_save(const char *path, const hd_tensor *x)
 
 bool hd_save_npy(const char *path, const hd_tensor *x)
 {
-    return hd__given("hd_save_npy", "path", path) && hd__arg("hd_save_npy", "x", x) &&
-           hd__may_save("hd_save_npy") && npy_save(path, x);
+    HD__CALL("hd_save_npy");
+    return hd__given(hd__call, "path", path) && hd__arg("x", x) && hd__may_save(hd__call) &&
+           npy_save(path, x);
 }

@@ -7,8 +7,6 @@
 
 #include "io/checkpoint.h"
 
-static const char function[] = "hd_checkpoint_remove";
-
 /* ---------------------------------------------------------------- what may be removed */
 
 static bool is_missing(int cause)
@@ -17,16 +15,15 @@ static bool is_missing(int cause)
 }
 
 /* A symbolic link is never removed, nor is the directory that it points to. */
-static bool check_no_link(const char *caller, const char *dir)
+static bool check_no_link(const char *dir)
 {
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
-        return is_missing(errno) || hd__io_fail(caller, dir, "stat", errno);
+        return is_missing(errno) || hd__io_fail(hd__call, dir, "stat", errno);
     }
     return info.kind != HD__SYS_LINK ||
-           hd_error_set(HD_FORMAT,
-                        "%s: '%.*s' is a symbolic link: expected the checkpoint's own path", caller,
-                        HD__CUT(dir));
+           hd__fail(HD_FORMAT, "'%.*s' is a symbolic link: expected the checkpoint's own path",
+                    HD__CUT(dir));
 }
 
 static bool is_gone(const char *dir)
@@ -37,7 +34,7 @@ static bool is_gone(const char *dir)
 
 /* The message tells a directory that is not there, also because another process has just moved it,
  * from one that is no checkpoint. */
-static bool check_holds(const char *caller, const char *dir, const char *file)
+static bool check_holds(const char *dir, const char *file)
 {
     hd__sys_info info;
     hd__text path = {0};
@@ -46,13 +43,11 @@ static bool check_holds(const char *caller, const char *dir, const char *file)
     int cause = found || path.failed ? 0 : errno;
     bool ok = found && info.kind == HD__SYS_FILE;
     if (cause != 0 && !is_missing(cause)) {
-        hd__io_fail(caller, path.s, "stat", cause);
+        hd__io_fail(hd__call, path.s, "stat", cause);
     } else if (!ok && !path.failed && is_gone(dir)) {
-        hd_error_set(HD_FORMAT, "%s: '%.*s' does not exist: expected a checkpoint", caller,
-                     HD__CUT(dir));
+        hd__fail(HD_FORMAT, "'%.*s' does not exist: expected a checkpoint", HD__CUT(dir));
     } else if (!ok && !path.failed) {
-        hd_error_set(HD_FORMAT, "%s: '%.*s' holds no %s: expected a checkpoint", caller,
-                     HD__CUT(dir), file);
+        hd__fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
     }
     hd_free(path.s);
     return ok;
@@ -71,31 +66,31 @@ static int file_cause(int fd, const char *name)
 
 /* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
  * the directory, when other files are gone already. */
-static bool check_files_only(const char *caller, const char *dir)
+static bool check_files_only(const char *dir)
 {
     hd__sys_list *open_dir = hd__sys_list_at(dir);
     if (!open_dir) {
-        return hd__io_fail(caller, dir, "open", errno);
+        return hd__io_fail(hd__call, dir, "open", errno);
     }
     int cause = 0;
     bool ok = true;
     for (const char *name; ok && (name = hd__sys_list_next(open_dir, &cause));) {
         cause = file_cause(hd__sys_list_fd(open_dir), name);
         if (cause == EISDIR) {
-            ok = hd_error_set(HD_FORMAT, "%s: '%.*s' holds the directory '%.*s': expected files",
-                              caller, HD__CUT(dir), HD__CUT(name));
+            ok = hd__fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
+                          HD__CUT(dir), HD__CUT(name));
         } else if (cause != 0) {
             break;
         }
     }
     hd__sys_list_end(open_dir);
-    return ok && (cause == 0 || hd__io_fail(caller, dir, "read", cause));
+    return ok && (cause == 0 || hd__io_fail(hd__call, dir, "read", cause));
 }
 
-bool hd__checkpoint_removable(const char *caller, const char *dir)
+bool hd__checkpoint_removable(const char *dir)
 {
-    return check_no_link(caller, dir) && check_holds(caller, dir, HD__MODEL_FILE) &&
-           check_holds(caller, dir, HD__STATE_FILE) && check_files_only(caller, dir);
+    return check_no_link(dir) && check_holds(dir, HD__MODEL_FILE) &&
+           check_holds(dir, HD__STATE_FILE) && check_files_only(dir);
 }
 
 /* ---------------------------------------------------------------- removing */
@@ -103,10 +98,10 @@ bool hd__checkpoint_removable(const char *caller, const char *dir)
 /* Says what failed and where the rest of the checkpoint lies. */
 static bool left_at(const char *dir, const char *what, int cause, const char *hidden)
 {
-    return hd_error_set(HD_IO,
-                        "%s: '%.*s': cannot %s: %s: what is left is '%.*s', and the next "
-                        "call removes it",
-                        function, HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
+    return hd__fail(HD_IO,
+                    "'%.*s': cannot %s: %s: what is left is '%.*s', and the next "
+                    "call removes it",
+                    HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
 }
 
 /* The directory h has its hidden name. parent: the open directory of dir, which this function
@@ -115,7 +110,7 @@ static bool remove_hidden(int parent, const char *dir, hd__hidden *h)
 {
     int cause = hd__sync_close(parent);
     if (cause != 0 && hd__sys_rename(h->path.s, dir) == 0) {
-        return hd__io_fail(function, dir, "sync its directory", cause);
+        return hd__io_fail(hd__call, dir, "sync its directory", cause);
     }
     if (cause != 0) {
         return left_at(dir, "sync its directory", cause, h->path.s);
@@ -141,13 +136,13 @@ static bool remove_in(int parent, const char *dir, hd__hidden *h)
     h->lock = hd__sys_open_directory(dir, false);
     int cause = h->lock < 0 ? errno : unremovable_cause(h->lock);
     if (cause != 0) {
-        hd__io_fail(function, dir, h->lock < 0 ? "open" : "remove its files", cause);
+        hd__io_fail(hd__call, dir, h->lock < 0 ? "open" : "remove its files", cause);
     } else {
         hd__sys_lock(h->lock);
         if (hd__sys_rename(dir, h->path.s) == 0) {
             return remove_hidden(parent, dir, h);
         }
-        hd__io_fail(function, dir, "rename", errno);
+        hd__io_fail(hd__call, dir, "rename", errno);
     }
     hd__sys_drop(parent);
     return false;
@@ -161,11 +156,11 @@ static bool go_on(const char *dir, bool *gone)
     hd__left_overs left = {0};
     *gone = hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0;
     if (*gone && !is_missing(errno)) {
-        return hd__io_fail(function, dir, "stat", errno);
+        return hd__io_fail(hd__call, dir, "stat", errno);
     }
     bool ok = hd__left_overs_clear(dir, &left);
     if (ok && *gone && left.unread != 0 && !is_missing(left.unread)) {
-        ok = hd__io_fail(function, dir, "read its directory", left.unread);
+        ok = hd__io_fail(hd__call, dir, "read its directory", left.unread);
     }
     *gone = *gone && left.found > 0;
     if (ok && *gone && left.cause != 0) {
@@ -177,20 +172,21 @@ static bool go_on(const char *dir, bool *gone)
 
 bool hd_checkpoint_remove(const char *dir)
 {
+    HD__CALL("hd_checkpoint_remove");
     bool gone;
-    if (!hd__given(function, "dir", dir) || !go_on(dir, &gone)) {
+    if (!hd__given(hd__call, "dir", dir) || !go_on(dir, &gone)) {
         return false;
     }
     if (gone) {
         return true;
     }
-    if (!hd__checkpoint_removable(function, dir)) {
+    if (!hd__checkpoint_removable(dir)) {
         return false;
     }
     hd__hidden h = {.lock = -1};
     int parent = hd__hidden_path(dir, &h.path) ? hd__parent_open(dir) : -1;
     bool ok = !h.path.failed &&
-              (parent >= 0 || hd__io_fail(function, dir, "open its directory", errno)) &&
+              (parent >= 0 || hd__io_fail(hd__call, dir, "open its directory", errno)) &&
               remove_in(parent, dir, &h);
     hd__hidden_free(&h);
     return ok;

@@ -8,8 +8,6 @@
 
 #include "io/checkpoint.h"
 
-static const char function[] = "hd_checkpoint_replace";
-
 typedef struct replacement {
     const char *dir;
     hd__hidden new; /* its path is that of the old directory after the exchange */
@@ -27,8 +25,8 @@ static bool has_own_name(const char *dir)
     if (n != strspn(last, ".") || n < 1 || n > 2) {
         return true;
     }
-    return hd_error_set(HD_VALUE, "%s: '%.*s' ends in '%.*s': expected the checkpoint's own name",
-                        function, HD__CUT(dir), (int)n, last);
+    return hd__fail(HD_VALUE, "'%.*s' ends in '%.*s': expected the checkpoint's own name",
+                    HD__CUT(dir), (int)n, last);
 }
 
 /* ---------------------------------------------------------------- modes */
@@ -48,7 +46,7 @@ static bool hide(replacement *r)
     hd__sys_info info;
     int cause = hd__sys_fstat(r->new.lock, &info) == 0 ? set_mode(r, ".", 0700) : errno;
     if (cause != 0) {
-        return hd__io_fail(function, r->dir, "set the mode of the new directory", cause);
+        return hd__io_fail(hd__call, r->dir, "set the mode of the new directory", cause);
     }
     r->mode = info.mode;
     return true;
@@ -87,9 +85,9 @@ static bool check_old(const char *dir)
     int cause;
     bool taken = name_is_taken(dir, &cause);
     if (cause != 0) {
-        return hd__create_fail(function, dir, "a directory", cause);
+        return hd__create_fail(hd__call, dir, "a directory", cause);
     }
-    return !taken || hd__checkpoint_removable(function, dir);
+    return !taken || hd__checkpoint_removable(dir);
 }
 
 /* Exchanges the two names, so that the new directory has this path. Returns 0 or an errno. After an
@@ -107,13 +105,13 @@ static bool exchange_fail(const char *dir, int cause)
 {
     bool unknown = cause == ENOSYS || cause == EINVAL || cause == ENOTSUP;
     if (!unknown) {
-        return hd__io_fail(function, dir, "exchange it with the new directory", cause);
+        return hd__io_fail(hd__call, dir, "exchange it with the new directory", cause);
     }
-    return hd_error_set(HD_IO,
-                        "%s: '%.*s': this file system cannot exchange two names, and nothing was "
-                        "changed: use hd_checkpoint_save with a new name, then "
-                        "hd_checkpoint_remove",
-                        function, HD__CUT(dir));
+    return hd__fail(HD_IO,
+                    "'%.*s': this file system cannot exchange two names, and nothing was "
+                    "changed: use hd_checkpoint_save with a new name, then "
+                    "hd_checkpoint_remove",
+                    HD__CUT(dir));
 }
 
 /* Renames the new directory to dir, at which there is nothing. Returns false with 0 in *cause if
@@ -123,13 +121,13 @@ static bool give_name(const replacement *r, int *cause)
 {
     *cause = set_mode(r, ".", r->mode);
     if (*cause != 0) {
-        return hd__io_fail(function, r->dir, "set the mode of the new directory", *cause);
+        return hd__io_fail(hd__call, r->dir, "set the mode of the new directory", *cause);
     }
     if (hd__sys_rename(r->new.path.s, r->dir) == 0) {
         return true;
     }
     *cause = errno == EEXIST || errno == ENOTEMPTY ? 0 : errno;
-    return *cause != 0 && hd__io_fail(function, r->dir, "rename the new directory to it", *cause);
+    return *cause != 0 && hd__io_fail(hd__call, r->dir, "rename the new directory to it", *cause);
 }
 
 /* Gives the new directory its name. *old: the old checkpoint has the temporary name now. If another
@@ -153,7 +151,7 @@ static bool publish(const replacement *r, bool *old)
             continue;
         }
         if (cause != 0) {
-            return hd__io_fail(function, r->dir, "give the new directory its mode", cause);
+            return hd__io_fail(hd__call, r->dir, "give the new directory its mode", cause);
         }
         cause = exchange_to(r, r->dir);
         if (cause == 0) {
@@ -182,50 +180,49 @@ static bool exchange_back(replacement *r, int cause)
 {
     int unknown;
     if (hd__still_at(r->new.lock, r->dir, &unknown) && exchange_to(r, r->new.path.s) == 0) {
-        hd__io_fail(function, r->dir, "sync its directory", cause);
-        hd__hidden_drop(function, r->dir, &r->new);
+        hd__io_fail(hd__call, r->dir, "sync its directory", cause);
+        hd__hidden_drop(r->dir, &r->new);
         return false;
     }
-    return hd_error_set(HD_IO,
-                        "%s: '%.*s': cannot sync its directory: %s: it is replaced, but a crash "
-                        "may undo that; the old one is left as '%.*s', and the next call removes "
-                        "it",
-                        function, HD__CUT(r->dir), HD__WHY(cause), HD__CUT(r->new.path.s));
+    return hd__fail(HD_IO,
+                    "'%.*s': cannot sync its directory: %s: it is replaced, but a crash "
+                    "may undo that; the old one is left as '%.*s', and the next call removes "
+                    "it",
+                    HD__CUT(r->dir), HD__WHY(cause), HD__CUT(r->new.path.s));
 }
 
 /* parent: the open directory of r->dir, which this function closes. */
 static bool replace_in(int parent, replacement *r, const hd_dict *model, const hd_dict *state)
 {
     bool old = false;
-    if (!hide(r) || !hd__checkpoint_fill(function, r->new.path.s, r->dir, model, state) ||
+    if (!hide(r) || !hd__checkpoint_fill(r->new.path.s, r->dir, model, state) ||
         !publish(r, &old)) {
         hd__sys_drop(parent);
-        hd__hidden_drop(function, r->dir, &r->new);
+        hd__hidden_drop(r->dir, &r->new);
         return false;
     }
     int cause = hd__sync_close(parent);
     if (cause != 0) {
-        return old ? exchange_back(r, cause)
-                   : hd__hidden_take_back(function, r->dir, &r->new, cause);
+        return old ? exchange_back(r, cause) : hd__hidden_take_back(r->dir, &r->new, cause);
     }
     cause = old ? remove_old(r) : 0;
     if (cause != 0) {
-        hd__hidden_left(function, "old", r->dir, r->new.path.s, cause);
+        hd__hidden_left("old", r->dir, r->new.path.s, cause);
     }
     return true;
 }
 
 bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state)
 {
-    if (!hd__checkpoint_args(function, dir, model, state) || !has_own_name(dir) ||
-        !check_old(dir)) {
+    HD__CALL("hd_checkpoint_replace");
+    if (!hd__checkpoint_args(dir, model, state) || !has_own_name(dir) || !check_old(dir)) {
         return false;
     }
     replacement r = {.dir = dir, .new.lock = -1};
     hd_dict *encoded = hd__checkpoint_encode(state);
     int parent = encoded ? hd__parent_open(dir) : -1;
-    bool ok = encoded && (parent >= 0 || hd__create_fail(function, dir, "a directory", errno));
-    if (ok && hd__left_overs_clear(dir, NULL) && hd__hidden_make(function, dir, &r.new)) {
+    bool ok = encoded && (parent >= 0 || hd__create_fail(hd__call, dir, "a directory", errno));
+    if (ok && hd__left_overs_clear(dir, NULL) && hd__hidden_make(dir, &r.new)) {
         ok = replace_in(parent, &r, model, encoded);
     } else if (ok) {
         hd__sys_drop(parent);

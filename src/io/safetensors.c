@@ -28,7 +28,7 @@ static void mapping_drop(void *unused, void *user)
 }
 
 /* The mapping is private: writing to a tensor changes the process's own pages, not the file. */
-static bool map_file(hd_safetensors *f, const char *function)
+static bool map_file(hd_safetensors *f)
 {
     hd__mapping *m = hd_alloc(sizeof *m);
     if (!m) {
@@ -40,24 +40,23 @@ static bool map_file(hd_safetensors *f, const char *function)
     if (!m->bytes) {
         int cause = errno;
         hd_free(m);
-        return hd__io_fail(function, f->path, "map", cause);
+        return hd__io_fail(hd__call, f->path, "map", cause);
     }
     f->mapping = m;
     return true;
 }
 
 /* Does the file still have the length that its header was checked against? */
-static bool same_size(const hd_safetensors *f, const char *function)
+static bool same_size(const hd_safetensors *f)
 {
     hd__sys_info info;
     if (hd__sys_fstat(f->in.fd, &info) != 0) {
-        return hd__io_fail(function, f->path, "stat", errno);
+        return hd__io_fail(hd__call, f->path, "stat", errno);
     }
-    return info.size == f->in.size ||
-           hd_error_set(HD_IO,
-                        "%s: '%.*s': %" PRId64 " bytes now: expected %" PRId64
-                        " bytes, as when it was opened",
-                        function, HD__CUT(f->path), info.size, f->in.size);
+    return info.size == f->in.size || hd__fail(HD_IO,
+                                               "'%.*s': %" PRId64 " bytes now: expected %" PRId64
+                                               " bytes, as when it was opened",
+                                               HD__CUT(f->path), info.size, f->in.size);
 }
 
 /* ---------------------------------------------------------------- opening */
@@ -84,17 +83,16 @@ static hd_safetensors *file_new(const char *path)
     return f;
 }
 
-static hd_safetensors *open_file(const char *function, const char *path,
-                                 const hd_safetensors_options *o)
+static hd_safetensors *open_file(const char *path, const hd_safetensors_options *o)
 {
     hd_safetensors_options options = o ? *o : hd_safetensors_defaults();
-    if (!hd__given(function, "path", path) ||
-        !hd__size_ok(function, "o", options.size, sizeof options, "hd_safetensors_defaults()")) {
+    if (!hd__given(hd__call, "path", path) ||
+        !hd__size_ok(hd__call, "o", options.size, sizeof options, "hd_safetensors_defaults()")) {
         return NULL;
     }
     hd_safetensors *f = file_new(path);
-    if (f && hd__in_open(&f->in, function, f->path) && hd__safetensors_header(f, function) &&
-        (!options.map || hd__big_endian || map_file(f, function))) {
+    if (f && hd__in_open(&f->in, f->path) && hd__safetensors_header(f) &&
+        (!options.map || hd__big_endian || map_file(f))) {
         return f;
     }
     hd_safetensors_close(f);
@@ -103,12 +101,14 @@ static hd_safetensors *open_file(const char *function, const char *path,
 
 hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o)
 {
-    return open_file("hd_safetensors_open", path, o);
+    HD__CALL("hd_safetensors_open");
+    return open_file(path, o);
 }
 
 void hd_safetensors_close(hd_safetensors *f)
 {
-    if (!hd__may_free("hd_safetensors_close", "f", f, HD_NONE)) {
+    HD__CALL("hd_safetensors_close");
+    if (!hd__may_free("f", f, HD_NONE)) {
         return;
     }
     mapping_drop(NULL, f->mapping);
@@ -117,30 +117,31 @@ void hd_safetensors_close(hd_safetensors *f)
     hd_dict_free(f->metadata);
     hd_free(f->entries);
     hd_free(f->path);
-    hd__retire_object(f, "hd_safetensors_close");
+    hd__retire_object(f, hd__call);
 }
 
 /* ---------------------------------------------------------------- asking */
 
-static const hd__entry *entry_at(const char *function, const hd_safetensors *f, int64_t i)
+static const hd__entry *entry_at(const hd_safetensors *f, int64_t i)
 {
-    if (!hd__object(function, "f", f)) {
+    if (!hd__object("f", f)) {
         return NULL;
     }
-    int64_t at = hd__index(function, i, f->n, "tensors");
+    int64_t at = hd__index(hd__call, i, f->n, "tensors");
     return at < 0 ? NULL : &f->entries[at];
 }
 
 int64_t hd_safetensors_len(const hd_safetensors *f)
 {
-    return hd__object("hd_safetensors_len", "f", f) ? f->n : -1;
+    HD__CALL("hd_safetensors_len");
+    return hd__object("f", f) ? f->n : -1;
 }
 
 int64_t hd_safetensors_find(const hd_safetensors *f, const char *name)
 {
+    HD__CALL("hd_safetensors_find");
     int64_t i;
-    bool there = hd__object("hd_safetensors_find", "f", f) &&
-                 hd__given("hd_safetensors_find", "name", name) && *name &&
+    bool there = hd__object("f", f) && hd__given(hd__call, "name", name) && *name &&
                  hd_dict_kind_of(f->names, name) != HD_DICT_MISSING &&
                  hd_dict_get_int(f->names, name, &i);
     return there ? i : -1;
@@ -148,37 +149,43 @@ int64_t hd_safetensors_find(const hd_safetensors *f, const char *name)
 
 const char *hd_safetensors_name(const hd_safetensors *f, int64_t i)
 {
-    const hd__entry *e = entry_at("hd_safetensors_name", f, i);
+    HD__CALL("hd_safetensors_name");
+    const hd__entry *e = entry_at(f, i);
     return e ? e->name : NULL;
 }
 
 const char *hd_safetensors_type(const hd_safetensors *f, int64_t i)
 {
-    const hd__entry *e = entry_at("hd_safetensors_type", f, i);
+    HD__CALL("hd_safetensors_type");
+    const hd__entry *e = entry_at(f, i);
     return e ? e->type->safetensors : NULL;
 }
 
 int hd_safetensors_ndim(const hd_safetensors *f, int64_t i)
 {
-    const hd__entry *e = entry_at("hd_safetensors_ndim", f, i);
+    HD__CALL("hd_safetensors_ndim");
+    const hd__entry *e = entry_at(f, i);
     return e ? e->ndim : -1;
 }
 
 const int64_t *hd_safetensors_sizes(const hd_safetensors *f, int64_t i)
 {
-    const hd__entry *e = entry_at("hd_safetensors_sizes", f, i);
+    HD__CALL("hd_safetensors_sizes");
+    const hd__entry *e = entry_at(f, i);
     return e ? e->sizes : NULL;
 }
 
 int64_t hd_safetensors_bytes(const hd_safetensors *f, int64_t i)
 {
-    const hd__entry *e = entry_at("hd_safetensors_bytes", f, i);
+    HD__CALL("hd_safetensors_bytes");
+    const hd__entry *e = entry_at(f, i);
     return e ? e->end - e->begin : -1;
 }
 
 const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 {
-    return hd__object("hd_safetensors_metadata", "f", f) ? f->metadata : NULL;
+    HD__CALL("hd_safetensors_metadata");
+    return hd__object("f", f) ? f->metadata : NULL;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -200,16 +207,15 @@ static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e)
     return x;
 }
 
-static hd_tensor *read_entry(const char *function, const hd_safetensors *f, const hd__entry *e)
+static hd_tensor *read_entry(const hd_safetensors *f, const hd__entry *e)
 {
     char what[160];
     if (f->mapping && wraps(f, e)) {
-        return same_size(f, function) ? wrap_entry(f, e) : NULL;
+        return same_size(f) ? wrap_entry(f, e) : NULL;
     }
     snprintf(what, sizeof what, "tensor '%.*s'", HD__CUT(e->name));
-    hd_tensor *x = hd__empty(function, e->type->dtype, e->ndim, e->sizes);
-    if (x &&
-        !hd__in_elements(&f->in, function, what, f->data + e->begin, e->type, hd__big_endian, x)) {
+    hd_tensor *x = hd__empty(e->type->dtype, e->ndim, e->sizes);
+    if (x && !hd__in_elements(&f->in, what, f->data + e->begin, e->type, hd__big_endian, x)) {
         hd_release(x);
         return NULL;
     }
@@ -218,15 +224,16 @@ static hd_tensor *read_entry(const char *function, const hd_safetensors *f, cons
 
 hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i)
 {
-    const hd__entry *e = entry_at("hd_safetensors_read", f, i);
-    return e ? read_entry("hd_safetensors_read", f, e) : NULL;
+    HD__CALL("hd_safetensors_read");
+    const hd__entry *e = entry_at(f, i);
+    return e ? read_entry(f, e) : NULL;
 }
 
-static bool read_entries_into(const char *function, const hd_safetensors *f, hd_dict *d)
+static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
 {
     for (int64_t i = 0; i < f->n; i++) {
         HD__SCOPE_OR(false);
-        hd_tensor *x = read_entry(function, f, &f->entries[i]);
+        hd_tensor *x = read_entry(f, &f->entries[i]);
         if (!x || !hd_dict_set(d, f->entries[i].name, x)) {
             return false;
         }
@@ -234,10 +241,10 @@ static bool read_entries_into(const char *function, const hd_safetensors *f, hd_
     for (int64_t i = 0; i < hd_dict_len(f->metadata); i++) {
         const char *name = hd_dict_name(f->metadata, i);
         if (hd_dict_kind_of(d, name) != HD_DICT_MISSING) {
-            return hd_error_set(HD_FORMAT,
-                                "%s: '%.*s': '%.*s' names a tensor and metadata: expected one of "
-                                "the two (hd_safetensors_open can read both)",
-                                function, HD__CUT(f->path), HD__CUT(name));
+            return hd__fail(HD_FORMAT,
+                            "'%.*s': '%.*s' names a tensor and metadata: expected one of "
+                            "the two (hd_safetensors_open can read both)",
+                            HD__CUT(f->path), HD__CUT(name));
         }
         if (!hd_dict_set_string(d, name, hd_dict_get_string(f->metadata, name))) {
             return false;
@@ -247,10 +254,10 @@ static bool read_entries_into(const char *function, const hd_safetensors *f, hd_
 }
 
 /* Closes f, which is NULL if it could not be opened. */
-static hd_dict *load_and_close(const char *function, hd_safetensors *f)
+static hd_dict *load_and_close(hd_safetensors *f)
 {
     hd_dict *d = f ? hd_dict_new() : NULL;
-    bool ok = d && read_entries_into(function, f, d);
+    bool ok = d && read_entries_into(f, d);
     hd_safetensors_close(f);
     if (!ok) {
         hd_dict_free(d);
@@ -260,20 +267,20 @@ static hd_dict *load_and_close(const char *function, hd_safetensors *f)
 
 hd_dict *hd_load_safetensors(const char *path, const hd_safetensors_options *o)
 {
-    static const char function[] = "hd_load_safetensors";
-    return load_and_close(function, open_file(function, path, o));
+    HD__CALL("hd_load_safetensors");
+    return load_and_close(open_file(path, o));
 }
 
-hd_dict *hd__safetensors_load_fd(const char *function, const char *path, int fd)
+hd_dict *hd__safetensors_load_fd(const char *path, int fd)
 {
     hd_safetensors *f = file_new(path);
     if (!f) {
         hd__sys_drop(fd);
         return NULL;
     }
-    if (!hd__in_take(&f->in, function, f->path, fd) || !hd__safetensors_header(f, function)) {
+    if (!hd__in_take(&f->in, f->path, fd) || !hd__safetensors_header(f)) {
         hd_safetensors_close(f);
         return NULL;
     }
-    return load_and_close(function, f);
+    return load_and_close(f);
 }

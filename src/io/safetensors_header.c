@@ -14,7 +14,6 @@
 enum { LENGTH_BYTES = 8, LONGEST = 100000000 };
 
 typedef struct parser {
-    const char *function;
     hd_safetensors *f;
     hd__json json;
     hd__text name, text; /* the last name and the last other text */
@@ -24,8 +23,8 @@ typedef struct parser {
 
 /* "hd_load_safetensors: 'x.safetensors': tensor 'w': ..."; what: "tensor", "metadata" */
 #define bad(p, what, name, format, ...)                                                            \
-    hd_error_set(HD_FORMAT, "%s: '%.*s': %s '%.*s': " format, (p)->function,                       \
-                 HD__CUT((p)->f->path), what, HD__CUT(name), __VA_ARGS__)
+    hd__fail(HD_FORMAT, "'%.*s': %s '%.*s': " format, HD__CUT((p)->f->path), what, HD__CUT(name),  \
+             __VA_ARGS__)
 
 /* Fails because the JSON is wrong, or because its last event is not what the format asks for. */
 static bool unexpected(parser *p, const char *expected)
@@ -34,13 +33,12 @@ static bool unexpected(parser *p, const char *expected)
     char where[200];
     snprintf(where, sizeof where, "'%.*s': header", HD__CUT(p->f->path));
     if (j->kind == HD__JSON_BAD) {
-        return hd__json_fail(j, p->function, where);
+        return hd__json_fail(j, hd__call, where);
     }
     int64_t line, column;
     hd__json_place(j->text, j->at, &line, &column);
-    return hd_error_set(HD_FORMAT,
-                        "%s: %s: line %" PRId64 ", column %" PRId64 ": found %s: expected %s",
-                        p->function, where, line, column, hd__json_kind_name(j->kind), expected);
+    return hd__fail(HD_FORMAT, "%s: line %" PRId64 ", column %" PRId64 ": found %s: expected %s",
+                    where, line, column, hd__json_kind_name(j->kind), expected);
 }
 
 static bool expect_event(parser *p, hd__json_kind kind)
@@ -117,10 +115,10 @@ static bool parse_dtype(parser *p, hd__entry *e)
             return true;
         }
     }
-    return hd_error_set(HD_DTYPE,
-                        "%s: '%.*s': tensor '%.*s': dtype '%.*s': expected BOOL, U8, I8, U16, I16, "
-                        "F16, BF16, U32, I32, F32, U64, I64 or F64",
-                        p->function, HD__CUT(p->f->path), HD__CUT(e->name), HD__CUT(p->text.s));
+    return hd__fail(HD_DTYPE,
+                    "'%.*s': tensor '%.*s': dtype '%.*s': expected BOOL, U8, I8, U16, I16, "
+                    "F16, BF16, U32, I32, F32, U64, I64 or F64",
+                    HD__CUT(p->f->path), HD__CUT(e->name), HD__CUT(p->text.s));
 }
 
 /* Reads an array of at most `most` integers, each 0 or more. */
@@ -283,10 +281,10 @@ static bool check_cover(parser *p, hd__entry *const *order, int64_t available)
         before = e->name;
     }
     return end == available ||
-           hd_error_set(HD_FORMAT,
-                        "%s: '%.*s': %" PRId64 " bytes of data after the header: expected %" PRId64
-                        ", where the last tensor ends",
-                        p->function, HD__CUT(p->f->path), available, end);
+           hd__fail(HD_FORMAT,
+                    "'%.*s': %" PRId64 " bytes of data after the header: expected %" PRId64
+                    ", where the last tensor ends",
+                    HD__CUT(p->f->path), available, end);
 }
 
 static bool check_layout(parser *p)
@@ -337,14 +335,14 @@ static const char *hint_of(const unsigned char *start)
 
 /* Reads the header's length: it must lie inside the file, and within the limit of Python's
  * safetensors. */
-static bool read_length(hd_safetensors *f, const char *function, size_t *n)
+static bool read_length(hd_safetensors *f, size_t *n)
 {
     unsigned char bytes[LENGTH_BYTES];
     if (f->in.size < LENGTH_BYTES) {
-        return hd_error_set(HD_FORMAT, "%s: '%.*s': %" PRId64 " bytes: expected 8 or more",
-                            function, HD__CUT(f->path), f->in.size);
+        return hd__fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected 8 or more",
+                        HD__CUT(f->path), f->in.size);
     }
-    if (!hd__in_read(&f->in, function, 0, bytes, sizeof bytes)) {
+    if (!hd__in_read(&f->in, 0, bytes, sizeof bytes)) {
         return false;
     }
     uint64_t length = 0;
@@ -353,27 +351,26 @@ static bool read_length(hd_safetensors *f, const char *function, size_t *n)
     }
     uint64_t rest = (uint64_t)f->in.size - LENGTH_BYTES;
     if (length > LONGEST || length > rest) {
-        return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s': not a safetensors file: a header of %" PRIu64
-                            " bytes: expected at most %" PRIu64 "%s",
-                            function, HD__CUT(f->path), length, rest < LONGEST ? rest : LONGEST,
-                            hint_of(bytes));
+        return hd__fail(HD_FORMAT,
+                        "'%.*s': not a safetensors file: a header of %" PRIu64
+                        " bytes: expected at most %" PRIu64 "%s",
+                        HD__CUT(f->path), length, rest < LONGEST ? rest : LONGEST, hint_of(bytes));
     }
     *n = (size_t)length;
     return true;
 }
 
-bool hd__safetensors_header(hd_safetensors *f, const char *function)
+bool hd__safetensors_header(hd_safetensors *f)
 {
     size_t n = 0;
-    char *text = read_length(f, function, &n) ? hd_alloc(n) : NULL;
+    char *text = read_length(f, &n) ? hd_alloc(n) : NULL;
     if (!text) {
         return false;
     }
-    parser p = {.function = function, .f = f};
+    parser p = {.f = f};
     hd__json_init(&p.json, text, n);
     f->data = LENGTH_BYTES + (int64_t)n;
-    bool ok = hd__in_read(&f->in, function, LENGTH_BYTES, text, n) && parse_header(&p);
+    bool ok = hd__in_read(&f->in, LENGTH_BYTES, text, n) && parse_header(&p);
     hd__json_free(&p.json);
     hd_free(p.name.s);
     hd_free(p.text.s);

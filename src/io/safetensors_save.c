@@ -17,27 +17,25 @@ enum { LONGEST_HEADER = 100000000 };
 
 /* ---------------------------------------------------------------- what is to be written */
 
-static bool check_text(const char *function, const char *what, const char *s)
+static bool check_text(const char *what, const char *s)
 {
     size_t n = strlen(s), good = hd__utf8_good(s, n);
-    return good == n || hd_error_set(HD_VALUE, "%s: %s: byte 0x%02x at %zu: expected UTF-8",
-                                     function, what, (unsigned char)s[good], good);
+    return good == n || hd__fail(HD_VALUE, "%s: byte 0x%02x at %zu: expected UTF-8", what,
+                                 (unsigned char)s[good], good);
 }
 
-static bool check_entry(const char *function, const hd_dict *d, const char *name)
+static bool check_entry(const hd_dict *d, const char *name)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, name);
     if (kind != HD_DICT_TENSOR && kind != HD_DICT_STRING) {
-        return hd_error_set(HD_VALUE, "%s: '%.*s' is a number: expected a tensor or a string",
-                            function, HD__CUT(name));
+        return hd__fail(HD_VALUE, "'%.*s' is a number: expected a tensor or a string",
+                        HD__CUT(name));
     }
     if (kind == HD_DICT_TENSOR && strcmp(name, "__metadata__") == 0) {
-        return hd_error_set(HD_VALUE, "%s: a tensor named '__metadata__': expected another name",
-                            function);
+        return hd__fail(HD_VALUE, "a tensor named '__metadata__': expected another name");
     }
-    return check_text(function, "a name", name) &&
-           (kind == HD_DICT_TENSOR ||
-            check_text(function, "a string", hd_dict_get_string(d, name)));
+    return check_text("a name", name) &&
+           (kind == HD_DICT_TENSOR || check_text("a string", hd_dict_get_string(d, name)));
 }
 
 static int dtype_rank(const hd_tensor *x)
@@ -54,14 +52,14 @@ static int by_type_and_name(const void *a, const void *b)
 }
 
 /* The *n tensors of d in the file's order; hd_free. */
-static item *tensors_of(const char *function, const hd_dict *d, int64_t *n)
+static item *tensors_of(const hd_dict *d, int64_t *n)
 {
     int64_t len = hd_dict_len(d);
     item *items = hd__alloc_items(len, sizeof *items);
     *n = 0;
     for (int64_t i = 0; items && i < len; i++) {
         const char *name = hd_dict_name(d, i);
-        if (!check_entry(function, d, name)) {
+        if (!check_entry(d, name)) {
             hd_free(items);
             return NULL;
         }
@@ -105,8 +103,7 @@ static void put_entry(hd__text *t, const item *each, int64_t begin, int64_t end)
     hd__text_format(t, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", begin, end);
 }
 
-static bool make_header(const char *function, hd__text *t, const hd_dict *d, const item *items,
-                        int64_t n)
+static bool make_header(hd__text *t, const hd_dict *d, const item *items, int64_t n)
 {
     int64_t at = 0;
     hd__text_puts(t, "{");
@@ -114,11 +111,11 @@ static bool make_header(const char *function, hd__text *t, const hd_dict *d, con
     for (int64_t i = 0; i < n; i++) {
         int64_t end;
         size_t bytes;
-        if (!hd__tensor_bytes(function, items[i].x, &bytes)) {
+        if (!hd__tensor_bytes(items[i].x, &bytes)) {
             return false;
         }
         if (__builtin_add_overflow(at, bytes, &end)) {
-            return hd_error_set(HD_MEMORY, "%s: the size of all tensors overflows", function);
+            return hd__fail(HD_MEMORY, "the size of all tensors overflows");
         }
         put_entry(t, &items[i], at, end);
         at = end;
@@ -126,8 +123,8 @@ static bool make_header(const char *function, hd__text *t, const hd_dict *d, con
     hd__text_puts(t, "}");
     hd__text_repeat(t, ' ', (int64_t)(-t->len % 8));
     return !t->failed && (t->len <= LONGEST_HEADER ||
-                          hd_error_set(HD_VALUE, "%s: a header of %zu bytes: expected at most %d",
-                                       function, t->len, LONGEST_HEADER));
+                          hd__fail(HD_VALUE, "a header of %zu bytes: expected at most %d", t->len,
+                                   LONGEST_HEADER));
 }
 
 /* ---------------------------------------------------------------- the file */
@@ -142,11 +139,11 @@ static bool put_tensor(hd__whole *file, hd_tensor *x)
     return row_major && !file->failed;
 }
 
-static bool write_file(const char *function, const char *path, const char *shown,
-                       const hd__text *header, const item *items, int64_t n)
+static bool write_file(const char *path, const char *shown, const hd__text *header,
+                       const item *items, int64_t n)
 {
     hd__whole file;
-    bool ok = hd__whole_begin(&file, function, path, shown);
+    bool ok = hd__whole_begin(&file, hd__call, path, shown);
     if (ok) {
         unsigned char length[8];
         for (int i = 0; i < 8; i++) {
@@ -161,14 +158,13 @@ static bool write_file(const char *function, const char *path, const char *shown
     return hd__whole_end(&file, ok);
 }
 
-bool hd__safetensors_save(const char *function, const char *path, const char *shown,
-                          const hd_dict *d)
+bool hd__safetensors_save(const char *path, const char *shown, const hd_dict *d)
 {
     int64_t n;
-    item *items = tensors_of(function, d, &n);
+    item *items = tensors_of(d, &n);
     hd__text header = {0};
-    bool ok = items && make_header(function, &header, d, items, n) &&
-              write_file(function, path, shown, &header, items, n);
+    bool ok =
+        items && make_header(&header, d, items, n) && write_file(path, shown, &header, items, n);
     hd_free(header.s);
     hd_free(items);
     return ok;
@@ -176,7 +172,7 @@ bool hd__safetensors_save(const char *function, const char *path, const char *sh
 
 bool hd_save_safetensors(const char *path, const hd_dict *d)
 {
-    return hd__given("hd_save_safetensors", "path", path) &&
-           hd__object("hd_save_safetensors", "d", d) && hd__may_save("hd_save_safetensors") &&
-           hd__safetensors_save("hd_save_safetensors", path, NULL, d);
+    HD__CALL("hd_save_safetensors");
+    return hd__given(hd__call, "path", path) && hd__object("d", d) && hd__may_save(hd__call) &&
+           hd__safetensors_save(path, NULL, d);
 }

@@ -6,26 +6,25 @@
 
 /* ---------------------------------------------------------------- arguments */
 
-bool hd__tensor_given(const char *function, const char *arg, const hd_tensor *x)
+bool hd__tensor_given(const char *arg, const hd_tensor *x)
 {
-    return hd__tensor_arg(function, arg, x, false);
+    return hd__tensor_arg(arg, x, false);
 }
 
-bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t least)
+bool hd__size_arg(const char *arg, int64_t value, int64_t least)
 {
     if (value >= least) {
         return true;
     }
-    return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %" PRId64 " or more", function, arg,
-                        value, least);
+    return hd__fail(HD_VALUE, "%s %" PRId64 ": expected %" PRId64 " or more", arg, value, least);
 }
 
-bool hd__probability_arg(const char *function, const char *arg, double p)
+bool hd__probability_arg(const char *arg, double p)
 {
     if (p >= 0 && p <= 1) { /* false for NaN */
         return true;
     }
-    return hd_error_set(HD_VALUE, "%s: %s %g: expected a number from 0 to 1", function, arg, p);
+    return hd__fail(HD_VALUE, "%s %g: expected a number from 0 to 1", arg, p);
 }
 
 bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b)

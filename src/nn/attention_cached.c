@@ -12,24 +12,21 @@ struct hd_kv_cache {
 
 /* ---------------------------------------------------------------- the cache */
 
-static bool attention_arg(const char *function, const char *name, const hd_module *m)
+static bool attention_arg(const char *name, const hd_module *m)
 {
-    if (!hd__object(function, name, m)) {
+    if (!hd__object(name, m)) {
         return false;
     }
     if (m->type != &hd__multi_head_attention_type) {
-        return hd_error_set(HD_VALUE, "%s: %s: expected a MultiHeadAttention", function,
-                            m->type->name);
+        return hd__fail(HD_VALUE, "%s: expected a MultiHeadAttention", m->type->name);
     }
     return true;
 }
 
 hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
 {
-    HD__OUTER("hd_kv_cache_new");
-    const char *function = "hd_kv_cache_new";
-    if (!attention_arg(function, "attention", attention) ||
-        !hd__size_arg(function, "batch", batch, 0)) {
+    HD__CALL("hd_kv_cache_new");
+    if (!attention_arg("attention", attention) || !hd__size_arg("batch", batch, 0)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
@@ -52,29 +49,29 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
 
 void hd_kv_cache_free(hd_kv_cache *c)
 {
-    if (!hd__may_free("hd_kv_cache_free", "c", c, HD_NONE)) {
+    HD__CALL("hd_kv_cache_free");
+    if (!hd__may_free("c", c, HD_NONE)) {
         return;
     }
-    const char *freeing = hd__freeing_swap("hd_kv_cache_free");
     hd_release(c->keys);
     hd_release(c->values);
-    hd__freeing_swap(freeing);
-    hd__retire_object(c, "hd_kv_cache_free");
+    hd__retire_object(c, hd__call);
 }
 
 int64_t hd_kv_cache_len(const hd_kv_cache *c)
 {
-    return hd__object("hd_kv_cache_len", "c", c) ? c->len : -1;
+    HD__CALL("hd_kv_cache_len");
+    return hd__object("c", c) ? c->len : -1;
 }
 
 bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
 {
-    if (!hd__object("hd_kv_cache_truncate", "c", c)) {
+    HD__CALL("hd_kv_cache_truncate");
+    if (!hd__object("c", c)) {
         return false;
     }
     if (len < 0 || len > c->len) {
-        return hd_error_set(
-            HD_VALUE, "hd_kv_cache_truncate: len %" PRId64 ": expected 0 to %" PRId64, len, c->len);
+        return hd__fail(HD_VALUE, "len %" PRId64 ": expected 0 to %" PRId64, len, c->len);
     }
     c->len = len;
     return true;
@@ -82,25 +79,22 @@ bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
 
 /* ---------------------------------------------------------------- attention */
 
-static bool cached_args_ok(const char *function, const hd_module *m, const hd_tensor *x,
-                           const hd_kv_cache *c)
+static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_cache *c)
 {
-    if (!attention_arg(function, "m", m) || !hd__tensor_given(function, "x", x) ||
-        !hd__object(function, "c", c)) {
+    if (!attention_arg("m", m) || !hd__tensor_given("x", x) || !hd__object("c", c)) {
         return false;
     }
     if (c->attention != m) {
-        return hd_error_set(HD_VALUE, "%s: c was made for another MultiHeadAttention", function);
+        return hd__fail(HD_VALUE, "c was made for another MultiHeadAttention");
     }
     int64_t b = hd_size(c->keys, 0), context_length = hd_size(c->keys, 2);
     if (hd_ndim(x) != 3 || hd_size(x, 0) != b) {
-        return hd_error_set(HD_SHAPE, "%s: x %s: expected (%" PRId64 ", num_tokens, d_in)",
-                            function, HD__DIMS(x), b);
+        return hd__fail(HD_SHAPE, "x %s: expected (%" PRId64 ", num_tokens, d_in)", HD__DIMS(x), b);
     }
     if (hd_size(x, 1) > context_length - c->len) {
-        return hd_error_set(HD_SHAPE,
-                            "%s: x %s after %" PRId64 " tokens: more than context_length %" PRId64,
-                            function, HD__DIMS(x), c->len, context_length);
+        return hd__fail(HD_SHAPE,
+                        "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
+                        HD__DIMS(x), c->len, context_length);
     }
     return true;
 }
@@ -113,9 +107,8 @@ static hd_tensor *cache_append(const hd_kv_cache *c, hd_tensor *cached, hd_tenso
         return NULL;
     }
     if (hd_dtype_of(x) != hd_dtype_of(cached)) {
-        return hd_error_set(
-            HD_DTYPE, "hd_multi_head_attention_cached: keys or values of %s: expected %s, as in c",
-            hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(cached)));
+        return hd__fail(HD_DTYPE, "keys or values of %s: expected %s, as in c",
+                        hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(cached)));
     }
     int64_t num_tokens = hd_size(x, 2);
     if (!hd_copy_(hd_narrow(cached, 2, c->len, num_tokens), x)) {
@@ -136,7 +129,8 @@ static hd_tensor *cached_run(hd__multi_head_attention *m, hd_tensor *x, const hd
 
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)
 {
-    if (!cached_args_ok("hd_multi_head_attention_cached", m, x, c) || !hd_forward_begin(m)) {
+    HD__CALL("hd_multi_head_attention_cached");
+    if (!cached_args_ok(m, x, c) || !hd_forward_begin(m)) {
         return NULL;
     }
     HD_NO_GRAD;

@@ -51,9 +51,8 @@ static bool causal_attention_draw(hd_module *m)
 hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                    double dropout, bool qkv_bias)
 {
-    HD__OUTER("hd_causal_attention_new");
-    bool ok =
-        hd__attention_args("hd_causal_attention_new", d_in, d_out, context_length, dropout, 1);
+    HD__CALL("hd_causal_attention_new");
+    bool ok = hd__attention_args(d_in, d_out, context_length, dropout, 1);
     return ok ? hd__module_drawn(
                     causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias),
                     causal_attention_draw)
@@ -94,9 +93,8 @@ static bool wrapper_draw(hd_module *m)
 hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                                double dropout, int64_t num_heads, bool qkv_bias)
 {
-    HD__OUTER("hd_multi_head_attention_wrapper_new");
-    if (!hd__attention_args("hd_multi_head_attention_wrapper_new", d_in, d_out, context_length,
-                            dropout, num_heads)) {
+    HD__CALL("hd_multi_head_attention_wrapper_new");
+    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads)) {
         return NULL;
     }
     hd_module *m = hd_module_new(&wrapper_type);
@@ -158,15 +156,14 @@ const hd_module_type hd__multi_head_attention_type =
     HD_MODULE_TYPE(hd__multi_head_attention, "MultiHeadAttention", multi_head_attention_forward,
                    hd__attention_free);
 
-static bool divides(const char *function, int64_t d_out, int64_t num_heads)
+static bool divides(int64_t d_out, int64_t num_heads)
 {
     if (d_out % num_heads == 0) {
         return true;
     }
-    return hd_error_set(HD_VALUE,
-                        "%s: d_out %" PRId64 ", num_heads %" PRId64
-                        ": d_out must be divisible by num_heads",
-                        function, d_out, num_heads);
+    return hd__fail(
+        HD_VALUE, "d_out %" PRId64 ", num_heads %" PRId64 ": d_out must be divisible by num_heads",
+        d_out, num_heads);
 }
 
 static bool multi_head_attention_draw(hd_module *m)
@@ -179,10 +176,9 @@ static bool multi_head_attention_draw(hd_module *m)
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                        double dropout, int64_t num_heads, bool qkv_bias)
 {
-    HD__OUTER("hd_multi_head_attention_new");
-    const char *function = "hd_multi_head_attention_new";
-    if (!hd__attention_args(function, d_in, d_out, context_length, dropout, num_heads) ||
-        !divides(function, d_out, num_heads)) {
+    HD__CALL("hd_multi_head_attention_new");
+    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads) ||
+        !divides(d_out, num_heads)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);

@@ -61,8 +61,8 @@ static bool self_attention_v1_draw(hd_module *m)
 
 hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
 {
-    HD__OUTER("hd_self_attention_v1_new");
-    bool ok = hd__attention_args("hd_self_attention_v1_new", d_in, d_out, 0, 0, 1);
+    HD__CALL("hd_self_attention_v1_new");
+    bool ok = hd__attention_args(d_in, d_out, 0, 0, 1);
     return ok ? hd__module_drawn(self_attention_v1_blank(d_in, d_out), self_attention_v1_draw)
               : NULL;
 }
@@ -92,8 +92,8 @@ static bool self_attention_v2_draw(hd_module *m)
 
 hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
 {
-    HD__OUTER("hd_self_attention_v2_new");
-    if (!hd__attention_args("hd_self_attention_v2_new", d_in, d_out, 0, 0, 1)) {
+    HD__CALL("hd_self_attention_v2_new");
+    if (!hd__attention_args(d_in, d_out, 0, 0, 1)) {
         return NULL;
     }
     hd_module *m = hd_module_new(&hd__self_attention_v2_type);

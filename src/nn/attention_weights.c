@@ -8,26 +8,25 @@
 
 /* ---------------------------------------------------------------- arguments */
 
-bool hd__attention_args(const char *function, int64_t d_in, int64_t d_out, int64_t context_length,
-                        double dropout, int64_t num_heads)
+bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
+                        int64_t num_heads)
 {
-    return hd__size_arg(function, "d_in", d_in, 0) && hd__size_arg(function, "d_out", d_out, 0) &&
-           hd__size_arg(function, "context_length", context_length, 0) &&
-           hd__probability_arg(function, "dropout", dropout) &&
-           hd__size_arg(function, "num_heads", num_heads, 1);
+    return hd__size_arg("d_in", d_in, 0) && hd__size_arg("d_out", d_out, 0) &&
+           hd__size_arg("context_length", context_length, 0) &&
+           hd__probability_arg("dropout", dropout) && hd__size_arg("num_heads", num_heads, 1);
 }
 
 bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length)
 {
+    HD__CALL("hd_forward");
     if (hd_ndim(x) != 3) {
-        return hd_error_set(HD_SHAPE, "hd_forward: %s: x %s: expected (b, num_tokens, d_in)",
-                            self->type->name, HD__DIMS(x));
+        return hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", self->type->name,
+                        HD__DIMS(x));
     }
     if (hd_size(x, 1) > context_length) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_forward: %s: x %s: num_tokens %" PRId64
-                            " is more than context_length %" PRId64,
-                            self->type->name, HD__DIMS(x), hd_size(x, 1), context_length);
+        return hd__fail(HD_SHAPE,
+                        "%s: x %s: num_tokens %" PRId64 " is more than context_length %" PRId64,
+                        self->type->name, HD__DIMS(x), hd_size(x, 1), context_length);
     }
     return true;
 }
@@ -165,12 +164,12 @@ void hd__attention_free(hd_module *self)
     hd_release(((hd__attention *)self)->kept);
 }
 
-static bool keeps_weights(const char *function, const hd_module *m)
+static bool keeps_weights(const hd_module *m)
 {
     static const hd_module_type *const types[] = {
         &hd__self_attention_v1_type, &hd__self_attention_v2_type, &hd__causal_attention_type,
         &hd__multi_head_attention_type};
-    if (!hd__object(function, "m", m)) {
+    if (!hd__object("m", m)) {
         return false;
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -178,15 +177,16 @@ static bool keeps_weights(const char *function, const hd_module *m)
             return true;
         }
     }
-    return hd_error_set(HD_VALUE,
-                        "%s: %s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
-                        "MultiHeadAttention",
-                        function, m->type->name);
+    return hd__fail(HD_VALUE,
+                    "%s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
+                    "MultiHeadAttention",
+                    m->type->name);
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)
 {
-    if (!keeps_weights("hd_attention_keep_weights", m)) {
+    HD__CALL("hd_attention_keep_weights");
+    if (!keeps_weights(m)) {
         return false;
     }
     hd__attention *self = (hd__attention *)m;
@@ -197,7 +197,8 @@ bool hd_attention_keep_weights(hd_module *m, bool keep)
 /* Gives a new alias, so that the next forward does not take the weights away from the caller. */
 hd_tensor *hd_attention_weights(const hd_module *m)
 {
-    if (!keeps_weights("hd_attention_weights", m)) {
+    HD__CALL("hd_attention_weights");
+    if (!keeps_weights(m)) {
         return NULL;
     }
     hd_tensor *kept = ((const hd__attention *)m)->kept;

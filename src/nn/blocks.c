@@ -25,9 +25,8 @@ static bool feed_forward_draw(hd_module *self)
 
 hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
 {
-    HD__OUTER("hd_feed_forward_new");
-    if (!hd__size_arg("hd_feed_forward_new", "emb_dim", emb_dim, 0) ||
-        !hd__size_arg("hd_feed_forward_new", "hidden_dim", hidden_dim, 0)) {
+    HD__CALL("hd_feed_forward_new");
+    if (!hd__size_arg("emb_dim", emb_dim, 0) || !hd__size_arg("hidden_dim", hidden_dim, 0)) {
         return NULL;
     }
     hd_module *self = hd_module_new(&feed_forward_type);
@@ -90,11 +89,12 @@ static void free_all(int n, hd_module *const *parts)
 hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *norm1,
                                     hd_module *norm2, double drop_rate)
 {
+    HD__CALL("hd_transformer_block_new");
     const char *const names[] = {"att", "ff", "norm1", "norm2"};
     hd_module *parts[] = {att, ff, norm1, norm2};
     bool ok = true;
     for (int i = 0; i < 4; i++) {
-        if (!hd__object("hd_transformer_block_new", names[i], parts[i])) {
+        if (!hd__object(names[i], parts[i])) {
             parts[i] = NULL; /* what was freed already is not freed again */
             ok = false;
         }
@@ -115,14 +115,12 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
 
 hd_tensor *hd_transformer_block_cached(hd_module *self, hd_tensor *x, hd_kv_cache *c)
 {
-    const char *function = "hd_transformer_block_cached";
-    if (!hd__object(function, "m", self) || !hd__tensor_given(function, "x", x) ||
-        !hd__object(function, "c", c)) {
+    HD__CALL("hd_transformer_block_cached");
+    if (!hd__object("m", self) || !hd__tensor_given("x", x) || !hd__object("c", c)) {
         return NULL;
     }
     if (self->type != &transformer_block_type) {
-        return hd_error_set(HD_VALUE, "%s: %s: expected a TransformerBlock", function,
-                            self->type->name);
+        return hd__fail(HD_VALUE, "%s: expected a TransformerBlock", self->type->name);
     }
     if (!hd_forward_begin(self)) {
         return NULL;

@@ -34,17 +34,16 @@ hd_module *hd__list_child(const hd_module *list, int64_t i)
 
 /* ---------------------------------------------------------------- making */
 
-static bool container_append(const char *function, hd_module *list, hd_module *child)
+static bool container_append(hd_module *list, hd_module *child)
 {
     char name[32];
     snprintf(name, sizeof name, "%" PRId64, list ? list->priv->n : 0);
-    return hd__register_own(function, list, name, child);
+    return hd__register_own(list, name, child);
 }
 
-static hd_module *make(const char *function, const hd_module_type *type, int64_t n,
-                       hd_module *const *modules)
+static hd_module *make(const hd_module_type *type, int64_t n, hd_module *const *modules)
 {
-    if (!hd__size_arg(function, "n", n, 0) || (n > 0 && !hd__given(function, "modules", modules))) {
+    if (!hd__size_arg("n", n, 0) || (n > 0 && !hd__given(hd__call, "modules", modules))) {
         return NULL;
     }
     hd_module *m = hd_module_new(type);
@@ -52,8 +51,8 @@ static hd_module *make(const char *function, const hd_module_type *type, int64_t
     for (int64_t i = 0; i < n; i++) {
         char name[40]; /* the loop goes on after a failure: the list takes over every module */
         snprintf(name, sizeof name, "modules[%" PRId64 "]", i);
-        if (!modules[i] || hd__object(function, name, modules[i])) {
-            container_append(function, m, modules[i]);
+        if (!modules[i] || hd__object(name, modules[i])) {
+            container_append(m, modules[i]);
         } else {
             ok = false;
         }
@@ -67,48 +66,51 @@ static hd_module *make(const char *function, const hd_module_type *type, int64_t
 
 hd_module *hd_sequential_n(int64_t n, hd_module *const *modules)
 {
-    return make("hd_sequential", &sequential_type, n, modules);
+    HD__CALL("hd_sequential");
+    return make(&sequential_type, n, modules);
 }
 
 hd_module *hd_module_list_n(int64_t n, hd_module *const *modules)
 {
-    return make("hd_module_list", &module_list_type, n, modules);
+    HD__CALL("hd_module_list");
+    return make(&module_list_type, n, modules);
 }
 
 /* ---------------------------------------------------------------- using */
 
-static bool list_arg(const char *function, const hd_module *list)
+static bool list_arg(const hd_module *list)
 {
-    if (!hd__object(function, "list", list)) {
+    if (!hd__object("list", list)) {
         return false;
     }
     if (list->type != &sequential_type && list->type != &module_list_type) {
-        return hd_error_set(HD_VALUE, "%s: %s: expected a ModuleList or a Sequential", function,
-                            list->type->name);
+        return hd__fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name);
     }
     return true;
 }
 
 bool hd_module_list_append(hd_module *list, hd_module *child)
 {
-    bool ok = list_arg("hd_module_list_append", list);
-    if (!ok && child && hd__object("hd_module_list_append", "child", child) &&
-        !child->priv->parent && child != list) {
+    HD__CALL("hd_module_list_append");
+    bool ok = list_arg(list);
+    if (!ok && child && hd__object("child", child) && !child->priv->parent && child != list) {
         hd_module_free(child);
     }
-    return ok && container_append("hd_module_list_append", list, child);
+    return ok && container_append(list, child);
 }
 
 int64_t hd_module_list_len(const hd_module *list)
 {
-    return list_arg("hd_module_list_len", list) ? list->priv->n : -1;
+    HD__CALL("hd_module_list_len");
+    return list_arg(list) ? list->priv->n : -1;
 }
 
 hd_module *hd_module_list_get(hd_module *list, int64_t i)
 {
-    if (!list_arg("hd_module_list_get", list)) {
+    HD__CALL("hd_module_list_get");
+    if (!list_arg(list)) {
         return NULL;
     }
-    int64_t at = hd__index("hd_module_list_get", i, list->priv->n, "modules");
+    int64_t at = hd__index(hd__call, i, list->priv->n, "modules");
     return at < 0 ? NULL : hd__list_child(list, at);
 }

@@ -120,8 +120,7 @@ static bool scopes_ok(const frame *f)
         for (const frame *each = top; each != f && above >= 0; each = each->outer) {
             above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
-        return above == 0 || hd__scopes_wrong(f->by_begin ? "hd_forward_end" : "hd_forward",
-                                              f->m->type->name, above);
+        return above == 0 || hd__scopes_wrong(f->m->type->name, above);
     }
     return true;
 }
@@ -130,8 +129,7 @@ static bool scopes_ok(const frame *f)
 static hd_tensor *forward_fail(const hd_module *m)
 {
     if (hd_error_code() == HD_OK) {
-        hd_error_set(HD_STATE, "hd_forward: a call inside %s failed, and its error was cleared",
-                     m->type->name);
+        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
     }
     return NULL;
 }
@@ -141,15 +139,15 @@ static bool refuse_result(const frame *f, const hd_tensor *y)
 {
     const char *type = f->m->type->name;
     if (!y || y == HD_NONE) {
-        return hd_error_set(HD_USER, "hd_forward: %s gave %s: expected a tensor", type,
-                            y ? "HD_NONE" : "NULL without an error");
+        return hd__fail(HD_USER, "%s gave %s: expected a tensor", type,
+                        y ? "HD_NONE" : "NULL without an error");
     }
     if (f->by_begin) {
-        return hd__tensor_arg("hd_forward_end", "y", y, false);
+        return hd__tensor_arg("y", y, false);
     }
     char name[100];
     snprintf(name, sizeof name, "the result of %.60s's forward", type);
-    return hd__tensor_arg("hd_forward", name, y, false);
+    return hd__tensor_arg(name, y, false);
 }
 
 static inline bool forward_gave(const frame *f, const hd_tensor *y)
@@ -170,35 +168,42 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
     return failures ? forward_fail(was.m) : y;
 }
 
+static hd_tensor *run_forward(hd_module *m, hd_tensor *x)
+{
+    HD__CALLS_BACK;
+    return m->type->forward(m, x);
+}
+
 hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
 {
-    if (!hd__object("hd_forward", "m", m) || !hd__tensor_given("hd_forward", "x", x)) {
+    HD__CALL("hd_forward");
+    if (!hd__object("m", m) || !hd__tensor_given("x", x)) {
         return NULL;
     }
     if (!m->type->forward) {
-        return hd_error_set(
-            HD_STATE,
-            "hd_forward: %s has no forward: expected a module whose hd_module_type has one",
-            m->type->name);
+        return hd__fail(HD_STATE,
+                        "%s has no forward: expected a module whose hd_module_type has one",
+                        m->type->name);
     }
     frame *f = push(m, false);
-    return f ? forward_finish(f, m->type->forward(m, x)) : NULL;
+    return f ? forward_finish(f, run_forward(m, x)) : NULL;
 }
 
 bool hd_forward_begin(hd_module *m)
 {
-    return hd__object("hd_forward_begin", "m", m) && push(m, true);
+    HD__CALL("hd_forward_begin");
+    return hd__object("m", m) && push(m, true);
 }
 
 hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)
 {
-    if (!hd__object("hd_forward_end", "m", m)) {
+    HD__CALL("hd_forward_end");
+    if (!hd__object("m", m)) {
         return NULL;
     }
     if (!top || top->m != m || !top->by_begin) {
-        return hd_error_set(HD_STATE,
-                            "hd_forward_end: %s: expected the module of the last hd_forward_begin",
-                            m->type->name);
+        return hd__fail(HD_STATE, "%s: expected the module of the last hd_forward_begin",
+                        m->type->name);
     }
     return forward_finish(top, y);
 }

@@ -18,8 +18,8 @@ static bool save_one(hd_dict *d, const char *key, const hd_tensor *p)
 
 bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 {
-    static const char function[] = "hd_module_save_grads";
-    if (!hd__state_given(function, "m", m, d, prefix) || !hd__may_save(function)) {
+    HD__CALL("hd_module_save_grads");
+    if (!hd__state_given("m", m, d, prefix) || !hd__may_save(hd__call)) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -37,8 +37,6 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-static const char function[] = "hd_module_load_grads";
-
 /* A row-major copy of d's gradient for p; HD_NONE if there is none, NULL on error. */
 static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key,
                            const hd_tensor *p)
@@ -46,7 +44,7 @@ static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key
     if (!key || hd_dict_kind_of(d, key) == HD_DICT_MISSING) {
         return key ? HD_NONE : NULL;
     }
-    return hd__dict_copy(function, m->type->name, d, key, p);
+    return hd__dict_copy(m->type->name, d, key, p);
 }
 
 /* Looks at tensors only: with an empty prefix, other parts of a checkpoint's state may be in d,
@@ -63,10 +61,10 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
         }
         const char *name = key + n + (n > 0);
         if (!*name || hd_dict_kind_of(names, name) == HD_DICT_MISSING) {
-            return hd_error_set(HD_VALUE,
-                                "%s: %s: '%s' is unexpected: expected names of "
-                                "hd_module_named_parameters",
-                                function, m->type->name, key);
+            return hd__fail(HD_VALUE,
+                            "%s: '%s' is unexpected: expected names of "
+                            "hd_module_named_parameters",
+                            m->type->name, key);
         }
     }
     return true;
@@ -74,13 +72,12 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
 
 bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
 {
-    HD__OUTER("hd_module_load_grads");
-    if (!hd__state_given(function, "m", m, d, prefix)) {
+    HD__CALL("hd_module_load_grads");
+    if (!hd__state_given("m", m, d, prefix)) {
         return false;
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
-    HD__READS(function);
     hd__text key = {0};
     hd__items found = {0};
     hd_list *parameters = hd_list_n(0, NULL), *grads = hd_list_n(0, NULL);

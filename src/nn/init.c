@@ -12,37 +12,37 @@
 
 hd_tensor *hd_init_uniform_(hd_tensor *x, double a, double b)
 {
-    HD__OUTER("hd_init_uniform_");
+    HD__CALL("hd_init_uniform_");
     HD_NO_GRAD;
-    return hd__tensor_given("hd_init_uniform_", "x", x) ? hd_uniform_(x, a, b) : NULL;
+    return hd__tensor_given("x", x) ? hd_uniform_(x, a, b) : NULL;
 }
 
 hd_tensor *hd_init_normal_(hd_tensor *x, double mean, double std)
 {
-    HD__OUTER("hd_init_normal_");
+    HD__CALL("hd_init_normal_");
     HD_NO_GRAD;
-    return hd__tensor_given("hd_init_normal_", "x", x) ? hd_normal_(x, mean, std) : NULL;
+    return hd__tensor_given("x", x) ? hd_normal_(x, mean, std) : NULL;
 }
 
 hd_tensor *hd_init_constant_(hd_tensor *x, double value)
 {
-    HD__OUTER("hd_init_constant_");
+    HD__CALL("hd_init_constant_");
     HD_NO_GRAD;
-    return hd__tensor_given("hd_init_constant_", "x", x) ? hd_fill_(x, value) : NULL;
+    return hd__tensor_given("x", x) ? hd_fill_(x, value) : NULL;
 }
 
 hd_tensor *hd_init_ones_(hd_tensor *x)
 {
-    HD__OUTER("hd_init_ones_");
+    HD__CALL("hd_init_ones_");
     HD_NO_GRAD;
-    return hd__tensor_given("hd_init_ones_", "x", x) ? hd_fill_(x, 1) : NULL;
+    return hd__tensor_given("x", x) ? hd_fill_(x, 1) : NULL;
 }
 
 hd_tensor *hd_init_zeros_(hd_tensor *x)
 {
-    HD__OUTER("hd_init_zeros_");
+    HD__CALL("hd_init_zeros_");
     HD_NO_GRAD;
-    return hd__tensor_given("hd_init_zeros_", "x", x) ? hd_fill_(x, 0) : NULL;
+    return hd__tensor_given("x", x) ? hd_fill_(x, 0) : NULL;
 }
 
 /* ---------------------------------------------------------------- truncated normal */
@@ -116,11 +116,10 @@ static bool truncation_ok(double mean, double std, double a, double b)
     if (isfinite(mean) && isfinite(std) && std > 0 && a <= b) {
         return true;
     }
-    return hd_error_set(
-        HD_VALUE,
-        "hd_init_trunc_normal_: mean %g, std %g, a %g, b %g: expected a finite mean, a "
-        "finite std above 0, and a <= b",
-        mean, std, a, b);
+    return hd__fail(HD_VALUE,
+                    "mean %g, std %g, a %g, b %g: expected a finite mean, a "
+                    "finite std above 0, and a <= b",
+                    mean, std, a, b);
 }
 
 /* A tensor in which the same numbers are drawn as in x: in the same order, and with gaps between
@@ -149,16 +148,15 @@ static bool truncated(hd_tensor *x, double mean, double std, double a, double b)
 
 hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b)
 {
-    HD__OUTER("hd_init_trunc_normal_");
-    if (!hd__tensor_given("hd_init_trunc_normal_", "x", x) || !truncation_ok(mean, std, a, b)) {
+    HD__CALL("hd_init_trunc_normal_");
+    if (!hd__tensor_given("x", x) || !truncation_ok(mean, std, a, b)) {
         return NULL;
     }
     if (mean < a - 2 * std || mean > b + 2 * std) {
-        hd__warn(
-            "hd_init_trunc_normal_: mean %g is more than 2 std, %g, away from [%g, %g], so the "
-            "values may not have the distribution that is asked for: expected a mean near "
-            "[a, b]",
-            mean, 2 * std, a, b);
+        hd__warn("mean %g is more than 2 std, %g, away from [%g, %g], so the "
+                 "values may not have the distribution that is asked for: expected a mean near "
+                 "[a, b]",
+                 mean, 2 * std, a, b);
     }
     hd__draws d;
     hd__draws_begin(&d);
@@ -173,17 +171,17 @@ typedef struct fans {
     double in, out;
 } fans;
 
-static bool has_two_dims(const char *function, const hd_tensor *x)
+static bool has_two_dims(const hd_tensor *x)
 {
-    return hd__tensor_given(function, "x", x) &&
-           (hd_ndim(x) >= 2 || hd_error_set(HD_SHAPE, "%s: x %s: expected two dimensions or more",
-                                            function, HD__DIMS(x)));
+    return hd__tensor_given("x", x) &&
+           (hd_ndim(x) >= 2 ||
+            hd__fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
 }
 
 /* For a weight (out, in, ...): in and out, each times the product of the sizes after them. */
-static bool fans_of(const char *function, const hd_tensor *x, fans *f)
+static bool fans_of(const hd_tensor *x, fans *f)
 {
-    if (!has_two_dims(function, x)) {
+    if (!has_two_dims(x)) {
         return false;
     }
     double field = 1;
@@ -194,14 +192,14 @@ static bool fans_of(const char *function, const hd_tensor *x, fans *f)
     return true;
 }
 
-static bool xavier_std(const char *function, const hd_tensor *x, double gain, double *std)
+static bool xavier_std(const hd_tensor *x, double gain, double *std)
 {
     fans f;
-    if (!fans_of(function, x, &f)) {
+    if (!fans_of(x, &f)) {
         return false;
     }
     if (f.in + f.out == 0) {
-        return hd_error_set(HD_SHAPE, "%s: x %s: expected a fan above 0", function, HD__DIMS(x));
+        return hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x));
     }
     *std = gain * sqrt(2.0 / (f.in + f.out));
     return true;
@@ -209,9 +207,9 @@ static bool xavier_std(const char *function, const hd_tensor *x, double gain, do
 
 hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
 {
-    HD__OUTER("hd_init_xavier_uniform_");
+    HD__CALL("hd_init_xavier_uniform_");
     double std = 0;
-    if (!xavier_std("hd_init_xavier_uniform_", x, gain, &std)) {
+    if (!xavier_std(x, gain, &std)) {
         return NULL;
     }
     double bound = sqrt(3.0) * std;
@@ -220,13 +218,14 @@ hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
 
 hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain)
 {
-    HD__OUTER("hd_init_xavier_normal_");
+    HD__CALL("hd_init_xavier_normal_");
     double std = 0;
-    return xavier_std("hd_init_xavier_normal_", x, gain, &std) ? hd_init_normal_(x, 0, std) : NULL;
+    return xavier_std(x, gain, &std) ? hd_init_normal_(x, 0, std) : NULL;
 }
 
 double hd_calculate_gain(const char *nonlinearity, double param)
 {
+    HD__CALL("hd_calculate_gain");
     static const struct {
         const char *name;
         double gain;
@@ -235,7 +234,7 @@ double hd_calculate_gain(const char *nonlinearity, double param)
         {"conv_transpose1d", 1}, {"conv_transpose2d", 1}, {"sigmoid", 1}, {"tanh", 5.0 / 3},
         {"conv_transpose3d", 1}, {"selu", 3.0 / 4},
     };
-    if (!hd__given("hd_calculate_gain", "nonlinearity", nonlinearity)) {
+    if (!hd__given(hd__call, "nonlinearity", nonlinearity)) {
         return NAN;
     }
     for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
@@ -250,27 +249,26 @@ double hd_calculate_gain(const char *nonlinearity, double param)
         double slope = isnan(param) ? 0.01 : param;
         return sqrt(2.0 / (1 + slope * slope));
     }
-    hd_error_set(HD_VALUE,
-                 "hd_calculate_gain: nonlinearity \"%s\": expected linear, conv1d, conv2d, conv3d, "
-                 "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
-                 "leaky_relu or selu",
-                 nonlinearity);
+    hd__fail(HD_VALUE,
+             "nonlinearity \"%s\": expected linear, conv1d, conv2d, conv3d, "
+             "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
+             "leaky_relu or selu",
+             nonlinearity);
     return NAN;
 }
 
-static bool kaiming_std(const char *function, const hd_tensor *x, double a, hd_fan mode,
-                        const char *nonlinearity, double *std)
+static bool kaiming_std(const hd_tensor *x, double a, hd_fan mode, const char *nonlinearity,
+                        double *std)
 {
     fans f;
-    if (!hd__given(function, "nonlinearity", nonlinearity)) {
+    if (!hd__given(hd__call, "nonlinearity", nonlinearity)) {
         return false;
     }
     if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {
-        return hd_error_set(HD_VALUE, "%s: mode %d: expected HD_FAN_IN or HD_FAN_OUT", function,
-                            (int)mode);
+        return hd__fail(HD_VALUE, "mode %d: expected HD_FAN_IN or HD_FAN_OUT", (int)mode);
     }
     double gain = hd_calculate_gain(nonlinearity, a);
-    if (isnan(gain) || !fans_of(function, x, &f)) {
+    if (isnan(gain) || !fans_of(x, &f)) {
         return false;
     }
     *std = gain / sqrt(mode == HD_FAN_IN ? f.in : f.out);
@@ -278,27 +276,27 @@ static bool kaiming_std(const char *function, const hd_tensor *x, double a, hd_f
 }
 
 /* Is x a tensor without elements? Nothing is left to do then. */
-static bool nothing_to_init(const char *function, const hd_tensor *x)
+static bool nothing_to_init(const hd_tensor *x)
 {
     if (hd_numel(x) != 0) {
         return false;
     }
-    hd__warn("%s: x %s has no elements, so nothing is initialized: expected sizes above 0",
-             function, HD__DIMS(x));
+    hd__warn("x %s has no elements, so nothing is initialized: expected sizes above 0",
+             HD__DIMS(x));
     return true;
 }
 
 hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
-    HD__OUTER("hd_init_kaiming_uniform_");
+    HD__CALL("hd_init_kaiming_uniform_");
     double std;
-    if (!hd__tensor_given("hd_init_kaiming_uniform_", "x", x)) {
+    if (!hd__tensor_given("x", x)) {
         return NULL;
     }
-    if (nothing_to_init("hd_init_kaiming_uniform_", x)) {
+    if (nothing_to_init(x)) {
         return x;
     }
-    if (!kaiming_std("hd_init_kaiming_uniform_", x, a, mode, nonlinearity, &std)) {
+    if (!kaiming_std(x, a, mode, nonlinearity, &std)) {
         return NULL;
     }
     double bound = sqrt(3.0) * std;
@@ -307,15 +305,15 @@ hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const c
 
 hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
-    HD__OUTER("hd_init_kaiming_normal_");
+    HD__CALL("hd_init_kaiming_normal_");
     double std;
-    if (!hd__tensor_given("hd_init_kaiming_normal_", "x", x)) {
+    if (!hd__tensor_given("x", x)) {
         return NULL;
     }
-    if (nothing_to_init("hd_init_kaiming_normal_", x)) {
+    if (nothing_to_init(x)) {
         return x;
     }
-    bool ok = kaiming_std("hd_init_kaiming_normal_", x, a, mode, nonlinearity, &std);
+    bool ok = kaiming_std(x, a, mode, nonlinearity, &std);
     return ok ? hd_init_normal_(x, 0, std) : NULL;
 }
 
@@ -355,8 +353,8 @@ static hd_tensor *orthogonal_as(const hd_tensor *x, double gain)
 
 hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
 {
-    HD__OUTER("hd_init_orthogonal_");
-    if (!has_two_dims("hd_init_orthogonal_", x)) {
+    HD__CALL("hd_init_orthogonal_");
+    if (!has_two_dims(x)) {
         return NULL;
     }
     if (hd_numel(x) == 0) {

@@ -67,9 +67,9 @@ bool hd__linear_draw(hd_module *self)
 
 hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 {
-    HD__OUTER("hd_linear_new");
-    bool ok = hd__size_arg("hd_linear_new", "in_features", in_features, 0) &&
-              hd__size_arg("hd_linear_new", "out_features", out_features, 0);
+    HD__CALL("hd_linear_new");
+    bool ok = hd__size_arg("in_features", in_features, 0) &&
+              hd__size_arg("out_features", out_features, 0);
     return ok ? hd__module_drawn(
                     hd__linear_blank(&hd__linear_type, in_features, out_features, bias),
                     hd__linear_draw)
@@ -111,7 +111,8 @@ double hd__dropout_now(const hd_module *m)
 
 hd_module *hd_dropout_new(double p, bool inplace)
 {
-    if (!hd__probability_arg("hd_dropout_new", "p", p)) {
+    HD__CALL("hd_dropout_new");
+    if (!hd__probability_arg("p", p)) {
         return NULL;
     }
     dropout *m = (dropout *)hd_module_new(&dropout_type);
@@ -176,18 +177,17 @@ static bool embedding_draw(hd_module *self)
 
 hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64_t padding_idx)
 {
-    HD__OUTER("hd_embedding_new");
-    const char *function = "hd_embedding_new";
-    if (!hd__size_arg(function, "num_embeddings", num_embeddings, 0) ||
-        !hd__size_arg(function, "embedding_dim", embedding_dim, 0)) {
+    HD__CALL("hd_embedding_new");
+    if (!hd__size_arg("num_embeddings", num_embeddings, 0) ||
+        !hd__size_arg("embedding_dim", embedding_dim, 0)) {
         return NULL;
     }
     bool padded = padding_idx != HD_NO_PADDING;
     if (padded && (padding_idx < -num_embeddings || padding_idx >= num_embeddings)) {
-        return hd_error_set(HD_INDEX,
-                            "%s: padding_idx %" PRId64 ": expected %" PRId64 " to %" PRId64
-                            ", or HD_NO_PADDING",
-                            function, padding_idx, -num_embeddings, num_embeddings - 1);
+        return hd__fail(HD_INDEX,
+                        "padding_idx %" PRId64 ": expected %" PRId64 " to %" PRId64
+                        ", or HD_NO_PADDING",
+                        padding_idx, -num_embeddings, num_embeddings - 1);
     }
     return hd__module_drawn(embedding_blank(num_embeddings, embedding_dim, padding_idx),
                             embedding_draw);
@@ -224,14 +224,13 @@ static const hd_module_type layer_norm_type =
 
 static bool normalized_shape_arg(int n, const int64_t *normalized_shape)
 {
-    const char *function = "hd_layer_norm_new";
     if (n < 1 || n > HD_MAX_DIMS) {
-        return hd_error_set(HD_SHAPE, "%s: normalized_shape of %d dimensions: expected 1 to %d",
-                            function, n, HD_MAX_DIMS);
+        return hd__fail(HD_SHAPE, "normalized_shape of %d dimensions: expected 1 to %d", n,
+                        HD_MAX_DIMS);
     }
-    bool ok = hd__given(function, "normalized_shape", normalized_shape);
+    bool ok = hd__given(hd__call, "normalized_shape", normalized_shape);
     for (int i = 0; i < n && ok; i++) {
-        ok = hd__size_arg(function, "normalized_shape", normalized_shape[i], 0);
+        ok = hd__size_arg("normalized_shape", normalized_shape[i], 0);
     }
     return ok;
 }
@@ -246,7 +245,7 @@ static bool layer_norm_draw(hd_module *self)
 hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
                                bool elementwise_affine, bool bias)
 {
-    HD__OUTER("hd_layer_norm_new_n");
+    HD__CALL("hd_layer_norm_new");
     if (!normalized_shape_arg(n, normalized_shape)) {
         return NULL;
     }
@@ -266,7 +265,7 @@ hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double ep
 
 hd_module *hd_layer_norm_new(int64_t normalized_size)
 {
-    HD__OUTER("hd_layer_norm_new");
+    HD__CALL("hd_layer_norm_new");
     return hd_layer_norm_new_n(1, &normalized_size, 1e-5, true, true);
 }
 
@@ -302,8 +301,8 @@ static bool rms_norm_draw(hd_module *self)
 
 hd_module *hd_rms_norm_new(int64_t dim, double eps)
 {
-    HD__OUTER("hd_rms_norm_new");
-    if (!hd__size_arg("hd_rms_norm_new", "dim", dim, 0)) {
+    HD__CALL("hd_rms_norm_new");
+    if (!hd__size_arg("dim", dim, 0)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
@@ -330,7 +329,8 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
         return hd_relu(x);
     }
     if (hd_dtype_of(x) == HD_BOOL) {
-        return hd_error_set(HD_DTYPE, "hd_forward: ReLU: bool: expected a dtype of numbers");
+        HD__CALL("hd_forward");
+        return hd__fail(HD_DTYPE, "ReLU: bool: expected a dtype of numbers");
     }
     return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays */
 }
@@ -345,6 +345,7 @@ static const hd_module_type relu_type =
 
 hd_module *hd_relu_new(bool inplace)
 {
+    HD__CALL("hd_relu_new");
     relu *m = (relu *)hd_module_new(&relu_type);
     if (!m) {
         return NULL;
@@ -373,14 +374,13 @@ static const hd_module_type gelu_type =
 
 hd_module *hd_gelu_new(const char *approximate)
 {
-    if (!hd__given("hd_gelu_new", "approximate", approximate)) {
+    HD__CALL("hd_gelu_new");
+    if (!hd__given(hd__call, "approximate", approximate)) {
         return NULL;
     }
     bool by_tanh = strcmp(approximate, "tanh") == 0;
     if (!by_tanh && strcmp(approximate, "none") != 0) {
-        return hd_error_set(HD_VALUE,
-                            "hd_gelu_new: approximate \"%s\": expected \"none\" or \"tanh\"",
-                            approximate);
+        return hd__fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
     }
     gelu *m = (gelu *)hd_module_new(&gelu_type);
     if (!m) {

@@ -11,25 +11,25 @@
 
 static bool type_ok(const hd_module_type *type)
 {
-    if (!hd__given("hd_module_new", "type", type)) {
+    if (!hd__given(hd__call, "type", type)) {
         return false;
     }
-    if (!HD__SIZE_OK("hd_module_new", type, "HD_MODULE_TYPE") ||
-        !hd__given("hd_module_new", "type->name", type->name)) {
+    if (!HD__SIZE_OK(hd__call, type, "HD_MODULE_TYPE") ||
+        !hd__given(hd__call, "type->name", type->name)) {
         return false;
     }
     if (type->instance_size < sizeof(hd_module)) {
-        return hd_error_set(
-            HD_VALUE,
-            "hd_module_new: %s: instance_size %zu: expected a struct that begins with an "
-            "hd_module (%zu)",
-            type->name, type->instance_size, sizeof(hd_module));
+        return hd__fail(HD_VALUE,
+                        "%s: instance_size %zu: expected a struct that begins with an "
+                        "hd_module (%zu)",
+                        type->name, type->instance_size, sizeof(hd_module));
     }
     return true;
 }
 
 hd_module *hd_module_new(const hd_module_type *type)
 {
+    HD__CALL("hd_module_new");
     if (!type_ok(type)) {
         return NULL;
     }
@@ -48,13 +48,14 @@ hd_module *hd_module_new(const hd_module_type *type)
 
 hd_module *hd_module_ready(hd_module *m)
 {
-    if (!hd__object("hd_module_ready", "m", m)) {
+    HD__CALL("hd_module_ready");
+    if (!hd__object("m", m)) {
         return NULL;
     }
     if (!m->priv->failed) {
         return m;
     }
-    hd_error_set(HD_STATE, "hd_module_ready: a registration in %s failed", m->type->name);
+    hd__fail(HD_STATE, "a registration in %s failed", m->type->name);
     if (!m->priv->parent) {
         hd_module_free(m);
     }
@@ -115,10 +116,10 @@ static void free_alone(hd_module *m, const char *freed_by)
  * the way down. */
 static void module_free(hd_module *root, const char *freed_by)
 {
-    const char *freeing = hd__freeing_swap("hd_module_free");
     int64_t entry = 0;
     for (hd_module *m = root, *next; m; m = next) {
         if (entry == 0 && m->type->free) {
+            HD__CALLS_BACK;
             m->type->free(m);
         }
         next = child_from(m, entry);
@@ -129,46 +130,44 @@ static void module_free(hd_module *root, const char *freed_by)
             free_alone(m, next ? "hd_module_free of its parent" : freed_by);
         }
     }
-    hd__freeing_swap(freeing);
 }
 
 /* ---------------------------------------------------------------- registering */
 
-static bool module_refuse(const char *function, const hd_module *m, const char *name,
-                          const char *what)
+static bool module_refuse(const hd_module *m, const char *name, const char *what)
 {
-    return hd_error_set(HD_VALUE, "%s: %s: \"%s\" %s", function, m->type->name, name, what);
+    return hd__fail(HD_VALUE, "%s: \"%s\" %s", m->type->name, name, what);
 }
 
-static bool name_ok(const char *function, const hd_module *m, const char *name)
+static bool name_ok(const hd_module *m, const char *name)
 {
     if (!*name || strchr(name, '.')) {
-        return module_refuse(function, m, name, "is no name: expected text without dots");
+        return module_refuse(m, name, "is no name: expected text without dots");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         if (strcmp(m->priv->entries[i].name, name) == 0) {
-            return module_refuse(function, m, name, "is registered already");
+            return module_refuse(m, name, "is registered already");
         }
     }
     return true;
 }
 
 /* Is the field in m's struct, after the hd_module, and not registered yet? */
-static bool field_ok(const char *function, const hd_module *m, const char *name, const void *field)
+static bool field_ok(const hd_module *m, const char *name, const void *field)
 {
-    if (!hd__given(function, "field", field)) {
+    if (!hd__given(hd__call, "field", field)) {
         return false;
     }
     uintptr_t begin = (uintptr_t)m, at = (uintptr_t)field;
     if (at < begin + sizeof(hd_module) || at - begin > m->type->instance_size - sizeof(void *) ||
         at % _Alignof(void *) != 0) {
-        return module_refuse(function, m, name, "has a field outside its module's struct");
+        return module_refuse(m, name, "has a field outside its module's struct");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         const hd__entry *e = &m->priv->entries[i];
         if ((const void *)e->tensor == field || (const void *)e->child == field) {
-            return hd_error_set(HD_VALUE, "%s: %s: \"%s\" has the field of \"%s\"", function,
-                                m->type->name, name, e->name);
+            return hd__fail(HD_VALUE, "%s: \"%s\" has the field of \"%s\"", m->type->name, name,
+                            e->name);
         }
     }
     return true;
@@ -192,38 +191,37 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
 
 /* Can t be a parameter? It must be a leaf of a float dtype, and hd_parameter or requires_grad must
  * have marked it as one. */
-static bool module_parameter_ok(const char *function, const hd_module *m, const char *name,
-                                const hd_tensor *t)
+static bool module_parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        return hd_error_set(HD_DTYPE, "%s: %s: \"%s\" is %s: expected float32 or float64", function,
-                            m->type->name, name, hd_dtype_name(d));
+        return hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32 or float64", m->type->name,
+                        name, hd_dtype_name(d));
     }
     if (!hd_is_leaf(t)) {
-        return hd_error_set(HD_GRAD,
-                            "%s: %s: \"%s\" %s is the result of an operation: "
-                            "expected a leaf (hd_parameter makes one)",
-                            function, m->type->name, name, HD__DIMS(t));
+        return hd__fail(HD_GRAD,
+                        "%s: \"%s\" %s is the result of an operation: "
+                        "expected a leaf (hd_parameter makes one)",
+                        m->type->name, name, HD__DIMS(t));
     }
     if (!hd_is_parameter(t) && !hd_requires_grad(t)) {
-        return hd_error_set(HD_VALUE,
-                            "%s: %s: \"%s\" %s is a plain tensor: expected a parameter "
-                            "(hd_parameter makes one)",
-                            function, m->type->name, name, HD__DIMS(t));
+        return hd__fail(HD_VALUE,
+                        "%s: \"%s\" %s is a plain tensor: expected a parameter "
+                        "(hd_parameter makes one)",
+                        m->type->name, name, HD__DIMS(t));
     }
     return true;
 }
 
-static bool register_tensor(const char *function, hd_module *m, const char *name, hd_tensor **field,
-                            hd_tensor *t, hd__kind kind)
+static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
+                            hd__kind kind)
 {
-    if (!hd__object(function, "m", m)) {
+    if (!hd__object("m", m)) {
         return false;
     }
-    bool placed = hd__given(function, "name", name) && field_ok(function, m, name, field);
-    bool ok = placed && name_ok(function, m, name) && hd__tensor_arg(function, "t", t, true) &&
-              (t == HD_NONE || kind != HD__PARAMETER || module_parameter_ok(function, m, name, t));
+    bool placed = hd__given(hd__call, "name", name) && field_ok(m, name, field);
+    bool ok = placed && name_ok(m, name) && hd__tensor_arg("t", t, true) &&
+              (t == HD_NONE || kind != HD__PARAMETER || module_parameter_ok(m, name, t));
     if (ok && t != HD_NONE) {
         ok = module_add(m, name, (hd__entry){.kind = kind, .tensor = field});
     }
@@ -236,77 +234,74 @@ static bool register_tensor(const char *function, hd_module *m, const char *name
 
 bool hd_register_parameter(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t)
 {
-    return register_tensor("hd_register_parameter", m, name, field, t, HD__PARAMETER);
+    HD__CALL("hd_register_parameter");
+    return register_tensor(m, name, field, t, HD__PARAMETER);
 }
 
 bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
                         bool persistent)
 {
-    return register_tensor("hd_register_buffer", m, name, field, t,
-                           persistent ? HD__BUFFER : HD__TRANSIENT);
+    HD__CALL("hd_register_buffer");
+    return register_tensor(m, name, field, t, persistent ? HD__BUFFER : HD__TRANSIENT);
 }
 
 bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 {
-    const char *function = "hd_module_set_parameter";
-    if (!hd__object(function, "m", m) || !hd__given(function, "name", name) ||
-        !hd__tensor_given(function, "t", t)) {
+    HD__CALL("hd_module_set_parameter");
+    if (!hd__object("m", m) || !hd__given(hd__call, "name", name) || !hd__tensor_given("t", t)) {
         return false;
     }
     const hd__entry *e = hd__find(m, name, HD__PARAMETER);
     if (!e) {
-        return hd_error_set(HD_VALUE, "%s: %s has no parameter \"%s\"", function, m->type->name,
-                            name);
+        return hd__fail(HD_VALUE, "%s has no parameter \"%s\"", m->type->name, name);
     }
     const hd_tensor *old = *e->tensor;
-    if (!module_parameter_ok(function, m, name, t)) {
+    if (!module_parameter_ok(m, name, t)) {
         return false;
     }
     if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__same_sizes(t, old)) {
-        return hd_error_set(HD_SHAPE,
-                            "%s: %s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
-                            function, m->type->name, name, hd_dtype_name(hd_dtype_of(t)),
-                            HD__DIMS(t), hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
+        return hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
+                        m->type->name, name, hd_dtype_name(hd_dtype_of(t)), HD__DIMS(t),
+                        hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
     }
     return hd_assign(e->tensor, t);
 }
 
 /* Can child become a child of m? *ours: this call frees it on failure. It must not free a module
  * that another one frees, or one that holds m. */
-static bool child_ok(const char *function, const hd_module *m, const hd_module *child, bool *ours)
+static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
-    if (!hd__object(function, "child", child)) {
+    if (!hd__object("child", child)) {
         return false;
     }
     /* Only m itself and modules with children can hold m: the others need not look up. */
     bool look_up = hd__has_children(child);
     for (const hd_module *up = m; up; up = look_up ? up->priv->parent : NULL) {
         if (up == child) {
-            return hd_error_set(HD_STATE, "%s: %s cannot be below itself", function,
-                                child->type->name);
+            return hd__fail(HD_STATE, "%s cannot be below itself", child->type->name);
         }
     }
     if (child->priv->parent) {
-        return hd_error_set(HD_STATE, "%s: %s has a parent already: a %s", function,
-                            child->type->name, child->priv->parent->type->name);
+        return hd__fail(HD_STATE, "%s has a parent already: a %s", child->type->name,
+                        child->priv->parent->type->name);
     }
     *ours = true;
     return true;
 }
 
-static bool register_child(const char *function, hd_module *m, const char *name, hd_module **field,
-                           hd_module *child, bool own)
+static bool register_child(hd_module *m, const char *name, hd_module **field, hd_module *child,
+                           bool own)
 {
-    bool ours, ok = hd__object(function, "m", m);
+    bool ours, ok = hd__object("m", m);
     if (!ok) {
-        if (child && hd__object(function, "child", child) && !child->priv->parent) {
-            module_free(child, function);
+        if (child && hd__object("child", child) && !child->priv->parent) {
+            module_free(child, hd__call);
         }
         return false;
     }
-    ok = child_ok(function, m, child, &ours) && hd__given(function, "name", name) &&
-         (own || (field_ok(function, m, name, field) && name_ok(function, m, name))) &&
+    ok = child_ok(m, child, &ours) && hd__given(hd__call, "name", name) &&
+         (own || (field_ok(m, name, field) && name_ok(m, name))) &&
          module_add(m, name,
                     (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
     if (ok && !own) {
@@ -315,7 +310,7 @@ static bool register_child(const char *function, hd_module *m, const char *name,
     if (ok) {
         child->priv->parent = m;
     } else if (ours) {
-        module_free(child, function);
+        module_free(child, hd__call);
     }
     m->priv->failed |= !ok;
     return ok;
@@ -323,12 +318,13 @@ static bool register_child(const char *function, hd_module *m, const char *name,
 
 bool hd_register_module(hd_module *m, const char *name, hd_module **field, hd_module *child)
 {
-    return register_child("hd_register_module", m, name, field, child, false);
+    HD__CALL("hd_register_module");
+    return register_child(m, name, field, child, false);
 }
 
-bool hd__register_own(const char *function, hd_module *m, const char *name, hd_module *child)
+bool hd__register_own(hd_module *m, const char *name, hd_module *child)
 {
-    return register_child(function, m, name, NULL, child, true);
+    return register_child(m, name, NULL, child, true);
 }
 
 void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
@@ -364,12 +360,13 @@ hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m))
 
 void hd_module_free(hd_module *m)
 {
-    if (!hd__may_free("hd_module_free", "m", m, HD_NONE)) {
+    HD__CALL("hd_module_free");
+    if (!hd__may_free("m", m, HD_NONE)) {
         return;
     }
     if (m->priv->parent) {
-        hd_error_set(HD_STATE, "hd_module_free: %s is a child of %s, which frees it", m->type->name,
-                     m->priv->parent->type->name);
+        hd__fail(HD_STATE, "%s is a child of %s, which frees it", m->type->name,
+                 m->priv->parent->type->name);
         return;
     }
     module_free(m, "hd_module_free");
@@ -380,7 +377,8 @@ void hd_module_free(hd_module *m)
 /* It needs no memory, so that it cannot stop half-way. */
 bool hd_module_train(hd_module *m, bool on)
 {
-    if (!hd__object("hd_module_train", "m", m)) {
+    HD__CALL("hd_module_train");
+    if (!hd__object("m", m)) {
         return false;
     }
     for (hd_module *each = m; each; each = hd__module_after(m, each)) {
@@ -391,12 +389,14 @@ bool hd_module_train(hd_module *m, bool on)
 
 bool hd_module_eval(hd_module *m)
 {
-    return hd__object("hd_module_eval", "m", m) && hd_module_train(m, false);
+    HD__CALL("hd_module_eval");
+    return hd__object("m", m) && hd_module_train(m, false);
 }
 
 bool hd_module_training(const hd_module *m)
 {
-    return hd__object("hd_module_training", "m", m) && m->priv->training;
+    HD__CALL("hd_module_training");
+    return hd__object("m", m) && m->priv->training;
 }
 
 /* ---------------------------------------------------------------- debuggers */

@@ -26,18 +26,16 @@ typedef hd_multihead_attention_args call_args;
 
 /* ---------------------------------------------------------------- arguments of a call */
 
-static const char function[] = "hd_multihead_attention";
-
 static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tensor *value)
 {
     int rank = hd_ndim(query);
     if (rank != 2 && rank != 3) {
-        return hd_error_set(HD_SHAPE, "%s: query %s: expected 2 dimensions, or 3 with a batch",
-                            function, HD__DIMS(query));
+        return hd__fail(HD_SHAPE, "query %s: expected 2 dimensions, or 3 with a batch",
+                        HD__DIMS(query));
     }
     if (hd_ndim(key) != rank || hd_ndim(value) != rank) {
-        return hd_error_set(HD_SHAPE, "%s: query %s, key %s, value %s: expected %d dimensions each",
-                            function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
+        return hd__fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
+                        HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
     }
     return true;
 }
@@ -47,8 +45,8 @@ static bool width_ok(const char *arg, const hd_tensor *x, const char *width_name
     if (hd_size(x, -1) == width) {
         return true;
     }
-    return hd_error_set(HD_SHAPE, "%s: %s %s: expected the last size to be %s, %" PRId64, function,
-                        arg, HD__DIMS(x), width_name, width);
+    return hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
+                    width_name, width);
 }
 
 static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
@@ -57,8 +55,8 @@ static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query
     if (d == HD_BOOL || d == query) {
         return true;
     }
-    return hd_error_set(HD_DTYPE, "%s: %s of %s: expected bool, or query's %s", function, arg,
-                        hd_dtype_name(d), hd_dtype_name(query));
+    return hd__fail(HD_DTYPE, "%s of %s: expected bool, or query's %s", arg, hd_dtype_name(d),
+                    hd_dtype_name(query));
 }
 
 static bool has_sizes(const hd_tensor *x, int n, const int64_t *sizes)
@@ -77,21 +75,19 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
         const int64_t sizes[] = {b, s}, *want = batched ? sizes : sizes + 1;
         int n = batched ? 2 : 1;
         if (!has_sizes(a->key_padding_mask, n, want)) {
-            return hd_error_set(HD_SHAPE, "%s: key_padding_mask %s: expected %s", function,
-                                HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
+            return hd__fail(HD_SHAPE, "key_padding_mask %s: expected %s",
+                            HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
         }
     }
     if (a->attn_mask != HD_NONE) {
         const int64_t sizes[] = {b * m->num_heads, l, s};
         if (!has_sizes(a->attn_mask, 2, sizes + 1) && !has_sizes(a->attn_mask, 3, sizes)) {
-            return hd_error_set(HD_SHAPE, "%s: attn_mask %s: expected %s or %s", function,
-                                HD__DIMS(a->attn_mask), HD__SIZES(2, sizes + 1),
-                                HD__SIZES(3, sizes));
+            return hd__fail(HD_SHAPE, "attn_mask %s: expected %s or %s", HD__DIMS(a->attn_mask),
+                            HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
         }
     }
     if (a->is_causal && a->attn_mask == HD_NONE) {
-        return hd_error_set(HD_VALUE, "%s: is_causal without attn_mask: expected the mask too",
-                            function);
+        return hd__fail(HD_VALUE, "is_causal without attn_mask: expected the mask too");
     }
     return (a->key_padding_mask == HD_NONE ||
             mask_dtype_ok("key_padding_mask", a->key_padding_mask, query)) &&
@@ -103,10 +99,9 @@ static void warn_two_kinds(const call_args *a)
     hd_tensor *padding = a->key_padding_mask, *attn = a->attn_mask;
     if (hd__warns() && padding != HD_NONE && attn != HD_NONE &&
         hd_dtype_of(padding) != hd_dtype_of(attn)) {
-        hd__warn(
-            "%s: key_padding_mask is %s and attn_mask is %s: use one dtype for both, as PyTorch "
-            "asks",
-            function, hd_dtype_name(hd_dtype_of(padding)), hd_dtype_name(hd_dtype_of(attn)));
+        hd__warn("key_padding_mask is %s and attn_mask is %s: use one dtype for both, as PyTorch "
+                 "asks",
+                 hd_dtype_name(hd_dtype_of(padding)), hd_dtype_name(hd_dtype_of(attn)));
     }
 }
 
@@ -123,11 +118,10 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
     int64_t b = batched ? hd_size(query, batch) : 1;
     if (hd_size(value, seq) != s ||
         (batched && (hd_size(key, batch) != b || hd_size(value, batch) != b))) {
-        return hd_error_set(
-            HD_SHAPE,
-            "%s: query %s, key %s, value %s: expected the same batch in all, and key "
-            "and value of the same length",
-            function, HD__DIMS(query), HD__DIMS(key), HD__DIMS(value));
+        return hd__fail(HD_SHAPE,
+                        "query %s, key %s, value %s: expected the same batch in all, and key "
+                        "and value of the same length",
+                        HD__DIMS(query), HD__DIMS(key), HD__DIMS(value));
     }
     return masks_ok(m, a, hd_dtype_of(query), batched, b, l, s);
 }
@@ -354,23 +348,23 @@ static const hd_module_type multihead_attention_type =
 static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
                       const call_args *a)
 {
-    if (!hd__object(function, "m", m)) {
+    if (!hd__object("m", m)) {
         return false;
     }
     if (m->type != &multihead_attention_type) {
-        return hd_error_set(HD_VALUE, "%s: %s: expected a MultiheadAttention", function,
-                            m->type->name);
+        return hd__fail(HD_VALUE, "%s: expected a MultiheadAttention", m->type->name);
     }
-    return HD__SIZE_OK(function, a, "hd_multihead_attention_arg_defaults()") &&
-           hd__tensor_given(function, "query", query) && hd__tensor_given(function, "key", key) &&
-           hd__tensor_given(function, "value", value) &&
-           hd__tensor_arg(function, "key_padding_mask", a->key_padding_mask, true) &&
-           hd__tensor_arg(function, "attn_mask", a->attn_mask, true);
+    return HD__SIZE_OK(hd__call, a, "hd_multihead_attention_arg_defaults()") &&
+           hd__tensor_given("query", query) && hd__tensor_given("key", key) &&
+           hd__tensor_given("value", value) &&
+           hd__tensor_arg("key_padding_mask", a->key_padding_mask, true) &&
+           hd__tensor_arg("attn_mask", a->attn_mask, true);
 }
 
 hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
                                   const hd_multihead_attention_args *a, hd_tensor **weights)
 {
+    HD__CALL("hd_multihead_attention");
     if (weights) {
         *weights = NULL;
     }
@@ -397,21 +391,20 @@ hd_multihead_attention_options hd_multihead_attention_defaults(void)
                                             .bias = true};
 }
 
-static bool packed_options_ok(const char *name, int64_t embed_dim, int64_t num_heads,
+static bool packed_options_ok(int64_t embed_dim, int64_t num_heads,
                               const hd_multihead_attention_options *o)
 {
-    if (!HD__SIZE_OK(name, o, "hd_multihead_attention_defaults()") ||
-        !hd__size_arg(name, "embed_dim", embed_dim, 1) ||
-        !hd__size_arg(name, "num_heads", num_heads, 1) ||
-        !hd__probability_arg(name, "dropout", o->dropout) ||
-        !hd__size_arg(name, "kdim", o->kdim, 0) || !hd__size_arg(name, "vdim", o->vdim, 0)) {
+    if (!HD__SIZE_OK(hd__call, o, "hd_multihead_attention_defaults()") ||
+        !hd__size_arg("embed_dim", embed_dim, 1) || !hd__size_arg("num_heads", num_heads, 1) ||
+        !hd__probability_arg("dropout", o->dropout) || !hd__size_arg("kdim", o->kdim, 0) ||
+        !hd__size_arg("vdim", o->vdim, 0)) {
         return false;
     }
     if (embed_dim % num_heads != 0) {
-        return hd_error_set(HD_VALUE,
-                            "%s: embed_dim %" PRId64 ", num_heads %" PRId64
-                            ": embed_dim must be divisible by num_heads",
-                            name, embed_dim, num_heads);
+        return hd__fail(HD_VALUE,
+                        "embed_dim %" PRId64 ", num_heads %" PRId64
+                        ": embed_dim must be divisible by num_heads",
+                        embed_dim, num_heads);
     }
     return true;
 }
@@ -461,10 +454,10 @@ static bool packed_draw(hd_module *self)
 hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
                                       const hd_multihead_attention_options *o)
 {
-    HD__OUTER("hd_multihead_attention_new");
+    HD__CALL("hd_multihead_attention_new");
     hd_multihead_attention_options defaults = hd_multihead_attention_defaults();
     o = o ? o : &defaults;
-    if (!packed_options_ok("hd_multihead_attention_new", embed_dim, num_heads, o)) {
+    if (!packed_options_ok(embed_dim, num_heads, o)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);

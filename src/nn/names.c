@@ -59,17 +59,31 @@ bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, hd__visitor f,
     return on;
 }
 
+typedef struct visit {
+    hd__visitor f;
+    void *user;
+} visit;
+
+static bool visit_one(hd_module *m, const char *name, void *user)
+{
+    const visit *v = user;
+    HD__CALLS_BACK;
+    return v->f(m, name, v->user);
+}
+
 bool hd_module_visit(hd_module *m, hd__visitor f, void *user)
 {
-    if (!hd__object("hd_module_visit", "m", m)) {
+    HD__CALL("hd_module_visit");
+    if (!hd__object("m", m)) {
         return false;
     }
     if (!f) {
-        return hd__null_arg("hd_module_visit", "f");
+        return hd__null_arg(hd__call, "f");
     }
     hd__text path = {0};
     hd__stack stack = {0};
-    bool went_on = hd__walk(m, &stack, &path, f, NULL, user);
+    visit v = {f, user};
+    bool went_on = hd__walk(m, &stack, &path, visit_one, NULL, &v);
     hd_free(path.s);
     hd_free(stack.v);
     return went_on;
@@ -220,11 +234,10 @@ void hd__items_free(hd__items *items)
 
 hd_list *hd_module_parameters(const hd_module *m)
 {
-    HD__OUTER("hd_module_parameters");
+    HD__CALL("hd_module_parameters");
     hd__items found = {0};
     hd_list *list = NULL;
-    if (!hd__object("hd_module_parameters", "m", m) ||
-        !hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found)) {
+    if (!hd__object("m", m) || !hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found)) {
         hd__items_free(&found);
         return NULL;
     }
@@ -240,9 +253,9 @@ hd_list *hd_module_parameters(const hd_module *m)
     return list;
 }
 
-static hd_dict *named(const char *function, const hd_module *m, int kinds)
+static hd_dict *named(const hd_module *m, int kinds)
 {
-    if (!hd__object(function, "m", m)) {
+    if (!hd__object("m", m)) {
         return NULL;
     }
     hd__items found = {0};
@@ -260,12 +273,14 @@ static hd_dict *named(const char *function, const hd_module *m, int kinds)
 
 hd_dict *hd_module_named_parameters(const hd_module *m)
 {
-    return named("hd_module_named_parameters", m, HD__PARAMETER);
+    HD__CALL("hd_module_named_parameters");
+    return named(m, HD__PARAMETER);
 }
 
 hd_dict *hd_module_named_buffers(const hd_module *m)
 {
-    return named("hd_module_named_buffers", m, HD__BUFFER | HD__TRANSIENT);
+    HD__CALL("hd_module_named_buffers");
+    return named(m, HD__BUFFER | HD__TRANSIENT);
 }
 
 /* ---------------------------------------------------------------- lookup */
@@ -300,44 +315,45 @@ const hd__entry *hd__find(const hd_module *m, const char *name, int kinds)
     return empty ? NULL : e;
 }
 
-static const hd__entry *lookup(const char *function, const hd_module *m, const char *name,
-                               int kinds, const char *what)
+static const hd__entry *lookup(const hd_module *m, const char *name, int kinds, const char *what)
 {
     const hd__entry *e = hd__find(m, name, kinds);
     if (!e) {
-        hd_error_set(HD_VALUE, "%s: %s has no %s \"%s\"", function, m->type->name, what, name);
+        hd__fail(HD_VALUE, "%s has no %s \"%s\"", m->type->name, what, name);
     }
     return e;
 }
 
 hd_module *hd_module_get(hd_module *m, const char *name)
 {
-    if (!hd__object("hd_module_get", "m", m) || !hd__given("hd_module_get", "name", name)) {
+    HD__CALL("hd_module_get");
+    if (!hd__object("m", m) || !hd__given(hd__call, "name", name)) {
         return NULL;
     }
     if (!*name) {
         return m;
     }
-    const hd__entry *e = lookup("hd_module_get", m, name, HD__CHILD, "module");
+    const hd__entry *e = lookup(m, name, HD__CHILD, "module");
     return e ? hd__child(e) : NULL;
 }
 
-static hd_tensor *get_tensor(const char *function, hd_module *m, const char *name, int kinds,
-                             const char *what)
+static hd_tensor *get_tensor(hd_module *m, const char *name, int kinds, const char *what)
 {
-    if (!hd__object(function, "m", m) || !hd__given(function, "name", name)) {
+    if (!hd__object("m", m) || !hd__given(hd__call, "name", name)) {
         return NULL;
     }
-    const hd__entry *e = lookup(function, m, name, kinds, what);
+    const hd__entry *e = lookup(m, name, kinds, what);
     return e ? *e->tensor : NULL;
 }
 
 hd_tensor *hd_module_get_parameter(hd_module *m, const char *name)
 {
-    return get_tensor("hd_module_get_parameter", m, name, HD__PARAMETER, "parameter");
+    HD__CALL("hd_module_get_parameter");
+    return get_tensor(m, name, HD__PARAMETER, "parameter");
 }
 
 hd_tensor *hd_module_get_buffer(hd_module *m, const char *name)
 {
-    return get_tensor("hd_module_get_buffer", m, name, HD__BUFFER | HD__TRANSIENT, "buffer");
+    HD__CALL("hd_module_get_buffer");
+    return get_tensor(m, name, HD__BUFFER | HD__TRANSIENT, "buffer");
 }

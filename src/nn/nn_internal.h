@@ -50,7 +50,7 @@ hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
 /* Registers a child that has no field, as containers do, under a name that m does not have yet;
  * otherwise like hd_register_module. */
-bool hd__register_own(const char *function, hd_module *m, const char *name, hd_module *child);
+bool hd__register_own(hd_module *m, const char *name, hd_module *child);
 
 /* The i-th child of a Sequential or ModuleList; NULL if it has fewer. */
 hd_module *hd__list_child(const hd_module *list, int64_t i);
@@ -58,11 +58,11 @@ hd_module *hd__list_child(const hd_module *list, int64_t i);
 /* ---------------------------------------------------------------- arguments */
 
 /* Is x a tensor? NULL and HD_NONE fail with HD_NULL_ARG, a freed tensor with HD_STATE. */
-bool hd__tensor_given(const char *function, const char *arg, const hd_tensor *x);
+bool hd__tensor_given(const char *arg, const hd_tensor *x);
 /* Is value at least `least`? "hd_linear_new: in_features -1: expected 0 or more" */
-bool hd__size_arg(const char *function, const char *arg, int64_t value, int64_t least);
+bool hd__size_arg(const char *arg, int64_t value, int64_t least);
 /* Is p a number from 0 to 1? "hd_dropout_new: p 1.5: expected a number from 0 to 1" */
-bool hd__probability_arg(const char *function, const char *arg, double p);
+bool hd__probability_arg(const char *arg, double p);
 
 bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
 
@@ -179,8 +179,8 @@ void hd__attention_free(hd_module *self); /* the function `free` of these types 
 /* Is x (b, num_tokens, d_in), with at most context_length tokens? */
 bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length);
 /* Checks the constructors' arguments. */
-bool hd__attention_args(const char *function, int64_t d_in, int64_t d_out, int64_t context_length,
-                        double dropout, int64_t num_heads);
+bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
+                        int64_t num_heads);
 /* Registers the buffer "mask", (n, n) without values. */
 void hd__register_mask(hd_module *m, hd_tensor **field, int64_t n);
 /* mask = triu(ones(n, n), diagonal=1): one where a token must not look */

@@ -11,8 +11,8 @@
 
 hd_dict *hd_module_state_dict(const hd_module *m)
 {
-    HD__OUTER("hd_module_state_dict");
-    if (!hd__object("hd_module_state_dict", "m", m)) {
+    HD__CALL("hd_module_state_dict");
+    if (!hd__object("m", m)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
@@ -176,8 +176,7 @@ static bool report_error(const hd_module *m, bool names, const problems *p)
     }
     bool only_shapes = !names && !p->unequal.len;
     if (!text.failed) {
-        hd_error_set(only_shapes ? HD_SHAPE : HD_VALUE, "hd_module_load_state_dict: %s: %s",
-                     m->type->name, text.s);
+        hd__fail(only_shapes ? HD_SHAPE : HD_VALUE, "%s: %s", m->type->name, text.s);
     }
     hd_free(text.s);
     return false;
@@ -202,11 +201,13 @@ static bool write_all(const hd_module *m, const hd__items *items, hd_tensor *con
         char where[300];
         snprintf(where, sizeof where, "hd_module_load_state_dict: %s: \"%s\"", m->type->name,
                  items->v[i].name);
-        ok = !sources[i] || hd__writable(where, *items->v[i].field);
+        const char *before = hd__call_swap(where); /* nothing remembers it: this only looks */
+        ok = !sources[i] || hd__writable(*items->v[i].field);
+        hd__call_swap(before);
     }
     for (int64_t i = 0; i < items->n && ok; i++) {
         if (sources[i]) {
-            hd__write_array("hd_module_load_state_dict", *items->v[i].field, hd_data(sources[i]));
+            hd__write_array(*items->v[i].field, hd_data(sources[i]));
         }
     }
     return ok;
@@ -214,16 +215,14 @@ static bool write_all(const hd_module *m, const hd__items *items, hd_tensor *con
 
 bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report)
 {
-    HD__OUTER("hd_module_load_state_dict");
-    if (!hd__object("hd_module_load_state_dict", "m", m) ||
-        !hd__object("hd_module_load_state_dict", "d", d)) {
+    HD__CALL("hd_module_load_state_dict");
+    if (!hd__object("m", m) || !hd__object("d", d)) {
         return false;
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     uint64_t failures = hd_error_count();
-    if (report && (!hd__object("hd_module_load_state_dict", "report", report) ||
-                   !hd__may_save("hd_module_load_state_dict"))) {
+    if (report && (!hd__object("report", report) || !hd__may_save(hd__call))) {
         return false;
     }
     problems p = {.report = report ? hd_dict_new() : NULL};
@@ -249,9 +248,9 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
 
 bool hd_module_zero_grad(hd_module *m)
 {
+    HD__CALL("hd_module_zero_grad");
     hd__items found = {0};
-    bool ok = hd__object("hd_module_zero_grad", "m", m) &&
-              hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found);
+    bool ok = hd__object("m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
         ok = hd_set_grad(*found.v[i].field, HD_NONE);
     }
@@ -282,9 +281,9 @@ static bool require_grad_all(const hd__items *parameters, bool on)
 
 bool hd_module_requires_grad_(hd_module *m, bool on)
 {
+    HD__CALL("hd_module_requires_grad_");
     hd__items found = {0};
-    bool ok = hd__object("hd_module_requires_grad_", "m", m) &&
-              hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found) &&
+    bool ok = hd__object("m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found) &&
               require_grad_all(&found, on);
     hd__items_free(&found);
     return ok;
@@ -341,13 +340,13 @@ static bool convert_all(const hd__items *once, const hd__items *fields, hd_dtype
 
 bool hd_module_to(hd_module *m, hd_dtype d)
 {
-    HD__OUTER("hd_module_to");
-    if (!hd__object("hd_module_to", "m", m)) {
+    HD__CALL("hd_module_to");
+    if (!hd__object("m", m)) {
         return false;
     }
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        return hd_error_set(HD_DTYPE, "hd_module_to: %s: %s: expected float32 or float64",
-                            m->type->name, hd_dtype_name(d));
+        return hd__fail(HD_DTYPE, "%s: %s: expected float32 or float64", m->type->name,
+                        hd_dtype_name(d));
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;

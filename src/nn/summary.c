@@ -87,6 +87,7 @@ static void begin_text(level *at)
     char extra[EXTRA_TEXT] = "";
     uint64_t failures = hd_error_count();
     if (m->type->extra) {
+        HD__CALLS_BACK;
         m->type->extra(m, extra, sizeof extra);
         extra[sizeof extra - 1] = '\0';
     }
@@ -107,11 +108,10 @@ static bool step_down(hd_module *m, const char *name, void *user)
     levels *l = user;
     (void)name;
     if (l->n == LEVELS_MOST) {
-        return hd_error_set(
-            HD_VALUE,
-            "hd_module_summary: %s: more than %d modules are nested in each other: expected "
-            "fewer",
-            l->v[0].m->type->name, LEVELS_MOST);
+        return hd__fail(HD_VALUE,
+                        "%s: more than %d modules are nested in each other: expected "
+                        "fewer",
+                        l->v[0].m->type->name, LEVELS_MOST);
     }
     if (!hd__grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {
         return false;
@@ -195,7 +195,7 @@ static bool summary_make(hd__text *whole, hd_module *m)
 /* The text is stored as the bytes of a tensor, which the caller's scope owns. */
 static const char *summary_text(const hd_module *m)
 {
-    if (!hd__object("hd_module_summary", "m", m)) {
+    if (!hd__object("m", m)) {
         return NULL;
     }
     hd__text t = {0};
@@ -215,19 +215,21 @@ static const char *summary_text(const hd_module *m)
 
 const char *hd_module_summary(const hd_module *m)
 {
+    HD__CALL("hd_module_summary");
     const char *text = summary_text(m);
     return text ? text : "NULL"; /* which printf takes */
 }
 
 bool hd_module_print(const hd_module *m)
 {
-    if (!hd__object("hd_module_print", "m", m)) {
+    HD__CALL("hd_module_print");
+    if (!hd__object("m", m)) {
         return false;
     }
     HD__SCOPE_OR(false);
     const char *text = summary_text(m);
     if (text && printf("%s\n", text) < 0) {
-        return hd_error_set(HD_IO, "hd_module_print: cannot write to stdout");
+        return hd__fail(HD_IO, "cannot write to stdout");
     }
     return text;
 }

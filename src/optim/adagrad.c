@@ -42,7 +42,6 @@ hd_adagrad_options hd_adagrad_defaults(void)
 
 static const hd__optim_type type = {
     .name = "Adagrad",
-    .function = "hd_adagrad_new",
     .defaults = "hd_adagrad_defaults()",
     .options_size = sizeof(hd_adagrad_options),
     .options = options,
@@ -54,6 +53,7 @@ static const hd__optim_type type = {
 
 hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_options *o)
 {
+    HD__CALL("hd_adagrad_new");
     hd_adagrad_options defaults = hd_adagrad_defaults();
     return hd__optim_new(&type, parameters, o ? o : &defaults);
 }

@@ -67,7 +67,7 @@ hd_adamw_options hd_adamw_defaults(void)
 
 #define ADAM(class, kind)                                                                          \
     {                                                                                              \
-        .name = class, .function = "hd_" #kind "_new", .defaults = "hd_" #kind "_defaults()",      \
+        .name = class, .defaults = "hd_" #kind "_defaults()",                                      \
         .options_size = sizeof(hd_adam_options), .options = options, .momentum = &options[2],      \
         .states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}, .uses = adam_uses,                  \
         .update = update_##kind                                                                    \
@@ -77,12 +77,14 @@ static const hd__optim_type adam_type = ADAM("Adam", adam), adamw_type = ADAM("A
 
 hd_optim *hd_adam_new(const hd_list *parameters, const hd_adam_options *o)
 {
+    HD__CALL("hd_adam_new");
     hd_adam_options defaults = hd_adam_defaults();
     return hd__optim_new(&adam_type, parameters, o ? o : &defaults);
 }
 
 hd_optim *hd_adamw_new(const hd_list *parameters, const hd_adamw_options *o)
 {
+    HD__CALL("hd_adamw_new");
     hd_adamw_options defaults = hd_adamw_defaults();
     return hd__optim_new(&adamw_type, parameters, o ? o : &defaults);
 }

@@ -16,19 +16,19 @@ typedef struct grads {
     hd__walk *walks;
 } grads;
 
-static hd_tensor *grad_of(const char *function, const hd_list *parameters, int64_t i)
+static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
 {
-    hd_tensor *p = hd__parameter_at(function, parameters, i), *g = p ? hd_grad(p) : NULL;
+    hd_tensor *p = hd__parameter_at(parameters, i), *g = p ? hd_grad(p) : NULL;
     if (g && g != HD_NONE && hd__is_expanded(g)) {
-        return hd_error_set(HD_VALUE,
-                            "%s: the gradient of parameter %" PRId64
-                            " of %s is expanded: several elements share memory",
-                            function, i, HD__SIZES(hd_ndim(g), hd_sizes(g)));
+        return hd__fail(HD_VALUE,
+                        "the gradient of parameter %" PRId64
+                        " of %s is expanded: several elements share memory",
+                        i, HD__SIZES(hd_ndim(g), hd_sizes(g)));
     }
     return g;
 }
 
-static bool collect(const char *function, const hd_list *parameters, grads *found)
+static bool collect(const hd_list *parameters, grads *found)
 {
     int64_t n = hd_list_len(parameters);
     found->n = 0;
@@ -37,7 +37,7 @@ static bool collect(const char *function, const hd_list *parameters, grads *foun
     found->walks = hd__alloc_items(n + 1, sizeof *found->walks);
     bool ok = found->at && found->norms && found->walks;
     for (int64_t i = 0; i < n && ok; i++) {
-        hd_tensor *g = grad_of(function, parameters, i);
+        hd_tensor *g = grad_of(parameters, i);
         ok = g;
         if (ok && g != HD_NONE && hd_numel(g) > 0) {
             found->at[found->n++] = g;
@@ -167,12 +167,12 @@ static void change_run(const int64_t at[2], const int64_t strides[2], int64_t el
 }
 
 /* Changes all of them or none: a gradient that a hook is given may not be changed. */
-static bool change_all(const char *function, const grads *found, change c)
+static bool change_all(const grads *found, change c)
 {
     changing *tasks = hd__alloc_items(found->n, sizeof *tasks);
     bool ok = tasks;
     for (int64_t i = 0; ok && i < found->n; i++) {
-        ok = hd__may_write(function, found->at[i]);
+        ok = hd__may_write(found->at[i]);
     }
     for (int64_t i = 0; ok && i < found->n; i++) {
         tasks[i] = (changing){hd_data_mut(found->at[i]), hd_dtype_of(found->at[i]), &c};
@@ -187,50 +187,47 @@ static bool change_all(const char *function, const grads *found, change c)
 
 /* ---------------------------------------------------------------- public */
 
-static bool not_negative(const char *function, const char *name, double v)
+static bool not_negative(const char *name, double v)
 {
     if (v >= 0) { /* false for NaN */
         return true;
     }
-    return hd_error_set(HD_VALUE, "%s: %s %g: expected 0 or more", function, name, v);
+    return hd__fail(HD_VALUE, "%s %g: expected 0 or more", name, v);
 }
 
-static bool norm_ok(const char *function, double norm, bool error_if_nonfinite)
+static bool norm_ok(double norm, bool error_if_nonfinite)
 {
     if (isfinite(norm) || !error_if_nonfinite) {
         return true;
     }
-    return hd_error_set(HD_VALUE, "%s: the norm of the gradients is %s: expected a finite number",
-                        function, isnan(norm) ? "nan" : "inf");
+    return hd__fail(HD_VALUE, "the norm of the gradients is %s: expected a finite number",
+                    isnan(norm) ? "nan" : "inf");
 }
 
 double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
                           bool error_if_nonfinite)
 {
-    HD__OUTER("hd_clip_grad_norm_");
-    const char *function = "hd_clip_grad_norm_";
-    if (!hd__list_arg(function, "parameters", parameters) ||
-        !not_negative(function, "max_norm", max_norm)) {
+    HD__CALL("hd_clip_grad_norm_");
+    if (!hd__list_arg("parameters", parameters) || !not_negative("max_norm", max_norm)) {
         return NAN;
     }
     if (isnan(norm_type)) {
-        hd_error_set(HD_VALUE, "%s: norm_type nan: expected a number", function);
+        hd__fail(HD_VALUE, "norm_type nan: expected a number");
         return NAN;
     }
     if (hd_list_len(parameters) == 0) {
-        hd__warn("%s: the list of parameters is empty, so no gradient is clipped: expected the "
-                 "parameters that the optimizer has",
-                 function);
+        hd__warn("the list of parameters is empty, so no gradient is clipped: expected the "
+                 "parameters that the optimizer has");
     }
     HD__SCOPE_OR(NAN);
     HD_NO_GRAD;
     grads found;
     double norm = NAN;
-    bool ok = collect(function, parameters, &found) && total_norm(&found, norm_type, &norm) &&
-              norm_ok(function, norm, error_if_nonfinite);
+    bool ok = collect(parameters, &found) && total_norm(&found, norm_type, &norm) &&
+              norm_ok(norm, error_if_nonfinite);
     double a = max_norm / (norm + 1e-6);
     if (ok && !(a >= 1)) { /* true for NaN */
-        ok = change_all(function, &found, (change){HDK_SCALE, a});
+        ok = change_all(&found, (change){HDK_SCALE, a});
     }
     grads_free(&found);
     return ok ? norm : NAN;
@@ -238,17 +235,15 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
 
 bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
 {
-    HD__OUTER("hd_clip_grad_value_");
-    const char *function = "hd_clip_grad_value_";
-    if (!hd__list_arg(function, "parameters", parameters) ||
-        !not_negative(function, "clip_value", clip_value)) {
+    HD__CALL("hd_clip_grad_value_");
+    if (!hd__list_arg("parameters", parameters) || !not_negative("clip_value", clip_value)) {
         return false;
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     grads found;
-    bool ok = collect(function, parameters, &found) &&
-              change_all(function, &found, (change){HDK_CLAMP_BOTH, clip_value});
+    bool ok =
+        collect(parameters, &found) && change_all(&found, (change){HDK_CLAMP_BOTH, clip_value});
     grads_free(&found);
     return ok;
 }

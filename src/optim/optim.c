@@ -17,74 +17,68 @@ bool hd__is_expanded(const hd_tensor *x)
     return false;
 }
 
-hd_tensor *hd__parameter_at(const char *function, const hd_list *list, int64_t i)
+hd_tensor *hd__parameter_at(const hd_list *list, int64_t i)
 {
     hd_tensor *p = hd_list_get(list, i);
-    return p != HD_NONE ? p
-                        : hd_error_set(HD_NULL_ARG,
-                                       "%s: parameter %" PRId64 " is HD_NONE: expected a tensor",
-                                       function, i);
+    return p != HD_NONE
+               ? p
+               : hd__fail(HD_NULL_ARG, "parameter %" PRId64 " is HD_NONE: expected a tensor", i);
 }
 
-static bool optim_parameter_ok(const char *function, const hd_list *list, int64_t i)
+static bool optim_parameter_ok(const hd_list *list, int64_t i)
 {
-    hd_tensor *p = hd__parameter_at(function, list, i);
+    hd_tensor *p = hd__parameter_at(list, i);
     if (!p) {
         return false;
     }
     hd_dtype d = hd_dtype_of(p);
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        return hd_error_set(HD_DTYPE,
-                            "%s: parameter %" PRId64 " is %s: expected float32 or float64",
-                            function, i, hd_dtype_name(d));
+        return hd__fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
+                        hd_dtype_name(d));
     }
     if (!hd_is_leaf(p)) {
-        return hd_error_set(HD_GRAD,
-                            "%s: parameter %" PRId64
-                            " of %s is the result of an operation: expected a "
-                            "leaf",
-                            function, i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
+        return hd__fail(HD_GRAD,
+                        "parameter %" PRId64 " of %s is the result of an operation: expected a "
+                        "leaf",
+                        i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
     }
     if (hd__is_expanded(p)) {
-        return hd_error_set(
-            HD_VALUE, "%s: parameter %" PRId64 " of %s is expanded: several elements share memory",
-            function, i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
+        return hd__fail(HD_VALUE,
+                        "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
+                        HD__SIZES(hd_ndim(p), hd_sizes(p)));
     }
     for (int64_t j = 0; j < i; j++) {
         if (hd_list_get(list, j) == p) {
-            return hd_error_set(HD_VALUE,
-                                "%s: parameters %" PRId64 " and %" PRId64 " are the same tensor",
-                                function, j, i);
+            return hd__fail(HD_VALUE, "parameters %" PRId64 " and %" PRId64 " are the same tensor",
+                            j, i);
         }
     }
     return true;
 }
 
-static bool parameters_ok(const char *function, const hd_list *list)
+static bool parameters_ok(const hd_list *list)
 {
-    if (!hd__list_arg(function, "parameters", list)) {
+    if (!hd__list_arg("parameters", list)) {
         return false;
     }
     if (hd_list_len(list) == 0) {
-        return hd_error_set(HD_VALUE, "%s: an empty list of parameters: expected one or more",
-                            function);
+        return hd__fail(HD_VALUE, "an empty list of parameters: expected one or more");
     }
     for (int64_t i = 0; i < hd_list_len(list); i++) {
-        if (!optim_parameter_ok(function, list, i)) {
+        if (!optim_parameter_ok(list, i)) {
             return false;
         }
     }
     return true;
 }
 
-static bool none_is_there(const char *function, const hd_optim *o, const hd_list *list)
+static bool none_is_there(const hd_optim *o, const hd_list *list)
 {
     for (int64_t i = 0; i < hd_list_len(list); i++) {
         for (int64_t j = 0; j < o->n; j++) {
             if (o->slots[j].p == hd_list_get(list, i)) {
-                return hd_error_set(HD_VALUE,
-                                    "%s: parameter %" PRId64 " is in group %" PRId64 " already",
-                                    function, i, o->slots[j].group);
+                return hd__fail(HD_VALUE, "parameter %" PRId64 " is in group %" PRId64 " already",
+                                i, o->slots[j].group);
             }
         }
     }
@@ -93,12 +87,12 @@ static bool none_is_there(const char *function, const hd_optim *o, const hd_list
 
 /* ---------------------------------------------------------------- making and freeing */
 
-static bool optim_options_ok(const char *function, const char *name, const hd__optim_type *type,
+static bool optim_options_ok(const char *name, const hd__optim_type *type,
                              const hd__optim_options *options)
 {
-    return hd__size_ok(function, name, options->size, type->options_size, type->defaults) &&
-           hd__options_ok(function, type->options, options) &&
-           (!type->options_ok || type->options_ok(function, options));
+    return hd__size_ok(hd__call, name, options->size, type->options_size, type->defaults) &&
+           hd__options_ok(type->options, options) &&
+           (!type->options_ok || type->options_ok(options));
 }
 
 /* Adds a group of parameters that were checked. */
@@ -123,8 +117,7 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
 
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options)
 {
-    if (!optim_options_ok(type->function, "o", type, options) ||
-        !parameters_ok(type->function, parameters)) {
+    if (!optim_options_ok("o", type, options) || !parameters_ok(parameters)) {
         return NULL;
     }
     hd_optim *o = hd__alloc_zeroed(sizeof *o);
@@ -141,70 +134,70 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
 
 void hd_optim_free(hd_optim *o)
 {
-    if (!hd__may_free("hd_optim_free", "o", o, HD_NONE)) {
+    HD__CALL("hd_optim_free");
+    if (!hd__may_free("o", o, HD_NONE)) {
         return;
     }
-    const char *freeing = hd__freeing_swap("hd_optim_free");
     for (int64_t i = 0; i < o->n; i++) {
         hd_release(o->slots[i].p);
         for (int k = 0; k < HD__STATES; k++) {
             hd_release(o->slots[i].state[k]);
         }
     }
-    hd__freeing_swap(freeing);
     hd_free(o->slots);
     hd_free(o->groups);
-    hd__retire_object(o, "hd_optim_free");
+    hd__retire_object(o, hd__call);
 }
 
 /* ---------------------------------------------------------------- groups */
 
 bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *options)
 {
-    const char *function = "hd_optim_add_group";
-    if (!hd__object(function, "o", o)) {
+    HD__CALL("hd_optim_add_group");
+    if (!hd__object("o", o)) {
         return false;
     }
     hd__optim_options first = o->groups[0].given; /* a copy, because the groups may move */
     options = options ? options : &first;
-    return optim_options_ok(function, "options", o->type, options) &&
-           parameters_ok(function, parameters) && none_is_there(function, o, parameters) &&
-           add_group(o, parameters, options);
+    return optim_options_ok("options", o->type, options) && parameters_ok(parameters) &&
+           none_is_there(o, parameters) && add_group(o, parameters, options);
 }
 
 int64_t hd_optim_group_count(const hd_optim *o)
 {
-    return hd__object("hd_optim_group_count", "o", o) ? o->n_groups : -1;
+    HD__CALL("hd_optim_group_count");
+    return hd__object("o", o) ? o->n_groups : -1;
 }
 
-static bool group_ok(const char *function, const hd_optim *o, int64_t group)
+static bool group_ok(const hd_optim *o, int64_t group)
 {
-    if (!hd__object(function, "o", o)) {
+    if (!hd__object("o", o)) {
         return false;
     }
     if (group < 0 || group >= o->n_groups) {
-        return hd_error_set(HD_INDEX, "%s: group %" PRId64 ": expected 0 to %" PRId64, function,
-                            group, o->n_groups - 1);
+        return hd__fail(HD_INDEX, "group %" PRId64 ": expected 0 to %" PRId64, group,
+                        o->n_groups - 1);
     }
     return true;
 }
 
 double hd_optim_group_lr(const hd_optim *o, int64_t group)
 {
-    return group_ok("hd_optim_group_lr", o, group) ? *hd__lr(o, group) : NAN;
+    HD__CALL("hd_optim_group_lr");
+    return group_ok(o, group) ? *hd__lr(o, group) : NAN;
 }
 
-static bool lr_ok(const char *function, const hd_optim *o, double lr)
+static bool lr_ok(const hd_optim *o, double lr)
 {
     hd__optim_options trial = o->groups[0].now;
     *hd__option_double(&o->type->options[0], &trial) = lr;
-    return hd__option_ok(function, &o->type->options[0], &trial);
+    return hd__option_ok(&o->type->options[0], &trial);
 }
 
 bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 {
-    const char *function = "hd_optim_group_set_lr";
-    if (!group_ok(function, o, group) || !lr_ok(function, o, lr)) {
+    HD__CALL("hd_optim_group_set_lr");
+    if (!group_ok(o, group) || !lr_ok(o, lr)) {
         return false;
     }
     *hd__lr(o, group) = lr;
@@ -213,12 +206,14 @@ bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 
 double hd_optim_lr(const hd_optim *o)
 {
-    return hd__object("hd_optim_lr", "o", o) ? *hd__lr(o, 0) : NAN;
+    HD__CALL("hd_optim_lr");
+    return hd__object("o", o) ? *hd__lr(o, 0) : NAN;
 }
 
 bool hd_optim_set_lr(hd_optim *o, double lr)
 {
-    if (!hd__object("hd_optim_set_lr", "o", o) || !lr_ok("hd_optim_set_lr", o, lr)) {
+    HD__CALL("hd_optim_set_lr");
+    if (!hd__object("o", o) || !lr_ok(o, lr)) {
         return false;
     }
     for (int64_t i = 0; i < o->n_groups; i++) {

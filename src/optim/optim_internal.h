@@ -41,22 +41,22 @@ typedef struct hd__option {
 double *hd__option_double(const hd__option *option, const void *options);
 
 /* Is an option in its range? Are all of a table? "hd_sgd_new: lr -1: expected 0 or more" */
-bool hd__option_ok(const char *function, const hd__option *option, const void *options);
-bool hd__options_ok(const char *function, const hd__option *table, const void *options);
+bool hd__option_ok(const hd__option *option, const void *options);
+bool hd__options_ok(const hd__option *table, const void *options);
 
 /* Writes the options of a table to d, or compares them with d's, under hd__key(..., prefix, list,
  * i, their names). */
 bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
                       const hd__option *table, const void *options);
-bool hd__options_equal(const char *function, const hd_dict *d, const char *prefix, const char *list,
-                       int64_t i, const hd__option *table, const void *options);
+bool hd__options_equal(const hd_dict *d, const char *prefix, const char *list, int64_t i,
+                       const hd__option *table, const void *options);
 /* Is what d has under key the expected number or text? If not, fails: "hd_optim_load: 'o.params' is
  * 2: expected 3". key NULL: false. */
-bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want);
-bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want);
+bool hd__int_equal(const hd_dict *d, const char *key, int64_t want);
+bool hd__string_equal(const hd_dict *d, const char *key, const char *want);
 
 /* Does no error stand? If one does, a step fails with HD_STATE. */
-bool hd__may_step(const char *function);
+bool hd__may_step(void);
 
 /* ---------------------------------------------------------------- optimizers */
 
@@ -85,15 +85,14 @@ typedef struct hd__group {
 
 typedef struct hd__optim_type {
     const char *name;     /* "AdamW" */
-    const char *function; /* "hd_adamw_new" */
     const char *defaults; /* "hd_adamw_defaults()" */
     size_t options_size;
     const hd__option *options;  /* lr is the first of them */
     const hd__option *momentum; /* the option that a one-cycle schedule moves; NULL: none */
-    bool (*options_ok)(const char *function, const hd__optim_options *o); /* or NULL */
-    const char *states[HD__STATES];                                       /* PyTorch's names */
-    unsigned (*uses)(const hd__optim_options *o); /* bit k: state k is needed */
-    double (*start)(const hd__optim_options *o);  /* what a state begins with; NULL: 0 */
+    bool (*options_ok)(const hd__optim_options *o); /* or NULL */
+    const char *states[HD__STATES];                 /* PyTorch's names */
+    unsigned (*uses)(const hd__optim_options *o);   /* bit k: state k is needed */
+    double (*start)(const hd__optim_options *o);    /* what a state begins with; NULL: 0 */
     /* Updates n elements of run. slot->steps counts this step already. It is called for parts of a
      * parameter, on any thread. */
     void (*update)(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run, int64_t n,
@@ -120,7 +119,7 @@ static inline double *hd__lr(const hd_optim *o, int64_t group)
 }
 
 /* Parameter i of a list; NULL with an error if it is HD_NONE. */
-hd_tensor *hd__parameter_at(const char *function, const hd_list *list, int64_t i);
+hd_tensor *hd__parameter_at(const hd_list *list, int64_t i);
 
 /* Do several of x's elements share memory? */
 bool hd__is_expanded(const hd_tensor *x);

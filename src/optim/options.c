@@ -58,80 +58,77 @@ static bool int_ok(hd__range range, int64_t v, const char **expected)
     }
 }
 
-bool hd__option_ok(const char *function, const hd__option *option, const void *options)
+bool hd__option_ok(const hd__option *option, const void *options)
 {
     const char *expected;
     if (is_double(option)) {
         double v = *hd__option_double(option, options);
         if (!double_ok(option->range, v, &expected)) {
-            return hd_error_set(HD_VALUE, "%s: %s %g: expected %s", function, option->name, v,
-                                expected);
+            return hd__fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected);
         }
         return true;
     }
     int64_t v = int_of(option, options);
     if (!int_ok(option->range, v, &expected)) {
-        return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %s", function, option->name, v,
-                            expected);
+        return hd__fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name, v, expected);
     }
     return true;
 }
 
-bool hd__options_ok(const char *function, const hd__option *table, const void *options)
+bool hd__options_ok(const hd__option *table, const void *options)
 {
     bool ok = true;
     for (; table->name && ok; table++) {
-        ok = hd__option_ok(function, table, options);
+        ok = hd__option_ok(table, options);
     }
     return ok;
 }
 
 /* ---------------------------------------------------------------- dictionaries */
 
-bool hd__int_equal(const char *function, const hd_dict *d, const char *key, int64_t want)
+bool hd__int_equal(const hd_dict *d, const char *key, int64_t want)
 {
     int64_t v;
     return hd_dict_get_int(d, key, &v) &&
-           (v == want || hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected %" PRId64,
-                                      function, key, v, want));
+           (v == want ||
+            hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64, key, v, want));
 }
 
-static bool double_equal(const char *function, const hd_dict *d, const char *key, double want)
+static bool double_equal(const hd_dict *d, const char *key, double want)
 {
     double v;
     return hd_dict_get_double(d, key, &v) &&
-           (v == want || hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key,
-                                      HD__FLOAT(v), HD__FLOAT(want)));
+           (v == want ||
+            hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(v), HD__FLOAT(want)));
 }
 
-bool hd__string_equal(const char *function, const hd_dict *d, const char *key, const char *want)
+bool hd__string_equal(const hd_dict *d, const char *key, const char *want)
 {
     const char *s = hd_dict_get_string(d, key);
-    return s && (strcmp(s, want) == 0 ||
-                 hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s", function, key, s, want));
+    return s &&
+           (strcmp(s, want) == 0 || hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, s, want));
 }
 
 /* Writes an option to `to`, or compares it with the one in `from` if `to` is NULL. */
-static bool visit_option(const char *function, hd_dict *to, const hd_dict *from, const char *key,
+static bool visit_option(hd_dict *to, const hd_dict *from, const char *key,
                          const hd__option *option, const void *options)
 {
     if (is_double(option)) {
         double v = *hd__option_double(option, options);
-        return to ? hd_dict_set_double(to, key, v) : double_equal(function, from, key, v);
+        return to ? hd_dict_set_double(to, key, v) : double_equal(from, key, v);
     }
     int64_t v = int_of(option, options);
-    return to ? hd_dict_set_int(to, key, v) : hd__int_equal(function, from, key, v);
+    return to ? hd_dict_set_int(to, key, v) : hd__int_equal(from, key, v);
 }
 
-static bool visit_options(const char *function, hd_dict *to, const hd_dict *from,
-                          const char *prefix, const char *list, int64_t i, const hd__option *table,
-                          const void *options)
+static bool visit_options(hd_dict *to, const hd_dict *from, const char *prefix, const char *list,
+                          int64_t i, const hd__option *table, const void *options)
 {
     hd__text t = {0};
     bool ok = true;
     for (; table->name && ok; table++) {
         const char *key = hd__key(&t, prefix, list, i, table->name);
-        ok = visit_option(function, to, from, key, table, options);
+        ok = visit_option(to, from, key, table, options);
     }
     hd_free(t.s);
     return ok;
@@ -140,17 +137,16 @@ static bool visit_options(const char *function, hd_dict *to, const hd_dict *from
 bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
                       const hd__option *table, const void *options)
 {
-    return visit_options(NULL, d, NULL, prefix, list, i, table, options);
+    return visit_options(d, NULL, prefix, list, i, table, options);
 }
 
-bool hd__options_equal(const char *function, const hd_dict *d, const char *prefix, const char *list,
-                       int64_t i, const hd__option *table, const void *options)
+bool hd__options_equal(const hd_dict *d, const char *prefix, const char *list, int64_t i,
+                       const hd__option *table, const void *options)
 {
-    return visit_options(function, NULL, d, prefix, list, i, table, options);
+    return visit_options(NULL, d, prefix, list, i, table, options);
 }
 
-bool hd__may_step(const char *function)
+bool hd__may_step(void)
 {
-    return hd_error_code() == HD_OK ||
-           hd_error_set(HD_STATE, "%s: an error stands: nothing is changed", function);
+    return hd_error_code() == HD_OK || hd__fail(HD_STATE, "an error stands: nothing is changed");
 }

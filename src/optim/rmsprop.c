@@ -42,7 +42,6 @@ hd_rmsprop_options hd_rmsprop_defaults(void)
 
 static const hd__optim_type type = {
     .name = "RMSprop",
-    .function = "hd_rmsprop_new",
     .defaults = "hd_rmsprop_defaults()",
     .options_size = sizeof(hd_rmsprop_options),
     .options = options,
@@ -54,6 +53,7 @@ static const hd__optim_type type = {
 
 hd_optim *hd_rmsprop_new(const hd_list *parameters, const hd_rmsprop_options *o)
 {
+    HD__CALL("hd_rmsprop_new");
     hd_rmsprop_options defaults = hd_rmsprop_defaults();
     return hd__optim_new(&type, parameters, o ? o : &defaults);
 }

@@ -9,16 +9,16 @@
 /* ---------------------------------------------------------------- applying */
 
 /* Sets the lr and the momentum of each group to those of step t. */
-static bool schedule_apply(const char *function, hd_schedule *s, int64_t t)
+static bool schedule_apply(hd_schedule *s, int64_t t)
 {
     hd_optim *o = s->o;
     if (o->n_groups != s->n) {
-        return hd_error_set(HD_STATE,
-                            "%s: the optimizer has %" PRId64 " groups: expected %" PRId64
-                            ", as when the schedule was made",
-                            function, o->n_groups, s->n);
+        return hd__fail(HD_STATE,
+                        "the optimizer has %" PRId64 " groups: expected %" PRId64
+                        ", as when the schedule was made",
+                        o->n_groups, s->n);
     }
-    if (s->type->step_ok && !s->type->step_ok(function, &s->options, t)) {
+    if (s->type->step_ok && !s->type->step_ok(&s->options, t)) {
         return false;
     }
     const hd__option *momentum = o->type->momentum;
@@ -37,8 +37,7 @@ static bool schedule_apply(const char *function, hd_schedule *s, int64_t t)
 hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
                               const hd__schedule_options *options)
 {
-    const char *function = type->function;
-    if (!hd__object(function, "o", o) || !hd__options_ok(function, type->table, options)) {
+    if (!hd__object("o", o) || !hd__options_ok(type->table, options)) {
         return NULL;
     }
     hd_schedule *s = hd__alloc_zeroed(sizeof *s);
@@ -52,7 +51,7 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
         base_lr[i] = *hd__lr(o, i);
     }
     *s = (hd_schedule){type, o, *options, 0, o->n_groups, base_lr};
-    if (!schedule_apply(function, s, 0)) {
+    if (!schedule_apply(s, 0)) {
         hd_schedule_free(s);
         return NULL;
     }
@@ -62,41 +61,42 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
 
 void hd_schedule_free(hd_schedule *s)
 {
-    if (!hd__may_free("hd_schedule_free", "s", s, HD_NONE)) {
+    HD__CALL("hd_schedule_free");
+    if (!hd__may_free("s", s, HD_NONE)) {
         return;
     }
     hd_free(s->base_lr);
-    hd__retire_object(s, "hd_schedule_free");
+    hd__retire_object(s, hd__call);
 }
 
 /* ---------------------------------------------------------------- stepping */
 
 bool hd_schedule_step(hd_schedule *s)
 {
-    const char *function = "hd_schedule_step";
-    if (!hd__object(function, "s", s) || !hd__object(function, "the optimizer of s", s->o) ||
-        !hd__may_step(function)) {
+    HD__CALL("hd_schedule_step");
+    if (!hd__object("s", s) || !hd__object("the optimizer of s", s->o) || !hd__may_step()) {
         return false;
     }
     if (s->t == 0 && !s->o->stepped && hd__warns()) {
-        hd__warn("%s: the optimizer has not stepped since its schedule was made, so that its first "
+        hd__warn("the optimizer has not stepped since its schedule was made, so that its first "
                  "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
-                 function, HD__FLOAT(hd_optim_lr(s->o)));
+                 HD__FLOAT(hd_optim_lr(s->o)));
     }
-    return schedule_apply(function, s, s->t + 1);
+    return schedule_apply(s, s->t + 1);
 }
 
 int64_t hd_schedule_steps(const hd_schedule *s)
 {
-    return hd__object("hd_schedule_steps", "s", s) ? s->t : -1;
+    HD__CALL("hd_schedule_steps");
+    return hd__object("s", s) ? s->t : -1;
 }
 
 /* ---------------------------------------------------------------- saved state */
 
 bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
 {
-    if (!hd__state_given("hd_schedule_save", "s", s, d, prefix) ||
-        !hd__may_save("hd_schedule_save")) {
+    HD__CALL("hd_schedule_save");
+    if (!hd__state_given("s", s, d, prefix) || !hd__may_save(hd__call)) {
         return false;
     }
     hd__text t = {0};
@@ -116,20 +116,18 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
 static bool read_base(const hd_dict *d, const char *key, double *lr)
 {
     return hd_dict_get_double(d, key, lr) &&
-           (*lr >= 0 || hd_error_set(HD_VALUE, "hd_schedule_load: '%s' is %s: expected 0 or more",
-                                     key, HD__FLOAT(*lr)));
+           (*lr >= 0 || hd__fail(HD_VALUE, "'%s' is %s: expected 0 or more", key, HD__FLOAT(*lr)));
 }
 
 static bool schedule_read(const hd_schedule *s, const hd_dict *d, const char *prefix,
                           int64_t *steps, double *base_lr)
 {
-    const char *function = "hd_schedule_load";
     hd__text t = {0};
     int64_t last = s->type->last ? s->type->last(&s->options) : HD__MOST_SAVED;
-    bool ok = hd__string_equal(function, d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
-              hd__options_equal(function, d, prefix, NULL, 0, s->type->table, &s->options) &&
-              hd__int_within(function, d, hd__key(&t, prefix, NULL, 0, "step"), 0, last, steps) &&
-              hd__int_equal(function, d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
+    bool ok = hd__string_equal(d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
+              hd__options_equal(d, prefix, NULL, 0, s->type->table, &s->options) &&
+              hd__int_within(d, hd__key(&t, prefix, NULL, 0, "step"), 0, last, steps) &&
+              hd__int_equal(d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
     for (int64_t i = 0; i < s->n && ok; i++) {
         ok = read_base(d, hd__key(&t, prefix, "base_lr", i, "lr"), &base_lr[i]);
     }
@@ -139,11 +137,11 @@ static bool schedule_read(const hd_schedule *s, const hd_dict *d, const char *pr
 
 bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
 {
-    if (!hd__state_given("hd_schedule_load", "s", s, d, prefix)) {
+    HD__CALL("hd_schedule_load");
+    if (!hd__state_given("s", s, d, prefix)) {
         return false;
     }
     HD__SCOPE_OR(false);
-    HD__READS("hd_schedule_load");
     int64_t steps;
     double *old = s->base_lr, *base_lr = hd__alloc_items(s->n, sizeof *base_lr);
     if (!base_lr || !schedule_read(s, d, prefix, &steps, base_lr)) {
@@ -151,7 +149,7 @@ bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
         return false;
     }
     s->base_lr = base_lr;
-    bool ok = schedule_apply("hd_schedule_load", s, steps);
+    bool ok = schedule_apply(s, steps);
     s->base_lr = ok ? base_lr : old;
     hd_free(ok ? old : base_lr);
     return ok;

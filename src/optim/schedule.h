@@ -28,11 +28,10 @@ typedef union hd__schedule_options {
 } hd__schedule_options;
 
 typedef struct hd__schedule_type {
-    const char *name;     /* "StepLR" */
-    const char *function; /* "hd_step_lr_new" */
+    const char *name; /* "StepLR" */
     const hd__option *table;
     /* Is step t possible? If not, sets the error. NULL: every step is. */
-    bool (*step_ok)(const char *function, const hd__schedule_options *o, int64_t t);
+    bool (*step_ok)(const hd__schedule_options *o, int64_t t);
     int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL: there is none */
     double (*lr)(const hd__schedule_options *o, double base, int64_t t);
     double (*momentum)(const hd__schedule_options *o,

@@ -20,11 +20,11 @@ static const hd__option constant_table[] = {
     {0},
 };
 
-static const hd__schedule_type constant_type = {"ConstantLR", "hd_constant_lr_new", constant_table,
-                                                .lr = constant};
+static const hd__schedule_type constant_type = {"ConstantLR", constant_table, .lr = constant};
 
 hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
 {
+    HD__CALL("hd_constant_lr_new");
     hd__schedule_options options = {.constant = {factor, total_iters}};
     return hd__schedule_new(&constant_type, o, &options);
 }
@@ -42,10 +42,11 @@ static const hd__option step_table[] = {
     {0},
 };
 
-static const hd__schedule_type step_type = {"StepLR", "hd_step_lr_new", step_table, .lr = step_lr};
+static const hd__schedule_type step_type = {"StepLR", step_table, .lr = step_lr};
 
 hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
 {
+    HD__CALL("hd_step_lr_new");
     hd__schedule_options options = {.step = {step_size, gamma}};
     return hd__schedule_new(&step_type, o, &options);
 }
@@ -66,12 +67,12 @@ static const hd__option linear_table[] = {
     {0},
 };
 
-static const hd__schedule_type linear_type = {"LinearLR", "hd_linear_lr_new", linear_table,
-                                              .lr = linear};
+static const hd__schedule_type linear_type = {"LinearLR", linear_table, .lr = linear};
 
 hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                               int64_t total_iters)
 {
+    HD__CALL("hd_linear_lr_new");
     hd__schedule_options options = {.linear = {start_factor, end_factor, total_iters}};
     return hd__schedule_new(&linear_type, o, &options);
 }
@@ -105,8 +106,7 @@ static const hd__option cosine_table[] = {
     {0},
 };
 
-static const hd__schedule_type cosine_type = {"CosineWarmup", "hd_cosine_warmup_new", cosine_table,
-                                              .lr = cosine};
+static const hd__schedule_type cosine_type = {"CosineWarmup", cosine_table, .lr = cosine};
 
 hd_cosine_warmup_options hd_cosine_warmup_defaults(void)
 {
@@ -115,18 +115,18 @@ hd_cosine_warmup_options hd_cosine_warmup_defaults(void)
 
 hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c)
 {
+    HD__CALL("hd_cosine_warmup_new");
     hd_cosine_warmup_options defaults = hd_cosine_warmup_defaults();
     c = c ? c : &defaults;
-    if (!hd__object(cosine_type.function, "o", o) ||
-        !hd__size_ok(cosine_type.function, "options", c->size, sizeof *c,
-                     "hd_cosine_warmup_defaults()")) {
+    if (!hd__object("o", o) ||
+        !hd__size_ok(hd__call, "options", c->size, sizeof *c, "hd_cosine_warmup_defaults()")) {
         return NULL;
     }
     if (c->total_steps >= 1 && c->warmup_steps >= c->total_steps) {
-        return hd_error_set(HD_VALUE,
-                            "hd_cosine_warmup_new: warmup_steps %" PRId64 ", total_steps %" PRId64
-                            ": expected warmup_steps below total_steps",
-                            c->warmup_steps, c->total_steps);
+        return hd__fail(HD_VALUE,
+                        "warmup_steps %" PRId64 ", total_steps %" PRId64
+                        ": expected warmup_steps below total_steps",
+                        c->warmup_steps, c->total_steps);
     }
     hd__schedule_options options = {.cosine = *c};
     return hd__schedule_new(&cosine_type, o, &options);
@@ -182,19 +182,18 @@ static int64_t cycle_last(const hd__schedule_options *o)
     return o->cycle.total_steps;
 }
 
-static bool cycle_step_ok(const char *function, const hd__schedule_options *o, int64_t t)
+static bool cycle_step_ok(const hd__schedule_options *o, int64_t t)
 {
     const hd_one_cycle_options *c = &o->cycle;
     phase p = phase_at(c, t);
     if (t > c->total_steps) {
-        return hd_error_set(HD_STATE, "%s: step %" PRId64 ": expected at most total_steps %" PRId64,
-                            function, t, c->total_steps);
+        return hd__fail(HD_STATE, "step %" PRId64 ": expected at most total_steps %" PRId64, t,
+                        c->total_steps);
     }
     if (p.end == p.start) {
-        return hd_error_set(HD_VALUE,
-                            "%s: pct_start %s of total_steps %" PRId64
-                            ": a phase begins and ends at step %g",
-                            function, HD__FLOAT(c->pct_start), c->total_steps, p.end);
+        return hd__fail(
+            HD_VALUE, "pct_start %s of total_steps %" PRId64 ": a phase begins and ends at step %g",
+            HD__FLOAT(c->pct_start), c->total_steps, p.end);
     }
     return true;
 }
@@ -215,7 +214,6 @@ static const hd__option cycle_table[] = {
 
 static const hd__schedule_type cycle_type = {
     .name = "OneCycleLR",
-    .function = "hd_one_cycle_new",
     .table = cycle_table,
     .step_ok = cycle_step_ok,
     .last = cycle_last,
@@ -236,16 +234,15 @@ hd_one_cycle_options hd_one_cycle_defaults(void)
 
 hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
 {
-    const char *function = cycle_type.function;
+    HD__CALL("hd_one_cycle_new");
     hd_one_cycle_options defaults = hd_one_cycle_defaults();
     c = c ? c : &defaults;
-    if (!hd__object(function, "o", o) ||
-        !hd__size_ok(function, "options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
+    if (!hd__object("o", o) ||
+        !hd__size_ok(hd__call, "options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
         return NULL;
     }
     if (c->cycle_momentum && !o->type->momentum) {
-        return hd_error_set(HD_VALUE, "%s: cycle_momentum: %s has no momentum and no beta1",
-                            function, o->type->name);
+        return hd__fail(HD_VALUE, "cycle_momentum: %s has no momentum and no beta1", o->type->name);
     }
     hd__schedule_options options = {.cycle = *c};
     return hd__schedule_new(&cycle_type, o, &options);

@@ -11,15 +11,14 @@ static const hd__option options[] = {
     {0},
 };
 
-static bool sgd_options_ok(const char *function, const hd__optim_options *o)
+static bool sgd_options_ok(const hd__optim_options *o)
 {
     const hd_sgd_options *s = &o->sgd;
     if (s->nesterov && (s->momentum == 0 || s->dampening != 0)) {
-        return hd_error_set(
-            HD_VALUE,
-            "%s: nesterov with momentum %g, dampening %g: expected a momentum and no "
-            "dampening",
-            function, s->momentum, s->dampening);
+        return hd__fail(HD_VALUE,
+                        "nesterov with momentum %g, dampening %g: expected a momentum and no "
+                        "dampening",
+                        s->momentum, s->dampening);
     }
     return true;
 }
@@ -50,7 +49,6 @@ hd_sgd_options hd_sgd_defaults(void)
 
 static const hd__optim_type type = {
     .name = "SGD",
-    .function = "hd_sgd_new",
     .defaults = "hd_sgd_defaults()",
     .options_size = sizeof(hd_sgd_options),
     .options = options,
@@ -63,6 +61,7 @@ static const hd__optim_type type = {
 
 hd_optim *hd_sgd_new(const hd_list *parameters, const hd_sgd_options *o)
 {
+    HD__CALL("hd_sgd_new");
     hd_sgd_options defaults = hd_sgd_defaults();
     return hd__optim_new(&type, parameters, o ? o : &defaults);
 }

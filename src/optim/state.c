@@ -43,8 +43,8 @@ static bool save_slot(const hd_optim *o, int64_t i, hd_dict *d, const char *pref
 
 bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 {
-    HD__OUTER("hd_optim_save");
-    if (!hd__state_given("hd_optim_save", "o", o, d, prefix) || !hd__may_save("hd_optim_save")) {
+    HD__CALL("hd_optim_save");
+    if (!hd__state_given("o", o, d, prefix) || !hd__may_save(hd__call)) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -65,8 +65,6 @@ bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-static const char function[] = "hd_optim_load";
-
 typedef struct reader {
     const hd_optim *o;
     const hd_dict *d;
@@ -80,16 +78,13 @@ static bool read_group(reader *r, int64_t i)
 {
     const hd_optim *o = r->o;
     const char *list = "param_groups";
-    if (!hd__options_equal(function, r->d, r->prefix, list, i, &o->type->options[1],
-                           &o->groups[i].given) ||
-        !hd__int_equal(function, r->d, hd__key(&r->t, r->prefix, list, i, "params"),
-                       group_size(o, i))) {
+    if (!hd__options_equal(r->d, r->prefix, list, i, &o->type->options[1], &o->groups[i].given) ||
+        !hd__int_equal(r->d, hd__key(&r->t, r->prefix, list, i, "params"), group_size(o, i))) {
         return false;
     }
     const char *key = hd__key(&r->t, r->prefix, list, i, "lr");
     return hd_dict_get_double(r->d, key, &r->lr[i]) &&
-           (!isnan(r->lr[i]) ||
-            hd_error_set(HD_VALUE, "%s: '%s' is nan: expected a number", function, key));
+           (!isnan(r->lr[i]) || hd__fail(HD_VALUE, "'%s' is nan: expected a number", key));
 }
 
 /* Reads state k of slot i. A cycle may have brought the momentum down to 0; then the state may be
@@ -107,7 +102,7 @@ static bool read_state(reader *r, int64_t i, int k)
     if (!needed && hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
         return true;
     }
-    hd_tensor *copy = hd__dict_copy(function, "", r->d, key, old->p);
+    hd_tensor *copy = hd__dict_copy("", r->d, key, old->p);
     r->slots[i].state[k] = copy ? hd_retain(copy) : NULL;
     return copy;
 }
@@ -122,7 +117,7 @@ static bool read_slot(reader *r, int64_t i)
     if (hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
         return true;
     }
-    bool ok = hd__int_within(function, r->d, key, 1, HD__MOST_SAVED, &slot->steps);
+    bool ok = hd__int_within(r->d, key, 1, HD__MOST_SAVED, &slot->steps);
     for (int k = 0; k < HD__STATES && r->o->type->states[k] && ok; k++) {
         ok = read_state(r, i, k);
     }
@@ -132,10 +127,8 @@ static bool read_slot(reader *r, int64_t i)
 static bool optim_read(reader *r)
 {
     const hd_optim *o = r->o;
-    bool ok = hd__string_equal(function, r->d, hd__key(&r->t, r->prefix, NULL, 0, "type"),
-                               o->type->name) &&
-              hd__int_equal(function, r->d, hd__key(&r->t, r->prefix, NULL, 0, "param_groups"),
-                            o->n_groups);
+    bool ok = hd__string_equal(r->d, hd__key(&r->t, r->prefix, NULL, 0, "type"), o->type->name) &&
+              hd__int_equal(r->d, hd__key(&r->t, r->prefix, NULL, 0, "param_groups"), o->n_groups);
     for (int64_t i = 0; i < o->n_groups && ok; i++) {
         ok = read_group(r, i);
     }
@@ -162,13 +155,12 @@ static void take_over(hd_optim *o, reader *r)
 
 bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
 {
-    HD__OUTER("hd_optim_load");
-    if (!hd__state_given(function, "o", o, d, prefix)) {
+    HD__CALL("hd_optim_load");
+    if (!hd__state_given("o", o, d, prefix)) {
         return false;
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
-    HD__READS(function);
     reader r = {.o = o, .d = d, .prefix = prefix};
     r.lr = hd__alloc_items(o->n_groups, sizeof *r.lr);
     r.slots = hd__alloc_zeroed((size_t)o->n * sizeof *r.slots);

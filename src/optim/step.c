@@ -101,9 +101,9 @@ static bool end_states(const hd_optim *o, hd__slot *slot, unsigned made, bool ok
 static bool may_write(const hd_optim *o, const hd__slot *slot)
 {
     unsigned used = states_of(o, slot);
-    bool ok = hd__may_write("hd_optim_step", slot->p);
+    bool ok = hd__may_write(slot->p);
     for (int k = 0; k < HD__STATES && ok; k++) {
-        ok = !(used >> k & 1) || hd__may_write("hd_optim_step", slot->state[k]);
+        ok = !(used >> k & 1) || hd__may_write(slot->state[k]);
     }
     return ok;
 }
@@ -162,8 +162,8 @@ static void step_write(hd_optim *o, const pending *todo, part *parts, hd__walk *
 
 bool hd_optim_step(hd_optim *o)
 {
-    HD__OUTER("hd_optim_step");
-    if (!hd__object("hd_optim_step", "o", o) || !hd__may_step("hd_optim_step")) {
+    HD__CALL("hd_optim_step");
+    if (!hd__object("o", o) || !hd__may_step()) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -184,7 +184,8 @@ bool hd_optim_step(hd_optim *o)
 
 bool hd_optim_zero_grad(hd_optim *o)
 {
-    bool ok = hd__object("hd_optim_zero_grad", "o", o);
+    HD__CALL("hd_optim_zero_grad");
+    bool ok = hd__object("o", o);
     for (int64_t i = 0; ok && i < o->n; i++) {
         ok = hd_set_grad(o->slots[i].p, HD_NONE);
     }

@@ -11,20 +11,20 @@
 /* Is x, which is not NULL, a tensor that is not freed, and not HD_NONE? Sets no error. */
 bool hd__tensor_exists(const hd_tensor *x);
 /* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_internal.h). */
-bool hd__tensor_arg(const char *function, const char *arg, const hd_tensor *x, bool none_ok);
+bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok);
 /* Is l a list, and did its scope not close? */
-bool hd__list_arg(const char *function, const char *arg, const hd_list *l);
+bool hd__list_arg(const char *arg, const hd_list *l);
 
 /* ---------------------------------------------------------------- writing (access.c, copy.c) */
 
 /* Does hd_data_mut give x's elements? Fails where it does, and changes nothing: whoever writes to
  * several tensors asks for all of them before the first is written. */
-bool hd__may_write(const char *function, hd_tensor *x);
+bool hd__may_write(hd_tensor *x);
 /* May all elements of x be written, each by itself? Fails for an expanded x, for a leaf that
  * requires grad in grad mode, and for a gradient that is lent to a hook. */
-bool hd__writable(const char *function, hd_tensor *x);
+bool hd__writable(hd_tensor *x);
 /* x = the array, row-major and of x's dtype. The caller has asked hd__writable. */
-void hd__write_array(const char *function, hd_tensor *x, const void *array);
+void hd__write_array(hd_tensor *x, const void *array);
 
 /* ---------------------------------------------------------------- scopes (scope.c) */
 
@@ -54,7 +54,7 @@ static inline uint64_t hd__scope_serial(const hd_scope *s)
 int hd__scopes_above(const hd_scope *s, uint64_t wanted);
 /* The user's code, which `who` names, left so many scopes open, or (-1) closed scopes that it had
  * not opened. Fails with HD_STATE. */
-bool hd__scopes_wrong(const char *function, const char *who, int above);
+bool hd__scopes_wrong(const char *who, int above);
 
 /* ---------------------------------------------------------------- dictionaries (dict.c) */
 
@@ -66,11 +66,9 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete);
 bool hd__dict_set_removed(hd_dict *fresh, const char *name);
 /* A row-major copy of d's tensor for x, whose dtype and shape it must have: "hd_optim_load: 'o.sum'
  * is float32 (2,): expected float32 (3,)". `of`: what the message names before the key, or "". */
-hd_tensor *hd__dict_copy(const char *function, const char *of, const hd_dict *d, const char *key,
-                         const hd_tensor *x);
+hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, const hd_tensor *x);
 /* Reads the integer `name` of d, which must be in [least, most]: "hd_optim_load: 'o.step' is 0:
  * expected 1 to 9". name NULL: false. */
-bool hd__int_within(const char *function, const hd_dict *d, const char *name, int64_t least,
-                    int64_t most, int64_t *v);
+bool hd__int_within(const hd_dict *d, const char *name, int64_t least, int64_t most, int64_t *v);
 
 #endif

@@ -8,92 +8,94 @@
 
 int hd_ndim(const hd_tensor *x)
 {
-    return hd__arg("hd_ndim", "x", x) ? x->ndim : -1;
+    return hd__read_arg("hd_ndim", x) ? x->ndim : -1;
 }
 
 /* dim, counted from the front, or -1; a 0-d x has none. */
-static int own_dim(const char *function, const hd_tensor *x, int dim)
+static int own_dim(const hd_tensor *x, int dim)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return -1;
     }
     if (x->ndim == 0) {
-        hd_error_set(HD_INDEX, "%s: dim %d of (): expected a tensor with dimensions", function,
-                     dim);
+        hd__fail(HD_INDEX, "dim %d of (): expected a tensor with dimensions", dim);
         return -1;
     }
-    return hd__dim(function, x, dim);
+    return hd__dim(x, dim);
 }
 
 int64_t hd_size(const hd_tensor *x, int dim)
 {
-    int d = own_dim("hd_size", x, dim);
+    HD__CALL("hd_size");
+    int d = own_dim(x, dim);
     return d < 0 ? -1 : x->sizes[d];
 }
 
 int64_t hd_stride(const hd_tensor *x, int dim)
 {
-    int d = own_dim("hd_stride", x, dim);
+    HD__CALL("hd_stride");
+    int d = own_dim(x, dim);
     return d < 0 ? INT64_MIN : x->strides[d];
 }
 
 const int64_t *hd_sizes(const hd_tensor *x)
 {
-    return hd__arg("hd_sizes", "x", x) ? x->sizes : NULL;
+    return hd__read_arg("hd_sizes", x) ? x->sizes : NULL;
 }
 
 const int64_t *hd_strides(const hd_tensor *x)
 {
-    return hd__arg("hd_strides", "x", x) ? x->strides : NULL;
+    return hd__read_arg("hd_strides", x) ? x->strides : NULL;
 }
 
 int64_t hd_numel(const hd_tensor *x)
 {
-    return hd__arg("hd_numel", "x", x) ? x->numel : -1;
+    return hd__read_arg("hd_numel", x) ? x->numel : -1;
 }
 
 int64_t hd_storage_offset(const hd_tensor *x)
 {
-    return hd__arg("hd_storage_offset", "x", x) ? x->offset : -1;
+    return hd__read_arg("hd_storage_offset", x) ? x->offset : -1;
 }
 
 hd_dtype hd_dtype_of(const hd_tensor *x)
 {
-    return hd__arg("hd_dtype_of", "x", x) ? x->dtype : HD_FLOAT32;
+    return hd__read_arg("hd_dtype_of", x) ? x->dtype : HD_FLOAT32;
 }
 
 bool hd_is_contiguous(const hd_tensor *x)
 {
-    return hd__arg("hd_is_contiguous", "x", x) && hd__contig(x);
+    return hd__read_arg("hd_is_contiguous", x) && hd__contig(x);
 }
 
 bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b)
 {
-    return hd__arg("hd_shares_storage", "a", a) && hd__arg("hd_shares_storage", "b", b) &&
-           a->storage == b->storage;
+    HD__CALL("hd_shares_storage");
+    return hd__arg("a", a) && hd__arg("b", b) && a->storage == b->storage;
 }
 
 int64_t hd_version_of(const hd_tensor *x)
 {
-    return hd__arg("hd_version_of", "x", x) ? (int64_t)hd__storage_version(x) : -1;
+    return hd__read_arg("hd_version_of", x) ? (int64_t)hd__storage_version(x) : -1;
 }
 
 const void *hd_data(const hd_tensor *x)
 {
-    return hd__arg("hd_data", "x", x) ? hd__ptr(x) : NULL;
+    return hd__read_arg("hd_data", x) ? hd__ptr(x) : NULL;
 }
 
-bool hd__may_write(const char *function, hd_tensor *x)
+bool hd__may_write(hd_tensor *x)
 {
-    return hd__arg(function, "x", x) && hd__write_ok(function, x);
+    return hd__arg("x", x) && hd__write_ok(x);
 }
 
 void *hd_data_mut(hd_tensor *x)
 {
-    if (!hd__may_write("hd_data_mut", x)) {
+    HD__CALL("hd_data_mut");
+    if (!hd__may_write(x)) {
         return NULL;
     }
-    hd__changes("hd_data_mut", x);
+    hd__changes(x);
     hd__bump(x);
     return hd__ptr(x);
 }
@@ -121,50 +123,51 @@ static int64_t clipped_int(hd_scalar s)
     return s.v.d >= -0x1p63 && s.v.d < 0x1p63 ? (int64_t)s.v.d : INT64_MIN;
 }
 
-static bool one_element(const char *function, const hd_tensor *x)
+static bool one_element(const hd_tensor *x)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return false;
     }
     if (x->numel != 1) {
-        return hd_error_set(HD_SHAPE, "%s: %s has %" PRId64 " elements: expected one", function,
-                            HD__SHAPE(x), x->numel);
+        return hd__fail(HD_SHAPE, "%s has %" PRId64 " elements: expected one", HD__SHAPE(x),
+                        x->numel);
     }
     return true;
 }
 
 double hd_item(const hd_tensor *x)
 {
-    return one_element("hd_item", x) ? hd__scalar_double(load(x, x->offset)) : NAN;
+    HD__CALL("hd_item");
+    return one_element(x) ? hd__scalar_double(load(x, x->offset)) : NAN;
 }
 
 int64_t hd_item_int(const hd_tensor *x)
 {
-    return one_element("hd_item_int", x) ? clipped_int(load(x, x->offset)) : INT64_MIN;
+    HD__CALL("hd_item_int");
+    return one_element(x) ? clipped_int(load(x, x->offset)) : INT64_MIN;
 }
 
 /* The place of the element at index in the storage, counted in elements; -1 with the error set. */
-static int64_t locate(const char *function, const hd_tensor *x, int n, const int64_t *index)
+static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return -1;
     }
     if (n > 0 && !index) {
-        hd__null_arg(function, "index");
+        hd__null_arg(hd__call, "index");
         return -1;
     }
     if (n != x->ndim) {
-        hd_error_set(HD_INDEX, "%s: %d indices into %s: expected %d", function, n, HD__SHAPE(x),
-                     x->ndim);
+        hd__fail(HD_INDEX, "%d indices into %s: expected %d", n, HD__SHAPE(x), x->ndim);
         return -1;
     }
     int64_t at = x->offset;
     for (int d = 0; d < n; d++) {
         int64_t i = index[d] < 0 ? index[d] + x->sizes[d] : index[d];
         if (i < 0 || i >= x->sizes[d]) {
-            hd_error_set(HD_INDEX,
-                         "%s: index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
-                         function, index[d], d, HD__SHAPE(x), -x->sizes[d], x->sizes[d] - 1);
+            hd__fail(HD_INDEX,
+                     "index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
+                     index[d], d, HD__SHAPE(x), -x->sizes[d], x->sizes[d] - 1);
             return -1;
         }
         at += i * x->strides[d];
@@ -174,24 +177,27 @@ static int64_t locate(const char *function, const hd_tensor *x, int n, const int
 
 double hd_get_n(const hd_tensor *x, int n, const int64_t *index)
 {
-    int64_t at = locate("hd_get", x, n, index);
+    HD__CALL("hd_get");
+    int64_t at = locate(x, n, index);
     return at < 0 ? NAN : hd__scalar_double(load(x, at));
 }
 
 int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index)
 {
-    int64_t at = locate("hd_get_int", x, n, index);
+    HD__CALL("hd_get_int");
+    int64_t at = locate(x, n, index);
     return at < 0 ? INT64_MIN : clipped_int(load(x, at));
 }
 
 bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
 {
-    int64_t at = locate("hd_set", x, n, index);
-    if (at < 0 || !hd__scalar_fits("hd_set", x->dtype, value) || !hd__write_ok("hd_set", x)) {
+    HD__CALL("hd_set");
+    int64_t at = locate(x, n, index);
+    if (at < 0 || !hd__scalar_fits(x->dtype, value) || !hd__write_ok(x)) {
         return false;
     }
     hd_tensor one = {.dtype = x->dtype, .storage = x->storage, .offset = at, .numel = 1};
-    hd__changes("hd_set", x);
+    hd__changes(x);
     hd__bump(x);
     hd__fill(&one, value);
     return true;

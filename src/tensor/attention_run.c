@@ -17,8 +17,6 @@ enum {
 
 typedef hd__attention_call call;
 
-const char hd__attention_name[] = "hd_scaled_dot_product_attention";
-
 /* ---------------------------------------------------------------- operands */
 
 /* A tensor (..., rows, cols) read head by head, over the batch dims of the result. */
@@ -160,10 +158,10 @@ static bool count_scratch(attention_task *t, int threads, size_t *bytes)
         t->room = (t->room + 63) / 64 * 64;
     }
     return (few && hd__bytes(t->room, (size_t)threads, bytes)) ||
-           hd_error_set(HD_MEMORY,
-                        "%s: %" PRId64 " queries and %" PRId64 " keys of %" PRId64
-                        " elements, values of %" PRId64 ": the size of the scratch overflows",
-                        hd__attention_name, h->l, h->s, h->d, h->dv);
+           hd__fail(HD_MEMORY,
+                    "%" PRId64 " queries and %" PRId64 " keys of %" PRId64
+                    " elements, values of %" PRId64 ": the size of the scratch overflows",
+                    h->l, h->s, h->d, h->dv);
 }
 
 static bool run(attention_task *t)
@@ -179,7 +177,7 @@ static bool run(attention_task *t)
     bool fits = bytes <= sizeof small;
     t->scratch = fits ? small : hd__alloc(bytes);
     if (!t->scratch) {
-        hd__no_memory(hd__attention_name, bytes);
+        hd__no_memory(bytes);
         return false;
     }
     for (int i = 0; i < threads; i++) {

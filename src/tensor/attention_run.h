@@ -39,8 +39,6 @@ enum hd__attention_operand {
 
 enum { HD__FEW_KEYS = 64 }; /* up to this many keys, the kernels go row by row */
 
-extern const char hd__attention_name[]; /* of the public function, for errors */
-
 /* Forward fills out, lse and, if they are given, weights; backward fills dq, dk and dv. In x,
  * NULL or HD_NONE stands for a tensor that the call lacks. False with the error set if memory
  * runs out. */

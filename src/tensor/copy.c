@@ -158,14 +158,13 @@ void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
     memcpy(bytes, from[d], (size_t)hd__bytes_of(d));
 }
 
-bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value)
+bool hd__scalar_fits(hd_dtype d, hd_scalar value)
 {
     double v = value.v.d;
     bool fits = value.is_int || d == HD_FLOAT64 || d == HD_BOOL ||
                 (d == HD_INT64 ? v >= -0x1p63 && v < 0x1p63 : !(fabs(v) > FLT_MAX) || isinf(v));
     if (!fits) {
-        hd_error_set(HD_VALUE, "%s: value %g: expected one that %s can hold", function, v,
-                     hd_dtype_name(d));
+        hd__fail(HD_VALUE, "value %g: expected one that %s can hold", v, hd_dtype_name(d));
     }
     return fits;
 }
@@ -179,7 +178,7 @@ void hd__fill(hd_tensor *x, hd_scalar value)
 
 hd_tensor *hd__clone(const hd_tensor *x)
 {
-    hd_tensor *y = hd__empty_as("hd_clone", x->dtype, x);
+    hd_tensor *y = hd__empty_as(x->dtype, x);
     if (y) {
         hd__copy(y, x);
     }
@@ -196,7 +195,7 @@ hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
     if (x->dtype == d) {
         return x;
     }
-    hd_tensor *y = hd__laid_out_as(hd__empty_as("hd_to", d, x), x);
+    hd_tensor *y = hd__laid_out_as(hd__empty_as(d, x), x);
     if (y) {
         hd__copy(y, x);
     }
@@ -212,24 +211,24 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
         strides[d] = spread ? 0 : at < 0 ? next : x->strides[at];
         next = strides[d] * sizes[d];
     }
-    return hd__alias("hd_expand", x, ndim, sizes, strides, x->offset);
+    return hd__alias(x, ndim, sizes, strides, x->offset);
 }
 
-static bool array_fits(const char *function, const hd_tensor *x, const void *array, size_t bytes)
+static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return false;
     }
     if (!array) {
-        return hd__null_arg(function, "array");
+        return hd__null_arg(hd__call, "array");
     }
     size_t need;
-    if (!hd__tensor_bytes(function, x, &need)) {
+    if (!hd__tensor_bytes(x, &need)) {
         return false;
     }
     if (bytes != need) {
-        return hd_error_set(HD_VALUE, "%s: an array of %zu bytes for %s of %s: expected %zu",
-                            function, bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need);
+        return hd__fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu", bytes,
+                        HD__SHAPE(x), hd_dtype_name(x->dtype), need);
     }
     return true;
 }
@@ -247,9 +246,10 @@ static void lay_over(hd_tensor *over, hd__storage *storage, const hd_tensor *x, 
 
 bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
 {
+    HD__CALL("hd_copy_to");
     hd_tensor over;
     hd__storage storage;
-    if (!array_fits("hd_copy_to", x, array, bytes)) {
+    if (!array_fits(x, array, bytes)) {
         return false;
     }
     lay_over(&over, &storage, x, array);
@@ -257,31 +257,31 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
     return true;
 }
 
-bool hd__writable(const char *function, hd_tensor *x)
+bool hd__writable(hd_tensor *x)
 {
-    if (!hd__write_ok(function, x)) {
+    if (!hd__write_ok(x)) {
         return false;
     }
     return !hd__overlaps_itself(x) ||
-           hd_error_set(HD_STATE, "%s: %s is expanded: several elements share memory", function,
-                        HD__SHAPE(x));
+           hd__fail(HD_STATE, "%s is expanded: several elements share memory", HD__SHAPE(x));
 }
 
-void hd__write_array(const char *function, hd_tensor *x, const void *array)
+void hd__write_array(hd_tensor *x, const void *array)
 {
     hd_tensor over;
     hd__storage storage;
     lay_over(&over, &storage, x, array);
-    hd__changes(function, x);
+    hd__changes(x);
     hd__bump(x);
     hd__copy(x, &over);
 }
 
 bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
 {
-    if (!array_fits("hd_copy_from", x, array, bytes) || !hd__writable("hd_copy_from", x)) {
+    HD__CALL("hd_copy_from");
+    if (!array_fits(x, array, bytes) || !hd__writable(x)) {
         return false;
     }
-    hd__write_array("hd_copy_from", x, array);
+    hd__write_array(x, array);
     return true;
 }

@@ -10,13 +10,12 @@ enum { GRAIN = 32768 };
 
 /* ---------------------------------------------------------------- filled */
 
-static hd_tensor *filled(const char *function, hd_dtype d, hd_scalar value, int ndim,
-                         const int64_t *sizes)
+static hd_tensor *filled(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes)
 {
-    if (!hd__dtype_arg(function, d) || !hd__scalar_fits(function, d, value)) {
+    if (!hd__dtype_arg(d) || !hd__scalar_fits(d, value)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty(function, d, ndim, sizes);
+    hd_tensor *y = hd__empty(d, ndim, sizes);
     if (y) {
         hd__fill(y, value);
     }
@@ -25,12 +24,14 @@ static hd_tensor *filled(const char *function, hd_dtype d, hd_scalar value, int 
 
 hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
-    return hd__empty("hd_empty", d, ndim, sizes);
+    HD__CALL("hd_empty");
+    return hd__empty(d, ndim, sizes);
 }
 
 hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
-    hd_tensor *y = hd__empty("hd_zeros", d, ndim, sizes);
+    HD__CALL("hd_zeros");
+    hd_tensor *y = hd__empty(d, ndim, sizes);
     if (y && y->numel > GRAIN) {
         hd__fill(y, hd_scalar_int(0));
     } else if (y) {
@@ -41,43 +42,44 @@ hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
 
 hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
-    return filled("hd_ones", d, hd_scalar_int(1), ndim, sizes);
+    HD__CALL("hd_ones");
+    return filled(d, hd_scalar_int(1), ndim, sizes);
 }
 
 hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes)
 {
-    return filled("hd_full", d, value, ndim, sizes);
+    HD__CALL("hd_full");
+    return filled(d, value, ndim, sizes);
 }
 
 hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
 {
-    return filled("hd_scalar_tensor", d, value, 0, NULL);
+    HD__CALL("hd_scalar_tensor");
+    return filled(d, value, 0, NULL);
 }
 
 hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d)
 {
-    return hd__arg("hd_empty_like", "x", x) ? hd__empty("hd_empty_like", d, x->ndim, x->sizes)
-                                            : NULL;
+    HD__CALL("hd_empty_like");
+    return hd__arg("x", x) ? hd__empty(d, x->ndim, x->sizes) : NULL;
 }
 
 hd_tensor *hd_zeros_like(const hd_tensor *x, hd_dtype d)
 {
-    return hd__arg("hd_zeros_like", "x", x)
-               ? filled("hd_zeros_like", d, hd_scalar_int(0), x->ndim, x->sizes)
-               : NULL;
+    HD__CALL("hd_zeros_like");
+    return hd__arg("x", x) ? filled(d, hd_scalar_int(0), x->ndim, x->sizes) : NULL;
 }
 
 hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d)
 {
-    return hd__arg("hd_ones_like", "x", x)
-               ? filled("hd_ones_like", d, hd_scalar_int(1), x->ndim, x->sizes)
-               : NULL;
+    HD__CALL("hd_ones_like");
+    return hd__arg("x", x) ? filled(d, hd_scalar_int(1), x->ndim, x->sizes) : NULL;
 }
 
 hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 {
-    return hd__arg("hd_full_like", "x", x) ? filled("hd_full_like", d, value, x->ndim, x->sizes)
-                                           : NULL;
+    HD__CALL("hd_full_like");
+    return hd__arg("x", x) ? filled(d, value, x->ndim, x->sizes) : NULL;
 }
 
 /* ---------------------------------------------------------------- counted */
@@ -88,14 +90,12 @@ static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
 {
     double a = hd__scalar_double(start), b = hd__scalar_double(end), s = hd__scalar_double(step);
     if (!isfinite(a) || !isfinite(b) || isnan(s)) {
-        hd_error_set(HD_VALUE, "hd_arange: from %g to %g by %g: expected finite numbers", a, b, s);
+        hd__fail(HD_VALUE, "from %g to %g by %g: expected finite numbers", a, b, s);
         return -1;
     }
     if (s == 0 || (s > 0 ? b < a : b > a)) {
-        hd_error_set(
-            HD_VALUE,
-            "hd_arange: from %g to %g by %g: expected a step from the start towards the end", a, b,
-            s);
+        hd__fail(HD_VALUE, "from %g to %g by %g: expected a step from the start towards the end", a,
+                 b, s);
         return -1;
     }
     if (d == HD_INT64) {
@@ -112,7 +112,7 @@ static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
 /* For an int64 result, start, end and step are cut to integers first, as in PyTorch. */
 static bool to_whole(hd_scalar *s)
 {
-    if (!s->is_int && !hd__scalar_fits("hd_arange", HD_INT64, *s)) {
+    if (!s->is_int && !hd__scalar_fits(HD_INT64, *s)) {
         return false;
     }
     *s = s->is_int ? *s : hd_scalar_int((int64_t)s->v.d);
@@ -143,26 +143,28 @@ static void run_steps(int64_t begin, int64_t end, void *arg)
 
 hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
-    if (!hd__number_dtype("hd_arange", d)) {
+    HD__CALL("hd_arange_as");
+    if (!hd__number_dtype(d)) {
         return NULL;
     }
     if (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step))) {
         return NULL;
     }
     int64_t n = arange_len(d, start, end, step);
-    hd_tensor *y = n < 0 ? NULL : hd__empty("hd_arange", d, 1, &n);
+    hd_tensor *y = n < 0 ? NULL : hd__empty(d, 1, &n);
     if (!y) {
         return NULL;
     }
     hd__parallel_for(n, GRAIN, run_steps, &(steps){y, start, step});
-    return hd__made_by("hd_arange_as", y);
+    return y;
 }
 
 hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
 {
+    HD__CALL("hd_arange");
     bool integers = start.is_int && end.is_int && step.is_int;
     hd_dtype d = integers ? HD_INT64 : HD_FLOAT32;
-    return hd__made_by("hd_arange", (hd_arange_as)(d, start, end, step));
+    return (hd_arange_as)(d, start, end, step);
 }
 
 /* Counts from both ends to the middle, each value with one rounding, so that both ends are
@@ -191,17 +193,18 @@ static void run_line(int64_t begin, int64_t end, void *arg)
 
 hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
 {
-    if (!hd__number_dtype("hd_linspace", d)) {
+    HD__CALL("hd_linspace");
+    if (!hd__number_dtype(d)) {
         return NULL;
     }
     if (steps < 0) {
-        return hd_error_set(HD_VALUE, "hd_linspace: %" PRId64 " steps: expected 0 or more", steps);
+        return hd__fail(HD_VALUE, "%" PRId64 " steps: expected 0 or more", steps);
     }
-    if (!hd__scalar_fits("hd_linspace", d, hd_scalar_double(start)) ||
-        !hd__scalar_fits("hd_linspace", d, hd_scalar_double(end))) {
+    if (!hd__scalar_fits(d, hd_scalar_double(start)) ||
+        !hd__scalar_fits(d, hd_scalar_double(end))) {
         return NULL;
     }
-    hd_tensor *y = hd__empty("hd_linspace", d, 1, &steps);
+    hd_tensor *y = hd__empty(d, 1, &steps);
     if (y && steps == 1) {
         hd__fill(y, hd_scalar_double(start));
     } else if (y) {
@@ -214,7 +217,8 @@ hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
 
 hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
 {
-    hd_tensor *y = filled("hd_eye", d, hd_scalar_int(0), 2, (int64_t[]){n, m});
+    HD__CALL("hd_eye");
+    hd_tensor *y = filled(d, hd_scalar_int(0), 2, (int64_t[]){n, m});
     if (y) {
         int64_t len = n < m ? n : m, stride = m + 1;
         hd_tensor diagonal = {.dtype = y->dtype, .ndim = 1, .storage = y->storage, .numel = len};
@@ -227,10 +231,10 @@ hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
 
 /* ---------------------------------------------------------------- random */
 
-static hd_tensor *random_float(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
+static hd_tensor *random_float(hd_dtype d, int ndim, const int64_t *sizes,
                                void (*fill)(hd_tensor *x, double a, double b))
 {
-    hd_tensor *y = hd__float_dtype(function, d) ? hd__empty(function, d, ndim, sizes) : NULL;
+    hd_tensor *y = hd__float_dtype(d) ? hd__empty(d, ndim, sizes) : NULL;
     if (y) {
         fill(y, 0, 1);
     }
@@ -238,13 +242,13 @@ static hd_tensor *random_float(const char *function, hd_dtype d, int ndim, const
 }
 
 /* The result is laid out as x, because draws go in memory order. */
-static hd_tensor *random_like(const char *function, hd_dtype d, const hd_tensor *x,
+static hd_tensor *random_like(hd_dtype d, const hd_tensor *x,
                               void (*fill)(hd_tensor *x, double a, double b))
 {
-    if (!hd__arg(function, "x", x) || !hd__float_dtype(function, d)) {
+    if (!hd__arg("x", x) || !hd__float_dtype(d)) {
         return NULL;
     }
-    hd_tensor *y = hd__laid_out_as(hd__empty_as(function, d, x), x);
+    hd_tensor *y = hd__laid_out_as(hd__empty_as(d, x), x);
     if (y) {
         fill(y, 0, 1);
     }
@@ -253,22 +257,26 @@ static hd_tensor *random_like(const char *function, hd_dtype d, const hd_tensor 
 
 hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
-    return random_float("hd_rand", d, ndim, sizes, hd__uniform_fill);
+    HD__CALL("hd_rand");
+    return random_float(d, ndim, sizes, hd__uniform_fill);
 }
 
 hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
-    return random_float("hd_randn", d, ndim, sizes, hd__normal_fill);
+    HD__CALL("hd_randn");
+    return random_float(d, ndim, sizes, hd__normal_fill);
 }
 
 hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d)
 {
-    return random_like("hd_rand_like", d, x, hd__uniform_fill);
+    HD__CALL("hd_rand_like");
+    return random_like(d, x, hd__uniform_fill);
 }
 
 hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d)
 {
-    return random_like("hd_randn_like", d, x, hd__normal_fill);
+    HD__CALL("hd_randn_like");
+    return random_like(d, x, hd__normal_fill);
 }
 
 /* v as a float of `digits` binary digits, and back; INT64_MIN if that is no int64. */
@@ -298,9 +306,8 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
     }
     const int64_t most = INT64_C(1) << digits;
     if (hd__warns() && (from < -most || to - 1 > most || from > most || to - 1 < -most)) {
-        hd__warn("hd_randint: [%" PRId64 ", %" PRId64
-                 ") of %s, which holds every integer from %" PRId64 " to %" PRId64
-                 " only: some numbers of the range are never drawn",
+        hd__warn("[%" PRId64 ", %" PRId64 ") of %s, which holds every integer from %" PRId64
+                 " to %" PRId64 " only: some numbers of the range are never drawn",
                  from, to, hd_dtype_name(d), -most, most);
     }
     int64_t first = through_float(from + 1, digits), last = through_float(to - 1, digits);
@@ -309,26 +316,26 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
     if (*lo < *hi) {
         return true;
     }
-    return hd_error_set(HD_VALUE,
-                        "hd_randint: [%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
-                        "has a number after its bounds are rounded to the dtype",
-                        from, to, hd_dtype_name(d));
+    return hd__fail(HD_VALUE,
+                    "[%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
+                    "has a number after its bounds are rounded to the dtype",
+                    from, to, hd_dtype_name(d));
 }
 
 hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)
 {
-    if (!hd__number_dtype("hd_randint", d)) {
+    HD__CALL("hd_randint");
+    if (!hd__number_dtype(d)) {
         return NULL;
     }
     if (lo >= hi) {
-        return hd_error_set(HD_VALUE, "hd_randint: [%" PRId64 ", %" PRId64 "): expected lo < hi",
-                            lo, hi);
+        return hd__fail(HD_VALUE, "[%" PRId64 ", %" PRId64 "): expected lo < hi", lo, hi);
     }
     if (!fit_range(d, &lo, &hi)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty("hd_randint", d, ndim, sizes);
-    hd_tensor *drawn = y && d != HD_INT64 ? hd__empty("hd_randint", HD_INT64, ndim, sizes) : y;
+    hd_tensor *y = hd__empty(d, ndim, sizes);
+    hd_tensor *drawn = y && d != HD_INT64 ? hd__empty(HD_INT64, ndim, sizes) : y;
     if (!drawn) {
         return NULL;
     }
@@ -342,10 +349,11 @@ hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int6
 
 hd_tensor *hd_randperm(int64_t n)
 {
+    HD__CALL("hd_randperm");
     if (n < 0) {
-        return hd_error_set(HD_VALUE, "hd_randperm: %" PRId64 ": expected 0 or more", n);
+        return hd__fail(HD_VALUE, "%" PRId64 ": expected 0 or more", n);
     }
-    hd_tensor *y = hd__empty("hd_randperm", HD_INT64, 1, &n);
+    hd_tensor *y = hd__empty(HD_INT64, 1, &n);
     if (y) {
         hd__randperm(hd_generator_current(), hd__ptr(y), n);
     }

@@ -54,7 +54,7 @@ static void fill_slots(hd_dict *d)
 }
 
 /* Makes room for `more` entries: both arrays double together. */
-static bool grow(const char *function, hd_dict *d, int64_t more)
+static bool grow(hd_dict *d, int64_t more)
 {
     int64_t room = d->room ? d->room : 8;
     while (room - d->len < more) {
@@ -64,7 +64,7 @@ static bool grow(const char *function, hd_dict *d, int64_t more)
         return true;
     }
     if (room > INT32_MAX) {
-        return hd_error_set(HD_MEMORY, "%s: %" PRId64 " names: expected fewer", function, d->len);
+        return hd__fail(HD_MEMORY, "%" PRId64 " names: expected fewer", d->len);
     }
     hd__dict_entry **entries = hd__alloc_items(room, sizeof *entries);
     uint32_t *slots = entries ? hd__alloc_items(room, 2 * sizeof *slots) : NULL;
@@ -87,20 +87,20 @@ static bool grow(const char *function, hd_dict *d, int64_t more)
 
 /* ---------------------------------------------------------------- arguments */
 
-static bool check_dict(const char *function, const hd_dict *d)
+static bool check_dict(const hd_dict *d)
 {
-    return hd__object(function, "d", d);
+    return hd__object("d", d);
 }
 
-static bool check_name(const char *function, const hd_dict *d, const char *name)
+static bool check_name(const hd_dict *d, const char *name)
 {
-    if (!check_dict(function, d)) {
+    if (!check_dict(d)) {
         return false;
     }
     if (!name) {
-        return hd__null_arg(function, "name");
+        return hd__null_arg(hd__call, "name");
     }
-    return *name || hd_error_set(HD_VALUE, "%s: an empty name: expected some text", function);
+    return *name || hd__fail(HD_VALUE, "an empty name: expected some text");
 }
 
 /* ---------------------------------------------------------------- names that are missing */
@@ -156,22 +156,21 @@ static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES
 }
 
 /* The entry of this name, if it is of one of two kinds; otherwise NULL with the error set. */
-static const hd__dict_entry *expect(const char *function, const hd_dict *d, const char *name,
-                                    hd_dict_kind kind, hd_dict_kind or_kind)
+static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_kind kind,
+                                    hd_dict_kind or_kind)
 {
-    if (!check_name(function, d, name)) {
+    if (!check_name(d, name)) {
         return NULL;
     }
     int64_t at = dict_find(d, name, hash_of(name));
     const hd__dict_entry *e = at < 0 ? NULL : d->entries[at];
     if (!e || (e->kind != kind && e->kind != or_kind)) {
         char prefixes[PREFIXES] = "";
-        if (!e && hd__reader) {
+        if (!e) {
             name_prefixes(d, name, prefixes);
         }
-        return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected %s%s",
-                            hd__reader ? hd__reader : function, name,
-                            kinds[e ? e->kind : HD_DICT_MISSING], kinds[kind], prefixes);
+        return hd__fail(HD_VALUE, "'%s' is %s: expected %s%s", name,
+                        kinds[e ? e->kind : HD_DICT_MISSING], kinds[kind], prefixes);
     }
     return e;
 }
@@ -187,10 +186,10 @@ static void drop_value(hd__dict_entry *e)
     }
 }
 
-static hd__dict_entry *append(const char *function, hd_dict *d, const char *name, uint64_t hash)
+static hd__dict_entry *append(hd_dict *d, const char *name, uint64_t hash)
 {
     size_t bytes = strlen(name) + 1;
-    hd__dict_entry *e = grow(function, d, 1) ? hd_alloc(sizeof *e + bytes) : NULL;
+    hd__dict_entry *e = grow(d, 1) ? hd_alloc(sizeof *e + bytes) : NULL;
     if (e) {
         e->hash = hash;
         e->kind = HD_DICT_MISSING;
@@ -203,31 +202,29 @@ static hd__dict_entry *append(const char *function, hd_dict *d, const char *name
 
 /* Takes the value over on success. The old value is freed last, because the new one may be part of
  * it. */
-static bool set(const char *function, hd_dict *d, const char *name, hd_dict_kind kind,
-                hd__dict_value v)
+static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value v)
 {
     uint64_t hash = hash_of(name);
     int64_t at = dict_find(d, name, hash);
-    hd__dict_entry *e = at < 0 ? append(function, d, name, hash) : d->entries[at];
+    hd__dict_entry *e = at < 0 ? append(d, name, hash) : d->entries[at];
     if (!e) {
         return false;
     }
     hd__dict_entry old = {.kind = e->kind, .v = e->v};
     e->kind = kind;
     e->v = v;
-    const char *freeing = hd__freeing_swap(function);
     drop_value(&old);
-    hd__freeing_swap(freeing);
     return true;
 }
 
 bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
 {
-    if (!check_name("hd_dict_set", d, name) || !hd__arg("hd_dict_set", "t", t)) {
+    HD__CALL("hd_dict_set");
+    if (!check_name(d, name) || !hd__arg("t", t)) {
         return false;
     }
     hd__hold(t); /* first, as perhaps only the dictionary holds it */
-    bool ok = set("hd_dict_set", d, name, HD_DICT_TENSOR, (hd__dict_value){.tensor = t});
+    bool ok = set(d, name, HD_DICT_TENSOR, (hd__dict_value){.tensor = t});
     if (!ok) {
         hd__drop(t);
     }
@@ -236,18 +233,19 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
 
 bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
 {
-    if (!check_name("hd_dict_set_string", d, name)) {
+    HD__CALL("hd_dict_set_string");
+    if (!check_name(d, name)) {
         return false;
     }
     if (!text) {
-        return hd__null_arg("hd_dict_set_string", "text");
+        return hd__null_arg(hd__call, "text");
     }
     char *copy = hd_alloc(strlen(text) + 1);
     if (!copy) {
         return false;
     }
     memcpy(copy, text, strlen(text) + 1);
-    if (!set("hd_dict_set_string", d, name, HD_DICT_STRING, (hd__dict_value){.string = copy})) {
+    if (!set(d, name, HD_DICT_STRING, (hd__dict_value){.string = copy})) {
         hd_free(copy);
         return false;
     }
@@ -256,38 +254,37 @@ bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
 
 bool hd_dict_set_int(hd_dict *d, const char *name, int64_t v)
 {
-    return check_name("hd_dict_set_int", d, name) &&
-           set("hd_dict_set_int", d, name, HD_DICT_INT, (hd__dict_value){.i = v});
+    HD__CALL("hd_dict_set_int");
+    return check_name(d, name) && set(d, name, HD_DICT_INT, (hd__dict_value){.i = v});
 }
 
 bool hd_dict_set_double(hd_dict *d, const char *name, double v)
 {
-    return check_name("hd_dict_set_double", d, name) &&
-           set("hd_dict_set_double", d, name, HD_DICT_DOUBLE, (hd__dict_value){.d = v});
+    HD__CALL("hd_dict_set_double");
+    return check_name(d, name) && set(d, name, HD_DICT_DOUBLE, (hd__dict_value){.d = v});
 }
 
-static void remove_at(const char *function, hd_dict *d, int64_t at)
+static void remove_at(hd_dict *d, int64_t at)
 {
     hd__dict_entry *e = d->entries[at];
     d->len--;
     memmove(d->entries + at, d->entries + at + 1, (size_t)(d->len - at) * sizeof *d->entries);
     fill_slots(d);
-    const char *freeing = hd__freeing_swap(function);
     drop_value(e);
-    hd__freeing_swap(freeing);
     hd_free(e);
 }
 
 bool hd_dict_remove(hd_dict *d, const char *name)
 {
-    if (!check_name("hd_dict_remove", d, name)) {
+    HD__CALL("hd_dict_remove");
+    if (!check_name(d, name)) {
         return false;
     }
     int64_t at = dict_find(d, name, hash_of(name));
     if (at < 0) {
-        return hd_error_set(HD_VALUE, "hd_dict_remove: '%s' is missing", name);
+        return hd__fail(HD_VALUE, "'%s' is missing", name);
     }
-    remove_at("hd_dict_remove", d, at);
+    remove_at(d, at);
     return true;
 }
 
@@ -295,7 +292,7 @@ bool hd_dict_remove(hd_dict *d, const char *name)
 
 bool hd__dict_set_removed(hd_dict *fresh, const char *name)
 {
-    return set("hd_dict_set", fresh, name, HD_DICT_MISSING, (hd__dict_value){0});
+    return set(fresh, name, HD_DICT_MISSING, (hd__dict_value){0});
 }
 
 /* Gives e to d, which has room. */
@@ -324,7 +321,7 @@ static void dict_take(hd_dict *d, hd_dict *fresh)
         }
         int64_t at = dict_find(d, e->name, e->hash);
         if (at >= 0) {
-            remove_at("hd_dict_set", d, at);
+            remove_at(d, at);
         }
         hd_free(e);
     }
@@ -333,13 +330,11 @@ static void dict_take(hd_dict *d, hd_dict *fresh)
 
 bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
 {
-    bool ok = fresh && complete && grow("hd_dict_set", d, fresh->len);
-    const char *freeing = hd__freeing_swap("hd_dict_set");
+    bool ok = fresh && complete && grow(d, fresh->len);
     if (ok) {
         dict_take(d, fresh);
     }
     hd_dict_free(fresh);
-    hd__freeing_swap(freeing);
     return ok;
 }
 
@@ -347,59 +342,62 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
 
 hd_dict *hd_dict_new(void)
 {
+    HD__CALL("hd_dict_new");
     return hd__alloc_zeroed(sizeof(hd_dict));
 }
 
 void hd_dict_free(hd_dict *d)
 {
-    if (!hd__may_free("hd_dict_free", "d", d, HD_NONE)) {
+    HD__CALL("hd_dict_free");
+    if (!hd__may_free("d", d, HD_NONE)) {
         return;
     }
-    const char *freeing = hd__freeing_swap("hd_dict_free");
     for (int64_t i = 0; i < d->len; i++) {
         drop_value(d->entries[i]);
         hd_free(d->entries[i]);
     }
-    hd__freeing_swap(freeing);
     hd_free(d->entries);
     hd_free(d->slots);
-    hd__retire_object(d, "hd_dict_free");
+    hd__retire_object(d, hd__call);
 }
 
 int64_t hd_dict_len(const hd_dict *d)
 {
-    return check_dict("hd_dict_len", d) ? d->len : -1;
+    HD__CALL("hd_dict_len");
+    return check_dict(d) ? d->len : -1;
 }
 
 const char *hd_dict_name(const hd_dict *d, int64_t i)
 {
-    if (!check_dict("hd_dict_name", d)) {
+    HD__CALL("hd_dict_name");
+    if (!check_dict(d)) {
         return NULL;
     }
-    int64_t at = hd__index("hd_dict_name", i, d->len, "names");
+    int64_t at = hd__index(hd__call, i, d->len, "names");
     return at < 0 ? NULL : d->entries[at]->name;
 }
 
 hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name)
 {
-    int64_t at = check_name("hd_dict_kind_of", d, name) ? dict_find(d, name, hash_of(name)) : -1;
+    HD__CALL("hd_dict_kind_of");
+    int64_t at = check_name(d, name) ? dict_find(d, name, hash_of(name)) : -1;
     return at < 0 ? HD_DICT_MISSING : d->entries[at]->kind;
 }
 
 hd_tensor *hd_dict_get(const hd_dict *d, const char *name)
 {
-    const hd__dict_entry *e = expect("hd_dict_get", d, name, HD_DICT_TENSOR, HD_DICT_TENSOR);
+    HD__CALL("hd_dict_get");
+    const hd__dict_entry *e = expect(d, name, HD_DICT_TENSOR, HD_DICT_TENSOR);
     return e ? e->v.tensor : NULL;
 }
 
-hd_tensor *hd__dict_copy(const char *function, const char *of, const hd_dict *d, const char *key,
-                         const hd_tensor *x)
+hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, const hd_tensor *x)
 {
     hd_tensor *t = hd_dict_get(d, key);
     if (t && (t->dtype != x->dtype || !hd__same_shape(t, x))) {
-        return hd_error_set(HD_SHAPE, "%s: %s%s'%s' is %s %s: expected %s %s", function, of,
-                            *of ? ": " : "", key, hd_dtype_name(t->dtype), HD__SHAPE(t),
-                            hd_dtype_name(x->dtype), HD__SHAPE(x));
+        return hd__fail(HD_SHAPE, "%s%s'%s' is %s %s: expected %s %s", of, *of ? ": " : "", key,
+                        hd_dtype_name(t->dtype), HD__SHAPE(t), hd_dtype_name(x->dtype),
+                        HD__SHAPE(x));
     }
     hd_tensor *y = t ? hd_empty_like(t, t->dtype) : NULL;
     if (y) {
@@ -410,31 +408,33 @@ hd_tensor *hd__dict_copy(const char *function, const char *of, const hd_dict *d,
 
 const char *hd_dict_get_string(const hd_dict *d, const char *name)
 {
-    const hd__dict_entry *e = expect("hd_dict_get_string", d, name, HD_DICT_STRING, HD_DICT_STRING);
+    HD__CALL("hd_dict_get_string");
+    const hd__dict_entry *e = expect(d, name, HD_DICT_STRING, HD_DICT_STRING);
     return e ? e->v.string : NULL;
 }
 
 bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *v)
 {
-    const hd__dict_entry *e = expect("hd_dict_get_int", d, name, HD_DICT_INT, HD_DICT_INT);
+    HD__CALL("hd_dict_get_int");
+    const hd__dict_entry *e = expect(d, name, HD_DICT_INT, HD_DICT_INT);
     if (e && v) {
         *v = e->v.i;
     }
     return e;
 }
 
-bool hd__int_within(const char *function, const hd_dict *d, const char *name, int64_t least,
-                    int64_t most, int64_t *v)
+bool hd__int_within(const hd_dict *d, const char *name, int64_t least, int64_t most, int64_t *v)
 {
     return hd_dict_get_int(d, name, v) &&
            ((*v >= least && *v <= most) ||
-            hd_error_set(HD_VALUE, "%s: '%s' is %" PRId64 ": expected %" PRId64 " to %" PRId64,
-                         function, name, *v, least, most));
+            hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 " to %" PRId64, name, *v,
+                     least, most));
 }
 
 bool hd_dict_get_double(const hd_dict *d, const char *name, double *v)
 {
-    const hd__dict_entry *e = expect("hd_dict_get_double", d, name, HD_DICT_DOUBLE, HD_DICT_INT);
+    HD__CALL("hd_dict_get_double");
+    const hd__dict_entry *e = expect(d, name, HD_DICT_DOUBLE, HD_DICT_INT);
     if (e && v) {
         *v = e->kind == HD_DICT_INT ? (double)e->v.i : e->v.d;
     }

@@ -27,14 +27,14 @@ hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s)
 
 /* ---------------------------------------------------------------- results */
 
-hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tensor *const *xs)
+hd_tensor *hd__elementwise_out(hd_dtype d, int n, hd_tensor *const *xs)
 {
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!hd__broadcast(function, n, xs, &ndim, sizes)) {
+    if (!hd__broadcast(n, xs, &ndim, sizes)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty(function, d, ndim, sizes);
+    hd_tensor *y = hd__empty(d, ndim, sizes);
     bool contiguous = true;
     for (int i = 0; i < n; i++) {
         contiguous &= hd__contig(xs[i]);
@@ -270,18 +270,17 @@ void hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *ope
 
 /* ---------------------------------------------------------------- loops into results */
 
-hd_tensor *hd__map_unary(const char *function, hdk_loop f, const void *params, hd_dtype in,
-                         hd_tensor *x)
+hd_tensor *hd__map_unary(hdk_loop f, const void *params, hd_dtype in, hd_tensor *x)
 {
     if (x->dtype == in && hd__contig(x) && x->numel <= DIRECT) {
-        hd_tensor *y = hd__empty_as(function, in, x);
+        hd_tensor *y = hd__empty_as(in, x);
         if (y) {
             const int64_t strides[] = {hd__bytes_of(in), hd__bytes_of(in)};
             f((char *[]){hd__ptr(y), hd__ptr(x)}, strides, y->numel, params);
         }
         return y;
     }
-    hd_tensor *y = hd__elementwise_out(function, in, 1, &x);
+    hd_tensor *y = hd__elementwise_out(in, 1, &x);
     x = y ? hd__cast(x, in) : NULL;
     if (!x) {
         return NULL;
@@ -290,10 +289,10 @@ hd_tensor *hd__map_unary(const char *function, hdk_loop f, const void *params, h
     return y;
 }
 
-static hd_tensor *map_direct(const char *function, hdk_loop f, hd_dtype out, hd_tensor *a,
-                             hd_tensor *b, const void *params)
+static hd_tensor *map_direct(hdk_loop f, hd_dtype out, hd_tensor *a, hd_tensor *b,
+                             const void *params)
 {
-    hd_tensor *y = hd__empty_as(function, out, a);
+    hd_tensor *y = hd__empty_as(out, a);
     if (y) {
         int64_t in = hd__bytes_of(a->dtype);
         const int64_t strides[] = {hd__bytes_of(out), in, b->ndim ? in : 0};
@@ -302,32 +301,31 @@ static hd_tensor *map_direct(const char *function, hdk_loop f, hd_dtype out, hd_
     return y;
 }
 
-static hd_tensor *map_two(const char *function, hdk_loop f, const void *params, hd_dtype in,
-                          hd_dtype out, hd_tensor *a, hd_tensor *b)
+static hd_tensor *map_two(hdk_loop f, const void *params, hd_dtype in, hd_dtype out, hd_tensor *a,
+                          hd_tensor *b)
 {
     if (a->dtype == in && b->dtype == in && a->numel <= DIRECT && hd__contig(a) &&
         (b->ndim == 0 || (hd__contig(b) && hd__same_shape(a, b)))) {
-        return map_direct(function, f, out, a, b, params);
+        return map_direct(f, out, a, b, params);
     }
     a = hd__cast(a, in); /* first, because the result is laid out like the cast operands */
     b = a ? hd__cast(b, in) : NULL;
-    hd_tensor *y = b ? hd__elementwise_out(function, out, 2, (hd_tensor *[]){a, b}) : NULL;
+    hd_tensor *y = b ? hd__elementwise_out(out, 2, (hd_tensor *[]){a, b}) : NULL;
     if (y) {
         hd__map_to_new(f, params, 3, (hd_tensor *[]){y, a, b});
     }
     return y;
 }
 
-hd_tensor *hd__map_binary(const char *function, hdk_loop f, hd_dtype in, hd_dtype out, hd_tensor *a,
-                          hd_tensor *b)
+hd_tensor *hd__map_binary(hdk_loop f, hd_dtype in, hd_dtype out, hd_tensor *a, hd_tensor *b)
 {
-    return map_two(function, f, NULL, in, out, a, b);
+    return map_two(f, NULL, in, out, a, b);
 }
 
-hd_tensor *hd__add(const char *function, hd_tensor *a, hd_tensor *b)
+hd_tensor *hd__add(hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d = a->dtype;
-    return hd__map_binary(function, hdk_binary_for(d)->of[HDK_ADD][d], d, d, a, b);
+    return hd__map_binary(hdk_binary_for(d)->of[HDK_ADD][d], d, d, a, b);
 }
 
 void hd__add_into(hd_tensor *y, hd_tensor *b)
@@ -335,8 +333,7 @@ void hd__add_into(hd_tensor *y, hd_tensor *b)
     hd__map(hdk_binary_for(y->dtype)->of[HDK_ADD][y->dtype], NULL, 3, (hd_tensor *[]){y, y, b});
 }
 
-hd_tensor *hd__map_backward(const char *function, int op, const void *params, hd_tensor *dy,
-                            hd_tensor *saved)
+hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor *saved)
 {
     if (!saved) {
         return NULL;
@@ -347,38 +344,36 @@ hd_tensor *hd__map_backward(const char *function, int op, const void *params, hd
         hd__map(loop, params, 3, (hd_tensor *[]){dy, dy, saved});
         return dy;
     }
-    return map_two(function, loop, params, d, d, dy, saved);
+    return map_two(loop, params, d, d, dy, saved);
 }
 
 /* ---------------------------------------------------------------- arithmetic */
 
 enum { NUMBER = -1 }; /* stands for the dtype of b where b is a number */
 
-static hdk_loop loop_for(const char *function, int op, int a, int b, hd_dtype *d)
+static hdk_loop loop_for(int op, int a, int b, hd_dtype *d)
 {
     if (op == HDK_DIV && !hd__is_float(*d)) {
         *d = HD_FLOAT32;
     }
     hdk_loop loop = hdk_binary_loop(op, *d);
     if (!loop || (op == HDK_SUB && (a == HD_BOOL || b == HD_BOOL))) {
-        hd_error_set(HD_DTYPE, "%s: %s and %s: expected %s", function, hd_dtype_name(a),
-                     b == NUMBER ? "a number" : hd_dtype_name(b),
-                     op == HDK_SUB ? "no bool (hd_logical_xor, hd_logical_not)" : "numbers");
+        hd__fail(HD_DTYPE, "%s and %s: expected %s", hd_dtype_name(a),
+                 b == NUMBER ? "a number" : hd_dtype_name(b),
+                 op == HDK_SUB ? "no bool (hd_logical_xor, hd_logical_not)" : "numbers");
         return NULL;
     }
     return loop;
 }
 
-hdk_loop hd__arith_loop(const char *function, int op, const hd_tensor *a, const hd_tensor *b,
-                        hd_dtype *d)
+hdk_loop hd__arith_loop(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d)
 {
     *d = hd__promote(a, b);
-    return loop_for(function, op, a->dtype, b->dtype, d);
+    return loop_for(op, a->dtype, b->dtype, d);
 }
 
-hdk_loop hd__arith_loop_scalar(const char *function, int op, const hd_tensor *x, hd_scalar s,
-                               hd_dtype *d)
+hdk_loop hd__arith_loop_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d)
 {
     *d = hd__promote_scalar(x, s);
-    return loop_for(function, op, x->dtype, NUMBER, d);
+    return loop_for(op, x->dtype, NUMBER, d);
 }

@@ -35,30 +35,25 @@ hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s);
 /* The result of an elementwise op on xs, of the shape that they broadcast to and of dtype d, with
  * undefined values. Its dims lie in memory in the order of the inputs' strides, as with PyTorch's
  * TensorIterator: the sum of two transposed tensors is transposed. */
-hd_tensor *hd__elementwise_out(const char *function, hd_dtype d, int n, hd_tensor *const *xs);
+hd_tensor *hd__elementwise_out(hd_dtype d, int n, hd_tensor *const *xs);
 
 /* Runs a loop that computes f(x), or a op b. Inputs are converted to dtype `in` first; the
  * result of map_unary is of that dtype, too, and that of map_binary of dtype `out`. */
-hd_tensor *hd__map_unary(const char *function, hdk_loop loop, const void *params, hd_dtype in,
-                         hd_tensor *x);
-hd_tensor *hd__map_binary(const char *function, hdk_loop loop, hd_dtype in, hd_dtype out,
-                          hd_tensor *a, hd_tensor *b);
+hd_tensor *hd__map_unary(hdk_loop loop, const void *params, hd_dtype in, hd_tensor *x);
+hd_tensor *hd__map_binary(hdk_loop loop, hd_dtype in, hd_dtype out, hd_tensor *a, hd_tensor *b);
 
 /* a + b, and y = y + b. All are of one shape and one dtype; y may be b. */
-hd_tensor *hd__add(const char *function, hd_tensor *a, hd_tensor *b);
+hd_tensor *hd__add(hd_tensor *a, hd_tensor *b);
 void hd__add_into(hd_tensor *y, hd_tensor *b);
 
 /* dx from dy and a saved tensor, by one of hdk_binary's loops. If only the engine has seen dy, the
  * result is written over it. */
-hd_tensor *hd__map_backward(const char *function, int op, const void *params, hd_tensor *dy,
-                            hd_tensor *saved);
+hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor *saved);
 
 /* The loop of an arithmetic op of hdk_binary on a and b, and the dtype d that it computes in.
  * Returns NULL and sets HD_DTYPE if the op does not take these dtypes (bools are not
  * subtracted). */
-hdk_loop hd__arith_loop(const char *function, int op, const hd_tensor *a, const hd_tensor *b,
-                        hd_dtype *d);
-hdk_loop hd__arith_loop_scalar(const char *function, int op, const hd_tensor *x, hd_scalar s,
-                               hd_dtype *d);
+hdk_loop hd__arith_loop(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d);
+hdk_loop hd__arith_loop_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d);
 
 #endif

@@ -8,34 +8,39 @@
 
 #include "tensor/tensor_internal.h"
 
-static bool freed_fail(const char *function, const char *arg, const hd_tensor *x)
+static bool freed_fail(const char *arg, const hd_tensor *x)
 {
     if (hd__refs_of(x) != HD__REFS_FREED || x->seal != hd__seal_of(x)) {
-        return hd_error_set(HD_STATE,
-                            "%s: %s is not a tensor that exists: it was freed long ago, or the "
-                            "pointer never led to one",
-                            function, arg);
+        return hd__fail(HD_STATE,
+                        "%s is not a tensor that exists: it was freed long ago, or the "
+                        "pointer never led to one",
+                        arg);
     }
     const char *by = x->freed_by ? x->freed_by : "";
     bool scope = strncmp(by, hd__scope_end, strlen("when its scope")) == 0;
-    return hd_error_set(HD_STATE, "%s: %s was freed%s%s%s; %s made it", function, arg,
-                        scope ? " "
-                        : *by ? " by "
-                              : "",
-                        by, scope ? " (keep it with hd_retain, hd_assign or hd_scope_return)" : "",
-                        x->made_by);
+    return hd__fail(HD_STATE, "%s was freed%s%s%s; %s made it", arg,
+                    scope ? " "
+                    : *by ? " by "
+                          : "",
+                    by, scope ? " (keep it with hd_retain, hd_assign or hd_scope_return)" : "",
+                    x->made_by);
 }
 
-bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x, bool none_ok)
+bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
 {
     if (!x) {
-        return hd__null_arg(function, arg);
+        return hd__null_arg(hd__call, arg);
     }
     if (!hd__is_none(x)) {
-        return freed_fail(function, arg, x);
+        return freed_fail(arg, x);
     }
-    return none_ok ||
-           hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
+    return none_ok || hd__fail(HD_NULL_ARG, "%s is HD_NONE: expected a tensor", arg);
+}
+
+bool hd__read_fail(const char *call, const hd_tensor *x)
+{
+    HD__CALL(call);
+    return hd__arg_fail("x", x, false);
 }
 
 bool hd__tensor_exists(const hd_tensor *x)
@@ -43,19 +48,19 @@ bool hd__tensor_exists(const hd_tensor *x)
     return hd__refs_of(x) > HD__REFS_NONE;
 }
 
-bool hd__tensor_arg(const char *function, const char *arg, const hd_tensor *x, bool none_ok)
+bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
-    return none_ok ? hd__arg_or_none(function, arg, x) : hd__arg(function, arg, x);
+    return none_ok ? hd__arg_or_none(arg, x) : hd__arg(arg, x);
 }
 
-bool hd__args(const char *function, const char *name, int64_t n, hd_tensor *const *xs, bool none_ok)
+bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool none_ok)
 {
     bool ok = true;
     for (int64_t i = 0; i < n && ok; i++) {
         if (!xs[i] || hd__refs_of(xs[i]) <= HD__REFS_NONE) {
             char item[64];
             snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
-            ok = hd__arg_fail(function, item, xs[i], none_ok);
+            ok = hd__arg_fail(item, xs[i], none_ok);
         }
     }
     return ok;

@@ -22,29 +22,28 @@ static const char *const type_names[] = {
     [HD_C_POINTER] = "pointers",
 };
 
-static bool is_c_type(const char *function, hd_c_type type)
+static bool is_c_type(hd_c_type type)
 {
     return (unsigned)type <= HD_C_POINTER ||
-           hd_error_set(HD_VALUE, "%s: hd_c_type %d: expected 0 to %d", function, (int)type,
-                        (int)HD_C_POINTER);
+           hd__fail(HD_VALUE, "hd_c_type %d: expected 0 to %d", (int)type, (int)HD_C_POINTER);
 }
 
 /* Is the type one that d takes? A d that is no dtype is left to whoever makes the tensor. */
-static bool type_fits(const char *function, hd_dtype d, hd_c_type type)
+static bool type_fits(hd_dtype d, hd_c_type type)
 {
     static const char *const dtype_names[] = {"HD_FLOAT32", "HD_FLOAT64", "HD_INT64", "HD_BOOL"};
-    if (!is_c_type(function, type)) {
+    if (!is_c_type(type)) {
         return false;
     }
     if (HD__C_TAKEN((int)d) >> type & 1) {
         return true;
     }
-    return hd_error_set(HD_DTYPE, "%s: %s and an array of %s: expected %s", function,
-                        dtype_names[d], type_names[type], type_names[d + 1]);
+    return hd__fail(HD_DTYPE, "%s and an array of %s: expected %s", dtype_names[d],
+                    type_names[type], type_names[d + 1]);
 }
 
 /* Do the elements of these sizes lie in `room` bytes? Sizes that are refused later are left. */
-static bool room_fits(const char *function, hd_dtype d, size_t room, int ndim, const int64_t *sizes)
+static bool room_fits(hd_dtype d, size_t room, int ndim, const int64_t *sizes)
 {
     if (room == SIZE_MAX || (unsigned)d > HD_BOOL || !sizes || ndim < 0 || ndim > HD_MAX_DIMS) {
         return true;
@@ -58,14 +57,13 @@ static bool room_fits(const char *function, hd_dtype d, size_t room, int ndim, c
     if ((uint64_t)bytes <= room) {
         return true;
     }
-    return hd_error_set(HD_VALUE, "%s: %s of %s is %lld bytes: the array has %zu", function,
-                        HD__SIZES(ndim, sizes), hd_dtype_name(d), (long long)bytes, room);
+    return hd__fail(HD_VALUE, "%s of %s is %lld bytes: the array has %zu", HD__SIZES(ndim, sizes),
+                    hd_dtype_name(d), (long long)bytes, room);
 }
 
-static hd_tensor *from_c_copy(const char *function, hd_dtype d, const void *data, int ndim,
-                              const int64_t *sizes)
+static hd_tensor *from_c_copy(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
 {
-    hd_tensor *y = hd__empty(function, d, ndim, sizes);
+    hd_tensor *y = hd__empty(d, ndim, sizes);
     if (!y) {
         return NULL;
     }
@@ -82,45 +80,46 @@ static hd_tensor *from_c_copy(const char *function, hd_dtype d, const void *data
 hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, size_t room, int ndim,
                                 const int64_t *sizes)
 {
+    HD__CALL("hd_from_data");
     if (!data) {
-        return hd__null_arg("hd_from_data", "data");
+        return hd__null_arg(hd__call, "data");
     }
-    if (!type_fits("hd_from_data", d, type) || !room_fits("hd_from_data", d, room, ndim, sizes)) {
+    if (!type_fits(d, type) || !room_fits(d, room, ndim, sizes)) {
         return NULL;
     }
-    return from_c_copy("hd_from_data", d, data, ndim, sizes);
+    return from_c_copy(d, data, ndim, sizes);
 }
 
 hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
 {
+    HD__CALL("hd_from_data");
     return hd_from_data_checked(d, data, HD_C_OTHER, SIZE_MAX, ndim, sizes);
 }
 
 hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, int ndim,
                                 const int64_t *sizes)
 {
+    HD__CALL("hd_tensor_of");
     if (!array) {
-        return hd__null_arg("hd_tensor_of", "array");
+        return hd__null_arg(hd__call, "array");
     }
-    if (!is_c_type("hd_tensor_of", type)) {
+    if (!is_c_type(type)) {
         return NULL;
     }
     if (type < HD_C_FLOAT || type > HD_C_BOOL) {
-        return hd_error_set(HD_DTYPE,
-                            "hd_tensor_of: an array of %s: expected float, double, int64_t or bool",
-                            type_names[type]);
+        return hd__fail(HD_DTYPE, "an array of %s: expected float, double, int64_t or bool",
+                        type_names[type]);
     }
     hd_dtype d = (hd_dtype)(type - HD_C_FLOAT);
-    return room_fits("hd_tensor_of", d, room, ndim, sizes)
-               ? from_c_copy("hd_tensor_of", d, array, ndim, sizes)
-               : NULL;
+    return room_fits(d, room, ndim, sizes) ? from_c_copy(d, array, ndim, sizes) : NULL;
 }
 
 hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t room,
                            void (*release)(void *data, void *user), void *user, int ndim,
                            const int64_t *sizes)
 {
-    if (data && (!type_fits("hd_wrap", d, type) || !room_fits("hd_wrap", d, room, ndim, sizes))) {
+    HD__CALL("hd_wrap");
+    if (data && (!type_fits(d, type) || !room_fits(d, room, ndim, sizes))) {
         return NULL;
     }
     return hd_wrap_n(d, data, release, user, ndim, sizes);

@@ -12,7 +12,7 @@ const char *hd__field(const char *prefix, const char *field)
 {
     hd__text t = {0};
     const char *key = hd__key(&t, prefix, NULL, 0, field);
-    char *name = key ? hd__scope_alloc("hd_dict", t.len + 1) : NULL;
+    char *name = key ? hd__scope_alloc(t.len + 1) : NULL;
     if (name) {
         memcpy(name, key, t.len + 1);
     }
@@ -42,8 +42,8 @@ static bool generator_write(hd_generator *g, hd_dict *d, const char *prefix)
 
 bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
 {
-    if (!hd__state_given("hd_generator_save", "g", g, d, prefix) ||
-        !hd__may_save("hd_generator_save")) {
+    HD__CALL("hd_generator_save");
+    if (!hd__state_given("g", g, d, prefix) || !hd__may_save(hd__call)) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -56,7 +56,7 @@ bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
 static bool read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max, int *v)
 {
     int64_t x;
-    if (!hd__int_within("hd_generator_load", d, hd__field(prefix, field), 0, max, &x)) {
+    if (!hd__int_within(d, hd__field(prefix, field), 0, max, &x)) {
         return false;
     }
     *v = (int)x;
@@ -71,16 +71,15 @@ static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
         return false;
     }
     if (state->dtype != HD_INT64 || state->ndim != 1 || state->numel != HD__MT_SIZE) {
-        return hd_error_set(HD_SHAPE, "hd_generator_load: '%s' is %s %s: expected int64 (%d,)",
-                            name, hd_dtype_name(state->dtype), HD__SHAPE(state), HD__MT_SIZE);
+        return hd__fail(HD_SHAPE, "'%s' is %s %s: expected int64 (%d,)", name,
+                        hd_dtype_name(state->dtype), HD__SHAPE(state), HD__MT_SIZE);
     }
     for (int64_t i = 0; i < HD__MT_SIZE; i++) {
         int64_t word = hd_get_int(state, i);
         if (word < 0 || word > UINT32_MAX) {
-            return hd_error_set(HD_VALUE,
-                                "hd_generator_load: '%s' holds %" PRId64 " at %" PRId64
-                                ": expected 0 to 4294967295",
-                                name, word, i);
+            return hd__fail(HD_VALUE,
+                            "'%s' holds %" PRId64 " at %" PRId64 ": expected 0 to 4294967295", name,
+                            word, i);
         }
         words[i] = (uint32_t)word;
     }
@@ -89,12 +88,11 @@ static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
 
 bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
 {
+    HD__CALL("hd_generator_load");
     HD__SCOPE_OR(false);
-    HD__READS("hd_generator_load");
     hd_generator read;
     int bernoulli = 0, has_spare = 0;
-    if (!hd__state_given("hd_generator_load", "g", g, d, prefix) ||
-        !read_words(d, prefix, read.state) ||
+    if (!hd__state_given("g", g, d, prefix) || !read_words(d, prefix, read.state) ||
         !read_int(d, prefix, "next", HD__MT_SIZE, &read.next) ||
         !read_int(d, prefix, "bernoulli", HD_BERNOULLI_NATIVE, &bernoulli) ||
         !read_int(d, prefix, "has_spare", 1, &has_spare) ||
@@ -102,8 +100,8 @@ bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
         return false;
     }
     if (!isfinite(read.spare)) {
-        return hd_error_set(HD_VALUE, "hd_generator_load: '%s' is %g: expected a finite number",
-                            hd__field(prefix, "spare"), read.spare);
+        return hd__fail(HD_VALUE, "'%s' is %g: expected a finite number",
+                        hd__field(prefix, "spare"), read.spare);
     }
     read.bernoulli = (hd_bernoulli_stream)bernoulli;
     read.has_spare = has_spare;

@@ -11,7 +11,7 @@
 
 struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
 
-bool (*hd__write_check)(const char *function, hd_tensor *x);
+bool (*hd__write_check)(hd_tensor *x);
 
 /* ---------------------------------------------------------------- holders */
 
@@ -57,9 +57,8 @@ static void storage_release(hd__storage *s)
         return;
     }
     if (s->release) { /* what hd_wrap's caller frees in there, he frees himself */
-        const char *freeing = hd__freeing_swap(NULL);
+        HD__CALLS_BACK;
         s->release(s->data, s->user);
-        hd__freeing_swap(freeing);
     }
     hd__retire(s);
 }
@@ -123,7 +122,8 @@ void hd__leave_base(hd_tensor *t)
 
 hd_tensor *hd_retain(hd_tensor *t)
 {
-    if (!t || !hd__arg_or_none("hd_retain", "t", t)) {
+    HD__CALL("hd_retain");
+    if (!t || !hd__arg_or_none("t", t)) {
         return NULL;
     }
     if (!hd__is_none(t)) {
@@ -133,57 +133,55 @@ hd_tensor *hd_retain(hd_tensor *t)
 }
 
 /* Gives up one hold of the user's. */
-static void give_up_hold(const char *function, hd_tensor *t)
+static void give_up_hold(hd_tensor *t)
 {
     if (atomic_load_explicit(&t->kept, memory_order_relaxed) > 0) {
         atomic_fetch_sub_explicit(&t->kept, 1, memory_order_relaxed);
     } else if (t->scope) {
         hd__scope_unlink(t);
     } else {
-        hd_error_set(HD_STATE, "%s: %s: no hd_retain is left to give up, and no scope holds it",
-                     function, HD__SHAPE(t));
+        hd__fail(HD_STATE, "%s: no hd_retain is left to give up, and no scope holds it",
+                 HD__SHAPE(t));
         return;
     }
-    const char *before = hd__freeing;
-    hd__freeing = before ? before : function; /* hd_module_free, say, calls hd_release */
     hd__drop(t);
-    hd__freeing_swap(before);
 }
 
 void hd_release(hd_tensor *t)
 {
-    if (t && hd__arg_or_none("hd_release", "t", t) && !hd__is_none(t)) {
-        give_up_hold("hd_release", t);
+    HD__CALL("hd_release");
+    if (t && hd__arg_or_none("t", t) && !hd__is_none(t)) {
+        give_up_hold(t);
     }
 }
 
 bool hd_assign(hd_tensor **slot, hd_tensor *t)
 {
+    HD__CALL("hd_assign");
     if (!slot) {
-        return hd__null_arg("hd_assign", "slot");
+        return hd__null_arg(hd__call, "slot");
     }
     hd_tensor *before = *slot;
-    if (!hd__arg_or_none("hd_assign", "t", t) ||
-        (before && !hd__arg_or_none("hd_assign", "*slot", before))) {
+    if (!hd__arg_or_none("t", t) || (before && !hd__arg_or_none("*slot", before))) {
         return false;
     }
     *slot = hd_retain(t);
     if (before && !hd__is_none(before)) {
-        give_up_hold("hd_assign", before);
+        give_up_hold(before);
     }
     return true;
 }
 
 /* ---------------------------------------------------------------- making tensors */
 
-static hd__storage *storage_new(const char *function, size_t nbytes)
+static hd__storage *storage_new(size_t nbytes)
 {
     bool apart = nbytes > HD__RETIRED_MOST - DATA_AT;
     hd__storage *s = hd__alloc(apart ? DATA_AT : DATA_AT + nbytes);
     void *data = !s ? NULL : apart ? hd__alloc(nbytes) : (char *)s + DATA_AT;
     if (!data) {
         hd_free(s);
-        return hd__no_memory(function, nbytes);
+        return hd__no_memory(nbytes);
     }
     atomic_init(&s->refs, 1);
     atomic_init(&s->version, 0);
@@ -201,7 +199,7 @@ static hd__storage *storage_new(const char *function, size_t nbytes)
 }
 
 /* A tensor with one holder and no scope, which takes over one count of s. */
-static hd_tensor *begin(const char *function, hd_tensor *t, hd_dtype d, hd__storage *s)
+static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
 {
     hd__count(HD__TENSORS, 1);
     atomic_init(&t->refs, 1);
@@ -217,22 +215,15 @@ static hd_tensor *begin(const char *function, hd_tensor *t, hd_dtype d, hd__stor
     atomic_init(&t->view_version, 0);
     t->scope = NULL;
     t->prev = t->next = NULL;
-    t->made_by = function;
+    t->made_by = hd__call;
     return t;
-}
-
-/* t, which was made in debug mode, is listed with the function that the program called. */
-HD__RARE static void list_made(hd_tensor *t)
-{
-    t->made_by = hd__outer_or(t->made_by);
-    hd__live_add(t, hd__module);
 }
 
 /* For debug mode. A storage made in it has a release function, and one look at that is cheaper. */
 static inline void list_fresh(hd_tensor *t)
 {
     if (HD__UNLIKELY(t->storage->release) && hd__watching()) {
-        list_made(t);
+        hd__live_add(t, hd__module);
     }
 }
 
@@ -242,40 +233,38 @@ static hd_tensor *adopt(hd_tensor *t)
     return t;
 }
 
-static void *size_overflows(const char *function, hd_dtype d, int ndim, const int64_t *sizes)
+static void *size_overflows(hd_dtype d, int ndim, const int64_t *sizes)
 {
-    return hd_error_set(HD_MEMORY, "%s: %s of %s: the size overflows", function,
-                        HD__SIZES(ndim, sizes), hd_dtype_name(d));
+    return hd__fail(HD_MEMORY, "%s of %s: the size overflows", HD__SIZES(ndim, sizes),
+                    hd_dtype_name(d));
 }
 
-bool hd__tensor_bytes(const char *function, const hd_tensor *x, size_t *bytes)
+bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes)
 {
     return hd__bytes(x->numel, (size_t)hd__bytes_of(x->dtype), bytes) ||
-           size_overflows(function, x->dtype, x->ndim, x->sizes);
+           size_overflows(x->dtype, x->ndim, x->sizes);
 }
 
 /* Checks the arguments; the number of elements, and their bytes in dtype d. */
-static bool measure(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
-                    int64_t *numel, size_t *bytes)
+static bool measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes)
 {
-    if (!hd__dtype_arg(function, d) || !hd__sizes_arg(function, ndim, sizes)) {
+    if (!hd__dtype_arg(d) || !hd__sizes_arg(ndim, sizes)) {
         return false;
     }
     int64_t n = 1,
             reach = hd__bytes_of(d); /* reach: the bytes if sizes of 0 were 1; strides count so */
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] < 0) {
-            return hd_error_set(HD_SHAPE, "%s: %s: expected sizes of 0 or more", function,
-                                HD__SIZES(ndim, sizes));
+            return hd__fail(HD_SHAPE, "%s: expected sizes of 0 or more", HD__SIZES(ndim, sizes));
         }
         if (__builtin_mul_overflow(reach, sizes[i] > 0 ? sizes[i] : 1, &reach) ||
             reach > INT64_MAX / 2) {
-            return size_overflows(function, d, ndim, sizes);
+            return size_overflows(d, ndim, sizes);
         }
         n *= sizes[i]; /* never more than reach */
     }
     *numel = n;
-    return hd__bytes(n, (size_t)hd__bytes_of(d), bytes) || size_overflows(function, d, ndim, sizes);
+    return hd__bytes(n, (size_t)hd__bytes_of(d), bytes) || size_overflows(d, ndim, sizes);
 }
 
 static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
@@ -292,44 +281,43 @@ static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t 
 }
 
 /* A contiguous tensor. If it is not owned, the caller sets its data. */
-static hd_tensor *fresh(const char *function, hd_dtype d, int ndim, const int64_t *sizes,
-                        bool owned)
+static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
     size_t bytes = 0;
-    if (!hd__scope_ready() || !measure(function, d, ndim, sizes, &numel, &bytes)) {
+    if (!hd__scope_ready() || !measure(d, ndim, sizes, &numel, &bytes)) {
         return NULL;
     }
-    hd__storage *s = storage_new(function, owned ? bytes : 0);
+    hd__storage *s = storage_new(owned ? bytes : 0);
     if (!s) {
         return NULL;
     }
     s->nbytes = bytes;
-    hd_tensor *t = begin(function, tensor_in(s), d, s);
+    hd_tensor *t = begin(tensor_in(s), d, s);
     list_fresh(t);
     set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }
 
-hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *sizes)
+hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes)
 {
-    return fresh(function, d, ndim, sizes, true);
+    return fresh(d, ndim, sizes, true);
 }
 
-hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x)
+hd_tensor *hd__empty_as(hd_dtype d, const hd_tensor *x)
 {
     if (!hd__contig(x)) { /* an expanded x may be larger than any memory */
-        return hd__empty(function, d, x->ndim, x->sizes);
+        return hd__empty(d, x->ndim, x->sizes);
     }
     size_t bytes;
     if (!hd__bytes(x->numel, (size_t)hd__bytes_of(d), &bytes)) {
-        return size_overflows(function, d, x->ndim, x->sizes);
+        return size_overflows(d, x->ndim, x->sizes);
     }
-    hd__storage *s = hd__scope_ready() ? storage_new(function, bytes) : NULL;
+    hd__storage *s = hd__scope_ready() ? storage_new(bytes) : NULL;
     if (!s) {
         return NULL;
     }
-    hd_tensor *y = begin(function, tensor_in(s), d, s);
+    hd_tensor *y = begin(tensor_in(s), d, s);
     list_fresh(y);
     set_contiguous(y, x->numel, x->ndim, x->sizes);
     return adopt(y);
@@ -343,14 +331,15 @@ static void leave(void *data, void *user)
 hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user), void *user,
                      int ndim, const int64_t *sizes)
 {
+    HD__CALL("hd_wrap");
     if (!data) {
-        return hd__null_arg("hd_wrap", "data");
+        return hd__null_arg(hd__call, "data");
     }
-    if (hd__dtype_arg("hd_wrap", d) && (uintptr_t)data % (uintptr_t)hd__bytes_of(d) != 0) {
-        return hd_error_set(HD_VALUE, "hd_wrap: data %p: expected an address aligned for %s", data,
-                            hd_dtype_name(d));
+    if (hd__dtype_arg(d) && (uintptr_t)data % (uintptr_t)hd__bytes_of(d) != 0) {
+        return hd__fail(HD_VALUE, "data %p: expected an address aligned for %s", data,
+                        hd_dtype_name(d));
     }
-    hd_tensor *t = fresh("hd_wrap", d, ndim, sizes, false);
+    hd_tensor *t = fresh(d, ndim, sizes, false);
     if (t) {
         t->storage->data = data;
         t->storage->release = release ? release : leave;
@@ -360,25 +349,25 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
     return t;
 }
 
-static hd_tensor *share(const char *made_by, const hd_tensor *x)
+static hd_tensor *share(const hd_tensor *x)
 {
     hd_tensor *y = hd__scope_ready() ? hd_alloc(sizeof *y) : NULL;
     if (y) {
         hd__refs_up(&x->storage->refs);
-        begin(made_by, y, x->dtype, x->storage);
+        begin(y, x->dtype, x->storage);
     }
     return y;
 }
 
-hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const int64_t *sizes,
-                     const int64_t *strides, int64_t offset)
+hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
+                     int64_t offset)
 {
-    hd_tensor *y = share(function, x);
+    hd_tensor *y = share(x);
     if (!y) {
         return NULL;
     }
     if (hd__watching()) {
-        list_made(y);
+        hd__live_add(y, hd__module);
     }
     y->ndim = (uint8_t)ndim;
     y->flags |= x->flags & HD__F_LENT;
@@ -394,13 +383,14 @@ hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const i
 
 hd_tensor *hd__alias_held(const hd_tensor *x)
 {
-    hd_tensor *y = share(x->made_by, x);
+    hd_tensor *y = share(x);
     if (!y) {
         return NULL;
     }
     if (hd__watching()) {
         hd__live_add(y, x->flags & HD__F_LISTED ? x->made_in : NULL);
     }
+    y->made_by = x->made_by;
     y->ndim = x->ndim;
     y->offset = x->offset;
     y->numel = x->numel;
@@ -410,10 +400,10 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     return y;
 }
 
-void *hd__scope_alloc(const char *function, size_t bytes)
+void *hd__scope_alloc(size_t bytes)
 {
     int64_t n = (int64_t)bytes;
-    hd_tensor *t = hd__empty(function, HD_BOOL, 1, &n);
+    hd_tensor *t = hd__empty(HD_BOOL, 1, &n);
     if (!t) {
         return NULL;
     }

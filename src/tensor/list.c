@@ -21,7 +21,7 @@ static void release_items(void *data, void *user)
 static hd_list *empty(int64_t room)
 {
     int64_t bytes = sizeof(hd_list);
-    hd_tensor *holder = hd__empty("hd_list_of", HD_BOOL, 1, &bytes);
+    hd_tensor *holder = hd__empty(HD_BOOL, 1, &bytes);
     if (!holder) {
         return NULL;
     }
@@ -35,30 +35,31 @@ static hd_list *empty(int64_t room)
     return l;
 }
 
-bool hd__list_arg(const char *function, const char *arg, const hd_list *l)
+bool hd__list_arg(const char *arg, const hd_list *l)
 {
     if (!l) {
-        return hd__null_arg(function, arg);
+        return hd__null_arg(hd__call, arg);
     }
-    return l->len >= 0 || hd_error_set(HD_STATE,
-                                       "%s: %s was freed when its scope closed: expected a list "
-                                       "that is used in the scope that it was made in",
-                                       function, arg);
+    return l->len >= 0 || hd__fail(HD_STATE,
+                                   "%s was freed when its scope closed: expected a list "
+                                   "that is used in the scope that it was made in",
+                                   arg);
 }
 
 static bool check_items(int64_t n, hd_tensor *const *tensors)
 {
     if (n < 0 || n > INT64_MAX / (int64_t)sizeof *tensors / 2) {
-        return hd_error_set(HD_VALUE, "hd_list_of: %" PRId64 " tensors: expected 0 or more", n);
+        return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 0 or more", n);
     }
     if (n > 0 && !tensors) {
-        return hd__null_arg("hd_list_of", "tensors");
+        return hd__null_arg(hd__call, "tensors");
     }
-    return hd__args("hd_list_of", "tensors", n, tensors, true);
+    return hd__args("tensors", n, tensors, true);
 }
 
 hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
 {
+    HD__CALL("hd_list_of");
     hd_list *l = check_items(n, tensors) ? empty(n) : NULL;
     for (int64_t i = 0; l && i < n; i++) {
         l->items[l->len++] = hd__hold(tensors[i]);
@@ -68,7 +69,8 @@ hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
 
 bool hd_list_append(hd_list *l, hd_tensor *t)
 {
-    if (!hd__list_arg("hd_list_append", "l", l) || !hd__arg_or_none("hd_list_append", "t", t)) {
+    HD__CALL("hd_list_append");
+    if (!hd__list_arg("l", l) || !hd__arg_or_none("t", t)) {
         return false;
     }
     if (!hd__grow(&l->items, &l->room, l->len + 1, sizeof *l->items)) {
@@ -80,14 +82,16 @@ bool hd_list_append(hd_list *l, hd_tensor *t)
 
 int64_t hd_list_len(const hd_list *l)
 {
-    return hd__list_arg("hd_list_len", "l", l) ? l->len : -1;
+    HD__CALL("hd_list_len");
+    return hd__list_arg("l", l) ? l->len : -1;
 }
 
 hd_tensor *hd_list_get(const hd_list *l, int64_t i)
 {
-    if (!hd__list_arg("hd_list_get", "l", l)) {
+    HD__CALL("hd_list_get");
+    if (!hd__list_arg("l", l)) {
         return NULL;
     }
-    int64_t at = hd__index("hd_list_get", i, l->len, "tensors");
+    int64_t at = hd__index(hd__call, i, l->len, "tensors");
     return at < 0 ? NULL : l->items[at];
 }

@@ -74,13 +74,6 @@ void hd__live_add(hd_tensor *t, const char *made_in)
     live_unlock();
 }
 
-void hd__live_rename(hd_tensor *t, const char *made_by)
-{
-    live_lock();
-    t->made_by = hd__outer_or(made_by);
-    live_unlock();
-}
-
 void hd__live_remove(hd_tensor *t)
 {
     live_lock();
@@ -92,10 +85,10 @@ void hd__live_remove(hd_tensor *t)
     live_unlock();
 }
 
-void hd__changed_by(const char *function, hd_tensor *x)
+void hd__changed_by(hd_tensor *x)
 {
     if (x->storage->release) {
-        x->storage->changed_by = hd__outer_or(function);
+        x->storage->changed_by = hd__call;
         x->storage->changed_in = hd__module;
     }
 }
@@ -163,7 +156,7 @@ static int64_t join_makers(maker *rows, int64_t n)
 /* ---------------------------------------------------------------- the report of the list */
 
 /* A row for each tensor, and *n, their number; hd_free. NULL and an error if memory runs out. */
-static maker *list_makers(const char *function, int64_t *n)
+static maker *list_makers(int64_t *n)
 {
     live_lock();
     *n = live.n;
@@ -175,10 +168,10 @@ static maker *list_makers(const char *function, int64_t *n)
         row->order = rows - row; /* a storage counts at the oldest of its tensors */
     }
     live_unlock();
-    return rows ? rows : hd__no_memory(function, bytes);
+    return rows ? rows : hd__no_memory(bytes);
 }
 
-static void warn_of_makers(const char *function, const maker *rows, int64_t n)
+static void warn_of_makers(const maker *rows, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         bool one = rows[i].count == 1;
@@ -188,33 +181,34 @@ static void warn_of_makers(const char *function, const maker *rows, int64_t n)
         } else {
             snprintf(memory, sizeof memory, "without memory of %s own", one ? "its" : "their");
         }
-        hd__warn("%s: %" PRId64 " tensor%s %s that %s made%s%s %s live", function, rows[i].count,
-                 one ? "" : "s", memory, rows[i].made_by, rows[i].made_in ? " in " : "",
+        hd__warn("%" PRId64 " tensor%s %s that %s made%s%s %s live", rows[i].count, one ? "" : "s",
+                 memory, rows[i].made_by, rows[i].made_in ? " in " : "",
                  rows[i].made_in ? rows[i].made_in : "", one ? "is" : "are");
     }
 }
 
 /* Returns the number of live tensors, or -1. */
-static int64_t report(const char *function)
+static int64_t report(void)
 {
     int64_t n;
-    maker *rows = list_makers(function, &n);
+    maker *rows = list_makers(&n);
     if (!rows) {
         return -1;
     }
-    warn_of_makers(function, rows, join_makers(rows, n));
+    warn_of_makers(rows, join_makers(rows, n));
     hd_free(rows);
     int64_t all = hd_tensor_count();
     if (all > n) {
-        hd__warn("%s: %" PRId64 " tensor%s made while debug mode was off %s live", function,
-                 all - n, all - n == 1 ? "" : "s", all - n == 1 ? "is" : "are");
+        hd__warn("%" PRId64 " tensor%s made while debug mode was off %s live", all - n,
+                 all - n == 1 ? "" : "s", all - n == 1 ? "is" : "are");
     }
     return all;
 }
 
 int64_t hd_tensor_report(void)
 {
-    return report("hd_tensor_report");
+    HD__CALL("hd_tensor_report");
+    return report();
 }
 
 /* hd_shutdown also runs at exit. It tells of the same tensors once. */
@@ -223,7 +217,7 @@ static void report_at_shutdown(void)
     static atomic_llong told;
     int64_t n = hd_tensor_count();
     if (hd__watching() && hd__warns() && atomic_exchange(&told, n) != n && n > 0) {
-        report("hd_shutdown");
+        report();
     }
 }
 
@@ -304,8 +298,9 @@ static bool write_report(hd__text *t)
 
 bool hd_scope_report(FILE *f)
 {
+    HD__CALL("hd_scope_report");
     if (!f) {
-        return hd__null_arg("hd_scope_report", "f");
+        return hd__null_arg(hd__call, "f");
     }
     if (!hd__scope_ready()) {
         return false;
@@ -314,8 +309,7 @@ bool hd_scope_report(FILE *f)
     bool ok = write_report(&t) && !t.failed;
     errno = 0;
     if (ok && (fwrite(t.s, 1, t.len, f) != t.len || fflush(f) != 0)) {
-        ok = hd_error_set(HD_IO, "hd_scope_report: %zu bytes not written: %s", t.len,
-                          HD__WHY(errno));
+        ok = hd__fail(HD_IO, "%zu bytes not written: %s", t.len, HD__WHY(errno));
     }
     hd_free(t.s);
     return ok;
@@ -350,8 +344,8 @@ void hd__scope_warn(hd_scope *s)
     }
     char name[400];
     maker most = most_made(s);
-    hd__warn("%s: %s owns %" PRId64 " tensors, of which %s made %" PRId64
+    hd__warn("%s owns %" PRId64 " tensors, of which %s made %" PRId64
              ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
              "made (hd_scope_report lists them all)",
-             most.made_by, name_of_scope(s, name, sizeof name), s->count, most.made_by, most.count);
+             name_of_scope(s, name, sizeof name), s->count, most.made_by, most.count);
 }

@@ -51,13 +51,13 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
     return m;
 }
 
-bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tensor *b)
+bool hd__product_dtypes(const hd_tensor *a, const hd_tensor *b)
 {
     if (a->dtype != b->dtype) {
-        return hd_error_set(HD_DTYPE, "%s: %s and %s: expected one dtype", function,
-                            hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
+        return hd__fail(HD_DTYPE, "%s and %s: expected one dtype", hd_dtype_name(a->dtype),
+                        hd_dtype_name(b->dtype));
     }
-    return hd__number_dtype(function, a->dtype);
+    return hd__number_dtype(a->dtype);
 }
 
 /* ---------------------------------------------------------------- batches */

@@ -45,6 +45,6 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
 
 /* Are the dtypes of a and b the same, and not bool? Otherwise sets HD_DTYPE: "hd_dot: float32 and
  * float64: expected one dtype". */
-bool hd__product_dtypes(const char *function, const hd_tensor *a, const hd_tensor *b);
+bool hd__product_dtypes(const hd_tensor *a, const hd_tensor *b);
 
 #endif

@@ -107,12 +107,12 @@ static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
         }
     }
     *mask = last;
-    hd_tensor *moved = hd__alias("hd_sum", x, n, sizes, strides, x->offset);
+    hd_tensor *moved = hd__alias(x, n, sizes, strides, x->offset);
     return moved ? hd__contiguous(moved) : NULL;
 }
 
-static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, bool cut,
-                         hd_tensor *y, plan *q, double p, hd_tensor *extra)
+static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y, plan *q, double p,
+                         hd_tensor *extra)
 {
     for (;;) {
         int64_t n = q->dims.dim[0].size, pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
@@ -127,7 +127,7 @@ static bool reduce_steps(const char *function, const hdk_lane_kernel *kernels, b
             reduce_innermost(q, kernels[q->dtype], y, extra, 1, 0, 1, n, p);
             return true;
         }
-        hd_tensor *t = hd__empty(function, y->dtype, 1, &count); /* (..., left) */
+        hd_tensor *t = hd__empty(y->dtype, 1, &count); /* (..., left) */
         if (!t) {
             return false;
         }
@@ -159,8 +159,8 @@ static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, ui
     return true;
 }
 
-bool hd__reduce(const char *function, const hdk_lane_kernel *kernels, hd__pieces pieces,
-                hd_tensor *y, const hd_tensor *x, uint32_t mask, double p, hd_tensor *extra)
+bool hd__reduce(const hdk_lane_kernel *kernels, hd__pieces pieces, hd_tensor *y, const hd_tensor *x,
+                uint32_t mask, double p, hd_tensor *extra)
 {
     if (reduce_small(kernels[x->dtype], y, x, mask, p, extra)) {
         return true;
@@ -181,13 +181,12 @@ bool hd__reduce(const char *function, const hdk_lane_kernel *kernels, hd__pieces
         }
         make_plan(&q, dense, mask);
     }
-    return reduce_steps(function, kernels, pieces == HD__PIECES, y, &q, p, extra);
+    return reduce_steps(kernels, pieces == HD__PIECES, y, &q, p, extra);
 }
 
 /* ---------------------------------------------------------------- results and sums */
 
-hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, bool keepdim,
-                       hd_dtype d)
+hd_tensor *hd__reduced(const hd_tensor *x, uint32_t mask, bool keepdim, hd_dtype d)
 {
     int64_t sizes[HD_MAX_DIMS];
     int n = 0;
@@ -198,19 +197,17 @@ hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, 
             sizes[n++] = 1;
         }
     }
-    return hd__empty(function, d, n, sizes);
+    return hd__empty(d, n, sizes);
 }
 
-hd_tensor *hd__sum(const char *function, hd_tensor *x, uint32_t mask, bool keepdim)
+hd_tensor *hd__sum(hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    hd_tensor *y =
-        hd__reduced(function, x, mask, keepdim, x->dtype == HD_BOOL ? HD_INT64 : x->dtype);
-    return y && hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, x, mask, 0, NULL)
-               ? y
-               : NULL;
+    hd_tensor *y = hd__reduced(x, mask, keepdim, x->dtype == HD_BOOL ? HD_INT64 : x->dtype);
+    return y && hd__reduce(hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, x, mask, 0, NULL) ? y
+                                                                                           : NULL;
 }
 
-hd_tensor *hd__sum_to(const char *function, hd_tensor *x, int ndim, const int64_t *sizes)
+hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     uint32_t mask = 0;
     int lead = x->ndim - ndim;
@@ -225,7 +222,6 @@ hd_tensor *hd__sum_to(const char *function, hd_tensor *x, int ndim, const int64_
         return lead < 0 ? NULL : x;
     }
     bool keepdim = mask >> lead; /* sizes of 1 stay; an alias drops the leading dims */
-    hd_tensor *y = hd__sum(function, x, mask, keepdim);
-    return y && keepdim && lead ? hd__alias(function, y, ndim, sizes, y->strides + lead, y->offset)
-                                : y;
+    hd_tensor *y = hd__sum(x, mask, keepdim);
+    return y && keepdim && lead ? hd__alias(y, ndim, sizes, y->strides + lead, y->offset) : y;
 }

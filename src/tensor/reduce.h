@@ -6,8 +6,7 @@
 #include "tensor/tensor_internal.h"
 
 /* A fresh tensor for x reduced over the dims of mask, with undefined values. */
-hd_tensor *hd__reduced(const char *function, const hd_tensor *x, uint32_t mask, bool keepdim,
-                       hd_dtype d);
+hd_tensor *hd__reduced(const hd_tensor *x, uint32_t mask, bool keepdim, hd_dtype d);
 
 /* How a reduction may be cut. */
 typedef enum hd__pieces {
@@ -19,14 +18,14 @@ typedef enum hd__pieces {
 /* y = x reduced over the dims of mask by kernels[dtype]. y is contiguous and has the kept dims.
  * extra: NULL, or a second result of y's shape, the kernel's operand 2. Fails only if memory runs
  * out. */
-bool hd__reduce(const char *function, const hdk_lane_kernel *kernels, hd__pieces pieces,
-                hd_tensor *y, const hd_tensor *x, uint32_t mask, double p, hd_tensor *extra);
+bool hd__reduce(const hdk_lane_kernel *kernels, hd__pieces pieces, hd_tensor *y, const hd_tensor *x,
+                uint32_t mask, double p, hd_tensor *extra);
 
 /* The sum of x over the dims of mask; the sum of bools is int64. */
-hd_tensor *hd__sum(const char *function, hd_tensor *x, uint32_t mask, bool keepdim);
+hd_tensor *hd__sum(hd_tensor *x, uint32_t mask, bool keepdim);
 
 /* x summed to the shape that was broadcast to x's; x itself if it has that shape. Returns NULL and
  * sets no error if that shape does not broadcast to x's. */
-hd_tensor *hd__sum_to(const char *function, hd_tensor *x, int ndim, const int64_t *sizes);
+hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes);
 
 #endif

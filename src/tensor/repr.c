@@ -50,9 +50,9 @@ hd_print_options hd_print_full(void)
     return o;
 }
 
-static bool check_options(const char *function, const hd_print_options *o)
+static bool check_options(const hd_print_options *o)
 {
-    if (!HD__SIZE_OK(function, o, "hd_print_defaults()")) {
+    if (!HD__SIZE_OK(hd__call, o, "hd_print_defaults()")) {
         return false;
     }
     const struct {
@@ -71,8 +71,8 @@ static bool check_options(const char *function, const hd_print_options *o)
             if (fields[i].hi != INT64_MAX) {
                 snprintf(most, sizeof most, "to %" PRId64, fields[i].hi);
             }
-            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected %" PRId64 " %s", function,
-                                fields[i].name, fields[i].value, fields[i].lo, most);
+            return hd__fail(HD_VALUE, "%s %" PRId64 ": expected %" PRId64 " %s", fields[i].name,
+                            fields[i].value, fields[i].lo, most);
         }
     }
     return true;
@@ -80,7 +80,8 @@ static bool check_options(const char *function, const hd_print_options *o)
 
 bool hd_set_print_options(const hd_print_options *o)
 {
-    if (o && !check_options("hd_set_print_options", o)) {
+    HD__CALL("hd_set_print_options");
+    if (o && !check_options(o)) {
         return false;
     }
     pthread_mutex_lock(&process_options.lock);
@@ -365,57 +366,61 @@ static const char *failed_text(void)
     return "NULL";
 }
 
-static const char *give_printable(const char *function, hd__text *t)
+static const char *give_printable(hd__text *t)
 {
-    const char *text = hd__text_give(function, t);
+    const char *text = hd__text_give(t);
     return text ? text : failed_text();
 }
 
 /* Is x a tensor or HD_NONE, which prints as None? */
-static bool printable(const char *function, const hd_tensor *x)
+static bool printable(const hd_tensor *x)
 {
-    return hd__is_none(x) || hd__arg(function, "x", x);
+    return hd__is_none(x) || hd__arg("x", x);
 }
 
-static const char *repr_as(const char *function, const hd_tensor *x, const hd_print_options *o)
+static const char *repr_as(const hd_tensor *x, const hd_print_options *o)
 {
     if (hd__is_none(x)) {
         return "None";
     }
     hd__text t = {0};
     write_tensor(&t, x, o);
-    return give_printable(function, &t);
+    return give_printable(&t);
 }
 
 const char *hd_repr(const hd_tensor *x)
 {
+    HD__CALL("hd_repr");
     hd_print_options o = options_in_force();
-    return printable("hd_repr", x) ? repr_as("hd_repr", x, &o) : failed_text();
+    return printable(x) ? repr_as(x, &o) : failed_text();
 }
 
 const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
 {
+    HD__CALL("hd_repr_with");
     hd_print_options in_force = options_in_force();
-    if (!printable("hd_repr_with", x) || (o && !check_options("hd_repr_with", o))) {
+    if (!printable(x) || (o && !check_options(o))) {
         return failed_text();
     }
-    return repr_as("hd_repr_with", x, o ? o : &in_force);
+    return repr_as(x, o ? o : &in_force);
 }
 
 const char *hd_list_repr(const hd_list *l)
 {
-    if (!hd__list_arg("hd_list_repr", "l", l)) {
+    HD__CALL("hd_list_repr");
+    if (!hd__list_arg("l", l)) {
         return failed_text();
     }
     hd_print_options o = options_in_force();
     hd__text t = {0};
     write_list(&t, l, &o);
-    return give_printable("hd_list_repr", &t);
+    return give_printable(&t);
 }
 
 const char *hd_shape_repr(const hd_tensor *x)
 {
-    if (!hd__arg("hd_shape_repr", "x", x)) {
+    HD__CALL("hd_shape_repr");
+    if (!hd__arg("x", x)) {
         return failed_text();
     }
     hd__text t = {0};
@@ -424,68 +429,72 @@ const char *hd_shape_repr(const hd_tensor *x)
         hd__text_format(&t, "%s%" PRId64, i > 0 ? ", " : "", x->sizes[i]);
     }
     hd__text_puts(&t, "])");
-    return give_printable("hd_shape_repr", &t);
+    return give_printable(&t);
 }
 
 /* Writes the text and a newline at once, so that lines of several threads do not mix, and frees the
  * text. */
-static bool put(const char *function, FILE *f, hd__text *t)
+static bool put(FILE *f, hd__text *t)
 {
     hd__text_puts(t, "\n");
     bool ok = !t->failed;
     errno = 0;
     if (ok && fwrite(t->s, 1, t->len, f) != t->len) {
-        hd_error_set(HD_IO, "%s: %zu bytes not written: %s", function, t->len, HD__WHY(errno));
+        hd__fail(HD_IO, "%zu bytes not written: %s", t->len, HD__WHY(errno));
         ok = false;
     }
     hd_free(t->s);
     return ok;
 }
 
-static bool print_tensor(const char *function, FILE *f, const hd_tensor *x)
+static bool print_tensor(FILE *f, const hd_tensor *x)
 {
     if (!f) {
-        return hd__null_arg(function, "f");
+        return hd__null_arg(hd__call, "f");
     }
-    if (!printable(function, x)) {
+    if (!printable(x)) {
         return false;
     }
     hd_print_options o = options_in_force();
     hd__text t = {0};
     write_or_none(&t, x, &o);
-    return put(function, f, &t);
+    return put(f, &t);
 }
 
-static bool print_list(const char *function, FILE *f, const hd_list *l)
+static bool print_list(FILE *f, const hd_list *l)
 {
     if (!f) {
-        return hd__null_arg(function, "f");
+        return hd__null_arg(hd__call, "f");
     }
-    if (!hd__list_arg(function, "l", l)) {
+    if (!hd__list_arg("l", l)) {
         return false;
     }
     hd_print_options o = options_in_force();
     hd__text t = {0};
     write_list(&t, l, &o);
-    return put(function, f, &t);
+    return put(f, &t);
 }
 
 bool hd_print(const hd_tensor *x)
 {
-    return print_tensor("hd_print", stdout, x);
+    HD__CALL("hd_print");
+    return print_tensor(stdout, x);
 }
 
 bool hd_fprint(FILE *f, const hd_tensor *x)
 {
-    return print_tensor("hd_fprint", f, x);
+    HD__CALL("hd_fprint");
+    return print_tensor(f, x);
 }
 
 bool hd_print_list(const hd_list *l)
 {
-    return print_list("hd_print_list", stdout, l);
+    HD__CALL("hd_print_list");
+    return print_list(stdout, l);
 }
 
 bool hd_fprint_list(FILE *f, const hd_list *l)
 {
-    return print_list("hd_fprint_list", f, l);
+    HD__CALL("hd_fprint_list");
+    return print_list(f, l);
 }

@@ -1,9 +1,9 @@
 /* repr_text.c - texts that live in a scope, and numbers as text. */
 #include "tensor/tensor_internal.h"
 
-const char *hd__text_give(const char *function, hd__text *t)
+const char *hd__text_give(hd__text *t)
 {
-    char *s = t->failed ? NULL : hd__scope_alloc(function, t->len + 1);
+    char *s = t->failed ? NULL : hd__scope_alloc(t->len + 1);
     if (s) {
         if (t->len) {
             memcpy(s, t->s, t->len);
@@ -16,7 +16,8 @@ const char *hd__text_give(const char *function, hd__text *t)
 
 const char *hd_float_repr(double v)
 {
+    HD__CALL("hd_float_repr");
     hd__text t = {0};
     hd__text_puts(&t, hd__float_text(v, (char[HD__FLOAT_TEXT]){0}));
-    return hd__text_give("hd_float_repr", &t);
+    return hd__text_give(&t);
 }

@@ -35,7 +35,7 @@ HD__RARE static const char *text_of_end(const hd_scope *s)
 static void drain(hd_scope *s)
 {
     const char *end = s->file && hd__debugging() ? text_of_end(s) : hd__scope_end;
-    const char *freeing = hd__freeing_swap(end);
+    const char *before = hd__call_swap(end);
     while (s->first) {
         hd_tensor *t = s->first;
         s->first = t->next;
@@ -46,7 +46,7 @@ static void drain(hd_scope *s)
         s->count--;
         hd__drop(t);
     }
-    hd__freeing_swap(freeing);
+    hd__call_swap(before);
 }
 
 static void close_top(void)
@@ -96,23 +96,24 @@ int hd__scopes_above(const hd_scope *s, uint64_t wanted)
     return (each || !s) && same ? n : -1;
 }
 
-bool hd__scopes_wrong(const char *function, const char *who, int above)
+bool hd__scopes_wrong(const char *who, int above)
 {
     if (above < 0) {
-        return hd_error_set(HD_STATE,
-                            "%s: %s closed a scope that it had not opened: the tensors in it are "
-                            "gone",
-                            function, who);
+        return hd__fail(HD_STATE,
+                        "%s closed a scope that it had not opened: the tensors in it are "
+                        "gone",
+                        who);
     }
-    return hd_error_set(HD_STATE,
-                        "%s: %s left %d scope%s open: expected hd_scope_close for each "
-                        "hd_scope_open",
-                        function, who, above, above == 1 ? "" : "s");
+    return hd__fail(HD_STATE,
+                    "%s left %d scope%s open: expected hd_scope_close for each "
+                    "hd_scope_open",
+                    who, above, above == 1 ? "" : "s");
 }
 
 /* The memory of a scope, where the thread has made no tensor yet or is in many scopes. */
 HD__RARE static hd_scope *scope_memory(void)
 {
+    HD__CALL("hd_scope_open");
     if (!hd__scope_ready()) {
         return NULL;
     }
@@ -149,7 +150,8 @@ void hd_scope_close(hd_scope *s)
         return;
     }
     if (s == &scopes.root || (s != hd__top && hd__scopes_above(s, 0) < 0)) {
-        hd_error_set(HD_STATE, "hd_scope_close: not a scope that is open on this thread");
+        HD__CALL("hd_scope_close");
+        hd__fail(HD_STATE, "not a scope that is open on this thread");
         return;
     }
     for (bool last = false; !last;) {
@@ -160,7 +162,8 @@ void hd_scope_close(hd_scope *s)
 
 hd_tensor *hd_scope_return(hd_tensor *t)
 {
-    if (!t || !hd__arg_or_none("hd_scope_return", "t", t)) {
+    HD__CALL("hd_scope_return");
+    if (!t || !hd__arg_or_none("t", t)) {
         return NULL;
     }
     if (hd__top && t->scope == hd__top && hd__top->outer) {

@@ -32,66 +32,60 @@ int64_t hd_dtype_size(hd_dtype d)
     return (unsigned)d < 4 ? hd__bytes_of(d) : -1;
 }
 
-bool hd__dtype_fail(const char *function, int d)
+bool hd__dtype_fail(int d)
 {
-    return hd_error_set(HD_DTYPE,
-                        "%s: dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL",
-                        function, d);
+    return hd__fail(HD_DTYPE, "dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL", d);
 }
 
-bool hd__float_dtype(const char *function, int d)
+bool hd__float_dtype(int d)
 {
-    return hd__dtype_arg(function, d) &&
-           (hd__is_float(d) || hd_error_set(HD_DTYPE, "%s: %s: expected float32 or float64",
-                                            function, hd_dtype_name((hd_dtype)d)));
+    return hd__dtype_arg(d) &&
+           (hd__is_float(d) ||
+            hd__fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name((hd_dtype)d)));
 }
 
-bool hd__dtype_is(const char *function, const char *arg, const hd_tensor *x, hd_dtype d)
+bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d)
 {
-    return x->dtype == d || hd_error_set(HD_DTYPE, "%s: %s of %s: expected %s", function, arg,
-                                         hd_dtype_name(x->dtype), hd_dtype_name(d));
+    return x->dtype == d || hd__fail(HD_DTYPE, "%s of %s: expected %s", arg,
+                                     hd_dtype_name(x->dtype), hd_dtype_name(d));
 }
 
-bool hd__number_dtype(const char *function, int d)
+bool hd__number_dtype(int d)
 {
-    return hd__dtype_arg(function, d) &&
-           (d != HD_BOOL ||
-            hd_error_set(HD_DTYPE, "%s: bool: expected float32, float64 or int64", function));
+    return hd__dtype_arg(d) &&
+           (d != HD_BOOL || hd__fail(HD_DTYPE, "bool: expected float32, float64 or int64"));
 }
 
 /* A function of its own, so that hd__dim needs no stack for the text. */
-static __attribute__((noinline)) int dim_fail(const char *function, const hd_tensor *x, int64_t dim,
-                                              int n)
+static __attribute__((noinline)) int dim_fail(const hd_tensor *x, int64_t dim, int n)
 {
-    hd_error_set(HD_INDEX, "%s: dim %" PRId64 " of %s: expected %d to %d", function, dim,
-                 HD__SHAPE(x), -n, n - 1);
+    hd__fail(HD_INDEX, "dim %" PRId64 " of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);
     return -1;
 }
 
-int hd__dim(const char *function, const hd_tensor *x, int64_t dim)
+int hd__dim(const hd_tensor *x, int64_t dim)
 {
     int n = x->ndim > 0 ? x->ndim : 1;
     if (dim < -n || dim >= n) {
-        return dim_fail(function, x, dim, n);
+        return dim_fail(x, dim, n);
     }
     return (int)(dim < 0 ? dim + n : dim);
 }
 
-bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,
-                   uint32_t *mask)
+bool hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims, uint32_t *mask)
 {
     *mask = 0;
     if (n < 0 || (n > 0 && !dims)) {
-        return hd__null_arg(function, "dims");
+        return hd__null_arg(hd__call, "dims");
     }
     for (int i = 0; i < n; i++) {
-        int dim = hd__dim(function, x, dims[i]);
+        int dim = hd__dim(x, dims[i]);
         if (dim < 0) {
             return false;
         }
         if (*mask & 1u << dim) {
-            return hd_error_set(HD_INDEX, "%s: dim %d of %s appears twice: expected distinct dims",
-                                function, dim, HD__SHAPE(x));
+            return hd__fail(HD_INDEX, "dim %d of %s appears twice: expected distinct dims", dim,
+                            HD__SHAPE(x));
         }
         *mask |= 1u << dim;
     }
@@ -103,8 +97,7 @@ bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_
 
 /* ---------------------------------------------------------------- broadcasting, promotion */
 
-static void broadcast_fail(const char *function, int n, hd_tensor *const *xs, int from_end,
-                           int64_t a, int64_t b)
+static void broadcast_fail(int n, hd_tensor *const *xs, int from_end, int64_t a, int64_t b)
 {
     char text[4 * HD__SHAPE_TEXT] = "";
     size_t at = 0;
@@ -115,8 +108,8 @@ static void broadcast_fail(const char *function, int n, hd_tensor *const *xs, in
             at = at < sizeof text ? at : sizeof text - 1;
         }
     }
-    hd_error_set(HD_SHAPE, "%s: %s: sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast",
-                 function, text, a, b, from_end);
+    hd__fail(HD_SHAPE, "%s: sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast", text, a,
+             b, from_end);
 }
 
 int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others)
@@ -139,15 +132,14 @@ int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others)
     return 0;
 }
 
-bool hd__broadcast(const char *function, int n, hd_tensor *const *xs, int *ndim, int64_t *sizes)
+bool hd__broadcast(int n, hd_tensor *const *xs, int *ndim, int64_t *sizes)
 {
     *ndim = 0;
     for (int i = 0; i < n; i++) {
         int bad =
             hd__is_none(xs[i]) ? 0 : hd__broadcast_with(ndim, sizes, xs[i]->ndim, xs[i]->sizes);
         if (bad > 0) {
-            broadcast_fail(function, n, xs, bad, sizes[*ndim - bad],
-                           xs[i]->sizes[xs[i]->ndim - bad]);
+            broadcast_fail(n, xs, bad, sizes[*ndim - bad], xs[i]->sizes[xs[i]->ndim - bad]);
             return false;
         }
     }
@@ -275,24 +267,23 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
 
 /* A tensor without elements has strides, too, which must not overflow: as in hd_zeros, a size of 0
  * counts as 1. */
-static bool empty_fits(const char *function, const hd_tensor *x, int n, const int64_t *sizes)
+static bool empty_fits(const hd_tensor *x, int n, const int64_t *sizes)
 {
     int64_t reach = 2 * hd__bytes_of(x->dtype);
     for (int i = 0; i < n; i++) {
         if (__builtin_mul_overflow(reach, sizes[i] ? sizes[i] : 1, &reach)) {
-            return hd_error_set(HD_MEMORY, "%s: %s as %s: the size overflows", function,
-                                HD__SHAPE(x), HD__SIZES(n, sizes));
+            return hd__fail(HD_MEMORY, "%s as %s: the size overflows", HD__SHAPE(x),
+                            HD__SIZES(n, sizes));
         }
     }
     return true;
 }
 
-bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
-                     int64_t *out)
+bool hd__infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out)
 {
     int unknown = -1;
     int64_t product = 1;
-    if (!hd__sizes_arg(function, n, sizes)) {
+    if (!hd__sizes_arg(n, sizes)) {
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -300,9 +291,8 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
         if (sizes[i] == -1 && unknown < 0) {
             unknown = i;
         } else if (sizes[i] < 0) {
-            return hd_error_set(HD_SHAPE,
-                                "%s: %s as %s: expected sizes of 0 or more and one -1 at most",
-                                function, HD__SHAPE(x), HD__SIZES(n, sizes));
+            return hd__fail(HD_SHAPE, "%s as %s: expected sizes of 0 or more and one -1 at most",
+                            HD__SHAPE(x), HD__SIZES(n, sizes));
         } else if (__builtin_mul_overflow(product, sizes[i], &product)) {
             product = -1;
             break;
@@ -310,13 +300,13 @@ bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int6
     }
     bool fits = unknown < 0 ? product == x->numel : product > 0 && x->numel % product == 0;
     if (!fits) {
-        return hd_error_set(HD_SHAPE, "%s: %s as %s: the %" PRId64 " elements do not fit", function,
-                            HD__SHAPE(x), HD__SIZES(n, sizes), x->numel);
+        return hd__fail(HD_SHAPE, "%s as %s: the %" PRId64 " elements do not fit", HD__SHAPE(x),
+                        HD__SIZES(n, sizes), x->numel);
     }
     if (unknown >= 0) {
         out[unknown] = x->numel / product;
     }
-    return x->numel > 0 || empty_fits(function, x, n, out);
+    return x->numel > 0 || empty_fits(x, n, out);
 }
 
 /* ---------------------------------------------------------------- layouts like another's */

@@ -38,11 +38,11 @@ typedef struct hd__attachment_ops {
  * (history.c) before any tensor is made: it refuses leaves that require grad, in grad mode, and
  * gradients that are lent. NULL, as in a program that links tensor alone: everything may be
  * written. */
-extern bool (*hd__write_check)(const char *function, hd_tensor *x);
+extern bool (*hd__write_check)(hd_tensor *x);
 
-static inline bool hd__write_ok(const char *function, hd_tensor *x)
+static inline bool hd__write_ok(hd_tensor *x)
 {
-    return !hd__write_check || hd__write_check(function, x);
+    return !hd__write_check || hd__write_check(x);
 }
 
 struct hd_tensor {
@@ -109,14 +109,21 @@ static inline int hd__refs_of(const hd_tensor *x)
 }
 
 /* Fails for x, which is NULL, HD_NONE or freed; none_ok: not for HD_NONE. */
-bool hd__arg_fail(const char *function, const char *arg, const hd_tensor *x, bool none_ok);
+bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
 
 /* Is x a tensor? HD_NONE sets HD_NULL_ARG, and so does NULL, but there an error that stands already
  * stays (hd__null_arg). A freed tensor sets HD_STATE, with how it was freed and what made it, as
  * long as it is found to be freed (base's quarantine.c). */
-static inline bool hd__arg(const char *function, const char *arg, const hd_tensor *x)
+static inline bool hd__arg(const char *arg, const hd_tensor *x)
 {
-    return (x && hd__refs_of(x) > HD__REFS_NONE) || hd__arg_fail(function, arg, x, false);
+    return (x && hd__refs_of(x) > HD__REFS_NONE) || hd__arg_fail(arg, x, false);
+}
+
+/* The same in a public function that only reads a field of x: it needs its name if x is wrong. */
+bool hd__read_fail(const char *call, const hd_tensor *x);
+static inline bool hd__read_arg(const char *call, const hd_tensor *x)
+{
+    return (x && hd__refs_of(x) > HD__REFS_NONE) || hd__read_fail(call, x);
 }
 
 static inline bool hd__is_none(const hd_tensor *x)
@@ -125,22 +132,20 @@ static inline bool hd__is_none(const hd_tensor *x)
 }
 
 /* The same where HD_NONE is taken, too. */
-static inline bool hd__arg_or_none(const char *function, const char *arg, const hd_tensor *x)
+static inline bool hd__arg_or_none(const char *arg, const hd_tensor *x)
 {
-    return (x && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x))) ||
-           hd__arg_fail(function, arg, x, true);
+    return (x && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x))) || hd__arg_fail(arg, x, true);
 }
 
 /* Are all of them tensors? none_ok: HD_NONE is taken, too. The message calls them name[0],
  * name[1] ... */
-bool hd__args(const char *function, const char *name, int64_t n, hd_tensor *const *xs,
-              bool none_ok);
+bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool none_ok);
 
 /* Is d a dtype? Otherwise sets HD_DTYPE with the function and the value. */
-bool hd__dtype_fail(const char *function, int d);
-static inline bool hd__dtype_arg(const char *function, int d)
+bool hd__dtype_fail(int d);
+static inline bool hd__dtype_arg(int d)
 {
-    return (unsigned)d <= HD_BOOL || hd__dtype_fail(function, d);
+    return (unsigned)d <= HD_BOOL || hd__dtype_fail(d);
 }
 static inline bool hd__is_float(int dtype)
 {
@@ -148,28 +153,27 @@ static inline bool hd__is_float(int dtype)
 }
 /* Is d a float dtype, or one of numbers? Otherwise sets HD_DTYPE: "hd_log_: int64: expected float32
  * or float64". */
-bool hd__float_dtype(const char *function, int d);
-bool hd__number_dtype(const char *function, int d);
+bool hd__float_dtype(int d);
+bool hd__number_dtype(int d);
 /* Is x of dtype d? "hd_where: condition of int64: expected bool" */
-bool hd__dtype_is(const char *function, const char *arg, const hd_tensor *x, hd_dtype d);
-static inline bool hd__float_arg(const char *function, const hd_tensor *x)
+bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d);
+static inline bool hd__float_arg(const hd_tensor *x)
 {
-    return hd__is_float(x->dtype) || hd__float_dtype(function, x->dtype);
+    return hd__is_float(x->dtype) || hd__float_dtype(x->dtype);
 }
 
 /* Can a tensor have n dims, and are their sizes given? Otherwise sets HD_SHAPE or HD_NULL_ARG. */
-static inline bool hd__sizes_arg(const char *function, int n, const int64_t *sizes)
+static inline bool hd__sizes_arg(int n, const int64_t *sizes)
 {
     if (n < 0 || n > HD_MAX_DIMS) {
-        return hd_error_set(HD_SHAPE, "%s: %d dimensions: expected 0 to %d", function, n,
-                            HD_MAX_DIMS);
+        return hd__fail(HD_SHAPE, "%d dimensions: expected 0 to %d", n, HD_MAX_DIMS);
     }
-    return n == 0 || sizes || hd__null_arg(function, "sizes");
+    return n == 0 || sizes || hd__null_arg(hd__call, "sizes");
 }
 
 /* dim, which counts from the end if it is negative, as a number in [0, n), n = max(ndim, 1).
  * Outside [-n, n) returns -1 and sets HD_INDEX: "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
-int hd__dim(const char *function, const hd_tensor *x, int64_t dim);
+int hd__dim(const hd_tensor *x, int64_t dim);
 
 /* All dims as a bit mask; a 0-d tensor has dim 0. */
 static inline uint32_t hd__all_dims(const hd_tensor *x)
@@ -179,8 +183,7 @@ static inline uint32_t hd__all_dims(const hd_tensor *x)
 
 /* A list of dims as a bit mask; n == 0 means all. Sets HD_INDEX if one is out of range or
  * repeated. */
-bool hd__dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims,
-                   uint32_t *mask);
+bool hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims, uint32_t *mask);
 
 /* NumPy's rule: sizes, of *ndim dims, become the shape that they and n others broadcast to; there
  * is room for n. Returns 0. If they do not broadcast, the result is the first dim at fault, counted
@@ -189,7 +192,7 @@ int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others);
 
 /* The shape that n tensors broadcast to; HD_NONE is skipped. Otherwise sets HD_SHAPE:
  * "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast". */
-bool hd__broadcast(const char *function, int n, hd_tensor *const *xs, int *ndim, int64_t *sizes);
+bool hd__broadcast(int n, hd_tensor *const *xs, int *ndim, int64_t *sizes);
 
 /* The dtype that a and b promote to, or a tensor and a number. As in PyTorch, a 0-d tensor only
  * decides if its category is higher than that of a tensor with dims. */
@@ -204,15 +207,15 @@ static inline double hd__scalar_double(hd_scalar s)
 /* The bytes of value in dtype d, converted as PyTorch's fill_ does. */
 void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes);
 /* Can d hold the value? NaN and infinity as int64, or 1e40 as float32, set HD_VALUE. */
-bool hd__scalar_fits(const char *function, hd_dtype d, hd_scalar value);
+bool hd__scalar_fits(hd_dtype d, hd_scalar value);
 
 /* ---------------------------------------------------------------- making tensors */
 
 /* A fresh contiguous tensor in the innermost scope, with undefined values. Sizes are checked. */
-hd_tensor *hd__empty(const char *function, hd_dtype d, int ndim, const int64_t *sizes);
+hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes);
 
 /* The same with x's shape. */
-hd_tensor *hd__empty_as(const char *function, hd_dtype d, const hd_tensor *x);
+hd_tensor *hd__empty_as(hd_dtype d, const hd_tensor *x);
 /* Do x's elements, in some order of its dims, lie side by side? x has elements. */
 bool hd__dense(const hd_tensor *x);
 /* Lays y, which is fresh or NULL, out with its dims in the order of x's in memory, if x has as
@@ -222,8 +225,8 @@ hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x);
 /* A tensor over x's storage with a geometry of its own (offset in elements), in the innermost
  * scope, without attachment and base. The caller promises that the geometry lies inside the
  * storage. */
-hd_tensor *hd__alias(const char *function, const hd_tensor *x, int ndim, const int64_t *sizes,
-                     const int64_t *strides, int64_t offset);
+hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
+                     int64_t offset);
 /* An alias with x's geometry in no scope: the caller holds it, until hd__drop. */
 hd_tensor *hd__alias_held(const hd_tensor *x);
 
@@ -256,11 +259,11 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts);
 void hd__fill(hd_tensor *x, hd_scalar value);
 
 /* In debug mode: function is about to change x in place. */
-HD__RARE void hd__changed_by(const char *function, hd_tensor *x);
-static inline void hd__changes(const char *function, hd_tensor *x)
+HD__RARE void hd__changed_by(hd_tensor *x);
+static inline void hd__changes(hd_tensor *x)
 {
     if (hd__watching()) {
-        hd__changed_by(function, x);
+        hd__changed_by(x);
     }
 }
 
@@ -284,7 +287,7 @@ static inline int64_t hd__bytes_of(hd_dtype d)
 
 /* The bytes of x's elements, one after another. An expanded x may have more than any memory has:
  * then fails with HD_MEMORY. */
-bool hd__tensor_bytes(const char *function, const hd_tensor *x, size_t *bytes);
+bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes);
 
 static inline void *hd__ptr(const hd_tensor *x)
 {
@@ -330,8 +333,7 @@ bool hd__overlaps_itself(const hd_tensor *x);
 bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);
 /* out = sizes, of which one may be -1: it becomes what x's number of elements leaves for it. The
  * errors are those of PyTorch's view. */
-bool hd__infer_sizes(const char *function, const hd_tensor *x, int n, const int64_t *sizes,
-                     int64_t *out);
+bool hd__infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out);
 
 /* The list of live tensors of debug mode (live.c). A thread calls hd__live_start before its first
  * tensor, so that forks hold the list's lock before any tensor is in it: a fork that had begun
@@ -340,17 +342,6 @@ HD__RARE void hd__live_start(void);
 HD__RARE void hd__live_add(hd_tensor *t, const char *made_in);
 HD__RARE void hd__live_remove(hd_tensor *t);
 HD__RARE void hd__live_rename(hd_tensor *t, const char *made_by);
-
-/* Gives y, or NULL; errors shall say that `function` made y, which calls others to do so. */
-static inline hd_tensor *hd__made_by(const char *function, hd_tensor *y)
-{
-    if (y && y->flags & HD__F_LISTED) {
-        hd__live_rename(y, function);
-    } else if (y) {
-        y->made_by = function;
-    }
-    return y;
-}
 
 static inline uintptr_t hd__seal_of(const hd_tensor *t)
 {
@@ -361,7 +352,7 @@ static inline uintptr_t hd__seal_of(const hd_tensor *t)
  * then on t is known as freed. */
 static inline void hd__bury(hd_tensor *t)
 {
-    t->freed_by = hd__freeing;
+    t->freed_by = hd__call;
     t->seal = hd__seal_of(t);
     atomic_store_explicit(&t->refs, HD__REFS_FREED, memory_order_relaxed);
 }
@@ -376,9 +367,9 @@ enum { HD__PLACE_TEXT = HD__SHAPE_TEXT + 16 };
 const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 
 /* Memory that lives as long as the innermost scope. */
-void *hd__scope_alloc(const char *function, size_t bytes);
+void *hd__scope_alloc(size_t bytes);
 /* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
-const char *hd__text_give(const char *function, hd__text *t);
+const char *hd__text_give(hd__text *t);
 
 /* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);

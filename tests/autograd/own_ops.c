@@ -23,8 +23,8 @@ static void note(const hd__node *n)
 hd_tensor *product_of(hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d;
-    hdk_loop loop = a && b ? hd__arith_loop("product_of", HDK_MUL, a, b, &d) : NULL;
-    return loop ? hd__map_binary("product_of", loop, d, d, a, b) : NULL;
+    hdk_loop loop = a && b ? hd__arith_loop(HDK_MUL, a, b, &d) : NULL;
+    return loop ? hd__map_binary(loop, d, d, a, b) : NULL;
 }
 
 static hd_tensor *number(hd_tensor *x, double s)
@@ -64,6 +64,7 @@ static const hd__op mul_op = {.name = "OwnMul", .backward = mul_backward};
 
 hd_tensor *own_mul(hd_tensor *a, hd_tensor *b)
 {
+    HD__CALL("own_mul");
     if (!a || !b) {
         return NULL;
     }
@@ -84,6 +85,7 @@ static const hd__op scale_op = {.name = "OwnScale", .backward = scale_backward};
 
 hd_tensor *own_scale(hd_tensor *x, double s)
 {
+    HD__CALL("own_scale");
     if (!x) {
         return NULL;
     }
@@ -104,6 +106,7 @@ static const hd__op square_op = {.name = "OwnSquare", .backward = square_backwar
 
 hd_tensor *own_square(hd_tensor *x)
 {
+    HD__CALL("own_square");
     if (!x) {
         return NULL;
     }
@@ -119,7 +122,7 @@ static void both_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     hd_tensor *left = dy[0] ? product_of(dy[0], b) : HD_NONE;
     hd_tensor *right = dy[1] ? scaled(dy[1], 3) : HD_NONE;
     if (dy[0] && dy[1]) {
-        dx[0] = left && right ? hd__add("own_both", left, right) : NULL;
+        dx[0] = left && right ? hd__add(left, right) : NULL;
     } else {
         dx[0] = dy[0] ? left : right;
     }
@@ -147,7 +150,7 @@ static void faulty_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     case GIVES_FIVE: dx[0] = hd_zeros(HD_FLOAT32, 5); break;
     default:
         dx[0] = dy[0]; /* which does not help after a failure */
-        hd_error_set(HD_VALUE, "%s: no", hd__running);
+        hd__fail(HD_VALUE, "no");
     }
 }
 
@@ -155,6 +158,7 @@ static const hd__op faulty_op = {.name = "OwnFaulty", .backward = faulty_backwar
 
 hd_tensor *own_faulty(hd_tensor *x, int fault)
 {
+    HD__CALL("own_faulty");
     if (!x) {
         return NULL;
     }
@@ -172,8 +176,7 @@ static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const hd__out_meta *meta = hd__input_meta(n, 0);
     hd_tensor *zeros = hd_zeros_n(dy[0]->dtype, meta->ndim, meta->sizes);
     const int64_t begin = *(const int64_t *)hd__params(n);
-    hd_tensor *part =
-        zeros ? hd__alias("test", zeros, 1, dy[0]->sizes, zeros->strides, begin) : NULL;
+    hd_tensor *part = zeros ? hd__alias(zeros, 1, dy[0]->sizes, zeros->strides, begin) : NULL;
     dx[0] = written(part, dy[0]) ? zeros : NULL;
 }
 
@@ -181,11 +184,12 @@ static const hd__op part_op = {.name = "OwnPart", .backward = part_backward};
 
 hd_tensor *own_part(hd_tensor *x, int64_t begin, int64_t end)
 {
+    HD__CALL("own_part");
     if (!x) {
         return NULL;
     }
     const int64_t size = end - begin;
-    hd_tensor *y = hd__alias("test", x, 1, &size, x->strides, x->offset + begin * x->strides[0]);
+    hd_tensor *y = hd__alias(x, 1, &size, x->strides, x->offset + begin * x->strides[0]);
     return hd__record_view(&part_op, y, x, &begin, sizeof begin);
 }
 
@@ -200,6 +204,7 @@ static const hd__op wide_op = {.name = "OwnWide", .backward = wide_backward};
 
 hd_tensor *own_wide(hd_tensor *x, int64_t n)
 {
+    HD__CALL("own_wide");
     if (!x) {
         return NULL;
     }
@@ -215,7 +220,7 @@ static void halves_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = whole;
     for (int k = 0; k < 2 && dx[0]; k++) {
         const int64_t half = meta->sizes[0] / 2;
-        hd_tensor *part = hd__alias("test", whole, 1, &half, whole->strides, k * half);
+        hd_tensor *part = hd__alias(whole, 1, &half, whole->strides, k * half);
         dx[0] = part && (!dy[k] || written(part, dy[k])) ? whole : NULL;
     }
 }
@@ -225,9 +230,8 @@ static const hd__op halves_op = {.name = "OwnHalves", .backward = halves_backwar
 bool own_halves(hd_tensor *x, hd_tensor *ys[2])
 {
     const int64_t half = x->sizes[0] / 2;
-    ys[0] = hd__alias("test", x, 1, &half, x->strides, x->offset);
-    ys[1] =
-        ys[0] ? hd__alias("test", x, 1, &half, x->strides, x->offset + half * x->strides[0]) : NULL;
+    ys[0] = hd__alias(x, 1, &half, x->strides, x->offset);
+    ys[1] = ys[0] ? hd__alias(x, 1, &half, x->strides, x->offset + half * x->strides[0]) : NULL;
     return ys[1] && hd__record_multi_view(&halves_op, 2, ys, x, NULL, 0);
 }
 
@@ -238,8 +242,9 @@ static const hd__op scale_in_place_op = {.name = "OwnScale_", .backward = scale_
 
 hd_tensor *own_mul_(hd_tensor *x, hd_tensor *b)
 {
+    HD__CALL("own_mul_");
     hd_tensor *in[] = {x, b};
-    if (!hd__inplace_ok("own_mul_", x, 2, in)) {
+    if (!hd__inplace_ok(x, 2, in)) {
         return NULL;
     }
     hd_tensor *saved[] = {hd__wants_grad(b) ? hd__clone(x) : HD_NONE,
@@ -251,7 +256,8 @@ hd_tensor *own_mul_(hd_tensor *x, hd_tensor *b)
 
 hd_tensor *own_scale_(hd_tensor *x, double s)
 {
+    HD__CALL("own_scale_");
     const hd__record_args args = {.n_in = 1, .in = &x, .params = &s, .params_size = sizeof s};
-    hd_tensor *y = hd__inplace_ok("own_scale_", x, 1, &x) ? scaled(x, s) : NULL;
+    hd_tensor *y = hd__inplace_ok(x, 1, &x) ? scaled(x, s) : NULL;
     return y && hd__record_inplace(&scale_in_place_op, x, &args) ? written(x, y) : NULL;
 }

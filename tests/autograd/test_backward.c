@@ -340,25 +340,25 @@ END_TEST
 /* A run of its own inside a run. */
 static hd_tensor *runs_another(hd_tensor *grad, void *user)
 {
+    (void)user;
     hd_set_grad_mode(true);
     hd_tensor *b = LEAF(5), *y = own_square(b);
     ck_assert(hd_backward(y));
     ck_elements(hd_grad(b), 10);
     hd_set_grad_mode(false);
-    ck_assert_str_eq(hd__running, user);
+    ck_assert_ptr_null(hd__call); /* the program's own code speaks for itself */
     return grad;
 }
 
 START_TEST(a_run_inside_a_run)
 {
     HD_SCOPE;
-    char function[] = "hd_backward_with";
     hd_tensor *a = LEAF(3), *x = own_scale(a, 2), *square = own_square(x);
-    hd_register_hook(square, runs_another, function);
+    hd_register_hook(square, runs_another, NULL);
     ck_assert(hd_backward_with(square, HD_NONE, false));
     ck_elements(hd_grad(a), 24);
     ck_assert(hd_grad_mode());
-    ck_assert_str_eq(hd__running, "hd_backward");
+    ck_assert_ptr_null(hd__call);
 }
 END_TEST
 

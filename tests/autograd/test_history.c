@@ -275,7 +275,7 @@ START_TEST(parts_of_a_changed_base)
     own_scale_(x, 2);
     ck_repr(ys[0], "tensor([2., 4.], grad_fn=<Invalid>)");
     ck_assert_ptr_null(own_scale(ys[0], 2));
-    ck_error(HD_GRAD, "the call that records OwnScale: (2,) is an output of split, chunk or unbind "
+    ck_error(HD_GRAD, "own_scale: (2,) is an output of split, chunk or unbind "
                       "whose base was changed "
                       "in place since: clone it before that");
     ck_assert_ptr_null(own_mul_(c, ys[0]));

@@ -18,7 +18,7 @@ START_TEST(first_stands)
     ck_assert_ptr_null(hd_error_set(HD_SHAPE, "first: %d", 1));
     ck_assert_ptr_null(hd_error_set(HD_INDEX, "second: %d", 2));
     ck_assert_ptr_null(hd__null_arg("hd_add", "b"));
-    ck_assert_ptr_null(hd__no_memory("hd_zeros", 100));
+    ck_assert_ptr_null(hd__no_memory(100));
     ck_assert_uint_eq(hd_error_count(), before + 4);
     ck_error(HD_SHAPE, "first: 1");
     ck_assert_uint_eq(hd_error_count(), before + 4);
@@ -32,7 +32,10 @@ START_TEST(ready_messages)
 {
     hd__null_arg("hd_add", "b");
     ck_error(HD_NULL_ARG, "hd_add: b is NULL");
-    hd__no_memory("hd_zeros", 123456);
+    {
+        HD__CALL("hd_zeros");
+        hd__no_memory(123456);
+    }
     ck_error(HD_MEMORY, "hd_zeros: 123456 bytes: out of memory");
     hd_error_set(HD_VALUE, NULL);
     ck_error(HD_NULL_ARG, "hd_error_set: format is NULL");

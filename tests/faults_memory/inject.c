@@ -255,7 +255,7 @@ static void count_failure(hd_code code, const char *message, void *user)
     if (code == HD_MEMORY || is_systems(code, message)) {
         failed_calls.memory++;
     } else if ((code == HD_NULL_ARG && strstr(message, " is NULL")) ||
-               strstr(message, "hd_module_ready: a registration in")) {
+               strstr(message, ": a registration in ")) {
         failed_calls.early += failed_calls.memory == 0;
         failed_calls.later++;
     } else {

@@ -32,7 +32,8 @@ START_TEST(constructors_check_their_arguments)
     refuses(hd_multi_head_attention_new(3, 8, 6, 0, -2, false), HD_VALUE,
             "hd_multi_head_attention_new: num_heads -2: expected 1 or more");
     refuses(hd_multi_head_attention_new(3, 8, INT64_MAX / 2, 0, 2, false), HD_MEMORY,
-            "hd_empty: (4611686018427387903, 4611686018427387903) of float32: the size overflows");
+            "hd_multi_head_attention_new: (4611686018427387903, 4611686018427387903) of float32: "
+            "the size overflows");
 }
 END_TEST
 

@@ -201,10 +201,10 @@ START_TEST(what_is_refused)
     ck_assert_ptr_null(hd_init_kaiming_uniform_(x, 0, (hd_fan)7, "relu"));
     ck_error(HD_VALUE, "hd_init_kaiming_uniform_: mode 7: expected HD_FAN_IN or HD_FAN_OUT");
     ck_assert_ptr_null(hd_init_kaiming_uniform_(x, 0, HD_FAN_IN, "swish"));
-    ck_error(HD_VALUE,
-             "hd_calculate_gain: nonlinearity \"swish\": expected linear, conv1d, conv2d, conv3d, "
-             "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
-             "leaky_relu or selu");
+    ck_error(HD_VALUE, "hd_init_kaiming_uniform_: nonlinearity \"swish\": expected linear, conv1d, "
+                       "conv2d, conv3d, "
+                       "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
+                       "leaky_relu or selu");
     ck_assert(isnan(hd_calculate_gain(NULL, 0)));
     ck_error(HD_NULL_ARG, "hd_calculate_gain: nonlinearity is NULL");
     ck_assert_ptr_null(hd_init_trunc_normal_(x, 0, 1, 2, -2));

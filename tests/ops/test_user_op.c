@@ -243,7 +243,7 @@ START_TEST(saved_tensors_are_version_checked)
     hd_mul_scalar_(y, 2);
     ck_assert(!hd_backward(hd_sum(y)));
     ck_error(HD_GRAD,
-             "hd_backward: MyExpBackward: its saved tensor 0 of (2,) was changed in place: "
+             "hd_saved: MyExpBackward: its saved tensor 0 of (2,) was changed in place: "
              "version 1, expected 0; hd_set_debug(true) at the start names both calls");
 }
 END_TEST

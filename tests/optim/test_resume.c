@@ -306,7 +306,8 @@ START_TEST(a_wrong_prefix)
     ck_error(HD_VALUE, "hd_generator_load: 'rng.state' is missing: expected a tensor; the "
                        "prefixes in d are 'optimizer', 'lr'");
     ck_assert_ptr_null(hd_dict_get_string(d, "schedule.type")); /* the user's own call */
-    ck_error(HD_VALUE, "hd_dict_get_string: 'schedule.type' is missing: expected a string");
+    ck_error(HD_VALUE, "hd_dict_get_string: 'schedule.type' is missing: expected a string; the "
+                       "prefixes in d are 'optimizer', 'lr'");
     char name[32];
     for (int i = 0; i < 40; i++) { /* more than a message holds */
         snprintf(name, sizeof name, "prefix-number-%d.x", i);

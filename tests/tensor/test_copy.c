@@ -85,14 +85,12 @@ START_TEST(conversions_do_not_depend_on_the_place)
                 hd_set(x, some[i % N], i);
             }
             x = hd__cast(x, (hd_dtype)from);
-            hd_tensor *part =
-                hd__alias("test", x, 1, (int64_t[]){ALL / step}, (int64_t[]){step}, 0);
+            hd_tensor *part = hd__alias(x, 1, (int64_t[]){ALL / step}, (int64_t[]){step}, 0);
             for (int to = 0; to < 4; to++) {
                 size_t item = hd_dtype_size((hd_dtype)to);
                 hd_tensor *y = hd__contiguous(hd__cast(part, (hd_dtype)to));
                 for (int64_t i = 0; i < ALL / step; i++) {
-                    hd_tensor *one =
-                        hd__alias("test", x, 1, (int64_t[]){1}, (int64_t[]){1}, i * step);
+                    hd_tensor *one = hd__alias(x, 1, (int64_t[]){1}, (int64_t[]){1}, i * step);
                     const char *want = hd_data(hd__cast(one, (hd_dtype)to));
                     ck_each(memcmp((const char *)hd_data(y) + (size_t)i * item, want, item) == 0,
                             "%d to %d, step %d: element %d", from, to, step, (int)i);
@@ -191,7 +189,7 @@ START_TEST(large_copies_are_split_over_threads)
         HD_SCOPE;
         ck_assert(hd_set_num_threads(threads));
         hd_tensor *x = hd_arange_as(HD_FLOAT32, 0, 500 * 301, 1);
-        hd_tensor *turned = hd__alias("test", x, 2, (int64_t[]){500, 301}, (int64_t[]){1, 500}, 0);
+        hd_tensor *turned = hd__alias(x, 2, (int64_t[]){500, 301}, (int64_t[]){1, 500}, 0);
         hd_tensor *y = hd__clone(turned);
         const float *p = hd_data(y);
         for (int64_t i = 0; i < 500; i++) {
@@ -269,10 +267,9 @@ START_TEST(large_walks_are_split_over_threads)
         ck_assert(hd_set_num_threads(threads));
         enum { ROWS = 300, COLUMNS = 333 };
         hd_tensor *a = hd_arange(0, ROWS * COLUMNS, 1), *b = hd_arange(0, COLUMNS, 1);
-        hd_tensor *x[] = {
-            hd_zeros(HD_INT64, ROWS, COLUMNS),
-            hd__alias("test", a, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){1, ROWS}, 0), b,
-            hd_full(HD_INT64, 2, 1)};
+        hd_tensor *x[] = {hd_zeros(HD_INT64, ROWS, COLUMNS),
+                          hd__alias(a, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){1, ROWS}, 0), b,
+                          hd_full(HD_INT64, 2, 1)};
         hd__map(weigh, NULL, 4, x);
         const int64_t *p = hd_data(x[0]);
         for (int64_t i = 0; i < ROWS; i++) {
@@ -310,7 +307,7 @@ START_TEST(transposed_inputs_walk_in_tiles)
         hd_tensor *a = strided(&r, d, ndim, sizes, round % 7 == 0);
         hd_tensor *b = strided(&r, d, ndim, sizes, round % 6 == 0);
         int64_t n = (int64_t)y->storage->nbytes / hd_dtype_size(d);
-        hd_tensor *all = hd__alias("test", y, 1, &n, (int64_t[]){1}, 0), *want = hd__clone(all);
+        hd_tensor *all = hd__alias(y, 1, &n, (int64_t[]){1}, 0), *want = hd__clone(all);
         for (int64_t i = 0; i < y->numel; i++) {
             int64_t at = place_of(y, i);
             double v = element_at(c, i) != 0 ? element_at(a, i) : element_at(b, i);
@@ -366,9 +363,9 @@ START_TEST(large_results_are_those_of_small_ones)
     hd_set_num_threads(2);
     HD_SCOPE;
     hd_tensor *x = hd_arange_as(HD_FLOAT32, 0, ROWS * COLUMNS, 1);
-    x = hd__alias("test", x, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){COLUMNS, 1}, 0);
+    x = hd__alias(x, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){COLUMNS, 1}, 0);
     hd_tensor *row = hd_arange_as(HD_FLOAT32, 0, COLUMNS, 1);
-    hd_tensor *sum = hd__add("test", x, row), *copy = hd__clone(x),
+    hd_tensor *sum = hd__add(x, row), *copy = hd__clone(x),
               *same = hd_empty(HD_FLOAT32, ROWS, COLUMNS);
     hd__fill(same, hd_scalar_int(7));
     const float *s = hd_data(sum), *c = hd_data(copy), *f = hd_data(same);

@@ -280,7 +280,7 @@ START_TEST(dtypes_that_do_not_exist)
     NO_DTYPE("hd_scalar_tensor", hd_scalar_tensor(no, 1));
     NO_DTYPE("hd_from_data", hd_from_data(no, &no, 1));
     NO_DTYPE("hd_wrap", hd_wrap(no, &no, NULL, NULL, 1));
-    NO_DTYPE("hd_arange", hd_arange_as(no, 0, 1, 1));
+    NO_DTYPE("hd_arange_as", hd_arange_as(no, 0, 1, 1));
     NO_DTYPE("hd_linspace", hd_linspace(no, 0, 1, 2));
     NO_DTYPE("hd_eye", hd_eye(no, 1, 1));
     NO_DTYPE("hd_empty_like", hd_empty_like(x, no));
@@ -301,7 +301,7 @@ START_TEST(dtypes_that_do_not_exist)
     ck_assert_ptr_null(hd_randint(HD_BOOL, 0, 2, 1));
     ck_error(HD_DTYPE, "hd_randint: bool: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_arange_as(HD_BOOL, 0, 2, 1));
-    ck_error(HD_DTYPE, "hd_arange: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_arange_as: bool: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_linspace(HD_BOOL, 0, 2, 1));
     ck_error(HD_DTYPE, "hd_linspace: bool: expected float32, float64 or int64");
 }
@@ -353,9 +353,9 @@ START_TEST(ranges_that_lead_nowhere)
     ck_elements(hd_arange_as(HD_INT64, -0.5, 2.5, 1), 0, 1);
     ck_assert_ptr_null(hd_arange_as(HD_INT64, 0, 3, 0.5));
     ck_error(HD_VALUE,
-             "hd_arange: from 0 to 3 by 0: expected a step from the start towards the end");
+             "hd_arange_as: from 0 to 3 by 0: expected a step from the start towards the end");
     ck_assert_ptr_null(hd_arange_as(HD_INT64, 0, 1e19, 1));
-    ck_error(HD_VALUE, "hd_arange: value 1e+19: expected one that int64 can hold");
+    ck_error(HD_VALUE, "hd_arange_as: value 1e+19: expected one that int64 can hold");
     ck_assert_int_eq(hd_get_int(hd_arange(INT64_MAX - 2, INT64_MAX, 1), 1), INT64_MAX - 1);
     ck_assert_int_eq(hd_get_int(hd_arange(INT64_MIN, INT64_MAX, INT64_MAX), 2), INT64_MAX - 1);
     ck_assert_ptr_null(hd_linspace(HD_FLOAT32, 0, 1, -1));

@@ -126,6 +126,12 @@ START_TEST(a_scope_that_grows_is_warned_of)
 }
 END_TEST
 
+static hd_tensor *view_of(hd_tensor *x, int64_t n)
+{
+    HD__CALL("hd_view");
+    return hd__alias(x, 1, &n, (int64_t[]){1}, 0);
+}
+
 static const char *report(void)
 {
     static char text[2000];
@@ -146,7 +152,7 @@ START_TEST(the_report_lists_every_scope)
         hd_ones(HD_FLOAT64, 2);
     }
     hd_scope *outer = hd_scope_open_at("train.c", 12), *inner = hd_scope_open();
-    hd__alias("hd_view", x, 1, (int64_t[]){5}, (int64_t[]){1}, 0); /* its bytes are x's */
+    view_of(x, 5); /* its bytes are x's */
     ck_assert_str_eq(report(), "the root scope: 6 tensors, 128 bytes\n"
                                "           3              48 bytes  hd_ones\n"
                                "           2              40 bytes  hd_zeros\n"
@@ -179,7 +185,7 @@ START_TEST(views_and_their_bases)
     {
         HD_SCOPE;
         base = hd_ones(HD_FLOAT32, 2);
-        view = hd_retain(hd__alias("hd_view", base, 1, (int64_t[]){2}, (int64_t[]){1}, 0));
+        view = hd_retain(view_of(base, 2));
     }
     ck_elements(view, 1, 1); /* the storage lives, the base does not */
     ck_assert_ptr_null(hd_data(base));

@@ -53,12 +53,12 @@ START_TEST(memory_order_and_nothing_in_the_gaps)
         hd_dtype dtype = (hd_dtype)roll(&r, 2);
         hd_tensor *x = strided(&r, dtype, ndim, sizes, false);
         hd_tensor *before = hd__clone(
-            hd__alias("test", x, 1, (int64_t[]){(int64_t)x->storage->nbytes / hd_dtype_size(dtype)},
+            hd__alias(x, 1, (int64_t[]){(int64_t)x->storage->nbytes / hd_dtype_size(dtype)},
                       (int64_t[]){1}, 0));
-        hd_tensor *all = hd__alias("test", x, 1, before->sizes, (int64_t[]){1}, 0);
+        hd_tensor *all = hd__alias(x, 1, before->sizes, (int64_t[]){1}, 0);
         bool gapped = !hd_is_contiguous(x);
         hd_tensor *flat = hd_zeros(dtype, gapped ? 2 * n : n);
-        flat = hd__alias("test", flat, 1, &n, (int64_t[]){gapped ? 2 : 1}, 0);
+        flat = hd__alias(flat, 1, &n, (int64_t[]){gapped ? 2 : 1}, 0);
         hd_manual_seed(round);
         draws[k].f(x, draws[k].a, draws[k].b);
         hd_manual_seed(round);

@@ -20,39 +20,41 @@ END_TEST
 
 START_TEST(dims_count_from_both_ends)
 {
+    HD__CALL("f");
     HD_SCOPE;
     hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 6, 3), *point = hd_zeros_n(HD_FLOAT32, 0, NULL);
     for (int d = 0; d < 3; d++) {
-        ck_assert_int_eq(hd__dim("f", x, d), d);
-        ck_assert_int_eq(hd__dim("f", x, d - 3), d);
+        ck_assert_int_eq(hd__dim(x, d), d);
+        ck_assert_int_eq(hd__dim(x, d - 3), d);
     }
-    ck_assert_int_eq(hd__dim("f", x, 3), -1);
+    ck_assert_int_eq(hd__dim(x, 3), -1);
     ck_error(HD_INDEX, "f: dim 3 of (2, 6, 3): expected -3 to 2");
-    ck_assert_int_eq(hd__dim("f", x, INT64_MIN), -1);
+    ck_assert_int_eq(hd__dim(x, INT64_MIN), -1);
     ck_error(HD_INDEX, "f: dim -9223372036854775808 of (2, 6, 3): expected -3 to 2");
-    ck_assert_int_eq(hd__dim("f", point, 0), 0);
-    ck_assert_int_eq(hd__dim("f", point, -1), 0);
-    ck_assert_int_eq(hd__dim("f", point, 1), -1);
+    ck_assert_int_eq(hd__dim(point, 0), 0);
+    ck_assert_int_eq(hd__dim(point, -1), 0);
+    ck_assert_int_eq(hd__dim(point, 1), -1);
     ck_error(HD_INDEX, "f: dim 1 of (): expected -1 to 0");
 }
 END_TEST
 
 START_TEST(lists_of_dims)
 {
+    HD__CALL("f");
     HD_SCOPE;
     hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 6, 3), *point = hd_zeros_n(HD_FLOAT32, 0, NULL);
     uint32_t mask;
-    ck_assert(hd__dims_mask("f", x, 2, (int64_t[]){-1, 0}, &mask));
+    ck_assert(hd__dims_mask(x, 2, (int64_t[]){-1, 0}, &mask));
     ck_assert_int_eq(mask, 5);
-    ck_assert(hd__dims_mask("f", x, 0, NULL, &mask));
+    ck_assert(hd__dims_mask(x, 0, NULL, &mask));
     ck_assert_int_eq(mask, 7);
-    ck_assert(hd__dims_mask("f", point, 1, (int64_t[]){-1}, &mask));
+    ck_assert(hd__dims_mask(point, 1, (int64_t[]){-1}, &mask));
     ck_assert_int_eq(mask, 1);
-    ck_assert(!hd__dims_mask("f", x, 2, (int64_t[]){2, -1}, &mask));
+    ck_assert(!hd__dims_mask(x, 2, (int64_t[]){2, -1}, &mask));
     ck_error(HD_INDEX, "f: dim 2 of (2, 6, 3) appears twice: expected distinct dims");
-    ck_assert(!hd__dims_mask("f", x, 1, (int64_t[]){-4}, &mask));
+    ck_assert(!hd__dims_mask(x, 1, (int64_t[]){-4}, &mask));
     ck_error(HD_INDEX, "f: dim -4 of (2, 6, 3): expected -3 to 2");
-    ck_assert(!hd__dims_mask("f", x, 1, NULL, &mask));
+    ck_assert(!hd__dims_mask(x, 1, NULL, &mask));
     ck_error(HD_NULL_ARG, "f: dims is NULL");
 }
 END_TEST
@@ -67,6 +69,7 @@ static hd_tensor *of(int ndim, const int64_t *sizes)
 
 START_TEST(broadcast_shapes)
 {
+    HD__CALL("f");
     HD_SCOPE;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
@@ -80,14 +83,14 @@ START_TEST(broadcast_shapes)
     };
     const char *wants[] = {"(2, 5, 3)", "(0,)", "(1, 4, 1)", "()", "(1, 2, 3, 4, 5, 6, 7, 8)"};
     for (int i = 0; i < 5; i++) {
-        ck_assert(hd__broadcast("f", 3, sets[i], &ndim, sizes));
+        ck_assert(hd__broadcast(3, sets[i], &ndim, sizes));
         ck_assert_str_eq(hd__sizes_text(ndim, sizes, text), wants[i]);
     }
-    ck_assert(!hd__broadcast("hd_add", 2, (hd_tensor *[]){OF(2, 3), OF(4)}, &ndim, sizes));
-    ck_error(HD_SHAPE, "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast");
-    ck_assert(!hd__broadcast("f", 2, (hd_tensor *[]){OF(0), OF(2)}, &ndim, sizes));
+    ck_assert(!hd__broadcast(2, (hd_tensor *[]){OF(2, 3), OF(4)}, &ndim, sizes));
+    ck_error(HD_SHAPE, "f: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast");
+    ck_assert(!hd__broadcast(2, (hd_tensor *[]){OF(0), OF(2)}, &ndim, sizes));
     ck_error(HD_SHAPE, "f: (0,) and (2,): sizes 0 and 2 at dim -1 do not broadcast");
-    ck_assert(!hd__broadcast("f", 3, (hd_tensor *[]){OF(2, 1), OF(7), OF(3, 1)}, &ndim, sizes));
+    ck_assert(!hd__broadcast(3, (hd_tensor *[]){OF(2, 1), OF(7), OF(3, 1)}, &ndim, sizes));
     ck_error(HD_SHAPE, "f: (2, 1) and (7,) and (3, 1): sizes 2 and 3 at dim -2 do not broadcast");
 }
 END_TEST
@@ -173,7 +176,7 @@ START_TEST(a_view_is_there_exactly_when_indices_allow_it)
         bool views = hd__view_strides(x, n, fit, strides);
         ck_assert_int_eq(views, naive_view(x, n, fit));
         if (views) {
-            hd_tensor *y = hd__alias("test", x, n, fit, strides, x->offset);
+            hd_tensor *y = hd__alias(x, n, fit, strides, x->offset);
             for (int64_t i = 0; i < x->numel; i++) {
                 ck_assert_int_eq(place_of(y, i), place_of(x, i));
             }
@@ -209,7 +212,7 @@ START_TEST(strides_that_nobody_walks)
     hd_tensor *all = hd_zeros(HD_FLOAT32, 60);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int64_t strides[HD_MAX_DIMS];
-        hd_tensor *x = hd__alias("test", all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
+        hd_tensor *x = hd__alias(all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
         ck_assert(hd__view_strides(x, cases[i].m, cases[i].view, strides));
         for (int d = 0; d < cases[i].m; d++) {
             ck_assert_int_eq(strides[d], cases[i].want[d]);
@@ -234,7 +237,7 @@ START_TEST(contiguous_and_overlapping)
         {1, {3}, {2}, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        hd_tensor *x = hd__alias("test", all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
+        hd_tensor *x = hd__alias(all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
         ck_assert_int_eq(hd_is_contiguous(x), cases[i].contiguous);
         ck_assert_int_eq(hd__overlaps_itself(x), cases[i].overlaps);
     }
@@ -243,31 +246,32 @@ END_TEST
 
 START_TEST(one_size_is_inferred)
 {
+    HD__CALL("f");
     HD_SCOPE;
     hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 6), *none = hd_zeros(HD_FLOAT32, 0, 3);
     int64_t fit[HD_MAX_DIMS];
-    ck_assert(hd__infer_sizes("f", x, 3, (int64_t[]){2, -1, 3}, fit));
+    ck_assert(hd__infer_sizes(x, 3, (int64_t[]){2, -1, 3}, fit));
     ck_assert_int_eq(fit[1], 2);
-    ck_assert(hd__infer_sizes("f", none, 2, (int64_t[]){-1, 3}, fit));
+    ck_assert(hd__infer_sizes(none, 2, (int64_t[]){-1, 3}, fit));
     ck_assert_int_eq(fit[0], 0);
-    ck_assert(hd__infer_sizes("f", none, 1, (int64_t[]){-1}, fit));
+    ck_assert(hd__infer_sizes(none, 1, (int64_t[]){-1}, fit));
     ck_assert_int_eq(fit[0], 0);
-    ck_assert(!hd__infer_sizes("f", x, 2, (int64_t[]){-1, -1}, fit));
+    ck_assert(!hd__infer_sizes(x, 2, (int64_t[]){-1, -1}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (-1, -1): expected sizes of 0 or more and one -1 at most");
-    ck_assert(!hd__infer_sizes("f", x, 2, (int64_t[]){-2, 6}, fit));
+    ck_assert(!hd__infer_sizes(x, 2, (int64_t[]){-2, 6}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (-2, 6): expected sizes of 0 or more and one -1 at most");
-    ck_assert(!hd__infer_sizes("f", x, 2, (int64_t[]){5, -1}, fit));
+    ck_assert(!hd__infer_sizes(x, 2, (int64_t[]){5, -1}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (5, -1): the 12 elements do not fit");
-    ck_assert(!hd__infer_sizes("f", x, 1, (int64_t[]){13}, fit));
+    ck_assert(!hd__infer_sizes(x, 1, (int64_t[]){13}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (13,): the 12 elements do not fit");
-    ck_assert(!hd__infer_sizes("f", none, 2, (int64_t[]){0, -1}, fit));
+    ck_assert(!hd__infer_sizes(none, 2, (int64_t[]){0, -1}, fit));
     ck_error(HD_SHAPE, "f: (0, 3) as (0, -1): the 0 elements do not fit");
-    ck_assert(!hd__infer_sizes("f", x, 2, (int64_t[]){INT64_MAX, INT64_MAX}, fit));
+    ck_assert(!hd__infer_sizes(x, 2, (int64_t[]){INT64_MAX, INT64_MAX}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (9223372036854775807, 9223372036854775807): the 12 elements "
                        "do not fit");
-    ck_assert(!hd__infer_sizes("f", x, 9, (int64_t[9]){12}, fit));
+    ck_assert(!hd__infer_sizes(x, 9, (int64_t[9]){12}, fit));
     ck_error(HD_SHAPE, "f: 9 dimensions: expected 0 to 8");
-    ck_assert(!hd__infer_sizes("f", x, 2, NULL, fit));
+    ck_assert(!hd__infer_sizes(x, 2, NULL, fit));
     ck_error(HD_NULL_ARG, "f: sizes is NULL");
 }
 END_TEST

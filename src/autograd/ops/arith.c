@@ -9,14 +9,14 @@
 /* ---------------------------------------------------------------- two tensors */
 
 /* y = a op b, unrecorded */
-static hd_tensor *arith(const char *function, int op, hd_tensor *a, hd_tensor *b)
+static hd_tensor *arith(int op, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d;
-    if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
+    if (!hd__arg("a", a) || !hd__arg("b", b)) {
         return NULL;
     }
-    hdk_loop loop = hd__arith_loop(function, op, a, b, &d);
-    return loop ? hd__map_binary(function, loop, d, d, a, b) : NULL;
+    hdk_loop loop = hd__arith_loop(op, a, b, &d);
+    return loop ? hd__map_binary(loop, d, d, a, b) : NULL;
 }
 
 static hd_tensor *record_two(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_tensor *b,
@@ -129,29 +129,34 @@ static const hd__op minimum_op = {.name = "MinimumBackward0", .backward = minimu
 
 hd_tensor *hd_add(hd_tensor *a, hd_tensor *b)
 {
-    return record_linear(&hd__add_op, arith("hd_add", HDK_ADD, a, b), a, b);
+    HD__CALL("hd_add");
+    return record_linear(&hd__add_op, arith(HDK_ADD, a, b), a, b);
 }
 
 hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b)
 {
-    return record_linear(&hd__sub_op, arith("hd_sub", HDK_SUB, a, b), a, b);
+    HD__CALL("hd_sub");
+    return record_linear(&hd__sub_op, arith(HDK_SUB, a, b), a, b);
 }
 
 hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b)
 {
-    hd_tensor *y = arith("hd_mul", HDK_MUL, a, b);
+    HD__CALL("hd_mul");
+    hd_tensor *y = arith(HDK_MUL, a, b);
     return y ? record_two(&hd__mul_op, y, a, b, hd__wants_grad(b), hd__wants_grad(a)) : NULL;
 }
 
 hd_tensor *hd_div(hd_tensor *a, hd_tensor *b)
 {
-    hd_tensor *y = arith("hd_div", HDK_DIV, a, b);
+    HD__CALL("hd_div");
+    hd_tensor *y = arith(HDK_DIV, a, b);
     return y ? record_two(&hd__div_op, y, a, b, hd__wants_grad(b), true) : NULL;
 }
 
 hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
 {
-    hd_tensor *y = arith("hd_pow", HDK_POW, a, b);
+    HD__CALL("hd_pow");
+    hd_tensor *y = arith(HDK_POW, a, b);
     if (!y) {
         return NULL;
     }
@@ -161,34 +166,34 @@ hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
 
 hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b)
 {
-    hd_tensor *y = arith("hd_maximum", HDK_MAXIMUM, a, b);
+    HD__CALL("hd_maximum");
+    hd_tensor *y = arith(HDK_MAXIMUM, a, b);
     return y ? record_two(&maximum_op, y, a, b, true, true) : NULL;
 }
 
 hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
 {
-    hd_tensor *y = arith("hd_minimum", HDK_MINIMUM, a, b);
+    HD__CALL("hd_minimum");
+    hd_tensor *y = arith(HDK_MINIMUM, a, b);
     return y ? record_two(&minimum_op, y, a, b, true, true) : NULL;
 }
 
 /* ---------------------------------------------------------------- a tensor and a number */
 
 /* y = x op s, or s op x; unrecorded */
-static hd_tensor *arith_scalar(const char *function, int op, hd_tensor *x, hd_scalar s,
-                               bool number_first)
+static hd_tensor *arith_scalar(int op, hd_tensor *x, hd_scalar s, bool number_first)
 {
     hd_dtype d;
     hd__number number;
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    hdk_loop loop = hd__arith_loop_scalar(function, op, x, s, &d);
+    hdk_loop loop = hd__arith_loop_scalar(op, x, s, &d);
     if (!loop) {
         return NULL;
     }
     hd_tensor *n = hd__number_of(&number, d, s);
-    return number_first ? hd__map_binary(function, loop, d, d, n, x)
-                        : hd__map_binary(function, loop, d, d, x, n);
+    return number_first ? hd__map_binary(loop, d, d, n, x) : hd__map_binary(loop, d, d, x, n);
 }
 
 static hd_tensor *record_scalar(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_scalar s)
@@ -250,68 +255,72 @@ static const hd__op pow_scalar_op = {.name = "PowBackward0", .backward = pow_sca
 
 hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s)
 {
-    hd_tensor *y = arith_scalar("hd_add_scalar", HDK_ADD, x, s, false);
+    HD__CALL("hd_add_scalar");
+    hd_tensor *y = arith_scalar(HDK_ADD, x, s, false);
     return HD__RECORD(&hd__add_op, y, HD__IN(1, &x));
 }
 
 hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s)
 {
-    hd_tensor *y = arith_scalar("hd_sub_scalar", HDK_SUB, x, s, false);
+    HD__CALL("hd_sub_scalar");
+    hd_tensor *y = arith_scalar(HDK_SUB, x, s, false);
     return HD__RECORD(&hd__sub_op, y, HD__IN(1, &x));
 }
 
 hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return record_scalar(&hd__mul_scalar_op, arith_scalar("hd_mul_scalar", HDK_MUL, x, s, false), x,
-                         s);
+    HD__CALL("hd_mul_scalar");
+    return record_scalar(&hd__mul_scalar_op, arith_scalar(HDK_MUL, x, s, false), x, s);
 }
 
 hd_tensor *(hd_div_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return record_scalar(&hd__div_scalar_op, arith_scalar("hd_div_scalar", HDK_DIV, x, s, false), x,
-                         s);
+    HD__CALL("hd_div_scalar");
+    return record_scalar(&hd__div_scalar_op, arith_scalar(HDK_DIV, x, s, false), x, s);
 }
 
 hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
 {
-    hd_tensor *y = arith_scalar("hd_rsub_scalar", HDK_SUB, x, s, true);
+    HD__CALL("hd_rsub_scalar");
+    hd_tensor *y = arith_scalar(HDK_SUB, x, s, true);
     return HD__RECORD(&rsub_op, y, HD__IN(1, &x));
 }
 
 hd_tensor *hd_neg(hd_tensor *x)
 {
-    if (!hd__arg("hd_neg", "x", x)) {
+    HD__CALL("hd_neg");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     hdk_loop loop = hdk_unary_loop(HDK_NEG, x->dtype);
     if (!loop) {
-        return hd_error_set(HD_DTYPE, "hd_neg: bool: expected numbers; hd_logical_not takes bool");
+        return hd__fail(HD_DTYPE, "bool: expected numbers; hd_logical_not takes bool");
     }
-    hd_tensor *y = hd__map_unary("hd_neg", loop, NULL, x->dtype, x);
+    hd_tensor *y = hd__map_unary(loop, NULL, x->dtype, x);
     return HD__RECORD(&neg_op, y, HD__IN(1, &x));
 }
 
-static hd_tensor *reciprocal(const char *function, hd_tensor *x)
+static hd_tensor *reciprocal(hd_tensor *x)
 {
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    return hd__map_unary(function, hdk_unary_loop(HDK_RECIPROCAL, d), NULL, d, x);
+    return hd__map_unary(hdk_unary_loop(HDK_RECIPROCAL, d), NULL, d, x);
 }
 
 /* (1 / x) s, in two roundings, as Python's s / x computes it */
 hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
 {
-    if (!hd__arg("hd_rdiv_scalar", "x", x)) {
+    HD__CALL("hd_rdiv_scalar");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    hd_tensor *y = reciprocal("hd_rdiv_scalar", x);
+    hd_tensor *y = reciprocal(x);
     y = HD__RECORD(&reciprocal_op, y, HD__IN(1, &x), .save_y = true);
-    return y ? hd__made_by("hd_rdiv_scalar", hd_mul_scalar(y, s)) : NULL;
+    return y ? hd_mul_scalar(y, s) : NULL;
 }
 
 /* As in PyTorch, the exponents -2, -1, -0.5, 0.5, 1, 2 and 3 are computed without pow, which would
  * round differently. */
-static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loop pow_loop,
-                        hd_dtype d)
+static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d)
 {
     double e = hd__scalar_double(s);
     hd__number number;
@@ -321,46 +330,47 @@ static hd_tensor *power(const char *function, hd_tensor *x, hd_scalar s, hdk_loo
                        : e == -0.5 ? HDK_RSQRT
                        : e == 3    ? HDK_CUBE
                                    : HDK_INVERSE_SQUARE;
-        return hd__map_unary(function, hdk_unary_loop(op, d), NULL, d, x);
+        return hd__map_unary(hdk_unary_loop(op, d), NULL, d, x);
     }
     if (e == -1) {
-        return reciprocal(function, x);
+        return reciprocal(x);
     }
     if (e == 1) {
-        return hd__map_binary(function, mul, d, d, x, hd__number_of(&number, d, hd_scalar_int(1)));
+        return hd__map_binary(mul, d, d, x, hd__number_of(&number, d, hd_scalar_int(1)));
     }
     if (e == 2 || e == 3) {
-        hd_tensor *y = hd__map_binary(function, mul, d, d, x, x);
-        return y && e == 3 ? hd__map_binary(function, mul, d, d, y, x) : y;
+        hd_tensor *y = hd__map_binary(mul, d, d, x, x);
+        return y && e == 3 ? hd__map_binary(mul, d, d, y, x) : y;
     }
-    return hd__map_binary(function, pow_loop, d, d, x, hd__number_of(&number, d, s));
+    return hd__map_binary(pow_loop, d, d, x, hd__number_of(&number, d, s));
 }
 
-static hd_tensor *record_power(const char *function, hd_tensor *x, hd_scalar s)
+static hd_tensor *record_power(hd_tensor *x, hd_scalar s)
 {
     hd_dtype d;
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     if (s.is_int && s.v.i < 0 && !hd__is_float(x->dtype)) {
-        return hd_error_set(HD_VALUE,
-                            "%s: %s to the power %" PRId64
-                            ": expected an exponent of 0 or more for integers",
-                            function, hd_dtype_name(x->dtype), s.v.i);
+        return hd__fail(
+            HD_VALUE, "%s to the power %" PRId64 ": expected an exponent of 0 or more for integers",
+            hd_dtype_name(x->dtype), s.v.i);
     }
-    hdk_loop loop = hd__arith_loop_scalar(function, HDK_POW, x, s, &d);
-    hd_tensor *y = loop ? power(function, x, s, loop, d) : NULL;
+    hdk_loop loop = hd__arith_loop_scalar(HDK_POW, x, s, &d);
+    hd_tensor *y = loop ? power(x, s, loop, d) : NULL;
     return HD__RECORD(&pow_scalar_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(s));
 }
 
 hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return record_power("hd_pow_scalar", x, s);
+    HD__CALL("hd_pow_scalar");
+    return record_power(x, s);
 }
 
 hd_tensor *hd_square(hd_tensor *x)
 {
-    return record_power("hd_square", x, hd_scalar_int(2));
+    HD__CALL("hd_square");
+    return record_power(x, hd_scalar_int(2));
 }
 
 /* ---------------------------------------------------------------- where */
@@ -386,8 +396,7 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
     hd_dtype d = hd__promote(a, b);
     a = hd__cast(a, d); /* first, because the result is laid out like the cast operands */
     b = a ? hd__cast(b, d) : NULL;
-    hd_tensor *y =
-        b ? hd__elementwise_out("hd_where", d, 3, (hd_tensor *[]){condition, a, b}) : NULL;
+    hd_tensor *y = b ? hd__elementwise_out(d, 3, (hd_tensor *[]){condition, a, b}) : NULL;
     if (y) {
         hd__map_to_new(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
     }
@@ -396,9 +405,9 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 
 hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__arg("hd_where", "condition", condition) || !hd__arg("hd_where", "a", a) ||
-        !hd__arg("hd_where", "b", b) ||
-        !hd__dtype_is("hd_where", "condition", condition, HD_BOOL)) {
+    HD__CALL("hd_where");
+    if (!hd__arg("condition", condition) || !hd__arg("a", a) || !hd__arg("b", b) ||
+        !hd__dtype_is("condition", condition, HD_BOOL)) {
         return NULL;
     }
     hd_tensor *in[] = {a, b};

@@ -14,8 +14,6 @@ typedef hd__attention_call call;
 
 enum { ROWS_PAY = 1 << 13 }; /* multiplications; measured where heads are 8 and 16 wide */
 
-static const char *const function = hd__attention_name;
-
 static atomic_bool fused = true;
 
 void hd_set_fused_attention(bool on)
@@ -33,7 +31,7 @@ bool hd_fused_attention(void)
 /* A new dense tensor of these sizes, whose dims lie in memory in the order of x's. */
 static hd_tensor *laid_out_as(const hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    return hd__laid_out_as(hd__empty(function, x->dtype, ndim, sizes), x);
+    return hd__laid_out_as(hd__empty(x->dtype, ndim, sizes), x);
 }
 
 /* batch dims, then rows and cols (cols < 0: none) */
@@ -118,7 +116,7 @@ static bool draw(call *c, hd_tensor **bits)
         c->head.limit = hd__mcg31_limit(c->head.keep);
         return true;
     }
-    *bits = hd__empty(function, HD_BOOL, 1, &bytes);
+    *bits = hd__empty(HD_BOOL, 1, &bytes);
     if (!*bits) {
         return false;
     }
@@ -141,14 +139,13 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     int64_t sizes[HD_MAX_DIMS];
     hd_tensor *x[HD__OPERANDS] = {q, k, v, mask, HD_NONE};
     int ndim = sizes_of(c, c->head.l, -1, sizes);
-    x[HD__LSE] = hd__empty(function, q->dtype, ndim, sizes);
+    x[HD__LSE] = hd__empty(q->dtype, ndim, sizes);
     ndim = sizes_of(c, c->head.l, c->head.dv, sizes);
     bool dense_rows = q->strides[q->ndim - 1] == 1;
-    x[HD__OUT] =
-        dense_rows ? laid_out_as(q, ndim, sizes) : hd__empty(function, q->dtype, ndim, sizes);
+    x[HD__OUT] = dense_rows ? laid_out_as(q, ndim, sizes) : hd__empty(q->dtype, ndim, sizes);
     if (weights) {
         sizes_of(c, c->head.l, c->head.s, sizes);
-        x[HD__WEIGHTS] = hd__empty(function, q->dtype, ndim, sizes);
+        x[HD__WEIGHTS] = hd__empty(q->dtype, ndim, sizes);
     }
     if (!x[HD__OUT] || !x[HD__LSE] || (weights && !x[HD__WEIGHTS]) || !draw(c, &x[HD__BITS]) ||
         !hd__attention_forward(c, x)) {
@@ -203,20 +200,19 @@ hd_attention_options hd_attention_defaults(void)
                                   .safe_softmax = true};
 }
 
-static bool dtypes_ok(const char *name, const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
+static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                       const hd_tensor *mask)
 {
     if (q->dtype != k->dtype || q->dtype != v->dtype) {
-        return hd_error_set(HD_DTYPE, "%s: q of %s, k of %s, v of %s: expected one dtype", name,
-                            hd_dtype_name(q->dtype), hd_dtype_name(k->dtype),
-                            hd_dtype_name(v->dtype));
+        return hd__fail(HD_DTYPE, "q of %s, k of %s, v of %s: expected one dtype",
+                        hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
     }
-    if (!hd__float_arg(name, q)) {
+    if (!hd__float_arg(q)) {
         return false;
     }
     if (!hd__is_none(mask) && mask->dtype != HD_BOOL && mask->dtype != q->dtype) {
-        return hd_error_set(HD_DTYPE, "%s: attn_mask of %s: expected bool, or q's %s", name,
-                            hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype));
+        return hd__fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
+                        hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype));
     }
     return true;
 }
@@ -227,8 +223,7 @@ static bool join_batch(call *c, const hd_tensor *x)
     return hd__broadcast_with(&c->n_batch, c->batch, x->ndim - 2, x->sizes) == 0;
 }
 
-static bool attention_shapes_ok(const char *name, const hd_tensor *q, const hd_tensor *k,
-                                const hd_tensor *v, call *c)
+static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, call *c)
 {
     bool ok = q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2;
     if (ok) {
@@ -240,16 +235,15 @@ static bool attention_shapes_ok(const char *name, const hd_tensor *q, const hd_t
              join_batch(c, q) && join_batch(c, k) && join_batch(c, v);
     }
     if (!ok) {
-        return hd_error_set(
-            HD_SHAPE,
-            "%s: q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
-            "batches that broadcast",
-            name, HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
+        return hd__fail(HD_SHAPE,
+                        "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
+                        "batches that broadcast",
+                        HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
     }
     return true;
 }
 
-static bool attn_mask_ok(const char *name, const hd_tensor *mask, const call *c)
+static bool attn_mask_ok(const hd_tensor *mask, const call *c)
 {
     int64_t sizes[HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
@@ -258,39 +252,36 @@ static bool attn_mask_ok(const char *name, const hd_tensor *mask, const call *c)
         ok = mask->sizes[i] == 1 || mask->sizes[i] == sizes[ndim - mask->ndim + i];
     }
     if (!ok) {
-        return hd_error_set(HD_SHAPE,
-                            "%s: attn_mask %s: expected 2 dims or more that broadcast to %s", name,
-                            HD__SHAPE(mask), HD__SIZES(ndim, sizes));
+        return hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
+                        HD__SHAPE(mask), HD__SIZES(ndim, sizes));
     }
     return true;
 }
 
-static bool attention_options_ok(const char *name, const hd_attention_options *o)
+static bool attention_options_ok(const hd_attention_options *o)
 {
-    if (!HD__SIZE_OK(name, o, "hd_attention_defaults()") ||
-        !hd__arg_or_none(name, "attn_mask", o->attn_mask)) {
+    if (!HD__SIZE_OK(hd__call, o, "hd_attention_defaults()") ||
+        !hd__arg_or_none("attn_mask", o->attn_mask)) {
         return false;
     }
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {
-        return hd_error_set(HD_VALUE, "%s: dropout_p %s: expected 0 to 1", name,
-                            hd_float_repr(o->dropout_p));
+        return hd__fail(HD_VALUE, "dropout_p %s: expected 0 to 1", hd_float_repr(o->dropout_p));
     }
     if (o->is_causal && !hd__is_none(o->attn_mask)) {
-        return hd_error_set(HD_VALUE, "%s: is_causal and attn_mask: expected one of them", name);
+        return hd__fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
     }
     return true;
 }
 
 /* Counts the heads. Expanded tensors may ask for more scores than can be counted. */
-static bool count_heads(const char *name, call *c)
+static bool count_heads(call *c)
 {
     int64_t sizes[HD_MAX_DIMS], scores = 8; /* no size of 0 hides that others overflow */
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
     c->heads = 1;
     for (int i = 0; i < ndim; i++) {
         if (__builtin_mul_overflow(scores, sizes[i] ? sizes[i] : 1, &scores)) {
-            return hd_error_set(HD_MEMORY, "%s: scores of %s: the size overflows", name,
-                                HD__SIZES(ndim, sizes));
+            return hd__fail(HD_MEMORY, "scores of %s: the size overflows", HD__SIZES(ndim, sizes));
         }
         c->heads *= i < c->n_batch ? sizes[i] : 1;
     }
@@ -338,8 +329,8 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
-static hd_tensor *attention(const char *name, hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                            const hd_attention_options *o, hd_tensor **weights)
+static hd_tensor *attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_attention_options *o,
+                            hd_tensor **weights)
 {
     hd_attention_options defaults = hd_attention_defaults();
     call c = {0};
@@ -347,11 +338,9 @@ static hd_tensor *attention(const char *name, hd_tensor *q, hd_tensor *k, hd_ten
     if (weights) {
         *weights = NULL;
     }
-    if (!hd__arg(name, "q", q) || !hd__arg(name, "k", k) || !hd__arg(name, "v", v) ||
-        !attention_options_ok(name, o) || !dtypes_ok(name, q, k, v, o->attn_mask) ||
-        !attention_shapes_ok(name, q, k, v, &c) ||
-        (!hd__is_none(o->attn_mask) && !attn_mask_ok(name, o->attn_mask, &c)) ||
-        !count_heads(name, &c)) {
+    if (!hd__arg("q", q) || !hd__arg("k", k) || !hd__arg("v", v) || !attention_options_ok(o) ||
+        !dtypes_ok(q, k, v, o->attn_mask) || !attention_shapes_ok(q, k, v, &c) ||
+        (!hd__is_none(o->attn_mask) && !attn_mask_ok(o->attn_mask, &c)) || !count_heads(&c)) {
         return NULL;
     }
     fill_call(&c, o);
@@ -368,15 +357,17 @@ static hd_tensor *attention(const char *name, hd_tensor *q, hd_tensor *k, hd_ten
 hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                            hd_tensor *attn_mask, double dropout_p, bool is_causal)
 {
+    HD__CALL("hd_scaled_dot_product_attention");
     hd_attention_options o = hd_attention_defaults();
     o.attn_mask = attn_mask;
     o.dropout_p = dropout_p;
     o.is_causal = is_causal;
-    return attention(function, q, k, v, &o, NULL);
+    return attention(q, k, v, &o, NULL);
 }
 
 hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                 const hd_attention_options *o, hd_tensor **weights)
 {
-    return attention("hd_scaled_dot_product_attention_with", q, k, v, o, weights);
+    HD__CALL("hd_scaled_dot_product_attention_with");
+    return attention(q, k, v, o, weights);
 }

@@ -2,37 +2,37 @@
 #include "autograd/autograd_internal.h"
 #include "tensor/elementwise.h"
 
-static hd_tensor *compare(const char *function, int op, hd_tensor *a, hd_tensor *b)
+static hd_tensor *compare(int op, hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
+    if (!hd__arg("a", a) || !hd__arg("b", b)) {
         return NULL;
     }
     hd_dtype d = hd__promote(a, b);
-    return hd__map_binary(function, hdk_binary_for(d)->compare[op][d], d, HD_BOOL, a, b);
+    return hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, a, b);
 }
 
-static hd_tensor *compare_scalar(const char *function, int op, hd_tensor *x, hd_scalar s)
+static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
 {
     hd__number number;
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     hd_dtype d = hd__promote_scalar(x, s);
-    return hd__map_binary(function, hdk_binary_for(d)->compare[op][d], d, HD_BOOL, x,
+    return hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, x,
                           hd__number_of(&number, d, s));
 }
 
 /* In the common dtype, because a 0-d operand of a wider dtype may become 0 in it. */
-static hd_tensor *logical_op(const char *function, hdk_loop loop, hd_tensor *a, hd_tensor *b)
+static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__arg(function, "a", a) || !hd__arg(function, "b", b)) {
+    if (!hd__arg("a", a) || !hd__arg("b", b)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
     hd_dtype d = hd__promote(a, b);
     a = hd__cast(a, d);
     b = a ? hd__cast(b, d) : NULL;
-    hd_tensor *y = b ? hd__elementwise_out(function, HD_BOOL, 2, (hd_tensor *[]){a, b}) : NULL;
+    hd_tensor *y = b ? hd__elementwise_out(HD_BOOL, 2, (hd_tensor *[]){a, b}) : NULL;
     a = y ? hd__cast(a, HD_BOOL) : NULL;
     b = a ? hd__cast(b, HD_BOOL) : NULL;
     if (!b) {
@@ -44,88 +44,104 @@ static hd_tensor *logical_op(const char *function, hdk_loop loop, hd_tensor *a, 
 
 hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b)
 {
-    return compare("hd_eq", HDK_EQ, a, b);
+    HD__CALL("hd_eq");
+    return compare(HDK_EQ, a, b);
 }
 
 hd_tensor *hd_ne(hd_tensor *a, hd_tensor *b)
 {
-    return compare("hd_ne", HDK_NE, a, b);
+    HD__CALL("hd_ne");
+    return compare(HDK_NE, a, b);
 }
 
 hd_tensor *hd_lt(hd_tensor *a, hd_tensor *b)
 {
-    return compare("hd_lt", HDK_LT, a, b);
+    HD__CALL("hd_lt");
+    return compare(HDK_LT, a, b);
 }
 
 hd_tensor *hd_le(hd_tensor *a, hd_tensor *b)
 {
-    return compare("hd_le", HDK_LE, a, b);
+    HD__CALL("hd_le");
+    return compare(HDK_LE, a, b);
 }
 
 hd_tensor *hd_gt(hd_tensor *a, hd_tensor *b)
 {
-    return compare("hd_gt", HDK_GT, a, b);
+    HD__CALL("hd_gt");
+    return compare(HDK_GT, a, b);
 }
 
 hd_tensor *hd_ge(hd_tensor *a, hd_tensor *b)
 {
-    return compare("hd_ge", HDK_GE, a, b);
+    HD__CALL("hd_ge");
+    return compare(HDK_GE, a, b);
 }
 
 hd_tensor *(hd_eq_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return compare_scalar("hd_eq_scalar", HDK_EQ, x, s);
+    HD__CALL("hd_eq_scalar");
+    return compare_scalar(HDK_EQ, x, s);
 }
 
 hd_tensor *(hd_ne_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return compare_scalar("hd_ne_scalar", HDK_NE, x, s);
+    HD__CALL("hd_ne_scalar");
+    return compare_scalar(HDK_NE, x, s);
 }
 
 hd_tensor *(hd_lt_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return compare_scalar("hd_lt_scalar", HDK_LT, x, s);
+    HD__CALL("hd_lt_scalar");
+    return compare_scalar(HDK_LT, x, s);
 }
 
 hd_tensor *(hd_le_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return compare_scalar("hd_le_scalar", HDK_LE, x, s);
+    HD__CALL("hd_le_scalar");
+    return compare_scalar(HDK_LE, x, s);
 }
 
 hd_tensor *(hd_gt_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return compare_scalar("hd_gt_scalar", HDK_GT, x, s);
+    HD__CALL("hd_gt_scalar");
+    return compare_scalar(HDK_GT, x, s);
 }
 
 hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s)
 {
-    return compare_scalar("hd_ge_scalar", HDK_GE, x, s);
+    HD__CALL("hd_ge_scalar");
+    return compare_scalar(HDK_GE, x, s);
 }
 
 /* Of bytes 0 and 1, "and" is the product, "or" the sum, "xor" the inequality. */
 hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b)
 {
-    return logical_op("hd_logical_and", hdk_binary_for(HD_BOOL)->of[HDK_MUL][HD_BOOL], a, b);
+    HD__CALL("hd_logical_and");
+    return logical_op(hdk_binary_for(HD_BOOL)->of[HDK_MUL][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b)
 {
-    return logical_op("hd_logical_or", hdk_binary_for(HD_BOOL)->of[HDK_ADD][HD_BOOL], a, b);
+    HD__CALL("hd_logical_or");
+    return logical_op(hdk_binary_for(HD_BOOL)->of[HDK_ADD][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b)
 {
-    return logical_op("hd_logical_xor", hdk_binary_for(HD_BOOL)->compare[HDK_NE][HD_BOOL], a, b);
+    HD__CALL("hd_logical_xor");
+    return logical_op(hdk_binary_for(HD_BOOL)->compare[HDK_NE][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_not(hd_tensor *x)
 {
+    HD__CALL("hd_logical_not");
     hd__number zero;
-    if (!hd__arg("hd_logical_not", "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     hd_dtype d = x->dtype;
-    return hd__map_binary("hd_logical_not", hdk_binary_for(d)->compare[HDK_EQ][d], d, HD_BOOL, x,
+    return hd__map_binary(hdk_binary_for(d)->compare[HDK_EQ][d], d, HD_BOOL, x,
                           hd__number_of(&zero, d, hd_scalar_int(0)));
 }
 
@@ -139,11 +155,12 @@ static bool all_true(const hd_tensor *y)
 
 bool hd_equal(hd_tensor *a, hd_tensor *b)
 {
+    HD__CALL("hd_equal");
     HD__SCOPE_OR(false);
-    if (!hd__arg("hd_equal", "a", a) || !hd__arg("hd_equal", "b", b)) {
+    if (!hd__arg("a", a) || !hd__arg("b", b)) {
         return false;
     }
-    return hd__same_shape(a, b) && all_true(compare("hd_equal", HDK_EQ, a, b));
+    return hd__same_shape(a, b) && all_true(compare(HDK_EQ, a, b));
 }
 
 /* a == b, or both are NaN and equal_nan is true, or |a - b| is finite and within the tolerance. The
@@ -168,21 +185,21 @@ static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol,
 
 bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan)
 {
+    HD__CALL("hd_allclose");
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!hd__arg("hd_allclose", "a", a) || !hd__arg("hd_allclose", "b", b) ||
-        !hd__broadcast("hd_allclose", 2, (hd_tensor *[]){a, b}, &ndim, sizes)) {
+    if (!hd__arg("a", a) || !hd__arg("b", b) ||
+        !hd__broadcast(2, (hd_tensor *[]){a, b}, &ndim, sizes)) {
         return false;
     }
     if (a->dtype != b->dtype) {
-        return hd_error_set(HD_DTYPE, "hd_allclose: %s and %s: expected one dtype",
-                            hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
+        return hd__fail(HD_DTYPE, "%s and %s: expected one dtype", hd_dtype_name(a->dtype),
+                        hd_dtype_name(b->dtype));
     }
     if (!(rtol >= 0) || !(atol >= 0)) {
-        return hd_error_set(HD_VALUE, "hd_allclose: rtol %g and atol %g: expected 0 or more", rtol,
-                            atol);
+        return hd__fail(HD_VALUE, "rtol %g and atol %g: expected 0 or more", rtol, atol);
     }
     return all_true(is_close(a, b, rtol, atol, equal_nan));
 }

@@ -22,9 +22,9 @@ static hd_tensor *record_copy(const hd__op *op, hd_tensor *y, hd_tensor *x)
     return HD__RECORD(op, y, HD__IN(1, &x));
 }
 
-static hd_tensor *copied(const char *function, const hd_tensor *x, hd_dtype d)
+static hd_tensor *copied(const hd_tensor *x, hd_dtype d)
 {
-    hd_tensor *y = hd__laid_out_as(hd__empty_as(function, d, x), x);
+    hd_tensor *y = hd__laid_out_as(hd__empty_as(d, x), x);
     if (y) {
         hd__copy(y, x);
     }
@@ -33,34 +33,35 @@ static hd_tensor *copied(const char *function, const hd_tensor *x, hd_dtype d)
 
 hd_tensor *hd_clone(hd_tensor *x)
 {
-    if (!hd__arg("hd_clone", "x", x)) {
+    HD__CALL("hd_clone");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    return record_copy(&clone_op, copied("hd_clone", x, x->dtype), x);
+    return record_copy(&clone_op, copied(x, x->dtype), x);
 }
 
 hd_tensor *hd_contiguous(hd_tensor *x)
 {
-    if (!hd__arg("hd_contiguous", "x", x)) {
+    HD__CALL("hd_contiguous");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    return hd__contig(x) ? x
-                         : record_copy(&clone_op, hd__made_by("hd_contiguous", hd__clone(x)), x);
+    return hd__contig(x) ? x : record_copy(&clone_op, hd__clone(x), x);
 }
 
 hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
 {
-    if (!hd__arg("hd_to", "x", x) || !hd__dtype_arg("hd_to", d)) {
+    HD__CALL("hd_to");
+    if (!hd__arg("x", x) || !hd__dtype_arg(d)) {
         return NULL;
     }
-    return x->dtype == d ? x : record_copy(&to_op, copied("hd_to", x, d), x);
+    return x->dtype == d ? x : record_copy(&to_op, copied(x, d), x);
 }
 
 hd_tensor *hd_detach(hd_tensor *x)
 {
-    return hd__arg("hd_detach", "x", x)
-               ? hd__alias("hd_detach", x, x->ndim, x->sizes, x->strides, x->offset)
-               : NULL;
+    HD__CALL("hd_detach");
+    return hd__arg("x", x) ? hd__alias(x, x->ndim, x->sizes, x->strides, x->offset) : NULL;
 }
 
 /* ---------------------------------------------------------------- cat, stack */
@@ -96,15 +97,15 @@ static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op cat_op = {.name = "CatBackward0", .backward = cat_backward};
 static const hd__op stack_op = {.name = "StackBackward0", .backward = stack_backward};
 
-static bool joined_ok(const char *function, int64_t n, hd_tensor *const *xs)
+static bool joined_ok(int64_t n, hd_tensor *const *xs)
 {
     if (n < 1 || n > INT32_MAX) {
-        return hd_error_set(HD_VALUE, "%s: %" PRId64 " tensors: expected 1 or more", function, n);
+        return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n);
     }
     if (!xs) {
-        return hd__null_arg(function, "xs");
+        return hd__null_arg(hd__call, "xs");
     }
-    return hd__args(function, "xs", n, xs, false);
+    return hd__args("xs", n, xs, false);
 }
 
 static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
@@ -130,7 +131,7 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
     for (int64_t i = 1; i < n && skipped(first); i++) {
         first = xs[i];
     }
-    *at = skipped(first) ? 0 : hd__dim("hd_cat", first, dim); /* every tensor is (0,) */
+    *at = skipped(first) ? 0 : hd__dim(first, dim); /* every tensor is (0,) */
     if (*at < 0) {
         return NULL;
     }
@@ -141,21 +142,19 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
             continue;
         }
         if (xs[i]->ndim == 0) {
-            return hd_error_set(HD_SHAPE,
-                                "hd_cat: a tensor of (): expected dimensions; hd_stack adds one");
+            return hd__fail(HD_SHAPE, "a tensor of (): expected dimensions; hd_stack adds one");
         }
         bool fits = xs[i]->ndim == first->ndim;
         for (int d = 0; d < first->ndim && fits; d++) {
             fits = d == *at || xs[i]->sizes[d] == first->sizes[d];
         }
         if (!fits) {
-            return hd_error_set(HD_SHAPE,
-                                "hd_cat: %s and %s along dim %d: expected the other sizes equal",
-                                HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
+            return hd__fail(HD_SHAPE, "%s and %s along dim %d: expected the other sizes equal",
+                            HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
         }
         if (__builtin_add_overflow(sizes[*at], xs[i]->sizes[*at], &sizes[*at])) {
-            return hd_error_set(HD_MEMORY, "hd_cat: %s and others along dim %d: the size overflows",
-                                HD__SHAPE(first), *at);
+            return hd__fail(HD_MEMORY, "%s and others along dim %d: the size overflows",
+                            HD__SHAPE(first), *at);
         }
     }
     return first;
@@ -163,13 +162,14 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
 
 hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
 {
+    HD__CALL("hd_cat");
     int at = -1;
     int64_t sizes[HD_MAX_DIMS];
-    if (!joined_ok("hd_cat", n, xs)) {
+    if (!joined_ok(n, xs)) {
         return NULL;
     }
     const hd_tensor *first = cat_shape(n, xs, dim, &at, sizes);
-    hd_tensor *y = first ? hd__empty("hd_cat", promoted(n, xs), first->ndim, sizes) : NULL;
+    hd_tensor *y = first ? hd__empty(promoted(n, xs), first->ndim, sizes) : NULL;
     size_t params_size = 2 * sizeof(int) + (size_t)n * sizeof(int64_t);
     int *params = y ? hd_alloc(params_size) : NULL;
     if (!params) {
@@ -188,25 +188,25 @@ hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
 
 hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
 {
-    if (!joined_ok("hd_stack", n, xs)) {
+    HD__CALL("hd_stack");
+    if (!joined_ok(n, xs)) {
         return NULL;
     }
     for (int64_t i = 1; i < n; i++) {
         if (!hd__same_shape(xs[0], xs[i])) {
-            return hd_error_set(HD_SHAPE, "hd_stack: %s and %s: expected equal shapes",
-                                HD__SHAPE(xs[0]), HD__SHAPE(xs[i]));
+            return hd__fail(HD_SHAPE, "%s and %s: expected equal shapes", HD__SHAPE(xs[0]),
+                            HD__SHAPE(xs[i]));
         }
     }
     int ndim = xs[0]->ndim + 1, at = dim < 0 ? dim + ndim : dim;
     if (at < 0 || at >= ndim) {
-        return hd_error_set(HD_INDEX, "hd_stack: dim %d of %d: expected %d to %d", dim, ndim, -ndim,
-                            ndim - 1);
+        return hd__fail(HD_INDEX, "dim %d of %d: expected %d to %d", dim, ndim, -ndim, ndim - 1);
     }
     int64_t sizes[HD_MAX_DIMS + 1];
     for (int d = 0; d < ndim; d++) {
         sizes[d] = d == at ? n : xs[0]->sizes[d < at ? d : d - 1];
     }
-    hd_tensor *y = hd__empty("hd_stack", promoted(n, xs), ndim, sizes);
+    hd_tensor *y = hd__empty(promoted(n, xs), ndim, sizes);
     for (int64_t i = 0; y && i < n; i++) {
         hd_tensor place = *y; /* y without dim `at`, at its i-th index */
         place.ndim--;
@@ -223,12 +223,14 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
 
 hd_tensor *hd_cat_list(const hd_list *xs, int dim)
 {
-    return hd__list_arg("hd_cat", "xs", xs) ? hd_cat_n(xs->len, xs->items, dim) : NULL;
+    HD__CALL("hd_cat");
+    return hd__list_arg("xs", xs) ? hd_cat_n(xs->len, xs->items, dim) : NULL;
 }
 
 hd_tensor *hd_stack_list(const hd_list *xs, int dim)
 {
-    return hd__list_arg("hd_stack", "xs", xs) ? hd_stack_n(xs->len, xs->items, dim) : NULL;
+    HD__CALL("hd_stack");
+    return hd__list_arg("xs", xs) ? hd_stack_n(xs->len, xs->items, dim) : NULL;
 }
 
 /* ---------------------------------------------------------------- triangles */
@@ -292,17 +294,15 @@ static void cut_triangle(hd_tensor *y, int64_t diagonal, bool lower)
     }
 }
 
-static hd_tensor *triangle(const char *function, const hd__op *op, hd_tensor *x, int64_t diagonal,
-                           bool lower)
+static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal, bool lower)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     if (x->ndim < 2) {
-        return hd_error_set(HD_SHAPE, "%s: %s: expected 2 dimensions or more", function,
-                            HD__SHAPE(x));
+        return hd__fail(HD_SHAPE, "%s: expected 2 dimensions or more", HD__SHAPE(x));
     }
-    hd_tensor *y = hd__made_by(function, hd__clone(x));
+    hd_tensor *y = hd__clone(x);
     if (y) {
         cut_triangle(y, diagonal, lower);
     }
@@ -311,20 +311,22 @@ static hd_tensor *triangle(const char *function, const hd__op *op, hd_tensor *x,
 
 hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal)
 {
-    return triangle("hd_tril", &tril_op, x, diagonal, true);
+    HD__CALL("hd_tril");
+    return triangle(&tril_op, x, diagonal, true);
 }
 
 hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal)
 {
-    return triangle("hd_triu", &triu_op, x, diagonal, false);
+    HD__CALL("hd_triu");
+    return triangle(&triu_op, x, diagonal, false);
 }
 
 /* ---------------------------------------------------------------- x[...] = value */
 
 /* The part x[index...] that is written; x itself where the index leaves nothing out. */
-static hd_tensor *target_of(const char *function, hd_tensor *x, int n, const int64_t *index)
+static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 {
-    hd_tensor *part = hd__getitem(function, x, n, index);
+    hd_tensor *part = hd__getitem(x, n, index);
     return part && part->numel == x->numel && hd__same_shape(part, x) ? x : part;
 }
 
@@ -342,8 +344,8 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
         fits = size == 1 || size == target->sizes[target->ndim - value->ndim + d];
     }
     if (!fits) {
-        return hd_error_set(HD_SHAPE, "hd_setitem: a value of %s for %s: expected it to broadcast",
-                            HD__SHAPE(value), HD__SHAPE(target));
+        return hd__fail(HD_SHAPE, "a value of %s for %s: expected it to broadcast",
+                        HD__SHAPE(value), HD__SHAPE(target));
     }
     if (value->storage == target->storage && !hd__same_shape(value, target)) {
         value = hd_view_n(value, value->ndim - lead, value->sizes + lead);
@@ -354,11 +356,12 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 
 hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index)
 {
-    if (!hd__arg("hd_setitem", "x", x) || !hd__arg("hd_setitem", "value", value)) {
+    HD__CALL("hd_setitem");
+    if (!hd__arg("x", x) || !hd__arg("value", value)) {
         return NULL;
     }
     hd_scope *scope = hd_scope_open();
-    hd_tensor *target = scope ? target_of("hd_setitem", x, n, index) : NULL;
+    hd_tensor *target = scope ? target_of(x, n, index) : NULL;
     value = target ? fitting(value, target) : NULL;
     bool ok = value && hd__set_value(target, value);
     hd_scope_close(scope);
@@ -367,11 +370,12 @@ hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *in
 
 hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
 {
-    if (!hd__arg("hd_setitem_scalar", "x", x)) {
+    HD__CALL("hd_setitem_scalar");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     hd_scope *scope = hd_scope_open();
-    hd_tensor *target = scope ? target_of("hd_setitem_scalar", x, n, index) : NULL;
+    hd_tensor *target = scope ? target_of(x, n, index) : NULL;
     bool ok = target && hd__set_item(target, value);
     hd_scope_close(scope);
     return ok ? x : NULL;

@@ -25,7 +25,7 @@ hd_gradcheck_options hd_gradcheck_defaults(void)
 /* Weights in [0.5, 1.5) that do not repeat. */
 static hd_tensor *weights_like(const hd_tensor *y)
 {
-    hd_tensor *w = hd__empty_as("hd_gradcheck", HD_FLOAT64, y);
+    hd_tensor *w = hd__empty_as(HD_FLOAT64, y);
     for (int64_t i = 0; w && i < w->numel; i++) {
         double turn = (double)(i + 1) * 0.6180339887498949;
         ((double *)hd__ptr(w))[i] = 0.5 + turn - floor(turn);
@@ -33,12 +33,17 @@ static hd_tensor *weights_like(const hd_tensor *y)
     return w;
 }
 
+static hd_tensor *call_f(const check *c)
+{
+    HD__CALLS_BACK;
+    return c->f(c->inputs, c->n, c->user);
+}
+
 static hd_tensor *call(const check *c)
 {
     hd_generator *g = hd_generator_current();
-    hd_tensor *y = hd_generator_seed(g, c->o.seed) ? c->f(c->inputs, c->n, c->user) : NULL;
-    return y && hd__arg("hd_gradcheck", "f's result", y) && hd__float_arg("hd_gradcheck", y) ? y
-                                                                                             : NULL;
+    hd_tensor *y = hd_generator_seed(g, c->o.seed) ? call_f(c) : NULL;
+    return y && hd__arg("f's result", y) && hd__float_arg(y) ? y : NULL;
 }
 
 /* sum(weights * f), in float64; NaN on failure. */
@@ -85,11 +90,10 @@ static bool gradients_agree(const check *c, int input, const hd_tensor *grad, co
         }
         double given = hd_get_n(grad, x->ndim, index);
         if (!(fabs(given - numeric) <= c->o.atol + c->o.rtol * fabs(numeric))) {
-            return hd_error_set(
-                HD_GRAD,
-                "hd_gradcheck: %s, input %d at %s: backward gives %.9g, differences give "
-                "%.9g",
-                name, input, HD__SIZES(x->ndim, index), given, numeric);
+            return hd__fail(HD_GRAD,
+                            "%s, input %d at %s: backward gives %.9g, differences give "
+                            "%.9g",
+                            name, input, HD__SIZES(x->ndim, index), given, numeric);
         }
     }
     return true;
@@ -97,16 +101,15 @@ static bool gradients_agree(const check *c, int input, const hd_tensor *grad, co
 
 static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
 {
-    if (!hd__args("hd_gradcheck", "inputs", n, inputs, false)) {
+    if (!hd__args("inputs", n, inputs, false)) {
         return false;
     }
     for (int i = 0; i < n; i++) {
         if (hd__requires_grad(inputs[i]) &&
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
              hd__overlaps_itself(inputs[i]))) {
-            return hd_error_set(HD_VALUE,
-                                "hd_gradcheck: input %d of %s of %s: expected a float64 leaf", i,
-                                HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
+            return hd__fail(HD_VALUE, "input %d of %s of %s: expected a float64 leaf", i,
+                            HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
         }
     }
     return true;
@@ -150,13 +153,14 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
 bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inputs,
                     const hd_gradcheck_options *o)
 {
+    HD__CALL("hd_gradcheck");
     if (!f || !inputs) {
-        return hd__null_arg("hd_gradcheck", f ? "inputs" : "f");
+        return hd__null_arg(hd__call, f ? "inputs" : "f");
     }
     if (n < 1 || n > HD__FEW) {
-        return hd_error_set(HD_VALUE, "hd_gradcheck: %d inputs: expected 1 to %d", n, HD__FEW);
+        return hd__fail(HD_VALUE, "%d inputs: expected 1 to %d", n, HD__FEW);
     }
-    if ((o && !HD__SIZE_OK("hd_gradcheck", o, "hd_gradcheck_defaults()")) ||
+    if ((o && !HD__SIZE_OK(hd__call, o, "hd_gradcheck_defaults()")) ||
         !gradcheck_inputs_ok(n, inputs)) {
         return false;
     }

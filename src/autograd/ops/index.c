@@ -18,20 +18,20 @@ enum { GRAIN = 32768 };
 
 /* ---------------------------------------------------------------- checking */
 
-static bool index_arg(const char *function, const hd_tensor *index)
+static bool index_arg(const hd_tensor *index)
 {
-    return hd__arg(function, "index", index) && hd__dtype_is(function, "index", index, HD_INT64);
+    return hd__arg("index", index) && hd__dtype_is("index", index, HD_INT64);
 }
 
-static hd_tensor *range_fail(const char *function, const hd_tensor *index, int64_t flat, int64_t n)
+static hd_tensor *range_fail(const hd_tensor *index, int64_t flat, int64_t n)
 {
     int64_t value = ((const int64_t *)hd__ptr(index))[flat];
     if (n == 0) {
-        return hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: there is nothing to pick from",
-                            function, value, HD__INDEX(index, flat));
+        return hd__fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from", value,
+                        HD__INDEX(index, flat));
     }
-    return hd_error_set(HD_INDEX, "%s: index %" PRId64 " at %s: expected 0 to %" PRId64, function,
-                        value, HD__INDEX(index, flat), n - 1);
+    return hd__fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
+                    HD__INDEX(index, flat), n - 1);
 }
 
 typedef struct range {
@@ -49,7 +49,7 @@ static void check_range(int64_t begin, int64_t end, void *arg)
 }
 
 /* index, made contiguous; NULL with HD_INDEX set if an element is outside of [0, n). */
-static hd_tensor *checked(const char *function, hd_tensor *index, int64_t n)
+static hd_tensor *checked(hd_tensor *index, int64_t n)
 {
     index = hd__contiguous(index);
     if (!index) {
@@ -59,7 +59,7 @@ static hd_tensor *checked(const char *function, hd_tensor *index, int64_t n)
     hd__parallel_for(index->numel, GRAIN, check_range, &r);
     for (int64_t flat = 0; r.broken && flat < index->numel; flat++) {
         if ((uint64_t)r.index[flat] >= (uint64_t)n) {
-            return range_fail(function, index, flat, n);
+            return range_fail(index, flat, n);
         }
     }
     return index;
@@ -198,26 +198,26 @@ static hd_tensor *record_pick(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_t
 
 hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
 {
-    if (!hd__arg("hd_index_select", "x", x) || !index_arg("hd_index_select", index)) {
+    HD__CALL("hd_index_select");
+    if (!hd__arg("x", x) || !index_arg(index)) {
         return NULL;
     }
-    int d = hd__dim("hd_index_select", x, dim);
+    int d = hd__dim(x, dim);
     if (d < 0) {
         return NULL;
     }
     if (index->ndim > 1 || (x->ndim == 0 && index->numel != 1)) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_index_select: %s by an index of %s: expected an index of %s",
-                            HD__SHAPE(x), HD__SHAPE(index), x->ndim ? "1 dim" : "1 element");
+        return hd__fail(HD_SHAPE, "%s by an index of %s: expected an index of %s", HD__SHAPE(x),
+                        HD__SHAPE(index), x->ndim ? "1 dim" : "1 element");
     }
-    index = checked("hd_index_select", index, x->ndim ? x->sizes[d] : 1);
+    index = checked(index, x->ndim ? x->sizes[d] : 1);
     if (!index) {
         return NULL;
     }
     int64_t sizes[HD_MAX_DIMS];
     memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
     sizes[d] = index->numel;
-    hd_tensor *y = hd__empty("hd_index_select", x->dtype, x->ndim, sizes);
+    hd_tensor *y = hd__empty(x->dtype, x->ndim, sizes);
     if (!y) {
         return NULL;
     }
@@ -227,29 +227,28 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
 
 hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx)
 {
-    if (!index_arg("hd_embedding", index) || !hd__arg("hd_embedding", "weight", weight)) {
+    HD__CALL("hd_embedding");
+    if (!index_arg(index) || !hd__arg("weight", weight)) {
         return NULL;
     }
     if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
-        return hd_error_set(
-            HD_SHAPE, "hd_embedding: index %s and weight %s: expected up to %d dims and (n, d)",
-            HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
+        return hd__fail(HD_SHAPE, "index %s and weight %s: expected up to %d dims and (n, d)",
+                        HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
     if (padding_idx < -1 || padding_idx >= weight->sizes[0]) {
-        return hd_error_set(HD_INDEX,
-                            "hd_embedding: padding_idx %" PRId64
-                            " of weight %s: expected -1 (none) "
-                            "to %" PRId64,
-                            padding_idx, HD__SHAPE(weight), weight->sizes[0] - 1);
+        return hd__fail(HD_INDEX,
+                        "padding_idx %" PRId64 " of weight %s: expected -1 (none) "
+                        "to %" PRId64,
+                        padding_idx, HD__SHAPE(weight), weight->sizes[0] - 1);
     }
-    index = checked("hd_embedding", index, weight->sizes[0]);
+    index = checked(index, weight->sizes[0]);
     if (!index) {
         return NULL;
     }
     int64_t sizes[HD_MAX_DIMS], rows[] = {index->numel, weight->sizes[1]};
     memcpy(sizes, index->sizes, index->ndim * sizeof *sizes);
     sizes[index->ndim] = weight->sizes[1];
-    hd_tensor *y = hd__empty("hd_embedding", weight->dtype, index->ndim + 1, sizes);
+    hd_tensor *y = hd__empty(weight->dtype, index->ndim + 1, sizes);
     if (!y) {
         return NULL;
     }
@@ -286,29 +285,29 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
     if (!ok) {
-        return hd_error_set(
-            HD_SHAPE,
-            "hd_gather: %s by an index of %s: expected the same rank, and no larger size "
-            "except at dim %d",
-            HD__SHAPE(x), HD__SHAPE(index), dim);
+        return hd__fail(HD_SHAPE,
+                        "%s by an index of %s: expected the same rank, and no larger size "
+                        "except at dim %d",
+                        HD__SHAPE(x), HD__SHAPE(index), dim);
     }
     return true;
 }
 
 hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
 {
-    if (!hd__arg("hd_gather", "x", x) || !index_arg("hd_gather", index)) {
+    HD__CALL("hd_gather");
+    if (!hd__arg("x", x) || !index_arg(index)) {
         return NULL;
     }
-    int d = hd__dim("hd_gather", x, dim);
+    int d = hd__dim(x, dim);
     if (d < 0 || !gather_shapes_ok(x, d, index)) {
         return NULL;
     }
-    index = checked("hd_gather", index, x->ndim ? x->sizes[d] : 1);
+    index = checked(index, x->ndim ? x->sizes[d] : 1);
     if (!index) {
         return NULL;
     }
-    hd_tensor *y = hd__gather("hd_gather", x, d, index);
+    hd_tensor *y = hd__gather(x, d, index);
     hd_tensor *saved[] = {index, x};
     return HD__RECORD(&gather_op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(d));
 }
@@ -317,16 +316,17 @@ hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
 
 hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
 {
-    if (!index_arg("hd_one_hot", index)) {
+    HD__CALL("hd_one_hot");
+    if (!index_arg(index)) {
         return NULL;
     }
     if (num_classes < -1 || num_classes == 0 || (num_classes == -1 && index->numel == 0)) {
-        return hd_error_set(HD_VALUE,
-                            "hd_one_hot: %" PRId64 " classes for an index of %s: expected "
-                            "1 or more, or -1 and an index that is not empty",
-                            num_classes, HD__SHAPE(index));
+        return hd__fail(HD_VALUE,
+                        "%" PRId64 " classes for an index of %s: expected "
+                        "1 or more, or -1 and an index that is not empty",
+                        num_classes, HD__SHAPE(index));
     }
-    index = checked("hd_one_hot", index, num_classes == -1 ? INT64_MAX : num_classes);
+    index = checked(index, num_classes == -1 ? INT64_MAX : num_classes);
     if (!index) {
         return NULL;
     }
@@ -338,7 +338,7 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
     int64_t sizes[HD_MAX_DIMS + 1];
     memcpy(sizes, index->sizes, index->ndim * sizeof *sizes);
     sizes[index->ndim] = num_classes;
-    hd_tensor *y = hd__empty("hd_one_hot", HD_INT64, index->ndim + 1, sizes);
+    hd_tensor *y = hd__empty(HD_INT64, index->ndim + 1, sizes);
     if (!y) {
         return NULL;
     }

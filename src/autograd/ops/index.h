@@ -5,7 +5,7 @@
 #include "autograd/autograd_internal.h"
 
 /* x[index...] (part.c); errors name `function`. */
-hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index);
+hd_tensor *hd__getitem(hd_tensor *x, int n, const int64_t *index);
 
 /* x[...] = s and x[...] = value, of x's shape or one that broadcasts to it (inplace.c). PyTorch has
  * another name for filling with one number than for hd_fill_ and hd_copy_. */
@@ -24,7 +24,7 @@ hd_tensor hd__geometry_of(const hd_tensor *x);
 hd_tensor *hd__zeros_like_input(hd__node *n, int dtype);
 
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
-hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index);
+hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index);
 /* dx[index[i]] += dy[i] along dim. Saved 0 is the index, and params is one int, the dim. With
  * `distinct` no two indices are the same. */
 void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct);

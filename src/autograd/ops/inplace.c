@@ -15,17 +15,17 @@ static int category(hd_dtype d)
     return categories[d];
 }
 
-static bool dtype_fits(const char *function, const hd_tensor *x, hd_dtype result)
+static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     if (category(result) <= category(x->dtype)) {
         return true;
     }
-    return hd_error_set(HD_DTYPE, "%s: the result is %s: expected one that x of %s can hold",
-                        function, hd_dtype_name(result), hd_dtype_name(x->dtype));
+    return hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
+                    hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
 
 /* Does b broadcast to x's shape, so that x need not grow? */
-static bool shape_fits(const char *function, hd_tensor *x, hd_tensor *b)
+static bool shape_fits(hd_tensor *x, hd_tensor *b)
 {
     bool fits = b->ndim <= x->ndim;
     for (int i = 1; fits && i <= b->ndim; i++) {
@@ -33,9 +33,8 @@ static bool shape_fits(const char *function, hd_tensor *x, hd_tensor *b)
         fits = size == 1 || size == x->sizes[x->ndim - i];
     }
     if (!fits) {
-        return hd_error_set(HD_SHAPE,
-                            "%s: %s and %s: expected the second to broadcast to the first",
-                            function, HD__SHAPE(x), HD__SHAPE(b));
+        return hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
+                        HD__SHAPE(x), HD__SHAPE(b));
     }
     return true;
 }
@@ -50,17 +49,16 @@ static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
 }
 
 /* Makes *b readable while x is written: it becomes a copy where the two may share elements. */
-static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
+static bool operand_ok(hd_tensor *x, hd_tensor **b)
 {
-    if (!shape_fits(function, x, *b)) {
+    if (!shape_fits(x, *b)) {
         return false;
     }
     if (partly_overlaps(x, *b)) {
-        return hd_error_set(
-            HD_STATE,
-            "%s: %s and %s share some memory: expected the second apart from the first, "
-            "or the same; clone it first",
-            function, HD__SHAPE(x), HD__SHAPE(*b));
+        return hd__fail(HD_STATE,
+                        "%s and %s share some memory: expected the second apart from the first, "
+                        "or the same; clone it first",
+                        HD__SHAPE(x), HD__SHAPE(*b));
     }
     if (x->storage == (*b)->storage && !hd__same_memory(x, *b)) {
         *b = hd__clone(*b);
@@ -71,10 +69,9 @@ static bool operand_ok(const char *function, hd_tensor *x, hd_tensor **b)
 /* ---------------------------------------------------------------- arithmetic */
 
 /* What x = x op b in dtype d needs memory for: the result if d is not x's dtype, else b in d. */
-static hd_tensor *prepare(const char *function, hdk_loop loop, hd_dtype d, hd_tensor *x,
-                          hd_tensor *b)
+static hd_tensor *prepare(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *b)
 {
-    return x->dtype != d ? hd__map_binary(function, loop, d, d, x, b) : hd__cast(b, d);
+    return x->dtype != d ? hd__map_binary(loop, d, d, x, b) : hd__cast(b, d);
 }
 
 static void write_result(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *prepared)
@@ -87,9 +84,8 @@ static void write_result(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *pre
 }
 
 /* The end of x = x op b, after what can be refused. */
-static hd_tensor *record_and_write(const char *function, const hd__op *record, hd_tensor *x,
-                                   const hd__record_args *a, hdk_loop loop, hd_dtype d,
-                                   hd_tensor *prepared)
+static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
+                                   hdk_loop loop, hd_dtype d, hd_tensor *prepared)
 {
     unsigned int before = hd__watching() ? hd__watch_inputs(a->n_in, a->in) : 0;
     if (!prepared || !hd__record_inplace(record, x, a)) {
@@ -97,88 +93,93 @@ static hd_tensor *record_and_write(const char *function, const hd__op *record, h
     }
     write_result(loop, d, x, prepared);
     if (hd__watching()) {
-        hd__watch_result(function, before, x);
+        hd__watch_result(before, x);
     }
     return x;
 }
 
 /* save: backward needs b for dx, and x as it was for db; the db of a quotient needs b, too. */
-static hd_tensor *arith_(const char *function, int op, const hd__op *record, hd_tensor *x,
-                         hd_tensor *b, bool save)
+static hd_tensor *arith_(int op, const hd__op *record, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;
-    if (!hd__arg(function, "x", x) || !hd__arg(function, "b", b)) {
+    if (!hd__arg("x", x) || !hd__arg("b", b)) {
         return NULL;
     }
     hd_tensor *in[] = {x, b}, *read = b;
-    hdk_loop loop = hd__arith_loop(function, op, x, b, &d);
-    if (!loop || !dtype_fits(function, x, d) || !operand_ok(function, x, &read) ||
-        !hd__inplace_ok(function, x, 2, in)) {
+    hdk_loop loop = hd__arith_loop(op, x, b, &d);
+    if (!loop || !dtype_fits(x, d) || !operand_ok(x, &read) || !hd__inplace_ok(x, 2, in)) {
         return NULL;
     }
     bool db = save && hd__wants_grad(b);
     bool needs_b = save && (hd__wants_grad(x) || (db && op == HDK_DIV));
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
-    read = saved[0] ? prepare(function, loop, d, x, read) : NULL;
+    read = saved[0] ? prepare(loop, d, x, read) : NULL;
     hd__record_args a = {HD__IN(2, in), HD__SAVES(2, saved), .saved_is_old = true};
-    return record_and_write(function, record, x, &a, loop, d, read);
+    return record_and_write(record, x, &a, loop, d, read);
 }
 
-static hd_tensor *scalar_(const char *function, int op, const hd__op *record, hd_tensor *x,
-                          hd_scalar s)
+static hd_tensor *scalar_(int op, const hd__op *record, hd_tensor *x, hd_scalar s)
 {
     hd_dtype d;
     hd__number number;
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    hdk_loop loop = hd__arith_loop_scalar(function, op, x, s, &d);
-    if (!loop || !dtype_fits(function, x, d) || !hd__inplace_ok(function, x, 1, &x)) {
+    hdk_loop loop = hd__arith_loop_scalar(op, x, s, &d);
+    if (!loop || !dtype_fits(x, d) || !hd__inplace_ok(x, 1, &x)) {
         return NULL;
     }
-    hd_tensor *read = prepare(function, loop, d, x, hd__number_of(&number, d, s));
+    hd_tensor *read = prepare(loop, d, x, hd__number_of(&number, d, s));
     hd__record_args a = {HD__IN(1, &x), HD__PARAMS(s)};
-    return record_and_write(function, record, x, &a, loop, d, read);
+    return record_and_write(record, x, &a, loop, d, read);
 }
 
 hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b)
 {
-    return arith_("hd_add_", HDK_ADD, &hd__add_op, x, b, false);
+    HD__CALL("hd_add_");
+    return arith_(HDK_ADD, &hd__add_op, x, b, false);
 }
 
 hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b)
 {
-    return arith_("hd_sub_", HDK_SUB, &hd__sub_op, x, b, false);
+    HD__CALL("hd_sub_");
+    return arith_(HDK_SUB, &hd__sub_op, x, b, false);
 }
 
 hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b)
 {
-    return arith_("hd_mul_", HDK_MUL, &hd__mul_op, x, b, true);
+    HD__CALL("hd_mul_");
+    return arith_(HDK_MUL, &hd__mul_op, x, b, true);
 }
 
 hd_tensor *hd_div_(hd_tensor *x, hd_tensor *b)
 {
-    return arith_("hd_div_", HDK_DIV, &hd__div_op, x, b, true);
+    HD__CALL("hd_div_");
+    return arith_(HDK_DIV, &hd__div_op, x, b, true);
 }
 
 hd_tensor *(hd_add_scalar_)(hd_tensor *x, hd_scalar s)
 {
-    return scalar_("hd_add_scalar_", HDK_ADD, &hd__add_op, x, s);
+    HD__CALL("hd_add_scalar_");
+    return scalar_(HDK_ADD, &hd__add_op, x, s);
 }
 
 hd_tensor *(hd_sub_scalar_)(hd_tensor *x, hd_scalar s)
 {
-    return scalar_("hd_sub_scalar_", HDK_SUB, &hd__sub_op, x, s);
+    HD__CALL("hd_sub_scalar_");
+    return scalar_(HDK_SUB, &hd__sub_op, x, s);
 }
 
 hd_tensor *(hd_mul_scalar_)(hd_tensor *x, hd_scalar s)
 {
-    return scalar_("hd_mul_scalar_", HDK_MUL, &hd__mul_scalar_op, x, s);
+    HD__CALL("hd_mul_scalar_");
+    return scalar_(HDK_MUL, &hd__mul_scalar_op, x, s);
 }
 
 hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s)
 {
-    return scalar_("hd_div_scalar_", HDK_DIV, &hd__div_scalar_op, x, s);
+    HD__CALL("hd_div_scalar_");
+    return scalar_(HDK_DIV, &hd__div_scalar_op, x, s);
 }
 
 /* ---------------------------------------------------------------- fill, zero, copy */
@@ -206,10 +207,9 @@ static const hd__op fill_value_op = {.name = "FillBackward3", .backward = copy_b
 static const hd__op zero_op = {.name = "ZeroBackward0", .backward = fill_backward};
 static const hd__op copy_op = {.name = "CopyBackwards", .backward = copy_backward};
 
-static hd_tensor *fill(const char *function, const hd__op *record, hd_tensor *x, hd_scalar s)
+static hd_tensor *fill(const hd__op *record, hd_tensor *x, hd_scalar s)
 {
-    if (!hd__arg(function, "x", x) || !hd__scalar_fits(function, x->dtype, s) ||
-        !hd__inplace_ok(function, x, 1, &x) ||
+    if (!hd__arg("x", x) || !hd__scalar_fits(x->dtype, s) || !hd__inplace_ok(x, 1, &x) ||
         !hd__record_inplace(record, x, &(hd__record_args){HD__IN(1, &x)})) {
         return NULL;
     }
@@ -219,46 +219,48 @@ static hd_tensor *fill(const char *function, const hd__op *record, hd_tensor *x,
 
 hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)
 {
-    return fill("hd_fill_", &fill_op, x, s);
+    HD__CALL("hd_fill_");
+    return fill(&fill_op, x, s);
 }
 
 hd_tensor *hd_zero_(hd_tensor *x)
 {
-    return fill("hd_zero_", &zero_op, x, hd_scalar_int(0));
+    HD__CALL("hd_zero_");
+    return fill(&zero_op, x, hd_scalar_int(0));
 }
 
-static hd_tensor *copy_into(const char *function, const hd__op *record, hd_tensor *x,
-                            hd_tensor *src)
+static hd_tensor *copy_into(const hd__op *record, hd_tensor *x, hd_tensor *src)
 {
-    if (!hd__arg(function, "x", x) || !hd__arg(function, "src", src)) {
+    if (!hd__arg("x", x) || !hd__arg("src", src)) {
         return NULL;
     }
     hd_tensor *in[] = {x, src}, *read = src;
-    if (!operand_ok(function, x, &read) || !hd__inplace_ok(function, x, 2, in) ||
+    if (!operand_ok(x, &read) || !hd__inplace_ok(x, 2, in) ||
         !hd__record_inplace(record, x, &(hd__record_args){.n_in = 2, .in = in})) {
         return NULL;
     }
     unsigned int before = hd__watching() ? hd__watch_inputs(1, &src) : 0;
     hd__copy(x, read);
     if (hd__watching()) {
-        hd__watch_result(function, before, x);
+        hd__watch_result(before, x);
     }
     return x;
 }
 
 hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
 {
-    return copy_into("hd_copy_", &copy_op, x, src);
+    HD__CALL("hd_copy_");
+    return copy_into(&copy_op, x, src);
 }
 
 hd_tensor *hd__set_item(hd_tensor *x, hd_scalar s)
 {
-    return fill("hd_setitem_scalar", &fill_item_op, x, s);
+    return fill(&fill_item_op, x, s);
 }
 
 hd_tensor *hd__set_value(hd_tensor *x, hd_tensor *value)
 {
-    return copy_into("hd_setitem", value->ndim == 0 ? &fill_value_op : &copy_op, x, value);
+    return copy_into(value->ndim == 0 ? &fill_value_op : &copy_op, x, value);
 }
 
 /* ---------------------------------------------------------------- masked_fill */
@@ -272,11 +274,10 @@ static void masked_fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
 static const hd__op masked_fill_op = {
     .name = "MaskedFillBackward0", .backward = masked_fill_backward, .fills = true};
 
-static bool fill_mask_ok(const char *function, hd_tensor *x, hd_tensor *mask, hd_scalar value)
+static bool fill_mask_ok(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
-    return hd__arg(function, "x", x) && hd__arg(function, "mask", mask) &&
-           hd__dtype_is(function, "mask", mask, HD_BOOL) &&
-           hd__scalar_fits(function, x->dtype, value);
+    return hd__arg("x", x) && hd__arg("mask", mask) && hd__dtype_is("mask", mask, HD_BOOL) &&
+           hd__scalar_fits(x->dtype, value);
 }
 
 /* y = mask ? value : x */
@@ -291,13 +292,14 @@ static void select(void (*map)(hdk_loop f, const void *params, int n, hd_tensor 
 /* x may broadcast to the mask, too. The result is row-major, whatever x's strides are. */
 hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
+    HD__CALL("hd_masked_fill");
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!fill_mask_ok("hd_masked_fill", x, mask, value) ||
-        !hd__broadcast("hd_masked_fill", 2, (hd_tensor *[]){x, mask}, &ndim, sizes)) {
+    if (!fill_mask_ok(x, mask, value) ||
+        !hd__broadcast(2, (hd_tensor *[]){x, mask}, &ndim, sizes)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty("hd_masked_fill", x->dtype, ndim, sizes);
+    hd_tensor *y = hd__empty(x->dtype, ndim, sizes);
     if (!y) {
         return NULL;
     }
@@ -307,9 +309,9 @@ hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 
 hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
+    HD__CALL("hd_masked_fill_");
     hd_tensor *read = mask;
-    if (!fill_mask_ok("hd_masked_fill_", x, mask, value) ||
-        !operand_ok("hd_masked_fill_", x, &read) || !hd__inplace_ok("hd_masked_fill_", x, 1, &x)) {
+    if (!fill_mask_ok(x, mask, value) || !operand_ok(x, &read) || !hd__inplace_ok(x, 1, &x)) {
         return NULL;
     }
     hd__record_args a = {HD__IN(1, &x), HD__SAVES(1, &mask)};

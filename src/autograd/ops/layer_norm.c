@@ -76,10 +76,8 @@ static int64_t row_size(const hd_tensor *x, int n)
 /* Adds up the sums of the groups (groups, n); the result has the shape of the last dims of x. */
 static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *groups)
 {
-    hd_tensor *y =
-        groups ? hd__empty(hd__running, x->dtype, *dims, x->sizes + x->ndim - *dims) : NULL;
-    bool ok = y && hd__reduce(hd__running, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, groups, 1,
-                              0, NULL);
+    hd_tensor *y = groups ? hd__empty(x->dtype, *dims, x->sizes + x->ndim - *dims) : NULL;
+    bool ok = y && hd__reduce(hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, groups, 1, 0, NULL);
     return ok ? y : NULL;
 }
 
@@ -111,7 +109,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     k.r.weight = hd__is_none(weight) ? NULL : hd__ptr(weight);
     for (int i = 0; i < 3; i++) {
         if (hd__needs(node, i)) {
-            made[i] = i ? hd__empty(hd__running, d, 2, groups) : hd_empty_like(x, d);
+            made[i] = i ? hd__empty(d, 2, groups) : hd_empty_like(x, d);
             if (!made[i]) {
                 return;
             }
@@ -129,27 +127,25 @@ static const hd__op layer_norm_op = {.name = "NativeLayerNormBackward0",
 
 /* ---------------------------------------------------------------- forward */
 
-static bool shape_arg(const char *function, const hd_tensor *x, int n, const int64_t *shape)
+static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
 {
     if (n < 1) {
-        return hd_error_set(HD_SHAPE, "%s: %d normalized dims: expected 1 or more", function, n);
+        return hd__fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n);
     }
-    if (!hd__given(function, "normalized_shape", shape)) {
+    if (!hd__given(hd__call, "normalized_shape", shape)) {
         return false;
     }
     if (n > x->ndim || memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) != 0) {
-        return hd_error_set(
-            HD_SHAPE, "%s: x %s and normalized shape %s: expected the last dims of x", function,
-            HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape));
+        return hd__fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",
+                        HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape));
     }
     return true;
 }
 
 /* weight or bias is HD_NONE, or has the normalized shape and x's dtype. */
-static bool scale_arg(const char *function, const char *name, const hd_tensor *w,
-                      const hd_tensor *x, int n)
+static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, int n)
 {
-    if (!hd__arg_or_none(function, name, w)) {
+    if (!hd__arg_or_none(name, w)) {
         return false;
     }
     if (hd__is_none(w)) {
@@ -157,21 +153,21 @@ static bool scale_arg(const char *function, const char *name, const hd_tensor *w
     }
     if (w->ndim != n ||
         memcmp(w->sizes, x->sizes + x->ndim - n, sizeof *w->sizes * (size_t)n) != 0) {
-        return hd_error_set(HD_SHAPE, "%s: %s %s: expected the normalized shape %s", function, name,
-                            HD__SHAPE(w), HD__SIZES(n, x->sizes + x->ndim - n));
+        return hd__fail(HD_SHAPE, "%s %s: expected the normalized shape %s", name, HD__SHAPE(w),
+                        HD__SIZES(n, x->sizes + x->ndim - n));
     }
     if (w->dtype != x->dtype) {
-        return hd_error_set(HD_DTYPE, "%s: %s of %s and x of %s: expected the same dtype", function,
-                            name, hd_dtype_name(w->dtype), hd_dtype_name(x->dtype));
+        return hd__fail(HD_DTYPE, "%s of %s and x of %s: expected the same dtype", name,
+                        hd_dtype_name(w->dtype), hd_dtype_name(x->dtype));
     }
     return true;
 }
 
-static hd_tensor *normalize(const char *function, hd_tensor *x, int n, hd_tensor *weight,
-                            hd_tensor *bias, double eps, hd_tensor *stats)
+static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *bias, double eps,
+                            hd_tensor *stats)
 {
     hd_dtype d = x->dtype;
-    hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty(d, x->ndim, x->sizes);
     HD__SCOPE_OR(NULL);
     hd_tensor *dense = hd__contiguous(x);
     hd_tensor *w = hd__is_none(weight) ? weight : hd__contiguous(weight);
@@ -194,18 +190,17 @@ static hd_tensor *normalize(const char *function, hd_tensor *x, int n, hd_tensor
 hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape, hd_tensor *weight,
                            hd_tensor *bias, double eps)
 {
-    const char *function = "hd_layer_norm_n";
-    if (!hd__arg(function, "x", x) || !hd__float_arg(function, x) ||
-        !shape_arg(function, x, n, normalized_shape) ||
-        !scale_arg(function, "weight", weight, x, n) || !scale_arg(function, "bias", bias, x, n)) {
+    HD__CALL("hd_layer_norm_n");
+    if (!hd__arg("x", x) || !hd__float_arg(x) || !shape_arg(x, n, normalized_shape) ||
+        !scale_arg("weight", weight, x, n) || !scale_arg("bias", bias, x, n)) {
         return NULL;
     }
     int64_t sizes[] = {1, 3};
     for (int d = 0; d < x->ndim - n; d++) {
         sizes[0] *= x->sizes[d];
     }
-    hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 3) */
-    hd_tensor *y = normalize(function, x, n, weight, bias, eps, stats);
+    hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 3) */
+    hd_tensor *y = normalize(x, n, weight, bias, eps, stats);
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
     return HD__RECORD(&layer_norm_op, y, HD__IN(3, in), HD__SAVES(4, saved), HD__PARAMS(n));
 }
@@ -234,20 +229,19 @@ static hd_tensor *plus_eps(hd_tensor *x, double eps)
 
 hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps)
 {
-    const char *function = "hd_rms_norm";
-    HD__OUTER(function);
-    if (!hd__arg(function, "x", x) || !hd__float_arg(function, x)) {
+    HD__CALL("hd_rms_norm");
+    if (!hd__arg("x", x) || !hd__float_arg(x)) {
         return NULL;
     }
     if (x->ndim < 1) {
-        return hd_error_set(HD_SHAPE, "%s: x is 0-d: expected 1 dim or more", function);
+        return hd__fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");
     }
-    if (!scale_arg(function, "weight", weight, x, 1)) {
+    if (!scale_arg("weight", weight, x, 1)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
     hd_tensor *mean = hd_mean_dim(hd_pow_scalar(x, 2), -1, true); /* (..., 1) */
     hd_tensor *y = hd_mul(x, hd_rsqrt(plus_eps(mean, eps)));
     y = hd_contiguous(hd__is_none(weight) ? y : hd_mul(y, weight));
-    return hd_scope_return(hd__made_by(function, y));
+    return hd_scope_return(y);
 }

@@ -10,7 +10,7 @@
 static hd_tensor *product_like(const hd__out_meta *meta, hd_tensor *const *dy, hd__matrix a,
                                hd__matrix b)
 {
-    hd_tensor *c = hd__empty(hd__running, dy[0]->dtype, meta->ndim, meta->sizes);
+    hd_tensor *c = hd__empty(dy[0]->dtype, meta->ndim, meta->sizes);
     if (c) {
         hd__product(a, b, hd__matrix_left(c), NULL);
     }
@@ -57,40 +57,36 @@ static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
 {
     if (x->ndim == 0 || weight->ndim != 2) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_linear: x %s and weight %s: expected (..., in) and (out, in)",
-                            HD__SHAPE(x), HD__SHAPE(weight));
+        return hd__fail(HD_SHAPE, "x %s and weight %s: expected (..., in) and (out, in)",
+                        HD__SHAPE(x), HD__SHAPE(weight));
     }
     if (x->sizes[x->ndim - 1] != weight->sizes[1]) {
-        return hd_error_set(
-            HD_SHAPE,
-            "hd_linear: x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
-            HD__SHAPE(x), HD__SHAPE(weight), x->sizes[x->ndim - 1], weight->sizes[1]);
+        return hd__fail(HD_SHAPE,
+                        "x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
+                        HD__SHAPE(x), HD__SHAPE(weight), x->sizes[x->ndim - 1], weight->sizes[1]);
     }
     if (!hd__is_none(bias) && (bias->ndim != 1 || bias->sizes[0] != weight->sizes[0])) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_linear: weight %s and bias %s: expected bias (%" PRId64 ",)",
-                            HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
+        return hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
+                        HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
     }
     return true;
 }
 
 hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
-    if (!hd__arg("hd_linear", "x", x) || !hd__arg("hd_linear", "weight", weight) ||
-        !hd__arg_or_none("hd_linear", "bias", bias)) {
+    HD__CALL("hd_linear");
+    if (!hd__arg("x", x) || !hd__arg("weight", weight) || !hd__arg_or_none("bias", bias)) {
         return NULL;
     }
     bool has_bias = !hd__is_none(bias);
-    if (!hd__product_dtypes("hd_linear", x, weight) ||
-        (has_bias && !hd__product_dtypes("hd_linear", x, bias)) ||
+    if (!hd__product_dtypes(x, weight) || (has_bias && !hd__product_dtypes(x, bias)) ||
         !linear_shapes_ok(x, weight, bias)) {
         return NULL;
     }
     int64_t sizes[HD_MAX_DIMS];
     memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
     sizes[x->ndim - 1] = weight->sizes[0];
-    hd_tensor *y = hd__empty("hd_linear", x->dtype, x->ndim, sizes);
+    hd_tensor *y = hd__empty(x->dtype, x->ndim, sizes);
     if (!y) {
         return NULL;
     }

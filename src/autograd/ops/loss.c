@@ -14,20 +14,19 @@ enum { GRAIN = 4096 }; /* elements worth a task of the pool */
 
 /* ---------------------------------------------------------------- both losses */
 
-static bool reduction_arg(const char *function, hd_reduction r)
+static bool reduction_arg(hd_reduction r)
 {
     if (r == HD_MEAN || r == HD_SUM || r == HD_REDUCE_NONE) {
         return true;
     }
-    return hd_error_set(HD_VALUE, "%s: reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE",
-                        function, (int)r);
+    return hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
 }
 
 /* Adds up the losses into y (0-d). */
-static bool add_up(const char *function, hd_tensor *y, const hd_tensor *losses)
+static bool add_up(hd_tensor *y, const hd_tensor *losses)
 {
-    return hd__reduce(function, hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, losses,
-                      hd__all_dims(losses), 0, NULL);
+    return hd__reduce(hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, losses, hd__all_dims(losses), 0,
+                      NULL);
 }
 
 /* ---------------------------------------------------------------- mse_loss */
@@ -38,9 +37,7 @@ static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *
     hd_tensor *in[] = {x, t};
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *g = hd__broadcast(hd__running, 2, in, &ndim, sizes)
-                       ? hd__empty(hd__running, dy->dtype, ndim, sizes)
-                       : NULL;
+    hd_tensor *g = hd__broadcast(2, in, &ndim, sizes) ? hd__empty(dy->dtype, ndim, sizes) : NULL;
     if (g) {
         hd__map(hdk_loss_for(dy->dtype)->square_backward[dy->dtype], hd__params(n), 4,
                 (hd_tensor *[]){g, x, t, dy});
@@ -91,16 +88,16 @@ static void distances(int64_t begin, int64_t end, void *arg)
 }
 
 /* (x - t)^2 of the broadcast shape */
-static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t)
+static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 {
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!hd__broadcast(function, 2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
+    if (!hd__broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
         return NULL;
     }
     x = hd__expand(x, ndim, sizes); /* first, because PyTorch lays the result out like these */
     t = x ? hd__expand(t, ndim, sizes) : NULL;
-    hd_tensor *y = t ? hd__elementwise_out(function, x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
+    hd_tensor *y = t ? hd__elementwise_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
     if (y) {
         hd__map(hdk_loss_for(x->dtype)->square[x->dtype], NULL, 3, (hd_tensor *[]){y, x, t});
     }
@@ -109,7 +106,7 @@ static hd_tensor *squares(const char *function, hd_tensor *x, hd_tensor *t)
 
 /* Writes sum (x - t)^2 to y (0-d). Contiguous x and t are read piece by piece, and their squares
  * are not stored. */
-static bool add_squares(const char *function, hd_tensor *y, hd_tensor *x, hd_tensor *t)
+static bool add_squares(hd_tensor *y, hd_tensor *x, hd_tensor *t)
 {
     bool dense = hd__same_shape(x, t) && hd__contig(x) && hd__contig(t);
     if (dense && x->numel <= HDK_SUM_MAX) {
@@ -118,31 +115,30 @@ static bool add_squares(const char *function, hd_tensor *y, hd_tensor *x, hd_ten
     }
     HD__SCOPE_OR(false);
     if (!dense) {
-        hd_tensor *losses = squares(function, x, t);
-        return losses && add_up(function, y, losses);
+        hd_tensor *losses = squares(x, t);
+        return losses && add_up(y, losses);
     }
     int64_t pieces = (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX;
-    distance_task k = {x, t, hd__empty(function, x->dtype, 1, &pieces)};
+    distance_task k = {x, t, hd__empty(x->dtype, 1, &pieces)};
     if (!k.pieces) {
         return false;
     }
     hd__parallel_for(pieces, 1, distances, &k);
-    return add_up(function, y, k.pieces);
+    return add_up(y, k.pieces);
 }
 
-static hd_tensor *mse(const char *function, hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r,
-                      double numel)
+static hd_tensor *mse(hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r, double numel)
 {
     if (x->dtype != d || t->dtype != d) {
         HD__SCOPE_OR(NULL);
         hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
-        return a && b ? hd_scope_return(mse(function, a, b, d, r, numel)) : NULL;
+        return a && b ? hd_scope_return(mse(a, b, d, r, numel)) : NULL;
     }
     if (r == HD_REDUCE_NONE) {
-        return squares(function, x, t);
+        return squares(x, t);
     }
-    hd_tensor *y = hd__empty(function, d, 0, NULL);
-    if (!y || !add_squares(function, y, x, t)) {
+    hd_tensor *y = hd__empty(d, 0, NULL);
+    if (!y || !add_squares(y, x, t)) {
         return NULL;
     }
     if (r == HD_MEAN) {
@@ -151,50 +147,52 @@ static hd_tensor *mse(const char *function, hd_tensor *x, hd_tensor *t, hd_dtype
     return y;
 }
 
-static void warn_broadcast_loss(const char *function, const hd_tensor *x, const hd_tensor *target,
-                                int ndim, const int64_t *sizes)
+static void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int ndim,
+                                const int64_t *sizes)
 {
-    hd__warn("%s: x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
+    hd__warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
              "which is probably wrong: give both the same size, for example with hd_view",
-             function, HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
+             HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
 }
 
-static hd_tensor *mse_loss(const char *function, hd_tensor *x, hd_tensor *target, hd_reduction r)
+static hd_tensor *mse_loss(hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
     hd_tensor *in[] = {x, target};
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!hd__arg(function, "x", x) || !hd__arg(function, "target", target) ||
-        !reduction_arg(function, r) || !hd__broadcast(function, 2, in, &ndim, sizes)) {
+    if (!hd__arg("x", x) || !hd__arg("target", target) || !reduction_arg(r) ||
+        !hd__broadcast(2, in, &ndim, sizes)) {
         return NULL;
     }
     /* of both after they were expanded, as in PyTorch: a 0-d one decides, too */
     hd_dtype d = hd__promote(&(hd_tensor){.ndim = ndim, .dtype = x->dtype},
                              &(hd_tensor){.ndim = ndim, .dtype = target->dtype});
     if (!hd__is_float(d)) {
-        return hd_error_set(HD_DTYPE, "%s: %s and %s: expected float32 or float64 in one of them",
-                            function, hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
+        return hd__fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
+                        hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
     }
     if (hd__warns() && !hd__same_shape(x, target)) {
-        warn_broadcast_loss(function, x, target, ndim, sizes);
+        warn_broadcast_loss(x, target, ndim, sizes);
     }
     double numel = 1;
     for (int i = 0; i < ndim; i++) {
         numel *= (double)sizes[i];
     }
     double norm = r == HD_MEAN ? 2 / numel : 2;
-    return HD__RECORD(&mse_op, mse(function, x, target, d, r, numel), HD__IN(2, in),
-                      HD__SAVES(2, in), HD__PARAMS(norm));
+    return HD__RECORD(&mse_op, mse(x, target, d, r, numel), HD__IN(2, in), HD__SAVES(2, in),
+                      HD__PARAMS(norm));
 }
 
 hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
 {
-    return mse_loss("hd_mse_loss", x, target, HD_MEAN);
+    HD__CALL("hd_mse_loss");
+    return mse_loss(x, target, HD_MEAN);
 }
 
 hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
-    return mse_loss("hd_mse_loss_with", x, target, r);
+    HD__CALL("hd_mse_loss_with");
+    return mse_loss(x, target, r);
 }
 
 /* ---------------------------------------------------------------- cross_entropy */
@@ -249,7 +247,7 @@ static hd_tensor *classes_last(const hd_tensor *x)
     }
     sizes[n] = x->sizes[class_dim];
     strides[n] = x->strides[class_dim];
-    return hd__alias(hd__running, x, x->ndim, sizes, strides, x->offset);
+    return hd__alias(x, x->ndim, sizes, strides, x->offset);
 }
 
 /* (n, d1, ..., c) as (n, c, d1, ...): an alias, the inverse of classes_last. */
@@ -261,7 +259,7 @@ static hd_tensor *classes_second(const hd_tensor *x)
         sizes[d] = x->sizes[from];
         strides[d] = x->strides[from];
     }
-    return hd__alias(hd__running, x, x->ndim, sizes, strides, x->offset);
+    return hd__alias(x, x->ndim, sizes, strides, x->offset);
 }
 
 /* Describes the rows of logits to the kernels. The tensors that it makes live in the caller's
@@ -314,8 +312,8 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
         return;
     }
     hd_tensor *moved = classes_last(x);
-    hd_tensor *rows = moved ? hd__empty(hd__running, x->dtype, moved->ndim, moved->sizes)
-                            : NULL; /* (n, d1, ..., c) */
+    hd_tensor *rows =
+        moved ? hd__empty(x->dtype, moved->ndim, moved->sizes) : NULL; /* (n, d1, ..., c) */
     if (!rows) {
         return;
     }
@@ -368,22 +366,22 @@ static void name_flatten(const hd_tensor *x, const hd_tensor *target, char text[
     }
 }
 
-static bool target_shape_fail(const char *function, const hd_tensor *x, const hd_tensor *target,
-                              int n, const int64_t *expected)
+static bool target_shape_fail(const hd_tensor *x, const hd_tensor *target, int n,
+                              const int64_t *expected)
 {
     char use[120] = "";
     if (rows_of_last(x, target)) {
         name_flatten(x, target, use);
     }
-    return hd_error_set(HD_SHAPE, "%s: x %s and target %s: expected a target of %s%s%s", function,
-                        HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(n, expected),
-                        x->ndim > 2 ? ", because dim 1 of x holds the classes" : "", use);
+    return hd__fail(HD_SHAPE, "x %s and target %s: expected a target of %s%s%s", HD__SHAPE(x),
+                    HD__SHAPE(target), HD__SIZES(n, expected),
+                    x->ndim > 2 ? ", because dim 1 of x holds the classes" : "", use);
 }
 
 /* The target has x's shape without the classes; the target of a single row may be (1,). */
-static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor *target)
+static bool target_arg(const hd_tensor *x, const hd_tensor *target)
 {
-    if (!hd__dtype_is(function, "target", target, HD_INT64)) {
+    if (!hd__dtype_is("target", target, HD_INT64)) {
         return false;
     }
     int64_t expected[HD_MAX_DIMS];
@@ -399,14 +397,13 @@ static bool target_arg(const char *function, const hd_tensor *x, const hd_tensor
         return true;
     }
     if (x->ndim == 0) {
-        return hd_error_set(HD_SHAPE, "%s: x (): expected (c,), (n, c) or (n, c, d1, ...)",
-                            function);
+        return hd__fail(HD_SHAPE, "x (): expected (c,), (n, c) or (n, c, d1, ...)");
     }
-    return target_shape_fail(function, x, target, n, expected);
+    return target_shape_fail(x, target, n, expected);
 }
 
 /* How many targets count; -1, with the error set, if one of them is not a class. */
-static int64_t count_targets(const char *function, const hdk_logits *l)
+static int64_t count_targets(const hdk_logits *l)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < l->rows; i++) {
@@ -415,10 +412,10 @@ static int64_t count_targets(const char *function, const hdk_logits *l)
             continue;
         }
         if (t < 0 || t >= l->c) {
-            hd_error_set(HD_INDEX,
-                         "%s: target %" PRId64 " for %" PRId64 " classes: expected 0 to %" PRId64
-                         ", or ignore_index %" PRId64,
-                         function, t, l->c, l->c - 1, l->ignore);
+            hd__fail(HD_INDEX,
+                     "target %" PRId64 " for %" PRId64 " classes: expected 0 to %" PRId64
+                     ", or ignore_index %" PRId64,
+                     t, l->c, l->c - 1, l->ignore);
             return -1;
         }
         count++;
@@ -426,25 +423,24 @@ static int64_t count_targets(const char *function, const hdk_logits *l)
     return count;
 }
 
-static hd_tensor *entropy(const char *function, hd_tensor *x, hd_tensor *target, hd_tensor *stats,
-                          entropy_params *p, hd_reduction r)
+static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, entropy_params *p,
+                          hd_reduction r)
 {
     bool none = r == HD_REDUCE_NONE;
     entropy_task k = {.l.ignore = p->ignore};
-    hd_tensor *y =
-        hd__empty(function, x->dtype, none && x->ndim > 1 ? target->ndim : 0, target->sizes);
+    hd_tensor *y = hd__empty(x->dtype, none && x->ndim > 1 ? target->ndim : 0, target->sizes);
     HD__SCOPE_OR(NULL);
     if (!y || !logits(&k, x, target, stats)) {
         return NULL;
     }
-    int64_t count = count_targets(function, &k.l), rows = k.l.rows;
-    hd_tensor *losses = none ? y : hd__empty(function, x->dtype, 1, &rows);
+    int64_t count = count_targets(&k.l), rows = k.l.rows;
+    hd_tensor *losses = none ? y : hd__empty(x->dtype, 1, &rows);
     if (count < 0 || !losses) {
         return NULL;
     }
     k.out = hd__ptr(losses);
     run_rows(&k, entropy_rows);
-    if (!none && !add_up(function, y, losses)) {
+    if (!none && !add_up(y, losses)) {
         return NULL;
     }
     p->divisor = 1;
@@ -461,23 +457,21 @@ hd_cross_entropy_options hd_cross_entropy_defaults(void)
         .size = sizeof(hd_cross_entropy_options), .ignore_index = -100, .reduction = HD_MEAN};
 }
 
-static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *target,
-                                const hd_cross_entropy_options *o)
+static hd_tensor *cross_entropy(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
 {
     hd_cross_entropy_options v = hd_cross_entropy_defaults();
-    if (o && !HD__SIZE_OK(function, o, "hd_cross_entropy_defaults()")) {
+    if (o && !HD__SIZE_OK(hd__call, o, "hd_cross_entropy_defaults()")) {
         return NULL;
     }
     v = o ? *o : v;
-    if (!hd__arg(function, "x", x) || !hd__arg(function, "target", target) ||
-        !hd__float_arg(function, x) || !reduction_arg(function, v.reduction) ||
-        !target_arg(function, x, target)) {
+    if (!hd__arg("x", x) || !hd__arg("target", target) || !hd__float_arg(x) ||
+        !reduction_arg(v.reduction) || !target_arg(x, target)) {
         return NULL;
     }
     int64_t sizes[] = {target->numel, 2};
-    hd_tensor *stats = hd__empty(function, x->dtype, 2, sizes); /* (rows, 2) */
+    hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 2) */
     entropy_params p = {.ignore = v.ignore_index};
-    hd_tensor *y = entropy(function, x, target, stats, &p, v.reduction);
+    hd_tensor *y = entropy(x, target, stats, &p, v.reduction);
     hd_tensor *saved[] = {x, target, stats};
     return HD__RECORD(entropy_op(x->ndim, v.reduction), y, HD__IN(1, &x), HD__SAVES(3, saved),
                       HD__PARAMS(p));
@@ -485,10 +479,12 @@ static hd_tensor *cross_entropy(const char *function, hd_tensor *x, hd_tensor *t
 
 hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 {
-    return cross_entropy("hd_cross_entropy", x, target, NULL);
+    HD__CALL("hd_cross_entropy");
+    return cross_entropy(x, target, NULL);
 }
 
 hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
 {
-    return cross_entropy("hd_cross_entropy_with", x, target, o);
+    HD__CALL("hd_cross_entropy_with");
+    return cross_entropy(x, target, o);
 }

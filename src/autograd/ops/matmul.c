@@ -22,7 +22,7 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
             dx[i] = dy[0]->ndim == 0 ? hd_mul(other, g) : hd_mul(g, other);
             continue;
         }
-        dx[i] = other ? hd__empty(hd__running, dy[0]->dtype, meta->ndim, meta->sizes) : NULL;
+        dx[i] = other ? hd__empty(dy[0]->dtype, meta->ndim, meta->sizes) : NULL;
         if (!dx[i]) {
             return;
         }
@@ -62,31 +62,29 @@ static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const
 }
 
 /* The broadcast batch sizes of a and b, into sizes; how many, or -1 with the error set. */
-static int batches(const char *function, const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
+static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
 {
     int na = a->ndim > 2 ? a->ndim - 2 : 0, nb = b->ndim > 2 ? b->ndim - 2 : 0, n = na;
     memcpy(sizes, a->sizes, sizeof *sizes * (size_t)na);
     int bad = hd__broadcast_with(&n, sizes, nb, b->sizes);
     if (bad > 0) {
-        hd_error_set(
-            HD_SHAPE,
-            "%s: %s and %s: batch sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast",
-            function, HD__SHAPE(a), HD__SHAPE(b), a->sizes[na - bad], b->sizes[nb - bad], bad + 2);
+        hd__fail(HD_SHAPE,
+                 "%s and %s: batch sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast",
+                 HD__SHAPE(a), HD__SHAPE(b), a->sizes[na - bad], b->sizes[nb - bad], bad + 2);
         return -1;
     }
     return n;
 }
 
-static hd_tensor *multiply(const char *function, hd_tensor *a, hd_tensor *b)
+static hd_tensor *multiply(hd_tensor *a, hd_tensor *b)
 {
     hd__matrix left = hd__matrix_left(a), right = hd__matrix_right(b);
     int64_t sizes[HD_MAX_DIMS];
     if (left.cols != right.rows) {
-        return hd_error_set(HD_SHAPE,
-                            "%s: %s and %s: inner sizes %" PRId64 " and %" PRId64 " differ",
-                            function, HD__SHAPE(a), HD__SHAPE(b), left.cols, right.rows);
+        return hd__fail(HD_SHAPE, "%s and %s: inner sizes %" PRId64 " and %" PRId64 " differ",
+                        HD__SHAPE(a), HD__SHAPE(b), left.cols, right.rows);
     }
-    int n = batches(function, a, b, sizes);
+    int n = batches(a, b, sizes);
     if (n < 0) {
         return NULL;
     }
@@ -96,7 +94,7 @@ static hd_tensor *multiply(const char *function, hd_tensor *a, hd_tensor *b)
     if (b->ndim > 1) {
         sizes[n++] = right.cols;
     }
-    hd_tensor *y = hd__empty(function, a->dtype, n, sizes);
+    hd_tensor *y = hd__empty(a->dtype, n, sizes);
     if (!y) {
         return NULL;
     }
@@ -108,26 +106,25 @@ static hd_tensor *multiply(const char *function, hd_tensor *a, hd_tensor *b)
 
 hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__arg("hd_matmul", "a", a) || !hd__arg("hd_matmul", "b", b) ||
-        !hd__product_dtypes("hd_matmul", a, b)) {
+    HD__CALL("hd_matmul");
+    if (!hd__arg("a", a) || !hd__arg("b", b) || !hd__product_dtypes(a, b)) {
         return NULL;
     }
     if (a->ndim == 0 || b->ndim == 0) {
-        return hd_error_set(HD_SHAPE, "hd_matmul: %s and %s: expected 1 or more dims each",
-                            HD__SHAPE(a), HD__SHAPE(b));
+        return hd__fail(HD_SHAPE, "%s and %s: expected 1 or more dims each", HD__SHAPE(a),
+                        HD__SHAPE(b));
     }
-    return multiply("hd_matmul", a, b);
+    return multiply(a, b);
 }
 
 hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__arg("hd_dot", "a", a) || !hd__arg("hd_dot", "b", b) ||
-        !hd__product_dtypes("hd_dot", a, b)) {
+    HD__CALL("hd_dot");
+    if (!hd__arg("a", a) || !hd__arg("b", b) || !hd__product_dtypes(a, b)) {
         return NULL;
     }
     if (a->ndim != 1 || b->ndim != 1) {
-        return hd_error_set(HD_SHAPE, "hd_dot: %s and %s: expected 1 dim each", HD__SHAPE(a),
-                            HD__SHAPE(b));
+        return hd__fail(HD_SHAPE, "%s and %s: expected 1 dim each", HD__SHAPE(a), HD__SHAPE(b));
     }
-    return multiply("hd_dot", a, b);
+    return multiply(a, b);
 }

@@ -14,7 +14,7 @@ typedef struct part { /* the part of the input that select, slice and narrow giv
 
 /* ---------------------------------------------------------------- backward */
 
-static hd_tensor *take(const char *function, hd_tensor *x, const part *p)
+static hd_tensor *take(hd_tensor *x, const part *p)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     int ndim = 0;
@@ -34,7 +34,7 @@ static hd_tensor *take(const char *function, hd_tensor *x, const part *p)
         __builtin_add_overflow(offset, x->offset, &offset)) {
         offset = x->offset; /* no element is left: where it would begin does not matter */
     }
-    return hd__alias(function, x, ndim, sizes, strides, offset);
+    return hd__alias(x, ndim, sizes, strides, offset);
 }
 
 static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
@@ -46,7 +46,7 @@ static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
 static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *whole = zeros_of(hd__input_meta(n, 0), dy[0]->dtype);
-    hd_tensor *cut = whole ? take(hd__running, whole, hd__params(n)) : NULL;
+    hd_tensor *cut = whole ? take(whole, hd__params(n)) : NULL;
     dx[0] = cut ? whole : NULL;
     if (cut) {
         hd__copy(cut, dy[0]);
@@ -63,7 +63,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         all = dy[k];
     }
     if (all) {
-        dx[0] = hd__empty(hd__running, x->dtype, x->ndim, x->sizes);
+        dx[0] = hd__empty(x->dtype, x->ndim, x->sizes);
         if (dx[0]) {
             hd__join(dx[0], (int)p[0], n->n_out, dy);
         }
@@ -75,7 +75,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     for (int k = 0; k < n->n_out && dx[0]; k++) {
         int64_t len = each.selects ? 1 : n->outs[k].sizes[each.dim];
         each.len = len;
-        hd_tensor *cut = dy[k] ? take(hd__running, whole, &each) : whole;
+        hd_tensor *cut = dy[k] ? take(whole, &each) : whole;
         if (!cut) {
             dx[0] = NULL;
         } else if (dy[k]) {
@@ -102,36 +102,37 @@ static const hd__op split_sizes_op = {.name = "SplitWithSizesBackward0",
 
 /* ---------------------------------------------------------------- one part */
 
-static bool has_dims(const char *function, const hd_tensor *x)
+static bool has_dims(const hd_tensor *x)
 {
     if (x->ndim == 0) {
-        return hd_error_set(HD_SHAPE, "%s: (): expected a tensor with dimensions", function);
+        return hd__fail(HD_SHAPE, "(): expected a tensor with dimensions");
     }
     return true;
 }
 
 /* dim, checked and counted from the front, or -1; x must have dimensions. */
-static int dim_of(const char *function, const hd_tensor *x, int dim)
+static int dim_of(const hd_tensor *x, int dim)
 {
-    return hd__arg(function, "x", x) && has_dims(function, x) ? hd__dim(function, x, dim) : -1;
+    return hd__arg("x", x) && has_dims(x) ? hd__dim(x, dim) : -1;
 }
 
-static hd_tensor *select_at(const char *function, hd_tensor *x, int d, int64_t index)
+static hd_tensor *select_at(hd_tensor *x, int d, int64_t index)
 {
     int64_t size = x->sizes[d], at = index < 0 ? index + size : index;
     if (at < 0 || at >= size) {
-        return hd_error_set(
-            HD_INDEX, "%s: index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
-            function, index, d, HD__SHAPE(x), -size, size - 1);
+        return hd__fail(HD_INDEX,
+                        "index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
+                        index, d, HD__SHAPE(x), -size, size - 1);
     }
     part p = {.dim = d, .selects = true, .start = at, .step = 1, .len = 1};
-    return hd__record_view(&select_op, take(function, x, &p), x, &p, sizeof p);
+    return hd__record_view(&select_op, take(x, &p), x, &p, sizeof p);
 }
 
 hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index)
 {
-    int d = dim_of("hd_select", x, dim);
-    return d < 0 ? NULL : select_at("hd_select", x, d, index);
+    HD__CALL("hd_select");
+    int d = dim_of(x, dim);
+    return d < 0 ? NULL : select_at(x, d, index);
 }
 
 static int64_t clamped(int64_t i, int64_t size)
@@ -140,79 +141,81 @@ static int64_t clamped(int64_t i, int64_t size)
     return i < 0 ? 0 : i > size ? size : i;
 }
 
-static hd_tensor *slice(const char *function, hd_tensor *x, int dim, int64_t start, int64_t stop,
-                        int64_t step)
+static hd_tensor *slice(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
 {
-    int d = dim_of(function, x, dim);
+    int d = dim_of(x, dim);
     if (d < 0) {
         return NULL;
     }
     if (step < 1) {
-        return hd_error_set(HD_VALUE, "%s: step %" PRId64 ": expected 1 or more", function, step);
+        return hd__fail(HD_VALUE, "step %" PRId64 ": expected 1 or more", step);
     }
     int64_t from = clamped(start, x->sizes[d]), to = clamped(stop, x->sizes[d]);
     int64_t span = to > from ? to - from : 0;
     part p = {.dim = d, .start = from, .step = step, .len = span / step + (span % step != 0)};
-    return hd__record_view(&slice_op, take(function, x, &p), x, &p, sizeof p);
+    return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
 }
 
 hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop)
 {
-    return slice("hd_slice", x, dim, start, stop, 1);
+    HD__CALL("hd_slice");
+    return slice(x, dim, start, stop, 1);
 }
 
 hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
 {
-    return slice("hd_slice_step", x, dim, start, stop, step);
+    HD__CALL("hd_slice_step");
+    return slice(x, dim, start, stop, step);
 }
 
 hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
 {
-    int d = dim_of("hd_narrow", x, dim);
+    HD__CALL("hd_narrow");
+    int d = dim_of(x, dim);
     if (d < 0) {
         return NULL;
     }
     int64_t size = x->sizes[d], from = start < 0 ? start + size : start;
     if (from < 0 || from > size || length < 0 || length > size - from) {
-        return hd_error_set(HD_INDEX,
-                            "hd_narrow: %" PRId64 " from %" PRId64 " at dim %d of %s: expected to "
-                            "stay within %" PRId64,
-                            length, start, d, HD__SHAPE(x), size);
+        return hd__fail(HD_INDEX,
+                        "%" PRId64 " from %" PRId64 " at dim %d of %s: expected to "
+                        "stay within %" PRId64,
+                        length, start, d, HD__SHAPE(x), size);
     }
     part p = {.dim = d, .start = from, .step = 1, .len = length};
-    return hd__record_view(&slice_op, take("hd_narrow", x, &p), x, &p, sizeof p);
+    return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
 }
 
-hd_tensor *hd__getitem(const char *function, hd_tensor *x, int n, const int64_t *index)
+hd_tensor *hd__getitem(hd_tensor *x, int n, const int64_t *index)
 {
-    if (!hd__arg(function, "x", x) || (n != 0 && !has_dims(function, x))) {
+    if (!hd__arg("x", x) || (n != 0 && !has_dims(x))) {
         return NULL;
     }
     if (n < 0 || n > x->ndim) {
-        return hd_error_set(HD_INDEX, "%s: %d indices into %s: expected 0 to %d", function, n,
-                            HD__SHAPE(x), x->ndim);
+        return hd__fail(HD_INDEX, "%d indices into %s: expected 0 to %d", n, HD__SHAPE(x), x->ndim);
     }
     if (n > 0 && !index) {
-        return hd__null_arg(function, "index");
+        return hd__null_arg(hd__call, "index");
     }
     hd_tensor *y = x;
     for (int i = 0, d = 0; i < n && y; i++) {
         if (index[i] == HD_ALL) {
             d++;
         } else {
-            y = select_at(function, y, d, index[i]);
+            y = select_at(y, d, index[i]);
         }
     }
     if (y != x) {
         return y;
     }
-    return n == 1 ? slice(function, x, 0, 0, HD_END, 1)
+    return n == 1 ? slice(x, 0, 0, HD_END, 1)
                   : hd__record_view(&alias_op, hd_detach(x), x, NULL, 0);
 }
 
 hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 {
-    return hd__getitem("hd_getitem", x, n, index);
+    HD__CALL("hd_getitem");
+    return hd__getitem(x, n, index);
 }
 
 /* ---------------------------------------------------------------- several parts */
@@ -220,24 +223,23 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 enum { MOST = 1 << 24 };
 
 /* Memory for n things of a split. The caller may ask for more parts than there are elements. */
-static void *room(const char *function, int64_t n, size_t each)
+static void *room(int64_t n, size_t each)
 {
     if (n > MOST) {
-        return hd_error_set(HD_MEMORY, "%s: %" PRId64 " parts: expected %d at most", function, n,
-                            MOST);
+        return hd__fail(HD_MEMORY, "%" PRId64 " parts: expected %d at most", n, MOST);
     }
     return hd__alloc_zeroed((size_t)(n ? n : 1) * each);
 }
 
-static hd_list *parts(const char *function, const hd__op *op, hd_tensor *x, int dim, bool selects,
-                      int64_t n, const int64_t *lens)
+static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, bool selects, int64_t n,
+                      const int64_t *lens)
 {
-    hd_tensor **ys = room(function, n, sizeof *ys);
+    hd_tensor **ys = room(n, sizeof *ys);
     bool ok = ys;
     part p = {.dim = dim, .selects = selects, .step = 1};
     for (int64_t k = 0; k < n && ok; k++) {
         p.len = selects ? 1 : lens[k];
-        ys[k] = take(function, x, &p);
+        ys[k] = take(x, &p);
         ok = ys[k];
         p.start += p.len;
     }
@@ -250,18 +252,20 @@ static hd_list *parts(const char *function, const hd__op *op, hd_tensor *x, int 
 
 hd_list *hd_unbind(hd_tensor *x, int dim)
 {
-    int d = dim_of("hd_unbind", x, dim);
-    return d < 0 ? NULL : parts("hd_unbind", &unbind_op, x, d, true, x->sizes[d], NULL);
+    HD__CALL("hd_unbind");
+    int d = dim_of(x, dim);
+    return d < 0 ? NULL : parts(&unbind_op, x, d, true, x->sizes[d], NULL);
 }
 
 hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
 {
-    int d = dim_of("hd_split_sizes", x, dim);
+    HD__CALL("hd_split_sizes");
+    int d = dim_of(x, dim);
     if (d < 0) {
         return NULL;
     }
     if (n > 0 && !sizes) {
-        return hd__null_arg("hd_split_sizes", "sizes");
+        return hd__null_arg(hd__call, "sizes");
     }
     int64_t sum = 0;
     bool fits = n >= 0;
@@ -270,61 +274,63 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
         sum += fits ? sizes[k] : 0;
     }
     if (!fits || sum != x->sizes[d]) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_split_sizes: dim %d of %s: expected sizes of 0 or more whose sum "
-                            "is %" PRId64,
-                            d, HD__SHAPE(x), x->sizes[d]);
+        return hd__fail(HD_SHAPE,
+                        "dim %d of %s: expected sizes of 0 or more whose sum "
+                        "is %" PRId64,
+                        d, HD__SHAPE(x), x->sizes[d]);
     }
-    return parts("hd_split_sizes", &split_sizes_op, x, d, false, n, sizes);
+    return parts(&split_sizes_op, x, d, false, n, sizes);
 }
 
 /* Parts of `size`; the last one is what is left. An empty dim gives one empty part. */
-static hd_list *split_evenly(const char *function, hd_tensor *x, int d, int64_t size)
+static hd_list *split_evenly(hd_tensor *x, int d, int64_t size)
 {
     int64_t total = x->sizes[d];
     int64_t n = total == 0 ? 1 : total / size + (total % size != 0);
-    int64_t *lens = room(function, n, sizeof *lens);
+    int64_t *lens = room(n, sizeof *lens);
     if (!lens) {
         return NULL;
     }
     for (int64_t k = 0; k < n; k++) {
         lens[k] = total - k * size < size ? total - k * size : size;
     }
-    hd_list *list = parts(function, &split_op, x, d, false, n, lens);
+    hd_list *list = parts(&split_op, x, d, false, n, lens);
     hd_free(lens);
     return list;
 }
 
 hd_list *hd_split(hd_tensor *x, int64_t size, int dim)
 {
-    int d = dim_of("hd_split", x, dim);
+    HD__CALL("hd_split");
+    int d = dim_of(x, dim);
     if (d < 0) {
         return NULL;
     }
     if (size < 0 || (size == 0 && x->sizes[d] != 0)) {
-        return hd_error_set(HD_VALUE, "hd_split: parts of %" PRId64 " of %s: expected 1 or more",
-                            size, HD__SHAPE(x));
+        return hd__fail(HD_VALUE, "parts of %" PRId64 " of %s: expected 1 or more", size,
+                        HD__SHAPE(x));
     }
-    return split_evenly("hd_split", x, d, size);
+    return split_evenly(x, d, size);
 }
 
 hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
 {
-    int d = dim_of("hd_chunk", x, dim);
+    HD__CALL("hd_chunk");
+    int d = dim_of(x, dim);
     if (d < 0) {
         return NULL;
     }
     if (chunks < 1) {
-        return hd_error_set(HD_VALUE, "hd_chunk: %" PRId64 " chunks: expected 1 or more", chunks);
+        return hd__fail(HD_VALUE, "%" PRId64 " chunks: expected 1 or more", chunks);
     }
     int64_t size = x->sizes[d] / chunks + (x->sizes[d] % chunks != 0);
     if (size == 0) { /* PyTorch gives as many empty parts as the caller asks for. */
-        int64_t *lens = room("hd_chunk", chunks, sizeof *lens);
-        hd_list *list = lens ? parts("hd_chunk", &split_sizes_op, x, d, false, chunks, lens) : NULL;
+        int64_t *lens = room(chunks, sizeof *lens);
+        hd_list *list = lens ? parts(&split_sizes_op, x, d, false, chunks, lens) : NULL;
         hd_free(lens);
         return list;
     }
-    return split_evenly("hd_chunk", x, d, size);
+    return split_evenly(x, d, size);
 }
 
 /* ---------------------------------------------------------------- roll */
@@ -355,11 +361,10 @@ static const hd__op roll_op = {.name = "RollBackward0", .backward = roll_backwar
 
 hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 {
-    HD__OUTER("hd_roll");
-    const turn t = {shift, dim_of("hd_roll", x, dim)};
+    HD__CALL("hd_roll");
+    const turn t = {shift, dim_of(x, dim)};
     if (t.dim < 0) {
         return NULL;
     }
-    return HD__RECORD(&roll_op, hd__made_by("hd_roll", rolled(x, &t)), HD__IN(1, &x),
-                      HD__PARAMS(t));
+    return HD__RECORD(&roll_op, rolled(x, &t), HD__IN(1, &x), HD__PARAMS(t));
 }

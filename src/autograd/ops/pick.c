@@ -141,9 +141,9 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
     hd__parallel_for(hd__dims_count(&p.lines), GRAIN / (p.n < GRAIN ? p.n : GRAIN), run_lines, &p);
 }
 
-hd_tensor *hd__gather(const char *function, hd_tensor *x, int dim, hd_tensor *index)
+hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index)
 {
-    hd_tensor *y = hd__empty(function, x->dtype, index->ndim, index->sizes);
+    hd_tensor *y = hd__empty(x->dtype, index->ndim, index->sizes);
     if (y) {
         hd__pick(HD__TAKE, y, x, dim, index);
     }

@@ -17,12 +17,12 @@ enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool
 
 /* ---------------------------------------------------------------- checks */
 
-static bool probability(const char *function, double p)
+static bool probability(double p)
 {
     if (p >= 0 && p <= 1) {
         return true;
     }
-    return hd_error_set(HD_VALUE, "%s: p %s: expected 0 to 1", function, HD__FLOAT(p));
+    return hd__fail(HD_VALUE, "p %s: expected 0 to 1", HD__FLOAT(p));
 }
 
 /* The flat position of the first element of a contiguous p that is not in [0, most], or -1 */
@@ -51,17 +51,16 @@ static double value_at(const hd_tensor *p, int64_t i)
 
 /* p, made contiguous; NULL with the error set if it is not of a float dtype or has an element that
  * is not in [0, most]. */
-static hd_tensor *probabilities(const char *function, hd_tensor *p, double most,
-                                const char *expected)
+static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
-    if (!hd__float_arg(function, p)) {
+    if (!hd__float_arg(p)) {
         return NULL;
     }
     hd_tensor *flat = hd__contiguous(p);
     int64_t at = flat ? first_outside(flat, most) : -1;
     if (at >= 0) {
-        return hd_error_set(HD_VALUE, "%s: %s at %s: expected %s", function,
-                            HD__FLOAT(value_at(flat, at)), HD__INDEX(flat, at), expected);
+        return hd__fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
+                        HD__INDEX(flat, at), expected);
     }
     return flat;
 }
@@ -94,7 +93,7 @@ BELOW(below_f64, double)
 
 static hd_tensor *draw_bernoulli(hd_tensor *p)
 {
-    hd_tensor *y = hd__empty("hd_bernoulli", p->dtype, p->ndim, p->sizes);
+    hd_tensor *y = hd__empty(p->dtype, p->ndim, p->sizes);
     if (!y) {
         return NULL;
     }
@@ -106,7 +105,8 @@ static hd_tensor *draw_bernoulli(hd_tensor *p)
 
 hd_tensor *hd_bernoulli(hd_tensor *p)
 {
-    if (!hd__arg("hd_bernoulli", "p", p) || !probabilities("hd_bernoulli", p, 1, "0 to 1")) {
+    HD__CALL("hd_bernoulli");
+    if (!hd__arg("p", p) || !probabilities(p, 1, "0 to 1")) {
         return NULL;
     }
     hd__draws d;
@@ -118,9 +118,9 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 /* ---------------------------------------------------------------- dropout */
 
-static hd_tensor *apply(const char *function, hd_tensor *x, hd_tensor *mask, double keep)
+static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
-    hd_tensor *y = hd__elementwise_out(function, x->dtype, 1, &x);
+    hd_tensor *y = hd__elementwise_out(x->dtype, 1, &x);
     if (y) {
         hd_tensor *operands[] = {y, x, mask};
         hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype], &keep, 3, operands);
@@ -132,7 +132,7 @@ static hd_tensor *apply(const char *function, hd_tensor *x, hd_tensor *mask, dou
 static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *mask = hd__saved_get(n, 0);
-    dx[0] = mask ? apply(hd__running, dy[0], mask, *(const double *)hd__params(n)) : NULL;
+    dx[0] = mask ? apply(dy[0], mask, *(const double *)hd__params(n)) : NULL;
 }
 
 static const hd__op dropout_op = {.name = "MulBackward0", .backward = dropout_backward};
@@ -142,8 +142,8 @@ static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
     bool native = hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE;
-    hd_tensor *mask = native ? hd__elementwise_out("hd_dropout", HD_BOOL, 1, &x)
-                             : hd__empty("hd_dropout", HD_BOOL, x->ndim, x->sizes);
+    hd_tensor *mask =
+        native ? hd__elementwise_out(HD_BOOL, 1, &x) : hd__empty(HD_BOOL, x->ndim, x->sizes);
     if (mask) {
         hd__gen_lock(g);
         hd__bernoulli(g, hd__ptr(mask), mask->numel, keep);
@@ -176,9 +176,9 @@ static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
     hd__parallel_for(x->numel, DRAW_GRAIN, drop_part, &k);
 }
 
-static hd_tensor *drop(const char *function, hd_tensor *x, hdk_drop d)
+static hd_tensor *drop(hd_tensor *x, hdk_drop d)
 {
-    hd_tensor *y = hd__empty(function, x->dtype, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty(x->dtype, x->ndim, x->sizes);
     if (y) {
         drop_into(y, x, d);
     }
@@ -195,7 +195,7 @@ static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     hd_tensor *g = hd__contiguous(dy[0]);
-    dx[0] = g ? drop(hd__running, g, *d) : NULL;
+    dx[0] = g ? drop(g, *d) : NULL;
 }
 
 static const hd__op drawn_op = {.name = "MulBackward0", .backward = drawn_backward};
@@ -206,19 +206,20 @@ static hd_tensor *drawn_dropout(hd_tensor *x, double keep)
     hd__gen_lock(g);
     hdk_drop d = {.x0 = hd__mcg31_seed(g), .limit = hd__mcg31_limit(keep), .keep = keep};
     hd__gen_unlock(g);
-    return HD__RECORD(&drawn_op, drop("hd_dropout", x, d), HD__IN(1, &x), HD__PARAMS(d));
+    return HD__RECORD(&drawn_op, drop(x, d), HD__IN(1, &x), HD__PARAMS(d));
 }
 
 static hd_tensor *masked_dropout(hd_tensor *x, double keep)
 {
     hd_tensor *mask = draw_mask(x, keep);
-    hd_tensor *y = mask ? apply("hd_dropout", x, mask, keep) : NULL;
+    hd_tensor *y = mask ? apply(x, mask, keep) : NULL;
     return HD__RECORD(&dropout_op, y, HD__IN(1, &x), HD__SAVES(1, &mask), HD__PARAMS(keep));
 }
 
 hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 {
-    if (!hd__arg("hd_dropout", "x", x) || !probability("hd_dropout", p)) {
+    HD__CALL("hd_dropout");
+    if (!hd__arg("x", x) || !probability(p)) {
         return NULL;
     }
     if (!training || p == 0 || x->numel == 0) {
@@ -226,9 +227,9 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
     }
     if (p == 1) {
         hd_tensor *zero = hd_zeros_n(x->dtype, 0, NULL);
-        return zero ? hd__made_by("hd_dropout", hd_mul(x, zero)) : NULL;
+        return zero ? hd_mul(x, zero) : NULL;
     }
-    if (!hd__float_arg("hd_dropout", x)) {
+    if (!hd__float_arg(x)) {
         return NULL;
     }
     bool drawn =
@@ -251,11 +252,10 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
             j++;
         }
         if (j == m) {
-            return hd_error_set(HD_VALUE,
-                                "hd_multinomial: the weights of row %" PRId64
-                                " of %s are all 0: expected "
-                                "one above 0",
-                                r, HD__SHAPE(p));
+            return hd__fail(HD_VALUE,
+                            "the weights of row %" PRId64 " of %s are all 0: expected "
+                            "one above 0",
+                            r, HD__SHAPE(p));
         }
     }
     return true;
@@ -341,7 +341,7 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;
-    hd_tensor *indices = NULL, *q = hd__elementwise_out("hd_multinomial", p->dtype, 1, &p);
+    hd_tensor *indices = NULL, *q = hd__elementwise_out(p->dtype, 1, &p);
     if (!q) {
         return NULL;
     }
@@ -355,24 +355,24 @@ static hd_tensor *race(hd_tensor *p, int64_t n)
 
 hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
 {
-    if (!hd__arg("hd_multinomial", "p", p)) {
+    HD__CALL("hd_multinomial");
+    if (!hd__arg("p", p)) {
         return NULL;
     }
-    hd_tensor *flat = probabilities("hd_multinomial", p, DBL_MAX, "0 or more, and finite");
+    hd_tensor *flat = probabilities(p, DBL_MAX, "0 or more, and finite");
     if (!flat) {
         return NULL;
     }
     if (p->ndim != 1 && p->ndim != 2) {
-        return hd_error_set(HD_SHAPE, "hd_multinomial: p %s: expected (m,) or (rows, m)",
-                            HD__SHAPE(p));
+        return hd__fail(HD_SHAPE, "p %s: expected (m,) or (rows, m)", HD__SHAPE(p));
     }
     int64_t m = p->sizes[p->ndim - 1];
     bool no_rows = p->ndim == 2 && p->sizes[0] == 0;
     if (n < 1 || (!replacement && n > m) || (m == 0 && !no_rows)) {
-        return hd_error_set(HD_VALUE,
-                            "hd_multinomial: %" PRId64 " samples %s replacement of %s: "
-                            "expected 1 or more, and no more than there are",
-                            n, replacement ? "with" : "without", HD__SHAPE(p));
+        return hd__fail(HD_VALUE,
+                        "%" PRId64 " samples %s replacement of %s: "
+                        "expected 1 or more, and no more than there are",
+                        n, replacement ? "with" : "without", HD__SHAPE(p));
     }
     if (!rows_positive(flat, m)) {
         return NULL;
@@ -380,12 +380,12 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
     if ((n == 1 || !replacement) && !no_rows) {
         hd__draws d;
         hd__draws_begin(&d);
-        hd_tensor *indices = hd__made_by("hd_multinomial", race(p, n));
+        hd_tensor *indices = race(p, n);
         hd__draws_end(&d, indices);
         return indices;
     }
     int64_t sizes[] = {p->sizes[0], n};
-    hd_tensor *y = hd__empty("hd_multinomial", HD_INT64, p->ndim, sizes + (p->ndim == 1));
+    hd_tensor *y = hd__empty(HD_INT64, p->ndim, sizes + (p->ndim == 1));
     return y && draw_with_replacement(y, flat, m, n) ? y : NULL;
 }
 
@@ -398,25 +398,25 @@ static const hd__op bernoulli_inplace_op = {.name = "BernoulliBackward2",
 static const hd__op exponential_op = {.name = "ExponentialBackward0", .backward = zero_backward};
 
 /* Records the change in place. The draw that follows cannot fail. */
-static bool recorded(const char *function, const hd__op *op, hd_tensor *x)
+static bool recorded(const hd__op *op, hd_tensor *x)
 {
-    return hd__inplace_ok(function, x, 1, &x) &&
-           hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
+    return hd__inplace_ok(x, 1, &x) && hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
 }
 
 hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 {
-    if (!hd__arg("hd_uniform_", "x", x) || !hd__float_arg("hd_uniform_", x)) {
+    HD__CALL("hd_uniform_");
+    if (!hd__arg("x", x) || !hd__float_arg(x)) {
         return NULL;
     }
     double limit = x->dtype == HD_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
     if (!(a <= b && a >= -limit && b <= limit && b - a <= limit)) {
-        return hd_error_set(HD_VALUE,
-                            "hd_uniform_: [%s, %s) in %s: expected finite bounds, the "
-                            "first no greater, and a finite difference",
-                            HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
+        return hd__fail(HD_VALUE,
+                        "[%s, %s) in %s: expected finite bounds, the "
+                        "first no greater, and a finite difference",
+                        HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
-    if (!recorded("hd_uniform_", &uniform_op, x)) {
+    if (!recorded(&uniform_op, x)) {
         return NULL;
     }
     hd__uniform_fill(x, a, b);
@@ -425,13 +425,14 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
 {
-    if (!hd__arg("hd_normal_", "x", x) || !hd__float_arg("hd_normal_", x)) {
+    HD__CALL("hd_normal_");
+    if (!hd__arg("x", x) || !hd__float_arg(x)) {
         return NULL;
     }
     if (!(std >= 0)) {
-        return hd_error_set(HD_VALUE, "hd_normal_: std %s: expected 0 or more", HD__FLOAT(std));
+        return hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std));
     }
-    if (!recorded("hd_normal_", &normal_op, x)) {
+    if (!recorded(&normal_op, x)) {
         return NULL;
     }
     hd__normal_fill(x, mean, std);
@@ -440,11 +441,12 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
 
 hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
 {
-    if (!hd__arg("hd_bernoulli_", "x", x) || !probability("hd_bernoulli_", p)) {
+    HD__CALL("hd_bernoulli_");
+    if (!hd__arg("x", x) || !probability(p)) {
         return NULL;
     }
-    hd_tensor *bytes = hd__empty("hd_bernoulli_", HD_BOOL, 1, &x->numel);
-    if (!bytes || !recorded("hd_bernoulli_", &bernoulli_inplace_op, x)) {
+    hd_tensor *bytes = hd__empty(HD_BOOL, 1, &x->numel);
+    if (!bytes || !recorded(&bernoulli_inplace_op, x)) {
         return NULL;
     }
     hd__bernoulli_fill(x, bytes, p);
@@ -453,14 +455,14 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
 
 hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
 {
-    if (!hd__arg("hd_exponential_", "x", x) || !hd__float_arg("hd_exponential_", x)) {
+    HD__CALL("hd_exponential_");
+    if (!hd__arg("x", x) || !hd__float_arg(x)) {
         return NULL;
     }
     if (!(lambda > 0)) {
-        return hd_error_set(HD_VALUE, "hd_exponential_: lambda %s: expected more than 0",
-                            HD__FLOAT(lambda));
+        return hd__fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda));
     }
-    if (!recorded("hd_exponential_", &exponential_op, x)) {
+    if (!recorded(&exponential_op, x)) {
         return NULL;
     }
     hd__exponential_fill(x, lambda);

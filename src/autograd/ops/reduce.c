@@ -18,7 +18,7 @@ hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
         strides[i] = reduced ? 0 : y->strides[at];
         at += !reduced || s.keepdim;
     }
-    return hd__alias(hd__running, y, ndim, sizes, strides, y->offset);
+    return hd__alias(y, ndim, sizes, strides, y->offset);
 }
 
 /* ---------------------------------------------------------------- helpers */
@@ -40,16 +40,16 @@ static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
 }
 
 /* One dim as a mask; 0 on failure. */
-static uint32_t dim_mask(const char *function, const hd_tensor *x, int dim)
+static uint32_t dim_mask(const hd_tensor *x, int dim)
 {
-    int at = hd__arg(function, "x", x) ? hd__dim(function, x, dim) : -1;
+    int at = hd__arg("x", x) ? hd__dim(x, dim) : -1;
     return at < 0 ? 0 : 1u << at;
 }
 
-static uint32_t dims_mask(const char *function, const hd_tensor *x, int n, const int64_t *dims)
+static uint32_t dims_mask(const hd_tensor *x, int n, const int64_t *dims)
 {
     uint32_t mask;
-    return hd__arg(function, "x", x) && hd__dims_mask(function, x, n, dims, &mask) ? mask : 0;
+    return hd__arg("x", x) && hd__dims_mask(x, n, dims, &mask) ? mask : 0;
 }
 
 static hd_tensor *record_reduced(const hd__op *op, hd_tensor *y, hd_tensor *x, bool save,
@@ -69,29 +69,32 @@ static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op sum_op = {.name = "SumBackward0", .backward = sum_backward};
 static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backward};
 
-static hd_tensor *recorded_sum(const char *function, const hd__op *op, hd_tensor *x, hd__span s)
+static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, hd__span s)
 {
-    return s.mask ? record_reduced(op, hd__sum(function, x, s.mask, s.keepdim), x, false, s) : NULL;
+    return s.mask ? record_reduced(op, hd__sum(x, s.mask, s.keepdim), x, false, s) : NULL;
 }
 
 hd_tensor *hd_sum(hd_tensor *x)
 {
-    if (!hd__arg("hd_sum", "x", x)) {
+    HD__CALL("hd_sum");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    return recorded_sum("hd_sum", &sum_op, x, (hd__span){.mask = hd__all_dims(x)});
+    return recorded_sum(&sum_op, x, (hd__span){.mask = hd__all_dims(x)});
 }
 
 hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim)
 {
-    hd__span s = {.mask = dim_mask("hd_sum_dim", x, dim), .keepdim = keepdim};
-    return recorded_sum("hd_sum_dim", &sum_dims_op, x, s);
+    HD__CALL("hd_sum_dim");
+    hd__span s = {.mask = dim_mask(x, dim), .keepdim = keepdim};
+    return recorded_sum(&sum_dims_op, x, s);
 }
 
 hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
-    hd__span s = {.mask = dims_mask("hd_sum_dims", x, n, dims), .keepdim = keepdim};
-    return recorded_sum("hd_sum_dims", &sum_dims_op, x, s);
+    HD__CALL("hd_sum_dims");
+    hd__span s = {.mask = dims_mask(x, n, dims), .keepdim = keepdim};
+    return recorded_sum(&sum_dims_op, x, s);
 }
 
 /* ---------------------------------------------------------------- mean */
@@ -122,12 +125,12 @@ void hd__divide_by(hd_tensor *y, double n)
     }
 }
 
-static hd_tensor *recorded_mean(const char *function, const hd__op *op, hd_tensor *x, hd__span s)
+static hd_tensor *recorded_mean(const hd__op *op, hd_tensor *x, hd__span s)
 {
-    if (!s.mask || !hd__float_arg(function, x)) {
+    if (!s.mask || !hd__float_arg(x)) {
         return NULL;
     }
-    hd_tensor *y = hd__sum(function, x, s.mask, s.keepdim);
+    hd_tensor *y = hd__sum(x, s.mask, s.keepdim);
     if (y) {
         hd__divide_by(y, (double)count(x->ndim, x->sizes, s.mask));
     }
@@ -136,22 +139,25 @@ static hd_tensor *recorded_mean(const char *function, const hd__op *op, hd_tenso
 
 hd_tensor *hd_mean(hd_tensor *x)
 {
-    if (!hd__arg("hd_mean", "x", x)) {
+    HD__CALL("hd_mean");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    return recorded_mean("hd_mean", &mean_op, x, (hd__span){.mask = hd__all_dims(x)});
+    return recorded_mean(&mean_op, x, (hd__span){.mask = hd__all_dims(x)});
 }
 
 hd_tensor *hd_mean_dim(hd_tensor *x, int dim, bool keepdim)
 {
-    hd__span s = {.mask = dim_mask("hd_mean_dim", x, dim), .keepdim = keepdim};
-    return recorded_mean("hd_mean_dim", &mean_dims_op, x, s);
+    HD__CALL("hd_mean_dim");
+    hd__span s = {.mask = dim_mask(x, dim), .keepdim = keepdim};
+    return recorded_mean(&mean_dims_op, x, s);
 }
 
 hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
-    hd__span s = {.mask = dims_mask("hd_mean_dims", x, n, dims), .keepdim = keepdim};
-    return recorded_mean("hd_mean_dims", &mean_dims_op, x, s);
+    HD__CALL("hd_mean_dims");
+    hd__span s = {.mask = dims_mask(x, n, dims), .keepdim = keepdim};
+    return recorded_mean(&mean_dims_op, x, s);
 }
 
 /* ---------------------------------------------------------------- var */
@@ -173,15 +179,14 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     hd__span all = {.mask = s->mask, .keepdim = true};
-    hd_tensor *mean =
-        hd__sum(hd__running, x, all.mask, all.keepdim); /* of x's rank, size 1 where reduced */
+    hd_tensor *mean = hd__sum(x, all.mask, all.keepdim); /* of x's rank, size 1 where reduced */
     if (mean) {
         hd__divide_by(mean, (double)count(x->ndim, x->sizes, s->mask));
     }
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
     hd_tensor *g = spread_to_input(n, hd_mul_scalar(dy[0], factor));
     mean = g && mean ? hd__spread(mean, x->ndim, x->sizes, all) : NULL;
-    dx[0] = mean ? hd__laid_out_as(hd__empty_as(hd__running, x->dtype, x), x) : NULL;
+    dx[0] = mean ? hd__laid_out_as(hd__empty_as(x->dtype, x), x) : NULL;
     if (dx[0]) {
         hd__map(hdk_reduce()->center[x->dtype], NULL, 4, (hd_tensor *[]){dx[0], x, g, mean});
     }
@@ -189,80 +194,85 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op var_op = {.name = "VarBackward0", .backward = var_backward};
 
-static void warn_no_freedom(const char *function, const hd_tensor *x, int64_t n, int correction)
+static void warn_no_freedom(const hd_tensor *x, int64_t n, int correction)
 {
-    hd__warn("%s: x %s: %" PRId64
-             " %s for each result is too few for correction %d, and the result "
+    hd__warn("x %s: %" PRId64 " %s for each result is too few for correction %d, and the result "
              "is nan: expected %d or more%s",
-             function, HD__SHAPE(x), n, n == 1 ? "element" : "elements", correction, correction + 1,
+             HD__SHAPE(x), n, n == 1 ? "element" : "elements", correction, correction + 1,
              n == 1 ? ", or correction 0" : "");
 }
 
-static hd_tensor *recorded_var(const char *function, hd_tensor *x, hd__span s)
+static hd_tensor *recorded_var(hd_tensor *x, hd__span s)
 {
-    if (!s.mask || !hd__float_arg(function, x)) {
+    if (!s.mask || !hd__float_arg(x)) {
         return NULL;
     }
     if (s.correction != 0 && s.correction != 1) {
-        return hd_error_set(HD_VALUE, "%s: correction %d: expected 0 or 1", function, s.correction);
+        return hd__fail(HD_VALUE, "correction %d: expected 0 or 1", s.correction);
     }
-    hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, x->dtype);
+    hd_tensor *y = hd__reduced(x, s.mask, s.keepdim, x->dtype);
     int64_t n = count(x->ndim, x->sizes, s.mask);
     if (y && y->numel > 0 && n <= s.correction) {
-        warn_no_freedom(function, x, n, s.correction);
+        warn_no_freedom(x, n, s.correction);
     }
-    bool ok = y && hd__reduce(function, hdk_reduce()->kernel[HDK_VAR], HD__WHOLE, y, x, s.mask,
+    bool ok = y && hd__reduce(hdk_reduce()->kernel[HDK_VAR], HD__WHOLE, y, x, s.mask,
                               freedom(x->ndim, x->sizes, s), NULL);
     return ok ? record_reduced(&var_op, y, x, true, s) : NULL;
 }
 
 hd_tensor *hd_var(hd_tensor *x, int correction)
 {
-    if (!hd__arg("hd_var", "x", x)) {
+    HD__CALL("hd_var");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     hd__span s = {.mask = hd__all_dims(x), .correction = correction};
-    return recorded_var("hd_var", x, s);
+    return recorded_var(x, s);
 }
 
 hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim)
 {
-    hd__span s = {dim_mask("hd_var_dim", x, dim), keepdim, correction};
-    return recorded_var("hd_var_dim", x, s);
+    HD__CALL("hd_var_dim");
+    hd__span s = {dim_mask(x, dim), keepdim, correction};
+    return recorded_var(x, s);
 }
 
 hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n, const int64_t *dims)
 {
-    hd__span s = {dims_mask("hd_var_dims", x, n, dims), keepdim, correction};
-    return recorded_var("hd_var_dims", x, s);
+    HD__CALL("hd_var_dims");
+    hd__span s = {dims_mask(x, n, dims), keepdim, correction};
+    return recorded_var(x, s);
 }
 
 /* ---------------------------------------------------------------- any, all */
 
-static hd_tensor *truth(const char *function, int op, const hd_tensor *x, uint32_t mask,
-                        bool keepdim)
+static hd_tensor *truth(int op, const hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    hd_tensor *y = mask ? hd__reduced(function, x, mask, keepdim, HD_BOOL) : NULL;
-    bool ok = y && hd__reduce(function, hdk_reduce()->kernel[op], HD__PIECES, y, x, mask, 0, NULL);
+    hd_tensor *y = mask ? hd__reduced(x, mask, keepdim, HD_BOOL) : NULL;
+    bool ok = y && hd__reduce(hdk_reduce()->kernel[op], HD__PIECES, y, x, mask, 0, NULL);
     return ok ? y : NULL;
 }
 
 hd_tensor *hd_any(hd_tensor *x)
 {
-    return hd__arg("hd_any", "x", x) ? truth("hd_any", HDK_ANY, x, hd__all_dims(x), false) : NULL;
+    HD__CALL("hd_any");
+    return hd__arg("x", x) ? truth(HDK_ANY, x, hd__all_dims(x), false) : NULL;
 }
 
 hd_tensor *hd_all(hd_tensor *x)
 {
-    return hd__arg("hd_all", "x", x) ? truth("hd_all", HDK_ALL, x, hd__all_dims(x), false) : NULL;
+    HD__CALL("hd_all");
+    return hd__arg("x", x) ? truth(HDK_ALL, x, hd__all_dims(x), false) : NULL;
 }
 
 hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim)
 {
-    return truth("hd_any_dim", HDK_ANY, x, dim_mask("hd_any_dim", x, dim), keepdim);
+    HD__CALL("hd_any_dim");
+    return truth(HDK_ANY, x, dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim)
 {
-    return truth("hd_all_dim", HDK_ALL, x, dim_mask("hd_all_dim", x, dim), keepdim);
+    HD__CALL("hd_all_dim");
+    return truth(HDK_ALL, x, dim_mask(x, dim), keepdim);
 }

@@ -27,22 +27,20 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op max_op = {.name = "MaxBackward1", .backward = extreme_backward};
 static const hd__op min_op = {.name = "MinBackward1", .backward = extreme_backward};
 
-static bool has_elements(const char *function, const hd_tensor *x)
+static bool has_elements(const hd_tensor *x)
 {
-    return hd__arg(function, "x", x) &&
-           (x->numel > 0 || hd_error_set(HD_SHAPE, "%s: %s: expected at least one element",
-                                         function, HD__SHAPE(x)));
+    return hd__arg("x", x) &&
+           (x->numel > 0 || hd__fail(HD_SHAPE, "%s: expected at least one element", HD__SHAPE(x)));
 }
 
-static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd_tensor *x)
+static hd_tensor *extreme(const hd__op *op, int kernel, hd_tensor *x)
 {
-    if (!has_elements(function, x)) {
+    if (!has_elements(x)) {
         return NULL;
     }
     uint32_t mask = hd__all_dims(x);
-    hd_tensor *y = hd__reduced(function, x, mask, false, x->dtype);
-    if (!y ||
-        !hd__reduce(function, hdk_reduce()->kernel[kernel], HD__PIECES, y, x, mask, 0, NULL)) {
+    hd_tensor *y = hd__reduced(x, mask, false, x->dtype);
+    if (!y || !hd__reduce(hdk_reduce()->kernel[kernel], HD__PIECES, y, x, mask, 0, NULL)) {
         return NULL;
     }
     return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), .save_y = true);
@@ -50,26 +48,27 @@ static hd_tensor *extreme(const char *function, const hd__op *op, int kernel, hd
 
 hd_tensor *hd_max(hd_tensor *x)
 {
-    return extreme("hd_max", &max_op, HDK_MAX, x);
+    HD__CALL("hd_max");
+    return extreme(&max_op, HDK_MAX, x);
 }
 
 hd_tensor *hd_min(hd_tensor *x)
 {
-    return extreme("hd_min", &min_op, HDK_MIN, x);
+    HD__CALL("hd_min");
+    return extreme(&min_op, HDK_MIN, x);
 }
 
 /* ---------------------------------------------------------------- along a dim */
 
 /* dim as a mask; 0, with the error set, if it is no dim or its size is 0. */
-static uint32_t lane_mask(const char *function, const hd_tensor *x, int dim)
+static uint32_t lane_mask(const hd_tensor *x, int dim)
 {
-    int at = hd__arg(function, "x", x) ? hd__dim(function, x, dim) : -1;
+    int at = hd__arg("x", x) ? hd__dim(x, dim) : -1;
     if (at < 0) {
         return 0;
     }
     if (x->ndim && x->sizes[at] == 0) {
-        hd_error_set(HD_SHAPE, "%s: dim %d of %s: expected a size above 0", function, at,
-                     HD__SHAPE(x));
+        hd__fail(HD_SHAPE, "dim %d of %s: expected a size above 0", at, HD__SHAPE(x));
         return 0;
     }
     return 1u << at;
@@ -100,20 +99,19 @@ static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
 static const hd__op max_dim_op = {.name = "MaxBackward0", .backward = extreme_dim_backward};
 static const hd__op min_dim_op = {.name = "MinBackward0", .backward = extreme_dim_backward};
 
-static hd_tensor *extreme_dim(const char *function, const hd__op *op, int kernel, hd_tensor *x,
-                              int dim, bool keepdim, hd_tensor **indices)
+static hd_tensor *extreme_dim(const hd__op *op, int kernel, hd_tensor *x, int dim, bool keepdim,
+                              hd_tensor **indices)
 {
-    hd__span s = {.mask = lane_mask(function, x, dim), .keepdim = keepdim};
+    hd__span s = {.mask = lane_mask(x, dim), .keepdim = keepdim};
     if (indices) {
         *indices = NULL;
     }
     if (!s.mask) {
         return NULL;
     }
-    hd_tensor *y = hd__reduced(function, x, s.mask, keepdim, x->dtype);
-    hd_tensor *index = y ? hd__reduced(function, x, s.mask, keepdim, HD_INT64) : NULL;
-    if (!index ||
-        !hd__reduce(function, hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, s.mask, 0, y)) {
+    hd_tensor *y = hd__reduced(x, s.mask, keepdim, x->dtype);
+    hd_tensor *index = y ? hd__reduced(x, s.mask, keepdim, HD_INT64) : NULL;
+    if (!index || !hd__reduce(hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, s.mask, 0, y)) {
         return NULL;
     }
     y = HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &index), HD__PARAMS(s));
@@ -125,51 +123,55 @@ static hd_tensor *extreme_dim(const char *function, const hd__op *op, int kernel
 
 hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
 {
-    return extreme_dim("hd_max_dim", &max_dim_op, HDK_ARGMAX, x, dim, keepdim, indices);
+    HD__CALL("hd_max_dim");
+    return extreme_dim(&max_dim_op, HDK_ARGMAX, x, dim, keepdim, indices);
 }
 
 hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
 {
-    return extreme_dim("hd_min_dim", &min_dim_op, HDK_ARGMIN, x, dim, keepdim, indices);
+    HD__CALL("hd_min_dim");
+    return extreme_dim(&min_dim_op, HDK_ARGMIN, x, dim, keepdim, indices);
 }
 
 /* ---------------------------------------------------------------- places */
 
-static hd_tensor *place(const char *function, int kernel, const hd_tensor *x, uint32_t mask,
-                        bool keepdim)
+static hd_tensor *place(int kernel, const hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    if (!hd__number_dtype(function, x->dtype)) {
+    if (!hd__number_dtype(x->dtype)) {
         return NULL;
     }
-    hd_tensor *y = hd__reduced(function, x, mask, keepdim, HD_INT64);
-    bool ok =
-        y && hd__reduce(function, hdk_reduce()->kernel[kernel], HD__IN_ORDER, y, x, mask, 0, NULL);
+    hd_tensor *y = hd__reduced(x, mask, keepdim, HD_INT64);
+    bool ok = y && hd__reduce(hdk_reduce()->kernel[kernel], HD__IN_ORDER, y, x, mask, 0, NULL);
     return ok ? y : NULL;
 }
 
-static hd_tensor *place_in_all(const char *function, int kernel, const hd_tensor *x)
+static hd_tensor *place_in_all(int kernel, const hd_tensor *x)
 {
-    return has_elements(function, x) ? place(function, kernel, x, hd__all_dims(x), false) : NULL;
+    return has_elements(x) ? place(kernel, x, hd__all_dims(x), false) : NULL;
 }
 
 hd_tensor *hd_argmax(hd_tensor *x)
 {
-    return place_in_all("hd_argmax", HDK_ARGMAX, x);
+    HD__CALL("hd_argmax");
+    return place_in_all(HDK_ARGMAX, x);
 }
 
 hd_tensor *hd_argmin(hd_tensor *x)
 {
-    return place_in_all("hd_argmin", HDK_ARGMIN, x);
+    HD__CALL("hd_argmin");
+    return place_in_all(HDK_ARGMIN, x);
 }
 
 hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim)
 {
-    uint32_t mask = lane_mask("hd_argmax_dim", x, dim);
-    return mask ? place("hd_argmax_dim", HDK_ARGMAX, x, mask, keepdim) : NULL;
+    HD__CALL("hd_argmax_dim");
+    uint32_t mask = lane_mask(x, dim);
+    return mask ? place(HDK_ARGMAX, x, mask, keepdim) : NULL;
 }
 
 hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim)
 {
-    uint32_t mask = lane_mask("hd_argmin_dim", x, dim);
-    return mask ? place("hd_argmin_dim", HDK_ARGMIN, x, mask, keepdim) : NULL;
+    HD__CALL("hd_argmin_dim");
+    uint32_t mask = lane_mask(x, dim);
+    return mask ? place(HDK_ARGMIN, x, mask, keepdim) : NULL;
 }

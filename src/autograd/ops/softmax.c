@@ -51,11 +51,10 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
 
 /* A tensor of x's shape, which the kernel for dim computes from x, and from y unless it is NULL.
  * With y, x is a gradient: over another dim than the last it may be written over. */
-static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x, hd_tensor *y)
+static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
-    hd_tensor *out =
-        y && !last && hd__held_once(x) ? x : hd__empty(function, x->dtype, x->ndim, x->sizes);
+    hd_tensor *out = y && !last && hd__held_once(x) ? x : hd__empty(x->dtype, x->ndim, x->sizes);
     hdk_lane_kernel f = hdk_softmax_along(kernel, last ? HDK_LAST : HDK_OTHER, x->dtype);
     if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
         return out;
@@ -73,13 +72,13 @@ static hd_tensor *along(const char *function, int kernel, int dim, hd_tensor *x,
 }
 
 /* Forward of softmax and log_softmax, which save only y. */
-static hd_tensor *lane_op(const char *function, const hd__op *op, int kernel, hd_tensor *x, int dim)
+static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
-    if (!hd__arg(function, "x", x) || !hd__float_arg(function, x)) {
+    if (!hd__arg("x", x) || !hd__float_arg(x)) {
         return NULL;
     }
-    int at = hd__dim(function, x, dim);
-    hd_tensor *y = at < 0 ? NULL : along(function, kernel, at, x, NULL);
+    int at = hd__dim(x, dim);
+    hd_tensor *y = at < 0 ? NULL : along(kernel, at, x, NULL);
     return HD__RECORD(op, y, HD__IN(1, &x), .save_y = true, HD__PARAMS(at));
 }
 
@@ -87,7 +86,7 @@ static void lane_backward(hd__node *n, int kernel, hd_tensor *dy, hd_tensor **dx
 {
     const int *dim = hd__params(n);
     hd_tensor *y = hd__saved_get(n, 0);
-    dx[0] = y ? along(hd__running, kernel, *dim, dy, y) : NULL;
+    dx[0] = y ? along(kernel, *dim, dy, y) : NULL;
 }
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
@@ -102,7 +101,8 @@ static const hd__op softmax_op = {.name = "SoftmaxBackward0", .backward = softma
 
 hd_tensor *hd_softmax(hd_tensor *x, int dim)
 {
-    return lane_op("hd_softmax", &softmax_op, HDK_SOFTMAX, x, dim);
+    HD__CALL("hd_softmax");
+    return lane_op(&softmax_op, HDK_SOFTMAX, x, dim);
 }
 
 /* dx += dy - exp(y) sum(dy) */
@@ -116,7 +116,8 @@ static const hd__op log_softmax_op = {.name = "LogSoftmaxBackward0",
 
 hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
 {
-    return lane_op("hd_log_softmax", &log_softmax_op, HDK_LOG_SOFTMAX, x, dim);
+    HD__CALL("hd_log_softmax");
+    return lane_op(&log_softmax_op, HDK_LOG_SOFTMAX, x, dim);
 }
 
 /* ---------------------------------------------------------------- logsumexp */
@@ -147,17 +148,16 @@ static hd_tensor *with_neighbours(hd_tensor *x)
     return hd__contiguous(x);
 }
 
-static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
+static hd_tensor *logsumexp(hd_tensor *x, hd__span s)
 {
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    hd_tensor *y = hd__reduced(function, x, s.mask, s.keepdim, d);
+    hd_tensor *y = hd__reduced(x, s.mask, s.keepdim, d);
     {
         HD__SCOPE_OR(NULL);
         hd_tensor *numbers = hd__cast(x, d);
         numbers = numbers ? with_neighbours(numbers) : NULL;
         if (!y || !numbers ||
-            !hd__reduce(function, hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, s.mask, 0,
-                        NULL)) {
+            !hd__reduce(hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, s.mask, 0, NULL)) {
             return NULL;
         }
     }
@@ -167,29 +167,29 @@ static hd_tensor *logsumexp(const char *function, hd_tensor *x, hd__span s)
 
 hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim)
 {
-    const char *function = "hd_logsumexp_dim";
-    int at = hd__arg(function, "x", x) ? hd__dim(function, x, dim) : -1;
-    return at < 0 ? NULL : logsumexp(function, x, (hd__span){1u << at, keepdim, 0});
+    HD__CALL("hd_logsumexp_dim");
+    int at = hd__arg("x", x) ? hd__dim(x, dim) : -1;
+    return at < 0 ? NULL : logsumexp(x, (hd__span){1u << at, keepdim, 0});
 }
 
 hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
-    const char *function = "hd_logsumexp_dims";
+    HD__CALL("hd_logsumexp_dims");
     hd__span s = {.keepdim = keepdim};
-    if (!hd__arg(function, "x", x) || !hd__dims_mask(function, x, n, dims, &s.mask)) {
+    if (!hd__arg("x", x) || !hd__dims_mask(x, n, dims, &s.mask)) {
         return NULL;
     }
-    return logsumexp(function, x, s);
+    return logsumexp(x, s);
 }
 
 /* ---------------------------------------------------------------- cumsum */
 
 /* The running sums of x along dim, from its end if `backwards`. If memory does not have x in the
  * result's order, a copy is walked. */
-static hd_tensor *running_sums(const char *function, hd_tensor *x, int dim, bool backwards)
+static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
-    hd_tensor *y = hd__empty(function, d, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty(d, x->ndim, x->sizes);
     HD__SCOPE_OR(NULL);
     x = hd__cast(x, d);
     if (!y || !x) {
@@ -218,14 +218,15 @@ static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const int *dim = hd__params(n);
     const hd_tensor *g = dy[0];
     bool one = g->ndim == 0 || g->sizes[*dim] == 1;
-    dx[0] = one ? dy[0] : running_sums(hd__running, dy[0], *dim, true);
+    dx[0] = one ? dy[0] : running_sums(dy[0], *dim, true);
 }
 
 static const hd__op cumsum_op = {.name = "CumsumBackward0", .backward = cumsum_backward};
 
 hd_tensor *hd_cumsum(hd_tensor *x, int dim)
 {
-    int at = hd__arg("hd_cumsum", "x", x) ? hd__dim("hd_cumsum", x, dim) : -1;
-    hd_tensor *y = at < 0 ? NULL : running_sums("hd_cumsum", x, at, false);
+    HD__CALL("hd_cumsum");
+    int at = hd__arg("x", x) ? hd__dim(x, dim) : -1;
+    hd_tensor *y = at < 0 ? NULL : running_sums(x, at, false);
     return HD__RECORD(&cumsum_op, y, HD__IN(1, &x), HD__PARAMS(at));
 }

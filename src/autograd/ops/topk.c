@@ -293,18 +293,17 @@ static hd_tensor dim_last(const hd_tensor *x, int dim)
 /* The indices of the k first, or NULL with the error set. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
-    if (!hd__number_dtype("hd_topk", x->dtype)) {
+    if (!hd__number_dtype(x->dtype)) {
         return NULL;
     }
     int64_t n = x->ndim ? x->sizes[dim] : 1, sizes[HD_MAX_DIMS];
     if (k < 0 || k > n) {
-        return hd_error_set(HD_VALUE,
-                            "hd_topk: k %" PRId64 " at dim %d of %s: expected 0 to %" PRId64, k,
-                            dim, HD__SHAPE(x), n);
+        return hd__fail(HD_VALUE, "k %" PRId64 " at dim %d of %s: expected 0 to %" PRId64, k, dim,
+                        HD__SHAPE(x), n);
     }
     memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
     sizes[dim] = k;
-    hd_tensor *indices = hd__empty("hd_topk", HD_INT64, x->ndim, sizes);
+    hd_tensor *indices = hd__empty(HD_INT64, x->ndim, sizes);
     if (!indices || indices->numel == 0) {
         return indices;
     }
@@ -314,8 +313,8 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
     }
     HD__SCOPE_OR(NULL);
     hd_tensor at = dim_last(indices, dim), moved = dim_last(x, dim);
-    hd_tensor *dense = hd__empty("hd_topk", x->dtype, x->ndim, moved.sizes);
-    hd_tensor *found = dense ? hd__empty("hd_topk", HD_INT64, x->ndim, at.sizes) : NULL;
+    hd_tensor *dense = hd__empty(x->dtype, x->ndim, moved.sizes);
+    hd_tensor *found = dense ? hd__empty(HD_INT64, x->ndim, at.sizes) : NULL;
     if (!found) {
         return NULL;
     }
@@ -327,12 +326,13 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 
 hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices)
 {
-    if (!hd__arg("hd_topk", "x", x)) {
+    HD__CALL("hd_topk");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    int d = hd__dim("hd_topk", x, dim);
+    int d = hd__dim(x, dim);
     hd_tensor *at = d < 0 ? NULL : topk_indices(x, k, d, largest);
-    hd_tensor *y = at ? hd__gather("hd_topk", x, d, at) : NULL;
+    hd_tensor *y = at ? hd__gather(x, d, at) : NULL;
     y = HD__RECORD(&topk_op, y, HD__IN(1, &x), HD__SAVES(1, &at), HD__PARAMS(d));
     if (y && indices) {
         *indices = at;

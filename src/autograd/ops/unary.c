@@ -8,13 +8,13 @@
 /* ---------------------------------------------------------------- to float32 at least */
 
 /* y = f(x), unrecorded; integers and bool become float32 */
-static hd_tensor *to_float(const char *function, int op, hd_tensor *x)
+static hd_tensor *to_float(int op, hd_tensor *x)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    return hd__map_unary(function, hdk_unary_loop(op, d), NULL, d, x);
+    return hd__map_unary(hdk_unary_loop(op, d), NULL, d, x);
 }
 
 static hd_tensor *record_saving_y(const hd__op *op, hd_tensor *y, hd_tensor *x)
@@ -30,7 +30,7 @@ static hd_tensor *record_saving_x(const hd__op *op, hd_tensor *y, hd_tensor *x)
 /* dx, by one of hdk_binary's loops, of dy and the one saved tensor */
 static hd_tensor *from_saved(hd__node *n, int op, const void *params, hd_tensor *dy)
 {
-    return hd__map_backward(hd__running, op, params, dy, hd__saved_get(n, 0));
+    return hd__map_backward(op, params, dy, hd__saved_get(n, 0));
 }
 
 /* dx += dy y */
@@ -108,80 +108,90 @@ static const hd__op log1p_op = {.name = "Log1PBackward0", .backward = log1p_back
 
 hd_tensor *hd_exp(hd_tensor *x)
 {
-    return record_saving_y(&exp_op, to_float("hd_exp", HDK_EXP, x), x);
+    HD__CALL("hd_exp");
+    return record_saving_y(&exp_op, to_float(HDK_EXP, x), x);
 }
 
 hd_tensor *hd_log(hd_tensor *x)
 {
-    return record_saving_x(&log_op, to_float("hd_log", HDK_LOG, x), x);
+    HD__CALL("hd_log");
+    return record_saving_x(&log_op, to_float(HDK_LOG, x), x);
 }
 
 hd_tensor *hd_sqrt(hd_tensor *x)
 {
-    return record_saving_y(&sqrt_op, to_float("hd_sqrt", HDK_SQRT, x), x);
+    HD__CALL("hd_sqrt");
+    return record_saving_y(&sqrt_op, to_float(HDK_SQRT, x), x);
 }
 
 hd_tensor *hd_rsqrt(hd_tensor *x)
 {
-    return record_saving_y(&rsqrt_op, to_float("hd_rsqrt", HDK_RSQRT, x), x);
+    HD__CALL("hd_rsqrt");
+    return record_saving_y(&rsqrt_op, to_float(HDK_RSQRT, x), x);
 }
 
 hd_tensor *hd_tanh(hd_tensor *x)
 {
-    return record_saving_y(&tanh_op, to_float("hd_tanh", HDK_TANH, x), x);
+    HD__CALL("hd_tanh");
+    return record_saving_y(&tanh_op, to_float(HDK_TANH, x), x);
 }
 
 hd_tensor *hd_erf(hd_tensor *x)
 {
-    return record_saving_x(&erf_op, to_float("hd_erf", HDK_ERF, x), x);
+    HD__CALL("hd_erf");
+    return record_saving_x(&erf_op, to_float(HDK_ERF, x), x);
 }
 
 hd_tensor *hd_sigmoid(hd_tensor *x)
 {
-    return record_saving_y(&sigmoid_op, to_float("hd_sigmoid", HDK_SIGMOID, x), x);
+    HD__CALL("hd_sigmoid");
+    return record_saving_y(&sigmoid_op, to_float(HDK_SIGMOID, x), x);
 }
 
 hd_tensor *hd_sin(hd_tensor *x)
 {
-    return record_saving_x(&sin_op, to_float("hd_sin", HDK_SIN, x), x);
+    HD__CALL("hd_sin");
+    return record_saving_x(&sin_op, to_float(HDK_SIN, x), x);
 }
 
 hd_tensor *hd_cos(hd_tensor *x)
 {
-    return record_saving_x(&cos_op, to_float("hd_cos", HDK_COS, x), x);
+    HD__CALL("hd_cos");
+    return record_saving_x(&cos_op, to_float(HDK_COS, x), x);
 }
 
 hd_tensor *hd_log1p(hd_tensor *x)
 {
-    return record_saving_x(&log1p_op, to_float("hd_log1p", HDK_LOG1P, x), x);
+    HD__CALL("hd_log1p");
+    return record_saving_x(&log1p_op, to_float(HDK_LOG1P, x), x);
 }
 
 /* ---------------------------------------------------------------- of x's own dtype */
 
 /* The loop of f, or an error; expected: in words, the dtypes that f takes */
-static hdk_loop same_dtype_loop(const char *function, int op, hd_tensor *x, const char *expected)
+static hdk_loop same_dtype_loop(int op, hd_tensor *x, const char *expected)
 {
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     hdk_loop loop = hdk_unary_loop(op, x->dtype);
     if (!loop) {
-        hd_error_set(HD_DTYPE, "%s: %s: expected %s", function, hd_dtype_name(x->dtype), expected);
+        hd__fail(HD_DTYPE, "%s: expected %s", hd_dtype_name(x->dtype), expected);
     }
     return loop;
 }
 
 /* y = f(x), unrecorded */
-static hd_tensor *same_dtype(const char *function, int op, hd_tensor *x, const char *expected)
+static hd_tensor *same_dtype(int op, hd_tensor *x, const char *expected)
 {
-    hdk_loop loop = same_dtype_loop(function, op, x, expected);
-    return loop ? hd__map_unary(function, loop, NULL, x->dtype, x) : NULL;
+    hdk_loop loop = same_dtype_loop(op, x, expected);
+    return loop ? hd__map_unary(loop, NULL, x->dtype, x) : NULL;
 }
 
 /* a and b as an array of two elements of dtype d, which are the params of a loop */
-static bool two_elements(const char *function, hd_dtype d, hd_scalar a, hd_scalar b, void *elements)
+static bool two_elements(hd_dtype d, hd_scalar a, hd_scalar b, void *elements)
 {
-    if (!hd__scalar_fits(function, d, a) || !hd__scalar_fits(function, d, b)) {
+    if (!hd__scalar_fits(d, a) || !hd__scalar_fits(d, b)) {
         return false;
     }
     hd__scalar_bytes(d, a, elements);
@@ -227,46 +237,50 @@ static const hd__op silu_op = {.name = "SiluBackward0", .backward = silu_backwar
 
 hd_tensor *hd_relu(hd_tensor *x)
 {
-    return record_saving_y(&relu_op, same_dtype("hd_relu", HDK_RELU, x, "numbers"), x);
+    HD__CALL("hd_relu");
+    return record_saving_y(&relu_op, same_dtype(HDK_RELU, x, "numbers"), x);
 }
 
 hd_tensor *hd_abs(hd_tensor *x)
 {
-    return record_saving_x(&abs_op, same_dtype("hd_abs", HDK_ABS, x, "numbers"), x);
+    HD__CALL("hd_abs");
+    return record_saving_x(&abs_op, same_dtype(HDK_ABS, x, "numbers"), x);
 }
 
 hd_tensor *hd_gelu(hd_tensor *x)
 {
-    hd_tensor *y = same_dtype("hd_gelu", HDK_GELU, x, "float32 or float64");
+    HD__CALL("hd_gelu");
+    hd_tensor *y = same_dtype(HDK_GELU, x, "float32 or float64");
     return record_saving_x(&gelu_op, y, x);
 }
 
 hd_tensor *hd_gelu_tanh(hd_tensor *x)
 {
-    hd_tensor *y = same_dtype("hd_gelu_tanh", HDK_GELU_TANH, x, "float32 or float64");
+    HD__CALL("hd_gelu_tanh");
+    hd_tensor *y = same_dtype(HDK_GELU_TANH, x, "float32 or float64");
     return record_saving_x(&gelu_tanh_op, y, x);
 }
 
 hd_tensor *hd_silu(hd_tensor *x)
 {
-    hd_tensor *y = same_dtype("hd_silu", HDK_SILU, x, "float32 or float64");
+    HD__CALL("hd_silu");
+    hd_tensor *y = same_dtype(HDK_SILU, x, "float32 or float64");
     return record_saving_x(&silu_op, y, x);
 }
 
 /* ---------------------------------------------------------------- of x and a number */
 
 /* y = f(x, number), which saves x */
-static hd_tensor *with_number(const hd__op *op, const char *function, int loop_op, hd_tensor *x,
-                              double number)
+static hd_tensor *with_number(const hd__op *op, int loop_op, hd_tensor *x, double number)
 {
     const hd_scalar s = hd_scalar_double(number);
     int64_t element;
-    hdk_loop loop = same_dtype_loop(function, loop_op, x, "float32 or float64");
-    if (!loop || !hd__scalar_fits(function, x->dtype, s)) {
+    hdk_loop loop = same_dtype_loop(loop_op, x, "float32 or float64");
+    if (!loop || !hd__scalar_fits(x->dtype, s)) {
         return NULL;
     }
     hd__scalar_bytes(x->dtype, s, &element);
-    hd_tensor *y = hd__map_unary(function, loop, &element, x->dtype, x);
+    hd_tensor *y = hd__map_unary(loop, &element, x->dtype, x);
     return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(s));
 }
 
@@ -296,12 +310,14 @@ static const hd__op leaky_relu_op = {.name = "LeakyReluBackward0", .backward = l
 
 hd_tensor *hd_elu(hd_tensor *x, double alpha)
 {
-    return with_number(&elu_op, "hd_elu", HDK_ELU, x, alpha);
+    HD__CALL("hd_elu");
+    return with_number(&elu_op, HDK_ELU, x, alpha);
 }
 
 hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
 {
-    return with_number(&leaky_relu_op, "hd_leaky_relu", HDK_LEAKY_RELU, x, negative_slope);
+    HD__CALL("hd_leaky_relu");
+    return with_number(&leaky_relu_op, HDK_LEAKY_RELU, x, negative_slope);
 }
 
 /* ---------------------------------------------------------------- softplus */
@@ -324,13 +340,14 @@ static const hd__op softplus_op = {.name = "SoftplusBackward0", .backward = soft
 
 hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
 {
+    HD__CALL("hd_softplus");
     const softplus_numbers p = {hd_scalar_double(beta), hd_scalar_double(threshold)};
     int64_t elements[2];
-    hdk_loop loop = same_dtype_loop("hd_softplus", HDK_SOFTPLUS, x, "float32 or float64");
-    if (!loop || !two_elements("hd_softplus", x->dtype, p.beta, p.threshold, elements)) {
+    hdk_loop loop = same_dtype_loop(HDK_SOFTPLUS, x, "float32 or float64");
+    if (!loop || !two_elements(x->dtype, p.beta, p.threshold, elements)) {
         return NULL;
     }
-    hd_tensor *y = hd__map_unary("hd_softplus", loop, elements, x->dtype, x);
+    hd_tensor *y = hd__map_unary(loop, elements, x->dtype, x);
     return HD__RECORD(&softplus_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(p));
 }
 
@@ -365,12 +382,12 @@ static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
 }
 
 /* lo and hi as two elements of dtype d; a missing one is the end of d's range. */
-static bool clamp_ends(const char *function, hd_dtype d, const bounds *b, void *ends)
+static bool clamp_ends(hd_dtype d, const bounds *b, void *ends)
 {
     bool real = hd__is_float(d);
     hd_scalar least = real ? hd_scalar_double(-INFINITY) : hd_scalar_int(INT64_MIN);
     hd_scalar most = real ? hd_scalar_double(INFINITY) : hd_scalar_int(INT64_MAX);
-    return two_elements(function, d, b->has_lo ? b->lo : least, b->has_hi ? b->hi : most, ends);
+    return two_elements(d, b->has_lo ? b->lo : least, b->has_hi ? b->hi : most, ends);
 }
 
 static bool is_nan(bool has, hd_scalar s)
@@ -378,17 +395,17 @@ static bool is_nan(bool has, hd_scalar s)
     return has && isnan(hd__scalar_double(s));
 }
 
-static hd_tensor *clamp(const char *function, hd_tensor *x, bounds b)
+static hd_tensor *clamp(hd_tensor *x, bounds b)
 {
     int64_t ends[2];
-    if (!hd__arg(function, "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     hd_dtype d = clamp_dtype(x, &b);
-    if (!clamp_ends(function, d, &b, ends)) {
+    if (!clamp_ends(d, &b, ends)) {
         return NULL;
     }
-    hd_tensor *y = hd__map_unary(function, hdk_unary_loop(HDK_CLAMP, d), ends, d, x);
+    hd_tensor *y = hd__map_unary(hdk_unary_loop(HDK_CLAMP, d), ends, d, x);
     if (y && (is_nan(b.has_lo, b.lo) || is_nan(b.has_hi, b.hi))) {
         hd__fill(y, hd_scalar_double(NAN));
     }
@@ -397,15 +414,18 @@ static hd_tensor *clamp(const char *function, hd_tensor *x, bounds b)
 
 hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi)
 {
-    return clamp("hd_clamp", x, (bounds){true, true, lo, hi});
+    HD__CALL("hd_clamp");
+    return clamp(x, (bounds){true, true, lo, hi});
 }
 
 hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo)
 {
-    return clamp("hd_clamp_min", x, (bounds){.has_lo = true, .lo = lo});
+    HD__CALL("hd_clamp_min");
+    return clamp(x, (bounds){.has_lo = true, .lo = lo});
 }
 
 hd_tensor *(hd_clamp_max)(hd_tensor *x, hd_scalar hi)
 {
-    return clamp("hd_clamp_max", x, (bounds){.has_hi = true, .hi = hi});
+    HD__CALL("hd_clamp_max");
+    return clamp(x, (bounds){.has_hi = true, .hi = hi});
 }

@@ -59,10 +59,9 @@ typedef struct view_shape {
     bool allowed;
 } view_shape;
 
-static bool view_shape_of(const char *function, hd_tensor *x, int ndim, const int64_t *sizes,
-                          view_shape *v)
+static bool view_shape_of(hd_tensor *x, int ndim, const int64_t *sizes, view_shape *v)
 {
-    if (!hd__arg(function, "x", x) || !hd__infer_sizes(function, x, ndim, sizes, v->sizes)) {
+    if (!hd__arg("x", x) || !hd__infer_sizes(x, ndim, sizes, v->sizes)) {
         return false;
     }
     v->allowed = hd__view_strides(x, ndim, v->sizes, v->strides);
@@ -71,29 +70,31 @@ static bool view_shape_of(const char *function, hd_tensor *x, int ndim, const in
 
 hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
+    HD__CALL("hd_view");
     view_shape v;
-    if (!view_shape_of("hd_view", x, ndim, sizes, &v)) {
+    if (!view_shape_of(x, ndim, sizes, &v)) {
         return NULL;
     }
     if (!v.allowed) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_view: %s with strides %s as %s: the layout does not allow it; use "
-                            "hd_reshape, or hd_contiguous first",
-                            HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, v.sizes));
+        return hd__fail(HD_SHAPE,
+                        "%s with strides %s as %s: the layout does not allow it; use "
+                        "hd_reshape, or hd_contiguous first",
+                        HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, v.sizes));
     }
-    hd_tensor *y = hd__alias("hd_view", x, ndim, v.sizes, v.strides, x->offset);
+    hd_tensor *y = hd__alias(x, ndim, v.sizes, v.strides, x->offset);
     return hd__record_view(&view_op, y, x, NULL, 0);
 }
 
 /* A view where the layout allows it, otherwise a view of a copy. */
 hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
+    HD__CALL("hd_reshape");
     view_shape v;
-    if (!view_shape_of("hd_reshape", x, ndim, sizes, &v)) {
+    if (!view_shape_of(x, ndim, sizes, &v)) {
         return NULL;
     }
     if (v.allowed) {
-        hd_tensor *y = hd__alias("hd_reshape", x, ndim, v.sizes, v.strides, x->offset);
+        hd_tensor *y = hd__alias(x, ndim, v.sizes, v.strides, x->offset);
         return hd__record_view(hd__contig(x) ? &view_op : &reshape_alias_op, y, x, NULL, 0);
     }
     hd_tensor *copy = hd__clone(x);
@@ -101,23 +102,24 @@ hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
         return NULL;
     }
     hd__default_strides(ndim, v.sizes, v.strides);
-    hd_tensor *y = hd__alias("hd_reshape", copy, ndim, v.sizes, v.strides, 0);
+    hd_tensor *y = hd__alias(copy, ndim, v.sizes, v.strides, 0);
     hd_release(copy);
     return HD__RECORD(&unsafe_view_op, y, HD__IN(1, &x));
 }
 
 hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
 {
-    if (!hd__arg("hd_flatten", "x", x)) {
+    HD__CALL("hd_flatten");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    int start = hd__dim("hd_flatten", x, start_dim), end = hd__dim("hd_flatten", x, end_dim);
+    int start = hd__dim(x, start_dim), end = hd__dim(x, end_dim);
     if (start < 0 || end < 0) {
         return NULL;
     }
     if (start > end) {
-        return hd_error_set(HD_INDEX, "hd_flatten: dims %d to %d of %s: expected start <= end",
-                            start, end, HD__SHAPE(x));
+        return hd__fail(HD_INDEX, "dims %d to %d of %s: expected start <= end", start, end,
+                        HD__SHAPE(x));
     }
     if (x->ndim > 0 && start == end) {
         return x;
@@ -133,39 +135,39 @@ hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
     if (x->ndim == 0) {
         sizes[ndim++] = 1;
     }
-    return hd__made_by("hd_flatten", hd_reshape_n(x, ndim, sizes));
+    return hd_reshape_n(x, ndim, sizes);
 }
 
 hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    if (!hd__arg("hd_expand", "x", x)) {
+    HD__CALL("hd_expand");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     if (ndim < x->ndim || ndim > HD_MAX_DIMS) {
-        return hd_error_set(HD_SHAPE, "hd_expand: %s to %d dimensions: expected %d to %d",
-                            HD__SHAPE(x), ndim, x->ndim, HD_MAX_DIMS);
+        return hd__fail(HD_SHAPE, "%s to %d dimensions: expected %d to %d", HD__SHAPE(x), ndim,
+                        x->ndim, HD_MAX_DIMS);
     }
     if (ndim && !sizes) {
-        return hd__null_arg("hd_expand", "sizes");
+        return hd__null_arg(hd__call, "sizes");
     }
     int64_t fit[HD_MAX_DIMS], numel = 1;
     for (int d = 0; d < ndim; d++) {
         int at = d - (ndim - x->ndim);
         fit[d] = sizes[d] == -1 && at >= 0 ? x->sizes[at] : sizes[d];
         if (fit[d] < 0 || (at >= 0 && x->sizes[at] != 1 && x->sizes[at] != fit[d])) {
-            return hd_error_set(HD_SHAPE,
-                                "hd_expand: %s to %s: expected size %" PRId64 " at dim %d",
-                                HD__SHAPE(x), HD__SIZES(ndim, sizes), at < 0 ? 1 : x->sizes[at], d);
+            return hd__fail(HD_SHAPE, "%s to %s: expected size %" PRId64 " at dim %d", HD__SHAPE(x),
+                            HD__SIZES(ndim, sizes), at < 0 ? 1 : x->sizes[at], d);
         }
         if (__builtin_mul_overflow(numel, fit[d] ? fit[d] : 1, &numel)) {
-            return hd_error_set(HD_MEMORY, "hd_expand: %s to %s: the size overflows", HD__SHAPE(x),
-                                HD__SIZES(ndim, sizes));
+            return hd__fail(HD_MEMORY, "%s to %s: the size overflows", HD__SHAPE(x),
+                            HD__SIZES(ndim, sizes));
         }
     }
     return hd__record_view(&expand_op, hd__expand(x, ndim, fit), x, NULL, 0);
 }
 
-static hd_tensor *squeezed(const char *function, hd_tensor *x, const hd__op *op, uint32_t mask)
+static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     int ndim = 0;
@@ -175,34 +177,35 @@ static hd_tensor *squeezed(const char *function, hd_tensor *x, const hd__op *op,
             strides[ndim++] = x->strides[d];
         }
     }
-    return hd__record_view(op, hd__alias(function, x, ndim, sizes, strides, x->offset), x, NULL, 0);
+    return hd__record_view(op, hd__alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
 hd_tensor *hd_squeeze(hd_tensor *x, int dim)
 {
-    int d = hd__arg("hd_squeeze", "x", x) ? hd__dim("hd_squeeze", x, dim) : -1;
-    return d < 0 ? NULL : squeezed("hd_squeeze", x, &squeeze_dim_op, 1u << d);
+    HD__CALL("hd_squeeze");
+    int d = hd__arg("x", x) ? hd__dim(x, dim) : -1;
+    return d < 0 ? NULL : squeezed(x, &squeeze_dim_op, 1u << d);
 }
 
 hd_tensor *hd_squeeze_all(hd_tensor *x)
 {
-    return hd__arg("hd_squeeze_all", "x", x) ? squeezed("hd_squeeze_all", x, &squeeze_op, ~0u)
-                                             : NULL;
+    HD__CALL("hd_squeeze_all");
+    return hd__arg("x", x) ? squeezed(x, &squeeze_op, ~0u) : NULL;
 }
 
 hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
 {
-    if (!hd__arg("hd_unsqueeze", "x", x)) {
+    HD__CALL("hd_unsqueeze");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     int n = x->ndim + 1, at = dim < 0 ? dim + n : dim;
     if (at < 0 || at >= n) {
-        return hd_error_set(HD_INDEX, "hd_unsqueeze: dim %d of %s: expected %d to %d", dim,
-                            HD__SHAPE(x), -n, n - 1);
+        return hd__fail(HD_INDEX, "dim %d of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);
     }
     if (n > HD_MAX_DIMS) {
-        return hd_error_set(HD_SHAPE, "hd_unsqueeze: %s: %d dimensions: expected %d at most",
-                            HD__SHAPE(x), n, HD_MAX_DIMS);
+        return hd__fail(HD_SHAPE, "%s: %d dimensions: expected %d at most", HD__SHAPE(x), n,
+                        HD_MAX_DIMS);
     }
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < n; d++) {
@@ -210,68 +213,69 @@ hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
         sizes[d] = d == at ? 1 : x->sizes[from];
         strides[d] = d != at ? x->strides[from] : at < x->ndim ? x->sizes[at] * x->strides[at] : 1;
     }
-    return hd__record_view(&unsqueeze_op,
-                           hd__alias("hd_unsqueeze", x, n, sizes, strides, x->offset), x, NULL, 0);
+    return hd__record_view(&unsqueeze_op, hd__alias(x, n, sizes, strides, x->offset), x, NULL, 0);
 }
 
 /* ---------------------------------------------------------------- order of dims */
 
-static hd_tensor *permuted(const char *function, hd_tensor *x, const int64_t *dims)
+static hd_tensor *permuted(hd_tensor *x, const int64_t *dims)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < x->ndim; d++) {
         sizes[d] = x->sizes[dims[d]];
         strides[d] = x->strides[dims[d]];
     }
-    return hd__alias(function, x, x->ndim, sizes, strides, x->offset);
+    return hd__alias(x, x->ndim, sizes, strides, x->offset);
 }
 
 hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1)
 {
-    if (!hd__arg("hd_transpose", "x", x)) {
+    HD__CALL("hd_transpose");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
-    int dims[] = {hd__dim("hd_transpose", x, dim0), hd__dim("hd_transpose", x, dim1)};
+    int dims[] = {hd__dim(x, dim0), hd__dim(x, dim1)};
     if (dims[0] < 0 || dims[1] < 0) {
         return NULL;
     }
     int64_t order[HD_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
     order[dims[0]] = dims[1];
     order[dims[1]] = dims[0];
-    return hd__record_view(&transpose_op, permuted("hd_transpose", x, order), x, dims, sizeof dims);
+    return hd__record_view(&transpose_op, permuted(x, order), x, dims, sizeof dims);
 }
 
 hd_tensor *hd_t(hd_tensor *x)
 {
-    if (!hd__arg("hd_t", "x", x)) {
+    HD__CALL("hd_t");
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     if (x->ndim > 2) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_t: %s: expected 2 dimensions at most; hd_transpose(x, -2, -1) "
-                            "swaps the last two",
-                            HD__SHAPE(x));
+        return hd__fail(HD_SHAPE,
+                        "%s: expected 2 dimensions at most; hd_transpose(x, -2, -1) "
+                        "swaps the last two",
+                        HD__SHAPE(x));
     }
     int64_t order[HD_MAX_DIMS] = {x->ndim == 2, 0};
-    return hd__record_view(&permute_op, permuted("hd_t", x, order), x, order, sizeof order);
+    return hd__record_view(&permute_op, permuted(x, order), x, order, sizeof order);
 }
 
 hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
 {
+    HD__CALL("hd_permute");
     uint32_t mask;
     int64_t order[HD_MAX_DIMS];
-    if (!hd__arg("hd_permute", "x", x)) {
+    if (!hd__arg("x", x)) {
         return NULL;
     }
     if (n != x->ndim) {
-        return hd_error_set(HD_SHAPE, "hd_permute: %d dims for %s: expected %d", n, HD__SHAPE(x),
-                            x->ndim);
+        return hd__fail(HD_SHAPE, "%d dims for %s: expected %d", n, HD__SHAPE(x), x->ndim);
     }
-    if (!hd__dims_mask("hd_permute", x, n, dims, &mask)) {
+    if (!hd__dims_mask(x, n, dims, &mask)) {
         return NULL;
     }
     for (int d = 0; d < n; d++) {
         order[d] = dims[d] < 0 ? dims[d] + n : dims[d];
     }
-    return hd__record_view(&permute_op, permuted("hd_permute", x, order), x, order, sizeof order);
+    return hd__record_view(&permute_op, permuted(x, order), x, order, sizeof order);
 }

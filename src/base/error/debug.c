@@ -10,7 +10,7 @@
 #include "base/parts.h"
 
 atomic_uint hd__debug;
-HD__TLS const char *hd__module, *hd__outer;
+HD__TLS const char *hd__module;
 
 bool hd__debug_wanted(void)
 {
@@ -25,22 +25,9 @@ void hd__debug_start(void)
     }
 }
 
-bool hd__outer_begin(const char *function)
-{
-    bool first = !hd__outer;
-    hd__outer = hd__outer_or(function);
-    return first;
-}
-
-void hd__outer_end(const bool *set)
-{
-    if (*set) {
-        hd__outer = NULL;
-    }
-}
-
 bool hd_set_debug(bool on)
 {
+    HD__CALL("hd_set_debug");
     const unsigned int watches = HD__DEBUG_WATCHES;
     if (!hd__init()) { /* after this the environment cannot turn it on */
         return false;
@@ -50,7 +37,7 @@ bool hd_set_debug(bool on)
 }
 
 #ifdef HD__ASSERT
-void hd__assert_failed(const char *file, int line, const char *function, const char *x)
+void hd__assert_failed(const char *file, int line, const char *x)
 {
     fprintf(stderr, "%s:%d: %s: does not hold: %s\n", file, line, function, x);
     abort();

@@ -36,6 +36,7 @@ static struct {
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 atomic_bool hd__warning_on;
+HD__TLS const char *hd__call;
 
 static const char *const code_names[] = {
     "OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",
@@ -54,16 +55,24 @@ static void mark_cut(char *text)
     memcpy(text + end, "...", 4);
 }
 
-char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args)
+/* As hd__message_format, after "hd_add: " if it is named. */
+static void message_of_call(char text[HD__MESSAGE_SIZE], bool named, const char *format,
+                            va_list args)
 {
     hd__locale l = hd__sys_locale_enter();
-    int length = vsnprintf(text, HD__MESSAGE_SIZE, format, args);
+    int begin = named && hd__call ? snprintf(text, HD__MESSAGE_SIZE, "%s: ", hd__call) : 0;
+    int length = vsnprintf(text + begin, (size_t)(HD__MESSAGE_SIZE - begin), format, args);
     hd__sys_locale_leave(l);
     if (length < 0) {
-        snprintf(text, HD__MESSAGE_SIZE, "%s", format);
-    } else if (length >= HD__MESSAGE_SIZE) {
+        snprintf(text + begin, (size_t)(HD__MESSAGE_SIZE - begin), "%s", format);
+    } else if (begin + length >= HD__MESSAGE_SIZE) {
         mark_cut(text);
     }
+}
+
+char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args)
+{
+    message_of_call(text, false, format, args);
     return text;
 }
 
@@ -100,6 +109,7 @@ static void call_handler(hd_code code, const char *text)
     if (!now.error || thread_error.in_handler) {
         return;
     }
+    HD__CALLS_BACK;
     thread_error.in_handler = true;
     now.error(code, text, now.error_user);
     thread_error.in_handler = false;
@@ -107,10 +117,10 @@ static void call_handler(hd_code code, const char *text)
 
 /* The text is complete before it is stored, because its arguments may point into the old
  * message. */
-static void fail_v(hd_code code, const char *format, va_list args)
+static void fail_v(hd_code code, bool named, const char *format, va_list args)
 {
     char text[HD__MESSAGE_SIZE];
-    hd__message_format(text, format, args);
+    message_of_call(text, named, format, args);
     if (hd__module) {
         error_add_module(text);
     }
@@ -125,22 +135,32 @@ static void fail_v(hd_code code, const char *format, va_list args)
 
 void *hd_error_set(hd_code code, const char *format, ...)
 {
+    HD__CALL("hd_error_set");
     if (!format) {
-        return hd__null_arg("hd_error_set", "format");
+        return hd__null_arg(hd__call, "format");
     }
     if ((int)code <= HD_OK || (int)code >= CODES) {
         code = HD_USER;
     }
     va_list args;
     va_start(args, format);
-    fail_v(code, format, args);
+    fail_v(code, false, format, args);
     va_end(args);
     return NULL;
 }
 
-void *hd__no_memory(const char *function, size_t bytes)
+void *hd__fail(hd_code code, const char *format, ...)
 {
-    return hd_error_set(HD_MEMORY, "%s: %zu bytes: out of memory", function, bytes);
+    va_list args;
+    va_start(args, format);
+    fail_v(code, true, format, args);
+    va_end(args);
+    return NULL;
+}
+
+void *hd__no_memory(size_t bytes)
+{
+    return hd__fail(HD_MEMORY, "%zu bytes: out of memory", bytes);
 }
 
 hd_code hd_error_code(void)
@@ -219,8 +239,9 @@ void hd__warn(const char *format, ...)
     char text[HD__MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    hd__message_format(text, format, args);
+    message_of_call(text, true, format, args);
     va_end(args);
+    HD__CALLS_BACK;
     warning = true;
     now.warning(text, now.warning_user);
     warning = false;

@@ -129,6 +129,7 @@ static void *plain_alloc(size_t size)
     void *p;
     hd__count_system_alloc();
     if (atomic_load_explicit(&custom_on, memory_order_acquire)) {
+        HD__CALLS_BACK;
         p = custom.alloc(bytes, lead, custom.user);
     } else {
         p = hd__sys_block_new(lead, bytes);
@@ -136,10 +137,11 @@ static void *plain_alloc(size_t size)
     return p ? (char *)p + lead : NULL;
 }
 
-static void plain_free(void *p)
+HD__RARE static void plain_free(void *p)
 {
     size_t size = hd__header_of(p)->size, lead = plain_lead(size);
     if (atomic_load_explicit(&custom_on, memory_order_acquire)) {
+        HD__CALLS_BACK;
         custom.free((char *)p - lead, size + lead, custom.user);
     } else {
         hd__sys_block_free((char *)p - lead);
@@ -376,10 +378,16 @@ void *hd__alloc(size_t size)
     return p;
 }
 
+HD__RARE static void *refused(size_t size)
+{
+    HD__CALL("hd_alloc");
+    return hd__no_memory(size);
+}
+
 void *hd_alloc(size_t size)
 {
     void *p = hd__alloc(size);
-    return p ? p : hd__no_memory("hd_alloc", size);
+    return p ? p : refused(size);
 }
 
 void *hd__alloc_zeroed(size_t size)
@@ -442,16 +450,16 @@ void hd__retire(void *p)
 
 bool hd_set_allocator(const hd_allocator *a)
 {
-    if (a && !HD__SIZE_OK("hd_set_allocator", a, "sizeof(hd_allocator)")) {
+    HD__CALL("hd_set_allocator");
+    if (a && !HD__SIZE_OK(hd__call, a, "sizeof(hd_allocator)")) {
         return false;
     }
     if (a && (!a->alloc || !a->free)) {
-        return hd__null_arg("hd_set_allocator", a->alloc ? "a->free" : "a->alloc");
+        return hd__null_arg(hd__call, a->alloc ? "a->free" : "a->alloc");
     }
     int64_t live = hd_bytes_live();
     if (live != 0) {
-        return hd_error_set(HD_STATE, "hd_set_allocator: %lld bytes are live: expected none",
-                            (long long)live);
+        return hd__fail(HD_STATE, "%lld bytes are live: expected none", (long long)live);
     }
     pthread_once(&environment_once, read_environment);
     hd_empty_cache();

@@ -41,7 +41,6 @@ enum { MANY = 1 << 16, MANY_BYTES = 1 << 25 };
 static hd__ring closed;
 HD__TLS hd__ring *hd__ring_mine = &closed;
 
-HD__TLS const char *hd__freeing;
 const char hd__scope_end[] = "when its scope closed";
 
 /* ---------------------------------------------------------------- the ring */
@@ -168,35 +167,31 @@ static const char *freed_by(const void *p)
     return (const char *)((intptr_t)hd__scope_end + hd__header_of(p)->freed_by);
 }
 
-bool hd__object(const char *function, const char *arg, const void *p)
+bool hd__object(const char *arg, const void *p)
 {
     if (!p) {
-        return hd__null_arg(function, arg);
+        return hd__null_arg(hd__call, arg);
     }
-    return !is_freed(p) ||
-           hd_error_set(HD_STATE, "%s: %s was freed by %s", function, arg, freed_by(p));
+    return !is_freed(p) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by(p));
 }
 
-bool hd__may_free(const char *function, const char *arg, const void *p, const void *none)
+bool hd__may_free(const char *arg, const void *p, const void *none)
 {
     if (!p || p == none) {
         return false;
     }
-    return !is_freed(p) ||
-           hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, freed_by(p));
+    return !is_freed(p) || hd__fail(HD_STATE, "%s was freed already, by %s", arg, freed_by(p));
 }
 
-bool hd__not_given_up(const char *function, const char *arg, const atomic_bool *freed,
-                      const char *freed_by)
+bool hd__not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by)
 {
-    return !atomic_load(freed) ||
-           hd_error_set(HD_STATE, "%s: %s was freed by %s", function, arg, freed_by);
+    return !atomic_load(freed) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by);
 }
 
-bool hd__given_up(const char *function, const char *arg, atomic_bool *freed)
+bool hd__given_up(const char *arg, atomic_bool *freed)
 {
     return !atomic_exchange(freed, true) ||
-           hd_error_set(HD_STATE, "%s: %s was freed already, by %s", function, arg, function);
+           hd__fail(HD_STATE, "%s was freed already, by %s", arg, hd__call);
 }
 
 /* ---------------------------------------------------------------- texts */

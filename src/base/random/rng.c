@@ -112,7 +112,8 @@ hd_generator *hd_generator_current(void)
 
 void hd_generator_use(hd_generator *g)
 {
-    if (!g || hd__object("hd_generator_use", "g", g)) {
+    HD__CALL("hd_generator_use");
+    if (!g || hd__object("g", g)) {
         in_use = g;
     }
 }
@@ -156,6 +157,7 @@ void hd__gen_put_back(hd_generator *g, const hd_generator *before)
 
 hd_generator *hd_generator_new(int64_t value)
 {
+    HD__CALL("hd_generator_new");
     hd_generator *g = hd_alloc(sizeof *g);
     if (!g) {
         return NULL;
@@ -169,18 +171,20 @@ hd_generator *hd_generator_new(int64_t value)
 
 void hd_generator_free(hd_generator *g)
 {
+    HD__CALL("hd_generator_free");
     if (g == default_generator) {
-        hd_error_set(HD_VALUE, "hd_generator_free: g is the default generator: "
-                               "expected one that hd_generator_new made");
-    } else if (hd__may_free("hd_generator_free", "g", g, NULL)) {
+        hd__fail(HD_VALUE, "g is the default generator: "
+                           "expected one that hd_generator_new made");
+    } else if (hd__may_free("g", g, NULL)) {
         hd__draws_forget(g);
-        hd__retire_object(g, "hd_generator_free");
+        hd__retire_object(g, hd__call);
     }
 }
 
 bool hd_generator_seed(hd_generator *g, int64_t value)
 {
-    if (!hd__object("hd_generator_seed", "g", g)) {
+    HD__CALL("hd_generator_seed");
+    if (!hd__object("g", g)) {
         return false;
     }
     hd__gen_lock(g);
@@ -191,19 +195,21 @@ bool hd_generator_seed(hd_generator *g, int64_t value)
 
 bool hd_manual_seed(int64_t value)
 {
+    HD__CALL("hd_manual_seed");
     return hd_generator_seed(hd_generator_current(), value);
 }
 
 bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
 {
-    if (!hd__object("hd_generator_set_bernoulli", "g", g)) {
+    HD__CALL("hd_generator_set_bernoulli");
+    if (!hd__object("g", g)) {
         return false;
     }
     if (s != HD_BERNOULLI_MCG31 && s != HD_BERNOULLI_NATIVE) {
-        return hd_error_set(HD_VALUE,
-                            "hd_generator_set_bernoulli: stream %d: "
-                            "expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE",
-                            (int)s);
+        return hd__fail(HD_VALUE,
+                        "stream %d: "
+                        "expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE",
+                        (int)s);
     }
     hd__gen_lock(g);
     g->bernoulli = s;
@@ -213,7 +219,8 @@ bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
 
 hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g)
 {
-    if (!hd__object("hd_generator_bernoulli", "g", g)) {
+    HD__CALL("hd_generator_bernoulli");
+    if (!hd__object("g", g)) {
         return HD_BERNOULLI_MCG31;
     }
     return g->bernoulli;
@@ -221,7 +228,8 @@ hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g)
 
 uint32_t hd_generator_random(hd_generator *g)
 {
-    if (!hd__object("hd_generator_random", "g", g)) {
+    HD__CALL("hd_generator_random");
+    if (!hd__object("g", g)) {
         return 0;
     }
     hd__gen_lock(g);
@@ -232,7 +240,8 @@ uint32_t hd_generator_random(hd_generator *g)
 
 uint64_t hd_generator_random64(hd_generator *g)
 {
-    if (!hd__object("hd_generator_random64", "g", g)) {
+    HD__CALL("hd_generator_random64");
+    if (!hd__object("g", g)) {
         return 0;
     }
     hd__gen_lock(g);

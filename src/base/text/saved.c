@@ -4,13 +4,9 @@
 
 #include "base/base_internal.h"
 
-HD__TLS const char *hd__reader;
-
-bool hd__state_given(const char *function, const char *arg, const void *object, const void *d,
-                     const char *prefix)
+bool hd__state_given(const char *arg, const void *object, const void *d, const char *prefix)
 {
-    return hd__object(function, arg, object) && hd__object(function, "d", d) &&
-           hd__given(function, "prefix", prefix);
+    return hd__object(arg, object) && hd__object("d", d) && hd__given(hd__call, "prefix", prefix);
 }
 
 const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name)

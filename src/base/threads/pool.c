@@ -291,9 +291,9 @@ void hd__pool_start(char *wrong, size_t size)
 
 bool hd_set_num_threads(int n)
 {
+    HD__CALL("hd_set_num_threads");
     if (n < 1 || n > HD__MAX_THREADS) {
-        return hd_error_set(HD_VALUE, "hd_set_num_threads: %d: expected 1 to %d", n,
-                            HD__MAX_THREADS);
+        return hd__fail(HD_VALUE, "%d: expected 1 to %d", n, HD__MAX_THREADS);
     }
     if (!hd__init()) {
         return false;
