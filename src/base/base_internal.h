@@ -122,9 +122,9 @@ static inline bool hd__warns(void)
     return HD__UNLIKELY(atomic_load_explicit(&hd__warning_on, memory_order_relaxed));
 }
 
-/* Hands the message to the handler of hd_on_warning, if there is one; without one it is not built.
- * The error state stays as it is. The caller holds no lock, and its objects are complete, because
- * the handler may call heed. The message, before which the call's name and ": " are put, says what to do. */
+/* Hands a message that begins with the call's name to the handler of hd_on_warning, if there is
+ * one; without one it is not built. The message says what to do. The error state stays as it is.
+ * The caller holds no lock, and its objects are complete, because the handler may call heed. */
 void hd__warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---------------------------------------------------------------- numbers as text */

@@ -242,9 +242,8 @@ START_TEST(saved_tensors_are_version_checked)
     hd_tensor *y = hd_apply(&exp_op, &one, x);
     hd_mul_scalar_(y, 2);
     ck_assert(!hd_backward(hd_sum(y)));
-    ck_error(HD_GRAD,
-             "hd_saved: MyExpBackward: its saved tensor 0 of (2,) was changed in place: "
-             "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+    ck_error(HD_GRAD, "hd_saved: MyExpBackward: its saved tensor 0 of (2,) was changed in place: "
+                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
 }
 END_TEST
 

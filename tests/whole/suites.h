@@ -11,6 +11,7 @@
 #define SUITES(X)                                                                                  \
     X(accumulation)                                                                                \
     X(attention_golden)                                                                            \
+    X(call)                                                                                        \
     X(debug)                                                                                       \
     X(gpt)                                                                                         \
     X(made_by)                                                                                     \

@@ -378,7 +378,7 @@ void *hd__alloc(size_t size)
     return p;
 }
 
-HD__RARE static void *refused(size_t size)
+HD__RARE static void *refused_alloc(size_t size)
 {
     HD__CALL("hd_alloc");
     return hd__no_memory(size);
@@ -387,7 +387,7 @@ HD__RARE static void *refused(size_t size)
 void *hd_alloc(size_t size)
 {
     void *p = hd__alloc(size);
-    return p ? p : refused(size);
+    return p ? p : refused_alloc(size);
 }
 
 void *hd__alloc_zeroed(size_t size)
