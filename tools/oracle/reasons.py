@@ -15,7 +15,7 @@ REASONS = {
         """hd_error_set hd_error_count hd_on_error hd_error_abort hd_error_print hd_on_warning
         hd_warning_print hd_alloc hd_free hd_set_allocator hd_empty_cache hd_bytes_live hd_bytes_peak
         hd_bytes_peak_reset hd_system_allocs hd_shutdown hd_version hd_num_threads hd_set_debug""",
-    "PyTorch's engine has it inside only; tests/ops/test_backward_end.c tests it, and tests/mpi the averages":
+    "PyTorch's engine has it inside only; tests/ops/engine/test_backward_end.c tests it, and tests/mpi the averages":
         "hd_on_backward_end hd_backward_depth hd_set_backward_grad",
     "Python counts references; tests/tensor has the scopes":
         """hd_assign hd_scope_open_at hd_scope_return hd_scope_report hd_scope_count hd_tensor_count

@@ -1,8 +1,8 @@
 /* test_guests.c - hooks and users' ops that do what they should not: whatever it is, the call ends
  * well or leaves an error, and then nothing was written. */
 #include "heed/autograd.h"
-#include "leaf.h"
-#include "suites.h"
+#include "ops/leaf.h"
+#include "ops/suites.h"
 #include "support/atomic.h"
 #include "support/quarantine.h"
 #include "support/support.h"

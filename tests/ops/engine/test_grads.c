@@ -1,8 +1,8 @@
 /* test_grads.c - leaves and their .grad: what requires a gradient, what backward adds, and what
  * hd_set_grad puts there. */
 #include "heed/autograd.h"
-#include "leaf.h"
-#include "suites.h"
+#include "ops/leaf.h"
+#include "ops/suites.h"
 #include "support/support.h"
 
 START_TEST(accumulates_and_drops)

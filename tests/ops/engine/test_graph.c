@@ -1,6 +1,6 @@
 /* test_graph.c - the graph as a user walks it: nodes, their names, inputs, outputs and shapes. */
 #include "heed/autograd.h"
-#include "suites.h"
+#include "ops/suites.h"
 #include "support/support.h"
 
 #define ck_sizes(node, output, ...)                                                                \

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "heed/autograd.h"
-#include "leaf.h"
-#include "suites.h"
+#include "ops/leaf.h"
+#include "ops/suites.h"
 #include "support/support.h"
 
 /* ---------------------------------------------------------------- what happened, in order */

@@ -1,6 +1,6 @@
 /* test_user_op.c - ops that a user defines: forward, backward, saving, freeing, failing. */
 #include "heed/autograd.h"
-#include "suites.h"
+#include "ops/suites.h"
 #include "support/quarantine.h"
 #include "support/support.h"
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "heed/autograd.h"
-#include "suites.h"
+#include "ops/suites.h"
 #include "support/support.h"
 #include "support/warnings.h"
 

@@ -1,7 +1,7 @@
 /* test_hooks.c - hooks on tensors: when they run, what they return, what they leave alone. */
 #include "heed/autograd.h"
-#include "leaf.h"
-#include "suites.h"
+#include "ops/leaf.h"
+#include "ops/suites.h"
 #include "support/support.h"
 
 static hd_tensor *twice(hd_tensor *grad, void *user)
