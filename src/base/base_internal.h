@@ -21,8 +21,9 @@
  * program then tells the place and aborts. Otherwise x is compiled, and not computed; a function
  * that only assertions call is left out by #ifdef HD__ASSERT. */
 #ifdef HD__ASSERT
-#define hd__assert(x) ((x) ? (void)0 : hd__assert_failed(__FILE__, __LINE__, #x))
-_Noreturn HD__RARE void hd__assert_failed(const char *file, int line, const char *x);
+#define hd__assert(x) ((x) ? (void)0 : hd__assert_failed(__FILE__, __LINE__, __func__, #x))
+_Noreturn HD__RARE void hd__assert_failed(const char *file, int line, const char *function,
+                                          const char *x);
 #else
 #define hd__assert(x) ((void)sizeof(!(x)))
 #endif

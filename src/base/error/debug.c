@@ -37,7 +37,7 @@ bool hd_set_debug(bool on)
 }
 
 #ifdef HD__ASSERT
-void hd__assert_failed(const char *file, int line, const char *x)
+void hd__assert_failed(const char *file, int line, const char *function, const char *x)
 {
     fprintf(stderr, "%s:%d: %s: does not hold: %s\n", file, line, function, x);
     abort();

@@ -55,12 +55,9 @@ static void mark_cut(char *text)
     memcpy(text + end, "...", 4);
 }
 
-/* As hd__message_format, after "hd_add: " if it is named. */
-static void message_of_call(char text[HD__MESSAGE_SIZE], bool named, const char *format,
-                            va_list args)
+static void format_from(int begin, char text[HD__MESSAGE_SIZE], const char *format, va_list args)
 {
     hd__locale l = hd__sys_locale_enter();
-    int begin = named && hd__call ? snprintf(text, HD__MESSAGE_SIZE, "%s: ", hd__call) : 0;
     int length = vsnprintf(text + begin, (size_t)(HD__MESSAGE_SIZE - begin), format, args);
     hd__sys_locale_leave(l);
     if (length < 0) {
@@ -72,8 +69,15 @@ static void message_of_call(char text[HD__MESSAGE_SIZE], bool named, const char 
 
 char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args)
 {
-    message_of_call(text, false, format, args);
+    format_from(0, text, format, args);
     return text;
+}
+
+/* The same after "hd_add: ", the call. */
+static void message_of_call(char text[HD__MESSAGE_SIZE], const char *format, va_list args)
+{
+    int begin = hd__call ? snprintf(text, HD__MESSAGE_SIZE, "%s: ", hd__call) : 0;
+    format_from(begin, text, format, args);
 }
 
 /* In debug mode, a message ends with the module whose forward runs. */
@@ -117,10 +121,10 @@ static void call_handler(hd_code code, const char *text)
 
 /* The text is complete before it is stored, because its arguments may point into the old
  * message. */
-static void fail_v(hd_code code, bool named, const char *format, va_list args)
+static void fail_v(hd_code code, const char *format, va_list args)
 {
     char text[HD__MESSAGE_SIZE];
-    message_of_call(text, named, format, args);
+    hd__message_format(text, format, args);
     if (hd__module) {
         error_add_module(text);
     }
@@ -144,18 +148,19 @@ void *hd_error_set(hd_code code, const char *format, ...)
     }
     va_list args;
     va_start(args, format);
-    fail_v(code, false, format, args);
+    fail_v(code, format, args);
     va_end(args);
     return NULL;
 }
 
 void *hd__fail(hd_code code, const char *format, ...)
 {
+    char text[HD__MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    fail_v(code, true, format, args);
+    message_of_call(text, format, args);
     va_end(args);
-    return NULL;
+    return hd_error_set(code, "%s", text); /* where a breakpoint sees every failure */
 }
 
 void *hd__no_memory(size_t bytes)
@@ -239,7 +244,7 @@ void hd__warn(const char *format, ...)
     char text[HD__MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    message_of_call(text, true, format, args);
+    message_of_call(text, format, args);
     va_end(args);
     HD__CALLS_BACK;
     warning = true;
