@@ -1,4 +1,6 @@
-/* attention_backward.h - the tiles of attention, backward. */
+/* attention_backward.h - the tiles of attention, backward: with the weights p, and the gradient
+ * dp = do v^T of those that dropout kept, ds = p (dp - sum(p dp)) scale; dq = ds k, dk = ds^T q and
+ * dv = p^T do. */
 
 typedef struct backward_state {
     const void **packed;          /* where the packed queries and dout come from */

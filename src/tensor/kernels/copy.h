@@ -1,4 +1,5 @@
-/* copy.h - loops that copy between any two dtypes, and that fill; ranges; transposition. */
+/* copy.h - loops that copy between any two dtypes, y = (T)x, and that fill, y = value; ranges,
+ * y_i = start + i step; transposition, y_ij = x_ji. y shares no memory with x. */
 #ifndef HEED_KERNELS_COPY_H
 #define HEED_KERNELS_COPY_H
 

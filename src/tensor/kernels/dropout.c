@@ -1,4 +1,5 @@
-/* dropout.c - loops that keep or zero elements, by a mask of bytes or by random draws.
+/* dropout.c - y = x (kept / keep), where kept is 0 or 1: a mask of bytes, or random draws. y may
+ * be x.
  *
  * A dropped element is multiplied by 0, as PyTorch does: -1 gives -0, inf gives NaN. */
 #include "tensor/kernels/dropout.h"

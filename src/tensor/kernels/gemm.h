@@ -1,4 +1,5 @@
-/* gemm.h - one matrix product, of any strides. */
+/* gemm.h - one matrix product, of any strides: c = a b, of (m, k) and (k, n), or c += a b. c shares
+ * no memory with a and b. */
 #ifndef HEED_KERNELS_GEMM_H
 #define HEED_KERNELS_GEMM_H
 

@@ -1,4 +1,7 @@
-/* norm.c - layer normalisation, forward and backward.
+/* norm.c - layer normalisation: y = (x - mean) rstd w + b in each row, with rstd = 1 / sqrt(var +
+ * eps); and backward, with xhat = (x - mean) rstd and g = dy w: dx = rstd (g - mean(g) -
+ * xhat mean(g xhat)), dw = sum of dy xhat and db = sum of dy over the rows. The results are
+ * new memory.
  *
  * Mean and variance take two passes of partial sums in lanes. The second sums the distances from
  * the mean of the first, which is as accurate as the type allows, also far from 0. */

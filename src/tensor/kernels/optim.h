@@ -1,4 +1,7 @@
-/* optim.h - one optimizer step over n elements of a parameter; norms and clipping of gradients. */
+/* optim.h - one optimizer step over n elements of a parameter; norms and clipping of gradients.
+ *
+ * A step overwrites the parameter and its states, and clipping the gradients; nothing else. The
+ * equations stand above the loops in optim_body.h. */
 #ifndef HEED_KERNELS_OPTIM_H
 #define HEED_KERNELS_OPTIM_H
 

@@ -1,5 +1,10 @@
 /* softmax.c - softmax, log_softmax, logsumexp, cumsum, cross entropy and squared error, forward and
- * backward.
+ * backward. With m = max of x and s = sum of e^(x - m) in a lane:
+ *     softmax      y = e^(x - m) / s               dx = y (dy - sum(dy y))
+ *     log_softmax  y = x - m - log s               dx = dy - e^y sum(dy)
+ *     logsumexp    y = m + log s
+ *     cumsum       y_i = x_0 + ... + x_i
+ * Only the result is written; along other dims than the last it may be dy.
  *
  * Over the last dim each row is a contiguous run, whose sum is PyTorch's (softmax_row.h) and which
  * is then multiplied by 1 / sum. Over other dims neighbouring lanes go side by side; each is summed
