@@ -1,5 +1,5 @@
-/* attention_forward.h - the tiles of attention, forward: o = e^(s - m) v / sum(e^(s - m)), where s is
- * q k^T scale + mask, and m the largest score of a row so far; o and the sum are scaled again
+/* attention_forward.h - the tiles of attention, forward: o = e^(s - m) v / sum(e^(s - m)), where s
+ * is q k^T scale + mask, and m the largest score of a row so far; o and the sum are scaled again
  * when a later block has a larger one. */
 
 typedef struct forward_state {

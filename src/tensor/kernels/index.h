@@ -1,5 +1,5 @@
-/* index.h - looking through many elements at once, without writing: is 0 <= index[i] < n for every i,
- * and the first element that topk may want. */
+/* index.h - looking through many elements at once, without writing: is 0 <= index[i] < n for every
+ * i, and which is the first element that topk may want. */
 #ifndef HEED_KERNELS_INDEX_H
 #define HEED_KERNELS_INDEX_H
 
