@@ -1,4 +1,5 @@
-/* faulty.c - ranks that do what run_ranks must notice; tests/checks/check_ranks_faults runs each.
+/* faulty.c - ranks that do what run_ranks must notice; ranks.txt and ranks_valgrind.txt in
+ * tests/planted run each.
  *
  * usage: faulty none | hang | exit | signal | leave | leak | unset */
 #include <signal.h>
