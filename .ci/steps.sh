@@ -45,6 +45,7 @@ tests() {
     if [ -f "$results" ]; then read -r p f s < <(tools/runs/sum_tests "$results"); fi
     if [ $status != 0 ] && [ "$f" = 0 ]; then f=1; fi
     echo "$name: $p passed, $f failed, $s skipped"
+    if [ "$f" != 0 ] && [ -f "$results" ]; then failures+=("$(tools/runs/sum_tests --failed "$results")"); fi
     passed=$((passed + p)) failed=$((failed + f))
 }
 
