@@ -1,10 +1,8 @@
 /* viz.h - pictures: loss curves, attention maps, the backward graph (libheed-viz).
  *
- * A picture is drawn once and saved as SVG or PNG. Text is UTF-8 in any language; bytes that are no
- * UTF-8 and control characters are shown as U+FFFD. An SVG takes every character, and its reader's
- * fonts show it. A PNG has a font of its own: the letters of the Western and Central European
- * languages, modern Greek, Russian, Ukrainian, and all Korean syllables, but not those of Serbian
- * Cyrillic, Vietnamese or Chinese; it refuses any other character (HD_VALUE).
+ * A picture is drawn once and saved as SVG. `rsvg-convert -o picture.png picture.svg` (Debian's
+ * librsvg2-bin) makes a PNG of it. Text is UTF-8 in any language, and its reader's fonts show it;
+ * bytes that are no UTF-8 and control characters are shown as U+FFFD.
  * Equal input gives equal bytes in every locale. Files are written whole or not at all: a failed
  * save leaves the old file. While an error stands, saving does nothing and returns false.
  * Colour-blind readers can tell the colours apart too (Okabe and Ito 2008). */
@@ -29,12 +27,6 @@ HD_API double hd_picture_width(const hd_picture *p); /* in pixels at scale 1; Na
 HD_API double hd_picture_height(const hd_picture *p);
 HD_API char *hd_picture_svg(const hd_picture *p); /* the SVG file's text; free with hd_free */
 HD_API bool hd_picture_save_svg(const hd_picture *p, const char *path); /* that text, to a file */
-/* One pixel of the picture becomes scale x scale pixels of the file; scale is 0.1 to 16, and 2
- * suits most screens. HD_STATE: heed was built without libpng (hd_has_png() is false). HD_VALUE: a
- * text has a character that the font lacks, such as a Chinese one or an emoji; the message names
- * it, and hd_picture_save_svg takes it. */
-HD_API bool hd_picture_save_png(const hd_picture *p, const char *path, double scale);
-HD_API bool hd_has_png(void); /* was heed built with libpng? */
 
 /* ---------------------------------------------------------------- curves */
 

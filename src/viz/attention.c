@@ -16,7 +16,7 @@ enum {
     SMALL = 12,
     TOKEN = 11,
     TOKEN_TEXT = 64,
-    TOKEN_WIDTH = 84,
+    TOKEN_WIDTH = 94,
     LINE = 14
 };
 enum {
@@ -131,7 +131,7 @@ static double widest(const map *m, const char *const *texts, int64_t n)
         token_text(text, texts, i);
         width = fmax(width, hd__text_width(text, TOKEN));
     }
-    return HD__FONT_SLACK * width;
+    return width;
 }
 
 /* ---------------------------------------------------------------- layout */
@@ -251,7 +251,7 @@ static void map_titles(const map *m, double right, double bottom)
 {
     char title[256];
     if (m->o->title && *m->o->title) {
-        hd__text_fit(title, sizeof title, m->o->title, TITLE, (m->p->width - 24) / HD__FONT_SLACK);
+        hd__text_fit(title, sizeof title, m->o->title, TITLE, m->p->width - 24);
         hd__draw_text(m->p, m->p->width / 2, 12 + TITLE, TITLE, HD__MIDDLE, title);
     }
     double x = m->left - m->beside;
@@ -264,7 +264,7 @@ static void map_titles(const map *m, double right, double bottom)
 static double title_width(const map *m)
 {
     const char *title = m->o->title ? m->o->title : "";
-    return fmin(ceil(HD__FONT_SLACK * hd__text_width(title, TITLE)) + 24, WIDE_TITLE);
+    return fmin(ceil(hd__text_width(title, TITLE)) + 24, WIDE_TITLE);
 }
 
 static hd_picture *draw_map(map *m)

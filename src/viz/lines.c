@@ -87,9 +87,8 @@ static int legend(const plot *f, double y, bool draw)
         if (!has_name(&f->series[k])) {
             continue;
         }
-        hd__text_fit(name, sizeof name, f->series[k].name, SMALL,
-                     (room - LEGEND_LINE - 8) / HD__FONT_SLACK);
-        double width = LEGEND_LINE + 8 + HD__FONT_SLACK * hd__text_width(name, SMALL);
+        hd__text_fit(name, sizeof name, f->series[k].name, SMALL, room - LEGEND_LINE - 8);
+        double width = LEGEND_LINE + 8 + hd__text_width(name, SMALL);
         if (rows == 0 || x + width > start + room) {
             x = start;
             rows++;
@@ -128,8 +127,7 @@ static void tick_x(plot *f)
     int max = 12;
     do {
         hd__axis_ticks(&f->x, max--);
-    } while (max >= 2 &&
-             closest(&f->x) * f->width < HD__FONT_SLACK * hd__axis_label_width(&f->x, SMALL) + 10);
+    } while (max >= 2 && closest(&f->x) * f->width < hd__axis_label_width(&f->x, SMALL) + 10);
 }
 
 /* The axes get the room that titles, labels and legend leave. The legend is as wide as the axes,
@@ -172,15 +170,15 @@ static void plot_titles(const plot *f)
     char text[256];
     const hd_plot_options *o = f->o;
     if (has_text(o->title)) {
-        hd__text_fit(text, sizeof text, o->title, TITLE, (o->width - 24) / HD__FONT_SLACK);
+        hd__text_fit(text, sizeof text, o->title, TITLE, o->width - 24);
         hd__draw_text(f->p, o->width / 2.0, 12 + TITLE, TITLE, HD__MIDDLE, text);
     }
     if (has_text(o->x_label)) {
-        hd__text_fit(text, sizeof text, o->x_label, LABEL, f->width / HD__FONT_SLACK);
+        hd__text_fit(text, sizeof text, o->x_label, LABEL, f->width);
         hd__draw_text(f->p, f->left + f->width / 2, o->height - 10, LABEL, HD__MIDDLE, text);
     }
     if (has_text(o->y_label)) {
-        hd__text_fit(text, sizeof text, o->y_label, LABEL, f->height / HD__FONT_SLACK);
+        hd__text_fit(text, sizeof text, o->y_label, LABEL, f->height);
         hd__draw_text_upwards(f->p, 8 + LABEL, f->top + f->height / 2, LABEL, HD__MIDDLE, text);
     }
 }

@@ -1,8 +1,8 @@
-/* viz_internal.h - the picture: a list of things to draw, independent of the file format.
+/* viz_internal.h - the picture: a list of things to draw.
  *
- * lines.c and attention.c fill a picture with rectangles, polylines and texts; svg.c and png.c walk
- * it. y points downwards, and a length of 1 is one pixel at scale 1. After one failure `failed` is
- * set and a picture takes nothing more, so drawing is checked once, at its end. */
+ * lines.c and attention.c fill a picture with rectangles, polylines and texts; svg.c writes it. y
+ * points downwards, and a length of 1 is one pixel. After one failure `failed` is set and a picture
+ * takes nothing more, so drawing is checked once, at its end. */
 #ifndef HEED_VIZ_INTERNAL_H
 #define HEED_VIZ_INTERNAL_H
 
@@ -20,11 +20,15 @@ void hd__viz_number(hd__text *t, double v, int decimals);
 /* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
 uint32_t hd__viz_character(const char **s);
 
-/* Is code a control character, or one that XML 1.0 cannot hold? It is shown as U+FFFD. */
-bool hd__viz_no_character(uint32_t code);
-
-/* Adds s with escapes[i] in place of each special[i]. What is no character becomes U+FFFD. */
+/* Adds s with escapes[i] in place of each special[i]. A control character, or one that
+ * XML 1.0 cannot hold, becomes U+FFFD. */
 void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes);
+
+/* How wide the text is at most, in the fonts that an SVG names. */
+double hd__text_width(const char *text, double size);
+/* Copies text to out. If it is wider than `width`, or longer than `room`, it is cut and ends with
+ * dots. */
+void hd__text_fit(char *out, size_t room, const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- arguments (picture.c) */
 
@@ -87,15 +91,6 @@ void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__a
                            const char *text);
 /* Returns the picture; if it failed, frees it and returns NULL. */
 hd_picture *hd__picture_ready(hd_picture *p);
-
-/* ---------------------------------------------------------------- font (font.c) */
-
-/* An SVG is shown in a font of its reader, which may be wider than this one by this factor. */
-#define HD__FONT_SLACK 1.12
-double hd__text_width(const char *text, double size);
-/* Copies text to out. If it is wider than `width`, or longer than `room`, it is cut and ends with
- * dots. */
-void hd__text_fit(char *out, size_t room, const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- axes (axis.c) */
 

@@ -6,12 +6,6 @@ ROW(hd_picture_svg, "", hd_picture_svg(picture_of_lines))
 ROW(hd_picture_save_svg, "", hd_picture_save_svg(picture_of_lines, in_folder(w, "new.svg")))
 ROW(hd_picture_save_svg, "in place of another file",
     hd_picture_save_svg(picture_of_lines, in_folder(w, "x.npy")))
-#ifdef HEED_HAVE_PNG
-ROW(hd_picture_save_png, "", hd_picture_save_png(picture_of_lines, in_folder(w, "new.png"), 0.5))
-ROW(hd_picture_save_png, "in place of another file",
-    hd_picture_save_png(picture_of_lines, in_folder(w, "x.npy"), 0.5))
-#endif
-NEVER_ROW(hd_has_png, hd_has_png() || true)
 NEVER_ROW(hd_plot_defaults, hd_plot_defaults().width)
 ROW(hd_plot_lines, "", lines())
 NEVER_ROW(hd_attention_map_defaults, hd_attention_map_defaults().columns == 0)
