@@ -1,5 +1,5 @@
-/* test_files.c - pictures in files, which are written whole or not at all, pictures that were freed,
- * and memory that runs out. */
+/* test_files.c - pictures in files, which are written whole or not at all, freed pictures, and
+ * memory that runs out. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
