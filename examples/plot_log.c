@@ -129,7 +129,9 @@ static bool save(const hd_picture *p, const char *dir)
     snprintf(path, sizeof path, "%.*s/loss.svg", directory_length(dir), dir);
     bool ok = hd_picture_save_svg(p, path);
     if (ok) {
-        printf("loss curve: %s; rsvg-convert -o loss.png '%s' makes a PNG of it\n", path, path);
+        char word[SHELL_WORD];
+        printf("loss curve: %s; rsvg-convert -o loss.png %s makes a PNG of it\n", path,
+               shell_word(path, word));
     }
     return ok;
 }

@@ -91,10 +91,14 @@ HD_API hd_graph_options hd_graph_defaults(void);
  * paper.
  * names (NULL: none) is a dictionary such as hd_module_named_parameters gives. Its tensors give
  * their names to the boxes, "Linear W_query", and the dotted parts of these names are the modules,
- * "trf_blocks.0.att". A call is in the module whose parameters it takes; any other call is in the
- * module that its branches have in common. A string in the dictionary is the class of the module of
- * that name. Other entries are skipped. The text does not depend on addresses. Free it with
- * hd_free. HD_GRAD if x does not require grad. */
+ * "trf_blocks.0.att". A string in the dictionary is the class of the module of that name. Other
+ * entries are skipped. A call is in the module whose parameters it takes. Any other call is in a
+ * module if calls before it and after it are, as the ReLU between two Linears. Where a module ends
+ * or begins without a parameter, the graph does not tell its calls from the caller's: a last ReLU,
+ * the sum after a last branch and the loss stand outside. So does what is between the modules of a
+ * list, or of a module with numbered children whose class is not given.
+ * The text does not depend on addresses. Free it with hd_free. HD_GRAD if x does not require grad.
+ */
 HD_API char *hd_graph_dot(hd_tensor *x, const hd_dict *names);
 /* Writes that text to a file. */
 HD_API bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path);

@@ -50,8 +50,14 @@ static bool meet(hd__graph *g, const hd_node *node)
         if (!op) {
             return false;
         }
-        g->nodes[g->n] = (hd__graph_node){
-            .node = node, .op = op, .leaf = -1, .user = -1, .weight = -1, .above = -1, .next = -1};
+        g->nodes[g->n] = (hd__graph_node){.node = node,
+                                          .op = op,
+                                          .leaf = -1,
+                                          .user = -1,
+                                          .weight = -1,
+                                          .taker = -1,
+                                          .below = -1,
+                                          .next = -1};
         *slot = ++g->n;
     }
     return true;
