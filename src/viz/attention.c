@@ -195,6 +195,7 @@ static void draw_frame(hd_picture *p, double x, double y, double w, double h)
     hd__draw_to(p, x + w, y + h);
     hd__draw_to(p, x, y + h);
     hd__draw_to(p, x, y);
+    hd__draw_end(p);
 }
 
 static void draw_tokens(const map *m, double x, double y)
@@ -242,7 +243,7 @@ static void draw_bar(const map *m, double x)
     hd__axis_ticks(&a, 6);
     for (int i = 0; i < a.n; i++) {
         double y = m->top + height * (1 - a.at[i]);
-        hd__draw_segment(m->p, x + 14, y, x + 18, y, 1, HD__INK);
+        hd__draw_segment(m->p, x + 14, y, x + 18, y, 1, 0, HD__INK);
         hd__draw_text(m->p, x + 22, y + 4, SMALL, HD__START, a.label[i]);
     }
 }

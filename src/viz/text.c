@@ -50,20 +50,21 @@ void hd__viz_escape(hd__text *t, const char *s, const char *special, const char 
 
 /* ---------------------------------------------------------------- widths */
 
-/* How far a character moves the next one, in hundredths of the font size: of U+0020 to U+007E what
+enum { FIRST = 0x20, LAST = 0x7E, SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
+
+/* How far a character from FIRST to LAST moves the next one, in hundredths of the font size: what
  * the wider of Liberation Sans 2.1 (as wide as Helvetica and Arial) and DejaVu Sans 2.37 has in its
  * table hmtx, rounded up. Of the others, letters with marks, Greek and Cyrillic have 62 to 72 in
  * the middle, and what follows U+2000, such as dots, arrows and the square letters of East Asia,
  * has at most 100, but for a few signs. */
+static const unsigned char latin[LAST - FIRST + 1] = {
+    32, 41, 46, 84, 64, 96, 78, 28, 40,  40, 50, 84, 32, 37, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
+    64, 64, 34, 34, 84, 84, 84, 56, 102, 69, 69, 73, 78, 67, 62, 78, 76, 30, 50, 67, 56, 87, 75, 79,
+    67, 79, 73, 67, 62, 74, 69, 99, 69,  67, 69, 40, 34, 40, 84, 56, 50, 62, 64, 55, 64, 62, 36, 64,
+    64, 28, 28, 58, 28, 98, 64, 62, 64,  64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84};
+
 static int advance_of(uint32_t code)
 {
-    enum { FIRST = 0x20, LAST = 0x7E, SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
-    static const unsigned char latin[LAST - FIRST + 1] = {
-        32, 41, 46, 84, 64, 96, 78, 28, 40, 40, 50, 84, 32, 37,  32, 34, 64, 64, 64,
-        64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 56, 102, 69, 69, 73, 78, 67,
-        62, 78, 76, 30, 50, 67, 56, 87, 75, 79, 67, 79, 73, 67,  62, 74, 69, 99, 69,
-        67, 69, 40, 34, 40, 84, 56, 50, 62, 64, 55, 64, 62, 36,  64, 64, 28, 28, 58,
-        28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60,  53, 64, 34, 64, 84};
     return code >= FIRST && code <= LAST ? latin[code - FIRST] : code >= SQUARES ? SQUARE : OTHER;
 }
 
