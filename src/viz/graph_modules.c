@@ -230,10 +230,10 @@ static bool takes_data(const hd__graph *g, int64_t i)
     return data;
 }
 
-static void take_leaf(hd__graph *g, int64_t i, int64_t leaf)
+static void take_leaf(hd__graph *g, int64_t i, int64_t leaf, bool data)
 {
     hd__graph_node *n = &g->nodes[i], *l = &g->nodes[leaf];
-    if (takes_data(g, i)) {
+    if (data) {
         l->several = l->several || (l->taker >= 0 && l->taker != i);
         l->taker = i;
     }
@@ -247,10 +247,11 @@ static void take_leaf(hd__graph *g, int64_t i, int64_t leaf)
 static void take_leaves(hd__graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
+        bool data = takes_data(g, i);
         for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
             int64_t leaf = named_leaf(g, i, k);
             if (leaf >= 0) {
-                take_leaf(g, i, leaf);
+                take_leaf(g, i, leaf, data);
             }
         }
     }
