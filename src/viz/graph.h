@@ -64,6 +64,7 @@ void hd__graph_free(hd__graph *g);
 /* The number of input k of node i, and which output of it that is; -1 if it needs no gradient. */
 int64_t hd__graph_input(const hd__graph *g, int64_t i, int k, int *output);
 bool hd__graph_is_leaf(const hd__graph *g, int64_t i);
+int64_t hd__graph_elements(const hd_node *node, int output);
 
 /* ---------------------------------------------------------------- graph_modules.c */
 

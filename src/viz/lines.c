@@ -102,7 +102,7 @@ static int legend(const plot *f, double y, bool draw)
         if (draw) {
             hd__draw_segment(f->p, x, middle, x + LEGEND_LINE, middle, 2.5, dash_of(k),
                              colors[k % COLORS]);
-            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, SMALL, HD__START, name);
+            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, SMALL, HD__START, false, name);
         }
         x += width + 20;
     }
@@ -158,12 +158,12 @@ static void draw_axes(const plot *f)
     for (int i = 0; i < f->y.n; i++) {
         double y = bottom - f->height * f->y.at[i];
         hd__draw_segment(f->p, f->left, y, right, y, 1, 0, HD__PALE);
-        hd__draw_text(f->p, f->left - 8, y + 4, SMALL, HD__END, f->y.label[i]);
+        hd__draw_text(f->p, f->left - 8, y + 4, SMALL, HD__END, false, f->y.label[i]);
     }
     for (int i = 0; i < f->x.n; i++) {
         double x = f->left + f->width * f->x.at[i];
         hd__draw_segment(f->p, x, bottom, x, bottom + 5, 1, 0, HD__INK);
-        hd__draw_text(f->p, x, bottom + 19, SMALL, HD__MIDDLE, f->x.label[i]);
+        hd__draw_text(f->p, x, bottom + 19, SMALL, HD__MIDDLE, false, f->x.label[i]);
     }
     hd__draw_segment(f->p, f->left, f->top, f->left, bottom, 1, 0, HD__INK);
     hd__draw_segment(f->p, f->left, bottom, right, bottom, 1, 0, HD__INK);
@@ -171,20 +171,11 @@ static void draw_axes(const plot *f)
 
 static void plot_titles(const plot *f)
 {
-    char text[256];
     const hd_plot_options *o = f->o;
-    if (has_text(o->title)) {
-        hd__text_fit(text, sizeof text, o->title, TITLE, o->width - 24);
-        hd__draw_text(f->p, o->width / 2.0, 12 + TITLE, TITLE, HD__MIDDLE, text);
-    }
-    if (has_text(o->x_label)) {
-        hd__text_fit(text, sizeof text, o->x_label, LABEL, f->width);
-        hd__draw_text(f->p, f->left + f->width / 2, o->height - 10, LABEL, HD__MIDDLE, text);
-    }
-    if (has_text(o->y_label)) {
-        hd__text_fit(text, sizeof text, o->y_label, LABEL, f->height);
-        hd__draw_text_upwards(f->p, 8 + LABEL, f->top + f->height / 2, LABEL, HD__MIDDLE, text);
-    }
+    double x = f->left + f->width / 2, y = f->top + f->height / 2;
+    hd__draw_title(f->p, o->width / 2.0, 12 + TITLE, TITLE, false, o->title, o->width - 24);
+    hd__draw_title(f->p, x, o->height - 10, LABEL, false, o->x_label, f->width);
+    hd__draw_title(f->p, 8 + LABEL, y, LABEL, true, o->y_label, f->height);
 }
 
 /* ---------------------------------------------------------------- curves */

@@ -102,9 +102,10 @@ static const char *language_of(const char *text)
     return language;
 }
 
-static void put_text(hd__text *t, double x, double y, double size, hd__anchor anchor, bool upwards,
-                     const char *text)
+void hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor, bool upwards,
+                   const char *text)
 {
+    hd__text *t = &p->svg;
     static const char *const anchors[] = {"start", "middle", "end"};
     static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "\t", "\n", "\r"};
     const char *language = language_of(text);
@@ -127,16 +128,14 @@ static void put_text(hd__text *t, double x, double y, double size, hd__anchor an
     hd__text_puts(t, "</text>\n");
 }
 
-void hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor,
-                   const char *text)
+void hd__draw_title(hd_picture *p, double x, double y, double size, bool upwards, const char *text,
+                    double width)
 {
-    put_text(&p->svg, x, y, size, anchor, false, text);
-}
-
-void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__anchor anchor,
-                           const char *text)
-{
-    put_text(&p->svg, x, y, size, anchor, true, text);
+    char cut[256];
+    if (text && *text) {
+        hd__text_fit(cut, sizeof cut, text, size, width);
+        hd__draw_text(p, x, y, size, HD__MIDDLE, upwards, cut);
+    }
 }
 
 /* ---------------------------------------------------------------- the whole */

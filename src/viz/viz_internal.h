@@ -73,11 +73,12 @@ void hd__draw_to(hd_picture *p, double x, double y);
 void hd__draw_end(hd_picture *p);
 void hd__draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
                       double dash, hd__rgb color);
-/* In HD__INK; (x, y) is the start, middle or end of its baseline. */
-void hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor,
+/* In HD__INK; (x, y) is the start, middle or end of its baseline, which may run upwards. */
+void hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor, bool upwards,
                    const char *text);
-void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__anchor anchor,
-                           const char *text); /* from below to above */
+/* With its middle at (x, y), and cut if it is wider than `width`. NULL: there is none. */
+void hd__draw_title(hd_picture *p, double x, double y, double size, bool upwards, const char *text,
+                    double width);
 /* Returns the picture; if it failed, frees it and returns NULL. */
 hd_picture *hd__picture_ready(hd_picture *p);
 
