@@ -1,5 +1,5 @@
 /* plot_log.c - draws the loss curve of a run of train_gpt. It reads DIR/log.csv and writes
- * DIR/loss.svg; if heed-viz was built with libpng, it writes DIR/loss.png too. */
+ * DIR/loss.svg. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -126,18 +126,13 @@ static curve measured(const curve *c, double *step, double *loss)
 static bool save(const hd_picture *p, const char *dir)
 {
     char path[PATH];
-    int length = directory_length(dir);
-    snprintf(path, sizeof path, "%.*s/loss.svg", length, dir);
-    if (!hd_picture_save_svg(p, path)) {
-        return false;
+    snprintf(path, sizeof path, "%.*s/loss.svg", directory_length(dir), dir);
+    bool ok = hd_picture_save_svg(p, path);
+    if (ok) {
+        char word[SHELL_WORD];
+        printf("loss curve: %s; rsvg-convert -o loss.png %s makes a PNG of it\n", path,
+               shell_word(path, word));
     }
-    printf("loss curve: %s", path);
-    snprintf(path, sizeof path, "%.*s/loss.png", length, dir);
-    bool ok = !hd_has_png() || hd_picture_save_png(p, path, 2);
-    if (ok && hd_has_png()) {
-        printf(", %s", path);
-    }
-    printf("\n");
     return ok;
 }
 
@@ -183,8 +178,9 @@ static const char help[] =
     "  --help     prints this text\n"
     "  --version  prints the version of heed\n"
     "\n"
-    "The program reads DIR/log.csv. It writes DIR/loss.svg and, if heed was built with libpng,\n"
-    "DIR/loss.png, and replaces older ones. The run may still be training.\n"
+    "The program reads DIR/log.csv. It writes DIR/loss.svg and replaces an older one. The run may\n"
+    "still be training. The program rsvg-convert (Debian: librsvg2-bin) makes a PNG of the curve:\n"
+    "rsvg-convert -o loss.png DIR/loss.svg\n"
     "The exit status is 0 if the curve was written, 1 if the log cannot be read or the curve "
     "cannot\n"
     "be written, and 2 if the arguments are wrong.\n"

@@ -151,7 +151,7 @@ static const char *const help[] = {
     "                         and state.safetensors has everything else\n"
     "  last, best             links to the newest checkpoint and to the one with the least\n"
     "                         validation loss; older checkpoints are removed\n"
-    "  loss.svg, loss.png     the loss curve, after you have called plot_log\n"
+    "  loss.svg               the loss curve, after you have called plot_log\n"
     "\n",
     "A loss is in nats per token. It is the mean of -log(p), where p is the probability that the\n"
     "model gave to the token which came next, and log is the natural logarithm. A uniform guess\n"

@@ -1,10 +1,8 @@
 /* viz.h - pictures: loss curves, attention maps, the backward graph (libheed-viz).
  *
- * A picture is drawn once and saved as SVG or PNG. Text is UTF-8 in any language; bytes that are no
- * UTF-8 and control characters are shown as U+FFFD. An SVG takes every character, and its reader's
- * fonts show it. A PNG has a font of its own: the letters of the Western and Central European
- * languages, modern Greek, Russian, Ukrainian, and all Korean syllables, but not those of Serbian
- * Cyrillic, Vietnamese or Chinese; it refuses any other character (HD_VALUE).
+ * A picture is drawn once and saved as SVG. `rsvg-convert -o picture.png picture.svg` (Debian's
+ * librsvg2-bin) makes a PNG of it. Text is UTF-8 in any language, and its reader's fonts show it;
+ * bytes that are no UTF-8 and control characters are shown as U+FFFD.
  * Equal input gives equal bytes in every locale. Files are written whole or not at all: a failed
  * save leaves the old file. While an error stands, saving does nothing and returns false.
  * Colour-blind readers can tell the colours apart too (Okabe and Ito 2008). */
@@ -29,12 +27,6 @@ HD_API double hd_picture_width(const hd_picture *p); /* in pixels at scale 1; Na
 HD_API double hd_picture_height(const hd_picture *p);
 HD_API char *hd_picture_svg(const hd_picture *p); /* the SVG file's text; free with hd_free */
 HD_API bool hd_picture_save_svg(const hd_picture *p, const char *path); /* that text, to a file */
-/* One pixel of the picture becomes scale x scale pixels of the file; scale is 0.1 to 16, and 2
- * suits most screens. HD_STATE: heed was built without libpng (hd_has_png() is false). HD_VALUE: a
- * text has a character that the font lacks, such as a Chinese one or an emoji; the message names
- * it, and hd_picture_save_svg takes it. */
-HD_API bool hd_picture_save_png(const hd_picture *p, const char *path, double scale);
-HD_API bool hd_has_png(void); /* was heed built with libpng? */
 
 /* ---------------------------------------------------------------- curves */
 
@@ -99,10 +91,14 @@ HD_API hd_graph_options hd_graph_defaults(void);
  * paper.
  * names (NULL: none) is a dictionary such as hd_module_named_parameters gives. Its tensors give
  * their names to the boxes, "Linear W_query", and the dotted parts of these names are the modules,
- * "trf_blocks.0.att". A call is in the module whose parameters it takes; any other call is in the
- * module that its branches have in common. A string in the dictionary is the class of the module of
- * that name. Other entries are skipped. The text does not depend on addresses. Free it with
- * hd_free. HD_GRAD if x does not require grad. */
+ * "trf_blocks.0.att". A string in the dictionary is the class of the module of that name. Other
+ * entries are skipped. A call is in the module whose parameters it takes. Any other call is in a
+ * module if calls before it and after it are, as the ReLU between two Linears. Where a module ends
+ * or begins without a parameter, the graph does not tell its calls from the caller's: a last ReLU,
+ * the sum after a last branch and the loss stand outside. So does what is between the modules of a
+ * list, or of a module with numbered children whose class is not given.
+ * The text does not depend on addresses. Free it with hd_free. HD_GRAD if x does not require grad.
+ */
 HD_API char *hd_graph_dot(hd_tensor *x, const hd_dict *names);
 /* Writes that text to a file. */
 HD_API bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path);

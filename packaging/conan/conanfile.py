@@ -22,22 +22,18 @@ class HeedConan(ConanFile):
         "shared": [True, False],
         "fPIC": [True, False],
         "with_viz": [True, False],     # libheed-viz: pictures as SVG
-        "with_png": [True, False],     # ... and as PNG, by libpng
         "with_config": [True, False],  # libheed-config: typed JSON settings, by cJSON
     }
     default_options = {
         "shared": False,
         "fPIC": True,
         "with_viz": True,
-        "with_png": False,
         "with_config": False,
     }
 
     def configure(self):
         if self.options.shared:
             self.options.rm_safe("fPIC")
-        if not self.options.with_viz:
-            self.options.rm_safe("with_png")
         self.settings.rm_safe("compiler.libcxx")
         self.settings.rm_safe("compiler.cppstd")
 
@@ -45,8 +41,6 @@ class HeedConan(ConanFile):
         basic_layout(self, src_folder="src")
 
     def requirements(self):
-        if self.options.get_safe("with_png"):
-            self.requires("libpng/[>=1.6 <2]")
         if self.options.with_config:
             self.requires("cjson/[>=1.7.13 <2]")
 
@@ -70,7 +64,6 @@ class HeedConan(ConanFile):
         toolchain.project_options["tests"] = "disabled"
         toolchain.project_options["examples"] = "disabled"
         toolchain.project_options["viz"] = feature(self.options.with_viz)
-        toolchain.project_options["png"] = feature(self.options.get_safe("with_png"))
         toolchain.project_options["config"] = feature(self.options.with_config)
         toolchain.project_options["mpi"] = "disabled"  # that of a cluster is its own
         toolchain.generate()
@@ -100,14 +93,14 @@ class HeedConan(ConanFile):
         if self.settings.os in ("Linux", "FreeBSD"):
             core.system_libs = ["m", "pthread"]
 
-        for name, wanted, option, needs in (
-            ("viz", self.options.with_viz, "with_png", "libpng::libpng"),
-            ("config", self.options.with_config, "with_config", "cjson::cjson"),
+        for name, wanted, needs in (
+            ("viz", self.options.with_viz, []),
+            ("config", self.options.with_config, ["cjson::cjson"]),
         ):
             if not wanted:
                 continue
             beside = self.cpp_info.components[name]
             beside.libs = ["heed-" + name]
-            beside.requires = ["heed"] + ([needs] if self.options.get_safe(option) else [])
+            beside.requires = ["heed"] + needs
             beside.set_property("cmake_target_name", "heed::" + name)
             beside.set_property("pkg_config_name", "heed-" + name)

@@ -16,7 +16,7 @@ enum {
     SMALL = 12,
     TOKEN = 11,
     TOKEN_TEXT = 64,
-    TOKEN_WIDTH = 84,
+    TOKEN_WIDTH = 94,
     LINE = 14
 };
 enum {
@@ -131,7 +131,7 @@ static double widest(const map *m, const char *const *texts, int64_t n)
         token_text(text, texts, i);
         width = fmax(width, hd__text_width(text, TOKEN));
     }
-    return HD__FONT_SLACK * width;
+    return width;
 }
 
 /* ---------------------------------------------------------------- layout */
@@ -195,6 +195,7 @@ static void draw_frame(hd_picture *p, double x, double y, double w, double h)
     hd__draw_to(p, x + w, y + h);
     hd__draw_to(p, x, y + h);
     hd__draw_to(p, x, y);
+    hd__draw_end(p);
 }
 
 static void draw_tokens(const map *m, double x, double y)
@@ -202,16 +203,17 @@ static void draw_tokens(const map *m, double x, double y)
     char text[TOKEN_TEXT];
     for (int64_t q = 0; q < m->queries; q += stride_of(m)) {
         token_text(text, m->query_texts, q);
-        hd__draw_text(m->p, x - 5, y + ((double)q + 0.5) * m->cell + 4, TOKEN, HD__END, text);
+        hd__draw_text(m->p, x - 5, y + ((double)q + 0.5) * m->cell + 4, TOKEN, HD__END, false,
+                      text);
     }
     double bottom = y + (double)m->queries * m->cell;
     for (int64_t k = 0; k < m->keys; k += stride_of(m)) {
         double middle = x + ((double)k + 0.5) * m->cell;
         token_text(text, m->key_texts, k);
         if (m->keys_upwards) {
-            hd__draw_text_upwards(m->p, middle + 4, bottom + 6, TOKEN, HD__END, text);
+            hd__draw_text(m->p, middle + 4, bottom + 6, TOKEN, HD__END, true, text);
         } else {
-            hd__draw_text(m->p, middle, bottom + LINE, TOKEN, HD__MIDDLE, text);
+            hd__draw_text(m->p, middle, bottom + LINE, TOKEN, HD__MIDDLE, false, text);
         }
     }
 }
@@ -226,7 +228,7 @@ static void draw_panel(const map *m, int64_t head)
     draw_tokens(m, x, y);
     if (m->heads > 1) {
         snprintf(title, sizeof title, "head %" PRId64, head);
-        hd__draw_text(m->p, x, y - 7, SMALL, HD__START, title);
+        hd__draw_text(m->p, x, y - 7, SMALL, HD__START, false, title);
     }
 }
 
@@ -242,29 +244,24 @@ static void draw_bar(const map *m, double x)
     hd__axis_ticks(&a, 6);
     for (int i = 0; i < a.n; i++) {
         double y = m->top + height * (1 - a.at[i]);
-        hd__draw_segment(m->p, x + 14, y, x + 18, y, 1, HD__INK);
-        hd__draw_text(m->p, x + 22, y + 4, SMALL, HD__START, a.label[i]);
+        hd__draw_segment(m->p, x + 14, y, x + 18, y, 1, 0, HD__INK);
+        hd__draw_text(m->p, x + 22, y + 4, SMALL, HD__START, false, a.label[i]);
     }
 }
 
 static void map_titles(const map *m, double right, double bottom)
 {
-    char title[256];
-    if (m->o->title && *m->o->title) {
-        hd__text_fit(title, sizeof title, m->o->title, TITLE, (m->p->width - 24) / HD__FONT_SLACK);
-        hd__draw_text(m->p, m->p->width / 2, 12 + TITLE, TITLE, HD__MIDDLE, title);
-    }
-    double x = m->left - m->beside;
-    hd__draw_text(m->p, (m->left + right) / 2, bottom + LABEL, LABEL, HD__MIDDLE, "keys");
-    hd__draw_text_upwards(m->p, x - 8, (m->top + bottom - m->below) / 2, LABEL, HD__MIDDLE,
-                          "queries");
+    double x = m->left - m->beside, y = (m->top + bottom - m->below) / 2, wide = m->p->width;
+    hd__draw_title(m->p, wide / 2, 12 + TITLE, TITLE, false, m->o->title, wide - 24);
+    hd__draw_text(m->p, (m->left + right) / 2, bottom + LABEL, LABEL, HD__MIDDLE, false, "keys");
+    hd__draw_text(m->p, x - 8, y, LABEL, HD__MIDDLE, true, "queries");
 }
 
 /* A picture is as wide as its title, unless that is very long. */
 static double title_width(const map *m)
 {
     const char *title = m->o->title ? m->o->title : "";
-    return fmin(ceil(HD__FONT_SLACK * hd__text_width(title, TITLE)) + 24, WIDE_TITLE);
+    return fmin(ceil(hd__text_width(title, TITLE)) + 24, WIDE_TITLE);
 }
 
 static hd_picture *draw_map(map *m)

@@ -112,13 +112,7 @@ static int64_t parameters_in(const hd__dot *d, int64_t module)
 {
     int64_t n = 0;
     for (int64_t i = d->g->modules[module].first_node; i >= 0; i = d->g->nodes[i].next) {
-        int ndim = 0;
-        int64_t numel = 1;
-        const int64_t *sizes = hd_node_sizes(d->g->nodes[i].node, 0, &ndim);
-        for (int k = 0; k < ndim; k++) {
-            numel *= sizes[k];
-        }
-        n += hd__graph_is_leaf(d->g, i) ? numel : 0;
+        n += hd__graph_is_leaf(d->g, i) ? hd__graph_elements(d->g->nodes[i].node, 0) : 0;
     }
     return n;
 }

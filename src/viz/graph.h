@@ -19,12 +19,12 @@ typedef struct hd__graph_node {
     int64_t last_user; /* the last node in the order that takes it */
     int64_t user;      /* of a leaf: the first call that takes it or a view of it */
     int64_t weight;    /* the named leaf that gave it its module */
-    int64_t above;     /* the nearest call that every way from the data to this call goes through */
-    int64_t depth;     /* how many calls are above it, and itself */
-    int64_t jump;      /* a call further up, or -1 */
-    int64_t jumped;    /* the module that its scope and those up to before the jump's end share */
+    int64_t taker;     /* of a named leaf: the last call that takes it beside data */
+    bool several;      /* of a named leaf: several calls do */
+    int64_t below;     /* the nearest node that every way to the tensor goes through */
+    int64_t depth;     /* how many such nodes there are */
+    int64_t jump;      /* one of them, further down */
     int64_t module;    /* where it is drawn */
-    int64_t scope;     /* the module that computes on with its result */
     int64_t next;      /* the next node of the same module */
     bool layout;       /* a call that only views or copies its one input: no number changes */
 } hd__graph_node;
@@ -35,8 +35,9 @@ typedef struct hd__graph_module {
     int depth;                                     /* of module 0 it is 0 */
     int64_t parent, first_child, last_child, next; /* next: the next child of the same parent */
     int64_t first_node, last_node;                 /* the nodes that belong to it */
-    int64_t user;                                  /* the last call that takes a leaf of it */
-    bool several;            /* several calls take its leaves, as in an attention without Linear */
+    int64_t end;             /* the node at which the ways from its calls come together, or -1 */
+    bool list;               /* it is, or may be, a list of modules, which is not called */
+    bool once;               /* a leaf in it goes into one call only, so that it was called once */
     const char *class_name;  /* "MultiHeadAttention", or NULL */
     int64_t calls, clusters; /* what stands in it: calls, and clusters inside it */
     bool drawn;              /* as a cluster */
@@ -63,6 +64,7 @@ void hd__graph_free(hd__graph *g);
 /* The number of input k of node i, and which output of it that is; -1 if it needs no gradient. */
 int64_t hd__graph_input(const hd__graph *g, int64_t i, int k, int *output);
 bool hd__graph_is_leaf(const hd__graph *g, int64_t i);
+int64_t hd__graph_elements(const hd_node *node, int output);
 
 /* ---------------------------------------------------------------- graph_modules.c */
 

@@ -1,14 +1,18 @@
 /* graph_modules.c - finds the module that every node of the graph belongs to.
  *
  * The dotted names of the caller's dictionary make a tree of modules. A call that takes a named
- * leaf, or a view of it, belongs to the leaf's module: "att.W_query" of "att.W_query.weight". Any
- * other call belongs to the longest name that its branches have in common. The branches of a call
- * begin after `above`, the nearest call that every way to it goes through. So the sum of
- * x + f(norm(x)) belongs to the module of norm and f, wherever x was made.
+ * leaf, or a view of it, belongs to the leaf's module: "att.W_query" of "att.W_query.weight". Of
+ * the other calls the graph says less, because a module is called and returns without a trace.
  *
- * If all leaves of a module go into one call, as in Linear, the module around it computes on with
- * the result: that module is the call's scope. If they go into several calls, the scope is the
- * module itself. */
+ * A module is taken to have one result. So all ways from its calls to the tensor lead through that
+ * result, and through the first node at which these ways come together, which is the module's end.
+ * What is on a way from one of its calls to the end is in it: the softmax between W_query and
+ * out_proj, the sum of x + f(norm(x)) in a block that then goes on. What comes after the end may be
+ * the module's or the caller's, and is in neither: the ReLU that ends a Sequential, the loss.
+ *
+ * If every leaf of a module goes into several calls, it was perhaps called several times, and what
+ * is between its calls may be the caller's. So it is if the module is a list. Then only the calls
+ * that take its leaves are in it. */
 #include "viz/graph.h"
 
 /* ---------------------------------------------------------------- the tree of modules */
@@ -29,7 +33,7 @@ static bool add_module(hd__graph *g, int64_t parent, const char *name, size_t le
                                        .next = -1,
                                        .first_node = -1,
                                        .last_node = -1,
-                                       .user = -1,
+                                       .end = -1,
                                        .box = -1};
     if (above && above->last_child >= 0) {
         g->modules[above->last_child].next = m;
@@ -80,12 +84,9 @@ static int64_t find_module(hd__graph *g, const char *name, size_t len, bool make
     return m;
 }
 
-/* The module that both are in; -1 stands for no module yet. */
+/* The module that both are in. */
 static int64_t common(const hd__graph *g, int64_t a, int64_t b)
 {
-    if (a < 0 || b < 0) {
-        return a < 0 ? b : a;
-    }
     while (a != b) {
         bool up_a = g->modules[a].depth >= g->modules[b].depth;
         a = up_a ? g->modules[a].parent : a;
@@ -120,7 +121,91 @@ static void read_classes(hd__graph *g, const hd_dict *names)
     }
 }
 
+/* A list is not called. Without a class, a module whose children have numbers may be a list. */
+static bool is_list(const hd__graph *g, const hd__graph_module *m)
+{
+    if (m->class_name) {
+        return strcmp(m->class_name, "ModuleList") == 0;
+    }
+    bool numbers = m->first_child >= 0;
+    for (int64_t k = m->first_child; k >= 0 && numbers; k = g->modules[k].next) {
+        size_t length = g->modules[k].len - m->len - 1;
+        numbers = strspn(g->modules[k].name + m->len + 1, "0123456789") >= length;
+    }
+    return numbers;
+}
+
+static void find_lists(hd__graph *g)
+{
+    for (int64_t m = 1; m < g->n_modules; m++) {
+        g->modules[m].list = is_list(g, &g->modules[m]);
+    }
+}
+
+/* ---------------------------------------------------------------- ways to the tensor
+ *
+ * The nodes below a node, each the nearest that every way to the tensor goes through, are a way
+ * down. Every node also has a jump to a node far down, so that a way of n nodes takes about log n
+ * steps: two jumps of the same length are followed by one that is as long as both. */
+
+/* From node i down to where the depth is `depth`, or i if it lies deeper. */
+static int64_t go_down(const hd__graph *g, int64_t i, int64_t depth)
+{
+    while (g->nodes[i].depth > depth) {
+        int64_t jump = g->nodes[i].jump;
+        i = g->nodes[jump].depth >= depth ? jump : g->nodes[i].below;
+    }
+    return i;
+}
+
+/* The first node that all ways from both lead through; -1 stands for no node yet. */
+static int64_t meeting(const hd__graph *g, int64_t a, int64_t b)
+{
+    if (a < 0 || b < 0) {
+        return a < 0 ? b : a;
+    }
+    a = go_down(g, a, g->nodes[b].depth);
+    b = go_down(g, b, g->nodes[a].depth);
+    while (a != b) {
+        bool far = g->nodes[a].jump != g->nodes[b].jump;
+        a = far ? g->nodes[a].jump : g->nodes[a].below;
+        b = far ? g->nodes[b].jump : g->nodes[b].below;
+    }
+    return a;
+}
+
+static void set_jump(hd__graph *g, hd__graph_node *n)
+{
+    const hd__graph_node *below = &g->nodes[n->below], *next = &g->nodes[below->jump];
+    bool far = below->depth - next->depth == next->depth - g->nodes[next->jump].depth;
+    n->depth = below->depth + 1;
+    n->jump = far ? next->jump : n->below;
+}
+
+/* From the tensor up: a node's users have their ways before it. Node 0 is its own end. */
+static void find_ways(hd__graph *g)
+{
+    g->nodes[0].below = 0;
+    for (int64_t at = g->n - 1; at >= 0; at--) {
+        int64_t i = g->order[at];
+        if (i != 0) {
+            set_jump(g, &g->nodes[i]);
+        }
+        for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
+            int64_t input = hd__graph_input(g, i, k, NULL);
+            if (input >= 0) {
+                g->nodes[input].below = meeting(g, g->nodes[input].below, i);
+            }
+        }
+    }
+}
+
 /* ---------------------------------------------------------------- calls and their leaves */
+
+static bool embeds(const hd__graph *g, int64_t i)
+{
+    return strcmp(g->nodes[i].op, "EmbeddingBackward0") == 0;
+}
 
 /* The named leaf that input k of call i is, or is a view of; -1: it is none. The weight of an
  * embedding may be tied to a Linear, which does not belong to the embedding. */
@@ -131,151 +216,93 @@ static int64_t named_leaf(const hd__graph *g, int64_t i, int k)
     if (leaf < 0 || !g->nodes[leaf].name) {
         return -1;
     }
-    static const char embedding[] = "EmbeddingBackward0";
-    bool embeds = strcmp(g->nodes[g->nodes[leaf].user].op, embedding) == 0;
-    return embeds && strcmp(g->nodes[i].op, embedding) != 0 ? -1 : leaf;
+    return embeds(g, g->nodes[leaf].user) && !embeds(g, i) ? -1 : leaf;
 }
 
-/* Marks the modules whose leaves go into several calls. */
-static void find_several(hd__graph *g)
+/* Does call i take more than leaves of modules? A call that does not, such as the square of a
+ * weight in a loss, tells nothing of where its module ends. */
+static bool takes_data(const hd__graph *g, int64_t i)
+{
+    bool data = embeds(g, i);
+    for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
+        data = data || named_leaf(g, i, k) < 0;
+    }
+    return data;
+}
+
+static void take_leaf(hd__graph *g, int64_t i, int64_t leaf, bool data)
+{
+    hd__graph_node *n = &g->nodes[i], *l = &g->nodes[leaf];
+    if (data) {
+        l->several = l->several || (l->taker >= 0 && l->taker != i);
+        l->taker = i;
+    }
+    if (!n->name) {
+        n->module = n->weight < 0 ? l->module : common(g, n->module, l->module);
+    }
+    n->weight = n->weight < 0 ? leaf : n->weight;
+}
+
+/* Finds the calls that take named leaves, and their modules. */
+static void take_leaves(hd__graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
+        bool data = takes_data(g, i);
         for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
             int64_t leaf = named_leaf(g, i, k);
             if (leaf >= 0) {
-                hd__graph_module *m = &g->modules[g->nodes[leaf].module];
-                m->several = m->several || (m->user >= 0 && m->user != i);
-                m->user = i;
+                take_leaf(g, i, leaf, data);
             }
         }
     }
 }
 
-/* The module of the named leaves that call i takes; -1: it takes none. */
-static int64_t leaves_module(hd__graph *g, int64_t i)
+/* A child's number is larger than its parent's. */
+static void find_ends(hd__graph *g)
 {
-    int64_t module = -1;
-    for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
-        int64_t leaf = named_leaf(g, i, k);
-        if (leaf >= 0) {
-            g->nodes[i].weight = g->nodes[i].weight >= 0 ? g->nodes[i].weight : leaf;
-            module = common(g, module, g->nodes[leaf].module);
+    for (int64_t i = 0; i < g->n; i++) {
+        const hd__graph_node *n = &g->nodes[i];
+        hd__graph_module *m = &g->modules[n->module];
+        m->once = m->once || (n->taker >= 0 && !n->several);
+        if (n->weight >= 0 && takes_data(g, i)) {
+            m->end = meeting(g, m->end, i);
         }
     }
-    return module;
+    for (int64_t k = g->n_modules - 1; k > 0; k--) {
+        const hd__graph_module *m = &g->modules[k];
+        hd__graph_module *parent = &g->modules[m->parent];
+        parent->end = meeting(g, parent->end, m->end);
+        parent->once = parent->once || m->once;
+    }
 }
 
 /* ---------------------------------------------------------------- the modules of the nodes */
 
-/* Is input k of node i something that was computed? Leaves and their views are not. */
-static bool is_computed(const hd__graph *g, int64_t i, int k, int64_t *input)
+/* Does module m, which node i is in, go on after it? */
+static bool goes_on(const hd__graph *g, int64_t m, int64_t i)
 {
-    *input = hd__graph_input(g, i, k, NULL);
-    return *input >= 0 && g->nodes[*input].leaf < 0;
+    const hd__graph_module *module = &g->modules[m];
+    int64_t end = module->once && !module->list ? module->end : -1;
+    return end >= 0 && end != i && go_down(g, i, g->nodes[end].depth) == end;
 }
 
-/* ---------------------------------------------------------------- ways up
- *
- * The calls above a call, each the nearest that every way goes through, are a way up to the data.
- * Every call also has a jump to a call far up, so that a way of n calls takes about log n steps:
- * two jumps of the same length are followed by one that is as long as both. */
-
-static int64_t depth_of(const hd__graph *g, int64_t i)
+/* The innermost module that goes on after one of the inputs of call i. */
+static int64_t inputs_module(const hd__graph *g, int64_t i)
 {
-    return i >= 0 ? g->nodes[i].depth : 0;
-}
-
-static int64_t above_of(const hd__graph *g, int64_t i)
-{
-    return i >= 0 ? g->nodes[i].above : -1;
-}
-
-static int64_t jump_of(const hd__graph *g, int64_t i)
-{
-    return i >= 0 ? g->nodes[i].jump : -1;
-}
-
-/* From call i up to where the depth is `depth`. *module gets the module that it had and the scopes
- * of the calls on the way have in common. */
-static int64_t go_up(const hd__graph *g, int64_t i, int64_t depth, int64_t *module)
-{
-    while (depth_of(g, i) > depth) {
-        bool far = depth_of(g, g->nodes[i].jump) >= depth;
-        *module = common(g, *module, far ? g->nodes[i].jumped : g->nodes[i].scope);
-        i = far ? g->nodes[i].jump : g->nodes[i].above;
-    }
-    return i;
-}
-
-/* The first call that is on the way up from both. */
-static int64_t meeting(const hd__graph *g, int64_t a, int64_t b)
-{
-    int64_t unused = 0, depth = depth_of(g, a) < depth_of(g, b) ? depth_of(g, a) : depth_of(g, b);
-    a = go_up(g, a, depth, &unused);
-    b = go_up(g, b, depth, &unused);
-    while (a != b) {
-        bool far = jump_of(g, a) != jump_of(g, b);
-        a = far ? jump_of(g, a) : above_of(g, a);
-        b = far ? jump_of(g, b) : above_of(g, b);
-    }
-    return a;
-}
-
-/* The nearest call that every way from the data to node i goes through. */
-static int64_t find_above(const hd__graph *g, int64_t i)
-{
-    int64_t above = -1, input;
-    bool first = true;
+    int64_t module = 0;
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
-        if (is_computed(g, i, k, &input)) {
-            above = first ? input : meeting(g, above, input);
-            first = false;
+        int64_t input = hd__graph_input(g, i, k, NULL);
+        if (input < 0 || g->nodes[input].leaf >= 0) { /* it was not computed */
+            continue;
         }
-    }
-    return above;
-}
-
-static void set_jump(hd__graph *g, int64_t i)
-{
-    hd__graph_node *n = &g->nodes[i];
-    int64_t above = n->above, next = jump_of(g, above), last = jump_of(g, next);
-    n->depth = depth_of(g, above) + 1;
-    n->jump = above;
-    n->jumped = n->scope;
-    if (above >= 0 && next >= 0 &&
-        depth_of(g, above) - depth_of(g, next) == depth_of(g, next) - depth_of(g, last)) {
-        n->jump = last;
-        n->jumped = common(g, n->scope, common(g, g->nodes[above].jumped, g->nodes[next].jumped));
-    }
-}
-
-/* The module that all branches of node i are in. */
-static int64_t branches_module(const hd__graph *g, int64_t i)
-{
-    int64_t above = g->nodes[i].above, module = -1, input;
-    for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
-        if (is_computed(g, i, k, &input)) {
-            go_up(g, input, depth_of(g, above), &module);
+        int64_t m = g->nodes[input].module;
+        while (m > 0 && !goes_on(g, m, input)) {
+            m = g->modules[m].parent;
         }
+        int64_t both = common(g, module, m);
+        module = both == module ? m : both == m ? module : both;
     }
-    return module >= 0 ? module : above >= 0 ? g->nodes[above].scope : 0;
-}
-
-static void place_call(hd__graph *g, int64_t i)
-{
-    hd__graph_node *n = &g->nodes[i];
-    n->above = find_above(g, i);
-    int64_t module = leaves_module(g, i);
-    if (n->name) {
-        n->scope = n->module;
-    } else if (module >= 0) {
-        bool whole = module == g->nodes[n->weight].module && !g->modules[module].several;
-        n->module = module;
-        n->scope = whole && module > 0 ? g->modules[module].parent : module;
-    } else {
-        n->module = n->scope = branches_module(g, i);
-    }
-    set_jump(g, i);
+    return module;
 }
 
 static void place_nodes(hd__graph *g)
@@ -283,11 +310,10 @@ static void place_nodes(hd__graph *g)
     for (int64_t at = 0; at < g->n; at++) {
         int64_t i = g->order[at];
         hd__graph_node *n = &g->nodes[i];
-        if (n->leaf >= 0) { /* a leaf, or a view of one, which may have a name of its own */
-            n->module = n->name ? n->module : g->nodes[n->leaf].module;
-            n->scope = n->module;
-        } else {
-            place_call(g, i);
+        if (n->leaf >= 0 && !n->name) { /* a view of a leaf may have a name of its own */
+            n->module = g->nodes[n->leaf].module;
+        } else if (n->weight < 0 && !n->name) {
+            n->module = inputs_module(g, i);
         }
     }
 }
@@ -322,7 +348,7 @@ static void hang_nodes(hd__graph *g)
 }
 
 /* A module is a cluster if at least two things stand in it and one of them is a call. So neither a
- * Linear nor a list of blocks is one. A child's number is larger than its parent's. */
+ * Linear nor a list is one. */
 static void find_clusters(hd__graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {
@@ -331,7 +357,7 @@ static void find_clusters(hd__graph *g)
             parent->clusters += m->box == k;
             continue;
         }
-        m->drawn = m->calls > 0 && m->calls + m->clusters > 1;
+        m->drawn = !m->list && m->calls > 0 && m->calls + m->clusters > 1;
         parent->calls += m->drawn ? 0 : m->calls;
         parent->clusters += m->drawn ? 1 : m->clusters;
     }
@@ -349,7 +375,10 @@ bool hd__graph_group(hd__graph *g, const hd_dict *names, int depth)
         return false;
     }
     read_classes(g, names);
-    find_several(g);
+    find_lists(g);
+    find_ways(g);
+    take_leaves(g);
+    find_ends(g);
     place_nodes(g);
     find_boxes(g, depth);
     hang_nodes(g);

@@ -50,8 +50,14 @@ static bool meet(hd__graph *g, const hd_node *node)
         if (!op) {
             return false;
         }
-        g->nodes[g->n] = (hd__graph_node){
-            .node = node, .op = op, .leaf = -1, .user = -1, .weight = -1, .above = -1, .next = -1};
+        g->nodes[g->n] = (hd__graph_node){.node = node,
+                                          .op = op,
+                                          .leaf = -1,
+                                          .user = -1,
+                                          .weight = -1,
+                                          .taker = -1,
+                                          .below = -1,
+                                          .next = -1};
         *slot = ++g->n;
     }
     return true;
@@ -143,7 +149,7 @@ static bool name_nodes(hd__graph *g, const hd_dict *names)
 
 /* ---------------------------------------------------------------- views */
 
-static int64_t elements(const hd_node *node, int output)
+int64_t hd__graph_elements(const hd_node *node, int output)
 {
     int ndim = 0;
     const int64_t *sizes = hd_node_sizes(node, output, &ndim);
@@ -168,7 +174,7 @@ static bool is_layout(const hd__graph *g, int64_t i)
         return false;
     }
     const hd_node *input = hd_node_input(n->node, 0, &output);
-    if (elements(n->node, 0) != elements(input, output)) {
+    if (hd__graph_elements(n->node, 0) != hd__graph_elements(input, output)) {
         return false;
     }
     size_t length = (size_t)hd__graph_op_length(n->op);

@@ -97,9 +97,9 @@ void hd__graph_title(const hd__graph *g, int64_t i, int64_t cluster, hd__text *t
         }
         return;
     }
-    /* A module whose leaves all go into this call lends it its name and class. */
+    /* A module lends its only call its name and class. With several calls it is a cluster. */
     bool whole = n->weight >= 0 && !n->name && n->module > 0 && n->module != cluster &&
-                 g->nodes[n->weight].module == n->module && !m->several;
+                 g->nodes[n->weight].module == n->module;
     if (whole && m->class_name) {
         hd__text_puts(t, m->class_name);
     } else {

@@ -14,6 +14,10 @@ static const hd__rgb colors[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
                                  0xE69F00, 0x56B4E9, 0x000000};
 enum { COLORS = sizeof colors / sizeof colors[0] };
 
+typedef struct point {
+    double x, y;
+} point;
+
 typedef struct plot {
     hd_picture *p;
     const hd_plot_options *o;
@@ -37,7 +41,8 @@ static double x_of(const hd_series *s, int64_t i)
 
 static bool shows(const plot *f, const hd_series *s, int64_t i)
 {
-    return hd__axis_takes(f->o->log_x, x_of(s, i)) && hd__axis_takes(f->o->log_y, s->y[i]);
+    return i >= 0 && i < s->n && hd__axis_takes(f->o->log_x, x_of(s, i)) &&
+           hd__axis_takes(f->o->log_y, s->y[i]);
 }
 
 static void find_ranges(plot *f)
@@ -58,10 +63,10 @@ static void find_ranges(plot *f)
     f->y = hd__axis_of(f->o->log_y, y0, y1, 0.05);
 }
 
-static hd__point point_at(const plot *f, double x, double y)
+static point point_at(const plot *f, double x, double y)
 {
-    return (hd__point){f->left + f->width * hd__axis_at(&f->x, x),
-                       f->top + f->height * (1 - hd__axis_at(&f->y, y))};
+    return (point){f->left + f->width * hd__axis_at(&f->x, x),
+                   f->top + f->height * (1 - hd__axis_at(&f->y, y))};
 }
 
 /* ---------------------------------------------------------------- legend */
@@ -87,19 +92,17 @@ static int legend(const plot *f, double y, bool draw)
         if (!has_name(&f->series[k])) {
             continue;
         }
-        hd__text_fit(name, sizeof name, f->series[k].name, SMALL,
-                     (room - LEGEND_LINE - 8) / HD__FONT_SLACK);
-        double width = LEGEND_LINE + 8 + HD__FONT_SLACK * hd__text_width(name, SMALL);
+        hd__text_fit(name, sizeof name, f->series[k].name, SMALL, room - LEGEND_LINE - 8);
+        double width = LEGEND_LINE + 8 + hd__text_width(name, SMALL);
         if (rows == 0 || x + width > start + room) {
             x = start;
             rows++;
         }
         double middle = y + LEGEND_ROW * (rows - 0.5);
         if (draw) {
-            hd__draw_line(f->p, 2.5, dash_of(k), colors[k % COLORS]);
-            hd__draw_to(f->p, x, middle);
-            hd__draw_to(f->p, x + LEGEND_LINE, middle);
-            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, SMALL, HD__START, name);
+            hd__draw_segment(f->p, x, middle, x + LEGEND_LINE, middle, 2.5, dash_of(k),
+                             colors[k % COLORS]);
+            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, SMALL, HD__START, false, name);
         }
         x += width + 20;
     }
@@ -128,8 +131,7 @@ static void tick_x(plot *f)
     int max = 12;
     do {
         hd__axis_ticks(&f->x, max--);
-    } while (max >= 2 &&
-             closest(&f->x) * f->width < HD__FONT_SLACK * hd__axis_label_width(&f->x, SMALL) + 10);
+    } while (max >= 2 && closest(&f->x) * f->width < hd__axis_label_width(&f->x, SMALL) + 10);
 }
 
 /* The axes get the room that titles, labels and legend leave. The legend is as wide as the axes,
@@ -155,41 +157,32 @@ static void draw_axes(const plot *f)
     double right = f->left + f->width, bottom = f->top + f->height;
     for (int i = 0; i < f->y.n; i++) {
         double y = bottom - f->height * f->y.at[i];
-        hd__draw_segment(f->p, f->left, y, right, y, 1, HD__PALE);
-        hd__draw_text(f->p, f->left - 8, y + 4, SMALL, HD__END, f->y.label[i]);
+        hd__draw_segment(f->p, f->left, y, right, y, 1, 0, HD__PALE);
+        hd__draw_text(f->p, f->left - 8, y + 4, SMALL, HD__END, false, f->y.label[i]);
     }
     for (int i = 0; i < f->x.n; i++) {
         double x = f->left + f->width * f->x.at[i];
-        hd__draw_segment(f->p, x, bottom, x, bottom + 5, 1, HD__INK);
-        hd__draw_text(f->p, x, bottom + 19, SMALL, HD__MIDDLE, f->x.label[i]);
+        hd__draw_segment(f->p, x, bottom, x, bottom + 5, 1, 0, HD__INK);
+        hd__draw_text(f->p, x, bottom + 19, SMALL, HD__MIDDLE, false, f->x.label[i]);
     }
-    hd__draw_segment(f->p, f->left, f->top, f->left, bottom, 1, HD__INK);
-    hd__draw_segment(f->p, f->left, bottom, right, bottom, 1, HD__INK);
+    hd__draw_segment(f->p, f->left, f->top, f->left, bottom, 1, 0, HD__INK);
+    hd__draw_segment(f->p, f->left, bottom, right, bottom, 1, 0, HD__INK);
 }
 
 static void plot_titles(const plot *f)
 {
-    char text[256];
     const hd_plot_options *o = f->o;
-    if (has_text(o->title)) {
-        hd__text_fit(text, sizeof text, o->title, TITLE, (o->width - 24) / HD__FONT_SLACK);
-        hd__draw_text(f->p, o->width / 2.0, 12 + TITLE, TITLE, HD__MIDDLE, text);
-    }
-    if (has_text(o->x_label)) {
-        hd__text_fit(text, sizeof text, o->x_label, LABEL, f->width / HD__FONT_SLACK);
-        hd__draw_text(f->p, f->left + f->width / 2, o->height - 10, LABEL, HD__MIDDLE, text);
-    }
-    if (has_text(o->y_label)) {
-        hd__text_fit(text, sizeof text, o->y_label, LABEL, f->height / HD__FONT_SLACK);
-        hd__draw_text_upwards(f->p, 8 + LABEL, f->top + f->height / 2, LABEL, HD__MIDDLE, text);
-    }
+    double x = f->left + f->width / 2, y = f->top + f->height / 2;
+    hd__draw_title(f->p, o->width / 2.0, 12 + TITLE, TITLE, false, o->title, o->width - 24);
+    hd__draw_title(f->p, x, o->height - 10, LABEL, false, o->x_label, f->width);
+    hd__draw_title(f->p, 8 + LABEL, y, LABEL, true, o->y_label, f->height);
 }
 
 /* ---------------------------------------------------------------- curves */
 
 typedef struct mark {
     int64_t i; /* which point of the series */
-    hd__point at;
+    point at;
 } mark;
 
 typedef struct column { /* neighbours in a series that share half a pixel of x */
@@ -213,7 +206,7 @@ static void end_column(const plot *f, column *c)
     c->open = false;
 }
 
-static void add_point(const plot *f, column *c, int64_t i, hd__point at)
+static void add_point(const plot *f, column *c, int64_t i, point at)
 {
     mark m = {i, at};
     if (!c->open || floor(2 * at.x) != c->at) {
@@ -232,15 +225,17 @@ static void draw_series(const plot *f, int64_t k)
     column c = {.open = false};
     for (int64_t i = 0; i < s->n; i++) {
         if (!shows(f, s, i)) {
-            end_column(f, &c);
             continue;
         }
-        if (i == 0 || !shows(f, s, i - 1)) {
+        if (!shows(f, s, i - 1)) {
             hd__draw_line(f->p, 1.8, dash_of(k), colors[k % COLORS]);
         }
         add_point(f, &c, i, point_at(f, x_of(s, i), s->y[i]));
+        if (!shows(f, s, i + 1)) {
+            end_column(f, &c);
+            hd__draw_end(f->p);
+        }
     }
-    end_column(f, &c);
 }
 
 /* ---------------------------------------------------------------- public */

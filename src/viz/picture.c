@@ -1,20 +1,10 @@
-/* picture.c - makes a picture, adds rectangles, lines and texts to it, and saves it as SVG. */
+/* picture.c - the public functions of a picture, and what it and a tensor must be to be drawn. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "viz/viz_internal.h"
-
-hd_picture *hd__picture_new(double width, double height)
-{
-    hd_picture *p = hd_alloc(sizeof *p);
-    if (p) {
-        *p = (hd_picture){.width = width, .height = height};
-        hd__draw_rect(p, 0, 0, width, height, HD__WHITE);
-    }
-    return p;
-}
 
 bool hd__picture_given(const char *function, const hd_picture *p)
 {
@@ -30,86 +20,9 @@ void hd_picture_free(hd_picture *p)
 {
     if (p && (void *)p != (void *)HD_NONE && hd__picture_given("hd_picture_free", p)) {
         p->freed = HD__PICTURE_FREED;
-        hd_free(p->items);
-        hd_free(p->points);
-        hd_free(p->texts.s);
+        hd_free(p->svg.s);
         hd_free(p);
     }
-}
-
-hd_picture *hd__picture_ready(hd_picture *p)
-{
-    if (p && p->failed) {
-        hd_picture_free(p);
-        p = NULL;
-    }
-    return p;
-}
-
-/* ---------------------------------------------------------------- drawing */
-
-/* A new item. After a failure it is one that nobody reads. */
-static hd__item *add(hd_picture *p, hd__shape_kind kind, hd__rgb color)
-{
-    static _Thread_local hd__item nowhere;
-    p->failed = p->failed || !hd__grow(&p->items, &p->items_room, p->n_items + 1, sizeof *p->items);
-    hd__item *item = p->failed ? &nowhere : &p->items[p->n_items++];
-    *item = (hd__item){.kind = kind, .color = color};
-    return item;
-}
-
-void hd__draw_rect(hd_picture *p, double x, double y, double w, double h, hd__rgb color)
-{
-    hd__item *item = add(p, HD__RECT, color);
-    item->at = (hd__point){x, y};
-    item->w = w;
-    item->h = h;
-}
-
-void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color)
-{
-    hd__item *item = add(p, HD__LINE, color);
-    item->width = width;
-    item->dash = dash;
-    item->first = p->n_points;
-}
-
-void hd__draw_to(hd_picture *p, double x, double y)
-{
-    p->failed =
-        p->failed || !hd__grow(&p->points, &p->points_room, p->n_points + 1, sizeof *p->points);
-    if (!p->failed) {
-        p->points[p->n_points++] = (hd__point){x, y};
-        p->items[p->n_items - 1].n++;
-    }
-}
-
-void hd__draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
-                      hd__rgb color)
-{
-    hd__draw_line(p, width, 0, color);
-    hd__draw_to(p, x0, y0);
-    hd__draw_to(p, x1, y1);
-}
-
-hd__item *hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor,
-                        const char *text)
-{
-    hd__item *item = add(p, HD__TEXT, HD__INK);
-    item->at = (hd__point){x, y};
-    item->size = size;
-    item->anchor = anchor;
-    item->first = (int64_t)p->texts.len;
-    item->n = (int64_t)strlen(text) + 1;
-    hd__text_add(&p->texts, text, (size_t)item->n);
-    p->failed = p->failed || p->texts.failed;
-    return item;
-}
-
-void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__anchor anchor,
-                           const char *text)
-{
-    hd__draw_text(p, x, y, size, anchor, text)->upwards = true;
 }
 
 /* ---------------------------------------------------------------- public */
@@ -152,14 +65,15 @@ bool hd__viz_may_save(const char *function, const char *arg, const void *p, cons
            hd__may_save(function);
 }
 
+char *hd_picture_svg(const hd_picture *p)
+{
+    char *svg = hd__picture_given("hd_picture_svg", p) ? hd_alloc(p->svg.len + 1) : NULL;
+    return svg ? memcpy(svg, p->svg.s, p->svg.len + 1) : NULL;
+}
+
 bool hd_picture_save_svg(const hd_picture *p, const char *path)
 {
-    if (!hd__picture_given("hd_picture_save_svg", p) ||
-        !hd__viz_may_save("hd_picture_save_svg", "p", p, path)) {
-        return false;
-    }
-    char *svg = hd_picture_svg(p);
-    bool ok = svg && hd__whole_write("hd_picture_save_svg", path, svg, strlen(svg));
-    hd_free(svg);
-    return ok;
+    return hd__picture_given("hd_picture_save_svg", p) &&
+           hd__viz_may_save("hd_picture_save_svg", "p", p, path) &&
+           hd__whole_write("hd_picture_save_svg", path, p->svg.s, p->svg.len);
 }

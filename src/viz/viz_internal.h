@@ -1,8 +1,8 @@
-/* viz_internal.h - the picture: a list of things to draw, independent of the file format.
+/* viz_internal.h - the picture, and what draws into it.
  *
- * lines.c and attention.c fill a picture with rectangles, polylines and texts; svg.c and png.c walk
- * it. y points downwards, and a length of 1 is one pixel at scale 1. After one failure `failed` is
- * set and a picture takes nothing more, so drawing is checked once, at its end. */
+ * A picture is the SVG that is written while lines.c and attention.c draw rectangles, lines and
+ * texts. y points downwards, and a length of 1 is one pixel. After one failure the text is `failed`
+ * and takes nothing more, so drawing is checked once, at its end. */
 #ifndef HEED_VIZ_INTERNAL_H
 #define HEED_VIZ_INTERNAL_H
 
@@ -20,11 +20,15 @@ void hd__viz_number(hd__text *t, double v, int decimals);
 /* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
 uint32_t hd__viz_character(const char **s);
 
-/* Is code a control character, or one that XML 1.0 cannot hold? It is shown as U+FFFD. */
-bool hd__viz_no_character(uint32_t code);
-
-/* Adds s with escapes[i] in place of each special[i]. What is no character becomes U+FFFD. */
+/* Adds s with escapes[i] in place of each special[i]. A control character, or one that
+ * XML 1.0 cannot hold, becomes U+FFFD. */
 void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes);
+
+/* How wide the text is at most, in the fonts that an SVG names. */
+double hd__text_width(const char *text, double size);
+/* Copies text to out. If it is wider than `width`, or longer than `room`, it is cut and ends with
+ * dots. */
+void hd__text_fit(char *out, size_t room, const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- arguments (picture.c) */
 
@@ -40,32 +44,16 @@ typedef uint32_t hd__rgb; /* 0xRRGGBB */
 
 enum { HD__INK = 0x333333, HD__PALE = 0xE4E4E4, HD__WHITE = 0xFFFFFF };
 
-typedef enum hd__shape_kind { HD__RECT, HD__LINE, HD__TEXT } hd__shape_kind;
 typedef enum hd__anchor { HD__START, HD__MIDDLE, HD__END } hd__anchor;
-
-typedef struct hd__point {
-    double x, y;
-} hd__point;
-
-typedef struct hd__item {
-    hd__shape_kind kind;
-    hd__rgb color;
-    hd__point at;       /* RECT: top left corner; TEXT: a point on the baseline */
-    double w, h;        /* RECT */
-    double width, dash; /* LINE: dash is the length of dashes and of gaps; 0: solid */
-    double size;        /* TEXT: font size */
-    hd__anchor anchor;  /* TEXT: which part of it is at `at` */
-    bool upwards;       /* TEXT: it runs from below to above */
-    int64_t first, n;   /* LINE: its points; TEXT: its bytes, a zero included */
-} hd__item;
 
 struct hd_picture {
     double width, height;
-    hd__item *items;
-    hd__point *points;
-    hd__text texts;
-    int64_t n_items, n_points, items_room, points_room;
-    bool failed;
+    hd__text svg;
+    struct {
+        int64_t n; /* points of the line that is being drawn */
+        double x, y, width, dash;
+        hd__rgb color;
+    } line;
     uint32_t freed; /* HD__PICTURE_FREED after hd_picture_free, until the memory is used again */
 };
 
@@ -74,28 +62,25 @@ struct hd_picture {
 /* Is p a picture, as far as that can be known? */
 bool hd__picture_given(const char *function, const hd_picture *p);
 
+/* ---------------------------------------------------------------- drawing (svg.c) */
+
 hd_picture *hd__picture_new(double width, double height); /* with a white background */
 void hd__draw_rect(hd_picture *p, double x, double y, double w, double h, hd__rgb color);
-/* Begins a line; hd__draw_to adds its points. A line of one point is a dot. */
+/* Begins a line through the points that hd__draw_to adds. dash is the length of dashes and of gaps;
+ * 0: it is solid. hd__draw_end ends it. A line of one point is a dot. */
 void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color);
 void hd__draw_to(hd_picture *p, double x, double y);
+void hd__draw_end(hd_picture *p);
 void hd__draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
-                      hd__rgb color);
-hd__item *hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor,
-                        const char *text); /* in HD__INK */
-void hd__draw_text_upwards(hd_picture *p, double x, double y, double size, hd__anchor anchor,
-                           const char *text);
+                      double dash, hd__rgb color);
+/* In HD__INK; (x, y) is the start, middle or end of its baseline, which may run upwards. */
+void hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor anchor, bool upwards,
+                   const char *text);
+/* With its middle at (x, y), and cut if it is wider than `width`. NULL: there is none. */
+void hd__draw_title(hd_picture *p, double x, double y, double size, bool upwards, const char *text,
+                    double width);
 /* Returns the picture; if it failed, frees it and returns NULL. */
 hd_picture *hd__picture_ready(hd_picture *p);
-
-/* ---------------------------------------------------------------- font (font.c) */
-
-/* An SVG is shown in a font of its reader, which may be wider than this one by this factor. */
-#define HD__FONT_SLACK 1.12
-double hd__text_width(const char *text, double size);
-/* Copies text to out. If it is wider than `width`, or longer than `room`, it is cut and ends with
- * dots. */
-void hd__text_fit(char *out, size_t room, const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- axes (axis.c) */
 

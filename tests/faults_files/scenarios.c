@@ -440,16 +440,6 @@ static bool new_svg(void)
     return save_svg_of(2);
 }
 
-#ifdef HAVE_PNG
-static bool save_png(void)
-{
-    hd_picture *p = plot(1);
-    bool ok = hd_picture_save_png(p, "x", 0.25);
-    hd_picture_free(p);
-    return ok;
-}
-#endif
-
 static bool save_dot(void)
 {
     HD_SCOPE;
@@ -505,9 +495,6 @@ const scenario scenarios[] = {
 #ifdef HAVE_VIZ
     {"picture_save_svg, new", NULL, new_svg, NULL, "'x'", true, false, NULL},
     {"picture_save_svg, over an old one", old_svg, new_svg, NULL, "'x'", true, false, NULL},
-#ifdef HAVE_PNG
-    {"picture_save_png", NULL, save_png, NULL, "'x'", true, false, NULL},
-#endif
     {"graph_save_dot", NULL, save_dot, NULL, "'x'", true, false, NULL},
 #endif
 };

@@ -3,15 +3,7 @@ SKIP_ROW(hd_picture_free, "every world calls it")
 NEVER_ROW(hd_picture_width, hd_picture_width(picture_of_lines))
 NEVER_ROW(hd_picture_height, hd_picture_height(picture_of_lines))
 ROW(hd_picture_svg, "", hd_picture_svg(picture_of_lines))
-ROW(hd_picture_save_svg, "", hd_picture_save_svg(picture_of_lines, in_folder(w, "new.svg")))
-ROW(hd_picture_save_svg, "in place of another file",
-    hd_picture_save_svg(picture_of_lines, in_folder(w, "x.npy")))
-#ifdef HEED_HAVE_PNG
-ROW(hd_picture_save_png, "", hd_picture_save_png(picture_of_lines, in_folder(w, "new.png"), 0.5))
-ROW(hd_picture_save_png, "in place of another file",
-    hd_picture_save_png(picture_of_lines, in_folder(w, "x.npy"), 0.5))
-#endif
-NEVER_ROW(hd_has_png, hd_has_png() || true)
+NEVER_ROW(hd_picture_save_svg, hd_picture_save_svg(picture_of_lines, in_folder(w, "new.svg")))
 NEVER_ROW(hd_plot_defaults, hd_plot_defaults().width)
 ROW(hd_plot_lines, "", lines())
 NEVER_ROW(hd_attention_map_defaults, hd_attention_map_defaults().columns == 0)

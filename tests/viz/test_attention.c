@@ -250,7 +250,7 @@ START_TEST(refused)
                              "hd_attention_map_defaults() gives",
                              sizeof(hd_attention_map_options)));
     ck_assert_ptr_null(hd_attention_map(hd_ones(HD_FLOAT32, 1, 20000), NULL, NULL, NULL));
-    ck_error(HD_VALUE, "hd_attention_map: 1 heads of 1 queries and 20000 keys take 20170 x 162 "
+    ck_error(HD_VALUE, "hd_attention_map: 1 heads of 1 queries and 20000 keys take 20171 x 162 "
                        "pixels: expected sides of at most 16384");
 }
 END_TEST

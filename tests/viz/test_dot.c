@@ -238,8 +238,8 @@ static hd_tensor *a_block(hd_dict *names, const char *block, hd_tensor *x) /* (2
     return hd_add(x, hd_linear(hd_matmul(a, v), w[4], HD_NONE));
 }
 
-/* Each module is a cluster in the cluster of the module around it. Linear is none. A sum with what
- * came from outside belongs to the block whose result is added. */
+/* Each module is a cluster in the cluster of the module around it. Linear is none. The last sum of
+ * a block may be the caller's, and stands outside. */
 START_TEST(clusters)
 {
     HD_SCOPE;
@@ -252,10 +252,10 @@ START_TEST(clusters)
     static const char wanted[] =
         "    n4 [label=\"leaf (2, 3, 4)\", tooltip=\"AccumulateGrad\"" LEAF
         "    n2 [label=\"Exp (2, 3, 4)\", tooltip=\"ExpBackward0\"" CALL
+        "    n1 [label=\"Add (2, 3, 4)\", tooltip=\"AddBackward0\"" CALL
+        "    n0 [label=\"Sum ()\", tooltip=\"SumBackward0\"" RESULT
         "    subgraph cluster_2 {\n        label=\"h.0\";\n"
         "        fillcolor=\"#f2f2f2\";\n"
-        "        n1 [label=\"Add (2, 3, 4)\", tooltip=\"AddBackward0\"" CALL
-        "        n0 [label=\"Sum ()\", tooltip=\"SumBackward0\"" RESULT
         "        n14 [label=\"norm.weight (4,)\", tooltip=\"h.0.norm.weight\"" LEAF
         "        n10 [label=\"LayerNorm norm (2, 3, 4)\", tooltip=\"NativeLayerNormBackward0\"" CALL
         "        subgraph cluster_4 {\n            label=\"h.0.att: Multi\\\"Head\";\n"
@@ -303,7 +303,7 @@ START_TEST(modules_side_by_side)
     ck_has(dot, "        label=\"norm\";");
     ck_has(dot, "\n        n4 [label=\"Mul scale (2, 3, 4)\", tooltip=\"MulBackward0\"" CALL);
     ck_has(dot, "\n        n3 [label=\"Add shift (2, 3, 4)\", tooltip=\"AddBackward0\"" CALL);
-    ck_has(dot, "\n        n1 [label=\"Relu (2, 3, 4)\", tooltip=\"ReluBackward0\"" CALL);
+    ck_has(dot, "\n    n1 [label=\"Relu (2, 3, 4)\", tooltip=\"ReluBackward0\"" CALL);
     ck_has(dot, "\n    n0 [label=\"Linear head (2, 3, 5)\"");
     hd_free(dot);
     hd_dict_free(names);
@@ -311,7 +311,7 @@ START_TEST(modules_side_by_side)
 END_TEST
 
 /* A weight that an embedding and a Linear share draws only the embedding into its module. A module
- * that is called twice has both calls. */
+ * that is called twice has both calls, but not what is between them. */
 START_TEST(shared_weights)
 {
     HD_SCOPE;
@@ -321,7 +321,8 @@ START_TEST(shared_weights)
     hd_tensor *x = hd_embedding(hd_from_data(HD_INT64, ids, 3), emb, -1);  /* (3, 4) */
     x = hd_tanh(hd_linear(hd_tanh(hd_linear(x, w, HD_NONE)), w, HD_NONE)); /* (3, 4) */
     char *dot = body_of(hd_linear(x, emb, HD_NONE), names, NULL);
-    ck_has(dot, "\n        n0 [label=\"Linear (3, 5)\", tooltip=\"MmBackward0\"");
+    ck_has(dot, "\n    n0 [label=\"Linear (3, 5)\", tooltip=\"MmBackward0\"");
+    ck_has(dot, "    n4 [label=\"Tanh (3, 4)\", tooltip=\"TanhBackward0\"" CALL);
     ck_has(dot, "\n    n7 [label=\"Embedding emb (3, 4)\"");
     ck_has(dot, "        label=\"rnn\";");
     ck_has(dot, "\n        n3 [label=\"Linear weight (3, 4)\"");
@@ -357,6 +358,161 @@ START_TEST(addresses)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- what is in which module */
+
+/* The box whose text begins with `box` stands in the frame `frame`, "" for none. Frames come after
+ * the boxes of the frame around them, so it is the last one that opened with that indentation. */
+static void ck_frame(const char *dot, const char *box, const char *frame)
+{
+    char text[200], found[200] = "";
+    snprintf(text, sizeof text, "[label=\"%s", box);
+    ck_has(dot, text);
+    const char *line = strstr(dot, text);
+    while (line > dot && line[-1] != '\n') {
+        line--;
+    }
+    snprintf(text, sizeof text, "\n%*slabel=\"", (int)strspn(line, " "), "");
+    for (const char *at = dot; (at = strstr(at, text)) && at < line; at++) {
+        snprintf(found, sizeof found, "%.*s", (int)strcspn(at + strlen(text), "\""),
+                 at + strlen(text));
+    }
+    ck_assert_msg(strcmp(found, frame) == 0, "%s stands in '%s': expected '%s', in\n%.6000s", box,
+                  found, frame, dot);
+}
+
+static hd_tensor *vector(hd_dict *names, const char *name, int64_t n)
+{
+    hd_tensor *t = hd_requires_grad_(hd_ones(HD_FLOAT32, n), true);
+    hd_dict_set(names, name, t);
+    return t;
+}
+
+/* y = x W^T with a new weight of this name, (4, 4) */
+static hd_tensor *linear(hd_dict *names, const char *name, hd_tensor *x)
+{
+    return hd_linear(x, named(names, name, 4, 4), HD_NONE);
+}
+
+/* Sequential(Sequential(Linear, ReLU), RMSNorm, Sequential(Linear)) and a loss: what ends or begins
+ * a module stands outside, with and without the modules' classes, also where modules are boxes. */
+START_TEST(calls_beside_modules)
+{
+    HD_SCOPE;
+    static const char *const outside[] = {"Relu (3, 4)",  "Pow (3, 4)", "Mean (3, 1)",
+                                          "Rsqrt (3, 1)", "Mul (3, 4)", "Sum ()"};
+    hd_dict *names = hd_dict_new();
+    hd_tensor *x = hd_ones(HD_FLOAT32, 3, 4), *w = named(names, "0.0.weight", 4, 4);
+    hd_tensor *y = hd_relu(hd_linear(x, w, vector(names, "0.0.bias", 4)));
+    y = hd_mul(y, hd_rsqrt(hd_mean_dim(hd_pow_scalar(y, 2), -1, true)));
+    y = hd_mul(y, vector(names, "1.weight", 4));
+    y = hd_sum(linear(names, "2.0.weight", y));
+    hd_graph_options o = hd_graph_defaults();
+    for (int k = 0; k < 4; k++) {
+        o.depth = k % 2;
+        char *dot = body_of(y, names, &o);
+        ck_assert_ptr_null(strstr(dot, "cluster"));
+        for (int i = 0; i < 6; i++) {
+            ck_frame(dot, outside[i], "");
+        }
+        if (k == 3) {
+            ck_frame(dot, "Sequential 0 (3, 4)\\n20 parameters", "");
+            ck_frame(dot, "RMSNorm 1 (3, 4)\\n4 parameters", "");
+            ck_frame(dot, "Sequential 2 (3, 4)\\n16 parameters", "");
+        }
+        hd_free(dot);
+        if (k == 1) {
+            hd_dict_set_string(names, "0", "Sequential");
+            hd_dict_set_string(names, "1", "RMSNorm");
+            hd_dict_set_string(names, "2", "Sequential");
+        }
+    }
+    hd_dict_free(names);
+}
+END_TEST
+
+/* The sum of x + f(x) is outside of f. Of two such sums in a block, both are in it: after the first
+ * one, the block goes on with both of its inputs. So is the sum of two embeddings in theirs. */
+START_TEST(sums_of_blocks)
+{
+    HD_SCOPE;
+    hd_dict *names = hd_dict_new();
+    hd_tensor *x = hd_exp(leaf(3, 4)), *y = hd_tanh(linear(names, "b.f.u.weight", x));
+    x = hd_add(x, linear(names, "b.f.v.weight", y));
+    y = hd_relu(linear(names, "b.g.u.weight", x));
+    x = hd_sub(x, linear(names, "b.g.v.weight", y));
+    y = hd_sigmoid(linear(names, "c.f.u.weight", x));
+    x = hd_maximum(x, linear(names, "c.f.v.weight", y));
+    char *dot = body_of(hd_neg(x), names, NULL);
+    static const char *const frames[][2] = {
+        {"Tanh", "b.f"}, {"Add", "b"},       {"Relu", "b.g"}, {"Sub", "b"},       {"Exp", ""},
+        {"Neg", ""},     {"Sigmoid", "c.f"}, {"Maximum", ""}, {"Linear u", "b.f"}};
+    for (int i = 0; i < 9; i++) {
+        ck_frame(dot, frames[i][0], frames[i][1]);
+    }
+    hd_free(dot);
+    hd_tensor *ids = hd_zeros(HD_INT64, 3), *e = named(names, "e.t.weight", 5, 4);
+    x = hd_embedding(ids, e, -1);
+    dot = body_of(hd_neg(hd_add(x, hd_embedding(ids, named(names, "e.p.weight", 5, 4), -1))), names,
+                  NULL);
+    ck_frame(dot, "Add", "e");
+    ck_frame(dot, "Neg", "");
+    hd_free(dot);
+    hd_dict_free(names);
+}
+END_TEST
+
+/* A Sequential has what is between its members. A list has not, because it is not called; without
+ * classes, members with numbers may be those of a list. */
+START_TEST(lists_of_modules)
+{
+    HD_SCOPE;
+    hd_dict *names = hd_dict_new();
+    hd_tensor *y = hd_relu(linear(names, "m.layers.0.weight", hd_ones(HD_FLOAT32, 3, 4)));
+    y = hd_sigmoid(linear(names, "m.layers.1.weight", y));
+    y = hd_neg(linear(names, "m.head.weight", y));
+    static const char *const classes[] = {NULL, "ModuleList", "Sequential"};
+    for (int k = 0; k < 3; k++) {
+        if (classes[k]) {
+            hd_dict_set_string(names, "m.layers", classes[k]);
+        }
+        char *dot = body_of(y, names, NULL);
+        ck_frame(dot, "Relu", k == 2 ? "m.layers: Sequential" : "m");
+        ck_frame(dot, k == 2 ? "Linear 0" : "Linear layers.0",
+                 k == 2 ? "m.layers: Sequential" : "m");
+        ck_frame(dot, "Sigmoid", "m");
+        ck_frame(dot, "Neg", "");
+        hd_free(dot);
+    }
+    hd_dict_free(names);
+}
+END_TEST
+
+/* What joins the results of two calls of a module is not in it, nor is what a loss makes of its
+ * parameters alone, even though the ways from them come together after the module. */
+START_TEST(modules_called_twice)
+{
+    HD_SCOPE;
+    hd_dict *names = hd_dict_new();
+    hd_tensor *u = named(names, "m.u.weight", 4, 4), *v = named(names, "m.v.weight", 4, 4);
+    hd_tensor *y[2];
+    for (int k = 0; k < 2; k++) {
+        y[k] = hd_linear(hd_relu(hd_linear(hd_ones(HD_FLOAT32, 3, 4), u, HD_NONE)), v, HD_NONE);
+    }
+    char *dot = body_of(hd_sub(y[0], y[1]), names, NULL);
+    ck_frame(dot, "Sub", "");
+    ck_frame(dot, "Relu", "");
+    ck_frame(dot, "Linear weight", "m.u");
+    hd_free(dot);
+    dot = body_of(hd_add(hd_sum(y[0]), hd_sum(hd_square(v))), names, NULL);
+    ck_frame(dot, "Add", "");
+    ck_frame(dot, "Sum", "");
+    ck_frame(dot, "Relu", "m");
+    ck_frame(dot, "Linear weight", "m.v");
+    hd_free(dot);
+    hd_dict_free(names);
+}
+END_TEST
+
 /* A call that takes a parameter of a module and one of none belongs to no module. */
 START_TEST(parameters_of_different_modules)
 {
@@ -389,15 +545,24 @@ START_TEST(modules_as_boxes)
     ck_dot_with(hd_flatten(x, 0, 1), names, &o,
                 "    n8 [label=\"leaf (2, 3, 4)\", tooltip=\"AccumulateGrad\"" LEAF
                 "    n4 [label=\"Exp (2, 3, 4)\", tooltip=\"ExpBackward0\"" CALL
+                "    n2 [label=\"Add (2, 3, 4)\", tooltip=\"AddBackward0\"" CALL
+                "    n1 [label=\"Add (2, 3, 4)\", tooltip=\"AddBackward0\"" CALL
+                "    n0 [label=\"View (6, 4)\", tooltip=\"ViewBackward0\"" RESULT
                 "    m2 [label=\"h.0 (2, 3, 4)\\n68 parameters\", tooltip=\"h.0\"" BOX
-                "    m9 [label=\"Block h.1 (6, 4)\\n68 parameters\", tooltip=\"h.1\"" RESULT
-                "    m2 -> m9 [weight=8];\n    n4 -> m2 [weight=8];\n"
-                "    n8 -> n4 [weight=1];\n}\n");
+                "    m9 [label=\"Block h.1 (2, 3, 4)\\n68 parameters\", tooltip=\"h.1\"" BOX
+                "    n1 -> n0 [weight=8];\n    n2 -> n1 [weight=8];\n    m9 -> n1 [weight=8];\n"
+                "    n4 -> n2 [weight=8];\n    m2 -> n2 [weight=8];\n    n8 -> n4 [weight=1];\n"
+                "    n2 -> m9 [weight=8];\n    n4 -> m2 [weight=8];\n}\n");
+    hd_dict_set_string(names, "h", "Sequential");
     o.depth = 1;
     ck_dot_with(hd_neg(hd_exp(hd_sum(x))), names, &o,
                 "    n10 [label=\"leaf (2, 3, 4)\", tooltip=\"AccumulateGrad\"" LEAF
                 "    n6 [label=\"Exp (2, 3, 4)\", tooltip=\"ExpBackward0\"" CALL
-                "    m1 [label=\"h ()\\n136 parameters\", tooltip=\"h\"" RESULT
+                "    n2 [label=\"Sum ()\", tooltip=\"SumBackward0\"" CALL
+                "    n1 [label=\"Exp ()\", tooltip=\"ExpBackward0\"" CALL
+                "    n0 [label=\"Neg ()\", tooltip=\"NegBackward0\"" RESULT
+                "    m1 [label=\"Sequential h (2, 3, 4)\\n136 parameters\", tooltip=\"h\"" BOX
+                "    n1 -> n0 [weight=8];\n    n2 -> n1 [weight=8];\n    m1 -> n2 [weight=8];\n"
                 "    n6 -> m1 [weight=8];\n    n10 -> n6 [weight=1];\n}\n");
     hd_dict *one = hd_dict_new();
     hd_tensor *b = hd_requires_grad_(hd_ones(HD_FLOAT32, 1), true);
@@ -522,13 +687,13 @@ START_TEST(deep_names)
         memcpy(name + 2 * i, "m.", 2);
     }
     memcpy(name + 2 * DEEP, "w", 2);
-    hd_tensor *w = named(names, name, 1, 1), *y = hd_exp(hd_mul(w, w));
+    hd_tensor *w = named(names, name, 1, 1), *y = hd_mul(hd_mul(w, w), w);
     for (int i = 0; i < WIDE; i++) {
         snprintf(name, sizeof name, "m.%d.w", i * 7919 % WIDE);
         y = hd_mul(y, named(names, name, 1, 1));
     }
     char *dot = body_of(y, names, NULL);
-    ck_has(dot, "[label=\"Mul m (1, 1)\"");
+    ck_has(dot, "[label=\"Mul w (1, 1)\"");
     ck_has(dot, "[label=\"Mul 1999 (1, 1)\"");
     hd_free(dot);
     hd_dict_free(names);
@@ -579,6 +744,10 @@ Suite *suite_dot(void)
                                   parameters_of_different_modules,
                                   modules_as_boxes,
                                   legend_and_title,
+                                  calls_beside_modules,
+                                  sums_of_blocks,
+                                  lists_of_modules,
+                                  modules_called_twice,
                                   addresses,
                                   deep_names,
                                   a_users_op,

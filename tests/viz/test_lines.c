@@ -209,6 +209,28 @@ START_TEST(legend)
 }
 END_TEST
 
+/* Every text has the room that it takes in the widest of the fonts that an SVG names: in hundredths
+ * of its size 99 for W, 28 for i, 100 for a Korean syllable. */
+START_TEST(room_for_texts)
+{
+    static const char *const names[] = {"WWWW", "iiiiiiii", "\ud55c\uad6d\uc5b4", "\u0448\u00e9",
+                                        "end"};
+    static const int widths[] = {4 * 99, 8 * 28, 3 * 100, 2 * 80};
+    double y[] = {1, 2};
+    hd_series s[5];
+    for (int k = 0; k < 5; k++) {
+        s[k] = (hd_series){names[k], 2, NULL, y};
+    }
+    char *svg = draw(5, s, NULL);
+    for (int k = 0; k < 4; k++) {
+        double x = number_of(text_element(svg, names[k]), "x");
+        double next = number_of(text_element(svg, names[k + 1]), "x");
+        ck_assert_double_eq_tol(next - x, 0.12 * widths[k] + 20 + 26 + 8, 0.011);
+    }
+    hd_free(svg);
+}
+END_TEST
+
 START_TEST(escaping)
 {
     double y[] = {1, 2};
@@ -345,6 +367,7 @@ Suite *suite_lines(void)
                                   many_points,
                                   colors_and_dashes,
                                   legend,
+                                  room_for_texts,
                                   escaping,
                                   same_bytes_in_every_locale,
                                   refused,

@@ -91,7 +91,7 @@ class Site:
                 return self.page_of(found) + anchor
             if found.startswith("include/heed/"):
                 return found[len("include/heed/"):-2] + ".html"
-            if re.search(r"\.(svg|png)$", found):
+            if re.search(r"\.svg$", found):
                 self.sources[found] = os.path.basename(found)
                 return os.path.basename(found)
             if re.search(r"\.(c|h|cc|py|md|json|txt)$", found):
