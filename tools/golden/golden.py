@@ -11,20 +11,18 @@ import torch
 
 import golden_arange
 import golden_attention
+import golden_calls
 import golden_data
 import golden_format
 import golden_gpt
-import golden_grads
 import golden_init
 import golden_layout
 import golden_modules
 import golden_names
-import golden_ops
 import golden_optim
 import golden_repr
 import golden_rng
 import golden_sdpa
-import golden_signs
 import golden_steps
 import golden_table
 
@@ -33,8 +31,8 @@ FILES = {
         "rng": golden_rng.native,
         "data": golden_data.write,
         "repr": golden_repr.write,
-        "ops": golden_ops.write,
-        "grads": golden_grads.write,
+        "ops": golden_calls.write,
+        "grads": golden_calls.write,
         "attention": golden_attention.native,
         "sdpa": golden_sdpa.native,
         "modules": golden_modules.write,
@@ -44,7 +42,7 @@ FILES = {
         "layout": golden_layout.write,
         "gpt": golden_gpt.native,
         "arange": golden_arange.write,
-        "signs": golden_signs.write,
+        "signs": golden_calls.write,
         "names": golden_names.write,
         "functions": golden_table.write,
     },

@@ -2,12 +2,14 @@
 on numpy or on how a tensor prints."""
 import math
 import os
+import re
 import sys
 
 import torch
 
 TYPES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.bool: "bool"}
 DTYPES = {name: dtype for dtype, name in TYPES.items()}
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "golden")
 
 
 def bernoulli_stream():
@@ -44,11 +46,25 @@ def tensor_bytes(t):
     return bytes(t.detach().contiguous().flatten().view(torch.uint8).tolist())
 
 
+def value_of(dtype, rest):
+    """A record's text or tensor. A float may also be written as a decimal number."""
+    if dtype == "text":
+        return re.sub(r"\\(.)", lambda m: "\n" if m.group(1) == "n" else m.group(1), rest)
+    sizes, *words = rest.split(" ")
+    values = [float.fromhex(v) if "0x" in v else float(v) if "f" in dtype else int(v) for v in words]
+    return torch.tensor(values, dtype=DTYPES[dtype]).reshape([int(n) for n in sizes[1:-1].split(",") if n])
+
+
+def plain(value):
+    """A text, a number or a list of numbers."""
+    return value if isinstance(value, str) else value.tolist()
+
+
 class Writer:
     """One golden file. Records belong to the case that `case` opened last."""
 
     def __init__(self, folder, name, command):
-        self.path = os.path.join(folder, name)
+        self.name, self.path = name, os.path.join(folder, name)
         self.lines = [
             f"# torch {torch.__version__.split('+')[0]}, bernoulli {bernoulli_stream()}",
             f"# {command}",
@@ -62,6 +78,23 @@ class Writer:
         self.names.add(name)
         self.prefix = name
         self.fields = set()
+
+    def again(self, results, start=""):
+        """Opens each case that tests/golden has, with the records that are not results, and gives all its fields:
+        {field: text or tensor}. results: a pattern of names, of what the caller computes again; start: how the
+        names of the cases begin."""
+        cases = {}
+        with open(os.path.join(FOLDER, self.name), encoding="utf-8") as f:
+            for line in f.read().split("\n")[2:-1]:
+                name, field, dtype, rest = re.fullmatch(r"([^/]*)/(\S*) (\S*) ?(.*)", line).groups()
+                if name.startswith(start):
+                    cases.setdefault(name, {})[field] = value_of(dtype, rest)
+        for name, fields in cases.items():
+            self.case(name)
+            for field, value in fields.items():
+                if not re.fullmatch(results, field):
+                    (self.text if isinstance(value, str) else self.tensor)(field, value)
+            yield fields
 
     def record(self, field, dtype, rest):
         assert " " not in field, field
