@@ -19,7 +19,6 @@ import golden_init
 import golden_layout
 import golden_modules
 import golden_names
-import golden_optim
 import golden_repr
 import golden_rng
 import golden_sdpa
@@ -28,7 +27,7 @@ import golden_table
 
 FILES = {
     "native": {
-        "rng": golden_rng.native,
+        "rng": golden_rng.write,
         "data": golden_data.write,
         "repr": golden_repr.write,
         "ops": golden_calls.write,
@@ -36,7 +35,7 @@ FILES = {
         "attention": golden_attention.native,
         "sdpa": golden_sdpa.native,
         "modules": golden_modules.write,
-        "optim": golden_optim.write,
+        "optim": golden_steps.write,
         "steps": golden_steps.write,
         "init": golden_init.write,
         "layout": golden_layout.write,
@@ -47,7 +46,7 @@ FILES = {
         "functions": golden_table.write,
     },
     "mcg31": {
-        "rng": golden_rng.mcg31,
+        "rng": golden_rng.write,
         "attention": golden_attention.mcg31,
         "sdpa": golden_sdpa.mcg31,
         "gpt": golden_gpt.mcg31,

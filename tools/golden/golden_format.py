@@ -81,13 +81,13 @@ class Writer:
 
     def again(self, results, start=""):
         """Opens each case that tests/golden has, with the records that are not results, and gives all its fields:
-        {field: text or tensor}. results: a pattern of names, of what the caller computes again; start: how the
-        names of the cases begin."""
+        {field: text or tensor}. results: a pattern of names, of what the caller computes again; start: one of how
+        the names of these cases begin."""
         cases = {}
         with open(os.path.join(FOLDER, self.name), encoding="utf-8") as f:
             for line in f.read().split("\n")[2:-1]:
                 name, field, dtype, rest = re.fullmatch(r"([^/]*)/(\S*) (\S*) ?(.*)", line).groups()
-                if name.startswith(start):
+                if re.match(start, name):
                     cases.setdefault(name, {})[field] = value_of(dtype, rest)
         for name, fields in cases.items():
             self.case(name)
@@ -95,6 +95,8 @@ class Writer:
                 if not re.fullmatch(results, field):
                     (self.text if isinstance(value, str) else self.tensor)(field, value)
             yield fields
+            for field in fields.keys() - self.fields:
+                print(f"{self.name}: {name}/{field} is gone", file=sys.stderr)
 
     def record(self, field, dtype, rest):
         assert " " not in field, field
