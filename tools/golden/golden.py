@@ -32,7 +32,7 @@ FILES = {
         "repr": golden_repr.write,
         "ops": golden_calls.write,
         "grads": golden_calls.write,
-        "attention": golden_attention.native,
+        "attention": golden_attention.write,
         "sdpa": golden_sdpa.native,
         "modules": golden_modules.write,
         "optim": golden_steps.write,
@@ -47,7 +47,7 @@ FILES = {
     },
     "mcg31": {
         "rng": golden_rng.write,
-        "attention": golden_attention.mcg31,
+        "attention": golden_attention.write,
         "sdpa": golden_sdpa.mcg31,
         "gpt": golden_gpt.mcg31,
     },
