@@ -3,6 +3,7 @@ signs of zero, numbers beyond a dtype, steps that are cut to integers, errors.""
 import torch
 
 from golden_calls import RESULTS, answer_again
+from golden_format import fnv1a, signed
 
 GROUPS, RANGES = 100, 40
 DIVISORS = (1, 2, 3, 7, 10, 100, 1000, 1024, 1e6, 3e-5)
@@ -29,30 +30,23 @@ def a_range(draws, k):
     return start, start + step * (n + draws.below(4) / 4), step
 
 
-def fold(h, t):
-    """FNV-1a whose letters are the bits of the elements"""
+def words(t):
+    """The bits of the elements."""
     bits = t.view(torch.int32 if t.dtype == torch.float32 else torch.int64)
-    mask = (1 << 32) - 1 if t.dtype == torch.float32 else (1 << 64) - 1
-    for word in bits.tolist():
-        h = ((h ^ (word & mask)) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    return h
-
-
-def signed(h):
-    return h - (1 << 64) if h >= 1 << 63 else h
+    return [word & ((1 << 8 * t.element_size()) - 1) for word in bits.tolist()]
 
 
 def random_ranges(w):
     draws = Draws()
     for group in range(GROUPS):
         w.case(f"ranges_{group:02}")
-        hashes = {torch.float32: 0xCBF29CE484222325, torch.float64: 0xCBF29CE484222325}
+        hashes = {torch.float32: fnv1a([]), torch.float64: fnv1a([])}
         lengths = 0
         for k in range(RANGES):
             start, end, step = a_range(draws, k)
             for dtype in hashes:
                 t = torch.arange(start, end, step, dtype=dtype)
-                hashes[dtype] = fold(hashes[dtype], t)
+                hashes[dtype] = fnv1a(words(t), hashes[dtype])
                 lengths += t.numel()
         w.ints("elements", lengths)
         w.ints("f32.hash", signed(hashes[torch.float32]))

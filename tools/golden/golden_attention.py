@@ -75,13 +75,15 @@ class MultiHeadAttention(nn.Module):
         ones = torch.ones(context_length, context_length)
         self.register_buffer("mask", torch.triu(ones, diagonal=1))
 
-    def forward(self, x):
-        b, num_tokens, _ = x.shape
-        heads = (b, num_tokens, self.num_heads, -1)
-        layers = (self.W_query, self.W_key, self.W_value)
-        q, k, v = (layer(x).view(heads).transpose(1, 2) for layer in layers)
+    def heads(self, layer, x):
+        return layer(x).view(*x.shape[:2], self.num_heads, -1).transpose(1, 2)
+
+    def joined(self, q, k, v):
         y = attend(q, k, v, self.mask, self.dropout).transpose(1, 2)
-        return self.out_proj(y.contiguous().view(b, num_tokens, -1))
+        return self.out_proj(y.contiguous().flatten(2))
+
+    def forward(self, x):
+        return self.joined(*(self.heads(layer, x) for layer in (self.W_query, self.W_key, self.W_value)))
 
 
 def pattern(sizes, k):

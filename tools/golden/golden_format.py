@@ -35,10 +35,14 @@ def hex_float(x):
     return mantissa + "p" + exponent
 
 
-def fnv1a(data):
-    h = 0xCBF29CE484222325
-    for byte in data:
-        h = ((h ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+def fnv1a(letters, h=0xCBF29CE484222325):
+    """The hash of bytes, or of larger letters; h: that of what stands before them."""
+    for letter in letters:
+        h = ((h ^ letter) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return h
+
+
+def signed(h):
     return h - (1 << 64) if h >= 1 << 63 else h
 
 
@@ -129,7 +133,7 @@ class Writer:
             return
         self.tensor(field + ".first", t.flatten()[:8])
         self.ints(field + ".sizes", list(t.shape))
-        self.ints(field + ".fnv", fnv1a(tensor_bytes(t)))
+        self.ints(field + ".fnv", signed(fnv1a(tensor_bytes(t))))
 
     def close(self):
         with open(self.path, "w", encoding="utf-8", newline="\n") as f:
