@@ -149,7 +149,7 @@ row("hd_clamp_max", "{0}.clamp(max={1})", "x number", grad("mn", -2, 2, "hd_clam
 
 section("inplace")  # changes in place
 
-row("hd_masked_fill", "{0}.masked_fill({1}, {2})", "mask_of",
+row("hd_masked_fill", "{0}.masked_fill({1}, {2})", "x mask number",
     grad("mn", 0.5, 2, "hd_masked_fill(x, mask_of(x), -2)"),
     grad("b34 | 4 | ()", 0.5, 2, "hd_masked_fill(x, hd_tril(hd_ones(HD_BOOL, 3, 4), 0), -2)",
          note="x broadcasts"), survey("xm fdi ctsko B", "hd_masked_fill(x, y, -1)"),
@@ -179,7 +179,7 @@ row("hd_copy_", "{0}.copy_({1})", "inplace_binary", grad("mn mn | mn n | bmn m1"
     grad("4n n2", -2, 2, "hd_copy_(hd_transpose(hd_slice(x, 0, 1, 3), 0, 1), y) ? hd_mul(x, x) : NULL",
          note="through a view"), survey("xy fdib ctsko I"),
     survey("xw f c I", "hd_copy_(hd_select(x, 0, 1), y)", name="copy_to_part"), fuzz(142), golden=EXACT)
-row("hd_masked_fill_", "{0}.masked_fill_({1}, {2})", "mask_inplace",
+row("hd_masked_fill_", "{0}.masked_fill_({1}, {2})", "into mask number",
     grad("mn", 0.5, 2, "hd_masked_fill_(x, mask_of(x), 7)"),
     grad("bh34", 0.5, 2, "hd_masked_fill_(x, hd_triu(hd_ones(HD_BOOL, 3, 4), 1), 7)", note="heads"),
     survey("xm fdi ctsko I", "hd_masked_fill_(x, y, -1)"), fuzz(143, "(hd_masked_fill_)(x, y, s)"),
@@ -222,7 +222,7 @@ row("hd_squeeze", "{0}.squeeze({1})", "x dim", grad("m1n", -2, 2, "hd_squeeze(x,
     survey("x f c V", "hd_squeeze(x, 0)"), fuzz(60), golden=EXACT)
 row("hd_squeeze_all", "{0}.squeeze()", "x", grad("1m1n1 | mn | 111 | ()", -2, 2), survey("x f c V"),
     fuzz(61), golden=EXACT)
-row("hd_unsqueeze", "{0}.unsqueeze({1})", "new_dim", grad("mn | m", -2, 2, "hd_unsqueeze(x, 1)"),
+row("hd_unsqueeze", "{0}.unsqueeze({1})", "x new_dim", grad("mn | m", -2, 2, "hd_unsqueeze(x, 1)"),
     grad("mn | m | ()", -2, 2, "hd_unsqueeze(x, -1)", note="behind the last"),
     survey("x f c V", "hd_unsqueeze(x, 0)"), fuzz(62), golden=EXACT)
 row("hd_detach", "{0}.detach()", "x", survey("x f c F"), fuzz(64), constant=True)
@@ -230,7 +230,7 @@ row("hd_detach", "{0}.detach()", "x", survey("x f c F"), fuzz(64), constant=True
 
 section("part")  # views of a part
 
-row("hd_select", "{0}.select({1}, {2})", "selection", grad("m4n", -2, 2, "hd_select(x, 1, 2)"),
+row("hd_select", "{0}.select({1}, {2})", "x dim place", grad("m4n", -2, 2, "hd_select(x, 1, 2)"),
     grad("m4n | 4n", -2, 2, "hd_select(hd_transpose(x, 0, 1), -1, -1)", note="of a turned one",
          flags="NO_ZERO"), survey("x f c V", "hd_select(x, 0, 1)", name="select_dim_0"),
     survey("x f c V", "hd_select(x, 1, 1)", name="select_dim_1"), fuzz(63, "hd_select(x, i, j)"),
@@ -242,7 +242,7 @@ row("hd_slice", "torch.ops.aten.slice({0}, {1}, {2}, {3})", "slice_of",
     survey("x f c V", "hd_slice(x, 0, 1, 17)", name="slice_dim_0", python="x[1:17]"),
     survey("x f c V", "hd_slice(x, 1, 1, 17)", name="slice_dim_1", python="x[:, 1:17]"), fuzz(65, "hd_slice(x, i, j, k)"),
     golden=EXACT)
-row("hd_slice_step", "torch.ops.aten.slice({0}, {1}, {2}, {3}, {4})", "slice_step",
+row("hd_slice_step", "torch.ops.aten.slice({0}, {1}, {2}, {3}, {4})", "slice_of step",
     grad("mn | n", -2, 2, "hd_slice_step(x, 0, 0, HD_END, 2)"),
     grad("4n | 4", -2, 2, "hd_mul(hd_slice(x, 0, 0, 3), hd_slice_step(x, 0, 1, 7, 1))",
          note="overlapping"), survey("x f c V", "hd_slice_step(x, 1, 0, HD_END, 2)", python="x[:, ::2]"),
@@ -258,7 +258,7 @@ row("hd_roll", "torch.roll({0}, {1}, {2})", "x -9..9 dim", grad("mn", -2, 2, "hd
     cases=[{"shift": 1, "dim": 0}, {"shift": -5, "dim": -1}, {"shift": 0, "dim": 1}, {"shift": 7, "dim": 2},
            {"shapes": [(3, 0)], "shift": 1, "dim": 1}, {"shapes": [()], "shift": 1, "dim": 0},
            {"shift": 1, "dim": 3}])
-row("hd_split", "{0}.split({1}, {2})", "in_parts",
+row("hd_split", "{0}.split({1}, {2})", "x parts dim",
     grad("5n | 5 | 4n", -2, 2, "weighed(hd_split(x, 2, 0))"),
     grad("m7", -2, 2, "weighed(hd_split(x, 3, -1))", note="the last dim"),
     survey("x f c B", "hd_cat_list(hd_split(x, 16, 1), 1)"), fuzz(68, "one_of(hd_split(x, k, i), j)"),
@@ -267,7 +267,7 @@ row("hd_split_sizes_n", "{0}.split({1}, {2})", "in_sizes",
     grad("m4n", -2, 2, "weighed(hd_split_sizes_n(x, 3, (int64_t[]){1, 0, 3}, 1))"),
     survey("x f c V", "hd_list_get(hd_split_sizes_n(x, 2, (int64_t[]){16, hd_size(x, 0) - 16}, 0), 0)"),
     fuzz(69, "one_of(hd_split_sizes_n(x, n, sizes, i), j)"), golden=EXACT)
-row("hd_chunk", "{0}.chunk({1}, {2})", "in_parts",
+row("hd_chunk", "{0}.chunk({1}, {2})", "x parts dim",
     grad("mn | 7n | 6", -2, 2, "weighed(hd_chunk(x, 3, 0))"),
     grad("4n", -2, 2, "weighed(hd_chunk(x, 9, 0))", note="more than there are"),
     survey("x f c B", "hd_cat_list(hd_chunk(x, 3, 1), 1)"), fuzz(70, "one_of(hd_chunk(x, k, i), j)"),
@@ -275,7 +275,7 @@ row("hd_chunk", "{0}.chunk({1}, {2})", "in_parts",
 row("hd_unbind", "{0}.unbind({1})", "x dim", grad("m4n | m4", -2, 2, "weighed(hd_unbind(x, 1))"),
     survey("x f c V", "hd_list_get(hd_unbind(x, 0), 1)"), fuzz(71, "one_of(hd_unbind(x, i), j)"),
     golden=EXACT)
-row("hd_getitem_n", "{0}[{1}]", "item", grad("m4n | m4", -2, 2, "hd_getitem(x, HD_ALL, 1)"),
+row("hd_getitem_n", "{0}[{1}]", "x index", grad("m4n | m4", -2, 2, "hd_getitem(x, HD_ALL, 1)"),
     grad("mn", -2, 2, "hd_getitem(x, HD_ALL, HD_ALL)", note="whole"),
     grad("43n | 43", -2, 2, "hd_getitem(x, -1, 0)", note="two indices"),
     survey("x f c V", "hd_getitem(x, 1)", python="x[1]"), fuzz(72, "hd_getitem_n(x, n, sizes)"), golden=EXACT)
@@ -289,7 +289,7 @@ row("hd_contiguous", "{0}.contiguous()", "x",
     survey("x fdib tsc B"), fuzz(73))
 row("hd_clone", "{0}.clone()", "x", grad("bmn | m | ()", -2, 2, "hd_mul(hd_clone(x), x)"),
     survey("x fdib cts B"), fuzz(74))
-row("hd_to", "{0}.to({1})", "conversion",
+row("hd_to", "{0}.to({1})", "calm dtype",
     grad("mn", -2, 2, "hd_to(x, hd_dtype_of(x))", note="the same"),
     survey("x dib c B", "hd_to(x, HD_FLOAT32)", name="to_float32"),
     survey("x fib cts B", "hd_to(x, HD_FLOAT64)", name="to_float64"),
@@ -324,7 +324,7 @@ row("hd_setitem_n", "set_item({0}, {1}, {2})", "set_item",
     grad("4n n", -2, 2, "hd_setitem(x, hd_mul(y, hd_clone(hd_select(x, 0, 0))), 1)", note="of itself"),
     survey("xw f c I", "hd_setitem(x, y, 1)", python="set_item(x, y, 1)"),
     fuzz(148, "hd_setitem_n(x, y, n, sizes)", name="setitem_"), golden=EXACT, inplace=True)
-row("hd_setitem_scalar_n", "set_item({0}, {1}, {2})", "set_item_scalar",
+row("hd_setitem_scalar_n", "set_item({0}, {1}, {2})", "into_dims number index",
     grad("43 | 43n", -2, 2, "hd_setitem_scalar(x, 3.5, 1, 0)"),
     survey("x f c I", "hd_setitem_scalar(x, 1, 1)", python="set_item(x, 1, 1)"),
     fuzz(149, "(hd_setitem_scalar_n)(x, s, n, sizes)", name="setitem_scalar_"), inplace=True)
