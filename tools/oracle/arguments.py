@@ -7,9 +7,8 @@ import sys
 
 import torch
 
-from generate import Maker
 from machine import Row
-from values import ALL, DTYPES, END, FLOATS
+from values import DTYPES, END, FLOATS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from functions import table  # noqa: E402
@@ -422,6 +421,3 @@ def rows_of(hd):
     """{name: Row} of every function that PyTorch has, too."""
     return {name: Row(hd, row, maker(row.arguments), globals().get(row.oracle["scale"]))
             for name, row in table.read().items() if row.python}
-
-
-__all__ = ["Maker", "rows_of", "ALL"]

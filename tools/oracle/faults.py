@@ -135,6 +135,3 @@ SAID = {"lost_row": "docs/differences.md has no row", "stale_entry": "its exampl
 
 def plant(hd, name):
     FAULTS[name](hd)
-
-
-__all__ = ["FAULTS", "FOUND", "SAID", "plant"]

@@ -403,8 +403,7 @@ def lists(p):
 
 def dictionary(p):
     """A random sequence of changes, beside a dict of Python."""
-    hd, d, theirs = p.hd, p.hd.hd_dict_new(), {}
-    p.kept.append(lambda: hd.hd_dict_free(d))
+    hd, d, theirs = p.hd, p.dict(), {}
     for _ in range(p.r.randrange(1, 12)):
         name, kind = p.pick(("a", "b", "w.x", "é", "z" * 60)), p.pick((1, 1, 2, 3, 4, "remove"))
         p.say("%s %s" % (kind, name))

@@ -491,8 +491,7 @@ def constant_lr_of_no_steps(e):
 
 def no_gradient(p):
     o, optim, _ = optimizers(p, "adagrad", {"lr": 0.1})
-    d = p.hd.hd_dict_new()
-    p.kept.append(lambda: p.hd.hd_dict_free(d))
+    d = p.dict()
     p.equal("hd_optim_save", p.hd.hd_optim_save(o, d, b""), True)
     mine = sum(n.startswith("state.") for n, _, _ in p.entries(d))
     p.equal("the state before the first gradient", mine, len(optim.state_dict()["state"][0]))
@@ -540,6 +539,3 @@ def nothing_to_clip(p):
 @known("clip_grad_value_ of parameters that have no gradient", nothing_to_clip)
 def clipping_no_gradient(e):
     return e.what == "clipping no gradient" and e.kind == "no error"
-
-
-__all__ = ["KNOWN", "stale", "which"]

@@ -208,16 +208,11 @@ def build(p, make_mine, make_theirs):
     return m, t
 
 
-def dicts(p, d):
-    p.kept.append(lambda: p.hd.hd_dict_free(d))
-    return d
-
-
 def state_agrees(p, m, t):
     hd = p.hd
-    p.same_dict("state_dict", dicts(p, hd.hd_module_state_dict(m)), t.state_dict())
-    p.same_dict("named_parameters", dicts(p, hd.hd_module_named_parameters(m)), dict(t.named_parameters()))
-    p.same_dict("named_buffers", dicts(p, hd.hd_module_named_buffers(m)), dict(t.named_buffers()))
+    p.same_dict("state_dict", p.dict(hd.hd_module_state_dict(m)), t.state_dict())
+    p.same_dict("named_parameters", p.dict(hd.hd_module_named_parameters(m)), dict(t.named_parameters()))
+    p.same_dict("named_buffers", p.dict(hd.hd_module_named_buffers(m)), dict(t.named_buffers()))
     l = hd.hd_module_parameters(m)
     p.equal("parameters", hd.hd_list_len(l), len(list(t.parameters())))
 
@@ -281,9 +276,9 @@ def loaded(p, m, t, make_mine):
     other = p.owned(make_mine(), "hd_module_free")
     if any(q.dtype == torch.float64 for q in t.state_dict().values()):
         hd.hd_module_to(other, values.NUMBER[torch.float64])
-    d = dicts(p, hd.hd_module_state_dict(m))
+    d = p.dict(hd.hd_module_state_dict(m))
     p.equal("hd_module_load_state_dict", hd.hd_module_load_state_dict(other, d, True, None), True)
-    p.same_dict("loaded", dicts(p, hd.hd_module_state_dict(other)), t.state_dict())
+    p.same_dict("loaded", p.dict(hd.hd_module_state_dict(other)), t.state_dict())
     if p.chance(0.5):
         hd.hd_module_requires_grad_(m, False)
         t.requires_grad_(False)

@@ -131,6 +131,12 @@ class Pair:
 
     # ---- dictionaries
 
+    def dict(self, handle=None):
+        """A new hd_dict, or the one that is given; it is freed with the case."""
+        d = handle or self.hd.hd_dict_new()
+        self.kept.append(lambda: self.hd.hd_dict_free(d))
+        return d
+
     def entries(self, d):
         """[(name, kind, value)] of an hd_dict; a tensor as its handle."""
         hd, found = self.hd, []

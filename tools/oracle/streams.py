@@ -45,8 +45,7 @@ def values_array(n):
 def saved_goes_on(p, g, t):
     """A state that is saved and loaded into another generator draws the same numbers."""
     hd = p.hd
-    d = hd.hd_dict_new()
-    p.kept.append(lambda: hd.hd_dict_free(d))
+    d = p.dict()
     p.equal("hd_generator_save", hd.hd_generator_save(g, d, b"g"), True)
     other = p.owned(hd.hd_generator_new(7), "hd_generator_free")
     p.equal("hd_generator_load", hd.hd_generator_load(other, d, b"g"), True)
