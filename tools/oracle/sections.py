@@ -7,12 +7,13 @@ import torch
 
 import arguments
 import binding
+import difference
 import faults
 import feeding
 import files
 import graph
 import classes
-import known
+import known  # noqa: F401 (its entries)
 import mcg31
 import modules
 import ops
@@ -74,7 +75,7 @@ class Run:
     def whole(self):
         """What is wrong with the tool's own tables, as lines."""
         self.begin()
-        return reasons.missing(self.hd, self.rows) + known.stale(self.hd, self.rows)
+        return reasons.missing(self.hd, self.rows) + difference.stale(self.hd, self.rows)
 
     def seed(self, case):
         return self.options.seed * 1000000007 + case
@@ -103,9 +104,9 @@ class Run:
             errors += failed
             if e is None:
                 continue
-            entry = known.which(e)
+            entry = difference.which(e)
             if entry:
-                covered[entry.name] += 1
+                covered[entry.row] += 1
                 continue
             count[e.key()] += 1
             example.setdefault(e.key(), (case, e, steps))
@@ -123,7 +124,7 @@ class Run:
         tolerance, topic = (ROUGH, None) if section == "programs" else (None, key[0])
         if show:
             steps = shrink.Shrinker(self.hd, self.rows, steps, key, tolerance, topic,
-                                    covered=known.which).run()
+                                    covered=difference.which).run()
             again = shrink.replay(self.hd, self.rows, steps, tolerance, topic)
             text = again.text if again else text + "\n(alone, the program does not show it)"
             code = write.both(steps, self.rows)
@@ -137,9 +138,9 @@ class Run:
             if self.progress:
                 self.progress.set(case)
             said, e = self.one(section, case)
-            entry = known.which(e) if e else None
+            entry = difference.which(e) if e else None
             if entry:
-                covered[entry.name] += 1
+                covered[entry.row] += 1
             elif e:
                 count[e.key()] += 1
                 if e.key() not in example or len(said) < len(example[e.key()][2]):
