@@ -70,28 +70,27 @@ def rms_norm(p):
     return lambda: p.hd.hd_rms_norm_new(dim, eps), lambda: nn.RMSNorm(dim, eps), [3, dim]
 
 
+def layer(hd, which, width, rate):
+    """Makers of a layer that keeps the width."""
+    return {"linear": (lambda: hd.hd_linear_new(width, width, True), lambda: nn.Linear(width, width)),
+            "norm": (lambda: hd.hd_layer_norm_new(width), lambda: nn.LayerNorm(width)),
+            "relu": (lambda: hd.hd_relu_new(False), nn.ReLU),
+            "gelu": (lambda: hd.hd_gelu_new(b"none"), nn.GELU),
+            "gelu tanh": (lambda: hd.hd_gelu_new(b"tanh"), lambda: nn.GELU(approximate="tanh")),
+            "dropout": (lambda: hd.hd_dropout_new(rate, False), lambda: nn.Dropout(rate))}[which]
+
+
 def activation(p):
     which = p.pick(("relu", "gelu", "gelu tanh", "dropout"))
     rate = p.pick((0.0, 0.1, 0.5, 0.9, 1.0))
     p.say("%s %g" % (which, rate))
-    mine = {"relu": lambda: p.hd.hd_relu_new(False), "gelu": lambda: p.hd.hd_gelu_new(b"none"),
-            "gelu tanh": lambda: p.hd.hd_gelu_new(b"tanh"),
-            "dropout": lambda: p.hd.hd_dropout_new(rate, False)}[which]
-    theirs = {"relu": nn.ReLU, "gelu": nn.GELU, "gelu tanh": lambda: nn.GELU(approximate="tanh"),
-              "dropout": lambda: nn.Dropout(rate)}[which]
-    return mine, theirs, [p.pick((1, 4, 17)), p.pick((1, 3, 40))]
+    return *layer(p.hd, which, 0, rate), [p.pick((1, 4, 17)), p.pick((1, 3, 40))]
 
 
 def kept_width(p, width):
     which = p.pick(("linear", "relu", "gelu", "norm", "dropout"))
     p.say("  %s" % which)
-    mine = {"linear": lambda: p.hd.hd_linear_new(width, width, True),
-            "relu": lambda: p.hd.hd_relu_new(False), "gelu": lambda: p.hd.hd_gelu_new(b"none"),
-            "norm": lambda: p.hd.hd_layer_norm_new(width),
-            "dropout": lambda: p.hd.hd_dropout_new(0.25, False)}[which]
-    theirs = {"linear": lambda: nn.Linear(width, width), "relu": nn.ReLU, "gelu": nn.GELU,
-              "norm": lambda: nn.LayerNorm(width), "dropout": lambda: nn.Dropout(0.25)}[which]
-    return mine, theirs
+    return layer(p.hd, which, width, 0.25)
 
 
 def sequential(p):

@@ -8,7 +8,7 @@ import torch
 import compare
 import values
 from binding import int64s, pointers
-from machine import Disagreement
+from machine import Disagreement, attempt
 
 class Done(Exception):
     """Both sides refused: the case ends here, because PyTorch may have done half of it."""
@@ -107,11 +107,7 @@ class Pair:
 
     def agree(self, what, mine, theirs):
         """Calls both; an error must be one on both sides, and ends the case. Returns (heed's, PyTorch's)."""
-        expected, message = None, None
-        try:
-            expected = theirs()
-        except Exception as e:  # PyTorch raises many kinds
-            message = "%s: %s" % (type(e).__name__, str(e).split("\n")[0])
+        expected, message = attempt(theirs)
         got = mine()
         error = self.hd.error()
         if bool(error) != (message is not None):
