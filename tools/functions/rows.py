@@ -222,7 +222,8 @@ row("hd_slice", "torch.ops.aten.slice({0}, {1}, {2}, {3})", "slice_of",
     grad("mn | n", -2, 2, "hd_slice(x, -1, -2, HD_END)", note="from the end"),
     grad("mn | n", -2, 2, "hd_slice(x, 0, 2, 1)", note="empty"),
     survey("x f c V", "hd_slice(x, 0, 1, 17)", name="slice_dim_0", python="x[1:17]"),
-    survey("x f c V", "hd_slice(x, 1, 1, 17)", name="slice_dim_1", python="x[:, 1:17]"), fuzz(65, "hd_slice(x, i, j, k)"))
+    survey("x f c V", "hd_slice(x, 1, 1, 17)", name="slice_dim_1", python="x[:, 1:17]"),
+    fuzz(65, "hd_slice(x, i, j, k)"))
 row("hd_slice_step", "torch.ops.aten.slice({0}, {1}, {2}, {3}, {4})", "slice_of step",
     grad("mn | n", -2, 2, "hd_slice_step(x, 0, 0, HD_END, 2)"),
     grad("4n | 4", -2, 2, "hd_mul(hd_slice(x, 0, 0, 3), hd_slice_step(x, 0, 1, 7, 1))",
@@ -234,7 +235,8 @@ row("hd_narrow", "{0}.narrow({1}, {2}, {3})", "narrowing",
 row("hd_roll", "torch.roll({0}, {1}, {2})", "x -9..9 dim", grad("mn", -2, 2, "hd_roll(x, 1, 0)"),
     grad("bmn | m", -2, 2, "hd_roll(x, -2, -1)", note="back"),
     survey("x fdib ct B", "hd_roll(x, 5, 0)", name="roll_dim_0"),
-    survey("x fd cts B", "hd_roll(x, 5, 1)", name="roll_dim_1"), fuzz(181, "hd_roll(x, j, i)"), node="RollBackward0",
+    survey("x fd cts B", "hd_roll(x, 5, 1)", name="roll_dim_1"),
+    fuzz(181, "hd_roll(x, j, i)"), node="RollBackward0",
     cases=[{"shift": 1, "dim": 0}, {"shift": -5, "dim": -1}, {"shift": 0, "dim": 1}, {"shift": 7, "dim": 2},
            {"shapes": [(3, 0)], "shift": 1, "dim": 1}, {"shapes": [()], "shift": 1, "dim": 0},
            {"shift": 1, "dim": 3}])
@@ -362,11 +364,13 @@ row("hd_mean_dim", "{0}.mean({1}, {2})", "float dim flag",
 row("hd_sum_dims_n", "{0}.sum({2}, {1})", "float flag dims",
     grad("bnd", -2, 2, "hd_sum_dims(x, false, 0, -1)", note="outer"),
     grad("bnd", -2, 2, "hd_sum_dims_n(x, true, 0, NULL)", note="all, keepdim"),
-    survey("x fd c B", "hd_sum_dims(x, false, 0, 1)"), fuzz(93, "hd_sum_dims_n(x, on, n, sizes)"), tolerance=SUMS, scale="sum_scale")
+    survey("x fd c B", "hd_sum_dims(x, false, 0, 1)"), fuzz(93, "hd_sum_dims_n(x, on, n, sizes)"),
+    tolerance=SUMS, scale="sum_scale")
 row("hd_mean_dims_n", "{0}.mean({2}, {1})", "float flag dims",
     grad("bnd", -2, 2, "hd_mean_dims(x, true, 0, -1)", note="outer, keepdim"),
     grad("bnd", -2, 2, "hd_mean_dims(x, false, 1, 2)", note="inner"),
-    survey("x fd c B", "hd_mean_dims(x, false, 0, 1)"), fuzz(96, "hd_mean_dims_n(x, on, n, sizes)"), tolerance=SUMS)
+    survey("x fd c B", "hd_mean_dims(x, false, 0, 1)"), fuzz(96, "hd_mean_dims_n(x, on, n, sizes)"),
+    tolerance=SUMS)
 row("hd_var", "{0}.var(correction={1})", "float 0|1", grad("bn", -2, 2, "hd_var(x, 1)", flags="NO_ONE"),
     grad("bn", -2, 2, "hd_var(x, 0)", note="biased"), survey("x fd cts B", "hd_var(x, 1)"),
     fuzz(97, "hd_var(x, on)"), tolerance=1e-05, gradient_zeros=False)
@@ -429,46 +433,44 @@ row("hd_all_dim", "{0}.all({1}, {2})", "x dim flag",
     constant=True)
 
 
-section("softmax", golden=CLOSE)  # softmax and its kin
+section("softmax", golden=CLOSE, tolerance=SUMS)  # softmax and its kin
 
 row("hd_logsumexp_dim", "{0}.logsumexp({1}, {2})", "float dim flag",
     grad("bn", -3, 3, "hd_logsumexp_dim(x, -1, false)", note="last"),
     grad("bnd", -3, 3, "hd_logsumexp_dim(x, 0, true)", note="first, keepdim"),
     survey("x fd cts B", "hd_logsumexp_dim(x, 0, false)", name="logsumexp_dim_0"),
-    survey("x fd cts B", "hd_logsumexp_dim(x, 1, false)", name="logsumexp_dim_1"), fuzz(100), tolerance=SUMS)
+    survey("x fd cts B", "hd_logsumexp_dim(x, 1, false)", name="logsumexp_dim_1"), fuzz(100))
 row("hd_logsumexp_dims_n", "{0}.logsumexp({2}, {1})", "float flag dims",
     grad("bnd", -3, 3, "hd_logsumexp_dims(x, false, 0, -1)", note="outer"),
     grad("bnd", -3, 3, "hd_logsumexp_dims(x, true, 1, 2)", note="inner, keepdim"),
     survey("x fd c B", "hd_logsumexp_dims(x, false, 0, 1)"),
-    fuzz(101, "hd_logsumexp_dims_n(x, on, n, sizes)"), tolerance=SUMS)
+    fuzz(101, "hd_logsumexp_dims_n(x, on, n, sizes)"))
 row("hd_softmax", "torch.softmax({0}, {1})", "float dim",
     grad("bnd", -3, 3, "hd_softmax(x, -1)", note="last"),
     grad("bn", -3, 3, "hd_softmax(x, 0)", note="first"),
     grad("bnd", -3, 3, "hd_softmax(x, 1)", note="middle"),
     grad("()", -3, 3, "hd_softmax(x, -1)", note="0-d"),
     survey("x fd cts B", "hd_softmax(x, 0)", name="softmax_dim_0"),
-    survey("x fd cts B", "hd_softmax(x, 1)", name="softmax_dim_1"), fuzz(115),
-    tolerance=SUMS)
+    survey("x fd cts B", "hd_softmax(x, 1)", name="softmax_dim_1"), fuzz(115))
 row("hd_log_softmax", "torch.log_softmax({0}, {1})", "float dim",
     grad("bnd", -3, 3, "hd_log_softmax(x, -1)", note="last"),
     grad("bn", -3, 3, "hd_log_softmax(x, 0)", note="first"),
     grad("bnd", -3, 3, "hd_log_softmax(x, -2)", note="middle"),
     survey("x fd cts B", "hd_log_softmax(x, 0)", name="log_softmax_dim_0"),
-    survey("x fd cts B", "hd_log_softmax(x, 1)", name="log_softmax_dim_1"), fuzz(116),
-    tolerance=SUMS, gradient_zeros=False)
+    survey("x fd cts B", "hd_log_softmax(x, 1)", name="log_softmax_dim_1"),
+    fuzz(116), gradient_zeros=False)
 row("hd_cumsum", "{0}.cumsum({1})", "x dim", grad("bn", -2, 2, "hd_cumsum(x, -1)", note="last"),
     grad("bn", -2, 2, "hd_cumsum(x, 0)", note="first"),
     grad("bnd", -2, 2, "hd_cumsum(x, 1)", note="middle"),
     survey("x fdi cts B", "hd_cumsum(x, 0)", name="cumsum_dim_0"),
-    survey("x fdi cts B", "hd_cumsum(x, 1)", name="cumsum_dim_1"), fuzz(117), golden=EXACT,
-    tolerance=SUMS, scale="sum_scale")
+    survey("x fdi cts B", "hd_cumsum(x, 1)", name="cumsum_dim_1"),
+    fuzz(117), golden=EXACT, scale="sum_scale")
 
 
-section("matmul", golden=CLOSE)  # products
+section("matmul", golden=CLOSE, tolerance=SUMS)  # products
 
 row("hd_dot", "torch.dot({0}, {1})", "dot", grad("k k", -1, 1),
-    survey("xy fdi c B", "hd_dot(hd_view(x, -1), hd_view(y, -1))"), fuzz(118),
-    tolerance=SUMS, scale="product_scale")
+    survey("xy fdi c B", "hd_dot(hd_view(x, -1), hd_view(y, -1))"), fuzz(118), scale="product_scale")
 row("hd_matmul", "{0} @ {1}", "matmul", grad("n n", -1, 1, note="1-d 1-d"),
     grad("mk k", -1, 1, note="2-d 1-d"), grad("k kn", -1, 1, note="1-d 2-d"),
     grad("mk kn | 1k kn | mk k1 | m1 1n", -1, 1, note="2-d 2-d"),
@@ -476,58 +478,56 @@ row("hd_matmul", "{0} @ {1}", "matmul", grad("n n", -1, 1, note="1-d 1-d"),
     grad("bmk bkn | 1mk bkn | bmk 1kn | bcmk ckn", -1, 1, note="batch"),
     grad("bmk kn | bcmk kn", -1, 1, note="batch 2-d"),
     grad("mk bkn | mk bckn | 1mk bckn", -1, 1, note="2-d batch"),
-    grad("b1mk 1ckn | b1mk bckn | bcmk b1kn", -1, 1, note="two batches"), fuzz(119),
-    tolerance=SUMS, scale="product_scale", weight=3, gradient_zeros=False)
+    grad("b1mk 1ckn | b1mk bckn | bcmk b1kn", -1, 1, note="two batches"),
+    fuzz(119), scale="product_scale", weight=3, gradient_zeros=False)
 row("hd_linear", "F.linear({0}, {1}, {2})", "linear", grad("k nk n", -1, 1, note="1-d"),
     grad("mk nk n | 1k nk n", -1, 1, note="2-d"), grad("bmk nk n | b1k nk n", -1, 1, note="3-d"),
     grad("bcmk nk n", -1, 1, note="4-d"),
     grad("bmk nk | mk nk | k nk", -1, 1, "hd_linear(x, y, HD_NONE)", note="no bias"),
-    fuzz(120, "hd_linear(x, y, z)"), tolerance=SUMS, scale="product_scale", weight=2,
+    fuzz(120, "hd_linear(x, y, z)"), scale="product_scale", weight=2,
     gradient_zeros=False)
 
 
-section("random")  # draws
+section("random", random=True)  # draws
 
 row("hd_bernoulli", "torch.bernoulli({0})", "probability", grad("mn | ()", 0.2, 0.8, flags="NO_F32"),
-    survey("P fd c F"), fuzz(129, "hd_bernoulli(x)"), random=True)
+    survey("P fd c F"), fuzz(129, "hd_bernoulli(x)"))
 row("hd_dropout", "F.dropout({0}, {1}, {2})", "dropout",
     grad("mn | bmn | ()", -1, 1, "hd_dropout(x, 0.25, true)"),
     grad("mn", -1, 1, "hd_dropout(x, 1, true)", note="p = 1"),
     grad("mn", -1, 1, "hd_mul_scalar(hd_dropout(x, 0.25, false), 2)", note="evaluation"),
-    survey("x fd cts B", "hd_dropout(x, 0.1, true)"), fuzz(130, "hd_dropout(x, d, on)"), random=True)
+    survey("x fd cts B", "hd_dropout(x, 0.1, true)"), fuzz(130, "hd_dropout(x, d, on)"))
 row("hd_multinomial", "torch.multinomial({0}, {1}, {2})", "multinomial",
     survey("P f c F", "hd_multinomial(x, 10, false)"),
     survey("P f c F", "hd_multinomial(x, 10, true)", name="multinomial_replaced"),
-    fuzz(131, "hd_multinomial(x, k, on)"), random=True, constant=True)
+    fuzz(131, "hd_multinomial(x, k, on)"), constant=True)
 row("hd_uniform_", "{0}.uniform_({1}, {2})", "bounds",
     grad("mn", -1, 1, "hd_uniform_(x, -1, 1)", flags="NO_F32"),
-    survey("x fd cs I", "hd_uniform_(x, -1, 1)"), fuzz(144, "hd_uniform_(x, i, j)"), random=True)
+    survey("x fd cs I", "hd_uniform_(x, -1, 1)"), fuzz(144, "hd_uniform_(x, i, j)"))
 row("hd_normal_", "{0}.normal_({1}, {2})", "normal_",
     grad("mn", -1, 1, "hd_normal_(x, 0, 1)", flags="NO_F32"),
-    survey("x fd cs I", "hd_normal_(x, 0, 1)"), fuzz(145, "hd_normal_(x, i, d)"), random=True)
+    survey("x fd cs I", "hd_normal_(x, 0, 1)"), fuzz(145, "hd_normal_(x, i, d)"))
 row("hd_bernoulli_", "{0}.bernoulli_({1})", "into 0.0|0.3|0.5|1.0",
     grad("mn", -1, 1, "hd_bernoulli_(x, 0.5)"), survey("x fd cs I", "hd_bernoulli_(x, 0.5)"),
-    fuzz(146, "hd_bernoulli_(x, d)"), random=True)
+    fuzz(146, "hd_bernoulli_(x, d)"))
 row("hd_exponential_", "{0}.exponential_({1})", "into_floats 1.0|0.5|3.0",
     grad("mn", -1, 1, "hd_exponential_(x, 2)", flags="NO_F32"),
-    survey("x fd cs I", "hd_exponential_(x, 1)"), fuzz(147, "hd_exponential_(x, d)"), tolerance=ULPS,
-    random=True)
+    survey("x fd cs I", "hd_exponential_(x, 1)"), fuzz(147, "hd_exponential_(x, d)"), tolerance=ULPS)
 row("hd_rand_n", "torch.rand({1}, dtype={0})", "float_dtype sizes",
-    survey("x fd c F", "hd_rand(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1))"), random=True)
+    survey("x fd c F", "hd_rand(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1))"))
 row("hd_randn_n", "torch.randn({1}, dtype={0})", "float_dtype sizes",
-    survey("x fd c F", "hd_randn(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1))"), random=True)
+    survey("x fd c F", "hd_randn(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1))"))
 row("hd_randint_n",
     "torch.randint({1}, {2}, {3}, dtype={0})",
     "number_dtype -9..8 10|1048576|1073741824|8589934592 sizes",
-    survey("x if c F", "hd_randint(hd_dtype_of(x), 0, 1000, hd_size(x, 0), hd_size(x, 1))"),
-    random=True)
+    survey("x if c F", "hd_randint(hd_dtype_of(x), 0, 1000, hd_size(x, 0), hd_size(x, 1))"))
 row("hd_randperm", "torch.randperm({0})", "0|1|2|9|100|-1",
-    survey("x f c F", "hd_randperm(hd_numel(x))"), random=True)
+    survey("x f c F", "hd_randperm(hd_numel(x))"))
 row("hd_rand_like", "torch.rand_like({0}, dtype={1})", "x float_dtype",
     survey("x fd ct F", "hd_rand_like(x, hd_dtype_of(x))"),
-    fuzz(87, "hd_rand_like(x, (hd_dtype)(k % 4))"), random=True)
+    fuzz(87, "hd_rand_like(x, (hd_dtype)(k % 4))"))
 row("hd_randn_like", "torch.randn_like({0}, dtype={1})", "x float_dtype",
-    survey("x fd ct F", "hd_randn_like(x, hd_dtype_of(x))"), random=True)
+    survey("x fd ct F", "hd_randn_like(x, hd_dtype_of(x))"))
 
 
 section("loss")  # normalisation and losses
