@@ -3,7 +3,7 @@ parts of random_split, with what is left in the generators; and the windows of t
 import itertools
 
 import torch
-from torch.utils.data import DataLoader, DistributedSampler, TensorDataset, random_split
+from torch.utils.data import DataLoader, Dataset, DistributedSampler, TensorDataset, random_split
 
 from golden_format import plain
 
@@ -79,15 +79,25 @@ def split_case(w, o):
     w.ints("next", upcoming(generator))
 
 
-def windows_case(w, o):
+class GPTDatasetV1(Dataset):
     """listing 2.5 of Raschka, Build a Large Language Model (From Scratch)"""
-    token_ids, max_length, inputs, targets = o["tokens"], o["max_length"], [], []
-    for i in range(0, len(token_ids) - max_length, o["stride"]):
-        inputs.append(token_ids[i:i + max_length])
-        targets.append(token_ids[i + 1:i + max_length + 1])
-    w.ints("len", len(inputs))
-    w.ints("inputs", sum(inputs, []))
-    w.ints("targets", sum(targets, []))
+
+    def __init__(self, ids, max_length, stride):
+        self.pairs = [(ids[i:i + max_length], ids[i + 1:i + max_length + 1])
+                      for i in range(0, len(ids) - max_length, stride)]
+
+    def __len__(self):
+        return len(self.pairs)
+
+    def __getitem__(self, i):
+        return self.pairs[i]
+
+
+def windows_case(w, o):
+    windows = GPTDatasetV1(o["tokens"], o["max_length"], o["stride"])
+    w.ints("len", len(windows))
+    w.ints("inputs", sum((x for x, _ in windows.pairs), []))
+    w.ints("targets", sum((y for _, y in windows.pairs), []))
 
 
 def write(w):

@@ -6,9 +6,10 @@ import os
 import numpy
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
 
 from golden_attention import MultiHeadAttention
+from golden_data import GPTDatasetV1
 
 TEXT = os.path.join(os.path.dirname(__file__), "..", "..", "tests", "golden", "gpt_text.txt")
 
@@ -87,18 +88,6 @@ class GPTModel(nn.Module):
         return self.out_head(self.final_norm(self.trf_blocks(x)))
 
 
-class GPTDatasetV1(Dataset):
-    def __init__(self, ids, max_length, stride):
-        self.pairs = [(torch.tensor(ids[i:i + max_length]), torch.tensor(ids[i + 1:i + max_length + 1]))
-                      for i in range(0, len(ids) - max_length, stride)]
-
-    def __len__(self):
-        return len(self.pairs)
-
-    def __getitem__(self, i):
-        return self.pairs[i]
-
-
 def token_ids(vocab_size):
     with open(TEXT, encoding="utf-8") as f:
         text = f.read()
@@ -113,7 +102,7 @@ def train(w):
     torch.manual_seed(123)
     model = GPTModel(SMALL)
     optim = torch.optim.AdamW(model.parameters(), lr=4e-4, weight_decay=0.1)
-    loader = DataLoader(GPTDatasetV1(ids, 32, 16), batch_size=4, shuffle=True, drop_last=True)
+    loader = DataLoader(GPTDatasetV1(torch.tensor(ids), 32, 16), batch_size=4, shuffle=True, drop_last=True)
     losses = []
     model.train()
     while len(losses) < 50:

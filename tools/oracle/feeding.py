@@ -1,24 +1,16 @@
 """Data: windows, random_split and the loader beside torch.utils.data, and the tokenizers beside what
 they say they are (bytes, distinct characters)."""
 import ctypes
+import os
+import sys
 
 import torch
-from torch.utils.data import DataLoader, Dataset, DistributedSampler, random_split
+from torch.utils.data import DataLoader, DistributedSampler, random_split
 
+from binding import ROOT
 
-class Windows(Dataset):
-    """GPTDatasetV1."""
-
-    def __init__(self, ids, length, stride):
-        self.pairs = [(ids[i:i + length], ids[i + 1:i + length + 1])
-                      for i in range(0, len(ids) - length, stride)]
-
-    def __len__(self):
-        return len(self.pairs)
-
-    def __getitem__(self, i):
-        return self.pairs[i]
-
+sys.path.insert(0, os.path.join(ROOT, "tools", "golden"))
+from golden_data import GPTDatasetV1  # noqa: E402
 
 def case(p):
     p.pick((loader, loader, loader, rank, split, tokenizer))(p)
@@ -31,7 +23,7 @@ def windows(p):
     tokens = p.owned(hd.hd_tokens_from(p.tensor(ids)), "hd_tokens_free")
     p.equal("hd_tokens_len", hd.hd_tokens_len(tokens), len(ids))
     mine = p.owned(hd.hd_windows_new(tokens, length, stride), "hd_dataset_free")
-    theirs = Windows(ids, length, stride)
+    theirs = GPTDatasetV1(ids, length, stride)
     p.say("windows of %d ids: length %d, stride %d" % (len(ids), length, stride))
     p.equal("hd_dataset_len", hd.hd_dataset_len(mine), len(theirs))
     return mine, theirs
