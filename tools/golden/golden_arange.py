@@ -4,20 +4,10 @@ import torch
 
 from golden_calls import RESULTS, answer_again
 from golden_format import fnv1a, signed
+from golden_layout import Draws
 
 GROUPS, RANGES = 100, 40
 DIVISORS = (1, 2, 3, 7, 10, 100, 1000, 1024, 1e6, 3e-5)
-
-
-class Draws:
-    """Small numbers of a fixed generator, the same in every version."""
-
-    def __init__(self):
-        self.state = 1
-
-    def below(self, n):
-        self.state = self.state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
-        return (self.state >> 33) % n
 
 
 def a_range(draws, k):

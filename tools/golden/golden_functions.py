@@ -1,6 +1,5 @@
 """The operations of ops.txt, grads.txt, signs.txt and functions.txt: names and arguments are heed's without hd_,
 and the table of functions says what each is in PyTorch."""
-import math
 import os
 import sys
 
@@ -70,15 +69,6 @@ def call(op, *ins, s=(), **args):
     result = eval(row.python.format(*names), {"torch": torch, "F": F, "set_item": set_item},
                   dict(zip(names, given)))
     return torch.tensor(result) if isinstance(result, bool) else result
-
-
-def tensor(values, dtype="f32"):
-    return torch.tensor(values, dtype=DTYPES[dtype])
-
-
-def ramp(sizes, dtype="f32", start=1.0, step=0.5):
-    n = torch.arange(math.prod(sizes), dtype=torch.float64)
-    return (start + step * n).to(DTYPES[dtype]).reshape(sizes)
 
 
 def answer(w, op, ins, s, args, gy=None, constant=()):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from golden_format import DTYPES, plain
-from golden_functions import ALL
+from golden_functions import ALL, set_item
 from golden_layout import strides
 
 
@@ -28,11 +28,6 @@ def subscript(index):
     return parts[0] if len(parts) == 1 else parts
 
 
-def setitem(x, index, v):
-    x[subscript(index)] = v
-    return x
-
-
 def change_product(a, b):
     """A product that a view of it changed."""
     y = a @ b
@@ -42,8 +37,8 @@ def change_product(a, b):
 
 OPS = {
     "getitem": lambda a, index: a[subscript(index)],
-    "setitem": lambda a, v, index: setitem(a.clone(), index, v),
-    "setitem_scalar": lambda a, index: setitem(a.clone(), index, 0.25),
+    "setitem": lambda a, v, index: set_item(a.clone(), v, subscript(index)),
+    "setitem_scalar": lambda a, index: set_item(a.clone(), 0.25, subscript(index)),
     "fill_": lambda a: a.clone().fill_(0.25),
     "zero_": lambda a: a.clone().zero_(),
     "linear": F.linear,
