@@ -86,6 +86,26 @@ class MultiHeadAttention(nn.Module):
         return self.joined(*(self.heads(layer, x) for layer in (self.W_query, self.W_key, self.W_value)))
 
 
+class FeedForward(nn.Module):
+    def __init__(self, width, hidden, gelu):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(width, hidden), gelu, nn.Linear(hidden, width))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class TransformerBlock(nn.Module):
+    def __init__(self, att, ff, norm1, norm2, rate):
+        super().__init__()
+        self.att, self.ff, self.norm1, self.norm2 = att, ff, norm1, norm2
+        self.drop_shortcut = nn.Dropout(rate)
+
+    def forward(self, x):
+        x = self.drop_shortcut(self.att(self.norm1(x))) + x
+        return self.drop_shortcut(self.ff(self.norm2(x))) + x
+
+
 def pattern(sizes, k):
     """multiples of 1/32 in [-1, 1), which are exact, in no order"""
     i = torch.arange(math.prod(sizes))

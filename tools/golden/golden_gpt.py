@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
-from golden_attention import MultiHeadAttention
+from golden_attention import FeedForward, MultiHeadAttention, TransformerBlock
 from golden_data import GPTDatasetV1
 
 TEXT = os.path.join(os.path.dirname(__file__), "..", "..", "tests", "golden", "gpt_text.txt")
@@ -38,16 +38,6 @@ class GELU(nn.Module):
         return 0.5 * x * (1 + torch.tanh(inner))
 
 
-class FeedForward(nn.Module):
-    def __init__(self, cfg):
-        super().__init__()
-        d = cfg["emb_dim"]
-        self.layers = nn.Sequential(nn.Linear(d, 4 * d), GELU(), nn.Linear(4 * d, d))
-
-    def forward(self, x):
-        return self.layers(x)
-
-
 class KeysFirst(MultiHeadAttention):
     """The book's order of layers, on which the rounding of gradients depends."""
 
@@ -56,19 +46,10 @@ class KeysFirst(MultiHeadAttention):
         return self.joined(q, k, v)
 
 
-class TransformerBlock(nn.Module):
-    def __init__(self, cfg):
-        super().__init__()
-        d = cfg["emb_dim"]
-        self.att = KeysFirst(d, d, cfg["context_length"], cfg["drop_rate"],
-                             cfg["n_heads"], cfg["qkv_bias"])
-        self.ff = FeedForward(cfg)
-        self.norm1, self.norm2 = LayerNorm(d), LayerNorm(d)
-        self.drop_shortcut = nn.Dropout(cfg["drop_rate"])
-
-    def forward(self, x):
-        x = self.drop_shortcut(self.att(self.norm1(x))) + x
-        return self.drop_shortcut(self.ff(self.norm2(x))) + x
+def block(cfg):
+    d, rate = cfg["emb_dim"], cfg["drop_rate"]
+    att = KeysFirst(d, d, cfg["context_length"], rate, cfg["n_heads"], cfg["qkv_bias"])
+    return TransformerBlock(att, FeedForward(d, 4 * d, GELU()), LayerNorm(d), LayerNorm(d), rate)
 
 
 class GPTModel(nn.Module):
@@ -78,7 +59,7 @@ class GPTModel(nn.Module):
         self.tok_emb = nn.Embedding(cfg["vocab_size"], d)
         self.pos_emb = nn.Embedding(cfg["context_length"], d)
         self.drop_emb = nn.Dropout(cfg["drop_rate"])
-        self.trf_blocks = nn.Sequential(*[TransformerBlock(cfg) for _ in range(cfg["n_layers"])])
+        self.trf_blocks = nn.Sequential(*[block(cfg) for _ in range(cfg["n_layers"])])
         self.final_norm = LayerNorm(d)
         self.out_head = nn.Linear(d, cfg["vocab_size"], bias=False)
 

@@ -11,31 +11,14 @@ import values
 from binding import ROOT, int64s, pointers
 
 sys.path.insert(0, os.path.join(ROOT, "tools", "golden"))
-from golden_attention import (CausalAttention, MultiHeadAttention,  # noqa: E402
-                              MultiHeadAttentionWrapper, SelfAttention_v1, SelfAttention_v2)
+from golden_attention import (CausalAttention, FeedForward, MultiHeadAttention,  # noqa: E402
+                              MultiHeadAttentionWrapper, SelfAttention_v1, SelfAttention_v2, TransformerBlock)
 
 OUTPUT, GRADIENT = 2e-5, 1e-3   # tolerances of float32: of the largest element, of the largest gradient
 
 
-class FeedForward(nn.Module):
-    def __init__(self, width, hidden):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(width, hidden), nn.GELU(approximate="tanh"),
-                                    nn.Linear(hidden, width))
-
-    def forward(self, x):
-        return self.layers(x)
-
-
-class TransformerBlock(nn.Module):
-    def __init__(self, att, ff, norm1, norm2, rate):
-        super().__init__()
-        self.att, self.ff, self.norm1, self.norm2 = att, ff, norm1, norm2
-        self.drop_shortcut = nn.Dropout(rate)
-
-    def forward(self, x):
-        x = x + self.drop_shortcut(self.att(self.norm1(x)))
-        return x + self.drop_shortcut(self.ff(self.norm2(x)))
+def tanh_gelu():
+    return nn.GELU(approximate="tanh")
 
 
 # ---- makers: each returns (heed's module, PyTorch's, the shape or the indices of an input)
@@ -76,7 +59,7 @@ def layer(hd, which, width, rate):
             "norm": (lambda: hd.hd_layer_norm_new(width), lambda: nn.LayerNorm(width)),
             "relu": (lambda: hd.hd_relu_new(False), nn.ReLU),
             "gelu": (lambda: hd.hd_gelu_new(b"none"), nn.GELU),
-            "gelu tanh": (lambda: hd.hd_gelu_new(b"tanh"), lambda: nn.GELU(approximate="tanh")),
+            "gelu tanh": (lambda: hd.hd_gelu_new(b"tanh"), tanh_gelu),
             "dropout": (lambda: hd.hd_dropout_new(rate, False), lambda: nn.Dropout(rate))}[which]
 
 
@@ -149,7 +132,7 @@ def heads(p):
 def feed_forward(p):
     d, hidden = p.pick((1, 3, 8)), p.pick((2, 12, 32))
     p.say("FeedForward(%d, %d)" % (d, hidden))
-    return lambda: p.hd.hd_feed_forward_new(d, hidden), lambda: FeedForward(d, hidden), [2, 3, d]
+    return lambda: p.hd.hd_feed_forward_new(d, hidden), lambda: FeedForward(d, hidden, tanh_gelu()), [2, 3, d]
 
 
 def block(p):
@@ -163,7 +146,7 @@ def block(p):
         return p.hd.hd_transformer_block_new(att, ff, p.hd.hd_layer_norm_new(d), p.hd.hd_layer_norm_new(d),
                                              rate)
 
-    return mine, lambda: TransformerBlock(MultiHeadAttention(d, d, n, rate, h), FeedForward(d, 4 * d),
+    return mine, lambda: TransformerBlock(MultiHeadAttention(d, d, n, rate, h), FeedForward(d, 4 * d, tanh_gelu()),
                                           nn.LayerNorm(d), nn.LayerNorm(d), rate), [2, n, d]
 
 
