@@ -187,11 +187,16 @@ def one_tensor(inputs):
     return {n: first if n in ("key", "value") and torch.equal(t, first) else t for n, t in inputs.items()}
 
 
-def trained(w, make, fields, state, call, inputs):
+def called(model, inputs, options):
+    """The output, and the packed class's weights or None."""
+    return (model(inputs["x"]), None) if "x" in inputs else model(**one_tensor(inputs), **options)
+
+
+def trained(w, make, fields, state, inputs, options):
     """Steps 2 to 4 of README's attention.txt."""
     def run(dtype):
         cast = {n: t.to(dtype) if t.is_floating_point() else t for n, t in inputs.items()}
-        return trajectory(make, state, lambda m: call(m, cast), fields["target"].to(dtype),
+        return trajectory(make, state, lambda m: called(m, cast, options)[0], fields["target"].to(dtype),
                           plain(fields["seed"]) + 1, dtype)
 
     found = run(torch.float32)
@@ -209,22 +214,16 @@ def write(w):
         args = {name: plain(x) for name, x in fields.items() if name not in INPUTS + OPTIONS and
                 not re.fullmatch(RESULTS + "|class|seed|target", name)}
         make = lambda: CLASSES[fields["class"]](**args)
-
-        def both(m, i):
-            """The packed class gives its weights, too."""
-            return (m(i["x"]), None) if "x" in i else m(**one_tensor(i), **options)
-
-        seed = plain(fields["seed"])
-        torch.manual_seed(seed)
+        torch.manual_seed(plain(fields["seed"]))
         model = make()
         if "target" in fields:
             state = {name: t.clone() for name, t in model.state_dict().items()}
             w.text("keys", "\n".join(state))
             for name, t in state.items():
                 w.tensor("init/" + name, t)
-            trained(w, make, fields, state, lambda m, i: both(m, i)[0], inputs)
-            torch.manual_seed(seed + 1)
-        y, weights = both(model, inputs)
+            trained(w, make, fields, state, inputs, options)
+            torch.manual_seed(plain(fields["seed"]) + 1)
+        y, weights = called(model, inputs, options)
         if "target" not in fields:      # forward only
             w.tensor("out", y)
         if weights is not None:
