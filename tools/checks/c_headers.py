@@ -1,28 +1,16 @@
-"""Reads the public functions from heed's headers, for the checks of tables that name them all."""
+"""The public functions of heed's headers, for the checks of tables and lists that name them all."""
+import os
 import re
-import subprocess
+import sys
 
-MARK = '__attribute__((visibility("default")))'
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs"))
+from headers import Reader, split_commas as parameters  # noqa: E402, F401
 
-
-def parameters(text):
-    """The parameters of a declaration, split at its own commas."""
-    depth, part, parts = 0, "", []
-    for c in text:
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            parts.append(part)
-            part = ""
-        else:
-            part += c
-    return parts + [part]
+OF_HEED = "base.h,tensor.h,autograd.h,nn.h,optim.h,io.h,data.h"   # the headers of libheed itself
 
 
-def split(declaration):
-    """(function, its parameters)"""
-    m = (re.search(r"\((\w+)\)\s*\((.*)\)\s*$", declaration, re.S)
-         or re.search(r"(\w+)\s*\((.*)\)\s*$", declaration, re.S))
-    return (m.group(1), [p.strip() for p in parameters(m.group(2))]) if m else (None, [])
+def is_tensor(parameter):
+    return re.match(r"(const )?hd_tensor \*\w+$", parameter) is not None
 
 
 def pointer(parameter):
@@ -35,23 +23,18 @@ def pointer(parameter):
     return None
 
 
-def own_text(include, header, cc):
-    """What the header itself says, without what it includes."""
-    text = subprocess.run([*cc, "-E", "-I", include, "-x", "c", "-"], check=True, text=True,
-                          input=f"#include <heed/{header}>\n", stdout=subprocess.PIPE).stdout
-    own, lines = False, []
-    for line in text.splitlines():
-        marker = re.match(r'# \d+ "(.*?)"', line)
-        if marker:
-            own = marker.group(1).endswith(f"heed/{header}")
-        elif own:
-            lines.append(line)
-    return "\n".join(lines)
+def exported(include, headers):
+    """The declarations of these headers (base.h,tensor.h) that the library exports."""
+    for name in headers.split(","):
+        header = Reader(os.path.join(include, "heed", name)).read()
+        for decl in header.strays + [d for topic in header.topics for d in topic.decls()]:
+            if "HD_API" in decl.code:
+                yield decl
 
 
-def declared(include, headers, cc):
+def declared(include, headers):
     """(function, its parameters) of every public function"""
-    for header in headers.split(","):
-        for declaration in own_text(include, header, cc).split(MARK)[1:]:
-            declaration = re.split(r"[;{]", declaration, maxsplit=1)[0].split("__attribute__")[0]
-            yield split(declaration.strip())
+    for decl in exported(include, headers):
+        if decl.kind == "function":
+            yield decl.name, [kind if f"(*{name})" in kind else f"{kind} {name}".replace("* ", "*")
+                              for kind, name in decl.params]

@@ -98,6 +98,16 @@ def macros(code):
             yield Macro(define.group(1), define.group(2) is not None, tokens(body, first))
 
 
+def closing(code, at):
+    """Where the parenthesis closes that opens at `at`."""
+    depth = 0
+    for i in range(at, len(code)):
+        depth += (code[i] == "(") - (code[i] == ")")
+        if depth == 0:
+            return i
+    return len(code) - 1
+
+
 def opening(code, end):
     """Where the parenthesis opens that closes at `end`."""
     depth = 0

@@ -230,30 +230,26 @@ def members_of(code, kind, first):
     return found
 
 
+# What is no function, with its kind; without one, it has members.
+FORMS = (
+    (r"typedef (?P<kind>struct|enum|union)\s*\w*\s*\{.*\}\s*(?P<name>\w+)\s*;$", None),
+    (r"(?P<kind>struct|enum)\s*(?P<name>\w+)?\s*\{.*\}\s*;$", None),
+    (r"typedef .*?\(\*(?P<name>\w+)\)\s*\(.*\)\s*;$", "type"),
+    (r"typedef .*?(?P<name>\w+)\s*;$", "type"),
+    (r"extern .*?(?P<name>\w+)(\[.*\])?\s*;$", "variable"),
+)
+
+
 def declaration(code, line):
     """The Decl of a piece of C, or None if it declares nothing public."""
     one = squeezed(code)
-    m = re.match(r"typedef (struct|enum|union)?\s*(\w+)?\s*\{.*\}\s*(\w+)\s*;$", one)
-    if m:
-        kind = "enum" if m.group(1) == "enum" else "struct"
-        decl = Decl(kind, m.group(3), code, line)
-        decl.members = members_of(code, kind, line)
-        return decl
-    m = re.match(r"(struct|enum)\s*(\w+)?\s*\{.*\}\s*;$", one)
-    if m:
-        kind = m.group(1)
-        decl = Decl(kind, m.group(2) or "", code, line)
-        decl.members = members_of(code, kind, line)
-        return decl
-    m = re.match(r"typedef .*?\(\*(\w+)\)\s*\(.*\)\s*;$", one)
-    if m:
-        return Decl("type", m.group(1), code, line)
-    m = re.match(r"typedef .*?(\w+)\s*;$", one)
-    if m:
-        return Decl("type", m.group(1), code, line)
-    m = re.match(r"extern .*?(\w+)(\[.*\])?\s*;$", one)
-    if m:
-        return Decl("variable", m.group(1), code, line)
+    for form, kind in FORMS:
+        m = re.match(form, one)
+        if m:
+            decl = Decl(kind or m.group("kind").replace("union", "struct"), m.group("name") or "", code, line)
+            if not kind:
+                decl.members = members_of(code, decl.kind, line)
+            return decl
     head = re.match(r"(.*?)\(?\b(hd_\w+)\)?\s*\(", one)
     if not head:
         return None

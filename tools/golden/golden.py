@@ -11,67 +11,44 @@ import torch
 
 import golden_arange
 import golden_attention
+import golden_calls
 import golden_data
 import golden_format
 import golden_gpt
-import golden_grads
 import golden_init
 import golden_layout
 import golden_modules
 import golden_names
-import golden_ops
-import golden_optim
 import golden_repr
 import golden_rng
 import golden_sdpa
-import golden_signs
 import golden_steps
 import golden_table
 
 FILES = {
-    "native": {
-        "rng": golden_rng.native,
-        "data": golden_data.write,
-        "repr": golden_repr.write,
-        "ops": golden_ops.write,
-        "grads": golden_grads.write,
-        "attention": golden_attention.native,
-        "sdpa": golden_sdpa.native,
-        "modules": golden_modules.write,
-        "optim": golden_optim.write,
-        "steps": golden_steps.write,
-        "init": golden_init.write,
-        "layout": golden_layout.write,
-        "gpt": golden_gpt.native,
-        "arange": golden_arange.write,
-        "signs": golden_signs.write,
-        "names": golden_names.write,
-        "functions": golden_table.write,
-    },
-    "mcg31": {
-        "rng": golden_rng.mcg31,
-        "attention": golden_attention.mcg31,
-        "sdpa": golden_sdpa.mcg31,
-        "gpt": golden_gpt.mcg31,
-    },
+    "rng": golden_rng, "data": golden_data, "repr": golden_repr, "ops": golden_calls, "grads": golden_calls,
+    "attention": golden_attention, "sdpa": golden_sdpa, "modules": golden_modules, "optim": golden_steps,
+    "steps": golden_steps, "init": golden_init, "layout": golden_layout, "gpt": golden_gpt,
+    "arange": golden_arange, "signs": golden_calls, "names": golden_names, "functions": golden_table,
 }
+STREAMS = {"native": list(FILES), "mcg31": ["rng", "attention", "sdpa", "gpt"]}
 
 
 def main(args):
     stream = "native"
     if args[:1] == ["--stream"]:
         stream, args = args[1], args[2:]
-    if not args or stream not in FILES:
+    if not args or stream not in STREAMS:
         sys.exit(__doc__)
     if golden_format.bernoulli_stream() != stream:
         sys.exit(f"torch {torch.__version__} does not draw the {stream} Bernoulli stream")
     torch.set_num_threads(1)
-    out, names = args[0], args[1:] or list(FILES[stream])
+    out, names = args[0], args[1:] or STREAMS[stream]
     suffix, option = ("", "") if stream == "native" else ("_mcg31", "--stream mcg31 ")
     for name in names:
         command = f"python tools/golden/golden.py {option}tests/golden {name}"
         writer = golden_format.Writer(out, name + suffix + ".txt", command)
-        FILES[stream][name](writer)
+        FILES[name].write(writer)
         writer.close()
 
 

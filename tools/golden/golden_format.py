@@ -2,12 +2,14 @@
 on numpy or on how a tensor prints."""
 import math
 import os
+import re
 import sys
 
 import torch
 
 TYPES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.bool: "bool"}
 DTYPES = {name: dtype for dtype, name in TYPES.items()}
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "golden")
 
 
 def bernoulli_stream():
@@ -33,10 +35,14 @@ def hex_float(x):
     return mantissa + "p" + exponent
 
 
-def fnv1a(data):
-    h = 0xCBF29CE484222325
-    for byte in data:
-        h = ((h ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+def fnv1a(letters, h=0xCBF29CE484222325):
+    """The hash of bytes, or of larger letters; h: that of what stands before them."""
+    for letter in letters:
+        h = ((h ^ letter) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return h
+
+
+def signed(h):
     return h - (1 << 64) if h >= 1 << 63 else h
 
 
@@ -44,11 +50,25 @@ def tensor_bytes(t):
     return bytes(t.detach().contiguous().flatten().view(torch.uint8).tolist())
 
 
+def value_of(dtype, rest):
+    """A record's text or tensor. A float may also be written as a decimal number."""
+    if dtype == "text":
+        return re.sub(r"\\(.)", lambda m: "\n" if m.group(1) == "n" else m.group(1), rest)
+    sizes, *words = rest.split(" ")
+    values = [float.fromhex(v) if "0x" in v else float(v) if "f" in dtype else int(v) for v in words]
+    return torch.tensor(values, dtype=DTYPES[dtype]).reshape([int(n) for n in sizes[1:-1].split(",") if n])
+
+
+def plain(value):
+    """A text, a number or a list of numbers."""
+    return value if isinstance(value, str) else value.tolist()
+
+
 class Writer:
     """One golden file. Records belong to the case that `case` opened last."""
 
     def __init__(self, folder, name, command):
-        self.path = os.path.join(folder, name)
+        self.name, self.path = name, os.path.join(folder, name)
         self.lines = [
             f"# torch {torch.__version__.split('+')[0]}, bernoulli {bernoulli_stream()}",
             f"# {command}",
@@ -62,6 +82,25 @@ class Writer:
         self.names.add(name)
         self.prefix = name
         self.fields = set()
+
+    def again(self, results, start=""):
+        """Opens each case that tests/golden has, with the records that are not results, and gives all its fields:
+        {field: text or tensor}. results: a pattern of names, of what the caller computes again; start: one of how
+        the names of these cases begin."""
+        cases = {}
+        with open(os.path.join(FOLDER, self.name), encoding="utf-8") as f:
+            for line in f.read().split("\n")[2:-1]:
+                name, field, dtype, rest = re.fullmatch(r"([^/]*)/(\S*) (\S*) ?(.*)", line).groups()
+                if re.match(start, name):
+                    cases.setdefault(name, {})[field] = value_of(dtype, rest)
+        for name, fields in cases.items():
+            self.case(name)
+            for field, value in fields.items():
+                if not re.fullmatch(results, field):
+                    (self.text if isinstance(value, str) else self.tensor)(field, value)
+            yield fields
+            for field in fields.keys() - self.fields:
+                print(f"{self.name}: {name}/{field} is gone", file=sys.stderr)
 
     def record(self, field, dtype, rest):
         assert " " not in field, field
@@ -94,7 +133,7 @@ class Writer:
             return
         self.tensor(field + ".first", t.flatten()[:8])
         self.ints(field + ".sizes", list(t.shape))
-        self.ints(field + ".fnv", fnv1a(tensor_bytes(t)))
+        self.ints(field + ".fnv", signed(fnv1a(tensor_bytes(t))))
 
     def close(self):
         with open(self.path, "w", encoding="utf-8", newline="\n") as f:

@@ -1,6 +1,5 @@
 """The operations of ops.txt, grads.txt, signs.txt and functions.txt: names and arguments are heed's without hd_,
-and the table of functions says what each is in PyTorch. Cases writes one call: inputs, arguments, result or error."""
-import math
+and the table of functions says what each is in PyTorch."""
 import os
 import sys
 
@@ -12,8 +11,9 @@ from golden_format import DTYPES
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from functions import calls, table  # noqa: E402
 
-INF, NAN = math.inf, math.nan
+ALL = -(2**63)      # HD_ALL: `:` as an index
 REDUCTIONS = ("mean", "sum", "none")
+REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError)
 
 
 def set_item(x, value, index):
@@ -34,9 +34,6 @@ OWN = {
     "cross_entropy": lambda x, target, ignore_index=-100, reduction=0: F.cross_entropy(
         x, target, ignore_index=ignore_index, reduction=REDUCTIONS[reduction]),
 }
-PAIRS = "add sub mul div pow maximum minimum eq ne lt le gt ge".split()
-PAIRS += "logical_and logical_or logical_xor".split()
-UNARY = "neg exp log sqrt rsqrt tanh sigmoid relu abs logical_not sin cos log1p square".split()
 ROWS = {row.short: row for row in table.read().values() if row.python}
 PARAMETERS = calls.Functions().parameters
 
@@ -54,8 +51,8 @@ def argument(parameter, ins, s, args):
     value = args[name] if name in args else s.pop(0) if s else -1 if name == "padding_idx" else 0
     if parameter.c_type == "bool":
         return bool(value)
-    if name == "index" and kind == "ints":  # None for HD_ALL
-        return tuple(slice(None) if i is None else i for i in value)
+    if name == "index" and kind == "ints":
+        return tuple(slice(None) if i == ALL else i for i in value)
     return value
 
 
@@ -74,49 +71,25 @@ def call(op, *ins, s=(), **args):
     return torch.tensor(result) if isinstance(result, bool) else result
 
 
-def tensor(values, dtype="f32"):
-    return torch.tensor(values, dtype=DTYPES[dtype])
-
-
-def ramp(sizes, dtype="f32", start=1.0, step=0.5):
-    n = torch.arange(math.prod(sizes), dtype=torch.float64)
-    return (start + step * n).to(DTYPES[dtype]).reshape(sizes)
-
-
-class Cases:
-    def __init__(self, writer):
-        self.w = writer
-        self.counts = {}
-
-    def arguments(self, ins, scalars, args):
-        for k, x in enumerate(ins):
-            self.w.tensor(f"in{k}", x)
-        for k, s in enumerate(scalars):
-            self.argument(f"s{k}", s)
-        for name, value in args.items():
-            self.argument(name, value)
-
-    def argument(self, name, value):
-        if isinstance(value, str):
-            self.w.text(name, value)
-        elif isinstance(value, float):
-            self.w.floats(name, value)
-        elif isinstance(value, (list, tuple)):
-            self.w.ints(name, [-(2**63) if v is None else v for v in value])
-        else:
-            self.w.ints(name, int(value))
-
-    def add(self, op, *ins, s=(), **args):
-        number = self.counts.get(op, 0)
-        self.counts[op] = number + 1
-        self.w.case(f"{op}_{number:02}")
-        self.w.text("op", op)
-        self.arguments(ins, s, args)
-        try:
-            result = call(op, *ins, s=s, **args)
-        except (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError) as e:
-            self.w.text("error", str(e).split("\n")[0].strip())
-            return
-        outs = result if isinstance(result, (list, tuple)) else [result]
+def answer(w, op, ins, s, args, gy=None, constant=()):
+    """Writes what PyTorch gives: the results, or the error. With gy, the gradient of the first result, the
+    gradients of the inputs follow."""
+    leaves = [x.detach().clone() for x in ins]
+    for k, x in enumerate(leaves):
+        x.requires_grad_(gy is not None and x.is_floating_point() and k not in constant)
+    try:
+        result = call(op, *leaves, s=s, **args)
+    except REFUSALS as e:
+        w.text("error", str(e).split("\n")[0].strip())
+        return
+    outs = result if isinstance(result, (list, tuple)) else [result]
+    if gy is None:
         for k, out in enumerate(outs):
-            self.w.tensor("out" if outs is not result else f"out{k}", out)
+            w.tensor("out" if outs is not result else f"out{k}", out)
+        return
+    outs[0].backward(gy)
+    w.tensor("out", outs[0])
+    w.tensor("gy", gy)
+    for k, x in enumerate(leaves):
+        if x.requires_grad:
+            w.tensor(f"grad{k}", x.grad)

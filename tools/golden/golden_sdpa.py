@@ -3,8 +3,8 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from golden_attention import TOLERANCE, pattern
+from golden_format import plain
 
-SIZES = {"few": (5, 9, 4, 6), "tiles": (70, 140, 8, 8), "wide": (130, 75, 40, 33)}
 EVERY = 41  # of the flattened tensors, one element in so many is recorded
 
 
@@ -27,46 +27,17 @@ def run(inputs, dy, seed, mask, dtype, options):
     return [y.detach(), *(t.grad for t in x)]
 
 
-def case(w, size, name, seed, mask=None, **options):
-    l, s, d, dv = SIZES[size]
-    inputs = [pattern((2, 2, n, e), k) for k, (n, e) in enumerate(((l, d), (s, d), (s, dv)))]
-    dy = pattern((2, 2, l, dv), 6)
-    w.case(f"{size}_{name}")
-    w.ints("sizes", [l, s, d, dv])
-    w.ints("seed", seed)
-    w.ints("is_causal", int(options.get("is_causal", False)))
-    w.floats("dropout_p", options.get("dropout_p", 0.0))
-    if "scale" in options:
-        w.floats("scale", options["scale"])
-    if mask:
-        w.text("mask", mask)
-    mask = masks(l, s)[mask] if mask else None
-    both = (torch.float32, torch.float64)
-    single, double = (run(inputs, dy, seed, mask, t, options) for t in both)
-    for field, a, b in zip(("out", "dq", "dk", "dv"), single, double):
-        if (a - b).abs().max() > TOLERANCE * b.abs().max():
-            raise SystemExit(f"{size}_{name}/{field}: float32 is too far from float64")
-        w.tensor(field, a.flatten()[::EVERY])
-
-
-def dropped(w, size):
-    case(w, size, "dropout", 7, dropout_p=0.25)
-    case(w, size, "dropout_causal", 8, dropout_p=0.5, is_causal=True)
-
-
-def native(w):
-    for size in SIZES:
-        case(w, size, "plain", 1)
-        case(w, size, "causal", 2, is_causal=True)
-        case(w, size, "scale", 3, scale=-0.7)
-        dropped(w, size)
-    for size in ("few", "tiles"):
-        case(w, size, "bool", 4, mask="bool")
-        case(w, size, "float", 5, mask="float")
-        case(w, size, "row", 6, mask="row")
-        case(w, size, "float_dropout", 9, mask="float", dropout_p=0.25)
-
-
-def mcg31(w):
-    for size in SIZES:
-        dropped(w, size)
+def write(w):
+    for fields in w.again("out|d[qkv]"):
+        l, s, d, dv = plain(fields["sizes"])
+        inputs = [pattern((2, 2, n, e), k) for k, (n, e) in enumerate(((l, d), (s, d), (s, dv)))]
+        dy, mask = pattern((2, 2, l, dv), 6), fields.get("mask")
+        mask = masks(l, s)[mask] if mask else None
+        options = {name: plain(fields[name]) for name in ("dropout_p", "scale") if name in fields}
+        options["is_causal"] = bool(fields["is_causal"])
+        single, double = (run(inputs, dy, plain(fields["seed"]), mask, dtype, options)
+                          for dtype in (torch.float32, torch.float64))
+        for field, a, b in zip(("out", "dq", "dk", "dv"), single, double):
+            if (a - b).abs().max() > TOLERANCE * b.abs().max():
+                raise SystemExit(f"{w.prefix}/{field}: float32 is too far from float64")
+            w.tensor(field, a.flatten()[::EVERY])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "checks"))
-from c_source import blank, sources, without_comments  # noqa: E402,F401
+from c_source import blank, closing, sources, without_comments  # noqa: E402,F401
 
 # text[start:end] becomes `new`. `line` is the number of its line, from 1.
 Place = namedtuple("Place", "path line kind start end new")
@@ -41,16 +41,6 @@ ASSERT = re.compile(r"\b(?:_Static_assert|hd__assert)\s*\([^;]*;", re.S)
 # What only tunes speed: memory that is asked for early, sizes of blocks, how much work a task is worth.
 ASKED = re.compile(r"\b(?:__builtin_prefetch|hdk_prefetch\w*)\(")
 TUNED = re.compile(r"\b(?:\w*(?<!HD__)GRAIN|grain|AHEAD)\b|^\s*#\s*define (?:HDK_TILE_ROWS|WIDTH|DEPTH)\b")
-
-
-def closing(code, at):
-    """Where the parenthesis closes that opens at `at`."""
-    depth = 0
-    for i in range(at, len(code)):
-        depth += (code[i] == "(") - (code[i] == ")")
-        if depth == 0:
-            return i
-    return at
 
 
 def readable(text):

@@ -7,9 +7,8 @@ import sys
 
 import torch
 
-from generate import Maker
 from machine import Row
-from values import ALL, DTYPES, END, FLOATS
+from values import DTYPES, END, FLOATS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from functions import table  # noqa: E402
@@ -110,56 +109,29 @@ def expansion(g):
     return [x, sizes]
 
 
-def new_dim(g):
-    x = g.tensor()
-    n = g.torch(x).dim() + 1
-    return [x, g.r.randrange(-n, n) if not g.wrong() else g.pick((n, -n - 1))]
-
-
-def selection(g):
-    x = g.tensor()
-    d = g.dim(x)
-    shape = g.torch(x).shape
-    size = shape[d] if -len(shape) <= d < len(shape) else 1
-    return [x, d, g.some_index(size)]
-
-
 def slice_of(g):
     x = g.tensor()
     d = g.dim(x)
-    shape = g.torch(x).shape
-    size = shape[d] if -len(shape) <= d < len(shape) else 1
+    size = g.size(x, d, 1)
     ends = [g.r.randrange(-size - 2, size + 3) for _ in range(2)]
     if g.chance(0.2):
         ends[1] = END
     return [x, d] + ends
 
 
-def slice_step(g):
-    return slice_of(g) + [g.pick((1, 2, 3, 7)) if not g.wrong() else g.pick((0, -1))]
-
-
 def narrowing(g):
     x = g.tensor()
     d = g.dim(x)
-    shape = g.torch(x).shape
-    size = shape[d] if -len(shape) <= d < len(shape) else 1
+    size = g.size(x, d, 1)
     start = g.r.randrange(-size, size + 1)
     length = g.r.randrange(0, size - start % max(1, size) + 1) + (1 if g.wrong() else 0)
     return [x, d, start, length]
 
 
-def in_parts(g):
-    x = g.tensor()
-    return [x, g.pick((1, 2, 3, 5, 7)) if not g.wrong() else g.pick((0, -1)), g.dim(x)]
-
-
 def in_sizes(g):
     x = g.tensor(low=1)
     d = g.dim(x)
-    shape = g.torch(x).shape
-    left = shape[d] if -len(shape) <= d < len(shape) else 3
-    sizes = []
+    left, sizes = g.size(x, d, 3), []
     while left:
         sizes.append(g.r.randrange(0 if g.chance(0.1) else 1, left + 1))
         left -= sizes[-1]
@@ -168,19 +140,10 @@ def in_sizes(g):
     return [x, sizes or [0], d]
 
 
-def item(g):
-    x = g.tensor()
-    return [x, g.index(x)]
-
-
 # ---- copies
 
 def diagonal(g):
     return [g.tensor(low=g.pick((0, 2, 2, 2, 2, 2, 2, 2)) if g.wrong() else 2), g.r.randrange(-4, 5)]
-
-
-def conversion(g):
-    return [g.tensor(kind=g.pick(("normal", "small"))), g.dtype()]
 
 
 def together(g):
@@ -226,11 +189,6 @@ def set_item(g):
     return [x, g.tensor((g.torch(x).dtype,) if g.chance(0.8) else DTYPES, shape), index]
 
 
-def set_item_scalar(g):
-    x = g.target(g.tensor(low=1))
-    return [x, g.number(), g.index(x)]
-
-
 # ---- choices, products, picking
 
 def choice(g):
@@ -238,16 +196,6 @@ def choice(g):
     dtype = DTYPES if g.chance(0.2) else (g.torch(x).dtype,)
     return [g.tensor((torch.bool,) if not g.wrong() else DTYPES, g.broadcast(x)), x,
             g.tensor(dtype, g.broadcast(x))]
-
-
-def mask_of(g):
-    x = g.tensor()
-    return [x, g.tensor((torch.bool,) if not g.wrong() else DTYPES, g.broadcast(x)), g.number()]
-
-
-def mask_inplace(g):
-    x = g.target(g.tensor())
-    return [x, g.tensor((torch.bool,) if not g.wrong() else DTYPES, g.broadcast(x)), g.number()]
 
 
 def dot(g):
@@ -289,16 +237,14 @@ def linear(g):
 def index_select(g):
     x = g.tensor(low=1)
     d = g.dim(x)
-    shape = g.torch(x).shape
-    n = shape[d] if -len(shape) <= d < len(shape) else 2
+    n = g.size(x, d, 2)
     return [x, d, g.indices([g.r.randrange(0, 6)] if n else [0], n)]
 
 
 def gather(g):
     x = g.tensor(low=1)
     d = g.dim(x)
-    shape = list(g.torch(x).shape)
-    n = shape[d] if -len(shape) <= d < len(shape) else 2
+    shape, n = g.torch(x).shape, g.size(x, d, 2)
     index = [g.r.randrange(0, s + 1) for s in shape]
     if -len(shape) <= d < len(shape):
         index[d] = g.r.randrange(0, 5) if n else 0
@@ -316,10 +262,8 @@ def embedding(g):
 
 def topk(g):
     x = g.tensor(NUMBERS, kind="distinct", plain=True)
-    shape = g.torch(x).shape
     d = g.dim(x)
-    n = shape[d] if -len(shape) <= d < len(shape) else 1
-    return [x, g.r.randrange(0, n + 1) + (1 if g.wrong() else 0), d, g.flag()]
+    return [x, g.r.randrange(0, g.size(x, d, 1) + 1) + (1 if g.wrong() else 0), d, g.flag()]
 
 
 def one_hot(g):
@@ -399,10 +343,6 @@ def entropy_with(g):
 
 # ---- draws
 
-def probability(g):
-    return [g.tensor(any_float(g), kind="unit")]
-
-
 def dropout(g):
     return [g.tensor(FLOATS), g.pick((0.0, 0.1, 0.5, 0.9, 1.0)) if not g.wrong() else 1.5, g.chance(0.8)]
 
@@ -424,10 +364,6 @@ def normal_(g):
             g.pick((1.0, 0.02, 0.0, 2.5)) if not g.wrong() else -1.0]
 
 
-def sizes(g):
-    return g.shape() if not g.wrong() else [2, -1]
-
-
 def ranges(g):
     if g.chance(0.4):
         return [g.r.randrange(-20, 20), g.r.randrange(-20, 20), g.pick((1, 2, 3, -1, -2, 5, 0))]
@@ -439,10 +375,18 @@ def ranges(g):
 
 WORDS = {
     "x": lambda g, a: g.tensor(), "x_2d": lambda g, a: g.tensor(high=2),
+    "calm": lambda g, a: g.tensor(kind=g.pick(("normal", "small"))),
+    "probability": lambda g, a: g.tensor(any_float(g), kind="unit"),
+    "mask": lambda g, a: g.tensor((torch.bool,) if not g.wrong() else DTYPES, g.broadcast(a[0])),
     "float": lambda g, a: g.tensor(any_float(g)), "numbers": lambda g, a: g.tensor(NUMBERS),
     "into": lambda g, a: g.target(g.tensor()), "into_floats": lambda g, a: g.target(g.tensor(FLOATS)),
+    "into_dims": lambda g, a: g.target(g.tensor(low=1)),
     "number": lambda g, a: g.number(), "flag": lambda g, a: g.flag(),
-    "dim": lambda g, a: g.dim(a[0]), "dims": lambda g, a: g.dims(a[0]), "sizes": lambda g, a: sizes(g),
+    "dim": lambda g, a: g.dim(a[0]), "dims": lambda g, a: g.dims(a[0]), "new_dim": lambda g, a: g.new_dim(a[0]),
+    "place": lambda g, a: g.some_index(g.size(a[0], a[1], 1)), "index": lambda g, a: g.index(a[0]),
+    "parts": lambda g, a: g.pick((1, 2, 3, 5, 7)) if not g.wrong() else g.pick((0, -1)),
+    "step": lambda g, a: g.pick((1, 2, 3, 7)) if not g.wrong() else g.pick((0, -1)),
+    "sizes": lambda g, a: g.shape() if not g.wrong() else [2, -1],
     "dtype": lambda g, a: g.dtype(), "float_dtype": lambda g, a: g.dtype(FLOATS),
     "number_dtype": lambda g, a: g.dtype(NUMBERS if g.chance(0.9) else DTYPES),
 }
@@ -477,6 +421,3 @@ def rows_of(hd):
     """{name: Row} of every function that PyTorch has, too."""
     return {name: Row(hd, row, maker(row.arguments), globals().get(row.oracle["scale"]))
             for name, row in table.read().items() if row.python}
-
-
-__all__ = ["Maker", "rows_of", "ALL"]

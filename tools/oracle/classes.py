@@ -185,15 +185,13 @@ def grads(p):
     x = p.tensor(p.drawn(made[2]))
     hd.hd_module_eval(m)
     p.ok(hd.hd_backward(hd.hd_sum(hd.hd_square(hd.hd_forward(m, x)))), "hd_backward")
-    d = hd.hd_dict_new()
-    p.kept.append(lambda: hd.hd_dict_free(d))
+    d = p.dict()
     p.equal("hd_module_save_grads", hd.hd_module_save_grads(m, d, b"g"), True)
     p.equal("names of gradients", [n for n, _, _ in p.entries(d)],
             ["g." + n for n, q in t.named_parameters()])
     kept = {n: p.read(h) for n, h in p.tensors(d).items()}
     hd.hd_module_zero_grad(m)
-    copies = hd.hd_dict_new()
-    p.kept.append(lambda: hd.hd_dict_free(copies))
+    copies = p.dict()
     for n, g in kept.items():
         hd.hd_dict_set(copies, n.encode(), p.tensor(g))
     p.equal("hd_module_load_grads", hd.hd_module_load_grads(m, copies, b"g"), True)

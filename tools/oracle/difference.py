@@ -14,12 +14,10 @@ KNOWN = []
 
 
 class Known:
-    """covers(e): is this Disagreement the difference? row: the first cell of its row. example: steps that
-    show it, or a case of pairs.py."""
+    """row: the first cell of its row. example: steps that show it, or a case of pairs.py. covers: see known()."""
 
     def __init__(self, row, example, covers):
-        self.name, self.row = covers.__name__.replace("_", " "), row
-        self.example, self.covers = example, covers
+        self.row, self.example, self.covers = row, example, covers
 
     def shown(self, hd, rows):
         """The Disagreement of the example, or None."""
@@ -28,15 +26,20 @@ class Known:
         return shrink.replay(hd, rows, self.example, plain=True)
 
 
-def known(row, example, cpu=None, everywhere=True):
-    """Makes an entry of the function below; with cpu, only where PyTorch computes at that level. everywhere=False:
-    PyTorch's library of products chooses its loop by the maker of the CPU, so the example differs on some."""
-    def add(covers):
-        if cpu in (None, torch.backends.cpu.get_cpu_capability()):
-            KNOWN.append(Known(row, example, covers))
-            KNOWN[-1].everywhere = everywhere
-        return covers
-    return add
+def known(row, example, what=None, kind=None, says="", where=None, cpu=None,
+          everywhere=True):
+    """Makes an entry for the Disagreements of this function or one of these, of this kind, whose text has these
+    words, and of which where(e) is true; with cpu, only where PyTorch computes at that level. everywhere=False: PyTorch's
+    library of products chooses its loop by the maker of the CPU, so the example differs on some alone."""
+    names = (what,) if isinstance(what, str) else what
+
+    def covers(e):
+        return (not names or e.what in names) and kind in (None, e.kind) and says in e.text and \
+            (not where or where(e))
+
+    if cpu in (None, torch.backends.cpu.get_cpu_capability()):
+        KNOWN.append(Known(row, example, covers))
+        KNOWN[-1].everywhere = everywhere
 
 
 def which(e):
@@ -61,15 +64,15 @@ def stale(hd, rows):
     found, page = [], rows_of_page()
     for k in KNOWN:
         if k.row not in page:
-            found.append("%s: docs/differences.md has no row \"%s\"" % (k.name, k.row))
+            found.append("docs/differences.md has no row \"%s\"" % k.row)
         e = k.shown(hd, rows)
         if e is None and not k.everywhere:
             continue
         if e is None:
-            found.append("%s: its example no longer differs; take the entry out" % k.name)
+            found.append("%s: its example no longer differs; take the entry out" % k.row)
         elif which(e) is not k:
             found.append("%s: its example differs in another way: %s: %s: %s" % (
-                k.name, e.what, e.kind, e.text))
+                k.row, e.what, e.kind, e.text))
     return found
 
 
@@ -103,10 +106,6 @@ def backward(y, dy=None, retain=False):
 def of_zeros(e):
     """Is the sign of a zero all that differs?"""
     return re.search(r"heed -?0\.0 \(.*\), PyTorch -?0\.0 \(", e.text)
-
-
-def attention(e):
-    return e.what.startswith("hd_scaled_dot_product_attention")
 
 
 def among(e, name, names):

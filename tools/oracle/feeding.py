@@ -1,24 +1,16 @@
 """Data: windows, random_split and the loader beside torch.utils.data, and the tokenizers beside what
 they say they are (bytes, distinct characters)."""
 import ctypes
+import os
+import sys
 
 import torch
-from torch.utils.data import DataLoader, Dataset, DistributedSampler, random_split
+from torch.utils.data import DataLoader, DistributedSampler, random_split
 
+from binding import ROOT
 
-class Windows(Dataset):
-    """GPTDatasetV1."""
-
-    def __init__(self, ids, length, stride):
-        self.pairs = [(ids[i:i + length], ids[i + 1:i + length + 1])
-                      for i in range(0, len(ids) - length, stride)]
-
-    def __len__(self):
-        return len(self.pairs)
-
-    def __getitem__(self, i):
-        return self.pairs[i]
-
+sys.path.insert(0, os.path.join(ROOT, "tools", "golden"))
+from golden_data import GPTDatasetV1  # noqa: E402
 
 def case(p):
     p.pick((loader, loader, loader, rank, split, tokenizer))(p)
@@ -31,7 +23,7 @@ def windows(p):
     tokens = p.owned(hd.hd_tokens_from(p.tensor(ids)), "hd_tokens_free")
     p.equal("hd_tokens_len", hd.hd_tokens_len(tokens), len(ids))
     mine = p.owned(hd.hd_windows_new(tokens, length, stride), "hd_dataset_free")
-    theirs = Windows(ids, length, stride)
+    theirs = GPTDatasetV1(ids, length, stride)
     p.say("windows of %d ids: length %d, stride %d" % (len(ids), length, stride))
     p.equal("hd_dataset_len", hd.hd_dataset_len(mine), len(theirs))
     return mine, theirs
@@ -42,6 +34,23 @@ def two(p, call):
     x, y = ctypes.c_void_p(), ctypes.c_void_p()
     result = call(ctypes.addressof(x), ctypes.addressof(y))
     return result, x.value, y.value
+
+
+def epochs(p, l, q, begin):
+    """Some epochs of heed's loader l beside PyTorch's q; begin(epoch) is called before each."""
+    hd = p.hd
+    p.seed()
+    for epoch in range(p.pick((1, 2, 3))):
+        begin(epoch)
+        for batch, (x, y) in enumerate(q):
+            ok, a, b = two(p, lambda i, j: hd.hd_loader_next(l, i, j))
+            p.equal("hd_loader_next", ok, True)
+            p.same("input of batch %d" % batch, a, x)
+            p.same("target of batch %d" % batch, b, y)
+            p.equal("hd_loader_batch", hd.hd_loader_batch(l), batch + 1)
+        p.equal("end of epoch", two(p, lambda i, j: hd.hd_loader_next(l, i, j))[0], False)
+        p.ok(None, "hd_loader_next")
+        p.equal("hd_loader_epoch", hd.hd_loader_epoch(l), epoch + 1)
 
 
 def loader(p):
@@ -59,17 +68,7 @@ def loader(p):
                    lambda: DataLoader(theirs, generator=t, **o))
     l = p.owned(h, "hd_loader_free")
     p.equal("hd_loader_len", hd.hd_loader_len(l), len(q))
-    p.seed()
-    for epoch in range(p.pick((1, 2, 3))):
-        for batch, (x, y) in enumerate(q):
-            ok, a, b = two(p, lambda i, j: hd.hd_loader_next(l, i, j))
-            p.equal("hd_loader_next", ok, True)
-            p.same("input of batch %d" % batch, a, x)
-            p.same("target of batch %d" % batch, b, y)
-            p.equal("hd_loader_batch", hd.hd_loader_batch(l), batch + 1)
-        p.equal("end of epoch", two(p, lambda i, j: hd.hd_loader_next(l, i, j))[0], False)
-        p.ok(None, "hd_loader_next")
-        p.equal("hd_loader_epoch", hd.hd_loader_epoch(l), epoch + 1)
+    epochs(p, l, q, lambda epoch: None)
     p.draws("loader")
     if p.chance(0.5) and len(q) > 1:
         restarted(p, l, q)
@@ -90,16 +89,7 @@ def rank(p):
     s = hd.options("hd_loader_options", dict(o, **dealt))
     l = p.owned(hd.hd_loader_new(mine, ctypes.addressof(s)), "hd_loader_free")
     p.equal("hd_loader_len", hd.hd_loader_len(l), len(q))
-    p.seed()
-    for epoch in range(p.pick((1, 2, 3))):
-        sampler.set_epoch(epoch)
-        for batch, (x, y) in enumerate(q):
-            ok, a, b = two(p, lambda i, j: hd.hd_loader_next(l, i, j))
-            p.equal("hd_loader_next", ok, True)
-            p.same("input of batch %d" % batch, a, x)
-            p.same("target of batch %d" % batch, b, y)
-        p.equal("end of epoch", two(p, lambda i, j: hd.hd_loader_next(l, i, j))[0], False)
-        p.ok(None, "hd_loader_next")
+    epochs(p, l, q, sampler.set_epoch)
     p.draws("loader of a rank")
     resumed(p, l, mine, s)
 
@@ -120,8 +110,7 @@ def resumed(p, l, mine, s):
     if hd.hd_dataset_len(mine) < 2:
         return
     two(p, lambda i, j: hd.hd_loader_next(l, i, j))
-    d = hd.hd_dict_new()
-    p.kept.append(lambda: hd.hd_dict_free(d))
+    d = p.dict()
     p.equal("hd_loader_save", hd.hd_loader_save(l, d, b"l"), True)
     other = p.owned(hd.hd_loader_new(mine, ctypes.addressof(s)), "hd_loader_free")
     p.equal("hd_loader_load", hd.hd_loader_load(other, d, b"l"), True)
@@ -181,8 +170,7 @@ def tokenizer(p):
     if size == 256:
         p.equal("part", hd.hd_tokenizer_decode(t, p.tensor(some), None).decode(),
                 bytes(some.tolist()).decode(errors="replace"))
-    d = hd.hd_dict_new()
-    p.kept.append(lambda: hd.hd_dict_free(d))
+    d = p.dict()
     p.equal("hd_tokenizer_save", hd.hd_tokenizer_save(t, d, b"t"), True)
     again = p.owned(hd.hd_tokenizer_load(d, b"t"), "hd_tokenizer_free")
     p.same("ids after load", hd.hd_tokenizer_encode(again, data, -1, 2), torch.tensor(expected))

@@ -72,8 +72,7 @@ def some_tensors(p, n=None):
 
 
 def new_dict(p, tensors=None):
-    d = p.hd.hd_dict_new()
-    p.kept.append(lambda: p.hd.hd_dict_free(d))
+    d = p.dict()
     for name, (h, _) in (tensors or {}).items():
         p.hd.hd_dict_set(d, name.encode(), h)
     return d
@@ -102,9 +101,7 @@ def saved(p, folder):
 
 def load(p, path, mapped):
     o = p.hd.options("hd_safetensors_options", {"map": mapped})
-    d = p.ok(p.hd.hd_load_safetensors(path.encode(), ctypes.addressof(o)), "hd_load_safetensors")
-    p.kept.append(lambda: p.hd.hd_dict_free(d))
-    return d
+    return p.dict(p.ok(p.hd.hd_load_safetensors(path.encode(), ctypes.addressof(o)), "hd_load_safetensors"))
 
 
 def loaded(p, folder):
@@ -195,8 +192,7 @@ def checkpoint(p, folder):
     m, o, s = parts(p)
     steps(p, m, o, s, x, n)
     for again in range(2 if replace else 1):
-        model = hd.hd_module_state_dict(m)
-        p.kept.append(lambda model=model: hd.hd_dict_free(model))
+        model = p.dict(hd.hd_module_state_dict(m))
         state = new_dict(p)
         hd.hd_optim_save(o, state, b"optim")
         hd.hd_schedule_save(s, state, b"schedule")
@@ -217,8 +213,7 @@ def resumed(p, path, g, first, x):
     boxes = (ctypes.c_void_p * 2)()
     at = ctypes.addressof(boxes)
     p.equal("hd_checkpoint_load", hd.hd_checkpoint_load(path.encode(), at, at + 8), True)
-    model, state = boxes
-    p.kept += [lambda: hd.hd_dict_free(model), lambda: hd.hd_dict_free(state)]
+    model, state = map(p.dict, boxes)
     box = ctypes.c_int64()
     hd.hd_dict_get_int(state, b"step", ctypes.addressof(box))
     p.equal("a number of the state", box.value, 1 << 60)
@@ -229,7 +224,6 @@ def resumed(p, path, g, first, x):
                      ("hd_generator_load", hd.hd_generator_load(g, state, b"generator"))):
         p.equal(what, ok, True)
     steps(p, m, o, s, x, 2)
-    mine, theirs = hd.hd_module_state_dict(m), hd.hd_module_state_dict(first)
-    p.kept += [lambda: hd.hd_dict_free(mine), lambda: hd.hd_dict_free(theirs)]
+    mine, theirs = (p.dict(hd.hd_module_state_dict(each)) for each in (m, first))
     for name, h in p.tensors(mine).items():
         p.same("%s of the run that went on" % name, h, p.read(p.tensors(theirs)[name]))

@@ -149,6 +149,15 @@ class Maker:
             return self.pick((n, -n - 1, n + 3))
         return self.r.randrange(-n, n) if n else self.pick((0, -1))
 
+    def size(self, x, dim, otherwise):
+        """The size of a dim, which x may not have."""
+        shape = self.torch(x).shape
+        return shape[dim] if -len(shape) <= dim < len(shape) else otherwise
+
+    def new_dim(self, x):
+        n = self.torch(x).dim() + 1
+        return self.r.randrange(-n, n) if not self.wrong() else self.pick((n, -n - 1))
+
     def dims(self, x):
         n = self.torch(x).dim()
         dims = [d for d in range(n) if self.chance(0.5)]

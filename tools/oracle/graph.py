@@ -403,23 +403,19 @@ def lists(p):
 
 def dictionary(p):
     """A random sequence of changes, beside a dict of Python."""
-    hd, d, theirs = p.hd, p.hd.hd_dict_new(), {}
-    p.kept.append(lambda: hd.hd_dict_free(d))
+    hd, d, theirs = p.hd, p.dict(), {}
     for _ in range(p.r.randrange(1, 12)):
         name, kind = p.pick(("a", "b", "w.x", "é", "z" * 60)), p.pick((1, 1, 2, 3, 4, "remove"))
         p.say("%s %s" % (kind, name))
-        if kind == 1:
-            theirs[name] = kind, p.drawn([2])
-            hd.hd_dict_set(d, name.encode(), p.tensor(theirs[name][1]))
-        elif kind == 2:
-            theirs[name] = kind, p.pick(("", "text", "é"))
-            hd.hd_dict_set_string(d, name.encode(), theirs[name][1].encode())
-        elif kind == 3:
-            theirs[name] = kind, p.r.randrange(-(1 << 62), 1 << 62)
-            hd.hd_dict_set_int(d, name.encode(), theirs[name][1])
-        elif kind == 4:
-            theirs[name] = kind, p.r.gauss(0, 1)
-            hd.hd_dict_set_double(d, name.encode(), theirs[name][1])
+        draw, put = {
+            1: (lambda: p.drawn([2]), lambda key, v: hd.hd_dict_set(d, key, p.tensor(v))),
+            2: (lambda: p.pick(("", "text", "é")), lambda key, v: hd.hd_dict_set_string(d, key, v.encode())),
+            3: (lambda: p.r.randrange(-(1 << 62), 1 << 62), lambda key, v: hd.hd_dict_set_int(d, key, v)),
+            4: (lambda: p.r.gauss(0, 1), lambda key, v: hd.hd_dict_set_double(d, key, v)),
+        }.get(kind, (None, None))
+        if put:
+            theirs[name] = kind, draw()
+            put(name.encode(), theirs[name][1])
         else:
             there = theirs.pop(name, None) is not None
             removed = hd.hd_dict_remove(d, name.encode())

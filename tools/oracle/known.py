@@ -1,6 +1,6 @@
-"""Where heed and PyTorch differ, and why it stays so. Each entry says which disagreements it covers, names
-its row of docs/differences.md, and has an example that must still disagree in this way: an entry that no
-longer differs fails the run, and so does one whose row is gone.
+"""Where heed and PyTorch differ, and why it stays so. Each entry names its row of docs/differences.md, has an
+example, and says which disagreements it covers (known() in difference.py). The example must still disagree in
+this way: an entry that no longer differs fails the run, and so does one whose row is gone.
 """
 import ctypes
 import re
@@ -10,156 +10,113 @@ import torch
 import train
 import values
 from compare import surely_leaf
-from difference import (BOOL, F32, F64, I64, INF, KNOWN, U, V, W, X, Y, Z, among, attention, backward, grad,
-                        gradient_of, has_infinity, known, leaf, mode, moving, of_zeros, row_major, stale,
-                        which, without_gaps)
+from difference import (BOOL, F32, F64, I64, INF, U, V, W, X, Y, Z, among, backward, grad,
+                        gradient_of, has_infinity, known, leaf, mode, moving, of_zeros, row_major, without_gaps)
 from machine import Index, Var, same_storage, storage
 
+ATTENTION = ("hd_scaled_dot_product_attention", "hd_scaled_dot_product_attention_with")
+FLOATS_ONLY = ("hd_normal_", "hd_uniform_", "hd_bernoulli", "hd_softmax", "hd_log_softmax")
+SPLIT = [leaf(X, [2]), (Y, "hd_chunk", [X, 2, 0]), leaf(Z, [2]), grad(Z), (X, "hd_mul_", [X, Z])]
+MANY = [3, 8, 8, 8]
+COPIES = ("hd_clone", "hd_contiguous", "hd_to", "hd_rand_like", "hd_randn_like")
 
 # ---- heed refuses what PyTorch takes
 
-@known("fill_, zero_ and masked_fill_ of an expanded tensor, and copy_ of itself",
-       [leaf(X, [1]), (Y, "hd_expand_n", [X, [3]]), (Y, "hd_zero_", [Y])])
-def an_expanded_tensor_is_filled(e):
-    return e.kind == "error" and "is expanded" in e.text and \
-        (e.what in ("hd_fill_", "hd_zero_", "hd_masked_fill_") or
-         e.what in ("hd_copy_", "hd_setitem_n") and same_storage(*e.theirs[:2]))
+known("fill_, zero_ and masked_fill_ of an expanded tensor, and copy_ of itself",
+      [leaf(X, [1]), (Y, "hd_expand_n", [X, [3]]), (Y, "hd_zero_", [Y])],
+      kind="error", says="is expanded",
+      where=lambda e: e.what in ("hd_fill_", "hd_zero_", "hd_masked_fill_") or
+          e.what in ("hd_copy_", "hd_setitem_n") and same_storage(*e.theirs[:2]))
+known("tensors of more than 8 dims", [leaf(X, [1]), (Y, "hd_view_n", [X, [1] * 9])],
+      kind="error", says="expected 0 to 8")
+known("expand to a negative size other than -1",
+      [leaf(X, [1, 1]), (Y, "hd_expand_n", [X, [0, -2, -1]])],
+      what="hd_expand_n", kind="error", where=lambda e: min(e.args[1]) < -1)
+known("normal_, uniform_, bernoulli, softmax and log_softmax of an empty tensor of bool or int64",
+      [leaf(X, [0], [], BOOL), (Y, "hd_normal_", [X, 0.0, 1.0])],
+      what=FLOATS_ONLY, kind="error", says="expected float32 or float64", where=lambda e: e.theirs[0].numel() == 0)
+known("a product over nothing of two dtypes",
+      [leaf(X, [1, 1, 0], [], F64), leaf(Y, [1, 0, 1], []), (Z, "hd_matmul", [X, Y])],
+      what="hd_matmul", kind="error", says="expected one dtype",
+      where=lambda e: e.theirs[0].numel() == 0 or e.theirs[1].numel() == 0)
+known("attention whose v has other rows than k",
+      [leaf(X, [1, 1, 2, 1]), leaf(Y, [1, 1, 2, 1]), leaf(Z, [1, 1, 1, 1]),
+       (W, "hd_scaled_dot_product_attention", [X, Y, Z, None, 0.0, False])],
+      what=ATTENTION, kind="error", says="expected (..., l, d)")
+known("attention with a mask and is_causal",
+      [leaf(X, [1, 1, 2, 1]), leaf(M := Var("m"), [2, 2]),
+       (W, "hd_scaled_dot_product_attention", [X, X, X, M, 0.0, True])],
+      what=ATTENTION, kind="error", says="expected one of them")
+known("hd_grad_node of a view taken while grad mode was off",
+      [leaf(X, [1]), grad(X), mode(False), (Y, "hd_view_n", [X, [1, 1]]), mode(True), (Z, "node", [Y])],
+      what="hd_grad_node", kind="error", says="taken while grad mode was off")
 
 
-@known("tensors of more than 8 dims", [leaf(X, [1]), (Y, "hd_view_n", [X, [1] * 9])])
-def more_than_8_dims(e):
-    return e.kind == "error" and "expected 0 to 8" in e.text
-
-
-FLOATS_ONLY = ("hd_normal_", "hd_uniform_", "hd_bernoulli", "hd_softmax", "hd_log_softmax")
-
-
-@known("expand to a negative size other than -1",
-       [leaf(X, [1, 1]), (Y, "hd_expand_n", [X, [0, -2, -1]])])
-def an_expansion_to_a_negative_size(e):
-    return e.what == "hd_expand_n" and e.kind == "error" and min(e.args[1]) < -1
-
-
-@known("normal_, uniform_, bernoulli, softmax and log_softmax of an empty tensor of bool or int64",
-       [leaf(X, [0], [], BOOL), (Y, "hd_normal_", [X, 0.0, 1.0])])
-def an_empty_tensor_of_the_wrong_dtype(e):
-    return e.what in FLOATS_ONLY and e.kind == "error" and "expected float32 or float64" in e.text and \
-        e.theirs[0].numel() == 0
-
-
-@known("a product over nothing of two dtypes",
-       [leaf(X, [1, 1, 0], [], F64), leaf(Y, [1, 0, 1], []), (Z, "hd_matmul", [X, Y])])
-def a_product_over_nothing(e):
-    return e.what == "hd_matmul" and e.kind == "error" and "expected one dtype" in e.text and \
-        (e.theirs[0].numel() == 0 or e.theirs[1].numel() == 0)
-
-
-@known("attention whose v has other rows than k",
-       [leaf(X, [1, 1, 2, 1]), leaf(Y, [1, 1, 2, 1]), leaf(Z, [1, 1, 1, 1]),
-        (W, "hd_scaled_dot_product_attention", [X, Y, Z, None, 0.0, False])])
-def attention_of_rows_that_do_not_fit(e):
-    return attention(e) and e.kind == "error" and "expected (..., l, d)" in e.text
-
-
-@known("attention with a mask and is_causal",
-       [leaf(X, [1, 1, 2, 1]), leaf(M := Var("m"), [2, 2]),
-        (W, "hd_scaled_dot_product_attention", [X, X, X, M, 0.0, True])])
-def attention_with_two_masks(e):
-    return attention(e) and e.kind == "error" and "expected one of them" in e.text
-
-
-@known("hd_grad_node of a view taken while grad mode was off",
-       [leaf(X, [1]), grad(X), mode(False), (Y, "hd_view_n", [X, [1, 1]]), mode(True), (Z, "node", [Y])])
-def the_node_of_a_view_taken_without_recording(e):
-    return e.what == "hd_grad_node" and e.kind == "error" and "taken while grad mode was off" in e.text
-
-
-@known("hd_remove_hook of a tensor that was changed in place after hd_register_hook",
-       [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Z, "hook", [Y, "nothing"]),
-        (Y, "hd_mul_scalar_", [Y, 2.0]), (W, "remove_hook", [0])])
 def a_hook_of_an_earlier_value(e):
     name, version = e.machine.hooked[e.args[0]]
     return e.what == "hd_remove_hook" and "is no hook of" in e.text and e.env[name][1]._version > version
 
 
-SPLIT = [leaf(X, [2]), (Y, "hd_chunk", [X, 2, 0]), leaf(Z, [2]), grad(Z), (X, "hd_mul_", [X, Z])]
+known("hd_remove_hook of a tensor that was changed in place after hd_register_hook",
+      [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Z, "hook", [Y, "nothing"]),
+       (Y, "hd_mul_scalar_", [Y, 2.0]), (W, "remove_hook", [0])],
+      where=a_hook_of_an_earlier_value)
+known("a second hook on an output of split whose base was changed in place",
+      SPLIT + [(W, "hook", [Var("y_0"), "nothing"]), (V, "hook", [Var("y_0"), "nothing"])],
+      what="hd_register_hook", kind="error", says="is an output of split",
+      where=lambda e: among(e, e.args[0], [x for x, _ in e.machine.hooked]))
+known("hd_register_hook, for the second time, of a view taken while grad mode was off whose base was "
+      "changed in place",
+      [leaf(X, [1]), grad(X), mode(False), (Y, "hd_view_n", [X, [1]]), (Y, "hd_zero_", [Y]),
+       (Z, "hook", [Y, "nothing"]), (W, "hook", [Y, "nothing"])],
+      what="hd_register_hook", kind="error", says="taken while grad mode was off",
+      where=lambda e: e.env[e.args[0]][1]._backward_hooks is not None)
+known("a product whose operand was changed in place, where PyTorch folds the batch into the rows",
+      [leaf(X, [2]), grad(X), leaf(Y, [1, 2, 2, 2]), (Z, "hd_matmul", [X, Y]),
+       (Y, "hd_add_scalar_", [Y, 1.0]), leaf(W, [1, 2, 2]), backward(Z, W)],
+      kind="error",
+      where=lambda e: re.search(
+          r"(UnsafeView|Transpose|Squeeze|Clone)\w*: its saved tensor \d of \S.* was changed in place", e.text))
 
 
-@known("a second hook on an output of split whose base was changed in place",
-       SPLIT + [(W, "hook", [Var("y_0"), "nothing"]), (V, "hook", [Var("y_0"), "nothing"])])
-def a_second_hook_on_an_output_that_changed(e):
-    return e.what == "hd_register_hook" and e.kind == "error" and "is an output of split" in e.text and \
-        among(e, e.args[0], [x for x, _ in e.machine.hooked])
-
-
-@known("hd_register_hook, for the second time, of a view taken while grad mode was off whose base was "
-       "changed in place",
-       [leaf(X, [1]), grad(X), mode(False), (Y, "hd_view_n", [X, [1]]), (Y, "hd_zero_", [Y]),
-        (Z, "hook", [Y, "nothing"]), (W, "hook", [Y, "nothing"])])
-def a_second_hook_on_a_view_without_a_node(e):
-    return e.what == "hd_register_hook" and e.kind == "error" and "taken while grad mode was off" in e.text and \
-        e.env[e.args[0]][1]._backward_hooks is not None
-
-
-@known("a product whose operand was changed in place, where PyTorch folds the batch into the rows",
-       [leaf(X, [2]), grad(X), leaf(Y, [1, 2, 2, 2]), (Z, "hd_matmul", [X, Y]),
-        (Y, "hd_add_scalar_", [Y, 1.0]), leaf(W, [1, 2, 2]), backward(Z, W)])
-def a_product_of_an_operand_that_changed(e):
-    return e.kind == "error" and re.search(
-        r"(UnsafeView|Transpose|Squeeze|Clone)\w*: its saved tensor \d of \S.* was changed in place", e.text)
-
-
-@known("x op= an alias of x with other strides of dims of size 1",
-       [leaf(X, [1]), (Y, "hd_select", [X, 0, 0]), (Z, "hd_expand_n", [Y, [1]]), (X, "hd_mul_", [X, Z])])
 def an_alias_of_x(e):
     x, b = e.theirs[:2]
     return e.kind == "no error" and "refer to a single memory location" in e.text and same_storage(x, b) and \
         x.shape == b.shape and moving(x.stride(), x.shape) == moving(b.stride(), b.shape)
 
 
-@known("unbind of nothing, out of a view taken while grad mode was off",
-       [leaf(X, [1, 1]), grad(X), mode(False), (Y, "hd_narrow", [X, 0, 0, 0]), (Y, "hd_zero_", [Y]),
-        mode(True), (Z, "hd_unbind", [Y, 0])])
-def an_unbind_of_nothing(e):
-    return e.what == "hd_unbind" and e.kind == "no error" and "A view was created in no_grad mode" in e.text and \
-        e.theirs[0].shape[e.args[1]] == 0
+known("x op= an alias of x with other strides of dims of size 1",
+      [leaf(X, [1]), (Y, "hd_select", [X, 0, 0]), (Z, "hd_expand_n", [Y, [1]]), (X, "hd_mul_", [X, Z])],
+      where=an_alias_of_x)
+known("unbind of nothing, out of a view taken while grad mode was off",
+      [leaf(X, [1, 1]), grad(X), mode(False), (Y, "hd_narrow", [X, 0, 0, 0]), (Y, "hd_zero_", [Y]),
+       mode(True), (Z, "hd_unbind", [Y, 0])],
+      what="hd_unbind", kind="no error", says="A view was created in no_grad mode",
+      where=lambda e: e.theirs[0].shape[e.args[1]] == 0)
 
 
 # ---- gradients and hooks
 
-@known("autograd.grad and tensors with retain_grad",
-       [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Y, "retain_grad", [Y]), leaf(Z, [1]),
-        (W, "grad_of", [[Y], [Y, X], [Z], True, True]), backward(Y, Z)])
-def grad_of_and_retain_grad(e):
-    return e.machine.plain and e.env[gradient_of(e)][1].retains_grad
+known("autograd.grad and tensors with retain_grad",
+      [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Y, "retain_grad", [Y]), leaf(Z, [1]),
+       (W, "grad_of", [[Y], [Y, X], [Z], True, True]), backward(Y, Z)],
+      where=lambda e: e.machine.plain and e.env[gradient_of(e)][1].retains_grad)
+known("a hook on an output of split that nothing uses",
+      [leaf(X, [2]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Z, "hd_chunk", [Y, 2, 0]),
+       (W, "hook", [Var("z_0"), "nothing"]), leaf(V, [1]), backward(Var("z_1"), V)],
+      kind="hooks", where=lambda e: e.machine.plain and e.word == "backward" and
+          len(e.machine.logs[0]) < len(e.machine.logs[1]))
+known("the gradient of h, which has a hook, by autograd.grad",
+      [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Z, "hook", [Y, "twice"]), leaf(W, [1]),
+       (V, "grad_of", [[Y], [X, Y], [W], False, True])],
+      where=lambda e: e.word == "grad_of" and e.kind in ("gradient value", "gradient strides") and
+          among(e, gradient_of(e), [x for x, _ in e.machine.hooked]))
+known("hooks by autograd.grad where no input is reached",
+      [leaf(X, [1]), grad(X), (Y, "hook", [X, "nothing"]), leaf(Z, [1]), grad(Z), leaf(W, [1]),
+       (V, "grad_of", [[X], [Z], [W], False, True])],
+      kind="hooks", where=lambda e: e.word == "grad_of" and all(t is None for t in e.expected))
 
 
-@known("a hook on an output of split that nothing uses",
-       [leaf(X, [2]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Z, "hd_chunk", [Y, 2, 0]),
-        (W, "hook", [Var("z_0"), "nothing"]), leaf(V, [1]), backward(Var("z_1"), V)])
-def a_hook_without_a_gradient(e):
-    mine, theirs = e.machine.logs
-    return e.machine.plain and e.kind == "hooks" and e.word == "backward" and len(mine) < len(theirs)
-
-
-@known("the gradient of h, which has a hook, by autograd.grad",
-       [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Z, "hook", [Y, "twice"]), leaf(W, [1]),
-        (V, "grad_of", [[Y], [X, Y], [W], False, True])])
-def the_gradient_of_a_tensor_with_a_hook(e):
-    return e.word == "grad_of" and e.kind in ("gradient value", "gradient strides") and \
-        among(e, gradient_of(e), [x for x, _ in e.machine.hooked])
-
-
-@known("hooks by autograd.grad where no input is reached",
-       [leaf(X, [1]), grad(X), (Y, "hook", [X, "nothing"]), leaf(Z, [1]), grad(Z), leaf(W, [1]),
-        (V, "grad_of", [[X], [Z], [W], False, True])])
-def hooks_where_no_input_is_reached(e):
-    return e.kind == "hooks" and e.word == "grad_of" and all(t is None for t in e.expected)
-
-
-@known("the order in which hooks of leaves run",
-       [leaf(X, [1]), grad(X), leaf(Y, [1]), grad(Y), (Z, "hook", [Y, "nothing"]), (W, "hook", [X, "nothing"]),
-        (V, "hd_mul", [X, Y]), leaf(U, [1]), backward(V, U)])
 def the_order_of_hooks_of_leaves(e):
     mine, theirs = e.machine.logs
     leaves = {n for n, (x, _) in enumerate(e.machine.hooked) if surely_leaf(e.env[x][1])}
@@ -167,9 +124,12 @@ def the_order_of_hooks_of_leaves(e):
         [n for n in mine if n not in leaves] == [n for n in theirs if n not in leaves]
 
 
-@known("an op whose gradient reaches no leaf, as of a view taken while grad mode was off",
-       [leaf(X, [1, 1]), grad(X), mode(False), (Y, "hd_transpose", [X, 0, 1]), mode(True),
-        (Z, "hd_tanh", [Y]), (Z, "hd_mul_scalar_", [Z, 2.0]), leaf(W, [1, 1]), backward(Z, W)])
+known("the order in which hooks of leaves run",
+      [leaf(X, [1]), grad(X), leaf(Y, [1]), grad(Y), (Z, "hook", [Y, "nothing"]), (W, "hook", [X, "nothing"]),
+       (V, "hd_mul", [X, Y]), leaf(U, [1]), backward(V, U)],
+      where=the_order_of_hooks_of_leaves)
+
+
 def an_op_whose_gradient_reaches_no_leaf(e):
     changed = "modified by an inplace operation" in e.text or "A view was created in no_grad mode" in e.text
     return e.word in ("backward", "grad_of") and e.machine.unrecorded and (
@@ -177,108 +137,90 @@ def an_op_whose_gradient_reaches_no_leaf(e):
         e.kind == "error" and "its graph was freed by an earlier backward" in e.text)
 
 
+known("an op whose gradient reaches no leaf, as of a view taken while grad mode was off",
+      [leaf(X, [1, 1]), grad(X), mode(False), (Y, "hd_transpose", [X, 0, 1]), mode(True),
+       (Z, "hd_tanh", [Y]), (Z, "hd_mul_scalar_", [Z, 2.0]), leaf(W, [1, 1]), backward(Z, W)],
+      where=an_op_whose_gradient_reaches_no_leaf)
+
+
 # ---- names and versions
 
-MANY = [3, 8, 8, 8]
+known("attention of up to 64 keys, where plain ops are faster",
+      [leaf(X, MANY), grad(X), (Y, "hd_scaled_dot_product_attention", [X, X, X, None, 0.0, False])],
+      what=ATTENTION, kind="grad_fn", where=lambda e: e.theirs[1].shape[-2] <= 64 and
+          e.text.endswith("heed UnsafeViewBackward0, PyTorch ScaledDotProductFlashAttentionForCpuBackward0"))
+known("attention of a permuted q of up to 64 keys, where plain ops are faster",
+      [leaf(X, MANY), (X, "hd_transpose", [X, 1, 2]),
+       (Y, "hd_scaled_dot_product_attention", [X, X, X, None, 0.0, False])],
+      what=ATTENTION, kind="strides", where=lambda e: e.theirs[1].shape[-2] <= 64 and
+          row_major(e.strides, e.expected.shape) and not e.theirs[0].is_contiguous())
+known("hd_setitem of a bool or int64 tensor with a value that requires grad",
+      [leaf(X, [1], [1], I64), leaf(Y, []), grad(Y), (X, "hd_setitem_n", [X, Y, Index([values.ALL])])],
+      what="hd_setitem_n", says="requires_grad: heed none, PyTorch True",
+      where=lambda e: not e.theirs[0].dtype.is_floating_point)
 
 
-@known("attention of up to 64 keys, where plain ops are faster",
-       [leaf(X, MANY), grad(X), (Y, "hd_scaled_dot_product_attention", [X, X, X, None, 0.0, False])])
-def the_name_of_attention_of_few_keys(e):
-    return attention(e) and e.theirs[1].shape[-2] <= 64 and e.kind == "grad_fn" and e.text.endswith(
-        "heed UnsafeViewBackward0, PyTorch ScaledDotProductFlashAttentionForCpuBackward0")
-
-
-@known("attention of a permuted q of up to 64 keys, where plain ops are faster",
-       [leaf(X, MANY), (X, "hd_transpose", [X, 1, 2]),
-        (Y, "hd_scaled_dot_product_attention", [X, X, X, None, 0.0, False])])
-def the_layout_of_attention_of_few_keys(e):
-    return attention(e) and e.theirs[1].shape[-2] <= 64 and e.kind == "strides" and \
-        row_major(e.strides, e.expected.shape) and not e.theirs[0].is_contiguous()
-
-
-@known("hd_setitem of a bool or int64 tensor with a value that requires grad",
-       [leaf(X, [1], [1], I64), leaf(Y, []), grad(Y), (X, "hd_setitem_n", [X, Y, Index([values.ALL])])])
-def assigning_what_requires_grad_to_integers(e):
-    return e.what == "hd_setitem_n" and "requires_grad: heed none, PyTorch True" in e.text and \
-        not e.theirs[0].dtype.is_floating_point
-
-
-@known("a change in place of a product that is a view in PyTorch, as of (1, 1) and (1, 1, 1)",
-       [leaf(X, [1, 1]), grad(X), leaf(Y, [1, 1, 1]), (Z, "hd_matmul", [X, Y]), (Z, "hd_mul_scalar_", [Z, 2.0])])
 def a_change_of_a_product_that_is_a_view(e):
     name = e.kind in ("grad_fn", "other grad_fn") and e.text.endswith("PyTorch AsStridedBackward0")
     refused = e.kind == "no error" and "A view was created in no_grad mode" in e.text
     return (name or refused) and e.machine.made_by[storage(e.theirs[0])][0] == "hd_matmul"
 
 
-@known("x[i] = v of a 0-d v in the memory of x",
-       [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 1.0]), (Z, "hd_select", [Y, 0, 0]),
-        (Y, "hd_setitem_n", [Y, Z, Index([values.ALL])])])
-def assigning_an_element_of_x_itself(e):
-    return e.what == "hd_setitem_n" and e.text.endswith("heed CopyBackwards, PyTorch FillBackward3") and \
-        same_storage(e.theirs[0], e.theirs[1])
-
-
-@known("a change in place of the result of linear with a bias, of 1 or of 3 and more dims",
-       [leaf(X, [2, 1, 1]), grad(X), leaf(Y, [1, 1]), leaf(Z, [1]), (W, "hd_linear", [X, Y, Z]),
-        (W, "hd_add_scalar_", [W, 1.0])])
-def a_change_of_a_linear_that_is_a_view(e):
-    return e.kind in ("grad_fn", "other grad_fn") and e.text.endswith("PyTorch AsStridedBackward0") and \
-        e.machine.made_by[storage(e.theirs[0])][0] == "hd_linear"
-
-
-@known("hd_version_of a new tensor",
-       [leaf(X, [1]), leaf(Y, [1, 1]), (Z, "hd_matmul", [X, Y])])
-def the_version_of_a_new_tensor(e):
-    return e.machine.plain and e.kind == "version" and e.text == "version: heed 0, PyTorch 1"
+known("a change in place of a product that is a view in PyTorch, as of (1, 1) and (1, 1, 1)",
+      [leaf(X, [1, 1]), grad(X), leaf(Y, [1, 1, 1]), (Z, "hd_matmul", [X, Y]), (Z, "hd_mul_scalar_", [Z, 2.0])],
+      where=a_change_of_a_product_that_is_a_view)
+known("x[i] = v of a 0-d v in the memory of x",
+      [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 1.0]), (Z, "hd_select", [Y, 0, 0]),
+       (Y, "hd_setitem_n", [Y, Z, Index([values.ALL])])],
+      what="hd_setitem_n", where=lambda e: e.text.endswith("heed CopyBackwards, PyTorch FillBackward3") and
+          same_storage(e.theirs[0], e.theirs[1]))
+known("a change in place of the result of linear with a bias, of 1 or of 3 and more dims",
+      [leaf(X, [2, 1, 1]), grad(X), leaf(Y, [1, 1]), leaf(Z, [1]), (W, "hd_linear", [X, Y, Z]),
+       (W, "hd_add_scalar_", [W, 1.0])],
+      where=lambda e: e.kind in ("grad_fn", "other grad_fn") and e.text.endswith("PyTorch AsStridedBackward0") and
+          e.machine.made_by[storage(e.theirs[0])][0] == "hd_linear")
+known("hd_version_of a new tensor",
+      [leaf(X, [1]), leaf(Y, [1, 1]), (Z, "hd_matmul", [X, Y])],
+      kind="version", where=lambda e: e.machine.plain and e.text == "version: heed 0, PyTorch 1")
 
 
 # ---- PyTorch's own faults
 
-@known("logsumexp over no dims", [leaf(X, [2, 2]), (Y, "hd_logsumexp_dims_n", [X, False, []])])
-def logsumexp_of_no_dims(e):
-    return e.what == "hd_logsumexp_dims_n" and e.kind == "no error" and e.args[2] == []
+known("logsumexp over no dims", [leaf(X, [2, 2]), (Y, "hd_logsumexp_dims_n", [X, False, []])],
+      what="hd_logsumexp_dims_n", kind="no error", where=lambda e: e.args[2] == [])
+known("var over no dims (dim=[]): the gradient",
+      [leaf(X, [2], [1.0, 2.0]), grad(X), (Y, "hd_var_dims_n", [X, 1, False, []]), backward(Y)],
+      kind="gradient value", where=lambda e: e.machine.last[0] == "hd_var_dims_n" and e.machine.last[1][3] == [])
 
 
-@known("var over no dims (dim=[]): the gradient",
-       [leaf(X, [2], [1.0, 2.0]), grad(X), (Y, "hd_var_dims_n", [X, 1, False, []]), backward(Y)])
-def var_of_no_dims(e):
-    name, args = e.machine.last
-    return name == "hd_var_dims_n" and args[3] == [] and e.kind == "gradient value"
-
-
-@known("cross_entropy of x (2,) and a target (1,)",
-       [leaf(X, [2]), grad(X), leaf(Y, [1], [1], I64), (Z, "hd_cross_entropy", [X, Y]), backward(Z)])
 def cross_entropy_of_one_row_and_a_target_of_one(e):
     x, target = (e.env[a][1] for a in e.machine.last[1][:2])
     return e.kind == "no error" and "size mismatch" in e.text and x.dim() == 1 and tuple(target.shape) == (1,)
 
 
-@known("cross_entropy of x (1,) and a target (1,)",
-       [leaf(X, [1]), leaf(Y, [1], [0], I64), (Z, "hd_cross_entropy", [X, Y])])
-def cross_entropy_of_a_target_like_x(e):
-    return e.kind == "no error" and "class probabilities" in e.text and e.theirs[0].shape == e.theirs[1].shape
+known("cross_entropy of x (2,) and a target (1,)",
+      [leaf(X, [2]), grad(X), leaf(Y, [1], [1], I64), (Z, "hd_cross_entropy", [X, Y]), backward(Z)],
+      where=cross_entropy_of_one_row_and_a_target_of_one)
+known("cross_entropy of x (1,) and a target (1,)",
+      [leaf(X, [1]), leaf(Y, [1], [0], I64), (Z, "hd_cross_entropy", [X, Y])],
+      kind="no error", says="class probabilities", where=lambda e: e.theirs[0].shape == e.theirs[1].shape)
+known("gelu(inf) in float32", [leaf(X, [16], [INF] * 16), (Y, "hd_gelu", [X])],
+      what="hd_gelu", kind="value", cpu="AVX512", where=lambda e: e.text.endswith("heed inf, PyTorch nan") and
+          e.theirs[0].dtype == F32)
+known("gelu of float32 far below 0, as gelu(-3.)", [leaf(X, [16], [-103.9] * 16), (Y, "hd_gelu", [X])],
+      what="hd_gelu", kind="value", cpu="AVX2", where=lambda e: e.theirs[0].dtype == F32 and
+          e.text.endswith("heed -0.0 (-0x0.0p+0), PyTorch 0.0 (0x0.0p+0)"))
 
 
-@known("gelu(inf) in float32", [leaf(X, [16], [INF] * 16), (Y, "hd_gelu", [X])], cpu="AVX512")
-def gelu_of_infinity(e):
-    return e.what == "hd_gelu" and e.kind == "value" and e.text.endswith("heed inf, PyTorch nan") and \
-        e.theirs[0].dtype == F32
-
-
-@known("gelu of float32 far below 0, as gelu(-3.)", [leaf(X, [16], [-103.9] * 16), (Y, "hd_gelu", [X])], cpu="AVX2")
-def gelu_of_less_than_minus_five(e):
-    return e.what == "hd_gelu" and e.kind == "value" and e.theirs[0].dtype == F32 and \
-        e.text.endswith("heed -0.0 (-0x0.0p+0), PyTorch 0.0 (0x0.0p+0)")
-
-
-@known("an operand that lies partly in the memory of x in x op= operand",
-       [leaf(X, [2, 1, 2], None, F64), (Y, "hd_narrow", [X, 2, 0, 1]), (X, "hd_add_", [X, Y])])
 def an_operand_that_is_overwritten(e):
     x, b = e.theirs[:2]
     return e.kind == "value" and e.machine.rows[e.what].inplace and same_storage(x, b) and \
         (x.shape, x.stride(), x.storage_offset()) != (b.shape, b.stride(), b.storage_offset())
+
+
+known("an operand that lies partly in the memory of x in x op= operand",
+      [leaf(X, [2, 1, 2], None, F64), (Y, "hd_narrow", [X, 2, 0, 1]), (X, "hd_add_", [X, Y])],
+      where=an_operand_that_is_overwritten)
 
 
 def transposed(p):
@@ -288,9 +230,8 @@ def transposed(p):
             lambda: torch.nn.init.orthogonal_(x.transpose(0, 1), 1.0))
 
 
-@known("orthogonal_ of a transposed tensor of 3 or more dims", transposed)
-def orthogonal_of_a_transposed_tensor(e):
-    return e.what == "orthogonal_" and e.kind == "no error" and "view size is not compatible" in e.text
+known("orthogonal_ of a transposed tensor of 3 or more dims", transposed,
+      what="orthogonal_", kind="no error", says="view size is not compatible")
 
 
 # ---- values, order and sign
@@ -300,34 +241,27 @@ def rounds(s):
     return torch.tensor(s, dtype=F32).double().item() != s
 
 
-@known("pow of float32 by a number that is no float32",
-       [leaf(X, [1], [1e10]), (Y, "hd_pow_scalar", [X, 3.331])])
 def an_exponent_that_is_rounded(e):
     name, (x, s) = e.machine.last
     return name == "hd_pow_scalar" and e.kind in ("value", "gradient value") and \
         e.env[x][1].dtype != F64 and (rounds(s) or rounds(s - 1))
 
 
-@known("maximum and minimum of 0. and -0.",
-       [leaf(X, [1], [-0.0]), leaf(Y, [1], [0.0]), (Z, "hd_maximum", [X, Y])])
-def maximum_of_0_and_minus_0(e):
-    return e.what in ("hd_maximum", "hd_minimum") and e.kind == "value" and of_zeros(e)
-
-
-@known("the sign of a zero of a batched product of one step, (3, 1) @ (2, 1, 4)",
-       [leaf(X, [3, 1], [0.0] * 3), leaf(Y, [2, 1, 4], [-1.0] * 8), (Z, "hd_matmul", [X, Y])])
-def the_sign_of_a_zero_of_a_product_of_one_step(e):
-    return e.what in ("hd_matmul", "hd_linear") and e.kind == "value" and of_zeros(e) and \
-        e.theirs[0].dim() > 0 and e.theirs[0].shape[-1] == 1
-
-
-@known("linear with a bias of -0. where every product is -0.",
-       [leaf(X, [1, 1, 0], []), leaf(Y, [2, 0], []), leaf(Z, [2, 2], [-0.0] * 4), (W, "hd_select", [Z, 1, 0]),
-        (V, "hd_linear", [X, Y, W])])
-def a_bias_of_minus_0_with_gaps(e):
-    x, _, bias = e.theirs
-    return e.what == "hd_linear" and e.kind == "value" and of_zeros(e) and x.shape[-1] == 0 and \
-        x.dim() != 2 and not bias.is_contiguous()
+known("pow of float32 by a number that is no float32",
+      [leaf(X, [1], [1e10]), (Y, "hd_pow_scalar", [X, 3.331])],
+      where=an_exponent_that_is_rounded)
+known("maximum and minimum of 0. and -0.",
+      [leaf(X, [1], [-0.0]), leaf(Y, [1], [0.0]), (Z, "hd_maximum", [X, Y])],
+      what=("hd_maximum", "hd_minimum"), kind="value", where=of_zeros)
+known("the sign of a zero of a batched product of one step, (3, 1) @ (2, 1, 4)",
+      [leaf(X, [3, 1], [0.0] * 3), leaf(Y, [2, 1, 4], [-1.0] * 8), (Z, "hd_matmul", [X, Y])],
+      what=("hd_matmul", "hd_linear"), kind="value", where=lambda e: of_zeros(e) and e.theirs[0].dim() > 0 and
+          e.theirs[0].shape[-1] == 1)
+known("linear with a bias of -0. where every product is -0.",
+      [leaf(X, [1, 1, 0], []), leaf(Y, [2, 0], []), leaf(Z, [2, 2], [-0.0] * 4), (W, "hd_select", [Z, 1, 0]),
+       (V, "hd_linear", [X, Y, W])],
+      what="hd_linear", kind="value", where=lambda e: of_zeros(e) and e.theirs[0].shape[-1] == 0 and
+          e.theirs[0].dim() != 2 and not e.theirs[2].is_contiguous())
 
 
 def underflows(e):
@@ -338,133 +272,86 @@ def underflows(e):
     return (sums > 0) & (sums < 2.0 ** (-74 if e.theirs[0].dtype == F64 else 1000 - 149))
 
 
-@known("the sign of a product that is too small for a number, as 1e-40 times -1e-8",
-       [leaf(X, [5, 2], [0.0] * 9 + [-1e-40]), leaf(Y, [2, 2], [1e-40, 0.0, 1e-8, 1.0]),
-        (Z, "hd_matmul", [X, Y])], everywhere=False)
 def the_sign_of_a_product_that_underflows(e):
     at = re.findall(r"\d+", re.search(r"value at \((.*?)\):", e.text).group(1))
     return e.what in ("hd_dot", "hd_matmul", "hd_linear") and e.kind == "value" and of_zeros(e) and \
         underflows(e)[tuple(int(i) for i in at)].item()
 
 
-@known("the sign of a zero of attention",
-       [leaf(X, [2, 1]), leaf(Y, [1, 1]), leaf(Z, [1, 2], [-1.0, 1.0]), leaf(M, [2, 1], [False, True], BOOL),
-        (W, "hd_scaled_dot_product_attention", [X, Y, Z, M, 0.0, False])])
-def the_sign_of_a_zero_of_attention(e):
-    return attention(e) and e.kind == "value" and of_zeros(e)
-
-
-@known("the gradient of var, with correction 1, of a single NaN",
-       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_var", [X, 1]), backward(Y)])
-def the_gradient_of_var_of_a_nan(e):
-    return e.machine.last[0].startswith("hd_var") and e.kind == "gradient value" and \
-        e.text.endswith(("heed nan, PyTorch inf", "heed nan, PyTorch -inf"))
-
-
-@known("the gradient of elu at a NaN",
-       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_elu", [X, 1.0]), backward(Y)])
-def the_gradient_of_elu_of_a_nan(e):
-    return e.machine.last[0] == "hd_elu" and e.kind == "gradient value" and "heed nan, PyTorch" in e.text
-
-
-@known("var, layer_norm and losses of rows of equal numbers",
-       [leaf(X, [1], [1e10]), (Y, "hd_expand_n", [X, [17]]), (Z, "hd_var", [Y, 0])])
-def var_of_equal_numbers(e):
-    x = e.theirs[0].detach()
-    return e.what.startswith("hd_var") and e.kind == "value" and "heed 0.0 (" in e.text and \
-        bool((x == x.flatten()[0]).all())
-
-
-@known("the gradient of layer_norm of infinities",
-       [leaf(X, [9], [float(k) for k in range(9)], F64), grad(X), leaf(Y, [9], [INF] + [1.0] * 8, F64),
-        (Z, "hd_layer_norm_n", [X, [9], Y, None, 1e-5]), leaf(W, [9], None, F64), backward(Z, W)])
-def layer_norm_of_infinities(e):
-    return e.machine.last[0] == "hd_layer_norm_n" and e.kind == "gradient value" and has_infinity(e) and \
-        re.search(r"heed (-?inf|nan), PyTorch nan|heed nan, PyTorch", e.text)
-
-
-@known("roll of an empty tensor along a dim that it lacks",
-       [leaf(X, [2, 0], []), (Y, "hd_roll", [X, 1, 2])])
-def a_roll_of_nothing(e):
-    return e.what == "hd_roll" and e.kind == "error" and "expected -" in e.text and e.theirs[0].numel() == 0
+known("the sign of a product that is too small for a number, as 1e-40 times -1e-8",
+      [leaf(X, [5, 2], [0.0] * 9 + [-1e-40]), leaf(Y, [2, 2], [1e-40, 0.0, 1e-8, 1.0]),
+       (Z, "hd_matmul", [X, Y])],
+      where=the_sign_of_a_product_that_underflows, everywhere=False)
+known("the sign of a zero of attention",
+      [leaf(X, [2, 1]), leaf(Y, [1, 1]), leaf(Z, [1, 2], [-1.0, 1.0]), leaf(M, [2, 1], [False, True], BOOL),
+       (W, "hd_scaled_dot_product_attention", [X, Y, Z, M, 0.0, False])],
+      what=ATTENTION, kind="value", where=of_zeros)
+known("the gradient of var, with correction 1, of a single NaN",
+      [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_var", [X, 1]), backward(Y)],
+      kind="gradient value", where=lambda e: e.machine.last[0].startswith("hd_var") and
+          e.text.endswith(("heed nan, PyTorch inf", "heed nan, PyTorch -inf")))
+known("the gradient of elu at a NaN",
+      [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_elu", [X, 1.0]), backward(Y)],
+      kind="gradient value", says="heed nan, PyTorch", where=lambda e: e.machine.last[0] == "hd_elu")
+known("var, layer_norm and losses of rows of equal numbers",
+      [leaf(X, [1], [1e10]), (Y, "hd_expand_n", [X, [17]]), (Z, "hd_var", [Y, 0])],
+      kind="value", says="heed 0.0 (", where=lambda e: e.what.startswith("hd_var") and
+          bool((e.theirs[0] == e.theirs[0].flatten()[0]).all()))
+known("the gradient of layer_norm of infinities",
+      [leaf(X, [9], [float(k) for k in range(9)], F64), grad(X), leaf(Y, [9], [INF] + [1.0] * 8, F64),
+       (Z, "hd_layer_norm_n", [X, [9], Y, None, 1e-5]), leaf(W, [9], None, F64), backward(Z, W)],
+      kind="gradient value", where=lambda e: e.machine.last[0] == "hd_layer_norm_n" and has_infinity(e) and
+          re.search(r"heed (-?inf|nan), PyTorch nan|heed nan, PyTorch", e.text))
+known("roll of an empty tensor along a dim that it lacks",
+      [leaf(X, [2, 0], []), (Y, "hd_roll", [X, 1, 2])],
+      what="hd_roll", kind="error", says="expected -", where=lambda e: e.theirs[0].numel() == 0)
 
 
 # ---- strides
 
-@known("an empty result of two operands, or of an op that is not a copy",
-       [leaf(X, [2, 0, 1], []), (Y, "hd_mul_scalar", [X, 2])])
-def an_empty_result(e):
-    copies = ("hd_clone", "hd_contiguous", "hd_to", "hd_rand_like", "hd_randn_like")
-    return e.kind == "strides" and e.expected.numel() == 0 and e.what not in copies
-
-
-@known("a gradient that is equal along a dim",
-       [leaf(X, [2, 2]), grad(X), (Y, "hd_mul_scalar", [X, 1.0]), (Z, "hd_mean_dim", [Y, 1, False]),
-        leaf(W, [2], [1.0, 2.0]), (V, "grad_of", [[Z], [Y], [W], False, True])])
-def a_gradient_that_is_equal_along_a_dim(e):
-    return e.kind == "gradient strides" and any(
-        s == 0 and n > 1 for s, n in zip(e.strides, e.expected.shape))
-
-
-@known("the order of a gradient's dims in memory",
-       [leaf(X, [2, 2]), grad(X), (Y, "hd_t", [X]), (Z, "hd_relu", [Y]), leaf(W, [2, 2]),
-        (V, "grad_of", [[Z], [X], [W], False, True])])
-def the_order_of_a_gradients_dims(e):
-    shape = e.expected.shape
-    return e.kind == "gradient strides" and moving(e.strides, shape) != moving(e.expected.stride(), shape) and \
-        without_gaps(e.strides, shape) and without_gaps(e.expected.stride(), shape)
-
-
-@known("attention of a permuted q that PyTorch's fused kernel does not take (3 dims, dropout, v of another "
-       "width than k, k or v not dense in its last dim)",
-       [leaf(X, [3, 2, 4]), (Y, "hd_transpose", [X, 0, 1]), leaf(Z, [2, 5, 4]),
-        (W, "hd_scaled_dot_product_attention", [Y, Z, Z, None, 0.0, False])])
-def attention_laid_out_like_q(e):
-    return attention(e) and e.kind == "strides" and e.expected.is_contiguous() and \
-        not e.theirs[0].is_contiguous()
+known("an empty result of two operands, or of an op that is not a copy",
+      [leaf(X, [2, 0, 1], []), (Y, "hd_mul_scalar", [X, 2])],
+      kind="strides", where=lambda e: e.expected.numel() == 0 and e.what not in COPIES)
+known("a gradient that is equal along a dim",
+      [leaf(X, [2, 2]), grad(X), (Y, "hd_mul_scalar", [X, 1.0]), (Z, "hd_mean_dim", [Y, 1, False]),
+       leaf(W, [2], [1.0, 2.0]), (V, "grad_of", [[Z], [Y], [W], False, True])],
+      kind="gradient strides", where=lambda e: any(s == 0 and n > 1 for s, n in zip(e.strides, e.expected.shape)))
+known("the order of a gradient's dims in memory",
+      [leaf(X, [2, 2]), grad(X), (Y, "hd_t", [X]), (Z, "hd_relu", [Y]), leaf(W, [2, 2]),
+       (V, "grad_of", [[Z], [X], [W], False, True])],
+      kind="gradient strides",
+      where=lambda e: moving(e.strides, e.expected.shape) != moving(e.expected.stride(), e.expected.shape) and
+          without_gaps(e.strides, e.expected.shape) and without_gaps(e.expected.stride(), e.expected.shape))
+known("attention of a permuted q that PyTorch's fused kernel does not take (3 dims, dropout, v of another "
+      "width than k, k or v not dense in its last dim)",
+      [leaf(X, [3, 2, 4]), (Y, "hd_transpose", [X, 0, 1]), leaf(Z, [2, 5, 4]),
+       (W, "hd_scaled_dot_product_attention", [Y, Z, Z, None, 0.0, False])],
+      what=ATTENTION, kind="strides", where=lambda e: e.expected.is_contiguous() and
+          not e.theirs[0].is_contiguous())
 
 
 # ---- what the sections leave out, so that their cases go on
 
-@known("hd_t of a tensor with more than 2 dims", [leaf(X, [1, 1, 1]), (Y, "hd_t", [X])])
-def t_of_3_dims(e):
-    return e.what == "hd_t" and e.kind == "error"
-
-
-@known("attention with a mask of fewer than 2 dims",
-       [leaf(X, [1, 2, 1]), leaf(M, [2]), (Y, "hd_scaled_dot_product_attention", [X, X, X, M, 0.0, False])])
-def attention_with_a_mask_of_one_dim(e):
-    return attention(e) and e.kind == "error" and "expected 2 dims or more" in e.text
-
-
-@known("randint of bool", [(X, "hd_randint_n", [BOOL, 0, 2, [1]])])
-def randint_of_bool(e):
-    return e.what == "hd_randint_n" and e.kind == "error" and e.args[0] == BOOL
-
-
-@known("linspace of bool", [(X, "hd_linspace", [BOOL, 0.0, 1.0, 1])])
-def linspace_of_bool(e):
-    return e.what == "hd_linspace" and e.kind == "error" and e.args[0] == BOOL
-
-
-@known("cross_entropy after x was changed in place",
-       [leaf(X, [1, 2]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), leaf(Z, [1], [0], I64),
-        (W, "hd_cross_entropy", [Y, Z]), (Y, "hd_mul_scalar_", [Y, 2.0]), backward(W)])
-def cross_entropy_of_what_changed(e):
-    return e.kind == "error" and "NllLossBackward0: its saved tensor" in e.text
-
-
-@known("arange of int64 numbers that lie more than 2^63 apart",
-       [(X, "hd_arange", [-(1 << 62) - 5, 1 << 62, 1 << 61])])
-def arange_of_far_numbers(e):
-    return e.what == "hd_arange"
-
-
-@known("cat and stack of tensors in channels-last order",
-       [leaf(X, [2, 2, 2, 2]), (Y, "hd_permute_n", [X, [0, 3, 1, 2]]), (Z, "hd_cat_n", [[Y, Y], 0])])
-def cat_in_channels_last_order(e):
-    return e.what in ("hd_cat_n", "hd_cat_list", "hd_stack_n", "hd_stack_list") and e.kind == "strides" and \
-        row_major(e.strides, e.expected.shape)
+known("hd_t of a tensor with more than 2 dims", [leaf(X, [1, 1, 1]), (Y, "hd_t", [X])],
+      what="hd_t", kind="error")
+known("attention with a mask of fewer than 2 dims",
+      [leaf(X, [1, 2, 1]), leaf(M, [2]), (Y, "hd_scaled_dot_product_attention", [X, X, X, M, 0.0, False])],
+      what=ATTENTION, kind="error", says="expected 2 dims or more")
+known("randint of bool", [(X, "hd_randint_n", [BOOL, 0, 2, [1]])],
+      what="hd_randint_n", kind="error", where=lambda e: e.args[0] == BOOL)
+known("linspace of bool", [(X, "hd_linspace", [BOOL, 0.0, 1.0, 1])],
+      what="hd_linspace", kind="error", where=lambda e: e.args[0] == BOOL)
+known("cross_entropy after x was changed in place",
+      [leaf(X, [1, 2]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), leaf(Z, [1], [0], I64),
+       (W, "hd_cross_entropy", [Y, Z]), (Y, "hd_mul_scalar_", [Y, 2.0]), backward(W)],
+      kind="error", says="NllLossBackward0: its saved tensor")
+known("arange of int64 numbers that lie more than 2^63 apart",
+      [(X, "hd_arange", [-(1 << 62) - 5, 1 << 62, 1 << 61])],
+      what="hd_arange")
+known("cat and stack of tensors in channels-last order",
+      [leaf(X, [2, 2, 2, 2]), (Y, "hd_permute_n", [X, [0, 3, 1, 2]]), (Z, "hd_cat_n", [[Y, Y], 0])],
+      what=("hd_cat_n", "hd_cat_list", "hd_stack_n", "hd_stack_list"), kind="strides",
+      where=lambda e: row_major(e.strides, e.expected.shape))
 
 
 # ---- optimizers and schedules: the section train leaves these out
@@ -484,23 +371,20 @@ def no_steps(p):
     p.near("the lr of a schedule of no steps", p.hd.hd_optim_lr(o), optim.param_groups[0]["lr"], 1e-14)
 
 
-@known("constant_lr with total_iters 0", no_steps)
-def constant_lr_of_no_steps(e):
-    return e.what == "the lr of a schedule of no steps"
+known("constant_lr with total_iters 0", no_steps,
+      what="the lr of a schedule of no steps")
 
 
 def no_gradient(p):
     o, optim, _ = optimizers(p, "adagrad", {"lr": 0.1})
-    d = p.hd.hd_dict_new()
-    p.kept.append(lambda: p.hd.hd_dict_free(d))
+    d = p.dict()
     p.equal("hd_optim_save", p.hd.hd_optim_save(o, d, b""), True)
     mine = sum(n.startswith("state.") for n, _, _ in p.entries(d))
     p.equal("the state before the first gradient", mine, len(optim.state_dict()["state"][0]))
 
 
-@known("Adagrad's saved state before a parameter's first gradient", no_gradient)
-def adagrad_before_the_first_gradient(e):
-    return e.what == "the state before the first gradient"
+known("Adagrad's saved state before a parameter's first gradient", no_gradient,
+      what="the state before the first gradient")
 
 
 def second_group(name, first, second):
@@ -519,16 +403,12 @@ def second_group(name, first, second):
     return case
 
 
-@known("Adagrad's second group with another initial_accumulator_value",
-       second_group("adagrad", {"lr": 0.1}, {"lr": 0.1, "initial_accumulator_value": 0.5}))
-def adagrad_of_a_second_group(e):
-    return e.what == "another group of adagrad" and e.kind == "value"
-
-
-@known("the second group of an optimizer with nesterov and no momentum",
-       second_group("sgd", {"lr": 0.1}, {"lr": 0.1, "momentum": 0.0, "dampening": 0.0, "nesterov": True}))
-def nesterov_of_a_second_group(e):
-    return e.what == "another group of sgd" and e.kind == "error"
+known("Adagrad's second group with another initial_accumulator_value",
+      second_group("adagrad", {"lr": 0.1}, {"lr": 0.1, "initial_accumulator_value": 0.5}),
+      what="another group of adagrad", kind="value")
+known("the second group of an optimizer with nesterov and no momentum",
+      second_group("sgd", {"lr": 0.1}, {"lr": 0.1, "momentum": 0.0, "dampening": 0.0, "nesterov": True}),
+      what="another group of sgd", kind="error")
 
 
 def nothing_to_clip(p):
@@ -537,9 +417,5 @@ def nothing_to_clip(p):
             lambda: torch.nn.utils.clip_grad_value_([t for _, t in made], 1.0, foreach=False))
 
 
-@known("clip_grad_value_ of parameters that have no gradient", nothing_to_clip)
-def clipping_no_gradient(e):
-    return e.what == "clipping no gradient" and e.kind == "no error"
-
-
-__all__ = ["KNOWN", "stale", "which"]
+known("clip_grad_value_ of parameters that have no gradient", nothing_to_clip,
+      what="clipping no gradient", kind="no error")

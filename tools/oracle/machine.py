@@ -48,6 +48,14 @@ class Disagreement(Exception):
         return self.what, self.kind
 
 
+def attempt(call):
+    """(what it gives, None), or (None, what it raises)."""
+    try:
+        return call(), None
+    except Exception as e:  # PyTorch raises many kinds
+        return None, "%s: %s" % (type(e).__name__, str(e).split("\n")[0])
+
+
 def set_item(x, value, index):
     """x[index] = value, as a call."""
     x[index] = value
@@ -204,11 +212,7 @@ class Machine:
         if row.random:
             hd.hd_manual_seed(1234)
             torch.manual_seed(1234)
-        message = None
-        try:
-            expected = row.torch(*theirs)
-        except Exception as e:  # PyTorch raises many kinds
-            message = "%s: %s" % (type(e).__name__, str(e).split("\n")[0])
+        expected, message = attempt(lambda: row.torch(*theirs))
         result = row.call(*given)
         error = hd.error() if hd.hd_error_code() else ""
         if message is not None or error:
@@ -321,11 +325,7 @@ class Machine:
 
     def both(self, what, mine, theirs, x):
         h, t = self.env[x]
-        message = None
-        try:
-            theirs(t)
-        except Exception as e:
-            message = str(e).split("\n")[0]
+        _, message = attempt(lambda: theirs(t))
         mine(h)
         error = self.hd.error()
         if message is not None or error:
@@ -383,11 +383,7 @@ class Machine:
     def backward(self, dest, y, grad, retain):
         # PyTorch may keep the gradient that it is given as .grad, and add to it later.
         t, g = self.env[y][1], None if grad is None else self.env[grad][1].clone()
-        message = None
-        try:
-            torch.autograd.backward(t, g, retain_graph=retain)
-        except Exception as e:
-            message = str(e).split("\n")[0]
+        _, message = attempt(lambda: torch.autograd.backward(t, g, retain_graph=retain))
         self.hd.hd_backward_with(self.handle(y), self.handle(grad), retain)
         error = self.hd.error()
         if message is not None or error:
@@ -440,16 +436,12 @@ class Machine:
     topic = None    # what a wrong gradient is told of: the function of the case
 
     def grad_of(self, dest, outputs, inputs, grads, retain, allow_unused):
-        hd, message, expected = self.hd, None, None
+        hd = self.hd
         kept = [(t, t.grad) for _, t in self.env.values() if t.requires_grad and t.retains_grad]
-        try:
-            expected = torch.autograd.grad(
-                [self.env[v][1] for v in outputs], [self.env[v][1] for v in inputs],
-                None if grads is None else [None if v is None else self.env[v][1].clone()
-                                            for v in grads],
-                retain_graph=retain, allow_unused=allow_unused)
-        except Exception as e:
-            message = str(e).split("\n")[0]
+        expected, message = attempt(lambda: torch.autograd.grad(
+            [self.env[v][1] for v in outputs], [self.env[v][1] for v in inputs],
+            None if grads is None else [None if v is None else self.env[v][1].clone() for v in grads],
+            retain_graph=retain, allow_unused=allow_unused))
         for t, g in kept if not self.plain else ():     # autograd.grad writes .grad where it is retained
             t.grad = g
         lists = [hd.hd_list_n(len(vs), pointers([self.handle(v) for v in vs]))

@@ -40,14 +40,19 @@ def drawn(p, seed, n, chance, dtype):
     return first, second, hd.hd_generator_random(hd.hd_default_generator()) % (1 << 20)
 
 
+def use_stream(p):
+    """The default generator draws the MCG31 stream, for this case."""
+    hd, g = p.hd, p.hd.hd_default_generator()
+    hd.hd_generator_set_bernoulli(g, hd.values["HD_BERNOULLI_MCG31"])
+    p.kept.append(lambda: hd.hd_generator_set_bernoulli(g, hd.values["HD_BERNOULLI_NATIVE"]))
+
+
 def case(p):
     hd = p.hd
     seed, n = p.r.randrange(1 << 31), p.pick((1, 2, 7, 64, 65, 1000))
     chance, dtype = p.pick((0.1, 0.5, 0.9)), p.pick((torch.float32, torch.float64, torch.int64))
     p.say("seed %d, %d draws, p %g, %s" % (seed, n, chance, dtype))
-    g = hd.hd_default_generator()
-    hd.hd_generator_set_bernoulli(g, hd.values["HD_BERNOULLI_MCG31"])
-    p.kept.append(lambda: hd.hd_generator_set_bernoulli(g, hd.values["HD_BERNOULLI_NATIVE"]))
+    use_stream(p)
     p.twin = p.owned(hd.hd_generator_new(seed), "hd_generator_free")
     first, second, after = drawn(p, seed, n, chance, dtype)
     p.equal("bernoulli_ of the MCG31 stream", first, recurrence(p, n, chance))
@@ -57,14 +62,11 @@ def case(p):
 
 def beside_251(p, python, n):
     """The draws of n seeds from torch 2.5.1 itself."""
-    hd = p.hd
     cases = [(p.r.randrange(1 << 31), p.pick((1, 7, 64, 1000)), p.pick((0.1, 0.5, 0.9)),
               p.pick(("float32", "float64", "int64"))) for _ in range(n)]
     answer = subprocess.run([python, "-c", DRAWS], input=json.dumps(cases), capture_output=True,
                             text=True, check=True).stdout
-    g = hd.hd_default_generator()
-    hd.hd_generator_set_bernoulli(g, hd.values["HD_BERNOULLI_MCG31"])
-    p.kept.append(lambda: hd.hd_generator_set_bernoulli(g, hd.values["HD_BERNOULLI_NATIVE"]))
+    use_stream(p)
     for (seed, count, chance, d), theirs in zip(cases, json.loads(answer)):
         p.say("seed %d, %d draws, p %g, %s" % (seed, count, chance, d))
         p.equal("torch 2.5.1's draws", list(drawn(p, seed, count, chance, getattr(torch, d))), theirs)

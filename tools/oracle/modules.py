@@ -11,31 +11,14 @@ import values
 from binding import ROOT, int64s, pointers
 
 sys.path.insert(0, os.path.join(ROOT, "tools", "golden"))
-from golden_attention import (CausalAttention, MultiHeadAttention,  # noqa: E402
-                              MultiHeadAttentionWrapper, SelfAttention_v1, SelfAttention_v2)
+from golden_attention import (CausalAttention, FeedForward, MultiHeadAttention,  # noqa: E402
+                              MultiHeadAttentionWrapper, SelfAttention_v1, SelfAttention_v2, TransformerBlock)
 
 OUTPUT, GRADIENT = 2e-5, 1e-3   # tolerances of float32: of the largest element, of the largest gradient
 
 
-class FeedForward(nn.Module):
-    def __init__(self, width, hidden):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(width, hidden), nn.GELU(approximate="tanh"),
-                                    nn.Linear(hidden, width))
-
-    def forward(self, x):
-        return self.layers(x)
-
-
-class TransformerBlock(nn.Module):
-    def __init__(self, att, ff, norm1, norm2, rate):
-        super().__init__()
-        self.att, self.ff, self.norm1, self.norm2 = att, ff, norm1, norm2
-        self.drop_shortcut = nn.Dropout(rate)
-
-    def forward(self, x):
-        x = x + self.drop_shortcut(self.att(self.norm1(x)))
-        return x + self.drop_shortcut(self.ff(self.norm2(x)))
+def tanh_gelu():
+    return nn.GELU(approximate="tanh")
 
 
 # ---- makers: each returns (heed's module, PyTorch's, the shape or the indices of an input)
@@ -70,28 +53,27 @@ def rms_norm(p):
     return lambda: p.hd.hd_rms_norm_new(dim, eps), lambda: nn.RMSNorm(dim, eps), [3, dim]
 
 
+def layer(hd, which, width, rate):
+    """Makers of a layer that keeps the width."""
+    return {"linear": (lambda: hd.hd_linear_new(width, width, True), lambda: nn.Linear(width, width)),
+            "norm": (lambda: hd.hd_layer_norm_new(width), lambda: nn.LayerNorm(width)),
+            "relu": (lambda: hd.hd_relu_new(False), nn.ReLU),
+            "gelu": (lambda: hd.hd_gelu_new(b"none"), nn.GELU),
+            "gelu tanh": (lambda: hd.hd_gelu_new(b"tanh"), tanh_gelu),
+            "dropout": (lambda: hd.hd_dropout_new(rate, False), lambda: nn.Dropout(rate))}[which]
+
+
 def activation(p):
     which = p.pick(("relu", "gelu", "gelu tanh", "dropout"))
     rate = p.pick((0.0, 0.1, 0.5, 0.9, 1.0))
     p.say("%s %g" % (which, rate))
-    mine = {"relu": lambda: p.hd.hd_relu_new(False), "gelu": lambda: p.hd.hd_gelu_new(b"none"),
-            "gelu tanh": lambda: p.hd.hd_gelu_new(b"tanh"),
-            "dropout": lambda: p.hd.hd_dropout_new(rate, False)}[which]
-    theirs = {"relu": nn.ReLU, "gelu": nn.GELU, "gelu tanh": lambda: nn.GELU(approximate="tanh"),
-              "dropout": lambda: nn.Dropout(rate)}[which]
-    return mine, theirs, [p.pick((1, 4, 17)), p.pick((1, 3, 40))]
+    return *layer(p.hd, which, 0, rate), [p.pick((1, 4, 17)), p.pick((1, 3, 40))]
 
 
 def kept_width(p, width):
     which = p.pick(("linear", "relu", "gelu", "norm", "dropout"))
     p.say("  %s" % which)
-    mine = {"linear": lambda: p.hd.hd_linear_new(width, width, True),
-            "relu": lambda: p.hd.hd_relu_new(False), "gelu": lambda: p.hd.hd_gelu_new(b"none"),
-            "norm": lambda: p.hd.hd_layer_norm_new(width),
-            "dropout": lambda: p.hd.hd_dropout_new(0.25, False)}[which]
-    theirs = {"linear": lambda: nn.Linear(width, width), "relu": nn.ReLU, "gelu": nn.GELU,
-              "norm": lambda: nn.LayerNorm(width), "dropout": lambda: nn.Dropout(0.25)}[which]
-    return mine, theirs
+    return layer(p.hd, which, width, 0.25)
 
 
 def sequential(p):
@@ -150,7 +132,7 @@ def heads(p):
 def feed_forward(p):
     d, hidden = p.pick((1, 3, 8)), p.pick((2, 12, 32))
     p.say("FeedForward(%d, %d)" % (d, hidden))
-    return lambda: p.hd.hd_feed_forward_new(d, hidden), lambda: FeedForward(d, hidden), [2, 3, d]
+    return lambda: p.hd.hd_feed_forward_new(d, hidden), lambda: FeedForward(d, hidden, tanh_gelu()), [2, 3, d]
 
 
 def block(p):
@@ -164,7 +146,7 @@ def block(p):
         return p.hd.hd_transformer_block_new(att, ff, p.hd.hd_layer_norm_new(d), p.hd.hd_layer_norm_new(d),
                                              rate)
 
-    return mine, lambda: TransformerBlock(MultiHeadAttention(d, d, n, rate, h), FeedForward(d, 4 * d),
+    return mine, lambda: TransformerBlock(MultiHeadAttention(d, d, n, rate, h), FeedForward(d, 4 * d, tanh_gelu()),
                                           nn.LayerNorm(d), nn.LayerNorm(d), rate), [2, n, d]
 
 
@@ -208,16 +190,11 @@ def build(p, make_mine, make_theirs):
     return m, t
 
 
-def dicts(p, d):
-    p.kept.append(lambda: p.hd.hd_dict_free(d))
-    return d
-
-
 def state_agrees(p, m, t):
     hd = p.hd
-    p.same_dict("state_dict", dicts(p, hd.hd_module_state_dict(m)), t.state_dict())
-    p.same_dict("named_parameters", dicts(p, hd.hd_module_named_parameters(m)), dict(t.named_parameters()))
-    p.same_dict("named_buffers", dicts(p, hd.hd_module_named_buffers(m)), dict(t.named_buffers()))
+    p.same_dict("state_dict", p.dict(hd.hd_module_state_dict(m)), t.state_dict())
+    p.same_dict("named_parameters", p.dict(hd.hd_module_named_parameters(m)), dict(t.named_parameters()))
+    p.same_dict("named_buffers", p.dict(hd.hd_module_named_buffers(m)), dict(t.named_buffers()))
     l = hd.hd_module_parameters(m)
     p.equal("parameters", hd.hd_list_len(l), len(list(t.parameters())))
 
@@ -281,9 +258,9 @@ def loaded(p, m, t, make_mine):
     other = p.owned(make_mine(), "hd_module_free")
     if any(q.dtype == torch.float64 for q in t.state_dict().values()):
         hd.hd_module_to(other, values.NUMBER[torch.float64])
-    d = dicts(p, hd.hd_module_state_dict(m))
+    d = p.dict(hd.hd_module_state_dict(m))
     p.equal("hd_module_load_state_dict", hd.hd_module_load_state_dict(other, d, True, None), True)
-    p.same_dict("loaded", dicts(p, hd.hd_module_state_dict(other)), t.state_dict())
+    p.same_dict("loaded", p.dict(hd.hd_module_state_dict(other)), t.state_dict())
     if p.chance(0.5):
         hd.hd_module_requires_grad_(m, False)
         t.requires_grad_(False)

@@ -1,6 +1,6 @@
 """Random calls of single functions: the function, then a backward through its result."""
 from generate import Maker, finish
-from machine import GRADIENT_TOLERANCE, Disagreement
+from machine import Disagreement
 
 
 def words_of(rows):
@@ -31,6 +31,3 @@ def case(hd, rows, words, seed):
     finally:
         g.machine.close()
     return g.steps, found, failed
-
-
-__all__ = ["GRADIENT_TOLERANCE", "case", "words_of"]

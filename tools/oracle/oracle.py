@@ -22,14 +22,15 @@ import warnings
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 WANTED = "2.13."
+try:
+    import torch
+    VERSION = torch.__version__
+except ImportError:
+    VERSION = ""
+if VERSION.startswith(WANTED):
+    import sections
 CHUNK = 50000   # cases of one task, after which its findings are printed
 BATCH = 24      # tasks of one process
-
-
-def sections():
-    """{name: (cases in the short form, in the long form)}, in the order of running."""
-    import sections as all_of_them
-    return all_of_them.SIZES
 
 
 class Progress:
@@ -50,9 +51,8 @@ class Progress:
 
 def worker(options):
     """Runs tasks (section, first case, cases), and prints what each found as a line of JSON."""
-    import sections as all_of_them
     progress = Progress(options.progress)
-    run = all_of_them.Run(options, progress)
+    run = sections.Run(options, progress)
     for number, (section, first, n) in enumerate(json.loads(options.worker)):
         progress.task(number)
         progress.set(first)
@@ -98,26 +98,24 @@ class Total:
 
 
 def start(options, tasks, folder, number):
-    import sections as all_of_them
     progress = os.path.join(folder, str(number))
     command = [sys.executable, os.path.abspath(__file__), "--library", options.library, "--seed",
                str(options.seed), "--progress", progress, "--worker", json.dumps(tasks)]
     for name in ("torch251", "plant"):
         if getattr(options, name):
             command += ["--" + name, getattr(options, name)]
-    env = all_of_them.environment(tasks[0][0])
+    env = sections.environment(tasks[0][0])
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env), progress
 
 
 def batches(wanted, jobs):
     """The tasks of each process. A level of the CPU has a process of its own."""
-    import sections as all_of_them
     tasks, alone = [], []
     for section, n in wanted:
-        if section in all_of_them.LEVELS:
+        if section in sections.LEVELS:
             alone.append([(section, 0, n)])
             continue
-        size = min(n, CHUNK, max(1, -(-n // jobs))) if section in all_of_them.STEPS else n
+        size = min(n, CHUNK, max(1, -(-n // jobs))) if section in sections.STEPS else n
         tasks += [(section, at, min(size, n - at)) for at in range(0, n, size)]
     share = max(1, -(-len(tasks) // max(jobs, -(-len(tasks) // BATCH))))
     return [tasks[at::-(-len(tasks) // share)] for at in range(-(-len(tasks) // share))] + alone
@@ -196,17 +194,13 @@ def arguments():
 def main():
     options = arguments()
     warnings.filterwarnings("ignore")
-    try:
-        import torch
-    except ImportError:
-        print("oracle: this Python has no torch: expected %sx, as in docs/testing.md" % WANTED)
-        return 2
-    if not torch.__version__.startswith(WANTED):
-        print("oracle: torch is %s: expected %sx, as in docs/testing.md" % (torch.__version__, WANTED))
+    if not VERSION.startswith(WANTED):
+        found = "torch is " + VERSION if VERSION else "this Python has no torch"
+        print("oracle: %s: expected %sx, as in docs/testing.md" % (found, WANTED))
         return 2
     if options.worker:
         return worker(options)
-    sizes = sections()
+    sizes = sections.SIZES      # in the order of running
     wanted = [(s, sizes[s][1 if options.long else 0]) for s in sizes]
     if options.what:
         wanted = [(s, int(n)) for s, n in zip(options.what[::2], options.what[1::2])]
@@ -214,8 +208,7 @@ def main():
     if unknown or len(options.what) % 2:
         print("oracle: expected SECTION N pairs; sections: %s" % ", ".join(sizes))
         return 2
-    import sections as all_of_them
-    run = all_of_them.Run(options, None)
+    run = sections.Run(options, None)
     if options.case is not None:
         return run.show(wanted[0][0], options.case)
     missing = run.whole()

@@ -8,7 +8,7 @@ import torch
 import compare
 import values
 from binding import int64s, pointers
-from machine import Disagreement
+from machine import Disagreement, attempt
 
 class Done(Exception):
     """Both sides refused: the case ends here, because PyTorch may have done half of it."""
@@ -107,11 +107,7 @@ class Pair:
 
     def agree(self, what, mine, theirs):
         """Calls both; an error must be one on both sides, and ends the case. Returns (heed's, PyTorch's)."""
-        expected, message = None, None
-        try:
-            expected = theirs()
-        except Exception as e:  # PyTorch raises many kinds
-            message = "%s: %s" % (type(e).__name__, str(e).split("\n")[0])
+        expected, message = attempt(theirs)
         got = mine()
         error = self.hd.error()
         if bool(error) != (message is not None):
@@ -130,6 +126,12 @@ class Pair:
             self.fail(what, "draws", "%s: another number of draws was taken" % what)
 
     # ---- dictionaries
+
+    def dict(self, handle=None):
+        """A new hd_dict, or the one that is given; it is freed with the case."""
+        d = handle or self.hd.hd_dict_new()
+        self.kept.append(lambda: self.hd.hd_dict_free(d))
+        return d
 
     def entries(self, d):
         """[(name, kind, value)] of an hd_dict; a tensor as its handle."""

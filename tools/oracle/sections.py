@@ -7,12 +7,13 @@ import torch
 
 import arguments
 import binding
+import difference
 import faults
 import feeding
 import files
 import graph
 import classes
-import known
+import known  # noqa: F401 (its entries)
 import mcg31
 import modules
 import ops
@@ -74,85 +75,62 @@ class Run:
     def whole(self):
         """What is wrong with the tool's own tables, as lines."""
         self.begin()
-        return reasons.missing(self.hd, self.rows) + known.stale(self.hd, self.rows)
+        return reasons.missing(self.hd, self.rows) + difference.stale(self.hd, self.rows)
 
     def seed(self, case):
         return self.options.seed * 1000000007 + case
 
-    # ---- programs of steps
-
-    def steps(self, section, case):
-        """(steps, Disagreement or None, was it an error on both sides?)."""
+    def one(self, section, case):
+        """(its steps, or what it says of itself; Disagreement or None; was it an error on both sides?)."""
         if section == "programs":
             return programs.program(self.hd, self.rows, self.seed(case))
-        return ops.case(self.hd, self.rows, self.words, self.seed(case))
+        if section in STEPS:
+            return ops.case(self.hd, self.rows, self.words, self.seed(case))
+        return *pairs.run(CASES[section], self.hd, self.seed(case)), False
 
     def section(self, section, first, n):
         """Runs cases [first, first + n)."""
         self.begin()
         if section in LEVELS and not self.level_is(section):
             return {"cases": 0, "findings": [], "notes": ["this CPU has no level %s: skipped" % section]}
-        if section not in STEPS:
-            return self.plain(section, first, n)
         count, example, covered = collections.Counter(), {}, collections.Counter()
-        errors = 0
+        errors, notes = 0, []
         for case in range(first, first + n):
             if self.progress:
                 self.progress.set(case)
-            steps, e, failed = self.steps(section, case)
+            made, e, failed = self.one(section, case)
             errors += failed
-            if e is None:
-                continue
-            entry = known.which(e)
+            entry = difference.which(e) if e else None
             if entry:
-                covered[entry.name] += 1
-                continue
-            count[e.key()] += 1
-            example.setdefault(e.key(), (case, e, steps))
-        findings = [self.finding(section, k, count[k], *example[k], i < SHOWN)
-                    for i, k in enumerate(example)]
-        return {"cases": n, "errors": errors, "known": covered, "findings": findings}
+                covered[entry.row] += 1
+            elif e:
+                key = e.key()
+                count[key] += 1
+                if key not in example or section not in STEPS and len(made) < len(example[key][2]):
+                    example[key] = case, e, made
+        findings = [self.finding(section, key, count[key], *example[key], i < SHOWN)
+                    for i, key in enumerate(example)]
+        if section == "mcg31":
+            findings += self.beside_251(notes, n)
+        return {"cases": n, "errors": errors, "known": covered, "findings": findings, "notes": notes}
 
     def level_is(self, section):
         level = self.hd.hd_cpu_level()
         self.hd.hd_error_clear()
         return level == section.encode()
 
-    def finding(self, section, key, count, case, e, steps, show):
+    def finding(self, section, key, count, case, e, made, show):
         text, code = e.text, ""
-        tolerance, topic = (ROUGH, None) if section == "programs" else (None, key[0])
-        if show:
-            steps = shrink.Shrinker(self.hd, self.rows, steps, key, tolerance, topic,
-                                    covered=known.which).run()
+        if section not in STEPS:
+            code = "    " + "\n    ".join(made)
+        elif show:
+            tolerance, topic = (ROUGH, None) if section == "programs" else (None, key[0])
+            steps = shrink.Shrinker(self.hd, self.rows, made, key, tolerance, topic,
+                                    covered=difference.which).run()
             again = shrink.replay(self.hd, self.rows, steps, tolerance, topic)
             text = again.text if again else text + "\n(alone, the program does not show it)"
             code = write.both(steps, self.rows)
         return {"what": key[0], "kind": key[1], "case": case, "count": count, "text": text, "code": code}
-
-    # ---- cases that describe themselves
-
-    def plain(self, section, first, n):
-        count, example, covered = collections.Counter(), {}, collections.Counter()
-        for case in range(first, first + n):
-            if self.progress:
-                self.progress.set(case)
-            said, e = self.one(section, case)
-            entry = known.which(e) if e else None
-            if entry:
-                covered[entry.name] += 1
-            elif e:
-                count[e.key()] += 1
-                if e.key() not in example or len(said) < len(example[e.key()][2]):
-                    example[e.key()] = case, e, said
-        findings = [{"what": k[0], "kind": k[1], "case": case, "count": count[k], "text": e.text,
-                     "code": "    " + "\n    ".join(said)} for k, (case, e, said) in example.items()]
-        notes = []
-        if section == "mcg31":
-            findings += self.beside_251(notes, n)
-        return {"cases": n, "known": covered, "findings": findings, "notes": notes}
-
-    def one(self, section, case):
-        return pairs.run(CASES[section], self.hd, self.seed(case))
 
     def beside_251(self, notes, n):
         if not self.options.torch251:
@@ -166,12 +144,8 @@ class Run:
     def show(self, section, case):
         """Runs one case and prints it."""
         self.begin()
-        if section in STEPS:
-            steps, e, _ = self.steps(section, case)
-            print(write.both(steps, self.rows))
-        else:
-            said, e = self.one(section, case)
-            print("\n".join(said))
+        made, e, _ = self.one(section, case)
+        print(write.both(made, self.rows) if section in STEPS else "\n".join(made))
         print("no disagreement" if e is None else "%s: %s: %s" % (e.what, e.kind, e.text))
         sys.stdout.flush()
         return 0 if e is None else 1

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 import values
+from binding import int64s
 
 INIT = 2e-6     # orthogonal_ alone is compared to this
 
@@ -33,25 +34,19 @@ def generator(p):
     hd.hd_generator_use(g)
     p.kept.append(lambda: hd.hd_generator_use(None))
     n = p.pick((1, 2, 15, 16, 17, 40))
-    p.same("randn", hd.hd_randn_n(0, 1, values_array(n)), torch.randn(n, generator=t))
+    p.same("randn", hd.hd_randn_n(0, 1, int64s([n])), torch.randn(n, generator=t))
     saved_goes_on(p, g, t)
-
-
-def values_array(n):
-    from binding import int64s
-    return int64s([n])
 
 
 def saved_goes_on(p, g, t):
     """A state that is saved and loaded into another generator draws the same numbers."""
     hd = p.hd
-    d = hd.hd_dict_new()
-    p.kept.append(lambda: hd.hd_dict_free(d))
+    d = p.dict()
     p.equal("hd_generator_save", hd.hd_generator_save(g, d, b"g"), True)
     other = p.owned(hd.hd_generator_new(7), "hd_generator_free")
     p.equal("hd_generator_load", hd.hd_generator_load(other, d, b"g"), True)
     hd.hd_generator_use(other)
-    p.same("normal_ after load", hd.hd_randn_n(1, 1, values_array(3)),
+    p.same("normal_ after load", hd.hd_randn_n(1, 1, int64s([3])),
            torch.randn(3, generator=t, dtype=torch.float64))
     p.same("randperm after load", hd.hd_randperm(11), torch.randperm(11, generator=t))
     hd.hd_generator_use(None)
@@ -65,27 +60,20 @@ def mixture(p):
         n, d = p.pick((1, 3, 15, 16, 33)), p.pick(values.FLOATS)
         kind = p.pick(("rand", "randn", "randint", "randperm", "bernoulli", "normal", "exponential", "dropout"))
         p.say("%s(%d) %s" % (kind, n, d))
-        code = values.NUMBER[d]
-        if kind == "rand":
-            p.same(kind, hd.hd_rand_n(code, 1, values_array(n)), torch.rand(n, dtype=d))
-        elif kind == "randn":
-            p.same(kind, hd.hd_randn_n(code, 1, values_array(n)), torch.randn(n, dtype=d))
-        elif kind == "randint":
-            p.same(kind, hd.hd_randint_n(2, -5, 1000, 1, values_array(n)), torch.randint(-5, 1000, (n,)))
-        elif kind == "randperm":
-            p.same(kind, hd.hd_randperm(n), torch.randperm(n))
-        elif kind == "dropout":
-            x = p.drawn([n], d)
-            p.same(kind, hd.hd_dropout(p.tensor(x), 0.3, True), nn.functional.dropout(x, 0.3))
-        else:
-            x = torch.zeros(n, dtype=d)
-            h = p.tensor(x)
-            if kind == "bernoulli":
-                p.same(kind, hd.hd_bernoulli_(h, 0.4), x.bernoulli_(0.4))
-            elif kind == "normal":
-                p.same(kind, hd.hd_normal_(h, 1.5, 0.5), x.normal_(1.5, 0.5))
-            else:
-                p.same(kind, hd.hd_exponential_(h, 2.0), x.exponential_(2.0), INIT)
+        code, size = values.NUMBER[d], int64s([n])
+        x = p.drawn([n], d) if kind == "dropout" else torch.zeros(n, dtype=d)
+        h = p.tensor(x)
+        mine, theirs = {
+            "rand": (lambda: hd.hd_rand_n(code, 1, size), lambda: torch.rand(n, dtype=d)),
+            "randn": (lambda: hd.hd_randn_n(code, 1, size), lambda: torch.randn(n, dtype=d)),
+            "randint": (lambda: hd.hd_randint_n(2, -5, 1000, 1, size), lambda: torch.randint(-5, 1000, (n,))),
+            "randperm": (lambda: hd.hd_randperm(n), lambda: torch.randperm(n)),
+            "dropout": (lambda: hd.hd_dropout(h, 0.3, True), lambda: nn.functional.dropout(x, 0.3)),
+            "bernoulli": (lambda: hd.hd_bernoulli_(h, 0.4), lambda: x.bernoulli_(0.4)),
+            "normal": (lambda: hd.hd_normal_(h, 1.5, 0.5), lambda: x.normal_(1.5, 0.5)),
+            "exponential": (lambda: hd.hd_exponential_(h, 2.0), lambda: x.exponential_(2.0)),
+        }[kind]
+        p.same(kind, mine(), theirs(), INIT if kind == "exponential" else 0)
     p.draws("mixture")
 
 

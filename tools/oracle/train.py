@@ -2,9 +2,16 @@
 parameters, the lr of every group and the saved state agree; a second optimizer goes on from the save."""
 import ctypes
 import math
+import os
+import sys
 
 import torch
 from torch.optim import lr_scheduler
+
+from binding import ROOT
+
+sys.path.insert(0, os.path.join(ROOT, "tools", "golden"))
+from golden_steps import cosine_with_warmup  # noqa: E402
 
 STEP = 2e-6     # one step's rounding, of the largest element
 NAMES = ("sgd", "adamw", "adam", "rmsprop", "adagrad")
@@ -135,8 +142,7 @@ def new_lr(p, o, optim):
 
 def same_state(p, o, optim):
     """state.N.exp_avg and its kin are PyTorch's."""
-    d = p.hd.hd_dict_new()
-    p.kept.append(lambda: p.hd.hd_dict_free(d))
+    d = p.dict()
     p.equal("hd_optim_save", p.hd.hd_optim_save(o, d, b""), True)
     mine = {n: (k, v) for n, k, v in p.entries(d)}
     for i, state in optim.state_dict()["state"].items():
@@ -192,7 +198,7 @@ def a_schedule(p, o, optim):
         a = {"warmup_steps": p.pick((0, 2)), "total_steps": p.pick((3, 5, 9)),
              "initial_lr": p.pick((0.0, 1e-4)), "min_lr": p.pick((0.0, 1e-5))}
         s = hd.options("hd_cosine_warmup_options", a)
-        makers = (lambda: hd.hd_cosine_warmup_new(o, ctypes.addressof(s)), lambda: Cosine(optim, **a))
+        makers = (lambda: hd.hd_cosine_warmup_new(o, ctypes.addressof(s)), lambda: cosine_with_warmup(optim, **a))
     else:
         a, makers = one_cycle(p, o, optim)
     p.say("schedule %s %r" % (which, a))
@@ -211,32 +217,12 @@ def one_cycle(p, o, optim):
         optim, most, anneal_strategy="cos" if cosine else "linear", **a))
 
 
-class Cosine:
-    """Raschka's warm-up and half a cosine."""
-
-    def __init__(self, optim, warmup_steps, total_steps, initial_lr, min_lr):
-        self.optim, self.args, self.t = optim, (warmup_steps, total_steps, initial_lr, min_lr), -1
-        self.base = [g["lr"] for g in optim.param_groups]
-        self.step()
-
-    def step(self):
-        warmup, total, first, least = self.args
-        self.t += 1
-        for base, g in zip(self.base, self.optim.param_groups):
-            if self.t < warmup:
-                g["lr"] = first + self.t * (base - first) / warmup
-            else:
-                share = min(1, (self.t - warmup) / (total - warmup))
-                g["lr"] = least + (base - least) * 0.5 * (1 + math.cos(math.pi * share))
-
-
 # ---- saving and going on
 
 def goes_on(p, name, fields, o, optim, pairs):
     """An optimizer that loads the saved state steps as the first one, to the bit."""
     hd = p.hd
-    d = hd.hd_dict_new()
-    p.kept.append(lambda: hd.hd_dict_free(d))
+    d = p.dict()
     hd.hd_optim_save(o, d, b"optim")
     twins = [(hd.hd_parameter(hd.hd_clone(hd.hd_detach(h)), True), t) for h, t in pairs]
     other = p.owned(new_optim(p, name, fields, twins), "hd_optim_free")

@@ -13,7 +13,6 @@ C_ELEMENT = {torch.float32: "float", torch.float64: "double", torch.int64: "int6
              torch.bool: "bool"}
 SIZE = {torch.float32: 4, torch.float64: 8, torch.int64: 8, torch.bool: 1}
 POOL = 8192
-KINDS = ("normal", "small", "special", "unit", "positive", "distinct")
 ALL = -(1 << 63)        # HD_ALL: `:` as an index
 END = (1 << 63) - 1     # HD_END: the stop of a slice
 

@@ -8,11 +8,9 @@ import torch
 import torch.nn.functional as F
 
 import compare
-import machine
 import ops
 import programs
-import values
-from binding import int64s, scalar
+from binding import int64s, pointers, scalar
 from machine import Disagreement
 
 THREADS = (1, 2, 4)
@@ -53,20 +51,12 @@ def works(p):
          lambda a, b, e: a * b + e),
         ("max over dim", [[r, c]], lambda a: hd.hd_max_dim(a, 1, False, None), lambda a: a.max(1)[0]),
         ("cat, clamp", [[r, c], [r, c]], lambda a, b: hd.hd_clamp(
-            hd.hd_cat_n(2, compare.ctypes.addressof(pair(a, b)), 0), scalar(-0.5), scalar(0.5)),
+            hd.hd_cat_n(2, pointers([a, b]), 0), scalar(-0.5), scalar(0.5)),
          lambda a, b: torch.cat([a, b]).clamp(-0.5, 0.5)),
         ("dropout", [[n]], lambda a: hd.hd_dropout(a, 0.3, True), lambda a: F.dropout(a, 0.3)),
         ("cross_entropy", [[r, c]], lambda a: hd.hd_cross_entropy(a, p.tensor(p.target)),
          lambda a: F.cross_entropy(a, p.target)),
     )
-
-
-KEPT = []
-
-
-def pair(a, b):
-    KEPT[:] = [(ctypes.c_void_p * 2)(a, b)]
-    return KEPT[0]
 
 
 def case(p):
@@ -127,6 +117,15 @@ def near(p, what, mine, theirs):
 
 # ---- threads of the program
 
+def four_times(run):
+    """run(0) to run(3), at the same time."""
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
 def together(p):
     """Four threads run cases of ops and programs at the same time; each has what it has alone."""
     import graph
@@ -142,12 +141,8 @@ def together(p):
             if make[1] is not None:
                 wrong.append((seed, i % 4, make))
 
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
     p.hd.hd_set_num_threads(2)
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    four_times(run)
     p.hd.hd_set_num_threads(1)
     for seed, kind, (steps, e, _) in wrong:
         alone = ops.case(p.hd, rows, words, seed) if kind else programs.program(p.hd, rows, seed)
@@ -169,23 +164,16 @@ def readers(p):
     h = p.tensor(p.drawn([2, 20, 8]))
     expected, got = compare_bytes(p.read(hd.hd_forward(m, h))), []
 
-    def run():
+    def run(number):
         scope = hd.hd_scope_open()
         for _ in range(5):
             got.append(compare_bytes(compare.aliased(compare.facts(hd, hd.hd_forward(m, h))).clone()))
         hd.hd_scope_close(scope)
 
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    four_times(run)
     p.say("4 readers of a MultiHeadAttention")
     p.equal("outputs that differ", sum(g != expected for g in got), 0)
 
 
 def threads_case(p):
     p.pick((together, together, readers))(p)
-
-
-__all__ = ["case", "machine", "threads_case", "values"]

@@ -1,14 +1,25 @@
 """A program as C and as Python, so that a finding can be tried by hand."""
 import re
 
-import torch
-
 import values
 from machine import Index, Var, variables
 from values import c_number
 
-
 MANY = 300  # the values of a larger leaf are not written out
+HOOKS = {"twice": ("g * 2", "g * 2"), "nothing": ("None", "HD_NONE")}
+# The steps that are no function with a row, in Python and in C: {d} is the result's name.
+DIRECT = {
+    "requires_grad": ("{0}.requires_grad_()", "hd_requires_grad_({0}, true);"),
+    "grad_mode": ("torch.set_grad_enabled({0})", "hd_set_grad_mode({0});"),
+    "retain_grad": ("{0}.retain_grad()", "hd_retain_grad({0});"),
+    "print": ("print({0})", "hd_print({0});"),
+    "node": ("print({0}.grad_fn)", "hd_grad_node({0});"),
+    "hook": ("{d} = {0}.register_hook(lambda g: {hook[0]})",
+             "int64_t {d} = hd_register_hook({0}, {1}, NULL);  /* a hook that gives {hook[1]} */"),
+    "remove_hook": ("# the hook with number {0} is removed", "/* the hook with number {0} is removed */"),
+    "backward": ("torch.autograd.backward({0}, {1}, retain_graph={2})", "hd_backward_with({0}, {1}, {2});"),
+    "grad_of": ("print(torch.autograd.grad({0}, {1}, {2}, retain_graph={3}, allow_unused={4}))", None),
+}
 
 
 def py(a):
@@ -56,48 +67,33 @@ def python(steps, rows):
     return "\n".join(lines)
 
 
+def python_leaf(step):
+    dest, _, args = step
+    items = elements(step)
+    if len(set(map(str, items))) == 1 and len(items) > 8:
+        return "%s = torch.full(%s, %s, dtype=%s)" % (dest, args[1], py(items[0]), args[0])
+    if len(items) > MANY:
+        return "%s = torch.empty(%s, dtype=%s)  # %d values: %s" % (
+            dest, args[1], args[0], len(items), "values.drawn(%r, %s, %s, %d)" % (
+                args[2], args[0], args[1], (args + [0])[3]) if isinstance(args[2], str) else
+            "%s, ..." % py(items[:8])[1:-1])
+    return "%s = torch.tensor(%s, dtype=%s).reshape(%s)" % (dest, py(items), args[0], args[1])
+
+
 def python_step(step, rows):
     dest, what, args = step
     if what == "leaf":
-        items = elements(step)
-        if len(set(map(str, items))) == 1 and len(items) > 8:
-            return ["%s = torch.full(%s, %s, dtype=%s)" % (dest, args[1], py(items[0]), args[0])]
-        if len(items) > MANY:
-            return ["%s = torch.empty(%s, dtype=%s)  # %d values: %s" % (
-                dest, args[1], args[0], len(items), "values.drawn(%r, %s, %s, %d)" % (
-                    args[2], args[0], args[1], (args + [0])[3]) if isinstance(args[2], str) else
-                "%s, ..." % py(items[:8])[1:-1])]
-        return ["%s = torch.tensor(%s, dtype=%s).reshape(%s)" % (dest, py(items), args[0], args[1])]
-    if what == "requires_grad":
-        return ["%s.requires_grad_()" % args[0]]
-    if what == "grad_mode":
-        return ["torch.set_grad_enabled(%s)" % args[0]]
-    if what == "retain_grad":
-        return ["%s.retain_grad()" % args[0]]
-    if what == "print":
-        return ["print(%s)" % args[0]]
-    if what == "hook":
-        return ["%s = %s.register_hook(lambda g: %s)" % (
-            dest, args[0], "g * 2" if args[1] == "twice" else "None")]
-    if what == "node":
-        return ["print(%s.grad_fn)" % args[0]]
-    if what == "remove_hook":
-        return ["# the hook with number %s is removed" % args[0]]
-    if what == "backward":
-        return ["torch.autograd.backward(%s, %s, retain_graph=%s)" % (
-            args[0], "None" if args[1] is None else args[1] + ".clone()", args[2])]
-    if what == "grad_of":
-        outs, ins, grads, retain, unused = args
-        return ["print(torch.autograd.grad(%s, %s, %s, retain_graph=%s, allow_unused=%s))" % (
-            py(outs), py(ins), py(grads), retain, unused)]
+        return [python_leaf(step)]
+    if what in DIRECT:
+        given = list(map(py, args))
+        if what == "backward" and args[1]:
+            given[1] += ".clone()"      # PyTorch may keep it as .grad
+        return [DIRECT[what][0].format(*given, d=dest, hook=HOOKS.get(args[-1]))]
     row = rows[what]
     if what.startswith("hd_setitem"):
         return ["%s[%s] = %s" % (args[0], args[2].py(), py(args[1])), "%s = %s" % (dest, args[0])]
-    text = row.python.format(*map(Said, args))
     seed = ["torch.manual_seed(1234)"] if row.random else []
-    if row.result == "hd_list *":
-        return seed + ["%s = %s" % (dest, text)]
-    return seed + ["%s = %s" % (dest, text)]
+    return seed + ["%s = %s" % (dest, row.python.format(*map(Said, args)))]
 
 
 # ---- C
@@ -138,25 +134,11 @@ def c_step(step, rows):
     dest, what, args = step
     if what == "leaf":
         return c_leaf(dest, step)
-    if what == "requires_grad":
-        return ["hd_requires_grad_(%s, true);" % args[0]]
-    if what == "grad_mode":
-        return ["hd_set_grad_mode(%s);" % str(args[0]).lower()]
-    if what == "retain_grad":
-        return ["hd_retain_grad(%s);" % args[0]]
-    if what == "print":
-        return ["hd_print(%s);" % args[0]]
-    if what == "hook":
-        return ["int64_t %s = hd_register_hook(%s, %s, NULL);  /* a hook that gives %s */" % (
-            dest, args[0], args[1], "g * 2" if args[1] == "twice" else "HD_NONE")]
-    if what == "node":
-        return ["hd_grad_node(%s);" % args[0]]
-    if what == "remove_hook":
-        return ["/* the hook with number %s is removed */" % args[0]]
-    if what == "backward":
-        return ["hd_backward_with(%s, %s, %s);" % (args[0], c_tensor(args[1]), str(args[2]).lower())]
     if what == "grad_of":
         return c_grad_of(dest, args)
+    if what in DIRECT:
+        given = [str(a).lower() if isinstance(a, bool) else c_tensor(a) for a in args]
+        return [DIRECT[what][1].format(*given, d=dest, hook=HOOKS.get(args[-1]))]
     return c_row(dest, rows[what], args)
 
 
@@ -232,6 +214,3 @@ def both(steps, rows):
 
 def indent(text):
     return "\n".join("    " + line for line in text.split("\n"))
-
-
-__all__ = ["both", "c", "python", "torch"]

@@ -1,5 +1,5 @@
 """Starts a program on several ranks, with the mpirun of the MPI that it is linked with, and finds and
-ends every process that this started: for run_ranks, kill_ranks and mpi_suppressions.
+ends every process that this started: for run_ranks, kill_train_gpt and mpi_suppressions.
 
 The processes are found by a variable in their environment, which they have from mpirun. Process
 groups would not do, because an mpirun puts its ranks into groups of their own. Where there is no
@@ -63,15 +63,16 @@ def mpirun_of(kind):
 
 
 class Run:
-    """The processes of one call of mpirun."""
+    """The processes of one call of mpirun; kind None: of the command alone, as it is."""
 
     def __init__(self, kind, ranks, command, environment=None, **more):
         options = ["--oversubscribe", "--bind-to", "none"] if kind == "openmpi" else []
+        launcher = [mpirun_of(kind), *options, "-n", str(ranks)] if kind else []
+        variables = {**ENVIRONMENT, **os.environ, "HEED_THREADS": "1"} if kind else os.environ
         self.tag = uuid.uuid4().hex
         self.mpirun = subprocess.Popen(
-            [mpirun_of(kind), *options, "-n", str(ranks), *command], start_new_session=True,
-            stdin=subprocess.DEVNULL,
-            env={**ENVIRONMENT, **os.environ, "HEED_THREADS": "1", **(environment or {}), TAG: self.tag}, **more)
+            [*launcher, *command], start_new_session=True, stdin=subprocess.DEVNULL,
+            env={**variables, **(environment or {}), TAG: self.tag}, **more)
 
     def processes(self):
         """{pid: the number of its rank, or None} of all that live."""
