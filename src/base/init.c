@@ -68,38 +68,34 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* Every lock is taken, so that none is held in the child by a thread that the child does not have.
- * No thread waits for another lock while it holds one of the last two. */
+/* A fork takes every lock, in this order, so that none is held in the child by a thread that the
+ * child does not have. No thread waits for another lock while it holds one of the last two. */
+static const hd__lock *const locks[] = {
+    &hd__generator_lock, &hd__pool_lock,    &hd__count_lock,    &hd__shelf_lock,
+    &hd__heap_lock,      &hd__lasting_lock, &hd__handlers_lock,
+};
+
+enum { LOCKS = sizeof locks / sizeof locks[0] };
+
 static void fork_prepare(void)
 {
-    hd__gen_hold(hd_default_generator());
-    hd__pool_fork_prepare();
-    hd__count_fork_prepare();
-    hd__cache_fork_prepare();
-    hd__quarantine_fork_prepare();
-    hd__handlers_lock();
+    hd_default_generator(); /* no thread is making it when the process is copied */
+    for (int i = 0; i < LOCKS; i++) {
+        pthread_mutex_lock(*locks[i]);
+    }
 }
 
 static void fork_done(void)
 {
-    hd__handlers_unlock();
-    hd__quarantine_fork_done();
-    hd__cache_fork_done();
-    hd__count_fork_done();
-}
-
-static void fork_parent(void)
-{
-    fork_done();
-    hd__pool_fork_parent();
-    hd__gen_unlock(hd_default_generator());
+    for (int i = LOCKS - 1; i >= 0; i--) {
+        pthread_mutex_unlock(*locks[i]);
+    }
 }
 
 static void fork_child(void)
 {
-    fork_done();
     hd__pool_fork_child();
-    hd__gen_unlock(hd_default_generator());
+    fork_done();
 }
 
 static void run_start(void)
@@ -112,7 +108,7 @@ static void run_start(void)
     if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);
     }
-    pthread_atfork(fork_prepare, fork_parent, fork_child);
+    pthread_atfork(fork_prepare, fork_done, fork_child);
     atexit(hd_shutdown);
     atomic_store_explicit(&start.good, !start.wrong[0], memory_order_release);
 }

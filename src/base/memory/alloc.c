@@ -66,6 +66,8 @@ static struct {
     kept_block *lists[SMALL];
 } shelf = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+hd__lock hd__shelf_lock = &shelf.lock;
+
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
 static atomic_size_t listed_most; /* the largest size in a thread's lists; 0: no cache */
@@ -270,18 +272,6 @@ void hd_empty_cache(void)
     hd__cache_leave();
     clear_shelf();
     hd__heap_release();
-}
-
-void hd__cache_fork_prepare(void)
-{
-    pthread_mutex_lock(&shelf.lock);
-    hd__heap_fork_prepare();
-}
-
-void hd__cache_fork_done(void)
-{
-    hd__heap_fork_done();
-    pthread_mutex_unlock(&shelf.lock);
 }
 
 /* ---------------------------------------------------------------- the door */
