@@ -234,7 +234,7 @@ static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t 
     hd__json_init(&j, text, n);
     bool strict = is_strict(&j);
     if (!strict && !quiet) {
-        hd__json_fail(&j, from->function, from->place);
+        hd__json_fail(&j, from->function, from->place, NULL);
     }
     hd__json_free(&j);
     if (!strict) {

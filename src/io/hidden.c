@@ -16,15 +16,11 @@ enum { NAME_SIZE = 64 };
 
 /* ---------------------------------------------------------------- names */
 
-/* ".heed-", then a hash of dir's last part, FNV-1a, because that part may be too long to add to. */
+/* ".heed-", then a hash of dir's last part, because that part may be too long to add to. */
 static void prefix_of(const char *dir, char prefix[NAME_SIZE])
 {
-    uint64_t hash = 0xcbf29ce484222325;
-    const char *last = dir + hd__parent_length(dir);
-    for (last += strspn(last, "/"); *last && *last != '/'; last++) {
-        hash = (hash ^ (unsigned char)*last) * 0x100000001b3;
-    }
-    snprintf(prefix, NAME_SIZE, ".heed-%016" PRIx64 "-", hash);
+    const char *last = hd__last_part(dir);
+    snprintf(prefix, NAME_SIZE, ".heed-%016" PRIx64 "-", hd__hash(last, strcspn(last, "/")));
 }
 
 /* The path of a name beside dir. */
@@ -132,9 +128,7 @@ bool hd__hidden_take_back(const char *dir, hd__hidden *h, int cause)
 
 void hd__hidden_free(hd__hidden *h)
 {
-    if (h->lock >= 0) {
-        hd__sys_drop(h->lock);
-    }
+    hd__sys_drop(h->lock);
     hd_free(h->path.s);
     *h = (hd__hidden){.lock = -1};
 }

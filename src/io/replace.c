@@ -19,8 +19,7 @@ typedef struct replacement {
 /* "." and ".." are names that no directory can be exchanged with. */
 static bool has_own_name(const char *dir)
 {
-    const char *last = dir + hd__parent_length(dir);
-    last += strspn(last, "/");
+    const char *last = hd__last_part(dir);
     size_t n = strcspn(last, "/");
     if (n != strspn(last, ".") || n < 1 || n > 2) {
         return true;
@@ -62,9 +61,7 @@ static int copy_modes(const replacement *r)
         cause = hd__sys_stat(old, names[i], true, &info) == 0 ? set_mode(r, names[i], info.mode)
                                                               : errno;
     }
-    if (old >= 0) {
-        hd__sys_drop(old);
-    }
+    hd__sys_drop(old);
     return cause;
 }
 

@@ -38,11 +38,7 @@ enum { TEXT = 256 };
 
 static uint64_t number_of(const char *text)
 {
-    uint64_t h = 14695981039346656037u;
-    for (; text && *text; text++) {
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    }
-    return h;
+    return hd__hash(text, text ? strlen(text) : 0);
 }
 
 /* The first rank whose word gives reason to fail; -1: there is none. It is one that has failed, or

@@ -13,11 +13,7 @@ static const char *const kinds[] = {"missing", "a tensor", "a string", "an integ
 
 static uint64_t hash_of(const char *name)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
-        h = (h ^ *c) * 0x100000001b3u;
-    }
-    return h;
+    return hd__hash(name, strlen(name));
 }
 
 /* The position of name in the array, or -1. */

@@ -145,7 +145,9 @@ int hd__sys_close(int fd)
 
 void hd__sys_drop(int fd)
 {
-    close(fd);
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 void *hd__sys_map(int fd, int64_t n, bool writable)

@@ -134,7 +134,8 @@ ptrdiff_t hd__sys_write(int fd, const void *bytes, size_t n);
  * that it is lost. So whoever has written to a file looks at the result; for one that was only read
  * nothing can be lost. An interruption is no failure: what was synced before stays so. */
 int hd__sys_close(int fd);
-/* Closes what nothing can be lost of: it was only read, or the failure of a write is known. */
+/* Closes what nothing can be lost of: it was only read, or the failure of a write is known. There
+ * is nothing to close of what could not be opened, -1. */
 void hd__sys_drop(int fd);
 /* Makes what was written, or the names in a directory, durable, through the cache of the drive too.
  * Returns 0 or an errno. A file system that needs no sync for directories is no failure. */

@@ -408,28 +408,26 @@ const char *hd__json_kind_name(hd__json_kind kind)
     return kind_names[kind];
 }
 
-void hd__json_place(const char *text, size_t at, int64_t *line, int64_t *column)
+void *hd__json_fail(const hd__json *j, const char *function, const char *where,
+                    const char *expected)
 {
-    *line = *column = 1;
-    for (size_t i = 0; i < at; i++) {
-        bool end = text[i] == '\n';
-        *line += end;
-        *column = end ? 1 : *column + 1;
-    }
-}
-
-void *hd__json_fail(const hd__json *j, const char *function, const char *where)
-{
-    if (!j->expected) {
+    char shown[16];
+    const char *found = hd__json_kind_name(j->kind);
+    if (j->kind == HD__JSON_BAD && !j->expected) {
         return NULL; /* hd_alloc has set HD_MEMORY */
     }
-    int64_t line, column;
-    hd__json_place(j->text, j->at, &line, &column);
-    int c = byte_at(j, j->at);
-    char found[16] = "the end";
-    if (c >= 0) {
-        snprintf(found, sizeof found, c > ' ' && c < 0x7F ? "'%c'" : "byte 0x%02x", c);
+    if (j->kind == HD__JSON_BAD) {
+        int c = byte_at(j, j->at);
+        snprintf(shown, sizeof shown, c > ' ' && c < 0x7F ? "'%c'" : "byte 0x%02x", c);
+        found = c < 0 ? hd__json_kind_name(HD__JSON_END) : shown;
+        expected = j->expected;
+    }
+    long long line = 1, column = 1;
+    for (size_t i = 0; i < j->at; i++) {
+        bool end = j->text[i] == '\n';
+        line += end;
+        column = end ? 1 : column + 1;
     }
     return hd_error_set(HD_FORMAT, "%s: %s: line %lld, column %lld: found %s: expected %s",
-                        function, where, (long long)line, (long long)column, found, j->expected);
+                        function, where, line, column, found, expected);
 }

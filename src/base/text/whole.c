@@ -119,6 +119,12 @@ size_t hd__parent_length(const char *path)
     return n;
 }
 
+const char *hd__last_part(const char *path)
+{
+    path += hd__parent_length(path);
+    return path + strspn(path, "/");
+}
+
 /* Allocates no memory of heed's: a path must not look different if memory runs out. */
 int hd__parent_open(const char *path)
 {
@@ -139,13 +145,6 @@ int hd__sync_close(int parent)
 {
     int synced = hd__sys_sync(parent), closed = hd__sys_close(parent);
     return synced ? synced : closed;
-}
-
-/* The name of the file in its directory. */
-static const char *last_part(const char *path)
-{
-    path += hd__parent_length(path);
-    return path + strspn(path, "/");
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -213,7 +212,7 @@ static bool sync_and_close(hd__whole *w, bool ok)
 
 static bool rename_to_path(const hd__whole *w)
 {
-    return hd__sys_rename_in(w->parent, w->name, last_part(w->path)) == 0 ||
+    return hd__sys_rename_in(w->parent, w->name, hd__last_part(w->path)) == 0 ||
            hd__io_fail(w->function, w->shown, "rename the new file to it", errno);
 }
 
@@ -230,9 +229,7 @@ bool hd__whole_end(hd__whole *w, bool ok)
         int cause = hd__sync_close(w->parent);
         return cause == 0 || hd__io_fail(w->function, w->shown, "sync its directory", cause);
     }
-    if (w->parent >= 0) {
-        hd__sys_drop(w->parent);
-    }
+    hd__sys_drop(w->parent);
     return false;
 }
 

@@ -36,6 +36,8 @@ char *hd__whole_read(const char *function, const char *path, size_t most, size_t
 /* The length of the directory's part of path: 1 for "a/b", "/b" and "a/b/"; 0 for "b", which is in
  * ".". */
 size_t hd__parent_length(const char *path);
+/* What follows it: "b" or "b/". */
+const char *hd__last_part(const char *path);
 /* Opens that directory for hd__sync_close; returns -1 with errno on failure. It is opened before
  * anything in it changes, because a rename that cannot be synced cannot be undone. */
 int hd__parent_open(const char *path);
