@@ -1,9 +1,6 @@
-/* checkpoint.c - saves the whole state of a run as a directory, which appears complete or not at
- * all.
+/* checkpoint.c - the two files of a checkpoint, and loading them.
  *
- * The directory is filled under a temporary name beside its final one and then renamed. Every file
- * in it is synced before that, its parent after it. The numbers and strings of the state are texts
- * in the metadata of state.safetensors. The first word of such a text tells its kind: "int -3",
+ * The numbers and strings of the state are texts in the metadata of state.safetensors. The first word of such a text tells its kind: "int -3",
  * "double 3fb999999999999a", "string any text". A double is written as its bits, so that nothing is
  * lost and the locale does not matter. */
 #include <errno.h>
@@ -60,6 +57,16 @@ static bool encode_all(hd_dict *to, const hd_dict *state)
     }
     return encode_text(to, version_name, "string ", hd_version()) &&
            encode_text(to, level_name, "string ", hd_cpu_level() ? hd_cpu_level() : "");
+}
+
+hd_dict *hd__checkpoint_encode(const hd_dict *state)
+{
+    hd_dict *encoded = hd_dict_new();
+    if (encoded && !encode_all(encoded, state)) {
+        hd_dict_free(encoded);
+        return NULL;
+    }
+    return encoded;
 }
 
 /* Is s a number in base 10 or 16, and nothing else? */
@@ -128,99 +135,6 @@ bool hd__checkpoint_fill(const char *hidden, const char *dir, const hd_dict *mod
                          const hd_dict *encoded)
 {
     return save_into(hidden, dir, model_file, model) && save_into(hidden, dir, state_file, encoded);
-}
-
-/* ---------------------------------------------------------------- saving */
-
-static bool check_model(const hd_dict *model)
-{
-    for (int64_t i = 0; i < hd_dict_len(model); i++) {
-        const char *name = hd_dict_name(model, i);
-        if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
-            return hd__fail(HD_VALUE,
-                            "model: '%.*s' is not a tensor: expected only tensors in "
-                            "model, and all else in state",
-                            HD__CUT(name));
-        }
-    }
-    return true;
-}
-
-bool hd__checkpoint_args(const char *dir, const hd_dict *model, const hd_dict *state)
-{
-    return hd__given(hd__call, "dir", dir) && hd__object("model", model) &&
-           hd__object("state", state) && hd__may_save(hd__call) && check_model(model);
-}
-
-hd_dict *hd__checkpoint_encode(const hd_dict *state)
-{
-    hd_dict *encoded = hd_dict_new();
-    if (encoded && !encode_all(encoded, state)) {
-        hd_dict_free(encoded);
-        return NULL;
-    }
-    return encoded;
-}
-
-/* The directory must be new, because rename would replace an empty one. */
-static bool check_new(const char *dir)
-{
-    hd__sys_info info;
-    if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
-        return errno == ENOENT || hd__create_fail(hd__call, dir, "a directory", errno);
-    }
-    return hd__fail(HD_IO,
-                    "'%.*s' exists already: expected a new name; hd_checkpoint_replace "
-                    "replaces a checkpoint",
-                    HD__CUT(dir));
-}
-
-/* Fills the new directory and gives it its name. */
-static bool fill_and_rename(const char *hidden, const char *dir, const hd_dict *model,
-                            const hd_dict *state)
-{
-    return hd__checkpoint_fill(hidden, dir, model, state) && check_new(dir) &&
-           (hd__sys_rename(hidden, dir) == 0 ||
-            hd__io_fail(hd__call, dir, "rename the new directory to it", errno));
-}
-
-/* parent: the open directory of dir, which this function closes. */
-static bool save_beside(int parent, hd__hidden *h, const char *dir, const hd_dict *model,
-                        const hd_dict *state)
-{
-    if (!fill_and_rename(h->path.s, dir, model, state)) {
-        hd__sys_drop(parent);
-        hd__hidden_drop(dir, h);
-        return false;
-    }
-    int cause = hd__sync_close(parent);
-    return cause == 0 || hd__hidden_take_back(dir, h, cause);
-}
-
-static bool save_directory(const char *dir, const hd_dict *model, const hd_dict *state)
-{
-    hd__hidden h = {.lock = -1};
-    int parent = hd__parent_open(dir);
-    bool ok = parent >= 0 || hd__create_fail(hd__call, dir, "a directory", errno);
-    if (ok && !(hd__left_overs_clear(dir, NULL) && hd__hidden_make(dir, &h))) {
-        hd__sys_drop(parent);
-        ok = false;
-    }
-    ok = ok && save_beside(parent, &h, dir, model, state);
-    hd__hidden_free(&h);
-    return ok;
-}
-
-bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
-{
-    HD__CALL("hd_checkpoint_save");
-    if (!hd__checkpoint_args(dir, model, state) || !check_new(dir)) {
-        return false;
-    }
-    hd_dict *encoded = hd__checkpoint_encode(state);
-    bool ok = encoded && save_directory(dir, model, encoded);
-    hd_dict_free(encoded);
-    return ok;
 }
 
 /* ---------------------------------------------------------------- loading */

@@ -108,24 +108,6 @@ void hd__hidden_drop(const char *dir, hd__hidden *h)
     }
 }
 
-bool hd__hidden_take_back(const char *dir, hd__hidden *h, int cause)
-{
-    int unknown;
-    bool own = hd__still_at(h->lock, dir, &unknown);
-    bool back = own && hd__sys_rename(dir, h->path.s) == 0;
-    if (!back && (own || unknown != 0)) {
-        return hd__fail(HD_IO,
-                        "'%.*s': cannot sync its directory: %s: the new checkpoint stands "
-                        "there, but a crash may lose it",
-                        HD__CUT(dir), HD__WHY(cause));
-    }
-    hd__io_fail(hd__call, dir, "sync its directory", cause);
-    if (back) {
-        hd__hidden_drop(dir, h);
-    }
-    return false;
-}
-
 void hd__hidden_free(hd__hidden *h)
 {
     hd__sys_drop(h->lock);
