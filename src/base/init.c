@@ -68,18 +68,18 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* A fork takes every lock, in this order, so that none is held in the child by a thread that the
+/* A fork takes every lock, the default generator's first and these in order, so that none is held in the child by a thread that the
  * child does not have. No thread waits for another lock while it holds one of the last two. */
 static const hd__lock *const locks[] = {
-    &hd__generator_lock, &hd__pool_lock,    &hd__count_lock,    &hd__shelf_lock,
-    &hd__heap_lock,      &hd__lasting_lock, &hd__handlers_lock,
+    &hd__pool_lock, &hd__count_lock,   &hd__shelf_lock,
+    &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
 };
 
 enum { LOCKS = sizeof locks / sizeof locks[0] };
 
 static void fork_prepare(void)
 {
-    hd_default_generator(); /* no thread is making it when the process is copied */
+    hd__gen_hold(hd_default_generator());
     for (int i = 0; i < LOCKS; i++) {
         pthread_mutex_lock(*locks[i]);
     }
@@ -90,6 +90,7 @@ static void fork_done(void)
     for (int i = LOCKS - 1; i >= 0; i--) {
         pthread_mutex_unlock(*locks[i]);
     }
+    hd__gen_unlock(hd_default_generator());
 }
 
 static void fork_child(void)

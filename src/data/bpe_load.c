@@ -326,12 +326,9 @@ static bool file_read(file *f, const char *path)
 static bool file_get(file *f, const hd_dict *d, const char *name)
 {
     const char *text = hd_dict_get_string(d, name);
-    hd__text copy = {0};
-    if (text) {
-        hd__text_puts(&copy, text);
-    }
-    size_t n = copy.len;
-    return file_init(f, name, hd__text_take(&copy), n);
+    size_t n = text ? strlen(text) : 0;
+    char *copy = text ? hd_alloc(n + 1) : NULL;
+    return file_init(f, name, copy ? memcpy(copy, text, n + 1) : NULL, n);
 }
 
 /* Makes the encoder from both texts, which then belong to it. ok: could the texts be read? */

@@ -85,7 +85,7 @@ typedef struct hd__tokenizer_type {
     bool (*encode)(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
                    hd__ids *ids);
     int64_t (*find)(const hd_tokenizer *t, const char *token, int64_t n);
-    bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix);
+    bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix); /* NULL: nothing more */
     hd_tokenizer *(*load)(const hd_dict *d, const char *prefix);
     void (*free)(hd_tokenizer *t); /* frees what the type adds to the common part; NULL: nothing */
 } hd__tokenizer_type;

@@ -223,16 +223,19 @@ enum { FIXED = 6 };
 
 /* What must be the same in the loader that saved and in the one that loads. The batch is that of
  * all ranks together, so the number of ranks may differ. */
-static const char *const fixed[FIXED] = {"len",        "max_length", "stride",
-                                         "batch_size", "shuffle",    "drop_last"};
+typedef struct fixed_part {
+    const char *name;
+    int64_t value;
+} fixed_part;
 
-/* The values of l in the order of `fixed`. */
-static void fixed_values(const hd_loader *l, int64_t values[FIXED])
+static void list_fixed(const hd_loader *l, fixed_part parts[FIXED])
 {
-    const int64_t v[FIXED] = {l->s->len,    l->s->max_length,
-                              l->s->stride, l->o.batch_size * l->ranks,
-                              l->o.shuffle, l->o.drop_last};
-    memcpy(values, v, sizeof v);
+    const fixed_part all[FIXED] = {
+        {"len", l->s->len},        {"max_length", l->s->max_length},
+        {"stride", l->s->stride},  {"batch_size", l->o.batch_size * l->ranks},
+        {"shuffle", l->o.shuffle}, {"drop_last", l->o.drop_last},
+    };
+    memcpy(parts, all, sizeof all);
 }
 
 /* Writes what the order follows from: the seed, or the order itself. What an older state in the
@@ -250,12 +253,13 @@ static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
                : hd__dict_set_removed(d, order);
 }
 
-static bool loader_write(const hd_loader *l, hd_dict *d, const char *prefix)
+static bool loader_write(const void *object, hd_dict *d, const char *prefix)
 {
-    int64_t values[FIXED];
-    fixed_values(l, values);
+    const hd_loader *l = object;
+    fixed_part parts[FIXED];
+    list_fixed(l, parts);
     for (int i = 0; i < FIXED; i++) {
-        if (!hd_dict_set_int(d, hd__field(prefix, fixed[i]), values[i])) {
+        if (!hd_dict_set_int(d, hd__field(prefix, parts[i].name), parts[i].value)) {
             return false;
         }
     }
@@ -268,12 +272,7 @@ static bool loader_write(const hd_loader *l, hd_dict *d, const char *prefix)
 bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_loader_save");
-    if (!hd__state_given("l", l, d, prefix) || !hd__may_save(hd__call)) {
-        return false;
-    }
-    HD__SCOPE_OR(false);
-    hd_dict *fresh = hd_dict_new();
-    return hd__dict_commit(d, fresh, fresh && loader_write(l, fresh, prefix));
+    return hd__state_save("l", l, d, prefix, loader_write);
 }
 
 /* Is the integer prefix.field what this loader has? */
@@ -286,12 +285,6 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
            (v == here ||
             hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 ", as in this loader%s",
                      name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
-}
-
-static bool loader_read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max,
-                            int64_t *v)
-{
-    return hd__int_within(d, hd__field(prefix, field), 0, max, v);
 }
 
 /* seen: n bytes of 0. */
@@ -340,10 +333,10 @@ static bool look_for(const hd_dict *d, const char *prefix, const char *field, bo
  * is that of a loader with num_replicas. */
 static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
 {
-    int64_t values[FIXED];
-    fixed_values(l, values);
+    fixed_part parts[FIXED];
+    list_fixed(l, parts);
     for (int i = 0; i < FIXED; i++) {
-        if (!is_as_here(l, d, prefix, fixed[i], values[i])) {
+        if (!is_as_here(l, d, prefix, parts[i].name, parts[i].value)) {
             return false;
         }
     }
@@ -388,9 +381,9 @@ bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
     bool seeded, ordered;
     if (!hd__state_given("l", l, d, prefix) || !look_for(d, prefix, "seed", &seeded) ||
         !look_for(d, prefix, "order", &ordered) || !fits_here(l, d, prefix, seeded) ||
-        !loader_read_int(d, prefix, "epoch", HD__MOST_SAVED, &epoch) ||
-        !loader_read_int(d, prefix, "batch", hd_loader_len(l), &batch) ||
-        !loader_read_int(d, prefix, "under_way", 1, &under_way)) {
+        !hd__int_within(d, hd__field(prefix, "epoch"), 0, HD__MOST_SAVED, &epoch) ||
+        !hd__int_within(d, hd__field(prefix, "batch"), 0, hd_loader_len(l), &batch) ||
+        !hd__int_within(d, hd__field(prefix, "under_way"), 0, 1, &under_way)) {
         return false;
     }
     if (under_way && l->o.shuffle &&

@@ -24,7 +24,7 @@ static hd_tokens *tokens_new(int width, int64_t len, const unsigned char *bytes)
 hd_tokens *hd__tokens_hold(const hd_tokens *t)
 {
     hd_tokens *held = (hd_tokens *)t;
-    atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
+    hd__refs_up(&held->refs);
     return held;
 }
 
@@ -37,7 +37,7 @@ static void free_bytes(const unsigned char *bytes)
 
 void hd__tokens_drop(hd_tokens *t)
 {
-    while (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1) {
+    while (t && hd__refs_down(&t->refs)) {
         hd_tokens *owner = t->owner;
         hd__file_unmap(t->bytes, t->mapped);
         if (t->allocated) {

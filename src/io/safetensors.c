@@ -21,7 +21,7 @@ static void mapping_drop(void *unused, void *user)
 {
     (void)unused;
     hd__mapping *m = user;
-    if (m && atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) == 1) {
+    if (m && hd__refs_down(&m->refs)) {
         hd__sys_unmap(m->bytes, m->n);
         hd_free(m);
     }
@@ -202,7 +202,7 @@ static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e)
     void *data = f->mapping->bytes + f->data + e->begin;
     hd_tensor *x = hd_wrap_n(e->type->dtype, data, mapping_drop, f->mapping, e->ndim, e->sizes);
     if (x) {
-        atomic_fetch_add_explicit(&f->mapping->refs, 1, memory_order_relaxed);
+        hd__refs_up(&f->mapping->refs);
     }
     return x;
 }

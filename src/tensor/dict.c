@@ -334,6 +334,17 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
     return ok;
 }
 
+bool hd__state_save(const char *arg, const void *object, hd_dict *d, const char *prefix,
+                    bool (*write)(const void *object, hd_dict *fresh, const char *prefix))
+{
+    if (!hd__state_given(arg, object, d, prefix) || !hd__may_save(hd__call)) {
+        return false;
+    }
+    HD__SCOPE_OR(false);
+    hd_dict *fresh = hd_dict_new();
+    return hd__dict_commit(d, fresh, fresh && write(object, fresh, prefix));
+}
+
 /* ---------------------------------------------------------------- life and reading */
 
 hd_dict *hd_dict_new(void)

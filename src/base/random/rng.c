@@ -3,7 +3,6 @@
  * The generator is that of Matsumoto and Nishimura (1998), seeded with the low 32 bits of the seed.
  * Every stream that is drawn from it is PyTorch's, bit for bit: integers and single samples here,
  * uniform and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
-#include "base/parts.h"
 #include "base/random/draws.h"
 
 #include <math.h>
@@ -92,7 +91,6 @@ static struct {
 } default_one;
 static hd_generator *const default_generator = &default_one.g;
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
-hd__lock hd__generator_lock = &default_lock;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
 static HD__TLS hd_generator *in_use; /* NULL: the default one */
 
