@@ -223,19 +223,16 @@ enum { FIXED = 6 };
 
 /* What must be the same in the loader that saved and in the one that loads. The batch is that of
  * all ranks together, so the number of ranks may differ. */
-typedef struct fixed_part {
-    const char *name;
-    int64_t value;
-} fixed_part;
+static const char *const fixed[FIXED] = {"len",        "max_length", "stride",
+                                         "batch_size", "shuffle",    "drop_last"};
 
-static void list_fixed(const hd_loader *l, fixed_part parts[FIXED])
+/* The values of l in the order of `fixed`. */
+static void fixed_values(const hd_loader *l, int64_t values[FIXED])
 {
-    const fixed_part all[FIXED] = {
-        {"len", l->s->len},        {"max_length", l->s->max_length},
-        {"stride", l->s->stride},  {"batch_size", l->o.batch_size * l->ranks},
-        {"shuffle", l->o.shuffle}, {"drop_last", l->o.drop_last},
-    };
-    memcpy(parts, all, sizeof all);
+    const int64_t v[FIXED] = {l->s->len,    l->s->max_length,
+                              l->s->stride, l->o.batch_size * l->ranks,
+                              l->o.shuffle, l->o.drop_last};
+    memcpy(values, v, sizeof v);
 }
 
 /* Writes what the order follows from: the seed, or the order itself. What an older state in the
@@ -256,10 +253,10 @@ static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
 static bool loader_write(const void *object, hd_dict *d, const char *prefix)
 {
     const hd_loader *l = object;
-    fixed_part parts[FIXED];
-    list_fixed(l, parts);
+    int64_t values[FIXED];
+    fixed_values(l, values);
     for (int i = 0; i < FIXED; i++) {
-        if (!hd_dict_set_int(d, hd__field(prefix, parts[i].name), parts[i].value)) {
+        if (!hd_dict_set_int(d, hd__field(prefix, fixed[i]), values[i])) {
             return false;
         }
     }
@@ -333,10 +330,10 @@ static bool look_for(const hd_dict *d, const char *prefix, const char *field, bo
  * is that of a loader with num_replicas. */
 static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
 {
-    fixed_part parts[FIXED];
-    list_fixed(l, parts);
+    int64_t values[FIXED];
+    fixed_values(l, values);
     for (int i = 0; i < FIXED; i++) {
-        if (!is_as_here(l, d, prefix, parts[i].name, parts[i].value)) {
+        if (!is_as_here(l, d, prefix, fixed[i], values[i])) {
             return false;
         }
     }

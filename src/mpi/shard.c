@@ -76,8 +76,8 @@ static bool is_mine(const hd_ddp *d, int64_t i)
 
 hd_list *hd_ddp_parameters(hd_ddp *d)
 {
-    static const char function[] = "hd_ddp_parameters";
-    if (!hd__ddp_given(function, "d", d)) {
+    hd__mpi_call = "hd_ddp_parameters";
+    if (!hd__ddp_given("d", d)) {
         return NULL;
     }
     hd_tensor **mine = hd__alloc_items(d->n, sizeof *mine);
@@ -89,10 +89,10 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
     }
     hd_list *list = NULL;
     if (mine && n == 0) {
-        hd_error_set(HD_VALUE,
-                     "%s: none of the %" PRId64 " parameters is left for rank %d: expected no more "
+        hd__mpi_fail(HD_VALUE,
+                     "none of the %" PRId64 " parameters is left for rank %d: expected no more "
                      "ranks than parameters",
-                     function, d->n, hd__mpi.rank);
+                     d->n, hd__mpi.rank);
     } else if (mine) {
         list = hd_list_n(n, mine);
     }
@@ -107,16 +107,16 @@ static bool send_stepped(const hd_ddp *d)
     for (int64_t i = 0; ok && i < d->n; i++) {
         hd_tensor *p = d->slots[i].p;
         int64_t bytes = hd_numel(p) * (int64_t)hd_dtype_size(hd_dtype_of(p));
-        ok = hd__broadcast_bytes("hd_ddp_step", hd_data_mut(p), bytes, d->owners[i]);
+        ok = hd__broadcast_bytes(hd_data_mut(p), bytes, d->owners[i]);
     }
     return ok;
 }
 
 bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 {
-    static const char function[] = "hd_ddp_step";
-    bool ok = hd__ddp_given(function, "d", d) && hd__given(function, "o", o) && hd_optim_step(o);
-    ok = hd__meet(HD__MEET_STEP, NULL, ok);
+    hd__mpi_call = "hd_ddp_step";
+    bool ok = hd__ddp_given("d", d) && hd__given(hd__mpi_call, "o", o) && hd_optim_step(o);
+    ok = hd__meet(NULL, ok);
     return ok && (!shards(d) || send_stepped(d));
 }
 
@@ -219,8 +219,7 @@ static bool describe_state(const hd_dict *mine, int64_t number, const char *pref
         const char *each = hd_dict_name(mine, i);
         if (strncmp(each, start, head.len) == 0) {
             if (k->n == MOST_ENTRIES || strlen(each + head.len) >= NAME) {
-                ok = hd_error_set(HD_VALUE,
-                                  "hd_ddp_optim_save: '%s': expected at most %d short names", each,
+                ok = hd__mpi_fail(HD_VALUE, "'%s': expected at most %d short names", each,
                                   MOST_ENTRIES);
                 break;
             }
@@ -257,8 +256,7 @@ static bool bring_entry(const saving *s, int64_t slot, int64_t mine, const state
         x = !ok     ? NULL
             : owner ? hd_dict_get(s->mine, name.s)
                     : hd_empty_like(at->p, hd_dtype_of(at->p));
-        ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, x) &&
-             hd__broadcast_tensor(HD__MEET_OPTIM_SAVE, x, s->d->owners[slot]);
+        ok = hd__meet(NULL, x) && hd__broadcast_tensor(x, s->d->owners[slot]);
     }
     if (ok && first) {
         hd__text to = {0};
@@ -279,10 +277,9 @@ static bool bring_state(const saving *s, int64_t slot, int64_t mine)
     state_kind k;
     bool owner = is_mine(s->d, slot);
     bool ok = !owner || describe_state(s->mine, mine, s->prefix, &k);
-    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok) &&
-         hd__broadcast_bytes("hd_ddp_optim_save", &k, sizeof k, s->d->owners[slot]);
+    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&k, sizeof k, s->d->owners[slot]);
     for (int64_t e = 0; ok && e < k.n; e++) {
-        ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, bring_entry(s, slot, mine, &k, e));
+        ok = hd__meet(NULL, bring_entry(s, slot, mine, &k, e));
     }
     return ok;
 }
@@ -298,16 +295,16 @@ static bool bring_all(const saving *s)
     return ok;
 }
 
-static bool optim_given(const char *function, const hd_ddp *d, const hd_optim *o, const void *dict,
+static bool optim_given(const char *call, const hd_ddp *d, const hd_optim *o, const void *dict,
                         const char *prefix)
 {
-    bool given = hd__ddp_given(function, "ddp", d) && hd__given(function, "o", o) &&
-                 hd__given(function, "d", dict) && hd__given(function, "prefix", prefix);
+    hd__mpi_call = call;
+    bool given = hd__ddp_given("ddp", d) && hd__given(call, "o", o) && hd__given(call, "d", dict) &&
+                 hd__given(call, "prefix", prefix);
     int64_t groups = given ? hd_optim_group_count(o) : -1;
-    return groups == 1 || (groups > 1 && hd_error_set(HD_VALUE,
-                                                      "%s: %" PRId64 " groups of parameters: "
-                                                      "expected one",
-                                                      function, groups));
+    return groups == 1 ||
+           (groups > 1 &&
+            hd__mpi_fail(HD_VALUE, "%" PRId64 " groups of parameters: expected one", groups));
 }
 
 /* Moves every entry of `from` to d. */
@@ -325,18 +322,18 @@ bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *p
     bool first = hd__mpi.rank == 0;
     saving s = {.d = ddp, .prefix = prefix};
     hd_scope *scope = hd_scope_open();
-    bool ok = scope && optim_given("hd_ddp_optim_save", ddp, o, d, prefix);
+    bool ok = optim_given("hd_ddp_optim_save", ddp, o, d, prefix) && scope;
     s.mine = ok ? hd_dict_new() : NULL;
     s.all = ok && first ? hd_dict_new() : NULL;
     ok = s.mine && (!first || s.all) && hd_optim_save(o, s.mine, prefix) &&
          (!first || copy_head(s.all, s.mine, prefix, ddp->n));
-    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok);
+    ok = hd__meet(NULL, ok);
     if (ok && shards(ddp)) {
         ok = bring_all(&s);
     } else if (ok && first) {
         ok = move_all(s.all, s.mine);
     }
-    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok && (!first || move_all(d, s.all)));
+    ok = hd__meet(NULL, ok && (!first || move_all(d, s.all)));
     hd_dict_free(s.mine);
     hd_dict_free(s.all);
     hd_scope_close(scope);
@@ -366,10 +363,10 @@ static hd_dict *own_part(const hd_ddp *ddp, const hd_dict *d, const char *prefix
 bool hd_ddp_optim_load(hd_ddp *ddp, hd_optim *o, const hd_dict *d, const char *prefix)
 {
     hd_scope *scope = hd_scope_open();
-    bool ok = scope && optim_given("hd_ddp_optim_load", ddp, o, d, prefix);
+    bool ok = optim_given("hd_ddp_optim_load", ddp, o, d, prefix) && scope;
     hd_dict *own = ok ? own_part(ddp, d, prefix) : NULL;
     ok = own && hd_optim_load(o, own, prefix);
     hd_dict_free(own);
     hd_scope_close(scope);
-    return hd__meet(HD__MEET_OPTIM_LOAD, NULL, ok);
+    return hd__meet(NULL, ok);
 }

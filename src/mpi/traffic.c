@@ -142,15 +142,13 @@ static void divide(const hd__piece *p)
 
 /* ---------------------------------------------------------------- the steps of a piece */
 
-static const char function[] = "hd_backward";
-
 /* Is the request of p done? If `wait`, waits for it. False after a failure too. */
 static bool request_done(hd__piece *p, bool wait)
 {
     int done = 1;
     int result = wait ? MPI_Wait(&p->request, MPI_STATUS_IGNORE)
                       : MPI_Test(&p->request, &done, MPI_STATUS_IGNORE);
-    return hd__mpi_ok(function, result) && done;
+    return hd__mpi_ok(result) && done;
 }
 
 /* The next piece has arrived from all ranks: adds up this rank's slice and sends it on. */
@@ -168,9 +166,9 @@ static bool add_next(hd__traffic *e, bool wait)
     average(e, e->added++);
     int ranks = hd__mpi.size;
     e->moved += (int64_t)p->counts[hd__mpi.rank] * (ranks - 1) * (int64_t)hd_dtype_size(p->dtype);
-    return hd__mpi_ok(function, MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, p->data,
-                                                p->counts, p->counts + ranks, type_of(p->dtype),
-                                                hd__mpi.averages, &p->request));
+    return hd__mpi_ok(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, p->data, p->counts,
+                                      p->counts + ranks, type_of(p->dtype), hd__mpi.averages,
+                                      &p->request));
 }
 
 bool hd__traffic_post(hd__traffic *e, void *data)
@@ -186,12 +184,11 @@ bool hd__traffic_post(hd__traffic *e, void *data)
     if (e->fast) {
         e->moved += 2 * (p->n - slice_length(p->n, hd__mpi.rank)) * bytes; /* of a ring */
         e->posted++;
-        return hd__mpi_ok(function, MPI_Iallreduce(MPI_IN_PLACE, data, (int)p->n, type, MPI_SUM,
-                                                   hd__mpi.parts, &p->request));
+        return hd__mpi_ok(MPI_Iallreduce(MPI_IN_PLACE, data, (int)p->n, type, MPI_SUM,
+                                         hd__mpi.parts, &p->request));
     }
     e->moved += (p->n - counts[hd__mpi.rank]) * bytes;
-    return hd__mpi_ok(function,
-                      MPI_Ialltoallv(data, counts, counts + ranks, type, arrivals(e, e->posted++),
+    return hd__mpi_ok(MPI_Ialltoallv(data, counts, counts + ranks, type, arrivals(e, e->posted++),
                                      counts + 2 * ranks, counts + 3 * ranks, type, hd__mpi.parts,
                                      &p->request));
 }
