@@ -239,10 +239,8 @@ bool hd__config_table_ok(const char *function, const hd_config_table *t)
 
 bool hd_config_defaults(const hd_config_table *t, void *config)
 {
-    if (!hd__config_table_ok("hd_config_defaults", t)) {
-        return false;
-    }
-    if (!hd__given("hd_config_defaults", "config", config)) {
+    if (!hd__config_table_ok("hd_config_defaults", t) ||
+        !hd__given("hd_config_defaults", "config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {

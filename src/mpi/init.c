@@ -18,6 +18,8 @@ hd__world hd__mpi = {.size = 1,
 
 HD__TLS const char *hd__mpi_call;
 
+static MPI_Comm *const communicators[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
+
 void *hd__mpi_fail(hd_code code, const char *format, ...)
 {
     char text[1024]; /* hd_error_set cuts it */
@@ -93,12 +95,11 @@ static bool find_host(void)
 
 static bool make_communicators(void)
 {
-    MPI_Comm *const all[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
     bool ok = true;
     for (int i = 0; i < 3 && ok; i++) {
-        ok = hd__mpi_ok(MPI_Comm_dup(MPI_COMM_WORLD, all[i]));
+        ok = hd__mpi_ok(MPI_Comm_dup(MPI_COMM_WORLD, communicators[i]));
         if (ok) {
-            MPI_Comm_set_errhandler(*all[i], MPI_ERRORS_RETURN);
+            MPI_Comm_set_errhandler(*communicators[i], MPI_ERRORS_RETURN);
         }
     }
     return ok;
@@ -162,10 +163,9 @@ static bool mpi_runs(void)
 
 static bool end_mpi(void)
 {
-    MPI_Comm *const all[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
     for (int i = 0; i < 3; i++) {
-        if (*all[i] != MPI_COMM_NULL) {
-            MPI_Comm_free(all[i]);
+        if (*communicators[i] != MPI_COMM_NULL) {
+            MPI_Comm_free(communicators[i]);
         }
     }
     return !hd__mpi.ours || hd__mpi_ok(MPI_Finalize());

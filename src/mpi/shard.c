@@ -122,27 +122,20 @@ bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 
 /* ---------------------------------------------------------------- names of states */
 
-/* "prefix.state.3." in out. */
-static const char *state_prefix(hd__text *out, const char *prefix, int64_t number)
+/* "prefix.state.3.rest" in out; NULL if memory runs out. */
+static const char *state_name(hd__text *out, const char *prefix, int64_t number, const char *rest)
 {
     hd__text_cut(out, 0);
-    hd__text_format(out, "%s%sstate.%" PRId64 ".", prefix, *prefix ? "." : "", number);
+    hd__text_format(out, "%s%sstate.%" PRId64 ".%s", prefix, *prefix ? "." : "", number, rest);
     return out->failed ? NULL : out->s;
 }
 
-/* Is name an entry of the state of some parameter? */
-static bool is_state(const char *name, const char *prefix)
+/* The rest of name after "prefix."; NULL if it begins with something else. */
+static const char *after_prefix(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
-    const char *rest = n > 0 ? name + n + 1 : name;
-    return strncmp(name, prefix, n) == 0 && strncmp(rest, "state.", 6) == 0;
-}
-
-/* Is name the number of parameters of the group? */
-static bool is_count(const char *name, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return strcmp(n > 0 ? name + n + 1 : name, "param_groups.0.params") == 0;
+    bool ours = n == 0 || (strncmp(name, prefix, n) == 0 && name[n] == '.');
+    return ours ? name + n + (n > 0) : NULL;
 }
 
 /* to[name] = from[from_name] */
@@ -164,13 +157,11 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     bool ok = true;
-    size_t n = strlen(prefix);
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
-        const char *name = hd_dict_name(from, i);
-        bool ours = n == 0 || (strncmp(name, prefix, n) == 0 && name[n] == '.');
-        if (ours && is_count(name, prefix)) {
+        const char *name = hd_dict_name(from, i), *rest = after_prefix(name, prefix);
+        if (rest && strcmp(rest, "param_groups.0.params") == 0) {
             ok = hd_dict_set_int(to, name, count);
-        } else if (ours && !is_state(name, prefix)) {
+        } else if (rest && strncmp(rest, "state.", 6) != 0) {
             ok = copy_entry(to, name, from, name);
         }
     }
@@ -182,14 +173,13 @@ static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t
                        const char *prefix)
 {
     hd__text head = {0}, name = {0};
-    const char *start = state_prefix(&head, prefix, old);
+    const char *start = state_name(&head, prefix, old, "");
     bool ok = start;
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
         const char *each = hd_dict_name(from, i);
         if (strncmp(each, start, head.len) == 0) {
-            ok = state_prefix(&name, prefix, number);
-            hd__text_puts(&name, each + head.len);
-            ok = ok && !name.failed && copy_entry(to, name.s, from, each);
+            const char *new = state_name(&name, prefix, number, each + head.len);
+            ok = new &&copy_entry(to, new, from, each);
         }
     }
     hd_free(head.s);
@@ -212,7 +202,7 @@ typedef struct state_kind {
 static bool describe_state(const hd_dict *mine, int64_t number, const char *prefix, state_kind *k)
 {
     hd__text head = {0};
-    const char *start = state_prefix(&head, prefix, number);
+    const char *start = state_name(&head, prefix, number, "");
     bool ok = start;
     memset(k, 0, sizeof *k);
     for (int64_t i = 0; ok && i < hd_dict_len(mine); i++) {
@@ -243,29 +233,23 @@ typedef struct saving {
 /* Brings an entry of a state, which is k, from its owner to rank 0. */
 static bool bring_entry(const saving *s, int64_t slot, int64_t mine, const state_kind *k, int64_t e)
 {
-    const hd__slot *at = &s->d->slots[slot];
+    hd_tensor *p = s->d->slots[slot].p, *x = NULL; /* x: p's shape */
+    const char *rest = k->entries[e].name;
     hd__text name = {0};
-    bool owner = is_mine(s->d, slot), first = hd__mpi.rank == 0, ok = true;
-    if (owner || first) {
-        ok = state_prefix(&name, s->prefix, owner ? mine : number_of_slot(s->d, slot));
-        hd__text_puts(&name, k->entries[e].name);
-        ok = ok && !name.failed;
-    }
-    hd_tensor *x = NULL; /* the parameter's shape */
+    bool ok = true;
     if (k->entries[e].is_tensor) {
-        x = !ok     ? NULL
-            : owner ? hd_dict_get(s->mine, name.s)
-                    : hd_empty_like(at->p, hd_dtype_of(at->p));
+        if (is_mine(s->d, slot)) {
+            const char *own = state_name(&name, s->prefix, mine, rest);
+            x = own ? hd_dict_get(s->mine, own) : NULL;
+        } else {
+            x = hd_empty_like(p, hd_dtype_of(p));
+        }
         ok = hd__meet(NULL, x) && hd__broadcast_tensor(x, s->d->owners[slot]);
     }
-    if (ok && first) {
-        hd__text to = {0};
-        ok = state_prefix(&to, s->prefix, number_of_slot(s->d, slot));
-        hd__text_puts(&to, k->entries[e].name);
-        ok = ok && !to.failed &&
-             (x ? hd_dict_set(s->all, to.s, x)
-                : hd_dict_set_int(s->all, to.s, k->entries[e].number));
-        hd_free(to.s);
+    if (ok && s->all) {
+        const char *to = state_name(&name, s->prefix, number_of_slot(s->d, slot), rest);
+        ok = to &&
+             (x ? hd_dict_set(s->all, to, x) : hd_dict_set_int(s->all, to, k->entries[e].number));
     }
     hd_free(name.s);
     return ok;

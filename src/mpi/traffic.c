@@ -81,9 +81,15 @@ void hd__traffic_end(hd__traffic *e)
 /* ---------------------------------------------------------------- adding */
 
 /* The sums stay in the first cache while the ranks' parts are added to them, one after the other,
- * and the compiler makes vectors of the inner loop. */
-#define AVERAGE(name, T)                                                                           \
-    static void name(T *restrict sum, const T *restrict parts, int64_t n, int ranks)               \
+ * and the compiler makes vectors of the inner loops. */
+#define AVERAGE(type, T)                                                                           \
+    static void divide_##type(T *x, int64_t n, int ranks)                                          \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            x[i] /= (T)ranks;                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void average_##type(T *restrict sum, const T *restrict parts, int64_t n, int ranks)     \
     {                                                                                              \
         enum { BLOCK = 2048 };                                                                     \
         for (int64_t at = 0; at < n; at += BLOCK) {                                                \
@@ -95,23 +101,11 @@ void hd__traffic_end(hd__traffic *e)
                     sum[at + i] += part[i];                                                        \
                 }                                                                                  \
             }                                                                                      \
-            for (int64_t i = 0; i < some; i++) {                                                   \
-                sum[at + i] /= (T)ranks;                                                           \
-            }                                                                                      \
+            divide_##type(sum + at, some, ranks);                                                  \
         }                                                                                          \
     }
-AVERAGE(average_f32, float)
-AVERAGE(average_f64, double)
-
-#define DIVIDE(name, T)                                                                            \
-    static void name(T *x, int64_t n, int ranks)                                                   \
-    {                                                                                              \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            x[i] /= (T)ranks;                                                                      \
-        }                                                                                          \
-    }
-DIVIDE(divide_f32, float)
-DIVIDE(divide_f64, double)
+AVERAGE(f32, float)
+AVERAGE(f64, double)
 
 /* Where the slices of piece i arrive. */
 static char *arrivals(const hd__traffic *e, int64_t i)
@@ -122,21 +116,23 @@ static char *arrivals(const hd__traffic *e, int64_t i)
 static void average(const hd__traffic *e, int64_t i)
 {
     const hd__piece *p = &e->pieces[i];
-    char *own = p->data + slice_begin(p->n, hd__mpi.rank) * (int64_t)hd_dtype_size(p->dtype);
+    void *own = p->data + slice_begin(p->n, hd__mpi.rank) * (int64_t)hd_dtype_size(p->dtype);
+    const void *parts = arrivals(e, i);
     int64_t n = slice_length(p->n, hd__mpi.rank);
     if (p->dtype == HD_FLOAT64) {
-        average_f64((double *)(void *)own, (double *)(void *)arrivals(e, i), n, hd__mpi.size);
+        average_f64(own, parts, n, hd__mpi.size);
     } else {
-        average_f32((float *)(void *)own, (float *)(void *)arrivals(e, i), n, hd__mpi.size);
+        average_f32(own, parts, n, hd__mpi.size);
     }
 }
 
 static void divide(const hd__piece *p)
 {
+    void *sums = p->data;
     if (p->dtype == HD_FLOAT64) {
-        divide_f64((double *)(void *)p->data, p->n, hd__mpi.size);
+        divide_f64(sums, p->n, hd__mpi.size);
     } else {
-        divide_f32((float *)(void *)p->data, p->n, hd__mpi.size);
+        divide_f32(sums, p->n, hd__mpi.size);
     }
 }
 
