@@ -5,12 +5,6 @@
 #include "heed/data.h"
 #include "tensor/tensor_internal.h"
 
-/* ---------------------------------------------------------------- files (map.c) */
-
-/* Maps a regular file for reading. If that fails: HD_IO, with the path and the cause. */
-bool hd__file_map(const char *path, const unsigned char **bytes, size_t *size);
-void hd__file_unmap(const unsigned char *bytes, size_t size);
-
 /* ---------------------------------------------------------------- tokens and datasets */
 
 struct hd_tokens {
@@ -18,7 +12,7 @@ struct hd_tokens {
     atomic_bool freed; /* the user has called hd_tokens_free */
     int width;         /* bytes an id */
     int64_t len;
-    const unsigned char *bytes;
+    unsigned char *bytes;
     hd_tokens *owner; /* the row that owns the bytes, held; NULL: this one owns them */
     bool allocated;   /* an owner's bytes come from hd_alloc */
     size_t mapped;    /* an owner's bytes are a mapping of this size; 0: they are not mapped */

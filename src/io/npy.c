@@ -323,12 +323,10 @@ static bool npy_save(const char *path, const hd_tensor *x)
     put_header(&t, x);
     bool ok = from && !t.failed;
     if (ok) {
-        ok = hd__whole_begin(&file, hd__call, path, NULL);
-        if (ok) {
-            hd__whole_add(&file, t.s, t.len);
-            hd__write_elements(&file, hd__big_endian, from);
-        }
-        ok = hd__whole_end(&file, ok);
+        hd__whole_begin(&file, hd__call, path, NULL);
+        hd__whole_add(&file, t.s, t.len);
+        hd__write_elements(&file, hd__big_endian, from);
+        ok = hd__whole_end(&file, true);
     }
     hd_free(t.s);
     return ok;

@@ -275,12 +275,9 @@ char *hd_mpi_gather_text(const char *text)
     bool ok = hd__given(hd__mpi_call, "text", text);
     for (int r = 0; r < hd__mpi.size; r++) {
         int64_t n = text ? (int64_t)strlen(text) : 0;
-        if (!hd__meet(NULL, ok) || !hd__broadcast_bytes(&n, sizeof n, r)) {
-            hd_free(t.s);
-            return NULL;
-        }
-        char *each = hd_alloc((size_t)n + 1);
-        if (!hd__meet(NULL, each)) {
+        ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&n, sizeof n, r);
+        char *each = ok ? hd_alloc((size_t)n + 1) : NULL;
+        if (!ok || !hd__meet(NULL, each)) {
             hd_free(each);
             hd_free(t.s);
             return NULL;

@@ -167,12 +167,13 @@ static bool may_replace(const hd__whole *w)
     return info.kind == HD__SYS_FILE || no_regular_file(w->function, w->shown, &info, ", or none");
 }
 
-bool hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
+void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
 {
     *w = (hd__whole){
         .function = function, .path = path, .shown = shown ? shown : path, .parent = -1, .fd = -1};
-    if (!may_replace(w)) {
-        return false;
+    w->failed = !may_replace(w);
+    if (w->failed) {
+        return;
     }
     w->parent = hd__parent_open(path);
     while (w->parent >= 0 && w->fd < 0) {
@@ -182,7 +183,10 @@ bool hd__whole_begin(hd__whole *w, const char *function, const char *path, const
             break;
         }
     }
-    return w->fd >= 0 || hd__create_fail(function, w->shown, "a file", errno);
+    w->failed = w->fd < 0;
+    if (w->failed) {
+        hd__create_fail(function, w->shown, "a file", errno);
+    }
 }
 
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
@@ -236,9 +240,7 @@ bool hd__whole_end(hd__whole *w, bool ok)
 bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n)
 {
     hd__whole w;
-    bool ok = hd__whole_begin(&w, function, path, NULL);
-    if (ok) {
-        hd__whole_add(&w, bytes, n);
-    }
-    return hd__whole_end(&w, ok);
+    hd__whole_begin(&w, function, path, NULL);
+    hd__whole_add(&w, bytes, n);
+    return hd__whole_end(&w, true);
 }

@@ -56,13 +56,14 @@ typedef struct hd__whole {
     const char *shown;           /* path, or what messages say for it */
     char name[HD__TEMPORARY];
     int parent, fd; /* the directory of both names; the file while it is called `name` */
-    bool failed;    /* a write failed, so nothing more is written */
+    bool failed;    /* nothing more is written */
 } hd__whole;
 
-/* shown: the path that messages name, if the file gets to it later; otherwise NULL. */
-bool hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown);
+/* shown: the path that messages name, if the file gets to it later; otherwise NULL. After a failure,
+ * additions change nothing; the error then stands, and end returns false. */
+void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown);
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n);
-/* Must be called even if begin failed. If ok is false, the new file is given up. */
+/* If ok is false, the new file is given up. */
 bool hd__whole_end(hd__whole *w, bool ok);
 
 bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n);
