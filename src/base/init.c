@@ -13,7 +13,16 @@
 #define TEXT(x) #x
 #define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
-static const char *const level_names[HD__LEVELS] = {"baseline", "avx2", "avx512"};
+/* What stands in the way of a level that is higher than the best one, and what may be asked for where
+ * this level is the best one. */
+static const struct {
+    const char *name, *cpu_lacks, *build_lacks, *expected;
+} levels[HD__LEVELS] = {
+    {"baseline", "", "", "baseline"},
+    {"avx2", "this CPU has no AVX2 with FMA", "heed was built without AVX2", "baseline or avx2"},
+    {"avx512", "this CPU has no AVX-512", "heed was built without AVX-512",
+     "baseline, avx2 or avx512"},
+};
 
 int hd__level;
 int64_t hd__second_cache = 1 << 20;
@@ -37,33 +46,21 @@ static HD__TLS bool armed;
 
 /* ---------------------------------------------------------------- start */
 
-/* What stands in the way of a level that is higher than the best one. */
-static const char *level_obstacle(int level, int built)
-{
-    static const char *const cpu_lacks[HD__LEVELS] = {"", "this CPU has no AVX2 with FMA",
-                                                      "this CPU has no AVX-512"};
-    static const char *const build_lacks[HD__LEVELS] = {"", "heed was built without AVX2",
-                                                        "heed was built without AVX-512"};
-    if (level == HD__LEVELS) {
-        return "no such level";
-    }
-    return (level > built ? build_lacks : cpu_lacks)[level];
-}
-
 int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size)
 {
-    static const char *const expected[HD__LEVELS] = {"baseline", "baseline or avx2",
-                                                     "baseline, avx2 or avx512"};
     int best = cpu < built ? cpu : built, level = 0;
     if (!text || !*text) {
         return best;
     }
-    while (level < HD__LEVELS && strcmp(text, level_names[level]) != 0) {
+    while (level < HD__LEVELS && strcmp(text, levels[level].name) != 0) {
         level++;
     }
     if (level > best) {
-        snprintf(wrong, size, "heed: HEED_CPU=%.40s: %s; expected %s", text,
-                 level_obstacle(level, built), expected[best]);
+        const char *obstacle = level == HD__LEVELS ? "no such level"
+                               : level > built     ? levels[level].build_lacks
+                                                   : levels[level].cpu_lacks;
+        snprintf(wrong, size, "heed: HEED_CPU=%.40s: %s; expected %s", text, obstacle,
+                 levels[best].expected);
     }
     return level;
 }
@@ -135,7 +132,7 @@ const char *hd_version(void)
 
 const char *hd_cpu_level(void)
 {
-    return hd__init() ? level_names[hd__level] : NULL;
+    return hd__init() ? levels[hd__level].name : NULL;
 }
 
 /* ---------------------------------------------------------------- end */

@@ -136,9 +136,9 @@ static bool exchange_fail(const char *dir, int cause)
 /* The directory must be new, because rename would replace an empty one. */
 static bool check_new(const char *dir)
 {
-    hd__sys_info info;
-    if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
-        return errno == ENOENT || hd__create_fail(hd__call, dir, "a directory", errno);
+    int cause;
+    if (!name_is_taken(dir, &cause)) {
+        return cause == 0 || hd__create_fail(hd__call, dir, "a directory", cause);
     }
     return hd__fail(HD_IO,
                     "'%.*s' exists already: expected a new name; hd_checkpoint_replace "

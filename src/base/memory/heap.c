@@ -205,7 +205,7 @@ static void chunk_release(chunk *c, bool whole)
     if (whole && !c->before && c->last) {
         bin_take(c);
         heap.mapped -= c->bytes;
-        hd__sys_pages_unmap(c, c->bytes);
+        hd__sys_unmap(c, c->bytes);
         return;
     }
     if (c->bytes - c->bare < RELEASABLE) {

@@ -64,11 +64,6 @@ void hd__sys_block_free(void *p)
     free(p);
 }
 
-void hd__sys_pages_unmap(void *p, size_t bytes)
-{
-    munmap(p, bytes);
-}
-
 /* ---------------------------------------------------------------- words */
 
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT])

@@ -49,16 +49,11 @@ static int byte_at(const hd__json *j, size_t i)
     return i < j->n ? (unsigned char)j->text[i] : -1;
 }
 
-static bool json_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---------------------------------------------------------------- strings */
 
 static int hex_digit(int c)
 {
-    return json_digit(c)          ? c - '0'
+    return hd__is_digit(c)        ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;
@@ -206,7 +201,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
     int64_t x = 0;
     for (size_t i = negative; i < j->len; i++) {
         int digit = j->s[i] - '0'; /* counted down: there is one more negative number */
-        if (!json_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
+        if (!hd__is_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
             __builtin_sub_overflow(x, digit, &x)) {
             return false;
         }
@@ -220,10 +215,10 @@ bool hd__json_int(const hd__json *j, int64_t *v)
 
 static bool digits(hd__json *j, size_t *i)
 {
-    if (!json_digit(byte_at(j, *i))) {
+    if (!hd__is_digit(byte_at(j, *i))) {
         return bad(j, *i, "a digit");
     }
-    while (json_digit(byte_at(j, *i))) {
+    while (hd__is_digit(byte_at(j, *i))) {
         ++*i;
     }
     return true;
@@ -310,7 +305,7 @@ static hd__json_kind value(hd__json *j)
     case 'f': return word(j, "false", HD__JSON_FALSE);
     case 'n': return word(j, "null", HD__JSON_NULL);
     case '-': return number(j);
-    default: return json_digit(c) ? number(j) : bad(j, j->at, "a value");
+    default: return hd__is_digit(c) ? number(j) : bad(j, j->at, "a value");
     }
 }
 
