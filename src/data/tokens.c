@@ -95,15 +95,6 @@ static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 
 /* ---------------------------------------------------------------- bytes */
 
-static void put_ids(const int64_t *ids, int64_t n, int width, unsigned char *bytes)
-{
-    for (int64_t i = 0; i < n; i++) {
-        for (int b = 0; b < width; b++) {
-            *bytes++ = (unsigned char)(ids[i] >> 8 * b);
-        }
-    }
-}
-
 void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
 {
     const unsigned char *p = t->bytes + at * t->width;
@@ -128,7 +119,13 @@ static int64_t ids_to_bytes(int width, const hd_tensor *ids, unsigned char **byt
     if (!*bytes) {
         return -1;
     }
-    put_ids(hd__ptr(x), x->numel, width, *bytes);
+    const int64_t *v = hd__ptr(x);
+    unsigned char *to = *bytes;
+    for (int64_t i = 0; i < x->numel; i++) {
+        for (int b = 0; b < width; b++) {
+            *to++ = (unsigned char)(v[i] >> 8 * b);
+        }
+    }
     return x->numel;
 }
 

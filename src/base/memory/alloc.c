@@ -318,17 +318,15 @@ static void *class_alloc(unsigned int class)
     return p ? p : small_alloc(class);
 }
 
-static void *large_alloc(size_t size)
-{
-    return hd__heap_alloc((size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP - LINE);
-}
-
 static void *block_of(size_t size, unsigned int class)
 {
     if (class == PLAIN) {
         return plain_alloc(size);
     }
-    return class == LARGE ? large_alloc(size) : class_alloc(class);
+    if (class == LARGE) {
+        return hd__heap_alloc((size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP - LINE);
+    }
+    return class_alloc(class);
 }
 
 /* If the system has no more memory, everything kept is given back to it, and it is asked again. */

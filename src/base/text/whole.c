@@ -149,14 +149,6 @@ int hd__sync_close(int parent)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Makes a new name for the file. It is short even if the file's final name is long. */
-static void temporary_name(char name[HD__TEMPORARY])
-{
-    static atomic_uint count;
-    snprintf(name, HD__TEMPORARY, ".heed-%ld-%u.tmp", hd__sys_process(),
-             atomic_fetch_add(&count, 1));
-}
-
 /* Is there a regular file or nothing at path? A device must not be replaced. */
 static bool may_replace(const hd__whole *w)
 {
@@ -169,6 +161,7 @@ static bool may_replace(const hd__whole *w)
 
 void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
 {
+    static atomic_uint count; /* for a new name, which is short even if the file's own is long */
     *w = (hd__whole){
         .function = function, .path = path, .shown = shown ? shown : path, .parent = -1, .fd = -1};
     w->failed = !may_replace(w);
@@ -177,7 +170,8 @@ void hd__whole_begin(hd__whole *w, const char *function, const char *path, const
     }
     w->parent = hd__parent_open(path);
     while (w->parent >= 0 && w->fd < 0) {
-        temporary_name(w->name);
+        snprintf(w->name, HD__TEMPORARY, ".heed-%ld-%u.tmp", hd__sys_process(),
+                 atomic_fetch_add(&count, 1));
         w->fd = hd__sys_create(w->parent, w->name);
         if (w->fd < 0 && errno != EEXIST) {
             break;
