@@ -4,7 +4,6 @@
 #ifndef HEED_BASE_INTERNAL_H
 #define HEED_BASE_INTERNAL_H
 
-#include <stdarg.h>
 #include <stdatomic.h>
 
 #include "base/error/args.h"
@@ -98,12 +97,6 @@ static inline void hd__call_end(const char *const *before)
 void *hd__fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---------------------------------------------------------------- errors */
-
-enum { HD__MESSAGE_SIZE = 512 };
-
-/* vsnprintf with a decimal point in every locale. A message that is too long ends in "...". Returns
- * text. */
-char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args);
 
 /* Sets HD_MEMORY, which names the call and the bytes. Allocates nothing. Returns NULL. */
 void *hd__no_memory(size_t bytes);

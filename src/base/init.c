@@ -13,7 +13,16 @@
 #define TEXT(x) #x
 #define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
-static const char *const level_names[HD__LEVELS] = {"baseline", "avx2", "avx512"};
+/* What stands in the way of a level that is higher than the best one, and what may be asked for where
+ * this level is the best one. */
+static const struct {
+    const char *name, *cpu_lacks, *build_lacks, *expected;
+} levels[HD__LEVELS] = {
+    {"baseline", "", "", "baseline"},
+    {"avx2", "this CPU has no AVX2 with FMA", "heed was built without AVX2", "baseline or avx2"},
+    {"avx512", "this CPU has no AVX-512", "heed was built without AVX-512",
+     "baseline, avx2 or avx512"},
+};
 
 int hd__level;
 int64_t hd__second_cache = 1 << 20;
@@ -37,69 +46,54 @@ static HD__TLS bool armed;
 
 /* ---------------------------------------------------------------- start */
 
-/* What stands in the way of a level that is higher than the best one. */
-static const char *level_obstacle(int level, int built)
-{
-    static const char *const cpu_lacks[HD__LEVELS] = {"", "this CPU has no AVX2 with FMA",
-                                                      "this CPU has no AVX-512"};
-    static const char *const build_lacks[HD__LEVELS] = {"", "heed was built without AVX2",
-                                                        "heed was built without AVX-512"};
-    if (level == HD__LEVELS) {
-        return "no such level";
-    }
-    return (level > built ? build_lacks : cpu_lacks)[level];
-}
-
 int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size)
 {
-    static const char *const expected[HD__LEVELS] = {"baseline", "baseline or avx2",
-                                                     "baseline, avx2 or avx512"};
     int best = cpu < built ? cpu : built, level = 0;
     if (!text || !*text) {
         return best;
     }
-    while (level < HD__LEVELS && strcmp(text, level_names[level]) != 0) {
+    while (level < HD__LEVELS && strcmp(text, levels[level].name) != 0) {
         level++;
     }
     if (level > best) {
-        snprintf(wrong, size, "heed: HEED_CPU=%.40s: %s; expected %s", text,
-                 level_obstacle(level, built), expected[best]);
+        const char *obstacle = level == HD__LEVELS ? "no such level"
+                               : level > built     ? levels[level].build_lacks
+                                                   : levels[level].cpu_lacks;
+        snprintf(wrong, size, "heed: HEED_CPU=%.40s: %s; expected %s", text, obstacle,
+                 levels[best].expected);
     }
     return level;
 }
 
-/* Every lock is taken, so that none is held in the child by a thread that the child does not have.
- * No thread waits for another lock while it holds one of the last two. */
+/* A fork takes every lock, the default generator's first and these in order, so that none is held in the child by a thread that the
+ * child does not have. No thread waits for another lock while it holds one of the last two. */
+static const hd__lock *const locks[] = {
+    &hd__pool_lock, &hd__count_lock,   &hd__shelf_lock,
+    &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
+};
+
+enum { LOCKS = sizeof locks / sizeof locks[0] };
+
 static void fork_prepare(void)
 {
     hd__gen_hold(hd_default_generator());
-    hd__pool_fork_prepare();
-    hd__count_fork_prepare();
-    hd__cache_fork_prepare();
-    hd__quarantine_fork_prepare();
-    hd__handlers_lock();
+    for (int i = 0; i < LOCKS; i++) {
+        pthread_mutex_lock(*locks[i]);
+    }
 }
 
 static void fork_done(void)
 {
-    hd__handlers_unlock();
-    hd__quarantine_fork_done();
-    hd__cache_fork_done();
-    hd__count_fork_done();
-}
-
-static void fork_parent(void)
-{
-    fork_done();
-    hd__pool_fork_parent();
+    for (int i = LOCKS - 1; i >= 0; i--) {
+        pthread_mutex_unlock(*locks[i]);
+    }
     hd__gen_unlock(hd_default_generator());
 }
 
 static void fork_child(void)
 {
-    fork_done();
     hd__pool_fork_child();
-    hd__gen_unlock(hd_default_generator());
+    fork_done();
 }
 
 static void run_start(void)
@@ -112,7 +106,7 @@ static void run_start(void)
     if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);
     }
-    pthread_atfork(fork_prepare, fork_parent, fork_child);
+    pthread_atfork(fork_prepare, fork_done, fork_child);
     atexit(hd_shutdown);
     atomic_store_explicit(&start.good, !start.wrong[0], memory_order_release);
 }
@@ -138,7 +132,7 @@ const char *hd_version(void)
 
 const char *hd_cpu_level(void)
 {
-    return hd__init() ? level_names[hd__level] : NULL;
+    return hd__init() ? levels[hd__level].name : NULL;
 }
 
 /* ---------------------------------------------------------------- end */

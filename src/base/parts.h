@@ -20,8 +20,6 @@ void hd__pool_stop(void);
 
 /* Gives the free blocks that the calling thread keeps to where all threads find them. */
 void hd__cache_leave(void);
-void hd__cache_fork_prepare(void); /* around a fork, in both processes */
-void hd__cache_fork_done(void);
 
 void hd__count_system_alloc(void);
 
@@ -87,12 +85,6 @@ void hd__retire_slowly(void *p);
 /* Frees the blocks that the calling thread keeps in quarantine. */
 void hd__quarantine_empty(void);
 
-/* Around a fork, in both processes: their locks. */
-void hd__quarantine_fork_prepare(void);
-void hd__quarantine_fork_done(void);
-void hd__handlers_lock(void);
-void hd__handlers_unlock(void);
-
 /* The heap (heap.c), for blocks above 1 KiB. They are aligned to HD__HEAP_LINE, and the last 16
  * bytes before a block belong to the caller. NULL: out of memory. */
 enum { HD__HEAP_LINE = 64 };
@@ -100,17 +92,16 @@ void *hd__heap_alloc(size_t size);
 void hd__heap_free(void *p);
 void hd__heap_release(void); /* gives free memory to the system */
 void hd__heap_sizes(size_t *mapped, size_t *used, size_t *kept);
-void hd__heap_fork_prepare(void);
-void hd__heap_fork_done(void);
 
 /* The calling thread ends: adds what it counted to the total. */
 void hd__count_thread_end(void);
-void hd__count_fork_prepare(void); /* around a fork, in both processes */
-void hd__count_fork_done(void);
 
-/* Around a fork. In the child the lock is free and there are no workers. */
-void hd__pool_fork_prepare(void);
-void hd__pool_fork_parent(void);
+/* In the child of a fork there are no workers. The caller holds the pool's lock. */
 void hd__pool_fork_child(void);
+
+/* The locks of base, for a fork (init.c). Otherwise each is used in its own file alone. */
+typedef pthread_mutex_t *const hd__lock;
+extern hd__lock hd__pool_lock, hd__count_lock, hd__shelf_lock, hd__heap_lock, hd__lasting_lock,
+    hd__handlers_lock;
 
 #endif

@@ -64,46 +64,34 @@ static bool refuse_value(const loading *l, const hd_config_field *f, const cJSON
 
 /* ---------------------------------------------------------------- one value */
 
-static bool assign_number(const loading *l, const hd_config_field *f, const cJSON *item)
-{
-    double v = item->valuedouble;
-    bool whole = f->type == HD_CONFIG_DOUBLE || v == floor(v);
-    if (!cJSON_IsNumber(item) || !whole || v < hd__config_min(f) || v > hd__config_max(f)) {
-        return refuse_value(l, f, item);
-    }
-    hd__config_put(f, l->config, v);
-    return true;
-}
-
-static bool assign_string(const loading *l, const hd_config_field *f, const cJSON *item)
-{
-    if (!cJSON_IsString(item) || strlen(item->valuestring) >= f->room) {
-        return refuse_value(l, f, item);
-    }
-    memcpy((char *)l->config + f->offset, item->valuestring, strlen(item->valuestring) + 1);
-    return true;
-}
-
 static bool assign(const loading *l, const hd_config_field *f, const cJSON *item)
 {
+    const char *text = cJSON_IsString(item) ? item->valuestring : NULL;
+    double v = item->valuedouble;
+    bool ok;
     switch (f->type) {
     case HD_CONFIG_BOOL:
-        if (!cJSON_IsBool(item)) {
-            return refuse_value(l, f, item);
-        }
-        hd__config_put(f, l->config, cJSON_IsTrue(item));
-        return true;
-    case HD_CONFIG_STRING: return assign_string(l, f, item);
-    case HD_CONFIG_ENUM: {
-        int choice = cJSON_IsString(item) ? hd__config_choice(f, item->valuestring) : -1;
-        if (choice < 0) {
-            return refuse_value(l, f, item);
-        }
-        hd__config_put(f, l->config, choice);
-        return true;
+        ok = cJSON_IsBool(item);
+        v = cJSON_IsTrue(item);
+        break;
+    case HD_CONFIG_STRING: ok = text && strlen(text) < f->room; break;
+    case HD_CONFIG_ENUM:
+        v = text ? hd__config_choice(f, text) : -1;
+        ok = v >= 0;
+        break;
+    default:
+        ok = cJSON_IsNumber(item) && (f->type == HD_CONFIG_DOUBLE || v == floor(v)) &&
+             v >= hd__config_min(f) && v <= hd__config_max(f);
     }
-    default: return assign_number(l, f, item);
+    if (!ok) {
+        return refuse_value(l, f, item);
     }
+    if (f->type == HD_CONFIG_STRING) {
+        memcpy((char *)l->config + f->offset, text, strlen(text) + 1);
+    } else {
+        hd__config_put(f, l->config, v);
+    }
+    return true;
 }
 
 /* ---------------------------------------------------------------- the tree */
@@ -234,7 +222,7 @@ static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t 
     hd__json_init(&j, text, n);
     bool strict = is_strict(&j);
     if (!strict && !quiet) {
-        hd__json_fail(&j, from->function, from->place);
+        hd__json_fail(&j, from->function, from->place, NULL);
     }
     hd__json_free(&j);
     if (!strict) {
@@ -342,30 +330,23 @@ static bool sets_ok(const char *function, int n_sets, const char *const *sets)
 }
 
 /* text is NULL if there is no file. */
-static bool fill_config(const loading *l, const char *text, size_t n, int n_sets,
-                        const char *const *sets)
-{
-    bool ok = hd_config_defaults(l->table, l->config) && (!text || take_text(l, text, n));
-    for (int i = 0; i < n_sets && ok; i++) {
-        ok = take_set(l, sets[i]);
-    }
-    return ok && hd__config_check(l->table, l->config, &l->from);
-}
-
 static bool load_config(const hd_config_source *from, const hd_config_table *t, void *config,
                         const char *text, size_t n, int n_sets, const char *const *sets)
 {
-    void *copy = hd_alloc(t->config_size);
-    if (!copy) {
+    loading l = {*from, t, hd_alloc(t->config_size)};
+    if (!l.config) {
         return false;
     }
-    memcpy(copy, config, t->config_size);
-    loading l = {*from, t, copy};
-    bool ok = fill_config(&l, text, n, n_sets, sets);
-    if (ok) {
-        memcpy(config, copy, t->config_size);
+    memcpy(l.config, config, t->config_size);
+    bool ok = hd_config_defaults(t, l.config) && (!text || take_text(&l, text, n));
+    for (int i = 0; i < n_sets && ok; i++) {
+        ok = take_set(&l, sets[i]);
     }
-    hd_free(copy);
+    ok = ok && hd__config_check(t, l.config, from);
+    if (ok) {
+        memcpy(config, l.config, t->config_size);
+    }
+    hd_free(l.config);
     return ok;
 }
 

@@ -62,46 +62,47 @@ static int path_distance(const char *path, const char *there, size_t n)
     return least(letter_distance(path, len, there, n), elsewhere);
 }
 
-static bool is_near(int far, size_t letters)
+/* The nearest name so far, and how far it is. */
+typedef struct nearest {
+    int far;
+    char *name; /* HD__SHOWN bytes */
+} nearest;
+
+static void take_nearer(nearest *best, int far, const char *name, size_t n)
 {
-    return far <= 1 + (int)(letters < LONGEST ? letters : LONGEST) / 4;
+    if (far < best->far) {
+        best->far = far;
+        n = n < HD__SHOWN ? n : HD__SHOWN - 1;
+        memcpy(best->name, name, n);
+        best->name[n] = '\0';
+    }
 }
 
-static void copy_name(char out[HD__SHOWN], const char *s, size_t n)
+static bool is_near(const nearest *best, size_t letters)
 {
-    n = n < HD__SHOWN ? n : HD__SHOWN - 1;
-    memcpy(out, s, n);
-    out[n] = '\0';
+    return best->far <= 1 + (int)(letters < LONGEST ? letters : LONGEST) / 4;
 }
 
 bool hd__config_meant(const hd_config_table *t, const char *path, char out[HD__SHOWN])
 {
-    int nearest = FAR;
+    nearest best = {FAR, out};
     for (int64_t i = 0; i < t->n; i++) {
         const char *there = t->fields[i].path;
         size_t n;
         for (int depth = 0; (n = hd__config_prefix(there, depth)); depth++) {
-            int far = path_distance(path, there, n);
-            if (far < nearest) {
-                nearest = far;
-                copy_name(out, there, n);
-            }
+            take_nearer(&best, path_distance(path, there, n), there, n);
         }
     }
-    return is_near(nearest, strlen(last_of(path, strlen(path))));
+    return is_near(&best, strlen(last_of(path, strlen(path))));
 }
 
 bool hd__config_meant_choice(const hd_config_field *f, const char *text, char out[HD__SHOWN])
 {
-    int nearest = FAR;
+    nearest best = {FAR, out};
     size_t n;
     const char *at;
     for (int64_t i = 0; (at = hd__config_choice_at(f, i, &n)); i++) {
-        int far = letter_distance(text, strlen(text), at, n);
-        if (far < nearest) {
-            nearest = far;
-            copy_name(out, at, n);
-        }
+        take_nearer(&best, letter_distance(text, strlen(text), at, n), at, n);
     }
-    return is_near(nearest, strlen(text));
+    return is_near(&best, strlen(text));
 }

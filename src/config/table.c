@@ -9,25 +9,18 @@ static const double most_exact = 9007199254740991.0; /* 2^53 - 1: no other integ
 
 /* ---------------------------------------------------------------- bounds */
 
-static double least_of(const hd_config_field *f)
-{
-    return f->type != HD_CONFIG_INT ? -INFINITY : f->room == sizeof(int) ? INT_MIN : -most_exact;
-}
-
-static double most_of(const hd_config_field *f)
-{
-    return f->type != HD_CONFIG_INT ? INFINITY : f->room == sizeof(int) ? INT_MAX : most_exact;
-}
-
 /* A bool is 0 or 1, whatever range its field has. */
 double hd__config_min(const hd_config_field *f)
 {
-    return f->type == HD_CONFIG_BOOL ? 0 : fmax(f->min, least_of(f));
+    double least = f->room == sizeof(int) ? INT_MIN : -most_exact;
+    return f->type == HD_CONFIG_BOOL ? 0
+                                     : fmax(f->min, f->type == HD_CONFIG_INT ? least : -INFINITY);
 }
 
 double hd__config_max(const hd_config_field *f)
 {
-    return f->type == HD_CONFIG_BOOL ? 1 : fmin(f->max, most_of(f));
+    double most = f->room == sizeof(int) ? INT_MAX : most_exact;
+    return f->type == HD_CONFIG_BOOL ? 1 : fmin(f->max, f->type == HD_CONFIG_INT ? most : INFINITY);
 }
 
 /* ---------------------------------------------------------------- choices, paths */
@@ -239,10 +232,8 @@ bool hd__config_table_ok(const char *function, const hd_config_table *t)
 
 bool hd_config_defaults(const hd_config_table *t, void *config)
 {
-    if (!hd__config_table_ok("hd_config_defaults", t)) {
-        return false;
-    }
-    if (!hd__given("hd_config_defaults", "config", config)) {
+    if (!hd__config_table_ok("hd_config_defaults", t) ||
+        !hd__given("hd_config_defaults", "config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {

@@ -70,10 +70,7 @@ static bool value_ok(const hd_config_source *from, const hd_config_field *f, con
 static bool config_ok(const char *function, const hd_config_table *t, const void *config)
 {
     hd_config_source from = {function, "the struct"};
-    if (!hd__config_table_ok(function, t)) {
-        return false;
-    }
-    if (!hd__given(function, "config", config)) {
+    if (!hd__config_table_ok(function, t) || !hd__given(function, "config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {

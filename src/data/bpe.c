@@ -10,19 +10,11 @@
 
 /* ---------------------------------------------------------------- tokens by their bytes */
 
-static uint32_t token_hash(const char *s, int64_t n)
-{
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (int64_t i = 0; i < n; i++) {
-        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
-    }
-    return (uint32_t)(h ^ h >> 32);
-}
-
 /* The slot that holds the token with these bytes, or a free one. */
 static int32_t *slot_of(const hd__bpe *b, const char *s, int64_t n)
 {
-    for (uint32_t at = token_hash(s, n);; at++) {
+    uint64_t hash = hd__hash(s, (size_t)n);
+    for (uint32_t at = (uint32_t)(hash ^ hash >> 32);; at++) {
         int32_t *slot = &b->slots[at & b->mask];
         if (*slot == 0) {
             return slot;

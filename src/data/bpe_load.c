@@ -97,18 +97,6 @@ static bool fail_token(const reader *r, const file *f, int64_t line, const char 
     return false;
 }
 
-/* Names the place of the JSON reader: "... line 1, column 9: found a string: expected an id". */
-static bool fail_json(const reader *r, const hd__json *j, const char *expected)
-{
-    int64_t line, column;
-    if (j->kind == HD__JSON_BAD) {
-        return hd__json_fail(j, hd__call, r->vocab.where);
-    }
-    hd__json_place(r->vocab.s, j->at, &line, &column);
-    return hd__fail(HD_FORMAT, "%s: line %" PRId64 ", column %" PRId64 ": found %s: expected %s",
-                    r->vocab.where, line, column, hd__json_kind_name(j->kind), expected);
-}
-
 /* ---------------------------------------------------------------- vocab.json */
 
 static bool vocab_add(entries *e, int64_t id)
@@ -127,22 +115,21 @@ static bool read_object(const reader *r, hd__json *j, entries *e)
 {
     int64_t id;
     if (hd__json_next(j) != HD__JSON_OBJECT) {
-        return fail_json(r, j, "an object");
+        return hd__json_fail(j, hd__call, r->vocab.where, "an object");
     }
     while (hd__json_next(j) == HD__JSON_NAME) {
         if (!unspell(&r->a, j->s, (int64_t)j->len, &e->bytes)) {
             return fail_text(&r->vocab, 0, j->s, (int64_t)j->len, "GPT-2's characters for bytes");
         }
         if (hd__json_next(j) != HD__JSON_NUMBER || !hd__json_int(j, &id)) {
-            return fail_json(r, j, "an integer");
+            return hd__json_fail(j, hd__call, r->vocab.where, "an integer");
         }
         if (!vocab_add(e, id)) {
             return false;
         }
     }
-    return j->kind == HD__JSON_OBJECT_END && hd__json_next(j) == HD__JSON_END
-               ? true
-               : fail_json(r, j, "a name");
+    return (j->kind == HD__JSON_OBJECT_END && hd__json_next(j) == HD__JSON_END) ||
+           hd__json_fail(j, hd__call, r->vocab.where, "a name");
 }
 
 static bool read_entries(const reader *r, entries *e)
@@ -339,12 +326,9 @@ static bool file_read(file *f, const char *path)
 static bool file_get(file *f, const hd_dict *d, const char *name)
 {
     const char *text = hd_dict_get_string(d, name);
-    hd__text copy = {0};
-    if (text) {
-        hd__text_puts(&copy, text);
-    }
-    size_t n = copy.len;
-    return file_init(f, name, hd__text_take(&copy), n);
+    size_t n = text ? strlen(text) : 0;
+    char *copy = text ? hd_alloc(n + 1) : NULL;
+    return file_init(f, name, copy ? memcpy(copy, text, n + 1) : NULL, n);
 }
 
 /* Makes the encoder from both texts, which then belong to it. ok: could the texts be read? */

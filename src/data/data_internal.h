@@ -5,12 +5,6 @@
 #include "heed/data.h"
 #include "tensor/tensor_internal.h"
 
-/* ---------------------------------------------------------------- files (map.c) */
-
-/* Maps a regular file for reading. If that fails: HD_IO, with the path and the cause. */
-bool hd__file_map(const char *path, const unsigned char **bytes, size_t *size);
-void hd__file_unmap(const unsigned char *bytes, size_t size);
-
 /* ---------------------------------------------------------------- tokens and datasets */
 
 struct hd_tokens {
@@ -18,7 +12,7 @@ struct hd_tokens {
     atomic_bool freed; /* the user has called hd_tokens_free */
     int width;         /* bytes an id */
     int64_t len;
-    const unsigned char *bytes;
+    unsigned char *bytes;
     hd_tokens *owner; /* the row that owns the bytes, held; NULL: this one owns them */
     bool allocated;   /* an owner's bytes come from hd_alloc */
     size_t mapped;    /* an owner's bytes are a mapping of this size; 0: they are not mapped */
@@ -85,7 +79,7 @@ typedef struct hd__tokenizer_type {
     bool (*encode)(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
                    hd__ids *ids);
     int64_t (*find)(const hd_tokenizer *t, const char *token, int64_t n);
-    bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix);
+    bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix); /* NULL: nothing more */
     hd_tokenizer *(*load)(const hd_dict *d, const char *prefix);
     void (*free)(hd_tokenizer *t); /* frees what the type adds to the common part; NULL: nothing */
 } hd__tokenizer_type;

@@ -42,13 +42,13 @@ hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t strid
 hd_dataset *hd__dataset_hold(const hd_dataset *s)
 {
     hd_dataset *held = (hd_dataset *)s;
-    atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
+    hd__refs_up(&held->refs);
     return held;
 }
 
 void hd__dataset_drop(hd_dataset *s)
 {
-    if (s && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
+    if (s && hd__refs_down(&s->refs)) {
         hd__tokens_drop(s->tokens);
         hd_free(s->order);
         hd__retire_object(s, hd__call);

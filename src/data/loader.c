@@ -250,8 +250,9 @@ static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
                : hd__dict_set_removed(d, order);
 }
 
-static bool loader_write(const hd_loader *l, hd_dict *d, const char *prefix)
+static bool loader_write(const void *object, hd_dict *d, const char *prefix)
 {
+    const hd_loader *l = object;
     int64_t values[FIXED];
     fixed_values(l, values);
     for (int i = 0; i < FIXED; i++) {
@@ -268,12 +269,7 @@ static bool loader_write(const hd_loader *l, hd_dict *d, const char *prefix)
 bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_loader_save");
-    if (!hd__state_given("l", l, d, prefix) || !hd__may_save(hd__call)) {
-        return false;
-    }
-    HD__SCOPE_OR(false);
-    hd_dict *fresh = hd_dict_new();
-    return hd__dict_commit(d, fresh, fresh && loader_write(l, fresh, prefix));
+    return hd__state_save("l", l, d, prefix, loader_write);
 }
 
 /* Is the integer prefix.field what this loader has? */
@@ -286,12 +282,6 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
            (v == here ||
             hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 ", as in this loader%s",
                      name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
-}
-
-static bool loader_read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max,
-                            int64_t *v)
-{
-    return hd__int_within(d, hd__field(prefix, field), 0, max, v);
 }
 
 /* seen: n bytes of 0. */
@@ -388,9 +378,9 @@ bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
     bool seeded, ordered;
     if (!hd__state_given("l", l, d, prefix) || !look_for(d, prefix, "seed", &seeded) ||
         !look_for(d, prefix, "order", &ordered) || !fits_here(l, d, prefix, seeded) ||
-        !loader_read_int(d, prefix, "epoch", HD__MOST_SAVED, &epoch) ||
-        !loader_read_int(d, prefix, "batch", hd_loader_len(l), &batch) ||
-        !loader_read_int(d, prefix, "under_way", 1, &under_way)) {
+        !hd__int_within(d, hd__field(prefix, "epoch"), 0, HD__MOST_SAVED, &epoch) ||
+        !hd__int_within(d, hd__field(prefix, "batch"), 0, hd_loader_len(l), &batch) ||
+        !hd__int_within(d, hd__field(prefix, "under_way"), 0, 1, &under_way)) {
         return false;
     }
     if (under_way && l->o.shuffle &&

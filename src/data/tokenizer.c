@@ -90,11 +90,6 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
 
 /* ---------------------------------------------------------------- decoding */
 
-static bool decode_args_ok(const hd_tokenizer *t, const hd_tensor *ids)
-{
-    return hd__object("t", t) && hd__arg("ids", ids) && hd__dtype_is("ids", ids, HD_INT64);
-}
-
 /* Adds the bytes of the ids to text. */
 static bool add_tokens(const hd_tokenizer *t, const hd_tensor *ids, hd__text *text)
 {
@@ -140,25 +135,17 @@ static const char *give_text(hd__text *text, int64_t *n)
     return s;
 }
 
-const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
+static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool replace, int64_t *n)
 {
-    HD__CALL("hd_tokenizer_decode_bytes");
-    hd__text text = {0};
-    if (!decode_args_ok(t, ids)) {
-        return NULL;
-    }
-    text.failed = !add_tokens(t, ids, &text);
-    return give_text(&text, n);
-}
-
-const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
-{
-    HD__CALL("hd_tokenizer_decode");
     hd__text bytes = {0}, text = {0};
-    if (!decode_args_ok(t, ids)) {
+    if (!hd__object("t", t) || !hd__arg("ids", ids) || !hd__dtype_is("ids", ids, HD_INT64)) {
         return NULL;
     }
-    text.failed = !add_tokens(t, ids, &bytes);
+    bytes.failed = !add_tokens(t, ids, &bytes);
+    if (!replace) {
+        return give_text(&bytes, n);
+    }
+    text.failed = bytes.failed;
     if (!text.failed) {
         add_replaced(&text, bytes.s, (int64_t)bytes.len);
     }
@@ -166,21 +153,33 @@ const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int
     return give_text(&text, n);
 }
 
+const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
+{
+    HD__CALL("hd_tokenizer_decode_bytes");
+    return decode(t, ids, false, n);
+}
+
+const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
+{
+    HD__CALL("hd_tokenizer_decode");
+    return decode(t, ids, true, n);
+}
+
 /* ---------------------------------------------------------------- dictionaries */
 
 static const hd__tokenizer_type *const types[] = {&hd__byte_type, &hd__char_type, &hd__bpe_type};
 
+static bool tokenizer_write(const void *object, hd_dict *d, const char *prefix)
+{
+    const hd_tokenizer *t = object;
+    return hd_dict_set_string(d, hd__field(prefix, "kind"), t->type->kind) &&
+           (!t->type->save || t->type->save(t, d, prefix));
+}
+
 bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_tokenizer_save");
-    if (!hd__state_given("t", t, d, prefix) || !hd__may_save(hd__call)) {
-        return false;
-    }
-    HD__SCOPE_OR(false);
-    hd_dict *fresh = hd_dict_new();
-    bool ok = fresh && hd_dict_set_string(fresh, hd__field(prefix, "kind"), t->type->kind) &&
-              t->type->save(t, fresh, prefix);
-    return hd__dict_commit(d, fresh, ok);
+    return hd__state_save("t", t, d, prefix, tokenizer_write);
 }
 
 hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
@@ -233,17 +232,10 @@ static int64_t byte_find(const hd_tokenizer *t, const char *token, int64_t n)
     return n == 1 ? (unsigned char)token[0] : -1;
 }
 
-static bool byte_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
-{
-    (void)t, (void)d, (void)prefix;
-    return true;
-}
-
 static hd_tokenizer *byte_load(const hd_dict *d, const char *prefix)
 {
     (void)d, (void)prefix;
     return hd_tokenizer_bytes();
 }
 
-const hd__tokenizer_type hd__byte_type = {"byte",    byte_encode, byte_find,
-                                          byte_save, byte_load,   NULL};
+const hd__tokenizer_type hd__byte_type = {"byte", byte_encode, byte_find, NULL, byte_load, NULL};

@@ -2,6 +2,7 @@
  *
  * A file holds only the ids, two or four bytes each, with the low byte first on every machine. A
  * part points into its owner's bytes and holds the owner. */
+#include <errno.h>
 #include <inttypes.h>
 
 #include "base/text/whole.h"
@@ -9,7 +10,7 @@
 
 /* ---------------------------------------------------------------- life */
 
-static hd_tokens *tokens_new(int width, int64_t len, const unsigned char *bytes)
+static hd_tokens *tokens_new(int width, int64_t len, unsigned char *bytes)
 {
     hd_tokens *t = hd__alloc_zeroed(sizeof *t);
     if (t) {
@@ -24,24 +25,24 @@ static hd_tokens *tokens_new(int width, int64_t len, const unsigned char *bytes)
 hd_tokens *hd__tokens_hold(const hd_tokens *t)
 {
     hd_tokens *held = (hd_tokens *)t;
-    atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
+    hd__refs_up(&held->refs);
     return held;
 }
 
-static void free_bytes(const unsigned char *bytes)
+static void file_unmap(unsigned char *bytes, size_t size)
 {
-    void *p;
-    memcpy(&p, &bytes, sizeof p);
-    hd_free(p);
+    if (size > 0) {
+        hd__sys_unmap(bytes, size);
+    }
 }
 
 void hd__tokens_drop(hd_tokens *t)
 {
-    while (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1) {
+    while (t && hd__refs_down(&t->refs)) {
         hd_tokens *owner = t->owner;
-        hd__file_unmap(t->bytes, t->mapped);
+        file_unmap(t->bytes, t->mapped);
         if (t->allocated) {
-            free_bytes(t->bytes);
+            hd_free(t->bytes);
         }
         hd__retire_object(t, hd__call);
         t = owner;
@@ -94,15 +95,6 @@ static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 
 /* ---------------------------------------------------------------- bytes */
 
-static void put_ids(const int64_t *ids, int64_t n, int width, unsigned char *bytes)
-{
-    for (int64_t i = 0; i < n; i++) {
-        for (int b = 0; b < width; b++) {
-            *bytes++ = (unsigned char)(ids[i] >> 8 * b);
-        }
-    }
-}
-
 void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
 {
     const unsigned char *p = t->bytes + at * t->width;
@@ -127,22 +119,46 @@ static int64_t ids_to_bytes(int width, const hd_tensor *ids, unsigned char **byt
     if (!*bytes) {
         return -1;
     }
-    put_ids(hd__ptr(x), x->numel, width, *bytes);
+    const int64_t *v = hd__ptr(x);
+    unsigned char *to = *bytes;
+    for (int64_t i = 0; i < x->numel; i++) {
+        for (int b = 0; b < width; b++) {
+            *to++ = (unsigned char)(v[i] >> 8 * b);
+        }
+    }
     return x->numel;
 }
 
 /* ---------------------------------------------------------------- making */
 
+/* Maps a regular file for reading, and gives its size. An empty one is not mapped. NULL: HD_IO, with
+ * the path and the cause. */
+static unsigned char *file_map(const char *path, size_t *size)
+{
+    static unsigned char none;
+    int64_t n;
+    int fd = hd__regular_open(hd__call, path, &n);
+    if (fd < 0) {
+        return NULL;
+    }
+    unsigned char *bytes = n > 0 ? hd__sys_map(fd, n, false) : &none;
+    if (!bytes) {
+        hd__io_fail(hd__call, path, "map", errno);
+    }
+    hd__sys_drop(fd);
+    *size = (size_t)n;
+    return bytes;
+}
+
 hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
 {
     HD__CALL("hd_tokens_open");
-    const unsigned char *bytes;
-    size_t size;
-    if (!hd__given(hd__call, "path", path) || !check_type(type) ||
-        !hd__file_map(path, &bytes, &size)) {
+    size_t size, width = (size_t)type;
+    unsigned char *bytes =
+        hd__given(hd__call, "path", path) && check_type(type) ? file_map(path, &size) : NULL;
+    if (!bytes) {
         return NULL;
     }
-    size_t width = (size_t)type;
     bool whole =
         size % width == 0 || hd__fail(HD_FORMAT, "'%.*s': %zu bytes: expected a multiple of %zu",
                                       HD__CUT(path), size, width);
@@ -150,7 +166,7 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
     if (t) {
         t->mapped = size;
     } else {
-        hd__file_unmap(bytes, size);
+        file_unmap(bytes, size);
     }
     return t;
 }

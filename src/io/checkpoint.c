@@ -1,9 +1,6 @@
-/* checkpoint.c - saves the whole state of a run as a directory, which appears complete or not at
- * all.
+/* checkpoint.c - the two files of a checkpoint, and loading them.
  *
- * The directory is filled under a temporary name beside its final one and then renamed. Every file
- * in it is synced before that, its parent after it. The numbers and strings of the state are texts
- * in the metadata of state.safetensors. The first word of such a text tells its kind: "int -3",
+ * The numbers and strings of the state are texts in the metadata of state.safetensors. The first word of such a text tells its kind: "int -3",
  * "double 3fb999999999999a", "string any text". A double is written as its bits, so that nothing is
  * lost and the locale does not matter. */
 #include <errno.h>
@@ -18,11 +15,12 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 
 /* ---------------------------------------------------------------- state as tensors and strings */
 
-static bool encode_string(hd_dict *to, const char *name, const char *s)
+/* Sets an entry to kind, followed by s, which may be longer than a format can write. */
+static bool encode_text(hd_dict *to, const char *name, const char *kind, const char *s)
 {
     hd__text t = {0};
-    hd__text_puts(&t, "string ");
-    hd__text_puts(&t, s); /* as long as s may be; a format has at most 2 GiB */
+    hd__text_puts(&t, kind);
+    hd__text_puts(&t, s);
     bool ok = !t.failed && hd_dict_set_string(to, name, t.s);
     hd_free(t.s);
     return ok;
@@ -30,26 +28,24 @@ static bool encode_string(hd_dict *to, const char *name, const char *s)
 
 static bool encode_value(hd_dict *to, const hd_dict *d, const char *name)
 {
-    hd__text t = {0};
-    int64_t i = 0;
-    double v = 0;
+    char number[32];
+    int64_t i;
+    double v;
     uint64_t bits;
+    bool ok;
     switch (hd_dict_kind_of(d, name)) {
     case HD_DICT_TENSOR: return hd_dict_set(to, name, hd_dict_get(d, name));
     case HD_DICT_INT:
-        t.failed = !hd_dict_get_int(d, name, &i);
-        hd__text_format(&t, "int %" PRId64, i);
-        break;
+        ok = hd_dict_get_int(d, name, &i);
+        snprintf(number, sizeof number, "%" PRId64, i);
+        return ok && encode_text(to, name, "int ", number);
     case HD_DICT_DOUBLE:
-        t.failed = !hd_dict_get_double(d, name, &v);
+        ok = hd_dict_get_double(d, name, &v);
         memcpy(&bits, &v, sizeof bits);
-        hd__text_format(&t, "double %016" PRIx64, bits);
-        break;
-    default: return encode_string(to, name, hd_dict_get_string(d, name));
+        snprintf(number, sizeof number, "%016" PRIx64, bits);
+        return ok && encode_text(to, name, "double ", number);
+    default: return encode_text(to, name, "string ", hd_dict_get_string(d, name));
     }
-    bool ok = !t.failed && hd_dict_set_string(to, name, t.s);
-    hd_free(t.s);
-    return ok;
 }
 
 static bool encode_all(hd_dict *to, const hd_dict *state)
@@ -59,8 +55,18 @@ static bool encode_all(hd_dict *to, const hd_dict *state)
             return false;
         }
     }
-    return encode_string(to, version_name, hd_version()) &&
-           encode_string(to, level_name, hd_cpu_level() ? hd_cpu_level() : "");
+    return encode_text(to, version_name, "string ", hd_version()) &&
+           encode_text(to, level_name, "string ", hd_cpu_level() ? hd_cpu_level() : "");
+}
+
+hd_dict *hd__checkpoint_encode(const hd_dict *state)
+{
+    hd_dict *encoded = hd_dict_new();
+    if (encoded && !encode_all(encoded, state)) {
+        hd_dict_free(encoded);
+        return NULL;
+    }
+    return encoded;
 }
 
 /* Is s a number in base 10 or 16, and nothing else? */
@@ -131,170 +137,71 @@ bool hd__checkpoint_fill(const char *hidden, const char *dir, const hd_dict *mod
     return save_into(hidden, dir, model_file, model) && save_into(hidden, dir, state_file, encoded);
 }
 
-/* ---------------------------------------------------------------- saving */
-
-static bool check_model(const hd_dict *model)
-{
-    for (int64_t i = 0; i < hd_dict_len(model); i++) {
-        const char *name = hd_dict_name(model, i);
-        if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
-            return hd__fail(HD_VALUE,
-                            "model: '%.*s' is not a tensor: expected only tensors in "
-                            "model, and all else in state",
-                            HD__CUT(name));
-        }
-    }
-    return true;
-}
-
-bool hd__checkpoint_args(const char *dir, const hd_dict *model, const hd_dict *state)
-{
-    return hd__given(hd__call, "dir", dir) && hd__object("model", model) &&
-           hd__object("state", state) && hd__may_save(hd__call) && check_model(model);
-}
-
-hd_dict *hd__checkpoint_encode(const hd_dict *state)
-{
-    hd_dict *encoded = hd_dict_new();
-    if (encoded && !encode_all(encoded, state)) {
-        hd_dict_free(encoded);
-        return NULL;
-    }
-    return encoded;
-}
-
-/* The directory must be new, because rename would replace an empty one. */
-static bool check_new(const char *dir)
-{
-    hd__sys_info info;
-    if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
-        return errno == ENOENT || hd__create_fail(hd__call, dir, "a directory", errno);
-    }
-    return hd__fail(HD_IO,
-                    "'%.*s' exists already: expected a new name; hd_checkpoint_replace "
-                    "replaces a checkpoint",
-                    HD__CUT(dir));
-}
-
-/* Fills the new directory and gives it its name. */
-static bool fill_and_rename(const char *hidden, const char *dir, const hd_dict *model,
-                            const hd_dict *state)
-{
-    return hd__checkpoint_fill(hidden, dir, model, state) && check_new(dir) &&
-           (hd__sys_rename(hidden, dir) == 0 ||
-            hd__io_fail(hd__call, dir, "rename the new directory to it", errno));
-}
-
-/* parent: the open directory of dir, which this function closes. */
-static bool save_beside(int parent, hd__hidden *h, const char *dir, const hd_dict *model,
-                        const hd_dict *state)
-{
-    if (!fill_and_rename(h->path.s, dir, model, state)) {
-        hd__sys_drop(parent);
-        hd__hidden_drop(dir, h);
-        return false;
-    }
-    int cause = hd__sync_close(parent);
-    return cause == 0 || hd__hidden_take_back(dir, h, cause);
-}
-
-static bool save_directory(const char *dir, const hd_dict *model, const hd_dict *state)
-{
-    hd__hidden h = {.lock = -1};
-    int parent = hd__parent_open(dir);
-    bool ok = parent >= 0 || hd__create_fail(hd__call, dir, "a directory", errno);
-    if (ok && !(hd__left_overs_clear(dir, NULL) && hd__hidden_make(dir, &h))) {
-        hd__sys_drop(parent);
-        ok = false;
-    }
-    ok = ok && save_beside(parent, &h, dir, model, state);
-    hd__hidden_free(&h);
-    return ok;
-}
-
-bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
-{
-    HD__CALL("hd_checkpoint_save");
-    if (!hd__checkpoint_args(dir, model, state) || !check_new(dir)) {
-        return false;
-    }
-    hd_dict *encoded = hd__checkpoint_encode(state);
-    bool ok = encoded && save_directory(dir, model, encoded);
-    hd_dict_free(encoded);
-    return ok;
-}
-
 /* ---------------------------------------------------------------- loading */
 
-/* The files of one checkpoint, open. */
-typedef struct checkpoint_files {
-    int dir, model, state;        /* -1: not open */
-    int model_errno, state_errno; /* why not */
-} checkpoint_files;
+typedef struct checkpoint_file {
+    const char *name;
+    hd_dict **to; /* where the caller wants it; NULL: nowhere */
+    int fd;       /* -1: it could not be opened because of `cause`, an errno, or is closed again */
+    int cause;
+} checkpoint_file;
 
-static int file_open_in(int dir, const char *name, int *cause)
+enum { MODEL, STATE, FILES };
+
+/* Opens both files of the directory that dir names now, and returns the open directory or -1. Both
+ * are opened through the directory, so that they belong together even if dir is replaced
+ * meanwhile. */
+static int files_open_once(const char *dir, checkpoint_file *f)
 {
-    int fd = dir < 0 ? -1 : hd__sys_open(dir, name);
-    *cause = fd < 0 && dir >= 0 ? errno : *cause;
+    int fd = hd__sys_open_directory(dir, true), cause = errno;
+    for (int i = 0; i < FILES; i++) {
+        f[i].fd = fd < 0 ? -1 : hd__sys_open(fd, f[i].name);
+        f[i].cause = fd < 0 ? cause : errno;
+    }
     return fd;
 }
 
-static void close_open(int fd)
+static void files_close(checkpoint_file *f)
 {
-    if (fd >= 0) {
-        hd__sys_drop(fd);
+    for (int i = 0; i < FILES; i++) {
+        hd__sys_drop(f[i].fd);
+        f[i].fd = -1;
     }
 }
 
-/* Opens both files of the directory that dir names now. Both are opened through the directory, so
- * that they belong together even if dir is replaced meanwhile. */
-static checkpoint_files files_open_once(const char *dir)
-{
-    checkpoint_files f = {.dir = hd__sys_open_directory(dir, true)};
-    f.model_errno = f.state_errno = errno;
-    f.model = file_open_in(f.dir, model_file, &f.model_errno);
-    f.state = file_open_in(f.dir, state_file, &f.state_errno);
-    return f;
-}
-
-/* Has dir become another directory since f was opened? */
-static bool was_replaced(const char *dir, const checkpoint_files *f)
+/* Has dir become another directory than fd, which is open, or -1? */
+static bool was_replaced(const char *dir, int fd)
 {
     hd__sys_info then, now;
-    return f->dir >= 0 && hd__sys_fstat(f->dir, &then) == 0 &&
+    return fd >= 0 && hd__sys_fstat(fd, &then) == 0 &&
            hd__sys_stat(HD__SYS_HERE, dir, true, &now) == 0 &&
            (then.number != now.number || then.device != now.device);
 }
 
 /* A checkpoint that was just replaced loses its files; then the new one is opened. */
-static checkpoint_files files_open(const char *dir)
+static void files_open(const char *dir, checkpoint_file *f)
 {
     for (;;) {
-        checkpoint_files f = files_open_once(dir);
-        bool all = f.model >= 0 && f.state >= 0;
-        if (all || !was_replaced(dir, &f)) {
-            close_open(f.dir);
-            return f;
+        int fd = files_open_once(dir, f);
+        bool done = (f[MODEL].fd >= 0 && f[STATE].fd >= 0) || !was_replaced(dir, fd);
+        hd__sys_drop(fd);
+        if (done) {
+            return;
         }
-        close_open(f.dir);
-        close_open(f.model);
-        close_open(f.state);
+        files_close(f);
     }
 }
 
-/* fd: the open file, which this function closes; -1: it could not be opened because of `cause`. */
-static hd_dict *load_from(const char *dir, const char *name, int fd, int cause, bool is_state)
+static hd_dict *load_from(const char *dir, checkpoint_file *f, bool is_state)
 {
-    char *path = path_in(dir, name);
-    if (path && fd < 0) {
-        hd__io_fail(hd__call, path, "open", cause);
+    char *path = path_in(dir, f->name);
+    hd_dict *d = NULL;
+    if (path && f->fd < 0) {
+        hd__io_fail(hd__call, path, "open", f->cause);
+    } else if (path) {
+        d = hd__safetensors_load_fd(path, f->fd);
+        f->fd = -1;
     }
-    if (!path || fd < 0) {
-        close_open(fd);
-        hd_free(path);
-        return NULL;
-    }
-    hd_dict *d = hd__safetensors_load_fd(path, fd);
     if (d && is_state && !decode_all(d, path)) {
         hd_dict_free(d);
         d = NULL;
@@ -306,36 +213,25 @@ static hd_dict *load_from(const char *dir, const char *name, int fd, int cause, 
 bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
 {
     HD__CALL("hd_checkpoint_load");
-    if (model) {
-        *model = NULL;
+    checkpoint_file f[FILES] = {{.name = model_file, .to = model},
+                                {.name = state_file, .to = state}};
+    hd_dict *d[FILES] = {NULL, NULL};
+    bool ok = hd__given(hd__call, "dir", dir);
+    if (ok) {
+        files_open(dir, f);
+        for (int i = 0; i < FILES && ok; i++) {
+            d[i] = f[i].to ? load_from(dir, &f[i], i == STATE) : NULL;
+            ok = d[i] || !f[i].to;
+        }
+        files_close(f);
     }
-    if (state) {
-        *state = NULL;
+    for (int i = 0; i < FILES; i++) {
+        if (!ok) {
+            hd_dict_free(d[i]);
+        }
+        if (f[i].to) {
+            *f[i].to = ok ? d[i] : NULL;
+        }
     }
-    if (!hd__given(hd__call, "dir", dir)) {
-        return false;
-    }
-    checkpoint_files f = files_open(dir);
-    hd_dict *m = NULL, *s = NULL;
-    if (model) {
-        m = load_from(dir, model_file, f.model, f.model_errno, false);
-        f.model = -1;
-    }
-    if (state && (m || !model)) {
-        s = load_from(dir, state_file, f.state, f.state_errno, true);
-        f.state = -1;
-    }
-    close_open(f.model);
-    close_open(f.state);
-    if ((model && !m) || (state && !s)) {
-        hd_dict_free(m);
-        return false;
-    }
-    if (model) {
-        *model = m;
-    }
-    if (state) {
-        *state = s;
-    }
-    return true;
+    return ok;
 }

@@ -1,5 +1,5 @@
-/* checkpoint.h - what saving a checkpoint (checkpoint.c), replacing one (replace.c) and removing
- * one (remove.c) share. */
+/* checkpoint.h - what loading a checkpoint (checkpoint.c), saving one (save.c) and removing one
+ * (remove.c) share. */
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 
@@ -11,8 +11,6 @@
 #define HD__MODEL_FILE "model.safetensors"
 #define HD__STATE_FILE "state.safetensors"
 
-/* Are the arguments of a save given and right? */
-bool hd__checkpoint_args(const char *dir, const hd_dict *model, const hd_dict *state);
 /* The state as tensors and strings; hd_dict_free. */
 hd_dict *hd__checkpoint_encode(const hd_dict *state);
 /* Writes both files into an empty directory, which gets the name dir later, and syncs them. */
@@ -39,10 +37,6 @@ int hd__hidden_clear(hd__hidden *h);
 void hd__hidden_drop(const char *dir, hd__hidden *h);
 /* Warns that a checkpoint of dir, an "old" or "unfinished" one, is left at path. */
 void hd__hidden_left(const char *what, const char *dir, const char *path, int cause);
-/* h has got the name dir, and its directory cannot be synced because of `cause`. If h is still
- * there, it gets its hidden name again and is removed, so that nobody finds a half removed one at
- * dir. Returns false after HD_IO, which tells whether it stands at dir. */
-bool hd__hidden_take_back(const char *dir, hd__hidden *h, int cause);
 /* Leaves the directory. */
 void hd__hidden_free(hd__hidden *h);
 

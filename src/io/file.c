@@ -22,9 +22,7 @@ bool hd__in_take(hd__in *in, const char *path, int fd)
 
 void hd__in_close(hd__in *in)
 {
-    if (in->fd >= 0) {
-        hd__sys_drop(in->fd);
-    }
+    hd__sys_drop(in->fd);
     in->fd = -1;
 }
 

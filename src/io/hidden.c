@@ -16,15 +16,11 @@ enum { NAME_SIZE = 64 };
 
 /* ---------------------------------------------------------------- names */
 
-/* ".heed-", then a hash of dir's last part, FNV-1a, because that part may be too long to add to. */
+/* ".heed-", then a hash of dir's last part, because that part may be too long to add to. */
 static void prefix_of(const char *dir, char prefix[NAME_SIZE])
 {
-    uint64_t hash = 0xcbf29ce484222325;
-    const char *last = dir + hd__parent_length(dir);
-    for (last += strspn(last, "/"); *last && *last != '/'; last++) {
-        hash = (hash ^ (unsigned char)*last) * 0x100000001b3;
-    }
-    snprintf(prefix, NAME_SIZE, ".heed-%016" PRIx64 "-", hash);
+    const char *last = hd__last_part(dir);
+    snprintf(prefix, NAME_SIZE, ".heed-%016" PRIx64 "-", hd__hash(last, strcspn(last, "/")));
 }
 
 /* The path of a name beside dir. */
@@ -112,29 +108,9 @@ void hd__hidden_drop(const char *dir, hd__hidden *h)
     }
 }
 
-bool hd__hidden_take_back(const char *dir, hd__hidden *h, int cause)
-{
-    int unknown;
-    bool own = hd__still_at(h->lock, dir, &unknown);
-    bool back = own && hd__sys_rename(dir, h->path.s) == 0;
-    if (!back && (own || unknown != 0)) {
-        return hd__fail(HD_IO,
-                        "'%.*s': cannot sync its directory: %s: the new checkpoint stands "
-                        "there, but a crash may lose it",
-                        HD__CUT(dir), HD__WHY(cause));
-    }
-    hd__io_fail(hd__call, dir, "sync its directory", cause);
-    if (back) {
-        hd__hidden_drop(dir, h);
-    }
-    return false;
-}
-
 void hd__hidden_free(hd__hidden *h)
 {
-    if (h->lock >= 0) {
-        hd__sys_drop(h->lock);
-    }
+    hd__sys_drop(h->lock);
     hd_free(h->path.s);
     *h = (hd__hidden){.lock = -1};
 }

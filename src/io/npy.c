@@ -77,7 +77,7 @@ static bool integer(header *h, int64_t *v)
     char first = peek(h);
     size_t begin = h->at;
     *v = 0;
-    for (; h->at < h->n && h->text[h->at] >= '0' && h->text[h->at] <= '9'; h->at++) {
+    for (; h->at < h->n && hd__is_digit(h->text[h->at]); h->at++) {
         if (__builtin_mul_overflow(*v, 10, v) ||
             __builtin_add_overflow(*v, h->text[h->at] - '0', v)) {
             return expected(h, "a size that fits int64");
@@ -323,12 +323,10 @@ static bool npy_save(const char *path, const hd_tensor *x)
     put_header(&t, x);
     bool ok = from && !t.failed;
     if (ok) {
-        ok = hd__whole_begin(&file, hd__call, path, NULL);
-        if (ok) {
-            hd__whole_add(&file, t.s, t.len);
-            hd__write_elements(&file, hd__big_endian, from);
-        }
-        ok = hd__whole_end(&file, ok);
+        hd__whole_begin(&file, hd__call, path, NULL);
+        hd__whole_add(&file, t.s, t.len);
+        hd__write_elements(&file, hd__big_endian, from);
+        ok = hd__whole_end(&file, true);
     }
     hd_free(t.s);
     return ok;

@@ -21,7 +21,7 @@ static void mapping_drop(void *unused, void *user)
 {
     (void)unused;
     hd__mapping *m = user;
-    if (m && atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) == 1) {
+    if (m && hd__refs_down(&m->refs)) {
         hd__sys_unmap(m->bytes, m->n);
         hd_free(m);
     }
@@ -83,26 +83,34 @@ static hd_safetensors *file_new(const char *path)
     return f;
 }
 
-static hd_safetensors *open_file(const char *path, const hd_safetensors_options *o)
+/* Opens the file at path, or takes fd, which is open already, and which is closed with it. */
+static hd_safetensors *file_open(const char *path, int fd, bool map)
 {
-    hd_safetensors_options options = o ? *o : hd_safetensors_defaults();
-    if (!hd__given(hd__call, "path", path) ||
-        !hd__size_ok(hd__call, "o", options.size, sizeof options, "hd_safetensors_defaults()")) {
+    hd_safetensors *f = file_new(path);
+    if (!f) {
+        hd__sys_drop(fd);
         return NULL;
     }
-    hd_safetensors *f = file_new(path);
-    if (f && hd__in_open(&f->in, f->path) && hd__safetensors_header(f) &&
-        (!options.map || hd__big_endian || map_file(f))) {
+    bool ok = fd < 0 ? hd__in_open(&f->in, f->path) : hd__in_take(&f->in, f->path, fd);
+    if (ok && hd__safetensors_header(f) && (!map || hd__big_endian || map_file(f))) {
         return f;
     }
     hd_safetensors_close(f);
     return NULL;
 }
 
+static hd_safetensors *open_with(const char *path, const hd_safetensors_options *o)
+{
+    hd_safetensors_options options = o ? *o : hd_safetensors_defaults();
+    bool ok = hd__given(hd__call, "path", path) &&
+              hd__size_ok(hd__call, "o", options.size, sizeof options, "hd_safetensors_defaults()");
+    return ok ? file_open(path, -1, options.map) : NULL;
+}
+
 hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o)
 {
     HD__CALL("hd_safetensors_open");
-    return open_file(path, o);
+    return open_with(path, o);
 }
 
 void hd_safetensors_close(hd_safetensors *f)
@@ -190,19 +198,19 @@ const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Can a tensor use the entry's bytes where they are in the mapping? */
-static bool wraps(const hd_safetensors *f, const hd__entry *e)
+/* The entry's bytes in the mapping, if there is one and a tensor can use them where they are. */
+static void *bytes_in_place(const hd_safetensors *f, const hd__entry *e)
 {
-    const char *bytes = f->mapping->bytes + f->data + e->begin;
-    return e->begin < e->end && !e->type->convert && (uintptr_t)bytes % e->type->bytes == 0;
+    char *bytes = f->mapping ? f->mapping->bytes + f->data + e->begin : NULL;
+    bool fit = e->begin < e->end && !e->type->convert && (uintptr_t)bytes % e->type->bytes == 0;
+    return fit ? bytes : NULL;
 }
 
-static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e)
+static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e, void *data)
 {
-    void *data = f->mapping->bytes + f->data + e->begin;
     hd_tensor *x = hd_wrap_n(e->type->dtype, data, mapping_drop, f->mapping, e->ndim, e->sizes);
     if (x) {
-        atomic_fetch_add_explicit(&f->mapping->refs, 1, memory_order_relaxed);
+        hd__refs_up(&f->mapping->refs);
     }
     return x;
 }
@@ -210,8 +218,9 @@ static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e)
 static hd_tensor *read_entry(const hd_safetensors *f, const hd__entry *e)
 {
     char what[160];
-    if (f->mapping && wraps(f, e)) {
-        return same_size(f) ? wrap_entry(f, e) : NULL;
+    void *in_place = bytes_in_place(f, e);
+    if (in_place) {
+        return same_size(f) ? wrap_entry(f, e, in_place) : NULL;
     }
     snprintf(what, sizeof what, "tensor '%.*s'", HD__CUT(e->name));
     hd_tensor *x = hd__empty(e->type->dtype, e->ndim, e->sizes);
@@ -268,19 +277,10 @@ static hd_dict *load_and_close(hd_safetensors *f)
 hd_dict *hd_load_safetensors(const char *path, const hd_safetensors_options *o)
 {
     HD__CALL("hd_load_safetensors");
-    return load_and_close(open_file(path, o));
+    return load_and_close(open_with(path, o));
 }
 
 hd_dict *hd__safetensors_load_fd(const char *path, int fd)
 {
-    hd_safetensors *f = file_new(path);
-    if (!f) {
-        hd__sys_drop(fd);
-        return NULL;
-    }
-    if (!hd__in_take(&f->in, f->path, fd) || !hd__safetensors_header(f)) {
-        hd_safetensors_close(f);
-        return NULL;
-    }
-    return load_and_close(f);
+    return load_and_close(file_open(path, fd, false));
 }

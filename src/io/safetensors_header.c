@@ -27,18 +27,11 @@ typedef struct parser {
              __VA_ARGS__)
 
 /* Fails because the JSON is wrong, or because its last event is not what the format asks for. */
-static bool unexpected(parser *p, const char *expected)
+static bool unexpected(const parser *p, const char *expected)
 {
-    const hd__json *j = &p->json;
     char where[200];
     snprintf(where, sizeof where, "'%.*s': header", HD__CUT(p->f->path));
-    if (j->kind == HD__JSON_BAD) {
-        return hd__json_fail(j, hd__call, where);
-    }
-    int64_t line, column;
-    hd__json_place(j->text, j->at, &line, &column);
-    return hd__fail(HD_FORMAT, "%s: line %" PRId64 ", column %" PRId64 ": found %s: expected %s",
-                    where, line, column, hd__json_kind_name(j->kind), expected);
+    return hd__json_fail(&p->json, hd__call, where, expected);
 }
 
 static bool expect_event(parser *p, hd__json_kind kind)

@@ -143,15 +143,14 @@ static bool write_file(const char *path, const char *shown, const hd__text *head
                        const item *items, int64_t n)
 {
     hd__whole file;
-    bool ok = hd__whole_begin(&file, hd__call, path, shown);
-    if (ok) {
-        unsigned char length[8];
-        for (int i = 0; i < 8; i++) {
-            length[i] = (unsigned char)((uint64_t)header->len >> 8 * i);
-        }
-        hd__whole_add(&file, length, sizeof length);
-        hd__whole_add(&file, header->s, header->len);
+    unsigned char length[8];
+    for (int i = 0; i < 8; i++) {
+        length[i] = (unsigned char)((uint64_t)header->len >> 8 * i);
     }
+    hd__whole_begin(&file, hd__call, path, shown);
+    hd__whole_add(&file, length, sizeof length);
+    hd__whole_add(&file, header->s, header->len);
+    bool ok = !file.failed;
     for (int64_t i = 0; ok && i < n; i++) {
         ok = put_tensor(&file, items[i].x);
     }

@@ -6,43 +6,22 @@
 
 /* ---------------------------------------------------------------- meetings */
 
-static const char *const names[] = {
-    [HD__MEET_FINISH] = "hd_mpi_finish",
-    [HD__MEET_ALL_OK] = "hd_mpi_all_ok",
-    [HD__MEET_ALL_SAME] = "hd_mpi_all_same",
-    [HD__MEET_SUM] = "hd_mpi_sum",
-    [HD__MEET_MAX] = "hd_mpi_max",
-    [HD__MEET_TEXT] = "hd_mpi_gather_text",
-    [HD__MEET_GATHER] = "hd_mpi_gather",
-    [HD__MEET_BROADCAST] = "hd_mpi_broadcast_",
-    [HD__MEET_DDP_NEW] = "hd_ddp_new",
-    [HD__MEET_DDP_FREE] = "hd_ddp_free",
-    [HD__MEET_BACKWARD] = "hd_backward",
-    [HD__MEET_STEP] = "hd_ddp_step",
-    [HD__MEET_OPTIM_SAVE] = "hd_ddp_optim_save",
-    [HD__MEET_OPTIM_LOAD] = "hd_ddp_optim_load",
-};
-
-const char *hd__meeting_name(hd__meeting m)
-{
-    return names[m];
-}
+const char hd__in_backward[] = "hd_backward";
 
 /* What a rank brings to a meeting: the same bytes on all machines of a cluster of one kind. */
 typedef struct word {
-    int32_t meeting, code; /* code: HD_OK, or that of this rank's error */
-    uint64_t argument;     /* a number made from the argument's text */
+    char call[28];     /* its hd__mpi_call */
+    int32_t code;      /* HD_OK, or that of its error */
+    uint64_t argument; /* a number made from the argument's text */
 } word;
 
 enum { TEXT = 256 };
 
-static uint64_t number_of(const char *text)
+static word word_of(int32_t code, const char *argument)
 {
-    uint64_t h = 14695981039346656037u;
-    for (; text && *text; text++) {
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    }
-    return h;
+    word w = {.code = code, .argument = hd__hash(argument, argument ? strlen(argument) : 0)};
+    snprintf(w.call, sizeof w.call, "%s", hd__mpi_call);
+    return w;
 }
 
 /* The first rank whose word gives reason to fail; -1: there is none. It is one that has failed, or
@@ -51,7 +30,8 @@ static int find_trouble(const word *words)
 {
     int differs = -1;
     for (int r = hd__mpi.size - 1; r >= 0; r--) {
-        bool same = words[r].meeting == words[0].meeting && words[r].argument == words[0].argument;
+        bool same =
+            strcmp(words[r].call, words[0].call) == 0 && words[r].argument == words[0].argument;
         differs = same ? differs : r;
     }
     for (int r = hd__mpi.size - 1; r >= 0; r--) {
@@ -61,35 +41,34 @@ static int find_trouble(const word *words)
 }
 
 /* Sets the error of a meeting that went wrong because of rank r. texts: TEXT bytes of each rank. */
-static void tell(hd__meeting m, const word *words, const char *texts, int r)
+static void tell(const word *words, const char *texts, int r)
 {
     const char *text = texts + (size_t)r * TEXT;
     const char *colon = text[0] != '\0' ? ": " : "";
-    int other = words[r].meeting != (int32_t)m ? r : 0;
-    if (words[r].code != HD_OK && words[r].meeting == (int32_t)m) {
-        hd_error_set((hd_code)words[r].code, "%s: rank %d%s%s", names[m], r, colon, text);
-    } else if (words[other].meeting != (int32_t)m) {
+    bool elsewhere = strcmp(words[r].call, hd__mpi_call) != 0;
+    int other = elsewhere ? r : 0;
+    if (words[r].code != HD_OK && !elsewhere) {
+        hd__mpi_fail((hd_code)words[r].code, "rank %d%s%s", r, colon, text);
+    } else if (strcmp(words[other].call, hd__mpi_call) != 0) {
         text = texts + (size_t)other * TEXT;
-        hd_error_set(HD_STATE, "%s: rank %d is in %s: %s", names[m], other,
-                     names[words[other].meeting],
+        hd__mpi_fail(HD_STATE, "rank %d is in %s: %s", other, words[other].call,
                      text[0] != '\0' ? text : "expected the same collective calls on all ranks");
     } else {
-        hd_error_set(HD_VALUE, "%s: %s on rank 0, and %s on rank %d: expected the same", names[m],
-                     texts, text, r);
+        hd__mpi_fail(HD_VALUE, "%s on rank 0, and %s on rank %d: expected the same", texts, text,
+                     r);
     }
 }
 
 /* All ranks know that the meeting went wrong. They tell each other why. */
-static bool exchange_reasons(hd__meeting m, const word *words, const char *argument, char *texts)
+static bool exchange_reasons(const word *words, const char *argument, char *texts)
 {
     char mine[TEXT] = "";
     bool failed = words[hd__mpi.rank].code != HD_OK || hd_error_code() != HD_OK;
     snprintf(mine, sizeof mine, "%s", failed ? hd_error_message() : argument ? argument : "");
     for (int r = 0; r < hd__mpi.size; r++) {
-        hd__mpi.apart |= words[r].meeting != words[0].meeting;
+        hd__mpi.apart |= strcmp(words[r].call, words[0].call) != 0;
     }
-    return hd__mpi_ok(names[m],
-                      MPI_Allgather(mine, TEXT, MPI_CHAR, texts, TEXT, MPI_CHAR, hd__mpi.control));
+    return hd__mpi_ok(MPI_Allgather(mine, TEXT, MPI_CHAR, texts, TEXT, MPI_CHAR, hd__mpi.control));
 }
 
 /* The memory of a meeting: a word and a text of each rank. It is there before memory runs out. */
@@ -110,47 +89,42 @@ void hd__meetings_end(void)
     words = NULL;
 }
 
-static bool exchange_words(hd__meeting m, const word *mine)
+static bool exchange_words(const word *mine)
 {
-    return hd__mpi_ok(names[m], MPI_Allgather(mine, sizeof *mine, MPI_BYTE, words, sizeof *mine,
-                                              MPI_BYTE, hd__mpi.control));
+    return hd__mpi_ok(MPI_Allgather(mine, sizeof *mine, MPI_BYTE, words, sizeof *mine, MPI_BYTE,
+                                    hd__mpi.control));
 }
 
-bool hd__meet(hd__meeting m, const char *argument, bool ok)
+bool hd__meet(const char *argument, bool ok)
 {
     if (!hd__others()) {
         return ok;
     }
     if (hd__mpi.apart) {
-        return hd_error_set(HD_STATE,
-                            "%s: the ranks have parted in an earlier call: no collective call is "
-                            "possible any more",
-                            names[m]);
+        return hd__mpi_fail(HD_STATE,
+                            "the ranks have parted in an earlier call: no collective call is "
+                            "possible any more");
     }
-    if (m != HD__MEET_BACKWARD && hd__in_round(names[m])) {
+    if (hd__mpi_call != hd__in_backward && hd__in_round()) {
         return false;
     }
     hd_code code = hd_error_code();
-    word mine = {.meeting = (int32_t)m,
-                 .code = ok              ? HD_OK
-                         : code != HD_OK ? (int32_t)code
-                                         : HD_USER,
-                 .argument = number_of(argument)};
-    if (!exchange_words(m, &mine)) {
+    word mine = word_of(ok ? HD_OK : code != HD_OK ? (int32_t)code : HD_USER, argument);
+    if (!exchange_words(&mine)) {
         return false;
     }
     int r = find_trouble(words);
-    if (r >= 0 && exchange_reasons(m, words, argument, texts)) {
-        tell(m, words, texts, r);
+    if (r >= 0 && exchange_reasons(words, argument, texts)) {
+        tell(words, texts, r);
     }
     return r < 0;
 }
 
-void hd__meet_to_end(hd__meeting m)
+void hd__meet_to_end(void)
 {
-    word mine = {.meeting = (int32_t)m, .code = HD_OK, .argument = number_of(NULL)};
-    if (hd__others() && !hd__mpi.apart && exchange_words(m, &mine) && find_trouble(words) >= 0) {
-        hd__mpi.apart |= !exchange_reasons(m, words, NULL, texts);
+    word mine = word_of(HD_OK, NULL);
+    if (hd__others() && !hd__mpi.apart && exchange_words(&mine) && find_trouble(words) >= 0) {
+        hd__mpi.apart |= !exchange_reasons(words, NULL, texts);
     }
 }
 
@@ -158,13 +132,13 @@ void hd__meet_to_end(hd__meeting m)
 
 bool hd_mpi_all_ok(const char *what, bool ok)
 {
-    static const char function[] = "hd_mpi_all_ok";
-    if (!hd__given(function, "what", what)) {
+    hd__mpi_call = "hd_mpi_all_ok";
+    if (!hd__given(hd__mpi_call, "what", what)) {
         ok = false;
     } else if (!ok && hd_error_code() == HD_OK) {
-        hd_error_set(HD_USER, "%s: %s has failed", function, what);
+        hd__mpi_fail(HD_USER, "%s has failed", what);
     }
-    return hd__meet(HD__MEET_ALL_OK, what, ok);
+    return hd__meet(what, ok);
 }
 
 enum { MOST = 72 };
@@ -212,31 +186,31 @@ static bool same_as_first(const char *what, const char *first, const char *text)
                         what, line, show_line(there, first), show_line(here, text), hd__mpi.rank);
 }
 
-bool hd__same_text(hd__meeting m, const char *what, const char *text, bool ok)
+bool hd__same_text(const char *what, const char *text, bool ok)
 {
     int64_t n = text ? (int64_t)strlen(text) + 1 : 0;
-    if (!hd__others() || !hd__meet(m, NULL, ok && text)) {
+    if (!hd__others() || !hd__meet(NULL, ok && text)) {
         return ok && !hd__others();
     }
-    ok = hd__broadcast_bytes(names[m], &n, sizeof n, 0);
+    ok = hd__broadcast_bytes(&n, sizeof n, 0);
     char *first = ok ? hd_alloc((size_t)n) : NULL;
-    if (!hd__meet(m, NULL, first)) {
+    if (!hd__meet(NULL, first)) {
         hd_free(first);
         return false;
     }
     if (hd__mpi.rank == 0) {
         memcpy(first, text, (size_t)n);
     }
-    ok = hd__broadcast_bytes(names[m], first, n, 0) && same_as_first(what, first, text);
+    ok = hd__broadcast_bytes(first, n, 0) && same_as_first(what, first, text);
     hd_free(first);
-    return hd__meet(m, NULL, ok);
+    return hd__meet(NULL, ok);
 }
 
 bool hd_mpi_all_same(const char *what, const char *text)
 {
-    static const char function[] = "hd_mpi_all_same";
-    bool ok = hd__given(function, "what", what) && hd__given(function, "text", text);
-    return hd__same_text(HD__MEET_ALL_SAME, what, text, ok);
+    hd__mpi_call = "hd_mpi_all_same";
+    bool ok = hd__given(hd__mpi_call, "what", what) && hd__given(hd__mpi_call, "text", text);
+    return hd__same_text(what, text, ok);
 }
 
 /* ---------------------------------------------------------------- numbers and texts */
@@ -264,18 +238,18 @@ static void take_largest(int n, const double *all, double *values)
     }
 }
 
-static bool combine(hd__meeting m, int n, double *values,
+static bool combine(const char *call, int n, double *values,
                     void (*f)(int n, const double *all, double *values))
 {
     char argument[32];
-    bool ok = hd__given(names[m], "values", values) &&
-              (n >= 0 || hd_error_set(HD_VALUE, "%s: n %d: expected 0 or more", names[m], n));
+    hd__mpi_call = call;
+    bool ok = hd__given(call, "values", values) &&
+              (n >= 0 || hd__mpi_fail(HD_VALUE, "n %d: expected 0 or more", n));
     snprintf(argument, sizeof argument, "%d values", n);
     double *all = ok ? hd__alloc_items((int64_t)hd__mpi.size * n + 1, sizeof *all) : NULL;
-    ok = hd__meet(m, argument, all);
+    ok = hd__meet(argument, all);
     if (ok && hd__others()) {
-        ok = hd__mpi_ok(names[m],
-                        MPI_Allgather(values, n, MPI_DOUBLE, all, n, MPI_DOUBLE, hd__mpi.control));
+        ok = hd__mpi_ok(MPI_Allgather(values, n, MPI_DOUBLE, all, n, MPI_DOUBLE, hd__mpi.control));
         if (ok) {
             f(n, all, values);
         }
@@ -286,39 +260,36 @@ static bool combine(hd__meeting m, int n, double *values,
 
 bool hd_mpi_sum(int n, double *values)
 {
-    return combine(HD__MEET_SUM, n, values, sum_ranks);
+    return combine("hd_mpi_sum", n, values, sum_ranks);
 }
 
 bool hd_mpi_max(int n, double *values)
 {
-    return combine(HD__MEET_MAX, n, values, take_largest);
+    return combine("hd_mpi_max", n, values, take_largest);
 }
 
 char *hd_mpi_gather_text(const char *text)
 {
-    const char *function = names[HD__MEET_TEXT];
+    hd__mpi_call = "hd_mpi_gather_text";
     hd__text t = {0};
-    bool ok = hd__given(function, "text", text);
+    bool ok = hd__given(hd__mpi_call, "text", text);
     for (int r = 0; r < hd__mpi.size; r++) {
         int64_t n = text ? (int64_t)strlen(text) : 0;
-        if (!hd__meet(HD__MEET_TEXT, NULL, ok) || !hd__broadcast_bytes(function, &n, sizeof n, r)) {
-            hd_free(t.s);
-            return NULL;
-        }
-        char *each = hd_alloc((size_t)n + 1);
-        if (!hd__meet(HD__MEET_TEXT, NULL, each)) {
+        ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&n, sizeof n, r);
+        char *each = ok ? hd_alloc((size_t)n + 1) : NULL;
+        if (!ok || !hd__meet(NULL, each)) {
             hd_free(each);
             hd_free(t.s);
             return NULL;
         }
         memcpy(each, text, r == hd__mpi.rank ? (size_t)n : 0);
-        ok = hd__broadcast_bytes(function, each, n, r);
+        ok = hd__broadcast_bytes(each, n, r);
         hd__text_add(&t, each, (size_t)n);
         hd__text_puts(&t, "\n");
         hd_free(each);
     }
     char *all = hd__text_take(&t);
-    if (hd__meet(HD__MEET_TEXT, NULL, all)) {
+    if (hd__meet(NULL, all)) {
         return all;
     }
     hd_free(all);

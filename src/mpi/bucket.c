@@ -78,13 +78,6 @@ bool hd__buckets_plan(hd_ddp *d)
 
 /* ---------------------------------------------------------------- the memory of a round */
 
-static bool begin_bucket(hd__bucket *b)
-{
-    b->missing = b->slots;
-    b->data = hd_retain(hd_empty(b->dtype, b->n));
-    return b->data;
-}
-
 static bool begin_slot(const hd_ddp *d, hd__slot *s)
 {
     hd_tensor *data = d->buckets[s->bucket].data; /* (n,) */
@@ -99,7 +92,10 @@ bool hd__buckets_begin(hd_ddp *d)
     bool ok = hd__traffic_begin(&d->e);
     d->n_ready = d->next = 0;
     for (int64_t i = 0; i < d->n_buckets && ok; i++) {
-        ok = begin_bucket(&d->buckets[i]);
+        hd__bucket *b = &d->buckets[i];
+        b->missing = b->slots;
+        b->data = hd_retain(hd_empty(b->dtype, b->n));
+        ok = b->data;
     }
     for (int64_t i = 0; i < d->n && ok; i++) {
         ok = begin_slot(d, &d->slots[i]);
@@ -141,17 +137,13 @@ bool hd__slot_fill(hd__slot *s, hd_tensor *g)
     return ok;
 }
 
-/* Where piece i begins in memory. */
-static void *piece_data(const hd__bucket *b, const hd__piece *p)
-{
-    return (char *)(uintptr_t)hd_data(b->data) + p->at * (int64_t)hd_dtype_size(b->dtype);
-}
-
 static bool send_bucket(hd_ddp *d, hd__bucket *b)
 {
+    char *data = (char *)(uintptr_t)hd_data(b->data);
     bool ok = true;
     for (int64_t i = 0; i < b->pieces && ok; i++) {
-        ok = hd__traffic_post(&d->e, piece_data(b, &d->e.pieces[b->first_piece + i]));
+        int64_t at = d->e.pieces[b->first_piece + i].at;
+        ok = hd__traffic_post(&d->e, data + at * (int64_t)hd_dtype_size(b->dtype));
     }
     return ok;
 }

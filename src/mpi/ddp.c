@@ -18,30 +18,29 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-bool hd__ddp_given(const char *function, const char *arg, const hd_ddp *d)
+bool hd__ddp_given(const char *arg, const hd_ddp *d)
 {
-    if (!hd__given(function, arg, d)) {
+    if (!hd__given(hd__mpi_call, arg, d)) {
         return false;
     }
     if (d != hd__mpi.ddp) {
-        return hd_error_set(HD_STATE,
-                            "%s: %s is not the hd_ddp that lives now: it was freed, or "
+        return hd__mpi_fail(HD_STATE,
+                            "%s is not the hd_ddp that lives now: it was freed, or "
                             "hd_mpi_finish was called",
-                            function, arg);
+                            arg);
     }
     return pthread_equal(d->thread, pthread_self()) ||
-           hd_error_set(HD_STATE, "%s: %s was made by another thread: expected calls from that one",
-                        function, arg);
+           hd__mpi_fail(HD_STATE, "%s was made by another thread: expected calls from that one",
+                        arg);
 }
 
-bool hd__in_round(const char *function)
+bool hd__in_round(void)
 {
     bool in = hd__mpi.ddp && hd__mpi.ddp->met;
     if (in) {
-        hd_error_set(HD_STATE,
-                     "%s: the ranks are averaging gradients: expected no collective call inside "
-                     "hd_backward",
-                     function);
+        hd__mpi_fail(HD_STATE,
+                     "the ranks are averaging gradients: expected no collective call inside "
+                     "hd_backward");
     }
     return in;
 }
@@ -54,7 +53,7 @@ static bool round_begin(hd_ddp *d, bool ok)
     snprintf(number, sizeof number, "backward %lld", (long long)d->backwards);
     ok = hd__buckets_begin(d) && ok;
     d->met = true;
-    d->going = hd__meet(HD__MEET_BACKWARD, number, ok);
+    d->going = hd__meet(number, ok);
     return d->going;
 }
 
@@ -70,12 +69,12 @@ static int64_t bytes_posted(const hd_ddp *d)
 /* May the gradient of s be averaged here? */
 static bool in_turn(const hd__slot *s)
 {
-    if (!hd__ddp_given("hd_backward", "the hd_ddp", s->d)) {
+    if (!hd__ddp_given("the hd_ddp", s->d)) {
         return false;
     }
     return (hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
-           hd_error_set(HD_STATE,
-                        "hd_backward: a backward inside another one has come to a parameter of the "
+           hd__mpi_fail(HD_STATE,
+                        "a backward inside another one has come to a parameter of the "
                         "hd_ddp, which averages once in each outermost backward: expected "
                         "hd_grad_of, or hd_ddp_no_sync around both");
 }
@@ -86,6 +85,7 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
     hd__slot *s = user;
     hd_ddp *d = s->d;
+    hd__mpi_call = hd__in_backward;
     if (hd_backward_depth() == 0 || d->no_sync) {
         s->touched |= hd_backward_depth() > 0;
         return HD_NONE;
@@ -124,8 +124,8 @@ static bool share_used(const hd_ddp *d, unsigned char *used)
     for (int64_t i = 0; i < d->n; i++) {
         used[i] = d->slots[i].used;
     }
-    return hd__mpi_ok("hd_backward", MPI_Allreduce(MPI_IN_PLACE, used, (int)d->n, MPI_UNSIGNED_CHAR,
-                                                   MPI_MAX, hd__mpi.control));
+    return hd__mpi_ok(
+        MPI_Allreduce(MPI_IN_PLACE, used, (int)d->n, MPI_UNSIGNED_CHAR, MPI_MAX, hd__mpi.control));
 }
 
 /* Hands the averages to backward, which writes them if all ranks are well. */
@@ -168,7 +168,7 @@ static bool end_round(hd_ddp *d, bool ok)
     ok = fill_rest(d, ok);
     bool well = hd__traffic_wait(&d->e) && share_used(d, d->used);
     d->figures.seconds_exposed += seconds() - start;
-    ok = hd__meet(HD__MEET_BACKWARD, NULL, ok && well && give_averages(d));
+    ok = hd__meet(NULL, ok && well && give_averages(d));
     round_end(d, ok);
     return ok;
 }
@@ -177,6 +177,7 @@ static bool end_round(hd_ddp *d, bool ok)
 static bool backward_ends(bool ok, void *user)
 {
     hd_ddp *d = user;
+    hd__mpi_call = hd__in_backward;
     if (d->no_sync) {
         d->backwards++;
         return end_alone(d, ok);
@@ -199,29 +200,31 @@ hd_ddp_options hd_ddp_defaults(void)
         .size = sizeof(hd_ddp_options), .bucket_bytes = 25 << 20, .first_bucket_bytes = 1 << 20};
 }
 
-static bool ddp_options_ok(const char *function, const hd_ddp_options *o)
+static bool bytes_ok(const char *option, int64_t bytes)
 {
-    return HD__SIZE_OK(function, o, "hd_ddp_defaults()") &&
-           (o->bucket_bytes >= 1 ||
-            hd_error_set(HD_VALUE, "%s: bucket_bytes %lld: expected 1 or more", function,
-                         (long long)o->bucket_bytes)) &&
-           (o->first_bucket_bytes >= 1 ||
-            hd_error_set(HD_VALUE, "%s: first_bucket_bytes %lld: expected 1 or more", function,
-                         (long long)o->first_bucket_bytes));
+    return bytes >= 1 ||
+           hd__mpi_fail(HD_VALUE, "%s %lld: expected 1 or more", option, (long long)bytes);
 }
 
-static bool add_slot(const char *function, hd_ddp *d, hd_tensor *p, int64_t number)
+static bool ddp_options_ok(const hd_ddp_options *o)
+{
+    return HD__SIZE_OK(hd__mpi_call, o, "hd_ddp_defaults()") &&
+           bytes_ok("bucket_bytes", o->bucket_bytes) &&
+           bytes_ok("first_bucket_bytes", o->first_bucket_bytes);
+}
+
+static bool add_slot(hd_ddp *d, hd_tensor *p, int64_t number)
 {
     if (!hd_is_contiguous(p)) {
-        return hd_error_set(HD_VALUE, "%s: parameter %lld is not contiguous: expected all to be so",
-                            function, (long long)number);
+        return hd__mpi_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
+                            (long long)number);
     }
     d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
     return true;
 }
 
 /* The slots, the last parameter first. */
-static bool make_slots(const char *function, hd_ddp *d)
+static bool make_slots(hd_ddp *d)
 {
     hd_list *all = hd_module_parameters(d->model);
     int64_t n = all ? hd_list_len(all) : 0;
@@ -230,11 +233,10 @@ static bool make_slots(const char *function, hd_ddp *d)
     bool ok = d->used;
     for (int64_t i = n - 1; i >= 0 && ok; i--) {
         hd_tensor *p = hd_list_get(all, i);
-        ok = !hd_requires_grad(p) || add_slot(function, d, p, i);
+        ok = !hd_requires_grad(p) || add_slot(d, p, i);
     }
-    return ok && (d->n > 0 ||
-                  hd_error_set(HD_VALUE, "%s: no parameter requires grad: expected one or more",
-                               function));
+    return ok &&
+           (d->n > 0 || hd__mpi_fail(HD_VALUE, "no parameter requires grad: expected one or more"));
 }
 
 static bool describe_tensors(hd__text *t, hd_dict *tensors, const char *what)
@@ -261,7 +263,7 @@ static bool same_options(const hd_ddp_options *o, bool ok)
              "bucket_bytes %lld\nfirst_bucket_bytes %lld\nfast %d\nshard_optimizer %d\n",
              (long long)o->bucket_bytes, (long long)o->first_bucket_bytes, o->fast,
              o->shard_optimizer);
-    return hd__same_text(HD__MEET_DDP_NEW, "hd_ddp_new: hd_ddp_options", text, ok);
+    return hd__same_text("hd_ddp_new: hd_ddp_options", text, ok);
 }
 
 static bool same_model(hd_module *model)
@@ -270,17 +272,17 @@ static bool same_model(hd_module *model)
     bool ok = describe_tensors(&t, hd_module_named_parameters(model), "parameter") &&
               describe_tensors(&t, hd_module_named_buffers(model), "buffer");
     char *text = ok ? hd__text_take(&t) : NULL;
-    ok = hd__same_text(HD__MEET_DDP_NEW, "hd_ddp_new: the model", text, text);
+    ok = hd__same_text("hd_ddp_new: the model", text, text);
     hd_free(text ? text : t.s);
     return ok;
 }
 
 static bool broadcast_all(hd_dict *tensors)
 {
-    bool ok = hd__meet(HD__MEET_DDP_NEW, NULL, tensors);
+    bool ok = hd__meet(NULL, tensors);
     for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
         hd_tensor *x = hd_dict_get(tensors, hd_dict_name(tensors, i));
-        ok = hd__broadcast_tensor(HD__MEET_DDP_NEW, x, 0);
+        ok = hd__broadcast_tensor(x, 0);
     }
     hd_dict_free(tensors);
     return ok;
@@ -317,14 +319,13 @@ static void ddp_drop(hd_ddp *d)
 }
 
 /* What each rank does by itself. NULL on failure. */
-static hd_ddp *ddp_alone(const char *function, hd_module *model, const hd_ddp_options *o)
+static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 {
-    if (!hd__given(function, "model", model) || !ddp_options_ok(function, o)) {
+    if (!hd__given(hd__mpi_call, "model", model) || !ddp_options_ok(o)) {
         return NULL;
     }
     if (hd__mpi.ddp) {
-        return hd_error_set(HD_STATE, "%s: an hd_ddp lives already: expected hd_ddp_free first",
-                            function);
+        return hd__mpi_fail(HD_STATE, "an hd_ddp lives already: expected hd_ddp_free first");
     }
     hd_ddp *d = hd_alloc(sizeof *d);
     if (!d) {
@@ -335,7 +336,7 @@ static hd_ddp *ddp_alone(const char *function, hd_module *model, const hd_ddp_op
     d->thread = pthread_self();
     d->o = *o;
     d->e.fast = o->fast;
-    if (make_slots(function, d) && hd__buckets_plan(d) && hd__owners_plan(d)) {
+    if (make_slots(d) && hd__buckets_plan(d) && hd__owners_plan(d)) {
         return d;
     }
     ddp_drop(d);
@@ -344,23 +345,22 @@ static hd_ddp *ddp_alone(const char *function, hd_module *model, const hd_ddp_op
 
 hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 {
-    static const char function[] = "hd_ddp_new";
+    hd__mpi_call = "hd_ddp_new";
     hd_ddp_options o = options ? *options : hd_ddp_defaults();
     int launched = hd__mpi.begun ? 1 : hd__launched();
     if (launched > 1) {
-        return hd_error_set(HD_STATE,
-                            "%s: this is one of %d processes that mpirun started, and hd_mpi_init "
+        return hd__mpi_fail(HD_STATE,
+                            "this is one of %d processes that mpirun started, and hd_mpi_init "
                             "was not called: expected it as the first call of main",
-                            function, launched);
+                            launched);
     }
     hd_scope *scope = hd_scope_open();
-    hd_ddp *d = scope ? ddp_alone(function, model, &o) : NULL;
+    hd_ddp *d = scope ? ddp_alone(model, &o) : NULL;
     bool ok = d;
     if (hd__others()) {
         ok = same_options(&o, d) && same_model(model) &&
              broadcast_all(hd_module_named_parameters(model)) &&
-             broadcast_all(hd_module_named_buffers(model)) &&
-             hd__meet(HD__MEET_DDP_NEW, NULL, register_all(d));
+             broadcast_all(hd_module_named_buffers(model)) && hd__meet(NULL, register_all(d));
     }
     hd_scope_close(scope);
     if (!ok) {
@@ -376,8 +376,9 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 
 void hd_ddp_free(hd_ddp *d)
 {
-    if (d && hd__ddp_given("hd_ddp_free", "d", d) && !hd__in_round("hd_ddp_free")) {
-        hd__meet_to_end(HD__MEET_DDP_FREE);
+    hd__mpi_call = "hd_ddp_free";
+    if (d && hd__ddp_given("d", d) && !hd__in_round()) {
+        hd__meet_to_end();
         ddp_drop(d);
         hd__mpi.ddp = NULL;
     }
@@ -387,7 +388,8 @@ void hd_ddp_free(hd_ddp *d)
 
 bool hd_ddp_no_sync(hd_ddp *d, bool on)
 {
-    if (!hd__ddp_given("hd_ddp_no_sync", "d", d) || hd__in_round("hd_ddp_no_sync")) {
+    hd__mpi_call = "hd_ddp_no_sync";
+    if (!hd__ddp_given("d", d) || hd__in_round()) {
         return false;
     }
     bool before = d->no_sync;
@@ -397,7 +399,8 @@ bool hd_ddp_no_sync(hd_ddp *d, bool on)
 
 bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset)
 {
-    if (!hd__ddp_given("hd_ddp_get_figures", "d", d) || !hd__given("hd_ddp_get_figures", "f", f)) {
+    hd__mpi_call = "hd_ddp_get_figures";
+    if (!hd__ddp_given("d", d) || !hd__given(hd__mpi_call, "f", f)) {
         return false;
     }
     *f = d->figures;

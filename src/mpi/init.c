@@ -2,6 +2,8 @@
 #include "mpi/mpi_internal.h"
 
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +16,21 @@ hd__world hd__mpi = {.size = 1,
                      .parts = MPI_COMM_NULL,
                      .averages = MPI_COMM_NULL};
 
-bool hd__mpi_ok(const char *function, int result)
+HD__TLS const char *hd__mpi_call;
+
+static MPI_Comm *const communicators[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
+
+void *hd__mpi_fail(hd_code code, const char *format, ...)
+{
+    char text[1024]; /* hd_error_set cuts it */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return hd_error_set(code, "%s: %s", hd__mpi_call, text);
+}
+
+bool hd__mpi_ok(int result)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int n = 0;
@@ -23,7 +39,7 @@ bool hd__mpi_ok(const char *function, int result)
     }
     MPI_Error_string(result, text, &n);
     hd__mpi.apart = true;
-    return hd_error_set(HD_IO, "%s: MPI: %s", function, text);
+    return hd__mpi_fail(HD_IO, "MPI: %s", text);
 }
 
 /* ---------------------------------------------------------------- beginning */
@@ -64,11 +80,11 @@ int hd__launched(void)
     return (int)most;
 }
 
-static bool find_host(const char *function)
+static bool find_host(void)
 {
     MPI_Comm host;
-    bool ok = hd__mpi_ok(function, MPI_Comm_split_type(hd__mpi.control, MPI_COMM_TYPE_SHARED, 0,
-                                                       MPI_INFO_NULL, &host));
+    bool ok = hd__mpi_ok(
+        MPI_Comm_split_type(hd__mpi.control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
     if (ok) {
         MPI_Comm_rank(host, &hd__mpi.host_rank);
         MPI_Comm_size(host, &hd__mpi.host_size);
@@ -77,40 +93,38 @@ static bool find_host(const char *function)
     return ok;
 }
 
-static bool make_communicators(const char *function)
+static bool make_communicators(void)
 {
-    MPI_Comm *const all[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
     bool ok = true;
     for (int i = 0; i < 3 && ok; i++) {
-        ok = hd__mpi_ok(function, MPI_Comm_dup(MPI_COMM_WORLD, all[i]));
+        ok = hd__mpi_ok(MPI_Comm_dup(MPI_COMM_WORLD, communicators[i]));
         if (ok) {
-            MPI_Comm_set_errhandler(*all[i], MPI_ERRORS_RETURN);
+            MPI_Comm_set_errhandler(*communicators[i], MPI_ERRORS_RETURN);
         }
     }
     return ok;
 }
 
 /* All ranks have the memory of meetings, or none of them will meet. */
-static bool meetings_ready(const char *function)
+static bool meetings_ready(void)
 {
     int mine = hd__meetings_begin(), all = 0;
-    bool ok =
-        hd__mpi_ok(function, MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
+    bool ok = hd__mpi_ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
     hd__mpi.apart |= !all;
-    return ok && (all || hd_error_set(HD_MEMORY, "%s: a rank has no memory", function));
+    return ok && (all || hd__mpi_fail(HD_MEMORY, "a rank has no memory"));
 }
 
-static bool start_mpi(const char *function, int *argc, char ***argv)
+static bool start_mpi(int *argc, char ***argv)
 {
     int there = 0, level = MPI_THREAD_FUNNELED;
     MPI_Initialized(&there);
     hd__mpi.ours = !there;
-    if (!there && !hd__mpi_ok(function, MPI_Init_thread(argc, argv, level, &level))) {
+    if (!there && !hd__mpi_ok(MPI_Init_thread(argc, argv, level, &level))) {
         return false;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &hd__mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &hd__mpi.size);
-    return make_communicators(function) && find_host(function) && meetings_ready(function);
+    return make_communicators() && find_host() && meetings_ready();
 }
 
 /* A launcher may have bound each rank to CPUs of its own. */
@@ -127,14 +141,14 @@ static bool share_cpus(void)
 
 bool hd_mpi_init(int *argc, char ***argv)
 {
-    static const char function[] = "hd_mpi_init";
+    hd__mpi_call = "hd_mpi_init";
     int there = 0;
     if (hd__mpi.begun) {
-        return hd_error_set(HD_STATE, "%s: it was called already: expected one call", function);
+        return hd__mpi_fail(HD_STATE, "it was called already: expected one call");
     }
     hd__mpi.begun = true;
     MPI_Initialized(&there);
-    return (!there && !was_launched()) || (start_mpi(function, argc, argv) && share_cpus());
+    return (!there && !was_launched()) || (start_mpi(argc, argv) && share_cpus());
 }
 
 /* ---------------------------------------------------------------- the end */
@@ -147,31 +161,31 @@ static bool mpi_runs(void)
     return there && !ended;
 }
 
-static bool end_mpi(const char *function)
+static bool end_mpi(void)
 {
-    MPI_Comm *const all[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
     for (int i = 0; i < 3; i++) {
-        if (*all[i] != MPI_COMM_NULL) {
-            MPI_Comm_free(all[i]);
+        if (*communicators[i] != MPI_COMM_NULL) {
+            MPI_Comm_free(communicators[i]);
         }
     }
-    return !hd__mpi.ours || hd__mpi_ok(function, MPI_Finalize());
+    return !hd__mpi.ours || hd__mpi_ok(MPI_Finalize());
 }
 
 bool hd_mpi_finish(void)
 {
-    static const char function[] = "hd_mpi_finish";
+    hd__mpi_call = "hd_mpi_finish";
     if (!hd__mpi.begun || hd__mpi.ended) {
         return true;
     }
-    if (hd__in_round(function)) {
+    if (hd__in_round()) {
         return false;
     }
     hd__mpi.apart |= !mpi_runs(); /* the program may have ended it */
     hd_ddp_free(hd__mpi.ddp);
-    hd__meet_to_end(HD__MEET_FINISH);
+    hd__mpi_call = "hd_mpi_finish";
+    hd__meet_to_end();
     hd__mpi.ended = true;
-    bool ok = !mpi_runs() || end_mpi(function);
+    bool ok = !mpi_runs() || end_mpi();
     hd__meetings_end();
     hd__mpi.rank = hd__mpi.host_rank = 0;
     hd__mpi.size = hd__mpi.host_size = 1;

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "base/error/args.h"
+#include "base/system/system.h"
 #include "base/text/text.h"
 #include "heed/mpi.h"
 
@@ -39,52 +40,40 @@ static inline bool hd__others(void)
 /* How many processes a launcher says that it started, of which this is one; 1 if it says nothing */
 int hd__launched(void);
 
+/* The function of this library that the program called last on this thread, or the one of heed's
+ * that has called a hook. Messages begin with it, and ranks that meet must be in the same one. Each
+ * function that can fail sets it. The text lasts. */
+extern HD__TLS const char *hd__mpi_call;
+extern const char hd__in_backward[]; /* "hd_backward" */
+
+/* As hd_error_set, with a message that begins with hd__mpi_call. */
+void *hd__mpi_fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Was this call of MPI's well? Otherwise sets HD_IO with MPI's message. */
-bool hd__mpi_ok(const char *function, int result);
+bool hd__mpi_ok(int result);
 
 /* ---------------------------------------------------------------- meetings (agree.c) */
 
-/* The functions in which ranks meet. */
-typedef enum hd__meeting {
-    HD__MEET_FINISH,
-    HD__MEET_ALL_OK,
-    HD__MEET_ALL_SAME,
-    HD__MEET_SUM,
-    HD__MEET_MAX,
-    HD__MEET_TEXT,
-    HD__MEET_GATHER,
-    HD__MEET_BROADCAST,
-    HD__MEET_DDP_NEW,
-    HD__MEET_DDP_FREE,
-    HD__MEET_BACKWARD,
-    HD__MEET_STEP,
-    HD__MEET_OPTIM_SAVE,
-    HD__MEET_OPTIM_LOAD
-} hd__meeting;
-
-/* The name of the function. */
-const char *hd__meeting_name(hd__meeting m);
-
-/* All ranks meet in m. Are all of them there and well? `ok` is this rank's own state. The ranks'
- * arguments, in words, must be equal; NULL: there are none. Otherwise an error stands. One rank:
- * returns ok. */
-bool hd__meet(hd__meeting m, const char *argument, bool ok);
+/* All ranks meet in hd__mpi_call. Are all of them there and well? `ok` is this rank's own state. The
+ * ranks' arguments, in words, must be equal; NULL: there are none. Otherwise an error stands. One
+ * rank: returns ok. */
+bool hd__meet(const char *argument, bool ok);
 
 /* The same for a function that ends something: no error is set, whatever the others do. */
-void hd__meet_to_end(hd__meeting m);
+void hd__meet_to_end(void);
 
 bool hd__meetings_begin(void); /* asks for the memory of meetings */
 void hd__meetings_end(void);
 
 /* Is text the same on all ranks, and ok true on all of them? Otherwise the error names `what`. */
-bool hd__same_text(hd__meeting m, const char *what, const char *text, bool ok);
+bool hd__same_text(const char *what, const char *text, bool ok);
 
 /* ---------------------------------------------------------------- moving (move.c) */
 
 /* n bytes of `root` to all ranks, in parts that MPI can count. */
-bool hd__broadcast_bytes(const char *function, void *bytes, int64_t n, int root);
+bool hd__broadcast_bytes(void *bytes, int64_t n, int root);
 /* x of `root` to all ranks; x need not be contiguous. */
-bool hd__broadcast_tensor(hd__meeting m, hd_tensor *x, int root);
+bool hd__broadcast_tensor(hd_tensor *x, int root);
 /* "(2, 3) float32" */
 const char *hd__kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 
@@ -182,9 +171,9 @@ bool hd__slot_ready(hd__slot *s);
 bool hd__owners_plan(hd_ddp *d);
 
 /* Is this rank in the midst of a backward that averages? Then the call fails with HD_STATE. */
-bool hd__in_round(const char *function);
+bool hd__in_round(void);
 
 /* Is d, the argument `arg`, the hd_ddp that lives, and is this the thread that made it? */
-bool hd__ddp_given(const char *function, const char *arg, const hd_ddp *d);
+bool hd__ddp_given(const char *arg, const hd_ddp *d);
 
 #endif

@@ -76,8 +76,8 @@ static bool is_mine(const hd_ddp *d, int64_t i)
 
 hd_list *hd_ddp_parameters(hd_ddp *d)
 {
-    static const char function[] = "hd_ddp_parameters";
-    if (!hd__ddp_given(function, "d", d)) {
+    hd__mpi_call = "hd_ddp_parameters";
+    if (!hd__ddp_given("d", d)) {
         return NULL;
     }
     hd_tensor **mine = hd__alloc_items(d->n, sizeof *mine);
@@ -89,10 +89,10 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
     }
     hd_list *list = NULL;
     if (mine && n == 0) {
-        hd_error_set(HD_VALUE,
-                     "%s: none of the %" PRId64 " parameters is left for rank %d: expected no more "
+        hd__mpi_fail(HD_VALUE,
+                     "none of the %" PRId64 " parameters is left for rank %d: expected no more "
                      "ranks than parameters",
-                     function, d->n, hd__mpi.rank);
+                     d->n, hd__mpi.rank);
     } else if (mine) {
         list = hd_list_n(n, mine);
     }
@@ -107,42 +107,35 @@ static bool send_stepped(const hd_ddp *d)
     for (int64_t i = 0; ok && i < d->n; i++) {
         hd_tensor *p = d->slots[i].p;
         int64_t bytes = hd_numel(p) * (int64_t)hd_dtype_size(hd_dtype_of(p));
-        ok = hd__broadcast_bytes("hd_ddp_step", hd_data_mut(p), bytes, d->owners[i]);
+        ok = hd__broadcast_bytes(hd_data_mut(p), bytes, d->owners[i]);
     }
     return ok;
 }
 
 bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 {
-    static const char function[] = "hd_ddp_step";
-    bool ok = hd__ddp_given(function, "d", d) && hd__given(function, "o", o) && hd_optim_step(o);
-    ok = hd__meet(HD__MEET_STEP, NULL, ok);
+    hd__mpi_call = "hd_ddp_step";
+    bool ok = hd__ddp_given("d", d) && hd__given(hd__mpi_call, "o", o) && hd_optim_step(o);
+    ok = hd__meet(NULL, ok);
     return ok && (!shards(d) || send_stepped(d));
 }
 
 /* ---------------------------------------------------------------- names of states */
 
-/* "prefix.state.3." in out. */
-static const char *state_prefix(hd__text *out, const char *prefix, int64_t number)
+/* "prefix.state.3.rest" in out; NULL if memory runs out. */
+static const char *state_name(hd__text *out, const char *prefix, int64_t number, const char *rest)
 {
     hd__text_cut(out, 0);
-    hd__text_format(out, "%s%sstate.%" PRId64 ".", prefix, *prefix ? "." : "", number);
+    hd__text_format(out, "%s%sstate.%" PRId64 ".%s", prefix, *prefix ? "." : "", number, rest);
     return out->failed ? NULL : out->s;
 }
 
-/* Is name an entry of the state of some parameter? */
-static bool is_state(const char *name, const char *prefix)
+/* The rest of name after "prefix."; NULL if it begins with something else. */
+static const char *after_prefix(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
-    const char *rest = n > 0 ? name + n + 1 : name;
-    return strncmp(name, prefix, n) == 0 && strncmp(rest, "state.", 6) == 0;
-}
-
-/* Is name the number of parameters of the group? */
-static bool is_count(const char *name, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return strcmp(n > 0 ? name + n + 1 : name, "param_groups.0.params") == 0;
+    bool ours = n == 0 || (strncmp(name, prefix, n) == 0 && name[n] == '.');
+    return ours ? name + n + (n > 0) : NULL;
 }
 
 /* to[name] = from[from_name] */
@@ -164,13 +157,11 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     bool ok = true;
-    size_t n = strlen(prefix);
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
-        const char *name = hd_dict_name(from, i);
-        bool ours = n == 0 || (strncmp(name, prefix, n) == 0 && name[n] == '.');
-        if (ours && is_count(name, prefix)) {
+        const char *name = hd_dict_name(from, i), *rest = after_prefix(name, prefix);
+        if (rest && strcmp(rest, "param_groups.0.params") == 0) {
             ok = hd_dict_set_int(to, name, count);
-        } else if (ours && !is_state(name, prefix)) {
+        } else if (rest && strncmp(rest, "state.", 6) != 0) {
             ok = copy_entry(to, name, from, name);
         }
     }
@@ -182,14 +173,13 @@ static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t
                        const char *prefix)
 {
     hd__text head = {0}, name = {0};
-    const char *start = state_prefix(&head, prefix, old);
+    const char *start = state_name(&head, prefix, old, "");
     bool ok = start;
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
         const char *each = hd_dict_name(from, i);
         if (strncmp(each, start, head.len) == 0) {
-            ok = state_prefix(&name, prefix, number);
-            hd__text_puts(&name, each + head.len);
-            ok = ok && !name.failed && copy_entry(to, name.s, from, each);
+            const char *new = state_name(&name, prefix, number, each + head.len);
+            ok = new &&copy_entry(to, new, from, each);
         }
     }
     hd_free(head.s);
@@ -212,15 +202,14 @@ typedef struct state_kind {
 static bool describe_state(const hd_dict *mine, int64_t number, const char *prefix, state_kind *k)
 {
     hd__text head = {0};
-    const char *start = state_prefix(&head, prefix, number);
+    const char *start = state_name(&head, prefix, number, "");
     bool ok = start;
     memset(k, 0, sizeof *k);
     for (int64_t i = 0; ok && i < hd_dict_len(mine); i++) {
         const char *each = hd_dict_name(mine, i);
         if (strncmp(each, start, head.len) == 0) {
             if (k->n == MOST_ENTRIES || strlen(each + head.len) >= NAME) {
-                ok = hd_error_set(HD_VALUE,
-                                  "hd_ddp_optim_save: '%s': expected at most %d short names", each,
+                ok = hd__mpi_fail(HD_VALUE, "'%s': expected at most %d short names", each,
                                   MOST_ENTRIES);
                 break;
             }
@@ -244,30 +233,23 @@ typedef struct saving {
 /* Brings an entry of a state, which is k, from its owner to rank 0. */
 static bool bring_entry(const saving *s, int64_t slot, int64_t mine, const state_kind *k, int64_t e)
 {
-    const hd__slot *at = &s->d->slots[slot];
+    hd_tensor *p = s->d->slots[slot].p, *x = NULL; /* x: p's shape */
+    const char *rest = k->entries[e].name;
     hd__text name = {0};
-    bool owner = is_mine(s->d, slot), first = hd__mpi.rank == 0, ok = true;
-    if (owner || first) {
-        ok = state_prefix(&name, s->prefix, owner ? mine : number_of_slot(s->d, slot));
-        hd__text_puts(&name, k->entries[e].name);
-        ok = ok && !name.failed;
-    }
-    hd_tensor *x = NULL; /* the parameter's shape */
+    bool ok = true;
     if (k->entries[e].is_tensor) {
-        x = !ok     ? NULL
-            : owner ? hd_dict_get(s->mine, name.s)
-                    : hd_empty_like(at->p, hd_dtype_of(at->p));
-        ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, x) &&
-             hd__broadcast_tensor(HD__MEET_OPTIM_SAVE, x, s->d->owners[slot]);
+        if (is_mine(s->d, slot)) {
+            const char *own = state_name(&name, s->prefix, mine, rest);
+            x = own ? hd_dict_get(s->mine, own) : NULL;
+        } else {
+            x = hd_empty_like(p, hd_dtype_of(p));
+        }
+        ok = hd__meet(NULL, x) && hd__broadcast_tensor(x, s->d->owners[slot]);
     }
-    if (ok && first) {
-        hd__text to = {0};
-        ok = state_prefix(&to, s->prefix, number_of_slot(s->d, slot));
-        hd__text_puts(&to, k->entries[e].name);
-        ok = ok && !to.failed &&
-             (x ? hd_dict_set(s->all, to.s, x)
-                : hd_dict_set_int(s->all, to.s, k->entries[e].number));
-        hd_free(to.s);
+    if (ok && s->all) {
+        const char *to = state_name(&name, s->prefix, number_of_slot(s->d, slot), rest);
+        ok = to &&
+             (x ? hd_dict_set(s->all, to, x) : hd_dict_set_int(s->all, to, k->entries[e].number));
     }
     hd_free(name.s);
     return ok;
@@ -279,10 +261,9 @@ static bool bring_state(const saving *s, int64_t slot, int64_t mine)
     state_kind k;
     bool owner = is_mine(s->d, slot);
     bool ok = !owner || describe_state(s->mine, mine, s->prefix, &k);
-    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok) &&
-         hd__broadcast_bytes("hd_ddp_optim_save", &k, sizeof k, s->d->owners[slot]);
+    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&k, sizeof k, s->d->owners[slot]);
     for (int64_t e = 0; ok && e < k.n; e++) {
-        ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, bring_entry(s, slot, mine, &k, e));
+        ok = hd__meet(NULL, bring_entry(s, slot, mine, &k, e));
     }
     return ok;
 }
@@ -298,16 +279,16 @@ static bool bring_all(const saving *s)
     return ok;
 }
 
-static bool optim_given(const char *function, const hd_ddp *d, const hd_optim *o, const void *dict,
+static bool optim_given(const char *call, const hd_ddp *d, const hd_optim *o, const void *dict,
                         const char *prefix)
 {
-    bool given = hd__ddp_given(function, "ddp", d) && hd__given(function, "o", o) &&
-                 hd__given(function, "d", dict) && hd__given(function, "prefix", prefix);
+    hd__mpi_call = call;
+    bool given = hd__ddp_given("ddp", d) && hd__given(call, "o", o) && hd__given(call, "d", dict) &&
+                 hd__given(call, "prefix", prefix);
     int64_t groups = given ? hd_optim_group_count(o) : -1;
-    return groups == 1 || (groups > 1 && hd_error_set(HD_VALUE,
-                                                      "%s: %" PRId64 " groups of parameters: "
-                                                      "expected one",
-                                                      function, groups));
+    return groups == 1 ||
+           (groups > 1 &&
+            hd__mpi_fail(HD_VALUE, "%" PRId64 " groups of parameters: expected one", groups));
 }
 
 /* Moves every entry of `from` to d. */
@@ -325,18 +306,18 @@ bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *p
     bool first = hd__mpi.rank == 0;
     saving s = {.d = ddp, .prefix = prefix};
     hd_scope *scope = hd_scope_open();
-    bool ok = scope && optim_given("hd_ddp_optim_save", ddp, o, d, prefix);
+    bool ok = optim_given("hd_ddp_optim_save", ddp, o, d, prefix) && scope;
     s.mine = ok ? hd_dict_new() : NULL;
     s.all = ok && first ? hd_dict_new() : NULL;
     ok = s.mine && (!first || s.all) && hd_optim_save(o, s.mine, prefix) &&
          (!first || copy_head(s.all, s.mine, prefix, ddp->n));
-    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok);
+    ok = hd__meet(NULL, ok);
     if (ok && shards(ddp)) {
         ok = bring_all(&s);
     } else if (ok && first) {
         ok = move_all(s.all, s.mine);
     }
-    ok = hd__meet(HD__MEET_OPTIM_SAVE, NULL, ok && (!first || move_all(d, s.all)));
+    ok = hd__meet(NULL, ok && (!first || move_all(d, s.all)));
     hd_dict_free(s.mine);
     hd_dict_free(s.all);
     hd_scope_close(scope);
@@ -366,10 +347,10 @@ static hd_dict *own_part(const hd_ddp *ddp, const hd_dict *d, const char *prefix
 bool hd_ddp_optim_load(hd_ddp *ddp, hd_optim *o, const hd_dict *d, const char *prefix)
 {
     hd_scope *scope = hd_scope_open();
-    bool ok = scope && optim_given("hd_ddp_optim_load", ddp, o, d, prefix);
+    bool ok = optim_given("hd_ddp_optim_load", ddp, o, d, prefix) && scope;
     hd_dict *own = ok ? own_part(ddp, d, prefix) : NULL;
     ok = own && hd_optim_load(o, own, prefix);
     hd_dict_free(own);
     hd_scope_close(scope);
-    return hd__meet(HD__MEET_OPTIM_LOAD, NULL, ok);
+    return hd__meet(NULL, ok);
 }

@@ -81,9 +81,15 @@ void hd__traffic_end(hd__traffic *e)
 /* ---------------------------------------------------------------- adding */
 
 /* The sums stay in the first cache while the ranks' parts are added to them, one after the other,
- * and the compiler makes vectors of the inner loop. */
-#define AVERAGE(name, T)                                                                           \
-    static void name(T *restrict sum, const T *restrict parts, int64_t n, int ranks)               \
+ * and the compiler makes vectors of the inner loops. */
+#define AVERAGE(type, T)                                                                           \
+    static void divide_##type(T *x, int64_t n, int ranks)                                          \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            x[i] /= (T)ranks;                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void average_##type(T *restrict sum, const T *restrict parts, int64_t n, int ranks)     \
     {                                                                                              \
         enum { BLOCK = 2048 };                                                                     \
         for (int64_t at = 0; at < n; at += BLOCK) {                                                \
@@ -95,23 +101,11 @@ void hd__traffic_end(hd__traffic *e)
                     sum[at + i] += part[i];                                                        \
                 }                                                                                  \
             }                                                                                      \
-            for (int64_t i = 0; i < some; i++) {                                                   \
-                sum[at + i] /= (T)ranks;                                                           \
-            }                                                                                      \
+            divide_##type(sum + at, some, ranks);                                                  \
         }                                                                                          \
     }
-AVERAGE(average_f32, float)
-AVERAGE(average_f64, double)
-
-#define DIVIDE(name, T)                                                                            \
-    static void name(T *x, int64_t n, int ranks)                                                   \
-    {                                                                                              \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            x[i] /= (T)ranks;                                                                      \
-        }                                                                                          \
-    }
-DIVIDE(divide_f32, float)
-DIVIDE(divide_f64, double)
+AVERAGE(f32, float)
+AVERAGE(f64, double)
 
 /* Where the slices of piece i arrive. */
 static char *arrivals(const hd__traffic *e, int64_t i)
@@ -122,27 +116,27 @@ static char *arrivals(const hd__traffic *e, int64_t i)
 static void average(const hd__traffic *e, int64_t i)
 {
     const hd__piece *p = &e->pieces[i];
-    char *own = p->data + slice_begin(p->n, hd__mpi.rank) * (int64_t)hd_dtype_size(p->dtype);
+    void *own = p->data + slice_begin(p->n, hd__mpi.rank) * (int64_t)hd_dtype_size(p->dtype);
+    const void *parts = arrivals(e, i);
     int64_t n = slice_length(p->n, hd__mpi.rank);
     if (p->dtype == HD_FLOAT64) {
-        average_f64((double *)(void *)own, (double *)(void *)arrivals(e, i), n, hd__mpi.size);
+        average_f64(own, parts, n, hd__mpi.size);
     } else {
-        average_f32((float *)(void *)own, (float *)(void *)arrivals(e, i), n, hd__mpi.size);
+        average_f32(own, parts, n, hd__mpi.size);
     }
 }
 
 static void divide(const hd__piece *p)
 {
+    void *sums = p->data;
     if (p->dtype == HD_FLOAT64) {
-        divide_f64((double *)(void *)p->data, p->n, hd__mpi.size);
+        divide_f64(sums, p->n, hd__mpi.size);
     } else {
-        divide_f32((float *)(void *)p->data, p->n, hd__mpi.size);
+        divide_f32(sums, p->n, hd__mpi.size);
     }
 }
 
 /* ---------------------------------------------------------------- the steps of a piece */
-
-static const char function[] = "hd_backward";
 
 /* Is the request of p done? If `wait`, waits for it. False after a failure too. */
 static bool request_done(hd__piece *p, bool wait)
@@ -150,7 +144,7 @@ static bool request_done(hd__piece *p, bool wait)
     int done = 1;
     int result = wait ? MPI_Wait(&p->request, MPI_STATUS_IGNORE)
                       : MPI_Test(&p->request, &done, MPI_STATUS_IGNORE);
-    return hd__mpi_ok(function, result) && done;
+    return hd__mpi_ok(result) && done;
 }
 
 /* The next piece has arrived from all ranks: adds up this rank's slice and sends it on. */
@@ -168,9 +162,9 @@ static bool add_next(hd__traffic *e, bool wait)
     average(e, e->added++);
     int ranks = hd__mpi.size;
     e->moved += (int64_t)p->counts[hd__mpi.rank] * (ranks - 1) * (int64_t)hd_dtype_size(p->dtype);
-    return hd__mpi_ok(function, MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, p->data,
-                                                p->counts, p->counts + ranks, type_of(p->dtype),
-                                                hd__mpi.averages, &p->request));
+    return hd__mpi_ok(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, p->data, p->counts,
+                                      p->counts + ranks, type_of(p->dtype), hd__mpi.averages,
+                                      &p->request));
 }
 
 bool hd__traffic_post(hd__traffic *e, void *data)
@@ -186,12 +180,11 @@ bool hd__traffic_post(hd__traffic *e, void *data)
     if (e->fast) {
         e->moved += 2 * (p->n - slice_length(p->n, hd__mpi.rank)) * bytes; /* of a ring */
         e->posted++;
-        return hd__mpi_ok(function, MPI_Iallreduce(MPI_IN_PLACE, data, (int)p->n, type, MPI_SUM,
-                                                   hd__mpi.parts, &p->request));
+        return hd__mpi_ok(MPI_Iallreduce(MPI_IN_PLACE, data, (int)p->n, type, MPI_SUM,
+                                         hd__mpi.parts, &p->request));
     }
     e->moved += (p->n - counts[hd__mpi.rank]) * bytes;
-    return hd__mpi_ok(function,
-                      MPI_Ialltoallv(data, counts, counts + ranks, type, arrivals(e, e->posted++),
+    return hd__mpi_ok(MPI_Ialltoallv(data, counts, counts + ranks, type, arrivals(e, e->posted++),
                                      counts + 2 * ranks, counts + 3 * ranks, type, hd__mpi.parts,
                                      &p->request));
 }

@@ -13,11 +13,7 @@ static const char *const kinds[] = {"missing", "a tensor", "a string", "an integ
 
 static uint64_t hash_of(const char *name)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
-        h = (h ^ *c) * 0x100000001b3u;
-    }
-    return h;
+    return hd__hash(name, strlen(name));
 }
 
 /* The position of name in the array, or -1. */
@@ -336,6 +332,17 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
     }
     hd_dict_free(fresh);
     return ok;
+}
+
+bool hd__state_save(const char *arg, const void *object, hd_dict *d, const char *prefix,
+                    bool (*write)(const void *object, hd_dict *fresh, const char *prefix))
+{
+    if (!hd__state_given(arg, object, d, prefix) || !hd__may_save(hd__call)) {
+        return false;
+    }
+    HD__SCOPE_OR(false);
+    hd_dict *fresh = hd_dict_new();
+    return hd__dict_commit(d, fresh, fresh && write(object, fresh, prefix));
 }
 
 /* ---------------------------------------------------------------- life and reading */

@@ -20,8 +20,9 @@ const char *hd__field(const char *prefix, const char *field)
     return name;
 }
 
-static bool generator_write(hd_generator *g, hd_dict *d, const char *prefix)
+static bool generator_write(const void *object, hd_dict *d, const char *prefix)
 {
+    hd_generator *g = (hd_generator *)object;
     hd_tensor *state = hd_empty(HD_INT64, HD__MT_SIZE); /* (624,) */
     if (!state) {
         return false;
@@ -43,12 +44,7 @@ static bool generator_write(hd_generator *g, hd_dict *d, const char *prefix)
 bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_generator_save");
-    if (!hd__state_given("g", g, d, prefix) || !hd__may_save(hd__call)) {
-        return false;
-    }
-    HD__SCOPE_OR(false);
-    hd_dict *fresh = hd_dict_new();
-    return hd__dict_commit(d, fresh, fresh && generator_write(g, fresh, prefix));
+    return hd__state_save("g", g, d, prefix, generator_write);
 }
 
 /* ---------------------------------------------------------------- reading */

@@ -25,7 +25,7 @@ static char *events_of(const char *text, size_t n)
     }
     if (j.kind == HD__JSON_BAD) {
         ck_assert_int_eq(hd__json_next(&j), HD__JSON_BAD);
-        hd__json_fail(&j, "f", "'x'");
+        hd__json_fail(&j, "f", "'x'", NULL);
         sprintf(at, "%s!%s", at == line ? "" : " ", hd_error_message());
         hd_error_clear();
     } else {

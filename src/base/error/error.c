@@ -9,16 +9,19 @@
 #include "base/parts.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MESSAGE_SIZE = 512 };
 
 static HD__TLS struct {
     hd_code code;
     bool in_handler; /* a failure inside the handler is counted, but not passed to it */
     uint64_t count;
     uint64_t uncleared; /* failures since the last clear; hd__uncleared_swap also sets it */
-    char message[HD__MESSAGE_SIZE];
+    char message[MESSAGE_SIZE];
 } thread_error;
 
 static HD__TLS bool warning; /* a warning of what its handler calls is not passed to it */
@@ -32,8 +35,10 @@ typedef struct handlers {
 static struct {
     pthread_mutex_t lock; /* a handler and its user are read together */
     handlers now;
-    char printed[HD__MESSAGE_SIZE]; /* what hd_warning_print printed last for its handler */
+    char printed[MESSAGE_SIZE]; /* what hd_warning_print printed last for its handler */
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+hd__lock hd__handlers_lock = &process.lock;
 
 atomic_bool hd__warning_on;
 HD__TLS const char *hd__call;
@@ -48,62 +53,48 @@ enum { CODES = sizeof code_names / sizeof code_names[0] };
 /* Puts dots at the end of a message that was cut off, never inside a UTF-8 character. */
 static void mark_cut(char *text)
 {
-    size_t end = HD__MESSAGE_SIZE - 4;
+    size_t end = MESSAGE_SIZE - 4;
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) {
         end--;
     }
     memcpy(text + end, "...", 4);
 }
 
-static void format_from(int begin, char text[HD__MESSAGE_SIZE], const char *format, va_list args)
+/* vsnprintf after the first `begin` bytes of text, with a decimal point in every locale. A message
+ * that is too long ends in "...". */
+static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, va_list args)
 {
     hd__locale l = hd__sys_locale_enter();
-    int length = vsnprintf(text + begin, (size_t)(HD__MESSAGE_SIZE - begin), format, args);
+    int length = vsnprintf(text + begin, (size_t)(MESSAGE_SIZE - begin), format, args);
     hd__sys_locale_leave(l);
     if (length < 0) {
-        snprintf(text + begin, (size_t)(HD__MESSAGE_SIZE - begin), "%s", format);
-    } else if (begin + length >= HD__MESSAGE_SIZE) {
+        snprintf(text + begin, (size_t)(MESSAGE_SIZE - begin), "%s", format);
+    } else if (begin + length >= MESSAGE_SIZE) {
         mark_cut(text);
     }
 }
 
-char *hd__message_format(char text[HD__MESSAGE_SIZE], const char *format, va_list args)
-{
-    format_from(0, text, format, args);
-    return text;
-}
-
 /* The same after "hd_add: ", the call. */
-static void message_of_call(char text[HD__MESSAGE_SIZE], const char *format, va_list args)
+static void message_of_call(char text[MESSAGE_SIZE], const char *format, va_list args)
 {
-    int begin = hd__call ? snprintf(text, HD__MESSAGE_SIZE, "%s: ", hd__call) : 0;
+    int begin = hd__call ? snprintf(text, MESSAGE_SIZE, "%s: ", hd__call) : 0;
     format_from(begin, text, format, args);
 }
 
 /* In debug mode, a message ends with the module whose forward runs. */
-static void error_add_module(char text[HD__MESSAGE_SIZE])
+static void error_add_module(char text[MESSAGE_SIZE])
 {
-    size_t n = strlen(text), left = HD__MESSAGE_SIZE - n;
+    size_t n = strlen(text), left = MESSAGE_SIZE - n;
     if (snprintf(text + n, left, "; in %s", hd__module) >= (int)left) {
         mark_cut(text);
     }
 }
 
-void hd__handlers_lock(void)
-{
-    pthread_mutex_lock(&process.lock);
-}
-
-void hd__handlers_unlock(void)
-{
-    pthread_mutex_unlock(&process.lock);
-}
-
 static handlers handlers_now(void)
 {
-    hd__handlers_lock();
+    pthread_mutex_lock(&process.lock);
     handlers now = process.now;
-    hd__handlers_unlock();
+    pthread_mutex_unlock(&process.lock);
     return now;
 }
 
@@ -121,10 +112,20 @@ static void call_handler(hd_code code, const char *text)
 
 /* The text is complete before it is stored, because its arguments may point into the old
  * message. */
-static void fail_v(hd_code code, const char *format, va_list args)
+void *hd_error_set(hd_code code, const char *format, ...)
 {
-    char text[HD__MESSAGE_SIZE];
-    hd__message_format(text, format, args);
+    HD__CALL("hd_error_set");
+    if (!format) {
+        return hd__null_arg(hd__call, "format");
+    }
+    if ((int)code <= HD_OK || (int)code >= CODES) {
+        code = HD_USER;
+    }
+    char text[MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    format_from(0, text, format, args);
+    va_end(args);
     if (hd__module) {
         error_add_module(text);
     }
@@ -135,27 +136,12 @@ static void fail_v(hd_code code, const char *format, va_list args)
         memcpy(thread_error.message, text, strlen(text) + 1);
     }
     call_handler(code, text);
-}
-
-void *hd_error_set(hd_code code, const char *format, ...)
-{
-    HD__CALL("hd_error_set");
-    if (!format) {
-        return hd__null_arg(hd__call, "format");
-    }
-    if ((int)code <= HD_OK || (int)code >= CODES) {
-        code = HD_USER;
-    }
-    va_list args;
-    va_start(args, format);
-    fail_v(code, format, args);
-    va_end(args);
     return NULL;
 }
 
 void *hd__fail(hd_code code, const char *format, ...)
 {
-    char text[HD__MESSAGE_SIZE];
+    char text[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
     message_of_call(text, format, args);
@@ -203,10 +189,10 @@ const char *hd_code_name(hd_code c)
 
 void hd_on_error(hd_error_handler handler, void *user)
 {
-    hd__handlers_lock();
+    pthread_mutex_lock(&process.lock);
     process.now.error = handler;
     process.now.error_user = user;
-    hd__handlers_unlock();
+    pthread_mutex_unlock(&process.lock);
 }
 
 static void print_failure(hd_code code, const char *message)
@@ -241,7 +227,7 @@ void hd__warn(const char *format, ...)
         return;
     }
     int kept = errno;
-    char text[HD__MESSAGE_SIZE];
+    char text[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
     message_of_call(text, format, args);
@@ -255,22 +241,22 @@ void hd__warn(const char *format, ...)
 
 void hd_on_warning(hd_warning_handler handler, void *user)
 {
-    hd__handlers_lock();
+    pthread_mutex_lock(&process.lock);
     process.now.warning = handler;
     process.now.warning_user = user;
     process.printed[0] = '\0';
     atomic_store_explicit(&hd__warning_on, handler != 0, memory_order_relaxed);
-    hd__handlers_unlock();
+    pthread_mutex_unlock(&process.lock);
 }
 
 static bool is_repeated(const char *message)
 {
-    hd__handlers_lock();
+    pthread_mutex_lock(&process.lock);
     bool same = *message && strcmp(message, process.printed) == 0;
     if (!same) {
-        snprintf(process.printed, HD__MESSAGE_SIZE, "%s", message);
+        snprintf(process.printed, MESSAGE_SIZE, "%s", message);
     }
-    hd__handlers_unlock();
+    pthread_mutex_unlock(&process.lock);
     return same;
 }
 

@@ -66,6 +66,8 @@ static struct {
     kept_block *lists[SMALL];
 } shelf = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+hd__lock hd__shelf_lock = &shelf.lock;
+
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
 static atomic_size_t listed_most; /* the largest size in a thread's lists; 0: no cache */
@@ -272,18 +274,6 @@ void hd_empty_cache(void)
     hd__heap_release();
 }
 
-void hd__cache_fork_prepare(void)
-{
-    pthread_mutex_lock(&shelf.lock);
-    hd__heap_fork_prepare();
-}
-
-void hd__cache_fork_done(void)
-{
-    hd__heap_fork_done();
-    pthread_mutex_unlock(&shelf.lock);
-}
-
 /* ---------------------------------------------------------------- the door */
 
 /* Takes one block from the shelf. NULL: the shelf has none of this class. */
@@ -328,17 +318,15 @@ static void *class_alloc(unsigned int class)
     return p ? p : small_alloc(class);
 }
 
-static void *large_alloc(size_t size)
-{
-    return hd__heap_alloc((size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP - LINE);
-}
-
 static void *block_of(size_t size, unsigned int class)
 {
     if (class == PLAIN) {
         return plain_alloc(size);
     }
-    return class == LARGE ? large_alloc(size) : class_alloc(class);
+    if (class == LARGE) {
+        return hd__heap_alloc((size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP - LINE);
+    }
+    return class_alloc(class);
 }
 
 /* If the system has no more memory, everything kept is given back to it, and it is asked again. */

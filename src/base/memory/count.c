@@ -20,6 +20,8 @@ static struct {
     atomic_int_least64_t total[HD__COUNTS], peak;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+hd__lock hd__count_lock = &all.lock;
+
 static int64_t count_get(atomic_int_least64_t *a)
 {
     return atomic_load_explicit(a, memory_order_relaxed);
@@ -83,16 +85,6 @@ void hd__count_thread_end(void)
     }
     hd__mine.listed = false;
     count_set(&hd__mine.high, UNLISTED_HIGH);
-    pthread_mutex_unlock(&all.lock);
-}
-
-void hd__count_fork_prepare(void)
-{
-    pthread_mutex_lock(&all.lock);
-}
-
-void hd__count_fork_done(void)
-{
     pthread_mutex_unlock(&all.lock);
 }
 

@@ -45,6 +45,8 @@ static struct {
     chunk *bin[BINS];
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+hd__lock hd__heap_lock = &heap.lock;
+
 /* ---------------------------------------------------------------- bins */
 
 /* Sizes from (8 + i) 2^e up to (9 + i) 2^e share a bin, for i = 0 to 7. bytes >= LINE. */
@@ -203,7 +205,7 @@ static void chunk_release(chunk *c, bool whole)
     if (whole && !c->before && c->last) {
         bin_take(c);
         heap.mapped -= c->bytes;
-        hd__sys_pages_unmap(c, c->bytes);
+        hd__sys_unmap(c, c->bytes);
         return;
     }
     if (c->bytes - c->bare < RELEASABLE) {
@@ -286,15 +288,5 @@ void hd__heap_sizes(size_t *mapped, size_t *used, size_t *kept)
     *mapped = heap.mapped;
     *used = heap.used;
     *kept = heap.kept;
-    pthread_mutex_unlock(&heap.lock);
-}
-
-void hd__heap_fork_prepare(void)
-{
-    pthread_mutex_lock(&heap.lock);
-}
-
-void hd__heap_fork_done(void)
-{
     pthread_mutex_unlock(&heap.lock);
 }

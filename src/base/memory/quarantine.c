@@ -206,6 +206,8 @@ static struct {
     lasting_text *first;
 } lasting = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+hd__lock hd__lasting_lock = &lasting.lock;
+
 /* The memory is the system's own, because it is nobody's to free. */
 const char *hd__text_for_ever(const char *text)
 {
@@ -221,14 +223,4 @@ const char *hd__text_for_ever(const char *text)
     }
     pthread_mutex_unlock(&lasting.lock);
     return e ? e->text : hd__scope_end;
-}
-
-void hd__quarantine_fork_prepare(void)
-{
-    pthread_mutex_lock(&lasting.lock);
-}
-
-void hd__quarantine_fork_done(void)
-{
-    pthread_mutex_unlock(&lasting.lock);
 }

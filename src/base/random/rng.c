@@ -220,10 +220,7 @@ bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
 hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g)
 {
     HD__CALL("hd_generator_bernoulli");
-    if (!hd__object("g", g)) {
-        return HD_BERNOULLI_MCG31;
-    }
-    return g->bernoulli;
+    return hd__object("g", g) ? g->bernoulli : HD_BERNOULLI_MCG31;
 }
 
 uint32_t hd_generator_random(hd_generator *g)

@@ -11,6 +11,12 @@
 
 enum { PATH_SIZE = 1024 };
 
+/* The lesser of two limits; 0 is none. */
+static int lesser(int a, int b)
+{
+    return a > 0 && (a < b || b == 0) ? a : b;
+}
+
 /* Reads the quota and the period of one group's directory. Returns false if it sets no limit. */
 static bool read_quota(const char *dir, bool v2, long long *quota, long long *period)
 {
@@ -39,18 +45,16 @@ static int least_quota(const char *root, const char *path, bool v2)
     if (length < 0 || length >= PATH_SIZE) {
         return 0;
     }
-    long long least = 0, quota, period;
+    long long quota, period;
+    int least = 0;
     for (char *end = dir + length; end; end = strrchr(dir + strlen(root), '/')) {
         *end = '\0';
-        if (!read_quota(dir, v2, &quota, &period)) {
-            continue;
-        }
-        long long cpus = quota / period + (quota % period != 0);
-        if (least == 0 || cpus < least) {
-            least = cpus;
+        if (read_quota(dir, v2, &quota, &period)) {
+            long long cpus = quota / period + (quota % period != 0);
+            least = lesser(cpus > INT_MAX ? INT_MAX : (int)cpus, least);
         }
     }
-    return least > INT_MAX ? INT_MAX : (int)least;
+    return least;
 }
 
 /* The least quota for one line of the list: "4:cpu,cpuacct:/a/b" in v1, "0::/a/b" in v2. */
@@ -85,10 +89,7 @@ int hd__sys_cgroup_cpus(const char *list, const char *root)
     char line[PATH_SIZE];
     int least = 0;
     while (fgets(line, sizeof line, f)) {
-        int cpus = line_quota(line, root);
-        if (cpus > 0 && (least == 0 || cpus < least)) {
-            least = cpus;
-        }
+        least = lesser(line_quota(line, root), least);
     }
     fclose(f);
     return least;

@@ -64,11 +64,6 @@ void hd__sys_block_free(void *p)
     free(p);
 }
 
-void hd__sys_pages_unmap(void *p, size_t bytes)
-{
-    munmap(p, bytes);
-}
-
 /* ---------------------------------------------------------------- words */
 
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT])
@@ -145,7 +140,9 @@ int hd__sys_close(int fd)
 
 void hd__sys_drop(int fd)
 {
-    close(fd);
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 void *hd__sys_map(int fd, int64_t n, bool writable)

@@ -81,9 +81,8 @@ void *hd__sys_block_new(size_t align, size_t bytes);
 void hd__sys_block_free(void *p);
 
 /* Pages at a multiple of `align`, which is a power of two. They are zero. `bytes` is a multiple of
- * a page's. NULL if there are none. unmap gives them back, all of one map. */
+ * a page's. NULL if there are none. hd__sys_unmap gives them back, all of one map. */
 void *hd__sys_pages_map(size_t bytes, size_t align);
-void hd__sys_pages_unmap(void *p, size_t bytes);
 size_t hd__sys_page_bytes(void);
 /* Asks for huge pages, which make the first touch of the memory faster. */
 void hd__sys_pages_prefer_huge(void *p, size_t bytes);
@@ -134,7 +133,8 @@ ptrdiff_t hd__sys_write(int fd, const void *bytes, size_t n);
  * that it is lost. So whoever has written to a file looks at the result; for one that was only read
  * nothing can be lost. An interruption is no failure: what was synced before stays so. */
 int hd__sys_close(int fd);
-/* Closes what nothing can be lost of: it was only read, or the failure of a write is known. */
+/* Closes what nothing can be lost of: it was only read, or the failure of a write is known. There
+ * is nothing to close of what could not be opened, -1. */
 void hd__sys_drop(int fd);
 /* Makes what was written, or the names in a directory, durable, through the cache of the drive too.
  * Returns 0 or an errno. A file system that needs no sync for directories is no failure. */
@@ -146,7 +146,7 @@ int hd__sys_lock(int fd);
 /* The first n bytes of an open file, n > 0, as the process's own memory. Writing to it changes no
  * file. */
 void *hd__sys_map(int fd, int64_t n, bool writable);
-void hd__sys_unmap(void *bytes, size_t n);
+void hd__sys_unmap(void *bytes, size_t n); /* or pages of hd__sys_pages_map */
 
 /* ---------------------------------------------------------------- names */
 

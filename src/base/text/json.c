@@ -49,16 +49,11 @@ static int byte_at(const hd__json *j, size_t i)
     return i < j->n ? (unsigned char)j->text[i] : -1;
 }
 
-static bool json_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---------------------------------------------------------------- strings */
 
 static int hex_digit(int c)
 {
-    return json_digit(c)          ? c - '0'
+    return hd__is_digit(c)        ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;
@@ -206,7 +201,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
     int64_t x = 0;
     for (size_t i = negative; i < j->len; i++) {
         int digit = j->s[i] - '0'; /* counted down: there is one more negative number */
-        if (!json_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
+        if (!hd__is_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
             __builtin_sub_overflow(x, digit, &x)) {
             return false;
         }
@@ -220,10 +215,10 @@ bool hd__json_int(const hd__json *j, int64_t *v)
 
 static bool digits(hd__json *j, size_t *i)
 {
-    if (!json_digit(byte_at(j, *i))) {
+    if (!hd__is_digit(byte_at(j, *i))) {
         return bad(j, *i, "a digit");
     }
-    while (json_digit(byte_at(j, *i))) {
+    while (hd__is_digit(byte_at(j, *i))) {
         ++*i;
     }
     return true;
@@ -310,7 +305,7 @@ static hd__json_kind value(hd__json *j)
     case 'f': return word(j, "false", HD__JSON_FALSE);
     case 'n': return word(j, "null", HD__JSON_NULL);
     case '-': return number(j);
-    default: return json_digit(c) ? number(j) : bad(j, j->at, "a value");
+    default: return hd__is_digit(c) ? number(j) : bad(j, j->at, "a value");
     }
 }
 
@@ -408,28 +403,26 @@ const char *hd__json_kind_name(hd__json_kind kind)
     return kind_names[kind];
 }
 
-void hd__json_place(const char *text, size_t at, int64_t *line, int64_t *column)
+void *hd__json_fail(const hd__json *j, const char *function, const char *where,
+                    const char *expected)
 {
-    *line = *column = 1;
-    for (size_t i = 0; i < at; i++) {
-        bool end = text[i] == '\n';
-        *line += end;
-        *column = end ? 1 : *column + 1;
-    }
-}
-
-void *hd__json_fail(const hd__json *j, const char *function, const char *where)
-{
-    if (!j->expected) {
+    char shown[16];
+    const char *found = hd__json_kind_name(j->kind);
+    if (j->kind == HD__JSON_BAD && !j->expected) {
         return NULL; /* hd_alloc has set HD_MEMORY */
     }
-    int64_t line, column;
-    hd__json_place(j->text, j->at, &line, &column);
-    int c = byte_at(j, j->at);
-    char found[16] = "the end";
-    if (c >= 0) {
-        snprintf(found, sizeof found, c > ' ' && c < 0x7F ? "'%c'" : "byte 0x%02x", c);
+    if (j->kind == HD__JSON_BAD) {
+        int c = byte_at(j, j->at);
+        snprintf(shown, sizeof shown, c > ' ' && c < 0x7F ? "'%c'" : "byte 0x%02x", c);
+        found = c < 0 ? hd__json_kind_name(HD__JSON_END) : shown;
+        expected = j->expected;
+    }
+    long long line = 1, column = 1;
+    for (size_t i = 0; i < j->at; i++) {
+        bool end = j->text[i] == '\n';
+        line += end;
+        column = end ? 1 : column + 1;
     }
     return hd_error_set(HD_FORMAT, "%s: %s: line %lld, column %lld: found %s: expected %s",
-                        function, where, (long long)line, (long long)column, found, j->expected);
+                        function, where, line, column, found, expected);
 }

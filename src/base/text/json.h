@@ -3,7 +3,7 @@
  *   hd__json j;
  *   hd__json_init(&j, text, n);
  *   while (hd__json_next(&j) > HD__JSON_END) { ... j.kind, j.s, j.len ... }
- *   if (j.kind == HD__JSON_BAD) hd__json_fail(&j, "hd_fn", "'x.json'");
+ *   if (j.kind == HD__JSON_BAD) hd__json_fail(&j, "hd_fn", "'x.json'", NULL);
  *   hd__json_free(&j);
  *
  * It refuses what is not UTF-8, a byte order mark, lone surrogates, numbers that a double cannot
@@ -63,11 +63,10 @@ bool hd__json_double(const hd__json *j, double *v);
 /* A kind in a message: "an object", "the end". */
 const char *hd__json_kind_name(hd__json_kind kind);
 
-/* The line and the column (in bytes) of a place in the text; both count from 1. */
-void hd__json_place(const char *text, size_t at, int64_t *line, int64_t *column);
-
-/* After BAD: sets HD_FORMAT, "hd_fn: 'x.json': line 2, column 7: found '}': expected a value". If
- * memory ran out, that error stands already. Returns NULL. */
-void *hd__json_fail(const hd__json *j, const char *function, const char *where);
+/* Sets HD_FORMAT: "hd_fn: 'x.json': line 2, column 7: found '}': expected a value". `expected` is
+ * what the caller expected in place of the last event; after BAD the reader says it itself. Columns
+ * are counted in bytes. If memory ran out, that error stands already. Returns NULL. */
+void *hd__json_fail(const hd__json *j, const char *function, const char *where,
+                    const char *expected);
 
 #endif

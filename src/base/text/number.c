@@ -12,19 +12,14 @@
 
 #include "base/base_internal.h"
 
-static bool is_decimal(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static void plain_point(char *text)
 {
     char *point = text + (*text == '-');
-    while (is_decimal(*point)) {
+    while (hd__is_digit(*point)) {
         point++;
     }
     char *after = point;
-    while (*after && *after != 'e' && !is_decimal(*after)) {
+    while (*after && *after != 'e' && !hd__is_digit(*after)) {
         after++;
     }
     if (after > point) {

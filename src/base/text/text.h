@@ -37,6 +37,21 @@ void hd__text_cut(hd__text *t, size_t len);
 /* Hands the text's memory to the caller, and empties the text. Returns NULL after a failure. */
 char *hd__text_take(hd__text *t);
 
+static inline bool hd__is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A number made from n bytes by FNV-1a, for tables and for names. */
+static inline uint64_t hd__hash(const char *s, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+    }
+    return h;
+}
+
 /* ---------------------------------------------------------------- UTF-8 */
 
 /* The length of the first character of s[0 .. n), n > 0, and its code point. For bytes that are not

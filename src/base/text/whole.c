@@ -119,6 +119,12 @@ size_t hd__parent_length(const char *path)
     return n;
 }
 
+const char *hd__last_part(const char *path)
+{
+    path += hd__parent_length(path);
+    return path + strspn(path, "/");
+}
+
 /* Allocates no memory of heed's: a path must not look different if memory runs out. */
 int hd__parent_open(const char *path)
 {
@@ -141,22 +147,7 @@ int hd__sync_close(int parent)
     return synced ? synced : closed;
 }
 
-/* The name of the file in its directory. */
-static const char *last_part(const char *path)
-{
-    path += hd__parent_length(path);
-    return path + strspn(path, "/");
-}
-
 /* ---------------------------------------------------------------- writing */
-
-/* Makes a new name for the file. It is short even if the file's final name is long. */
-static void temporary_name(char name[HD__TEMPORARY])
-{
-    static atomic_uint count;
-    snprintf(name, HD__TEMPORARY, ".heed-%ld-%u.tmp", hd__sys_process(),
-             atomic_fetch_add(&count, 1));
-}
 
 /* Is there a regular file or nothing at path? A device must not be replaced. */
 static bool may_replace(const hd__whole *w)
@@ -168,22 +159,28 @@ static bool may_replace(const hd__whole *w)
     return info.kind == HD__SYS_FILE || no_regular_file(w->function, w->shown, &info, ", or none");
 }
 
-bool hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
+void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
 {
+    static atomic_uint count; /* for a new name, which is short even if the file's own is long */
     *w = (hd__whole){
         .function = function, .path = path, .shown = shown ? shown : path, .parent = -1, .fd = -1};
-    if (!may_replace(w)) {
-        return false;
+    w->failed = !may_replace(w);
+    if (w->failed) {
+        return;
     }
     w->parent = hd__parent_open(path);
     while (w->parent >= 0 && w->fd < 0) {
-        temporary_name(w->name);
+        snprintf(w->name, HD__TEMPORARY, ".heed-%ld-%u.tmp", hd__sys_process(),
+                 atomic_fetch_add(&count, 1));
         w->fd = hd__sys_create(w->parent, w->name);
         if (w->fd < 0 && errno != EEXIST) {
             break;
         }
     }
-    return w->fd >= 0 || hd__create_fail(function, w->shown, "a file", errno);
+    w->failed = w->fd < 0;
+    if (w->failed) {
+        hd__create_fail(function, w->shown, "a file", errno);
+    }
 }
 
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
@@ -213,7 +210,7 @@ static bool sync_and_close(hd__whole *w, bool ok)
 
 static bool rename_to_path(const hd__whole *w)
 {
-    return hd__sys_rename_in(w->parent, w->name, last_part(w->path)) == 0 ||
+    return hd__sys_rename_in(w->parent, w->name, hd__last_part(w->path)) == 0 ||
            hd__io_fail(w->function, w->shown, "rename the new file to it", errno);
 }
 
@@ -230,18 +227,14 @@ bool hd__whole_end(hd__whole *w, bool ok)
         int cause = hd__sync_close(w->parent);
         return cause == 0 || hd__io_fail(w->function, w->shown, "sync its directory", cause);
     }
-    if (w->parent >= 0) {
-        hd__sys_drop(w->parent);
-    }
+    hd__sys_drop(w->parent);
     return false;
 }
 
 bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n)
 {
     hd__whole w;
-    bool ok = hd__whole_begin(&w, function, path, NULL);
-    if (ok) {
-        hd__whole_add(&w, bytes, n);
-    }
-    return hd__whole_end(&w, ok);
+    hd__whole_begin(&w, function, path, NULL);
+    hd__whole_add(&w, bytes, n);
+    return hd__whole_end(&w, true);
 }

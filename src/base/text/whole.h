@@ -36,6 +36,8 @@ char *hd__whole_read(const char *function, const char *path, size_t most, size_t
 /* The length of the directory's part of path: 1 for "a/b", "/b" and "a/b/"; 0 for "b", which is in
  * ".". */
 size_t hd__parent_length(const char *path);
+/* What follows it: "b" or "b/". */
+const char *hd__last_part(const char *path);
 /* Opens that directory for hd__sync_close; returns -1 with errno on failure. It is opened before
  * anything in it changes, because a rename that cannot be synced cannot be undone. */
 int hd__parent_open(const char *path);
@@ -54,13 +56,14 @@ typedef struct hd__whole {
     const char *shown;           /* path, or what messages say for it */
     char name[HD__TEMPORARY];
     int parent, fd; /* the directory of both names; the file while it is called `name` */
-    bool failed;    /* a write failed, so nothing more is written */
+    bool failed;    /* nothing more is written */
 } hd__whole;
 
-/* shown: the path that messages name, if the file gets to it later; otherwise NULL. */
-bool hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown);
+/* shown: the path that messages name, if the file gets to it later; otherwise NULL. After a failure,
+ * additions change nothing; the error then stands, and end returns false. */
+void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown);
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n);
-/* Must be called even if begin failed. If ok is false, the new file is given up. */
+/* If ok is false, the new file is given up. */
 bool hd__whole_end(hd__whole *w, bool ok);
 
 bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n);

@@ -47,6 +47,8 @@ static struct {
     worker worker[HD__MAX_THREADS - 1];
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
+hd__lock hd__pool_lock = &pool.lock;
+
 static atomic_int threads; /* 0 until the start */
 static atomic_int cpus;
 
@@ -322,16 +324,6 @@ void hd__pool_stop(void)
     atomic_store_explicit(&pool.busy, false, memory_order_release);
 }
 
-void hd__pool_fork_prepare(void)
-{
-    pthread_mutex_lock(&pool.lock);
-}
-
-void hd__pool_fork_parent(void)
-{
-    pthread_mutex_unlock(&pool.lock);
-}
-
 /* The condition may count a waiter that the child does not have, so it is made again. A worker's
  * condition is made with the worker. */
 void hd__pool_fork_child(void)
@@ -343,5 +335,4 @@ void hd__pool_fork_child(void)
     atomic_store(&pool.ending, false);
     atomic_store(&pool.busy, false);
     pool.workers = 0;
-    pthread_mutex_unlock(&pool.lock);
 }

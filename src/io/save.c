@@ -1,26 +1,47 @@
-/* replace.c - replaces a checkpoint: the new one is written beside the old one, and the system
- * exchanges the two names in one step.
+/* save.c - saves the whole state of a run as a directory, a checkpoint, which appears complete or
+ * not at all. It has a new name, or takes the place of an old one.
  *
- * The new one is filled in a hidden directory (hidden.c). After the exchange the old checkpoint has
- * that directory's name and is removed. */
+ * The new one is filled in a hidden directory beside its final name (hidden.c) and then gets this
+ * name. Every file in it is synced before that, its parent after it. If there is an old one, the
+ * system exchanges the two names in one step. After the exchange the old checkpoint has the hidden
+ * directory's name and is removed. */
 #include <errno.h>
 #include <string.h>
 
 #include "io/checkpoint.h"
 
-typedef struct replacement {
+typedef struct saving {
     const char *dir;
     hd__hidden new; /* its path is that of the old directory after the exchange */
     unsigned mode;  /* what it was made with */
-} replacement;
+} saving;
 
-/* ---------------------------------------------------------------- names */
+/* ---------------------------------------------------------------- arguments */
+
+static bool check_model(const hd_dict *model)
+{
+    for (int64_t i = 0; i < hd_dict_len(model); i++) {
+        const char *name = hd_dict_name(model, i);
+        if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
+            return hd__fail(HD_VALUE,
+                            "model: '%.*s' is not a tensor: expected only tensors in "
+                            "model, and all else in state",
+                            HD__CUT(name));
+        }
+    }
+    return true;
+}
+
+static bool save_args_ok(const char *dir, const hd_dict *model, const hd_dict *state)
+{
+    return hd__given(hd__call, "dir", dir) && hd__object("model", model) &&
+           hd__object("state", state) && hd__may_save(hd__call) && check_model(model);
+}
 
 /* "." and ".." are names that no directory can be exchanged with. */
 static bool has_own_name(const char *dir)
 {
-    const char *last = dir + hd__parent_length(dir);
-    last += strspn(last, "/");
+    const char *last = hd__last_part(dir);
     size_t n = strcspn(last, "/");
     if (n != strspn(last, ".") || n < 1 || n > 2) {
         return true;
@@ -33,7 +54,7 @@ static bool has_own_name(const char *dir)
 
 /* Sets the mode of a name in the new directory. Returns 0 or an errno; a file system without modes
  * is no failure, and a name that is gone is found later. */
-static int set_mode(const replacement *r, const char *name, unsigned mode)
+static int set_mode(const saving *r, const char *name, unsigned mode)
 {
     bool ok = hd__sys_chmod(r->new.lock, name, mode) == 0;
     bool ignored = errno == ENOENT || errno == EPERM || errno == ENOTSUP || errno == ENOSYS;
@@ -41,7 +62,7 @@ static int set_mode(const replacement *r, const char *name, unsigned mode)
 }
 
 /* While it is filled, nobody else may read what the old checkpoint hides. */
-static bool hide(replacement *r)
+static bool hide(saving *r)
 {
     hd__sys_info info;
     int cause = hd__sys_fstat(r->new.lock, &info) == 0 ? set_mode(r, ".", 0700) : errno;
@@ -53,7 +74,7 @@ static bool hide(replacement *r)
 }
 
 /* Gives the new files and their directory the modes of the old ones. Returns 0 or an errno. */
-static int copy_modes(const replacement *r)
+static int copy_modes(const saving *r)
 {
     static const char *const names[] = {HD__MODEL_FILE, HD__STATE_FILE, "."};
     hd__sys_info info;
@@ -62,9 +83,7 @@ static int copy_modes(const replacement *r)
         cause = hd__sys_stat(old, names[i], true, &info) == 0 ? set_mode(r, names[i], info.mode)
                                                               : errno;
     }
-    if (old >= 0) {
-        hd__sys_drop(old);
-    }
+    hd__sys_drop(old);
     return cause;
 }
 
@@ -92,7 +111,7 @@ static bool check_old(const char *dir)
 
 /* Exchanges the two names, so that the new directory has this path. Returns 0 or an errno. After an
  * interruption it looks which of the two has the path. */
-static int exchange_to(const replacement *r, const char *path)
+static int exchange_to(const saving *r, const char *path)
 {
     int cause, unknown = 0;
     do {
@@ -114,10 +133,30 @@ static bool exchange_fail(const char *dir, int cause)
                     HD__CUT(dir));
 }
 
+/* The directory must be new, because rename would replace an empty one. */
+static bool check_new(const char *dir)
+{
+    int cause;
+    if (!name_is_taken(dir, &cause)) {
+        return cause == 0 || hd__create_fail(hd__call, dir, "a directory", cause);
+    }
+    return hd__fail(HD_IO,
+                    "'%.*s' exists already: expected a new name; hd_checkpoint_replace "
+                    "replaces a checkpoint",
+                    HD__CUT(dir));
+}
+
+static bool publish_new(const saving *r)
+{
+    return check_new(r->dir) &&
+           (hd__sys_rename(r->new.path.s, r->dir) == 0 ||
+            hd__io_fail(hd__call, r->dir, "rename the new directory to it", errno));
+}
+
 /* Renames the new directory to dir, at which there is nothing. Returns false with 0 in *cause if
  * another process has made a directory there meanwhile, and with an errno, and the error set, after
  * a failure. */
-static bool give_name(const replacement *r, int *cause)
+static bool give_name(const saving *r, int *cause)
 {
     *cause = set_mode(r, ".", r->mode);
     if (*cause != 0) {
@@ -132,7 +171,7 @@ static bool give_name(const replacement *r, int *cause)
 
 /* Gives the new directory its name. *old: the old checkpoint has the temporary name now. If another
  * process makes or removes dir meanwhile, there is a next round. */
-static bool publish(const replacement *r, bool *old)
+static bool publish(const saving *r, bool *old)
 {
     for (;;) {
         int cause;
@@ -165,7 +204,7 @@ static bool publish(const replacement *r, bool *old)
 }
 
 /* Returns 0 or an errno. Another process that replaces the same checkpoint may have removed it. */
-static int remove_old(const replacement *r)
+static int remove_old(const saving *r)
 {
     int fd = hd__sys_open_directory(r->new.path.s, false);
     if (fd < 0) {
@@ -174,36 +213,51 @@ static int remove_old(const replacement *r)
     return hd__directory_clear(fd, r->new.path.s);
 }
 
-/* The exchange cannot be made durable. It is undone, unless another process has replaced the
- * checkpoint since then. Returns false. */
-static bool exchange_back(replacement *r, int cause)
+/* The new directory has got the name dir, and the old one, if there was one, the hidden name, and
+ * this cannot be made durable because of `cause`. It is undone, unless another process has replaced
+ * the checkpoint since then. Then the new directory is removed, under its hidden name, so that
+ * nobody finds a half removed one at dir. Returns false after HD_IO, which tells what stands
+ * where. */
+static bool take_back(saving *r, bool old, int cause)
 {
     int unknown;
-    if (hd__still_at(r->new.lock, r->dir, &unknown) && exchange_to(r, r->new.path.s) == 0) {
+    const char *hidden = r->new.path.s;
+    bool own = hd__still_at(r->new.lock, r->dir, &unknown);
+    bool back = own && (old ? exchange_to(r, hidden) : hd__sys_rename(r->dir, hidden)) == 0;
+    if (back || (!old && !own && unknown == 0)) {
         hd__io_fail(hd__call, r->dir, "sync its directory", cause);
-        hd__hidden_drop(r->dir, &r->new);
+        if (back) {
+            hd__hidden_drop(r->dir, &r->new);
+        }
         return false;
     }
+    if (old) {
+        return hd__fail(HD_IO,
+                        "'%.*s': cannot sync its directory: %s: it is replaced, but a crash "
+                        "may undo that; the old one is left as '%.*s', and the next call removes "
+                        "it",
+                        HD__CUT(r->dir), HD__WHY(cause), HD__CUT(hidden));
+    }
     return hd__fail(HD_IO,
-                    "'%.*s': cannot sync its directory: %s: it is replaced, but a crash "
-                    "may undo that; the old one is left as '%.*s', and the next call removes "
-                    "it",
-                    HD__CUT(r->dir), HD__WHY(cause), HD__CUT(r->new.path.s));
+                    "'%.*s': cannot sync its directory: %s: the new checkpoint stands "
+                    "there, but a crash may lose it",
+                    HD__CUT(r->dir), HD__WHY(cause));
 }
 
 /* parent: the open directory of r->dir, which this function closes. */
-static bool replace_in(int parent, replacement *r, const hd_dict *model, const hd_dict *state)
+static bool save_in(int parent, saving *r, const hd_dict *model, const hd_dict *encoded,
+                    bool replaces)
 {
     bool old = false;
-    if (!hide(r) || !hd__checkpoint_fill(r->new.path.s, r->dir, model, state) ||
-        !publish(r, &old)) {
+    if ((replaces && !hide(r)) || !hd__checkpoint_fill(r->new.path.s, r->dir, model, encoded) ||
+        !(replaces ? publish(r, &old) : publish_new(r))) {
         hd__sys_drop(parent);
         hd__hidden_drop(r->dir, &r->new);
         return false;
     }
     int cause = hd__sync_close(parent);
     if (cause != 0) {
-        return old ? exchange_back(r, cause) : hd__hidden_take_back(r->dir, &r->new, cause);
+        return take_back(r, old, cause);
     }
     cause = old ? remove_old(r) : 0;
     if (cause != 0) {
@@ -212,23 +266,32 @@ static bool replace_in(int parent, replacement *r, const hd_dict *model, const h
     return true;
 }
 
-bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state)
+static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bool replaces)
 {
-    HD__CALL("hd_checkpoint_replace");
-    if (!hd__checkpoint_args(dir, model, state) || !has_own_name(dir) || !check_old(dir)) {
-        return false;
-    }
-    replacement r = {.dir = dir, .new.lock = -1};
+    saving r = {.dir = dir, .new.lock = -1};
     hd_dict *encoded = hd__checkpoint_encode(state);
     int parent = encoded ? hd__parent_open(dir) : -1;
     bool ok = encoded && (parent >= 0 || hd__create_fail(hd__call, dir, "a directory", errno));
     if (ok && hd__left_overs_clear(dir, NULL) && hd__hidden_make(dir, &r.new)) {
-        ok = replace_in(parent, &r, model, encoded);
-    } else if (ok) {
+        ok = save_in(parent, &r, model, encoded, replaces);
+    } else {
         hd__sys_drop(parent);
         ok = false;
     }
     hd__hidden_free(&r.new);
     hd_dict_free(encoded);
     return ok;
+}
+
+bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
+{
+    HD__CALL("hd_checkpoint_save");
+    return save_args_ok(dir, model, state) && check_new(dir) && save(dir, model, state, false);
+}
+
+bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state)
+{
+    HD__CALL("hd_checkpoint_replace");
+    return save_args_ok(dir, model, state) && has_own_name(dir) && check_old(dir) &&
+           save(dir, model, state, true);
 }
