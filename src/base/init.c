@@ -13,8 +13,8 @@
 #define TEXT(x) #x
 #define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
-/* What stands in the way of a level that is higher than the best one, and what may be asked for where
- * this level is the best one. */
+/* What stands in the way of a level that is higher than the best one, and what may be asked for
+ * where this level is the best one. */
 static const struct {
     const char *name, *cpu_lacks, *build_lacks, *expected;
 } levels[HD__LEVELS] = {
@@ -65,8 +65,9 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* A fork takes every lock, the default generator's first and these in order, so that none is held in the child by a thread that the
- * child does not have. No thread waits for another lock while it holds one of the last two. */
+/* A fork takes every lock, the default generator's first and these in order, so that none is held in
+ * the child by a thread that the child does not have. No thread waits for another lock while it
+ * holds one of the last two. */
 static const hd__lock *const locks[] = {
     &hd__pool_lock, &hd__count_lock,   &hd__shelf_lock,
     &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
