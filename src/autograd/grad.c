@@ -85,7 +85,7 @@ hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
     if (!hd__arg("x", x) || (requires_grad && !hd__float_arg(x))) {
         return NULL;
     }
-    hd_tensor *p = hd__alias(x, x->ndim, x->sizes, x->strides, x->offset);
+    hd_tensor *p = hd__alias_of(x);
     if (!p) {
         return NULL;
     }
@@ -177,11 +177,7 @@ hd_tensor *hd_grad(const hd_tensor *x)
                  "hd_retain_grad(x) before hd_backward",
                  HD__SHAPE(x), hd_grad_fn(x));
     }
-    if (!slot || !*slot) {
-        return HD_NONE;
-    }
-    const hd_tensor *g = *slot;
-    return hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
+    return slot && *slot ? hd__alias_of(*slot) : HD_NONE;
 }
 
 bool hd__hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)

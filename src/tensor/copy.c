@@ -190,16 +190,18 @@ hd_tensor *hd__contiguous(hd_tensor *x)
     return hd__contig(x) ? x : hd__clone(x);
 }
 
-hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
+hd_tensor *hd__copied(const hd_tensor *x, hd_dtype d)
 {
-    if (x->dtype == d) {
-        return x;
-    }
     hd_tensor *y = hd__laid_out_as(hd__empty_as(d, x), x);
     if (y) {
         hd__copy(y, x);
     }
     return y;
+}
+
+hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
+{
+    return x->dtype == d ? x : hd__copied(x, d);
 }
 
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)

@@ -399,11 +399,7 @@ hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, cons
                         hd_dtype_name(t->dtype), HD__SHAPE(t), hd_dtype_name(x->dtype),
                         HD__SHAPE(x));
     }
-    hd_tensor *y = t ? hd_empty_like(t, t->dtype) : NULL;
-    if (y) {
-        hd__copy(y, t);
-    }
-    return y;
+    return t ? hd__clone(t) : NULL;
 }
 
 const char *hd_dict_get_string(const hd_dict *d, const char *name)

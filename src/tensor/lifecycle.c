@@ -381,6 +381,11 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
     return adopt(y);
 }
 
+hd_tensor *hd__alias_of(const hd_tensor *x)
+{
+    return hd__alias(x, x->ndim, x->sizes, x->strides, x->offset);
+}
+
 hd_tensor *hd__alias_held(const hd_tensor *x)
 {
     hd_tensor *y = share(x);

@@ -72,27 +72,40 @@ int hd__dim(const hd_tensor *x, int64_t dim)
     return (int)(dim < 0 ? dim + n : dim);
 }
 
-bool hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims, uint32_t *mask)
+int hd__dim_of(const hd_tensor *x, int64_t dim)
 {
-    *mask = 0;
-    if (n < 0 || (n > 0 && !dims)) {
-        return hd__null_arg(hd__call, "dims");
+    return hd__arg("x", x) ? hd__dim(x, dim) : -1;
+}
+
+uint32_t hd__dim_mask(const hd_tensor *x, int64_t dim)
+{
+    int at = hd__dim_of(x, dim);
+    return at < 0 ? 0 : 1u << at;
+}
+
+uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims)
+{
+    if (!hd__arg("x", x)) {
+        return 0;
     }
+    if (n < 0 || (n > 0 && !dims)) {
+        hd__null_arg(hd__call, "dims");
+        return 0;
+    }
+    uint32_t mask = n == 0 ? hd__all_dims(x) : 0;
     for (int i = 0; i < n; i++) {
         int dim = hd__dim(x, dims[i]);
         if (dim < 0) {
-            return false;
+            return 0;
         }
-        if (*mask & 1u << dim) {
-            return hd__fail(HD_INDEX, "dim %d of %s appears twice: expected distinct dims", dim,
-                            HD__SHAPE(x));
+        if (mask & 1u << dim) {
+            hd__fail(HD_INDEX, "dim %d of %s appears twice: expected distinct dims", dim,
+                     HD__SHAPE(x));
+            return 0;
         }
-        *mask |= 1u << dim;
+        mask |= 1u << dim;
     }
-    if (n == 0) {
-        *mask = hd__all_dims(x);
-    }
-    return true;
+    return mask;
 }
 
 /* ---------------------------------------------------------------- broadcasting, promotion */

@@ -181,9 +181,12 @@ static inline uint32_t hd__all_dims(const hd_tensor *x)
     return x->ndim ? (1u << x->ndim) - 1 : 1;
 }
 
-/* A list of dims as a bit mask; n == 0 means all. Sets HD_INDEX if one is out of range or
- * repeated. */
-bool hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims, uint32_t *mask);
+/* The same, after the check that the argument x is a tensor; and that dim as a bit mask, or 0. */
+int hd__dim_of(const hd_tensor *x, int64_t dim);
+uint32_t hd__dim_mask(const hd_tensor *x, int64_t dim);
+/* A list of dims as a bit mask; n == 0 means all. Returns 0 if x is no tensor, and with HD_INDEX if
+ * a dim is out of range or repeated. */
+uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims);
 
 /* NumPy's rule: sizes, of *ndim dims, become the shape that they and n others broadcast to; there
  * is room for n. Returns 0. If they do not broadcast, the result is the first dim at fault, counted
@@ -227,6 +230,8 @@ hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x);
  * storage. */
 hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
                      int64_t offset);
+/* An alias with x's geometry. */
+hd_tensor *hd__alias_of(const hd_tensor *x);
 /* An alias with x's geometry in no scope: the caller holds it, until hd__drop. */
 hd_tensor *hd__alias_held(const hd_tensor *x);
 
@@ -245,6 +250,8 @@ void hd__leave_base(hd_tensor *t);
 hd_tensor *hd__contiguous(hd_tensor *x);
 hd_tensor *hd__cast(hd_tensor *x, hd_dtype d);
 hd_tensor *hd__clone(const hd_tensor *x); /* fresh and contiguous */
+/* A copy of dtype d that is laid out as x (hd__laid_out_as). */
+hd_tensor *hd__copied(const hd_tensor *x, hd_dtype d);
 /* x expanded to sizes by strides of 0. The caller has checked that it broadcasts. */
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
 
@@ -292,6 +299,13 @@ bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes);
 static inline void *hd__ptr(const hd_tensor *x)
 {
     return (char *)x->storage->data + x->offset * hd__bytes_of(x->dtype);
+}
+
+/* The element of x, of a float dtype, that is number `at` of its storage. */
+static inline double hd__float_at(const hd_tensor *x, int64_t at)
+{
+    const void *data = x->storage->data;
+    return x->dtype == HD_FLOAT32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
 }
 
 static inline bool hd__contig(const hd_tensor *x)

@@ -3,7 +3,7 @@
  * Backward copies the gradient into zeros of the input's shape. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/ops/arith.h"
 #include "autograd/ops/index.h"
 
 typedef struct part { /* the part of the input that select, slice and narrow give */
@@ -37,15 +37,10 @@ static hd_tensor *take(hd_tensor *x, const part *p)
     return hd__alias(x, ndim, sizes, strides, offset);
 }
 
-static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
-{
-    return hd_zeros_n(d, x->ndim, x->sizes);
-}
-
 /* dx += dy where the part lies, 0 elsewhere */
 static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *whole = zeros_of(hd__input_meta(n, 0), dy[0]->dtype);
+    hd_tensor *whole = hd__zeros_like_input(n, dy[0]->dtype);
     hd_tensor *cut = whole ? take(whole, hd__params(n)) : NULL;
     dx[0] = cut ? whole : NULL;
     if (cut) {
@@ -69,7 +64,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         }
         return;
     }
-    hd_tensor *whole = zeros_of(x, x->dtype);
+    hd_tensor *whole = hd__zeros_like_input(n, x->dtype);
     part each = {.dim = (int)p[0], .selects = p[1] != 0, .step = 1};
     dx[0] = whole;
     for (int k = 0; k < n->n_out && dx[0]; k++) {
@@ -85,14 +80,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* dx += dy */
-static void alias_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n;
-    dx[0] = dy[0];
-}
-
-static const hd__op alias_op = {.name = "AliasBackward0", .backward = alias_backward};
+static const hd__op alias_op = {.name = "AliasBackward0", .backward = hd__same_backward};
 static const hd__op select_op = {.name = "SelectBackward0", .backward = part_backward};
 static const hd__op slice_op = {.name = "SliceBackward0", .backward = part_backward};
 static const hd__op unbind_op = {.name = "UnbindBackward0", .backward = parts_backward};
