@@ -30,7 +30,6 @@ const hd_module_type hd__causal_attention_type = HD_MODULE_TYPE(
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
-    HD__SCOPE_OR(NULL);
     hd_module *m = hd_module_new(&hd__causal_attention_type);
     if (!m) {
         return NULL;
@@ -115,13 +114,23 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
 
 /* ---------------------------------------------------------------- MultiHeadAttention */
 
-hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x)
+/* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
+static hd_tensor *heads_of(const hd__multi_head_attention *m, hd_tensor *x)
 {
     if (!x) {
         return NULL;
     }
     x = hd_view(x, hd_size(x, 0), hd_size(x, 1), m->num_heads, m->head_dim);
     return hd_transpose(x, 1, 2);
+}
+
+hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x)
+{
+    hd__projected p = hd__project(x, m->W_query, m->W_key, m->W_value); /* (b, num_tokens, d_out) */
+    p.keys = heads_of(m, p.keys); /* (b, num_heads, num_tokens, head_dim) */
+    p.queries = heads_of(m, p.queries);
+    p.values = heads_of(m, p.values);
+    return p;
 }
 
 hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor *keys,
@@ -145,11 +154,8 @@ static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
     if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
         return NULL;
     }
-    hd__projected p = hd__project(x, m->W_query, m->W_key, m->W_value); /* (b, num_tokens, d_out) */
-    hd_tensor *keys = hd__split_heads(m, p.keys); /* (b, num_heads, num_tokens, head_dim) */
-    hd_tensor *queries = hd__split_heads(m, p.queries);
-    hd_tensor *values = hd__split_heads(m, p.values);
-    return hd__attend(m, queries, keys, values, 0); /* (b, num_tokens, d_out) */
+    hd__projected p = hd__project_heads(m, x); /* (b, num_heads, num_tokens, head_dim) each */
+    return hd__attend(m, p.queries, p.keys, p.values, 0); /* (b, num_tokens, d_out) */
 }
 
 const hd_module_type hd__multi_head_attention_type =
@@ -158,12 +164,10 @@ const hd_module_type hd__multi_head_attention_type =
 
 static bool divides(int64_t d_out, int64_t num_heads)
 {
-    if (d_out % num_heads == 0) {
-        return true;
-    }
-    return hd__fail(
-        HD_VALUE, "d_out %" PRId64 ", num_heads %" PRId64 ": d_out must be divisible by num_heads",
-        d_out, num_heads);
+    return d_out % num_heads == 0 || hd__fail(HD_VALUE,
+                                              "d_out %" PRId64 ", num_heads %" PRId64
+                                              ": d_out must be divisible by num_heads",
+                                              d_out, num_heads);
 }
 
 static bool multi_head_attention_draw(hd_module *m)
@@ -181,7 +185,6 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
         !divides(d_out, num_heads)) {
         return NULL;
     }
-    HD__SCOPE_OR(NULL);
     hd_module *m = hd_module_new(&hd__multi_head_attention_type);
     if (!m) {
         return NULL;

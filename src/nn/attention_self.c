@@ -2,20 +2,12 @@
  * token looks at every token. Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
 #include "nn/nn_internal.h"
 
-#include <math.h>
-
 /* softmax(queries keys^T / sqrt(d_out)) values, each (n, d_out) */
 static hd_tensor *self_attend(hd_module *self, hd_tensor *queries, hd_tensor *keys,
                               hd_tensor *values)
 {
     hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* (n, n) */
-    if (!attn_scores) {
-        return NULL;
-    }
-    hd_tensor *attn_weights =
-        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
-    attn_weights = hd__keep_weights(self, attn_weights);
-    return hd_matmul(attn_weights, values); /* (n, d_out) */
+    return hd__weigh(self, attn_scores, keys, NULL, values); /* (n, d_out) */
 }
 
 /* ---------------------------------------------------------------- SelfAttention_v1 */
@@ -37,21 +29,6 @@ static hd_tensor *self_attention_v1_forward(hd_module *self, hd_tensor *x) /* x 
 const hd_module_type hd__self_attention_v1_type = HD_MODULE_TYPE(
     self_attention_v1, "SelfAttention_v1", self_attention_v1_forward, hd__attention_free);
 
-static hd_module *self_attention_v1_blank(int64_t d_in, int64_t d_out)
-{
-    HD__SCOPE_OR(NULL);
-    hd_module *m = hd_module_new(&hd__self_attention_v1_type);
-    if (!m) {
-        return NULL;
-    }
-    self_attention_v1 *self = (self_attention_v1 *)m;
-    const int64_t sizes[] = {d_in, d_out};
-    hd__register_blank(m, "W_query", &self->W_query, true, 2, sizes);
-    hd__register_blank(m, "W_key", &self->W_key, true, 2, sizes);
-    hd__register_blank(m, "W_value", &self->W_value, true, 2, sizes);
-    return hd_module_ready(m);
-}
-
 static bool self_attention_v1_draw(hd_module *m)
 {
     self_attention_v1 *self = (self_attention_v1 *)m;
@@ -62,9 +39,19 @@ static bool self_attention_v1_draw(hd_module *m)
 hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
 {
     HD__CALL("hd_self_attention_v1_new");
-    bool ok = hd__attention_args(d_in, d_out, 0, 0, 1);
-    return ok ? hd__module_drawn(self_attention_v1_blank(d_in, d_out), self_attention_v1_draw)
-              : NULL;
+    if (!hd__attention_args(d_in, d_out, 0, 0, 1)) {
+        return NULL;
+    }
+    hd_module *m = hd_module_new(&hd__self_attention_v1_type);
+    if (!m) {
+        return NULL;
+    }
+    self_attention_v1 *self = (self_attention_v1 *)m;
+    const int64_t sizes[] = {d_in, d_out};
+    hd__register_blank(m, "W_query", &self->W_query, true, 2, sizes);
+    hd__register_blank(m, "W_key", &self->W_key, true, 2, sizes);
+    hd__register_blank(m, "W_value", &self->W_value, true, 2, sizes);
+    return hd__module_drawn(hd_module_ready(m), self_attention_v1_draw);
 }
 
 /* ---------------------------------------------------------------- SelfAttention_v2 */

@@ -59,7 +59,10 @@ hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd
 void hd__register_mask(hd_module *m, hd_tensor **field, int64_t n)
 {
     if (!m->priv->failed) {
-        hd_register_buffer(m, "mask", field, hd_empty(HD_FLOAT32, n, n), true);
+        hd_scope *scope = hd_scope_open();
+        hd_tensor *mask = scope ? hd_empty(HD_FLOAT32, n, n) : NULL;
+        hd_register_buffer(m, "mask", field, mask, true);
+        hd_scope_close(scope);
     }
 }
 
@@ -106,20 +109,35 @@ static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);
 }
 
+/* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
+static hd_tensor *keep_weights(hd_module *self, hd_tensor *attn_weights)
+{
+    hd__attention *m = (hd__attention *)self;
+    if (m->keep && attn_weights) {
+        return hd_assign(&m->kept, hd_detach(attn_weights)) ? attn_weights : NULL;
+    }
+    return attn_weights;
+}
+
+hd_tensor *hd__weigh(hd_module *self, hd_tensor *attn_scores, hd_tensor *keys, hd_module *dropout,
+                     hd_tensor *values)
+{
+    if (!attn_scores) {
+        return NULL;
+    }
+    hd_tensor *attn_weights =
+        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
+    attn_weights = dropout ? hd_forward(dropout, attn_weights) : attn_weights;
+    return hd_matmul(keep_weights(self, attn_weights), values);
+}
+
 /* Attention as the notebooks write it. */
 static hd_tensor *plain_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
                                   hd_tensor *values, hd_tensor *mask, hd_module *dropout)
 {
     hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, -2, -1));
     attn_scores = hd_masked_fill_(attn_scores, hd_to(mask, HD_BOOL), -INFINITY);
-    if (!attn_scores) {
-        return NULL;
-    }
-    hd_tensor *attn_weights =
-        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
-    attn_weights = hd_forward(dropout, attn_weights);
-    attn_weights = hd__keep_weights(self, attn_weights); /* (..., num_tokens, n) */
-    return hd_matmul(attn_weights, values);
+    return hd__weigh(self, attn_scores, keys, dropout, values);
 }
 
 hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
@@ -145,19 +163,10 @@ hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *
     hd_tensor *weights = NULL;
     hd_tensor *y =
         hd_scaled_dot_product_attention_with(queries, keys, values, &o, m->keep ? &weights : NULL);
-    return hd__keep_weights(self, weights) || !m->keep ? y : NULL;
+    return keep_weights(self, weights) || !m->keep ? y : NULL;
 }
 
 /* ---------------------------------------------------------------- kept weights */
-
-hd_tensor *hd__keep_weights(hd_module *self, hd_tensor *attn_weights)
-{
-    hd__attention *m = (hd__attention *)self;
-    if (m->keep && attn_weights) {
-        return hd_assign(&m->kept, hd_detach(attn_weights)) ? attn_weights : NULL;
-    }
-    return attn_weights;
-}
 
 void hd__attention_free(hd_module *self)
 {

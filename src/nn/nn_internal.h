@@ -63,6 +63,8 @@ bool hd__tensor_given(const char *arg, const hd_tensor *x);
 bool hd__size_arg(const char *arg, int64_t value, int64_t least);
 /* Is p a number from 0 to 1? "hd_dropout_new: p 1.5: expected a number from 0 to 1" */
 bool hd__probability_arg(const char *arg, double p);
+/* Is m a module of that type? "hd_kv_cache_new: Linear: expected a MultiHeadAttention" */
+bool hd__type_arg(const char *arg, const hd_module *m, const hd_module_type *type);
 
 bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
 
@@ -130,7 +132,8 @@ const hd__entry *hd__find(const hd_module *m, const char *name, int kinds);
  * NULL. */
 hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
 
-/* Registers a new parameter without values, or HD_NONE if it is not wanted. */
+/* Registers a new parameter without values, or HD_NONE if it is not wanted. Like
+ * hd__register_mask, it leaves no tensor in the caller's scope. */
 void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
                         const int64_t *sizes);
 
@@ -173,8 +176,10 @@ hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd
 hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
                                 hd_tensor *values, hd_tensor *mask, int64_t first,
                                 hd_module *dropout);
-/* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
-hd_tensor *hd__keep_weights(hd_module *self, hd_tensor *attn_weights);
+/* softmax(attn_scores / sqrt(d)) values, d the last size of keys. It keeps the weights, after
+ * dropout (NULL: there is none), if it was asked to. */
+hd_tensor *hd__weigh(hd_module *self, hd_tensor *attn_scores, hd_tensor *keys, hd_module *dropout,
+                     hd_tensor *values);
 void hd__attention_free(hd_module *self); /* the function `free` of these types */
 /* Is x (b, num_tokens, d_in), with at most context_length tokens? */
 bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length);
@@ -193,8 +198,8 @@ typedef struct hd__multi_head_attention {
     int64_t d_out, num_heads, head_dim;
 } hd__multi_head_attention;
 
-/* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
-hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x);
+/* hd__project of x (b, num_tokens, d_in), each split to (b, num_heads, num_tokens, head_dim) */
+hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x);
 /* Attention and out_proj for the tokens first, first + 1, ..., from queries (b, num_heads,
  * num_tokens, head_dim), and keys and values (b, num_heads, first + num_tokens, head_dim). Gives
  * (b, num_tokens, d_out). */

@@ -189,18 +189,13 @@ static bool change_all(const grads *found, change c)
 
 static bool not_negative(const char *name, double v)
 {
-    if (v >= 0) { /* false for NaN */
-        return true;
-    }
-    return hd__fail(HD_VALUE, "%s %g: expected 0 or more", name, v);
+    return v >= 0 || hd__fail(HD_VALUE, "%s %g: expected 0 or more", name, v); /* NaN: false */
 }
 
 static bool norm_ok(double norm, bool error_if_nonfinite)
 {
-    if (isfinite(norm) || !error_if_nonfinite) {
-        return true;
-    }
-    return hd__fail(HD_VALUE, "the norm of the gradients is %s: expected a finite number",
+    return isfinite(norm) || !error_if_nonfinite ||
+           hd__fail(HD_VALUE, "the norm of the gradients is %s: expected a finite number",
                     isnan(norm) ? "nan" : "inf");
 }
 

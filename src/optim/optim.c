@@ -32,7 +32,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
         return false;
     }
     hd_dtype d = hd_dtype_of(p);
-    if (d != HD_FLOAT32 && d != HD_FLOAT64) {
+    if (!hd__is_float(d)) {
         return hd__fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
                         hd_dtype_name(d));
     }
@@ -171,14 +171,9 @@ int64_t hd_optim_group_count(const hd_optim *o)
 
 static bool group_ok(const hd_optim *o, int64_t group)
 {
-    if (!hd__object("o", o)) {
-        return false;
-    }
-    if (group < 0 || group >= o->n_groups) {
-        return hd__fail(HD_INDEX, "group %" PRId64 ": expected 0 to %" PRId64, group,
-                        o->n_groups - 1);
-    }
-    return true;
+    return hd__object("o", o) && ((group >= 0 && group < o->n_groups) ||
+                                  hd__fail(HD_INDEX, "group %" PRId64 ": expected 0 to %" PRId64,
+                                           group, o->n_groups - 1));
 }
 
 double hd_optim_group_lr(const hd_optim *o, int64_t group)
@@ -207,7 +202,7 @@ bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 double hd_optim_lr(const hd_optim *o)
 {
     HD__CALL("hd_optim_lr");
-    return hd__object("o", o) ? *hd__lr(o, 0) : NAN;
+    return hd_optim_group_lr(o, 0);
 }
 
 bool hd_optim_set_lr(hd_optim *o, double lr)

@@ -147,10 +147,6 @@ static inline bool hd__dtype_arg(int d)
 {
     return (unsigned)d <= HD_BOOL || hd__dtype_fail(d);
 }
-static inline bool hd__is_float(int dtype)
-{
-    return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
-}
 /* Is d a float dtype, or one of numbers? Otherwise sets HD_DTYPE: "hd_log_: int64: expected float32
  * or float64". */
 bool hd__float_dtype(int d);
@@ -382,8 +378,6 @@ const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 
 /* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(size_t bytes);
-/* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
-const char *hd__text_give(hd__text *t);
 
 /* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);
