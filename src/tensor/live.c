@@ -299,10 +299,7 @@ static bool write_report(hd__text *t)
 bool hd_scope_report(FILE *f)
 {
     HD__CALL("hd_scope_report");
-    if (!f) {
-        return hd__null_arg(hd__call, "f");
-    }
-    if (!hd__scope_ready()) {
+    if (!hd__given(hd__call, "f", f) || !hd__scope_ready()) {
         return false;
     }
     hd__text t = {0};

@@ -440,12 +440,10 @@ static bool put(FILE *f, hd__text *t)
     return ok;
 }
 
-static bool print_tensor(FILE *f, const hd_tensor *x)
+bool hd_fprint(FILE *f, const hd_tensor *x)
 {
-    if (!f) {
-        return hd__null_arg(hd__call, "f");
-    }
-    if (!printable(x)) {
+    HD__CALL("hd_fprint");
+    if (!hd__given(hd__call, "f", f) || !printable(x)) {
         return false;
     }
     hd_print_options o = options_in_force();
@@ -454,12 +452,10 @@ static bool print_tensor(FILE *f, const hd_tensor *x)
     return put(f, &t);
 }
 
-static bool print_list(FILE *f, const hd_list *l)
+bool hd_fprint_list(FILE *f, const hd_list *l)
 {
-    if (!f) {
-        return hd__null_arg(hd__call, "f");
-    }
-    if (!hd__list_arg("l", l)) {
+    HD__CALL("hd_fprint_list");
+    if (!hd__given(hd__call, "f", f) || !hd__list_arg("l", l)) {
         return false;
     }
     hd_print_options o = options_in_force();
@@ -471,23 +467,11 @@ static bool print_list(FILE *f, const hd_list *l)
 bool hd_print(const hd_tensor *x)
 {
     HD__CALL("hd_print");
-    return print_tensor(stdout, x);
-}
-
-bool hd_fprint(FILE *f, const hd_tensor *x)
-{
-    HD__CALL("hd_fprint");
-    return print_tensor(f, x);
+    return hd_fprint(stdout, x);
 }
 
 bool hd_print_list(const hd_list *l)
 {
     HD__CALL("hd_print_list");
-    return print_list(stdout, l);
-}
-
-bool hd_fprint_list(FILE *f, const hd_list *l)
-{
-    HD__CALL("hd_fprint_list");
-    return print_list(f, l);
+    return hd_fprint_list(stdout, l);
 }

@@ -72,6 +72,17 @@ int hd__dim(const hd_tensor *x, int64_t dim)
     return (int)(dim < 0 ? dim + n : dim);
 }
 
+int64_t hd__index_at(const hd_tensor *x, int d, int64_t index)
+{
+    int64_t size = x->sizes[d], at = index < 0 ? index + size : index;
+    if (at < 0 || at >= size) {
+        hd__fail(HD_INDEX, "index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
+                 index, d, HD__SHAPE(x), -size, size - 1);
+        return -1;
+    }
+    return at;
+}
+
 int hd__dim_of(const hd_tensor *x, int64_t dim)
 {
     return hd__arg("x", x) ? hd__dim(x, dim) : -1;
@@ -143,6 +154,15 @@ int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others)
         }
     }
     return 0;
+}
+
+bool hd__spreads_to(int n, const int64_t *sizes, int to_n, const int64_t *to)
+{
+    bool fits = n <= to_n;
+    for (int d = 1; fits && d <= n; d++) {
+        fits = sizes[n - d] == 1 || sizes[n - d] == to[to_n - d];
+    }
+    return fits;
 }
 
 bool hd__broadcast(int n, hd_tensor *const *xs, int *ndim, int64_t *sizes)

@@ -171,6 +171,10 @@ static inline bool hd__sizes_arg(int n, const int64_t *sizes)
  * Outside [-n, n) returns -1 and sets HD_INDEX: "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
 int hd__dim(const hd_tensor *x, int64_t dim);
 
+/* The place of index, which counts from the end if it is negative, along dim d of x. Out of range
+ * returns -1 with HD_INDEX: "hd_get: index 5 at dim 0 of (2, 3): expected -2 to 1". */
+int64_t hd__index_at(const hd_tensor *x, int d, int64_t index);
+
 /* All dims as a bit mask; a 0-d tensor has dim 0. */
 static inline uint32_t hd__all_dims(const hd_tensor *x)
 {
@@ -189,6 +193,9 @@ uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims);
  * from the end (1 is the last), where sizes is as it was. */
 int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others);
 
+/* Do sizes broadcast to those of a shape of to_n dims, without changing that? */
+bool hd__spreads_to(int n, const int64_t *sizes, int to_n, const int64_t *to);
+
 /* The shape that n tensors broadcast to; HD_NONE is skipped. Otherwise sets HD_SHAPE:
  * "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast". */
 bool hd__broadcast(int n, hd_tensor *const *xs, int *ndim, int64_t *sizes);
@@ -203,6 +210,12 @@ static inline double hd__scalar_double(hd_scalar s)
     return s.is_int ? (double)s.v.i : s.v.d;
 }
 
+/* A number that int64 does not hold becomes INT64_MIN. */
+static inline int64_t hd__scalar_int(hd_scalar s)
+{
+    return s.is_int ? s.v.i : s.v.d >= -0x1p63 && s.v.d < 0x1p63 ? (int64_t)s.v.d : INT64_MIN;
+}
+
 /* The bytes of value in dtype d, converted as PyTorch's fill_ does. */
 void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes);
 /* Can d hold the value? NaN and infinity as int64, or 1e40 as float32, set HD_VALUE. */
@@ -215,6 +228,8 @@ hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes);
 
 /* The same with x's shape. */
 hd_tensor *hd__empty_as(hd_dtype d, const hd_tensor *x);
+/* The same with another size at dim. ndim: x's, or one more if dim is a dim that x lacks. */
+hd_tensor *hd__empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size);
 /* Do x's elements, in some order of its dims, lie side by side? x has elements. */
 bool hd__dense(const hd_tensor *x);
 /* Lays y, which is fresh or NULL, out with its dims in the order of x's in memory, if x has as
@@ -321,6 +336,16 @@ static inline bool hd__has_sizes(const hd_tensor *x, int ndim, const int64_t *si
 static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
 {
     return hd__has_sizes(a, b->ndim, b->sizes);
+}
+
+/* The product of n sizes. */
+static inline int64_t hd__count_of(int n, const int64_t *sizes)
+{
+    int64_t count = 1;
+    for (int d = 0; d < n; d++) {
+        count *= sizes[d];
+    }
+    return count;
 }
 
 /* Are the elements of a and b the same memory, one by one? */
