@@ -234,28 +234,20 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
         ok = k->sizes[k->ndim - 1] == c->head.d && v->sizes[v->ndim - 2] == c->head.s &&
              join_batch(c, q) && join_batch(c, k) && join_batch(c, v);
     }
-    if (!ok) {
-        return hd__fail(HD_SHAPE,
-                        "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
-                        "batches that broadcast",
-                        HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
-    }
-    return true;
+    return ok ||
+           hd__fail(HD_SHAPE,
+                    "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
+                    "batches that broadcast",
+                    HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
 }
 
 static bool attn_mask_ok(const hd_tensor *mask, const call *c)
 {
     int64_t sizes[HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
-    bool ok = mask->ndim >= 2 && mask->ndim <= ndim;
-    for (int i = 0; ok && i < mask->ndim; i++) {
-        ok = mask->sizes[i] == 1 || mask->sizes[i] == sizes[ndim - mask->ndim + i];
-    }
-    if (!ok) {
-        return hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
-                        HD__SHAPE(mask), HD__SIZES(ndim, sizes));
-    }
-    return true;
+    return (mask->ndim >= 2 && hd__spreads_to(mask->ndim, mask->sizes, ndim, sizes)) ||
+           hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
+                    HD__SHAPE(mask), HD__SIZES(ndim, sizes));
 }
 
 static bool attention_options_ok(const hd_attention_options *o)
@@ -329,9 +321,10 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
-static hd_tensor *attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_attention_options *o,
-                            hd_tensor **weights)
+hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                                                const hd_attention_options *o, hd_tensor **weights)
 {
+    HD__CALL("hd_scaled_dot_product_attention_with");
     hd_attention_options defaults = hd_attention_defaults();
     call c = {0};
     o = o ? o : &defaults;
@@ -362,12 +355,5 @@ hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor
     o.attn_mask = attn_mask;
     o.dropout_p = dropout_p;
     o.is_causal = is_causal;
-    return attention(q, k, v, &o, NULL);
-}
-
-hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                                                const hd_attention_options *o, hd_tensor **weights)
-{
-    HD__CALL("hd_scaled_dot_product_attention_with");
-    return attention(q, k, v, o, weights);
+    return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
 }

@@ -157,10 +157,8 @@ bool hd_equal(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_equal");
     HD__SCOPE_OR(false);
-    if (!hd__arg("a", a) || !hd__arg("b", b)) {
-        return false;
-    }
-    return hd__same_shape(a, b) && all_true(compare(HDK_EQ, a, b));
+    return hd__arg("a", a) && hd__arg("b", b) && hd__same_shape(a, b) &&
+           all_true(compare(HDK_EQ, a, b));
 }
 
 /* a == b, or both are NaN and equal_nan is true, or |a - b| is finite and within the tolerance. The

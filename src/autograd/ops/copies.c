@@ -83,10 +83,7 @@ static bool joined_ok(int64_t n, hd_tensor *const *xs)
     if (n < 1 || n > INT32_MAX) {
         return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n);
     }
-    if (!xs) {
-        return hd__null_arg(hd__call, "xs");
-    }
-    return hd__args("xs", n, xs, false);
+    return hd__given(hd__call, "xs", xs) && hd__args("xs", n, xs, false);
 }
 
 static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
@@ -305,7 +302,7 @@ hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal)
 /* The part x[index...] that is written; x itself where the index leaves nothing out. */
 static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 {
-    hd_tensor *part = hd__getitem(x, n, index);
+    hd_tensor *part = hd_getitem_n(x, n, index);
     return part && part->numel == x->numel && hd__same_shape(part, x) ? x : part;
 }
 
@@ -317,12 +314,7 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
     while (value->ndim - lead > target->ndim && value->sizes[lead] == 1) {
         lead++;
     }
-    bool fits = value->ndim - lead <= target->ndim;
-    for (int d = lead; d < value->ndim && fits; d++) {
-        int64_t size = value->sizes[d];
-        fits = size == 1 || size == target->sizes[target->ndim - value->ndim + d];
-    }
-    if (!fits) {
+    if (!hd__spreads_to(value->ndim - lead, value->sizes + lead, target->ndim, target->sizes)) {
         return hd__fail(HD_SHAPE, "a value of %s for %s: expected it to broadcast",
                         HD__SHAPE(value), HD__SHAPE(target));
     }

@@ -17,26 +17,17 @@ static int category(hd_dtype d)
 
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
-    if (category(result) <= category(x->dtype)) {
-        return true;
-    }
-    return hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
+    return category(result) <= category(x->dtype) ||
+           hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
                     hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
 
 /* Does b broadcast to x's shape, so that x need not grow? */
 static bool shape_fits(hd_tensor *x, hd_tensor *b)
 {
-    bool fits = b->ndim <= x->ndim;
-    for (int i = 1; fits && i <= b->ndim; i++) {
-        int64_t size = b->sizes[b->ndim - i];
-        fits = size == 1 || size == x->sizes[x->ndim - i];
-    }
-    if (!fits) {
-        return hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
-                        HD__SHAPE(x), HD__SHAPE(b));
-    }
-    return true;
+    return hd__spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
+           hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
+                    HD__SHAPE(x), HD__SHAPE(b));
 }
 
 /* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where

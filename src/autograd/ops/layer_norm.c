@@ -64,13 +64,10 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
     }
 }
 
+/* The elements of x's last n dims */
 static int64_t row_size(const hd_tensor *x, int n)
 {
-    int64_t size = 1;
-    for (int d = x->ndim - n; d < x->ndim; d++) {
-        size *= x->sizes[d];
-    }
-    return size;
+    return hd__count_of(n, x->sizes + x->ndim - n);
 }
 
 /* Adds up the sums of the groups (groups, n); the result has the shape of the last dims of x. */
@@ -167,7 +164,7 @@ static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *b
                             hd_tensor *stats)
 {
     hd_dtype d = x->dtype;
-    hd_tensor *y = hd__empty(d, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty_as(d, x);
     HD__SCOPE_OR(NULL);
     hd_tensor *dense = hd__contiguous(x);
     hd_tensor *w = hd__is_none(weight) ? weight : hd__contiguous(weight);
@@ -195,10 +192,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
         !scale_arg("weight", weight, x, n) || !scale_arg("bias", bias, x, n)) {
         return NULL;
     }
-    int64_t sizes[] = {1, 3};
-    for (int d = 0; d < x->ndim - n; d++) {
-        sizes[0] *= x->sizes[d];
-    }
+    const int64_t sizes[] = {hd__count_of(x->ndim - n, x->sizes), 3};
     hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(x, n, weight, bias, eps, stats);
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};

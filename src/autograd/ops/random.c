@@ -18,10 +18,7 @@ enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool
 
 static bool probability(double p)
 {
-    if (p >= 0 && p <= 1) {
-        return true;
-    }
-    return hd__fail(HD_VALUE, "p %s: expected 0 to 1", HD__FLOAT(p));
+    return (p >= 0 && p <= 1) || hd__fail(HD_VALUE, "p %s: expected 0 to 1", HD__FLOAT(p));
 }
 
 /* Element i of a contiguous p */
@@ -118,8 +115,7 @@ static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
     bool native = hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE;
-    hd_tensor *mask =
-        native ? hd__elementwise_out(HD_BOOL, 1, &x) : hd__empty(HD_BOOL, x->ndim, x->sizes);
+    hd_tensor *mask = native ? hd__elementwise_out(HD_BOOL, 1, &x) : hd__empty_as(HD_BOOL, x);
     if (mask) {
         hd__gen_lock(g);
         hd__bernoulli(g, hd__ptr(mask), mask->numel, keep);

@@ -54,7 +54,7 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
-    hd_tensor *out = y && !last && hd__held_once(x) ? x : hd__empty(x->dtype, x->ndim, x->sizes);
+    hd_tensor *out = y && !last && hd__held_once(x) ? x : hd__empty_as(x->dtype, x);
     hdk_lane_kernel f = hdk_softmax_along(kernel, last ? HDK_LAST : HDK_OTHER, x->dtype);
     if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
         return out;
@@ -180,7 +180,7 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
-    hd_tensor *y = hd__empty(d, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty_as(d, x);
     HD__SCOPE_OR(NULL);
     x = hd__cast(x, d);
     if (!y || !x) {
