@@ -21,8 +21,8 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
     }
     HD__SCOPE_OR(NULL);
     const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
-    hd_dtype d = hd_dtype_of(hd_module_get_parameter(m->W_key, "weight"));
-    int64_t context_length = hd_size(m->mask, 0);
+    hd_dtype d = hd_dtype_of(hd_module_get_parameter(m->base.W_key, "weight"));
+    int64_t context_length = hd_size(m->base.mask, 0);
     hd_kv_cache *c = hd__alloc_zeroed(sizeof *c);
     if (!c) {
         return NULL;
@@ -113,7 +113,7 @@ static hd_tensor *cached_run(hd__multi_head_attention *m, hd_tensor *x, const hd
     hd__projected p = hd__project_heads(m, x);
     p.keys = cache_append(c, c->keys, p.keys);
     p.values = cache_append(c, c->values, p.values);
-    return hd__attend(m, p.queries, p.keys, p.values, c->len);
+    return hd__attend(m, p, c->len);
 }
 
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)

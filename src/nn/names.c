@@ -236,19 +236,11 @@ hd_list *hd_module_parameters(const hd_module *m)
 {
     HD__CALL("hd_module_parameters");
     hd__items found = {0};
-    hd_list *list = NULL;
-    if (!hd__object("m", m) || !hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found)) {
-        hd__items_free(&found);
-        return NULL;
+    bool ok = hd__object("m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found);
+    hd_list *list = ok ? hd_list_n(0, NULL) : NULL;
+    for (int64_t i = 0; list && i < found.n; i++) {
+        list = hd_list_append(list, *found.v[i].field) ? list : NULL;
     }
-    hd_tensor **ts = hd__alloc_items(found.n + 1, sizeof(hd_tensor *));
-    for (int64_t i = 0; ts && i < found.n; i++) {
-        ts[i] = *found.v[i].field;
-    }
-    if (ts) {
-        list = hd_list_n(found.n, ts);
-    }
-    hd_free(ts);
     hd__items_free(&found);
     return list;
 }

@@ -23,7 +23,7 @@ static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
         return hd__fail(HD_VALUE,
                         "the gradient of parameter %" PRId64
                         " of %s is expanded: several elements share memory",
-                        i, HD__SIZES(hd_ndim(g), hd_sizes(g)));
+                        i, HD__DIMS(g));
     }
     return g;
 }

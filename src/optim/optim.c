@@ -40,12 +40,12 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
         return hd__fail(HD_GRAD,
                         "parameter %" PRId64 " of %s is the result of an operation: expected a "
                         "leaf",
-                        i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
+                        i, HD__DIMS(p));
     }
     if (hd__is_expanded(p)) {
         return hd__fail(HD_VALUE,
                         "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
-                        HD__SIZES(hd_ndim(p), hd_sizes(p)));
+                        HD__DIMS(p));
     }
     for (int64_t j = 0; j < i; j++) {
         if (hd_list_get(list, j) == p) {

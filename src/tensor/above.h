@@ -15,6 +15,9 @@ bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok);
 /* Is l a list, and did its scope not close? */
 bool hd__list_arg(const char *arg, const hd_list *l);
 
+/* x's sizes in a message, as HD__SIZES writes them. */
+#define HD__DIMS(x) HD__SIZES(hd_ndim(x), hd_sizes(x))
+
 static inline bool hd__is_float(int dtype)
 {
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
