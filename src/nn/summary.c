@@ -93,12 +93,13 @@ static void begin_text(level *at)
     }
     at->text.failed |= hd_error_count() != failures;
     hd__text_format(&at->text, "%s(", m->type->name);
-    if (*extra && !hd__has_children(m) && !strchr(extra, '\n')) {
+    bool alone = *extra && !hd__has_children(m), one_line = !strchr(extra, '\n');
+    if (alone && one_line) {
         hd__text_puts(&at->text, extra);
     } else {
         add_lines(&at->text, extra);
     }
-    if (*extra && !hd__has_children(m) && strchr(extra, '\n')) {
+    if (alone && !one_line) {
         hd__text_puts(&at->text, "\n");
     }
 }

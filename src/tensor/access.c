@@ -71,7 +71,7 @@ bool hd_is_contiguous(const hd_tensor *x)
 bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b)
 {
     HD__CALL("hd_shares_storage");
-    return hd__arg("a", a) && hd__arg("b", b) && a->storage == b->storage;
+    return hd__two_args(a, b) && a->storage == b->storage;
 }
 
 int64_t hd_version_of(const hd_tensor *x)

@@ -53,11 +53,7 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
 
 bool hd__product_dtypes(const hd_tensor *a, const hd_tensor *b)
 {
-    if (a->dtype != b->dtype) {
-        return hd__fail(HD_DTYPE, "%s and %s: expected one dtype", hd_dtype_name(a->dtype),
-                        hd_dtype_name(b->dtype));
-    }
-    return hd__number_dtype(a->dtype);
+    return hd__one_dtype(a, b) && hd__number_dtype(a->dtype);
 }
 
 /* ---------------------------------------------------------------- batches */

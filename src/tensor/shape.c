@@ -50,6 +50,12 @@ bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d)
                                      hd_dtype_name(x->dtype), hd_dtype_name(d));
 }
 
+bool hd__one_dtype(const hd_tensor *a, const hd_tensor *b)
+{
+    return a->dtype == b->dtype || hd__fail(HD_DTYPE, "%s and %s: expected one dtype",
+                                            hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
+}
+
 bool hd__number_dtype(int d)
 {
     return hd__dtype_arg(d) &&
@@ -266,7 +272,7 @@ bool hd__overlaps_itself(const hd_tensor *x)
  * dims of the view. Dims of size 1 are included, so that their strides are PyTorch's. */
 bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
 {
-    if (x->numel == 0 && x->ndim == ndim && memcmp(x->sizes, sizes, sizeof *sizes * ndim) == 0) {
+    if (x->numel == 0 && hd__has_sizes(x, ndim, sizes)) {
         memcpy(strides, x->strides, sizeof *strides * (size_t)ndim);
         return true;
     }

@@ -151,11 +151,23 @@ static inline bool hd__dtype_arg(int d)
  * or float64". */
 bool hd__float_dtype(int d);
 bool hd__number_dtype(int d);
+/* Are a and b of one dtype? "hd_dot: float32 and float64: expected one dtype" */
+bool hd__one_dtype(const hd_tensor *a, const hd_tensor *b);
 /* Is x of dtype d? "hd_where: condition of int64: expected bool" */
 bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d);
 static inline bool hd__float_arg(const hd_tensor *x)
 {
     return hd__is_float(x->dtype) || hd__float_dtype(x->dtype);
+}
+
+/* Are the arguments a and b tensors? Is x one, of a float dtype? */
+static inline bool hd__two_args(const hd_tensor *a, const hd_tensor *b)
+{
+    return hd__arg("a", a) && hd__arg("b", b);
+}
+static inline bool hd__float_x(const hd_tensor *x)
+{
+    return hd__arg("x", x) && hd__float_arg(x);
 }
 
 /* Can a tensor have n dims, and are their sizes given? Otherwise sets HD_SHAPE or HD_NULL_ARG. */
@@ -317,6 +329,12 @@ static inline double hd__float_at(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;
     return x->dtype == HD_FLOAT32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
+/* NULL for HD_NONE. */
+static inline void *hd__ptr_or_null(const hd_tensor *x)
+{
+    return hd__is_none(x) ? NULL : hd__ptr(x);
 }
 
 static inline bool hd__contig(const hd_tensor *x)

@@ -12,7 +12,7 @@
 static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d;
-    if (!hd__arg("a", a) || !hd__arg("b", b)) {
+    if (!hd__two_args(a, b)) {
         return NULL;
     }
     hdk_loop loop = hd__arith_loop(op->kind, a, b, &d);
@@ -380,7 +380,7 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_where");
-    if (!hd__arg("condition", condition) || !hd__arg("a", a) || !hd__arg("b", b) ||
+    if (!hd__arg("condition", condition) || !hd__two_args(a, b) ||
         !hd__dtype_is("condition", condition, HD_BOOL)) {
         return NULL;
     }

@@ -102,18 +102,19 @@ static bool draw(call *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
     hd_generator *g = hd_generator_current();
-    int64_t n = c->heads * c->head.l * c->head.s, bytes = (n + 7) / 8;
+    hdk_head *h = &c->head;
+    int64_t n = c->heads * h->l * h->s, bytes = (n + 7) / 8;
     *bits = HD_NONE;
-    if (c->head.keep == 1 || c->head.keep == 0) {
-        c->head.bits = NULL; /* limit is 0, which keeps nothing for keep 0 */
-        c->head.seed = 1;
+    if (h->keep == 1 || h->keep == 0) {
+        h->bits = NULL; /* limit is 0, which keeps nothing for keep 0 */
+        h->seed = 1;
         return true;
     }
     if (hd_generator_bernoulli(g) == HD_BERNOULLI_MCG31) {
         hd__gen_lock(g);
-        c->head.seed = hd__mcg31_seed(g);
+        h->seed = hd__mcg31_seed(g);
         hd__gen_unlock(g);
-        c->head.limit = hd__mcg31_limit(c->head.keep);
+        h->limit = hd__mcg31_limit(h->keep);
         return true;
     }
     *bits = hd__empty(HD_BOOL, 1, &bytes);
@@ -125,7 +126,7 @@ static bool draw(call *c, hd_tensor **bits)
     hd__gen_lock(g);
     for (int64_t i = 0; i < n; i++) {
         if (i % RUN == 0) {
-            hd__bernoulli(g, run, n - i < RUN ? n - i : RUN, c->head.keep);
+            hd__bernoulli(g, run, n - i < RUN ? n - i : RUN, h->keep);
         }
         to[i >> 3] |= (uint8_t)(run[i % RUN] << (i & 7));
     }
@@ -227,12 +228,13 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
 {
     bool ok = q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2;
     if (ok) {
-        c->head.l = q->sizes[q->ndim - 2];
-        c->head.d = q->sizes[q->ndim - 1];
-        c->head.s = k->sizes[k->ndim - 2];
-        c->head.dv = v->sizes[v->ndim - 1];
-        ok = k->sizes[k->ndim - 1] == c->head.d && v->sizes[v->ndim - 2] == c->head.s &&
-             join_batch(c, q) && join_batch(c, k) && join_batch(c, v);
+        hdk_head *h = &c->head;
+        h->l = q->sizes[q->ndim - 2];
+        h->d = q->sizes[q->ndim - 1];
+        h->s = k->sizes[k->ndim - 2];
+        h->dv = v->sizes[v->ndim - 1];
+        ok = k->sizes[k->ndim - 1] == h->d && v->sizes[v->ndim - 2] == h->s && join_batch(c, q) &&
+             join_batch(c, k) && join_batch(c, v);
     }
     return ok ||
            hd__fail(HD_SHAPE,

@@ -65,15 +65,6 @@ static hd_tensor *prepare(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *b)
     return x->dtype != d ? hd__map_binary(loop, d, d, x, b) : hd__cast(b, d);
 }
 
-static void write_result(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *prepared)
-{
-    if (x->dtype != d) {
-        hd__copy(x, prepared);
-    } else {
-        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, prepared});
-    }
-}
-
 /* The end of x = x op b, after what can be refused. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *prepared)
@@ -82,7 +73,11 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     if (!prepared || !hd__record_inplace(record, x, a)) {
         return NULL;
     }
-    write_result(loop, d, x, prepared);
+    if (x->dtype != d) {
+        hd__copy(x, prepared);
+    } else {
+        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, prepared});
+    }
     if (hd__watching()) {
         hd__watch_result(before, x);
     }

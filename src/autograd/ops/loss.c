@@ -336,8 +336,7 @@ static const hd__op *entropy_op(int ndim, hd_reduction r)
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t rows = hd__count_of(x->ndim - 1, x->sizes);
-    bool leading = target->ndim == x->ndim - 1 &&
-                   memcmp(target->sizes, x->sizes, sizeof *x->sizes * (size_t)target->ndim) == 0;
+    bool leading = hd__has_sizes(target, x->ndim - 1, x->sizes);
     return target->numel == rows && (leading || x->ndim == 2 || target->ndim == 1);
 }
 
@@ -382,7 +381,7 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
         }
     }
     bool one = x->ndim == 1 && target->ndim == 1 && target->sizes[0] == 1;
-    bool same = target->ndim == n && memcmp(target->sizes, expected, sizeof *expected * n) == 0;
+    bool same = hd__has_sizes(target, n, expected);
     if (x->ndim > 0 && (one || same)) {
         return true;
     }

@@ -375,7 +375,7 @@ static bool recorded(const hd__op *op, hd_tensor *x)
 hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 {
     HD__CALL("hd_uniform_");
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     double limit = x->dtype == HD_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
@@ -395,7 +395,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
 {
     HD__CALL("hd_normal_");
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     if (!(std >= 0)) {
@@ -425,7 +425,7 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
 hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
 {
     HD__CALL("hd_exponential_");
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     if (!(lambda > 0)) {

@@ -74,7 +74,7 @@ static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 /* Forward of softmax and log_softmax, which save only y. */
 static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     int at = hd__dim(x, dim);

@@ -7,24 +7,22 @@
 
 /* ---------------------------------------------------------------- to float32 at least */
 
-/* y = f(x), unrecorded; integers and bool become float32 */
-static hd_tensor *to_float(int op, hd_tensor *x)
+enum saved { SAVE_X, SAVE_Y };
+
+static hd_tensor *record_saving(enum saved what, const hd__op *op, hd_tensor *y, hd_tensor *x)
+{
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(what == SAVE_X, &x),
+                      .save_y = what == SAVE_Y);
+}
+
+/* y = f(x); integers and bool become float32 */
+static hd_tensor *to_float(const hd__op *op, int loop, hd_tensor *x, enum saved what)
 {
     if (!hd__arg("x", x)) {
         return NULL;
     }
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    return hd__map_unary(hdk_unary_loop(op, d), NULL, d, x);
-}
-
-static hd_tensor *record_saving_y(const hd__op *op, hd_tensor *y, hd_tensor *x)
-{
-    return HD__RECORD(op, y, HD__IN(1, &x), .save_y = true);
-}
-
-static hd_tensor *record_saving_x(const hd__op *op, hd_tensor *y, hd_tensor *x)
-{
-    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x));
+    return record_saving(what, op, hd__map_unary(hdk_unary_loop(loop, d), NULL, d, x), x);
 }
 
 /* dx, by a loop of hdk_binary, the op's kind, of dy and the one saved tensor */
@@ -79,61 +77,61 @@ static const hd__op cos_op = {.name = "CosBackward0", .backward = cos_backward};
 hd_tensor *hd_exp(hd_tensor *x)
 {
     HD__CALL("hd_exp");
-    return record_saving_y(&exp_op, to_float(HDK_EXP, x), x);
+    return to_float(&exp_op, HDK_EXP, x, SAVE_Y);
 }
 
 hd_tensor *hd_log(hd_tensor *x)
 {
     HD__CALL("hd_log");
-    return record_saving_x(&log_op, to_float(HDK_LOG, x), x);
+    return to_float(&log_op, HDK_LOG, x, SAVE_X);
 }
 
 hd_tensor *hd_sqrt(hd_tensor *x)
 {
     HD__CALL("hd_sqrt");
-    return record_saving_y(&sqrt_op, to_float(HDK_SQRT, x), x);
+    return to_float(&sqrt_op, HDK_SQRT, x, SAVE_Y);
 }
 
 hd_tensor *hd_rsqrt(hd_tensor *x)
 {
     HD__CALL("hd_rsqrt");
-    return record_saving_y(&rsqrt_op, to_float(HDK_RSQRT, x), x);
+    return to_float(&rsqrt_op, HDK_RSQRT, x, SAVE_Y);
 }
 
 hd_tensor *hd_tanh(hd_tensor *x)
 {
     HD__CALL("hd_tanh");
-    return record_saving_y(&tanh_op, to_float(HDK_TANH, x), x);
+    return to_float(&tanh_op, HDK_TANH, x, SAVE_Y);
 }
 
 hd_tensor *hd_erf(hd_tensor *x)
 {
     HD__CALL("hd_erf");
-    return record_saving_x(&erf_op, to_float(HDK_ERF, x), x);
+    return to_float(&erf_op, HDK_ERF, x, SAVE_X);
 }
 
 hd_tensor *hd_sigmoid(hd_tensor *x)
 {
     HD__CALL("hd_sigmoid");
-    return record_saving_y(&sigmoid_op, to_float(HDK_SIGMOID, x), x);
+    return to_float(&sigmoid_op, HDK_SIGMOID, x, SAVE_Y);
 }
 
 hd_tensor *hd_sin(hd_tensor *x)
 {
     HD__CALL("hd_sin");
-    return record_saving_x(&sin_op, to_float(HDK_SIN, x), x);
+    return to_float(&sin_op, HDK_SIN, x, SAVE_X);
 }
 
 hd_tensor *hd_cos(hd_tensor *x)
 {
     HD__CALL("hd_cos");
-    return record_saving_x(&cos_op, to_float(HDK_COS, x), x);
+    return to_float(&cos_op, HDK_COS, x, SAVE_X);
 }
 
 hd_tensor *hd_log1p(hd_tensor *x)
 {
     HD__CALL("hd_log1p");
-    return record_saving_x(&log1p_op, to_float(HDK_LOG1P, x), x);
+    return to_float(&log1p_op, HDK_LOG1P, x, SAVE_X);
 }
 
 /* ---------------------------------------------------------------- of x's own dtype */
@@ -151,11 +149,14 @@ static hdk_loop same_dtype_loop(int op, hd_tensor *x, const char *expected)
     return loop;
 }
 
-/* y = f(x), unrecorded */
-static hd_tensor *same_dtype(int op, hd_tensor *x, const char *expected)
+static const char floats[] = "float32 or float64";
+
+/* y = f(x) */
+static hd_tensor *same_dtype(const hd__op *op, int loop_op, hd_tensor *x, const char *expected,
+                             enum saved what)
 {
-    hdk_loop loop = same_dtype_loop(op, x, expected);
-    return loop ? hd__map_unary(loop, NULL, x->dtype, x) : NULL;
+    hdk_loop loop = same_dtype_loop(loop_op, x, expected);
+    return loop ? record_saving(what, op, hd__map_unary(loop, NULL, x->dtype, x), x) : NULL;
 }
 
 /* dx += dy where y > 0 */
@@ -177,34 +178,31 @@ static const hd__op silu_op = {
 hd_tensor *hd_relu(hd_tensor *x)
 {
     HD__CALL("hd_relu");
-    return record_saving_y(&relu_op, same_dtype(HDK_RELU, x, "numbers"), x);
+    return same_dtype(&relu_op, HDK_RELU, x, "numbers", SAVE_Y);
 }
 
 hd_tensor *hd_abs(hd_tensor *x)
 {
     HD__CALL("hd_abs");
-    return record_saving_x(&abs_op, same_dtype(HDK_ABS, x, "numbers"), x);
+    return same_dtype(&abs_op, HDK_ABS, x, "numbers", SAVE_X);
 }
 
 hd_tensor *hd_gelu(hd_tensor *x)
 {
     HD__CALL("hd_gelu");
-    hd_tensor *y = same_dtype(HDK_GELU, x, "float32 or float64");
-    return record_saving_x(&gelu_op, y, x);
+    return same_dtype(&gelu_op, HDK_GELU, x, floats, SAVE_X);
 }
 
 hd_tensor *hd_gelu_tanh(hd_tensor *x)
 {
     HD__CALL("hd_gelu_tanh");
-    hd_tensor *y = same_dtype(HDK_GELU_TANH, x, "float32 or float64");
-    return record_saving_x(&gelu_tanh_op, y, x);
+    return same_dtype(&gelu_tanh_op, HDK_GELU_TANH, x, floats, SAVE_X);
 }
 
 hd_tensor *hd_silu(hd_tensor *x)
 {
     HD__CALL("hd_silu");
-    hd_tensor *y = same_dtype(HDK_SILU, x, "float32 or float64");
-    return record_saving_x(&silu_op, y, x);
+    return same_dtype(&silu_op, HDK_SILU, x, floats, SAVE_X);
 }
 
 /* ---------------------------------------------------------------- of x and numbers */
@@ -225,7 +223,7 @@ static hd_tensor *with_numbers(const hd__op *op, int loop_op, hd_tensor *x, doub
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};
     int64_t elements[2];
-    hdk_loop loop = same_dtype_loop(loop_op, x, "float32 or float64");
+    hdk_loop loop = same_dtype_loop(loop_op, x, floats);
     if (!loop || !two_elements(x->dtype, numbers, elements)) {
         return NULL;
     }
