@@ -26,6 +26,7 @@ typedef struct hd__op {
     /* A second backward is refused although this op saves no tensor, because PyTorch saves one. */
     bool once;
     bool fills; /* the caller may ask for infinities, so debug mode does not report them */
+    int kind;   /* tells apart the ops that share functions, mostly by the number of a loop */
 } hd__op;
 
 /* Both have 16 bytes, also where pointers have 4. */
@@ -221,6 +222,13 @@ static inline hd__node *hd__leaf_node(const hd_tensor *x)
     return n && n->op == &hd__leaf_op ? n : NULL;
 }
 
+/* The extra of x's output; or NULL. */
+static inline hd__out_extra *hd__extra_of(const hd_tensor *x)
+{
+    const hd__node *n = x->attachment;
+    return n ? n->outs[x->output].extra : NULL;
+}
+
 /* Does the node that x has now pass gradients on? */
 static inline bool hd__attached_grad(const hd_tensor *x)
 {
@@ -258,6 +266,9 @@ static inline bool hd__stale_in_graph(const hd_tensor *x)
 {
     return hd__stale(x) && hd__attached_grad(x->base);
 }
+
+/* Does x require grad? Otherwise sets HD_GRAD (graph.c). */
+bool hd__grad_required(const hd_tensor *x);
 
 /* As in PyTorch, a view of what requires grad says that it does, even if it was taken while grad
  * mode was off. Such a view has no node, and no gradient comes from it. */

@@ -65,7 +65,7 @@ hd_tensor *hd__detached_gradient(hd_tensor *g)
     if (!g->attachment && !(g->flags & HD__F_LENT)) {
         return g;
     }
-    g = hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
+    g = hd__alias_of(g);
     if (g) {
         g->flags &= (uint8_t)~HD__F_LENT;
     }

@@ -85,7 +85,7 @@ hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
     if (!hd__arg("x", x) || (requires_grad && !hd__float_arg(x))) {
         return NULL;
     }
-    hd_tensor *p = hd__alias(x, x->ndim, x->sizes, x->strides, x->offset);
+    hd_tensor *p = hd__alias_of(x);
     if (!p) {
         return NULL;
     }
@@ -114,10 +114,10 @@ static hd__out_extra *extra_of(hd_tensor *x)
     return *extra;
 }
 
-/* What n, the node of a non-leaf x, has for x's .grad; or NULL. */
-static hd__kept *kept_in(const hd__node *n, const hd_tensor *x)
+/* What the node of a non-leaf x has for x's .grad; or NULL. */
+static hd__kept *kept_in(const hd_tensor *x)
 {
-    hd__out_extra *extra = n ? n->outs[x->output].extra : NULL;
+    hd__out_extra *extra = hd__extra_of(x);
     return extra ? extra->kept : NULL;
 }
 
@@ -125,7 +125,7 @@ static hd__kept *kept_in(const hd__node *n, const hd_tensor *x)
  * then nothing is left of it. */
 static hd__kept *kept_of(hd_tensor *x)
 {
-    bool has = kept_in(x->attachment, x);
+    bool has = kept_in(x);
     hd__kept *fresh = has ? NULL : hd__alloc_zeroed(sizeof *fresh);
     hd__out_extra *extra = has || fresh ? extra_of(x) : NULL;
     if (!extra) {
@@ -142,25 +142,18 @@ static hd__kept *kept_of(hd_tensor *x)
 /* Where x's .grad lies, and *given what is known of it; NULL when x can have none yet. */
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
-    hd__node *n = x->attachment;
-    if (!n) {
-        return NULL;
+    hd__node *leaf = hd__leaf_node(x);
+    hd__kept *kept = leaf ? NULL : kept_in(x);
+    if (leaf || kept) {
+        *given = leaf ? &leaf->grad_given : &kept->grad_given;
     }
-    if (hd__leaf_node(x)) {
-        *given = &n->grad_given;
-        return &n->grad;
-    }
-    hd__kept *kept = kept_in(n, x);
-    if (kept) {
-        *given = &kept->grad_given;
-    }
-    return kept ? &kept->grad : NULL;
+    return leaf ? &leaf->grad : kept ? &kept->grad : NULL;
 }
 
 /* Does backward give x no .grad, because x is no leaf and hd_retain_grad was not called? */
 static bool keeps_none(const hd_tensor *x)
 {
-    const hd__kept *kept = kept_in(x->attachment, x);
+    const hd__kept *kept = kept_in(x);
     return !(kept && kept->retain_grad) && !leaf_now(x);
 }
 
@@ -177,19 +170,12 @@ hd_tensor *hd_grad(const hd_tensor *x)
                  "hd_retain_grad(x) before hd_backward",
                  HD__SHAPE(x), hd_grad_fn(x));
     }
-    if (!slot || !*slot) {
-        return HD_NONE;
-    }
-    const hd_tensor *g = *slot;
-    return hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
+    return slot && *slot ? hd__alias_of(*slot) : HD_NONE;
 }
 
 bool hd__hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
 {
-    if (!hd__arg("x", x)) {
-        return false;
-    }
-    if (!hd__arg_or_none("g", g)) {
+    if (!hd__arg("x", x) || !hd__arg_or_none("g", g)) {
         return false;
     }
     if (hd__is_none(g)) {
@@ -262,11 +248,8 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
 hd_tensor *hd_retain_grad(hd_tensor *x)
 {
     HD__CALL("hd_retain_grad");
-    if (!hd__arg("x", x)) {
+    if (!hd__arg("x", x) || !hd__grad_required(x)) {
         return NULL;
-    }
-    if (!hd__requires_grad(x)) {
-        return hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
     }
     if (leaf_now(x)) {
         return x;
@@ -293,8 +276,7 @@ int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
         hd__null_arg(hd__call, "hook");
         return -1;
     }
-    if (!hd__requires_grad(x)) {
-        hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
+    if (!hd__grad_required(x)) {
         return -1;
     }
     hd__hook *h = hd_alloc(sizeof *h);
@@ -318,8 +300,7 @@ bool hd_remove_hook(hd_tensor *x, int64_t id)
     if (!hd__arg("x", x)) {
         return false;
     }
-    hd__node *n = x->attachment;
-    hd__out_extra *extra = n ? n->outs[x->output].extra : NULL;
+    hd__out_extra *extra = hd__extra_of(x);
     for (hd__hook **at = extra ? &extra->hooks : NULL; at && *at; at = &(*at)->next) {
         if ((*at)->id == id) {
             hd__hook *gone = *at;

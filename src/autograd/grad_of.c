@@ -179,7 +179,7 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
                             "allow_unused gives HD_NONE there",
                             i, HD__SHAPE(inputs->items[i]));
         }
-        values[i] = v ? hd__alias(v, v->ndim, v->sizes, v->strides, v->offset) : HD_NONE;
+        values[i] = v ? hd__alias_of(v) : HD_NONE;
         if (!values[i]) {
             return false;
         }

@@ -50,16 +50,15 @@ const char *hd_grad_fn(const hd_tensor *x)
     return hd__attached_grad(x) && !hd__leaf_node(x) ? name_of(x->attachment) : "";
 }
 
+bool hd__grad_required(const hd_tensor *x)
+{
+    return hd__requires_grad(x) || hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
+}
+
 const hd_node *hd_grad_node(hd_tensor *x)
 {
     HD__CALL("hd_grad_node");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    if (!hd__requires_grad(x)) {
-        return hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
-    }
-    if (!hd__refresh_view(x)) {
+    if (!hd__arg("x", x) || !hd__grad_required(x) || !hd__refresh_view(x)) {
         return NULL;
     }
     return hd__attached_grad(x) ? x->attachment

@@ -63,7 +63,7 @@ bool hd__guest_left(hd__guest *g)
 
 hd_tensor *hd__lend(const hd_tensor *g)
 {
-    hd_tensor *lent = hd__alias(g, g->ndim, g->sizes, g->strides, g->offset);
+    hd_tensor *lent = hd__alias_of(g);
     if (lent) {
         lent->flags |= HD__F_LENT;
     }

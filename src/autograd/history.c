@@ -118,8 +118,7 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 /* The extra of x's output, if x keeps a .grad. */
 static hd__out_extra *with_kept(const hd_tensor *x)
 {
-    hd__node *n = x->attachment;
-    hd__out_extra *e = n ? n->outs[x->output].extra : NULL;
+    hd__out_extra *e = hd__extra_of(x);
     return e && e->kept ? e : NULL;
 }
 
@@ -200,6 +199,13 @@ static bool refresh_locked(hd_tensor *x, hd__node *to, hd__node **old)
     return true;
 }
 
+/* What x is, if it is a view that gets no new node. */
+static const char *kind_of_view(const hd_tensor *x)
+{
+    return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"
+                                       : "a view taken while grad mode was off";
+}
+
 bool hd__refresh_view(const hd_tensor *x)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -207,11 +213,9 @@ bool hd__refresh_view(const hd_tensor *x)
         return true;
     }
     if (x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
-        bool part = x->flags & HD__F_MULTI_VIEW;
         return hd__fail(HD_GRAD, "%s is %s whose base was changed in place since: %s", HD__SHAPE(x),
-                        part ? "an output of split, chunk or unbind"
-                             : "a view taken while grad mode was off",
-                        part ? "clone it before that" : "take it again");
+                        kind_of_view(x),
+                        x->flags & HD__F_MULTI_VIEW ? "clone it before that" : "take it again");
     }
     hd__node *n = view_node(x, x->base->attachment, x->base->output), *old = NULL;
     if (!n) {
@@ -270,13 +274,8 @@ bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
             return false;
         }
     }
-    if (x->base && x->flags & HD__F_MULTI_VIEW) {
-        return hd__fail(HD_GRAD, "x of %s is an output of split, chunk or unbind: clone it first",
-                        HD__SHAPE(x));
-    }
-    if (x->base && x->flags & HD__F_NO_GRAD_VIEW) {
-        return hd__fail(HD_GRAD, "x of %s is a view taken while grad mode was off: clone it first",
-                        HD__SHAPE(x));
+    if (x->base && x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
+        return hd__fail(HD_GRAD, "x of %s is %s: clone it first", HD__SHAPE(x), kind_of_view(x));
     }
     return no_grad_leaf(x);
 }

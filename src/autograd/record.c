@@ -11,12 +11,11 @@ bool hd__wants_grad(const hd_tensor *x)
 
 bool hd__any_wants_grad(int64_t n, hd_tensor *const *xs)
 {
-    for (int64_t i = 0; i < n; i++) {
-        if (hd__wants_grad(xs[i])) {
-            return true;
-        }
+    bool any = false;
+    for (int64_t i = 0; i < n && !any; i++) {
+        any = hd__wants_grad(xs[i]);
     }
-    return false;
+    return any;
 }
 
 hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *a)

@@ -143,17 +143,13 @@ static bool field_given(const application *a, const char *field, bool given)
 static bool application_ok(const application *a)
 {
     const hd_op *op = a->op;
-    if (!op) {
-        return hd__null_arg(hd__call, "op");
-    }
-    if (!hd__size_ok(hd__call, "op", op->size, sizeof(hd_op), "sizeof(hd_op)") ||
+    if (!hd__given(hd__call, "op", op) ||
+        !hd__size_ok(hd__call, "op", op->size, sizeof(hd_op), "sizeof(hd_op)") ||
         !field_given(a, "name", op->name != NULL) ||
         !field_given(a, "forward", op->forward != NULL) ||
-        !field_given(a, "backward", op->backward != NULL)) {
+        !field_given(a, "backward", op->backward != NULL) ||
+        !hd__given(hd__call, "inputs", a->inputs)) {
         return false;
-    }
-    if (!a->inputs) {
-        return hd__null_arg(hd__call, "inputs");
     }
     if (a->n < 1 || a->outputs < 1) {
         return hd__fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
@@ -187,9 +183,7 @@ static bool results_ok(const application *a)
         if (!hd__arg(name, y)) {
             return false;
         }
-        a->y[k] = shares_any(y, a->n, a->inputs)
-                      ? hd__clone(y)
-                      : hd__alias(y, y->ndim, y->sizes, y->strides, y->offset);
+        a->y[k] = shares_any(y, a->n, a->inputs) ? hd__clone(y) : hd__alias_of(y);
         if (!a->y[k]) {
             return false;
         }
@@ -217,10 +211,7 @@ static bool call_forward(const application *a, hd__node *n)
 /* The results become the node's outputs if any input needs a gradient. */
 static void join_graph(const application *a, hd__node *n)
 {
-    bool needed = false;
-    for (int i = 0; i < a->n; i++) {
-        needed |= hd__needs(n, i);
-    }
+    bool needed = hd__any_edge(n);
     for (int k = 0; k < a->outputs && needed; k++) {
         hd__describe_output(n, k, a->y[k]);
         if (hd__is_float(a->y[k]->dtype)) {

@@ -1,8 +1,8 @@
 /* checkpoint.c - the two files of a checkpoint, and loading them.
  *
- * The numbers and strings of the state are texts in the metadata of state.safetensors. The first word of such a text tells its kind: "int -3",
- * "double 3fb999999999999a", "string any text". A double is written as its bits, so that nothing is
- * lost and the locale does not matter. */
+ * The numbers and strings of the state are texts in the metadata of state.safetensors. The first
+ * word of such a text tells its kind: "int -3", "double 3fb999999999999a", "string any text". A
+ * double is written as its bits, so that nothing is lost and the locale does not matter. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -54,9 +54,9 @@ bool hd__mpi_ok(int result);
 
 /* ---------------------------------------------------------------- meetings (agree.c) */
 
-/* All ranks meet in hd__mpi_call. Are all of them there and well? `ok` is this rank's own state. The
- * ranks' arguments, in words, must be equal; NULL: there are none. Otherwise an error stands. One
- * rank: returns ok. */
+/* All ranks meet in hd__mpi_call. Are all of them there and well? `ok` is this rank's own state.
+ * The ranks' arguments, in words, must be equal; NULL: there are none. Otherwise an error stands.
+ * One rank: returns ok. */
 bool hd__meet(const char *argument, bool ok);
 
 /* The same for a function that ends something: no error is set, whatever the others do. */

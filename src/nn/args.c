@@ -13,18 +13,20 @@ bool hd__tensor_given(const char *arg, const hd_tensor *x)
 
 bool hd__size_arg(const char *arg, int64_t value, int64_t least)
 {
-    if (value >= least) {
-        return true;
-    }
-    return hd__fail(HD_VALUE, "%s %" PRId64 ": expected %" PRId64 " or more", arg, value, least);
+    return value >= least ||
+           hd__fail(HD_VALUE, "%s %" PRId64 ": expected %" PRId64 " or more", arg, value, least);
 }
 
 bool hd__probability_arg(const char *arg, double p)
 {
-    if (p >= 0 && p <= 1) { /* false for NaN */
-        return true;
-    }
-    return hd__fail(HD_VALUE, "%s %g: expected a number from 0 to 1", arg, p);
+    return (p >= 0 && p <= 1) || /* false for NaN */
+           hd__fail(HD_VALUE, "%s %g: expected a number from 0 to 1", arg, p);
+}
+
+bool hd__type_arg(const char *arg, const hd_module *m, const hd_module_type *type)
+{
+    return hd__object(arg, m) &&
+           (m->type == type || hd__fail(HD_VALUE, "%s: expected a %s", m->type->name, type->name));
 }
 
 bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b)

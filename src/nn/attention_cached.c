@@ -12,27 +12,17 @@ struct hd_kv_cache {
 
 /* ---------------------------------------------------------------- the cache */
 
-static bool attention_arg(const char *name, const hd_module *m)
-{
-    if (!hd__object(name, m)) {
-        return false;
-    }
-    if (m->type != &hd__multi_head_attention_type) {
-        return hd__fail(HD_VALUE, "%s: expected a MultiHeadAttention", m->type->name);
-    }
-    return true;
-}
-
 hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
 {
     HD__CALL("hd_kv_cache_new");
-    if (!attention_arg("attention", attention) || !hd__size_arg("batch", batch, 0)) {
+    if (!hd__type_arg("attention", attention, &hd__multi_head_attention_type) ||
+        !hd__size_arg("batch", batch, 0)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
     const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
-    hd_dtype d = hd_dtype_of(hd_module_get_parameter(m->W_key, "weight"));
-    int64_t context_length = hd_size(m->mask, 0);
+    hd_dtype d = hd_dtype_of(hd_module_get_parameter(m->base.W_key, "weight"));
+    int64_t context_length = hd_size(m->base.mask, 0);
     hd_kv_cache *c = hd__alloc_zeroed(sizeof *c);
     if (!c) {
         return NULL;
@@ -81,7 +71,8 @@ bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
 
 static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_cache *c)
 {
-    if (!attention_arg("m", m) || !hd__tensor_given("x", x) || !hd__object("c", c)) {
+    if (!hd__type_arg("m", m, &hd__multi_head_attention_type) || !hd__tensor_given("x", x) ||
+        !hd__object("c", c)) {
         return false;
     }
     if (c->attention != m) {
@@ -119,12 +110,10 @@ static hd_tensor *cache_append(const hd_kv_cache *c, hd_tensor *cached, hd_tenso
 
 static hd_tensor *cached_run(hd__multi_head_attention *m, hd_tensor *x, const hd_kv_cache *c)
 {
-    hd_tensor *keys = hd__split_heads(m, hd_forward(m->W_key, x));
-    hd_tensor *queries = hd__split_heads(m, hd_forward(m->W_query, x));
-    hd_tensor *values = hd__split_heads(m, hd_forward(m->W_value, x));
-    keys = cache_append(c, c->keys, keys);
-    values = cache_append(c, c->values, values);
-    return hd__attend(m, queries, keys, values, c->len);
+    hd__projected p = hd__project_heads(m, x);
+    p.keys = cache_append(c, c->keys, p.keys);
+    p.values = cache_append(c, c->values, p.values);
+    return hd__attend(m, p, c->len);
 }
 
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)

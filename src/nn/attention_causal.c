@@ -6,46 +6,32 @@
 
 /* ---------------------------------------------------------------- CausalAttention */
 
-typedef struct causal_attention {
-    hd__attention base;
-    hd_module *W_query, *W_key, *W_value, *dropout;
-    hd_tensor *mask; /* (context_length, context_length), buffer */
-} causal_attention;
-
 /* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
 static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
 {
-    causal_attention *m = (causal_attention *)self;
-    if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
-        return NULL;
-    }
-    hd__projected p = hd__project(x, m->W_query, m->W_key, m->W_value);
-    return hd__masked_attention(self, p.queries, p.keys, p.values, m->mask, 0, m->dropout);
+    hd__attention *m = (hd__attention *)self;
+    return hd__tokens_arg(m, x) ? hd__masked_attention(m, hd__project(m, x), 0) : NULL;
 }
 
-const hd_module_type hd__causal_attention_type = HD_MODULE_TYPE(
-    causal_attention, "CausalAttention", causal_attention_forward, hd__attention_free);
+const hd_module_type hd__causal_attention_type =
+    HD_MODULE_TYPE(hd__attention, "CausalAttention", causal_attention_forward, hd__attention_free);
 
 /* A blank one. */
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
-    HD__SCOPE_OR(NULL);
     hd_module *m = hd_module_new(&hd__causal_attention_type);
     if (!m) {
         return NULL;
     }
-    causal_attention *self = (causal_attention *)m;
-    hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
-    hd_register_module(m, "dropout", &self->dropout, hd_dropout_new(dropout, false));
-    hd__register_mask(m, &self->mask, context_length);
+    hd__register_qkv((hd__attention *)m, d_in, d_out, qkv_bias);
+    hd__register_mask((hd__attention *)m, dropout, context_length);
     return hd_module_ready(m);
 }
 
 static bool causal_attention_draw(hd_module *m)
 {
-    causal_attention *self = (causal_attention *)m;
-    return hd__draw_qkv(self->W_query, self->W_key, self->W_value) && hd__fill_mask(self->mask);
+    return hd__draw_qkv(m) && hd__fill_mask(((hd__attention *)m)->mask);
 }
 
 hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
@@ -115,7 +101,8 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
 
 /* ---------------------------------------------------------------- MultiHeadAttention */
 
-hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x)
+/* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
+static hd_tensor *heads_of(const hd__multi_head_attention *m, hd_tensor *x)
 {
     if (!x) {
         return NULL;
@@ -124,15 +111,22 @@ hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x)
     return hd_transpose(x, 1, 2);
 }
 
-hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor *keys,
-                      hd_tensor *values, int64_t first)
+hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x)
 {
-    hd_tensor *context_vec =
-        hd__masked_attention(&m->base.base, queries, keys, values, m->mask, first, m->dropout);
+    hd__projected p = hd__project(&m->base, x); /* (b, num_tokens, d_out) */
+    p.keys = heads_of(m, p.keys);               /* (b, num_heads, num_tokens, head_dim) */
+    p.queries = heads_of(m, p.queries);
+    p.values = heads_of(m, p.values);
+    return p;
+}
+
+hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t first)
+{
+    hd_tensor *context_vec = hd__masked_attention(&m->base, p, first);
     if (!context_vec) {
         return NULL;
     }
-    int64_t b = hd_size(queries, 0), num_tokens = hd_size(queries, 2);
+    int64_t b = hd_size(p.queries, 0), num_tokens = hd_size(p.queries, 2);
     context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2)); /* copies nothing if fused */
     context_vec = hd_view(context_vec, b, num_tokens, m->d_out);
     return hd_forward(m->out_proj, context_vec);
@@ -142,14 +136,7 @@ hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor
 static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
 {
     hd__multi_head_attention *m = (hd__multi_head_attention *)self;
-    if (!hd__tokens_arg(self, x, hd_size(m->mask, 0))) {
-        return NULL;
-    }
-    hd__projected p = hd__project(x, m->W_query, m->W_key, m->W_value); /* (b, num_tokens, d_out) */
-    hd_tensor *keys = hd__split_heads(m, p.keys); /* (b, num_heads, num_tokens, head_dim) */
-    hd_tensor *queries = hd__split_heads(m, p.queries);
-    hd_tensor *values = hd__split_heads(m, p.values);
-    return hd__attend(m, queries, keys, values, 0); /* (b, num_tokens, d_out) */
+    return hd__tokens_arg(&m->base, x) ? hd__attend(m, hd__project_heads(m, x), 0) : NULL;
 }
 
 const hd_module_type hd__multi_head_attention_type =
@@ -158,19 +145,15 @@ const hd_module_type hd__multi_head_attention_type =
 
 static bool divides(int64_t d_out, int64_t num_heads)
 {
-    if (d_out % num_heads == 0) {
-        return true;
-    }
-    return hd__fail(
-        HD_VALUE, "d_out %" PRId64 ", num_heads %" PRId64 ": d_out must be divisible by num_heads",
-        d_out, num_heads);
+    return d_out % num_heads == 0 || hd__fail(HD_VALUE,
+                                              "d_out %" PRId64 ", num_heads %" PRId64
+                                              ": d_out must be divisible by num_heads",
+                                              d_out, num_heads);
 }
 
 static bool multi_head_attention_draw(hd_module *m)
 {
-    hd__multi_head_attention *self = (hd__multi_head_attention *)m;
-    return hd__draw_qkv(self->W_query, self->W_key, self->W_value) &&
-           hd__linear_draw(self->out_proj) && hd__fill_mask(self->mask);
+    return causal_attention_draw(m) && hd__linear_draw(((hd__multi_head_attention *)m)->out_proj);
 }
 
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
@@ -181,7 +164,6 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
         !divides(d_out, num_heads)) {
         return NULL;
     }
-    HD__SCOPE_OR(NULL);
     hd_module *m = hd_module_new(&hd__multi_head_attention_type);
     if (!m) {
         return NULL;
@@ -190,10 +172,9 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
     self->d_out = d_out;
     self->num_heads = num_heads;
     self->head_dim = d_out / num_heads;
-    hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
+    hd__register_qkv(&self->base, d_in, d_out, qkv_bias);
     hd_register_module(m, "out_proj", &self->out_proj,
                        hd__linear_blank(&hd__linear_type, d_out, d_out, true));
-    hd_register_module(m, "dropout", &self->dropout, hd_dropout_new(dropout, false));
-    hd__register_mask(m, &self->mask, context_length);
+    hd__register_mask(&self->base, dropout, context_length);
     return hd__module_drawn(hd_module_ready(m), multi_head_attention_draw);
 }

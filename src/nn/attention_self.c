@@ -2,20 +2,11 @@
  * token looks at every token. Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
 #include "nn/nn_internal.h"
 
-#include <math.h>
-
 /* softmax(queries keys^T / sqrt(d_out)) values, each (n, d_out) */
-static hd_tensor *self_attend(hd_module *self, hd_tensor *queries, hd_tensor *keys,
-                              hd_tensor *values)
+static hd_tensor *self_attend(hd_module *self, hd__projected p)
 {
-    hd_tensor *attn_scores = hd_matmul(queries, hd_t(keys)); /* (n, n) */
-    if (!attn_scores) {
-        return NULL;
-    }
-    hd_tensor *attn_weights =
-        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
-    attn_weights = hd__keep_weights(self, attn_weights);
-    return hd_matmul(attn_weights, values); /* (n, d_out) */
+    hd_tensor *attn_scores = hd_matmul(p.queries, hd_t(p.keys)); /* (n, n) */
+    return hd__weigh((hd__attention *)self, attn_scores, p.keys, p.values);
 }
 
 /* ---------------------------------------------------------------- SelfAttention_v1 */
@@ -28,29 +19,15 @@ typedef struct self_attention_v1 {
 static hd_tensor *self_attention_v1_forward(hd_module *self, hd_tensor *x) /* x (n, d_in) */
 {
     self_attention_v1 *m = (self_attention_v1 *)self;
-    hd_tensor *keys = hd_matmul(x, m->W_key); /* (n, d_out) */
-    hd_tensor *queries = hd_matmul(x, m->W_query);
-    hd_tensor *values = hd_matmul(x, m->W_value);
-    return self_attend(self, queries, keys, values); /* (n, d_out) */
+    hd__projected p;
+    p.keys = hd_matmul(x, m->W_key); /* (n, d_out) */
+    p.queries = hd_matmul(x, m->W_query);
+    p.values = hd_matmul(x, m->W_value);
+    return self_attend(self, p); /* (n, d_out) */
 }
 
 const hd_module_type hd__self_attention_v1_type = HD_MODULE_TYPE(
     self_attention_v1, "SelfAttention_v1", self_attention_v1_forward, hd__attention_free);
-
-static hd_module *self_attention_v1_blank(int64_t d_in, int64_t d_out)
-{
-    HD__SCOPE_OR(NULL);
-    hd_module *m = hd_module_new(&hd__self_attention_v1_type);
-    if (!m) {
-        return NULL;
-    }
-    self_attention_v1 *self = (self_attention_v1 *)m;
-    const int64_t sizes[] = {d_in, d_out};
-    hd__register_blank(m, "W_query", &self->W_query, true, 2, sizes);
-    hd__register_blank(m, "W_key", &self->W_key, true, 2, sizes);
-    hd__register_blank(m, "W_value", &self->W_value, true, 2, sizes);
-    return hd_module_ready(m);
-}
 
 static bool self_attention_v1_draw(hd_module *m)
 {
@@ -62,33 +39,30 @@ static bool self_attention_v1_draw(hd_module *m)
 hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
 {
     HD__CALL("hd_self_attention_v1_new");
-    bool ok = hd__attention_args(d_in, d_out, 0, 0, 1);
-    return ok ? hd__module_drawn(self_attention_v1_blank(d_in, d_out), self_attention_v1_draw)
-              : NULL;
+    if (!hd__attention_args(d_in, d_out, 0, 0, 1)) {
+        return NULL;
+    }
+    hd_module *m = hd_module_new(&hd__self_attention_v1_type);
+    if (!m) {
+        return NULL;
+    }
+    self_attention_v1 *self = (self_attention_v1 *)m;
+    const int64_t sizes[] = {d_in, d_out};
+    hd__register_blank(m, "W_query", &self->W_query, true, 2, sizes);
+    hd__register_blank(m, "W_key", &self->W_key, true, 2, sizes);
+    hd__register_blank(m, "W_value", &self->W_value, true, 2, sizes);
+    return hd__module_drawn(hd_module_ready(m), self_attention_v1_draw);
 }
 
 /* ---------------------------------------------------------------- SelfAttention_v2 */
 
-typedef struct self_attention_v2 {
-    hd__attention base;
-    hd_module *W_query, *W_key, *W_value; /* Linear */
-} self_attention_v2;
-
 static hd_tensor *self_attention_v2_forward(hd_module *self, hd_tensor *x) /* x (n, d_in) */
 {
-    self_attention_v2 *m = (self_attention_v2 *)self;
-    hd__projected p = hd__project(x, m->W_query, m->W_key, m->W_value); /* (n, d_out) each */
-    return self_attend(self, p.queries, p.keys, p.values);              /* (n, d_out) */
+    return self_attend(self, hd__project((hd__attention *)self, x)); /* (n, d_out) */
 }
 
 const hd_module_type hd__self_attention_v2_type = HD_MODULE_TYPE(
-    self_attention_v2, "SelfAttention_v2", self_attention_v2_forward, hd__attention_free);
-
-static bool self_attention_v2_draw(hd_module *m)
-{
-    self_attention_v2 *self = (self_attention_v2 *)m;
-    return hd__draw_qkv(self->W_query, self->W_key, self->W_value);
-}
+    hd__attention, "SelfAttention_v2", self_attention_v2_forward, hd__attention_free);
 
 hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
 {
@@ -100,7 +74,6 @@ hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
     if (!m) {
         return NULL;
     }
-    self_attention_v2 *self = (self_attention_v2 *)m;
-    hd__register_qkv(m, &self->W_query, &self->W_key, &self->W_value, d_in, d_out, qkv_bias);
-    return hd__module_drawn(hd_module_ready(m), self_attention_v2_draw);
+    hd__register_qkv((hd__attention *)m, d_in, d_out, qkv_bias);
+    return hd__module_drawn(hd_module_ready(m), hd__draw_qkv);
 }

@@ -16,9 +16,11 @@ bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, dou
            hd__probability_arg("dropout", dropout) && hd__size_arg("num_heads", num_heads, 1);
 }
 
-bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length)
+bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
 {
     HD__CALL("hd_forward");
+    const hd_module *self = &m->base;
+    int64_t context_length = hd_size(m->mask, 0);
     if (hd_ndim(x) != 3) {
         return hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", self->type->name,
                         HD__DIMS(x));
@@ -31,35 +33,39 @@ bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length)
     return true;
 }
 
-void hd__register_qkv(hd_module *m, hd_module **W_query, hd_module **W_key, hd_module **W_value,
-                      int64_t d_in, int64_t d_out, bool qkv_bias)
+void hd__register_qkv(hd__attention *m, int64_t d_in, int64_t d_out, bool qkv_bias)
 {
     const char *const names[] = {"W_query", "W_key", "W_value"};
-    hd_module **const fields[] = {W_query, W_key, W_value};
-    for (int i = 0; i < 3 && !m->priv->failed; i++) {
-        hd_register_module(m, names[i], fields[i],
+    hd_module **const fields[] = {&m->W_query, &m->W_key, &m->W_value};
+    for (int i = 0; i < 3 && !m->base.priv->failed; i++) {
+        hd_register_module(&m->base, names[i], fields[i],
                            hd__linear_blank(&hd__linear_type, d_in, d_out, qkv_bias));
     }
 }
 
-bool hd__draw_qkv(hd_module *W_query, hd_module *W_key, hd_module *W_value)
+bool hd__draw_qkv(hd_module *self)
 {
-    return hd__linear_draw(W_query) && hd__linear_draw(W_key) && hd__linear_draw(W_value);
+    hd__attention *m = (hd__attention *)self;
+    return hd__linear_draw(m->W_query) && hd__linear_draw(m->W_key) && hd__linear_draw(m->W_value);
 }
 
-hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd_module *W_value)
+hd__projected hd__project(const hd__attention *m, hd_tensor *x)
 {
     hd__projected p;
-    p.keys = hd_forward(W_key, x);
-    p.queries = hd_forward(W_query, x);
-    p.values = hd_forward(W_value, x);
+    p.keys = hd_forward(m->W_key, x);
+    p.queries = hd_forward(m->W_query, x);
+    p.values = hd_forward(m->W_value, x);
     return p;
 }
 
-void hd__register_mask(hd_module *m, hd_tensor **field, int64_t n)
+void hd__register_mask(hd__attention *m, double dropout, int64_t n)
 {
-    if (!m->priv->failed) {
-        hd_register_buffer(m, "mask", field, hd_empty(HD_FLOAT32, n, n), true);
+    hd_register_module(&m->base, "dropout", &m->dropout, hd_dropout_new(dropout, false));
+    if (!m->base.priv->failed) {
+        hd_scope *scope = hd_scope_open();
+        hd_tensor *mask = scope ? hd_empty(HD_FLOAT32, n, n) : NULL;
+        hd_register_buffer(&m->base, "mask", &m->mask, mask, true);
+        hd_scope_close(scope);
     }
 }
 
@@ -106,58 +112,58 @@ static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);
 }
 
-/* Attention as the notebooks write it. */
-static hd_tensor *plain_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
-                                  hd_tensor *values, hd_tensor *mask, hd_module *dropout)
+/* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
+static hd_tensor *keep_weights(hd__attention *m, hd_tensor *attn_weights)
 {
-    hd_tensor *attn_scores = hd_matmul(queries, hd_transpose(keys, -2, -1));
-    attn_scores = hd_masked_fill_(attn_scores, hd_to(mask, HD_BOOL), -INFINITY);
-    if (!attn_scores) {
-        return NULL;
-    }
-    hd_tensor *attn_weights =
-        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
-    attn_weights = hd_forward(dropout, attn_weights);
-    attn_weights = hd__keep_weights(self, attn_weights); /* (..., num_tokens, n) */
-    return hd_matmul(attn_weights, values);
-}
-
-hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
-                                hd_tensor *values, hd_tensor *mask, int64_t first,
-                                hd_module *dropout)
-{
-    if (!queries || !keys || !values) {
-        return NULL;
-    }
-    int64_t num_tokens = hd_size(queries, -2), n = first + num_tokens;
-    if (!hd_fused_attention() || hd_size(keys, -1) == 0) {
-        return plain_attention(self, queries, keys, values, mask_part(mask, first, n), dropout);
-    }
-    hd__attention *m = (hd__attention *)self;
-    hd_attention_options o = hd_attention_defaults();
-    o.safe_softmax = false;
-    o.dropout_p = hd__dropout_now(dropout);
-    bool causal = hides_what_follows(mask, first, n);
-    o.is_causal = causal && first == 0;
-    if (!o.is_causal && !(causal && num_tokens == 1)) {
-        o.attn_mask = hd_eq_scalar(mask_part(mask, first, n), 0);
-    }
-    hd_tensor *weights = NULL;
-    hd_tensor *y =
-        hd_scaled_dot_product_attention_with(queries, keys, values, &o, m->keep ? &weights : NULL);
-    return hd__keep_weights(self, weights) || !m->keep ? y : NULL;
-}
-
-/* ---------------------------------------------------------------- kept weights */
-
-hd_tensor *hd__keep_weights(hd_module *self, hd_tensor *attn_weights)
-{
-    hd__attention *m = (hd__attention *)self;
     if (m->keep && attn_weights) {
         return hd_assign(&m->kept, hd_detach(attn_weights)) ? attn_weights : NULL;
     }
     return attn_weights;
 }
+
+hd_tensor *hd__weigh(hd__attention *m, hd_tensor *attn_scores, hd_tensor *keys, hd_tensor *values)
+{
+    if (!attn_scores) {
+        return NULL;
+    }
+    hd_tensor *attn_weights =
+        hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
+    attn_weights = m->dropout ? hd_forward(m->dropout, attn_weights) : attn_weights;
+    return hd_matmul(keep_weights(m, attn_weights), values);
+}
+
+/* Attention as the notebooks write it; mask (num_tokens, n). */
+static hd_tensor *plain_attention(hd__attention *m, hd__projected p, hd_tensor *mask)
+{
+    hd_tensor *attn_scores = hd_matmul(p.queries, hd_transpose(p.keys, -2, -1));
+    attn_scores = hd_masked_fill_(attn_scores, hd_to(mask, HD_BOOL), -INFINITY);
+    return hd__weigh(m, attn_scores, p.keys, p.values);
+}
+
+hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first)
+{
+    if (!p.queries || !p.keys || !p.values) {
+        return NULL;
+    }
+    int64_t num_tokens = hd_size(p.queries, -2), n = first + num_tokens;
+    if (!hd_fused_attention() || hd_size(p.keys, -1) == 0) {
+        return plain_attention(m, p, mask_part(m->mask, first, n));
+    }
+    hd_attention_options o = hd_attention_defaults();
+    o.safe_softmax = false;
+    o.dropout_p = hd__dropout_now(m->dropout);
+    bool causal = hides_what_follows(m->mask, first, n);
+    o.is_causal = causal && first == 0;
+    if (!o.is_causal && !(causal && num_tokens == 1)) {
+        o.attn_mask = hd_eq_scalar(mask_part(m->mask, first, n), 0);
+    }
+    hd_tensor *weights = NULL;
+    hd_tensor *y = hd_scaled_dot_product_attention_with(p.queries, p.keys, p.values, &o,
+                                                        m->keep ? &weights : NULL);
+    return keep_weights(m, weights) || !m->keep ? y : NULL;
+}
+
+/* ---------------------------------------------------------------- kept weights */
 
 void hd__attention_free(hd_module *self)
 {

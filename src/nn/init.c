@@ -14,35 +14,33 @@ hd_tensor *hd_init_uniform_(hd_tensor *x, double a, double b)
 {
     HD__CALL("hd_init_uniform_");
     HD_NO_GRAD;
-    return hd__tensor_given("x", x) ? hd_uniform_(x, a, b) : NULL;
+    return hd_uniform_(x, a, b);
 }
 
 hd_tensor *hd_init_normal_(hd_tensor *x, double mean, double std)
 {
     HD__CALL("hd_init_normal_");
     HD_NO_GRAD;
-    return hd__tensor_given("x", x) ? hd_normal_(x, mean, std) : NULL;
+    return hd_normal_(x, mean, std);
 }
 
 hd_tensor *hd_init_constant_(hd_tensor *x, double value)
 {
     HD__CALL("hd_init_constant_");
     HD_NO_GRAD;
-    return hd__tensor_given("x", x) ? hd_fill_(x, value) : NULL;
+    return hd_fill_(x, value);
 }
 
 hd_tensor *hd_init_ones_(hd_tensor *x)
 {
     HD__CALL("hd_init_ones_");
-    HD_NO_GRAD;
-    return hd__tensor_given("x", x) ? hd_fill_(x, 1) : NULL;
+    return hd_init_constant_(x, 1);
 }
 
 hd_tensor *hd_init_zeros_(hd_tensor *x)
 {
     HD__CALL("hd_init_zeros_");
-    HD_NO_GRAD;
-    return hd__tensor_given("x", x) ? hd_fill_(x, 0) : NULL;
+    return hd_init_constant_(x, 0);
 }
 
 /* ---------------------------------------------------------------- truncated normal */
@@ -113,10 +111,8 @@ static bool accept_by_density(hd_tensor *x, double mean, double std, double a, d
 
 static bool truncation_ok(double mean, double std, double a, double b)
 {
-    if (isfinite(mean) && isfinite(std) && std > 0 && a <= b) {
-        return true;
-    }
-    return hd__fail(HD_VALUE,
+    return (isfinite(mean) && isfinite(std) && std > 0 && a <= b) ||
+           hd__fail(HD_VALUE,
                     "mean %g, std %g, a %g, b %g: expected a finite mean, a "
                     "finite std above 0, and a <= b",
                     mean, std, a, b);
@@ -192,35 +188,35 @@ static bool fans_of(const hd_tensor *x, fans *f)
     return true;
 }
 
-static bool xavier_std(const hd_tensor *x, double gain, double *std)
+/* Draws numbers of mean 0 and this deviation. */
+static hd_tensor *draw_around_0(hd_tensor *x, double std, bool uniform)
+{
+    double bound = sqrt(3.0) * std;
+    return uniform ? hd_init_uniform_(x, -bound, bound) : hd_init_normal_(x, 0, std);
+}
+
+static hd_tensor *xavier(hd_tensor *x, double gain, bool uniform)
 {
     fans f;
     if (!fans_of(x, &f)) {
-        return false;
+        return NULL;
     }
     if (f.in + f.out == 0) {
         return hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x));
     }
-    *std = gain * sqrt(2.0 / (f.in + f.out));
-    return true;
+    return draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform);
 }
 
 hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
 {
     HD__CALL("hd_init_xavier_uniform_");
-    double std = 0;
-    if (!xavier_std(x, gain, &std)) {
-        return NULL;
-    }
-    double bound = sqrt(3.0) * std;
-    return hd_init_uniform_(x, -bound, bound);
+    return xavier(x, gain, true);
 }
 
 hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain)
 {
     HD__CALL("hd_init_xavier_normal_");
-    double std = 0;
-    return xavier_std(x, gain, &std) ? hd_init_normal_(x, 0, std) : NULL;
+    return xavier(x, gain, false);
 }
 
 double hd_calculate_gain(const char *nonlinearity, double param)
@@ -257,64 +253,41 @@ double hd_calculate_gain(const char *nonlinearity, double param)
     return NAN;
 }
 
-static bool kaiming_std(const hd_tensor *x, double a, hd_fan mode, const char *nonlinearity,
-                        double *std)
+static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity,
+                          bool uniform)
 {
     fans f;
+    if (!hd__tensor_given("x", x)) {
+        return NULL;
+    }
+    if (hd_numel(x) == 0) {
+        hd__warn("x %s has no elements, so nothing is initialized: expected sizes above 0",
+                 HD__DIMS(x));
+        return x;
+    }
     if (!hd__given(hd__call, "nonlinearity", nonlinearity)) {
-        return false;
+        return NULL;
     }
     if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {
         return hd__fail(HD_VALUE, "mode %d: expected HD_FAN_IN or HD_FAN_OUT", (int)mode);
     }
     double gain = hd_calculate_gain(nonlinearity, a);
     if (isnan(gain) || !fans_of(x, &f)) {
-        return false;
+        return NULL;
     }
-    *std = gain / sqrt(mode == HD_FAN_IN ? f.in : f.out);
-    return true;
-}
-
-/* Is x a tensor without elements? Nothing is left to do then. */
-static bool nothing_to_init(const hd_tensor *x)
-{
-    if (hd_numel(x) != 0) {
-        return false;
-    }
-    hd__warn("x %s has no elements, so nothing is initialized: expected sizes above 0",
-             HD__DIMS(x));
-    return true;
+    return draw_around_0(x, gain / sqrt(mode == HD_FAN_IN ? f.in : f.out), uniform);
 }
 
 hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
     HD__CALL("hd_init_kaiming_uniform_");
-    double std;
-    if (!hd__tensor_given("x", x)) {
-        return NULL;
-    }
-    if (nothing_to_init(x)) {
-        return x;
-    }
-    if (!kaiming_std(x, a, mode, nonlinearity, &std)) {
-        return NULL;
-    }
-    double bound = sqrt(3.0) * std;
-    return hd_init_uniform_(x, -bound, bound);
+    return kaiming(x, a, mode, nonlinearity, true);
 }
 
 hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
 {
     HD__CALL("hd_init_kaiming_normal_");
-    double std;
-    if (!hd__tensor_given("x", x)) {
-        return NULL;
-    }
-    if (nothing_to_init(x)) {
-        return x;
-    }
-    bool ok = kaiming_std(x, a, mode, nonlinearity, &std);
-    return ok ? hd_init_normal_(x, 0, std) : NULL;
+    return kaiming(x, a, mode, nonlinearity, false);
 }
 
 /* ---------------------------------------------------------------- orthogonal */

@@ -42,7 +42,6 @@ const hd_module_type hd__packed_out_proj_type =
 hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int64_t out_features,
                             bool bias)
 {
-    HD__SCOPE_OR(NULL);
     linear *m = (linear *)hd_module_new(type);
     if (!m) {
         return NULL;
@@ -151,22 +150,6 @@ static void embedding_extra(const hd_module *self, char *text, size_t n)
 static const hd_module_type embedding_type =
     HD_MODULE_TYPE(embedding, "Embedding", embedding_forward, NULL, embedding_extra);
 
-static hd_module *embedding_blank(int64_t num_embeddings, int64_t embedding_dim,
-                                  int64_t padding_idx)
-{
-    HD__SCOPE_OR(NULL);
-    embedding *m = (embedding *)hd_module_new(&embedding_type);
-    if (!m) {
-        return NULL;
-    }
-    m->padding_idx = padding_idx == HD_NO_PADDING ? -1
-                     : padding_idx < 0            ? padding_idx + num_embeddings
-                                                  : padding_idx;
-    hd__register_blank(&m->base, "weight", &m->weight, true, 2,
-                       (int64_t[]){num_embeddings, embedding_dim});
-    return hd_module_ready(&m->base);
-}
-
 static bool embedding_draw(hd_module *self)
 {
     HD__SCOPE_OR(false);
@@ -189,8 +172,14 @@ hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64
                         ", or HD_NO_PADDING",
                         padding_idx, -num_embeddings, num_embeddings - 1);
     }
-    return hd__module_drawn(embedding_blank(num_embeddings, embedding_dim, padding_idx),
-                            embedding_draw);
+    embedding *m = (embedding *)hd_module_new(&embedding_type);
+    if (!m) {
+        return NULL;
+    }
+    m->padding_idx = !padded ? -1 : padding_idx < 0 ? padding_idx + num_embeddings : padding_idx;
+    hd__register_blank(&m->base, "weight", &m->weight, true, 2,
+                       (int64_t[]){num_embeddings, embedding_dim});
+    return hd__module_drawn(hd_module_ready(&m->base), embedding_draw);
 }
 
 /* ---------------------------------------------------------------- LayerNorm */
@@ -249,7 +238,6 @@ hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double ep
     if (!normalized_shape_arg(n, normalized_shape)) {
         return NULL;
     }
-    HD__SCOPE_OR(NULL);
     layer_norm *m = (layer_norm *)hd_module_new(&layer_norm_type);
     if (!m) {
         return NULL;
@@ -305,7 +293,6 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
     if (!hd__size_arg("dim", dim, 0)) {
         return NULL;
     }
-    HD__SCOPE_OR(NULL);
     rms_norm *m = (rms_norm *)hd_module_new(&rms_norm_type);
     if (!m) {
         return NULL;

@@ -194,7 +194,7 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
 static bool module_parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
-    if (d != HD_FLOAT32 && d != HD_FLOAT64) {
+    if (!hd__is_float(d)) {
         return hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32 or float64", m->type->name,
                         name, hd_dtype_name(d));
     }
@@ -330,14 +330,16 @@ bool hd__register_own(hd_module *m, const char *name, hd_module *child)
 void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
                         const int64_t *sizes)
 {
-    hd_tensor *t = HD_NONE;
     if (m->priv->failed) {
         return; /* hd_module_ready will fail, so no more memory is asked for */
     }
-    if (wanted) {
+    hd_scope *scope = hd_scope_open();
+    hd_tensor *t = scope ? HD_NONE : NULL;
+    if (scope && wanted) {
         t = hd_parameter(hd_empty_n(HD_FLOAT32, n, sizes), true);
     }
     hd_register_parameter(m, name, field, t);
+    hd_scope_close(scope);
 }
 
 hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m))
@@ -390,7 +392,7 @@ bool hd_module_train(hd_module *m, bool on)
 bool hd_module_eval(hd_module *m)
 {
     HD__CALL("hd_module_eval");
-    return hd__object("m", m) && hd_module_train(m, false);
+    return hd_module_train(m, false);
 }
 
 bool hd_module_training(const hd_module *m)

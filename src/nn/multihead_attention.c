@@ -42,20 +42,16 @@ static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tenso
 
 static bool width_ok(const char *arg, const hd_tensor *x, const char *width_name, int64_t width)
 {
-    if (hd_size(x, -1) == width) {
-        return true;
-    }
-    return hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
+    return hd_size(x, -1) == width ||
+           hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
                     width_name, width);
 }
 
 static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
 {
     hd_dtype d = hd_dtype_of(mask);
-    if (d == HD_BOOL || d == query) {
-        return true;
-    }
-    return hd__fail(HD_DTYPE, "%s of %s: expected bool, or query's %s", arg, hd_dtype_name(d),
+    return d == HD_BOOL || d == query ||
+           hd__fail(HD_DTYPE, "%s of %s: expected bool, or query's %s", arg, hd_dtype_name(d),
                     hd_dtype_name(query));
 }
 
@@ -348,13 +344,8 @@ static const hd_module_type multihead_attention_type =
 static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
                       const call_args *a)
 {
-    if (!hd__object("m", m)) {
-        return false;
-    }
-    if (m->type != &multihead_attention_type) {
-        return hd__fail(HD_VALUE, "%s: expected a MultiheadAttention", m->type->name);
-    }
-    return HD__SIZE_OK(hd__call, a, "hd_multihead_attention_arg_defaults()") &&
+    return hd__type_arg("m", m, &multihead_attention_type) &&
+           HD__SIZE_OK(hd__call, a, "hd_multihead_attention_arg_defaults()") &&
            hd__tensor_given("query", query) && hd__tensor_given("key", key) &&
            hd__tensor_given("value", value) &&
            hd__tensor_arg("key_padding_mask", a->key_padding_mask, true) &&
@@ -460,7 +451,6 @@ hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
     if (!packed_options_ok(embed_dim, num_heads, o)) {
         return NULL;
     }
-    HD__SCOPE_OR(NULL);
     multihead_attention *m = (multihead_attention *)hd_module_new(&multihead_attention_type);
     if (!m) {
         return NULL;

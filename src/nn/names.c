@@ -236,33 +236,28 @@ hd_list *hd_module_parameters(const hd_module *m)
 {
     HD__CALL("hd_module_parameters");
     hd__items found = {0};
-    hd_list *list = NULL;
-    if (!hd__object("m", m) || !hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found)) {
-        hd__items_free(&found);
-        return NULL;
+    bool ok = hd__object("m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, true, &found);
+    hd_list *list = ok ? hd_list_n(0, NULL) : NULL;
+    for (int64_t i = 0; list && i < found.n; i++) {
+        list = hd_list_append(list, *found.v[i].field) ? list : NULL;
     }
-    hd_tensor **ts = hd__alloc_items(found.n + 1, sizeof(hd_tensor *));
-    for (int64_t i = 0; ts && i < found.n; i++) {
-        ts[i] = *found.v[i].field;
-    }
-    if (ts) {
-        list = hd_list_n(found.n, ts);
-    }
-    hd_free(ts);
     hd__items_free(&found);
     return list;
 }
 
-static hd_dict *named(const hd_module *m, int kinds)
+/* detached: each name has an alias of its own, also where a tensor has several names. */
+static hd_dict *named(const hd_module *m, int kinds, bool detached)
 {
     if (!hd__object("m", m)) {
         return NULL;
     }
+    HD__SCOPE_OR(NULL);
     hd__items found = {0};
     hd_dict *d = hd_dict_new();
-    bool ok = d && hd__collect(m, kinds, true, &found);
+    bool ok = d && hd__collect(m, kinds, !detached, &found);
     for (int64_t i = 0; ok && i < found.n; i++) {
-        ok = hd_dict_set(d, found.v[i].name, *found.v[i].field);
+        hd_tensor *t = *found.v[i].field;
+        ok = hd_dict_set(d, found.v[i].name, detached ? hd_detach(t) : t);
     }
     hd__items_free(&found);
     if (!ok) {
@@ -274,13 +269,19 @@ static hd_dict *named(const hd_module *m, int kinds)
 hd_dict *hd_module_named_parameters(const hd_module *m)
 {
     HD__CALL("hd_module_named_parameters");
-    return named(m, HD__PARAMETER);
+    return named(m, HD__PARAMETER, false);
 }
 
 hd_dict *hd_module_named_buffers(const hd_module *m)
 {
     HD__CALL("hd_module_named_buffers");
-    return named(m, HD__BUFFER | HD__TRANSIENT);
+    return named(m, HD__BUFFER | HD__TRANSIENT, false);
+}
+
+hd_dict *hd_module_state_dict(const hd_module *m)
+{
+    HD__CALL("hd_module_state_dict");
+    return named(m, HD__PARAMETER | HD__BUFFER, true);
 }
 
 /* ---------------------------------------------------------------- lookup */

@@ -63,10 +63,10 @@ bool hd__tensor_given(const char *arg, const hd_tensor *x);
 bool hd__size_arg(const char *arg, int64_t value, int64_t least);
 /* Is p a number from 0 to 1? "hd_dropout_new: p 1.5: expected a number from 0 to 1" */
 bool hd__probability_arg(const char *arg, double p);
+/* Is m a module of that type? "hd_kv_cache_new: Linear: expected a MultiHeadAttention" */
+bool hd__type_arg(const char *arg, const hd_module *m, const hd_module_type *type);
 
 bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
-
-#define HD__DIMS(x) HD__SIZES(hd_ndim(x), hd_sizes(x))
 
 /* ---------------------------------------------------------------- what is inside */
 
@@ -130,7 +130,8 @@ const hd__entry *hd__find(const hd_module *m, const char *name, int kinds);
  * NULL. */
 hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
 
-/* Registers a new parameter without values, or HD_NONE if it is not wanted. */
+/* Registers a new parameter without values, or HD_NONE if it is not wanted. Like
+ * hd__register_mask, it leaves no tensor in the caller's scope. */
 void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
                         const int64_t *sizes);
 
@@ -147,59 +148,56 @@ double hd__dropout_now(const hd_module *m);  /* a Dropout's p; 0 in evaluation m
 
 /* ---------------------------------------------------------------- attention of the notebooks */
 
-/* Each of those classes' structs begins with this. */
+/* Each of those classes' structs begins with this. NULL stands for what a class does not have. */
 typedef struct hd__attention {
     hd_module base;
     bool keep;
-    hd_tensor *kept; /* the last weights, retained; NULL: none yet */
+    hd_tensor *kept;                                /* the last weights, retained */
+    hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
+    hd_tensor *mask; /* (context_length, context_length), buffer: not 0 where it hides */
 } hd__attention;
 
 /* Registers three blank Linear(d_in, d_out) under the notebooks' names and in their order. */
-void hd__register_qkv(hd_module *m, hd_module **W_query, hd_module **W_key, hd_module **W_value,
-                      int64_t d_in, int64_t d_out, bool qkv_bias);
-bool hd__draw_qkv(hd_module *W_query, hd_module *W_key, hd_module *W_value);
+void hd__register_qkv(hd__attention *m, int64_t d_in, int64_t d_out, bool qkv_bias);
+bool hd__draw_qkv(hd_module *self);
 
 /* What the three make of x (..., d_in): (..., d_out) each, computed in the notebooks' order, keys
  * first. */
 typedef struct hd__projected {
     hd_tensor *keys, *queries, *values;
 } hd__projected;
-hd__projected hd__project(hd_tensor *x, hd_module *W_query, hd_module *W_key, hd_module *W_value);
+hd__projected hd__project(const hd__attention *m, hd_tensor *x);
 
 /* The context vectors (..., num_tokens, d), from queries (..., num_tokens, d) of the tokens first,
- * first + 1, ..., and keys and values (..., first + num_tokens, d). What is not 0 in mask is
- * hidden. dropout is a child of the class. The attention is fused unless
+ * first + 1, ..., and keys and values (..., first + num_tokens, d). The attention is fused unless
  * hd_set_fused_attention(false) was called. */
-hd_tensor *hd__masked_attention(hd_module *self, hd_tensor *queries, hd_tensor *keys,
-                                hd_tensor *values, hd_tensor *mask, int64_t first,
-                                hd_module *dropout);
-/* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
-hd_tensor *hd__keep_weights(hd_module *self, hd_tensor *attn_weights);
+hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first);
+/* softmax(attn_scores / sqrt(d)) values, d the last size of keys. It keeps the weights, after
+ * dropout, if it was asked to. */
+hd_tensor *hd__weigh(hd__attention *m, hd_tensor *attn_scores, hd_tensor *keys, hd_tensor *values);
 void hd__attention_free(hd_module *self); /* the function `free` of these types */
 /* Is x (b, num_tokens, d_in), with at most context_length tokens? */
-bool hd__tokens_arg(const hd_module *self, hd_tensor *x, int64_t context_length);
+bool hd__tokens_arg(const hd__attention *m, hd_tensor *x);
 /* Checks the constructors' arguments. */
 bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
                         int64_t num_heads);
-/* Registers the buffer "mask", (n, n) without values. */
-void hd__register_mask(hd_module *m, hd_tensor **field, int64_t n);
+/* Registers the Dropout and the mask, (n, n) without values. */
+void hd__register_mask(hd__attention *m, double dropout, int64_t n);
 /* mask = triu(ones(n, n), diagonal=1): one where a token must not look */
 bool hd__fill_mask(hd_tensor *mask);
 
 typedef struct hd__multi_head_attention {
     hd__attention base;
-    hd_module *W_query, *W_key, *W_value, *out_proj, *dropout;
-    hd_tensor *mask; /* (context_length, context_length), buffer */
+    hd_module *out_proj;
     int64_t d_out, num_heads, head_dim;
 } hd__multi_head_attention;
 
-/* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
-hd_tensor *hd__split_heads(const hd__multi_head_attention *m, hd_tensor *x);
+/* hd__project of x (b, num_tokens, d_in), each split to (b, num_heads, num_tokens, head_dim) */
+hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x);
 /* Attention and out_proj for the tokens first, first + 1, ..., from queries (b, num_heads,
  * num_tokens, head_dim), and keys and values (b, num_heads, first + num_tokens, head_dim). Gives
  * (b, num_tokens, d_out). */
-hd_tensor *hd__attend(hd__multi_head_attention *m, hd_tensor *queries, hd_tensor *keys,
-                      hd_tensor *values, int64_t first);
+hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t first);
 
 extern const hd_module_type hd__self_attention_v1_type, hd__self_attention_v2_type,
     hd__causal_attention_type, hd__multi_head_attention_type;

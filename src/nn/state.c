@@ -1,4 +1,4 @@
-/* state.c - all tensors of a module together: state_dict, loading, gradients, dtype.
+/* state.c - all tensors of a module together: loading, gradients, dtype.
  *
  * Everything that can fail comes before the first write. Loading converts and copies its sources
  * first, so that writing needs no memory. */
@@ -7,33 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- state_dict */
-
-hd_dict *hd_module_state_dict(const hd_module *m)
-{
-    HD__CALL("hd_module_state_dict");
-    if (!hd__object("m", m)) {
-        return NULL;
-    }
-    HD__SCOPE_OR(NULL);
-    hd__items found = {0};
-    hd_dict *d = hd_dict_new();
-    bool ok = d && hd__collect(m, HD__PARAMETER | HD__BUFFER, false, &found);
-    for (int64_t i = 0; ok && i < found.n; i++) {
-        ok = hd_dict_set(d, found.v[i].name, hd_detach(*found.v[i].field));
-    }
-    hd__items_free(&found);
-    if (!ok) {
-        hd_dict_free(d);
-    }
-    return ok ? d : NULL;
-}
-
 /* ---------------------------------------------------------------- loading */
 
 /* What does not fit: the lists for the message, and the caller's report. */
+enum { MISSING, UNEXPECTED, SHAPES, UNEQUAL, LISTS };
 typedef struct problems {
-    hd__text missing, unexpected, shapes, unequal;
+    hd__text lists[LISTS];
     hd_dict *report; /* NULL: not wanted */
     bool failed;     /* the report could not be written */
 } problems;
@@ -43,10 +22,11 @@ static size_t state_bytes(const hd_tensor *x)
     return (size_t)(hd_numel(x) * hd_dtype_size(hd_dtype_of(x)));
 }
 
-static void note(problems *p, hd__text *list, const char *name, const char *what)
+static void note(problems *p, int which, const char *name, const char *what)
 {
+    hd__text *list = &p->lists[which];
     hd__text_format(list, "%s\"%s\"", list->len ? ", " : "", name);
-    if (list == &p->shapes || list == &p->unequal) {
+    if (which == SHAPES || which == UNEQUAL) {
         hd__text_format(list, " is %s", what);
     }
     if (p->report && !hd_dict_set_string(p->report, name, what)) {
@@ -73,7 +53,7 @@ static hd_tensor *source_of(const hd_dict *d, const hd__item *item, bool named, 
     hd_tensor *x = *item->field;
     if (kind == HD_DICT_MISSING) {
         if (!named) {
-            note(p, &p->missing, item->name, "missing");
+            note(p, MISSING, item->name, "missing");
         }
         return NULL;
     }
@@ -81,7 +61,7 @@ static hd_tensor *source_of(const hd_dict *d, const hd__item *item, bool named, 
     if (!t || !hd__same_sizes(t, x)) {
         hd__text what = {0};
         hd__text_format(&what, "%s, expected %s", t ? HD__DIMS(t) : "no tensor", HD__DIMS(x));
-        note(p, &p->shapes, item->name, what.failed ? "mis-shaped" : what.s);
+        note(p, SHAPES, item->name, what.failed ? "mis-shaped" : what.s);
         hd_free(what.s);
         return NULL;
     }
@@ -98,7 +78,7 @@ static void note_if_unequal(const hd__item *a, const hd_tensor *source_a, const 
     }
     hd__text what = {0};
     hd__text_format(&what, "unequal to \"%s\", which is the same tensor in the module", a->name);
-    note(p, &p->unequal, b->name, what.failed ? "unequal" : what.s);
+    note(p, UNEQUAL, b->name, what.failed ? "unequal" : what.s);
     hd_free(what.s);
 }
 
@@ -127,7 +107,7 @@ static void note_unexpected(const hd_dict *names, const hd_dict *d, problems *p)
         const char *name = hd_dict_name(d, i);
         if (hd_dict_kind_of(d, name) == HD_DICT_TENSOR &&
             hd_dict_kind_of(names, name) == HD_DICT_MISSING) {
-            note(p, &p->unexpected, name, "unexpected");
+            note(p, UNEXPECTED, name, "unexpected");
         }
     }
 }
@@ -158,23 +138,16 @@ static bool find_sources(const hd_dict *d, const hd__items *items, hd_tensor **s
  * those that are missing or unexpected an error? */
 static bool report_error(const hd_module *m, bool names, const problems *p)
 {
-    const struct {
-        const char *before;
-        const hd__text *list;
-    } parts[] = {
-        {"missing ", &p->missing},
-        {"unexpected ", &p->unexpected},
-        {"in the dictionary ", &p->shapes},
-        {"in the dictionary ", &p->unequal},
-    };
+    static const char *const before[LISTS] = {"missing ", "unexpected ", "in the dictionary ",
+                                              "in the dictionary "};
     hd__text text = {0};
-    for (size_t i = names ? 0 : 2; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i].list->len) {
-            hd__text_format(&text, "%s%s", text.len ? "; " : "", parts[i].before);
-            hd__text_add(&text, parts[i].list->s, parts[i].list->len);
+    for (int i = names ? MISSING : SHAPES; i < LISTS; i++) {
+        if (p->lists[i].len) {
+            hd__text_format(&text, "%s%s", text.len ? "; " : "", before[i]);
+            hd__text_add(&text, p->lists[i].s, p->lists[i].len);
         }
     }
-    bool only_shapes = !names && !p->unequal.len;
+    bool only_shapes = !names && !p->lists[UNEQUAL].len;
     if (!text.failed) {
         hd__fail(only_shapes ? HD_SHAPE : HD_VALUE, "%s: %s", m->type->name, text.s);
     }
@@ -184,10 +157,12 @@ static bool report_error(const hd_module *m, bool names, const problems *p)
 
 static bool is_fitting(const hd_module *m, bool strict, const problems *p)
 {
-    bool failed = p->failed || p->missing.failed || p->unexpected.failed || p->shapes.failed ||
-                  p->unequal.failed;
-    bool names = strict && (p->missing.len || p->unexpected.len);
-    if (!failed && (names || p->shapes.len || p->unequal.len)) {
+    bool failed = p->failed;
+    for (int i = 0; i < LISTS; i++) {
+        failed |= p->lists[i].failed;
+    }
+    bool names = strict && (p->lists[MISSING].len || p->lists[UNEXPECTED].len);
+    if (!failed && (names || p->lists[SHAPES].len || p->lists[UNEQUAL].len)) {
         return report_error(m, names, p);
     }
     return !failed;
@@ -236,10 +211,9 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     }
     ok = ok && is_fitting(m, strict, &p) && write_all(m, &found, sources);
     hd_free(sources);
-    hd_free(p.missing.s);
-    hd_free(p.unexpected.s);
-    hd_free(p.shapes.s);
-    hd_free(p.unequal.s);
+    for (int i = 0; i < LISTS; i++) {
+        hd_free(p.lists[i].s);
+    }
     hd__items_free(&found);
     return ok;
 }
@@ -296,7 +270,7 @@ static hd_tensor *converted(const hd__item *item, hd_dtype d)
 {
     hd_tensor *t = *item->field;
     hd_dtype from = hd_dtype_of(t);
-    if (from == d || (from != HD_FLOAT32 && from != HD_FLOAT64)) {
+    if (from == d || !hd__is_float(from)) {
         return t;
     }
     hd_tensor *y = hd_to(hd_detach(t), d);
@@ -344,7 +318,7 @@ bool hd_module_to(hd_module *m, hd_dtype d)
     if (!hd__object("m", m)) {
         return false;
     }
-    if (d != HD_FLOAT32 && d != HD_FLOAT64) {
+    if (!hd__is_float(d)) {
         return hd__fail(HD_DTYPE, "%s: %s: expected float32 or float64", m->type->name,
                         hd_dtype_name(d));
     }

@@ -93,12 +93,13 @@ static void begin_text(level *at)
     }
     at->text.failed |= hd_error_count() != failures;
     hd__text_format(&at->text, "%s(", m->type->name);
-    if (*extra && !hd__has_children(m) && !strchr(extra, '\n')) {
+    bool alone = *extra && !hd__has_children(m), one_line = !strchr(extra, '\n');
+    if (alone && one_line) {
         hd__text_puts(&at->text, extra);
     } else {
         add_lines(&at->text, extra);
     }
-    if (*extra && !hd__has_children(m) && strchr(extra, '\n')) {
+    if (alone && !one_line) {
         hd__text_puts(&at->text, "\n");
     }
 }
@@ -192,7 +193,7 @@ static bool summary_make(hd__text *whole, hd_module *m)
     return ok;
 }
 
-/* The text is stored as the bytes of a tensor, which the caller's scope owns. */
+/* The caller's scope owns the text. */
 static const char *summary_text(const hd_module *m)
 {
     if (!hd__object("m", m)) {
@@ -201,16 +202,9 @@ static const char *summary_text(const hd_module *m)
     hd__text t = {0};
     hd_scope *scope = hd_scope_open();
     bool ok = scope && summary_make(&t, (hd_module *)m);
-    if (scope) {
-        hd_scope_close(scope);
-    }
-    hd_tensor *bytes = ok ? hd_empty(HD_BOOL, (int64_t)t.len + 1) : NULL;
-    char *text = bytes ? hd_data_mut(bytes) : NULL;
-    if (text) {
-        memcpy(text, t.s, t.len + 1);
-    }
-    hd_free(t.s);
-    return text;
+    hd_scope_close(scope);
+    t.failed |= !ok;
+    return hd__text_give(&t);
 }
 
 const char *hd_module_summary(const hd_module *m)

@@ -23,7 +23,7 @@ static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
         return hd__fail(HD_VALUE,
                         "the gradient of parameter %" PRId64
                         " of %s is expanded: several elements share memory",
-                        i, HD__SIZES(hd_ndim(g), hd_sizes(g)));
+                        i, HD__DIMS(g));
     }
     return g;
 }
@@ -146,15 +146,11 @@ static bool total_norm(const grads *found, double p, double *norm)
 
 /* ---------------------------------------------------------------- writing */
 
-typedef struct change {
-    int kernel;
-    double a;
-} change;
-
 typedef struct changing {
     char *data;
     hd_dtype d;
-    const change *c;
+    int kernel;
+    double a;
 } changing;
 
 static void change_run(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
@@ -162,12 +158,12 @@ static void change_run(const int64_t at[2], const int64_t strides[2], int64_t el
 {
     (void)element;
     const changing *t = arg;
-    hdk_optim()->change[t->c->kernel][t->d](t->data + at[0] * hd_dtype_size(t->d), strides[0], n,
-                                            t->c->a);
+    hdk_optim()->change[t->kernel][t->d](t->data + at[0] * hd_dtype_size(t->d), strides[0], n,
+                                         t->a);
 }
 
 /* Changes all of them or none: a gradient that a hook is given may not be changed. */
-static bool change_all(const grads *found, change c)
+static bool change_all(const grads *found, int kernel, double a)
 {
     changing *tasks = hd__alloc_items(found->n, sizeof *tasks);
     bool ok = tasks;
@@ -175,7 +171,7 @@ static bool change_all(const grads *found, change c)
         ok = hd__may_write(found->at[i]);
     }
     for (int64_t i = 0; ok && i < found->n; i++) {
-        tasks[i] = (changing){hd_data_mut(found->at[i]), hd_dtype_of(found->at[i]), &c};
+        tasks[i] = (changing){hd_data_mut(found->at[i]), hd_dtype_of(found->at[i]), kernel, a};
         found->walks[i] = (hd__walk){.a = found->at[i], .arg = &tasks[i]};
     }
     if (ok) {
@@ -189,18 +185,13 @@ static bool change_all(const grads *found, change c)
 
 static bool not_negative(const char *name, double v)
 {
-    if (v >= 0) { /* false for NaN */
-        return true;
-    }
-    return hd__fail(HD_VALUE, "%s %g: expected 0 or more", name, v);
+    return v >= 0 || hd__fail(HD_VALUE, "%s %g: expected 0 or more", name, v); /* NaN: false */
 }
 
 static bool norm_ok(double norm, bool error_if_nonfinite)
 {
-    if (isfinite(norm) || !error_if_nonfinite) {
-        return true;
-    }
-    return hd__fail(HD_VALUE, "the norm of the gradients is %s: expected a finite number",
+    return isfinite(norm) || !error_if_nonfinite ||
+           hd__fail(HD_VALUE, "the norm of the gradients is %s: expected a finite number",
                     isnan(norm) ? "nan" : "inf");
 }
 
@@ -227,7 +218,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
               norm_ok(norm, error_if_nonfinite);
     double a = max_norm / (norm + 1e-6);
     if (ok && !(a >= 1)) { /* true for NaN */
-        ok = change_all(&found, (change){HDK_SCALE, a});
+        ok = change_all(&found, HDK_SCALE, a);
     }
     grads_free(&found);
     return ok ? norm : NAN;
@@ -242,8 +233,7 @@ bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     grads found;
-    bool ok =
-        collect(parameters, &found) && change_all(&found, (change){HDK_CLAMP_BOTH, clip_value});
+    bool ok = collect(parameters, &found) && change_all(&found, HDK_CLAMP_BOTH, clip_value);
     grads_free(&found);
     return ok;
 }

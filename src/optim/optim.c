@@ -32,7 +32,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
         return false;
     }
     hd_dtype d = hd_dtype_of(p);
-    if (d != HD_FLOAT32 && d != HD_FLOAT64) {
+    if (!hd__is_float(d)) {
         return hd__fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
                         hd_dtype_name(d));
     }
@@ -40,12 +40,12 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
         return hd__fail(HD_GRAD,
                         "parameter %" PRId64 " of %s is the result of an operation: expected a "
                         "leaf",
-                        i, HD__SIZES(hd_ndim(p), hd_sizes(p)));
+                        i, HD__DIMS(p));
     }
     if (hd__is_expanded(p)) {
         return hd__fail(HD_VALUE,
                         "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
-                        HD__SIZES(hd_ndim(p), hd_sizes(p)));
+                        HD__DIMS(p));
     }
     for (int64_t j = 0; j < i; j++) {
         if (hd_list_get(list, j) == p) {
@@ -171,14 +171,9 @@ int64_t hd_optim_group_count(const hd_optim *o)
 
 static bool group_ok(const hd_optim *o, int64_t group)
 {
-    if (!hd__object("o", o)) {
-        return false;
-    }
-    if (group < 0 || group >= o->n_groups) {
-        return hd__fail(HD_INDEX, "group %" PRId64 ": expected 0 to %" PRId64, group,
-                        o->n_groups - 1);
-    }
-    return true;
+    return hd__object("o", o) && ((group >= 0 && group < o->n_groups) ||
+                                  hd__fail(HD_INDEX, "group %" PRId64 ": expected 0 to %" PRId64,
+                                           group, o->n_groups - 1));
 }
 
 double hd_optim_group_lr(const hd_optim *o, int64_t group)
@@ -207,7 +202,7 @@ bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 double hd_optim_lr(const hd_optim *o)
 {
     HD__CALL("hd_optim_lr");
-    return hd__object("o", o) ? *hd__lr(o, 0) : NAN;
+    return hd_optim_group_lr(o, 0);
 }
 
 bool hd_optim_set_lr(hd_optim *o, double lr)

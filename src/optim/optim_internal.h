@@ -44,12 +44,10 @@ double *hd__option_double(const hd__option *option, const void *options);
 bool hd__option_ok(const hd__option *option, const void *options);
 bool hd__options_ok(const hd__option *table, const void *options);
 
-/* Writes the options of a table to d, or compares them with d's, under hd__key(..., prefix, list,
- * i, their names). */
-bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
-                      const hd__option *table, const void *options);
-bool hd__options_equal(const hd_dict *d, const char *prefix, const char *list, int64_t i,
-                       const hd__option *table, const void *options);
+/* Writes the options of a table to `to`, or compares them with those in `from` if `to` is NULL,
+ * under hd__key(..., prefix, list, i, their names). */
+bool hd__options_visit(hd_dict *to, const hd_dict *from, const char *prefix, const char *list,
+                       int64_t i, const hd__option *table, const void *options);
 /* Is what d has under key the expected number or text? If not, fails: "hd_optim_load: 'o.params' is
  * 2: expected 3". key NULL: false. */
 bool hd__int_equal(const hd_dict *d, const char *key, int64_t want);

@@ -121,8 +121,8 @@ static bool visit_option(hd_dict *to, const hd_dict *from, const char *key,
     return to ? hd_dict_set_int(to, key, v) : hd__int_equal(from, key, v);
 }
 
-static bool visit_options(hd_dict *to, const hd_dict *from, const char *prefix, const char *list,
-                          int64_t i, const hd__option *table, const void *options)
+bool hd__options_visit(hd_dict *to, const hd_dict *from, const char *prefix, const char *list,
+                       int64_t i, const hd__option *table, const void *options)
 {
     hd__text t = {0};
     bool ok = true;
@@ -132,18 +132,6 @@ static bool visit_options(hd_dict *to, const hd_dict *from, const char *prefix, 
     }
     hd_free(t.s);
     return ok;
-}
-
-bool hd__options_save(hd_dict *d, const char *prefix, const char *list, int64_t i,
-                      const hd__option *table, const void *options)
-{
-    return visit_options(d, NULL, prefix, list, i, table, options);
-}
-
-bool hd__options_equal(const hd_dict *d, const char *prefix, const char *list, int64_t i,
-                       const hd__option *table, const void *options)
-{
-    return visit_options(NULL, d, prefix, list, i, table, options);
 }
 
 bool hd__may_step(void)

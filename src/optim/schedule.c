@@ -103,7 +103,7 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
     hd_dict *fresh = hd_dict_new();
     bool ok = fresh &&
               hd_dict_set_string(fresh, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
-              hd__options_save(fresh, prefix, NULL, 0, s->type->table, &s->options) &&
+              hd__options_visit(fresh, NULL, prefix, NULL, 0, s->type->table, &s->options) &&
               hd_dict_set_int(fresh, hd__key(&t, prefix, NULL, 0, "step"), s->t) &&
               hd_dict_set_int(fresh, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
     for (int64_t i = 0; i < s->n && ok; i++) {
@@ -125,7 +125,7 @@ static bool schedule_read(const hd_schedule *s, const hd_dict *d, const char *pr
     hd__text t = {0};
     int64_t last = s->type->last ? s->type->last(&s->options) : HD__MOST_SAVED;
     bool ok = hd__string_equal(d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
-              hd__options_equal(d, prefix, NULL, 0, s->type->table, &s->options) &&
+              hd__options_visit(NULL, d, prefix, NULL, 0, s->type->table, &s->options) &&
               hd__int_within(d, hd__key(&t, prefix, NULL, 0, "step"), 0, last, steps) &&
               hd__int_equal(d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
     for (int64_t i = 0; i < s->n && ok; i++) {

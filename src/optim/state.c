@@ -21,7 +21,7 @@ static bool save_group(const hd_optim *o, int64_t i, hd_dict *d, const char *pre
     const char *list = "param_groups";
     return hd_dict_set_double(d, hd__key(t, prefix, list, i, "lr"), *hd__lr(o, i)) &&
            hd_dict_set_int(d, hd__key(t, prefix, list, i, "params"), group_size(o, i)) &&
-           hd__options_save(d, prefix, list, i, &o->type->options[1], &o->groups[i].given);
+           hd__options_visit(d, NULL, prefix, list, i, &o->type->options[1], &o->groups[i].given);
 }
 
 /* A parameter that was never stepped has no state. */
@@ -78,7 +78,8 @@ static bool read_group(reader *r, int64_t i)
 {
     const hd_optim *o = r->o;
     const char *list = "param_groups";
-    if (!hd__options_equal(r->d, r->prefix, list, i, &o->type->options[1], &o->groups[i].given) ||
+    if (!hd__options_visit(NULL, r->d, r->prefix, list, i, &o->type->options[1],
+                           &o->groups[i].given) ||
         !hd__int_equal(r->d, hd__key(&r->t, r->prefix, list, i, "params"), group_size(o, i))) {
         return false;
     }

@@ -61,6 +61,7 @@ static part step_part(const hd_optim *o, hd__slot *slot, const hd_tensor *g)
 typedef struct pending {
     hd_tensor *grad; /* HD_NONE: the parameter stays as it is */
     unsigned made;   /* bit k: this step made state k */
+    part part;       /* set when the step writes */
 } pending;
 
 /* Asks for the memory of states that are missing. */
@@ -142,16 +143,15 @@ static bool step_prepare(const hd_optim *o, pending *todo)
     return ok;
 }
 
-/* parts and walks have room for one for each parameter. */
-static void step_write(hd_optim *o, const pending *todo, part *parts, hd__walk *walks)
+/* walks has room for one for each parameter. */
+static void step_write(hd_optim *o, pending *todo, hd__walk *walks)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < o->n; i++) {
         if (todo[i].grad != HD_NONE) {
             hd__slot *slot = &o->slots[i];
-            parts[n] = step_part(o, slot, todo[i].grad);
-            walks[n] = (hd__walk){.a = slot->p, .b = todo[i].grad, .arg = &parts[n]};
-            n++;
+            todo[i].part = step_part(o, slot, todo[i].grad);
+            walks[n++] = (hd__walk){.a = slot->p, .b = todo[i].grad, .arg = &todo[i].part};
         }
     }
     hd__walk_all(walks, n, step_run);
@@ -169,15 +169,13 @@ bool hd_optim_step(hd_optim *o)
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     pending *todo = hd__alloc_items(o->n, sizeof *todo);
-    part *parts = hd__alloc_items(o->n, sizeof *parts);
     hd__walk *walks = hd__alloc_items(o->n, sizeof *walks);
-    bool ok = todo && parts && walks && step_prepare(o, todo);
+    bool ok = todo && walks && step_prepare(o, todo);
     if (ok) {
-        step_write(o, todo, parts, walks);
+        step_write(o, todo, walks);
         o->stepped = o->scheduled;
     }
     hd_free(todo);
-    hd_free(parts);
     hd_free(walks);
     return ok;
 }

@@ -15,6 +15,14 @@ bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok);
 /* Is l a list, and did its scope not close? */
 bool hd__list_arg(const char *arg, const hd_list *l);
 
+/* x's sizes in a message, as HD__SIZES writes them. */
+#define HD__DIMS(x) HD__SIZES(hd_ndim(x), hd_sizes(x))
+
+static inline bool hd__is_float(int dtype)
+{
+    return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
+}
+
 /* ---------------------------------------------------------------- writing (access.c, copy.c) */
 
 /* Does hd_data_mut give x's elements? Fails where it does, and changes nothing: whoever writes to
@@ -55,6 +63,9 @@ int hd__scopes_above(const hd_scope *s, uint64_t wanted);
 /* The user's code, which `who` names, left so many scopes open, or (-1) closed scopes that it had
  * not opened. Fails with HD_STATE. */
 bool hd__scopes_wrong(const char *who, int above);
+
+/* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
+const char *hd__text_give(hd__text *t);
 
 /* ---------------------------------------------------------------- dictionaries (dict.c) */
 

@@ -71,7 +71,7 @@ bool hd_is_contiguous(const hd_tensor *x)
 bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b)
 {
     HD__CALL("hd_shares_storage");
-    return hd__arg("a", a) && hd__arg("b", b) && a->storage == b->storage;
+    return hd__two_args(a, b) && a->storage == b->storage;
 }
 
 int64_t hd_version_of(const hd_tensor *x)
@@ -114,25 +114,11 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
     return hd_scalar_int(0);
 }
 
-/* Numbers that int64 does not hold become INT64_MIN. */
-static int64_t clipped_int(hd_scalar s)
-{
-    if (s.is_int) {
-        return s.v.i;
-    }
-    return s.v.d >= -0x1p63 && s.v.d < 0x1p63 ? (int64_t)s.v.d : INT64_MIN;
-}
-
 static bool one_element(const hd_tensor *x)
 {
-    if (!hd__arg("x", x)) {
-        return false;
-    }
-    if (x->numel != 1) {
-        return hd__fail(HD_SHAPE, "%s has %" PRId64 " elements: expected one", HD__SHAPE(x),
-                        x->numel);
-    }
-    return true;
+    return hd__arg("x", x) &&
+           (x->numel == 1 || hd__fail(HD_SHAPE, "%s has %" PRId64 " elements: expected one",
+                                      HD__SHAPE(x), x->numel));
 }
 
 double hd_item(const hd_tensor *x)
@@ -144,7 +130,7 @@ double hd_item(const hd_tensor *x)
 int64_t hd_item_int(const hd_tensor *x)
 {
     HD__CALL("hd_item_int");
-    return one_element(x) ? clipped_int(load(x, x->offset)) : INT64_MIN;
+    return one_element(x) ? hd__scalar_int(load(x, x->offset)) : INT64_MIN;
 }
 
 /* The place of the element at index in the storage, counted in elements; -1 with the error set. */
@@ -163,11 +149,8 @@ static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
     }
     int64_t at = x->offset;
     for (int d = 0; d < n; d++) {
-        int64_t i = index[d] < 0 ? index[d] + x->sizes[d] : index[d];
-        if (i < 0 || i >= x->sizes[d]) {
-            hd__fail(HD_INDEX,
-                     "index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
-                     index[d], d, HD__SHAPE(x), -x->sizes[d], x->sizes[d] - 1);
+        int64_t i = hd__index_at(x, d, index[d]);
+        if (i < 0) {
             return -1;
         }
         at += i * x->strides[d];
@@ -186,7 +169,7 @@ int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index)
 {
     HD__CALL("hd_get_int");
     int64_t at = locate(x, n, index);
-    return at < 0 ? INT64_MIN : clipped_int(load(x, at));
+    return at < 0 ? INT64_MIN : hd__scalar_int(load(x, at));
 }
 
 bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)

@@ -80,16 +80,13 @@ static void set_up(attention_task *t, const call *c, hd_tensor *const *x)
     t->c = c;
     t->kernel = kernel_for(x[HD__Q], c->head.s);
     t->item = hd__bytes_of(x[HD__Q]->dtype);
-    t->bits = NULL;
+    t->bits = hd__ptr_or_null(x[HD__BITS]);
     hd__dims_make(&t->heads, c->n_batch, c->batch, 0, NULL);
     for (int i = 0; i < HD__OPERANDS; i++) {
         t->x[i].p = NULL;
         if (x[i] && !hd__is_none(x[i]) && i != HD__BITS) {
             give(t, i, x[i], i == HD__LSE ? 1 : 2);
         }
-    }
-    if (!hd__is_none(x[HD__BITS])) {
-        t->bits = hd__ptr(x[HD__BITS]);
     }
 }
 

@@ -150,9 +150,7 @@ void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
 {
     float f = value.is_int ? (float)value.v.i : (float)value.v.d;
     double g = hd__scalar_double(value);
-    int64_t i = value.is_int                                 ? value.v.i
-                : value.v.d >= -0x1p63 && value.v.d < 0x1p63 ? (int64_t)value.v.d
-                                                             : INT64_MIN;
+    int64_t i = hd__scalar_int(value);
     uint8_t b = value.is_int ? value.v.i != 0 : value.v.d != 0;
     const void *from[] = {&f, &g, &i, &b};
     memcpy(bytes, from[d], (size_t)hd__bytes_of(d));
@@ -163,10 +161,8 @@ bool hd__scalar_fits(hd_dtype d, hd_scalar value)
     double v = value.v.d;
     bool fits = value.is_int || d == HD_FLOAT64 || d == HD_BOOL ||
                 (d == HD_INT64 ? v >= -0x1p63 && v < 0x1p63 : !(fabs(v) > FLT_MAX) || isinf(v));
-    if (!fits) {
-        hd__fail(HD_VALUE, "value %g: expected one that %s can hold", v, hd_dtype_name(d));
-    }
-    return fits;
+    return fits ||
+           hd__fail(HD_VALUE, "value %g: expected one that %s can hold", v, hd_dtype_name(d));
 }
 
 void hd__fill(hd_tensor *x, hd_scalar value)
@@ -190,16 +186,18 @@ hd_tensor *hd__contiguous(hd_tensor *x)
     return hd__contig(x) ? x : hd__clone(x);
 }
 
-hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
+hd_tensor *hd__copied(const hd_tensor *x, hd_dtype d)
 {
-    if (x->dtype == d) {
-        return x;
-    }
     hd_tensor *y = hd__laid_out_as(hd__empty_as(d, x), x);
     if (y) {
         hd__copy(y, x);
     }
     return y;
+}
+
+hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
+{
+    return x->dtype == d ? x : hd__copied(x, d);
 }
 
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
@@ -216,21 +214,10 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
 
 static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
 {
-    if (!hd__arg("x", x)) {
-        return false;
-    }
-    if (!array) {
-        return hd__null_arg(hd__call, "array");
-    }
     size_t need;
-    if (!hd__tensor_bytes(x, &need)) {
-        return false;
-    }
-    if (bytes != need) {
-        return hd__fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu", bytes,
-                        HD__SHAPE(x), hd_dtype_name(x->dtype), need);
-    }
-    return true;
+    return hd__arg("x", x) && hd__given(hd__call, "array", array) && hd__tensor_bytes(x, &need) &&
+           (bytes == need || hd__fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu",
+                                      bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
 }
 
 /* Makes `over` a row-major tensor of x's shape over the array, for one copy. */
@@ -259,11 +246,9 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
 
 bool hd__writable(hd_tensor *x)
 {
-    if (!hd__write_ok(x)) {
-        return false;
-    }
-    return !hd__overlaps_itself(x) ||
-           hd__fail(HD_STATE, "%s is expanded: several elements share memory", HD__SHAPE(x));
+    return hd__write_ok(x) &&
+           (!hd__overlaps_itself(x) ||
+            hd__fail(HD_STATE, "%s is expanded: several elements share memory", HD__SHAPE(x)));
 }
 
 void hd__write_array(hd_tensor *x, const void *array)

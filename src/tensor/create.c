@@ -10,18 +10,6 @@ enum { GRAIN = 32768 };
 
 /* ---------------------------------------------------------------- filled */
 
-static hd_tensor *filled(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes)
-{
-    if (!hd__dtype_arg(d) || !hd__scalar_fits(d, value)) {
-        return NULL;
-    }
-    hd_tensor *y = hd__empty(d, ndim, sizes);
-    if (y) {
-        hd__fill(y, value);
-    }
-    return y;
-}
-
 hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_empty");
@@ -43,19 +31,26 @@ hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
 hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_ones");
-    return filled(d, hd_scalar_int(1), ndim, sizes);
+    return hd_full_n(d, 1, ndim, sizes);
 }
 
 hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_full");
-    return filled(d, value, ndim, sizes);
+    if (!hd__dtype_arg(d) || !hd__scalar_fits(d, value)) {
+        return NULL;
+    }
+    hd_tensor *y = hd__empty(d, ndim, sizes);
+    if (y) {
+        hd__fill(y, value);
+    }
+    return y;
 }
 
 hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
 {
     HD__CALL("hd_scalar_tensor");
-    return filled(d, value, 0, NULL);
+    return hd_full_n(d, value, 0, NULL);
 }
 
 hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d)
@@ -67,19 +62,19 @@ hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d)
 hd_tensor *hd_zeros_like(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_zeros_like");
-    return hd__arg("x", x) ? filled(d, hd_scalar_int(0), x->ndim, x->sizes) : NULL;
+    return hd_full_like(x, d, 0);
 }
 
 hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_ones_like");
-    return hd__arg("x", x) ? filled(d, hd_scalar_int(1), x->ndim, x->sizes) : NULL;
+    return hd_full_like(x, d, 1);
 }
 
 hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 {
     HD__CALL("hd_full_like");
-    return hd__arg("x", x) ? filled(d, value, x->ndim, x->sizes) : NULL;
+    return hd__arg("x", x) ? hd_full_n(d, value, x->ndim, x->sizes) : NULL;
 }
 
 /* ---------------------------------------------------------------- counted */
@@ -115,7 +110,7 @@ static bool to_whole(hd_scalar *s)
     if (!s->is_int && !hd__scalar_fits(HD_INT64, *s)) {
         return false;
     }
-    *s = s->is_int ? *s : hd_scalar_int((int64_t)s->v.d);
+    *s = hd_scalar_int(hd__scalar_int(*s));
     return true;
 }
 
@@ -218,12 +213,12 @@ hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
 hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
 {
     HD__CALL("hd_eye");
-    hd_tensor *y = filled(d, hd_scalar_int(0), 2, (int64_t[]){n, m});
+    hd_tensor *y = hd_full_n(d, 0, 2, (int64_t[]){n, m});
     if (y) {
-        int64_t len = n < m ? n : m, stride = m + 1;
+        int64_t len = n < m ? n : m;
         hd_tensor diagonal = {.dtype = y->dtype, .ndim = 1, .storage = y->storage, .numel = len};
         diagonal.sizes[0] = len;
-        diagonal.strides[0] = stride;
+        diagonal.strides[0] = m + 1;
         hd__fill(&diagonal, hd_scalar_int(1));
     }
     return y;

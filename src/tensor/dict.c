@@ -83,20 +83,10 @@ static bool grow(hd_dict *d, int64_t more)
 
 /* ---------------------------------------------------------------- arguments */
 
-static bool check_dict(const hd_dict *d)
-{
-    return hd__object("d", d);
-}
-
 static bool check_name(const hd_dict *d, const char *name)
 {
-    if (!check_dict(d)) {
-        return false;
-    }
-    if (!name) {
-        return hd__null_arg(hd__call, "name");
-    }
-    return *name || hd__fail(HD_VALUE, "an empty name: expected some text");
+    return hd__object("d", d) && hd__given(hd__call, "name", name) &&
+           (*name || hd__fail(HD_VALUE, "an empty name: expected some text"));
 }
 
 /* ---------------------------------------------------------------- names that are missing */
@@ -182,6 +172,15 @@ static void drop_value(hd__dict_entry *e)
     }
 }
 
+/* The old value is freed last, because the new one may be part of it. */
+static void replace_value(hd__dict_entry *e, hd_dict_kind kind, hd__dict_value v)
+{
+    hd__dict_entry old = {.kind = e->kind, .v = e->v};
+    e->kind = kind;
+    e->v = v;
+    drop_value(&old);
+}
+
 static hd__dict_entry *append(hd_dict *d, const char *name, uint64_t hash)
 {
     size_t bytes = strlen(name) + 1;
@@ -196,21 +195,16 @@ static hd__dict_entry *append(hd_dict *d, const char *name, uint64_t hash)
     return e;
 }
 
-/* Takes the value over on success. The old value is freed last, because the new one may be part of
- * it. */
+/* Takes the value over on success. */
 static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value v)
 {
     uint64_t hash = hash_of(name);
     int64_t at = dict_find(d, name, hash);
     hd__dict_entry *e = at < 0 ? append(d, name, hash) : d->entries[at];
-    if (!e) {
-        return false;
+    if (e) {
+        replace_value(e, kind, v);
     }
-    hd__dict_entry old = {.kind = e->kind, .v = e->v};
-    e->kind = kind;
-    e->v = v;
-    drop_value(&old);
-    return true;
+    return e;
 }
 
 bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
@@ -230,11 +224,8 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
 bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
 {
     HD__CALL("hd_dict_set_string");
-    if (!check_name(d, name)) {
+    if (!check_name(d, name) || !hd__given(hd__call, "text", text)) {
         return false;
-    }
-    if (!text) {
-        return hd__null_arg(hd__call, "text");
     }
     char *copy = hd_alloc(strlen(text) + 1);
     if (!copy) {
@@ -300,10 +291,7 @@ static void dict_move(hd_dict *d, hd__dict_entry *e)
         put_slot(d, d->len++);
         return;
     }
-    hd__dict_entry old = *d->entries[at];
-    d->entries[at]->kind = e->kind;
-    d->entries[at]->v = e->v;
-    drop_value(&old);
+    replace_value(d->entries[at], e->kind, e->v);
     hd_free(e);
 }
 
@@ -371,13 +359,13 @@ void hd_dict_free(hd_dict *d)
 int64_t hd_dict_len(const hd_dict *d)
 {
     HD__CALL("hd_dict_len");
-    return check_dict(d) ? d->len : -1;
+    return hd__object("d", d) ? d->len : -1;
 }
 
 const char *hd_dict_name(const hd_dict *d, int64_t i)
 {
     HD__CALL("hd_dict_name");
-    if (!check_dict(d)) {
+    if (!hd__object("d", d)) {
         return NULL;
     }
     int64_t at = hd__index(hd__call, i, d->len, "names");
@@ -406,11 +394,7 @@ hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, cons
                         hd_dtype_name(t->dtype), HD__SHAPE(t), hd_dtype_name(x->dtype),
                         HD__SHAPE(x));
     }
-    hd_tensor *y = t ? hd_empty_like(t, t->dtype) : NULL;
-    if (y) {
-        hd__copy(y, t);
-    }
-    return y;
+    return t ? hd__clone(t) : NULL;
 }
 
 const char *hd_dict_get_string(const hd_dict *d, const char *name)

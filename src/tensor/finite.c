@@ -3,12 +3,6 @@
 
 #include "tensor/dims.h"
 
-static double finite_value(const hd_tensor *x, int64_t bytes)
-{
-    const char *p = (const char *)hd__ptr(x) + bytes;
-    return x->dtype == HD_FLOAT32 ? (double)*(const float *)p : *(const double *)p;
-}
-
 /* Goes through x in row-major order. found: the number of the first element of each kind. */
 static unsigned int finite_search(const hd_tensor *x, int64_t *first_nan, int64_t *first_inf)
 {
@@ -18,7 +12,7 @@ static unsigned int finite_search(const hd_tensor *x, int64_t *first_nan, int64_
     unsigned int has = 0;
     hd__dims_make(&w, x->ndim, x->sizes, 1, xs);
     for (int64_t i = 0; i < x->numel && !(has & HD__HAS_NAN); i++) {
-        double v = finite_value(x, p.offset[0]);
+        double v = hd__float_at(x, x->offset + p.offset[0] / hd__bytes_of(x->dtype));
         if (isnan(v)) {
             *first_nan = i;
             has |= HD__HAS_NAN;

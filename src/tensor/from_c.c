@@ -32,14 +32,9 @@ static bool is_c_type(hd_c_type type)
 static bool type_fits(hd_dtype d, hd_c_type type)
 {
     static const char *const dtype_names[] = {"HD_FLOAT32", "HD_FLOAT64", "HD_INT64", "HD_BOOL"};
-    if (!is_c_type(type)) {
-        return false;
-    }
-    if (HD__C_TAKEN((int)d) >> type & 1) {
-        return true;
-    }
-    return hd__fail(HD_DTYPE, "%s and an array of %s: expected %s", dtype_names[d],
-                    type_names[type], type_names[d + 1]);
+    return is_c_type(type) && (HD__C_TAKEN((int)d) >> type & 1 ||
+                               hd__fail(HD_DTYPE, "%s and an array of %s: expected %s",
+                                        dtype_names[d], type_names[type], type_names[d + 1]));
 }
 
 /* Do the elements of these sizes lie in `room` bytes? Sizes that are refused later are left. */
@@ -54,10 +49,8 @@ static bool room_fits(hd_dtype d, size_t room, int ndim, const int64_t *sizes)
             return true;
         }
     }
-    if ((uint64_t)bytes <= room) {
-        return true;
-    }
-    return hd__fail(HD_VALUE, "%s of %s is %lld bytes: the array has %zu", HD__SIZES(ndim, sizes),
+    return (uint64_t)bytes <= room ||
+           hd__fail(HD_VALUE, "%s of %s is %lld bytes: the array has %zu", HD__SIZES(ndim, sizes),
                     hd_dtype_name(d), (long long)bytes, room);
 }
 
@@ -81,10 +74,8 @@ hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, si
                                 const int64_t *sizes)
 {
     HD__CALL("hd_from_data");
-    if (!data) {
-        return hd__null_arg(hd__call, "data");
-    }
-    if (!type_fits(d, type) || !room_fits(d, room, ndim, sizes)) {
+    if (!hd__given(hd__call, "data", data) || !type_fits(d, type) ||
+        !room_fits(d, room, ndim, sizes)) {
         return NULL;
     }
     return from_c_copy(d, data, ndim, sizes);
@@ -100,10 +91,7 @@ hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, 
                                 const int64_t *sizes)
 {
     HD__CALL("hd_tensor_of");
-    if (!array) {
-        return hd__null_arg(hd__call, "array");
-    }
-    if (!is_c_type(type)) {
+    if (!hd__given(hd__call, "array", array) || !is_c_type(type)) {
         return NULL;
     }
     if (type < HD_C_FLOAT || type > HD_C_BOOL) {

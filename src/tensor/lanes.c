@@ -25,7 +25,7 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
     }
     w->lanes.n = own.size;
     for (int i = 0; i < operands; i++) {
-        w->data[i] = hd__is_none(xs[i]) ? NULL : hd__ptr(xs[i]);
+        w->data[i] = hd__ptr_or_null(xs[i]);
         w->item[i] = hd__bytes_of(xs[i]->dtype);
         w->lanes.sn[i] = own.stride[i] / w->item[i];
     }

@@ -280,23 +280,30 @@ static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t 
     }
 }
 
+/* A contiguous tensor in s; NULL if that is NULL. */
+static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int ndim,
+                                  const int64_t *sizes)
+{
+    if (!s) {
+        return NULL;
+    }
+    hd_tensor *t = begin(tensor_in(s), d, s);
+    list_fresh(t);
+    set_contiguous(t, numel, ndim, sizes);
+    return adopt(t);
+}
+
 /* A contiguous tensor. If it is not owned, the caller sets its data. */
 static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
     size_t bytes = 0;
-    if (!hd__scope_ready() || !measure(d, ndim, sizes, &numel, &bytes)) {
-        return NULL;
+    bool ok = hd__scope_ready() && measure(d, ndim, sizes, &numel, &bytes);
+    hd_tensor *t = fresh_in(ok ? storage_new(owned ? bytes : 0) : NULL, d, numel, ndim, sizes);
+    if (t) {
+        t->storage->nbytes = bytes;
     }
-    hd__storage *s = storage_new(owned ? bytes : 0);
-    if (!s) {
-        return NULL;
-    }
-    s->nbytes = bytes;
-    hd_tensor *t = begin(tensor_in(s), d, s);
-    list_fresh(t);
-    set_contiguous(t, numel, ndim, sizes);
-    return adopt(t);
+    return t;
 }
 
 hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes)
@@ -314,13 +321,15 @@ hd_tensor *hd__empty_as(hd_dtype d, const hd_tensor *x)
         return size_overflows(d, x->ndim, x->sizes);
     }
     hd__storage *s = hd__scope_ready() ? storage_new(bytes) : NULL;
-    if (!s) {
-        return NULL;
-    }
-    hd_tensor *y = begin(tensor_in(s), d, s);
-    list_fresh(y);
-    set_contiguous(y, x->numel, x->ndim, x->sizes);
-    return adopt(y);
+    return fresh_in(s, d, x->numel, x->ndim, x->sizes);
+}
+
+hd_tensor *hd__empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size)
+{
+    int64_t sizes[HD_MAX_DIMS + 1];
+    memcpy(sizes, x->sizes, sizeof x->sizes);
+    sizes[dim] = size;
+    return hd__empty(d, ndim, sizes);
 }
 
 static void leave(void *data, void *user)
@@ -379,6 +388,11 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
     }
     hd__geometry_changed(y);
     return adopt(y);
+}
+
+hd_tensor *hd__alias_of(const hd_tensor *x)
+{
+    return hd__alias(x, x->ndim, x->sizes, x->strides, x->offset);
 }
 
 hd_tensor *hd__alias_held(const hd_tensor *x)

@@ -37,13 +37,11 @@ static hd_list *empty(int64_t room)
 
 bool hd__list_arg(const char *arg, const hd_list *l)
 {
-    if (!l) {
-        return hd__null_arg(hd__call, arg);
-    }
-    return l->len >= 0 || hd__fail(HD_STATE,
-                                   "%s was freed when its scope closed: expected a list "
-                                   "that is used in the scope that it was made in",
-                                   arg);
+    return hd__given(hd__call, arg, l) &&
+           (l->len >= 0 || hd__fail(HD_STATE,
+                                    "%s was freed when its scope closed: expected a list "
+                                    "that is used in the scope that it was made in",
+                                    arg));
 }
 
 static bool check_items(int64_t n, hd_tensor *const *tensors)
@@ -51,10 +49,8 @@ static bool check_items(int64_t n, hd_tensor *const *tensors)
     if (n < 0 || n > INT64_MAX / (int64_t)sizeof *tensors / 2) {
         return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 0 or more", n);
     }
-    if (n > 0 && !tensors) {
-        return hd__null_arg(hd__call, "tensors");
-    }
-    return hd__args("tensors", n, tensors, true);
+    return (n == 0 || hd__given(hd__call, "tensors", tensors)) &&
+           hd__args("tensors", n, tensors, true);
 }
 
 hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
@@ -70,10 +66,8 @@ hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
 bool hd_list_append(hd_list *l, hd_tensor *t)
 {
     HD__CALL("hd_list_append");
-    if (!hd__list_arg("l", l) || !hd__arg_or_none("t", t)) {
-        return false;
-    }
-    if (!hd__grow(&l->items, &l->room, l->len + 1, sizeof *l->items)) {
+    if (!hd__list_arg("l", l) || !hd__arg_or_none("t", t) ||
+        !hd__grow(&l->items, &l->room, l->len + 1, sizeof *l->items)) {
         return false;
     }
     l->items[l->len++] = hd__hold(t);

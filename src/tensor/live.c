@@ -187,9 +187,9 @@ static void warn_of_makers(const maker *rows, int64_t n)
     }
 }
 
-/* Returns the number of live tensors, or -1. */
-static int64_t report(void)
+int64_t hd_tensor_report(void)
 {
+    HD__CALL("hd_tensor_report");
     int64_t n;
     maker *rows = list_makers(&n);
     if (!rows) {
@@ -205,19 +205,13 @@ static int64_t report(void)
     return all;
 }
 
-int64_t hd_tensor_report(void)
-{
-    HD__CALL("hd_tensor_report");
-    return report();
-}
-
 /* hd_shutdown also runs at exit. It tells of the same tensors once. */
 static void report_at_shutdown(void)
 {
     static atomic_llong told;
     int64_t n = hd_tensor_count();
     if (hd__watching() && hd__warns() && atomic_exchange(&told, n) != n && n > 0) {
-        report();
+        hd_tensor_report();
     }
 }
 
@@ -299,10 +293,7 @@ static bool write_report(hd__text *t)
 bool hd_scope_report(FILE *f)
 {
     HD__CALL("hd_scope_report");
-    if (!f) {
-        return hd__null_arg(hd__call, "f");
-    }
-    if (!hd__scope_ready()) {
+    if (!hd__given(hd__call, "f", f) || !hd__scope_ready()) {
         return false;
     }
     hd__text t = {0};

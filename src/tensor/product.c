@@ -53,11 +53,7 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
 
 bool hd__product_dtypes(const hd_tensor *a, const hd_tensor *b)
 {
-    if (a->dtype != b->dtype) {
-        return hd__fail(HD_DTYPE, "%s and %s: expected one dtype", hd_dtype_name(a->dtype),
-                        hd_dtype_name(b->dtype));
-    }
-    return hd__number_dtype(a->dtype);
+    return hd__one_dtype(a, b) && hd__number_dtype(a->dtype);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -190,21 +186,12 @@ static void deal(product_task *t)
     t->pieces = (int)(width < 1 ? 1 : width < t->cells ? width : t->cells);
 }
 
-static int64_t count_matrices(const hd__matrix *x)
-{
-    int64_t count = 1;
-    for (int d = 0; d < x->batch; d++) {
-        count *= x->t->sizes[d];
-    }
-    return count;
-}
-
 /* Where PyTorch leaves the product of one step as it is. With a bias it always does. Without one it
  * does in the product of two matrices that are neither a row nor a column, into which it folds a
  * batch that only one factor has. */
 static bool keeps_signed_zero(const hd__matrix *a, const hd__matrix *b, bool bias)
 {
-    int64_t of_a = count_matrices(a), of_b = count_matrices(b);
+    int64_t of_a = hd__count_of(a->batch, a->t->sizes), of_b = hd__count_of(b->batch, b->t->sizes);
     bool single = a->batch == 0 || b->batch == 0;
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
@@ -256,7 +243,7 @@ static void run_dots(int64_t begin, int64_t end, void *arg)
 static void dot_in_parts(const hdk_product *p, int dtype)
 {
     dot_parts d = {p, dtype, hd__bytes_of(dtype), .len = ceil_div(p->k, 64 * PARTS) * 64};
-    hdk_loop add = hdk_binary_for(dtype)->of[HDK_ADD][dtype];
+    hdk_loop add = hdk_binary_loop(HDK_ADD, dtype);
     hd__parallel_for(PARTS, 1, run_dots, &d);
     memcpy(p->c, &d.sums[0], (size_t)d.bytes);
     for (int i = 1; i < PARTS; i++) {

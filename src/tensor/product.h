@@ -43,8 +43,7 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
  * NULL. */
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias);
 
-/* Are the dtypes of a and b the same, and not bool? Otherwise sets HD_DTYPE: "hd_dot: float32 and
- * float64: expected one dtype". */
+/* Are the dtypes of a and b the same, and not bool? Otherwise sets HD_DTYPE. */
 bool hd__product_dtypes(const hd_tensor *a, const hd_tensor *b);
 
 #endif

@@ -12,84 +12,49 @@ enum { BUFFER = 256 };
 
 typedef struct draw {
     hd_generator *g;
-    double a, b; /* parameters of the distribution */
-    void (*f32)(const struct draw *d, float *x, int64_t n);
-    void (*f64)(const struct draw *d, double *x, int64_t n);
+    double a, b;                            /* parameters of the distribution */
+    bool single;                            /* float32 */
+    double (*sample)(const struct draw *d); /* one number; NULL: uniform, many at a time */
 } draw;
-
-static void uniform_f32(const draw *d, float *x, int64_t n)
-{
-    hd__uniform_f32(d->g, x, n, d->a, d->b);
-}
-
-static void uniform_f64(const draw *d, double *x, int64_t n)
-{
-    hd__uniform_f64(d->g, x, n, d->a, d->b);
-}
 
 static double normal_sample(const draw *d)
 {
     return __builtin_fma(hd__normal_sample(d->g), d->b, d->a);
 }
 
-static void normal_f32(const draw *d, float *x, int64_t n)
+static double exponential_sample(const draw *d)
 {
-    for (int64_t i = 0; i < n; i++) {
-        x[i] = (float)normal_sample(d);
+    return hd__exponential_sample(d->g, d->a);
+}
+
+static void draw_uniform(const draw *d, void *x, int64_t n)
+{
+    if (d->single) {
+        hd__uniform_f32(d->g, x, n, d->a, d->b);
+    } else {
+        hd__uniform_f64(d->g, x, n, d->a, d->b);
     }
 }
 
-static void normal_f64(const draw *d, double *x, int64_t n)
+/* The n elements of a run lie `step` bytes apart. */
+static void fill_run(const draw *d, char *x, int64_t step, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        x[i] = normal_sample(d);
-    }
-}
-
-static void exponential_f32(const draw *d, float *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        x[i] = (float)hd__exponential_sample(d->g, d->a);
-    }
-}
-
-static void exponential_f64(const draw *d, double *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        x[i] = hd__exponential_sample(d->g, d->a);
-    }
-}
-
-static void fill_run(char *const *data, const int64_t *strides, int64_t n, const void *params)
-{
-    const draw *d = params;
-    union {
-        float f32[BUFFER];
-        double f64[BUFFER];
-    } buffer;
-    bool single = d->f32;
-    if (strides[0] == (single ? 4 : 8)) {
-        if (single) {
-            d->f32(d, (float *)data[0], n);
-        } else {
-            d->f64(d, (double *)data[0], n);
-        }
+    double buffer[BUFFER];
+    const size_t item = d->single ? sizeof(float) : sizeof(double);
+    if (!d->sample && step == (int64_t)item) {
+        draw_uniform(d, x, n);
         return;
     }
-    for (int64_t done = 0; done < n; done += BUFFER) {
-        int64_t m = n - done < BUFFER ? n - done : BUFFER;
-        char *to = data[0] + done * strides[0];
-        if (single) {
-            d->f32(d, buffer.f32, m);
-        } else {
-            d->f64(d, buffer.f64, m);
+    for (int64_t i = 0; i < n; i++, x += step) {
+        if (!d->sample && i % BUFFER == 0) {
+            draw_uniform(d, buffer, n - i < BUFFER ? n - i : BUFFER);
         }
-        for (int64_t i = 0; i < m; i++) {
-            if (single) {
-                *(float *)(to + i * strides[0]) = buffer.f32[i];
-            } else {
-                *(double *)(to + i * strides[0]) = buffer.f64[i];
-            }
+        if (!d->sample) {
+            memcpy(x, (char *)buffer + (size_t)(i % BUFFER) * item, item);
+        } else if (d->single) {
+            *(float *)x = (float)d->sample(d);
+        } else {
+            *(double *)x = d->sample(d);
         }
     }
 }
@@ -99,31 +64,26 @@ static void fill_in_order(hd_tensor *x, draw d)
 {
     hd__dims w;
     hd__place p = {0};
-    if (x->dtype == HD_FLOAT32) {
-        d.f64 = NULL;
-    } else {
-        d.f32 = NULL;
-    }
     if (x->numel == 0) {
         return;
     }
+    d.single = x->dtype == HD_FLOAT32;
     hd__dims_of(&w, 1, &x);
     hd__gen_lock(d.g);
     do {
-        char *data = (char *)hd__ptr(x) + p.offset[0];
-        fill_run(&data, w.dim[0].stride, w.dim[0].size, &d);
+        fill_run(&d, (char *)hd__ptr(x) + p.offset[0], w.dim[0].stride[0], w.dim[0].size);
     } while (hd__dims_next(&w, 1, &p));
     hd__gen_unlock(d.g);
 }
 
 void hd__uniform_fill(hd_tensor *x, double a, double b)
 {
-    fill_in_order(x, (draw){hd_generator_current(), a, b, uniform_f32, uniform_f64});
+    fill_in_order(x, (draw){hd_generator_current(), a, b, .sample = NULL});
 }
 
 void hd__exponential_fill(hd_tensor *x, double lambda)
 {
-    fill_in_order(x, (draw){hd_generator_current(), lambda, 0, exponential_f32, exponential_f64});
+    fill_in_order(x, (draw){hd_generator_current(), lambda, .sample = exponential_sample});
 }
 
 /* For whole blocks mean and std are cast to the tensor's dtype; sample by sample they stay
@@ -132,7 +92,7 @@ void hd__normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();
     if (x->numel < 16 || !hd__contig(x)) {
-        fill_in_order(x, (draw){g, mean, std, normal_f32, normal_f64});
+        fill_in_order(x, (draw){g, mean, std, .sample = normal_sample});
         return;
     }
     hd__gen_lock(g);

@@ -200,11 +200,18 @@ hd_tensor *hd__reduced(const hd_tensor *x, uint32_t mask, bool keepdim, hd_dtype
     return hd__empty(d, n, sizes);
 }
 
+hd_tensor *hd__reduce_to(int kernel, hd__pieces pieces, const hd_tensor *x, uint32_t mask,
+                         bool keepdim, hd_dtype d)
+{
+    hd_tensor *y = hd__reduced(x, mask, keepdim, d);
+    bool ok = y && hd__reduce(hdk_reduce()->kernel[kernel], pieces, y, x, mask, 0, NULL);
+    return ok ? y : NULL;
+}
+
 hd_tensor *hd__sum(hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    hd_tensor *y = hd__reduced(x, mask, keepdim, x->dtype == HD_BOOL ? HD_INT64 : x->dtype);
-    return y && hd__reduce(hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, x, mask, 0, NULL) ? y
-                                                                                           : NULL;
+    hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
+    return hd__reduce_to(HDK_SUM, HD__PIECES, x, mask, keepdim, d);
 }
 
 hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)

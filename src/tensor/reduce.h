@@ -21,6 +21,10 @@ typedef enum hd__pieces {
 bool hd__reduce(const hdk_lane_kernel *kernels, hd__pieces pieces, hd_tensor *y, const hd_tensor *x,
                 uint32_t mask, double p, hd_tensor *extra);
 
+/* A fresh tensor of dtype d: x reduced over the dims of mask by a kernel of hdk_reduce. */
+hd_tensor *hd__reduce_to(int kernel, hd__pieces pieces, const hd_tensor *x, uint32_t mask,
+                         bool keepdim, hd_dtype d);
+
 /* The sum of x over the dims of mask; the sum of bools is int64. */
 hd_tensor *hd__sum(hd_tensor *x, uint32_t mask, bool keepdim);
 

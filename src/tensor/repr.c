@@ -143,13 +143,6 @@ static void visit_shown(printer *p, int dim, int64_t at, void (*visit)(printer *
 
 /* ---------------------------------------------------------------- style */
 
-static double float_at(const printer *p, int64_t at)
-{
-    const void *data = p->x->storage->data;
-    return p->x->dtype == HD_FLOAT32 ? (double)((const float *)data)[at]
-                                     : ((const double *)data)[at];
-}
-
 static bool counts(double v)
 {
     return isfinite(v) && v != 0;
@@ -157,7 +150,7 @@ static bool counts(double v)
 
 static void classify(printer *p, int64_t at)
 {
-    double v = float_at(p, at);
+    double v = hd__float_at(p->x, at);
     if (counts(v)) {
         double size = fabs(v);
         p->hi = p->any && p->hi > size ? p->hi : size;
@@ -177,7 +170,7 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
         const uint8_t *data = p->x->storage->data;
         return snprintf(text, HD__NUMBER_TEXT, data[at] ? "True" : "False");
     }
-    double v = float_at(p, at);
+    double v = hd__float_at(p->x, at);
     bool whole = p->integral && !p->sci;
     int n = hd__number_text(text, v, p->sci ? 'e' : 'f', whole ? 0 : p->o.precision);
     if (whole && isfinite(v)) {
@@ -191,7 +184,7 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
 static void widen(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
-    if (!hd__is_float(p->x->dtype) || counts(float_at(p, at))) {
+    if (!hd__is_float(p->x->dtype) || counts(hd__float_at(p->x, at))) {
         int n = cell_text(p, at, text);
         p->width = p->width > n ? p->width : n;
     }
@@ -447,12 +440,10 @@ static bool put(FILE *f, hd__text *t)
     return ok;
 }
 
-static bool print_tensor(FILE *f, const hd_tensor *x)
+bool hd_fprint(FILE *f, const hd_tensor *x)
 {
-    if (!f) {
-        return hd__null_arg(hd__call, "f");
-    }
-    if (!printable(x)) {
+    HD__CALL("hd_fprint");
+    if (!hd__given(hd__call, "f", f) || !printable(x)) {
         return false;
     }
     hd_print_options o = options_in_force();
@@ -461,12 +452,10 @@ static bool print_tensor(FILE *f, const hd_tensor *x)
     return put(f, &t);
 }
 
-static bool print_list(FILE *f, const hd_list *l)
+bool hd_fprint_list(FILE *f, const hd_list *l)
 {
-    if (!f) {
-        return hd__null_arg(hd__call, "f");
-    }
-    if (!hd__list_arg("l", l)) {
+    HD__CALL("hd_fprint_list");
+    if (!hd__given(hd__call, "f", f) || !hd__list_arg("l", l)) {
         return false;
     }
     hd_print_options o = options_in_force();
@@ -478,23 +467,11 @@ static bool print_list(FILE *f, const hd_list *l)
 bool hd_print(const hd_tensor *x)
 {
     HD__CALL("hd_print");
-    return print_tensor(stdout, x);
-}
-
-bool hd_fprint(FILE *f, const hd_tensor *x)
-{
-    HD__CALL("hd_fprint");
-    return print_tensor(f, x);
+    return hd_fprint(stdout, x);
 }
 
 bool hd_print_list(const hd_list *l)
 {
     HD__CALL("hd_print_list");
-    return print_list(stdout, l);
-}
-
-bool hd_fprint_list(FILE *f, const hd_list *l)
-{
-    HD__CALL("hd_fprint_list");
-    return print_list(f, l);
+    return hd_fprint_list(stdout, l);
 }

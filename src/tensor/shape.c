@@ -50,6 +50,12 @@ bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d)
                                      hd_dtype_name(x->dtype), hd_dtype_name(d));
 }
 
+bool hd__one_dtype(const hd_tensor *a, const hd_tensor *b)
+{
+    return a->dtype == b->dtype || hd__fail(HD_DTYPE, "%s and %s: expected one dtype",
+                                            hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
+}
+
 bool hd__number_dtype(int d)
 {
     return hd__dtype_arg(d) &&
@@ -72,27 +78,51 @@ int hd__dim(const hd_tensor *x, int64_t dim)
     return (int)(dim < 0 ? dim + n : dim);
 }
 
-bool hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims, uint32_t *mask)
+int64_t hd__index_at(const hd_tensor *x, int d, int64_t index)
 {
-    *mask = 0;
-    if (n < 0 || (n > 0 && !dims)) {
-        return hd__null_arg(hd__call, "dims");
+    int64_t size = x->sizes[d], at = index < 0 ? index + size : index;
+    if (at < 0 || at >= size) {
+        hd__fail(HD_INDEX, "index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
+                 index, d, HD__SHAPE(x), -size, size - 1);
+        return -1;
     }
+    return at;
+}
+
+int hd__dim_of(const hd_tensor *x, int64_t dim)
+{
+    return hd__arg("x", x) ? hd__dim(x, dim) : -1;
+}
+
+uint32_t hd__dim_mask(const hd_tensor *x, int64_t dim)
+{
+    int at = hd__dim_of(x, dim);
+    return at < 0 ? 0 : 1u << at;
+}
+
+uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims)
+{
+    if (!hd__arg("x", x)) {
+        return 0;
+    }
+    if (n < 0 || (n > 0 && !dims)) {
+        hd__null_arg(hd__call, "dims");
+        return 0;
+    }
+    uint32_t mask = n == 0 ? hd__all_dims(x) : 0;
     for (int i = 0; i < n; i++) {
         int dim = hd__dim(x, dims[i]);
         if (dim < 0) {
-            return false;
+            return 0;
         }
-        if (*mask & 1u << dim) {
-            return hd__fail(HD_INDEX, "dim %d of %s appears twice: expected distinct dims", dim,
-                            HD__SHAPE(x));
+        if (mask & 1u << dim) {
+            hd__fail(HD_INDEX, "dim %d of %s appears twice: expected distinct dims", dim,
+                     HD__SHAPE(x));
+            return 0;
         }
-        *mask |= 1u << dim;
+        mask |= 1u << dim;
     }
-    if (n == 0) {
-        *mask = hd__all_dims(x);
-    }
-    return true;
+    return mask;
 }
 
 /* ---------------------------------------------------------------- broadcasting, promotion */
@@ -130,6 +160,15 @@ int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others)
         }
     }
     return 0;
+}
+
+bool hd__spreads_to(int n, const int64_t *sizes, int to_n, const int64_t *to)
+{
+    bool fits = n <= to_n;
+    for (int d = 1; fits && d <= n; d++) {
+        fits = sizes[n - d] == 1 || sizes[n - d] == to[to_n - d];
+    }
+    return fits;
 }
 
 bool hd__broadcast(int n, hd_tensor *const *xs, int *ndim, int64_t *sizes)
@@ -233,7 +272,7 @@ bool hd__overlaps_itself(const hd_tensor *x)
  * dims of the view. Dims of size 1 are included, so that their strides are PyTorch's. */
 bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
 {
-    if (x->numel == 0 && x->ndim == ndim && memcmp(x->sizes, sizes, sizeof *sizes * ndim) == 0) {
+    if (x->numel == 0 && hd__has_sizes(x, ndim, sizes)) {
         memcpy(strides, x->strides, sizeof *strides * (size_t)ndim);
         return true;
     }

@@ -147,19 +147,27 @@ static inline bool hd__dtype_arg(int d)
 {
     return (unsigned)d <= HD_BOOL || hd__dtype_fail(d);
 }
-static inline bool hd__is_float(int dtype)
-{
-    return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
-}
 /* Is d a float dtype, or one of numbers? Otherwise sets HD_DTYPE: "hd_log_: int64: expected float32
  * or float64". */
 bool hd__float_dtype(int d);
 bool hd__number_dtype(int d);
+/* Are a and b of one dtype? "hd_dot: float32 and float64: expected one dtype" */
+bool hd__one_dtype(const hd_tensor *a, const hd_tensor *b);
 /* Is x of dtype d? "hd_where: condition of int64: expected bool" */
 bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d);
 static inline bool hd__float_arg(const hd_tensor *x)
 {
     return hd__is_float(x->dtype) || hd__float_dtype(x->dtype);
+}
+
+/* Are the arguments a and b tensors? Is x one, of a float dtype? */
+static inline bool hd__two_args(const hd_tensor *a, const hd_tensor *b)
+{
+    return hd__arg("a", a) && hd__arg("b", b);
+}
+static inline bool hd__float_x(const hd_tensor *x)
+{
+    return hd__arg("x", x) && hd__float_arg(x);
 }
 
 /* Can a tensor have n dims, and are their sizes given? Otherwise sets HD_SHAPE or HD_NULL_ARG. */
@@ -175,20 +183,30 @@ static inline bool hd__sizes_arg(int n, const int64_t *sizes)
  * Outside [-n, n) returns -1 and sets HD_INDEX: "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
 int hd__dim(const hd_tensor *x, int64_t dim);
 
+/* The place of index, which counts from the end if it is negative, along dim d of x. Out of range
+ * returns -1 with HD_INDEX: "hd_get: index 5 at dim 0 of (2, 3): expected -2 to 1". */
+int64_t hd__index_at(const hd_tensor *x, int d, int64_t index);
+
 /* All dims as a bit mask; a 0-d tensor has dim 0. */
 static inline uint32_t hd__all_dims(const hd_tensor *x)
 {
     return x->ndim ? (1u << x->ndim) - 1 : 1;
 }
 
-/* A list of dims as a bit mask; n == 0 means all. Sets HD_INDEX if one is out of range or
- * repeated. */
-bool hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims, uint32_t *mask);
+/* The same, after the check that the argument x is a tensor; and that dim as a bit mask, or 0. */
+int hd__dim_of(const hd_tensor *x, int64_t dim);
+uint32_t hd__dim_mask(const hd_tensor *x, int64_t dim);
+/* A list of dims as a bit mask; n == 0 means all. Returns 0 if x is no tensor, and with HD_INDEX if
+ * a dim is out of range or repeated. */
+uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims);
 
 /* NumPy's rule: sizes, of *ndim dims, become the shape that they and n others broadcast to; there
  * is room for n. Returns 0. If they do not broadcast, the result is the first dim at fault, counted
  * from the end (1 is the last), where sizes is as it was. */
 int hd__broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others);
+
+/* Do sizes broadcast to those of a shape of to_n dims, without changing that? */
+bool hd__spreads_to(int n, const int64_t *sizes, int to_n, const int64_t *to);
 
 /* The shape that n tensors broadcast to; HD_NONE is skipped. Otherwise sets HD_SHAPE:
  * "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast". */
@@ -204,6 +222,12 @@ static inline double hd__scalar_double(hd_scalar s)
     return s.is_int ? (double)s.v.i : s.v.d;
 }
 
+/* A number that int64 does not hold becomes INT64_MIN. */
+static inline int64_t hd__scalar_int(hd_scalar s)
+{
+    return s.is_int ? s.v.i : s.v.d >= -0x1p63 && s.v.d < 0x1p63 ? (int64_t)s.v.d : INT64_MIN;
+}
+
 /* The bytes of value in dtype d, converted as PyTorch's fill_ does. */
 void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes);
 /* Can d hold the value? NaN and infinity as int64, or 1e40 as float32, set HD_VALUE. */
@@ -216,6 +240,8 @@ hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes);
 
 /* The same with x's shape. */
 hd_tensor *hd__empty_as(hd_dtype d, const hd_tensor *x);
+/* The same with another size at dim. ndim: x's, or one more if dim is a dim that x lacks. */
+hd_tensor *hd__empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size);
 /* Do x's elements, in some order of its dims, lie side by side? x has elements. */
 bool hd__dense(const hd_tensor *x);
 /* Lays y, which is fresh or NULL, out with its dims in the order of x's in memory, if x has as
@@ -227,6 +253,8 @@ hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x);
  * storage. */
 hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
                      int64_t offset);
+/* An alias with x's geometry. */
+hd_tensor *hd__alias_of(const hd_tensor *x);
 /* An alias with x's geometry in no scope: the caller holds it, until hd__drop. */
 hd_tensor *hd__alias_held(const hd_tensor *x);
 
@@ -245,6 +273,8 @@ void hd__leave_base(hd_tensor *t);
 hd_tensor *hd__contiguous(hd_tensor *x);
 hd_tensor *hd__cast(hd_tensor *x, hd_dtype d);
 hd_tensor *hd__clone(const hd_tensor *x); /* fresh and contiguous */
+/* A copy of dtype d that is laid out as x (hd__laid_out_as). */
+hd_tensor *hd__copied(const hd_tensor *x, hd_dtype d);
 /* x expanded to sizes by strides of 0. The caller has checked that it broadcasts. */
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
 
@@ -294,6 +324,19 @@ static inline void *hd__ptr(const hd_tensor *x)
     return (char *)x->storage->data + x->offset * hd__bytes_of(x->dtype);
 }
 
+/* The element of x, of a float dtype, that is number `at` of its storage. */
+static inline double hd__float_at(const hd_tensor *x, int64_t at)
+{
+    const void *data = x->storage->data;
+    return x->dtype == HD_FLOAT32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
+/* NULL for HD_NONE. */
+static inline void *hd__ptr_or_null(const hd_tensor *x)
+{
+    return hd__is_none(x) ? NULL : hd__ptr(x);
+}
+
 static inline bool hd__contig(const hd_tensor *x)
 {
     return x->flags & HD__F_CONTIGUOUS;
@@ -311,6 +354,16 @@ static inline bool hd__has_sizes(const hd_tensor *x, int ndim, const int64_t *si
 static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
 {
     return hd__has_sizes(a, b->ndim, b->sizes);
+}
+
+/* The product of n sizes. */
+static inline int64_t hd__count_of(int n, const int64_t *sizes)
+{
+    int64_t count = 1;
+    for (int d = 0; d < n; d++) {
+        count *= sizes[d];
+    }
+    return count;
 }
 
 /* Are the elements of a and b the same memory, one by one? */
@@ -368,8 +421,6 @@ const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 
 /* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(size_t bytes);
-/* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
-const char *hd__text_give(hd__text *t);
 
 /* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);

@@ -9,13 +9,13 @@
 /* ---------------------------------------------------------------- two tensors */
 
 /* y = a op b, unrecorded */
-static hd_tensor *arith(int op, hd_tensor *a, hd_tensor *b)
+static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d;
-    if (!hd__arg("a", a) || !hd__arg("b", b)) {
+    if (!hd__two_args(a, b)) {
         return NULL;
     }
-    hdk_loop loop = hd__arith_loop(op, a, b, &d);
+    hdk_loop loop = hd__arith_loop(op->kind, a, b, &d);
     return loop ? hd__map_binary(loop, d, d, a, b) : NULL;
 }
 
@@ -27,15 +27,14 @@ static hd_tensor *record_two(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_te
     return HD__RECORD(op, y, HD__IN(2, in), HD__SAVES(2, saved));
 }
 
-/* The result of an op whose backward needs neither a nor b. */
-static hd_tensor *record_linear(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_tensor *b)
+/* An op whose backward needs neither a nor b. */
+static hd_tensor *linear_arith(const hd__op *op, hd_tensor *a, hd_tensor *b)
 {
-    hd_tensor *in[] = {a, b};
+    hd_tensor *y = arith(op, a, b), *in[] = {a, b};
     return HD__RECORD(op, y, HD__IN(2, in));
 }
 
-/* da += dy,  db += dy; x + s has one input */
-static void add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+void hd__same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     for (int i = 0; i < n->n_in; i++) {
         dx[i] = hd__needs(n, i) ? dy[0] : HD_NONE;
@@ -92,11 +91,11 @@ static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* The larger (smaller) one gets dy, equal ones get half of it each. NaN compares false, so that
- * both get dy. */
-static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx,
-                                       bool maximum)
+/* maximum: da += dy where a > b,  db += dy where a < b; minimum: the other way round. Equal ones
+ * get half of dy each. NaN compares false, so that both get dy. */
+static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
+    const bool maximum = n->op->kind == HDK_MAXIMUM;
     hd_tensor *a = hd__saved_get(n, 0), *b = hd__saved_get(n, 1);
     hd_tensor *shared = hd_where(hd_eq(a, b), hd_div_scalar(dy[0], 2), dy[0]);
     if (hd__needs(n, 0)) {
@@ -107,56 +106,47 @@ static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_ten
     }
 }
 
-/* da += dy where a > b,  db += dy where a < b */
-static void maximum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    larger_or_smaller_backward(n, dy, dx, true);
-}
-
-/* da += dy where a < b,  db += dy where a > b */
-static void minimum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    larger_or_smaller_backward(n, dy, dx, false);
-}
-
-const hd__op hd__add_op = {.name = "AddBackward0", .backward = add_backward};
-const hd__op hd__sub_op = {.name = "SubBackward0", .backward = sub_backward};
-const hd__op hd__mul_op = {.name = "MulBackward0", .backward = mul_backward};
-const hd__op hd__div_op = {.name = "DivBackward0", .backward = div_backward};
-static const hd__op pow_op = {.name = "PowBackward1", .backward = pow_backward};
-static const hd__op maximum_op = {.name = "MaximumBackward0", .backward = maximum_backward};
-static const hd__op minimum_op = {.name = "MinimumBackward0", .backward = minimum_backward};
+/* da += dy,  db += dy; x + s has one input */
+const hd__op hd__add_op = {.name = "AddBackward0", .backward = hd__same_backward, .kind = HDK_ADD};
+const hd__op hd__sub_op = {.name = "SubBackward0", .backward = sub_backward, .kind = HDK_SUB};
+const hd__op hd__mul_op = {.name = "MulBackward0", .backward = mul_backward, .kind = HDK_MUL};
+const hd__op hd__div_op = {.name = "DivBackward0", .backward = div_backward, .kind = HDK_DIV};
+static const hd__op pow_op = {.name = "PowBackward1", .backward = pow_backward, .kind = HDK_POW};
+static const hd__op maximum_op = {
+    .name = "MaximumBackward0", .backward = larger_or_smaller_backward, .kind = HDK_MAXIMUM};
+static const hd__op minimum_op = {
+    .name = "MinimumBackward0", .backward = larger_or_smaller_backward, .kind = HDK_MINIMUM};
 
 hd_tensor *hd_add(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_add");
-    return record_linear(&hd__add_op, arith(HDK_ADD, a, b), a, b);
+    return linear_arith(&hd__add_op, a, b);
 }
 
 hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_sub");
-    return record_linear(&hd__sub_op, arith(HDK_SUB, a, b), a, b);
+    return linear_arith(&hd__sub_op, a, b);
 }
 
 hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_mul");
-    hd_tensor *y = arith(HDK_MUL, a, b);
+    hd_tensor *y = arith(&hd__mul_op, a, b);
     return y ? record_two(&hd__mul_op, y, a, b, hd__wants_grad(b), hd__wants_grad(a)) : NULL;
 }
 
 hd_tensor *hd_div(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_div");
-    hd_tensor *y = arith(HDK_DIV, a, b);
+    hd_tensor *y = arith(&hd__div_op, a, b);
     return y ? record_two(&hd__div_op, y, a, b, hd__wants_grad(b), true) : NULL;
 }
 
 hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_pow");
-    hd_tensor *y = arith(HDK_POW, a, b);
+    hd_tensor *y = arith(&pow_op, a, b);
     if (!y) {
         return NULL;
     }
@@ -167,37 +157,29 @@ hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_maximum");
-    hd_tensor *y = arith(HDK_MAXIMUM, a, b);
-    return y ? record_two(&maximum_op, y, a, b, true, true) : NULL;
+    return record_two(&maximum_op, arith(&maximum_op, a, b), a, b, true, true);
 }
 
 hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_minimum");
-    hd_tensor *y = arith(HDK_MINIMUM, a, b);
-    return y ? record_two(&minimum_op, y, a, b, true, true) : NULL;
+    return record_two(&minimum_op, arith(&minimum_op, a, b), a, b, true, true);
 }
 
 /* ---------------------------------------------------------------- a tensor and a number */
 
-/* y = x op s, or s op x; unrecorded */
-static hd_tensor *arith_scalar(int op, hd_tensor *x, hd_scalar s, bool number_first)
+/* y = x op s, or s op x */
+static hd_tensor *arith_scalar(const hd__op *op, hd_tensor *x, hd_scalar s, bool number_first)
 {
     hd_dtype d;
     hd__number number;
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    hdk_loop loop = hd__arith_loop_scalar(op, x, s, &d);
+    hdk_loop loop = hd__arg("x", x) ? hd__arith_loop_scalar(op->kind, x, s, &d) : NULL;
     if (!loop) {
         return NULL;
     }
     hd_tensor *n = hd__number_of(&number, d, s);
-    return number_first ? hd__map_binary(loop, d, d, n, x) : hd__map_binary(loop, d, d, x, n);
-}
-
-static hd_tensor *record_scalar(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_scalar s)
-{
+    hd_tensor *y =
+        number_first ? hd__map_binary(loop, d, d, n, x) : hd__map_binary(loop, d, d, x, n);
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
 }
 
@@ -244,10 +226,10 @@ static void pow_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 }
 
 const hd__op hd__mul_scalar_op = {
-    .name = "MulBackward0", .backward = mul_scalar_backward, .once = true};
+    .name = "MulBackward0", .backward = mul_scalar_backward, .once = true, .kind = HDK_MUL};
 const hd__op hd__div_scalar_op = {
-    .name = "DivBackward0", .backward = div_scalar_backward, .once = true};
-static const hd__op rsub_op = {.name = "RsubBackward1", .backward = neg_backward};
+    .name = "DivBackward0", .backward = div_scalar_backward, .once = true, .kind = HDK_DIV};
+static const hd__op rsub_op = {.name = "RsubBackward1", .backward = neg_backward, .kind = HDK_SUB};
 static const hd__op neg_op = {.name = "NegBackward0", .backward = neg_backward};
 static const hd__op reciprocal_op = {.name = "ReciprocalBackward0",
                                      .backward = reciprocal_backward};
@@ -256,34 +238,31 @@ static const hd__op pow_scalar_op = {.name = "PowBackward0", .backward = pow_sca
 hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_add_scalar");
-    hd_tensor *y = arith_scalar(HDK_ADD, x, s, false);
-    return HD__RECORD(&hd__add_op, y, HD__IN(1, &x));
+    return arith_scalar(&hd__add_op, x, s, false);
 }
 
 hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_sub_scalar");
-    hd_tensor *y = arith_scalar(HDK_SUB, x, s, false);
-    return HD__RECORD(&hd__sub_op, y, HD__IN(1, &x));
+    return arith_scalar(&hd__sub_op, x, s, false);
 }
 
 hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_mul_scalar");
-    return record_scalar(&hd__mul_scalar_op, arith_scalar(HDK_MUL, x, s, false), x, s);
+    return arith_scalar(&hd__mul_scalar_op, x, s, false);
 }
 
 hd_tensor *(hd_div_scalar)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_div_scalar");
-    return record_scalar(&hd__div_scalar_op, arith_scalar(HDK_DIV, x, s, false), x, s);
+    return arith_scalar(&hd__div_scalar_op, x, s, false);
 }
 
 hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_rsub_scalar");
-    hd_tensor *y = arith_scalar(HDK_SUB, x, s, true);
-    return HD__RECORD(&rsub_op, y, HD__IN(1, &x));
+    return arith_scalar(&rsub_op, x, s, true);
 }
 
 hd_tensor *hd_neg(hd_tensor *x)
@@ -324,7 +303,7 @@ static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d
 {
     double e = hd__scalar_double(s);
     hd__number number;
-    hdk_loop mul = hdk_binary_for(d)->of[HDK_MUL][d];
+    hdk_loop mul = hdk_binary_loop(HDK_MUL, d);
     if (hd__is_float(d) && (e == 0.5 || e == -0.5 || e == 3 || e == -2)) {
         const int op = e == 0.5    ? HDK_SQRT
                        : e == -0.5 ? HDK_RSQRT
@@ -345,8 +324,9 @@ static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d
     return hd__map_binary(pow_loop, d, d, x, hd__number_of(&number, d, s));
 }
 
-static hd_tensor *record_power(hd_tensor *x, hd_scalar s)
+hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
 {
+    HD__CALL("hd_pow_scalar");
     hd_dtype d;
     if (!hd__arg("x", x)) {
         return NULL;
@@ -361,16 +341,10 @@ static hd_tensor *record_power(hd_tensor *x, hd_scalar s)
     return HD__RECORD(&pow_scalar_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(s));
 }
 
-hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
-{
-    HD__CALL("hd_pow_scalar");
-    return record_power(x, s);
-}
-
 hd_tensor *hd_square(hd_tensor *x)
 {
     HD__CALL("hd_square");
-    return record_power(x, hd_scalar_int(2));
+    return hd_pow_scalar(x, 2);
 }
 
 /* ---------------------------------------------------------------- where */
@@ -406,7 +380,7 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_where");
-    if (!hd__arg("condition", condition) || !hd__arg("a", a) || !hd__arg("b", b) ||
+    if (!hd__arg("condition", condition) || !hd__two_args(a, b) ||
         !hd__dtype_is("condition", condition, HD_BOOL)) {
         return NULL;
     }

@@ -102,18 +102,19 @@ static bool draw(call *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
     hd_generator *g = hd_generator_current();
-    int64_t n = c->heads * c->head.l * c->head.s, bytes = (n + 7) / 8;
+    hdk_head *h = &c->head;
+    int64_t n = c->heads * h->l * h->s, bytes = (n + 7) / 8;
     *bits = HD_NONE;
-    if (c->head.keep == 1 || c->head.keep == 0) {
-        c->head.bits = NULL; /* limit is 0, which keeps nothing for keep 0 */
-        c->head.seed = 1;
+    if (h->keep == 1 || h->keep == 0) {
+        h->bits = NULL; /* limit is 0, which keeps nothing for keep 0 */
+        h->seed = 1;
         return true;
     }
     if (hd_generator_bernoulli(g) == HD_BERNOULLI_MCG31) {
         hd__gen_lock(g);
-        c->head.seed = hd__mcg31_seed(g);
+        h->seed = hd__mcg31_seed(g);
         hd__gen_unlock(g);
-        c->head.limit = hd__mcg31_limit(c->head.keep);
+        h->limit = hd__mcg31_limit(h->keep);
         return true;
     }
     *bits = hd__empty(HD_BOOL, 1, &bytes);
@@ -125,7 +126,7 @@ static bool draw(call *c, hd_tensor **bits)
     hd__gen_lock(g);
     for (int64_t i = 0; i < n; i++) {
         if (i % RUN == 0) {
-            hd__bernoulli(g, run, n - i < RUN ? n - i : RUN, c->head.keep);
+            hd__bernoulli(g, run, n - i < RUN ? n - i : RUN, h->keep);
         }
         to[i >> 3] |= (uint8_t)(run[i % RUN] << (i & 7));
     }
@@ -227,35 +228,28 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
 {
     bool ok = q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2;
     if (ok) {
-        c->head.l = q->sizes[q->ndim - 2];
-        c->head.d = q->sizes[q->ndim - 1];
-        c->head.s = k->sizes[k->ndim - 2];
-        c->head.dv = v->sizes[v->ndim - 1];
-        ok = k->sizes[k->ndim - 1] == c->head.d && v->sizes[v->ndim - 2] == c->head.s &&
-             join_batch(c, q) && join_batch(c, k) && join_batch(c, v);
+        hdk_head *h = &c->head;
+        h->l = q->sizes[q->ndim - 2];
+        h->d = q->sizes[q->ndim - 1];
+        h->s = k->sizes[k->ndim - 2];
+        h->dv = v->sizes[v->ndim - 1];
+        ok = k->sizes[k->ndim - 1] == h->d && v->sizes[v->ndim - 2] == h->s && join_batch(c, q) &&
+             join_batch(c, k) && join_batch(c, v);
     }
-    if (!ok) {
-        return hd__fail(HD_SHAPE,
-                        "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
-                        "batches that broadcast",
-                        HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
-    }
-    return true;
+    return ok ||
+           hd__fail(HD_SHAPE,
+                    "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
+                    "batches that broadcast",
+                    HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
 }
 
 static bool attn_mask_ok(const hd_tensor *mask, const call *c)
 {
     int64_t sizes[HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
-    bool ok = mask->ndim >= 2 && mask->ndim <= ndim;
-    for (int i = 0; ok && i < mask->ndim; i++) {
-        ok = mask->sizes[i] == 1 || mask->sizes[i] == sizes[ndim - mask->ndim + i];
-    }
-    if (!ok) {
-        return hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
-                        HD__SHAPE(mask), HD__SIZES(ndim, sizes));
-    }
-    return true;
+    return (mask->ndim >= 2 && hd__spreads_to(mask->ndim, mask->sizes, ndim, sizes)) ||
+           hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
+                    HD__SHAPE(mask), HD__SIZES(ndim, sizes));
 }
 
 static bool attention_options_ok(const hd_attention_options *o)
@@ -329,9 +323,10 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
-static hd_tensor *attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_attention_options *o,
-                            hd_tensor **weights)
+hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                                                const hd_attention_options *o, hd_tensor **weights)
 {
+    HD__CALL("hd_scaled_dot_product_attention_with");
     hd_attention_options defaults = hd_attention_defaults();
     call c = {0};
     o = o ? o : &defaults;
@@ -362,12 +357,5 @@ hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor
     o.attn_mask = attn_mask;
     o.dropout_p = dropout_p;
     o.is_causal = is_causal;
-    return attention(q, k, v, &o, NULL);
-}
-
-hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                                                const hd_attention_options *o, hd_tensor **weights)
-{
-    HD__CALL("hd_scaled_dot_product_attention_with");
-    return attention(q, k, v, o, weights);
+    return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
 }

@@ -4,7 +4,7 @@
 
 static hd_tensor *compare(int op, hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__arg("a", a) || !hd__arg("b", b)) {
+    if (!hd__two_args(a, b)) {
         return NULL;
     }
     hd_dtype d = hd__promote(a, b);
@@ -25,7 +25,7 @@ static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
 /* In the common dtype, because a 0-d operand of a wider dtype may become 0 in it. */
 static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__arg("a", a) || !hd__arg("b", b)) {
+    if (!hd__two_args(a, b)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
@@ -157,10 +157,7 @@ bool hd_equal(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_equal");
     HD__SCOPE_OR(false);
-    if (!hd__arg("a", a) || !hd__arg("b", b)) {
-        return false;
-    }
-    return hd__same_shape(a, b) && all_true(compare(HDK_EQ, a, b));
+    return hd__two_args(a, b) && hd__same_shape(a, b) && all_true(compare(HDK_EQ, a, b));
 }
 
 /* a == b, or both are NaN and equal_nan is true, or |a - b| is finite and within the tolerance. The
@@ -190,13 +187,9 @@ bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equa
     HD_NO_GRAD;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!hd__arg("a", a) || !hd__arg("b", b) ||
-        !hd__broadcast(2, (hd_tensor *[]){a, b}, &ndim, sizes)) {
+    if (!hd__two_args(a, b) || !hd__broadcast(2, (hd_tensor *[]){a, b}, &ndim, sizes) ||
+        !hd__one_dtype(a, b)) {
         return false;
-    }
-    if (a->dtype != b->dtype) {
-        return hd__fail(HD_DTYPE, "%s and %s: expected one dtype", hd_dtype_name(a->dtype),
-                        hd_dtype_name(b->dtype));
     }
     if (!(rtol >= 0) || !(atol >= 0)) {
         return hd__fail(HD_VALUE, "rtol %g and atol %g: expected 0 or more", rtol, atol);

@@ -2,18 +2,11 @@
  * triangles; and assignment to parts of a tensor. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/ops/arith.h"
 #include "autograd/ops/index.h"
 
-/* dx += dy, which the engine casts to x's dtype */
-static void same_elements_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n;
-    dx[0] = dy[0];
-}
-
-static const hd__op clone_op = {.name = "CloneBackward0", .backward = same_elements_backward};
-static const hd__op to_op = {.name = "ToCopyBackward0", .backward = same_elements_backward};
+static const hd__op clone_op = {.name = "CloneBackward0", .backward = hd__same_backward};
+static const hd__op to_op = {.name = "ToCopyBackward0", .backward = hd__same_backward};
 
 /* ---------------------------------------------------------------- clone, contiguous, to, detach */
 
@@ -22,22 +15,10 @@ static hd_tensor *record_copy(const hd__op *op, hd_tensor *y, hd_tensor *x)
     return HD__RECORD(op, y, HD__IN(1, &x));
 }
 
-static hd_tensor *copied(const hd_tensor *x, hd_dtype d)
-{
-    hd_tensor *y = hd__laid_out_as(hd__empty_as(d, x), x);
-    if (y) {
-        hd__copy(y, x);
-    }
-    return y;
-}
-
 hd_tensor *hd_clone(hd_tensor *x)
 {
     HD__CALL("hd_clone");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    return record_copy(&clone_op, copied(x, x->dtype), x);
+    return hd__arg("x", x) ? record_copy(&clone_op, hd__copied(x, x->dtype), x) : NULL;
 }
 
 hd_tensor *hd_contiguous(hd_tensor *x)
@@ -55,13 +36,13 @@ hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
     if (!hd__arg("x", x) || !hd__dtype_arg(d)) {
         return NULL;
     }
-    return x->dtype == d ? x : record_copy(&to_op, copied(x, d), x);
+    return x->dtype == d ? x : record_copy(&to_op, hd__copied(x, d), x);
 }
 
 hd_tensor *hd_detach(hd_tensor *x)
 {
     HD__CALL("hd_detach");
-    return hd__arg("x", x) ? hd__alias(x, x->ndim, x->sizes, x->strides, x->offset) : NULL;
+    return hd__arg("x", x) ? hd__alias_of(x) : NULL;
 }
 
 /* ---------------------------------------------------------------- cat, stack */
@@ -102,10 +83,7 @@ static bool joined_ok(int64_t n, hd_tensor *const *xs)
     if (n < 1 || n > INT32_MAX) {
         return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n);
     }
-    if (!xs) {
-        return hd__null_arg(hd__call, "xs");
-    }
-    return hd__args("xs", n, xs, false);
+    return hd__given(hd__call, "xs", xs) && hd__args("xs", n, xs, false);
 }
 
 static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
@@ -235,21 +213,7 @@ hd_tensor *hd_stack_list(const hd_list *xs, int dim)
 
 /* ---------------------------------------------------------------- triangles */
 
-/* dx += tril(dy) */
-static void tril_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = hd_tril(dy[0], *(const int64_t *)hd__params(n));
-}
-
-/* dx += triu(dy) */
-static void triu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = hd_triu(dy[0], *(const int64_t *)hd__params(n));
-}
-
-static const hd__op tril_op = {.name = "TrilBackward0", .backward = tril_backward};
-static const hd__op triu_op = {.name = "TriuBackward0", .backward = triu_backward};
-
+enum { LOWER, UPPER };    /* the kinds of the ops */
 enum { GRAIN = 1 << 16 }; /* bytes that are worth another thread */
 
 typedef struct cut {
@@ -294,7 +258,7 @@ static void cut_triangle(hd_tensor *y, int64_t diagonal, bool lower)
     }
 }
 
-static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal, bool lower)
+static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
 {
     if (!hd__arg("x", x)) {
         return NULL;
@@ -304,21 +268,33 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal, boo
     }
     hd_tensor *y = hd__clone(x);
     if (y) {
-        cut_triangle(y, diagonal, lower);
+        cut_triangle(y, diagonal, op->kind == LOWER);
     }
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(diagonal));
 }
 
+/* dx += the same triangle of dy */
+static void triangle_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int64_t *diagonal = hd__params(n);
+    dx[0] = triangle(n->op, dy[0], *diagonal);
+}
+
+static const hd__op tril_op = {
+    .name = "TrilBackward0", .backward = triangle_backward, .kind = LOWER};
+static const hd__op triu_op = {
+    .name = "TriuBackward0", .backward = triangle_backward, .kind = UPPER};
+
 hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal)
 {
     HD__CALL("hd_tril");
-    return triangle(&tril_op, x, diagonal, true);
+    return triangle(&tril_op, x, diagonal);
 }
 
 hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal)
 {
     HD__CALL("hd_triu");
-    return triangle(&triu_op, x, diagonal, false);
+    return triangle(&triu_op, x, diagonal);
 }
 
 /* ---------------------------------------------------------------- x[...] = value */
@@ -326,7 +302,7 @@ hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal)
 /* The part x[index...] that is written; x itself where the index leaves nothing out. */
 static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 {
-    hd_tensor *part = hd__getitem(x, n, index);
+    hd_tensor *part = hd_getitem_n(x, n, index);
     return part && part->numel == x->numel && hd__same_shape(part, x) ? x : part;
 }
 
@@ -338,12 +314,7 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
     while (value->ndim - lead > target->ndim && value->sizes[lead] == 1) {
         lead++;
     }
-    bool fits = value->ndim - lead <= target->ndim;
-    for (int d = lead; d < value->ndim && fits; d++) {
-        int64_t size = value->sizes[d];
-        fits = size == 1 || size == target->sizes[target->ndim - value->ndim + d];
-    }
-    if (!fits) {
+    if (!hd__spreads_to(value->ndim - lead, value->sizes + lead, target->ndim, target->sizes)) {
         return hd__fail(HD_SHAPE, "a value of %s for %s: expected it to broadcast",
                         HD__SHAPE(value), HD__SHAPE(target));
     }

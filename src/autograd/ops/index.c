@@ -79,18 +79,12 @@ typedef struct lines {
 
 static lines lines_of(int ndim, const int64_t *sizes, int dim, const hd_tensor *index)
 {
-    lines l = {.outer = 1,
+    lines l = {.outer = hd__count_of(dim, sizes),
                .len = ndim ? sizes[dim] : 1,
-               .inner = 1,
+               .inner = hd__count_of(ndim - dim - 1, sizes + dim + 1),
                .n = index->numel,
                .index = hd__ptr(index),
                .skip = -1};
-    for (int d = 0; d < dim; d++) {
-        l.outer *= sizes[d];
-    }
-    for (int d = dim + 1; d < ndim; d++) {
-        l.inner *= sizes[d];
-    }
     return l;
 }
 
@@ -142,7 +136,7 @@ static void add_columns(int64_t begin, int64_t end, void *arg)
     const lines *l = arg;
     const int dtype = l->dtype;
     const int64_t item = hd__bytes_of(dtype), dense[] = {item, item, item};
-    const hdk_loop add = hdk_binary_for(dtype)->of[HDK_ADD][dtype];
+    const hdk_loop add = hdk_binary_loop(HDK_ADD, dtype);
     while (begin < end) {
         int64_t o = begin / l->inner, c = begin % l->inner;
         int64_t some = l->inner - c < end - begin ? l->inner - c : end - begin;
@@ -199,10 +193,7 @@ static hd_tensor *record_pick(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_t
 hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
 {
     HD__CALL("hd_index_select");
-    if (!hd__arg("x", x) || !index_arg(index)) {
-        return NULL;
-    }
-    int d = hd__dim(x, dim);
+    int d = hd__arg("x", x) && index_arg(index) ? hd__dim(x, dim) : -1;
     if (d < 0) {
         return NULL;
     }
@@ -214,10 +205,7 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
     if (!index) {
         return NULL;
     }
-    int64_t sizes[HD_MAX_DIMS];
-    memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
-    sizes[d] = index->numel;
-    hd_tensor *y = hd__empty(x->dtype, x->ndim, sizes);
+    hd_tensor *y = hd__empty_with(x->dtype, x, x->ndim, d, index->numel);
     if (!y) {
         return NULL;
     }
@@ -245,10 +233,9 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     if (!index) {
         return NULL;
     }
-    int64_t sizes[HD_MAX_DIMS], rows[] = {index->numel, weight->sizes[1]};
-    memcpy(sizes, index->sizes, index->ndim * sizeof *sizes);
-    sizes[index->ndim] = weight->sizes[1];
-    hd_tensor *y = hd__empty(weight->dtype, index->ndim + 1, sizes);
+    int n = index->ndim;
+    int64_t rows[] = {index->numel, weight->sizes[1]};
+    hd_tensor *y = hd__empty_with(weight->dtype, index, n + 1, n, rows[1]);
     if (!y) {
         return NULL;
     }
@@ -284,22 +271,16 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
     for (int d = 0; ok && d < x->ndim && d < index->ndim; d++) {
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
-    if (!ok) {
-        return hd__fail(HD_SHAPE,
-                        "%s by an index of %s: expected the same rank, and no larger size "
-                        "except at dim %d",
-                        HD__SHAPE(x), HD__SHAPE(index), dim);
-    }
-    return true;
+    return ok || hd__fail(HD_SHAPE,
+                          "%s by an index of %s: expected the same rank, and no larger size "
+                          "except at dim %d",
+                          HD__SHAPE(x), HD__SHAPE(index), dim);
 }
 
 hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
 {
     HD__CALL("hd_gather");
-    if (!hd__arg("x", x) || !index_arg(index)) {
-        return NULL;
-    }
-    int d = hd__dim(x, dim);
+    int d = hd__arg("x", x) && index_arg(index) ? hd__dim(x, dim) : -1;
     if (d < 0 || !gather_shapes_ok(x, d, index)) {
         return NULL;
     }
@@ -335,10 +316,8 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
     for (int64_t i = 0; i < index->numel && infer; i++) {
         num_classes = at[i] >= num_classes ? at[i] + 1 : num_classes;
     }
-    int64_t sizes[HD_MAX_DIMS + 1];
-    memcpy(sizes, index->sizes, index->ndim * sizeof *sizes);
-    sizes[index->ndim] = num_classes;
-    hd_tensor *y = hd__empty(HD_INT64, index->ndim + 1, sizes);
+    int n = index->ndim;
+    hd_tensor *y = hd__empty_with(HD_INT64, index, n + 1, n, num_classes);
     if (!y) {
         return NULL;
     }

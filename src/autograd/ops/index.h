@@ -4,9 +4,6 @@
 
 #include "autograd/autograd_internal.h"
 
-/* x[index...] (part.c); errors name `function`. */
-hd_tensor *hd__getitem(hd_tensor *x, int n, const int64_t *index);
-
 /* x[...] = s and x[...] = value, of x's shape or one that broadcasts to it (inplace.c). PyTorch has
  * another name for filling with one number than for hd_fill_ and hd_copy_. */
 hd_tensor *hd__set_item(hd_tensor *x, hd_scalar s);

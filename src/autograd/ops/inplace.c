@@ -17,26 +17,17 @@ static int category(hd_dtype d)
 
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
-    if (category(result) <= category(x->dtype)) {
-        return true;
-    }
-    return hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
+    return category(result) <= category(x->dtype) ||
+           hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
                     hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
 
 /* Does b broadcast to x's shape, so that x need not grow? */
 static bool shape_fits(hd_tensor *x, hd_tensor *b)
 {
-    bool fits = b->ndim <= x->ndim;
-    for (int i = 1; fits && i <= b->ndim; i++) {
-        int64_t size = b->sizes[b->ndim - i];
-        fits = size == 1 || size == x->sizes[x->ndim - i];
-    }
-    if (!fits) {
-        return hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
-                        HD__SHAPE(x), HD__SHAPE(b));
-    }
-    return true;
+    return hd__spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
+           hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
+                    HD__SHAPE(x), HD__SHAPE(b));
 }
 
 /* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where
@@ -74,15 +65,6 @@ static hd_tensor *prepare(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *b)
     return x->dtype != d ? hd__map_binary(loop, d, d, x, b) : hd__cast(b, d);
 }
 
-static void write_result(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *prepared)
-{
-    if (x->dtype != d) {
-        hd__copy(x, prepared);
-    } else {
-        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, prepared});
-    }
-}
-
 /* The end of x = x op b, after what can be refused. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *prepared)
@@ -91,7 +73,11 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     if (!prepared || !hd__record_inplace(record, x, a)) {
         return NULL;
     }
-    write_result(loop, d, x, prepared);
+    if (x->dtype != d) {
+        hd__copy(x, prepared);
+    } else {
+        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, prepared});
+    }
     if (hd__watching()) {
         hd__watch_result(before, x);
     }
@@ -99,93 +85,89 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
 }
 
 /* save: backward needs b for dx, and x as it was for db; the db of a quotient needs b, too. */
-static hd_tensor *arith_(int op, const hd__op *record, hd_tensor *x, hd_tensor *b, bool save)
+static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;
     if (!hd__arg("x", x) || !hd__arg("b", b)) {
         return NULL;
     }
     hd_tensor *in[] = {x, b}, *read = b;
-    hdk_loop loop = hd__arith_loop(op, x, b, &d);
+    hdk_loop loop = hd__arith_loop(op->kind, x, b, &d);
     if (!loop || !dtype_fits(x, d) || !operand_ok(x, &read) || !hd__inplace_ok(x, 2, in)) {
         return NULL;
     }
     bool db = save && hd__wants_grad(b);
-    bool needs_b = save && (hd__wants_grad(x) || (db && op == HDK_DIV));
+    bool needs_b = save && (hd__wants_grad(x) || (db && op == &hd__div_op));
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
     read = saved[0] ? prepare(loop, d, x, read) : NULL;
     hd__record_args a = {HD__IN(2, in), HD__SAVES(2, saved), .saved_is_old = true};
-    return record_and_write(record, x, &a, loop, d, read);
+    return record_and_write(op, x, &a, loop, d, read);
 }
 
-static hd_tensor *scalar_(int op, const hd__op *record, hd_tensor *x, hd_scalar s)
+static hd_tensor *scalar_(const hd__op *op, hd_tensor *x, hd_scalar s)
 {
     hd_dtype d;
     hd__number number;
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    hdk_loop loop = hd__arith_loop_scalar(op, x, s, &d);
+    hdk_loop loop = hd__arg("x", x) ? hd__arith_loop_scalar(op->kind, x, s, &d) : NULL;
     if (!loop || !dtype_fits(x, d) || !hd__inplace_ok(x, 1, &x)) {
         return NULL;
     }
     hd_tensor *read = prepare(loop, d, x, hd__number_of(&number, d, s));
     hd__record_args a = {HD__IN(1, &x), HD__PARAMS(s)};
-    return record_and_write(record, x, &a, loop, d, read);
+    return record_and_write(op, x, &a, loop, d, read);
 }
 
 hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b)
 {
     HD__CALL("hd_add_");
-    return arith_(HDK_ADD, &hd__add_op, x, b, false);
+    return arith_(&hd__add_op, x, b, false);
 }
 
 hd_tensor *hd_sub_(hd_tensor *x, hd_tensor *b)
 {
     HD__CALL("hd_sub_");
-    return arith_(HDK_SUB, &hd__sub_op, x, b, false);
+    return arith_(&hd__sub_op, x, b, false);
 }
 
 hd_tensor *hd_mul_(hd_tensor *x, hd_tensor *b)
 {
     HD__CALL("hd_mul_");
-    return arith_(HDK_MUL, &hd__mul_op, x, b, true);
+    return arith_(&hd__mul_op, x, b, true);
 }
 
 hd_tensor *hd_div_(hd_tensor *x, hd_tensor *b)
 {
     HD__CALL("hd_div_");
-    return arith_(HDK_DIV, &hd__div_op, x, b, true);
+    return arith_(&hd__div_op, x, b, true);
 }
 
 hd_tensor *(hd_add_scalar_)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_add_scalar_");
-    return scalar_(HDK_ADD, &hd__add_op, x, s);
+    return scalar_(&hd__add_op, x, s);
 }
 
 hd_tensor *(hd_sub_scalar_)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_sub_scalar_");
-    return scalar_(HDK_SUB, &hd__sub_op, x, s);
+    return scalar_(&hd__sub_op, x, s);
 }
 
 hd_tensor *(hd_mul_scalar_)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_mul_scalar_");
-    return scalar_(HDK_MUL, &hd__mul_scalar_op, x, s);
+    return scalar_(&hd__mul_scalar_op, x, s);
 }
 
 hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_div_scalar_");
-    return scalar_(HDK_DIV, &hd__div_scalar_op, x, s);
+    return scalar_(&hd__div_scalar_op, x, s);
 }
 
 /* ---------------------------------------------------------------- fill, zero, copy */
 
-/* dx += 0: the gradient is zero, not missing, because x no longer depends on what it was */
-static void fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+void hd__zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     if (hd__needs(n, 0)) {
         dx[0] = hd_zeros_like(dy[0], hd_dtype_of(dy[0]));
@@ -195,16 +177,16 @@ static void fill_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 /* dx += 0,  dsrc += dy */
 static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    fill_backward(n, dy, dx);
+    hd__zero_backward(n, dy, dx);
     if (hd__needs(n, 1)) {
         dx[1] = dy[0];
     }
 }
 
-static const hd__op fill_op = {.name = "FillBackward2", .backward = fill_backward};
-static const hd__op fill_item_op = {.name = "FillBackward3", .backward = fill_backward};
+static const hd__op fill_op = {.name = "FillBackward2", .backward = hd__zero_backward};
+static const hd__op fill_item_op = {.name = "FillBackward3", .backward = hd__zero_backward};
 static const hd__op fill_value_op = {.name = "FillBackward3", .backward = copy_backward};
-static const hd__op zero_op = {.name = "ZeroBackward0", .backward = fill_backward};
+static const hd__op zero_op = {.name = "ZeroBackward0", .backward = hd__zero_backward};
 static const hd__op copy_op = {.name = "CopyBackwards", .backward = copy_backward};
 
 static hd_tensor *fill(const hd__op *record, hd_tensor *x, hd_scalar s)

@@ -2,7 +2,7 @@
  *
  * The gradients of weight and bias are sums over all rows. Each task adds up ROWS rows, and these
  * sums are added up afterwards, so that the order depends on the shapes alone. */
-#include "autograd/autograd_internal.h"
+#include "autograd/ops/arith.h"
 #include "tensor/reduce.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/reduce.h"
@@ -64,13 +64,21 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
     }
 }
 
+/* The elements of x's last n dims */
 static int64_t row_size(const hd_tensor *x, int n)
 {
-    int64_t size = 1;
-    for (int d = x->ndim - n; d < x->ndim; d++) {
-        size *= x->sizes[d];
-    }
-    return size;
+    return hd__count_of(n, x->sizes + x->ndim - n);
+}
+
+/* A task for a dense x, normalized over its last n dims; weight may be HD_NONE. */
+static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, const hd_tensor *stats)
+{
+    int64_t item = hd__bytes_of(x->dtype);
+    return (norm_task){
+        .r = {stats->sizes[0], row_size(x, n), hd__ptr(x), hd__ptr_or_null(weight), hd__ptr(stats)},
+        .dtype = x->dtype,
+        .item = item,
+        .stream = x->numel * item >= HDK_STREAM_BYTES};
 }
 
 /* Adds up the sums of the groups (groups, n); the result has the shape of the last dims of x. */
@@ -96,17 +104,12 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     if (!x || !weight || !stats || !same_bias || !g) {
         return;
     }
-    int64_t n = row_size(x, *dims), rows = stats->sizes[0];
-    int64_t groups[] = {(rows + ROWS - 1) / ROWS, n};
+    norm_task k = task_of(x, *dims, weight, stats);
+    int64_t groups[] = {(k.r.rows + ROWS - 1) / ROWS, k.r.n};
     hd_dtype d = x->dtype;
     hd_tensor *made[3] = {HD_NONE, HD_NONE, HD_NONE}; /* x's shape; (groups, n) twice */
-    norm_task k = {.r = {rows, n, hd__ptr(x), NULL, hd__ptr(stats)},
-                   .dtype = d,
-                   .item = hd__bytes_of(d),
-                   .stream = x->numel * hd__bytes_of(d) >= HDK_STREAM_BYTES,
-                   .dy = hd__ptr(g)};
     void **out[] = {&k.dx, &k.dweight, &k.dbias};
-    k.r.weight = hd__is_none(weight) ? NULL : hd__ptr(weight);
+    k.dy = hd__ptr(g);
     for (int i = 0; i < 3; i++) {
         if (hd__needs(node, i)) {
             made[i] = i ? hd__empty(d, 2, groups) : hd_empty_like(x, d);
@@ -116,7 +119,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
             *out[i] = hd__ptr(made[i]);
         }
     }
-    hd__parallel_for(groups[0], grain(n, ROWS), backward_groups, &k);
+    hd__parallel_for(groups[0], grain(k.r.n, ROWS), backward_groups, &k);
     dx[0] = made[0];
     dx[1] = hd__is_none(made[1]) ? HD_NONE : total(x, dims, made[1]);
     dx[2] = hd__is_none(made[2]) ? HD_NONE : total(x, dims, made[2]);
@@ -151,8 +154,7 @@ static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, 
     if (hd__is_none(w)) {
         return true;
     }
-    if (w->ndim != n ||
-        memcmp(w->sizes, x->sizes + x->ndim - n, sizeof *w->sizes * (size_t)n) != 0) {
+    if (!hd__has_sizes(w, n, x->sizes + x->ndim - n)) {
         return hd__fail(HD_SHAPE, "%s %s: expected the normalized shape %s", name, HD__SHAPE(w),
                         HD__SIZES(n, x->sizes + x->ndim - n));
     }
@@ -166,8 +168,7 @@ static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, 
 static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *bias, double eps,
                             hd_tensor *stats)
 {
-    hd_dtype d = x->dtype;
-    hd_tensor *y = hd__empty(d, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty_as(x->dtype, x);
     HD__SCOPE_OR(NULL);
     hd_tensor *dense = hd__contiguous(x);
     hd_tensor *w = hd__is_none(weight) ? weight : hd__contiguous(weight);
@@ -175,14 +176,10 @@ static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *b
     if (!y || !dense || !w || !b || !stats) {
         return NULL;
     }
-    norm_task k = {.r = {stats->sizes[0], row_size(x, n), hd__ptr(dense), NULL, hd__ptr(stats)},
-                   .dtype = d,
-                   .item = hd__bytes_of(d),
-                   .stream = x->numel * hd__bytes_of(d) >= HDK_STREAM_BYTES,
-                   .bias = hd__is_none(b) ? NULL : hd__ptr(b),
-                   .eps = eps,
-                   .y = hd__ptr(y)};
-    k.r.weight = hd__is_none(w) ? NULL : hd__ptr(w);
+    norm_task k = task_of(dense, n, w, stats);
+    k.bias = hd__ptr_or_null(b);
+    k.eps = eps;
+    k.y = hd__ptr(y);
     hd__parallel_for(k.r.rows, grain(k.r.n, 1), forward_rows, &k);
     return y;
 }
@@ -191,14 +188,11 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
                            hd_tensor *bias, double eps)
 {
     HD__CALL("hd_layer_norm_n");
-    if (!hd__arg("x", x) || !hd__float_arg(x) || !shape_arg(x, n, normalized_shape) ||
+    if (!hd__float_x(x) || !shape_arg(x, n, normalized_shape) ||
         !scale_arg("weight", weight, x, n) || !scale_arg("bias", bias, x, n)) {
         return NULL;
     }
-    int64_t sizes[] = {1, 3};
-    for (int d = 0; d < x->ndim - n; d++) {
-        sizes[0] *= x->sizes[d];
-    }
+    const int64_t sizes[] = {hd__count_of(x->ndim - n, x->sizes), 3};
     hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(x, n, weight, bias, eps, stats);
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
@@ -207,14 +201,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
 
 /* ---------------------------------------------------------------- rms_norm */
 
-/* y = x + eps: dx += dy */
-static void plus_eps_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n;
-    dx[0] = dy[0];
-}
-
-static const hd__op plus_eps_op = {.name = "AddBackward1", .backward = plus_eps_backward};
+static const hd__op plus_eps_op = {.name = "AddBackward1", .backward = hd__same_backward};
 
 /* PyTorch's name is that of an addition in C++, which differs from hd_add_scalar's. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)
@@ -230,7 +217,7 @@ static hd_tensor *plus_eps(hd_tensor *x, double eps)
 hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps)
 {
     HD__CALL("hd_rms_norm");
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     if (x->ndim < 1) {

@@ -75,23 +75,17 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
 hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__CALL("hd_linear");
-    if (!hd__arg("x", x) || !hd__arg("weight", weight) || !hd__arg_or_none("bias", bias)) {
-        return NULL;
-    }
-    bool has_bias = !hd__is_none(bias);
-    if (!hd__product_dtypes(x, weight) || (has_bias && !hd__product_dtypes(x, bias)) ||
+    if (!hd__arg("x", x) || !hd__arg("weight", weight) || !hd__arg_or_none("bias", bias) ||
+        !hd__product_dtypes(x, weight) || (!hd__is_none(bias) && !hd__product_dtypes(x, bias)) ||
         !linear_shapes_ok(x, weight, bias)) {
         return NULL;
     }
-    int64_t sizes[HD_MAX_DIMS];
-    memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
-    sizes[x->ndim - 1] = weight->sizes[0];
-    hd_tensor *y = hd__empty(x->dtype, x->ndim, sizes);
+    hd_tensor *y = hd__empty_with(x->dtype, x, x->ndim, x->ndim - 1, weight->sizes[0]);
     if (!y) {
         return NULL;
     }
     hd__product(hd__matrix_left(x), hd__matrix_t(hd__matrix_left(weight)), hd__matrix_left(y),
-                has_bias ? bias : NULL);
+                hd__is_none(bias) ? NULL : bias);
     hd_tensor *in[] = {x, weight, bias};
     hd_tensor *saved[] = {hd__save_if(hd__wants_grad(weight), x),
                           hd__save_if(hd__wants_grad(x), weight)};

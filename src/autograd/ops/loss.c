@@ -1,4 +1,4 @@
-/* loss.c - mse_loss and cross_entropy; the table also names layer_norm (layer_norm.c).
+/* loss.c - mse_loss and cross_entropy.
  *
  * Cross entropy is one kernel forward and one backward. It keeps two numbers for each row instead
  * of the softmax. */
@@ -16,10 +16,8 @@ enum { GRAIN = 4096 }; /* elements worth a task of the pool */
 
 static bool reduction_arg(hd_reduction r)
 {
-    if (r == HD_MEAN || r == HD_SUM || r == HD_REDUCE_NONE) {
-        return true;
-    }
-    return hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
+    return r == HD_MEAN || r == HD_SUM || r == HD_REDUCE_NONE ||
+           hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
 }
 
 /* Adds up the losses into y (0-d). */
@@ -155,8 +153,9 @@ static void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int
              HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
 }
 
-static hd_tensor *mse_loss(hd_tensor *x, hd_tensor *target, hd_reduction r)
+hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
+    HD__CALL("hd_mse_loss_with");
     hd_tensor *in[] = {x, target};
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
@@ -186,13 +185,7 @@ static hd_tensor *mse_loss(hd_tensor *x, hd_tensor *target, hd_reduction r)
 hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
 {
     HD__CALL("hd_mse_loss");
-    return mse_loss(x, target, HD_MEAN);
-}
-
-hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
-{
-    HD__CALL("hd_mse_loss_with");
-    return mse_loss(x, target, r);
+    return hd_mse_loss_with(x, target, HD_MEAN);
 }
 
 /* ---------------------------------------------------------------- cross_entropy */
@@ -342,12 +335,8 @@ static const hd__op *entropy_op(int ndim, hd_reduction r)
  * wrote the call has the classes last, as a language model's output has them. */
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
-    int64_t rows = 1;
-    for (int d = 0; d < x->ndim - 1; d++) {
-        rows *= x->sizes[d];
-    }
-    bool leading = target->ndim == x->ndim - 1 &&
-                   memcmp(target->sizes, x->sizes, sizeof *x->sizes * (size_t)target->ndim) == 0;
+    int64_t rows = hd__count_of(x->ndim - 1, x->sizes);
+    bool leading = hd__has_sizes(target, x->ndim - 1, x->sizes);
     return target->numel == rows && (leading || x->ndim == 2 || target->ndim == 1);
 }
 
@@ -392,7 +381,7 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
         }
     }
     bool one = x->ndim == 1 && target->ndim == 1 && target->sizes[0] == 1;
-    bool same = target->ndim == n && memcmp(target->sizes, expected, sizeof *expected * n) == 0;
+    bool same = hd__has_sizes(target, n, expected);
     if (x->ndim > 0 && (one || same)) {
         return true;
     }
@@ -457,8 +446,9 @@ hd_cross_entropy_options hd_cross_entropy_defaults(void)
         .size = sizeof(hd_cross_entropy_options), .ignore_index = -100, .reduction = HD_MEAN};
 }
 
-static hd_tensor *cross_entropy(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
+hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
 {
+    HD__CALL("hd_cross_entropy_with");
     hd_cross_entropy_options v = hd_cross_entropy_defaults();
     if (o && !HD__SIZE_OK(hd__call, o, "hd_cross_entropy_defaults()")) {
         return NULL;
@@ -480,11 +470,5 @@ static hd_tensor *cross_entropy(hd_tensor *x, hd_tensor *target, const hd_cross_
 hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 {
     HD__CALL("hd_cross_entropy");
-    return cross_entropy(x, target, NULL);
-}
-
-hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
-{
-    HD__CALL("hd_cross_entropy_with");
-    return cross_entropy(x, target, o);
+    return hd_cross_entropy_with(x, target, NULL);
 }

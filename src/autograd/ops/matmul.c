@@ -107,7 +107,7 @@ static hd_tensor *multiply(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_matmul");
-    if (!hd__arg("a", a) || !hd__arg("b", b) || !hd__product_dtypes(a, b)) {
+    if (!hd__two_args(a, b) || !hd__product_dtypes(a, b)) {
         return NULL;
     }
     if (a->ndim == 0 || b->ndim == 0) {
@@ -120,7 +120,7 @@ hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_dot");
-    if (!hd__arg("a", a) || !hd__arg("b", b) || !hd__product_dtypes(a, b)) {
+    if (!hd__two_args(a, b) || !hd__product_dtypes(a, b)) {
         return NULL;
     }
     if (a->ndim != 1 || b->ndim != 1) {

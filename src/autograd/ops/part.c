@@ -3,7 +3,7 @@
  * Backward copies the gradient into zeros of the input's shape. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/ops/arith.h"
 #include "autograd/ops/index.h"
 
 typedef struct part { /* the part of the input that select, slice and narrow give */
@@ -37,15 +37,10 @@ static hd_tensor *take(hd_tensor *x, const part *p)
     return hd__alias(x, ndim, sizes, strides, offset);
 }
 
-static hd_tensor *zeros_of(const hd__out_meta *x, hd_dtype d)
-{
-    return hd_zeros_n(d, x->ndim, x->sizes);
-}
-
 /* dx += dy where the part lies, 0 elsewhere */
 static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *whole = zeros_of(hd__input_meta(n, 0), dy[0]->dtype);
+    hd_tensor *whole = hd__zeros_like_input(n, dy[0]->dtype);
     hd_tensor *cut = whole ? take(whole, hd__params(n)) : NULL;
     dx[0] = cut ? whole : NULL;
     if (cut) {
@@ -69,7 +64,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         }
         return;
     }
-    hd_tensor *whole = zeros_of(x, x->dtype);
+    hd_tensor *whole = hd__zeros_like_input(n, x->dtype);
     part each = {.dim = (int)p[0], .selects = p[1] != 0, .step = 1};
     dx[0] = whole;
     for (int k = 0; k < n->n_out && dx[0]; k++) {
@@ -85,14 +80,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* dx += dy */
-static void alias_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n;
-    dx[0] = dy[0];
-}
-
-static const hd__op alias_op = {.name = "AliasBackward0", .backward = alias_backward};
+static const hd__op alias_op = {.name = "AliasBackward0", .backward = hd__same_backward};
 static const hd__op select_op = {.name = "SelectBackward0", .backward = part_backward};
 static const hd__op slice_op = {.name = "SliceBackward0", .backward = part_backward};
 static const hd__op unbind_op = {.name = "UnbindBackward0", .backward = parts_backward};
@@ -104,10 +92,7 @@ static const hd__op split_sizes_op = {.name = "SplitWithSizesBackward0",
 
 static bool has_dims(const hd_tensor *x)
 {
-    if (x->ndim == 0) {
-        return hd__fail(HD_SHAPE, "(): expected a tensor with dimensions");
-    }
-    return true;
+    return x->ndim > 0 || hd__fail(HD_SHAPE, "(): expected a tensor with dimensions");
 }
 
 /* dim, checked and counted from the front, or -1; x must have dimensions. */
@@ -118,14 +103,9 @@ static int dim_of(const hd_tensor *x, int dim)
 
 static hd_tensor *select_at(hd_tensor *x, int d, int64_t index)
 {
-    int64_t size = x->sizes[d], at = index < 0 ? index + size : index;
-    if (at < 0 || at >= size) {
-        return hd__fail(HD_INDEX,
-                        "index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
-                        index, d, HD__SHAPE(x), -size, size - 1);
-    }
-    part p = {.dim = d, .selects = true, .start = at, .step = 1, .len = 1};
-    return hd__record_view(&select_op, take(x, &p), x, &p, sizeof p);
+    part p = {.dim = d, .selects = true, .start = hd__index_at(x, d, index), .step = 1, .len = 1};
+    hd_tensor *y = p.start < 0 ? NULL : take(x, &p);
+    return hd__record_view(&select_op, y, x, &p, sizeof p);
 }
 
 hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index)
@@ -141,8 +121,9 @@ static int64_t clamped(int64_t i, int64_t size)
     return i < 0 ? 0 : i > size ? size : i;
 }
 
-static hd_tensor *slice(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
+hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
 {
+    HD__CALL("hd_slice_step");
     int d = dim_of(x, dim);
     if (d < 0) {
         return NULL;
@@ -159,13 +140,7 @@ static hd_tensor *slice(hd_tensor *x, int dim, int64_t start, int64_t stop, int6
 hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop)
 {
     HD__CALL("hd_slice");
-    return slice(x, dim, start, stop, 1);
-}
-
-hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
-{
-    HD__CALL("hd_slice_step");
-    return slice(x, dim, start, stop, step);
+    return hd_slice_step(x, dim, start, stop, 1);
 }
 
 hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
@@ -186,8 +161,9 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
     return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
 }
 
-hd_tensor *hd__getitem(hd_tensor *x, int n, const int64_t *index)
+hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 {
+    HD__CALL("hd_getitem");
     if (!hd__arg("x", x) || (n != 0 && !has_dims(x))) {
         return NULL;
     }
@@ -208,14 +184,8 @@ hd_tensor *hd__getitem(hd_tensor *x, int n, const int64_t *index)
     if (y != x) {
         return y;
     }
-    return n == 1 ? slice(x, 0, 0, HD_END, 1)
-                  : hd__record_view(&alias_op, hd_detach(x), x, NULL, 0);
-}
-
-hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
-{
-    HD__CALL("hd_getitem");
-    return hd__getitem(x, n, index);
+    return n == 1 ? hd_slice(x, 0, 0, HD_END)
+                  : hd__record_view(&alias_op, hd__alias_of(x), x, NULL, 0);
 }
 
 /* ---------------------------------------------------------------- several parts */

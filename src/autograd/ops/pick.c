@@ -143,7 +143,7 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
 
 hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index)
 {
-    hd_tensor *y = hd__empty(x->dtype, index->ndim, index->sizes);
+    hd_tensor *y = hd__empty_as(x->dtype, index);
     if (y) {
         hd__pick(HD__TAKE, y, x, dim, index);
     }

@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/autograd_internal.h"
-#include "tensor/elementwise.h"
+#include "autograd/ops/arith.h"
 #include "tensor/random_fill.h"
 #include "base/random/draws.h"
 #include "tensor/kernels/dropout.h"
@@ -19,34 +18,23 @@ enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool
 
 static bool probability(double p)
 {
-    if (p >= 0 && p <= 1) {
-        return true;
-    }
-    return hd__fail(HD_VALUE, "p %s: expected 0 to 1", HD__FLOAT(p));
+    return (p >= 0 && p <= 1) || hd__fail(HD_VALUE, "p %s: expected 0 to 1", HD__FLOAT(p));
+}
+
+/* Element i of a contiguous p */
+static double value_at(const hd_tensor *p, int64_t i)
+{
+    return hd__float_at(p, p->offset + i);
 }
 
 /* The flat position of the first element of a contiguous p that is not in [0, most], or -1 */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
-    const float *f = hd__ptr(p);
-    const double *d = hd__ptr(p);
     int64_t i = 0;
-    if (p->dtype == HD_FLOAT32) {
-        while (i < p->numel && f[i] >= 0 && (double)f[i] <= most) {
-            i++;
-        }
-    } else {
-        while (i < p->numel && d[i] >= 0 && d[i] <= most) {
-            i++;
-        }
+    while (i < p->numel && value_at(p, i) >= 0 && value_at(p, i) <= most) {
+        i++;
     }
     return i < p->numel ? i : -1;
-}
-
-static double value_at(const hd_tensor *p, int64_t i)
-{
-    const void *data = hd__ptr(p);
-    return p->dtype == HD_FLOAT32 ? ((const float *)data)[i] : ((const double *)data)[i];
 }
 
 /* p, made contiguous; NULL with the error set if it is not of a float dtype or has an element that
@@ -67,39 +55,24 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 
 /* ---------------------------------------------------------------- bernoulli */
 
-/* dx += 0 */
-static void zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n;
-    dx[0] = hd_zeros_like(dy[0], dy[0]->dtype);
-}
+static const hd__op bernoulli_op = {.name = "BernoulliBackward0", .backward = hd__zero_backward};
 
-static const hd__op bernoulli_op = {.name = "BernoulliBackward0", .backward = zero_backward};
-
-/* data: y, uniforms, probabilities */
-#define BELOW(name, T)                                                                             \
-    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
-    {                                                                                              \
-        (void)params;                                                                              \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T u = *(const T *)(data[1] + i * strides[1]),                                          \
-              p = *(const T *)(data[2] + i * strides[2]);                                          \
-            *(T *)(data[0] + i * strides[0]) = u < p;                                              \
-        }                                                                                          \
-    }
-
-BELOW(below_f32, float)
-BELOW(below_f64, double)
-
+/* 1 where a uniform number is below p, otherwise 0 */
 static hd_tensor *draw_bernoulli(hd_tensor *p)
 {
-    hd_tensor *y = hd__empty(p->dtype, p->ndim, p->sizes);
-    if (!y) {
+    const hd_dtype d = p->dtype;
+    hd_tensor *y = hd__empty_as(d, p);
+    HD__SCOPE_OR(NULL);
+    hd_tensor *u = y ? hd__empty_as(d, p) : NULL;
+    if (!u) {
         return NULL;
     }
-    hd__uniform_fill(y, 0, 1);
-    hd_tensor *operands[] = {y, y, p};
-    hd__map(p->dtype == HD_FLOAT32 ? below_f32 : below_f64, NULL, 3, operands);
+    hd__uniform_fill(u, 0, 1);
+    hd_tensor *below = hd__map_binary(hdk_binary_for(d)->compare[HDK_LT][d], d, HD_BOOL, u, p);
+    if (!below) {
+        return NULL;
+    }
+    hd__copy(y, below);
     return HD__RECORD(&bernoulli_op, y, HD__IN(1, &p));
 }
 
@@ -142,8 +115,7 @@ static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
     bool native = hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE;
-    hd_tensor *mask =
-        native ? hd__elementwise_out(HD_BOOL, 1, &x) : hd__empty(HD_BOOL, x->ndim, x->sizes);
+    hd_tensor *mask = native ? hd__elementwise_out(HD_BOOL, 1, &x) : hd__empty_as(HD_BOOL, x);
     if (mask) {
         hd__gen_lock(g);
         hd__bernoulli(g, hd__ptr(mask), mask->numel, keep);
@@ -170,7 +142,7 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
 /* y = x (kept / keep) for contiguous x; kept is drawn element by element. y may be x. */
 static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 {
-    int64_t item = hd_dtype_size(x->dtype);
+    int64_t item = hd__bytes_of(x->dtype);
     d.stream = x != y && x->numel * item >= HDK_STREAM_BYTES;
     drop_task k = {d, x->dtype, item, hd__ptr(x), hd__ptr(y)};
     hd__parallel_for(x->numel, DRAW_GRAIN, drop_part, &k);
@@ -178,7 +150,7 @@ static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 
 static hd_tensor *drop(hd_tensor *x, hdk_drop d)
 {
-    hd_tensor *y = hd__empty(x->dtype, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty_as(x->dtype, x);
     if (y) {
         drop_into(y, x, d);
     }
@@ -267,20 +239,17 @@ typedef struct shares { /* of one row of m weights: sums from the first one on *
     bool single; /* divided in float32 */
 } shares;
 
-#define CUMULATE(name, T)                                                                          \
-    static void name(const void *weights, shares *s)                                               \
-    {                                                                                              \
-        const T *w = weights;                                                                      \
-        T sum = 0;                                                                                 \
-        for (int64_t j = 0; j < s->m; j++) {                                                       \
-            sum += w[j];                                                                           \
-            s->sums[j] = sum;                                                                      \
-        }                                                                                          \
-        s->whole = sum;                                                                            \
+/* Adds up row r of p, of float32 in float32: a sum of two floats in double, rounded to float, is
+ * their sum in float32. */
+static void cumulate(shares *s, const hd_tensor *p, int64_t r)
+{
+    s->whole = 0;
+    for (int64_t j = 0; j < s->m; j++) {
+        s->whole += value_at(p, r * s->m + j);
+        s->whole = s->single ? (double)(float)s->whole : s->whole;
+        s->sums[j] = s->whole;
     }
-
-CUMULATE(cumulate_f32, float)
-CUMULATE(cumulate_f64, double)
+}
 
 /* (w_0 + ... + w_j) / (their sum), the last exactly 1 */
 static inline double share_of(const shares *s, int64_t j)
@@ -323,11 +292,10 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
         return false;
     }
     hd_generator *g = hd_generator_current();
-    int64_t *to = hd__ptr(y), bytes = hd_dtype_size(p->dtype);
+    int64_t *to = hd__ptr(y);
     hd__gen_lock(g);
     for (int64_t r = 0; r * m < p->numel; r++) {
-        const char *row = (const char *)hd__ptr(p) + r * m * bytes;
-        (s.single ? cumulate_f32 : cumulate_f64)(row, &s);
+        cumulate(&s, p, r);
         for (int64_t i = 0; i < n; i++) {
             to[r * n + i] = search(&s, hd__uniform_sample64(g));
         }
@@ -391,11 +359,12 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
 
 /* ---------------------------------------------------------------- in place */
 
-static const hd__op uniform_op = {.name = "UniformBackward0", .backward = zero_backward};
-static const hd__op normal_op = {.name = "NormalBackward0", .backward = zero_backward};
+static const hd__op uniform_op = {.name = "UniformBackward0", .backward = hd__zero_backward};
+static const hd__op normal_op = {.name = "NormalBackward0", .backward = hd__zero_backward};
 static const hd__op bernoulli_inplace_op = {.name = "BernoulliBackward2",
-                                            .backward = zero_backward};
-static const hd__op exponential_op = {.name = "ExponentialBackward0", .backward = zero_backward};
+                                            .backward = hd__zero_backward};
+static const hd__op exponential_op = {.name = "ExponentialBackward0",
+                                      .backward = hd__zero_backward};
 
 /* Records the change in place. The draw that follows cannot fail. */
 static bool recorded(const hd__op *op, hd_tensor *x)
@@ -406,7 +375,7 @@ static bool recorded(const hd__op *op, hd_tensor *x)
 hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 {
     HD__CALL("hd_uniform_");
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     double limit = x->dtype == HD_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
@@ -426,7 +395,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
 {
     HD__CALL("hd_normal_");
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     if (!(std >= 0)) {
@@ -456,7 +425,7 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
 hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
 {
     HD__CALL("hd_exponential_");
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     if (!(lambda > 0)) {

@@ -39,23 +39,10 @@ static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
     return n;
 }
 
-/* One dim as a mask; 0 on failure. */
-static uint32_t dim_mask(const hd_tensor *x, int dim)
+/* All dims as a mask; 0 on failure. */
+static uint32_t all_mask(const hd_tensor *x)
 {
-    int at = hd__arg("x", x) ? hd__dim(x, dim) : -1;
-    return at < 0 ? 0 : 1u << at;
-}
-
-static uint32_t dims_mask(const hd_tensor *x, int n, const int64_t *dims)
-{
-    uint32_t mask;
-    return hd__arg("x", x) && hd__dims_mask(x, n, dims, &mask) ? mask : 0;
-}
-
-static hd_tensor *record_reduced(const hd__op *op, hd_tensor *y, hd_tensor *x, bool save,
-                                 hd__span s)
-{
-    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(save, &x), HD__PARAMS(s));
+    return hd__arg("x", x) ? hd__all_dims(x) : 0;
 }
 
 /* ---------------------------------------------------------------- sum */
@@ -69,32 +56,29 @@ static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op sum_op = {.name = "SumBackward0", .backward = sum_backward};
 static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backward};
 
-static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, hd__span s)
+static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    return s.mask ? record_reduced(op, hd__sum(x, s.mask, s.keepdim), x, false, s) : NULL;
+    const hd__span s = {.mask = mask, .keepdim = keepdim};
+    hd_tensor *y = mask ? hd__sum(x, mask, keepdim) : NULL;
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
 }
 
 hd_tensor *hd_sum(hd_tensor *x)
 {
     HD__CALL("hd_sum");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    return recorded_sum(&sum_op, x, (hd__span){.mask = hd__all_dims(x)});
+    return recorded_sum(&sum_op, x, all_mask(x), false);
 }
 
 hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_sum_dim");
-    hd__span s = {.mask = dim_mask(x, dim), .keepdim = keepdim};
-    return recorded_sum(&sum_dims_op, x, s);
+    return recorded_sum(&sum_dims_op, x, hd__dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
     HD__CALL("hd_sum_dims");
-    hd__span s = {.mask = dims_mask(x, n, dims), .keepdim = keepdim};
-    return recorded_sum(&sum_dims_op, x, s);
+    return recorded_sum(&sum_dims_op, x, hd__dims_mask(x, n, dims), keepdim);
 }
 
 /* ---------------------------------------------------------------- mean */
@@ -112,52 +96,42 @@ static const hd__op mean_dims_op = {.name = "MeanBackward1", .backward = mean_ba
 
 void hd__divide_by(hd_tensor *y, double n)
 {
-    if (y->dtype == HD_FLOAT64) {
-        double *v = hd__ptr(y);
-        for (int64_t i = 0; i < y->numel; i++) {
-            v[i] /= n;
-        }
-        return;
-    }
-    float *v = hd__ptr(y), divisor = (float)n;
-    for (int64_t i = 0; i < y->numel; i++) {
-        v[i] /= divisor;
-    }
+    const hd_dtype d = y->dtype;
+    int64_t divisor;
+    hd__scalar_bytes(d, hd_scalar_double(n), &divisor);
+    hdk_binary_loop(HDK_DIV, d)((char *[]){hd__ptr(y), hd__ptr(y), (char *)&divisor},
+                                (int64_t[]){hd__bytes_of(d), hd__bytes_of(d), 0}, y->numel, NULL);
 }
 
-static hd_tensor *recorded_mean(const hd__op *op, hd_tensor *x, hd__span s)
+static hd_tensor *recorded_mean(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    if (!s.mask || !hd__float_arg(x)) {
+    if (!mask || !hd__float_arg(x)) {
         return NULL;
     }
-    hd_tensor *y = hd__sum(x, s.mask, s.keepdim);
+    const hd__span s = {.mask = mask, .keepdim = keepdim};
+    hd_tensor *y = hd__sum(x, mask, keepdim);
     if (y) {
-        hd__divide_by(y, (double)count(x->ndim, x->sizes, s.mask));
+        hd__divide_by(y, (double)count(x->ndim, x->sizes, mask));
     }
-    return record_reduced(op, y, x, false, s);
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
 }
 
 hd_tensor *hd_mean(hd_tensor *x)
 {
     HD__CALL("hd_mean");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    return recorded_mean(&mean_op, x, (hd__span){.mask = hd__all_dims(x)});
+    return recorded_mean(&mean_op, x, all_mask(x), false);
 }
 
 hd_tensor *hd_mean_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_mean_dim");
-    hd__span s = {.mask = dim_mask(x, dim), .keepdim = keepdim};
-    return recorded_mean(&mean_dims_op, x, s);
+    return recorded_mean(&mean_dims_op, x, hd__dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
     HD__CALL("hd_mean_dims");
-    hd__span s = {.mask = dims_mask(x, n, dims), .keepdim = keepdim};
-    return recorded_mean(&mean_dims_op, x, s);
+    return recorded_mean(&mean_dims_op, x, hd__dims_mask(x, n, dims), keepdim);
 }
 
 /* ---------------------------------------------------------------- var */
@@ -217,62 +191,55 @@ static hd_tensor *recorded_var(hd_tensor *x, hd__span s)
     }
     bool ok = y && hd__reduce(hdk_reduce()->kernel[HDK_VAR], HD__WHOLE, y, x, s.mask,
                               freedom(x->ndim, x->sizes, s), NULL);
-    return ok ? record_reduced(&var_op, y, x, true, s) : NULL;
+    y = ok ? y : NULL;
+    return HD__RECORD(&var_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(s));
 }
 
 hd_tensor *hd_var(hd_tensor *x, int correction)
 {
     HD__CALL("hd_var");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    hd__span s = {.mask = hd__all_dims(x), .correction = correction};
-    return recorded_var(x, s);
+    return recorded_var(x, (hd__span){all_mask(x), false, correction});
 }
 
 hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim)
 {
     HD__CALL("hd_var_dim");
-    hd__span s = {dim_mask(x, dim), keepdim, correction};
-    return recorded_var(x, s);
+    return recorded_var(x, (hd__span){hd__dim_mask(x, dim), keepdim, correction});
 }
 
 hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n, const int64_t *dims)
 {
     HD__CALL("hd_var_dims");
-    hd__span s = {dims_mask(x, n, dims), keepdim, correction};
-    return recorded_var(x, s);
+    return recorded_var(x, (hd__span){hd__dims_mask(x, n, dims), keepdim, correction});
 }
 
 /* ---------------------------------------------------------------- any, all */
 
 static hd_tensor *truth(int op, const hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    hd_tensor *y = mask ? hd__reduced(x, mask, keepdim, HD_BOOL) : NULL;
-    bool ok = y && hd__reduce(hdk_reduce()->kernel[op], HD__PIECES, y, x, mask, 0, NULL);
-    return ok ? y : NULL;
+    return mask ? hd__reduce_to(op, HD__PIECES, x, mask, keepdim, HD_BOOL) : NULL;
 }
 
 hd_tensor *hd_any(hd_tensor *x)
 {
     HD__CALL("hd_any");
-    return hd__arg("x", x) ? truth(HDK_ANY, x, hd__all_dims(x), false) : NULL;
+    return truth(HDK_ANY, x, all_mask(x), false);
 }
 
 hd_tensor *hd_all(hd_tensor *x)
 {
     HD__CALL("hd_all");
-    return hd__arg("x", x) ? truth(HDK_ALL, x, hd__all_dims(x), false) : NULL;
+    return truth(HDK_ALL, x, all_mask(x), false);
 }
 
 hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_any_dim");
-    return truth(HDK_ANY, x, dim_mask(x, dim), keepdim);
+    return truth(HDK_ANY, x, hd__dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_all_dim");
-    return truth(HDK_ALL, x, dim_mask(x, dim), keepdim);
+    return truth(HDK_ALL, x, hd__dim_mask(x, dim), keepdim);
 }

@@ -1,8 +1,9 @@
-/* reduce_extreme.c - max, min, argmax and argmin; their names stand in reduce.c's table.
+/* reduce_extreme.c - max, min, argmax and argmin.
  *
  * Over everything, equal maxima share the gradient; along a dim the first maximum gets all of it.
  * If there are NaNs, the first NaN is the maximum. */
 #include "autograd/autograd_internal.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/lanes.h"
 #include "tensor/kernels/reduce.h"
@@ -27,22 +28,21 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op max_op = {.name = "MaxBackward1", .backward = extreme_backward};
 static const hd__op min_op = {.name = "MinBackward1", .backward = extreme_backward};
 
-static bool has_elements(const hd_tensor *x)
+/* All dims as a mask; 0, with the error set, if x has no elements. */
+static uint32_t mask_of_all(const hd_tensor *x)
 {
-    return hd__arg("x", x) &&
-           (x->numel > 0 || hd__fail(HD_SHAPE, "%s: expected at least one element", HD__SHAPE(x)));
+    if (!hd__arg("x", x)) {
+        return 0;
+    }
+    bool any =
+        x->numel > 0 || hd__fail(HD_SHAPE, "%s: expected at least one element", HD__SHAPE(x));
+    return any ? hd__all_dims(x) : 0;
 }
 
 static hd_tensor *extreme(const hd__op *op, int kernel, hd_tensor *x)
 {
-    if (!has_elements(x)) {
-        return NULL;
-    }
-    uint32_t mask = hd__all_dims(x);
-    hd_tensor *y = hd__reduced(x, mask, false, x->dtype);
-    if (!y || !hd__reduce(hdk_reduce()->kernel[kernel], HD__PIECES, y, x, mask, 0, NULL)) {
-        return NULL;
-    }
+    uint32_t mask = mask_of_all(x);
+    hd_tensor *y = mask ? hd__reduce_to(kernel, HD__PIECES, x, mask, false, x->dtype) : NULL;
     return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), .save_y = true);
 }
 
@@ -63,7 +63,7 @@ hd_tensor *hd_min(hd_tensor *x)
 /* dim as a mask; 0, with the error set, if it is no dim or its size is 0. */
 static uint32_t lane_mask(const hd_tensor *x, int dim)
 {
-    int at = hd__arg("x", x) ? hd__dim(x, dim) : -1;
+    int at = hd__dim_of(x, dim);
     if (at < 0) {
         return 0;
     }
@@ -84,7 +84,7 @@ static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
         dim++;
     }
     hd_tensor *index = hd__saved_get(n, 0);
-    dx[0] = index ? hd_zeros_n(dy[0]->dtype, x->ndim, x->sizes) : NULL;
+    dx[0] = index ? hd__zeros_like_input(n, dy[0]->dtype) : NULL;
     hd_tensor *from = dx[0] ? hd__spread(dy[0], x->ndim, x->sizes, *s) : NULL;
     hd_tensor *at = from ? hd__spread(index, x->ndim, x->sizes, *s) : NULL;
     if (!at) {
@@ -137,41 +137,30 @@ hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
 
 static hd_tensor *place(int kernel, const hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    if (!hd__number_dtype(x->dtype)) {
-        return NULL;
-    }
-    hd_tensor *y = hd__reduced(x, mask, keepdim, HD_INT64);
-    bool ok = y && hd__reduce(hdk_reduce()->kernel[kernel], HD__IN_ORDER, y, x, mask, 0, NULL);
-    return ok ? y : NULL;
-}
-
-static hd_tensor *place_in_all(int kernel, const hd_tensor *x)
-{
-    return has_elements(x) ? place(kernel, x, hd__all_dims(x), false) : NULL;
+    bool ok = mask && hd__number_dtype(x->dtype);
+    return ok ? hd__reduce_to(kernel, HD__IN_ORDER, x, mask, keepdim, HD_INT64) : NULL;
 }
 
 hd_tensor *hd_argmax(hd_tensor *x)
 {
     HD__CALL("hd_argmax");
-    return place_in_all(HDK_ARGMAX, x);
+    return place(HDK_ARGMAX, x, mask_of_all(x), false);
 }
 
 hd_tensor *hd_argmin(hd_tensor *x)
 {
     HD__CALL("hd_argmin");
-    return place_in_all(HDK_ARGMIN, x);
+    return place(HDK_ARGMIN, x, mask_of_all(x), false);
 }
 
 hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_argmax_dim");
-    uint32_t mask = lane_mask(x, dim);
-    return mask ? place(HDK_ARGMAX, x, mask, keepdim) : NULL;
+    return place(HDK_ARGMAX, x, lane_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_argmin_dim");
-    uint32_t mask = lane_mask(x, dim);
-    return mask ? place(HDK_ARGMIN, x, mask, keepdim) : NULL;
+    return place(HDK_ARGMIN, x, lane_mask(x, dim), keepdim);
 }

@@ -54,7 +54,7 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
-    hd_tensor *out = y && !last && hd__held_once(x) ? x : hd__empty(x->dtype, x->ndim, x->sizes);
+    hd_tensor *out = y && !last && hd__held_once(x) ? x : hd__empty_as(x->dtype, x);
     hdk_lane_kernel f = hdk_softmax_along(kernel, last ? HDK_LAST : HDK_OTHER, x->dtype);
     if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
         return out;
@@ -74,7 +74,7 @@ static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 /* Forward of softmax and log_softmax, which save only y. */
 static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
-    if (!hd__arg("x", x) || !hd__float_arg(x)) {
+    if (!hd__float_x(x)) {
         return NULL;
     }
     int at = hd__dim(x, dim);
@@ -82,22 +82,19 @@ static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
     return HD__RECORD(op, y, HD__IN(1, &x), .save_y = true, HD__PARAMS(at));
 }
 
-static void lane_backward(hd__node *n, int kernel, hd_tensor *dy, hd_tensor **dx)
+/* The op's kind is the kernel of backward. */
+static void lane_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
     hd_tensor *y = hd__saved_get(n, 0);
-    dx[0] = y ? along(kernel, *dim, dy, y) : NULL;
+    dx[0] = y ? along(n->op->kind, *dim, dy[0], y) : NULL;
 }
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
 
 /* dx += y (dy - sum(dy y)) */
-static void softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    lane_backward(n, HDK_SOFTMAX_BACKWARD, dy[0], dx);
-}
-
-static const hd__op softmax_op = {.name = "SoftmaxBackward0", .backward = softmax_backward};
+static const hd__op softmax_op = {
+    .name = "SoftmaxBackward0", .backward = lane_backward, .kind = HDK_SOFTMAX_BACKWARD};
 
 hd_tensor *hd_softmax(hd_tensor *x, int dim)
 {
@@ -106,13 +103,8 @@ hd_tensor *hd_softmax(hd_tensor *x, int dim)
 }
 
 /* dx += dy - exp(y) sum(dy) */
-static void log_softmax_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    lane_backward(n, HDK_LOG_SOFTMAX_BACKWARD, dy[0], dx);
-}
-
-static const hd__op log_softmax_op = {.name = "LogSoftmaxBackward0",
-                                      .backward = log_softmax_backward};
+static const hd__op log_softmax_op = {
+    .name = "LogSoftmaxBackward0", .backward = lane_backward, .kind = HDK_LOG_SOFTMAX_BACKWARD};
 
 hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
 {
@@ -148,16 +140,20 @@ static hd_tensor *with_neighbours(hd_tensor *x)
     return hd__contiguous(x);
 }
 
-static hd_tensor *logsumexp(hd_tensor *x, hd__span s)
+static hd_tensor *logsumexp(hd_tensor *x, uint32_t mask, bool keepdim)
 {
+    if (!mask) {
+        return NULL;
+    }
+    const hd__span s = {.mask = mask, .keepdim = keepdim};
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    hd_tensor *y = hd__reduced(x, s.mask, s.keepdim, d);
+    hd_tensor *y = hd__reduced(x, mask, keepdim, d);
     {
         HD__SCOPE_OR(NULL);
         hd_tensor *numbers = hd__cast(x, d);
         numbers = numbers ? with_neighbours(numbers) : NULL;
         if (!y || !numbers ||
-            !hd__reduce(hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, s.mask, 0, NULL)) {
+            !hd__reduce(hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, mask, 0, NULL)) {
             return NULL;
         }
     }
@@ -168,18 +164,13 @@ static hd_tensor *logsumexp(hd_tensor *x, hd__span s)
 hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_logsumexp_dim");
-    int at = hd__arg("x", x) ? hd__dim(x, dim) : -1;
-    return at < 0 ? NULL : logsumexp(x, (hd__span){1u << at, keepdim, 0});
+    return logsumexp(x, hd__dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
     HD__CALL("hd_logsumexp_dims");
-    hd__span s = {.keepdim = keepdim};
-    if (!hd__arg("x", x) || !hd__dims_mask(x, n, dims, &s.mask)) {
-        return NULL;
-    }
-    return logsumexp(x, s);
+    return logsumexp(x, hd__dims_mask(x, n, dims), keepdim);
 }
 
 /* ---------------------------------------------------------------- cumsum */
@@ -189,7 +180,7 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
-    hd_tensor *y = hd__empty(d, x->ndim, x->sizes);
+    hd_tensor *y = hd__empty_as(d, x);
     HD__SCOPE_OR(NULL);
     x = hd__cast(x, d);
     if (!y || !x) {
@@ -226,7 +217,7 @@ static const hd__op cumsum_op = {.name = "CumsumBackward0", .backward = cumsum_b
 hd_tensor *hd_cumsum(hd_tensor *x, int dim)
 {
     HD__CALL("hd_cumsum");
-    int at = hd__arg("x", x) ? hd__dim(x, dim) : -1;
+    int at = hd__dim_of(x, dim);
     hd_tensor *y = at < 0 ? NULL : running_sums(x, at, false);
     return HD__RECORD(&cumsum_op, y, HD__IN(1, &x), HD__PARAMS(at));
 }

@@ -296,14 +296,12 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
     if (!hd__number_dtype(x->dtype)) {
         return NULL;
     }
-    int64_t n = x->ndim ? x->sizes[dim] : 1, sizes[HD_MAX_DIMS];
+    int64_t n = x->ndim ? x->sizes[dim] : 1;
     if (k < 0 || k > n) {
         return hd__fail(HD_VALUE, "k %" PRId64 " at dim %d of %s: expected 0 to %" PRId64, k, dim,
                         HD__SHAPE(x), n);
     }
-    memcpy(sizes, x->sizes, x->ndim * sizeof *sizes);
-    sizes[dim] = k;
-    hd_tensor *indices = hd__empty(HD_INT64, x->ndim, sizes);
+    hd_tensor *indices = hd__empty_with(HD_INT64, x, x->ndim, dim, k);
     if (!indices || indices->numel == 0) {
         return indices;
     }
@@ -313,8 +311,8 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
     }
     HD__SCOPE_OR(NULL);
     hd_tensor at = dim_last(indices, dim), moved = dim_last(x, dim);
-    hd_tensor *dense = hd__empty(x->dtype, x->ndim, moved.sizes);
-    hd_tensor *found = dense ? hd__empty(HD_INT64, x->ndim, at.sizes) : NULL;
+    hd_tensor *dense = hd__empty_as(x->dtype, &moved);
+    hd_tensor *found = dense ? hd__empty_as(HD_INT64, &at) : NULL;
     if (!found) {
         return NULL;
     }
@@ -327,10 +325,7 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices)
 {
     HD__CALL("hd_topk");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    int d = hd__dim(x, dim);
+    int d = hd__dim_of(x, dim);
     hd_tensor *at = d < 0 ? NULL : topk_indices(x, k, d, largest);
     hd_tensor *y = at ? hd__gather(x, d, at) : NULL;
     y = HD__RECORD(&topk_op, y, HD__IN(1, &x), HD__SAVES(1, &at), HD__PARAMS(d));

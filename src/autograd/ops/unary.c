@@ -7,66 +7,28 @@
 
 /* ---------------------------------------------------------------- to float32 at least */
 
-/* y = f(x), unrecorded; integers and bool become float32 */
-static hd_tensor *to_float(int op, hd_tensor *x)
+enum saved { SAVE_X, SAVE_Y };
+
+static hd_tensor *record_saving(enum saved what, const hd__op *op, hd_tensor *y, hd_tensor *x)
+{
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(what == SAVE_X, &x),
+                      .save_y = what == SAVE_Y);
+}
+
+/* y = f(x); integers and bool become float32 */
+static hd_tensor *to_float(const hd__op *op, int loop, hd_tensor *x, enum saved what)
 {
     if (!hd__arg("x", x)) {
         return NULL;
     }
     hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    return hd__map_unary(hdk_unary_loop(op, d), NULL, d, x);
+    return record_saving(what, op, hd__map_unary(hdk_unary_loop(loop, d), NULL, d, x), x);
 }
 
-static hd_tensor *record_saving_y(const hd__op *op, hd_tensor *y, hd_tensor *x)
+/* dx, by a loop of hdk_binary, the op's kind, of dy and the one saved tensor */
+static void loop_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    return HD__RECORD(op, y, HD__IN(1, &x), .save_y = true);
-}
-
-static hd_tensor *record_saving_x(const hd__op *op, hd_tensor *y, hd_tensor *x)
-{
-    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x));
-}
-
-/* dx, by one of hdk_binary's loops, of dy and the one saved tensor */
-static hd_tensor *from_saved(hd__node *n, int op, const void *params, hd_tensor *dy)
-{
-    return hd__map_backward(op, params, dy, hd__saved_get(n, 0));
-}
-
-/* dx += dy y */
-static void exp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_MUL, NULL, dy[0]);
-}
-
-/* dx += dy / x */
-static void log_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_DIV, NULL, dy[0]);
-}
-
-/* dx += dy / (2 y) */
-static void sqrt_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_SQRT_BACKWARD, NULL, dy[0]);
-}
-
-/* dx += -dy y^3 / 2 */
-static void rsqrt_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_RSQRT_BACKWARD, NULL, dy[0]);
-}
-
-/* dx += dy (1 - y^2) */
-static void tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_TANH_BACKWARD, NULL, dy[0]);
-}
-
-/* dx += dy (1 - y) y */
-static void sigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_SIGMOID_BACKWARD, NULL, dy[0]);
+    dx[0] = hd__map_backward(n->op->kind, NULL, dy[0], hd__saved_get(n, 0));
 }
 
 /* dx += dy 2 / sqrt(pi) e^(-x^2) */
@@ -89,81 +51,87 @@ static void cos_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_mul(dy[0], hd_neg(hd_sin(hd__saved_get(n, 0))));
 }
 
+/* dx += dy y */
+static const hd__op exp_op = {.name = "ExpBackward0", .backward = loop_backward, .kind = HDK_MUL};
+/* dx += dy / x */
+static const hd__op log_op = {.name = "LogBackward0", .backward = loop_backward, .kind = HDK_DIV};
+/* dx += dy / (2 y) */
+static const hd__op sqrt_op = {
+    .name = "SqrtBackward0", .backward = loop_backward, .kind = HDK_SQRT_BACKWARD};
+/* dx += -dy y^3 / 2 */
+static const hd__op rsqrt_op = {
+    .name = "RsqrtBackward0", .backward = loop_backward, .kind = HDK_RSQRT_BACKWARD};
+/* dx += dy (1 - y^2) */
+static const hd__op tanh_op = {
+    .name = "TanhBackward0", .backward = loop_backward, .kind = HDK_TANH_BACKWARD};
+/* dx += dy (1 - y) y */
+static const hd__op sigmoid_op = {
+    .name = "SigmoidBackward0", .backward = loop_backward, .kind = HDK_SIGMOID_BACKWARD};
 /* dx += dy / (1 + x) */
-static void log1p_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_LOG1P_BACKWARD, NULL, dy[0]);
-}
-
-static const hd__op exp_op = {.name = "ExpBackward0", .backward = exp_backward};
-static const hd__op log_op = {.name = "LogBackward0", .backward = log_backward};
-static const hd__op sqrt_op = {.name = "SqrtBackward0", .backward = sqrt_backward};
-static const hd__op rsqrt_op = {.name = "RsqrtBackward0", .backward = rsqrt_backward};
-static const hd__op tanh_op = {.name = "TanhBackward0", .backward = tanh_backward};
+static const hd__op log1p_op = {
+    .name = "Log1PBackward0", .backward = loop_backward, .kind = HDK_LOG1P_BACKWARD};
 static const hd__op erf_op = {.name = "ErfBackward0", .backward = erf_backward};
-static const hd__op sigmoid_op = {.name = "SigmoidBackward0", .backward = sigmoid_backward};
 static const hd__op sin_op = {.name = "SinBackward0", .backward = sin_backward};
 static const hd__op cos_op = {.name = "CosBackward0", .backward = cos_backward};
-static const hd__op log1p_op = {.name = "Log1PBackward0", .backward = log1p_backward};
 
 hd_tensor *hd_exp(hd_tensor *x)
 {
     HD__CALL("hd_exp");
-    return record_saving_y(&exp_op, to_float(HDK_EXP, x), x);
+    return to_float(&exp_op, HDK_EXP, x, SAVE_Y);
 }
 
 hd_tensor *hd_log(hd_tensor *x)
 {
     HD__CALL("hd_log");
-    return record_saving_x(&log_op, to_float(HDK_LOG, x), x);
+    return to_float(&log_op, HDK_LOG, x, SAVE_X);
 }
 
 hd_tensor *hd_sqrt(hd_tensor *x)
 {
     HD__CALL("hd_sqrt");
-    return record_saving_y(&sqrt_op, to_float(HDK_SQRT, x), x);
+    return to_float(&sqrt_op, HDK_SQRT, x, SAVE_Y);
 }
 
 hd_tensor *hd_rsqrt(hd_tensor *x)
 {
     HD__CALL("hd_rsqrt");
-    return record_saving_y(&rsqrt_op, to_float(HDK_RSQRT, x), x);
+    return to_float(&rsqrt_op, HDK_RSQRT, x, SAVE_Y);
 }
 
 hd_tensor *hd_tanh(hd_tensor *x)
 {
     HD__CALL("hd_tanh");
-    return record_saving_y(&tanh_op, to_float(HDK_TANH, x), x);
+    return to_float(&tanh_op, HDK_TANH, x, SAVE_Y);
 }
 
 hd_tensor *hd_erf(hd_tensor *x)
 {
     HD__CALL("hd_erf");
-    return record_saving_x(&erf_op, to_float(HDK_ERF, x), x);
+    return to_float(&erf_op, HDK_ERF, x, SAVE_X);
 }
 
 hd_tensor *hd_sigmoid(hd_tensor *x)
 {
     HD__CALL("hd_sigmoid");
-    return record_saving_y(&sigmoid_op, to_float(HDK_SIGMOID, x), x);
+    return to_float(&sigmoid_op, HDK_SIGMOID, x, SAVE_Y);
 }
 
 hd_tensor *hd_sin(hd_tensor *x)
 {
     HD__CALL("hd_sin");
-    return record_saving_x(&sin_op, to_float(HDK_SIN, x), x);
+    return to_float(&sin_op, HDK_SIN, x, SAVE_X);
 }
 
 hd_tensor *hd_cos(hd_tensor *x)
 {
     HD__CALL("hd_cos");
-    return record_saving_x(&cos_op, to_float(HDK_COS, x), x);
+    return to_float(&cos_op, HDK_COS, x, SAVE_X);
 }
 
 hd_tensor *hd_log1p(hd_tensor *x)
 {
     HD__CALL("hd_log1p");
-    return record_saving_x(&log1p_op, to_float(HDK_LOG1P, x), x);
+    return to_float(&log1p_op, HDK_LOG1P, x, SAVE_X);
 }
 
 /* ---------------------------------------------------------------- of x's own dtype */
@@ -181,174 +149,124 @@ static hdk_loop same_dtype_loop(int op, hd_tensor *x, const char *expected)
     return loop;
 }
 
-/* y = f(x), unrecorded */
-static hd_tensor *same_dtype(int op, hd_tensor *x, const char *expected)
-{
-    hdk_loop loop = same_dtype_loop(op, x, expected);
-    return loop ? hd__map_unary(loop, NULL, x->dtype, x) : NULL;
-}
+static const char floats[] = "float32 or float64";
 
-/* a and b as an array of two elements of dtype d, which are the params of a loop */
-static bool two_elements(hd_dtype d, hd_scalar a, hd_scalar b, void *elements)
+/* y = f(x) */
+static hd_tensor *same_dtype(const hd__op *op, int loop_op, hd_tensor *x, const char *expected,
+                             enum saved what)
 {
-    if (!hd__scalar_fits(d, a) || !hd__scalar_fits(d, b)) {
-        return false;
-    }
-    hd__scalar_bytes(d, a, elements);
-    hd__scalar_bytes(d, b, (char *)elements + hd_dtype_size(d));
-    return true;
+    hdk_loop loop = same_dtype_loop(loop_op, x, expected);
+    return loop ? record_saving(what, op, hd__map_unary(loop, NULL, x->dtype, x), x) : NULL;
 }
 
 /* dx += dy where y > 0 */
-static void relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_RELU_BACKWARD, NULL, dy[0]);
-}
-
+static const hd__op relu_op = {
+    .name = "ReluBackward0", .backward = loop_backward, .kind = HDK_RELU_BACKWARD};
 /* dx += dy sign(x) */
-static void abs_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_ABS_BACKWARD, NULL, dy[0]);
-}
-
+static const hd__op abs_op = {
+    .name = "AbsBackward0", .backward = loop_backward, .kind = HDK_ABS_BACKWARD};
 /* dx += dy (Phi(x) + x Phi'(x)), Phi of the normal distribution */
-static void gelu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_GELU_BACKWARD, NULL, dy[0]);
-}
-
+static const hd__op gelu_op = {
+    .name = "GeluBackward0", .backward = loop_backward, .kind = HDK_GELU_BACKWARD};
 /* t = tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3): dx += dy (1 + t + x (1 - t^2) du/dx) / 2 */
-static void gelu_tanh_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_GELU_TANH_BACKWARD, NULL, dy[0]);
-}
-
+static const hd__op gelu_tanh_op = {
+    .name = "GeluBackward0", .backward = loop_backward, .kind = HDK_GELU_TANH_BACKWARD};
 /* s = sigmoid(x): dx += dy s (1 + x (1 - s)) */
-static void silu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = from_saved(n, HDK_SILU_BACKWARD, NULL, dy[0]);
-}
-
-static const hd__op relu_op = {.name = "ReluBackward0", .backward = relu_backward};
-static const hd__op abs_op = {.name = "AbsBackward0", .backward = abs_backward};
-static const hd__op gelu_op = {.name = "GeluBackward0", .backward = gelu_backward};
-static const hd__op gelu_tanh_op = {.name = "GeluBackward0", .backward = gelu_tanh_backward};
-static const hd__op silu_op = {.name = "SiluBackward0", .backward = silu_backward};
+static const hd__op silu_op = {
+    .name = "SiluBackward0", .backward = loop_backward, .kind = HDK_SILU_BACKWARD};
 
 hd_tensor *hd_relu(hd_tensor *x)
 {
     HD__CALL("hd_relu");
-    return record_saving_y(&relu_op, same_dtype(HDK_RELU, x, "numbers"), x);
+    return same_dtype(&relu_op, HDK_RELU, x, "numbers", SAVE_Y);
 }
 
 hd_tensor *hd_abs(hd_tensor *x)
 {
     HD__CALL("hd_abs");
-    return record_saving_x(&abs_op, same_dtype(HDK_ABS, x, "numbers"), x);
+    return same_dtype(&abs_op, HDK_ABS, x, "numbers", SAVE_X);
 }
 
 hd_tensor *hd_gelu(hd_tensor *x)
 {
     HD__CALL("hd_gelu");
-    hd_tensor *y = same_dtype(HDK_GELU, x, "float32 or float64");
-    return record_saving_x(&gelu_op, y, x);
+    return same_dtype(&gelu_op, HDK_GELU, x, floats, SAVE_X);
 }
 
 hd_tensor *hd_gelu_tanh(hd_tensor *x)
 {
     HD__CALL("hd_gelu_tanh");
-    hd_tensor *y = same_dtype(HDK_GELU_TANH, x, "float32 or float64");
-    return record_saving_x(&gelu_tanh_op, y, x);
+    return same_dtype(&gelu_tanh_op, HDK_GELU_TANH, x, floats, SAVE_X);
 }
 
 hd_tensor *hd_silu(hd_tensor *x)
 {
     HD__CALL("hd_silu");
-    hd_tensor *y = same_dtype(HDK_SILU, x, "float32 or float64");
-    return record_saving_x(&silu_op, y, x);
+    return same_dtype(&silu_op, HDK_SILU, x, floats, SAVE_X);
 }
 
-/* ---------------------------------------------------------------- of x and a number */
+/* ---------------------------------------------------------------- of x and numbers */
 
-/* y = f(x, number), which saves x */
-static hd_tensor *with_number(const hd__op *op, int loop_op, hd_tensor *x, double number)
+/* The numbers as two elements of dtype d, which are the params of a loop */
+static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
 {
-    const hd_scalar s = hd_scalar_double(number);
-    int64_t element;
-    hdk_loop loop = same_dtype_loop(loop_op, x, "float32 or float64");
-    if (!loop || !hd__scalar_fits(x->dtype, s)) {
+    bool fits = true;
+    for (int i = 0; i < 2 && fits; i++) {
+        fits = hd__scalar_fits(d, numbers[i]);
+        hd__scalar_bytes(d, numbers[i], (char *)elements + i * hd__bytes_of(d));
+    }
+    return fits;
+}
+
+/* y = f(x, a, b), which saves x; a loop of one number leaves b alone */
+static hd_tensor *with_numbers(const hd__op *op, int loop_op, hd_tensor *x, double a, double b)
+{
+    const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};
+    int64_t elements[2];
+    hdk_loop loop = same_dtype_loop(loop_op, x, floats);
+    if (!loop || !two_elements(x->dtype, numbers, elements)) {
         return NULL;
     }
-    hd__scalar_bytes(x->dtype, s, &element);
-    hd_tensor *y = hd__map_unary(loop, &element, x->dtype, x);
-    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(s));
+    hd_tensor *y = hd__map_unary(loop, elements, x->dtype, x);
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(numbers));
 }
 
-/* dx, by one of hdk_binary's loops, of dy, x and the number */
-static hd_tensor *with_number_backward(hd__node *n, int op, hd_tensor *dy)
+/* dx, by a loop of hdk_binary, the op's kind, of dy, x and the numbers */
+static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const hd_scalar *s = hd__params(n);
-    int64_t element;
-    hd__scalar_bytes(dy->dtype, *s, &element);
-    return from_saved(n, op, &element, dy);
+    int64_t elements[2];
+    bool fits = two_elements(dy[0]->dtype, hd__params(n), elements);
+    dx[0] = fits ? hd__map_backward(n->op->kind, elements, dy[0], hd__saved_get(n, 0)) : NULL;
 }
 
 /* dx += dy where x > 0, dy alpha e^x elsewhere */
-static void elu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = with_number_backward(n, HDK_ELU_BACKWARD, dy[0]);
-}
-
-/* dx += dy where x > 0, dy negative_slope elsewhere */
-static void leaky_relu_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = with_number_backward(n, HDK_LEAKY_RELU_BACKWARD, dy[0]);
-}
-
-static const hd__op elu_op = {.name = "EluBackward0", .backward = elu_backward};
-static const hd__op leaky_relu_op = {.name = "LeakyReluBackward0", .backward = leaky_relu_backward};
+static const hd__op elu_op = {
+    .name = "EluBackward0", .backward = numbers_backward, .kind = HDK_ELU_BACKWARD};
 
 hd_tensor *hd_elu(hd_tensor *x, double alpha)
 {
     HD__CALL("hd_elu");
-    return with_number(&elu_op, HDK_ELU, x, alpha);
+    return with_numbers(&elu_op, HDK_ELU, x, alpha, 0);
 }
+
+/* dx += dy where x > 0, dy negative_slope elsewhere */
+static const hd__op leaky_relu_op = {
+    .name = "LeakyReluBackward0", .backward = numbers_backward, .kind = HDK_LEAKY_RELU_BACKWARD};
 
 hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
 {
     HD__CALL("hd_leaky_relu");
-    return with_number(&leaky_relu_op, HDK_LEAKY_RELU, x, negative_slope);
+    return with_numbers(&leaky_relu_op, HDK_LEAKY_RELU, x, negative_slope, 0);
 }
-
-/* ---------------------------------------------------------------- softplus */
-
-typedef struct softplus_numbers {
-    hd_scalar beta, threshold;
-} softplus_numbers;
 
 /* z = e^(beta x): dx += dy z / (z + 1), dy where beta x > threshold */
-static void softplus_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    const softplus_numbers *p = hd__params(n);
-    int64_t elements[2];
-    hd__scalar_bytes(dy[0]->dtype, p->beta, elements);
-    hd__scalar_bytes(dy[0]->dtype, p->threshold, (char *)elements + hd_dtype_size(dy[0]->dtype));
-    dx[0] = from_saved(n, HDK_SOFTPLUS_BACKWARD, elements, dy[0]);
-}
-
-static const hd__op softplus_op = {.name = "SoftplusBackward0", .backward = softplus_backward};
+static const hd__op softplus_op = {
+    .name = "SoftplusBackward0", .backward = numbers_backward, .kind = HDK_SOFTPLUS_BACKWARD};
 
 hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
 {
     HD__CALL("hd_softplus");
-    const softplus_numbers p = {hd_scalar_double(beta), hd_scalar_double(threshold)};
-    int64_t elements[2];
-    hdk_loop loop = same_dtype_loop(HDK_SOFTPLUS, x, "float32 or float64");
-    if (!loop || !two_elements(x->dtype, p.beta, p.threshold, elements)) {
-        return NULL;
-    }
-    hd_tensor *y = hd__map_unary(loop, elements, x->dtype, x);
-    return HD__RECORD(&softplus_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(p));
+    return with_numbers(&softplus_op, HDK_SOFTPLUS, x, beta, threshold);
 }
 
 /* ---------------------------------------------------------------- clamp */
@@ -387,7 +305,8 @@ static bool clamp_ends(hd_dtype d, const bounds *b, void *ends)
     bool real = hd__is_float(d);
     hd_scalar least = real ? hd_scalar_double(-INFINITY) : hd_scalar_int(INT64_MIN);
     hd_scalar most = real ? hd_scalar_double(INFINITY) : hd_scalar_int(INT64_MAX);
-    return two_elements(d, b->has_lo ? b->lo : least, b->has_hi ? b->hi : most, ends);
+    const hd_scalar numbers[] = {b->has_lo ? b->lo : least, b->has_hi ? b->hi : most};
+    return two_elements(d, numbers, ends);
 }
 
 static bool is_nan(bool has, hd_scalar s)

@@ -4,7 +4,7 @@
  * The backward of a reshape needs no params, because the graph keeps the input's shape. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/ops/arith.h"
 
 /* ---------------------------------------------------------------- backward */
 
@@ -13,13 +13,6 @@ static void reshape_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__out_meta *x = hd__input_meta(n, 0);
     dx[0] = hd_reshape_n(dy[0], x->ndim, x->sizes);
-}
-
-/* dx += dy, which the engine sums over the expanded dims */
-static void expand_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n;
-    dx[0] = dy[0];
 }
 
 /* dx += dy with the two dims swapped again */
@@ -47,7 +40,7 @@ static const hd__op reshape_alias_op = {.name = "ReshapeAliasBackward0",
 static const hd__op squeeze_op = {.name = "SqueezeBackward0", .backward = reshape_backward};
 static const hd__op squeeze_dim_op = {.name = "SqueezeBackward1", .backward = reshape_backward};
 static const hd__op unsqueeze_op = {.name = "UnsqueezeBackward0", .backward = reshape_backward};
-static const hd__op expand_op = {.name = "ExpandBackward0", .backward = expand_backward};
+static const hd__op expand_op = {.name = "ExpandBackward0", .backward = hd__same_backward};
 static const hd__op transpose_op = {.name = "TransposeBackward0", .backward = transpose_backward};
 static const hd__op permute_op = {.name = "PermuteBackward0", .backward = permute_backward};
 
@@ -183,7 +176,7 @@ static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
 hd_tensor *hd_squeeze(hd_tensor *x, int dim)
 {
     HD__CALL("hd_squeeze");
-    int d = hd__arg("x", x) ? hd__dim(x, dim) : -1;
+    int d = hd__dim_of(x, dim);
     return d < 0 ? NULL : squeezed(x, &squeeze_dim_op, 1u << d);
 }
 
@@ -256,14 +249,12 @@ hd_tensor *hd_t(hd_tensor *x)
                         "swaps the last two",
                         HD__SHAPE(x));
     }
-    int64_t order[HD_MAX_DIMS] = {x->ndim == 2, 0};
-    return hd__record_view(&permute_op, permuted(x, order), x, order, sizeof order);
+    return hd_permute_n(x, x->ndim, (int64_t[]){x->ndim == 2, 0});
 }
 
 hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
 {
     HD__CALL("hd_permute");
-    uint32_t mask;
     int64_t order[HD_MAX_DIMS];
     if (!hd__arg("x", x)) {
         return NULL;
@@ -271,7 +262,7 @@ hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
     if (n != x->ndim) {
         return hd__fail(HD_SHAPE, "%d dims for %s: expected %d", n, HD__SHAPE(x), x->ndim);
     }
-    if (!hd__dims_mask(x, n, dims, &mask)) {
+    if (!hd__dims_mask(x, n, dims)) {
         return NULL;
     }
     for (int d = 0; d < n; d++) {
