@@ -65,8 +65,8 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* A fork takes every lock, the default generator's first and these in order, so that none is held in
- * the child by a thread that the child does not have. No thread waits for another lock while it
+/* A fork takes every lock, the default generator's first and these in order, so that none is held
+ * in the child by a thread that the child does not have. No thread waits for another lock while it
  * holds one of the last two. */
 static const hd__lock *const locks[] = {
     &hd__pool_lock, &hd__count_lock,   &hd__shelf_lock,

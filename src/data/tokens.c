@@ -131,8 +131,8 @@ static int64_t ids_to_bytes(int width, const hd_tensor *ids, unsigned char **byt
 
 /* ---------------------------------------------------------------- making */
 
-/* Maps a regular file for reading, and gives its size. An empty one is not mapped. NULL: HD_IO, with
- * the path and the cause. */
+/* Maps a regular file for reading, and gives its size. An empty one is not mapped. NULL: HD_IO,
+ * with the path and the cause. */
 static unsigned char *file_map(const char *path, size_t *size)
 {
     static unsigned char none;

@@ -59,8 +59,8 @@ typedef struct hd__whole {
     bool failed;    /* nothing more is written */
 } hd__whole;
 
-/* shown: the path that messages name, if the file gets to it later; otherwise NULL. After a failure,
- * additions change nothing; the error then stands, and end returns false. */
+/* shown: the path that messages name, if the file gets to it later; otherwise NULL. After a
+ * failure, additions change nothing; the error then stands, and end returns false. */
 void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown);
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n);
 /* If ok is false, the new file is given up. */
