@@ -30,9 +30,17 @@ static double value_at(const hd_tensor *p, int64_t i)
 /* The flat position of the first element of a contiguous p that is not in [0, most], or -1 */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
+    const float *f = hd__ptr(p);
+    const double *d = hd__ptr(p);
     int64_t i = 0;
-    while (i < p->numel && value_at(p, i) >= 0 && value_at(p, i) <= most) {
-        i++;
+    if (p->dtype == HD_FLOAT32) {
+        while (i < p->numel && f[i] >= 0 && (double)f[i] <= most) {
+            i++;
+        }
+    } else {
+        while (i < p->numel && d[i] >= 0 && d[i] <= most) {
+            i++;
+        }
     }
     return i < p->numel ? i : -1;
 }
@@ -239,16 +247,17 @@ typedef struct shares { /* of one row of m weights: sums from the first one on *
     bool single; /* divided in float32 */
 } shares;
 
-/* Adds up row r of p, of float32 in float32: a sum of two floats in double, rounded to float, is
- * their sum in float32. */
-static void cumulate(shares *s, const hd_tensor *p, int64_t r)
+/* Adds up a row of weights, in their dtype. */
+static void cumulate(const void *weights, shares *s)
 {
-    s->whole = 0;
+    const float *f = weights;
+    const double *d = weights;
+    double sum = 0;
     for (int64_t j = 0; j < s->m; j++) {
-        s->whole += value_at(p, r * s->m + j);
-        s->whole = s->single ? (double)(float)s->whole : s->whole;
-        s->sums[j] = s->whole;
+        sum = s->single ? (double)((float)sum + f[j]) : sum + d[j];
+        s->sums[j] = sum;
     }
+    s->whole = sum;
 }
 
 /* (w_0 + ... + w_j) / (their sum), the last exactly 1 */
@@ -292,10 +301,10 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
         return false;
     }
     hd_generator *g = hd_generator_current();
-    int64_t *to = hd__ptr(y);
+    int64_t *to = hd__ptr(y), bytes = hd__bytes_of(p->dtype);
     hd__gen_lock(g);
     for (int64_t r = 0; r * m < p->numel; r++) {
-        cumulate(&s, p, r);
+        cumulate((const char *)hd__ptr(p) + r * m * bytes, &s);
         for (int64_t i = 0; i < n; i++) {
             to[r * n + i] = search(&s, hd__uniform_sample64(g));
         }
