@@ -82,6 +82,15 @@ START_TEST(version)
 END_TEST
 
 /* Linux asks the CPU, too, and names only what it saves the registers of. */
+/* The CPU tells the size itself, or the system does; both mean the same cache. */
+START_TEST(second_cache)
+{
+    ck_assert_int_ge(hd__sys_second_cache_told(), 0);
+    ck_assert(hd__init());
+    ck_assert_int_gt(hd__second_cache, 0);
+}
+END_TEST
+
 START_TEST(cpu_level_is_what_linux_says)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -291,9 +300,16 @@ END_TEST
 Suite *suite_start(void)
 {
     const TTest *const tests[] = {
-        version,           cpu_levels,      cpu_level_not_built,
-        cpu_level_unknown, thread_counts,   thread_counts_wrong,
-        cgroup_quotas,     ends_of_threads, cpu_level_is_what_linux_says,
+        version,
+        cpu_levels,
+        cpu_level_not_built,
+        cpu_level_unknown,
+        thread_counts,
+        thread_counts_wrong,
+        cgroup_quotas,
+        ends_of_threads,
+        second_cache,
+        cpu_level_is_what_linux_says,
     };
     return SUITE_OF("start", tests);
 }
