@@ -35,11 +35,3 @@ bool hd_set_debug(bool on)
     return (on ? atomic_fetch_or(&hd__debug, watches) : atomic_fetch_and(&hd__debug, ~watches)) &
            watches;
 }
-
-#ifdef HD__ASSERT
-void hd__assert_failed(const char *file, int line, const char *function, const char *x)
-{
-    fprintf(stderr, "%s:%d: %s: does not hold: %s\n", file, line, function, x);
-    abort();
-}
-#endif

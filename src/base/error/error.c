@@ -218,6 +218,14 @@ void hd_error_print(hd_code code, const char *message, void *user)
     }
 }
 
+#ifdef HD__ASSERT
+void hd__assert_failed(const char *file, int line, const char *function, const char *x)
+{
+    fprintf(stderr, "%s:%d: %s: does not hold: %s\n", file, line, function, x);
+    abort();
+}
+#endif
+
 /* ---------------------------------------------------------------- warnings */
 
 void hd__warn(const char *format, ...)
