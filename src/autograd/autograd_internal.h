@@ -80,16 +80,16 @@ typedef struct hd__hook {
 
 /* What a non-leaf has for its .grad. It goes with the tensor to its next node; a backward that has
  * a gradient for it holds it too. */
-typedef struct hd__kept {
+typedef struct hd__own_grad {
     atomic_int refs;
     bool retain_grad;
     bool grad_given;
     hd_tensor *grad; /* held; or NULL */
-} hd__kept;
+} hd__own_grad;
 
 typedef struct hd__out_extra {
-    hd__hook *hooks; /* in the order of registration */
-    hd__kept *kept;  /* held; NULL: nothing asked for a .grad yet */
+    hd__hook *hooks;   /* in the order of registration */
+    hd__own_grad *own; /* held; NULL: nothing asked for a .grad yet */
 } hd__out_extra;
 
 /* ---------------------------------------------------------------- recording (record.c) */
@@ -299,7 +299,7 @@ void hd__node_release(hd__node *n); /* takes NULL; without recursion */
 void hd__node_free_saved(hd__node *n);
 const char *hd__node_name(const hd__node *n, char text[64]);
 
-void hd__kept_drop(hd__kept *k); /* takes NULL */
+void hd__own_grad_drop(hd__own_grad *k); /* takes NULL */
 
 /* The name of n's op, which is a user's: its params begin with a pointer to it. */
 static inline const char *hd__user_name(const hd__node *n)

@@ -16,7 +16,7 @@
 
 typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot */
     hd__node *n;            /* retained, so that *slot stays; NULL: an earlier commit has it */
-    hd__kept *kept;         /* of a non-leaf, held: *slot is in it; else NULL */
+    hd__own_grad *own;      /* of a non-leaf, held: *slot is in it; else NULL */
     hd_tensor **slot, *value;
     bool *given;   /* is what *slot has the caller's? */
     bool in_place; /* value is added to *slot; else it takes its place */

@@ -17,17 +17,17 @@ hd__commit *hd__run_add_commit(hd__run *r)
 bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 {
     hd__commit *c = hd__run_add_commit(r);
-    hd__kept *kept = leaf ? NULL : n->outs[k].extra->kept;
+    hd__own_grad *own = leaf ? NULL : n->outs[k].extra->own;
     if (!c) {
         return false;
     }
-    if (kept) {
-        hd__refs_up(&kept->refs);
+    if (own) {
+        hd__refs_up(&own->refs);
     }
-    *c = (hd__commit){.kept = kept,
-                      .slot = leaf ? &n->grad : &kept->grad,
+    *c = (hd__commit){.own = own,
+                      .slot = leaf ? &n->grad : &own->grad,
                       .value = hd__hold(n->outs[k].pending),
-                      .given = leaf ? &n->grad_given : &kept->grad_given};
+                      .given = leaf ? &n->grad_given : &own->grad_given};
     return true;
 }
 
@@ -92,7 +92,7 @@ bool hd__run_end_commits(hd__run *r, bool ok)
         } else {
             hd__drop(r->commits[i].value);
         }
-        hd__kept_drop(r->commits[i].kept);
+        hd__own_grad_drop(r->commits[i].own);
         hd__node_release(r->commits[i].n);
     }
     hd_scope_close(scope);

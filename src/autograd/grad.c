@@ -115,18 +115,18 @@ static hd__out_extra *extra_of(hd_tensor *x)
 }
 
 /* What the node of a non-leaf x has for x's .grad; or NULL. */
-static hd__kept *kept_in(const hd_tensor *x)
+static hd__own_grad *own_grad_in(const hd_tensor *x)
 {
     hd__out_extra *extra = hd__extra_of(x);
-    return extra ? extra->kept : NULL;
+    return extra ? extra->own : NULL;
 }
 
 /* What x, a non-leaf, has for its .grad, made if it is not there yet; NULL if memory runs out, and
  * then nothing is left of it. */
-static hd__kept *kept_of(hd_tensor *x)
+static hd__own_grad *own_grad_of(hd_tensor *x)
 {
-    bool has = kept_in(x);
-    hd__kept *fresh = has ? NULL : hd__alloc_zeroed(sizeof *fresh);
+    bool has = own_grad_in(x);
+    hd__own_grad *fresh = has ? NULL : hd__alloc_zeroed(sizeof *fresh);
     hd__out_extra *extra = has || fresh ? extra_of(x) : NULL;
     if (!extra) {
         hd_free(fresh);
@@ -134,27 +134,27 @@ static hd__kept *kept_of(hd_tensor *x)
     }
     if (fresh) {
         atomic_init(&fresh->refs, 1);
-        extra->kept = fresh;
+        extra->own = fresh;
     }
-    return extra->kept;
+    return extra->own;
 }
 
 /* Where x's .grad lies, and *given what is known of it; NULL when x can have none yet. */
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
     hd__node *leaf = hd__leaf_node(x);
-    hd__kept *kept = leaf ? NULL : kept_in(x);
-    if (leaf || kept) {
-        *given = leaf ? &leaf->grad_given : &kept->grad_given;
+    hd__own_grad *own = leaf ? NULL : own_grad_in(x);
+    if (leaf || own) {
+        *given = leaf ? &leaf->grad_given : &own->grad_given;
     }
-    return leaf ? &leaf->grad : kept ? &kept->grad : NULL;
+    return leaf ? &leaf->grad : own ? &own->grad : NULL;
 }
 
 /* Does backward give x no .grad, because x is no leaf and hd_retain_grad was not called? */
 static bool keeps_none(const hd_tensor *x)
 {
-    const hd__kept *kept = kept_in(x);
-    return !(kept && kept->retain_grad) && !leaf_now(x);
+    const hd__own_grad *own = own_grad_in(x);
+    return !(own && own->retain_grad) && !leaf_now(x);
 }
 
 hd_tensor *hd_grad(const hd_tensor *x)
@@ -189,7 +189,7 @@ bool hd__hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
         return hd__fail(HD_SHAPE, "%s of %s for %s of %s: expected the same", HD__SHAPE(g),
                         hd_dtype_name(g->dtype), HD__SHAPE(x), hd_dtype_name(x->dtype));
     }
-    if (leaf_now(x) ? !x->attachment && (!hd__float_arg(x) || !make_leaf(x)) : !kept_of(x)) {
+    if (leaf_now(x) ? !x->attachment && (!hd__float_arg(x) || !make_leaf(x)) : !own_grad_of(x)) {
         return false;
     }
     *held = hd__alias_held(g);
@@ -254,11 +254,11 @@ hd_tensor *hd_retain_grad(hd_tensor *x)
     if (leaf_now(x)) {
         return x;
     }
-    hd__kept *kept = kept_of(x);
-    if (!kept) {
+    hd__own_grad *own = own_grad_of(x);
+    if (!own) {
         return NULL;
     }
-    kept->retain_grad = true;
+    own->retain_grad = true;
     return x;
 }
 

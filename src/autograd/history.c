@@ -119,7 +119,7 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 static hd__out_extra *with_kept(const hd_tensor *x)
 {
     hd__out_extra *e = hd__extra_of(x);
-    return e && e->kept ? e : NULL;
+    return e && e->own ? e : NULL;
 }
 
 /* Makes the room that replace_node needs for x's retain_grad, before anything changes. */
@@ -137,8 +137,8 @@ static void replace_node(hd_tensor *x, hd__node *to)
 {
     hd__out_extra *from = with_kept(x);
     if (from) {
-        to->outs[0].extra->kept = from->kept;
-        from->kept = NULL;
+        to->outs[0].extra->own = from->own;
+        from->own = NULL;
     }
     hd__attach(x, hd__node_retain(to), 0);
     atomic_store_explicit(&x->view_version, hd__storage_version(x), memory_order_release);

@@ -133,7 +133,7 @@ void hd__node_free_saved(hd__node *n)
     }
 }
 
-void hd__kept_drop(hd__kept *k)
+void hd__own_grad_drop(hd__own_grad *k)
 {
     if (k && hd__refs_down(&k->refs)) {
         hd__drop(k->grad);
@@ -150,7 +150,7 @@ static void free_extra(hd__out_extra *e)
         next = h->next;
         hd_free(h);
     }
-    hd__kept_drop(e->kept);
+    hd__own_grad_drop(e->own);
     hd_free(e);
 }
 

@@ -83,7 +83,7 @@ static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
 
 static inline bool keeps_grad(const hd__out_extra *extra)
 {
-    return extra && extra->kept && extra->kept->retain_grad;
+    return extra && extra->own && extra->own->retain_grad;
 }
 
 bool hd__run_finish_output(hd__run *r, hd__node *n, int k)

@@ -225,8 +225,8 @@ static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {
         user_call call = {op, user};
-        hd_ctx bare = {.params = &call};
-        user_free(&bare);
+        hd_ctx alone = {.params = &call};
+        user_free(&alone);
     }
 }
 

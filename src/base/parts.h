@@ -91,7 +91,7 @@ enum { HD__HEAP_LINE = 64 };
 void *hd__heap_alloc(size_t size);
 void hd__heap_free(void *p);
 void hd__heap_release(void); /* gives free memory to the system */
-void hd__heap_sizes(size_t *mapped, size_t *used, size_t *kept);
+void hd__heap_sizes(size_t *mapped, size_t *used, size_t *touched);
 
 /* The calling thread ends: adds what it counted to the total. */
 void hd__count_thread_end(void);

@@ -116,7 +116,7 @@ static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 static hd_tensor *keep_weights(hd__attention *m, hd_tensor *attn_weights)
 {
     if (m->keep && attn_weights) {
-        return hd_assign(&m->kept, hd_detach(attn_weights)) ? attn_weights : NULL;
+        return hd_assign(&m->weights, hd_detach(attn_weights)) ? attn_weights : NULL;
     }
     return attn_weights;
 }
@@ -167,7 +167,7 @@ hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first
 
 void hd__attention_free(hd_module *self)
 {
-    hd_release(((hd__attention *)self)->kept);
+    hd_release(((hd__attention *)self)->weights);
 }
 
 static bool keeps_weights(const hd_module *m)
@@ -197,7 +197,7 @@ bool hd_attention_keep_weights(hd_module *m, bool keep)
     }
     hd__attention *self = (hd__attention *)m;
     self->keep = keep;
-    return keep || hd_assign(&self->kept, HD_NONE);
+    return keep || hd_assign(&self->weights, HD_NONE);
 }
 
 /* Gives a new alias, so that the next forward does not take the weights away from the caller. */
@@ -207,6 +207,6 @@ hd_tensor *hd_attention_weights(const hd_module *m)
     if (!keeps_weights(m)) {
         return NULL;
     }
-    hd_tensor *kept = ((const hd__attention *)m)->kept;
-    return kept && kept != HD_NONE ? hd_detach(kept) : HD_NONE;
+    hd_tensor *weights = ((const hd__attention *)m)->weights;
+    return weights && weights != HD_NONE ? hd_detach(weights) : HD_NONE;
 }

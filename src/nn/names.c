@@ -116,7 +116,7 @@ int64_t hd__items_find(const hd__items *items, const hd_tensor *t)
 /* Makes a table at most half full with room for one more. */
 static bool room_in_table(hd__items *items)
 {
-    if (2 * (items->kept + 1) <= items->slots) {
+    if (2 * (items->filled + 1) <= items->slots) {
         return true;
     }
     hd__items wider = *items;
@@ -173,7 +173,7 @@ static bool add_item(const collection *c, const char *module_name, const hd__ent
     items->v[items->n++] = (hd__item){name, e->kind, e->tensor, t};
     if (!again) {
         items->table[items_slot(items, t)] = items->n;
-        items->kept++;
+        items->filled++;
     }
     return true;
 }

@@ -101,7 +101,7 @@ typedef struct hd__items {
     int64_t n, room;
     bool shared;    /* a tensor is in several fields */
     int64_t *table; /* slots: the index of a tensor's first item + 1, or 0; found by its address */
-    int64_t slots, kept;
+    int64_t slots, filled;
 } hd__items;
 
 /* Collects the tensors of m and of all modules below it whose kind is in the mask `kinds`, in
@@ -152,7 +152,7 @@ double hd__dropout_now(const hd_module *m);  /* a Dropout's p; 0 in evaluation m
 typedef struct hd__attention {
     hd_module base;
     bool keep;
-    hd_tensor *kept;                                /* the last weights, retained */
+    hd_tensor *weights;                             /* the last ones, retained */
     hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
     hd_tensor *mask; /* (context_length, context_length), buffer: not 0 where it hides */
 } hd__attention;

@@ -105,9 +105,9 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 /* ---------------------------------------------------------------- transposed inputs */
 
 enum {
-    FEW = 256,      /* elements that are not worth tiles */
-    ROW = 1024,     /* bytes of a row of a transposed tile, or elements where it is the output */
-    SHORTEST = 1024 /* bytes of a run that is worth the way past the cache */
+    TILES_WORTH = 256, /* elements from which tiles are worth it */
+    ROW = 1024,        /* bytes of a row of a transposed tile, or elements where it is the output */
+    SHORTEST = 1024    /* bytes of a run that is worth the way past the cache */
 };
 
 /* A walk over tiles of two dims. An input whose elements are neighbours in the outer one of them is
@@ -180,7 +180,7 @@ static void run_tiles(int64_t begin, int64_t end, void *arg)
 
 int hd__tiled_dim(const hd__dims *w, hd_tensor *const *operands)
 {
-    for (int k = 1; k < w->n && operands[0]->numel >= FEW; k++) {
+    for (int k = 1; k < w->n && operands[0]->numel >= TILES_WORTH; k++) {
         int d = hd__dims_across(w, k, hd__bytes_of(operands[k]->dtype));
         if (d > 0) {
             return d;

@@ -1,7 +1,7 @@
 /* lifecycle.c - how tensors and storages come and go. Scopes are in scope.c.
  *
  * A tensor has one count of its holders: its scope, heed itself (hd__hold) and hd_retain.
- * Those of hd_retain are also counted in `kept`, so that hd_release can tell them from the
+ * Those of hd_retain are also counted in `retained`, so that hd_release can tell them from the
  * scope's hold.
  *
  * A freed tensor is marked in its refs, and its block goes into quarantine: quarantine.c in
@@ -66,7 +66,7 @@ static void storage_release(hd__storage *s)
 __attribute__((noinline)) static void destroy(hd_tensor *t)
 {
     hd_tensor *base = t->base;
-    hd__assert(!t->scope && atomic_load(&t->kept) == 0);
+    hd__assert(!t->scope && atomic_load(&t->retained) == 0);
     if (HD__UNLIKELY(t->flags & HD__F_LISTED)) {
         hd__live_remove(t);
     }
@@ -127,7 +127,7 @@ hd_tensor *hd_retain(hd_tensor *t)
         return NULL;
     }
     if (!hd__is_none(t)) {
-        hd__refs_up(&t->kept);
+        hd__refs_up(&t->retained);
     }
     return hd__hold(t);
 }
@@ -135,8 +135,8 @@ hd_tensor *hd_retain(hd_tensor *t)
 /* Gives up one hold of the user's. */
 static void give_up_hold(hd_tensor *t)
 {
-    if (atomic_load_explicit(&t->kept, memory_order_relaxed) > 0) {
-        atomic_fetch_sub_explicit(&t->kept, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&t->retained, memory_order_relaxed) > 0) {
+        atomic_fetch_sub_explicit(&t->retained, 1, memory_order_relaxed);
     } else if (t->scope) {
         hd__scope_unlink(t);
     } else {
@@ -203,7 +203,7 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
 {
     hd__count(HD__TENSORS, 1);
     atomic_init(&t->refs, 1);
-    atomic_init(&t->kept, 0);
+    atomic_init(&t->retained, 0);
     t->dtype = (uint8_t)d;
     t->flags = 0;
     t->output = 0;

@@ -23,11 +23,11 @@ enum { A, B, C }; /* the operands of a walk over batches */
 typedef struct product_task {
     hdk_product one; /* the first product of the batch, whole */
     int dtype;
-    int64_t bytes;         /* of an element */
-    hd__dims kept, summed; /* batch dims that c has, and those that are summed over */
-    int64_t rows, cols;    /* of a cell; cells at the end may be smaller */
-    int64_t down, across;  /* cells of one matrix */
-    int64_t cells;         /* of all matrices */
+    int64_t bytes;          /* of an element */
+    hd__dims batch, summed; /* batch dims that c has, and those that are summed over */
+    int64_t rows, cols;     /* of a cell; cells at the end may be smaller */
+    int64_t down, across;   /* cells of one matrix */
+    int64_t cells;          /* of all matrices */
     int pieces;
     char *scratch; /* for each piece, or NULL */
     int64_t room;  /* bytes of it */
@@ -99,7 +99,7 @@ static void sort_batches(product_task *t, const hd__matrix *a, const hd__matrix 
         if (size == 0) { /* a sum of nothing */
             t->one.k = 0;
         } else if (size != 1 && !absorb(&t->one, t->bytes, &dim)) {
-            hd__dims_append(dim.stride[C] == 0 ? &t->summed : &t->kept, &dim);
+            hd__dims_append(dim.stride[C] == 0 ? &t->summed : &t->batch, &dim);
         }
     }
 }
@@ -131,7 +131,7 @@ static void run_cell(const product_task *t, int64_t cell, void *scratch)
     hd__place at;
     int64_t rest = cell / t->across, matrix = rest / t->down;
     int64_t j = (cell - rest * t->across) * t->cols, i = (rest - matrix * t->down) * t->rows;
-    hd__dims_seek(&t->kept, matrix, &at);
+    hd__dims_seek(&t->batch, matrix, &at);
     p.a = moved(p.a, at.offset[A] + i * p.a_row * t->bytes);
     p.b = moved(p.b, at.offset[B] + j * p.b_col * t->bytes);
     p.c = (char *)p.c + at.offset[C] + (i * p.c_row + j) * t->bytes;
@@ -176,7 +176,7 @@ static void cut_matrices(product_task *t, int64_t cells)
 /* Deals the work to as many threads as are worth it. */
 static void deal(product_task *t)
 {
-    int64_t matrices = hd__dims_count(&t->kept);
+    int64_t matrices = hd__dims_count(&t->batch);
     int64_t k = (t->one.k > 0 ? t->one.k : 1) * hd__dims_count(&t->summed);
     int64_t worth = t->one.m * t->one.n * k / GRAIN * matrices, width = hd__parallel_width();
     width = worth < width ? worth : width;
@@ -276,8 +276,8 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     }
     t.dtype = c.t->dtype;
     t.bytes = hd__bytes_of(t.dtype);
-    t.kept.n = t.summed.n = 3;
-    t.kept.ndim = t.summed.ndim = 0;
+    t.batch.n = t.summed.n = 3;
+    t.batch.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
     clear_strides(&t.one);
     t.one.split_sums = wants_split_sums(&t.one, &b);
@@ -286,7 +286,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
         dot_in_parts(&t.one, t.dtype);
         return;
     }
-    if (t.kept.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
+    if (t.batch.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
         hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);
         return;
     }

@@ -2,7 +2,7 @@
  * is recorded in the graph. Computing on tensors is in headers by topic: dims.h (walks),
  * elementwise.h, lanes.h, reduce.h, product.h, attention_run.h, random_fill.h.
  *
- * Invariants of a tensor: refs >= 1, refs >= kept; sizes are never negative; numel is their
+ * Invariants of a tensor: refs >= 1, refs >= retained; sizes are never negative; numel is their
  * product; every index that sizes and strides reach from offset lies inside the storage; sizes
  * and strides from ndim on are undefined. */
 #ifndef HEED_TENSOR_INTERNAL_H
@@ -48,9 +48,9 @@ static inline bool hd__write_ok(hd_tensor *x)
 struct hd_tensor {
     atomic_int refs; /* or HD__REFS_NONE, HD__REFS_FREED */
     uint8_t dtype, ndim;
-    uint8_t flags;   /* HD__F_... */
-    uint32_t output; /* which output of the attached node this is */
-    atomic_int kept; /* how many of refs are from hd_retain */
+    uint8_t flags;       /* HD__F_... */
+    uint32_t output;     /* which output of the attached node this is */
+    atomic_int retained; /* how many of refs are from hd_retain */
     hd__storage *storage;
     int64_t offset; /* of the first element in the storage, in elements */
     int64_t numel;

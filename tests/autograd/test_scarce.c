@@ -140,7 +140,7 @@ static void same_inputs(const inputs *in, const hd__node *x, const hd__node *v)
     ck_assert_int_eq(hd_version_of(in->x), 0);
     ck_assert_ptr_eq(in->x->attachment, x);
     ck_assert_ptr_eq(in->v->attachment, v);
-    ck_assert(x->outs[0].extra->kept->retain_grad && v->outs[0].extra->kept->retain_grad);
+    ck_assert(x->outs[0].extra->own->retain_grad && v->outs[0].extra->own->retain_grad);
     ck_assert_ptr_eq(hd_grad(in->a), HD_NONE);
     ck_assert_ptr_eq(hd_grad(in->b), HD_NONE);
     ck_assert(hd_grad_mode());

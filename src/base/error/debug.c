@@ -1,9 +1,7 @@
-/* debug.c - debug mode: whether it is on, and what runs on this thread: the module's forward, and
- * the public function that the program called.
+/* debug.c - debug mode: whether it is on, and the module whose forward runs on this thread.
  *
  * The layers above do what it asks for: live.c and finite.c in src/tensor, watch.c in src/autograd,
  * forward.c in src/nn. While it is off, each of them costs one load of a flag. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

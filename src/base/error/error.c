@@ -234,7 +234,7 @@ void hd__warn(const char *format, ...)
     if (!now.warning) {
         return;
     }
-    int kept = errno;
+    int cause = errno;
     char text[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
@@ -244,7 +244,7 @@ void hd__warn(const char *format, ...)
     warning = true;
     now.warning(text, now.warning_user);
     warning = false;
-    errno = kept;
+    errno = cause;
 }
 
 void hd_on_warning(hd_warning_handler handler, void *user)

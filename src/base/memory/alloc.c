@@ -44,17 +44,17 @@ _Static_assert(sizeof(hd__header) <= HEADER, "the header must not reach into the
 _Static_assert((HD__RETIRED_MOST + LINE - 1) >> 8 == 15 && SMALL + 8 + 7 == HD__RETIRED_CLASS,
                "HD__RETIRED_MOST is the most that fits into a block of 4 KiB");
 
-typedef struct kept_block {
-    struct kept_block *next;
-    struct kept_block *list; /* in the first block of a list on the shelf: the next list */
-    int count;               /* and how many blocks this list has */
-} kept_block;
+typedef struct cached_block {
+    struct cached_block *next;
+    struct cached_block *list; /* in the first block of a list on the shelf: the next list */
+    int count;                 /* and how many blocks this list has */
+} cached_block;
 
 /* The free blocks that a thread keeps. It lies on the heap, because there is little room for
  * thread-local memory. A thread that has kept no block yet has the closed cache, which has neither
  * blocks nor room and which nobody changes. */
 typedef struct cache {
-    kept_block *first[CLASSES];
+    cached_block *first[CLASSES];
     uint16_t room[CLASSES]; /* how many more blocks fit */
 } cache;
 
@@ -63,7 +63,7 @@ static HD__TLS cache *mine = &closed;
 
 static struct {
     pthread_mutex_t lock;
-    kept_block *lists[SMALL];
+    cached_block *lists[SMALL];
 } shelf = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 hd__lock hd__shelf_lock = &shelf.lock;
@@ -95,7 +95,7 @@ size_t hd__class_bytes(unsigned int class)
     return (size_t)(9 + class % 8) << (7 + (class - SMALL) / 8);
 }
 
-static int most_kept(unsigned int class)
+static int most_cached(unsigned int class)
 {
     int fit = (int)(KEPT_BYTES / hd__class_bytes(class));
     return class < SMALL ? KEPT : fit > 2 ? fit : 2;
@@ -164,21 +164,21 @@ static void *small_alloc(unsigned int class)
 
 static void shelve(unsigned int class)
 {
-    kept_block *first = mine->first[class];
-    first->count = most_kept(class) - mine->room[class];
+    cached_block *first = mine->first[class];
+    first->count = most_cached(class) - mine->room[class];
     pthread_mutex_lock(&shelf.lock);
     first->list = shelf.lists[class];
     shelf.lists[class] = first;
     pthread_mutex_unlock(&shelf.lock);
     mine->first[class] = NULL;
-    mine->room[class] = (uint16_t)most_kept(class);
+    mine->room[class] = (uint16_t)most_cached(class);
 }
 
 /* Takes the first list from the shelf; the thread's own list must be empty. */
 static void unshelve(unsigned int class)
 {
     pthread_mutex_lock(&shelf.lock);
-    kept_block *first = shelf.lists[class];
+    cached_block *first = shelf.lists[class];
     if (first) {
         shelf.lists[class] = first->list;
     }
@@ -187,7 +187,7 @@ static void unshelve(unsigned int class)
         return;
     }
     mine->first[class] = first;
-    mine->room[class] = (uint16_t)(most_kept(class) - first->count);
+    mine->room[class] = (uint16_t)(most_cached(class) - first->count);
 }
 
 /* Gives the thread a cache of its own, and arms the thread, so that its blocks are given on when it
@@ -203,16 +203,16 @@ static bool open_cache(void)
     }
     hd__thread_arm();
     for (unsigned int i = 0; i < CLASSES; i++) {
-        c->room[i] = (uint16_t)most_kept(i);
+        c->room[i] = (uint16_t)most_cached(i);
     }
     mine = c;
     return true;
 }
 
-static void *take_kept(unsigned int class)
+static void *take_cached(unsigned int class)
 {
     cache *c = mine;
-    kept_block *b = c->first[class];
+    cached_block *b = c->first[class];
     if (b) {
         c->first[class] = b->next;
         c->room[class]++;
@@ -223,7 +223,7 @@ static void *take_kept(unsigned int class)
 static bool cache_keep(void *p, unsigned int class)
 {
     cache *c = mine;
-    kept_block *b = p;
+    cached_block *b = p;
     if (c->room[class] == 0) {
         return false;
     }
@@ -244,7 +244,7 @@ void hd__cache_leave(void)
         if (i < SMALL && mine->first[i]) {
             shelve(i);
         }
-        for (void *b; (b = take_kept(i));) {
+        for (void *b; (b = take_cached(i));) {
             hd__heap_free(b);
         }
     }
@@ -256,9 +256,9 @@ static void clear_shelf(void)
 {
     pthread_mutex_lock(&shelf.lock);
     for (int i = 0; i < SMALL; i++) {
-        for (kept_block *list; (list = shelf.lists[i]);) {
+        for (cached_block *list; (list = shelf.lists[i]);) {
             shelf.lists[i] = list->list;
-            for (kept_block *b = list, *next; b; b = next) {
+            for (cached_block *b = list, *next; b; b = next) {
                 next = b->next;
                 hd__sys_block_free((char *)b - HEADER);
             }
@@ -280,7 +280,7 @@ void hd_empty_cache(void)
 static void *take_shelved(unsigned int class)
 {
     pthread_mutex_lock(&shelf.lock);
-    kept_block *first = shelf.lists[class], *p = first;
+    cached_block *first = shelf.lists[class], *p = first;
     if (first && first->next) { /* the second one, so that the first still leads the list */
         p = first->next;
         first->next = p->next;
@@ -298,7 +298,7 @@ void hd__cache_fill(unsigned int class)
     if (class >= SMALL || !open_cache()) {
         return;
     }
-    int n = HD__RING_FEW - (most_kept(class) - mine->room[class]);
+    int n = HD__RING_FEW - (most_cached(class) - mine->room[class]);
     for (void *p; n > 0 && ((p = take_shelved(class)) || (p = small_alloc(class))); n--) {
         hd__header_of(p)->class = class;
         cache_keep(p, class);
@@ -314,7 +314,7 @@ static void *class_alloc(unsigned int class)
     if (open_cache()) {
         unshelve(class);
     }
-    void *p = take_kept(class);
+    void *p = take_cached(class);
     return p ? p : small_alloc(class);
 }
 
@@ -356,7 +356,7 @@ void *hd__alloc(size_t size)
     size += size == 0;
     void *p = NULL;
     if (size <= atomic_load_explicit(&listed_most, memory_order_relaxed)) {
-        p = take_kept(class_of(size));
+        p = take_cached(class_of(size));
     }
     if (!p && !(p = new_block(size))) {
         return NULL;

@@ -10,8 +10,8 @@
  * more are aligned for huge pages and ask for them, which makes the first touch seven times as
  * fast. Before the heap asks for more, it gives back the pages of free chunks if they hold more
  * than SLACK and an eighth of what is in use. So what it holds is bounded by the most that was
- * live. Bytes whose pages the heap never touched or gave back are `bare`: those of a new mapping,
- * and the end of a chunk that no block has used. */
+ * live. Bytes whose pages the heap never touched or gave back are `untouched`: those of a new
+ * mapping, and the end of a chunk that no block has used. */
 #include "base/parts.h"
 
 enum {
@@ -31,7 +31,7 @@ typedef struct chunk {
     size_t bytes;              /* of the line and the block */
     struct chunk *before;      /* the chunk that ends where this begins; NULL: a mapping does */
     struct chunk *next, *prev; /* neighbours in the bin, if the chunk is free */
-    size_t bare;               /* bare bytes at its end */
+    size_t untouched;          /* untouched bytes at its end */
     bool last, free;           /* last: the mapping ends with this chunk */
 } chunk;
 
@@ -39,9 +39,9 @@ _Static_assert(sizeof(chunk) <= LINE - 16, "the line ends with 16 bytes of the d
 
 static struct {
     pthread_mutex_t lock;
-    size_t page;               /* bytes of the system's pages, once something is mapped */
-    size_t mapped, used, kept; /* kept: free but not bare */
-    uint64_t map[BINS / 64];   /* which bins have chunks */
+    size_t page;                  /* bytes of the system's pages, once something is mapped */
+    size_t mapped, used, touched; /* touched: free but not untouched */
+    uint64_t map[BINS / 64];      /* which bins have chunks */
     chunk *bin[BINS];
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -67,7 +67,7 @@ static void bin_put(chunk *c)
     }
     heap.bin[i] = c;
     heap.map[i / 64] |= UINT64_C(1) << i % 64;
-    heap.kept += c->bytes - c->bare;
+    heap.touched += c->bytes - c->untouched;
 }
 
 static void bin_take(chunk *c)
@@ -81,7 +81,7 @@ static void bin_take(chunk *c)
         heap.map[i / 64] &= ~(UINT64_C(1) << i % 64);
     }
     c->free = false;
-    heap.kept -= c->bytes - c->bare;
+    heap.touched -= c->bytes - c->untouched;
 }
 
 /* The first bin from i on that has a chunk; BINS if none has. */
@@ -130,7 +130,7 @@ static chunk *chunk_after(const chunk *c)
 /* Makes the second chunk a part of the first, which lies before it. Neither is in a bin. */
 static void chunk_join(chunk *c, const chunk *second)
 {
-    c->bare = second->bare + (second->bare == second->bytes ? c->bare : 0);
+    c->untouched = second->untouched + (second->untouched == second->bytes ? c->untouched : 0);
     c->last = second->last;
     c->bytes += second->bytes;
     if (chunk_after(c)) {
@@ -146,7 +146,7 @@ static void chunk_cut(chunk *c, size_t bytes)
     }
     chunk *rest = (chunk *)((char *)c + bytes);
     *rest = (chunk){.bytes = c->bytes - bytes, .before = c, .last = c->last};
-    rest->bare = c->bare < rest->bytes ? c->bare : rest->bytes;
+    rest->untouched = c->untouched < rest->bytes ? c->untouched : rest->bytes;
     c->bytes = bytes;
     c->last = false;
     if (chunk_after(rest)) {
@@ -194,7 +194,7 @@ static chunk *map(size_t bytes)
     }
     hd__count_system_alloc();
     heap.mapped += bytes;
-    *c = (chunk){.bytes = bytes, .last = true, .bare = bytes};
+    *c = (chunk){.bytes = bytes, .last = true, .untouched = bytes};
     return c;
 }
 
@@ -208,14 +208,14 @@ static void chunk_release(chunk *c, bool whole)
         hd__sys_unmap(c, c->bytes);
         return;
     }
-    if (c->bytes - c->bare < RELEASABLE) {
+    if (c->bytes - c->untouched < RELEASABLE) {
         return;
     }
     uintptr_t begin = round_up((uintptr_t)c + LINE, heap.page);
     uintptr_t end = ((uintptr_t)c + c->bytes) / heap.page * heap.page;
     if (hd__sys_pages_drop((void *)begin, end - begin)) {
-        heap.kept -= c->bytes - c->bare;
-        c->bare = c->bytes;
+        heap.touched -= c->bytes - c->untouched;
+        c->untouched = c->bytes;
     }
 }
 
@@ -234,7 +234,7 @@ static void release_all(bool whole)
  * more. */
 static chunk *heap_grow(size_t bytes)
 {
-    if (heap.kept > SLACK + heap.used / 8) {
+    if (heap.touched > SLACK + heap.used / 8) {
         release_all(false);
     }
     size_t wanted = bytes >= ALONE            ? bytes
@@ -259,7 +259,7 @@ void *hd__heap_alloc(size_t size)
     }
     if (c) {
         chunk_cut(c, bytes);
-        c->bare = 0;
+        c->untouched = 0;
         heap.used += c->bytes;
     }
     pthread_mutex_unlock(&heap.lock);
@@ -282,11 +282,11 @@ void hd__heap_release(void)
     pthread_mutex_unlock(&heap.lock);
 }
 
-void hd__heap_sizes(size_t *mapped, size_t *used, size_t *kept)
+void hd__heap_sizes(size_t *mapped, size_t *used, size_t *touched)
 {
     pthread_mutex_lock(&heap.lock);
     *mapped = heap.mapped;
     *used = heap.used;
-    *kept = heap.kept;
+    *touched = heap.touched;
     pthread_mutex_unlock(&heap.lock);
 }
