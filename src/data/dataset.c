@@ -51,7 +51,7 @@ void hd__dataset_drop(hd_dataset *s)
     if (s && hd__refs_down(&s->refs)) {
         hd__tokens_drop(s->tokens);
         hd_free(s->order);
-        hd__retire_object(s, hd__call);
+        hd__retire_object(s, "hd_dataset_free");
     }
 }
 

@@ -44,7 +44,7 @@ void hd__tokens_drop(hd_tokens *t)
         if (t->allocated) {
             hd_free(t->bytes);
         }
-        hd__retire_object(t, hd__call);
+        hd__retire_object(t, "hd_tokens_free");
         t = owner;
     }
 }

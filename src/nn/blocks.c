@@ -99,6 +99,7 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
             ok = false;
         }
     }
+    ok = hd__probability_arg("drop_rate", drop_rate) && ok;
     hd_module *self = ok ? hd_module_new(&transformer_block_type) : NULL;
     if (!self) {
         free_all(4, parts);

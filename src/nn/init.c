@@ -204,6 +204,9 @@ static hd_tensor *xavier(hd_tensor *x, double gain, bool uniform)
     if (f.in + f.out == 0) {
         return hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x));
     }
+    if (!(gain >= 0)) {
+        return hd__fail(HD_VALUE, "gain %g: expected 0 or more", gain);
+    }
     return draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform);
 }
 
@@ -261,7 +264,7 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
         return NULL;
     }
     if (hd_numel(x) == 0) {
-        hd__warn("x %s has no elements, so nothing is initialized: expected sizes above 0",
+        hd__warn("%s has no elements, so nothing is initialized: expected sizes above 0",
                  HD__DIMS(x));
         return x;
     }

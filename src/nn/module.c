@@ -371,7 +371,7 @@ void hd_module_free(hd_module *m)
                  m->priv->parent->type->name);
         return;
     }
-    module_free(m, "hd_module_free");
+    module_free(m, hd__call);
 }
 
 /* ---------------------------------------------------------------- training */

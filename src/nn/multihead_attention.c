@@ -47,6 +47,14 @@ static bool width_ok(const char *arg, const hd_tensor *x, const char *width_name
                     width_name, width);
 }
 
+static bool dtype_ok(const multihead_attention *m, const char *arg, const hd_tensor *x)
+{
+    const hd_tensor *w = m->in_proj_weight == HD_NONE ? m->q_proj_weight : m->in_proj_weight;
+    return hd_dtype_of(x) == hd_dtype_of(w) ||
+           hd__fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
+                    hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w)));
+}
+
 static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
 {
     hd_dtype d = hd_dtype_of(mask);
@@ -104,8 +112,10 @@ static void warn_two_kinds(const call_args *a)
 static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
                     const hd_tensor *value, const call_args *a)
 {
+    HD__CALL("hd_multihead_attention"); /* for hd_forward, too: its x is all three */
     if (!rank_ok(query, key, value) || !width_ok("query", query, "embed_dim", m->embed_dim) ||
-        !width_ok("key", key, "kdim", m->kdim) || !width_ok("value", value, "vdim", m->vdim)) {
+        !width_ok("key", key, "kdim", m->kdim) || !width_ok("value", value, "vdim", m->vdim) ||
+        !dtype_ok(m, "query", query) || !dtype_ok(m, "key", key) || !dtype_ok(m, "value", value)) {
         return false;
     }
     bool batched = hd_ndim(query) == 3;

@@ -56,8 +56,10 @@ static void storage_release(hd__storage *s)
     if (!hd__refs_down(&s->refs)) {
         return;
     }
-    if (s->release) { /* what hd_wrap's caller frees in there, he frees himself */
+    if (s->foreign) { /* what hd_wrap's caller frees in there, he frees himself */
         HD__CALLS_BACK;
+        s->release(s->data, s->user);
+    } else if (s->release) {
         s->release(s->data, s->user);
     }
     hd__retire(s);
@@ -188,6 +190,7 @@ static hd__storage *storage_new(size_t nbytes)
     s->data = data;
     s->nbytes = nbytes;
     s->release = NULL;
+    s->foreign = false;
     s->user = NULL;
     if (HD__UNLIKELY(apart || hd__debug_any())) {
         s->release = give_data;
@@ -352,6 +355,7 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
     if (t) {
         t->storage->data = data;
         t->storage->release = release ? release : leave;
+        t->storage->foreign = release;
         t->storage->user = user;
         t->storage->changed_by = NULL;
     }

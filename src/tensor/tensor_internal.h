@@ -21,6 +21,7 @@ typedef struct hd__storage {
     void (*release)(void *data, void *user); /* NULL if data goes with the storage's block */
     void *user;
     uint8_t spoiled; /* with HEED_DEBUG=1: each byte of the data after they were freed */
+    bool foreign;    /* release is the program's own code */
     /* In debug mode: the function that changed it last, and the module that ran then. They are
      * known only where release is not NULL. */
     const char *changed_by, *changed_in;
@@ -394,7 +395,6 @@ bool hd__infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *o
 HD__RARE void hd__live_start(void);
 HD__RARE void hd__live_add(hd_tensor *t, const char *made_in);
 HD__RARE void hd__live_remove(hd_tensor *t);
-HD__RARE void hd__live_rename(hd_tensor *t, const char *made_by);
 
 static inline uintptr_t hd__seal_of(const hd_tensor *t)
 {

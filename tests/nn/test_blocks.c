@@ -111,7 +111,7 @@ START_TEST(what_a_block_cannot_be)
     ck_error(HD_VALUE, "hd_multi_head_attention_new: dropout 1.5: expected a number from 0 to 1");
     ck_assert_ptr_null(hd_transformer_block_new(hd_relu_new(false), hd_relu_new(false),
                                                 hd_relu_new(false), hd_relu_new(false), -1));
-    ck_error(HD_VALUE, "hd_transformer_block_new: p -1: expected a number from 0 to 1");
+    ck_error(HD_VALUE, "hd_transformer_block_new: drop_rate -1: expected a number from 0 to 1");
     ck_assert_ptr_null(
         hd_transformer_block_new(hd_relu_new(false), NULL, NULL, hd_relu_new(false), 0));
     ck_error(HD_NULL_ARG, "hd_transformer_block_new: ff is NULL");

@@ -157,11 +157,11 @@ START_TEST(without_elements)
     ck_no_warning(y = hd_init_xavier_normal_(none, 1));
     ck_assert_ptr_eq(y, none);
     ck_warning(y = hd_init_kaiming_uniform_(none, 0, HD_FAN_OUT, "relu"),
-               "hd_init_kaiming_uniform_: x (0, 5) has no elements, so nothing is initialized: "
+               "hd_init_kaiming_uniform_: (0, 5) has no elements, so nothing is initialized: "
                "expected sizes above 0");
     ck_assert_ptr_eq(y, none);
     ck_warning(y = hd_init_kaiming_normal_(row, 0, HD_FAN_IN, "relu"),
-               "hd_init_kaiming_normal_: x (0,) has no elements, so nothing is initialized: "
+               "hd_init_kaiming_normal_: (0,) has no elements, so nothing is initialized: "
                "expected sizes above 0");
     ck_assert_ptr_eq(y, row);
     ck_assert_ptr_eq(hd_init_trunc_normal_(row, 0, 1, -2, 2), row);

@@ -189,6 +189,12 @@ START_TEST(the_function_that_was_called)
     ck_error(HD_INDEX, "hd_roll: dim 7 of (2, 3): expected -2 to 1");
     ck_assert_ptr_null(hd_linear_new(-1, 2, true));
     ck_error(HD_VALUE, "hd_linear_new: in_features -1: expected 0 or more");
+    ck_assert_ptr_null(hd_init_uniform_(x, 3, 1)); /* hd_uniform_ refuses it */
+    ck_assert_int_eq(strncmp(hd_error_message(), "hd_init_uniform_: ", 18), 0);
+    hd_error_clear();
+    ck_assert_ptr_null(hd_linear_new(INT64_MAX, 2, true)); /* hd_empty refuses it */
+    ck_assert_int_eq(strncmp(hd_error_message(), "hd_linear_new: ", 15), 0);
+    hd_error_clear();
     hd_module *linear = hd_linear_new(4, 2, true);
     ck_assert_ptr_null(hd_forward(linear, x)); /* a built-in forward is code like the program's */
     ck_assert_int_eq(strncmp(hd_error_message(), "hd_linear: ", 11), 0);
@@ -199,8 +205,54 @@ START_TEST(the_function_that_was_called)
 }
 END_TEST
 
+/* Whatever a built-in forward is given, a message names a function. */
+START_TEST(built_in_forwards_have_names)
+{
+    HD_SCOPE;
+    hd_module *modules[] = {
+        hd_linear_new(4, 2, true),
+        hd_dropout_new(0.5, false),
+        hd_embedding_new(4, 2, HD_NO_PADDING),
+        hd_layer_norm_new(4),
+        hd_rms_norm_new(4, 1e-5),
+        hd_relu_new(false),
+        hd_relu_new(true),
+        hd_gelu_new("none"),
+        hd_self_attention_v1_new(4, 2),
+        hd_self_attention_v2_new(4, 2, false),
+        hd_causal_attention_new(4, 2, 6, 0, false),
+        hd_multi_head_attention_wrapper_new(4, 2, 6, 0, 2, false),
+        hd_multi_head_attention_new(4, 2, 6, 0, 2, false),
+        hd_multihead_attention_new(4, 2, NULL),
+        hd_feed_forward_new(4, 8),
+    };
+    const int count = sizeof modules / sizeof *modules;
+    hd_tensor *xs[] = {
+        hd_ones(HD_FLOAT32, 1),          hd_ones(HD_FLOAT32, 2, 3),     hd_ones(HD_BOOL, 2, 4),
+        hd_ones(HD_FLOAT64, 2, 3, 4),    hd_ones(HD_FLOAT32, 2, 9, 4),  hd_ones(HD_INT64, 2, 3, 4),
+        hd_ones(HD_FLOAT32, 2, 3, 4, 4), hd_full(HD_INT64, 7, 2, 3, 4),
+    };
+    int failed = 0;
+    for (int i = 0; i < count; i++) {
+        ck_assert_ptr_nonnull(modules[i]);
+        for (int k = 0; k < (int)(sizeof xs / sizeof *xs); k++) {
+            if (!hd_forward(modules[i], xs[k])) {
+                ck_assert_msg(strncmp(hd_error_message(), "hd_", 3) == 0, "module %d, x %d: %s", i,
+                              k, hd_error_message());
+                failed++;
+            }
+            hd_error_clear();
+        }
+        hd_module_free(modules[i]);
+    }
+    printf("%d of %d calls of built-in forwards fail, each with a name\n", failed, count * 8);
+    ck_assert_int_gt(failed, count);
+}
+END_TEST
+
 Suite *suite_call(void)
 {
-    const TTest *const tests[] = {own_code_speaks_for_itself, the_function_that_was_called};
+    const TTest *const tests[] = {own_code_speaks_for_itself, the_function_that_was_called,
+                                  built_in_forwards_have_names};
     return SUITE_OF("call", tests);
 }

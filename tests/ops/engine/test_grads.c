@@ -67,8 +67,8 @@ START_TEST(grad_warns_of_a_non_leaf)
     HD_SCOPE;
     hd_tensor *a = LEAF(3), *b = hd_mul_scalar(a, 2), *kept = hd_retain_grad(hd_exp(b)), *g;
     static const char lost[] =
-        "hd_grad: x (1,) with grad_fn=<MulBackward0> is not a leaf, and its gradient is not kept: "
-        "call hd_retain_grad(x) before hd_backward";
+        "hd_grad: (1,) with grad_fn=<MulBackward0> is not a leaf, and its gradient is not kept: "
+        "call hd_retain_grad for it before hd_backward";
     ck_warning(g = hd_grad(b), lost);
     ck_assert_ptr_eq(g, HD_NONE);
     ck_no_warning(hd_grad(a));
