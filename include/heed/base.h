@@ -131,8 +131,8 @@ HD_API void hd_warning_print(const char *message, void *user);
  *   and the call that changed it, with their modules.
  *   Live tensors: hd_tensor_report and hd_shutdown tell which functions made them, in the forward
  *   of which modules. What the graph saved of a tensor counts as a tensor of the same maker.
- * The function is always the one that the program called, such as hd_optim_step; in the forward of a
- * module, also a ready one, it is the one that the forward called.
+ * The function is always the one that the program called, such as hd_optim_step; in the forward of
+ * a module, also a ready one, it is the one that the forward called.
  * Only what is made while debug mode is on is known in this detail, so turn it on at the start.
  * HEED_DEBUG=1 also keeps freed blocks out of use for longer (hd_empty_cache). If HEED_CPU or
  * HEED_THREADS is wrong, that is the error, and nothing is turned on or off. */

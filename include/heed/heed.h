@@ -22,19 +22,20 @@
  *    error: hd_error_code() and hd_error_message(). The message names the function that the
  *    program called, or that a module's forward called, the values and what was expected. A call
  *    that is given NULL returns NULL and leaves the first error standing, so that a chain of calls
- *    is checked once, at its end. The first error stands until hd_error_clear(). A call that fails has changed nothing, unless its comment says otherwise: no
- *    argument, no other object and no file. It has drawn nothing from a generator, and neither has
- *    a forward, a hook or a backward of the program that it ran. Whatever else these did stays
- *    done. Draws are not taken back from a second generator, nor from one that another thread drew
- *    from in the meantime. A save that fails leaves the old file or the new one, whole: the new one
- *    only if the last step fails, the sync of the directory. While an error stands, hd_optim_step
- *    and the functions that save change nothing. HD_NONE means that something is left out; it never
- *    means failure, and it prints as None. For options, out-parameters and user data, NULL means
- *    "default" or "not wanted".
- *    When hd_repr, hd_repr_with, hd_list_repr, hd_shape_repr or hd_module_summary fails, it returns
- *    the text "NULL", because printf does not take a NULL; the error is set as by any other call.
- *    A call that is probably a mistake calls the handler that hd_on_warning sets; the default is
- *    silence. heed warns where PyTorch warns, and of a few more things. base.h lists all warnings.
+ *    is checked once, at its end. The first error stands until hd_error_clear(). A call that fails
+ *    has changed nothing, unless its comment says otherwise: no argument, no other object and no
+ *    file. It has drawn nothing from a generator, and neither has a forward, a hook or a backward
+ *    of the program that it ran. Whatever else these did stays done. Draws are not taken back from
+ *    a second generator, nor from one that another thread drew from in the meantime. A save that
+ *    fails leaves the old file or the new one, whole: the new one only if the last step fails, the
+ *    sync of the directory. While an error stands, hd_optim_step and the functions that save
+ *    change nothing. HD_NONE means that something is left out; it never means failure, and it
+ *    prints as None. For options, out-parameters and user data, NULL means "default" or "not
+ *    wanted". When hd_repr, hd_repr_with, hd_list_repr, hd_shape_repr or hd_module_summary fails,
+ *    it returns the text "NULL", because printf does not take a NULL; the error is set as by any
+ *    other call. A call that is probably a mistake calls the handler that hd_on_warning sets; the
+ *    default is silence. heed warns where PyTorch warns, and of a few more things. base.h lists
+ *    all warnings.
  *
  * 3. Threads.
  *    Any number of threads may read one tensor, and run one module in evaluation mode, at the same

@@ -198,6 +198,8 @@ START_TEST(what_is_refused)
     ck_error(HD_SHAPE, "hd_init_orthogonal_: x (4,): expected two dimensions or more");
     ck_assert_ptr_null(hd_init_xavier_normal_(hd_zeros(HD_FLOAT32, 0, 0), 1));
     ck_error(HD_SHAPE, "hd_init_xavier_normal_: x (0, 0): expected a fan above 0");
+    ck_assert_ptr_null(hd_init_xavier_uniform_(x, -1));
+    ck_error(HD_VALUE, "hd_init_xavier_uniform_: gain -1: expected 0 or more");
     ck_assert_ptr_null(hd_init_kaiming_uniform_(x, 0, (hd_fan)7, "relu"));
     ck_error(HD_VALUE, "hd_init_kaiming_uniform_: mode 7: expected HD_FAN_IN or HD_FAN_OUT");
     ck_assert_ptr_null(hd_init_kaiming_uniform_(x, 0, HD_FAN_IN, "swish"));
