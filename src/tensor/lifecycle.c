@@ -302,11 +302,11 @@ static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
     int64_t numel = 0;
     size_t bytes = 0;
     bool ok = hd__scope_ready() && measure(d, ndim, sizes, &numel, &bytes);
-    hd_tensor *t = fresh_in(ok ? storage_new(owned ? bytes : 0) : NULL, d, numel, ndim, sizes);
-    if (t) {
-        t->storage->nbytes = bytes;
+    hd__storage *s = ok ? storage_new(owned ? bytes : 0) : NULL;
+    if (s) {
+        s->nbytes = bytes; /* before the tensor is listed, where other threads read it */
     }
-    return t;
+    return fresh_in(s, d, numel, ndim, sizes);
 }
 
 hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes)
