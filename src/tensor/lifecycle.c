@@ -405,10 +405,10 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     if (!y) {
         return NULL;
     }
+    y->made_by = x->made_by;
     if (hd__watching()) {
         hd__live_add(y, x->flags & HD__F_LISTED ? x->made_in : NULL);
     }
-    y->made_by = x->made_by;
     y->ndim = x->ndim;
     y->offset = x->offset;
     y->numel = x->numel;
