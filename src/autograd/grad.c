@@ -273,7 +273,7 @@ int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
         return -1;
     }
     if (!hook) {
-        hd__null_arg(hd__call, "hook");
+        hd__null_arg("hook");
         return -1;
     }
     if (!hd__grad_required(x)) {

@@ -203,7 +203,7 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
     HD__CALL("hd_grad_of");
     if (!hd__list_arg("outputs", outputs) || !hd__list_arg("inputs", inputs) ||
         (grad_outputs && !hd__list_arg("grad_outputs", grad_outputs)) ||
-        (o && !HD__SIZE_OK(hd__call, o, "hd_grad_defaults()")) || !outputs_ok(outputs)) {
+        (o && !HD__SIZE_OK(o, "hd_grad_defaults()")) || !outputs_ok(outputs)) {
         return NULL;
     }
     run r = {.seed = "y", .retain_graph = o && o->retain_graph};

@@ -73,25 +73,25 @@ const hd_node *hd_grad_node(hd_tensor *x)
 const char *hd_node_name(const hd_node *n)
 {
     HD__CALL("hd_node_name");
-    return hd__given(hd__call, "n", n) ? name_of(n) : NULL;
+    return hd__given("n", n) ? name_of(n) : NULL;
 }
 
 bool hd_node_is_leaf(const hd_node *n)
 {
     HD__CALL("hd_node_is_leaf");
-    return hd__given(hd__call, "n", n) && n->op == &hd__leaf_op;
+    return hd__given("n", n) && n->op == &hd__leaf_op;
 }
 
 int hd_node_inputs(const hd_node *n)
 {
     HD__CALL("hd_node_inputs");
-    return hd__given(hd__call, "n", n) ? n->n_in : -1;
+    return hd__given("n", n) ? n->n_in : -1;
 }
 
 int hd_node_outputs(const hd_node *n)
 {
     HD__CALL("hd_node_outputs");
-    return hd__given(hd__call, "n", n) ? n->n_out : -1;
+    return hd__given("n", n) ? n->n_out : -1;
 }
 
 bool hd__index_ok(const char *what, int i, int n)
@@ -103,7 +103,7 @@ bool hd__index_ok(const char *what, int i, int n)
 const hd_node *hd_node_input(const hd_node *n, int i, int *output)
 {
     HD__CALL("hd_node_input");
-    if (!hd__given(hd__call, "n", n) || !hd__index_ok("input", i, n->n_in)) {
+    if (!hd__given("n", n) || !hd__index_ok("input", i, n->n_in)) {
         return NULL;
     }
     if (!hd__needs(n, i)) {
@@ -118,7 +118,7 @@ const hd_node *hd_node_input(const hd_node *n, int i, int *output)
 const int64_t *hd_node_sizes(const hd_node *n, int output, int *ndim)
 {
     HD__CALL("hd_node_sizes");
-    if (!hd__given(hd__call, "n", n) || !hd__given(hd__call, "ndim", ndim) ||
+    if (!hd__given("n", n) || !hd__given("ndim", ndim) ||
         !hd__index_ok("output", output, n->n_out)) {
         return NULL;
     }

@@ -82,7 +82,7 @@ const hd__op hd__user_op = {.name = "user", .backward = user_backward, .free = u
 bool hd_save(hd_ctx *ctx, hd_tensor *t)
 {
     HD__CALL("hd_save");
-    if (!hd__given(hd__call, "ctx", ctx) || !hd__arg_or_none("t", t)) {
+    if (!hd__given("ctx", ctx) || !hd__arg_or_none("t", t)) {
         return false;
     }
     hd_tensor *held = hd__is_none(t) ? HD_NONE : hd__alias_held(t);
@@ -105,21 +105,20 @@ bool hd_save(hd_ctx *ctx, hd_tensor *t)
 hd_tensor *hd_saved(hd_ctx *ctx, int i)
 {
     HD__CALL("hd_saved");
-    bool ok = hd__given(hd__call, "ctx", ctx) && hd__index_ok("saved tensor", i, ctx->n_saved);
+    bool ok = hd__given("ctx", ctx) && hd__index_ok("saved tensor", i, ctx->n_saved);
     return ok ? hd__saved_get(ctx, i) : NULL;
 }
 
 bool hd_needs_grad(const hd_ctx *ctx, int i)
 {
     HD__CALL("hd_needs_grad");
-    return hd__given(hd__call, "ctx", ctx) && hd__index_ok("input", i, ctx->n_in) &&
-           hd__needs(ctx, i);
+    return hd__given("ctx", ctx) && hd__index_ok("input", i, ctx->n_in) && hd__needs(ctx, i);
 }
 
 void *hd_ctx_user(const hd_ctx *ctx)
 {
     HD__CALL("hd_ctx_user");
-    return ctx ? call_of(ctx)->user : hd__null_arg(hd__call, "ctx");
+    return ctx ? call_of(ctx)->user : hd__null_arg("ctx");
 }
 
 /* ---------------------------------------------------------------- apply */
@@ -143,12 +142,10 @@ static bool field_given(const application *a, const char *field, bool given)
 static bool application_ok(const application *a)
 {
     const hd_op *op = a->op;
-    if (!hd__given(hd__call, "op", op) ||
-        !hd__size_ok(hd__call, "op", op->size, sizeof(hd_op), "sizeof(hd_op)") ||
+    if (!hd__given("op", op) || !hd__size_ok("op", op->size, sizeof(hd_op), "sizeof(hd_op)") ||
         !field_given(a, "name", op->name != NULL) ||
         !field_given(a, "forward", op->forward != NULL) ||
-        !field_given(a, "backward", op->backward != NULL) ||
-        !hd__given(hd__call, "inputs", a->inputs)) {
+        !field_given(a, "backward", op->backward != NULL) || !hd__given("inputs", a->inputs)) {
         return false;
     }
     if (a->n < 1 || a->outputs < 1) {

@@ -96,6 +96,21 @@ static inline void hd__call_end(const char *const *before)
 /* As hd_error_set, with a message that begins with the call's name: "hd_mm: ...". */
 void *hd__fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The checks of args.h, for the call. */
+static inline void *hd__null_arg(const char *arg)
+{
+    return hd__null_arg_to(hd__call, arg);
+}
+static inline bool hd__given(const char *arg, const void *p)
+{
+    return p || hd__null_arg(arg);
+}
+static inline bool hd__size_ok(const char *arg, size_t size, size_t expected, const char *giver)
+{
+    return hd__size_ok_to(hd__call, arg, size, expected, giver);
+}
+#define HD__SIZE_OK(o, giver) hd__size_ok(#o, (o)->size, sizeof *(o), giver)
+
 /* ---------------------------------------------------------------- errors */
 
 /* Sets HD_MEMORY, which names the call and the bytes. Allocates nothing. Returns NULL. */

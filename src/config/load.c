@@ -22,8 +22,8 @@ typedef struct loading {
 bool hd_config_refuse(const hd_config_source *from, const char *path, const char *format, ...)
 {
     static const char function[] = "hd_config_refuse";
-    if (!hd__given(function, "from", from) || !hd__given(function, "path", path) ||
-        !hd__given(function, "format", format)) {
+    if (!hd__given_to(function, "from", from) || !hd__given_to(function, "path", path) ||
+        !hd__given_to(function, "format", format)) {
         return false;
     }
     char text[512];
@@ -318,7 +318,7 @@ static bool sets_ok(const char *function, int n_sets, const char *const *sets)
     if (n_sets < 0) {
         return hd_error_set(HD_VALUE, "%s: n_sets %d: expected 0 or more", function, n_sets);
     }
-    if (n_sets > 0 && !hd__given(function, "sets", sets)) {
+    if (n_sets > 0 && !hd__given_to(function, "sets", sets)) {
         return false;
     }
     for (int i = 0; i < n_sets; i++) {
@@ -353,7 +353,7 @@ static bool load_config(const hd_config_source *from, const hd_config_table *t, 
 static bool load_args_ok(const char *function, const hd_config_table *t, const void *config,
                          int n_sets, const char *const *sets)
 {
-    return hd__given(function, "config", config) && hd__config_table_ok(function, t) &&
+    return hd__given_to(function, "config", config) && hd__config_table_ok(function, t) &&
            sets_ok(function, n_sets, sets);
 }
 
@@ -381,7 +381,7 @@ bool hd_config_load_text(const hd_config_table *t, void *config, const char *nam
                          size_t n, int n_sets, const char *const *sets)
 {
     static const char function[] = "hd_config_load_text";
-    return hd__given(function, "name", name) && hd__given(function, "text", text) &&
+    return hd__given_to(function, "name", name) && hd__given_to(function, "text", text) &&
            load_args_ok(function, t, config, n_sets, sets) &&
            load_config(&(hd_config_source){function, name}, t, config, text, n, n_sets, sets);
 }

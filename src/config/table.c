@@ -212,7 +212,7 @@ bool hd__config_table_ok(const char *function, const hd_config_table *t)
     if (!t || (!t->fields && t->n > 0)) {
         return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, t ? "t->fields" : "t");
     }
-    if (!HD__SIZE_OK(function, t, "HD_CONFIG_TABLE")) {
+    if (!HD__SIZE_OK_TO(function, t, "HD_CONFIG_TABLE")) {
         return false;
     }
     if (t->n < 1) {
@@ -233,7 +233,7 @@ bool hd__config_table_ok(const char *function, const hd_config_table *t)
 bool hd_config_defaults(const hd_config_table *t, void *config)
 {
     if (!hd__config_table_ok("hd_config_defaults", t) ||
-        !hd__given("hd_config_defaults", "config", config)) {
+        !hd__given_to("hd_config_defaults", "config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {

@@ -70,7 +70,7 @@ static bool value_ok(const hd_config_source *from, const hd_config_field *f, con
 static bool config_ok(const char *function, const hd_config_table *t, const void *config)
 {
     hd_config_source from = {function, "the struct"};
-    if (!hd__config_table_ok(function, t) || !hd__given(function, "config", config)) {
+    if (!hd__config_table_ok(function, t) || !hd__given_to(function, "config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {
@@ -167,7 +167,7 @@ char *hd_config_text(const hd_config_table *t, const void *config)
 
 bool hd_config_save(const hd_config_table *t, const void *config, const char *path)
 {
-    if (!hd__given("hd_config_save", "path", path) || !hd__may_save("hd_config_save") ||
+    if (!hd__given_to("hd_config_save", "path", path) || !hd__may_save("hd_config_save") ||
         !config_ok("hd_config_save", t, config)) {
         return false;
     }

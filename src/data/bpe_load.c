@@ -351,10 +351,9 @@ hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path)
 {
     HD__CALL("hd_tokenizer_bpe");
     reader r = {0};
-    return bpe_from_texts(&r, hd__given(hd__call, "vocab_path", vocab_path) &&
-                                  hd__given(hd__call, "merges_path", merges_path) &&
-                                  file_read(&r.vocab, vocab_path) &&
-                                  file_read(&r.merges, merges_path));
+    return bpe_from_texts(
+        &r, hd__given("vocab_path", vocab_path) && hd__given("merges_path", merges_path) &&
+                file_read(&r.vocab, vocab_path) && file_read(&r.merges, merges_path));
 }
 
 hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix)

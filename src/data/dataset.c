@@ -195,9 +195,8 @@ bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_gene
                      hd_dataset **parts)
 {
     HD__CALL("hd_random_split");
-    if (!hd__dataset_given(s) || !hd__given(hd__call, "lengths", lengths) ||
-        !hd__given(hd__call, "parts", parts) || (g && !hd__object("g", g)) ||
-        !check_lengths(s, n, lengths)) {
+    if (!hd__dataset_given(s) || !hd__given("lengths", lengths) || !hd__given("parts", parts) ||
+        (g && !hd__object("g", g)) || !check_lengths(s, n, lengths)) {
         return false;
     }
     int64_t *order = hd__alloc_items(s->len, sizeof *order);

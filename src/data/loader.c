@@ -60,7 +60,7 @@ static bool replicas_ok(const hd_loader_options *o)
 
 static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
 {
-    if (!HD__SIZE_OK(hd__call, o, "hd_loader_defaults()")) {
+    if (!HD__SIZE_OK(o, "hd_loader_defaults()")) {
         return false;
     }
     if (o->batch_size < 1) {

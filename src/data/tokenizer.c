@@ -60,7 +60,7 @@ bool hd__ids_add(hd__ids *ids, int64_t id)
 int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
 {
     HD__CALL("hd_tokenizer_id");
-    if (!hd__object("t", t) || !hd__given(hd__call, "token", token)) {
+    if (!hd__object("t", t) || !hd__given("token", token)) {
         return -1;
     }
     return t->type->find(t, token, n < 0 ? (int64_t)strlen(token) : n);
@@ -70,7 +70,7 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
                                hd_special special)
 {
     HD__CALL("hd_tokenizer_encode");
-    if (!hd__object("t", t) || !hd__given(hd__call, "text", text)) {
+    if (!hd__object("t", t) || !hd__given("text", text)) {
         return NULL;
     }
     if ((int)special < HD_SPECIAL_REFUSE || special > HD_SPECIAL_TEXT) {
@@ -186,7 +186,7 @@ hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_tokenizer_load");
     HD__SCOPE_OR(NULL);
-    if (!hd__object("d", d) || !hd__given(hd__call, "prefix", prefix)) {
+    if (!hd__object("d", d) || !hd__given("prefix", prefix)) {
         return NULL;
     }
     const char *name = hd__field(prefix, "kind"), *kind = hd_dict_get_string(d, name);

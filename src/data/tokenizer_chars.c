@@ -123,7 +123,7 @@ static hd_tokenizer *from_text(const char *text, int64_t n)
 hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n)
 {
     HD__CALL("hd_tokenizer_chars");
-    return hd__given(hd__call, "text", text) ? from_text(text, n) : NULL;
+    return hd__given("text", text) ? from_text(text, n) : NULL;
 }
 
 /* ---------------------------------------------------------------- dictionaries */

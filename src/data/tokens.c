@@ -155,7 +155,7 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
     HD__CALL("hd_tokens_open");
     size_t size, width = (size_t)type;
     unsigned char *bytes =
-        hd__given(hd__call, "path", path) && check_type(type) ? file_map(path, &size) : NULL;
+        hd__given("path", path) && check_type(type) ? file_map(path, &size) : NULL;
     if (!bytes) {
         return NULL;
     }
@@ -189,7 +189,7 @@ bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 {
     HD__CALL("hd_tokens_write");
     unsigned char *bytes;
-    if (!hd__may_save(hd__call) || !hd__given(hd__call, "path", path) || !check_type(type)) {
+    if (!hd__may_save(hd__call) || !hd__given("path", path) || !check_type(type)) {
         return false;
     }
     int64_t n = ids_to_bytes((int)type, ids, &bytes);
@@ -237,8 +237,7 @@ static hd_tokens *tokens_part(const hd_tokens *t, int64_t at, int64_t len)
 bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first, hd_tokens **rest)
 {
     HD__CALL("hd_tokens_split");
-    if (!hd__tokens_given(t) || !hd__given(hd__call, "first", first) ||
-        !hd__given(hd__call, "rest", rest)) {
+    if (!hd__tokens_given(t) || !hd__given("first", first) || !hd__given("rest", rest)) {
         return false;
     }
     *first = *rest = NULL;

@@ -216,7 +216,7 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
     checkpoint_file f[FILES] = {{.name = model_file, .to = model},
                                 {.name = state_file, .to = state}};
     hd_dict *d[FILES] = {NULL, NULL};
-    bool ok = hd__given(hd__call, "dir", dir);
+    bool ok = hd__given("dir", dir);
     if (ok) {
         files_open(dir, f);
         for (int i = 0; i < FILES && ok; i++) {

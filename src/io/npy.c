@@ -283,7 +283,7 @@ hd_tensor *hd_load_npy(const char *path)
     HD__CALL("hd_load_npy");
     hd__in in;
     HD__SCOPE_OR(NULL);
-    if (!hd__given(hd__call, "path", path) || !hd__in_open(&in, path)) {
+    if (!hd__given("path", path) || !hd__in_open(&in, path)) {
         return NULL;
     }
     header h = {.in = &in};
@@ -335,6 +335,6 @@ static bool npy_save(const char *path, const hd_tensor *x)
 bool hd_save_npy(const char *path, const hd_tensor *x)
 {
     HD__CALL("hd_save_npy");
-    return hd__given(hd__call, "path", path) && hd__arg("x", x) && hd__may_save(hd__call) &&
+    return hd__given("path", path) && hd__arg("x", x) && hd__may_save(hd__call) &&
            npy_save(path, x);
 }

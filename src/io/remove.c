@@ -174,7 +174,7 @@ bool hd_checkpoint_remove(const char *dir)
 {
     HD__CALL("hd_checkpoint_remove");
     bool gone;
-    if (!hd__given(hd__call, "dir", dir) || !go_on(dir, &gone)) {
+    if (!hd__given("dir", dir) || !go_on(dir, &gone)) {
         return false;
     }
     if (gone) {

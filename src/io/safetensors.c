@@ -102,8 +102,8 @@ static hd_safetensors *file_open(const char *path, int fd, bool map)
 static hd_safetensors *open_with(const char *path, const hd_safetensors_options *o)
 {
     hd_safetensors_options options = o ? *o : hd_safetensors_defaults();
-    bool ok = hd__given(hd__call, "path", path) &&
-              hd__size_ok(hd__call, "o", options.size, sizeof options, "hd_safetensors_defaults()");
+    bool ok = hd__given("path", path) &&
+              hd__size_ok("o", options.size, sizeof options, "hd_safetensors_defaults()");
     return ok ? file_open(path, -1, options.map) : NULL;
 }
 
@@ -149,7 +149,7 @@ int64_t hd_safetensors_find(const hd_safetensors *f, const char *name)
 {
     HD__CALL("hd_safetensors_find");
     int64_t i;
-    bool there = hd__object("f", f) && hd__given(hd__call, "name", name) && *name &&
+    bool there = hd__object("f", f) && hd__given("name", name) && *name &&
                  hd_dict_kind_of(f->names, name) != HD_DICT_MISSING &&
                  hd_dict_get_int(f->names, name, &i);
     return there ? i : -1;

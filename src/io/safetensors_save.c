@@ -172,6 +172,6 @@ bool hd__safetensors_save(const char *path, const char *shown, const hd_dict *d)
 bool hd_save_safetensors(const char *path, const hd_dict *d)
 {
     HD__CALL("hd_save_safetensors");
-    return hd__given(hd__call, "path", path) && hd__object("d", d) && hd__may_save(hd__call) &&
+    return hd__given("path", path) && hd__object("d", d) && hd__may_save(hd__call) &&
            hd__safetensors_save(path, NULL, d);
 }

@@ -34,8 +34,8 @@ static bool check_model(const hd_dict *model)
 
 static bool save_args_ok(const char *dir, const hd_dict *model, const hd_dict *state)
 {
-    return hd__given(hd__call, "dir", dir) && hd__object("model", model) &&
-           hd__object("state", state) && hd__may_save(hd__call) && check_model(model);
+    return hd__given("dir", dir) && hd__object("model", model) && hd__object("state", state) &&
+           hd__may_save(hd__call) && check_model(model);
 }
 
 /* "." and ".." are names that no directory can be exchanged with. */

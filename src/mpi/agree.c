@@ -133,7 +133,7 @@ void hd__meet_to_end(void)
 bool hd_mpi_all_ok(const char *what, bool ok)
 {
     hd__mpi_call = "hd_mpi_all_ok";
-    if (!hd__given(hd__mpi_call, "what", what)) {
+    if (!hd__given_to(hd__mpi_call, "what", what)) {
         ok = false;
     } else if (!ok && hd_error_code() == HD_OK) {
         hd__mpi_fail(HD_USER, "%s has failed", what);
@@ -209,7 +209,7 @@ bool hd__same_text(const char *what, const char *text, bool ok)
 bool hd_mpi_all_same(const char *what, const char *text)
 {
     hd__mpi_call = "hd_mpi_all_same";
-    bool ok = hd__given(hd__mpi_call, "what", what) && hd__given(hd__mpi_call, "text", text);
+    bool ok = hd__given_to(hd__mpi_call, "what", what) && hd__given_to(hd__mpi_call, "text", text);
     return hd__same_text(what, text, ok);
 }
 
@@ -243,7 +243,7 @@ static bool combine(const char *call, int n, double *values,
 {
     char argument[32];
     hd__mpi_call = call;
-    bool ok = hd__given(call, "values", values) &&
+    bool ok = hd__given_to(call, "values", values) &&
               (n >= 0 || hd__mpi_fail(HD_VALUE, "n %d: expected 0 or more", n));
     snprintf(argument, sizeof argument, "%d values", n);
     double *all = ok ? hd__alloc_items((int64_t)hd__mpi.size * n + 1, sizeof *all) : NULL;
@@ -272,7 +272,7 @@ char *hd_mpi_gather_text(const char *text)
 {
     hd__mpi_call = "hd_mpi_gather_text";
     hd__text t = {0};
-    bool ok = hd__given(hd__mpi_call, "text", text);
+    bool ok = hd__given_to(hd__mpi_call, "text", text);
     for (int r = 0; r < hd__mpi.size; r++) {
         int64_t n = text ? (int64_t)strlen(text) : 0;
         ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&n, sizeof n, r);

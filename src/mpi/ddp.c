@@ -20,7 +20,7 @@ static double seconds(void)
 
 bool hd__ddp_given(const char *arg, const hd_ddp *d)
 {
-    if (!hd__given(hd__mpi_call, arg, d)) {
+    if (!hd__given_to(hd__mpi_call, arg, d)) {
         return false;
     }
     if (d != hd__mpi.ddp) {
@@ -208,7 +208,7 @@ static bool bytes_ok(const char *option, int64_t bytes)
 
 static bool ddp_options_ok(const hd_ddp_options *o)
 {
-    return HD__SIZE_OK(hd__mpi_call, o, "hd_ddp_defaults()") &&
+    return HD__SIZE_OK_TO(hd__mpi_call, o, "hd_ddp_defaults()") &&
            bytes_ok("bucket_bytes", o->bucket_bytes) &&
            bytes_ok("first_bucket_bytes", o->first_bucket_bytes);
 }
@@ -321,7 +321,7 @@ static void ddp_drop(hd_ddp *d)
 /* What each rank does by itself. NULL on failure. */
 static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 {
-    if (!hd__given(hd__mpi_call, "model", model) || !ddp_options_ok(o)) {
+    if (!hd__given_to(hd__mpi_call, "model", model) || !ddp_options_ok(o)) {
         return NULL;
     }
     if (hd__mpi.ddp) {
@@ -400,7 +400,7 @@ bool hd_ddp_no_sync(hd_ddp *d, bool on)
 bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset)
 {
     hd__mpi_call = "hd_ddp_get_figures";
-    if (!hd__ddp_given("d", d) || !hd__given(hd__mpi_call, "f", f)) {
+    if (!hd__ddp_given("d", d) || !hd__given_to(hd__mpi_call, "f", f)) {
         return false;
     }
     *f = d->figures;

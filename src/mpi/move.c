@@ -51,7 +51,7 @@ bool hd__broadcast_tensor(hd_tensor *x, int root)
 
 static bool tensor_given(const hd_tensor *x)
 {
-    return hd__given(hd__mpi_call, "x", x) &&
+    return hd__given_to(hd__mpi_call, "x", x) &&
            (x != HD_NONE || hd__mpi_fail(HD_NULL_ARG, "x is HD_NONE: expected a tensor"));
 }
 

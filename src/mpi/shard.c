@@ -115,7 +115,7 @@ static bool send_stepped(const hd_ddp *d)
 bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 {
     hd__mpi_call = "hd_ddp_step";
-    bool ok = hd__ddp_given("d", d) && hd__given(hd__mpi_call, "o", o) && hd_optim_step(o);
+    bool ok = hd__ddp_given("d", d) && hd__given_to(hd__mpi_call, "o", o) && hd_optim_step(o);
     ok = hd__meet(NULL, ok);
     return ok && (!shards(d) || send_stepped(d));
 }
@@ -283,8 +283,8 @@ static bool optim_given(const char *call, const hd_ddp *d, const hd_optim *o, co
                         const char *prefix)
 {
     hd__mpi_call = call;
-    bool given = hd__ddp_given("ddp", d) && hd__given(call, "o", o) && hd__given(call, "d", dict) &&
-                 hd__given(call, "prefix", prefix);
+    bool given = hd__ddp_given("ddp", d) && hd__given_to(call, "o", o) &&
+                 hd__given_to(call, "d", dict) && hd__given_to(call, "prefix", prefix);
     int64_t groups = given ? hd_optim_group_count(o) : -1;
     return groups == 1 ||
            (groups > 1 &&

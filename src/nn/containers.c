@@ -43,7 +43,7 @@ static bool container_append(hd_module *list, hd_module *child)
 
 static hd_module *make(const hd_module_type *type, int64_t n, hd_module *const *modules)
 {
-    if (!hd__size_arg("n", n, 0) || (n > 0 && !hd__given(hd__call, "modules", modules))) {
+    if (!hd__size_arg("n", n, 0) || (n > 0 && !hd__given("modules", modules))) {
         return NULL;
     }
     hd_module *m = hd_module_new(type);

@@ -233,7 +233,7 @@ double hd_calculate_gain(const char *nonlinearity, double param)
         {"conv_transpose1d", 1}, {"conv_transpose2d", 1}, {"sigmoid", 1}, {"tanh", 5.0 / 3},
         {"conv_transpose3d", 1}, {"selu", 3.0 / 4},
     };
-    if (!hd__given(hd__call, "nonlinearity", nonlinearity)) {
+    if (!hd__given("nonlinearity", nonlinearity)) {
         return NAN;
     }
     for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
@@ -268,7 +268,7 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
                  HD__DIMS(x));
         return x;
     }
-    if (!hd__given(hd__call, "nonlinearity", nonlinearity)) {
+    if (!hd__given("nonlinearity", nonlinearity)) {
         return NULL;
     }
     if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {

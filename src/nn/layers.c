@@ -217,7 +217,7 @@ static bool normalized_shape_arg(int n, const int64_t *normalized_shape)
         return hd__fail(HD_SHAPE, "normalized_shape of %d dimensions: expected 1 to %d", n,
                         HD_MAX_DIMS);
     }
-    bool ok = hd__given(hd__call, "normalized_shape", normalized_shape);
+    bool ok = hd__given("normalized_shape", normalized_shape);
     for (int i = 0; i < n && ok; i++) {
         ok = hd__size_arg("normalized_shape", normalized_shape[i], 0);
     }
@@ -362,7 +362,7 @@ static const hd_module_type gelu_type =
 hd_module *hd_gelu_new(const char *approximate)
 {
     HD__CALL("hd_gelu_new");
-    if (!hd__given(hd__call, "approximate", approximate)) {
+    if (!hd__given("approximate", approximate)) {
         return NULL;
     }
     bool by_tanh = strcmp(approximate, "tanh") == 0;

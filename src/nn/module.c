@@ -11,11 +11,10 @@
 
 static bool type_ok(const hd_module_type *type)
 {
-    if (!hd__given(hd__call, "type", type)) {
+    if (!hd__given("type", type)) {
         return false;
     }
-    if (!HD__SIZE_OK(hd__call, type, "HD_MODULE_TYPE") ||
-        !hd__given(hd__call, "type->name", type->name)) {
+    if (!HD__SIZE_OK(type, "HD_MODULE_TYPE") || !hd__given("type->name", type->name)) {
         return false;
     }
     if (type->instance_size < sizeof(hd_module)) {
@@ -155,7 +154,7 @@ static bool name_ok(const hd_module *m, const char *name)
 /* Is the field in m's struct, after the hd_module, and not registered yet? */
 static bool field_ok(const hd_module *m, const char *name, const void *field)
 {
-    if (!hd__given(hd__call, "field", field)) {
+    if (!hd__given("field", field)) {
         return false;
     }
     uintptr_t begin = (uintptr_t)m, at = (uintptr_t)field;
@@ -219,7 +218,7 @@ static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, h
     if (!hd__object("m", m)) {
         return false;
     }
-    bool placed = hd__given(hd__call, "name", name) && field_ok(m, name, field);
+    bool placed = hd__given("name", name) && field_ok(m, name, field);
     bool ok = placed && name_ok(m, name) && hd__tensor_arg("t", t, true) &&
               (t == HD_NONE || kind != HD__PARAMETER || module_parameter_ok(m, name, t));
     if (ok && t != HD_NONE) {
@@ -248,7 +247,7 @@ bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_te
 bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 {
     HD__CALL("hd_module_set_parameter");
-    if (!hd__object("m", m) || !hd__given(hd__call, "name", name) || !hd__tensor_given("t", t)) {
+    if (!hd__object("m", m) || !hd__given("name", name) || !hd__tensor_given("t", t)) {
         return false;
     }
     const hd__entry *e = hd__find(m, name, HD__PARAMETER);
@@ -300,7 +299,7 @@ static bool register_child(hd_module *m, const char *name, hd_module **field, hd
         }
         return false;
     }
-    ok = child_ok(m, child, &ours) && hd__given(hd__call, "name", name) &&
+    ok = child_ok(m, child, &ours) && hd__given("name", name) &&
          (own || (field_ok(m, name, field) && name_ok(m, name))) &&
          module_add(m, name,
                     (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});

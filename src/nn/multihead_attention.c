@@ -355,7 +355,7 @@ static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_t
                       const call_args *a)
 {
     return hd__type_arg("m", m, &multihead_attention_type) &&
-           HD__SIZE_OK(hd__call, a, "hd_multihead_attention_arg_defaults()") &&
+           HD__SIZE_OK(a, "hd_multihead_attention_arg_defaults()") &&
            hd__tensor_given("query", query) && hd__tensor_given("key", key) &&
            hd__tensor_given("value", value) &&
            hd__tensor_arg("key_padding_mask", a->key_padding_mask, true) &&
@@ -395,7 +395,7 @@ hd_multihead_attention_options hd_multihead_attention_defaults(void)
 static bool packed_options_ok(int64_t embed_dim, int64_t num_heads,
                               const hd_multihead_attention_options *o)
 {
-    if (!HD__SIZE_OK(hd__call, o, "hd_multihead_attention_defaults()") ||
+    if (!HD__SIZE_OK(o, "hd_multihead_attention_defaults()") ||
         !hd__size_arg("embed_dim", embed_dim, 1) || !hd__size_arg("num_heads", num_heads, 1) ||
         !hd__probability_arg("dropout", o->dropout) || !hd__size_arg("kdim", o->kdim, 0) ||
         !hd__size_arg("vdim", o->vdim, 0)) {

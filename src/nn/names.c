@@ -78,7 +78,7 @@ bool hd_module_visit(hd_module *m, hd__visitor f, void *user)
         return false;
     }
     if (!f) {
-        return hd__null_arg(hd__call, "f");
+        return hd__null_arg("f");
     }
     hd__text path = {0};
     hd__stack stack = {0};
@@ -328,7 +328,7 @@ static const hd__entry *lookup(const hd_module *m, const char *name, int kinds, 
 hd_module *hd_module_get(hd_module *m, const char *name)
 {
     HD__CALL("hd_module_get");
-    if (!hd__object("m", m) || !hd__given(hd__call, "name", name)) {
+    if (!hd__object("m", m) || !hd__given("name", name)) {
         return NULL;
     }
     if (!*name) {
@@ -340,7 +340,7 @@ hd_module *hd_module_get(hd_module *m, const char *name)
 
 static hd_tensor *get_tensor(hd_module *m, const char *name, int kinds, const char *what)
 {
-    if (!hd__object("m", m) || !hd__given(hd__call, "name", name)) {
+    if (!hd__object("m", m) || !hd__given("name", name)) {
         return NULL;
     }
     const hd__entry *e = lookup(m, name, kinds, what);

@@ -140,7 +140,7 @@ static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
         return -1;
     }
     if (n > 0 && !index) {
-        hd__null_arg(hd__call, "index");
+        hd__null_arg("index");
         return -1;
     }
     if (n != x->ndim) {

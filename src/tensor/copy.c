@@ -215,7 +215,7 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
 static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
 {
     size_t need;
-    return hd__arg("x", x) && hd__given(hd__call, "array", array) && hd__tensor_bytes(x, &need) &&
+    return hd__arg("x", x) && hd__given("array", array) && hd__tensor_bytes(x, &need) &&
            (bytes == need || hd__fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu",
                                       bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
 }

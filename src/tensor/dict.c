@@ -85,7 +85,7 @@ static bool grow(hd_dict *d, int64_t more)
 
 static bool check_name(const hd_dict *d, const char *name)
 {
-    return hd__object("d", d) && hd__given(hd__call, "name", name) &&
+    return hd__object("d", d) && hd__given("name", name) &&
            (*name || hd__fail(HD_VALUE, "an empty name: expected some text"));
 }
 
@@ -224,7 +224,7 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
 bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
 {
     HD__CALL("hd_dict_set_string");
-    if (!check_name(d, name) || !hd__given(hd__call, "text", text)) {
+    if (!check_name(d, name) || !hd__given("text", text)) {
         return false;
     }
     char *copy = hd_alloc(strlen(text) + 1);

@@ -29,7 +29,7 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
 bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
 {
     if (!x) {
-        return hd__null_arg(hd__call, arg);
+        return hd__null_arg(arg);
     }
     if (!hd__is_none(x)) {
         return freed_fail(arg, x);

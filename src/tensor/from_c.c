@@ -74,8 +74,7 @@ hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, si
                                 const int64_t *sizes)
 {
     HD__CALL("hd_from_data");
-    if (!hd__given(hd__call, "data", data) || !type_fits(d, type) ||
-        !room_fits(d, room, ndim, sizes)) {
+    if (!hd__given("data", data) || !type_fits(d, type) || !room_fits(d, room, ndim, sizes)) {
         return NULL;
     }
     return from_c_copy(d, data, ndim, sizes);
@@ -91,7 +90,7 @@ hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, 
                                 const int64_t *sizes)
 {
     HD__CALL("hd_tensor_of");
-    if (!hd__given(hd__call, "array", array) || !is_c_type(type)) {
+    if (!hd__given("array", array) || !is_c_type(type)) {
         return NULL;
     }
     if (type < HD_C_FLOAT || type > HD_C_BOOL) {

@@ -161,7 +161,7 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
 {
     HD__CALL("hd_assign");
     if (!slot) {
-        return hd__null_arg(hd__call, "slot");
+        return hd__null_arg("slot");
     }
     hd_tensor *before = *slot;
     if (!hd__arg_or_none("t", t) || (before && !hd__arg_or_none("*slot", before))) {
@@ -345,7 +345,7 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
 {
     HD__CALL("hd_wrap");
     if (!data) {
-        return hd__null_arg(hd__call, "data");
+        return hd__null_arg("data");
     }
     if (hd__dtype_arg(d) && (uintptr_t)data % (uintptr_t)hd__bytes_of(d) != 0) {
         return hd__fail(HD_VALUE, "data %p: expected an address aligned for %s", data,

@@ -37,7 +37,7 @@ static hd_list *empty(int64_t room)
 
 bool hd__list_arg(const char *arg, const hd_list *l)
 {
-    return hd__given(hd__call, arg, l) &&
+    return hd__given(arg, l) &&
            (l->len >= 0 || hd__fail(HD_STATE,
                                     "%s was freed when its scope closed: expected a list "
                                     "that is used in the scope that it was made in",
@@ -49,8 +49,7 @@ static bool check_items(int64_t n, hd_tensor *const *tensors)
     if (n < 0 || n > INT64_MAX / (int64_t)sizeof *tensors / 2) {
         return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 0 or more", n);
     }
-    return (n == 0 || hd__given(hd__call, "tensors", tensors)) &&
-           hd__args("tensors", n, tensors, true);
+    return (n == 0 || hd__given("tensors", tensors)) && hd__args("tensors", n, tensors, true);
 }
 
 hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)

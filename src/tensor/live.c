@@ -293,7 +293,7 @@ static bool write_report(hd__text *t)
 bool hd_scope_report(FILE *f)
 {
     HD__CALL("hd_scope_report");
-    if (!hd__given(hd__call, "f", f) || !hd__scope_ready()) {
+    if (!hd__given("f", f) || !hd__scope_ready()) {
         return false;
     }
     hd__text t = {0};

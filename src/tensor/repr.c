@@ -52,7 +52,7 @@ hd_print_options hd_print_full(void)
 
 static bool check_options(const hd_print_options *o)
 {
-    if (!HD__SIZE_OK(hd__call, o, "hd_print_defaults()")) {
+    if (!HD__SIZE_OK(o, "hd_print_defaults()")) {
         return false;
     }
     const struct {
@@ -443,7 +443,7 @@ static bool put(FILE *f, hd__text *t)
 bool hd_fprint(FILE *f, const hd_tensor *x)
 {
     HD__CALL("hd_fprint");
-    if (!hd__given(hd__call, "f", f) || !printable(x)) {
+    if (!hd__given("f", f) || !printable(x)) {
         return false;
     }
     hd_print_options o = options_in_force();
@@ -455,7 +455,7 @@ bool hd_fprint(FILE *f, const hd_tensor *x)
 bool hd_fprint_list(FILE *f, const hd_list *l)
 {
     HD__CALL("hd_fprint_list");
-    if (!hd__given(hd__call, "f", f) || !hd__list_arg("l", l)) {
+    if (!hd__given("f", f) || !hd__list_arg("l", l)) {
         return false;
     }
     hd_print_options o = options_in_force();

@@ -106,7 +106,7 @@ uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims)
         return 0;
     }
     if (n < 0 || (n > 0 && !dims)) {
-        hd__null_arg(hd__call, "dims");
+        hd__null_arg("dims");
         return 0;
     }
     uint32_t mask = n == 0 ? hd__all_dims(x) : 0;

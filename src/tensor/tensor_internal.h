@@ -177,7 +177,7 @@ static inline bool hd__sizes_arg(int n, const int64_t *sizes)
     if (n < 0 || n > HD_MAX_DIMS) {
         return hd__fail(HD_SHAPE, "%d dimensions: expected 0 to %d", n, HD_MAX_DIMS);
     }
-    return n == 0 || sizes || hd__null_arg(hd__call, "sizes");
+    return n == 0 || sizes || hd__null_arg("sizes");
 }
 
 /* dim, which counts from the end if it is negative, as a number in [0, n), n = max(ndim, 1).

@@ -296,7 +296,7 @@ static hd_picture *draw_map(map *m)
 
 static bool map_options_ok(const hd_attention_map_options *o)
 {
-    if (!HD__SIZE_OK("hd_attention_map", o, "hd_attention_map_defaults()")) {
+    if (!HD__SIZE_OK_TO("hd_attention_map", o, "hd_attention_map_defaults()")) {
         return false;
     }
     if (o->columns < 0) {

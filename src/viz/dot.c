@@ -92,7 +92,7 @@ hd_graph_options hd_graph_defaults(void)
 
 static bool graph_options_ok(const char *function, const hd_graph_options *o)
 {
-    if (!HD__SIZE_OK(function, o, "hd_graph_defaults()")) {
+    if (!HD__SIZE_OK_TO(function, o, "hd_graph_defaults()")) {
         return false;
     }
     if (o->depth < 0) {

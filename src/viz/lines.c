@@ -252,7 +252,7 @@ static bool series_ok(int64_t n, const hd_series *series)
         return hd_error_set(HD_VALUE, "hd_plot_lines: n %lld: expected 1 to %d series",
                             (long long)n, MAX_SERIES);
     }
-    if (!hd__given("hd_plot_lines", "series", series)) {
+    if (!hd__given_to("hd_plot_lines", "series", series)) {
         return false;
     }
     for (int64_t k = 0; k < n; k++) {
@@ -269,7 +269,7 @@ hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_opti
 {
     hd_plot_options defaults = hd_plot_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIZE_OK("hd_plot_lines", o, "hd_plot_defaults()") || !series_ok(n, series) ||
+    if (!HD__SIZE_OK_TO("hd_plot_lines", o, "hd_plot_defaults()") || !series_ok(n, series) ||
         !size_ok("width", o->width) || !size_ok("height", o->height)) {
         return NULL;
     }

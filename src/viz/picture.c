@@ -8,7 +8,7 @@
 
 bool hd__picture_given(const char *function, const hd_picture *p)
 {
-    return hd__given(function, "p", p) &&
+    return hd__given_to(function, "p", p) &&
            (p->freed != HD__PICTURE_FREED ||
             hd_error_set(HD_STATE, "%s: p was freed by hd_picture_free", function));
 }
@@ -52,7 +52,7 @@ bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor
     if (x == HD_NONE) {
         return hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
     }
-    if (!hd__given(function, arg, x)) {
+    if (!hd__given_to(function, arg, x)) {
         return false;
     }
     bool first = hd_error_code() == HD_OK;
@@ -61,7 +61,7 @@ bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor
 
 bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path)
 {
-    return hd__given(function, arg, p) && hd__given(function, "path", path) &&
+    return hd__given_to(function, arg, p) && hd__given_to(function, "path", path) &&
            hd__may_save(function);
 }
 

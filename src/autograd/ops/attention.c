@@ -254,8 +254,7 @@ static bool attn_mask_ok(const hd_tensor *mask, const call *c)
 
 static bool attention_options_ok(const hd_attention_options *o)
 {
-    if (!HD__SIZE_OK(hd__call, o, "hd_attention_defaults()") ||
-        !hd__arg_or_none("attn_mask", o->attn_mask)) {
+    if (!HD__SIZE_OK(o, "hd_attention_defaults()") || !hd__arg_or_none("attn_mask", o->attn_mask)) {
         return false;
     }
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {

@@ -83,7 +83,7 @@ static bool joined_ok(int64_t n, hd_tensor *const *xs)
     if (n < 1 || n > INT32_MAX) {
         return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n);
     }
-    return hd__given(hd__call, "xs", xs) && hd__args("xs", n, xs, false);
+    return hd__given("xs", xs) && hd__args("xs", n, xs, false);
 }
 
 static hd_dtype promoted(int64_t n, hd_tensor *const *xs)

@@ -155,13 +155,12 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
 {
     HD__CALL("hd_gradcheck");
     if (!f || !inputs) {
-        return hd__null_arg(hd__call, f ? "inputs" : "f");
+        return hd__null_arg(f ? "inputs" : "f");
     }
     if (n < 1 || n > HD__FEW) {
         return hd__fail(HD_VALUE, "%d inputs: expected 1 to %d", n, HD__FEW);
     }
-    if ((o && !HD__SIZE_OK(hd__call, o, "hd_gradcheck_defaults()")) ||
-        !gradcheck_inputs_ok(n, inputs)) {
+    if ((o && !HD__SIZE_OK(o, "hd_gradcheck_defaults()")) || !gradcheck_inputs_ok(n, inputs)) {
         return false;
     }
     HD__SCOPE_OR(false);

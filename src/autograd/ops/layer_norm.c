@@ -135,7 +135,7 @@ static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
     if (n < 1) {
         return hd__fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n);
     }
-    if (!hd__given(hd__call, "normalized_shape", shape)) {
+    if (!hd__given("normalized_shape", shape)) {
         return false;
     }
     if (n > x->ndim || memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) != 0) {

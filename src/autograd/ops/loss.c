@@ -450,7 +450,7 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
 {
     HD__CALL("hd_cross_entropy_with");
     hd_cross_entropy_options v = hd_cross_entropy_defaults();
-    if (o && !HD__SIZE_OK(hd__call, o, "hd_cross_entropy_defaults()")) {
+    if (o && !HD__SIZE_OK(o, "hd_cross_entropy_defaults()")) {
         return NULL;
     }
     v = o ? *o : v;

@@ -171,7 +171,7 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
         return hd__fail(HD_INDEX, "%d indices into %s: expected 0 to %d", n, HD__SHAPE(x), x->ndim);
     }
     if (n > 0 && !index) {
-        return hd__null_arg(hd__call, "index");
+        return hd__null_arg("index");
     }
     hd_tensor *y = x;
     for (int i = 0, d = 0; i < n && y; i++) {
@@ -235,7 +235,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
         return NULL;
     }
     if (n > 0 && !sizes) {
-        return hd__null_arg(hd__call, "sizes");
+        return hd__null_arg("sizes");
     }
     int64_t sum = 0;
     bool fits = n >= 0;

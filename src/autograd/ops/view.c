@@ -142,7 +142,7 @@ hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
                         x->ndim, HD_MAX_DIMS);
     }
     if (ndim && !sizes) {
-        return hd__null_arg(hd__call, "sizes");
+        return hd__null_arg("sizes");
     }
     int64_t fit[HD_MAX_DIMS], numel = 1;
     for (int d = 0; d < ndim; d++) {

@@ -3,14 +3,14 @@
 
 #include <inttypes.h>
 
-void *hd__null_arg(const char *function, const char *arg)
+void *hd__null_arg_to(const char *function, const char *arg)
 {
     return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, arg);
 }
 
-bool hd__given(const char *function, const char *arg, const void *p)
+bool hd__given_to(const char *function, const char *arg, const void *p)
 {
-    return p || hd__null_arg(function, arg);
+    return p || hd__null_arg_to(function, arg);
 }
 
 void *hd__alloc_items(int64_t n, size_t size)
@@ -29,8 +29,8 @@ bool hd__may_save(const char *function)
            hd_error_set(HD_STATE, "%s: an error stands: nothing is written", function);
 }
 
-bool hd__size_ok(const char *function, const char *arg, size_t size, size_t expected,
-                 const char *giver)
+bool hd__size_ok_to(const char *function, const char *arg, size_t size, size_t expected,
+                    const char *giver)
 {
     return size == expected || hd_error_set(HD_VALUE, "%s: %s->size %zu: expected %zu, as %s gives",
                                             function, arg, size, expected, giver);

@@ -8,10 +8,10 @@
 
 /* The call was given NULL for its argument `arg`. Sets HD_NULL_ARG, which names both, unless an
  * error stands: a chain of calls is checked once, at its end. Counts a failure and returns NULL. */
-void *hd__null_arg(const char *function, const char *arg);
+void *hd__null_arg_to(const char *function, const char *arg);
 
-/* Is p not NULL? If it is, fails as hd__null_arg does. */
-bool hd__given(const char *function, const char *arg, const void *p);
+/* Is p not NULL? If it is, fails as hd__null_arg_to does. */
+bool hd__given_to(const char *function, const char *arg, const void *p);
 
 /* n items of `size` bytes. False, without an error, if memory cannot have so many bytes. */
 static inline bool hd__bytes(int64_t n, size_t size, size_t *bytes)
@@ -28,9 +28,10 @@ bool hd__may_save(const char *function);
 /* Does an options struct or a type table begin with the size of its type? If not, fails with
  * HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". The smaller struct of
  * an older header and the larger one of a newer header are refused too. */
-bool hd__size_ok(const char *function, const char *arg, size_t size, size_t expected,
-                 const char *giver);
-#define HD__SIZE_OK(function, o, giver) hd__size_ok(function, #o, (o)->size, sizeof *(o), giver)
+bool hd__size_ok_to(const char *function, const char *arg, size_t size, size_t expected,
+                    const char *giver);
+#define HD__SIZE_OK_TO(function, o, giver)                                                         \
+    hd__size_ok_to(function, #o, (o)->size, sizeof *(o), giver)
 
 /* The place of index i among n things, from 0 to n - 1; a negative i counts from the end. If i is
  * out of range, returns -1 with HD_INDEX: "hd_list_get: index 5 of 3 tensors: expected -3 to 2". */

@@ -116,7 +116,7 @@ void *hd_error_set(hd_code code, const char *format, ...)
 {
     HD__CALL("hd_error_set");
     if (!format) {
-        return hd__null_arg(hd__call, "format");
+        return hd__null_arg("format");
     }
     if ((int)code <= HD_OK || (int)code >= CODES) {
         code = HD_USER;

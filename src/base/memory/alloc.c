@@ -439,11 +439,11 @@ void hd__retire(void *p)
 bool hd_set_allocator(const hd_allocator *a)
 {
     HD__CALL("hd_set_allocator");
-    if (a && !HD__SIZE_OK(hd__call, a, "sizeof(hd_allocator)")) {
+    if (a && !HD__SIZE_OK(a, "sizeof(hd_allocator)")) {
         return false;
     }
     if (a && (!a->alloc || !a->free)) {
-        return hd__null_arg(hd__call, a->alloc ? "a->free" : "a->alloc");
+        return hd__null_arg(a->alloc ? "a->free" : "a->alloc");
     }
     int64_t live = hd_bytes_live();
     if (live != 0) {

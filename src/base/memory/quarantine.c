@@ -170,7 +170,7 @@ static const char *freed_by(const void *p)
 bool hd__object(const char *arg, const void *p)
 {
     if (!p) {
-        return hd__null_arg(hd__call, arg);
+        return hd__null_arg(arg);
     }
     return !is_freed(p) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by(p));
 }

@@ -6,7 +6,7 @@
 
 bool hd__state_given(const char *arg, const void *object, const void *d, const char *prefix)
 {
-    return hd__object(arg, object) && hd__object("d", d) && hd__given(hd__call, "prefix", prefix);
+    return hd__object(arg, object) && hd__object("d", d) && hd__given("prefix", prefix);
 }
 
 const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name)
