@@ -51,7 +51,7 @@ static hd_module *make(const hd_module_type *type, int64_t n, hd_module *const *
     for (int64_t i = 0; i < n; i++) {
         char name[40]; /* the loop goes on after a failure: the list takes over every module */
         snprintf(name, sizeof name, "modules[%" PRId64 "]", i);
-        if (!modules[i] || hd__object(name, modules[i])) {
+        if (hd__object(name, modules[i])) {
             container_append(m, modules[i]);
         } else {
             ok = false;

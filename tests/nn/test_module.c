@@ -509,7 +509,7 @@ START_TEST(a_failed_list_frees_all)
     hd_module *relu = hd_relu_new(false);
     hd_module *with_null[] = {hd_relu_new(false), NULL, hd_relu_new(true)};
     ck_assert_ptr_null(hd_sequential_n(3, with_null));
-    ck_error(HD_NULL_ARG, "hd_sequential: child is NULL");
+    ck_error(HD_NULL_ARG, "hd_sequential: modules[1] is NULL");
     hd_module *twice[] = {relu, relu};
     ck_assert_ptr_null(hd_module_list_n(2, twice));
     ck_error(HD_STATE, "hd_module_list: ReLU has a parent already: a ModuleList");
