@@ -36,8 +36,10 @@ hd_module *hd__list_child(const hd_module *list, int64_t i)
 
 static bool container_append(hd_module *list, hd_module *child)
 {
-    char name[32];
-    snprintf(name, sizeof name, "%" PRId64, list ? list->priv->n : 0);
+    char name[32] = ""; /* without a list nothing is named, and the child is freed */
+    if (list) {
+        snprintf(name, sizeof name, "%" PRId64, list->priv->n);
+    }
     return hd__register_own(list, name, child);
 }
 

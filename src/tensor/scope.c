@@ -54,7 +54,7 @@ static void close_top(void)
     hd_scope *s = hd__top;
     drain(s);
     hd__assert(s->count == 0);
-    hd__assert((s == scopes.near + (scopes.depth - 1)) == (scopes.depth <= NEAR));
+    hd__assert(scopes.depth > NEAR || s == &scopes.near[scopes.depth - 1]);
     hd__top = s->outer;
     if (--scopes.depth >= NEAR) {
         hd_free(s);

@@ -85,7 +85,7 @@ END_TEST
 /* The CPU tells the size itself, or the system does; both mean the same cache. */
 START_TEST(second_cache)
 {
-    ck_assert_int_ge(hd__sys_second_cache_told(), 0);
+    ck_assert_int_ge(hd__sys_second_cache_told(), -1); /* where sysconf does not know it */
     ck_assert(hd__init());
     ck_assert_int_gt(hd__second_cache, 0);
 }

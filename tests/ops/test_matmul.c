@@ -245,6 +245,7 @@ static const char *const shapes[][2] = {
     {"(1, 3)", "(0, 3, 2)"},
     {"(7, 1, 3)", "(7, 3, 1)"},
     {"(2, 2, 2, 2, 2, 2, 2, 3)", "(2, 1, 2, 1, 2, 1, 3, 2)"},
+    {"(1, 2, 3)", "(1, 3, 4)"},
 };
 
 /* A tensor of the shape that the text gives, whose dims lie in memory in one of three ways. */
@@ -354,7 +355,7 @@ START_TEST(names)
         "UnsafeViewBackward0", "CloneBackward0",      "UnsafeViewBackward0", "UnsafeViewBackward0",
         "UnsafeViewBackward0", "UnsafeViewBackward0", "MmBackward0",         "UnsafeViewBackward0",
         "UnsafeViewBackward0", "MmBackward0",         "MmBackward0",         "TransposeBackward0",
-        "UnsafeViewBackward0", "UnsafeViewBackward0",
+        "UnsafeViewBackward0", "UnsafeViewBackward0", "UnsafeViewBackward0",
     };
     HD_SCOPE;
     hd_tensor *x = hd_requires_grad_(hd_detach(ramp(HD_FLOAT32, shapes[_i][0], 0)), true);

@@ -348,10 +348,13 @@ known("cross_entropy after x was changed in place",
 known("arange of int64 numbers that lie more than 2^63 apart",
       [(X, "hd_arange", [-(1 << 62) - 5, 1 << 62, 1 << 61])],
       what="hd_arange")
-known("cat and stack of tensors in channels-last order",
+known("cat, stack and roll of tensors in channels-last order",
       [leaf(X, [2, 2, 2, 2]), (Y, "hd_permute_n", [X, [0, 3, 1, 2]]), (Z, "hd_cat_n", [[Y, Y], 0])],
-      what=("hd_cat_n", "hd_cat_list", "hd_stack_n", "hd_stack_list"), kind="strides",
+      what=("hd_cat_n", "hd_cat_list", "hd_stack_n", "hd_stack_list", "hd_roll"), kind="strides",
       where=lambda e: row_major(e.strides, e.expected.shape))
+known("sums of broadcast operands of which each order of dims is possible",
+      [leaf(X, [2, 1, 2, 2]), (Y, "hd_permute_n", [X, [0, 3, 1, 2]]), (Z, "hd_rms_norm", [Y, None, 1e-6])],
+      what="hd_rms_norm", kind="strides", where=lambda e: row_major(e.strides, e.expected.shape))
 
 
 # ---- optimizers and schedules: the section train leaves these out
