@@ -1,5 +1,5 @@
-"""Prints the polynomials of src/tensor/kernels/vmath.h, gelu.h and vdouble.h, lowest power first, the
-ratios of polynomials of gelu.h and vdouble.h, and the largest error of most.
+"""Prints the polynomials of src/tensor/kernels/vmath.h, functions.h and vdouble.h, lowest power first, the
+ratios of polynomials of functions.h and vdouble.h, and the largest error of most.
 
 usage: python tools/generate/fit_vmath.py      (needs NumPy and mpmath)
 
@@ -111,7 +111,7 @@ fit("log", log_rest, math.sqrt(0.5) - 1, math.sqrt(2) - 1, 7, lambda f: f * f + 
 fit("tanh, small", tanh_rest, 1e-12, 0.625**2, 4, lambda z: z)
 fit("erf, small", erf_rest, 1e-12, 0.9375**2, 6, np.ones_like)
 fit("erf, large", lambda t: -np.log(erfc(t)) / t - 1, 0.9375, 4.0, 6, lambda t: t * erfc(t))
-fit("2^f (gelu.h)", exp2_rest, -0.5, 0.5, 5, lambda f: np.abs(f) + 1e-9)
+fit("2^f (functions.h)", exp2_rest, -0.5, 0.5, 5, lambda f: np.abs(f) + 1e-9)
 fit_ratio("Phi - 1/2", half_normal, 5.4**2, (5, 5))
 fit_ratio("gelu's slope - 1/2", half_slope, 5.8**2, (7, 6))
 

@@ -103,8 +103,11 @@ static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
     hd_tensor *y = hd__elementwise_out(x->dtype, 1, &x);
     if (y) {
-        hd_tensor *operands[] = {y, x, mask};
-        hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype], &keep, 3, operands);
+        const double scale[2] = {1 / keep};
+        const float scale_f32[2] = {1 / (float)keep};
+        hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype],
+                x->dtype == HD_FLOAT64 ? (const void *)scale : scale_f32, 3,
+                (hd_tensor *[]){y, x, mask});
     }
     return y;
 }

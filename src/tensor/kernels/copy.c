@@ -4,23 +4,8 @@
  * everything except zero is true, NaN too. */
 #include "tensor/kernels/copy.h"
 
-#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/loops.h"
 #include "tensor/kernels/vec.h"
-
-#define AS_IS(v) (v)
-#define TO_INT(v) to_int((double)(v))
-#define TO_BOOL(v) ((v) != 0)
-
-#define CONVERT(name, TO, FROM, CAST)                                                              \
-    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
-    {                                                                                              \
-        TO *restrict y = (TO *)data[0];                                                            \
-        const FROM *restrict x = (const FROM *)data[1];                                            \
-        HDK_DENSE(name, params, 2, sizeof(TO), sizeof(FROM));                                      \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            y[i] = (TO)CAST(x[i]);                                                                 \
-        }                                                                                          \
-    }
 
 /* x86's instruction for one number gives INT64_MIN for what does not fit. */
 static inline int64_t to_int(double v)
@@ -32,24 +17,25 @@ static inline int64_t to_int(double v)
 #endif
 }
 
-CONVERT(f32_f32, float, float, AS_IS)
-CONVERT(f32_f64, float, double, AS_IS)
-CONVERT(f64_f32, double, float, AS_IS)
-CONVERT(f64_f64, double, double, AS_IS)
-CONVERT(i64_f32, int64_t, float, TO_INT)
-CONVERT(i64_f64, int64_t, double, TO_INT)
-CONVERT(i64_b8, int64_t, uint8_t, AS_IS)
-CONVERT(b8_f32, uint8_t, float, TO_BOOL)
-CONVERT(b8_f64, uint8_t, double, TO_BOOL)
-CONVERT(b8_i64, uint8_t, int64_t, TO_BOOL)
+#define CONVERT(name, TO, FROM, EXPR) HDK_LOOP(name, HDK_EACH, 1, TO, FROM, FROM, FROM, EXPR)
+CONVERT(f32_f32, float, float, a)
+CONVERT(f32_f64, float, double, a)
+CONVERT(f64_f32, double, float, a)
+CONVERT(f64_f64, double, double, a)
+CONVERT(i64_f32, int64_t, float, to_int((double)a))
+CONVERT(i64_f64, int64_t, double, to_int((double)a))
+CONVERT(i64_b8, int64_t, uint8_t, a)
+CONVERT(b8_f32, uint8_t, float, a != 0)
+CONVERT(b8_f64, uint8_t, double, a != 0)
+CONVERT(b8_i64, uint8_t, int64_t, a != 0)
 
 #ifdef HDK_ALL_TYPES
-CONVERT(f32_i64, float, int64_t, AS_IS)
-CONVERT(f32_b8, float, uint8_t, AS_IS)
-CONVERT(f64_i64, double, int64_t, AS_IS)
-CONVERT(f64_b8, double, uint8_t, AS_IS)
-CONVERT(i64_i64, int64_t, int64_t, AS_IS)
-CONVERT(b8_b8, uint8_t, uint8_t, AS_IS)
+CONVERT(f32_i64, float, int64_t, a)
+CONVERT(f32_b8, float, uint8_t, a)
+CONVERT(f64_i64, double, int64_t, a)
+CONVERT(f64_b8, double, uint8_t, a)
+CONVERT(i64_i64, int64_t, int64_t, a)
+CONVERT(b8_b8, uint8_t, uint8_t, a)
 #endif
 
 #define FILL(name, T)                                                                              \

@@ -4,26 +4,11 @@
  * A dropped element is multiplied by 0, as PyTorch does: -1 gives -0, inf gives NaN. */
 #include "tensor/kernels/dropout.h"
 #include "tensor/kernels/draws.h"
-#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/loops.h"
 
-#define APPLY(name, T)                                                                             \
-    static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
-    {                                                                                              \
-        const T scale = 1 / (T)(*(const double *)params);                                          \
-        T *y = (T *)data[0];                                                                       \
-        const T *x = (const T *)data[1];                                                           \
-        const uint8_t *mask = (const uint8_t *)data[2];                                            \
-        HDK_DENSE(name, params, 3, sizeof(T), sizeof(T), 1);                                       \
-        HDK_INDEPENDENT                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            y[i] = x[i] * (mask[i] ? scale : 0);                                                   \
-        }                                                                                          \
-    }
-
+#define APPLY(name, T) HDK_LOOP(name, HDK_EACH, 2, T, T, uint8_t, uint8_t, (a * (b ? p0 : 0)))
 APPLY(apply_f32, float)
-#ifdef HDK_WIDE_TYPES
-APPLY(apply_f64, double)
-#endif
+HDK_IF_WIDE(APPLY(apply_f64, double))
 
 /* to = HDK_DRAWS elements of x, times scale where what was drawn is below the limit, else times
  * 0 */

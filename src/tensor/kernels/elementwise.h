@@ -1,80 +1,84 @@
-/* elementwise.h - loops over one, two or three inputs, element by element.
+/* elementwise.h - the table of the operations that go element by element, over one or two inputs.
  *
- * All are hdk_loop: data[0] is the output, which may be the same memory as an input, element for
- * element. Tables are indexed by operation and by the dtype of the inputs, with NULL where PyTorch
- * has no such operation, or where only the baseline has the loop: hdk_unary_loop and
- * hdk_binary_loop find it. Each operation has one loop, over contiguous operands; others are
- * gathered for it. */
+ * A row has the operation's name, that of its loops, the types that it takes, and the expression
+ * that it computes, in the words of functions.h. The enum, the loops and their table follow from
+ * the row (loops.h). Tables are indexed by operation and by the dtype of the inputs, with NULL
+ * where PyTorch has no such operation, or where not every level has the loop: hdk_unary_loop and
+ * hdk_binary_loop find it. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 
-#include "tensor/kernels/kernels.h"
+#include "tensor/kernels/loops.h"
 
 enum { HDK_DTYPES = 4 };
 
-/* Each operation is one row here: its name, and the loops of float32, float64, int64 and bool, by
- * the macros of the file that has them (binary.c, unary.c). HDK_ADD and so on follow, and the
- * tables. */
+/* The types of a row: FLOATS are float32 and float64, NUMBERS int64 as well, ALL bools, too, whose
+ * expression comes last. TRAINING are FLOATS of backward, of which not every level has float64;
+ * LONG are FLOATS of a long expression, and so are VECTORS, of which that of float32 is computed in
+ * vectors. OWN loops are written out. */
 
-/* y = a op b, all of one dtype. Of backward a is dy, and b is y (tanh, sigmoid, relu, sqrt, rsqrt)
- * or x (the others). params, as an array of the dtype: alpha of elu, the slope of leaky_relu, beta
- * and threshold of softplus. */
-#define HDK_BINARY_ROWS(X)                                                                         \
-    X(ADD, NUMBER(add), HDK_WIDE(or_b8))                                                           \
-    X(SUB, NUMBER(sub))                                                                            \
-    X(MUL, NUMBER(mul), HDK_WIDE(and_b8))                                                          \
-    X(DIV, FLOAT(div))                                                                             \
-    X(MAXIMUM, NUMBER(maximum), HDK_WIDE(or_b8))                                                   \
-    X(MINIMUM, NUMBER(minimum), HDK_WIDE(and_b8))                                                  \
-    X(POW, COMMON_F64(pow), HDK_WIDE(pow_i64))                                                     \
-    X(TANH_BACKWARD, COMMON_F64(tanh_backward))                                                    \
-    X(SIGMOID_BACKWARD, COMMON_F64(sigmoid_backward))                                              \
-    X(RELU_BACKWARD, COMMON_F64(relu_backward))                                                    \
-    X(ABS_BACKWARD, COMMON_F64(abs_backward))                                                      \
-    X(GELU_BACKWARD, COMMON_F64(gelu_backward))                                                    \
-    X(GELU_TANH_BACKWARD, COMMON_F64(gelu_tanh_backward))                                          \
-    X(SILU_BACKWARD, COMMON_F64(silu_backward))                                                    \
-    X(ELU_BACKWARD, COMMON(elu_backward))                                                          \
-    X(LEAKY_RELU_BACKWARD, COMMON_F64(leaky_relu_backward))                                        \
-    X(SOFTPLUS_BACKWARD, COMMON_F64(softplus_backward))                                            \
-    X(SQRT_BACKWARD, COMMON_F64(sqrt_backward))                                                    \
-    X(RSQRT_BACKWARD, COMMON_F64(rsqrt_backward))                                                  \
-    X(LOG1P_BACKWARD, COMMON_F64(log1p_backward))
+/* y = f(x), both of one dtype. CUBE is x x x, INVERSE_SQUARE is 1 / (x x). p0 and p1
+ * are lo and hi of clamp, of which lo > hi gives hi; alpha of elu, the slope of leaky_relu; beta
+ * and threshold of softplus. NaN stays. Of elu e^x - 1 = 2 t / (1 - t) with t = tanh(x / 2). */
+#define HDK_UNARY_ROWS(ROW)                                                                        \
+    ROW(NEG, neg, NUMBERS, NEGATIVE(x))                                                            \
+    ROW(ABS, abs, NUMBERS, ABSOLUTE(x))                                                            \
+    ROW(RELU, relu, NUMBERS, x < 0 ? 0 : x)                                                        \
+    ROW(CLAMP, clamp, NUMBERS, (x < p0 ? p0 : x) > p1 ? p1 : x < p0 ? p0 : x)                      \
+    ROW(RECIPROCAL, reciprocal, FLOATS, 1 / x)                                                     \
+    ROW(SQRT, sqrt, FLOATS, SQRT(x))                                                               \
+    ROW(RSQRT, rsqrt, FLOATS, 1 / SQRT(x))                                                         \
+    ROW(CUBE, cube, FLOATS, (x * x * x))                                                           \
+    ROW(INVERSE_SQUARE, inverse_square, FLOATS, 1 / (x * x))                                       \
+    ROW(EXP, exp, VECTORS, EXP_OF(x))                                                              \
+    ROW(LOG, log, LONG, LOG_OF(x))                                                                 \
+    ROW(TANH, tanh, LONG, TANH_OF(x))                                                              \
+    ROW(ERF, erf, LONG, ERF_OF(x))                                                                 \
+    ROW(SIGMOID, sigmoid, VECTORS, SIGMOID(x))                                                     \
+    ROW(GELU, gelu, VECTORS, GELU(x))                                                              \
+    ROW(GELU_TANH, gelu_tanh, VECTORS, GELU_TANH(x))                                               \
+    ROW(ELU, elu, LONG, x < 0 ? 2 * TANH_OF(x / 2) / (1 - TANH_OF(x / 2)) * p0 : x)                \
+    ROW(LEAKY_RELU, leaky_relu, FLOATS, (x * (x > 0 ? 1 : p0)))                                    \
+    ROW(SOFTPLUS, softplus, OWN, )                                                                 \
+    ROW(SILU, silu, VECTORS, x / ONE_AND_EXP(x))                                                   \
+    ROW(SIN, sin, OWN, )                                                                           \
+    ROW(COS, cos, OWN, )                                                                           \
+    ROW(LOG1P, log1p, LONG, LOG1P_OF(x))
+
+/* y = a op b, all of one dtype. Bools are bytes 0 and 1, whose sum is "or" and whose product is
+ * "and". Of two equal numbers (0.0 and -0.0) maximum and minimum take the second, as PyTorch's
+ * vectors do. Of backward a is dy, and b is y (tanh, sigmoid, relu, sqrt, rsqrt) or x (the others);
+ * p0 and p1 are as forward. */
+#define HDK_BINARY_ROWS(ROW)                                                                       \
+    ROW(ADD, add, ALL, WRAP(a, +, b), a | b)                                                       \
+    ROW(SUB, sub, NUMBERS, WRAP(a, -, b))                                                          \
+    ROW(MUL, mul, ALL, WRAP(a, *, b), (a & b))                                                     \
+    ROW(DIV, div, FLOATS, a / b)                                                                   \
+    ROW(MAXIMUM, maximum, ALL, a > b || IS_NAN(a) ? a : b, a | b)                                  \
+    ROW(MINIMUM, minimum, ALL, a < b || IS_NAN(a) ? a : b, (a & b))                                \
+    ROW(POW, pow, OWN, )                                                                           \
+    ROW(TANH_BACKWARD, tanh_backward, TRAINING, (a * (1 - b * b)))                                 \
+    ROW(SIGMOID_BACKWARD, sigmoid_backward, TRAINING, (a * (1 - b) * b))                           \
+    ROW(RELU_BACKWARD, relu_backward, TRAINING, b <= 0 ? 0 : a)                                    \
+    ROW(ABS_BACKWARD, abs_backward, TRAINING, (a * SIGN(b)))                                       \
+    ROW(GELU_BACKWARD, gelu_backward, VECTORS, (a * GELU_SLOPE(b)))                                \
+    ROW(GELU_TANH_BACKWARD, gelu_tanh_backward, VECTORS, (a * GELU_TANH_SLOPE(b)))                 \
+    ROW(SILU_BACKWARD, silu_backward, VECTORS, (a * SIGMOID(b) * (b * (1 - SIGMOID(b)) + 1)))      \
+    ROW(ELU_BACKWARD, elu_backward, VECTORS, CHOOSE(b > 0, a, a * p0 * EXP_OF(b)))                 \
+    ROW(LEAKY_RELU_BACKWARD, leaky_relu_backward, TRAINING, (a * (b > 0 ? 1 : p0)))                \
+    ROW(SOFTPLUS_BACKWARD, softplus_backward, VECTORS,                                             \
+        CHOOSE((b * p0) > p1, a, a * EXP_OF(b * p0) / (EXP_OF(b * p0) + 1)))                       \
+    ROW(SQRT_BACKWARD, sqrt_backward, TRAINING, a / (b * 2))                                       \
+    ROW(RSQRT_BACKWARD, rsqrt_backward, TRAINING, (a / -2 * (b * b * b)))                          \
+    ROW(LOG1P_BACKWARD, log1p_backward, TRAINING, a / (b + 1))
 
 /* y = a op b, y bool */
 enum { HDK_EQ, HDK_NE, HDK_LT, HDK_LE, HDK_GT, HDK_GE, HDK_COMPARES };
 
-/* y = f(x), both of one dtype. CUBE is x x x, INVERSE_SQUARE is 1 / (x x). params, as an array of
- * the dtype: of clamp lo and hi, the others as for backward. */
-#define HDK_UNARY_ROWS(X)                                                                          \
-    X(NEG, NUMBER(neg))                                                                            \
-    X(ABS, NUMBER(abs))                                                                            \
-    X(RELU, NUMBER(relu))                                                                          \
-    X(CLAMP, NUMBER(clamp))                                                                        \
-    X(RECIPROCAL, BOTH(reciprocal))                                                                \
-    X(SQRT, BOTH(sqrt))                                                                            \
-    X(RSQRT, BOTH(rsqrt))                                                                          \
-    X(CUBE, BOTH(cube))                                                                            \
-    X(INVERSE_SQUARE, BOTH(inverse_square))                                                        \
-    X(EXP, BOTH(exp))                                                                              \
-    X(LOG, BOTH(log))                                                                              \
-    X(TANH, BOTH(tanh))                                                                            \
-    X(ERF, BOTH(erf))                                                                              \
-    X(SIGMOID, BOTH(sigmoid))                                                                      \
-    X(GELU, F64_ONCE(gelu_loop))                                                                   \
-    X(GELU_TANH, F64_ONCE(gelu_tanh_loop))                                                         \
-    X(ELU, ONCE(elu))                                                                              \
-    X(LEAKY_RELU, BOTH(leaky_relu))                                                                \
-    X(SOFTPLUS, ONCE(softplus))                                                                    \
-    X(SILU, BOTH(silu))                                                                            \
-    X(SIN, BOTH(sin))                                                                              \
-    X(COS, BOTH(cos))                                                                              \
-    X(LOG1P, BOTH(log1p))
-
 #define HDK_NAME(name, ...) HDK_##name,
 enum { HDK_BINARY_ROWS(HDK_NAME) HDK_BINARIES };
 enum { HDK_UNARY_ROWS(HDK_NAME) HDK_UNARIES };
-#define HDK_ROW(name, ...) [HDK_##name] = {__VA_ARGS__},
+#define HDK_ENTRY(name, loops, TYPES, ...) [HDK_##name] = {TYPES##_OF(loops)},
 
 struct hdk_binary {
     hdk_loop of[HDK_BINARIES][HDK_DTYPES];
@@ -93,7 +97,7 @@ static inline hdk_loop hdk_binary_loop(int op, int dtype)
 struct hdk_unary {
     hdk_loop of[HDK_UNARIES][HDK_DTYPES];
 };
-HDK_FAMILY(hdk_unary, HDK_F32)
+HDK_FAMILY_WIDE(hdk_unary, HDK_F32)
 
 /* The loop of op; one that not every level has serves the others (kernels.h). */
 static inline hdk_loop hdk_unary_loop(int op, int dtype)
@@ -114,43 +118,5 @@ static inline void hdk_unary_all_f64(int op, double *x, int64_t n)
     hdk_unary_loop(op, HDK_F64)((char *[]){(char *)x, (char *)x}, (int64_t[]){sizeof *x, sizeof *x},
                                 n, NULL);
 }
-
-/* Stands before a loop whose turns are independent although its output may be one of its inputs.
- * Clang warns where it cannot vectorise such a loop, as under sanitizers. */
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define HDK_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define HDK_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
-/* How many operands a loop has, the output first, and the bytes of an element of each. */
-typedef struct hdk_operands {
-    int n, size[4];
-} hdk_operands;
-
-static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
-{
-    return strides[0] == o->size[0] && strides[1] == o->size[1] &&
-           (o->n < 3 || strides[2] == o->size[2]) && (o->n < 4 || strides[3] == o->size[3]);
-}
-
-#define hdk_in_runs HDK_TABLE(hdk_in_runs)
-
-/* Runs f, which wants contiguous operands, on any strides: an input that is not contiguous is
- * copied beside f, a run at a time, and the output is copied back. */
-void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
-                 int64_t n, const void *params);
-
-/* Stands at the beginning of f, an hdk_loop of `count` operands whose elements have so many bytes:
- * after it they are contiguous. */
-#define HDK_DENSE(f, params, count, ...)                                                           \
-    do {                                                                                           \
-        const hdk_operands dense_ = {count, {__VA_ARGS__}};                                        \
-        if (!hdk_is_dense(&dense_, strides)) {                                                     \
-            hdk_in_runs(f, &dense_, data, strides, n, params);                                     \
-            return;                                                                                \
-        }                                                                                          \
-    } while (0)
 
 #endif

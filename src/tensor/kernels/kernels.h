@@ -60,8 +60,10 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
 #endif
 #ifdef HDK_WIDE_TYPES
 #define HDK_WIDE(kernel) kernel
+#define HDK_IF_WIDE(...) __VA_ARGS__
 #else
 #define HDK_WIDE(kernel) NULL
+#define HDK_IF_WIDE(...)
 #endif
 
 #define HDK_FAMILY(family, most) HDK__FAMILY(family, most, 0)
@@ -103,6 +105,7 @@ enum { HDK_STREAM_BYTES = 16 << 20 };
 /* a b + c with one rounding where the level has the instruction, with two elsewhere. Where the bits
  * must not depend on the level, call fmaf or fma. */
 #ifdef __FMA__
+#define HDK_FUSED
 #define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))
 #define HDK_FMA(a, b, c) __builtin_fma((a), (b), (c))
 #else

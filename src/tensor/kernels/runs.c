@@ -1,7 +1,7 @@
-/* runs.c - brings operands of any strides to loops over contiguous ones. */
+/* runs.c - brings operands of any strides, and of any number, to the loops (loops.h). */
 #include <string.h>
 
-#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/loops.h"
 
 enum { ROOM = 2048 }; /* bytes of an operand's run */
 
@@ -104,4 +104,20 @@ void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int
             runs_scatter(data[0] + i * strides[0], strides[0], room[0], m, o->size[0]);
         }
     }
+}
+
+void hdk_padded(hdk_loop f, const hdk_operands *o, char *const *data, int64_t from, int64_t n,
+                const void *params)
+{
+    char room[4][HDK_WHOLE * sizeof(double)] = {{0}}, *at[4];
+    int64_t size[4];
+    for (int k = 0; k < o->n; k++) {
+        size[k] = o->size[k];
+        at[k] = room[k];
+        if (k > 0) {
+            memcpy(room[k], data[k] + from * size[k], (size_t)((n - from) * size[k]));
+        }
+    }
+    f(at, size, HDK_WHOLE, params);
+    memcpy(data[0] + from * size[0], room[0], (size_t)((n - from) * size[0]));
 }

@@ -29,6 +29,6 @@ typedef uint8_t hdk_t_b8;
 
 #define EXP(x) _Generic((T)0, float : hdk_vexpf, default : exp)(x)
 #define LOG(x) _Generic((T)0, float : logf, default : log)(x)
-#define SQRT(x) _Generic((T)0, float : sqrtf, default : sqrt)(x)
+#define SQRT(x) _Generic((x), float : sqrtf, default : sqrt)(x)
 
 #endif

@@ -99,7 +99,7 @@ HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 /* a b + c with one rounding, at every level. The header of ARM's intrinsics has names of ours. */
 HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 {
-#if defined(HDK_X86) && defined(__FMA__)
+#if defined(HDK_X86) && defined(HDK_FUSED)
     return (vec_f32)HDK__MM(fmadd)((hdk__mm)a, (hdk__mm)b, (hdk__mm)c);
 #elif defined(__aarch64__)
     __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));

@@ -65,7 +65,7 @@ HDK_INLINE SVEC fn(sall)(T x)
 /* a b + c, with one rounding where the level has the instruction */
 HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 {
-#ifdef __FMA__
+#ifdef HDK_FUSED
     SVEC y;
     HDK_UNROLL
     for (int l = 0; l < SVECTOR; l++) {

@@ -38,6 +38,15 @@ static const float hdk_exp_p[HDK_EXP_TERMS] = {
     0.000198527617612853646278381f, 0.00139304355252534151077271f, 0.00833336077630519866943359f,
     0.0416664853692054748535156f,   0.166666671633720397949219f,   0.5f};
 
+/* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + HDK_EXP_SHIFT. 2^q
+ * may be out of range. Its two halves are not, and only the second product rounds. */
+HDK_INLINE float hdk_scalef(float u, float shifted)
+{
+    uint32_t exponent = hdk_float_bits(shifted) - hdk_float_bits(HDK_EXP_SHIFT) + 2 * 127;
+    uint32_t half = exponent >> 1;
+    return u * hdk_float_of(half << 23) * hdk_float_of((exponent - half) << 23);
+}
+
 HDK_INLINE float hdk_vexpf(float x)
 {
     /* The result does not change beyond these. A NaN fails both tests and stays. */
@@ -53,11 +62,7 @@ HDK_INLINE float hdk_vexpf(float x)
         u = __builtin_fmaf(u, s, hdk_exp_p[i]);
     }
     u = 1.0f + __builtin_fmaf(s * s, u, s);
-
-    /* 2^q may be out of range. Its two halves are not, and only the second product rounds. */
-    uint32_t exponent = hdk_float_bits(shifted) - hdk_float_bits(HDK_EXP_SHIFT) + 2 * 127;
-    uint32_t half = exponent >> 1;
-    return u * hdk_float_of(half << 23) * hdk_float_of((exponent - half) << 23);
+    return hdk_scalef(u, shifted);
 }
 
 #endif

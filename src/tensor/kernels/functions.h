@@ -1,0 +1,201 @@
+/* functions.h - the functions that the rows of elementwise.h are made of, by one name for all
+ * types: EXP_OF(x) is that of a vector of float32 or of a double; and GELU.
+ *
+ * Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x Phi(x), and its approximation
+ * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
+#ifndef HEED_KERNELS_FUNCTIONS_H
+#define HEED_KERNELS_FUNCTIONS_H
+
+#include "tensor/kernels/vdouble.h"
+#include "tensor/kernels/vec.h"
+#include "tensor/kernels/vmath.h"
+
+/* Stands before a part of an expression. It is inlined where the level has an instruction for a
+ * multiply-add. Elsewhere a multiply-add is long, and what has many of them is called. */
+#ifdef HDK_FUSED
+#define HDK_PART HDK_INLINE
+#else
+#define HDK_PART static HDK_NOINLINE
+#endif
+
+/* ---------------------------------------------------------------- GELU of float32 */
+
+#define GELU_SQRT1_2 0.70710678118654752440 /* 1 / sqrt(2) */
+#define GELU_PDF 0.39894228040143267794     /* 1 / sqrt(2 pi), the density at 0 */
+#define GELU_BETA 0.79788456080286535588    /* sqrt(2 / pi) */
+#define GELU_KAPPA 0.044715
+
+/* x, or the nearer end of [-most, most] where x lies outside; NaN stays */
+HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
+{
+    return vmax_f32(vall_f32(-most), vmin_f32(vall_f32(most), x));
+}
+
+/* Phi(x) - 1/2 and the slope Phi(x) + x phi(x) - 1/2 as x p(z) / q(z), z = x^2, by
+ * tools/generate/fit_vmath.py; where that comes to 1/2 they stay. The bits are the same at every
+ * CPU level.
+ * With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
+HDK_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
+{
+    vec_f32 y = vall_f32(c[0]);
+    HDK_UNROLL
+    for (int i = 1; i < n; i++) {
+        y = vfma_f32(y, z, vall_f32(c[i]));
+    }
+    return y;
+}
+
+/* Below -5.15 it is -0; -inf gives NaN, as x Phi(x) does. */
+HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
+{
+    static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
+                              0.00016431928088422865f, 0.00465083634480834f,
+                              0.033371977508068085f,   0.398942232131958f};
+    static const float q[] = {1.21659843443922e-06f, 7.239947444759309e-05f, 0.001858967705629766f,
+                              0.028378546237945557f, 0.250317245721817f,     1};
+    vec_f32 c = gelu_within(x, 5.144654750823975f), z = c * c;
+    return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
+}
+
+/* infinities give NaN, as phi(x) x does */
+HDK_INLINE vec_f32 hdk_gelu_slope_v(vec_f32 x)
+{
+    static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
+                              8.917463674151804e-07f,  3.2059168006526306e-05f,
+                              0.00019742484437301755f, 0.013763605616986752f,
+                              -0.022898191586136818f,  0.7978845238685608f};
+    static const float q[] = {3.0235253234423e-07f,
+                              9.682335985417012e-06f,
+                              0.00023693055845797062f,
+                              0.0039020210970193148f,
+                              0.04379580542445183f,
+                              0.3046344220638275f,
+                              1};
+    vec_f32 c = gelu_within(x, 5.699398040771484f), z = c * c;
+    return 0.5f + c * (gelu_polynomial(z, 8, p) / gelu_polynomial(z, 7, q)) + (x - x);
+}
+
+/* By tanh it is 0.5 (1 + tanh u) = 1 / (1 + e^(-2u)): one exponential and one division. The bits
+ * are the same at every CPU level. With r the exact value, |gelu - r| <= 2^-23 |x| and
+ * |slope - r| <= 5 2^-24.
+ *
+ * e^(-2u) = 2^(x p) = 2^q 2^f with q whole; tools/generate/fit_vmath.py fits the polynomial for
+ * 2^f. */
+HDK_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
+{
+    const vec_f32 magic = vall_f32(HDK_EXP_SHIFT);
+    const float minus_2_log2_e = -2.88539008177792681472f;
+    vec_f32 p = vfma_f32(square, vall_f32((float)(minus_2_log2_e * GELU_BETA * GELU_KAPPA)),
+                         vall_f32((float)(minus_2_log2_e * GELU_BETA)));
+    vec_f32 shifted = vfma_f32(x, p, magic), q = shifted - magic, f = vfma_f32(x, p, -q);
+    static const float c[] = {0.00015476300904992968f,
+                              0.001340026967227459f,
+                              0.009618003852665424f,
+                              0.055503278970718384f,
+                              0.24022650718688965f,
+                              0.6931471824645996f,
+                              1};
+    return vscale_f32(gelu_polynomial(f, 7, c), q, shifted);
+}
+
+/* Below -10.08 the exponential is infinite and y is -0; -inf gives NaN, as 0.5 x (1 + tanh u)
+ * does. */
+HDK_INLINE vec_f32 hdk_gelu_tanh_v(vec_f32 x)
+{
+    vec_f32 c = gelu_within(x, 10.08f);
+    return x / (1 + gelu_exp(c, c * c));
+}
+
+/* s + x s (1 - s) 2u' with s = 1 / (1 + e) and 1 - s = e s. From 10 on it is 1, below -10 about 0;
+ * infinities give NaN. */
+HDK_INLINE vec_f32 hdk_gelu_tanh_slope_v(vec_f32 x)
+{
+    vec_f32 c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
+    vec_f32 du = vfma_f32(square, vall_f32((float)(6 * GELU_BETA * GELU_KAPPA)),
+                          vall_f32((float)(2 * GELU_BETA)));
+    return s * vfma_f32(c * du, e * s, vall_f32(1.0f)) + (x - x);
+}
+
+/* ---------------------------------------------------------------- GELU of float64 */
+
+HDK_INLINE double hdk_gelu_f64(double x)
+{
+    return x * 0.5 * (1 + vdouble_erf(x * GELU_SQRT1_2));
+}
+
+/* Phi(x) + x phi(x) */
+HDK_INLINE double hdk_gelu_slope_f64(double x)
+{
+    return 0.5 * (1 + vdouble_erf(x * GELU_SQRT1_2)) + x * (GELU_PDF * vdouble_exp(x * x * -0.5));
+}
+
+HDK_INLINE double gelu_tanh_of(double x)
+{
+    return vdouble_tanh(GELU_BETA * (x + GELU_KAPPA * (x * x * x)));
+}
+
+HDK_INLINE double hdk_gelu_tanh_f64(double x)
+{
+    return 0.5 * x * (1 + gelu_tanh_of(x));
+}
+
+HDK_INLINE double hdk_gelu_tanh_slope_f64(double x)
+{
+    double t = gelu_tanh_of(x), du = GELU_BETA * (1 + 3 * GELU_KAPPA * (x * x));
+    return 0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * du);
+}
+
+/* ---------------------------------------------------------------- by one name */
+
+/* with the bits of hdk_vexpf */
+HDK_PART vec_f32 hdk_exp_v(vec_f32 x)
+{
+    return vexp_f32(vmin_f32(vall_f32(89), x));
+}
+
+/* 1 + e^-x, and 1 divided by it */
+#define HDK_SIGMOID(SUFFIX, T, EXP_FUNCTION)                                                       \
+    HDK_INLINE T hdk_one_and_exp_##SUFFIX(T x)                                                     \
+    {                                                                                              \
+        return 1 + EXP_FUNCTION(-x);                                                               \
+    }                                                                                              \
+    HDK_INLINE T hdk_sigmoid_##SUFFIX(T x)                                                         \
+    {                                                                                              \
+        return 1 / hdk_one_and_exp_##SUFFIX(x);                                                    \
+    }
+HDK_SIGMOID(v, vec_f32, hdk_exp_v)
+HDK_SIGMOID(f64, double, vdouble_exp_beside_1)
+
+HDK_INLINE float hdk_log1p_f32(float x)
+{
+    return (float)vdouble_log1p_short((double)x);
+}
+
+/* condition ? u : v */
+HDK_INLINE vec_f32 hdk_choose_v(vec_i32 condition, vec_f32 u, vec_f32 v)
+{
+    return (vec_f32)(((vec_i32)u & condition) | ((vec_i32)v & ~condition));
+}
+
+HDK_INLINE double hdk_choose_f64(bool condition, double u, double v)
+{
+    return condition ? u : v;
+}
+
+#define EXP_OF(x) _Generic((x), vec_f32 : hdk_exp_v, default : vdouble_exp)(x)
+#define ONE_AND_EXP(x) _Generic((x), vec_f32 : hdk_one_and_exp_v, default : hdk_one_and_exp_f64)(x)
+#define SIGMOID(x) _Generic((x), vec_f32 : hdk_sigmoid_v, default : hdk_sigmoid_f64)(x)
+#define GELU(x) _Generic((x), vec_f32 : hdk_gelu_v, default : hdk_gelu_f64)(x)
+#define GELU_SLOPE(x) _Generic((x), vec_f32 : hdk_gelu_slope_v, default : hdk_gelu_slope_f64)(x)
+#define GELU_TANH(x) _Generic((x), vec_f32 : hdk_gelu_tanh_v, default : hdk_gelu_tanh_f64)(x)
+#define GELU_TANH_SLOPE(x)                                                                         \
+    _Generic((x), vec_f32 : hdk_gelu_tanh_slope_v, default : hdk_gelu_tanh_slope_f64)(x)
+#define CHOOSE(condition, u, v)                                                                    \
+    _Generic((u), vec_f32 : hdk_choose_v, default : hdk_choose_f64)(condition, u, v)
+
+#define LOG_OF(x) _Generic((x), float : hdk_vlogf, default : vdouble_log)(x)
+#define LOG1P_OF(x) _Generic((x), float : hdk_log1p_f32, default : vdouble_log1p)(x)
+#define TANH_OF(x) _Generic((x), float : hdk_vtanhf, default : vdouble_tanh)(x)
+#define ERF_OF(x) _Generic((x), float : hdk_verff, default : vdouble_erf)(x)
+
+#endif
