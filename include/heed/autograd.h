@@ -454,7 +454,8 @@ HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
 /* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx: a row that gets no
  * gradient; -1: there is no such row. */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
-/* The k largest (or smallest) along dim, sorted. *indices gets their indices (NULL: not wanted). */
+/* The k largest (or smallest) along dim, sorted; of equal ones the first comes first. *indices gets
+ * their indices (NULL: not wanted). */
 HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices);
 /* index (...) int64 to (..., num_classes) int64; num_classes -1 means the largest index + 1. */
 HD_API hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes);

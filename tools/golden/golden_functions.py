@@ -27,9 +27,17 @@ def sliced(x, dim, start, stop, step=1):
     return x[tuple(index)]
 
 
+def topk_in_order(x, k, dim, largest):
+    """torch.topk, of equal values the one with the lower index first (docs/differences.md)"""
+    values, indices = x.topk(k, dim, bool(largest))
+    if x.dim():
+        values, indices = (t.narrow(dim, 0, k) for t in x.sort(dim=dim, descending=bool(largest), stable=True))
+    return values, indices
+
+
 # The options of a loss are not among its parameters, and a slice of Python tells what is wrong in other words.
 OWN = {
-    "slice": sliced, "slice_step": sliced,
+    "slice": sliced, "slice_step": sliced, "topk": topk_in_order,
     "mse_loss": lambda x, target, reduction=0: F.mse_loss(x, target, reduction=REDUCTIONS[reduction]),
     "cross_entropy": lambda x, target, ignore_index=-100, reduction=0: F.cross_entropy(
         x, target, ignore_index=ignore_index, reduction=REDUCTIONS[reduction]),

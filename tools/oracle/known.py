@@ -204,6 +204,8 @@ known("cross_entropy of x (2,) and a target (1,)",
 known("cross_entropy of x (1,) and a target (1,)",
       [leaf(X, [1]), leaf(Y, [1], [0], I64), (Z, "hd_cross_entropy", [X, Y])],
       kind="no error", says="class probabilities", where=lambda e: e.theirs[0].shape == e.theirs[1].shape)
+known("the order of equal values in topk", [leaf(X, [40]), (Y, "hd_topk", [X, 5, 0, True])],
+      what="hd_topk", kind="value")
 known("gelu(inf) in float32", [leaf(X, [16], [INF] * 16), (Y, "hd_gelu", [X])],
       what="hd_gelu", kind="value", cpu="AVX512", where=lambda e: e.text.endswith("heed inf, PyTorch nan") and
           e.theirs[0].dtype == F32)

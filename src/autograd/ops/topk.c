@@ -1,17 +1,19 @@
 /* topk.c - the k largest or smallest along a dim, in order.
  *
- * In PyTorch the order of ties follows from the algorithms of the C++ library, so that this file
- * has the same ones. If k is small compared with n, a heap finds them (Williams 1964). Otherwise
- * Hoare's selection finds them and an introspective sort orders them (Musser 1997); both cut at the
- * median of three and end with an insertion sort. Values become integer keys of the same order
- * first; NaN is above everything, and -0 equals 0. */
+ * A heap holds the first k of the elements that were seen (Williams 1964). Values become integer
+ * keys of the same order; NaN is above everything, and -0 equals 0. Of equal values the one with
+ * the lower index comes first. PyTorch's order of ties follows from the algorithms of a C++
+ * library. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "autograd/ops/index.h"
 #include "tensor/kernels/index.h"
 
-enum { GRAIN = 32768 }; /* elements that are worth several threads */
+enum {
+    GRAIN = 32768, /* elements that are worth several threads */
+    FEW = 16       /* entries that are kept in order, which is faster than a heap */
+};
 
 typedef struct entry {
     int64_t key; /* the lesser key comes first */
@@ -20,23 +22,25 @@ typedef struct entry {
 
 static inline bool before(const entry *a, const entry *b)
 {
-    return a->key < b->key;
+    return a->key < b->key || (a->key == b->key && a->at < b->at);
 }
 
-static inline void swap(entry *a, entry *b)
+/* Puts v, which comes after all that are equal, in its place among n ordered entries, of which the
+ * last one goes. */
+static void insert(entry *e, int64_t n, entry v)
 {
-    entry t = *a;
-    *a = *b;
-    *b = t;
+    int64_t i = n - 1;
+    for (; i > 0 && v.key < e[i - 1].key; i--) {
+        e[i] = e[i - 1];
+    }
+    e[i] = v;
 }
 
-/* ---------------------------------------------------------------- heap */
-
-/* Puts v into a heap of n entries that has a hole; the hole first sinks to the bottom. The top of
- * the heap is the entry that comes last. */
-static void sift(entry *e, int64_t hole, int64_t n, entry v)
+/* Puts v in the place of the top of a heap of n entries, which comes last of all; the hole first
+ * sinks to the bottom. */
+static void replace_top(entry *e, int64_t n, entry v)
 {
-    int64_t top = hole, child = 2 * hole + 2;
+    int64_t hole = 0, child = 2;
     for (; child < n; child = 2 * hole + 2) {
         child -= before(&e[child], &e[child - 1]);
         e[hole] = e[child];
@@ -46,126 +50,11 @@ static void sift(entry *e, int64_t hole, int64_t n, entry v)
         e[hole] = e[child - 1];
         hole = child - 1;
     }
-    for (; hole > top && before(&e[(hole - 1) / 2], &v); hole = (hole - 1) / 2) {
+    for (; hole > 0 && before(&e[(hole - 1) / 2], &v); hole = (hole - 1) / 2) {
         e[hole] = e[(hole - 1) / 2];
     }
     e[hole] = v;
 }
-
-static void heap_make(entry *e, int64_t k)
-{
-    for (int64_t i = k / 2 - 1; i >= 0; i--) {
-        sift(e, i, k, e[i]);
-    }
-}
-
-/* The first k of n entries in front, as a heap. */
-static void heap_select(entry *e, int64_t k, int64_t n)
-{
-    heap_make(e, k);
-    for (int64_t i = k; i < n; i++) {
-        if (before(&e[i], &e[0])) {
-            entry v = e[i];
-            e[i] = e[0];
-            sift(e, 0, k, v);
-        }
-    }
-}
-
-static void heap_sort(entry *e, int64_t k)
-{
-    for (int64_t i = k - 1; i > 0; i--) {
-        entry v = e[i];
-        e[i] = e[0];
-        sift(e, 0, i, v);
-    }
-}
-
-/* ---------------------------------------------------------------- partition */
-
-/* Cuts n > 3 entries at the median of the second, the middle and the last one: no entry before the
- * cut belongs after one that follows it. */
-static int64_t partition(entry *e, int64_t n)
-{
-    entry *a = &e[1], *b = &e[n / 2], *c = &e[n - 1];
-    if (before(a, b)) {
-        swap(e, before(b, c) ? b : before(a, c) ? c : a);
-    } else {
-        swap(e, before(a, c) ? a : before(b, c) ? c : b);
-    }
-    for (int64_t i = 1, j = n;; i++) {
-        while (before(&e[i], &e[0])) {
-            i++;
-        }
-        do {
-            j--;
-        } while (before(&e[0], &e[j]));
-        if (i >= j) {
-            return i;
-        }
-        swap(&e[i], &e[j]);
-    }
-}
-
-static void insertion_sort(entry *e, int64_t n)
-{
-    for (int64_t i = 1; i < n; i++) {
-        entry v = e[i];
-        int64_t j = i;
-        for (; j > 0 && before(&v, &e[j - 1]); j--) {
-            e[j] = e[j - 1];
-        }
-        e[j] = v;
-    }
-}
-
-/* How many cuts are made before the heap takes over, because the pivots are bad. */
-static int patience(int64_t n)
-{
-    int cuts = 0;
-    for (; n > 1; n >>= 1) {
-        cuts += 2;
-    }
-    return cuts;
-}
-
-/* Puts the k-th entry in its place; no entry before it belongs after it. */
-static void select_kth(entry *e, int64_t k, int64_t n)
-{
-    for (int cuts = patience(n); n > 3; cuts--) {
-        if (cuts == 0) {
-            heap_select(e, k, n);
-            swap(&e[0], &e[k - 1]);
-            return;
-        }
-        int64_t cut = partition(e, n);
-        if (cut < k) {
-            e += cut;
-            n -= cut;
-            k -= cut;
-        } else {
-            n = cut;
-        }
-    }
-    insertion_sort(e, n);
-}
-
-/* Sorts down to runs of 16. `cuts` bounds the depth of the recursion. */
-static void sort_coarsely(entry *e, int64_t n, int cuts)
-{
-    while (n > 16) {
-        if (cuts-- == 0) {
-            heap_select(e, n, n);
-            heap_sort(e, n);
-            return;
-        }
-        int64_t cut = partition(e, n);
-        sort_coarsely(e + cut, n - cut, cuts);
-        n = cut;
-    }
-}
-
-/* ---------------------------------------------------------------- keys */
 
 static int64_t key_of(double v)
 {
@@ -187,19 +76,26 @@ static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
     return (entry){largest ? ~key : key, i};
 }
 
-/* The heap of the first k of n elements. A kernel passes over elements that come after its top. */
-static void stream_select(entry *e, int64_t k, const void *x, int dtype, int64_t n, bool largest)
+/* e = the first k of n elements, in order. A kernel passes over those that come after all that are
+ * in e. */
+static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t n, bool largest)
 {
+    void (*const put)(entry *, int64_t, entry) = k <= FEW ? insert : replace_top;
+    const entry *last = put == insert ? &e[k - 1] : &e[0];
     for (int64_t i = 0; i < k; i++) {
-        e[i] = topk_entry(x, dtype, i, largest);
+        e[i] = (entry){INT64_MAX, INT64_MAX};
     }
-    heap_make(e, k);
-    for (int64_t i = k; i < n; i++) {
-        i = hdk_index()->next[dtype](x, i, n, e[0].at, largest);
-        entry v = i < n ? topk_entry(x, dtype, i, largest) : e[0];
-        if (before(&v, &e[0])) {
-            sift(e, 0, k, v);
+    for (int64_t i = 0; i < n; i++) {
+        i = i < k ? i : hdk_index()->next[dtype](x, i, n, last->at, largest);
+        entry v = i < n ? topk_entry(x, dtype, i, largest) : *last;
+        if (i < k || v.key < last->key) {
+            put(e, put == insert && i < k ? i + 1 : k, v);
         }
+    }
+    for (int64_t i = k - 1; i > 0 && put == replace_top; i--) {
+        entry v = e[i];
+        e[i] = e[0];
+        put(e, i, v);
     }
 }
 
@@ -217,41 +113,20 @@ static const hd__op topk_op = {.name = "TopkBackward0", .backward = topk_backwar
 typedef struct lines {
     const hd_tensor *x, *indices;
     entry *e; /* for each task */
-    int64_t lines, k, n, tasks, room;
+    int64_t lines, k, n, tasks;
     bool largest;
 } lines;
-
-static bool by_heap(int64_t k, int64_t n)
-{
-    return k * 64 <= n;
-}
-
-/* Brings the first k elements of a line to the front of e, in order. */
-static void order(entry *e, const lines *l, const void *x)
-{
-    int64_t k = l->k, n = l->n;
-    if (by_heap(k, n)) {
-        stream_select(e, k, x, l->x->dtype, n, l->largest);
-        heap_sort(e, k);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        e[i] = topk_entry(x, l->x->dtype, i, l->largest);
-    }
-    select_kth(e, k, n);
-    sort_coarsely(e, k - 1, patience(k - 1));
-    insertion_sort(e, k - 1);
-}
 
 static void run_task(int task, void *arg)
 {
     const lines *l = arg;
-    entry *e = l->e + task * l->room;
+    entry *e = l->e + task * l->k;
     const int64_t bytes = l->n * hd__bytes_of(l->x->dtype);
     const int64_t end = l->lines * (task + 1) / l->tasks;
     for (int64_t i = l->lines * task / l->tasks; i < end; i++) {
         int64_t *to = (int64_t *)hd__ptr(l->indices) + i * l->k;
-        order(e, l, (const char *)hd__ptr(l->x) + i * bytes);
+        select_first(e, l->k, (const char *)hd__ptr(l->x) + i * bytes, l->x->dtype, l->n,
+                     l->largest);
         for (int64_t j = 0; j < l->k; j++) {
             to[j] = e[j].at;
         }
@@ -265,8 +140,7 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     l.lines = indices->numel / k;
     l.tasks = x->numel > GRAIN ? hd__parallel_width() : 1;
     l.tasks = l.tasks < l.lines ? l.tasks : l.lines;
-    l.room = by_heap(k, n) ? k : n;
-    l.e = hd__alloc_items(l.tasks * l.room, sizeof *l.e);
+    l.e = hd__alloc_items(l.tasks * k, sizeof *l.e);
     if (!l.e) {
         return false;
     }
