@@ -153,7 +153,7 @@ static HDK_NOINLINE void fn(weights)(const hdk_head *h, int64_t i, int64_t n, co
             *(SVEC *)(x + j) -= top[r];
         }
     }
-    fn(exp_blocks)(w, n * stride);
+    fn(hdk_unary_all)(HDK_EXP, w, n * stride);
     for (int64_t r = 0; r < n; r++) {
         T *x = w + r * stride, sum = fn(row_sum)(x, h->s), inverse = 1 / sum;
         for (int64_t j = 0; j < stride; j += SVECTOR) {
@@ -247,7 +247,7 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
         }
         x += fn(padded)(n);
     }
-    fn(exp_blocks)(w, x - w);
+    fn(hdk_unary_all)(HDK_EXP, w, x - w);
 }
 
 /* x = 0 for those of n keys that a bool mask hides from query i: what hd_masked_fill overwrites has

@@ -18,7 +18,6 @@
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/softmax_f32.h"
-#include "tensor/kernels/softmax_f64.h"
 #include "tensor/kernels/template.h"
 
 enum {
@@ -121,9 +120,6 @@ const struct hdk_softmax HDK_TABLE(hdk_softmax) = {
               BOTH(log_softmax_last_backward, log_softmax_other_backward)},
     .logsumexp = {logsumexp_f32, HDK_WIDE(logsumexp_f64)},
     .cumsum = {cumsum_f32, HDK_WIDE(cumsum_f64), HDK_WIDE(cumsum_i64)},
-    .row_max = level_max_f64,
-    .row_exp = level_exp_f64,
-    .row_put = level_put_f64,
 };
 
 const struct hdk_loss HDK_TABLE(hdk_loss) = {

@@ -19,11 +19,6 @@ struct hdk_softmax {
     hdk_lane_kernel along[4][2][2];
     hdk_lane_kernel logsumexp[2]; /* one element a lane; any strides; n may be 0 */
     hdk_lane_kernel cumsum[3];    /* float32 and float64 add up in float64; int64 wraps */
-
-    /* of float64, for the kernels that not every level has (softmax_f64.h) */
-    double (*row_max)(const double *x, int64_t n);
-    double (*row_exp)(const double *x, int64_t n, double m, double log_sum, double *e);
-    void (*row_put)(double *y, const double *x, int64_t n, double m, double log_sum, double a);
 };
 HDK_FAMILY_WIDE(hdk_softmax, HDK_F32)
 

@@ -15,7 +15,7 @@ static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y
             y[j * n + i] = x[j * xk + i] - m;
         }
     }
-    fn(exp_all)(y, n * k);
+    fn(hdk_unary_all)(HDK_EXP, y, n * k);
     for (int64_t j = 0; j < k; j++) {
         T sum = 0;
         for (int64_t i = 0; i < n; i++) {

@@ -183,11 +183,6 @@ static inline float row_exp_sum_f32(const float *x, int64_t n, float m)
     return row_exp_sum_then_f32(x, n, &m, x);
 }
 
-static inline void exp_all_f32(float *e, int64_t n)
-{
-    row_exp_f32(e, n, 0, 0, e);
-}
-
 /* sum(x), or sum(x y) where y is not NULL */
 HDK_INLINE float row_products(const float *x, const float *y, int64_t n)
 {

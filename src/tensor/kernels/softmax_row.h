@@ -7,59 +7,52 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/softmax.h"
+#include "tensor/kernels/vec.h"
 
-static inline T fn(row_max)(const T *restrict x, int64_t n)
+enum { fn(PARTS) = 8 / SVECTOR }; /* vectors of 8 elements */
+
+/* a > b ? a : b */
+HDK_INLINE SVEC fn(larger)(SVEC a, SVEC b)
+{
+    const __typeof__(a > b) first = a > b;
+    return (SVEC)(((__typeof__(first))a & first) | ((__typeof__(first))b & ~first));
+}
+
+/* The maximum of at least one element, which the lanes begin with */
+static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
 {
     T m = x[0];
-    if (sizeof(T) == sizeof(double)) { /* of the table, because some levels compile no float64 */
-        return (T)hdk_softmax()->row_max((const double *)x, n);
+    SVEC p[fn(PARTS)];
+    int64_t i = 0;
+    for (int k = 0; k < fn(PARTS); k++) {
+        p[k] = fn(sall)(m);
     }
-    for (int64_t i = 1; i < n; i++) {
+    for (; i + 8 <= n; i += 8) {
+        for (int k = 0; k < fn(PARTS); k++) {
+            p[k] = fn(larger)(*(const SVEC *)(x + i + k * SVECTOR), p[k]);
+        }
+    }
+    for (; i < n; i++) {
         m = x[i] > m ? x[i] : m;
+    }
+    for (int l = 0; l < 8; l++) {
+        m = p[l / SVECTOR][l % SVECTOR] > m ? p[l / SVECTOR][l % SVECTOR] : m;
     }
     return m;
 }
 
-/* e = exp(e), n a multiple of 8. If it were inlined for 8 elements it would become scalar code. */
-static HDK_NOINLINE void fn(exp_blocks)(T *e, int64_t n)
-{
-    if (sizeof(T) == sizeof(double)) {
-        hdk_unary_all_f64(HDK_EXP, (double *)e, n);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        e[i] = EXP(e[i]);
-    }
-}
-
-/* e = exp(e). A tail is padded to 8 elements, so that it is vectorised too. */
-static inline void fn(exp_all)(T *e, int64_t n)
-{
-    int64_t whole = n & ~(int64_t)7;
-    if (whole > 0) {
-        fn(exp_blocks)(e, whole);
-    }
-    if (whole < n) {
-        T tail[8] = {0};
-        for (int64_t i = whole; i < n; i++) {
-            tail[i - whole] = e[i];
-        }
-        fn(exp_blocks)(tail, 8);
-        for (int64_t i = whole; i < n; i++) {
-            e[i] = tail[i - whole];
-        }
-    }
-}
-
 /* Adds a part of a run to the lanes; every part but the last is a multiple of 8. */
-static inline void fn(lanes_add)(T *restrict lane, const T *restrict e, int64_t n)
+HDK_INLINE void fn(lanes_add)(T *restrict lane, const T *restrict e, int64_t n)
 {
+    SVEC p[fn(PARTS)];
     int64_t i = 0;
+    memcpy(p, lane, sizeof p);
     for (; i + 8 <= n; i += 8) {
-        for (int l = 0; l < 8; l++) {
-            lane[l] += e[i + l];
+        for (int k = 0; k < fn(PARTS); k++) {
+            p[k] += *(const SVEC *)(e + i + k * SVECTOR);
         }
     }
+    memcpy(lane, p, sizeof p);
     for (int l = 0; i + l < n; l++) {
         lane[l] += e[i + l];
     }
@@ -76,17 +69,14 @@ static inline T fn(lanes_fold)(T *restrict lane)
 }
 
 /* Sums begin from -0, so that they begin with the first elements themselves, as in PyTorch. */
-static inline void fn(lanes_begin)(T *lane)
-{
-    for (int l = 0; l < 8; l++) {
-        lane[l] = -(T)0;
+#define LANES_BEGIN                                                                                \
+    {                                                                                              \
+        -(T)0, -(T)0, -(T)0, -(T)0, -(T)0, -(T)0, -(T)0, -(T)0                                     \
     }
-}
 
 static inline T fn(row_sum)(const T *e, int64_t n)
 {
-    T lane[8];
-    fn(lanes_begin)(lane);
+    T lane[8] = LANES_BEGIN;
     if (n < 8) {
         T s = -(T)0;
         for (int64_t i = 0; i < n; i++) {
@@ -101,14 +91,10 @@ static inline T fn(row_sum)(const T *e, int64_t n)
 /* e = exp(x - m - log_sum); returns the sum */
 static inline T fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 {
-    if (sizeof(T) == sizeof(double)) {
-        return (T)hdk_softmax()->row_exp((const double *)x, n, (double)m, (double)log_sum,
-                                         (double *)e);
-    }
     for (int64_t i = 0; i < n; i++) {
         e[i] = x[i] - m - log_sum;
     }
-    fn(exp_all)(e, n);
+    fn(hdk_unary_all)(HDK_EXP, e, n);
     return fn(row_sum)(e, n);
 }
 
@@ -116,9 +102,6 @@ static inline T fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 static inline T fn(row_exp_sum)(const T *x, int64_t n, T m)
 {
     T lane[8] = {0}, e[256];
-    if (sizeof(T) == sizeof(double)) {
-        return (T)hdk_softmax()->row_exp((const double *)x, n, (double)m, 0, NULL);
-    }
     if (n < 8) {
         return fn(row_exp)(x, n, m, 0, e);
     }
@@ -149,8 +132,7 @@ static inline T fn(row_exp_sum_then)(const T *x, int64_t n, T *m, const T *next)
 /* sum(x y) */
 static inline T fn(row_dot)(const T *x, const T *y, int64_t n)
 {
-    T lane[8], e[256];
-    fn(lanes_begin)(lane);
+    T lane[8] = LANES_BEGIN, e[256];
     for (int64_t i = 0; i < n; i += 256) {
         int64_t part = n - i < 256 ? n - i : 256;
         for (int64_t j = 0; j < part; j++) {
@@ -192,10 +174,6 @@ static inline void fn(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s
 static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     (void)stream;
-    if (sizeof(T) == sizeof(double)) {
-        hdk_softmax()->row_put((double *)y, (const double *)e, n, 0, 0, (double)a);
-        return;
-    }
     for (int64_t i = 0; i < n; i++) {
         y[i] = e[i] * a;
     }
@@ -204,5 +182,7 @@ static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 /* y = x - m - log_sum */
 static inline void fn(put_less)(T *y, const T *x, int64_t n, T m, T log_sum)
 {
-    hdk_softmax()->row_put((double *)y, (const double *)x, n, (double)m, (double)log_sum, 1);
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = x[i] - m - log_sum;
+    }
 }

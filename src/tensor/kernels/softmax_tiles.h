@@ -61,16 +61,6 @@ static HDK_NOINLINE void fn(lanes_op)(int op, T *to, const T *a, const T *b, int
                                (const int64_t[]){sizeof(T), sizeof(T), sizeof(T)}, k, NULL);
 }
 
-/* e = exp(e) */
-static inline void fn(tile_exp_all)(T *e, int64_t n)
-{
-    if (sizeof(T) == sizeof(double)) {
-        hdk_unary_all_f64(HDK_EXP, (double *)e, n);
-    } else {
-        exp_all_f32((float *)e, n);
-    }
-}
-
 static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t k, int64_t sk,
                                       T *restrict m)
 {
@@ -92,7 +82,7 @@ static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t
 {
     T room[TILE];
     fn(lanes_op)(HDK_SUB, e, fn(tile_row)(x, sn, k, sk, room), m, k);
-    fn(tile_exp_all)(e, k);
+    fn(hdk_unary_all)(HDK_EXP, e, k);
     for (int64_t j = 0; j < k; j++) {
         s[j] += e[j];
     }
@@ -156,7 +146,7 @@ static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int6
         const T *v = fn(tile_row)(y + i * l->sn[2], l->sn[2], k, l->sk[2], rooms[1]);
         if (logarithm) {
             memcpy(e, v, (size_t)k * sizeof *e);
-            fn(tile_exp_all)(e, k);
+            fn(hdk_unary_all)(HDK_EXP, e, k);
             fn(lanes_op)(HDK_MUL, e, e, s, k);
             fn(lanes_op)(HDK_SUB, to, d, e, k);
         } else {
