@@ -20,6 +20,25 @@ enum {
     LEVELS = 13  /* HDK_SUM_MAX / STEP is 2^12 */
 };
 
+/* Defines a reduction of x, of type X, to one y, of type Y, a lane: RUN is what a lane comes to that
+ * is read by itself, at x, and TILES computes k lanes that lie side by side. */
+#define REDUCTION(name, Y, X, SIDE_BY_SIDE, RUN, TILES)                                            \
+    static void name(const hdk_lanes *l, void *const *data, double p)                              \
+    {                                                                                              \
+        const int64_t n = l->n, ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];                       \
+        Y *y = (Y *)data[0];                                                                       \
+        const X *x = (const X *)data[1];                                                           \
+        int64_t left = l->k;                                                                       \
+        (void)p;                                                                                   \
+        for (; left > 0 && hdk_lanes_apart(l); left--, x += sk, y += ys) {                         \
+            *y = RUN;                                                                              \
+        }                                                                                          \
+        for (int64_t k; left > 0; left -= k, x += k * sk, y += k * ys) {                           \
+            k = left < SIDE_BY_SIDE ? left : SIDE_BY_SIDE;                                         \
+            TILES;                                                                                 \
+        }                                                                                          \
+    }
+
 #define TYPE f32
 #include "tensor/kernels/reduce_dense.h"
 #include "tensor/kernels/reduce_sum.h"
@@ -97,12 +116,12 @@ enum {
             t[i] = x[i] != 0;                                                                      \
         }                                                                                          \
     }                                                                                              \
-    static bool has_##type(const void *from, int64_t at, int64_t stride, int64_t n, bool zero)     \
+    static bool has_##type(const void *from, int64_t stride, int64_t n, bool zero)                 \
     {                                                                                              \
         T room[BLOCK];                                                                             \
         for (int64_t i = 0; i < n; i += BLOCK) {                                                   \
             int64_t m = n - i < BLOCK ? n - i : BLOCK;                                             \
-            const T *x = dense_##type((const T *)from + at + i * stride, stride, m, room);         \
+            const T *x = dense_##type((const T *)from + i * stride, stride, m, room);              \
             FLAGS hit = 0;                                                                         \
             for (int64_t j = 0; j < m; j++) {                                                      \
                 hit |= (x[j] == 0) == zero;                                                        \
@@ -119,48 +138,33 @@ TRUTH(f64, double, uint64_t)
 TRUTH(i64, int64_t, uint64_t)
 
 typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
-typedef bool (*has_loop)(const void *x, int64_t at, int64_t stride, int64_t n, bool zero);
 
 /* `any` is settled by a 1, `all` by a 0. */
-static void reduce_logical(const hdk_lanes *l, void *const *data, truth_loop truth, has_loop has,
-                           uint8_t settles)
+static void logical_tile(truth_loop truth, const void *x, int64_t sn, int64_t sk, int64_t n,
+                         int64_t k, uint8_t *y, int64_t ys, uint8_t settles)
 {
-    uint8_t *y = data[0], part[BLOCK], result[BLOCK];
-    int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
-    bool apart = hdk_lanes_apart(l);
-    for (int64_t j = 0; apart && j < l->k; j++) {
-        y[j * ys] = has(data[1], j * sk, sn, l->n, !settles) ? settles : !settles;
-    }
-    for (int64_t j0 = 0; !apart && j0 < l->k; j0 += BLOCK) {
-        int64_t k = l->k - j0 < BLOCK ? l->k - j0 : BLOCK;
-        memset(result, !settles, sizeof result);
-        for (int64_t i = 0; i < l->n; i++) {
-            truth(data[1], j0 * sk + i * sn, sk, k, part);
-            for (int64_t j = 0; j < k; j++) {
-                result[j] = settles ? result[j] | part[j] : result[j] & part[j];
-            }
-        }
+    uint8_t part[BLOCK], result[BLOCK];
+    memset(result, !settles, sizeof result);
+    for (int64_t i = 0; i < n; i++) {
+        truth(x, i * sn, sk, k, part);
         for (int64_t j = 0; j < k; j++) {
-            y[(j0 + j) * ys] = result[j];
+            result[j] = settles ? result[j] | part[j] : result[j] & part[j];
         }
+    }
+    for (int64_t j = 0; j < k; j++) {
+        y[j * ys] = result[j];
     }
 }
 
-#define LOGICAL(type)                                                                              \
-    static void any_##type(const hdk_lanes *l, void *const *data, double p)                        \
-    {                                                                                              \
-        (void)p;                                                                                   \
-        reduce_logical(l, data, truth_##type, has_##type, 1);                                      \
-    }                                                                                              \
-    static void all_##type(const hdk_lanes *l, void *const *data, double p)                        \
-    {                                                                                              \
-        (void)p;                                                                                   \
-        reduce_logical(l, data, truth_##type, has_##type, 0);                                      \
-    }
-LOGICAL(f32)
-LOGICAL(b8)
-LOGICAL(f64)
-LOGICAL(i64)
+#define LOGICAL(type, T)                                                                           \
+    REDUCTION(any_##type, uint8_t, T, BLOCK, has_##type(x, sn, n, false),                          \
+              logical_tile(truth_##type, x, sn, sk, n, k, y, ys, 1))                               \
+    REDUCTION(all_##type, uint8_t, T, BLOCK, !has_##type(x, sn, n, true),                          \
+              logical_tile(truth_##type, x, sn, sk, n, k, y, ys, 0))
+LOGICAL(f32, float)
+LOGICAL(b8, uint8_t)
+LOGICAL(f64, double)
+LOGICAL(i64, int64_t)
 
 /* How many of n <= BLOCK elements are not 0 */
 static int64_t count_block(const uint8_t *x, int64_t n)
@@ -207,20 +211,7 @@ static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int6
 }
 
 /* The sum of bools is int64. */
-static void sum_b8(const hdk_lanes *l, void *const *data, double p)
-{
-    int64_t *y = data[0], ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
-    const uint8_t *x = data[1];
-    bool apart = hdk_lanes_apart(l);
-    (void)p;
-    for (int64_t j = 0; apart && j < l->k; j++) {
-        y[j * ys] = count_run(x + j * sk, sn, l->n);
-    }
-    for (int64_t j = 0; !apart && j < l->k; j += BLOCK) {
-        int64_t k = l->k - j < BLOCK ? l->k - j : BLOCK;
-        count_tile(x + j * sk, sn, sk, l->n, k, y + j * ys, ys);
-    }
-}
+REDUCTION(sum_b8, int64_t, uint8_t, BLOCK, count_run(x, sn, n), count_tile(x, sn, sk, n, k, y, ys))
 
 #define PLACE(name, T)                                                                             \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \

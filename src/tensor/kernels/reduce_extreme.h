@@ -61,23 +61,7 @@ static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
     }
 }
 
-static void best(value)(const hdk_lanes *l, void *const *data, double p)
-{
-    T *y = data[0];
-    const T *x = data[1];
-    int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
-    (void)p;
-    if (hdk_lanes_apart(l)) {
-        for (int64_t j = 0; j < l->k; j++) {
-            y[j * ys] = best(lane)(x + j * sk, sn, l->n);
-        }
-        return;
-    }
-    for (int64_t j = 0; j < l->k; j += TILE) {
-        int64_t k = l->k - j < TILE ? l->k - j : TILE;
-        best(tile)(x + j * sk, sn, sk, l->n, k, y + j * ys, ys);
-    }
-}
+REDUCTION(best(value), T, T, TILE, best(lane)(x, sn, n), best(tile)(x, sn, sk, n, k, y, ys))
 
 /* The first of n <= BLOCK elements that is m, which is one of them, or NaN if m is. */
 static int64_t best(find)(const T *x, int64_t n, T m)

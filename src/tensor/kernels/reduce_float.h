@@ -49,10 +49,10 @@ HDK_INLINE double fn(moment)(const T *x, int64_t sn, int64_t n, double mean, boo
     return sum;
 }
 
-static void fn(run_var)(const T *x, int64_t sn, int64_t n, T *y, double divisor)
+static T fn(run_var)(const T *x, int64_t sn, int64_t n, double divisor)
 {
     double mean = fn(moment)(x, sn, n, 0, false) / (double)n;
-    *y = (T)(fn(moment)(x, sn, n, mean, true) / divisor);
+    return (T)(fn(moment)(x, sn, n, mean, true) / divisor);
 }
 
 static void fn(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys,
@@ -81,22 +81,7 @@ static void fn(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t 
     }
 }
 
-static void fn(var)(const hdk_lanes *l, void *const *data, double divisor)
-{
-    T *y = data[0];
-    const T *x = data[1];
-    int64_t ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];
-    if (hdk_lanes_apart(l)) {
-        for (int64_t j = 0; j < l->k; j++) {
-            fn(run_var)(x + j * sk, sn, l->n, y + j * ys, divisor);
-        }
-        return;
-    }
-    for (int64_t j = 0; j < l->k; j += TILE) {
-        int64_t k = l->k - j < TILE ? l->k - j : TILE;
-        fn(tile_var)(x + j * sk, sn, sk, l->n, k, y + j * ys, ys, divisor);
-    }
-}
+REDUCTION(fn(var), T, T, TILE, fn(run_var)(x, sn, n, p), fn(tile_var)(x, sn, sk, n, k, y, ys, p))
 
 /* y = g (x - m); g and m are one number each, or have an element for each of x's. */
 static void fn(center)(char *const *data, const int64_t *strides, int64_t n, const void *params)

@@ -143,20 +143,4 @@ static void fn(tile_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t 
     }
 }
 
-static void fn(sum)(const hdk_lanes *l, void *const *data, double p)
-{
-    T *y = data[0];
-    const T *x = data[1];
-    int64_t ys = l->sk[0], sk = l->sk[1];
-    (void)p;
-    if (hdk_lanes_apart(l)) {
-        for (int64_t j = 0; j < l->k; j++) {
-            y[j * ys] = fn(run_sum)(x + j * sk, l->sn[1], l->n);
-        }
-        return;
-    }
-    for (int64_t j = 0; j < l->k; j += TILE) {
-        int64_t k = l->k - j < TILE ? l->k - j : TILE;
-        fn(tile_sum)(x + j * sk, l->sn[1], sk, l->n, k, y + j * ys, ys);
-    }
-}
+REDUCTION(fn(sum), T, T, TILE, fn(run_sum)(x, sn, n), fn(tile_sum)(x, sn, sk, n, k, y, ys))
