@@ -69,8 +69,7 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
  * in the child by a thread that the child does not have. No thread waits for another lock while it
  * holds one of the last two. */
 static const hd__lock *const locks[] = {
-    &hd__pool_lock, &hd__count_lock,   &hd__shelf_lock,
-    &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
+    &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
 };
 
 enum { LOCKS = sizeof locks / sizeof locks[0] };

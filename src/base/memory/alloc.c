@@ -2,12 +2,10 @@
  *
  * Every block has a header right before it that says what it is: of a class, large, or plain. Up to
  * 1 KiB, header included, classes are 64 bytes apart; up to 64 KiB there are eight for each power
- * of two. A thread keeps some freed blocks of each class for its next allocations. It takes them
- * without a lock, whichever thread allocated them first. Blocks that a thread has no room for, and
- * those that it has when it ends, are open to any thread: small ones lie on the shelf, in lists,
- * and all above 1 KiB go to the heap (heap.c). Large blocks always go there at once. So the system
- * is asked only if no thread left a block that fits, and blocks that one thread allocates and
- * another frees come back.
+ * of two. A thread keeps freed blocks of each class for its next allocations. It takes them without
+ * a lock, whichever thread allocated them first. Blocks that a thread has no room for, and those
+ * that it has when it ends, are open to any thread: small ones go back to the system, and all above
+ * 1 KiB to the heap (heap.c). Large blocks always go there at once.
  *
  * Plain blocks come from the system one by one, to the byte, or from the user's allocator while one
  * is in place. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for valgrind). */
@@ -36,8 +34,8 @@ enum {
     LARGE = CLASSES, /* stands in a header in place of a class */
     PLAIN,
     LARGE_STEP = 4096,
-    KEPT = 256,          /* the most blocks of a small class that a thread keeps */
-    KEPT_BYTES = 1 << 16 /* the most bytes of another class, or two blocks */
+    KEPT_SMALL = 1 << 21, /* the most bytes of a small class that a thread keeps */
+    KEPT_BYTES = 1 << 16  /* the most bytes of another class, or two blocks */
 };
 
 _Static_assert(sizeof(hd__header) <= HEADER, "the header must not reach into the block");
@@ -46,8 +44,6 @@ _Static_assert((HD__RETIRED_MOST + LINE - 1) >> 8 == 15 && SMALL + 8 + 7 == HD__
 
 typedef struct cached_block {
     struct cached_block *next;
-    struct cached_block *list; /* in the first block of a list on the shelf: the next list */
-    int count;                 /* and how many blocks this list has */
 } cached_block;
 
 /* The free blocks that a thread keeps. It lies on the heap, because there is little room for
@@ -60,13 +56,6 @@ typedef struct cache {
 
 static cache closed;
 static HD__TLS cache *mine = &closed;
-
-static struct {
-    pthread_mutex_t lock;
-    cached_block *lists[SMALL];
-} shelf = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-hd__lock hd__shelf_lock = &shelf.lock;
 
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
@@ -97,8 +86,8 @@ size_t hd__class_bytes(unsigned int class)
 
 static int most_cached(unsigned int class)
 {
-    int fit = (int)(KEPT_BYTES / hd__class_bytes(class));
-    return class < SMALL ? KEPT : fit > 2 ? fit : 2;
+    int fit = (int)((class < SMALL ? KEPT_SMALL : KEPT_BYTES) / hd__class_bytes(class));
+    return fit > 2 ? fit : 2;
 }
 
 static void read_environment(void)
@@ -162,34 +151,6 @@ static void *small_alloc(unsigned int class)
 
 /* ---------------------------------------------------------------- what is kept */
 
-static void shelve(unsigned int class)
-{
-    cached_block *first = mine->first[class];
-    first->count = most_cached(class) - mine->room[class];
-    pthread_mutex_lock(&shelf.lock);
-    first->list = shelf.lists[class];
-    shelf.lists[class] = first;
-    pthread_mutex_unlock(&shelf.lock);
-    mine->first[class] = NULL;
-    mine->room[class] = (uint16_t)most_cached(class);
-}
-
-/* Takes the first list from the shelf; the thread's own list must be empty. */
-static void unshelve(unsigned int class)
-{
-    pthread_mutex_lock(&shelf.lock);
-    cached_block *first = shelf.lists[class];
-    if (first) {
-        shelf.lists[class] = first->list;
-    }
-    pthread_mutex_unlock(&shelf.lock);
-    if (!first) {
-        return;
-    }
-    mine->first[class] = first;
-    mine->room[class] = (uint16_t)(most_cached(class) - first->count);
-}
-
 /* Gives the thread a cache of its own, and arms the thread, so that its blocks are given on when it
  * ends. If memory runs out, returns false and changes nothing. */
 static bool open_cache(void)
@@ -233,6 +194,16 @@ static bool cache_keep(void *p, unsigned int class)
     return true;
 }
 
+/* Gives a block to where any thread finds it. */
+static void open_to_all(void *p, unsigned int class)
+{
+    if (class >= SMALL) {
+        hd__heap_free(p);
+    } else {
+        hd__sys_block_free((char *)p - HEADER);
+    }
+}
+
 /* Gives the calling thread's lists to where any thread finds them, and closes its cache. */
 void hd__cache_leave(void)
 {
@@ -241,81 +212,32 @@ void hd__cache_leave(void)
         return;
     }
     for (unsigned int i = 0; i < CLASSES; i++) {
-        if (i < SMALL && mine->first[i]) {
-            shelve(i);
-        }
         for (void *b; (b = take_cached(i));) {
-            hd__heap_free(b);
+            open_to_all(b, i);
         }
     }
     free(mine);
     mine = &closed;
 }
 
-static void clear_shelf(void)
-{
-    pthread_mutex_lock(&shelf.lock);
-    for (int i = 0; i < SMALL; i++) {
-        for (cached_block *list; (list = shelf.lists[i]);) {
-            shelf.lists[i] = list->list;
-            for (cached_block *b = list, *next; b; b = next) {
-                next = b->next;
-                hd__sys_block_free((char *)b - HEADER);
-            }
-        }
-    }
-    pthread_mutex_unlock(&shelf.lock);
-}
-
 void hd_empty_cache(void)
 {
     hd__cache_leave();
-    clear_shelf();
     hd__heap_release();
 }
 
 /* ---------------------------------------------------------------- the door */
 
-/* Takes one block from the shelf. NULL: the shelf has none of this class. */
-static void *take_shelved(unsigned int class)
-{
-    pthread_mutex_lock(&shelf.lock);
-    cached_block *first = shelf.lists[class], *p = first;
-    if (first && first->next) { /* the second one, so that the first still leads the list */
-        p = first->next;
-        first->next = p->next;
-        first->count--;
-    } else if (first) {
-        shelf.lists[class] = first->list;
-    }
-    pthread_mutex_unlock(&shelf.lock);
-    return p;
-}
-
-/* Blocks that other threads left come first, or threads that end would grow the process. */
 void hd__cache_fill(unsigned int class)
 {
     if (class >= SMALL || !open_cache()) {
         return;
     }
     int n = HD__RING_FEW - (most_cached(class) - mine->room[class]);
-    for (void *p; n > 0 && ((p = take_shelved(class)) || (p = small_alloc(class))); n--) {
+    for (void *p; n > 0 && (p = small_alloc(class)); n--) {
         hd__header_of(p)->class = class;
         cache_keep(p, class);
     }
-}
-
-/* A block of a class whose list in the thread is empty. */
-static void *class_alloc(unsigned int class)
-{
-    if (class >= SMALL) {
-        return hd__heap_alloc(hd__class_bytes(class) - LINE);
-    }
-    if (open_cache()) {
-        unshelve(class);
-    }
-    void *p = take_cached(class);
-    return p ? p : small_alloc(class);
 }
 
 static void *block_of(size_t size, unsigned int class)
@@ -326,7 +248,7 @@ static void *block_of(size_t size, unsigned int class)
     if (class == LARGE) {
         return hd__heap_alloc((size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP - LINE);
     }
-    return class_alloc(class);
+    return class < SMALL ? small_alloc(class) : hd__heap_alloc(hd__class_bytes(class) - LINE);
 }
 
 /* If the system has no more memory, everything kept is given back to it, and it is asked again. */
@@ -387,16 +309,8 @@ void *hd__alloc_zeroed(size_t size)
 /* Frees a block of a class in which the thread has no room. */
 HD__RARE static void give_back(void *p, unsigned int class)
 {
-    if (mine == &closed && open_cache() && cache_keep(p, class)) {
-        return;
-    }
-    if (class >= SMALL) {
-        hd__heap_free(p);
-    } else if (mine == &closed) {
-        hd__sys_block_free((char *)p - HEADER);
-    } else {
-        shelve(class);
-        cache_keep(p, class);
+    if (mine != &closed || !open_cache() || !cache_keep(p, class)) {
+        open_to_all(p, class);
     }
 }
 

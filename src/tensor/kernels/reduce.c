@@ -20,8 +20,8 @@ enum {
     LEVELS = 13  /* HDK_SUM_MAX / STEP is 2^12 */
 };
 
-/* Defines a reduction of x, of type X, to one y, of type Y, a lane: RUN is what a lane comes to that
- * is read by itself, at x, and TILES computes k lanes that lie side by side. */
+/* Defines a reduction of x, of type X, to one y, of type Y, a lane. RUN is what a lane comes to
+ * that is read by itself, and TILES computes k lanes that lie side by side. */
 #define REDUCTION(name, Y, X, SIDE_BY_SIDE, RUN, TILES)                                            \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
