@@ -396,21 +396,6 @@ static void fn(rows)(const hdk_product *p)
     }
 }
 
-/* Few rows times a matrix with dense columns: panel by panel, so that memory is read in long
- * runs. */
-static void fn(strips)(const hdk_product *p)
-{
-    hdk_product strip = *p;
-    hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, false);
-    for (int64_t j = 0; j < p->n; j += WIDTH) {
-        strip.n = p->n - j < WIDTH ? p->n - j : WIDTH;
-        strip.b = (const T *)p->b + j * p->b_col;
-        strip.c = (T *)p->c + j;
-        strip.bias = p->bias ? (const T *)p->bias + j * p->bias_step : NULL;
-        fn(run)(&strip, &how, NULL);
-    }
-}
-
 /* One long sum of products of neighbours, in CHAINS chains. */
 static void fn(long_dot)(const hdk_product *p)
 {
@@ -473,8 +458,6 @@ static void fn(product)(const hdk_product *p, void *scratch)
         if (p->bias) {
             fn(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
         }
-    } else if (p->m <= HDK_SPLIT_ROWS) {
-        fn(strips)(p);
     } else {
         hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch);
         fn(run)(p, &how, scratch);
