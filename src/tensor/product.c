@@ -196,16 +196,24 @@ static bool keeps_signed_zero(const hd__matrix *a, const hd__matrix *b, bool bia
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
 
-/* Does each element get several sums (gemm_split.h)? It does if few rows are multiplied by a large
- * matrix of dense columns, or a large matrix of dense rows by one column. A batch of matrices keeps
- * one sum for each element, so that attention which is written out has the bits of the fused one
- * where these are promised. The whole product decides for all of its cells, so that no bit depends
- * on the number of threads. */
-static bool wants_split_sums(const hdk_product *p, const hd__matrix *b)
+/* The order of sums of the whole product. Cells and threads do not change it, so that no bit
+ * depends on their number. A batch of matrices keeps one sum for each element, so that attention
+ * which is written out has the bits of the fused one where these are promised. */
+static hdk_order order_of(const product_task *t, const hd__matrix *a, const hd__matrix *b,
+                          const hd__matrix *c, bool bias)
 {
-    int64_t lanes = p->n == 1 ? p->m : p->n; /* of the matrix */
-    return b->batch == 0 && p->k >= HDK_SPLIT_STEPS && p->a_col == 1 && p->b_row == 1 &&
-           (p->m <= HDK_SPLIT_ROWS || p->n == 1) && lanes > HDK_SPLIT_ELEMENTS / p->k;
+    const hdk_product *p = &t->one;
+    const bool dense = p->a_col == 1 && p->b_row == 1;
+    const int64_t lanes = p->n == 1 ? p->m : p->n; /* of the matrix */
+    if (p->k <= 1) {
+        return t->summed.ndim == 0 && keeps_signed_zero(a, b, bias) ? HDK_ONE_STEP : HDK_CHAIN;
+    }
+    if (c->t->ndim == 0 && dense && p->k >= HDK_LONG) {
+        return HDK_LONG_DOT;
+    }
+    bool split = b->batch == 0 && p->k >= HDK_SPLIT_STEPS && dense &&
+                 (p->m <= HDK_SPLIT_ROWS || p->n == 1) && lanes > HDK_SPLIT_ELEMENTS / p->k;
+    return split ? HDK_SPLIT : HDK_CHAIN;
 }
 
 /* The stride of a dim of one element may be any number, and nothing is computed from it. */
@@ -268,8 +276,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
                           .a_col = a.col,
                           .b_row = b.row,
                           .b_col = b.col,
-                          .c_row = c.row,
-                          .vectors = c.t->ndim == 0};
+                          .c_row = c.row};
     if (bias) {
         t.one.bias = hd__ptr(bias);
         t.one.bias_step = bias->strides[0];
@@ -280,9 +287,8 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.batch.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
     clear_strides(&t.one);
-    t.one.split_sums = wants_split_sums(&t.one, &b);
-    t.one.signed_zero = t.one.k <= 1 && t.summed.ndim == 0 && keeps_signed_zero(&a, &b, bias);
-    if (t.one.vectors && t.one.k >= LONG_DOT && t.one.a_col == 1 && t.one.b_row == 1) {
+    t.one.order = order_of(&t, &a, &b, &c, bias);
+    if (t.one.order == HDK_LONG_DOT && t.one.k >= LONG_DOT) {
         dot_in_parts(&t.one, t.dtype);
         return;
     }

@@ -186,7 +186,7 @@ START_TEST(few_rows_are_dots)
                 p.a_row = p.k + below(3), p.b_col = p.k + below(3), p.c_row = p.n + below(3);
                 p.add = below(3) == 0;
                 p.bias = below(2) ? bias : NULL;
-                p.split_sums = true;
+                p.order = HDK_SPLIT;
                 if (round % 4 == 0) { /* a column of c */
                     p.m = 1 + below(MAX), p.n = p.c_row = 1, p.bias = NULL;
                 }

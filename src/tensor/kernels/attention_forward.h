@@ -85,7 +85,7 @@ static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t r
                      .b_col = h->k.row,
                      .c = f->scores,
                      .c_row = KEYS,
-                     .split_sums = true};
+                     .order = HDK_SPLIT};
     HDK_TABLE(hdk_gemm).product[HDK_F32](&p, NULL);
 }
 

@@ -11,7 +11,6 @@
 
 enum {
     TILE_WORTH = 256,     /* so many multiplications are not worth a tile */
-    LONG = 4096,          /* a dot of so many elements is cut into chains */
     LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
     BLOCK_ROWS = 80 * 14, /* of a, packed together; they stay in the third cache */
     GROUP = 4,            /* panels of a, packed together just before their first use */
@@ -72,6 +71,8 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
     how.room_b = how.pack_b ? (panels < most ? panels : most) * width * steps : 0;
     return how;
 }
+
+typedef void (*hdk_path)(const hdk_product *p);
 
 /* c^T = b^T a^T, for a column c */
 static hdk_product hdk_turned(const hdk_product *p)

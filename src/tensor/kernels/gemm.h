@@ -5,6 +5,15 @@
 
 #include "tensor/kernels/kernels.h"
 
+/* The order in which the products of an element are added, which decides bits. The whole product
+ * has one, however it is cut. */
+typedef enum hdk_order {
+    HDK_CHAIN,    /* one sum over all steps, in order */
+    HDK_SPLIT,    /* several sums, added up at the end: gemm_split.h */
+    HDK_LONG_DOT, /* the same for two long dense vectors */
+    HDK_ONE_STEP  /* no sum, so that the product may be -0; at most one step */
+} hdk_order;
+
 /* c = a b, a (m, k), b (k, n), c (m, n). Strides in elements; c's columns lie densely. */
 typedef struct hdk_product {
     int64_t m, n, k;
@@ -14,14 +23,14 @@ typedef struct hdk_product {
     const void *bias;  /* (n,), added to every row at the end; or NULL */
     int64_t bias_step; /* its stride */
     bool add;          /* c += a b: the sums go on from what c holds */
-    bool vectors;      /* a and b are vectors; long ones are added up in an order of their own */
-    bool split_sums;   /* each element has several sums, added up at the end: gemm_split.h */
-    bool signed_zero;  /* a product of one step is not added to +0, so that it may be -0 */
+    hdk_order order;
 } hdk_product;
 
 /* A product of at most so many rows, or of one column, has several chains for each element if the
  * inner dims of both operands are dense and the matrix has at least so many steps and elements. */
 enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
+
+enum { HDK_LONG = 4096 }; /* so many elements make a dot long */
 
 struct hdk_gemm {
     /* By dtype: float32, float64, int64. scratch is `room` bytes at a multiple of 64, or NULL,

@@ -438,6 +438,35 @@ static void fn(outer)(const hdk_product *p)
     }
 }
 
+/* How a cell of a product is computed. No path has other bits than the order asks for.
+ *
+ *     order of sums   shape and layout           path        because
+ *     one step        any                        outer       there is no sum
+ *     long dot        two dense vectors          long_dot    one chain would wait for itself
+ *     split           few rows, dense columns    split       one chain would leave memory waiting
+ *     chain           a few multiplications      chains      a tile costs more than they do
+ *     chain           few rows, dense rows of b  rows        memory is read once, in its order;
+ *                                                            but a tile that takes 5 to 8 rows at
+ *                                                            once is faster while caches hold b,
+ *                                                            and twice as fast on two threads
+ *     chain           any other                  tiles       a panel is read from the caches */
+static hdk_path fn(path_of)(const hdk_product *p)
+{
+    switch (p->order) {
+    case HDK_ONE_STEP: return fn(outer);
+    case HDK_LONG_DOT: return fn(long_dot);
+    case HDK_SPLIT: return fn(split);
+    case HDK_CHAIN: break;
+    }
+    if (p->k == 0 || p->m * p->n * p->k <= TILE_WORTH || (p->m < 4 && p->n < VECTOR)) {
+        return fn(chains);
+    }
+    bool in_caches = p->k * p->n * (int64_t)sizeof(T) <= HDK_STREAM_BYTES;
+    bool one_tile = p->m > 4 && HDK_TILE_ROWS >= HDK_SPLIT_ROWS; /* takes all rows */
+    bool few = p->m <= HDK_SPLIT_ROWS && p->b_col == 1 && !(one_tile && in_caches);
+    return few ? fn(rows) : NULL; /* NULL: tiles */
+}
+
 static void fn(product)(const hdk_product *p, void *scratch)
 {
     hdk_product turned;
@@ -445,22 +474,15 @@ static void fn(product)(const hdk_product *p, void *scratch)
         turned = hdk_turned(p);
         p = &turned;
     }
-    bool dot = p->vectors && p->k >= LONG && p->a_col == 1 && p->b_row == 1;
-    bool few = p->k == 0 || p->m * p->n * p->k <= TILE_WORTH || (p->m < 4 && p->n < VECTOR);
-    bool outer = p->k <= 1 && p->signed_zero && !p->add;
-    bool rows = p->b_col == 1 && p->m <= HDK_SPLIT_ROWS;
-    if (outer || dot || p->split_sums || few || rows) {
-        (outer           ? fn(outer)
-         : dot           ? fn(long_dot)
-         : p->split_sums ? fn(split)
-         : few           ? fn(chains)
-                         : fn(rows))(p);
-        if (p->bias) {
-            fn(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
-        }
-    } else {
+    const hdk_path path = fn(path_of)(p);
+    if (!path) {
         hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, scratch);
         fn(run)(p, &how, scratch);
+        return;
+    }
+    path(p);
+    if (p->bias) {
+        fn(add_bias)(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
     }
 }
 
