@@ -16,6 +16,22 @@ enum {
 
 _Static_assert((int)HDK_LANE_OPERANDS <= (int)HD__WALKED, "hd__dims walks all operands");
 
+int hd__innermost(const hd_tensor *x)
+{
+    int best = x->ndim - 1;
+    for (int d = best - 1; d >= 0; d--) {
+        bool closer = x->sizes[best] == 1 || x->strides[d] < x->strides[best];
+        best = x->sizes[d] != 1 && closer ? d : best;
+    }
+    return best;
+}
+
+hd_tensor *hd__side_by_side(hd_tensor *x, int d, bool again)
+{
+    bool so = x->ndim == 0 || x->strides[d] == 1 || (!again && hd__innermost(x) == d);
+    return so ? x : hd__contiguous(x);
+}
+
 void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
 {
     hd__axis own = {1, {0}};

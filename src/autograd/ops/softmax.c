@@ -11,32 +11,6 @@ enum { POOL_WORTH = 16384 }; /* elements not worth a task of the pool */
 
 /* ---------------------------------------------------------------- helpers */
 
-/* x, or a copy whose elements lie side by side along the last dim, as its kernels need it. */
-static hd_tensor *with_dense_rows(hd_tensor *x)
-{
-    return x->ndim == 0 || x->strides[x->ndim - 1] == 1 ? x : hd__contiguous(x);
-}
-
-/* Does no other dim have a smaller stride? */
-static bool innermost(const hd_tensor *x, int dim)
-{
-    for (int d = 0; d < x->ndim; d++) {
-        if (x->sizes[d] != 1 && x->strides[d] < x->strides[dim]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* x, or a copy, if the elements of x that lie side by side in out have gaps between them. */
-static hd_tensor *in_order_of(const hd_tensor *out, hd_tensor *x, int dim)
-{
-    int last = x->ndim - 1;
-    for (; last > 0 && x->sizes[last] == 1; last--) {
-    }
-    return x->strides[last] != 1 && !innermost(out, dim) ? hd__contiguous(x) : x;
-}
-
 /* Computes few contiguous rows by one call of the last dim's kernel; false for other tensors. */
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
@@ -60,8 +34,8 @@ static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
         return out;
     }
     HD__SCOPE_OR(NULL);
-    hd_tensor *in = last ? with_dense_rows(x) : out ? in_order_of(out, x, dim) : NULL;
-    hd_tensor *also = y && last ? with_dense_rows(y) : y;
+    hd_tensor *in = out ? hd__side_by_side(x, last ? dim : hd__innermost(out), true) : NULL;
+    hd_tensor *also = y && last ? hd__side_by_side(y, dim, true) : y;
     if (!out || !in || (y && !also)) {
         return NULL;
     }
@@ -129,17 +103,6 @@ static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op logsumexp_op = {.name = "LogsumexpBackward0", .backward = logsumexp_backward};
 
-/* x, or a copy, if all elements of x have gaps between them. */
-static hd_tensor *with_neighbours(hd_tensor *x)
-{
-    for (int d = 0; d < x->ndim; d++) {
-        if (x->sizes[d] > 1 && x->strides[d] <= 1) {
-            return x;
-        }
-    }
-    return hd__contiguous(x);
-}
-
 static hd_tensor *logsumexp(hd_tensor *x, uint32_t mask, bool keepdim)
 {
     if (!mask) {
@@ -151,7 +114,7 @@ static hd_tensor *logsumexp(hd_tensor *x, uint32_t mask, bool keepdim)
     {
         HD__SCOPE_OR(NULL);
         hd_tensor *numbers = hd__cast(x, d);
-        numbers = numbers ? with_neighbours(numbers) : NULL;
+        numbers = numbers ? hd__side_by_side(numbers, hd__innermost(numbers), true) : NULL;
         if (!y || !numbers ||
             !hd__reduce(hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, mask, 0, NULL)) {
             return NULL;
@@ -175,8 +138,7 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 
 /* ---------------------------------------------------------------- cumsum */
 
-/* The running sums of x along dim, from its end if `backwards`. If memory does not have x in the
- * result's order, a copy is walked. */
+/* The running sums of x along dim, from its end if `backwards` */
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
@@ -190,7 +152,7 @@ static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
         hd__copy(y, x);
         return y;
     }
-    if (innermost(x, dim) != innermost(y, dim) && !(x = hd__contiguous(x))) {
+    if (!(x = hd__side_by_side(x, hd__innermost(y), false))) {
         return NULL;
     }
     hd__lanes w;
