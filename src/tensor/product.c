@@ -199,8 +199,8 @@ static bool keeps_signed_zero(const hd__matrix *a, const hd__matrix *b, bool bia
 /* The order of sums of the whole product. Cells and threads do not change it, so that no bit
  * depends on their number. A batch of matrices keeps one sum for each element, so that attention
  * which is written out has the bits of the fused one where these are promised. */
-static hdk_order order_of(const product_task *t, const hd__matrix *a, const hd__matrix *b,
-                          const hd__matrix *c, bool bias)
+static hdk_order order_of_sums(const product_task *t, const hd__matrix *a, const hd__matrix *b,
+                               const hd__matrix *c, bool bias)
 {
     const hdk_product *p = &t->one;
     const bool dense = p->a_col == 1 && p->b_row == 1;
@@ -287,7 +287,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.batch.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
     clear_strides(&t.one);
-    t.one.order = order_of(&t, &a, &b, &c, bias);
+    t.one.order = order_of_sums(&t, &a, &b, &c, bias);
     if (t.one.order == HDK_LONG_DOT && t.one.k >= LONG_DOT) {
         dot_in_parts(&t.one, t.dtype);
         return;
