@@ -29,7 +29,7 @@ CONVERT(b8_f32, uint8_t, float, a != 0)
 CONVERT(b8_f64, uint8_t, double, a != 0)
 CONVERT(b8_i64, uint8_t, int64_t, a != 0)
 
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 CONVERT(f32_i64, float, int64_t, a)
 CONVERT(f32_b8, float, uint8_t, a)
 CONVERT(f64_i64, double, int64_t, a)
@@ -157,7 +157,7 @@ static void past_cache_end(void)
     hdk_stream_end();
 }
 
-#ifdef HDK_ALL_TYPES
+#ifdef HDK_WIDE_TYPES
 enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
 
 /* A tile of y from the copy of a tile of x, transposed. */
@@ -249,15 +249,15 @@ TRANSPOSE(transpose_1, uint8_t, turn_1)
 #endif
 
 const struct hdk_copy HDK_TABLE(hdk_copy) = {
-    .convert = {{f32_f32, f32_f64, HDK_COMMON(f32_i64), HDK_COMMON(f32_b8)},
-                {f64_f32, f64_f64, HDK_COMMON(f64_i64), HDK_COMMON(f64_b8)},
-                {i64_f32, i64_f64, HDK_COMMON(i64_i64), i64_b8},
-                {b8_f32, b8_f64, b8_i64, HDK_COMMON(b8_b8)}},
+    .convert = {{f32_f32, f32_f64, HDK_WIDE(f32_i64), HDK_WIDE(f32_b8)},
+                {f64_f32, f64_f64, HDK_WIDE(f64_i64), HDK_WIDE(f64_b8)},
+                {i64_f32, i64_f64, HDK_WIDE(i64_i64), i64_b8},
+                {b8_f32, b8_f64, b8_i64, HDK_WIDE(b8_b8)}},
     .fill = {fill_4, fill_8, fill_8, fill_1},
     .arange = {arange_f32, arange_f64},
     .linspace = {linspace_f32, linspace_f64},
-    .transpose = {HDK_COMMON(transpose_4), HDK_COMMON(transpose_8), HDK_COMMON(transpose_8),
-                  HDK_COMMON(transpose_1)},
+    .transpose = {HDK_WIDE(transpose_4), HDK_WIDE(transpose_8), HDK_WIDE(transpose_8),
+                  HDK_WIDE(transpose_1)},
     .past_cache = past_cache,
     .past_cache_end = past_cache_end,
 };

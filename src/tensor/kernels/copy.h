@@ -16,7 +16,7 @@ struct hdk_copy {
     /* y[begin] to y[end - 1] of n >= 2 numbers in even steps from a to b, as torch.linspace counts
      * them: the first half from a on, the rest from b back */
     void (*linspace[2])(void *y, double a, double b, int64_t n, int64_t begin, int64_t end);
-    /* y[i][j] = x[j][i] for at most HDK_STRIP rows of y; only the baseline's table has it.
+    /* y[i][j] = x[j][i] for at most HDK_STRIP rows of y; AVX2's serves AVX-512, too.
      * Neighbours are the elements of a row, in y as in x; y_row and x_row are in bytes. */
     void (*transpose[4])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
                          int64_t columns);

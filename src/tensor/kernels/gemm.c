@@ -143,17 +143,43 @@ static void hdk_fetch(hdk_ahead *s)
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
 
-#ifdef HDK_ALL_TYPES
-#define TYPE u64
-#include "tensor/kernels/gemm_tile.h"
-#include "tensor/kernels/gemm_split.h"
-#include "tensor/kernels/gemm_body.h"
-#undef TYPE
+#ifdef HDK_WIDE_TYPES
+/* Integers wrap, so that every order of sums has the same bits: dense rows of b are added up, other
+ * elements are dots. */
+static void product_u64(const hdk_product *p, void *scratch)
+{
+    const bool rows = p->b_col == 1 && p->n > 1;
+    const uint64_t *bias = p->bias;
+    (void)scratch;
+    for (int64_t i = 0; i < p->m; i++) {
+        const uint64_t *a = (const uint64_t *)p->a + i * p->a_row, *b = p->b;
+        uint64_t *restrict c = (uint64_t *)p->c + i * p->c_row;
+        for (int64_t j = 0; j < p->n; j++) {
+            uint64_t sum = (p->add ? c[j] : 0) + (bias ? bias[j * p->bias_step] : 0);
+            for (int64_t q = 0; q < p->k && !rows; q++) {
+                sum += a[q * p->a_col] * b[j * p->b_col + q * p->b_row];
+            }
+            c[j] = sum;
+        }
+        for (int64_t q = 0; q < p->k && rows; q++, b += p->b_row) {
+            const uint64_t x = a[q * p->a_col];
+            for (int64_t j = 0; j < p->n; j++) {
+                c[j] += x * b[j];
+            }
+        }
+    }
+}
+
+static int64_t room_u64(const hdk_product *p)
+{
+    (void)p;
+    return 0;
+}
 #endif
 
 const struct hdk_gemm HDK_TABLE(hdk_gemm) = {
-    .product = {product_f32, product_f64, HDK_COMMON(product_u64)},
-    .room = {room_f32, room_f64, HDK_COMMON(room_u64)},
+    .product = {product_f32, product_f64, HDK_WIDE(product_u64)},
+    .room = {room_f32, room_f64, HDK_WIDE(room_u64)},
     .tile_rows = HDK_TILE_ROWS,
     .tile_cols = 2 * HDK_REGISTER / 4,
 };

@@ -46,18 +46,11 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Types in which few programs compute much, and loops that combine others, are not compiled at
- * every level. HDK_FAMILY has them at the baseline alone, where HDK_ALL_TYPES is defined.
- * HDK_FAMILY_WIDE has them at AVX2, too, which then serves AVX-512; both define HDK_WIDE_TYPES. A
- * family names the last dtype that each level has of its own, and hdk_softmax_for(dtype) is the
- * table to take. HDK_COMMON(kernel) and HDK_WIDE(kernel) are NULL at the other levels;
- * hdk_softmax_common() has the kernel. */
+/* Types in which few programs compute much, and loops that combine others, are not compiled for
+ * AVX-512, which AVX2's serve, too: HDK_WIDE_TYPES is defined at the other levels. A family names
+ * the last dtype that each level has of its own, and hdk_softmax_for(dtype) is the table to take.
+ * HDK_WIDE(kernel) is NULL at AVX-512; hdk_softmax_common() has the kernel. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
-#ifdef HDK_ALL_TYPES
-#define HDK_COMMON(kernel) kernel
-#else
-#define HDK_COMMON(kernel) NULL
-#endif
 #ifdef HDK_WIDE_TYPES
 #define HDK_WIDE(kernel) kernel
 #define HDK_IF_WIDE(...) __VA_ARGS__
@@ -66,28 +59,23 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
 #define HDK_IF_WIDE(...)
 #endif
 
-#define HDK_FAMILY(family, most) HDK__FAMILY(family, most, 0)
-#define HDK_FAMILY_WIDE(family, most) HDK__FAMILY(family, most, hd__level)
-
 /* A family that waits for memory: AVX2's table serves AVX-512 too. */
-#define HDK_FAMILY_AVX2(family)                                                                    \
+#define HDK_FAMILY_AVX2(family) HDK__FAMILY_AVX2(family, family)
+#define HDK__FAMILY_AVX2(family, function)                                                         \
     extern const struct family family##_baseline, HDK__AVX2(family);                               \
-    static inline const struct family *family(void)                                                \
+    static inline const struct family *function(void)                                              \
     {                                                                                              \
         return hd__level ? &HDK__AVX2(family) : &family##_baseline;                                \
     }
 
-#define HDK__FAMILY(family, most, wide)                                                            \
-    extern const struct family family##_baseline, HDK__AVX2(family), HDK__AVX512(family);          \
+#define HDK_FAMILY(family, most)                                                                   \
+    HDK__FAMILY_AVX2(family, family##_common)                                                      \
+    extern const struct family HDK__AVX512(family);                                                \
     static inline const struct family *family(void)                                                \
     {                                                                                              \
         static const struct family *const levels[] = {&family##_baseline, &HDK__AVX2(family),      \
                                                       &HDK__AVX512(family)};                       \
         return levels[hd__level];                                                                  \
-    }                                                                                              \
-    static inline const struct family *family##_common(void)                                       \
-    {                                                                                              \
-        return (wide) ? &HDK__AVX2(family) : &family##_baseline;                                   \
     }                                                                                              \
     static inline const struct family *family##_for(int dtype)                                     \
     {                                                                                              \
