@@ -5,71 +5,46 @@
 
 enum { ROOM = 2048 }; /* bytes of an operand's run */
 
-/* Elements of every second place, as in x[:, ::2], are gathered by vectors. No place between those
- * of the output is written, since another thread may write it; so they are written one by one, and
- * four in a turn. */
-#define COPY(name, T)                                                                              \
-    static void gather_##name(T *restrict to, const char *from, int64_t stride, int64_t n)         \
-    {                                                                                              \
-        if (stride == 2 * (int64_t)sizeof(T)) {                                                    \
-            const T *restrict pairs = (const T *)from;                                             \
-            for (int64_t i = 0; i < n; i++) {                                                      \
-                to[i] = pairs[2 * i];                                                              \
-            }                                                                                      \
-            return;                                                                                \
-        }                                                                                          \
-        for (int64_t i = 0; i < n; i++, from += stride) {                                          \
-            to[i] = *(const T *)from;                                                              \
-        }                                                                                          \
-    }                                                                                              \
-    static void scatter_##name(char *to, int64_t stride, const T *from, int64_t n)                 \
-    {                                                                                              \
-        for (; n >= 4; n -= 4, from += 4, to += 4 * stride) {                                      \
-            const T a = from[0], b = from[1], c = from[2], d = from[3];                            \
-            *(T *)to = a;                                                                          \
-            *(T *)(to + stride) = b;                                                               \
-            *(T *)(to + 2 * stride) = c;                                                           \
-            *(T *)(to + 3 * stride) = d;                                                           \
-        }                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            *(T *)(to + i * stride) = from[i];                                                     \
-        }                                                                                          \
-    }                                                                                              \
-    static void repeat_##name(T *to, T value, int64_t n)                                           \
-    {                                                                                              \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            to[i] = value;                                                                         \
-        }                                                                                          \
-    }
-
-COPY(1, uint8_t)
-COPY(4, uint32_t)
-COPY(8, uint64_t)
-
-static void runs_gather(void *to, const char *from, int64_t stride, int64_t n, int size)
+/* to = from, n elements of `size` bytes that lie so many bytes apart. Of the numbers that the
+ * compiler knows it makes vectors. */
+HDK_INLINE void copy_steps(char *restrict to, int64_t to_step, const char *restrict from,
+                           int64_t from_step, int64_t n, const size_t size)
 {
-    switch (size) {
-    case 1: gather_1(to, from, stride, n); break;
-    case 4: gather_4(to, from, stride, n); break;
-    default: gather_8(to, from, stride, n);
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(to + i * to_step, from + i * from_step, size);
     }
 }
 
-static void runs_scatter(char *to, int64_t stride, const void *from, int64_t n, int size)
+/* Of either side or both the elements are dense. Those of every second place, as in x[:, ::2], are
+ * gathered by vectors. No place between those of the output is written, since another thread may
+ * write it; there four elements go in a turn. */
+HDK_INLINE void copy_sized(char *to, int64_t to_step, const char *from, int64_t from_step,
+                           int64_t n, const int64_t size)
 {
-    switch (size) {
-    case 1: scatter_1(to, stride, from, n); break;
-    case 4: scatter_4(to, stride, from, n); break;
-    default: scatter_8(to, stride, from, n);
+    for (; to_step != size && n >= 4; n -= 4, to += 4 * to_step, from += 4 * size) {
+        HDK_UNROLL
+        for (int k = 0; k < 4; k++) {
+            memcpy(to + k * to_step, from + k * size, (size_t)size);
+        }
+    }
+    if (to_step != size) {
+        copy_steps(to, to_step, from, size, n, (size_t)size);
+    } else if (from_step == 0) {
+        copy_steps(to, size, from, 0, n, (size_t)size);
+    } else if (from_step == 2 * size) {
+        copy_steps(to, size, from, 2 * size, n, (size_t)size);
+    } else {
+        copy_steps(to, size, from, from_step, n, (size_t)size);
     }
 }
 
-static void runs_repeat(void *to, const void *from, int64_t n, int size)
+static HDK_NOINLINE void runs_copy(char *to, int64_t to_step, const char *from, int64_t from_step,
+                                   int64_t n, int size)
 {
     switch (size) {
-    case 1: repeat_1(to, *(const uint8_t *)from, n); break;
-    case 4: repeat_4(to, *(const uint32_t *)from, n); break;
-    default: repeat_8(to, *(const uint64_t *)from, n);
+    case 1: copy_sized(to, to_step, from, from_step, n, 1); break;
+    case 4: copy_sized(to, to_step, from, from_step, n, 4); break;
+    default: copy_sized(to, to_step, from, from_step, n, 8);
     }
 }
 
@@ -87,7 +62,7 @@ void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int
     for (int k = 0; k < o->n; k++) {
         at[k] = strides[k] == size[k] ? data[k] : room[k];
         if (k > 0 && strides[k] == 0) { /* one value for all runs */
-            runs_repeat(room[k], data[k], run, o->size[k]);
+            runs_copy(room[k], size[k], data[k], 0, run, o->size[k]);
         }
     }
     for (int64_t i = 0, m; i < n; i += m) {
@@ -96,12 +71,12 @@ void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int
             if (strides[k] == size[k]) {
                 at[k] = data[k] + i * size[k];
             } else if (k > 0 && strides[k] != 0) {
-                runs_gather(room[k], data[k] + i * strides[k], strides[k], m, o->size[k]);
+                runs_copy(room[k], size[k], data[k] + i * strides[k], strides[k], m, o->size[k]);
             }
         }
         f(at, size, m, params);
         if (at[0] == room[0]) {
-            runs_scatter(data[0] + i * strides[0], strides[0], room[0], m, o->size[0]);
+            runs_copy(data[0] + i * strides[0], strides[0], room[0], size[0], m, o->size[0]);
         }
     }
 }
