@@ -1,5 +1,4 @@
-/* loops.h - how a loop over elements is written: one macro, for each of which an expression is the
- * body.
+/* loops.h - how a loop over elements is written: by a macro that takes an expression.
  *
  *     HDK_LOOP(where_f32, HDK_EACH, 3, float, uint8_t, float, float, a ? b : c)
  * defines the hdk_loop where_f32 of three inputs, whose elements are a, b and c in the expression.
