@@ -47,29 +47,42 @@ static HDK_NOINLINE T fn(norm_sum)(const T *restrict x, int64_t n)
     return n < SHORT ? p[0] : fn(norm_fold)(p);
 }
 
-/* sum(x - shift), and of its squares */
-static HDK_NOINLINE void fn(moments)(const T *restrict x, int64_t n, T shift, T *sum, T *squares)
+/* With g = dy w - shift and u = (x - mean - correction) rstd: of[0] = sum(g), of[1] = sum(g u) */
+HDK_INLINE void fn(two_sums)(const T *restrict x, const T *restrict dy, const T *restrict w,
+                             T shift, const T *stats, int64_t n, T *of)
 {
+    const T mean = stats[0], correction = stats[1], rstd = stats[2];
     V pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
     T p[LANES], q[LANES];
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         hdk_prefetch(x + i, LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
-            V d = fn(vload)(x + i + k * VECTOR) - shift;
-            pv[k] += d;
-            qv[k] += d * d;
+            int64_t at = i + k * VECTOR;
+            V g = fn(vload)(dy + at);
+            if (w) {
+                g *= fn(vload)(w + at);
+            }
+            g -= shift;
+            pv[k] += g;
+            qv[k] += g * ((fn(vload)(x + at) - mean - correction) * rstd);
         }
     }
     memcpy(p, pv, sizeof p);
     memcpy(q, qv, sizeof q);
     for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
-        T d = x[i] - shift;
-        p[l] += d;
-        q[l] += d * d;
+        T g = (w ? dy[i] * w[i] : dy[i]) - shift;
+        p[l] += g;
+        q[l] += g * ((x[i] - mean - correction) * rstd);
     }
-    *sum = n < SHORT ? p[0] : fn(norm_fold)(p);
-    *squares = n < SHORT ? q[0] : fn(norm_fold)(q);
+    of[0] = n < SHORT ? p[0] : fn(norm_fold)(p);
+    of[1] = n < SHORT ? q[0] : fn(norm_fold)(q);
+}
+
+/* of[0] = sum(x - shift), of[1] that of its squares */
+static HDK_NOINLINE void fn(moments)(const T *x, int64_t n, T shift, T *of)
+{
+    fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
 
 /* y = u w + b, the product rounded; without b it is 0, so that no y is -0 */
@@ -100,9 +113,9 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
     for (int64_t i = 0; i < r->rows; i++, stats += 3) {
         const T *restrict x = (const T *)r->x + i * n;
         T *restrict y = (T *)out + i * n;
-        T sum, squares, mean = fn(norm_sum)(x, n) / (T)n;
-        fn(moments)(x, n, mean, &sum, &squares);
-        T correction = sum / (T)n, var = squares / (T)n - correction * correction;
+        T of[2], mean = fn(norm_sum)(x, n) / (T)n;
+        fn(moments)(x, n, mean, of);
+        T correction = of[0] / (T)n, var = of[1] / (T)n - correction * correction;
         stats[0] = mean;
         stats[1] = correction;
         stats[2] = 1 / SQRT((var < 0 ? 0 : var) + (T)eps);
@@ -114,34 +127,12 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
 /* ---------------------------------------------------------------- backward */
 
 /* of[0] = mean(g), of[1] = mean(g u), with g = dy w and u the normalised x */
-static HDK_NOINLINE void fn(row_means)(const T *restrict x, const T *restrict dy,
-                                       const T *restrict w, const T *stats, int64_t n, T *of)
+static HDK_NOINLINE void fn(row_means)(const T *x, const T *dy, const T *w, const T *stats,
+                                       int64_t n, T *of)
 {
-    T mean = stats[0], correction = stats[1], rstd = stats[2];
-    V pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
-    T p[LANES], q[LANES];
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        hdk_prefetch(x + i, LANES * sizeof(T));
-        for (int k = 0; k < PARTS; k++) {
-            int64_t at = i + k * VECTOR;
-            V g = fn(vload)(dy + at);
-            if (w) {
-                g *= fn(vload)(w + at);
-            }
-            pv[k] += g;
-            qv[k] += g * ((fn(vload)(x + at) - mean - correction) * rstd);
-        }
-    }
-    memcpy(p, pv, sizeof p);
-    memcpy(q, qv, sizeof q);
-    for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
-        T g = w ? dy[i] * w[i] : dy[i];
-        p[l] += g;
-        q[l] += g * ((x[i] - mean - correction) * rstd);
-    }
-    of[0] = (n < SHORT ? p[0] : fn(norm_fold)(p)) / (T)n;
-    of[1] = (n < SHORT ? q[0] : fn(norm_fold)(q)) / (T)n;
+    fn(two_sums)(x, dy, w, 0, stats, n, of);
+    of[0] /= (T)n;
+    of[1] /= (T)n;
 }
 
 /* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x. Unless dw is NULL,
