@@ -264,8 +264,7 @@ enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
 
 typedef struct hd__tally {                      /* only its own thread writes it */
     atomic_int_least64_t now[HD__COUNTS], high; /* high: the highest value of the bytes */
-    struct hd__tally *prev, *next;
-    bool listed;
+    struct hd__tally *next;
 } hd__tally;
 
 extern HD__TLS hd__tally hd__mine;

@@ -68,7 +68,7 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
 /* A fork takes every lock, the default generator's first and these in order, so that none is held
  * in the child by a thread that the child does not have. No thread waits for another lock while it
  * holds one of the last two. */
-static const hd__lock *const locks[] = {
+static pthread_mutex_t *const locks[] = {
     &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
 };
 
@@ -78,14 +78,14 @@ static void fork_prepare(void)
 {
     hd__gen_hold(hd_default_generator());
     for (int i = 0; i < LOCKS; i++) {
-        pthread_mutex_lock(*locks[i]);
+        pthread_mutex_lock(locks[i]);
     }
 }
 
 static void fork_done(void)
 {
     for (int i = LOCKS - 1; i >= 0; i--) {
-        pthread_mutex_unlock(*locks[i]);
+        pthread_mutex_unlock(locks[i]);
     }
     hd__gen_unlock(hd_default_generator());
 }

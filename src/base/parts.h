@@ -100,7 +100,7 @@ void hd__count_thread_end(void);
 void hd__pool_fork_child(void);
 
 /* The locks of base, for a fork (init.c). Otherwise each is used in its own file alone. */
-typedef pthread_mutex_t *const hd__lock;
-extern hd__lock hd__pool_lock, hd__count_lock, hd__heap_lock, hd__lasting_lock, hd__handlers_lock;
+extern pthread_mutex_t hd__pool_lock, hd__count_lock, hd__heap_lock, hd__lasting_lock,
+    hd__handlers_lock;
 
 #endif

@@ -32,13 +32,12 @@ typedef struct handlers {
     void *error_user, *warning_user;
 } handlers;
 
-static struct {
-    pthread_mutex_t lock; /* a handler and its user are read together */
-    handlers now;
-    char printed[MESSAGE_SIZE]; /* what hd_warning_print printed last for its handler */
-} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+pthread_mutex_t hd__handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 
-hd__lock hd__handlers_lock = &process.lock;
+static struct {
+    handlers now;               /* a handler and its user are read together, under the lock */
+    char printed[MESSAGE_SIZE]; /* what hd_warning_print printed last for its handler */
+} process;
 
 atomic_bool hd__warning_on;
 HD__TLS const char *hd__call;
@@ -92,10 +91,8 @@ static void error_add_module(char text[MESSAGE_SIZE])
 
 static handlers handlers_now(void)
 {
-    pthread_mutex_lock(&process.lock);
-    handlers now = process.now;
-    pthread_mutex_unlock(&process.lock);
-    return now;
+    HD__LOCKED(hd__handlers_lock);
+    return process.now;
 }
 
 static void call_handler(hd_code code, const char *text)
@@ -189,10 +186,9 @@ const char *hd_code_name(hd_code c)
 
 void hd_on_error(hd_error_handler handler, void *user)
 {
-    pthread_mutex_lock(&process.lock);
+    HD__LOCKED(hd__handlers_lock);
     process.now.error = handler;
     process.now.error_user = user;
-    pthread_mutex_unlock(&process.lock);
 }
 
 static void print_failure(hd_code code, const char *message)
@@ -249,22 +245,20 @@ void hd__warn(const char *format, ...)
 
 void hd_on_warning(hd_warning_handler handler, void *user)
 {
-    pthread_mutex_lock(&process.lock);
+    HD__LOCKED(hd__handlers_lock);
     process.now.warning = handler;
     process.now.warning_user = user;
     process.printed[0] = '\0';
     atomic_store_explicit(&hd__warning_on, handler != 0, memory_order_relaxed);
-    pthread_mutex_unlock(&process.lock);
 }
 
 static bool is_repeated(const char *message)
 {
-    pthread_mutex_lock(&process.lock);
+    HD__LOCKED(hd__handlers_lock);
     bool same = *message && strcmp(message, process.printed) == 0;
     if (!same) {
         snprintf(process.printed, MESSAGE_SIZE, "%s", message);
     }
-    pthread_mutex_unlock(&process.lock);
     return same;
 }
 

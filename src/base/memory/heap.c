@@ -37,15 +37,14 @@ typedef struct chunk {
 
 _Static_assert(sizeof(chunk) <= LINE - 16, "the line ends with 16 bytes of the door's");
 
+pthread_mutex_t hd__heap_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static struct {
-    pthread_mutex_t lock;
     size_t page;                  /* bytes of the system's pages, once something is mapped */
     size_t mapped, used, touched; /* touched: free but not untouched */
     uint64_t map[BINS / 64];      /* which bins have chunks */
     chunk *bin[BINS];
-} heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-hd__lock hd__heap_lock = &heap.lock;
+} heap;
 
 /* ---------------------------------------------------------------- bins */
 
@@ -250,7 +249,7 @@ static chunk *heap_grow(size_t bytes)
 void *hd__heap_alloc(size_t size)
 {
     size_t bytes = round_up(size + LINE, LINE);
-    pthread_mutex_lock(&heap.lock);
+    HD__LOCKED(hd__heap_lock);
     chunk *c = heap_find(bytes);
     if (c) {
         bin_take(c);
@@ -262,31 +261,27 @@ void *hd__heap_alloc(size_t size)
         c->untouched = 0;
         heap.used += c->bytes;
     }
-    pthread_mutex_unlock(&heap.lock);
     return c ? (char *)c + LINE : NULL;
 }
 
 void hd__heap_free(void *p)
 {
     chunk *c = (chunk *)((char *)p - LINE);
-    pthread_mutex_lock(&heap.lock);
+    HD__LOCKED(hd__heap_lock);
     heap.used -= c->bytes;
     set_free(c);
-    pthread_mutex_unlock(&heap.lock);
 }
 
 void hd__heap_release(void)
 {
-    pthread_mutex_lock(&heap.lock);
+    HD__LOCKED(hd__heap_lock);
     release_all(true);
-    pthread_mutex_unlock(&heap.lock);
 }
 
 void hd__heap_sizes(size_t *mapped, size_t *used, size_t *touched)
 {
-    pthread_mutex_lock(&heap.lock);
+    HD__LOCKED(hd__heap_lock);
     *mapped = heap.mapped;
     *used = heap.used;
     *touched = heap.touched;
-    pthread_mutex_unlock(&heap.lock);
 }

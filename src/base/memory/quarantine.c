@@ -201,26 +201,21 @@ typedef struct lasting_text {
     char text[];
 } lasting_text;
 
-static struct {
-    pthread_mutex_t lock;
-    lasting_text *first;
-} lasting = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-hd__lock hd__lasting_lock = &lasting.lock;
+pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
+static lasting_text *lasting; /* the list, which the lock protects */
 
 /* The memory is the system's own, because it is nobody's to free. */
 const char *hd__text_for_ever(const char *text)
 {
-    pthread_mutex_lock(&lasting.lock);
-    lasting_text *e = lasting.first;
+    HD__LOCKED(hd__lasting_lock);
+    lasting_text *e = lasting;
     while (e && strcmp(e->text, text) != 0) {
         e = e->next;
     }
     if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
         strcpy(e->text, text);
-        e->next = lasting.first;
-        lasting.first = e;
+        e->next = lasting;
+        lasting = e;
     }
-    pthread_mutex_unlock(&lasting.lock);
     return e ? e->text : hd__scope_end;
 }

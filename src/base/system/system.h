@@ -40,6 +40,22 @@ static inline void hd__pause(void)
 #endif
 }
 
+/* Locks a mutex until the end of the block. */
+#define HD__LOCKED(mutex)                                                                          \
+    pthread_mutex_t *const hd__locked __attribute__((cleanup(hd__unlock), unused)) =               \
+        hd__lock(&(mutex))
+
+static inline pthread_mutex_t *hd__lock(pthread_mutex_t *mutex)
+{
+    pthread_mutex_lock(mutex);
+    return mutex;
+}
+
+static inline void hd__unlock(pthread_mutex_t *const *mutex)
+{
+    pthread_mutex_unlock(*mutex);
+}
+
 /* Starts a thread that gets no signals: those stay with the program's own threads. */
 bool hd__sys_thread_start(pthread_t *thread, void *(*f)(void *arg), void *arg);
 

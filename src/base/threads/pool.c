@@ -41,13 +41,13 @@ static struct {
     atomic_bool caller_asleep;
 
     _Alignas(64) atomic_bool busy; /* a call has the pool; only that call changes what follows */
-    pthread_mutex_t lock;          /* for going to sleep and waking; held while workers are made */
     pthread_cond_t done;
     int workers;
     worker worker[HD__MAX_THREADS - 1];
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+} pool = {.done = PTHREAD_COND_INITIALIZER};
 
-hd__lock hd__pool_lock = &pool.lock;
+/* For going to sleep and waking; held while workers are made. */
+pthread_mutex_t hd__pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static atomic_int threads; /* 0 until the start */
 static atomic_int cpus;
@@ -84,13 +84,12 @@ static void wait_for(bool (*ready)(const worker *w), const worker *w, atomic_boo
     if (spin(ready, w)) {
         return;
     }
-    pthread_mutex_lock(&pool.lock);
+    HD__LOCKED(hd__pool_lock);
     atomic_store(asleep, true);
     if (!ready(w)) {
-        pthread_cond_wait(wake, &pool.lock);
+        pthread_cond_wait(wake, &hd__pool_lock);
     }
     atomic_store(asleep, false);
-    pthread_mutex_unlock(&pool.lock);
 }
 
 static bool wanted(const worker *w)
@@ -129,9 +128,8 @@ static void take_pieces(void)
         return;
     }
     if (atomic_load(&pool.caller_asleep)) {
-        pthread_mutex_lock(&pool.lock);
+        HD__LOCKED(hd__pool_lock);
         pthread_cond_signal(&pool.done);
-        pthread_mutex_unlock(&pool.lock);
     }
 }
 
@@ -156,29 +154,20 @@ static bool make_worker(worker *w)
 
 static void make_workers(int most)
 {
-    pthread_mutex_lock(&pool.lock);
+    HD__LOCKED(hd__pool_lock);
     while (pool.workers < most && make_worker(&pool.worker[pool.workers])) {
         pool.workers++;
     }
-    pthread_mutex_unlock(&pool.lock);
 }
 
 /* Wakes those of the first n workers that sleep. */
 static void wake_workers(int n)
 {
-    bool locked = false;
     for (int i = 0; i < n && i < pool.workers; i++) {
-        if (!atomic_load(&pool.worker[i].asleep)) {
-            continue;
+        if (atomic_load(&pool.worker[i].asleep)) {
+            HD__LOCKED(hd__pool_lock);
+            pthread_cond_signal(&pool.worker[i].wake);
         }
-        if (!locked) {
-            pthread_mutex_lock(&pool.lock);
-        }
-        locked = true;
-        pthread_cond_signal(&pool.worker[i].wake);
-    }
-    if (locked) {
-        pthread_mutex_unlock(&pool.lock);
     }
 }
 
