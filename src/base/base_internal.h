@@ -211,7 +211,7 @@ enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quara
 void hd__retire(void *p);
 
 /* The same for an object, of which hd__object then tells that `freed_by`, hd__call or another text
- * in this library, freed it. */
+ * in this library, freed it. With NULL it is hd__retire. */
 void hd__retire_object(void *p, const char *freed_by);
 
 /* Is p, which is NULL or a block of hd_alloc, given and not a freed object? Otherwise fails with

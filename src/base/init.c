@@ -98,7 +98,7 @@ static void fork_child(void)
 
 static void run_start(void)
 {
-    hd__debug_start();
+    hd__debug_start(HD__DEBUG_WATCHES);
     hd__level = hd__level_choose(hd__sys_cpu_level(), HD__LEVEL_BUILT, getenv("HEED_CPU"),
                                  start.wrong, sizeof start.wrong);
     long cache = hd__sys_second_cache();

@@ -61,10 +61,8 @@ enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
 
 extern HD__TLS hd__ring *hd__ring_mine;
 
-/* Does the environment have HEED_DEBUG=1? */
-bool hd__debug_wanted(void);
-/* Turns debug mode on if the environment asks for it; runs once, at the start. */
-void hd__debug_start(void);
+/* Sets these bits of hd__debug if the environment has HEED_DEBUG=1. */
+void hd__debug_start(unsigned int bits);
 
 bool hd__ring_lacks(const hd__ring *r, const void *p); /* for assertions */
 
@@ -78,9 +76,6 @@ static inline void hd__ring_turn(hd__ring *r, void *p)
         hd__block_free(oldest);
     }
 }
-
-/* hd__retire for everything else than a block of one of the classes `quick`. */
-void hd__retire_slowly(void *p);
 
 /* Frees the blocks that the calling thread keeps in quarantine. */
 void hd__quarantine_empty(void);

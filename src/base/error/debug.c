@@ -10,16 +10,11 @@
 atomic_uint hd__debug;
 HD__TLS const char *hd__module;
 
-bool hd__debug_wanted(void)
+void hd__debug_start(unsigned int bits)
 {
     const char *text = getenv("HEED_DEBUG");
-    return text && strcmp(text, "1") == 0;
-}
-
-void hd__debug_start(void)
-{
-    if (hd__debug_wanted()) {
-        atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES);
+    if (text && strcmp(text, "1") == 0) {
+        atomic_fetch_or(&hd__debug, bits);
     }
 }
 

@@ -95,8 +95,8 @@ static void read_environment(void)
 #ifndef SANITIZED
     const char *text = getenv("HEED_CACHE");
     cache_wanted = !text || strcmp(text, "0") != 0;
-    if (cache_wanted && hd__debug_wanted()) {
-        atomic_fetch_or(&hd__debug, HD__DEBUG_KEEPS);
+    if (cache_wanted) {
+        hd__debug_start(HD__DEBUG_KEEPS);
     }
 #endif
     atomic_store(&listed_most, cache_wanted ? LISTED_MOST : 0);
@@ -343,7 +343,7 @@ void hd__retire(void *p)
     hd__header *h = hd__header_of(p);
     hd__ring *r = hd__ring_mine;
     if (HD__UNLIKELY(h->class > HD__RETIRED_CLASS || !(r->quick >> h->class & 1))) {
-        hd__retire_slowly(p);
+        hd__retire_object(p, NULL);
         return;
     }
     hd__count(HD__BYTES, -(int64_t)h->size);

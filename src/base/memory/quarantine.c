@@ -114,17 +114,6 @@ static void ring_put(void *p)
     }
 }
 
-void hd__retire_slowly(void *p)
-{
-    const hd__header *h = hd__header_of(p);
-    if (h->class > HD__RETIRED_CLASS) {
-        hd_free(p);
-    } else {
-        hd__count(HD__BYTES, -(int64_t)h->size);
-        ring_put(p);
-    }
-}
-
 void hd__quarantine_empty(void)
 {
     hd__ring *r = hd__ring_mine;
@@ -152,8 +141,10 @@ void hd__retire_object(void *p, const char *freed_by)
         return;
     }
     hd__count(HD__BYTES, -(int64_t)h->size);
-    h->size = HD__FREED_SIZE;
-    h->freed_by = (int32_t)((intptr_t)freed_by - (intptr_t)hd__scope_end);
+    if (freed_by) {
+        h->size = HD__FREED_SIZE;
+        h->freed_by = (int32_t)((intptr_t)freed_by - (intptr_t)hd__scope_end);
+    }
     ring_put(p);
 }
 
