@@ -1,7 +1,6 @@
 /* json.c - the strict JSON reader.
  *
- * What may come next is one of four states; one bit for each level says which kind of bracket is
- * open. A string without escapes is given as it stands in the text. Any other is decoded into a
+ * What may come next is one of four states; for each level it is kept which bracket is open. A string without escapes is given as it stands in the text. Any other is decoded into a
  * buffer, which is always long enough: every escape is longer than the character that it stands
  * for. */
 #include "base/text/json.h"
@@ -27,8 +26,6 @@ static hd__json_kind bad(hd__json *j, size_t at, const char *expected)
 {
     j->at = at;
     j->expected = expected;
-    j->s = NULL;
-    j->len = 0;
     return j->kind = HD__JSON_BAD;
 }
 
@@ -40,7 +37,7 @@ static hd__json_kind event(hd__json *j, hd__json_kind kind, int state)
 
 static bool in_object(const hd__json *j)
 {
-    return j->is_object[j->depth / 8] >> j->depth % 8 & 1;
+    return j->open[j->depth] == '{';
 }
 
 /* The byte at i, or -1 at the end. */
@@ -133,14 +130,8 @@ static bool scan_string(hd__json *j, size_t *end, bool *escaped)
 
 static bool json_decode(hd__json *j, size_t end)
 {
-    size_t bytes = end - j->at;
-    if (j->room < bytes) {
-        hd_free(j->decoded);
-        j->decoded = hd_alloc(bytes);
-        j->room = j->decoded ? bytes : 0;
-        if (!j->decoded) {
-            return bad(j, j->at, memory_ran_out);
-        }
+    if (!hd__grow(&j->decoded, &j->room, (int64_t)(end - j->at), 1)) {
+        return bad(j, j->at, memory_ran_out);
     }
     j->s = j->decoded;
     j->len = 0;
@@ -263,17 +254,15 @@ static hd__json_kind number(hd__json *j)
 
 /* ---------------------------------------------------------------- structure */
 
-static hd__json_kind open_bracket(hd__json *j, bool object)
+static hd__json_kind open_bracket(hd__json *j, char bracket)
 {
     if (j->depth == HD__JSON_DEPTH) {
         return bad(j, j->at, "at most 127 levels of nesting");
     }
-    j->depth++;
+    j->open[++j->depth] = bracket;
     j->next++;
-    uint8_t bit = (uint8_t)(1 << j->depth % 8);
-    j->is_object[j->depth / 8] &= (uint8_t)~bit;
-    j->is_object[j->depth / 8] |= object ? bit : 0;
-    return event(j, object ? HD__JSON_OBJECT : HD__JSON_ARRAY, object ? FIRST_NAME : FIRST_VALUE);
+    return in_object(j) ? event(j, HD__JSON_OBJECT, FIRST_NAME)
+                        : event(j, HD__JSON_ARRAY, FIRST_VALUE);
 }
 
 static hd__json_kind close_bracket(hd__json *j)
@@ -298,8 +287,8 @@ static hd__json_kind value(hd__json *j)
 {
     int c = byte_at(j, j->at);
     switch (c) {
-    case '{': return open_bracket(j, true);
-    case '[': return open_bracket(j, false);
+    case '{':
+    case '[': return open_bracket(j, (char)c);
     case '"': return string(j) ? event(j, HD__JSON_STRING, AFTER) : HD__JSON_BAD;
     case 't': return word(j, "true", HD__JSON_TRUE);
     case 'f': return word(j, "false", HD__JSON_FALSE);
@@ -352,11 +341,7 @@ static hd__json_kind json_after(hd__json *j, int c)
 
 void hd__json_init(hd__json *j, const char *text, size_t n)
 {
-    memset(j, 0, sizeof *j);
-    j->text = text;
-    j->n = n;
-    j->kind = HD__JSON_END;
-    j->state = VALUE;
+    *j = (hd__json){.kind = HD__JSON_END, .text = text, .n = n, .state = VALUE};
 }
 
 hd__json_kind hd__json_next(hd__json *j)
@@ -383,8 +368,6 @@ hd__json_kind hd__json_next(hd__json *j)
 void hd__json_free(hd__json *j)
 {
     hd_free(j->decoded);
-    j->decoded = NULL;
-    j->room = 0;
 }
 
 /* ---------------------------------------------------------------- messages */

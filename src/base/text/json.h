@@ -44,9 +44,9 @@ typedef struct hd__json {
     const char *text;
     size_t n, next;
     int state;
-    uint8_t is_object[HD__JSON_DEPTH / 8 + 1]; /* a bit a level */
+    char open[HD__JSON_DEPTH + 1]; /* the bracket that each level began with */
     char *decoded;
-    size_t room;
+    int64_t room;
 } hd__json;
 
 /* text need not end in a zero. It belongs to the caller and must outlive the reader. */
