@@ -17,24 +17,37 @@ static int lesser(int a, int b)
     return a > 0 && (a < b || b == 0) ? a : b;
 }
 
-/* Reads the quota and the period of one group's directory. Returns false if it sets no limit. */
-static bool read_quota(const char *dir, bool v2, long long *quota, long long *period)
+/* The first number in the file `name` of a directory, and the second one if it has two; 0 for what
+ * is none. */
+static void read_numbers(const char *dir, const char *name, long long *a, long long *b)
 {
-    static const char *const names[2][2] = {{"cpu.cfs_quota_us", "cpu.cfs_period_us"},
-                                            {"cpu.max", NULL}};
-    long long *const values[2] = {quota, period};
     char path[PATH_SIZE + 32];
-    int found = 0;
-    for (int i = 0; i < 2 && names[v2][i]; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, names[v2][i]);
-        FILE *f = fopen(path, "r");
-        if (!f) {
-            return false;
-        }
-        found += v2 ? fscanf(f, "%lld %lld", quota, period) : fscanf(f, "%lld", values[i]);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "r");
+    *b = 0;
+    if (!f || fscanf(f, "%lld %lld", a, b) < 1) {
+        *a = 0;
+    }
+    if (f) {
         fclose(f);
     }
-    return found == 2 && *quota > 0 && *period > 0;
+}
+
+/* How many CPUs the quota of one group's directory allows; 0 if it sets no limit. */
+static int quota_of(const char *dir, bool v2)
+{
+    long long quota, period, unused;
+    if (v2) {
+        read_numbers(dir, "cpu.max", &quota, &period);
+    } else {
+        read_numbers(dir, "cpu.cfs_quota_us", &quota, &unused);
+        read_numbers(dir, "cpu.cfs_period_us", &period, &unused);
+    }
+    if (quota <= 0 || period <= 0) {
+        return 0;
+    }
+    long long cpus = quota / period + (quota % period != 0);
+    return cpus > INT_MAX ? INT_MAX : (int)cpus;
 }
 
 /* The least quota of the groups from root + path up to root; 0 if none has one. */
@@ -45,14 +58,10 @@ static int least_quota(const char *root, const char *path, bool v2)
     if (length < 0 || length >= PATH_SIZE) {
         return 0;
     }
-    long long quota, period;
     int least = 0;
     for (char *end = dir + length; end; end = strrchr(dir + strlen(root), '/')) {
         *end = '\0';
-        if (read_quota(dir, v2, &quota, &period)) {
-            long long cpus = quota / period + (quota % period != 0);
-            least = lesser(cpus > INT_MAX ? INT_MAX : (int)cpus, least);
-        }
+        least = lesser(quota_of(dir, v2), least);
     }
     return least;
 }
@@ -97,10 +106,7 @@ int hd__sys_cgroup_cpus(const char *list, const char *root)
 
 int hd__sys_cpus_allowed(int most)
 {
-    int cpus = hd__sys_affinity_cpus();
     int quota = hd__sys_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
-    if (quota > 0 && quota < cpus) {
-        cpus = quota;
-    }
+    int cpus = lesser(quota, hd__sys_affinity_cpus());
     return cpus < 1 ? 1 : cpus < most ? cpus : most;
 }

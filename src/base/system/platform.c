@@ -133,30 +133,18 @@ int hd__sys_sync(int fd)
     return synced == 0 || errno == EINVAL ? 0 : errno;
 }
 
-#if defined(__linux__) && defined(SYS_renameat2)
-
 int hd__sys_exchange(const char *a, const char *b)
 {
+#if defined(__linux__) && defined(SYS_renameat2)
     const unsigned exchange = 2; /* RENAME_EXCHANGE of linux/fs.h; glibc names it since 2.28 */
     return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, exchange) == 0 ? 0 : errno;
-}
-
 #elif defined(__APPLE__)
-
-int hd__sys_exchange(const char *a, const char *b)
-{
     return renamex_np(a, b, RENAME_SWAP) == 0 ? 0 : errno;
-}
-
 #else
-
-int hd__sys_exchange(const char *a, const char *b)
-{
     (void)a, (void)b;
     return ENOSYS;
-}
-
 #endif
+}
 
 int hd__sys_lock(int fd)
 {
