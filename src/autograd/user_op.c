@@ -142,7 +142,7 @@ static bool field_given(const application *a, const char *field, bool given)
 static bool application_ok(const application *a)
 {
     const hd_op *op = a->op;
-    if (!hd__given("op", op) || !hd__size_ok("op", op->size, sizeof(hd_op), "sizeof(hd_op)") ||
+    if (!hd__given("op", op) || !HD__SIZE_OK(op, "sizeof(hd_op)") ||
         !field_given(a, "name", op->name != NULL) ||
         !field_given(a, "forward", op->forward != NULL) ||
         !field_given(a, "backward", op->backward != NULL) || !hd__given("inputs", a->inputs)) {

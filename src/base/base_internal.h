@@ -105,11 +105,7 @@ static inline bool hd__given(const char *arg, const void *p)
 {
     return p || hd__null_arg(arg);
 }
-static inline bool hd__size_ok(const char *arg, size_t size, size_t expected, const char *giver)
-{
-    return hd__size_ok_to(hd__call, arg, size, expected, giver);
-}
-#define HD__SIZE_OK(o, giver) hd__size_ok(#o, (o)->size, sizeof *(o), giver)
+#define HD__SIZE_OK(o, giver) HD__SIZE_OK_TO(hd__call, o, giver)
 
 /* ---------------------------------------------------------------- errors */
 
@@ -325,7 +321,6 @@ double hd__normal_sample(hd_generator *g);
 /* n numbers in [lo, hi), and the numbers from 0 to n - 1 in any order. These two lock g. */
 void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi);
 void hd__randperm(hd_generator *g, int64_t *r, int64_t n);
-double hd__uniform_sample64(hd_generator *g); /* 53 bits of two outputs, times 2^-53 */
 double hd__exponential_sample(hd_generator *g, double lambda);
 
 /* n Bernoulli(p) draws as bytes 0 or 1, from the stream that the generator is set to. MCG31 takes

@@ -102,8 +102,8 @@ static hd_safetensors *file_open(const char *path, int fd, bool map)
 static hd_safetensors *open_with(const char *path, const hd_safetensors_options *o)
 {
     hd_safetensors_options options = o ? *o : hd_safetensors_defaults();
-    bool ok = hd__given("path", path) &&
-              hd__size_ok("o", options.size, sizeof options, "hd_safetensors_defaults()");
+    bool ok = hd__given("path", path) && hd__size_ok_to(hd__call, "o", options.size, sizeof options,
+                                                        "hd_safetensors_defaults()");
     return ok ? file_open(path, -1, options.map) : NULL;
 }
 

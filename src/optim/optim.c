@@ -90,7 +90,7 @@ static bool none_is_there(const hd_optim *o, const hd_list *list)
 static bool optim_options_ok(const char *name, const hd__optim_type *type,
                              const hd__optim_options *options)
 {
-    return hd__size_ok(name, options->size, type->options_size, type->defaults) &&
+    return hd__size_ok_to(hd__call, name, options->size, type->options_size, type->defaults) &&
            hd__options_ok(type->options, options) &&
            (!type->options_ok || type->options_ok(options));
 }

@@ -119,7 +119,7 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
     hd_cosine_warmup_options defaults = hd_cosine_warmup_defaults();
     c = c ? c : &defaults;
     if (!hd__object("o", o) ||
-        !hd__size_ok("options", c->size, sizeof *c, "hd_cosine_warmup_defaults()")) {
+        !hd__size_ok_to(hd__call, "options", c->size, sizeof *c, "hd_cosine_warmup_defaults()")) {
         return NULL;
     }
     if (c->total_steps >= 1 && c->warmup_steps >= c->total_steps) {
@@ -238,7 +238,7 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
     hd_one_cycle_options defaults = hd_one_cycle_defaults();
     c = c ? c : &defaults;
     if (!hd__object("o", o) ||
-        !hd__size_ok("options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
+        !hd__size_ok_to(hd__call, "options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
         return NULL;
     }
     if (c->cycle_momentum && !o->type->momentum) {

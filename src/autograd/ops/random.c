@@ -309,7 +309,7 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     for (int64_t r = 0; r * m < p->numel; r++) {
         cumulate((const char *)hd__ptr(p) + r * m * bytes, &s);
         for (int64_t i = 0; i < n; i++) {
-            to[r * n + i] = search(&s, hd__uniform_sample64(g));
+            to[r * n + i] = search(&s, hd__unit_f64(g));
         }
     }
     hd__gen_unlock(g);

@@ -300,11 +300,6 @@ void hd__randperm(hd_generator *g, int64_t *r, int64_t n)
 
 /* ---------------------------------------------------------------- one sample */
 
-double hd__uniform_sample64(hd_generator *g)
-{
-    return hd__unit_f64(g);
-}
-
 /* Box and Muller (1958). The second uniform number gives the radius; the sine of the pair is
  * kept. */
 double hd__normal_sample(hd_generator *g)

@@ -51,12 +51,7 @@ static inline uint64_t hd__random64(hd_generator *g)
     return high << 32 | hd__random(g);
 }
 
-/* A number in [0, 1), without rounding: from 24 bits of one output, or 53 bits of two. */
-static inline float hd__unit_f32(hd_generator *g)
-{
-    return (float)(hd__random(g) & 0xffffffu) * 0x1p-24f;
-}
-
+/* A number in [0, 1), without rounding, from 53 bits of two outputs. */
 static inline double hd__unit_f64(hd_generator *g)
 {
     return (double)(hd__random64(g) & 0x1fffffffffffffu) * 0x1p-53;

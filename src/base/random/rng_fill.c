@@ -133,84 +133,52 @@ BOTH double unit_f64(const uint32_t *w)
     return (double)(int32_t)(w[0] & 0x1fffffu) * 0x1p-21 + (double)w[1] * 0x1p-53;
 }
 
-/* n numbers of [low, low + range) from their outputs; `high` becomes low. The numbers themselves
- * (low 0, range 1) take no more than a multiplication. */
-#define UNIFORM(type, T, OUTPUTS, FMA)                                                             \
-    BOTH T between_##type(const uint32_t *w, T low, T high, T range, bool unit)                    \
+/* n numbers of [low, high) from their outputs, and n of a generator, uniform and normal. */
+#define FILL(type, T, OUTPUTS, FMA)                                                                \
+    BOTH T between_##type(const uint32_t *w, T low, T high)                                        \
     {                                                                                              \
-        T u = unit_##type(w), y = unit ? u : FMA(u, range, low);                                   \
+        T y = FMA(unit_##type(w), high - low, low);                                                \
         return y == high ? low : y;                                                                \
     }                                                                                              \
-    BOTH void some_##type(const uint32_t *restrict w, T *restrict x, int64_t n, T low, T high,     \
-                          T range, bool unit)                                                      \
+    BOTH void some_##type(const uint32_t *restrict w, T *restrict x, int64_t n, T low, T high)     \
     {                                                                                              \
         int64_t i = 0;                                                                             \
         for (; i + HALF <= n; i += HALF) {                                                         \
             for (int l = 0; l < HALF; l++) {                                                       \
-                x[i + l] = between_##type(w + (i + l) * OUTPUTS, low, high, range, unit);          \
+                x[i + l] = between_##type(w + (i + l) * OUTPUTS, low, high);                       \
             }                                                                                      \
         }                                                                                          \
         for (; i < n; i++) {                                                                       \
-            x[i] = between_##type(w + i * OUTPUTS, low, high, range, unit);                        \
+            x[i] = between_##type(w + i * OUTPUTS, low, high);                                     \
         }                                                                                          \
     }                                                                                              \
-    BOTH void uniform_##type(const uint32_t *w, T *x, int64_t n, T low, T high, T range)           \
+    static void some_##type##_plain(const uint32_t *w, T *x, int64_t n, T low, T high)             \
     {                                                                                              \
-        if (low == 0 && range == 1) {                                                              \
-            some_##type(w, x, n, low, high, range, true);                                          \
-        } else {                                                                                   \
-            some_##type(w, x, n, low, high, range, false);                                         \
-        }                                                                                          \
+        some_##type(w, x, n, low, high);                                                           \
     }                                                                                              \
-    static void uniform_##type##_plain(const uint32_t *w, T *x, int64_t n, T low, T high, T range) \
+    WITH_FMA static void some_##type##_fma(const uint32_t *w, T *x, int64_t n, T low, T high)      \
     {                                                                                              \
-        uniform_##type(w, x, n, low, high, range);                                                 \
+        some_##type(w, x, n, low, high);                                                           \
     }                                                                                              \
-    WITH_FMA static void uniform_##type##_fma(const uint32_t *w, T *x, int64_t n, T low, T high,   \
-                                              T range)                                             \
-    {                                                                                              \
-        uniform_##type(w, x, n, low, high, range);                                                 \
-    }                                                                                              \
-    static void fill_##type(hd_generator *g, T *x, int64_t n, T low, T high, T range)              \
+    void hd__uniform_##type(hd_generator *g, T *x, int64_t n, double a, double b)                  \
     {                                                                                              \
         uint32_t w[HD__DRAWN];                                                                     \
         bool fma = has_fma();                                                                      \
         for (int64_t m; n > 0; n -= m, x += m) {                                                   \
             m = n < HD__DRAWN / OUTPUTS ? n : HD__DRAWN / OUTPUTS;                                 \
             hd__random_words(g, w, m *OUTPUTS);                                                    \
-            (fma ? uniform_##type##_fma : uniform_##type##_plain)(w, x, m, low, high, range);      \
+            (fma ? some_##type##_fma : some_##type##_plain)(w, x, m, (T)a, (T)b);                  \
+        }                                                                                          \
+    }                                                                                              \
+    void hd__normal_##type(hd_generator *g, T *x, int64_t n, double mean, double std)              \
+    {                                                                                              \
+        hd__uniform_##type(g, x, n, 0, 1);                                                         \
+        blocks_##type(x, n, (T)mean, (T)std);                                                      \
+        if (n % BLOCK != 0) {                                                                      \
+            hd__uniform_##type(g, x + n - BLOCK, BLOCK, 0, 1);                                     \
+            blocks_##type(x + n - BLOCK, BLOCK, (T)mean, (T)std);                                  \
         }                                                                                          \
     }
 
-UNIFORM(f32, float, 1, fmaf)
-UNIFORM(f64, double, 2, fma)
-
-void hd__uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b)
-{
-    fill_f32(g, x, n, (float)a, (float)b, (float)b - (float)a);
-}
-
-void hd__uniform_f64(hd_generator *g, double *x, int64_t n, double a, double b)
-{
-    fill_f64(g, x, n, a, b, b - a);
-}
-
-void hd__normal_f32(hd_generator *g, float *x, int64_t n, double mean, double std)
-{
-    fill_f32(g, x, n, 0, 1, 1);
-    blocks_f32(x, n, (float)mean, (float)std);
-    if (n % BLOCK != 0) {
-        fill_f32(g, x + n - BLOCK, BLOCK, 0, 1, 1);
-        blocks_f32(x + n - BLOCK, BLOCK, (float)mean, (float)std);
-    }
-}
-
-void hd__normal_f64(hd_generator *g, double *x, int64_t n, double mean, double std)
-{
-    fill_f64(g, x, n, 0, 1, 1);
-    blocks_f64(x, n, mean, std);
-    if (n % BLOCK != 0) {
-        fill_f64(g, x + n - BLOCK, BLOCK, 0, 1, 1);
-        blocks_f64(x + n - BLOCK, BLOCK, mean, std);
-    }
-}
+FILL(f32, float, 1, fmaf)
+FILL(f64, double, 2, fma)
