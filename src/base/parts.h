@@ -86,7 +86,11 @@ enum { HD__HEAP_LINE = 64 };
 void *hd__heap_alloc(size_t size);
 void hd__heap_free(void *p);
 void hd__heap_release(void); /* gives free memory to the system */
-void hd__heap_sizes(size_t *mapped, size_t *used, size_t *touched);
+
+typedef struct hd__held {
+    size_t mapped, used, touched; /* bytes; touched: free, but not untouched (heap.c) */
+} hd__held;
+extern hd__held hd__heap; /* what the heap holds; changes behind its lock */
 
 /* The calling thread ends: adds what it counted to the total. */
 void hd__count_thread_end(void);

@@ -11,7 +11,13 @@
  * fast. Before the heap asks for more, it gives back the pages of free chunks if they hold more
  * than SLACK and an eighth of what is in use. So what it holds is bounded by the most that was
  * live. Bytes whose pages the heap never touched or gave back are `untouched`: those of a new
- * mapping, and the end of a chunk that no block has used. */
+ * mapping, and the end of a chunk that no block has used.
+ *
+ * Size classes alone, eight for each power of two and never cut or joined, were tried in its place.
+ * A step of GPT with 124 million parameters (gpt/124m/dropout0 of bench/, 2 threads) then had its
+ * peak at 3.22 GB in place of 2.99 GB. If pages were given back at every request and not only
+ * before a new mapping, the peak was at 3.11 GB, and five steps had 490,000 page faults in place of
+ * 1,900. */
 #include "base/parts.h"
 
 enum {
@@ -28,23 +34,19 @@ enum {
 };
 
 typedef struct chunk {
-    size_t bytes;              /* of the line and the block */
-    struct chunk *before;      /* the chunk that ends where this begins; NULL: a mapping does */
-    struct chunk *next, *prev; /* neighbours in the bin, if the chunk is free */
-    size_t untouched;          /* untouched bytes at its end */
-    bool last, free;           /* last: the mapping ends with this chunk */
+    size_t bytes;             /* of the line and the block */
+    struct chunk *before;     /* the chunk that ends where this begins; NULL: a mapping does */
+    struct chunk *next, **at; /* if it is free, what follows it in its bin, and what points to it */
+    size_t untouched;         /* untouched bytes at its end */
+    bool last, free;          /* last: the mapping ends with this chunk */
 } chunk;
 
 _Static_assert(sizeof(chunk) <= LINE - 16, "the line ends with 16 bytes of the door's");
 
 pthread_mutex_t hd__heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct {
-    size_t page;                  /* bytes of the system's pages, once something is mapped */
-    size_t mapped, used, touched; /* touched: free but not untouched */
-    uint64_t map[BINS / 64];      /* which bins have chunks */
-    chunk *bin[BINS];
-} heap;
+hd__held hd__heap;
+static chunk *bin[BINS];
 
 /* ---------------------------------------------------------------- bins */
 
@@ -57,50 +59,32 @@ static int bin_of(size_t bytes)
 
 static void bin_put(chunk *c)
 {
-    int i = bin_of(c->bytes);
     c->free = true;
-    c->prev = NULL;
-    c->next = heap.bin[i];
+    c->at = &bin[bin_of(c->bytes)];
+    c->next = *c->at;
     if (c->next) {
-        c->next->prev = c;
+        c->next->at = &c->next;
     }
-    heap.bin[i] = c;
-    heap.map[i / 64] |= UINT64_C(1) << i % 64;
-    heap.touched += c->bytes - c->untouched;
+    *c->at = c;
+    hd__heap.touched += c->bytes - c->untouched;
 }
 
 static void bin_take(chunk *c)
 {
-    int i = bin_of(c->bytes);
-    *(c->prev ? &c->prev->next : &heap.bin[i]) = c->next;
+    *c->at = c->next;
     if (c->next) {
-        c->next->prev = c->prev;
-    }
-    if (!heap.bin[i]) {
-        heap.map[i / 64] &= ~(UINT64_C(1) << i % 64);
+        c->next->at = c->at;
     }
     c->free = false;
-    heap.touched -= c->bytes - c->untouched;
-}
-
-/* The first bin from i on that has a chunk; BINS if none has. */
-static int next_bin(int i)
-{
-    for (; i < BINS; i = (i / 64 + 1) * 64) {
-        uint64_t rest = heap.map[i / 64] >> i % 64;
-        if (rest) {
-            return i + __builtin_ctzll(rest);
-        }
-    }
-    return BINS;
+    hd__heap.touched -= c->bytes - c->untouched;
 }
 
 /* The smallest of the bin's first few chunks that are large enough. */
-static chunk *best_in(int i, size_t bytes)
+static chunk *best_in(chunk *first, size_t bytes)
 {
     chunk *best = NULL;
     int looks = 0;
-    for (chunk *c = heap.bin[i]; c && looks < LOOKS; c = c->next, looks++) {
+    for (chunk *c = first; c && looks < LOOKS; c = c->next, looks++) {
         if (c->bytes >= bytes && (!best || c->bytes < best->bytes)) {
             best = c;
         }
@@ -110,13 +94,11 @@ static chunk *best_in(int i, size_t bytes)
 
 static chunk *heap_find(size_t bytes)
 {
-    int own = bin_of(bytes);
-    chunk *c = best_in(own, bytes);
-    if (c) {
-        return c;
+    chunk *best = NULL;
+    for (int i = bin_of(bytes); i < BINS && !best; i++) {
+        best = best_in(bin[i], bytes);
     }
-    int i = next_bin(own + 1);
-    return i < BINS ? best_in(i, bytes) : NULL;
+    return best;
 }
 
 /* ---------------------------------------------------------------- neighbours */
@@ -179,20 +161,14 @@ static size_t round_up(size_t n, size_t to)
 
 static chunk *map(size_t bytes)
 {
-    bool huge = bytes >= 2 * HUGE;
-    if (!heap.page) {
-        heap.page = hd__sys_page_bytes();
-    }
-    bytes = round_up(bytes, huge ? HUGE : heap.page);
-    chunk *c = hd__sys_pages_map(bytes, huge ? HUGE : heap.page);
+    size_t page = bytes >= 2 * HUGE ? HUGE : hd__sys_page_bytes();
+    bytes = round_up(bytes, page);
+    chunk *c = hd__sys_pages_map(bytes, page);
     if (!c) {
         return NULL;
     }
-    if (huge) {
-        hd__sys_pages_prefer_huge(c, bytes);
-    }
     hd__count_system_alloc();
-    heap.mapped += bytes;
+    hd__heap.mapped += bytes;
     *c = (chunk){.bytes = bytes, .last = true, .untouched = bytes};
     return c;
 }
@@ -203,25 +179,26 @@ static void chunk_release(chunk *c, bool whole)
 {
     if (whole && !c->before && c->last) {
         bin_take(c);
-        heap.mapped -= c->bytes;
+        hd__heap.mapped -= c->bytes;
         hd__sys_unmap(c, c->bytes);
         return;
     }
     if (c->bytes - c->untouched < RELEASABLE) {
         return;
     }
-    uintptr_t begin = round_up((uintptr_t)c + LINE, heap.page);
-    uintptr_t end = ((uintptr_t)c + c->bytes) / heap.page * heap.page;
+    size_t page = hd__sys_page_bytes();
+    uintptr_t begin = round_up((uintptr_t)c + LINE, page);
+    uintptr_t end = ((uintptr_t)c + c->bytes) / page * page;
     if (hd__sys_pages_drop((void *)begin, end - begin)) {
-        heap.touched -= c->bytes - c->untouched;
+        hd__heap.touched -= c->bytes - c->untouched;
         c->untouched = c->bytes;
     }
 }
 
 static void release_all(bool whole)
 {
-    for (int i = next_bin(0); i < BINS; i = next_bin(i + 1)) {
-        for (chunk *c = heap.bin[i], *next; c; c = next) {
+    for (int i = 0; i < BINS; i++) {
+        for (chunk *c = bin[i], *next; c; c = next) {
             next = c->next;
             chunk_release(c, whole);
         }
@@ -233,13 +210,13 @@ static void release_all(bool whole)
  * more. */
 static chunk *heap_grow(size_t bytes)
 {
-    if (heap.touched > SLACK + heap.used / 8) {
+    if (hd__heap.touched > SLACK + hd__heap.used / 8) {
         release_all(false);
     }
-    size_t wanted = bytes >= ALONE            ? bytes
-                    : heap.mapped < LEAST_MAP ? LEAST_MAP
-                    : heap.mapped > MOST_MAP  ? MOST_MAP
-                                              : heap.mapped;
+    size_t wanted = bytes >= ALONE                ? bytes
+                    : hd__heap.mapped < LEAST_MAP ? LEAST_MAP
+                    : hd__heap.mapped > MOST_MAP  ? MOST_MAP
+                                                  : hd__heap.mapped;
     chunk *c = map(bytes > wanted ? bytes : wanted);
     return c || bytes >= wanted ? c : map(bytes);
 }
@@ -259,7 +236,7 @@ void *hd__heap_alloc(size_t size)
     if (c) {
         chunk_cut(c, bytes);
         c->untouched = 0;
-        heap.used += c->bytes;
+        hd__heap.used += c->bytes;
     }
     return c ? (char *)c + LINE : NULL;
 }
@@ -268,7 +245,7 @@ void hd__heap_free(void *p)
 {
     chunk *c = (chunk *)((char *)p - LINE);
     HD__LOCKED(hd__heap_lock);
-    heap.used -= c->bytes;
+    hd__heap.used -= c->bytes;
     set_free(c);
 }
 
@@ -276,12 +253,4 @@ void hd__heap_release(void)
 {
     HD__LOCKED(hd__heap_lock);
     release_all(true);
-}
-
-void hd__heap_sizes(size_t *mapped, size_t *used, size_t *touched)
-{
-    HD__LOCKED(hd__heap_lock);
-    *mapped = heap.mapped;
-    *used = heap.used;
-    *touched = heap.touched;
 }

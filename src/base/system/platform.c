@@ -85,16 +85,10 @@ void *hd__sys_pages_map(size_t bytes, size_t align)
         munmap(p, lead);
     }
     munmap(p + lead + bytes, align - lead);
-    return p + lead;
-}
-
-void hd__sys_pages_prefer_huge(void *p, size_t bytes)
-{
 #ifdef MADV_HUGEPAGE
-    madvise(p, bytes, MADV_HUGEPAGE);
-#else
-    (void)p, (void)bytes;
+    madvise(p + lead, bytes, MADV_HUGEPAGE);
 #endif
+    return p + lead;
 }
 
 /* MADV_DONTNEED gives pages back at once on Linux, and is only advice elsewhere. */

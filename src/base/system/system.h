@@ -97,11 +97,11 @@ void *hd__sys_block_new(size_t align, size_t bytes);
 void hd__sys_block_free(void *p);
 
 /* Pages at a multiple of `align`, which is a power of two. They are zero. `bytes` is a multiple of
- * a page's. NULL if there are none. hd__sys_unmap gives them back, all of one map. */
+ * a page's. If `align` is more than that, the system is asked for huge pages, which make the first
+ * touch of the memory faster. NULL if there are none. hd__sys_unmap gives them back, all of one
+ * map. */
 void *hd__sys_pages_map(size_t bytes, size_t align);
 size_t hd__sys_page_bytes(void);
-/* Asks for huge pages, which make the first touch of the memory faster. */
-void hd__sys_pages_prefer_huge(void *p, size_t bytes);
 /* Gives back what the pages hold, but keeps the addresses: what a read finds there afterwards is
  * not defined. Returns false if the system keeps the pages. */
 bool hd__sys_pages_drop(void *p, size_t bytes);

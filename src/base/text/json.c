@@ -1,8 +1,8 @@
 /* json.c - the strict JSON reader.
  *
- * What may come next is one of four states; for each level it is kept which bracket is open. A string without escapes is given as it stands in the text. Any other is decoded into a
- * buffer, which is always long enough: every escape is longer than the character that it stands
- * for. */
+ * What may come next is one of four states, and each open level has its bracket. A string without
+ * escapes is given as it stands in the text. Any other is decoded into a buffer, which is always
+ * long enough: every escape is longer than the character that it stands for. */
 #include "base/text/json.h"
 
 #include "base/system/system.h"
