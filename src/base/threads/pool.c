@@ -26,7 +26,7 @@ typedef struct job {
 } job;
 
 typedef struct worker {
-    pthread_t thread;
+    pthread_t thread; /* not used of the caller */
     pthread_cond_t wake;
     atomic_bool asleep;
 } worker;
@@ -38,13 +38,12 @@ static struct {
     atomic_bool ending;
 
     _Alignas(64) atomic_int undone; /* pieces that are not done */
-    atomic_bool caller_asleep;
+    worker caller;
 
     _Alignas(64) atomic_bool busy; /* a call has the pool; only that call changes what follows */
-    pthread_cond_t done;
     int workers;
     worker worker[HD__MAX_THREADS - 1];
-} pool = {.done = PTHREAD_COND_INITIALIZER};
+} pool = {.caller.wake = PTHREAD_COND_INITIALIZER};
 
 /* For going to sleep and waking; held while workers are made. */
 pthread_mutex_t hd__pool_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -78,18 +77,25 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
 
 /* Returns when ready(w) is true or the thread was woken. In the second case it may be false, so
  * callers look again. */
-static void wait_for(bool (*ready)(const worker *w), const worker *w, atomic_bool *asleep,
-                     pthread_cond_t *wake)
+static void wait_for(bool (*ready)(const worker *w), worker *w)
 {
     if (spin(ready, w)) {
         return;
     }
     HD__LOCKED(hd__pool_lock);
-    atomic_store(asleep, true);
+    atomic_store(&w->asleep, true);
     if (!ready(w)) {
-        pthread_cond_wait(wake, &hd__pool_lock);
+        pthread_cond_wait(&w->wake, &hd__pool_lock);
     }
-    atomic_store(asleep, false);
+    atomic_store(&w->asleep, false);
+}
+
+static void wake_sleeping(worker *w)
+{
+    if (atomic_load(&w->asleep)) {
+        HD__LOCKED(hd__pool_lock);
+        pthread_cond_signal(&w->wake);
+    }
 }
 
 static bool wanted(const worker *w)
@@ -124,12 +130,8 @@ static void take_pieces(void)
     }
     int undone = taken == 0 ? 0 : atomic_fetch_sub(&pool.undone, taken);
     hd__assert(undone >= taken);
-    if (taken == 0 || undone > taken) {
-        return;
-    }
-    if (atomic_load(&pool.caller_asleep)) {
-        HD__LOCKED(hd__pool_lock);
-        pthread_cond_signal(&pool.done);
+    if (taken > 0 && undone == taken) {
+        wake_sleeping(&pool.caller);
     }
 }
 
@@ -137,7 +139,7 @@ static void *work(void *self)
 {
     worker *w = self;
     for (;;) {
-        wait_for(wanted, w, &w->asleep, &w->wake);
+        wait_for(wanted, w);
         if (atomic_load(&pool.ending)) {
             return NULL;
         }
@@ -164,10 +166,7 @@ static void make_workers(int most)
 static void wake_workers(int n)
 {
     for (int i = 0; i < n && i < pool.workers; i++) {
-        if (atomic_load(&pool.worker[i].asleep)) {
-            HD__LOCKED(hd__pool_lock);
-            pthread_cond_signal(&pool.worker[i].wake);
-        }
+        wake_sleeping(&pool.worker[i]);
     }
 }
 
@@ -192,8 +191,8 @@ static bool run_on_pool(const job *j, int helpers)
     atomic_store(&pool.left, j->pieces);
     wake_workers(helpers);
     take_pieces();
-    while (!all_done(NULL)) {
-        wait_for(all_done, NULL, &pool.caller_asleep, &pool.done);
+    while (!all_done(&pool.caller)) {
+        wait_for(all_done, &pool.caller);
     }
     atomic_store_explicit(&pool.busy, false, memory_order_release);
     return true;
@@ -317,10 +316,10 @@ void hd__pool_stop(void)
  * condition is made with the worker. */
 void hd__pool_fork_child(void)
 {
-    pthread_cond_init(&pool.done, NULL);
+    pthread_cond_init(&pool.caller.wake, NULL);
     atomic_store(&pool.left, 0);
     atomic_store(&pool.undone, 0);
-    atomic_store(&pool.caller_asleep, false);
+    atomic_store(&pool.caller.asleep, false);
     atomic_store(&pool.ending, false);
     atomic_store(&pool.busy, false);
     pool.workers = 0;
