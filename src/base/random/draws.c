@@ -1,26 +1,17 @@
 /* draws.c - takes back what a failed call drew.
  *
- * The calls under way on a thread form a list. When a number is drawn, all of them that have not
- * drawn yet find the generator in the same state, and so the outermost of these keeps one copy for
- * all. Inner calls end first. */
+ * The calls under way on a thread form a list. When a number is drawn, each of them that has not
+ * drawn yet keeps a copy of the generator. */
 #include "base/random/draws.h"
 
 HD__TLS hd__draws *hd__draws_top;
 
 void hd__draws_note(hd_generator *g)
 {
-    hd__draws *from = NULL;
     for (hd__draws *d = hd__draws_top; d && !d->noted; d = d->outer) {
-        from = d;
-    }
-    if (!from) {
-        return;
-    }
-    from->before = *g;
-    for (hd__draws *d = hd__draws_top; d != from->outer; d = d->outer) {
         d->noted = true;
         d->g = g;
-        d->from = from;
+        d->before = *g;
     }
 }
 
@@ -44,6 +35,6 @@ void hd__draws_end_slowly(hd__draws *d, bool keep)
     }
     hd__draws_top = d->outer;
     if (d->noted && !keep) {
-        hd__gen_put_back(d->g, &d->from->before);
+        hd__gen_put_back(d->g, &d->before);
     }
 }

@@ -18,10 +18,8 @@
 
 typedef struct hd__draws {
     struct hd__draws *outer;
-    bool noted; /* something was drawn since; the next three are valid from then on */
-    hd_generator *g;
-    struct hd__draws *from; /* in its `before` is g as it was: this one, or one around it */
-    hd_generator before;
+    bool noted;              /* something was drawn since; the next two are valid from then on */
+    hd_generator *g, before; /* before: g as it was */
 } hd__draws;
 
 extern HD__TLS hd__draws *hd__draws_top;

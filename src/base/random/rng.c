@@ -158,14 +158,10 @@ void hd__gen_put_back(hd_generator *g, const hd_generator *before)
 hd_generator *hd_generator_new(int64_t value)
 {
     HD__CALL("hd_generator_new");
-    hd_generator *g = hd_alloc(sizeof *g);
-    if (!g) {
-        return NULL;
+    hd_generator *g = hd__alloc_zeroed(sizeof *g);
+    if (g) {
+        hd__gen_seed(g, value);
     }
-    g->bernoulli = HD_BERNOULLI_MCG31;
-    g->user = NULL;
-    g->switches = 0;
-    hd__gen_seed(g, value);
     return g;
 }
 
