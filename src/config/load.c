@@ -29,9 +29,9 @@ bool hd_config_refuse(const hd_config_source *from, const char *path, const char
     char text[512];
     va_list args;
     va_start(args, format);
-    hd__locale l = hd__sys_locale_enter();
+    void *before = hd__sys_locale_enter();
     vsnprintf(text, sizeof text, format, args);
-    hd__sys_locale_leave(l);
+    hd__sys_locale_leave(before);
     va_end(args);
     return hd_error_set(HD_VALUE, "%s: %s: %s: %s", from->function, from->place,
                         HD__CONFIG_SHOWN(path), text);
@@ -228,9 +228,9 @@ static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t 
     if (!strict) {
         return NULL;
     }
-    hd__locale l = hd__sys_locale_enter();
-    cJSON *tree = l.plain ? cJSON_ParseWithLength(text, n) : NULL;
-    hd__sys_locale_leave(l);
+    void *before = hd__sys_locale_enter();
+    cJSON *tree = before ? cJSON_ParseWithLength(text, n) : NULL;
+    hd__sys_locale_leave(before);
     return tree ? tree
                 : hd_error_set(HD_MEMORY, "%s: %s: out of memory", from->function, from->place);
 }

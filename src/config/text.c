@@ -28,14 +28,14 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
 
 const char *hd__config_number(double v, char out[HD__NUMBER])
 {
-    hd__locale l = hd__sys_locale_enter();
+    void *before = hd__sys_locale_enter();
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(out, HD__NUMBER, "%.*g", digits, v);
         if (strtod(out, NULL) == v) {
             break;
         }
     }
-    hd__sys_locale_leave(l);
+    hd__sys_locale_leave(before);
     return out;
 }
 

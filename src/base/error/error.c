@@ -63,9 +63,9 @@ static void mark_cut(char *text)
  * that is too long ends in "...". */
 static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, va_list args)
 {
-    hd__locale l = hd__sys_locale_enter();
+    void *before = hd__sys_locale_enter();
     int length = vsnprintf(text + begin, (size_t)(MESSAGE_SIZE - begin), format, args);
-    hd__sys_locale_leave(l);
+    hd__sys_locale_leave(before);
     if (length < 0) {
         snprintf(text + begin, (size_t)(MESSAGE_SIZE - begin), "%s", format);
     } else if (begin + length >= MESSAGE_SIZE) {

@@ -75,18 +75,16 @@ const char *hd__sys_why(int cause, char text[HD__WHY_TEXT])
     return text;
 }
 
-hd__locale hd__sys_locale_enter(void)
+void *hd__sys_locale_enter(void)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    return (hd__locale){.plain = (void *)plain,
-                        .before = (void *)(plain ? uselocale(plain) : (locale_t)0)};
+    return plain ? (void *)uselocale(plain) : NULL;
 }
 
-void hd__sys_locale_leave(hd__locale l)
+void hd__sys_locale_leave(void *before)
 {
-    if (l.plain) {
-        uselocale((locale_t)l.before);
-        freelocale((locale_t)l.plain);
+    if (before) {
+        freelocale(uselocale((locale_t)before));
     }
 }
 
@@ -116,11 +114,6 @@ int hd__sys_create(int at, const char *path)
 int hd__sys_open_directory(const char *path, bool follow)
 {
     return open_at(HD__SYS_HERE, path, O_RDONLY | O_DIRECTORY | (follow ? 0 : O_NOFOLLOW));
-}
-
-ptrdiff_t hd__sys_read(int fd, void *bytes, size_t n)
-{
-    UNINTERRUPTED(ptrdiff_t, read(fd, bytes, n));
 }
 
 ptrdiff_t hd__sys_pread(int fd, void *bytes, size_t n, int64_t at)

@@ -114,13 +114,10 @@ const char *hd__sys_why(int cause, char text[HD__WHY_TEXT]);
 #define HD__WHY(cause) hd__sys_why((cause), (char[HD__WHY_TEXT]){0})
 
 /* Between enter and leave, the calling thread writes and reads numbers with a point, whatever the
- * program's locale is. If memory runs out, plain is NULL and the locale stays. */
-typedef struct hd__locale {
-    void *plain, *before;
-} hd__locale;
-
-hd__locale hd__sys_locale_enter(void);
-void hd__sys_locale_leave(hd__locale l);
+ * program's locale is. Enter returns what leave needs; if memory runs out, it returns NULL, and the
+ * locale stays. */
+void *hd__sys_locale_enter(void);
+void hd__sys_locale_leave(void *before);
 
 /* ---------------------------------------------------------------- files
  *
@@ -141,8 +138,7 @@ int hd__sys_create(int at, const char *path); /* a new file for writing, which a
 /* Opens a directory. If not `follow`, path must not be a link to one. */
 int hd__sys_open_directory(const char *path, bool follow);
 
-/* Both read and write at most n bytes, and may do a part. */
-ptrdiff_t hd__sys_read(int fd, void *bytes, size_t n);
+/* These read and write at most n bytes, and may do a part. */
 ptrdiff_t hd__sys_pread(int fd, void *bytes, size_t n, int64_t at);
 ptrdiff_t hd__sys_write(int fd, const void *bytes, size_t n);
 /* Returns 0 or an errno. A file system may keep what was written until then, and tell only here

@@ -70,11 +70,10 @@ static int32_t hex4(const hd__json *j, size_t i)
     return v;
 }
 
-/* The length of the character at i; 0 if it is not UTF-8. */
-static size_t character(const hd__json *j, size_t i)
+/* The length of the character at i, and the character; 0 if it is not UTF-8. */
+static size_t character(const hd__json *j, size_t i, uint32_t *c)
 {
-    uint32_t code;
-    int length = hd__utf8_next(j->text + i, (int64_t)(j->n - i), &code);
+    int length = hd__utf8_next(j->text + i, (int64_t)(j->n - i), c);
     return length > 0 ? (size_t)length : 0;
 }
 
@@ -105,85 +104,63 @@ static size_t escape(const hd__json *j, size_t i, uint32_t *c)
     return is_low_surrogate(low) ? 12 : 0;
 }
 
-/* Finds the closing quote of the string whose opening quote is at j->at. */
-static bool scan_string(hd__json *j, size_t *end, bool *escaped)
+/* Finds the closing quote of the string whose opening quote is at j->at, and moves next past it.
+ * Decodes the string into `to`, with its length in len, unless `to` is NULL. */
+static bool scan_string(hd__json *j, char *to, bool *escaped)
 {
     size_t i = j->at + 1, length;
     uint32_t c;
-    *escaped = false;
-    for (;; i += length) {
-        int first = byte_at(j, i);
-        if (first == '"') {
-            *end = i;
-            return true;
-        }
+    for (int first; (first = byte_at(j, i)) != '"'; i += length) {
         if (first < 0x20) {
             return bad(j, i, first < 0 ? "a closing quote" : "no control character in a string");
         }
-        *escaped |= first == '\\';
-        length = first == '\\' ? escape(j, i, &c) : character(j, i);
+        length = first == '\\' ? escape(j, i, &c) : character(j, i, &c);
         if (length == 0) {
             return bad(j, i, first == '\\' ? "an escape of JSON, surrogates in pairs" : "UTF-8");
         }
+        *escaped |= first == '\\';
+        j->len += to ? (size_t)hd__utf8_put(c, to + j->len) : 0;
     }
-}
-
-static bool json_decode(hd__json *j, size_t end)
-{
-    if (!hd__grow(&j->decoded, &j->room, (int64_t)(end - j->at), 1)) {
-        return bad(j, j->at, memory_ran_out);
-    }
-    j->s = j->decoded;
-    j->len = 0;
-    for (size_t i = j->at + 1; i < end;) {
-        if (j->text[i] != '\\') {
-            j->decoded[j->len++] = j->text[i++];
-        } else {
-            uint32_t c = 0;
-            i += escape(j, i, &c);
-            j->len += (size_t)hd__utf8_put(c, j->decoded + j->len);
-        }
-    }
+    j->next = i + 1;
     return true;
 }
 
 /* Reads the string at j->at into s and len, and moves next past it. */
 static bool string(hd__json *j)
 {
-    size_t end;
-    bool escaped;
-    if (!scan_string(j, &end, &escaped) || (escaped && !json_decode(j, end))) {
+    bool escaped = false;
+    if (!scan_string(j, NULL, &escaped)) {
         return false;
     }
+    size_t bytes = j->next - j->at; /* with both quotes */
     if (!escaped) {
         j->s = j->text + j->at + 1;
-        j->len = end - j->at - 1;
+        j->len = bytes - 2;
+        return true;
     }
-    j->next = end + 1;
-    return true;
+    if (!hd__grow(&j->decoded, &j->room, (int64_t)bytes, 1)) {
+        return bad(j, j->at, memory_ran_out);
+    }
+    j->s = j->decoded;
+    return scan_string(j, j->decoded, &escaped);
 }
 
 /* ---------------------------------------------------------------- numbers */
 
 bool hd__json_double(const hd__json *j, double *v)
 {
-    char small[64], *copy = j->len < sizeof small ? small : hd_alloc(j->len + 1);
-    if (!copy) {
-        return false;
-    }
-    hd__locale l = hd__sys_locale_enter();
-    if (l.plain) {
+    char *copy = hd_alloc(j->len + 1);
+    void *before = copy ? hd__sys_locale_enter() : NULL;
+    if (before) {
         memcpy(copy, j->s, j->len);
         copy[j->len] = '\0';
         *v = strtod(copy, NULL);
-    } else {
+        hd__sys_locale_leave(before);
+    } else if (copy) {
         hd_error_set(HD_MEMORY, "heed: no memory for a locale");
     }
-    hd__sys_locale_leave(l);
-    if (copy != small) {
-        hd_free(copy);
-    }
-    return l.plain;
+    hd_free(copy);
+    return before;
 }
 
 bool hd__json_int(const hd__json *j, int64_t *v)

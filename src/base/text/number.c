@@ -12,6 +12,11 @@
 
 #include "base/base_internal.h"
 
+static const char *not_finite(double v)
+{
+    return isnan(v) ? "nan" : v < 0 ? "-inf" : "inf";
+}
+
 static void plain_point(char *text)
 {
     char *point = text + (*text == '-');
@@ -31,7 +36,7 @@ static void plain_point(char *text)
 int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision)
 {
     if (!isfinite(v)) {
-        return snprintf(text, HD__NUMBER_TEXT, "%s", isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+        return snprintf(text, HD__NUMBER_TEXT, "%s", not_finite(v));
     }
     snprintf(text, HD__NUMBER_TEXT, form == 'e' ? "%.*e" : "%.*f", precision, v);
     plain_point(text);
@@ -81,9 +86,9 @@ static void positive_text(double v, char text[48])
 const char *hd__float_text(double v, char text[HD__FLOAT_TEXT])
 {
     if (!isfinite(v)) {
-        snprintf(text, HD__FLOAT_TEXT, "%s", isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+        strcpy(text, not_finite(v));
     } else if (v == 0) {
-        snprintf(text, HD__FLOAT_TEXT, signbit(v) ? "-0.0" : "0.0");
+        strcpy(text, signbit(v) ? "-0.0" : "0.0");
     } else {
         text[0] = '-';
         positive_text(fabs(v), text + (v < 0));

@@ -67,7 +67,7 @@ static char *whole_read_all(const char *function, const char *path, int fd, size
     char *bytes = hd_alloc(size + 1);
     *n = 0;
     while (bytes && *n < size) {
-        ptrdiff_t got = hd__sys_read(fd, bytes + *n, size - *n);
+        ptrdiff_t got = hd__sys_pread(fd, bytes + *n, size - *n, (int64_t)*n);
         if (got == 0) {
             break;
         }
@@ -202,10 +202,8 @@ void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
 static bool sync_and_close(hd__whole *w, bool ok)
 {
     int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);
-    if (ok && synced != 0) {
-        return hd__io_fail(w->function, w->shown, "sync", synced);
-    }
-    return ok && (closed == 0 || hd__io_fail(w->function, w->shown, "close", closed));
+    return ok && (synced == 0 || hd__io_fail(w->function, w->shown, "sync", synced)) &&
+           (closed == 0 || hd__io_fail(w->function, w->shown, "close", closed));
 }
 
 static bool rename_to_path(const hd__whole *w)
@@ -216,16 +214,12 @@ static bool rename_to_path(const hd__whole *w)
 
 bool hd__whole_end(hd__whole *w, bool ok)
 {
-    bool made = w->fd >= 0;
-    if (made) {
-        ok = sync_and_close(w, ok && !w->failed) && rename_to_path(w);
-        if (!ok) {
-            hd__sys_unlink(w->parent, w->name);
-        }
-    }
-    if (made && ok) {
+    if (w->fd >= 0 && sync_and_close(w, ok && !w->failed) && rename_to_path(w)) {
         int cause = hd__sync_close(w->parent);
         return cause == 0 || hd__io_fail(w->function, w->shown, "sync its directory", cause);
+    }
+    if (w->fd >= 0) {
+        hd__sys_unlink(w->parent, w->name);
     }
     hd__sys_drop(w->parent);
     return false;
