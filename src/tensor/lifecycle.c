@@ -270,7 +270,7 @@ static bool measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, 
     return hd__bytes(n, (size_t)hd__bytes_of(d), bytes) || size_overflows(d, ndim, sizes);
 }
 
-static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
+void hd__set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
 {
     t->ndim = (uint8_t)ndim;
     t->numel = numel;
@@ -292,7 +292,7 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
     list_fresh(t);
-    set_contiguous(t, numel, ndim, sizes);
+    hd__set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }
 

@@ -283,6 +283,15 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
  * broadcasts to dst. They are the same memory, or do not overlap. Changes no version. */
 void hd__copy(hd_tensor *dst, const hd_tensor *src);
 
+/* A row-major tensor over an array of x's dtype and shape. It lives as long as the struct and is in
+ * no scope. */
+typedef struct hd__array {
+    hd_tensor t;
+    hd__storage storage;
+} hd__array;
+
+hd_tensor *hd__array_of(hd__array *a, const hd_tensor *x, const void *array);
+
 /* Copies n >= 1 parts, which follow each other along dim, to a contiguous y, whose other sizes they
  * have. A part without elements may have any shape. */
 void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts);
@@ -374,6 +383,8 @@ static inline bool hd__same_memory(const hd_tensor *a, const hd_tensor *b)
            memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
 }
 
+/* Gives t these sizes, of which numel is the product, and the strides of a row-major tensor. */
+void hd__set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes);
 /* The strides of a row-major tensor of these sizes. */
 void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides);
 /* Recomputes numel and HD__F_CONTIGUOUS after sizes or strides were written. */
@@ -422,7 +433,7 @@ const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 /* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(size_t bytes);
 
-/* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
+/* As hd__key of base, in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);
 
 #endif
