@@ -341,6 +341,13 @@ static inline double hd__float_at(const hd_tensor *x, int64_t at)
     return x->dtype == HD_FLOAT32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
 }
 
+/* The same where x is of int64 or bool. */
+static inline int64_t hd__int_at(const hd_tensor *x, int64_t at)
+{
+    const void *data = x->storage->data;
+    return x->dtype == HD_INT64 ? ((const int64_t *)data)[at] : ((const uint8_t *)data)[at];
+}
+
 /* NULL for HD_NONE. */
 static inline void *hd__ptr_or_null(const hd_tensor *x)
 {
@@ -429,6 +436,10 @@ unsigned int hd__not_finite(const hd_tensor *x);
 /* The first NaN of x, or else its first infinity, as "nan at (0, 2)". x has one. */
 enum { HD__PLACE_TEXT = HD__SHAPE_TEXT + 16 };
 const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
+
+/* Writes the text to f, which is flushed if `at_once`, and frees the text. Fails with HD_IO, or
+ * where the text failed. */
+bool hd__text_print(hd__text *t, FILE *f, bool at_once);
 
 /* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(size_t bytes);
