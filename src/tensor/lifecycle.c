@@ -248,8 +248,7 @@ bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes)
            size_overflows(x->dtype, x->ndim, x->sizes);
 }
 
-/* Checks the arguments; the number of elements, and their bytes in dtype d. */
-static bool measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes)
+bool hd__measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes)
 {
     if (!hd__dtype_arg(d) || !hd__sizes_arg(ndim, sizes)) {
         return false;
@@ -301,7 +300,7 @@ static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
     size_t bytes = 0;
-    bool ok = hd__scope_ready() && measure(d, ndim, sizes, &numel, &bytes);
+    bool ok = hd__scope_ready() && hd__measure(d, ndim, sizes, &numel, &bytes);
     hd__storage *s = ok ? storage_new(owned ? bytes : 0) : NULL;
     if (s) {
         s->nbytes = bytes; /* before the tensor is listed, where other threads read it */

@@ -236,6 +236,8 @@ bool hd__scalar_fits(hd_dtype d, hd_scalar value);
 
 /* ---------------------------------------------------------------- making tensors */
 
+/* The number of elements of these sizes, and their bytes in dtype d; the arguments are checked. */
+bool hd__measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes);
 /* A fresh contiguous tensor in the innermost scope, with undefined values. Sizes are checked. */
 hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes);
 
