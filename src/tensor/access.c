@@ -104,14 +104,8 @@ void *hd_data_mut(hd_tensor *x)
 
 static hd_scalar load(const hd_tensor *x, int64_t at)
 {
-    const void *data = x->storage->data;
-    switch (x->dtype) {
-    case HD_FLOAT32: return hd_scalar_double(((const float *)data)[at]);
-    case HD_FLOAT64: return hd_scalar_double(((const double *)data)[at]);
-    case HD_INT64: return hd_scalar_int(((const int64_t *)data)[at]);
-    case HD_BOOL: return hd_scalar_int(((const uint8_t *)data)[at]);
-    }
-    return hd_scalar_int(0);
+    return hd__is_float(x->dtype) ? hd_scalar_double(hd__float_at(x, at))
+                                  : hd_scalar_int(hd__int_at(x, at));
 }
 
 static bool one_element(const hd_tensor *x)

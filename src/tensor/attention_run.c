@@ -9,6 +9,8 @@
 
 #include "tensor/attention_run.h"
 
+#include "tensor/elementwise.h"
+
 enum {
     POOL_WORTH = 1 << 14, /* multiplications that are not worth a task of the pool */
     PARTS = 16, /* a large call is cut into this many parts at least, if it has so many blocks */
@@ -201,43 +203,6 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 
 /* ---------------------------------------------------------------- both directions */
 
-/* Adds the parts' copies of dq up, in order. */
-typedef struct part_sums {
-    const attention_task *t;
-    int64_t stride; /* bytes from one part's copy to the next */
-} part_sums;
-
-static void sum_heads(int64_t begin, int64_t end, void *arg)
-{
-    const part_sums *p = arg;
-    const attention_task *t = p->t;
-    int64_t l = t->c->head.l, d = t->c->head.d;
-    for (int64_t r = begin; r < end; r++) {
-        int64_t u = r / l, i = r - u * l;
-        int64_t head[HD_MAX_DIMS];
-        hd__dims_index(&t->heads, u, head);
-        hdk_rows dq = rows_at(t, HD__DQ, head);
-        for (int64_t e = 0; e < d; e++) {
-            const char *from = t->dq_part + (r * d + e) * t->item;
-            int64_t to = i * dq.row + e * dq.col;
-            double sum = 0;
-            float sum32 = 0;
-            for (int64_t k = 0; k < t->parts; k++, from += p->stride) {
-                if (t->item == sizeof sum) {
-                    sum += *(const double *)from;
-                } else {
-                    sum32 += *(const float *)from;
-                }
-            }
-            if (t->item == sizeof sum) {
-                ((double *)dq.p)[to] = sum;
-            } else {
-                ((float *)dq.p)[to] = sum32;
-            }
-        }
-    }
-}
-
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
@@ -247,19 +212,17 @@ bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
     return run(&t);
 }
 
-/* Runs the parts of each head with a copy of dq for each part. */
-static bool run_parts(attention_task *t)
+/* Runs the parts of each head with a copy of dq for each part, and adds the copies up, in order. */
+static bool run_parts(attention_task *t, hd_tensor *dq)
 {
-    const hdk_head *h = &t->c->head;
-    int64_t rows = t->c->heads * h->l, stride = rows * h->d * t->item;
-    t->dq_part = hd__alloc_items(t->parts, (size_t)stride);
-    if (!t->dq_part) {
-        return false;
-    }
-    bool ok = run(t);
+    t->dq_part = hd__alloc_items(t->parts, (size_t)(dq->numel * t->item));
+    bool ok = t->dq_part && run(t);
     if (ok) {
-        part_sums p = {t, stride};
-        hd__parallel_for(rows, POOL_WORTH / (h->d < POOL_WORTH ? h->d : POOL_WORTH), sum_heads, &p);
+        hd__fill(dq, hd_scalar_int(0));
+    }
+    for (int64_t k = 0; ok && k < t->parts; k++) {
+        hd__array part;
+        hd__add_into(dq, hd__array_of(&part, dq, t->dq_part + k * dq->numel * t->item));
     }
     hd_free(t->dq_part);
     return ok;
@@ -271,5 +234,5 @@ bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x)
     set_up(&t, c, x);
     t.backward = true;
     cut_heads(&t, c->head.s, t.kernel->key_block);
-    return t.parts == 1 ? run(&t) : run_parts(&t);
+    return t.parts == 1 ? run(&t) : run_parts(&t, x[HD__DQ]);
 }

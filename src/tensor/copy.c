@@ -220,27 +220,23 @@ static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
                                       bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
 }
 
-/* Makes `over` a row-major tensor of x's shape over the array, for one copy. */
-static void lay_over(hd_tensor *over, hd__storage *storage, const hd_tensor *x, const void *array)
+hd_tensor *hd__array_of(hd__array *a, const hd_tensor *x, const void *array)
 {
-    const size_t bytes = (size_t)(x->numel * hd__bytes_of(x->dtype));
-    *storage = (hd__storage){.data = (void *)(uintptr_t)array, .nbytes = bytes};
-    *over = (hd_tensor){.dtype = x->dtype, .ndim = x->ndim, .storage = storage};
-    memcpy(over->sizes, x->sizes, sizeof over->sizes[0] * x->ndim);
-    hd__default_strides(x->ndim, x->sizes, over->strides);
-    hd__geometry_changed(over);
+    a->storage = (hd__storage){.data = (void *)(uintptr_t)array,
+                               .nbytes = (size_t)(x->numel * hd__bytes_of(x->dtype))};
+    a->t = (hd_tensor){.dtype = x->dtype, .storage = &a->storage};
+    hd__set_contiguous(&a->t, x->numel, x->ndim, x->sizes);
+    return &a->t;
 }
 
 bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
 {
     HD__CALL("hd_copy_to");
-    hd_tensor over;
-    hd__storage storage;
+    hd__array to;
     if (!array_fits(x, array, bytes)) {
         return false;
     }
-    lay_over(&over, &storage, x, array);
-    hd__copy(&over, x);
+    hd__copy(hd__array_of(&to, x, array), x);
     return true;
 }
 
@@ -253,12 +249,10 @@ bool hd__writable(hd_tensor *x)
 
 void hd__write_array(hd_tensor *x, const void *array)
 {
-    hd_tensor over;
-    hd__storage storage;
-    lay_over(&over, &storage, x, array);
+    hd__array from;
     hd__changes(x);
     hd__bump(x);
-    hd__copy(x, &over);
+    hd__copy(x, hd__array_of(&from, x, array));
 }
 
 bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)

@@ -19,13 +19,7 @@ hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes)
 hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_zeros");
-    hd_tensor *y = hd__empty(d, ndim, sizes);
-    if (y && y->numel > GRAIN) {
-        hd__fill(y, hd_scalar_int(0));
-    } else if (y) {
-        memset(hd__ptr(y), 0, y->storage->nbytes);
-    }
-    return y;
+    return hd_full_n(d, 0, ndim, sizes);
 }
 
 hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes)
@@ -226,40 +220,39 @@ hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
 
 /* ---------------------------------------------------------------- random */
 
-static hd_tensor *random_float(hd_dtype d, int ndim, const int64_t *sizes,
-                               void (*fill)(hd_tensor *x, double a, double b))
+typedef void draw(hd_tensor *x, double a, double b);
+
+/* Fills y, which is fresh or NULL. */
+static hd_tensor *drawn(hd_tensor *y, draw *fill)
 {
-    hd_tensor *y = hd__float_dtype(d) ? hd__empty(d, ndim, sizes) : NULL;
     if (y) {
         fill(y, 0, 1);
     }
     return y;
 }
 
-/* The result is laid out as x, because draws go in memory order. */
-static hd_tensor *random_like(hd_dtype d, const hd_tensor *x,
-                              void (*fill)(hd_tensor *x, double a, double b))
+static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, draw *fill)
 {
-    if (!hd__arg("x", x) || !hd__float_dtype(d)) {
-        return NULL;
-    }
-    hd_tensor *y = hd__laid_out_as(hd__empty_as(d, x), x);
-    if (y) {
-        fill(y, 0, 1);
-    }
-    return y;
+    return hd__float_dtype(d) ? drawn(hd__empty(d, ndim, sizes), fill) : NULL;
+}
+
+/* The result is laid out as x, because draws go in memory order. */
+static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, draw *fill)
+{
+    bool ok = hd__arg("x", x) && hd__float_dtype(d);
+    return ok ? drawn(hd__laid_out_as(hd__empty_as(d, x), x), fill) : NULL;
 }
 
 hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_rand");
-    return random_float(d, ndim, sizes, hd__uniform_fill);
+    return random_sized(d, ndim, sizes, hd__uniform_fill);
 }
 
 hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_randn");
-    return random_float(d, ndim, sizes, hd__normal_fill);
+    return random_sized(d, ndim, sizes, hd__normal_fill);
 }
 
 hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d)
@@ -284,11 +277,8 @@ static int64_t through_float(int64_t v, int digits)
 /* The distance to the next float below v, if that has `digits` binary digits. */
 static int64_t gap_below(int64_t v, int digits)
 {
-    int n = -digits;
-    for (uint64_t rest = v < 0 ? 0 - (uint64_t)v : (uint64_t)v; rest > 0; rest >>= 1) {
-        n++;
-    }
-    return INT64_C(1) << n;
+    uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    return INT64_C(1) << (64 - __builtin_clzll(size) - digits);
 }
 
 /* If rounding to the dtype would lead out of [lo, hi), the range shrinks, as in PyTorch. */

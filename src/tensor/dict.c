@@ -11,16 +11,12 @@ static const char *const kinds[] = {"missing", "a tensor", "a string", "an integ
 
 /* ---------------------------------------------------------------- finding */
 
-static uint64_t hash_of(const char *name)
-{
-    return hd__hash(name, strlen(name));
-}
-
 /* The position of name in the array, or -1. */
-static int64_t dict_find(const hd_dict *d, const char *name, uint64_t hash)
+static int64_t dict_find(const hd_dict *d, const char *name)
 {
+    uint64_t hash = hd__hash(name, strlen(name));
     for (uint64_t s = hash; d->slots; s++) {
-        uint32_t at = d->slots[s & d->mask];
+        uint32_t at = d->slots[s % (uint64_t)d->places];
         if (at == 0) {
             break;
         }
@@ -35,49 +31,34 @@ static int64_t dict_find(const hd_dict *d, const char *name, uint64_t hash)
 static void put_slot(hd_dict *d, int64_t position)
 {
     uint64_t s = d->entries[position]->hash;
-    while (d->slots[s & d->mask]) {
+    while (d->slots[s % (uint64_t)d->places]) {
         s++;
     }
-    d->slots[s & d->mask] = (uint32_t)position + 1;
+    d->slots[s % (uint64_t)d->places] = (uint32_t)position + 1;
 }
 
 static void fill_slots(hd_dict *d)
 {
-    memset(d->slots, 0, (size_t)(d->mask + 1) * sizeof *d->slots);
+    memset(d->slots, 0, (size_t)d->places * sizeof *d->slots);
     for (int64_t i = 0; i < d->len; i++) {
         put_slot(d, i);
     }
 }
 
-/* Makes room for `more` entries: both arrays double together. */
+/* Makes room for `more` entries, and for twice as many slots. */
 static bool grow(hd_dict *d, int64_t more)
 {
-    int64_t room = d->room ? d->room : 8;
-    while (room - d->len < more) {
-        room *= 2;
-    }
-    if (room == d->room) {
-        return true;
-    }
-    if (room > INT32_MAX) {
+    int64_t n = d->len + more, places = d->places;
+    if (n > INT32_MAX) {
         return hd__fail(HD_MEMORY, "%" PRId64 " names: expected fewer", d->len);
     }
-    hd__dict_entry **entries = hd__alloc_items(room, sizeof *entries);
-    uint32_t *slots = entries ? hd__alloc_items(room, 2 * sizeof *slots) : NULL;
-    if (!slots) {
-        hd_free(entries);
+    if (!hd__grow(&d->entries, &d->room, n, sizeof *d->entries) ||
+        !hd__grow(&d->slots, &d->places, 2 * d->room, sizeof *d->slots)) {
         return false;
     }
-    if (d->len) {
-        memcpy(entries, d->entries, (size_t)d->len * sizeof *entries);
+    if (d->places != places) {
+        fill_slots(d);
     }
-    hd_free(d->entries);
-    hd_free(d->slots);
-    d->entries = entries;
-    d->slots = slots;
-    d->room = room;
-    d->mask = (uint64_t)room * 2 - 1;
-    fill_slots(d);
     return true;
 }
 
@@ -100,40 +81,34 @@ static size_t prefix_length(const char *name)
     return dot ? (size_t)(dot - name) : 0;
 }
 
-static bool same_prefix(const char *a, const char *b)
+/* Has one of the first n names in d the prefix of `name`? */
+static bool among_prefixes(const hd_dict *d, int64_t n, const char *name)
 {
-    size_t n = prefix_length(a);
-    return n == prefix_length(b) && memcmp(a, b, n) == 0;
-}
-
-/* Is entry i the first one of its prefix? */
-static bool begins_prefix(const hd_dict *d, int64_t i)
-{
-    for (int64_t k = 0; k < i; k++) {
-        if (same_prefix(d->entries[k]->name, d->entries[i]->name)) {
-            return false;
+    size_t length = prefix_length(name);
+    for (int64_t i = 0; i < n; i++) {
+        const char *each = d->entries[i]->name;
+        if (prefix_length(each) == length && memcmp(each, name, length) == 0) {
+            return true;
         }
     }
-    return prefix_length(d->entries[i]->name) > 0;
+    return false;
 }
 
 /* What may be wrong with a prefix that no name in d has: "; the prefixes in d are 'optim', 'rng'".
- * Empty if a name has it. */
+ * Nothing if a name has it. */
 static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES])
 {
     size_t len = 0;
-    *text = '\0';
-    for (int64_t i = 0; i < d->len; i++) {
-        if (same_prefix(d->entries[i]->name, name)) {
-            return;
-        }
+    if (among_prefixes(d, d->len, name)) {
+        return;
     }
     for (int64_t i = 0; i < d->len && len < PREFIXES - 64; i++) {
         const char *each = d->entries[i]->name;
-        if (begins_prefix(d, i)) {
-            len += (size_t)snprintf(
-                text + len, PREFIXES - len, "%s'%.*s'", len ? ", " : "; the prefixes in d are ",
-                hd__clip(each, prefix_length(each) < 24 ? prefix_length(each) : 24), each);
+        size_t n = prefix_length(each);
+        if (n > 0 && !among_prefixes(d, i, each)) {
+            len += (size_t)snprintf(text + len, PREFIXES - len, "%s'%.*s'",
+                                    len ? ", " : "; the prefixes in d are ",
+                                    hd__clip(each, n < 24 ? n : 24), each);
         }
     }
     if (len == 0) {
@@ -148,7 +123,7 @@ static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_
     if (!check_name(d, name)) {
         return NULL;
     }
-    int64_t at = dict_find(d, name, hash_of(name));
+    int64_t at = dict_find(d, name);
     const hd__dict_entry *e = at < 0 ? NULL : d->entries[at];
     if (!e || (e->kind != kind && e->kind != or_kind)) {
         char prefixes[PREFIXES] = "";
@@ -181,14 +156,14 @@ static void replace_value(hd__dict_entry *e, hd_dict_kind kind, hd__dict_value v
     drop_value(&old);
 }
 
-static hd__dict_entry *append(hd_dict *d, const char *name, uint64_t hash)
+static hd__dict_entry *append(hd_dict *d, const char *name)
 {
-    size_t bytes = strlen(name) + 1;
-    hd__dict_entry *e = grow(d, 1) ? hd_alloc(sizeof *e + bytes) : NULL;
+    size_t length = strlen(name);
+    hd__dict_entry *e = grow(d, 1) ? hd_alloc(sizeof *e + length + 1) : NULL;
     if (e) {
-        e->hash = hash;
+        e->hash = hd__hash(name, length);
         e->kind = HD_DICT_MISSING;
-        memcpy(e->name, name, bytes);
+        memcpy(e->name, name, length + 1);
         d->entries[d->len] = e;
         put_slot(d, d->len++);
     }
@@ -198,9 +173,8 @@ static hd__dict_entry *append(hd_dict *d, const char *name, uint64_t hash)
 /* Takes the value over on success. */
 static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value v)
 {
-    uint64_t hash = hash_of(name);
-    int64_t at = dict_find(d, name, hash);
-    hd__dict_entry *e = at < 0 ? append(d, name, hash) : d->entries[at];
+    int64_t at = dict_find(d, name);
+    hd__dict_entry *e = at < 0 ? append(d, name) : d->entries[at];
     if (e) {
         replace_value(e, kind, v);
     }
@@ -227,16 +201,13 @@ bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
     if (!check_name(d, name) || !hd__given("text", text)) {
         return false;
     }
-    char *copy = hd_alloc(strlen(text) + 1);
-    if (!copy) {
-        return false;
+    hd__text copy = {0};
+    hd__text_puts(&copy, text);
+    bool ok = !copy.failed && set(d, name, HD_DICT_STRING, (hd__dict_value){.string = copy.s});
+    if (!ok) {
+        hd_free(copy.s);
     }
-    memcpy(copy, text, strlen(text) + 1);
-    if (!set(d, name, HD_DICT_STRING, (hd__dict_value){.string = copy})) {
-        hd_free(copy);
-        return false;
-    }
-    return true;
+    return ok;
 }
 
 bool hd_dict_set_int(hd_dict *d, const char *name, int64_t v)
@@ -267,7 +238,7 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     if (!check_name(d, name)) {
         return false;
     }
-    int64_t at = dict_find(d, name, hash_of(name));
+    int64_t at = dict_find(d, name);
     if (at < 0) {
         return hd__fail(HD_VALUE, "'%s' is missing", name);
     }
@@ -285,7 +256,7 @@ bool hd__dict_set_removed(hd_dict *fresh, const char *name)
 /* Gives e to d, which has room. */
 static void dict_move(hd_dict *d, hd__dict_entry *e)
 {
-    int64_t at = dict_find(d, e->name, e->hash);
+    int64_t at = dict_find(d, e->name);
     if (at < 0) {
         d->entries[d->len] = e;
         put_slot(d, d->len++);
@@ -303,7 +274,7 @@ static void dict_take(hd_dict *d, hd_dict *fresh)
             dict_move(d, e);
             continue;
         }
-        int64_t at = dict_find(d, e->name, e->hash);
+        int64_t at = dict_find(d, e->name);
         if (at >= 0) {
             remove_at(d, at);
         }
@@ -375,7 +346,7 @@ const char *hd_dict_name(const hd_dict *d, int64_t i)
 hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name)
 {
     HD__CALL("hd_dict_kind_of");
-    int64_t at = check_name(d, name) ? dict_find(d, name, hash_of(name)) : -1;
+    int64_t at = check_name(d, name) ? dict_find(d, name) : -1;
     return at < 0 ? HD_DICT_MISSING : d->entries[at]->kind;
 }
 

@@ -22,7 +22,7 @@ struct hd_dict {
     int64_t len, room; /* of entries */
     hd__dict_entry **entries;
     uint32_t *slots;
-    uint64_t mask; /* the number of slots - 1; with no slots len is 0 */
+    int64_t places; /* the number of slots; with none len is 0 */
 };
 
 #endif

@@ -208,8 +208,25 @@ void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, cha
                      run_tiles, &t);
 }
 
+/* Is the output large, and are its inputs read in order, or small? A loop over bytes takes longer
+ * than their way to the cache. */
+static bool goes_past_cache(const hd__dims *w, hd_tensor *const *operands)
+{
+    const hd_tensor *y = operands[0];
+    int64_t item = hd__bytes_of(y->dtype);
+    bool so = y->dtype != HD_BOOL && y->numel * item >= HDK_STREAM_BYTES &&
+              w->dim[0].stride[0] == item && w->dim[0].size * item >= SHORTEST;
+    for (int k = 1; k < w->n && so; k++) {
+        bool any_order = operands[k]->numel < y->numel || hd__dense(operands[k]);
+        for (int d = 1; d < w->ndim && !any_order; d++) {
+            so = so && w->dim[d - 1].stride[k] < w->dim[d].stride[k];
+        }
+    }
+    return so;
+}
+
 static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const *operands,
-                         bool past_cache)
+                         bool to_new)
 {
     hd__dims w;
     char *data[HD__WALKED];
@@ -223,8 +240,7 @@ static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const
     int d = hd__tiled_dim(&w, operands);
     if (d > 0) {
         hd__loop_over_tiles(f, params, &w, d, data, operands);
-    } else if (past_cache && w.dim[0].stride[0] == hd__bytes_of(operands[0]->dtype) &&
-               w.dim[0].size * w.dim[0].stride[0] >= SHORTEST) {
+    } else if (to_new && goes_past_cache(&w, operands)) {
         hdk_past_cache past = {f, params, n, hd__bytes_of(operands[0]->dtype)};
         loop(hdk_copy()->past_cache, &past, &w, data, hdk_copy()->past_cache_end);
     } else {
@@ -237,35 +253,9 @@ void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
     map_elements(f, params, n, operands, false);
 }
 
-/* Does x have its dims in the order of y's in memory? Between its elements there may be gaps. */
-static bool ordered_as(const hd_tensor *x, const hd_tensor *y)
-{
-    bool same = x->ndim == y->ndim;
-    for (int d = 0; d < x->ndim && same; d++) {
-        for (int e = d + 1; e < x->ndim && same; e++) {
-            bool single = y->sizes[d] == 1 || y->sizes[e] == 1;
-            same = single || (x->strides[d] > x->strides[e]) == (y->strides[d] > y->strides[e]);
-        }
-    }
-    return same;
-}
-
-/* Is the output large, and are its inputs read in order, or small? A loop over bytes takes longer
- * than their way to the cache. */
-static bool goes_past_cache(int n, hd_tensor *const *operands)
-{
-    const hd_tensor *y = operands[0];
-    bool in_order = y->dtype != HD_BOOL && y->numel * hd__bytes_of(y->dtype) >= HDK_STREAM_BYTES;
-    for (int k = 1; k < n && in_order; k++) {
-        const hd_tensor *x = operands[k];
-        in_order = x->numel < y->numel || hd__dense(x) || ordered_as(x, y);
-    }
-    return in_order;
-}
-
 void hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
 {
-    map_elements(f, params, n, operands, goes_past_cache(n, operands));
+    map_elements(f, params, n, operands, true);
 }
 
 /* ---------------------------------------------------------------- loops into results */

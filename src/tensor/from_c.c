@@ -37,26 +37,20 @@ static bool type_fits(hd_dtype d, hd_c_type type)
                                         dtype_names[d], type_names[type], type_names[d + 1]));
 }
 
-/* Do the elements of these sizes lie in `room` bytes? Sizes that are refused later are left. */
+/* Do the elements of these sizes lie in `room` bytes? */
 static bool room_fits(hd_dtype d, size_t room, int ndim, const int64_t *sizes)
 {
-    if (room == SIZE_MAX || (unsigned)d > HD_BOOL || !sizes || ndim < 0 || ndim > HD_MAX_DIMS) {
-        return true;
-    }
-    int64_t bytes = hd__bytes_of(d);
-    for (int i = 0; i < ndim; i++) {
-        if (sizes[i] < 0 || __builtin_mul_overflow(bytes, sizes[i], &bytes)) {
-            return true;
-        }
-    }
-    return (uint64_t)bytes <= room ||
-           hd__fail(HD_VALUE, "%s of %s is %lld bytes: the array has %zu", HD__SIZES(ndim, sizes),
-                    hd_dtype_name(d), (long long)bytes, room);
+    int64_t numel;
+    size_t bytes;
+    return hd__measure(d, ndim, sizes, &numel, &bytes) &&
+           (bytes <= room || hd__fail(HD_VALUE, "%s of %s is %zu bytes: the array has %zu",
+                                      HD__SIZES(ndim, sizes), hd_dtype_name(d), bytes, room));
 }
 
-static hd_tensor *from_c_copy(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
+static hd_tensor *from_c_copy(hd_dtype d, const void *data, size_t room, int ndim,
+                              const int64_t *sizes)
 {
-    hd_tensor *y = hd__empty(d, ndim, sizes);
+    hd_tensor *y = room_fits(d, room, ndim, sizes) ? hd__empty(d, ndim, sizes) : NULL;
     if (!y) {
         return NULL;
     }
@@ -74,10 +68,8 @@ hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, si
                                 const int64_t *sizes)
 {
     HD__CALL("hd_from_data");
-    if (!hd__given("data", data) || !type_fits(d, type) || !room_fits(d, room, ndim, sizes)) {
-        return NULL;
-    }
-    return from_c_copy(d, data, ndim, sizes);
+    bool ok = hd__given("data", data) && type_fits(d, type);
+    return ok ? from_c_copy(d, data, room, ndim, sizes) : NULL;
 }
 
 hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
@@ -97,8 +89,7 @@ hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, 
         return hd__fail(HD_DTYPE, "an array of %s: expected float, double, int64_t or bool",
                         type_names[type]);
     }
-    hd_dtype d = (hd_dtype)(type - HD_C_FLOAT);
-    return room_fits(d, room, ndim, sizes) ? from_c_copy(d, array, ndim, sizes) : NULL;
+    return from_c_copy((hd_dtype)(type - HD_C_FLOAT), array, room, ndim, sizes);
 }
 
 hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t room,

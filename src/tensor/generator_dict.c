@@ -11,13 +11,8 @@
 const char *hd__field(const char *prefix, const char *field)
 {
     hd__text t = {0};
-    const char *key = hd__key(&t, prefix, NULL, 0, field);
-    char *name = key ? hd__scope_alloc(t.len + 1) : NULL;
-    if (name) {
-        memcpy(name, key, t.len + 1);
-    }
-    hd_free(t.s);
-    return name;
+    hd__text_format(&t, "%s%s%s", prefix, *prefix ? "." : "", field);
+    return hd__text_give(&t);
 }
 
 static bool generator_write(const void *object, hd_dict *d, const char *prefix)
@@ -62,16 +57,13 @@ static bool read_int(const hd_dict *d, const char *prefix, const char *field, in
 static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
 {
     const char *name = hd__field(prefix, "state");
-    hd_tensor *state = hd_dict_get(d, name);
+    const hd_tensor *expected = hd_empty(HD_INT64, HD__MT_SIZE);
+    const hd_tensor *state = expected ? hd__dict_copy("", d, name, expected) : NULL;
     if (!state) {
         return false;
     }
-    if (state->dtype != HD_INT64 || state->ndim != 1 || state->numel != HD__MT_SIZE) {
-        return hd__fail(HD_SHAPE, "'%s' is %s %s: expected int64 (%d,)", name,
-                        hd_dtype_name(state->dtype), HD__SHAPE(state), HD__MT_SIZE);
-    }
     for (int64_t i = 0; i < HD__MT_SIZE; i++) {
-        int64_t word = hd_get_int(state, i);
+        int64_t word = ((const int64_t *)hd__ptr(state))[i];
         if (word < 0 || word > UINT32_MAX) {
             return hd__fail(HD_VALUE,
                             "'%s' holds %" PRId64 " at %" PRId64 ": expected 0 to 4294967295", name,

@@ -248,8 +248,7 @@ bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes)
            size_overflows(x->dtype, x->ndim, x->sizes);
 }
 
-/* Checks the arguments; the number of elements, and their bytes in dtype d. */
-static bool measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes)
+bool hd__measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes)
 {
     if (!hd__dtype_arg(d) || !hd__sizes_arg(ndim, sizes)) {
         return false;
@@ -270,7 +269,7 @@ static bool measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, 
     return hd__bytes(n, (size_t)hd__bytes_of(d), bytes) || size_overflows(d, ndim, sizes);
 }
 
-static void set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
+void hd__set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
 {
     t->ndim = (uint8_t)ndim;
     t->numel = numel;
@@ -292,7 +291,7 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
     list_fresh(t);
-    set_contiguous(t, numel, ndim, sizes);
+    hd__set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }
 
@@ -301,7 +300,7 @@ static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
     size_t bytes = 0;
-    bool ok = hd__scope_ready() && measure(d, ndim, sizes, &numel, &bytes);
+    bool ok = hd__scope_ready() && hd__measure(d, ndim, sizes, &numel, &bytes);
     hd__storage *s = ok ? storage_new(owned ? bytes : 0) : NULL;
     if (s) {
         s->nbytes = bytes; /* before the tensor is listed, where other threads read it */

@@ -4,12 +4,10 @@
  * A tensor that is made in debug mode enters the list, with the module whose forward runs then, and
  * leaves it when it is freed. What the graph saves of a tensor enters with the maker of that
  * tensor. The lock protects the list and made_by of the tensors in it. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text/whole.h"
 #include "tensor/scope.h"
 
 static struct {
@@ -269,7 +267,7 @@ static const hd_scope **scopes_from_root(int64_t *n)
     return scopes;
 }
 
-static bool write_report(hd__text *t)
+static void write_report(hd__text *t)
 {
     int64_t scopes, n = 0;
     const hd_scope **each = scopes_from_root(&scopes);
@@ -285,9 +283,9 @@ static bool write_report(hd__text *t)
         }
         write_scope(t, each[i], rows + first, row - first);
     }
+    t->failed = t->failed || !rows;
     hd_free(rows);
     hd_free(each);
-    return rows;
 }
 
 bool hd_scope_report(FILE *f)
@@ -297,13 +295,8 @@ bool hd_scope_report(FILE *f)
         return false;
     }
     hd__text t = {0};
-    bool ok = write_report(&t) && !t.failed;
-    errno = 0;
-    if (ok && (fwrite(t.s, 1, t.len, f) != t.len || fflush(f) != 0)) {
-        ok = hd__fail(HD_IO, "%zu bytes not written: %s", t.len, HD__WHY(errno));
-    }
-    hd_free(t.s);
-    return ok;
+    write_report(&t);
+    return hd__text_print(&t, f, true);
 }
 
 /* ---------------------------------------------------------------- a scope that grows */

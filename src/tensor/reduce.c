@@ -169,10 +169,6 @@ bool hd__reduce(const hdk_lane_kernel *kernels, hd__pieces pieces, hd_tensor *y,
     make_plan(&q, x, mask);
     bool several = (mask & (mask - 1)) != 0;
     bool shuffled = pieces == HD__IN_ORDER && several && !hd__contig(x);
-    if (q.reduced == 1 && q.dims.dim[0].size <= PIECE && !shuffled) {
-        reduce_innermost(&q, kernels[q.dtype], y, extra, 1, 0, 1, q.dims.dim[0].size, p);
-        return true;
-    }
     HD__SCOPE_OR(false);
     if (pieces != HD__PIECES && (q.reduced > 1 || shuffled)) {
         hd_tensor *dense = gather(x, &mask); /* (kept..., reduced...) */

@@ -3,11 +3,9 @@
  * Every shown element is visited once to choose the tensor's style, and once to find the width of a
  * cell; then the text is written. Elements are read where they lie, through the strides. Those that
  * are not shown are never read. Floats are classified and compared as doubles. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/text/whole.h"
 #include "tensor/tensor_internal.h"
 
 enum { INDENT = 7 }; /* of lines after the first one: the length of "tensor(" */
@@ -26,8 +24,7 @@ typedef struct printer {
 
 static struct {
     pthread_mutex_t lock;
-    bool set; /* if not, the defaults hold */
-    hd_print_options o;
+    hd_print_options o; /* of size 0: the defaults hold */
 } process_options = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 hd_print_options hd_print_defaults(void)
@@ -85,10 +82,7 @@ bool hd_set_print_options(const hd_print_options *o)
         return false;
     }
     pthread_mutex_lock(&process_options.lock);
-    process_options.set = o;
-    if (o) {
-        process_options.o = *o;
-    }
+    process_options.o = o ? *o : (hd_print_options){0};
     pthread_mutex_unlock(&process_options.lock);
     return true;
 }
@@ -96,9 +90,9 @@ bool hd_set_print_options(const hd_print_options *o)
 static hd_print_options options_in_force(void)
 {
     pthread_mutex_lock(&process_options.lock);
-    hd_print_options o = process_options.set ? process_options.o : hd_print_defaults();
+    hd_print_options o = process_options.o;
     pthread_mutex_unlock(&process_options.lock);
-    return o;
+    return o.size ? o : hd_print_defaults();
 }
 
 /* ---------------------------------------------------------------- which elements are shown */
@@ -123,9 +117,8 @@ static bool is_dots(const printer *p, int dim, int64_t part)
 /* How far the part lies from dim's first element, in elements of the storage. */
 static int64_t offset_of(const printer *p, int dim, int64_t part)
 {
-    int64_t size = p->x->sizes[dim];
-    bool from_start = is_whole(p, dim) || part < p->o.edgeitems;
-    return (from_start ? part : size - (parts_of(p, dim) - part)) * p->x->strides[dim];
+    int64_t from_end = parts_of(p, dim) - part;
+    return (part < p->o.edgeitems ? part : p->x->sizes[dim] - from_end) * p->x->strides[dim];
 }
 
 static void visit_shown(printer *p, int dim, int64_t at, void (*visit)(printer *p, int64_t at))
@@ -163,12 +156,10 @@ static void classify(printer *p, int64_t at)
 static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
 {
     if (p->x->dtype == HD_INT64) {
-        const int64_t *data = p->x->storage->data;
-        return snprintf(text, HD__NUMBER_TEXT, "%" PRId64, data[at]);
+        return snprintf(text, HD__NUMBER_TEXT, "%" PRId64, hd__int_at(p->x, at));
     }
     if (p->x->dtype == HD_BOOL) {
-        const uint8_t *data = p->x->storage->data;
-        return snprintf(text, HD__NUMBER_TEXT, data[at] ? "True" : "False");
+        return snprintf(text, HD__NUMBER_TEXT, hd__int_at(p->x, at) ? "True" : "False");
     }
     double v = hd__float_at(p->x, at);
     bool whole = p->integral && !p->sci;
@@ -206,49 +197,36 @@ static void choose_style(printer *p)
 
 /* ---------------------------------------------------------------- layout */
 
-static void write_cell(printer *p, int64_t at, int width)
+static void write_cell(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
     int n = cell_text(p, at, text);
-    hd__text_repeat(p->out, ' ', width - n);
+    hd__text_repeat(p->out, ' ', p->width - n);
     hd__text_add(p->out, text, (size_t)n);
 }
 
-/* Writes a row of the last dim, whose bracket stands at `column`. */
-static void write_row(printer *p, int column, int64_t at)
+/* Writes dim and those inside it; its bracket stands at `column`. The cells of the last dim share
+ * lines, and of the others each part begins a new one. */
+static void write_dim(printer *p, int dim, int column, int64_t at)
 {
-    int dim = p->x->ndim - 1;
-    int64_t per_line = ((int64_t)p->o.linewidth - column) / ((int64_t)p->width + 2);
-    for (int64_t i = 0, parts = parts_of(p, dim); i < parts; i++) {
+    int inside = p->x->ndim - dim - 1;
+    if (inside < 0) {
+        write_cell(p, at);
+        return;
+    }
+    int64_t parts = parts_of(p, dim);
+    int64_t per_line = inside ? 1 : (p->o.linewidth - column) / ((int64_t)p->width + 2);
+    hd__text_puts(p->out, "[");
+    for (int64_t i = 0; i < parts; i++) {
         if (i > 0 && (per_line <= 1 || i % per_line == 0)) {
-            hd__text_puts(p->out, ",\n");
+            hd__text_puts(p->out, ",");
+            hd__text_repeat(p->out, '\n', inside ? inside : 1);
             hd__text_repeat(p->out, ' ', column + 1);
         } else if (i > 0) {
             hd__text_puts(p->out, ", ");
         }
         if (is_dots(p, dim, i)) {
-            hd__text_puts(p->out, parts > 1 ? " ..." : "...");
-        } else {
-            write_cell(p, at + offset_of(p, dim, i), p->width);
-        }
-    }
-}
-
-static void write_dim(printer *p, int dim, int column, int64_t at)
-{
-    int left = p->x->ndim - dim;
-    hd__text_puts(p->out, "[");
-    if (left == 1) {
-        write_row(p, column, at);
-    }
-    for (int64_t i = 0, parts = left == 1 ? 0 : parts_of(p, dim); i < parts; i++) {
-        if (i > 0) {
-            hd__text_puts(p->out, ",");
-            hd__text_repeat(p->out, '\n', left - 1);
-            hd__text_repeat(p->out, ' ', column + 1);
-        }
-        if (is_dots(p, dim, i)) {
-            hd__text_puts(p->out, "...");
+            hd__text_puts(p->out, inside || parts == 1 ? "..." : " ...");
         } else {
             write_dim(p, dim + 1, column + 1, at + offset_of(p, dim, i));
         }
@@ -263,11 +241,7 @@ static void write_body(printer *p)
         return;
     }
     choose_style(p);
-    if (p->x->ndim == 0) {
-        write_cell(p, p->x->offset, 0);
-    } else {
-        write_dim(p, 0, INDENT, p->x->offset);
-    }
+    write_dim(p, 0, INDENT, p->x->offset);
 }
 
 /* ---------------------------------------------------------------- suffixes */
@@ -319,9 +293,11 @@ static void write_suffixes(printer *p, size_t start)
     }
 }
 
+/* o NULL: the options in force */
 static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_options *o)
 {
-    printer p = {.x = x, .o = *o, .out = out, .summarise = x->numel > o->threshold};
+    printer p = {.x = x, .o = o ? *o : options_in_force(), .out = out};
+    p.summarise = x->numel > p.o.threshold;
     if (x->flags & HD__F_PARAMETER) {
         hd__text_puts(out, "Parameter containing:\n");
     }
@@ -332,21 +308,21 @@ static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_optio
     hd__text_puts(out, ")");
 }
 
-static void write_or_none(hd__text *out, const hd_tensor *x, const hd_print_options *o)
+static void write_or_none(hd__text *out, const hd_tensor *x)
 {
     if (hd__is_none(x)) {
         hd__text_puts(out, "None");
     } else {
-        write_tensor(out, x, o);
+        write_tensor(out, x, NULL);
     }
 }
 
-static void write_list(hd__text *out, const hd_list *l, const hd_print_options *o)
+static void write_list(hd__text *out, const hd_list *l)
 {
     hd__text_puts(out, "[");
     for (int64_t i = 0; i < l->len; i++) {
         hd__text_puts(out, i > 0 ? ", " : "");
-        write_or_none(out, l->items[i], o);
+        write_or_none(out, l->items[i]);
     }
     hd__text_puts(out, "]");
 }
@@ -354,15 +330,12 @@ static void write_list(hd__text *out, const hd_list *l, const hd_print_options *
 /* ---------------------------------------------------------------- public */
 
 /* A text that is printed is never NULL, because printf does not take NULL. */
-static const char *failed_text(void)
-{
-    return "NULL";
-}
+static const char failed[] = "NULL";
 
 static const char *give_printable(hd__text *t)
 {
     const char *text = hd__text_give(t);
-    return text ? text : failed_text();
+    return text ? text : failed;
 }
 
 /* Is x a tensor or HD_NONE, which prints as None? */
@@ -371,8 +344,18 @@ static bool printable(const hd_tensor *x)
     return hd__is_none(x) || hd__arg("x", x);
 }
 
-static const char *repr_as(const hd_tensor *x, const hd_print_options *o)
+const char *hd_repr(const hd_tensor *x)
 {
+    HD__CALL("hd_repr");
+    return hd_repr_with(x, NULL);
+}
+
+const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
+{
+    HD__CALL("hd_repr_with");
+    if (!printable(x) || (o && !check_options(o))) {
+        return failed;
+    }
     if (hd__is_none(x)) {
         return "None";
     }
@@ -381,32 +364,14 @@ static const char *repr_as(const hd_tensor *x, const hd_print_options *o)
     return give_printable(&t);
 }
 
-const char *hd_repr(const hd_tensor *x)
-{
-    HD__CALL("hd_repr");
-    hd_print_options o = options_in_force();
-    return printable(x) ? repr_as(x, &o) : failed_text();
-}
-
-const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
-{
-    HD__CALL("hd_repr_with");
-    hd_print_options in_force = options_in_force();
-    if (!printable(x) || (o && !check_options(o))) {
-        return failed_text();
-    }
-    return repr_as(x, o ? o : &in_force);
-}
-
 const char *hd_list_repr(const hd_list *l)
 {
     HD__CALL("hd_list_repr");
     if (!hd__list_arg("l", l)) {
-        return failed_text();
+        return failed;
     }
-    hd_print_options o = options_in_force();
     hd__text t = {0};
-    write_list(&t, l, &o);
+    write_list(&t, l);
     return give_printable(&t);
 }
 
@@ -414,7 +379,7 @@ const char *hd_shape_repr(const hd_tensor *x)
 {
     HD__CALL("hd_shape_repr");
     if (!hd__arg("x", x)) {
-        return failed_text();
+        return failed;
     }
     hd__text t = {0};
     hd__text_puts(&t, "torch.Size([");
@@ -430,14 +395,7 @@ const char *hd_shape_repr(const hd_tensor *x)
 static bool put(FILE *f, hd__text *t)
 {
     hd__text_puts(t, "\n");
-    bool ok = !t->failed;
-    errno = 0;
-    if (ok && fwrite(t->s, 1, t->len, f) != t->len) {
-        hd__fail(HD_IO, "%zu bytes not written: %s", t->len, HD__WHY(errno));
-        ok = false;
-    }
-    hd_free(t->s);
-    return ok;
+    return hd__text_print(t, f, false);
 }
 
 bool hd_fprint(FILE *f, const hd_tensor *x)
@@ -446,9 +404,8 @@ bool hd_fprint(FILE *f, const hd_tensor *x)
     if (!hd__given("f", f) || !printable(x)) {
         return false;
     }
-    hd_print_options o = options_in_force();
     hd__text t = {0};
-    write_or_none(&t, x, &o);
+    write_or_none(&t, x);
     return put(f, &t);
 }
 
@@ -458,9 +415,8 @@ bool hd_fprint_list(FILE *f, const hd_list *l)
     if (!hd__given("f", f) || !hd__list_arg("l", l)) {
         return false;
     }
-    hd_print_options o = options_in_force();
     hd__text t = {0};
-    write_list(&t, l, &o);
+    write_list(&t, l);
     return put(f, &t);
 }
 

@@ -1,4 +1,6 @@
-/* repr_text.c - texts that live in a scope, and numbers as text. */
+/* repr_text.c - texts that live in a scope or go to a file, and numbers as text. */
+#include <errno.h>
+
 #include "tensor/tensor_internal.h"
 
 const char *hd__text_give(hd__text *t)
@@ -12,6 +14,17 @@ const char *hd__text_give(hd__text *t)
     }
     hd_free(t->s);
     return s;
+}
+
+bool hd__text_print(hd__text *t, FILE *f, bool at_once)
+{
+    bool ok = !t->failed;
+    errno = 0;
+    if (ok && (fwrite(t->s, 1, t->len, f) != t->len || (at_once && fflush(f) != 0))) {
+        ok = hd__fail(HD_IO, "%zu bytes not written: %s", t->len, HD__WHY(errno));
+    }
+    hd_free(t->s);
+    return ok;
 }
 
 const char *hd_float_repr(double v)

@@ -185,17 +185,11 @@ bool hd__broadcast(int n, hd_tensor *const *xs, int *ndim, int64_t *sizes)
     return true;
 }
 
-/* Ranks: bool < int64 < float32 < float64. The categories are bool, integer and float. */
+/* bool < int64 < float32 < float64 */
 static int rank_of(int dtype)
 {
     static const int8_t ranks[] = {2, 3, 1, 0};
     return ranks[dtype];
-}
-
-static int category_of(int dtype)
-{
-    static const int8_t categories[] = {2, 2, 1, 0};
-    return categories[dtype];
 }
 
 hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b)
@@ -204,12 +198,11 @@ hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b)
     if (da == db) {
         return da;
     }
-    /* a 0-d tensor decides only if its category is higher */
-    if ((a->ndim == 0) != (b->ndim == 0)) {
-        int dim = a->ndim ? da : db, zero = a->ndim ? db : da;
-        return (category_of(zero) > category_of(dim) ? zero : dim);
+    /* A 0-d tensor decides only if its category is higher: bool, integer or float. */
+    if ((a->ndim == 0) != (b->ndim == 0) && hd__is_float(a->ndim ? da : db)) {
+        return a->ndim ? da : db;
     }
-    return (rank_of(da) > rank_of(db) ? da : db);
+    return rank_of(da) > rank_of(db) ? da : db;
 }
 
 hd_dtype hd__promote_scalar(const hd_tensor *a, hd_scalar s)

@@ -236,6 +236,8 @@ bool hd__scalar_fits(hd_dtype d, hd_scalar value);
 
 /* ---------------------------------------------------------------- making tensors */
 
+/* The number of elements of these sizes, and their bytes in dtype d; the arguments are checked. */
+bool hd__measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes);
 /* A fresh contiguous tensor in the innermost scope, with undefined values. Sizes are checked. */
 hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes);
 
@@ -282,6 +284,15 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
 /* dst = src, element by element, converted to dst's dtype. The caller has checked that src
  * broadcasts to dst. They are the same memory, or do not overlap. Changes no version. */
 void hd__copy(hd_tensor *dst, const hd_tensor *src);
+
+/* A row-major tensor over an array of x's dtype and shape. It lives as long as the struct and is in
+ * no scope. */
+typedef struct hd__array {
+    hd_tensor t;
+    hd__storage storage;
+} hd__array;
+
+hd_tensor *hd__array_of(hd__array *a, const hd_tensor *x, const void *array);
 
 /* Copies n >= 1 parts, which follow each other along dim, to a contiguous y, whose other sizes they
  * have. A part without elements may have any shape. */
@@ -332,6 +343,13 @@ static inline double hd__float_at(const hd_tensor *x, int64_t at)
     return x->dtype == HD_FLOAT32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
 }
 
+/* The same where x is of int64 or bool. */
+static inline int64_t hd__int_at(const hd_tensor *x, int64_t at)
+{
+    const void *data = x->storage->data;
+    return x->dtype == HD_INT64 ? ((const int64_t *)data)[at] : ((const uint8_t *)data)[at];
+}
+
 /* NULL for HD_NONE. */
 static inline void *hd__ptr_or_null(const hd_tensor *x)
 {
@@ -374,6 +392,8 @@ static inline bool hd__same_memory(const hd_tensor *a, const hd_tensor *b)
            memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
 }
 
+/* Gives t these sizes, of which numel is the product, and the strides of a row-major tensor. */
+void hd__set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes);
 /* The strides of a row-major tensor of these sizes. */
 void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides);
 /* Recomputes numel and HD__F_CONTIGUOUS after sizes or strides were written. */
@@ -419,10 +439,14 @@ unsigned int hd__not_finite(const hd_tensor *x);
 enum { HD__PLACE_TEXT = HD__SHAPE_TEXT + 16 };
 const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 
+/* Writes the text to f, which is flushed if `at_once`, and frees the text. Fails with HD_IO, or
+ * where the text failed. */
+bool hd__text_print(hd__text *t, FILE *f, bool at_once);
+
 /* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(size_t bytes);
 
-/* hd__key of base in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
+/* As hd__key of base, in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
 const char *hd__field(const char *prefix, const char *field);
 
 #endif
