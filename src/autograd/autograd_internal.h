@@ -29,6 +29,13 @@ typedef struct hd__op {
     int kind;   /* tells apart the ops that share functions, mostly by the number of a loop */
 } hd__op;
 
+/* static const hd__op sin_op = HD__OP("SinBackward0", sin_backward); */
+#define HD__OP(text, f) HD__OP_KIND(text, f, 0)
+#define HD__OP_KIND(text, f, number)                                                               \
+    {                                                                                              \
+        .name = (text), .backward = (f), .kind = (number)                                          \
+    }
+
 /* Both have 16 bytes, also where pointers have 4. */
 typedef struct hd__edge {
     hd__node *node; /* NULL: this input needs no gradient */

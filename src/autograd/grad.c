@@ -27,7 +27,7 @@ static void leaf_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     (void)n, (void)dy, (void)dx;
 }
 
-const hd__op hd__leaf_op = {.name = "AccumulateGrad", .backward = leaf_backward};
+const hd__op hd__leaf_op = HD__OP("AccumulateGrad", leaf_backward);
 
 static bool make_leaf(hd_tensor *x)
 {

@@ -169,7 +169,7 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
     }
 }
 
-const hd__op hd__as_strided_op = {.name = "AsStridedBackward0", .backward = as_strided_backward};
+const hd__op hd__as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
 /* A node that makes x a part of its base, which is that output of the node `base`. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)

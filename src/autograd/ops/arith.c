@@ -107,15 +107,15 @@ static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_ten
 }
 
 /* da += dy,  db += dy; x + s has one input */
-const hd__op hd__add_op = {.name = "AddBackward0", .backward = hd__same_backward, .kind = HDK_ADD};
-const hd__op hd__sub_op = {.name = "SubBackward0", .backward = sub_backward, .kind = HDK_SUB};
-const hd__op hd__mul_op = {.name = "MulBackward0", .backward = mul_backward, .kind = HDK_MUL};
-const hd__op hd__div_op = {.name = "DivBackward0", .backward = div_backward, .kind = HDK_DIV};
-static const hd__op pow_op = {.name = "PowBackward1", .backward = pow_backward, .kind = HDK_POW};
-static const hd__op maximum_op = {
-    .name = "MaximumBackward0", .backward = larger_or_smaller_backward, .kind = HDK_MAXIMUM};
-static const hd__op minimum_op = {
-    .name = "MinimumBackward0", .backward = larger_or_smaller_backward, .kind = HDK_MINIMUM};
+const hd__op hd__add_op = HD__OP_KIND("AddBackward0", hd__same_backward, HDK_ADD);
+const hd__op hd__sub_op = HD__OP_KIND("SubBackward0", sub_backward, HDK_SUB);
+const hd__op hd__mul_op = HD__OP_KIND("MulBackward0", mul_backward, HDK_MUL);
+const hd__op hd__div_op = HD__OP_KIND("DivBackward0", div_backward, HDK_DIV);
+static const hd__op pow_op = HD__OP_KIND("PowBackward1", pow_backward, HDK_POW);
+static const hd__op maximum_op =
+    HD__OP_KIND("MaximumBackward0", larger_or_smaller_backward, HDK_MAXIMUM);
+static const hd__op minimum_op =
+    HD__OP_KIND("MinimumBackward0", larger_or_smaller_backward, HDK_MINIMUM);
 
 hd_tensor *hd_add(hd_tensor *a, hd_tensor *b)
 {
@@ -229,11 +229,10 @@ const hd__op hd__mul_scalar_op = {
     .name = "MulBackward0", .backward = mul_scalar_backward, .once = true, .kind = HDK_MUL};
 const hd__op hd__div_scalar_op = {
     .name = "DivBackward0", .backward = div_scalar_backward, .once = true, .kind = HDK_DIV};
-static const hd__op rsub_op = {.name = "RsubBackward1", .backward = neg_backward, .kind = HDK_SUB};
-static const hd__op neg_op = {.name = "NegBackward0", .backward = neg_backward};
-static const hd__op reciprocal_op = {.name = "ReciprocalBackward0",
-                                     .backward = reciprocal_backward};
-static const hd__op pow_scalar_op = {.name = "PowBackward0", .backward = pow_scalar_backward};
+static const hd__op rsub_op = HD__OP_KIND("RsubBackward1", neg_backward, HDK_SUB);
+static const hd__op neg_op = HD__OP("NegBackward0", neg_backward);
+static const hd__op reciprocal_op = HD__OP("ReciprocalBackward0", reciprocal_backward);
+static const hd__op pow_scalar_op = HD__OP("PowBackward0", pow_scalar_backward);
 
 hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s)
 {
@@ -363,7 +362,7 @@ static void where_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op where_op = {.name = "WhereBackward0", .backward = where_backward};
+static const hd__op where_op = HD__OP("WhereBackward0", where_backward);
 
 static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {

@@ -72,11 +72,10 @@ static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
     }
 }
 
-static const hd__op flash_op = {.name = "ScaledDotProductFlashAttentionForCpuBackward0",
-                                .backward = attention_backward};
-static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0",
-                                      .backward = attention_backward};
-static const hd__op mm_op = {.name = "MmBackward0", .backward = attention_backward};
+static const hd__op flash_op =
+    HD__OP("ScaledDotProductFlashAttentionForCpuBackward0", attention_backward);
+static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
+static const hd__op mm_op = HD__OP("MmBackward0", attention_backward);
 
 /* The names are PyTorch's: its fused kernel computes the plain case, and products of matrices
  * compute the others. */

@@ -5,8 +5,8 @@
 #include "autograd/ops/arith.h"
 #include "autograd/ops/index.h"
 
-static const hd__op clone_op = {.name = "CloneBackward0", .backward = hd__same_backward};
-static const hd__op to_op = {.name = "ToCopyBackward0", .backward = hd__same_backward};
+static const hd__op clone_op = HD__OP("CloneBackward0", hd__same_backward);
+static const hd__op to_op = HD__OP("ToCopyBackward0", hd__same_backward);
 
 /* ---------------------------------------------------------------- clone, contiguous, to, detach */
 
@@ -75,8 +75,8 @@ static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op cat_op = {.name = "CatBackward0", .backward = cat_backward};
-static const hd__op stack_op = {.name = "StackBackward0", .backward = stack_backward};
+static const hd__op cat_op = HD__OP("CatBackward0", cat_backward);
+static const hd__op stack_op = HD__OP("StackBackward0", stack_backward);
 
 static bool joined_ok(int64_t n, hd_tensor *const *xs)
 {
@@ -280,10 +280,8 @@ static void triangle_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = triangle(n->op, dy[0], *diagonal);
 }
 
-static const hd__op tril_op = {
-    .name = "TrilBackward0", .backward = triangle_backward, .kind = LOWER};
-static const hd__op triu_op = {
-    .name = "TriuBackward0", .backward = triangle_backward, .kind = UPPER};
+static const hd__op tril_op = HD__OP_KIND("TrilBackward0", triangle_backward, LOWER);
+static const hd__op triu_op = HD__OP_KIND("TriuBackward0", triangle_backward, UPPER);
 
 hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal)
 {

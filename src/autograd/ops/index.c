@@ -181,8 +181,8 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     hd__parallel_for(columns, GRAIN / (l.n < GRAIN ? l.n + 1 : GRAIN) + 1, add_columns, &l);
 }
 
-static const hd__op index_select_op = {.name = "IndexSelectBackward0", .backward = pick_backward};
-static const hd__op embedding_op = {.name = "EmbeddingBackward0", .backward = pick_backward};
+static const hd__op index_select_op = HD__OP("IndexSelectBackward0", pick_backward);
+static const hd__op embedding_op = HD__OP("EmbeddingBackward0", pick_backward);
 
 static hd_tensor *record_pick(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_tensor *index,
                               pick_params params)
@@ -259,7 +259,7 @@ static void gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op gather_op = {.name = "GatherBackward0", .backward = gather_backward};
+static const hd__op gather_op = HD__OP("GatherBackward0", gather_backward);
 
 static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index)
 {

@@ -183,11 +183,11 @@ static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op fill_op = {.name = "FillBackward2", .backward = hd__zero_backward};
-static const hd__op fill_item_op = {.name = "FillBackward3", .backward = hd__zero_backward};
-static const hd__op fill_value_op = {.name = "FillBackward3", .backward = copy_backward};
-static const hd__op zero_op = {.name = "ZeroBackward0", .backward = hd__zero_backward};
-static const hd__op copy_op = {.name = "CopyBackwards", .backward = copy_backward};
+static const hd__op fill_op = HD__OP("FillBackward2", hd__zero_backward);
+static const hd__op fill_item_op = HD__OP("FillBackward3", hd__zero_backward);
+static const hd__op fill_value_op = HD__OP("FillBackward3", copy_backward);
+static const hd__op zero_op = HD__OP("ZeroBackward0", hd__zero_backward);
+static const hd__op copy_op = HD__OP("CopyBackwards", copy_backward);
 
 static hd_tensor *fill(const hd__op *record, hd_tensor *x, hd_scalar s)
 {

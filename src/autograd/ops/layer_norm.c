@@ -125,8 +125,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     dx[2] = hd__is_none(made[2]) ? HD_NONE : total(x, dims, made[2]);
 }
 
-static const hd__op layer_norm_op = {.name = "NativeLayerNormBackward0",
-                                     .backward = layer_norm_backward};
+static const hd__op layer_norm_op = HD__OP("NativeLayerNormBackward0", layer_norm_backward);
 
 /* ---------------------------------------------------------------- forward */
 
@@ -201,7 +200,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
 
 /* ---------------------------------------------------------------- rms_norm */
 
-static const hd__op plus_eps_op = {.name = "AddBackward1", .backward = hd__same_backward};
+static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__same_backward);
 
 /* PyTorch's name is that of an addition in C++, which differs from hd_add_scalar's. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)

@@ -37,12 +37,12 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op linear_op = {.name = "AddmmBackward0", .backward = linear_backward};
-static const hd__op mm_op = {.name = "MmBackward0", .backward = linear_backward};
-static const hd__op squeeze_op = {.name = "SqueezeBackward4", .backward = linear_backward};
-static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = linear_backward};
-static const hd__op view_op = {.name = "ViewBackward0", .backward = linear_backward};
-static const hd__op add_op = {.name = "AddBackward0", .backward = linear_backward};
+static const hd__op linear_op = HD__OP("AddmmBackward0", linear_backward);
+static const hd__op mm_op = HD__OP("MmBackward0", linear_backward);
+static const hd__op squeeze_op = HD__OP("SqueezeBackward4", linear_backward);
+static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", linear_backward);
+static const hd__op view_op = HD__OP("ViewBackward0", linear_backward);
+static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
 
 /* A bias of HD_NONE is none. PyTorch adds the bias inside the product if x and the bias are
  * contiguous. */

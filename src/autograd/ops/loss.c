@@ -61,7 +61,7 @@ static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op mse_op = {.name = "MseLossBackward0", .backward = mse_backward};
+static const hd__op mse_op = HD__OP("MseLossBackward0", mse_backward);
 
 typedef struct distance_task {
     const hd_tensor *x, *t;
@@ -317,9 +317,9 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? classes_second(rows) : rows;
 }
 
-static const hd__op nll_op = {.name = "NllLossBackward0", .backward = cross_entropy_backward};
-static const hd__op nll2d_op = {.name = "NllLoss2DBackward0", .backward = cross_entropy_backward};
-static const hd__op nll_view_op = {.name = "ViewBackward0", .backward = cross_entropy_backward};
+static const hd__op nll_op = HD__OP("NllLossBackward0", cross_entropy_backward);
+static const hd__op nll2d_op = HD__OP("NllLoss2DBackward0", cross_entropy_backward);
+static const hd__op nll_view_op = HD__OP("ViewBackward0", cross_entropy_backward);
 
 /* PyTorch makes two dims of those after the classes. Where they are not two, its last step is a
  * view. */

@@ -80,13 +80,12 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op alias_op = {.name = "AliasBackward0", .backward = hd__same_backward};
-static const hd__op select_op = {.name = "SelectBackward0", .backward = part_backward};
-static const hd__op slice_op = {.name = "SliceBackward0", .backward = part_backward};
-static const hd__op unbind_op = {.name = "UnbindBackward0", .backward = parts_backward};
-static const hd__op split_op = {.name = "SplitBackward0", .backward = parts_backward};
-static const hd__op split_sizes_op = {.name = "SplitWithSizesBackward0",
-                                      .backward = parts_backward};
+static const hd__op alias_op = HD__OP("AliasBackward0", hd__same_backward);
+static const hd__op select_op = HD__OP("SelectBackward0", part_backward);
+static const hd__op slice_op = HD__OP("SliceBackward0", part_backward);
+static const hd__op unbind_op = HD__OP("UnbindBackward0", parts_backward);
+static const hd__op split_op = HD__OP("SplitBackward0", parts_backward);
+static const hd__op split_sizes_op = HD__OP("SplitWithSizesBackward0", parts_backward);
 
 /* ---------------------------------------------------------------- one part */
 
@@ -327,7 +326,7 @@ static void roll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = rolled(dy[0], &(turn){-t->shift, t->dim});
 }
 
-static const hd__op roll_op = {.name = "RollBackward0", .backward = roll_backward};
+static const hd__op roll_op = HD__OP("RollBackward0", roll_backward);
 
 hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 {

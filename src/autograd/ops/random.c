@@ -63,7 +63,7 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 
 /* ---------------------------------------------------------------- bernoulli */
 
-static const hd__op bernoulli_op = {.name = "BernoulliBackward0", .backward = hd__zero_backward};
+static const hd__op bernoulli_op = HD__OP("BernoulliBackward0", hd__zero_backward);
 
 /* 1 where a uniform number is below p, otherwise 0 */
 static hd_tensor *draw_bernoulli(hd_tensor *p)
@@ -119,7 +119,7 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = mask ? apply(dy[0], mask, *(const double *)hd__params(n)) : NULL;
 }
 
-static const hd__op dropout_op = {.name = "MulBackward0", .backward = dropout_backward};
+static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
 
 /* The native stream draws in x's memory order, the other one in logical order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
@@ -181,7 +181,7 @@ static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = g ? drop(g, *d) : NULL;
 }
 
-static const hd__op drawn_op = {.name = "MulBackward0", .backward = drawn_backward};
+static const hd__op drawn_op = HD__OP("MulBackward0", drawn_backward);
 
 static hd_tensor *drawn_dropout(hd_tensor *x, double keep)
 {
@@ -371,12 +371,10 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
 
 /* ---------------------------------------------------------------- in place */
 
-static const hd__op uniform_op = {.name = "UniformBackward0", .backward = hd__zero_backward};
-static const hd__op normal_op = {.name = "NormalBackward0", .backward = hd__zero_backward};
-static const hd__op bernoulli_inplace_op = {.name = "BernoulliBackward2",
-                                            .backward = hd__zero_backward};
-static const hd__op exponential_op = {.name = "ExponentialBackward0",
-                                      .backward = hd__zero_backward};
+static const hd__op uniform_op = HD__OP("UniformBackward0", hd__zero_backward);
+static const hd__op normal_op = HD__OP("NormalBackward0", hd__zero_backward);
+static const hd__op bernoulli_inplace_op = HD__OP("BernoulliBackward2", hd__zero_backward);
+static const hd__op exponential_op = HD__OP("ExponentialBackward0", hd__zero_backward);
 
 /* Records the change in place. The draw that follows cannot fail. */
 static bool recorded(const hd__op *op, hd_tensor *x)

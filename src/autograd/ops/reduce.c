@@ -53,8 +53,8 @@ static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = spread_to_input(n, dy[0]);
 }
 
-static const hd__op sum_op = {.name = "SumBackward0", .backward = sum_backward};
-static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backward};
+static const hd__op sum_op = HD__OP("SumBackward0", sum_backward);
+static const hd__op sum_dims_op = HD__OP("SumBackward1", sum_backward);
 
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
@@ -91,8 +91,8 @@ static void mean_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = spread_to_input(n, hd_div_scalar(dy[0], count(x->ndim, x->sizes, s->mask)));
 }
 
-static const hd__op mean_op = {.name = "MeanBackward0", .backward = mean_backward};
-static const hd__op mean_dims_op = {.name = "MeanBackward1", .backward = mean_backward};
+static const hd__op mean_op = HD__OP("MeanBackward0", mean_backward);
+static const hd__op mean_dims_op = HD__OP("MeanBackward1", mean_backward);
 
 void hd__divide_by(hd_tensor *y, double n)
 {
@@ -166,7 +166,7 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op var_op = {.name = "VarBackward0", .backward = var_backward};
+static const hd__op var_op = HD__OP("VarBackward0", var_backward);
 
 static void warn_no_freedom(const hd_tensor *x, int64_t n, int correction)
 {

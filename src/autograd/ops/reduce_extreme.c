@@ -25,8 +25,8 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_where(reached, share, hd_zeros_n(dy[0]->dtype, 0, NULL));
 }
 
-static const hd__op max_op = {.name = "MaxBackward1", .backward = extreme_backward};
-static const hd__op min_op = {.name = "MinBackward1", .backward = extreme_backward};
+static const hd__op max_op = HD__OP("MaxBackward1", extreme_backward);
+static const hd__op min_op = HD__OP("MinBackward1", extreme_backward);
 
 /* All dims as a mask; 0, with the error set, if x has no elements. */
 static uint32_t mask_of_all(const hd_tensor *x)
@@ -96,8 +96,8 @@ static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **
     hd__lanes_run(&w, hdk_reduce()->place[dx[0]->dtype], 0);
 }
 
-static const hd__op max_dim_op = {.name = "MaxBackward0", .backward = extreme_dim_backward};
-static const hd__op min_dim_op = {.name = "MinBackward0", .backward = extreme_dim_backward};
+static const hd__op max_dim_op = HD__OP("MaxBackward0", extreme_dim_backward);
+static const hd__op min_dim_op = HD__OP("MinBackward0", extreme_dim_backward);
 
 static hd_tensor *extreme_dim(const hd__op *op, int kernel, hd_tensor *x, int dim, bool keepdim,
                               hd_tensor **indices)

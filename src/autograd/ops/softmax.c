@@ -67,8 +67,8 @@ static void lane_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 /* ---------------------------------------------------------------- softmax, log_softmax */
 
 /* dx += y (dy - sum(dy y)) */
-static const hd__op softmax_op = {
-    .name = "SoftmaxBackward0", .backward = lane_backward, .kind = HDK_SOFTMAX_BACKWARD};
+static const hd__op softmax_op =
+    HD__OP_KIND("SoftmaxBackward0", lane_backward, HDK_SOFTMAX_BACKWARD);
 
 hd_tensor *hd_softmax(hd_tensor *x, int dim)
 {
@@ -77,8 +77,8 @@ hd_tensor *hd_softmax(hd_tensor *x, int dim)
 }
 
 /* dx += dy - exp(y) sum(dy) */
-static const hd__op log_softmax_op = {
-    .name = "LogSoftmaxBackward0", .backward = lane_backward, .kind = HDK_LOG_SOFTMAX_BACKWARD};
+static const hd__op log_softmax_op =
+    HD__OP_KIND("LogSoftmaxBackward0", lane_backward, HDK_LOG_SOFTMAX_BACKWARD);
 
 hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
 {
@@ -101,7 +101,7 @@ static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
     dx[0] = hd_mul(hd__spread(dy[0], x->ndim, x->sizes, *s), weight);
 }
 
-static const hd__op logsumexp_op = {.name = "LogsumexpBackward0", .backward = logsumexp_backward};
+static const hd__op logsumexp_op = HD__OP("LogsumexpBackward0", logsumexp_backward);
 
 static hd_tensor *logsumexp(hd_tensor *x, uint32_t mask, bool keepdim)
 {
@@ -174,7 +174,7 @@ static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = one ? dy[0] : running_sums(dy[0], *dim, true);
 }
 
-static const hd__op cumsum_op = {.name = "CumsumBackward0", .backward = cumsum_backward};
+static const hd__op cumsum_op = HD__OP("CumsumBackward0", cumsum_backward);
 
 hd_tensor *hd_cumsum(hd_tensor *x, int dim)
 {

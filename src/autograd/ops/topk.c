@@ -107,7 +107,7 @@ static void topk_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     hd__scatter_backward(n, dy, dx, true);
 }
 
-static const hd__op topk_op = {.name = "TopkBackward0", .backward = topk_backward};
+static const hd__op topk_op = HD__OP("TopkBackward0", topk_backward);
 
 /* The lines of x and of the indices, which both are contiguous with the line's dim last */
 typedef struct lines {

@@ -52,27 +52,23 @@ static void cos_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 }
 
 /* dx += dy y */
-static const hd__op exp_op = {.name = "ExpBackward0", .backward = loop_backward, .kind = HDK_MUL};
+static const hd__op exp_op = HD__OP_KIND("ExpBackward0", loop_backward, HDK_MUL);
 /* dx += dy / x */
-static const hd__op log_op = {.name = "LogBackward0", .backward = loop_backward, .kind = HDK_DIV};
+static const hd__op log_op = HD__OP_KIND("LogBackward0", loop_backward, HDK_DIV);
 /* dx += dy / (2 y) */
-static const hd__op sqrt_op = {
-    .name = "SqrtBackward0", .backward = loop_backward, .kind = HDK_SQRT_BACKWARD};
+static const hd__op sqrt_op = HD__OP_KIND("SqrtBackward0", loop_backward, HDK_SQRT_BACKWARD);
 /* dx += -dy y^3 / 2 */
-static const hd__op rsqrt_op = {
-    .name = "RsqrtBackward0", .backward = loop_backward, .kind = HDK_RSQRT_BACKWARD};
+static const hd__op rsqrt_op = HD__OP_KIND("RsqrtBackward0", loop_backward, HDK_RSQRT_BACKWARD);
 /* dx += dy (1 - y^2) */
-static const hd__op tanh_op = {
-    .name = "TanhBackward0", .backward = loop_backward, .kind = HDK_TANH_BACKWARD};
+static const hd__op tanh_op = HD__OP_KIND("TanhBackward0", loop_backward, HDK_TANH_BACKWARD);
 /* dx += dy (1 - y) y */
-static const hd__op sigmoid_op = {
-    .name = "SigmoidBackward0", .backward = loop_backward, .kind = HDK_SIGMOID_BACKWARD};
+static const hd__op sigmoid_op =
+    HD__OP_KIND("SigmoidBackward0", loop_backward, HDK_SIGMOID_BACKWARD);
 /* dx += dy / (1 + x) */
-static const hd__op log1p_op = {
-    .name = "Log1PBackward0", .backward = loop_backward, .kind = HDK_LOG1P_BACKWARD};
-static const hd__op erf_op = {.name = "ErfBackward0", .backward = erf_backward};
-static const hd__op sin_op = {.name = "SinBackward0", .backward = sin_backward};
-static const hd__op cos_op = {.name = "CosBackward0", .backward = cos_backward};
+static const hd__op log1p_op = HD__OP_KIND("Log1PBackward0", loop_backward, HDK_LOG1P_BACKWARD);
+static const hd__op erf_op = HD__OP("ErfBackward0", erf_backward);
+static const hd__op sin_op = HD__OP("SinBackward0", sin_backward);
+static const hd__op cos_op = HD__OP("CosBackward0", cos_backward);
 
 hd_tensor *hd_exp(hd_tensor *x)
 {
@@ -160,20 +156,16 @@ static hd_tensor *same_dtype(const hd__op *op, int loop_op, hd_tensor *x, const 
 }
 
 /* dx += dy where y > 0 */
-static const hd__op relu_op = {
-    .name = "ReluBackward0", .backward = loop_backward, .kind = HDK_RELU_BACKWARD};
+static const hd__op relu_op = HD__OP_KIND("ReluBackward0", loop_backward, HDK_RELU_BACKWARD);
 /* dx += dy sign(x) */
-static const hd__op abs_op = {
-    .name = "AbsBackward0", .backward = loop_backward, .kind = HDK_ABS_BACKWARD};
+static const hd__op abs_op = HD__OP_KIND("AbsBackward0", loop_backward, HDK_ABS_BACKWARD);
 /* dx += dy (Phi(x) + x Phi'(x)), Phi of the normal distribution */
-static const hd__op gelu_op = {
-    .name = "GeluBackward0", .backward = loop_backward, .kind = HDK_GELU_BACKWARD};
+static const hd__op gelu_op = HD__OP_KIND("GeluBackward0", loop_backward, HDK_GELU_BACKWARD);
 /* t = tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3): dx += dy (1 + t + x (1 - t^2) du/dx) / 2 */
-static const hd__op gelu_tanh_op = {
-    .name = "GeluBackward0", .backward = loop_backward, .kind = HDK_GELU_TANH_BACKWARD};
+static const hd__op gelu_tanh_op =
+    HD__OP_KIND("GeluBackward0", loop_backward, HDK_GELU_TANH_BACKWARD);
 /* s = sigmoid(x): dx += dy s (1 + x (1 - s)) */
-static const hd__op silu_op = {
-    .name = "SiluBackward0", .backward = loop_backward, .kind = HDK_SILU_BACKWARD};
+static const hd__op silu_op = HD__OP_KIND("SiluBackward0", loop_backward, HDK_SILU_BACKWARD);
 
 hd_tensor *hd_relu(hd_tensor *x)
 {
@@ -240,8 +232,7 @@ static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 }
 
 /* dx += dy where x > 0, dy alpha e^x elsewhere */
-static const hd__op elu_op = {
-    .name = "EluBackward0", .backward = numbers_backward, .kind = HDK_ELU_BACKWARD};
+static const hd__op elu_op = HD__OP_KIND("EluBackward0", numbers_backward, HDK_ELU_BACKWARD);
 
 hd_tensor *hd_elu(hd_tensor *x, double alpha)
 {
@@ -250,8 +241,8 @@ hd_tensor *hd_elu(hd_tensor *x, double alpha)
 }
 
 /* dx += dy where x > 0, dy negative_slope elsewhere */
-static const hd__op leaky_relu_op = {
-    .name = "LeakyReluBackward0", .backward = numbers_backward, .kind = HDK_LEAKY_RELU_BACKWARD};
+static const hd__op leaky_relu_op =
+    HD__OP_KIND("LeakyReluBackward0", numbers_backward, HDK_LEAKY_RELU_BACKWARD);
 
 hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
 {
@@ -260,8 +251,8 @@ hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
 }
 
 /* z = e^(beta x): dx += dy z / (z + 1), dy where beta x > threshold */
-static const hd__op softplus_op = {
-    .name = "SoftplusBackward0", .backward = numbers_backward, .kind = HDK_SOFTPLUS_BACKWARD};
+static const hd__op softplus_op =
+    HD__OP_KIND("SoftplusBackward0", numbers_backward, HDK_SOFTPLUS_BACKWARD);
 
 hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
 {
@@ -289,7 +280,7 @@ static void clamp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_masked_fill(dy[0], hd_logical_not(inside), 0);
 }
 
-static const hd__op clamp_op = {.name = "ClampBackward1", .backward = clamp_backward};
+static const hd__op clamp_op = HD__OP("ClampBackward1", clamp_backward);
 
 /* Bounds promote x's dtype as a number promotes it in x + lo. */
 static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)

@@ -33,16 +33,15 @@ static void permute_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_permute_n(dy[0], dy[0]->ndim, inverse);
 }
 
-static const hd__op view_op = {.name = "ViewBackward0", .backward = reshape_backward};
-static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = reshape_backward};
-static const hd__op reshape_alias_op = {.name = "ReshapeAliasBackward0",
-                                        .backward = reshape_backward};
-static const hd__op squeeze_op = {.name = "SqueezeBackward0", .backward = reshape_backward};
-static const hd__op squeeze_dim_op = {.name = "SqueezeBackward1", .backward = reshape_backward};
-static const hd__op unsqueeze_op = {.name = "UnsqueezeBackward0", .backward = reshape_backward};
-static const hd__op expand_op = {.name = "ExpandBackward0", .backward = hd__same_backward};
-static const hd__op transpose_op = {.name = "TransposeBackward0", .backward = transpose_backward};
-static const hd__op permute_op = {.name = "PermuteBackward0", .backward = permute_backward};
+static const hd__op view_op = HD__OP("ViewBackward0", reshape_backward);
+static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", reshape_backward);
+static const hd__op reshape_alias_op = HD__OP("ReshapeAliasBackward0", reshape_backward);
+static const hd__op squeeze_op = HD__OP("SqueezeBackward0", reshape_backward);
+static const hd__op squeeze_dim_op = HD__OP("SqueezeBackward1", reshape_backward);
+static const hd__op unsqueeze_op = HD__OP("UnsqueezeBackward0", reshape_backward);
+static const hd__op expand_op = HD__OP("ExpandBackward0", hd__same_backward);
+static const hd__op transpose_op = HD__OP("TransposeBackward0", transpose_backward);
+static const hd__op permute_op = HD__OP("PermuteBackward0", permute_backward);
 
 /* ---------------------------------------------------------------- shape */
 
