@@ -14,11 +14,11 @@
 typedef struct hd_ctx hd__node;
 
 /* backward computes dx[], the gradients of the inputs, from dy[], those of the outputs. dy[k] has
- * the shape and dtype of output k; an op with one output always gets it, one with several gets NULL
- * for an output that no gradient reached. dx[] comes filled with HD_NONE; an entry is wanted only
- * where hd__needs(n, i), and a NULL that is left there fails the whole backward. dx[i] may have any
- * shape that input i broadcasts to, and any float dtype: the engine sums and casts. backward runs
- * with grad mode off, in a scope of its own. */
+ * the shape and dtype of output k; it is zero for an output that no gradient reached. dx[] comes
+ * filled with HD_NONE; an entry is wanted only where hd__needs(n, i). A call that fails in backward
+ * fails all of it, whatever dx[] holds then. dx[i] may have any shape that input i broadcasts to,
+ * and any float dtype: the engine sums and casts. backward runs with grad mode off, in a scope of
+ * its own. */
 typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
@@ -43,7 +43,7 @@ typedef struct hd__edge {
 } hd__edge;
 
 typedef struct hd__saved {
-    hd_tensor *t;                 /* a detached alias, held; NULL: freed; HD_NONE: left out */
+    hd_tensor *t;                 /* a detached alias, held; HD_NONE: left out, or freed */
     _Alignas(8) uint32_t version; /* the version of its storage when it was saved */
 } hd__saved;
 
@@ -144,8 +144,14 @@ static inline bool hd__needs(const hd__node *n, int i)
     return n->edges[i].node;
 }
 
-/* The i-th saved tensor, owned by the node; NULL with HD_GRAD set if it was changed in place. */
-hd_tensor *hd__saved_get(hd__node *n, int i);
+/* Is the i-th saved tensor as it was? If it was changed in place, HD_GRAD says so. */
+bool hd__saved_ok(const hd__node *n, int i);
+
+/* The i-th saved tensor, owned by the node. The engine has checked all of them. */
+static inline hd_tensor *hd__saved_get(const hd__node *n, int i)
+{
+    return n->saved[i].t;
+}
 
 static inline const void *hd__params(const hd__node *n)
 {

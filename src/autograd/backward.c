@@ -203,7 +203,7 @@ static void *graph_freed(const hd__node *n)
                     hd__node_name(n, name));
 }
 
-HD__RARE static void *saved_changed(const hd__node *n, int i)
+HD__RARE static bool saved_changed(const hd__node *n, int i)
 {
     char name[64], places[500];
     const hd_tensor *t = n->saved[i].t;
@@ -214,17 +214,21 @@ HD__RARE static void *saved_changed(const hd__node *n, int i)
                     n->saved[i].version, hd__watch_places(n, t->storage, places));
 }
 
-hd_tensor *hd__saved_get(hd__node *n, int i)
+bool hd__saved_ok(const hd__node *n, int i)
 {
     const hd__saved *s = &n->saved[i];
-    if (!s->t) {
-        return graph_freed(n);
-    }
     hd__assert(hd__is_none(s->t) || (int32_t)(hd__storage_version(s->t) - s->version) >= 0);
-    if (!hd__is_none(s->t) && hd__storage_version(s->t) != s->version) {
-        return saved_changed(n, i);
+    return hd__is_none(s->t) || hd__storage_version(s->t) == s->version || saved_changed(n, i);
+}
+
+/* The backward of a user's op asks for its saved tensors itself. */
+static bool all_saved_ok(const hd__node *n)
+{
+    bool ok = true;
+    for (int i = n->n_saved - 1; i >= 0 && ok && n->op != &hd__user_op; i--) {
+        ok = hd__saved_ok(n, i);
     }
-    return s->t;
+    return ok;
 }
 
 static bool run_node(run *r, hd__node *n);
@@ -279,8 +283,15 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     if (!hd__any_edge(n)) {
         return true;
     }
+    if (!all_saved_ok(n->inner ? n->inner : n)) {
+        return false;
+    }
     for (int k = 0; k < n->n_out; k++) {
-        dy[k] = n->outs[k].pending;
+        const hd__out_meta *out = &n->outs[k];
+        dy[k] = out->pending ? out->pending : hd_zeros_n(out->dtype, out->ndim, out->sizes);
+        if (!dy[k]) {
+            return false;
+        }
     }
     for (int i = 0; i < n->n_in; i++) {
         dx[i] = HD_NONE;

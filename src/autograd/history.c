@@ -151,21 +151,17 @@ static void replace_node(hd_tensor *x, hd__node *to)
 static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__params(n);
-    hd_tensor *zeros = empty_in(&at->base, dy[0]->dtype);
-    if (!zeros) {
-        dx[0] = NULL;
-        return;
-    }
-    hd__fill(zeros, hd_scalar_int(0));
     geometry once = at->view;
     for (int d = 0; d < once.ndim; d++) {
         once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
     }
+    hd_tensor *zeros = empty_in(&at->base, dy[0]->dtype);
+    hd_tensor *part = zeros ? part_in(zeros, &at->base, &once) : NULL;
     hd_tensor *sum = hd__sum_to(dy[0], once.ndim, once.sizes);
-    hd_tensor *part = sum ? part_in(zeros, &at->base, &once) : NULL;
-    dx[0] = part ? zeros : NULL;
-    if (part) {
+    if (part && sum) {
+        hd__fill(zeros, hd_scalar_int(0));
         hd__copy(part, sum);
+        dx[0] = zeros;
     }
 }
 
@@ -299,24 +295,19 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const places *at = hd__params(n);
     hd_tensor *whole = empty_in(&at->base, dy[0]->dtype);
     hd_tensor *part = whole ? part_in(whole, &at->base, &at->view) : NULL;
-    if (part) {
-        hd__copy(whole, dy[0]);
+    if (!part) {
+        return;
     }
-    hd_tensor *dpart = part ? hd__clone(part) : NULL;
+    hd__copy(whole, dy[0]);
+    hd_tensor *dpart = hd__clone(part);
     if (!dpart) {
-        dx[0] = NULL;
         return;
     }
     n->inner->op->backward(n->inner, &dpart, dx);
-    if (!hd__needs(n, 0) || !dx[0]) {
-        return;
-    }
-    if (hd__is_none(dx[0])) {
-        hd__fill(part, hd_scalar_int(0));
-    } else {
+    if (dx[0] && !hd__is_none(dx[0])) { /* else it failed, or the base needs no gradient */
         hd__copy(part, dx[0]);
+        dx[0] = whole;
     }
-    dx[0] = whole;
 }
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward, .once = true};

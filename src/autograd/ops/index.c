@@ -163,8 +163,8 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const pick_params *params = hd__params(n);
     hd_tensor *index = hd__saved_get(n, 0);
     hd_tensor *from = hd__contiguous(dy[0]);
-    dx[0] = index && from ? hd__zeros_like_input(n, dy[0]->dtype) : NULL;
-    if (!dx[0]) {
+    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    if (!from || !dx[0]) {
         return;
     }
     lines l = lines_of(dx[0]->ndim, dx[0]->sizes, params->dim, index);
@@ -249,14 +249,10 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
 
 /* ---------------------------------------------------------------- gather */
 
-/* y[i] = x[index[i]]:  dx[index[i]] += dy[i]. As in PyTorch, x must not have changed. */
+/* y[i] = x[index[i]]:  dx[index[i]] += dy[i] */
 static void gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    if (hd__saved_get(n, 1)) {
-        hd__scatter_backward(n, dy, dx, false);
-    } else {
-        dx[0] = NULL;
-    }
+    hd__scatter_backward(n, dy, dx, false);
 }
 
 static const hd__op gather_op = HD__OP("GatherBackward0", gather_backward);
@@ -289,7 +285,7 @@ hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
         return NULL;
     }
     hd_tensor *y = hd__gather(x, d, index);
-    hd_tensor *saved[] = {index, x};
+    hd_tensor *saved[] = {index, x}; /* as in PyTorch, x must not change */
     return HD__RECORD(&gather_op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(d));
 }
 

@@ -95,16 +95,13 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
 {
     const int *dims = hd__params(node);
     hd_tensor *x = hd__saved_get(node, 0), *weight = hd__saved_get(node, 1);
-    hd_tensor *stats = hd__saved_get(node, 2);
-    bool same_bias = hd__saved_get(node, 3); /* PyTorch saves it, too, and refuses another one */
     hd_tensor *g = hd__contiguous(dy[0]);
-    dx[0] = dx[1] = dx[2] = NULL;
-    x = x ? hd__contiguous(x) : NULL;
-    weight = weight && !hd__is_none(weight) ? hd__contiguous(weight) : weight;
-    if (!x || !weight || !stats || !same_bias || !g) {
+    x = hd__contiguous(x);
+    weight = hd__is_none(weight) ? weight : hd__contiguous(weight);
+    if (!x || !weight || !g) {
         return;
     }
-    norm_task k = task_of(x, *dims, weight, stats);
+    norm_task k = task_of(x, *dims, weight, hd__saved_get(node, 2));
     int64_t groups[] = {(k.r.rows + ROWS - 1) / ROWS, k.r.n};
     hd_dtype d = x->dtype;
     hd_tensor *made[3] = {HD_NONE, HD_NONE, HD_NONE}; /* x's shape; (groups, n) twice */
@@ -194,6 +191,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
     const int64_t sizes[] = {hd__count_of(x->ndim - n, x->sizes), 3};
     hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(x, n, weight, bias, eps, stats);
+    /* PyTorch saves the bias, too, and refuses another one. */
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
     return HD__RECORD(&layer_norm_op, y, HD__IN(3, in), HD__SAVES(4, saved), HD__PARAMS(n));
 }

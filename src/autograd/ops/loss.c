@@ -46,11 +46,9 @@ static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *
 /* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += norm (t - x) dy */
 static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1);
-    x = x ? hd__cast(x, dy[0]->dtype) : NULL;
-    t = t ? hd__cast(t, dy[0]->dtype) : NULL;
+    hd_tensor *x = hd__cast(hd__saved_get(n, 0), dy[0]->dtype);
+    hd_tensor *t = hd__cast(hd__saved_get(n, 1), dy[0]->dtype);
     if (!x || !t) {
-        dx[0] = NULL;
         return;
     }
     if (hd__needs(n, 0)) {
@@ -300,8 +298,7 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     hd_tensor *stats = hd__saved_get(n, 2);
     hd_tensor *g = hd__contiguous(dy[0]);
     entropy_task k = {.l.ignore = p->ignore, .gs = dy[0]->ndim > 0, .divisor = p->divisor};
-    dx[0] = NULL;
-    if (!x || !target || !g || !logits(&k, x, target, stats)) {
+    if (!g || !logits(&k, x, target, stats)) {
         return;
     }
     hd_tensor *moved = classes_last(x);

@@ -16,13 +16,13 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         }
         const hd__out_meta *meta = hd__input_meta(n, i);
         hd_tensor *other = hd__saved_get(n, 1 - i);
-        if (other && other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
+        if (other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
             /* No sum, so that -0 stays. The loop of a vector and a number wants this order. */
             hd_tensor *g = hd_unsqueeze(dy[0], -1);
             dx[i] = dy[0]->ndim == 0 ? hd_mul(other, g) : hd_mul(g, other);
             continue;
         }
-        dx[i] = other ? hd__empty(dy[0]->dtype, meta->ndim, meta->sizes) : NULL;
+        dx[i] = hd__empty(dy[0]->dtype, meta->ndim, meta->sizes);
         if (!dx[i]) {
             return;
         }

@@ -160,8 +160,8 @@ void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, boo
 {
     hd_tensor *index = hd__saved_get(n, 0);
     hd_tensor *from = hd__contiguous(dy[0]);
-    dx[0] = index && from ? hd__zeros_like_input(n, from->dtype) : NULL;
-    if (dx[0]) {
+    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    if (from && dx[0]) {
         hd__pick(distinct ? HD__PUT : HD__ADD, from, dx[0], *(const int *)hd__params(n), index);
     }
 }

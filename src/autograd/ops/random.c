@@ -30,17 +30,9 @@ static double value_at(const hd_tensor *p, int64_t i)
 /* The flat position of the first element of a contiguous p that is not in [0, most], or -1 */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
-    const float *f = hd__ptr(p);
-    const double *d = hd__ptr(p);
     int64_t i = 0;
-    if (p->dtype == HD_FLOAT32) {
-        while (i < p->numel && f[i] >= 0 && (double)f[i] <= most) {
-            i++;
-        }
-    } else {
-        while (i < p->numel && d[i] >= 0 && d[i] <= most) {
-            i++;
-        }
+    while (i < p->numel && value_at(p, i) >= 0 && value_at(p, i) <= most) {
+        i++;
     }
     return i < p->numel ? i : -1;
 }
@@ -115,8 +107,7 @@ static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 /* y = x (mask / keep):  dx += dy (mask / keep) */
 static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *mask = hd__saved_get(n, 0);
-    dx[0] = mask ? apply(dy[0], mask, *(const double *)hd__params(n)) : NULL;
+    dx[0] = apply(dy[0], hd__saved_get(n, 0), *(const double *)hd__params(n));
 }
 
 static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);

@@ -14,10 +14,6 @@
 static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__saved_get(n, 0), *m = hd__saved_get(n, 1);
-    if (!x || !m) {
-        dx[0] = NULL;
-        return;
-    }
     bool is_nan = isnan(hd_item(m));
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
     hd_tensor *share = hd_div(dy[0], hd_sum(reached));

@@ -60,8 +60,7 @@ static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 static void lane_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
-    hd_tensor *y = hd__saved_get(n, 0);
-    dx[0] = y ? along(n->op->kind, *dim, dy[0], y) : NULL;
+    dx[0] = along(n->op->kind, *dim, dy[0], hd__saved_get(n, 0));
 }
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
@@ -93,10 +92,6 @@ static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 {
     const hd__span *s = hd__params(n);
     hd_tensor *x = hd__saved_get(n, 0), *y = hd__saved_get(n, 1);
-    if (!x || !y) {
-        dx[0] = NULL;
-        return;
-    }
     hd_tensor *weight = hd_exp(hd_sub(x, hd__spread(y, x->ndim, x->sizes, *s)));
     dx[0] = hd_mul(hd__spread(dy[0], x->ndim, x->sizes, *s), weight);
 }
