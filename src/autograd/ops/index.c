@@ -249,13 +249,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
 
 /* ---------------------------------------------------------------- gather */
 
-/* y[i] = x[index[i]]:  dx[index[i]] += dy[i] */
-static void gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    hd__scatter_backward(n, dy, dx, false);
-}
-
-static const hd__op gather_op = HD__OP("GatherBackward0", gather_backward);
+static const hd__op gather_op = HD__OP_KIND("GatherBackward0", hd__scatter_backward, HD__ADD);
 
 static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index)
 {

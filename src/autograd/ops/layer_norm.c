@@ -81,14 +81,6 @@ static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, con
         .stream = x->numel * item >= HDK_STREAM_BYTES};
 }
 
-/* Adds up the sums of the groups (groups, n); the result has the shape of the last dims of x. */
-static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *groups)
-{
-    hd_tensor *y = groups ? hd__empty(x->dtype, *dims, x->sizes + x->ndim - *dims) : NULL;
-    bool ok = y && hd__reduce(hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, groups, 1, 0, NULL);
-    return ok ? y : NULL;
-}
-
 /* z = (x - mean) / s, s = sqrt(var + eps), g = dy weight:
  * dx += (g - mean(g) - z mean(g z)) / s,  dweight += sum of dy z,  dbias += sum of dy, over rows */
 static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor **dx)
@@ -103,23 +95,23 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
     }
     norm_task k = task_of(x, *dims, weight, hd__saved_get(node, 2));
     int64_t groups[] = {(k.r.rows + ROWS - 1) / ROWS, k.r.n};
-    hd_dtype d = x->dtype;
-    hd_tensor *made[3] = {HD_NONE, HD_NONE, HD_NONE}; /* x's shape; (groups, n) twice */
     void **out[] = {&k.dx, &k.dweight, &k.dbias};
     k.dy = hd__ptr(g);
     for (int i = 0; i < 3; i++) {
         if (hd__needs(node, i)) {
-            made[i] = i ? hd__empty(d, 2, groups) : hd_empty_like(x, d);
-            if (!made[i]) {
+            dx[i] = i ? hd__empty(x->dtype, 2, groups) : hd__empty_as(x->dtype, x);
+            if (!dx[i]) {
                 return;
             }
-            *out[i] = hd__ptr(made[i]);
+            *out[i] = hd__ptr(dx[i]);
         }
     }
     hd__parallel_for(groups[0], grain(k.r.n, ROWS), backward_groups, &k);
-    dx[0] = made[0];
-    dx[1] = hd__is_none(made[1]) ? HD_NONE : total(x, dims, made[1]);
-    dx[2] = hd__is_none(made[2]) ? HD_NONE : total(x, dims, made[2]);
+    for (int i = 1; i < 3; i++) { /* the sums of the groups are added up */
+        if (hd__needs(node, i)) {
+            dx[i] = hd_reshape_n(hd__sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
+        }
+    }
 }
 
 static const hd__op layer_norm_op = HD__OP("NativeLayerNormBackward0", layer_norm_backward);

@@ -30,9 +30,17 @@ static double value_at(const hd_tensor *p, int64_t i)
 /* The flat position of the first element of a contiguous p that is not in [0, most], or -1 */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
+    const float *f = hd__ptr(p);
+    const double *d = hd__ptr(p);
     int64_t i = 0;
-    while (i < p->numel && value_at(p, i) >= 0 && value_at(p, i) <= most) {
-        i++;
+    if (p->dtype == HD_FLOAT32) {
+        while (i < p->numel && f[i] >= 0 && (double)f[i] <= most) {
+            i++;
+        }
+    } else {
+        while (i < p->numel && d[i] >= 0 && d[i] <= most) {
+            i++;
+        }
     }
     return i < p->numel ? i : -1;
 }
