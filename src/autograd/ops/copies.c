@@ -257,7 +257,7 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
     }
     if (y && y->numel > 0) {
         int64_t bytes = columns * hd__bytes_of(y->dtype);
-        hd__parallel_for(y->numel / columns, GRAIN / bytes + 1, cut_rows, &c);
+        hd__parallel_for(y->numel / columns, GRAIN / bytes, cut_rows, &c);
     }
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(diagonal));
 }

@@ -8,16 +8,11 @@
 
 /* ---------------------------------------------------------------- checks */
 
-/* bool < integer < float: a result fits into a dtype of its own category or of a higher one. */
-static int category(hd_dtype d)
-{
-    static const int8_t categories[] = {2, 2, 1, 0};
-    return categories[d];
-}
-
+/* A result fits into a dtype of its own category or of a higher one: bool < integer < float, as the
+ * dtypes' numbers fall. */
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
-    return category(result) <= category(x->dtype) ||
+    return hd__is_float(x->dtype) || result >= x->dtype ||
            hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
                     hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
@@ -88,11 +83,9 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;
-    if (!hd__arg("x", x) || !hd__arg("b", b)) {
-        return NULL;
-    }
     hd_tensor *in[] = {x, b}, *read = b;
-    hdk_loop loop = hd__arith_loop(op->kind, x, b, &d);
+    bool ok = hd__arg("x", x) && hd__arg("b", b);
+    hdk_loop loop = ok ? hd__arith_loop(op->kind, x, b, &d) : NULL;
     if (!loop || !dtype_fits(x, d) || !operand_ok(x, &read) || !hd__inplace_ok(x, 2, in)) {
         return NULL;
     }
@@ -189,10 +182,14 @@ static const hd__op fill_value_op = HD__OP("FillBackward3", copy_backward);
 static const hd__op zero_op = HD__OP("ZeroBackward0", hd__zero_backward);
 static const hd__op copy_op = HD__OP("CopyBackwards", copy_backward);
 
-static hd_tensor *fill(const hd__op *record, hd_tensor *x, hd_scalar s)
+bool hd__overwrites(const hd__op *op, hd_tensor *x)
 {
-    if (!hd__arg("x", x) || !hd__scalar_fits(x->dtype, s) || !hd__inplace_ok(x, 1, &x) ||
-        !hd__record_inplace(record, x, &(hd__record_args){HD__IN(1, &x)})) {
+    return hd__inplace_ok(x, 1, &x) && hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
+}
+
+static hd_tensor *fill(const hd__op *op, hd_tensor *x, hd_scalar s)
+{
+    if (!hd__arg("x", x) || !hd__scalar_fits(x->dtype, s) || !hd__overwrites(op, x)) {
         return NULL;
     }
     hd__fill(x, s);
@@ -296,8 +293,8 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
     if (!fill_mask_ok(x, mask, value) || !operand_ok(x, &read) || !hd__inplace_ok(x, 1, &x)) {
         return NULL;
     }
-    hd__record_args a = {HD__IN(1, &x), HD__SAVES(1, &mask)};
-    if (!hd__record_inplace(&masked_fill_op, x, &a)) {
+    if (!hd__record_inplace(&masked_fill_op, x,
+                            &(hd__record_args){HD__IN(1, &x), HD__SAVES(1, &mask)})) {
         return NULL;
     }
     select(hd__map, x, x, read, value);

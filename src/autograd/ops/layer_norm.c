@@ -22,12 +22,6 @@ typedef struct norm_task {
     void *y, *dx, *dweight, *dbias;
 } norm_task;
 
-static int64_t grain(int64_t n, int64_t rows)
-{
-    int64_t g = GRAIN / (n * rows > 0 ? n * rows : 1);
-    return g > 0 ? g : 1;
-}
-
 /* base + elements; NULL stays NULL */
 static void *at(const void *base, int64_t elements, int64_t item)
 {
@@ -106,7 +100,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
             *out[i] = hd__ptr(dx[i]);
         }
     }
-    hd__parallel_for(groups[0], grain(k.r.n, ROWS), backward_groups, &k);
+    hd__parallel_for(groups[0], GRAIN / (k.r.n * ROWS + 1), backward_groups, &k);
     for (int i = 1; i < 3; i++) { /* the sums of the groups are added up */
         if (hd__needs(node, i)) {
             dx[i] = hd_reshape_n(hd__sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
@@ -168,7 +162,7 @@ static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *b
     k.bias = hd__ptr_or_null(b);
     k.eps = eps;
     k.y = hd__ptr(y);
-    hd__parallel_for(k.r.rows, grain(k.r.n, 1), forward_rows, &k);
+    hd__parallel_for(k.r.rows, GRAIN / (k.r.n + 1), forward_rows, &k);
     return y;
 }
 

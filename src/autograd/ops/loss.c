@@ -261,8 +261,7 @@ static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *
 
 static void run_rows(entropy_task *k, void (*f)(int64_t, int64_t, void *))
 {
-    int64_t grain = GRAIN / (k->l.c > 0 ? k->l.c : 1);
-    hd__parallel_for(k->l.rows, grain > 0 ? grain : 1, f, k);
+    hd__parallel_for(k->l.rows, GRAIN / (k->l.c + 1), f, k);
 }
 
 typedef struct entropy_params {

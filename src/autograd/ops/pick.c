@@ -138,7 +138,7 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
     memcpy(p.step, along.stride, sizeof p.step);
     /* A dim of size 1 may have any stride, and only its index 0 is picked. */
     p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__bytes_of(x->dtype) : 0;
-    hd__parallel_for(hd__dims_count(&p.lines), GRAIN / (p.n < GRAIN ? p.n : GRAIN), run_lines, &p);
+    hd__parallel_for(hd__dims_count(&p.lines), GRAIN / p.n, run_lines, &p);
 }
 
 hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index)

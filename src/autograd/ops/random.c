@@ -375,12 +375,6 @@ static const hd__op normal_op = HD__OP("NormalBackward0", hd__zero_backward);
 static const hd__op bernoulli_inplace_op = HD__OP("BernoulliBackward2", hd__zero_backward);
 static const hd__op exponential_op = HD__OP("ExponentialBackward0", hd__zero_backward);
 
-/* Records the change in place. The draw that follows cannot fail. */
-static bool recorded(const hd__op *op, hd_tensor *x)
-{
-    return hd__inplace_ok(x, 1, &x) && hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
-}
-
 hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 {
     HD__CALL("hd_uniform_");
@@ -394,7 +388,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
                         "first no greater, and a finite difference",
                         HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
-    if (!recorded(&uniform_op, x)) {
+    if (!hd__overwrites(&uniform_op, x)) {
         return NULL;
     }
     hd__uniform_fill(x, a, b);
@@ -410,7 +404,7 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
     if (!(std >= 0)) {
         return hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std));
     }
-    if (!recorded(&normal_op, x)) {
+    if (!hd__overwrites(&normal_op, x)) {
         return NULL;
     }
     hd__normal_fill(x, mean, std);
@@ -424,7 +418,7 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
         return NULL;
     }
     hd_tensor *bytes = hd__empty(HD_BOOL, 1, &x->numel);
-    if (!bytes || !recorded(&bernoulli_inplace_op, x)) {
+    if (!bytes || !hd__overwrites(&bernoulli_inplace_op, x)) {
         return NULL;
     }
     hd__bernoulli_fill(x, bytes, p);
@@ -440,7 +434,7 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
     if (!(lambda > 0)) {
         return hd__fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda));
     }
-    if (!recorded(&exponential_op, x)) {
+    if (!hd__overwrites(&exponential_op, x)) {
         return NULL;
     }
     hd__exponential_fill(x, lambda);
