@@ -370,7 +370,6 @@ unsigned int hd__watch_inputs(int64_t n, hd_tensor *const *in);
 void hd__watch_result(unsigned int before, const hd_tensor *y);
 HD__RARE void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys,
                                const hd__record_args *a);
-HD__RARE void hd__watch_one(const hd__op *op, hd_tensor *y, const hd__record_args *a);
 /* Runs n's backward, with a warning if the gradients that it gives have more than those that it
  * got. */
 void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);

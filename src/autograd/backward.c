@@ -226,7 +226,7 @@ bool hd__saved_ok(const hd__node *n, int i)
 /* The backward of a user's op asks for its saved tensors itself. */
 static bool all_saved_ok(const hd__node *n)
 {
-    int left = n->op == &hd__user_op ? 0 : n->n_saved;
+    int left = n->saved_apart ? 0 : n->n_saved;
     while (left > 0 && hd__saved_ok(n, left - 1)) {
         left--;
     }
@@ -413,17 +413,14 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     if (!none && !hd__float_arg(grad)) {
         return false;
     }
-    if (!hd__requires_grad(y)) {
+    if (!hd__edge_of(y, &e)) {
+        return false;
+    }
+    if (!e.node) {
         return needs_no_grad(r, y);
     }
     hd_tensor *g = none ? hd_ones_like(y, y->dtype) : grad;
-    if (!g || !hd__edge_of(y, &e)) {
-        return false;
-    }
-    if (!e.node) { /* a view taken while grad mode was off */
-        return needs_no_grad(r, y);
-    }
-    bool ok = arrive(r, e, g, NULL, 0);
+    bool ok = g && arrive(r, e, g, NULL, 0);
     hd__node_release(e.node);
     return ok;
 }

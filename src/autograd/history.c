@@ -181,20 +181,6 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* Under the lock. *old is the node that x had, if it has another one now. */
-static bool refresh_locked(hd_tensor *x, hd__node *to, hd__node **old)
-{
-    if (!hd__stale(x)) { /* another thread was faster */
-        return true;
-    }
-    if (!retain_room(x, to)) {
-        return false;
-    }
-    *old = hd__node_retain(x->attachment);
-    replace_node(x, to);
-    return true;
-}
-
 /* What x is, if it is a view that gets no new node. */
 static const char *kind_of_view(const hd_tensor *x)
 {
@@ -218,7 +204,12 @@ bool hd__refresh_view(const hd_tensor *x)
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool ok = refresh_locked((hd_tensor *)(uintptr_t)x, n, &old);
+    bool late = !hd__stale(x); /* another thread was faster */
+    bool ok = late || retain_room(x, n);
+    if (ok && !late) {
+        old = hd__node_retain(x->attachment);
+        replace_node((hd_tensor *)(uintptr_t)x, n);
+    }
     pthread_mutex_unlock(&lock);
     hd__node_release(old); /* after the lock: a whole chain of nodes may go with it */
     hd__node_release(n);

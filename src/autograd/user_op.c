@@ -51,16 +51,13 @@ static bool call_backward_of(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static void user_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *few[HD__FEW];
-    hd_tensor **lent = n->n_out <= HD__FEW ? few : hd_alloc((size_t)n->n_out * sizeof *lent);
+    hd_tensor **lent = hd_alloc((size_t)n->n_out * sizeof *lent);
     int n_lent = lent ? lend_all(n->n_out, dy, lent) : 0;
     n->failed = n_lent < n->n_out || !call_backward_of(n, lent, dx);
     for (int k = 0; k < n_lent; k++) {
         hd__drop(lent[k]);
     }
-    if (lent != few) {
-        hd_free(lent);
-    }
+    hd_free(lent);
 }
 
 static void user_free(hd__node *n)

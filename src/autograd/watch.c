@@ -58,13 +58,6 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
     }
 }
 
-void hd__watch_one(const hd__op *op, hd_tensor *y, const hd__record_args *a)
-{
-    if (y) {
-        hd__watch_record(op, 1, &y, a);
-    }
-}
-
 void hd__watch_node(hd__node *n, const hd_tensor *y, const hd__storage *changing)
 {
     n->made_by = !changing ? y->made_by : changing->release ? changing->changed_by : NULL;

@@ -150,10 +150,10 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
         !hd__broadcast(2, in, &ndim, sizes)) {
         return NULL;
     }
-    /* of both after they were expanded, as in PyTorch: a 0-d one decides, too */
-    hd_dtype d = hd__promote(&(hd_tensor){.ndim = ndim, .dtype = x->dtype},
-                             &(hd_tensor){.ndim = ndim, .dtype = target->dtype});
-    if (!hd__is_float(d)) {
+    /* As in PyTorch, a 0-d one decides, too. */
+    const bool wide = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64;
+    const hd_dtype d = wide ? HD_FLOAT64 : HD_FLOAT32;
+    if (!hd__is_float(x->dtype) && !hd__is_float(target->dtype)) {
         return hd__fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
                         hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
     }
