@@ -54,24 +54,21 @@ static bool operand_ok(hd_tensor *x, hd_tensor **b)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* What x = x op b in dtype d needs memory for: the result if d is not x's dtype, else b in d. */
-static hd_tensor *prepare(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *b)
-{
-    return x->dtype != d ? hd__map_binary(loop, d, d, x, b) : hd__cast(b, d);
-}
-
-/* The end of x = x op b, after what can be refused. */
+/* The end of x = x op b in dtype d, after what can be refused. What needs memory comes first: b in d
+ * or, if x is of another dtype, the result. loop NULL: x = b. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
-                                   hdk_loop loop, hd_dtype d, hd_tensor *prepared)
+                                   hdk_loop loop, hd_dtype d, hd_tensor *b)
 {
+    bool direct = loop && x->dtype == d;
+    hd_tensor *read = !loop ? b : direct ? hd__cast(b, d) : hd__map_binary(loop, d, d, x, b);
     unsigned int before = hd__watching() ? hd__watch_inputs(a->n_in, a->in) : 0;
-    if (!prepared || !hd__record_inplace(record, x, a)) {
+    if (!read || !hd__record_inplace(record, x, a)) {
         return NULL;
     }
-    if (x->dtype != d) {
-        hd__copy(x, prepared);
+    if (direct) {
+        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, read});
     } else {
-        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, prepared});
+        hd__copy(x, read);
     }
     if (hd__watching()) {
         hd__watch_result(before, x);
@@ -92,9 +89,8 @@ static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save
     bool db = save && hd__wants_grad(b);
     bool needs_b = save && (hd__wants_grad(x) || (db && op == &hd__div_op));
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
-    read = saved[0] ? prepare(loop, d, x, read) : NULL;
     hd__record_args a = {HD__IN(2, in), HD__SAVES(2, saved), .saved_is_old = true};
-    return record_and_write(op, x, &a, loop, d, read);
+    return saved[0] ? record_and_write(op, x, &a, loop, d, read) : NULL;
 }
 
 static hd_tensor *scalar_(const hd__op *op, hd_tensor *x, hd_scalar s)
@@ -105,9 +101,8 @@ static hd_tensor *scalar_(const hd__op *op, hd_tensor *x, hd_scalar s)
     if (!loop || !dtype_fits(x, d) || !hd__inplace_ok(x, 1, &x)) {
         return NULL;
     }
-    hd_tensor *read = prepare(loop, d, x, hd__number_of(&number, d, s));
     hd__record_args a = {HD__IN(1, &x), HD__PARAMS(s)};
-    return record_and_write(op, x, &a, loop, d, read);
+    return record_and_write(op, x, &a, loop, d, hd__number_of(&number, d, s));
 }
 
 hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b)
@@ -214,16 +209,9 @@ static hd_tensor *copy_into(const hd__op *record, hd_tensor *x, hd_tensor *src)
         return NULL;
     }
     hd_tensor *in[] = {x, src}, *read = src;
-    if (!operand_ok(x, &read) || !hd__inplace_ok(x, 2, in) ||
-        !hd__record_inplace(record, x, &(hd__record_args){.n_in = 2, .in = in})) {
-        return NULL;
-    }
-    unsigned int before = hd__watching() ? hd__watch_inputs(1, &src) : 0;
-    hd__copy(x, read);
-    if (hd__watching()) {
-        hd__watch_result(before, x);
-    }
-    return x;
+    bool ok = operand_ok(x, &read) && hd__inplace_ok(x, 2, in);
+    hd__record_args a = {HD__IN(2, in)};
+    return ok ? record_and_write(record, x, &a, NULL, src->dtype, read) : NULL;
 }
 
 hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)

@@ -58,21 +58,15 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* The elements of x's last n dims */
-static int64_t row_size(const hd_tensor *x, int n)
-{
-    return hd__count_of(n, x->sizes + x->ndim - n);
-}
-
 /* A task for a dense x, normalized over its last n dims; weight may be HD_NONE. */
 static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, const hd_tensor *stats)
 {
     int64_t item = hd__bytes_of(x->dtype);
-    return (norm_task){
-        .r = {stats->sizes[0], row_size(x, n), hd__ptr(x), hd__ptr_or_null(weight), hd__ptr(stats)},
-        .dtype = x->dtype,
-        .item = item,
-        .stream = x->numel * item >= HDK_STREAM_BYTES};
+    return (norm_task){.r = {stats->sizes[0], hd__count_of(n, x->sizes + x->ndim - n), hd__ptr(x),
+                             hd__ptr_or_null(weight), hd__ptr(stats)},
+                       .dtype = x->dtype,
+                       .item = item,
+                       .stream = x->numel * item >= HDK_STREAM_BYTES};
 }
 
 /* z = (x - mean) / s, s = sqrt(var + eps), g = dy weight:
