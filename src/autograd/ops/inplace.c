@@ -54,7 +54,7 @@ static bool operand_ok(hd_tensor *x, hd_tensor **b)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* The end of x = x op b in dtype d, after what can be refused. What needs memory comes first: b in d
+/* The end of x = x op b in dtype d, after what can be refused. What needs memory is first: b in d
  * or, if x is of another dtype, the result. loop NULL: x = b. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *b)
