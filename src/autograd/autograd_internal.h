@@ -14,11 +14,11 @@
 typedef struct hd_ctx hd__node;
 
 /* backward computes dx[], the gradients of the inputs, from dy[], those of the outputs. dy[k] has
- * the shape and dtype of output k; an op with one output always gets it, one with several gets NULL
- * for an output that no gradient reached. dx[] comes filled with HD_NONE; an entry is wanted only
- * where hd__needs(n, i), and a NULL that is left there fails the whole backward. dx[i] may have any
- * shape that input i broadcasts to, and any float dtype: the engine sums and casts. backward runs
- * with grad mode off, in a scope of its own. */
+ * the shape and dtype of output k; it is zero for an output that no gradient reached. dx[] comes
+ * filled with HD_NONE; an entry is wanted only where hd__needs(n, i). A call that fails in backward
+ * fails all of it, whatever dx[] holds then. dx[i] may have any shape that input i broadcasts to,
+ * and any float dtype: the engine sums and casts. backward runs with grad mode off, in a scope of
+ * its own. */
 typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
@@ -29,6 +29,13 @@ typedef struct hd__op {
     int kind;   /* tells apart the ops that share functions, mostly by the number of a loop */
 } hd__op;
 
+/* static const hd__op sin_op = HD__OP("SinBackward0", sin_backward); */
+#define HD__OP(text, f) HD__OP_KIND(text, f, 0)
+#define HD__OP_KIND(text, f, number)                                                               \
+    {                                                                                              \
+        .name = (text), .backward = (f), .kind = (number)                                          \
+    }
+
 /* Both have 16 bytes, also where pointers have 4. */
 typedef struct hd__edge {
     hd__node *node; /* NULL: this input needs no gradient */
@@ -36,7 +43,7 @@ typedef struct hd__edge {
 } hd__edge;
 
 typedef struct hd__saved {
-    hd_tensor *t;                 /* a detached alias, held; NULL: freed; HD_NONE: left out */
+    hd_tensor *t;                 /* a detached alias, held; HD_NONE: left out, or freed */
     _Alignas(8) uint32_t version; /* the version of its storage when it was saved */
 } hd__saved;
 
@@ -137,8 +144,14 @@ static inline bool hd__needs(const hd__node *n, int i)
     return n->edges[i].node;
 }
 
-/* The i-th saved tensor, owned by the node; NULL with HD_GRAD set if it was changed in place. */
-hd_tensor *hd__saved_get(hd__node *n, int i);
+/* Is the i-th saved tensor as it was? If it was changed in place, HD_GRAD says so. */
+bool hd__saved_ok(const hd__node *n, int i);
+
+/* The i-th saved tensor, owned by the node. The engine has checked all of them. */
+static inline hd_tensor *hd__saved_get(const hd__node *n, int i)
+{
+    return n->saved[i].t;
+}
 
 static inline const void *hd__params(const hd__node *n)
 {
@@ -357,7 +370,6 @@ unsigned int hd__watch_inputs(int64_t n, hd_tensor *const *in);
 void hd__watch_result(unsigned int before, const hd_tensor *y);
 HD__RARE void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys,
                                const hd__record_args *a);
-HD__RARE void hd__watch_one(const hd__op *op, hd_tensor *y, const hd__record_args *a);
 /* Runs n's backward, with a warning if the gradients that it gives have more than those that it
  * got. */
 void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);

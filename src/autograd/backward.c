@@ -73,15 +73,17 @@ hd_tensor *hd__detached_gradient(hd_tensor *g)
 }
 
 /* g in the shape and dtype of the output that it belongs to: broadcasting is undone here, for every
- * op. `who` gave it for that input. */
-static hd_tensor *fit_output(hd_tensor *g, const hd__out_meta *out, const char *who, int input)
+ * op. Node `from` gave it for that input; NULL: the caller did, whose shape is right. */
+static hd_tensor *fit_output(hd_tensor *g, const hd__out_meta *out, const hd__node *from, int input)
 {
+    char name[64];
     if (!hd__has_sizes(g, out->ndim, out->sizes)) {
         uint64_t failures = hd_error_count();
         hd_tensor *sum = hd__sum_to(g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
-            hd__fail(HD_SHAPE, "%s gave a gradient of %s for input %d of %s", who, HD__SHAPE(g),
-                     input, HD__SIZES(out->ndim, out->sizes));
+            hd__fail(HD_SHAPE, "%s gave a gradient of %s for input %d of %s",
+                     hd__node_name(from, name), HD__SHAPE(g), input,
+                     HD__SIZES(out->ndim, out->sizes));
         }
         g = sum;
     }
@@ -166,7 +168,7 @@ static bool queue(run *r, hd__node *n)
 
 /* Adds g to what has arrived at the edge's node, and queues that. The sum is added to in place once
  * the engine alone has seen it. */
-static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
+static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int input)
 {
     hd__out_meta *out = &e.node->outs[e.output];
     hd_tensor **sum =
@@ -174,7 +176,7 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const char *who, int input)
     if (!sum) {
         return true;
     }
-    g = fit_output(g, out, who, input);
+    g = fit_output(g, out, from, input);
     if (!g) {
         return false;
     }
@@ -203,7 +205,7 @@ static void *graph_freed(const hd__node *n)
                     hd__node_name(n, name));
 }
 
-HD__RARE static void *saved_changed(const hd__node *n, int i)
+HD__RARE static bool saved_changed(const hd__node *n, int i)
 {
     char name[64], places[500];
     const hd_tensor *t = n->saved[i].t;
@@ -214,17 +216,21 @@ HD__RARE static void *saved_changed(const hd__node *n, int i)
                     n->saved[i].version, hd__watch_places(n, t->storage, places));
 }
 
-hd_tensor *hd__saved_get(hd__node *n, int i)
+bool hd__saved_ok(const hd__node *n, int i)
 {
     const hd__saved *s = &n->saved[i];
-    if (!s->t) {
-        return graph_freed(n);
-    }
     hd__assert(hd__is_none(s->t) || (int32_t)(hd__storage_version(s->t) - s->version) >= 0);
-    if (!hd__is_none(s->t) && hd__storage_version(s->t) != s->version) {
-        return saved_changed(n, i);
+    return hd__is_none(s->t) || hd__storage_version(s->t) == s->version || saved_changed(n, i);
+}
+
+/* The backward of a user's op asks for its saved tensors itself. */
+static bool all_saved_ok(const hd__node *n)
+{
+    int left = n->saved_apart ? 0 : n->n_saved;
+    while (left > 0 && hd__saved_ok(n, left - 1)) {
+        left--;
     }
-    return s->t;
+    return left == 0;
 }
 
 static bool run_node(run *r, hd__node *n);
@@ -253,15 +259,14 @@ HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
 {
     char name[64];
-    const char *who = hd__node_name(n, name);
     for (int i = 0; i < n->n_in; i++) {
         hd__assert(!hd__needs(n, i) || n->edges[i].node->seq < n->seq);
         if (!dx[i]) {
             return hd__fail(HD_USER,
                             "%s gave NULL for input %d: expected a gradient, or HD_NONE for none",
-                            who, i);
+                            hd__node_name(n, name), i);
         }
-        if (n->edges[i].node && !hd__is_none(dx[i]) && !arrive(r, n->edges[i], dx[i], who, i)) {
+        if (n->edges[i].node && !hd__is_none(dx[i]) && !arrive(r, n->edges[i], dx[i], n, i)) {
             return false;
         }
         if (HD__UNLIKELY(r->counted) && !edge_passed(r, n->edges[i].node)) {
@@ -279,8 +284,15 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     if (!hd__any_edge(n)) {
         return true;
     }
+    if (!all_saved_ok(n->inner ? n->inner : n)) {
+        return false;
+    }
     for (int k = 0; k < n->n_out; k++) {
-        dy[k] = n->outs[k].pending;
+        const hd__out_meta *out = &n->outs[k];
+        dy[k] = out->pending ? out->pending : hd_zeros_n(out->dtype, out->ndim, out->sizes);
+        if (!dy[k]) {
+            return false;
+        }
     }
     for (int i = 0; i < n->n_in; i++) {
         dx[i] = HD_NONE;
@@ -401,17 +413,14 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     if (!none && !hd__float_arg(grad)) {
         return false;
     }
-    if (!hd__requires_grad(y)) {
+    if (!hd__edge_of(y, &e)) {
+        return false;
+    }
+    if (!e.node) {
         return needs_no_grad(r, y);
     }
     hd_tensor *g = none ? hd_ones_like(y, y->dtype) : grad;
-    if (!g || !hd__edge_of(y, &e)) {
-        return false;
-    }
-    if (!e.node) { /* a view taken while grad mode was off */
-        return needs_no_grad(r, y);
-    }
-    bool ok = arrive(r, e, g, "the caller", 0);
+    bool ok = g && arrive(r, e, g, NULL, 0);
     hd__node_release(e.node);
     return ok;
 }

@@ -67,6 +67,10 @@ hd__capture *hd__run_captured(const hd__run *r, const hd__node *n, uint32_t outp
 bool hd__run_begin(hd__run *r);
 /* Marks for nodes, which no run has used: the one that is returned, and the next one. */
 uint64_t hd__run_marks(void);
+/* Every node that can be reached from the outputs, but for leaves, once each, the youngest first,
+ * into *order, of which there are *n. They get the mark, and so do leaves that r counts. */
+bool hd__run_reach(hd__run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
+                   hd__node ***order, int64_t *n);
 /* Keeps what n has now, pending and queued or (mark_only) its mark alone, until r ends. */
 bool hd__run_set_aside(hd__run *r, hd__node *n, bool mark_only);
 /* The gradient that y starts with: grad, or a one for HD_NONE. Made in the current scope. */

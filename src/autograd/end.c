@@ -97,39 +97,15 @@ bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g)
 
 /* ---------------------------------------------------------------- the edges of leaves */
 
-/* One more edge leads to n. A node that is seen for the first time waits in the heap for its own
- * edges to be counted. */
-static bool count_edge(run *r, hd__node *n)
-{
-    bool leaf = n && n->op == &hd__leaf_op, first = n && n->mark != r->counted;
-    if (first) {
-        n->mark = r->counted;
-        n->outstanding = 0;
-    }
-    if (leaf) {
-        n->outstanding++;
-    }
-    return !first || leaf || hd__run_push(r, n);
-}
-
 bool hd__run_count(run *r, hd_tensor *y)
 {
-    hd__edge e;
+    hd__node **order = NULL;
+    int64_t n = 0;
     if (!HD__UNLIKELY(end.f) || r->depth > 1) {
         return true;
     }
-    if (!hd__edge_of(y, &e)) {
-        return false;
-    }
     r->counted = hd__run_marks();
-    bool ok = !e.node || e.node->op == &hd__leaf_op || count_edge(r, e.node);
-    hd__node_release(e.node);
-    while (ok && r->len) {
-        hd__node *n = hd__run_pop(r);
-        for (int i = 0; i < n->n_in && ok; i++) {
-            ok = count_edge(r, n->edges[i].node);
-        }
-        hd__node_release(n);
-    }
+    bool ok = hd__run_reach(r, 1, &y, r->counted, &order, &n);
+    hd_free(order);
     return ok;
 }

@@ -21,13 +21,8 @@ bool hd_set_grad_mode(bool on)
 
 /* ---------------------------------------------------------------- leaves */
 
-/* A leaf has no inputs to pass anything to. */
-static void leaf_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n, (void)dy, (void)dx;
-}
-
-const hd__op hd__leaf_op = {.name = "AccumulateGrad", .backward = leaf_backward};
+/* A leaf has no inputs to pass anything to, so that it has no backward. */
+const hd__op hd__leaf_op = HD__OP("AccumulateGrad", NULL);
 
 static bool make_leaf(hd_tensor *x)
 {

@@ -25,10 +25,16 @@ hd_grad_options hd_grad_defaults(void)
 
 /* ---------------------------------------------------------------- the nodes on a path */
 
-/* Puts n on the heap, unless it is a leaf or was there before. */
+/* Puts n on the heap, unless it is a leaf or was there before. Of leaves that are counted this is
+ * one more edge. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
-    if (!n || n->op == &hd__leaf_op || n->mark == mark) {
+    bool leaf = n && n->op == &hd__leaf_op;
+    if (leaf && r->counted) {
+        n->outstanding = n->mark == mark ? n->outstanding + 1 : 1;
+        n->mark = mark;
+    }
+    if (!n || leaf || n->mark == mark) {
         return true;
     }
     if (r->depth > 1 && !hd__run_set_aside(r, n, true)) { /* an outer run may need its mark */
@@ -38,15 +44,14 @@ static bool queue_once(run *r, hd__node *n, uint64_t mark)
     return hd__run_push(r, n);
 }
 
-/* Every node that can be reached from the outputs, but for leaves, once each, the youngest first,
- * into *order. */
-static bool reach(run *r, const hd_list *outputs, uint64_t mark, hd__node ***order, int64_t *n)
+bool hd__run_reach(run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
+                   hd__node ***order, int64_t *n)
 {
     int64_t cap = 0;
     bool ok = true;
-    for (int64_t i = 0; i < outputs->len && ok; i++) {
+    for (int64_t i = 0; i < n_outputs && ok; i++) {
         hd__edge e;
-        ok = hd__edge_of(outputs->items[i], &e) && queue_once(r, e.node, mark);
+        ok = hd__edge_of(outputs[i], &e) && queue_once(r, e.node, mark);
         hd__node_release(e.node);
     }
     while (ok && r->len) {
@@ -89,7 +94,7 @@ static bool mark_paths(run *r, const hd_list *outputs)
     hd__node **order = NULL;
     int64_t n = 0;
     uint64_t seen = hd__run_marks();
-    bool ok = reach(r, outputs, seen, &order, &n);
+    bool ok = hd__run_reach(r, outputs->len, outputs->items, seen, &order, &n);
     r->mark = seen + 1;
     for (int64_t i = n - 1; ok && i >= 0; i--) { /* the oldest first: inputs before their users */
         order[i]->mark = on_path(r, order[i]) ? r->mark : seen;

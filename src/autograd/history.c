@@ -151,25 +151,21 @@ static void replace_node(hd_tensor *x, hd__node *to)
 static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__params(n);
-    hd_tensor *zeros = empty_in(&at->base, dy[0]->dtype);
-    if (!zeros) {
-        dx[0] = NULL;
-        return;
-    }
-    hd__fill(zeros, hd_scalar_int(0));
     geometry once = at->view;
     for (int d = 0; d < once.ndim; d++) {
         once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
     }
+    hd_tensor *zeros = empty_in(&at->base, dy[0]->dtype);
+    hd_tensor *part = zeros ? part_in(zeros, &at->base, &once) : NULL;
     hd_tensor *sum = hd__sum_to(dy[0], once.ndim, once.sizes);
-    hd_tensor *part = sum ? part_in(zeros, &at->base, &once) : NULL;
-    dx[0] = part ? zeros : NULL;
-    if (part) {
+    if (part && sum) {
+        hd__fill(zeros, hd_scalar_int(0));
         hd__copy(part, sum);
+        dx[0] = zeros;
     }
 }
 
-const hd__op hd__as_strided_op = {.name = "AsStridedBackward0", .backward = as_strided_backward};
+const hd__op hd__as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
 /* A node that makes x a part of its base, which is that output of the node `base`. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
@@ -183,20 +179,6 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
         hd__node_stamp(n);
     }
     return n;
-}
-
-/* Under the lock. *old is the node that x had, if it has another one now. */
-static bool refresh_locked(hd_tensor *x, hd__node *to, hd__node **old)
-{
-    if (!hd__stale(x)) { /* another thread was faster */
-        return true;
-    }
-    if (!retain_room(x, to)) {
-        return false;
-    }
-    *old = hd__node_retain(x->attachment);
-    replace_node(x, to);
-    return true;
 }
 
 /* What x is, if it is a view that gets no new node. */
@@ -222,7 +204,12 @@ bool hd__refresh_view(const hd_tensor *x)
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool ok = refresh_locked((hd_tensor *)(uintptr_t)x, n, &old);
+    bool late = !hd__stale(x); /* another thread was faster */
+    bool ok = late || retain_room(x, n);
+    if (ok && !late) {
+        old = hd__node_retain(x->attachment);
+        replace_node((hd_tensor *)(uintptr_t)x, n);
+    }
     pthread_mutex_unlock(&lock);
     hd__node_release(old); /* after the lock: a whole chain of nodes may go with it */
     hd__node_release(n);
@@ -299,24 +286,19 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const places *at = hd__params(n);
     hd_tensor *whole = empty_in(&at->base, dy[0]->dtype);
     hd_tensor *part = whole ? part_in(whole, &at->base, &at->view) : NULL;
-    if (part) {
-        hd__copy(whole, dy[0]);
+    if (!part) {
+        return;
     }
-    hd_tensor *dpart = part ? hd__clone(part) : NULL;
+    hd__copy(whole, dy[0]);
+    hd_tensor *dpart = hd__clone(part);
     if (!dpart) {
-        dx[0] = NULL;
         return;
     }
     n->inner->op->backward(n->inner, &dpart, dx);
-    if (!hd__needs(n, 0) || !dx[0]) {
-        return;
-    }
-    if (hd__is_none(dx[0])) {
-        hd__fill(part, hd_scalar_int(0));
-    } else {
+    if (dx[0] && !hd__is_none(dx[0])) { /* else it failed, or the base needs no gradient */
         hd__copy(part, dx[0]);
+        dx[0] = whole;
     }
-    dx[0] = whole;
 }
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward, .once = true};

@@ -60,7 +60,7 @@ static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int 
         n->edges[i] = (hd__edge){NULL, 0};
     }
     for (int i = 0; i < n_saved; i++) {
-        n->saved[i].t = NULL;
+        n->saved[i].t = HD_NONE;
     }
     for (int k = 0; k < n_out; k++) {
         n->outs[k].ndim = 0;
@@ -124,9 +124,9 @@ void hd__node_free_saved(hd__node *n)
 {
     n->freed |= n->op->once && hd__any_edge(n);
     for (int i = 0; i < n->n_saved; i++) {
-        n->freed |= n->saved[i].t && !hd__is_none(n->saved[i].t);
+        n->freed |= !hd__is_none(n->saved[i].t);
         hd__drop(n->saved[i].t);
-        n->saved[i].t = NULL;
+        n->saved[i].t = HD_NONE;
     }
     if (n->inner) {
         hd__node_free_saved(n->inner);

@@ -17,18 +17,15 @@ static user_call *call_of(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- the node */
 
-/* Zeros for outputs that no gradient reached: a user's backward always sees tensors. Holds all of
- * them, so that they are there after it. Returns how many it could make. */
-static int fill_in(hd__node *n, hd_tensor *const *dy, hd_tensor **full)
+/* Lends the n gradients dy, and holds what is lent, so that it is there after a user's backward.
+ * Returns how many it could lend. */
+static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
-    for (int k = 0; k < n->n_out; k++) {
-        const hd__out_meta *out = &n->outs[k];
-        full[k] = hd__hold(dy[k] ? hd__lend(dy[k]) : hd_zeros_n(out->dtype, out->ndim, out->sizes));
-        if (!full[k]) {
-            return k;
-        }
+    int k = 0;
+    while (k < n && (lent[k] = hd__hold(hd__lend(dy[k])))) {
+        k++;
     }
-    return n->n_out;
+    return k;
 }
 
 /* Was no gradient freed already? The error names the one that was. */
@@ -54,16 +51,13 @@ static bool call_backward_of(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static void user_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *few[HD__FEW];
-    hd_tensor **full = n->n_out <= HD__FEW ? few : hd_alloc((size_t)n->n_out * sizeof *full);
-    int filled = full ? fill_in(n, dy, full) : 0;
-    n->failed = filled < n->n_out || !call_backward_of(n, full, dx);
-    for (int k = 0; k < filled; k++) {
-        hd__drop(full[k]);
+    hd_tensor **lent = hd_alloc((size_t)n->n_out * sizeof *lent);
+    int n_lent = lent ? lend_all(n->n_out, dy, lent) : 0;
+    n->failed = n_lent < n->n_out || !call_backward_of(n, lent, dx);
+    for (int k = 0; k < n_lent; k++) {
+        hd__drop(lent[k]);
     }
-    if (full != few) {
-        hd_free(full);
-    }
+    hd_free(lent);
 }
 
 static void user_free(hd__node *n)
@@ -106,7 +100,7 @@ hd_tensor *hd_saved(hd_ctx *ctx, int i)
 {
     HD__CALL("hd_saved");
     bool ok = hd__given("ctx", ctx) && hd__index_ok("saved tensor", i, ctx->n_saved);
-    return ok ? hd__saved_get(ctx, i) : NULL;
+    return ok && hd__saved_ok(ctx, i) ? hd__saved_get(ctx, i) : NULL;
 }
 
 bool hd_needs_grad(const hd_ctx *ctx, int i)

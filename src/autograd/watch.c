@@ -58,13 +58,6 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
     }
 }
 
-void hd__watch_one(const hd__op *op, hd_tensor *y, const hd__record_args *a)
-{
-    if (y) {
-        hd__watch_record(op, 1, &y, a);
-    }
-}
-
 void hd__watch_node(hd__node *n, const hd_tensor *y, const hd__storage *changing)
 {
     n->made_by = !changing ? y->made_by : changing->release ? changing->changed_by : NULL;
@@ -83,8 +76,7 @@ static bool saved_finite(const hd__node *n)
 {
     unsigned int has = 0;
     for (int i = 0; i < n->n_saved; i++) {
-        const hd_tensor *t = n->saved[i].t;
-        has |= t && !hd__is_none(t) ? hd__not_finite(t) : 0;
+        has |= hd__not_finite(n->saved[i].t);
     }
     return !has;
 }
@@ -109,7 +101,7 @@ void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     unsigned int before = 0;
     for (int k = 0; k < n->n_out && hd__warns(); k++) {
-        before |= dy[k] ? hd__not_finite(dy[k]) : 0; /* now: backward may write over it */
+        before |= hd__not_finite(dy[k]); /* now: backward may write over it */
     }
     uint64_t failures = hd_error_count();
     bool outer = in_backward;

@@ -119,14 +119,9 @@ static void both_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     note(n);
     hd_tensor *a = hd__saved_get(n, 0), *b = hd__saved_get(n, 1);
-    hd_tensor *left = dy[0] ? product_of(dy[0], b) : HD_NONE;
-    hd_tensor *right = dy[1] ? scaled(dy[1], 3) : HD_NONE;
-    if (dy[0] && dy[1]) {
-        dx[0] = left && right ? hd__add(left, right) : NULL;
-    } else {
-        dx[0] = dy[0] ? left : right;
-    }
-    if (dy[0] && hd__needs(n, 1)) {
+    hd_tensor *left = product_of(dy[0], b), *right = scaled(dy[1], 3);
+    dx[0] = left && right ? hd__add(left, right) : NULL;
+    if (hd__needs(n, 1)) {
         dx[1] = product_of(dy[0], a);
     }
 }

@@ -8,30 +8,21 @@
 
 /* ---------------------------------------------------------------- two tensors */
 
-/* y = a op b, unrecorded */
-static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b)
+enum saves { NOTHING, FACTORS, DIVISOR, BOTH };
+
+/* y = a op b. FACTORS: each is saved if the other one wants a gradient. DIVISOR: b always is. */
+static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum saves saves)
 {
     hd_dtype d;
-    if (!hd__two_args(a, b)) {
-        return NULL;
+    hdk_loop loop = hd__two_args(a, b) ? hd__arith_loop(op->kind, a, b, &d) : NULL;
+    hd_tensor *y = loop ? hd__map_binary(loop, d, d, a, b) : NULL, *in[] = {a, b};
+    if (!y || saves == NOTHING) {
+        return HD__RECORD(op, y, HD__IN(2, in));
     }
-    hdk_loop loop = hd__arith_loop(op->kind, a, b, &d);
-    return loop ? hd__map_binary(loop, d, d, a, b) : NULL;
-}
-
-static hd_tensor *record_two(const hd__op *op, hd_tensor *y, hd_tensor *a, hd_tensor *b,
-                             bool save_a, bool save_b)
-{
-    hd_tensor *in[] = {a, b};
-    hd_tensor *saved[] = {hd__save_if(save_a, a), hd__save_if(save_b, b)};
-    return HD__RECORD(op, y, HD__IN(2, in), HD__SAVES(2, saved));
-}
-
-/* An op whose backward needs neither a nor b. */
-static hd_tensor *linear_arith(const hd__op *op, hd_tensor *a, hd_tensor *b)
-{
-    hd_tensor *y = arith(op, a, b), *in[] = {a, b};
-    return HD__RECORD(op, y, HD__IN(2, in));
+    hd_tensor *saved[] = {hd__save_if(saves == BOTH || hd__wants_grad(b), a),
+                          hd__save_if(saves != FACTORS || hd__wants_grad(a), b)};
+    return HD__RECORD(op, y, HD__IN(2, in), HD__SAVES(2, saved),
+                      .save_y = op->kind == HDK_POW && hd__wants_grad(b));
 }
 
 void hd__same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
@@ -107,63 +98,56 @@ static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_ten
 }
 
 /* da += dy,  db += dy; x + s has one input */
-const hd__op hd__add_op = {.name = "AddBackward0", .backward = hd__same_backward, .kind = HDK_ADD};
-const hd__op hd__sub_op = {.name = "SubBackward0", .backward = sub_backward, .kind = HDK_SUB};
-const hd__op hd__mul_op = {.name = "MulBackward0", .backward = mul_backward, .kind = HDK_MUL};
-const hd__op hd__div_op = {.name = "DivBackward0", .backward = div_backward, .kind = HDK_DIV};
-static const hd__op pow_op = {.name = "PowBackward1", .backward = pow_backward, .kind = HDK_POW};
-static const hd__op maximum_op = {
-    .name = "MaximumBackward0", .backward = larger_or_smaller_backward, .kind = HDK_MAXIMUM};
-static const hd__op minimum_op = {
-    .name = "MinimumBackward0", .backward = larger_or_smaller_backward, .kind = HDK_MINIMUM};
+const hd__op hd__add_op = HD__OP_KIND("AddBackward0", hd__same_backward, HDK_ADD);
+const hd__op hd__sub_op = HD__OP_KIND("SubBackward0", sub_backward, HDK_SUB);
+const hd__op hd__mul_op = HD__OP_KIND("MulBackward0", mul_backward, HDK_MUL);
+const hd__op hd__div_op = HD__OP_KIND("DivBackward0", div_backward, HDK_DIV);
+static const hd__op pow_op = HD__OP_KIND("PowBackward1", pow_backward, HDK_POW);
+static const hd__op maximum_op =
+    HD__OP_KIND("MaximumBackward0", larger_or_smaller_backward, HDK_MAXIMUM);
+static const hd__op minimum_op =
+    HD__OP_KIND("MinimumBackward0", larger_or_smaller_backward, HDK_MINIMUM);
 
 hd_tensor *hd_add(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_add");
-    return linear_arith(&hd__add_op, a, b);
+    return arith(&hd__add_op, a, b, NOTHING);
 }
 
 hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_sub");
-    return linear_arith(&hd__sub_op, a, b);
+    return arith(&hd__sub_op, a, b, NOTHING);
 }
 
 hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_mul");
-    hd_tensor *y = arith(&hd__mul_op, a, b);
-    return y ? record_two(&hd__mul_op, y, a, b, hd__wants_grad(b), hd__wants_grad(a)) : NULL;
+    return arith(&hd__mul_op, a, b, FACTORS);
 }
 
 hd_tensor *hd_div(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_div");
-    hd_tensor *y = arith(&hd__div_op, a, b);
-    return y ? record_two(&hd__div_op, y, a, b, hd__wants_grad(b), true) : NULL;
+    return arith(&hd__div_op, a, b, DIVISOR);
 }
 
 hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_pow");
-    hd_tensor *y = arith(&pow_op, a, b);
-    if (!y) {
-        return NULL;
-    }
-    hd_tensor *in[] = {a, b};
-    return HD__RECORD(&pow_op, y, HD__IN(2, in), HD__SAVES(2, in), .save_y = hd__wants_grad(b));
+    return arith(&pow_op, a, b, BOTH);
 }
 
 hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_maximum");
-    return record_two(&maximum_op, arith(&maximum_op, a, b), a, b, true, true);
+    return arith(&maximum_op, a, b, BOTH);
 }
 
 hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_minimum");
-    return record_two(&minimum_op, arith(&minimum_op, a, b), a, b, true, true);
+    return arith(&minimum_op, a, b, BOTH);
 }
 
 /* ---------------------------------------------------------------- a tensor and a number */
@@ -183,41 +167,27 @@ static hd_tensor *arith_scalar(const hd__op *op, hd_tensor *x, hd_scalar s, bool
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
 }
 
-/* dx += dy s */
-static void mul_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+/* dx += dy s, or dy / s */
+static void scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd_scalar *s = hd__params(n);
-    dx[0] = hd_mul_scalar(dy[0], *s);
-}
-
-/* dx += dy / s */
-static void div_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    const hd_scalar *s = hd__params(n);
-    dx[0] = hd_div_scalar(dy[0], *s);
+    dx[0] = arith_scalar(n->op, dy[0], *s, false);
 }
 
 /* dx += -dy */
-static void neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+static void rsub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
     dx[0] = hd_neg(dy[0]);
-}
-
-/* dx += -dy y^2 */
-static void reciprocal_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    hd_tensor *y = hd__saved_get(n, 0);
-    dx[0] = hd_mul(hd_neg(dy[0]), hd_mul(y, y));
 }
 
 /* dx += dy s x^(s-1), 0 where s = 0 */
 static void pow_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd_scalar s = *(const hd_scalar *)hd__params(n);
-    hd_tensor *x = hd__saved_get(n, 0); /* a change of it is an error for s = 0, too */
+    hd_tensor *x = hd__saved_get(n, 0);
     if (hd__scalar_double(s) == 0) {
-        dx[0] = x ? hd_zeros_like(dy[0], hd_dtype_of(dy[0])) : NULL;
+        dx[0] = hd_zeros_like(dy[0], hd_dtype_of(dy[0]));
         return;
     }
     hd_scalar less = s.is_int ? hd_scalar_int(s.v.i - 1) : hd_scalar_double(s.v.d - 1);
@@ -226,14 +196,11 @@ static void pow_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 }
 
 const hd__op hd__mul_scalar_op = {
-    .name = "MulBackward0", .backward = mul_scalar_backward, .once = true, .kind = HDK_MUL};
+    .name = "MulBackward0", .backward = scalar_backward, .once = true, .kind = HDK_MUL};
 const hd__op hd__div_scalar_op = {
-    .name = "DivBackward0", .backward = div_scalar_backward, .once = true, .kind = HDK_DIV};
-static const hd__op rsub_op = {.name = "RsubBackward1", .backward = neg_backward, .kind = HDK_SUB};
-static const hd__op neg_op = {.name = "NegBackward0", .backward = neg_backward};
-static const hd__op reciprocal_op = {.name = "ReciprocalBackward0",
-                                     .backward = reciprocal_backward};
-static const hd__op pow_scalar_op = {.name = "PowBackward0", .backward = pow_scalar_backward};
+    .name = "DivBackward0", .backward = scalar_backward, .once = true, .kind = HDK_DIV};
+static const hd__op rsub_op = HD__OP_KIND("RsubBackward1", rsub_backward, HDK_SUB);
+static const hd__op pow_scalar_op = HD__OP("PowBackward0", pow_scalar_backward);
 
 hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s)
 {
@@ -265,55 +232,25 @@ hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
     return arith_scalar(&rsub_op, x, s, true);
 }
 
-hd_tensor *hd_neg(hd_tensor *x)
-{
-    HD__CALL("hd_neg");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    hdk_loop loop = hdk_unary_loop(HDK_NEG, x->dtype);
-    if (!loop) {
-        return hd__fail(HD_DTYPE, "bool: expected numbers; hd_logical_not takes bool");
-    }
-    hd_tensor *y = hd__map_unary(loop, NULL, x->dtype, x);
-    return HD__RECORD(&neg_op, y, HD__IN(1, &x));
-}
-
-static hd_tensor *reciprocal(hd_tensor *x)
-{
-    hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    return hd__map_unary(hdk_unary_loop(HDK_RECIPROCAL, d), NULL, d, x);
-}
-
-/* (1 / x) s, in two roundings, as Python's s / x computes it */
-hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
-{
-    HD__CALL("hd_rdiv_scalar");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    hd_tensor *y = reciprocal(x);
-    y = HD__RECORD(&reciprocal_op, y, HD__IN(1, &x), .save_y = true);
-    return y ? hd_mul_scalar(y, s) : NULL;
-}
-
-/* As in PyTorch, the exponents -2, -1, -0.5, 0.5, 1, 2 and 3 are computed without pow, which would
- * round differently. */
+/* As in PyTorch, these exponents are computed without pow, which would round differently. */
 static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d)
 {
-    double e = hd__scalar_double(s);
+    static const struct {
+        double e;
+        int loop;
+    } floats[] = {{0.5, HDK_SQRT},
+                  {-0.5, HDK_RSQRT},
+                  {-1, HDK_RECIPROCAL},
+                  {-2, HDK_INVERSE_SQUARE},
+                  {3, HDK_CUBE}};
+    const double e = hd__scalar_double(s);
+    for (int i = 0; i < 5 && hd__is_float(d); i++) {
+        if (e == floats[i].e) {
+            return hd__map_unary(hdk_unary_loop(floats[i].loop, d), NULL, d, x);
+        }
+    }
     hd__number number;
     hdk_loop mul = hdk_binary_loop(HDK_MUL, d);
-    if (hd__is_float(d) && (e == 0.5 || e == -0.5 || e == 3 || e == -2)) {
-        const int op = e == 0.5    ? HDK_SQRT
-                       : e == -0.5 ? HDK_RSQRT
-                       : e == 3    ? HDK_CUBE
-                                   : HDK_INVERSE_SQUARE;
-        return hd__map_unary(hdk_unary_loop(op, d), NULL, d, x);
-    }
-    if (e == -1) {
-        return reciprocal(x);
-    }
     if (e == 1) {
         return hd__map_binary(mul, d, d, x, hd__number_of(&number, d, hd_scalar_int(1)));
     }
@@ -363,7 +300,7 @@ static void where_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op where_op = {.name = "WhereBackward0", .backward = where_backward};
+static const hd__op where_op = HD__OP("WhereBackward0", where_backward);
 
 static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {

@@ -51,10 +51,6 @@ static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
     hd_tensor *x[HD__OPERANDS] = {NULL}, **made = &x[HD__DQ];
     for (int i = 0; i <= HD__SAVED; i++) {
         x[i] = hd__saved_get(n, i);
-        if (!x[i]) {
-            dx[0] = dx[1] = dx[2] = NULL;
-            return;
-        }
     }
     int64_t sizes[3][HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.d, sizes[HD__Q]);
@@ -64,19 +60,15 @@ static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
         made[i] = laid_out_as(x[i], ndim, sizes[i]);
     }
     x[HD__DOUT] = dy[0];
-    bool ok = made[0] && made[1] && made[2] && hd__attention_backward(c, x);
-    for (int i = 0; i < 3; i++) {
-        if (hd__needs(n, i) || !ok) {
-            dx[i] = ok ? made[i] : NULL;
-        }
+    if (made[0] && made[1] && made[2] && hd__attention_backward(c, x)) {
+        memcpy(dx, made, 3 * sizeof *dx);
     }
 }
 
-static const hd__op flash_op = {.name = "ScaledDotProductFlashAttentionForCpuBackward0",
-                                .backward = attention_backward};
-static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0",
-                                      .backward = attention_backward};
-static const hd__op mm_op = {.name = "MmBackward0", .backward = attention_backward};
+static const hd__op flash_op =
+    HD__OP("ScaledDotProductFlashAttentionForCpuBackward0", attention_backward);
+static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
+static const hd__op mm_op = HD__OP("MmBackward0", attention_backward);
 
 /* The names are PyTorch's: its fused kernel computes the plain case, and products of matrices
  * compute the others. */

@@ -172,10 +172,10 @@ static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol,
         return close;
     }
     hd_dtype d = hd__is_float(a->dtype) ? a->dtype : HD_FLOAT32;
-    a = hd__cast(a, d);
-    b = a ? hd__cast(b, d) : NULL;
-    hd_tensor *error = b ? hd_abs(hd_sub(a, b)) : NULL;
-    hd_tensor *allowed = b ? hd_add_scalar(hd_abs(hd_mul_scalar(b, rtol)), atol) : NULL;
+    a = hd_to(a, d);
+    b = hd_to(b, d);
+    hd_tensor *error = hd_abs(hd_sub(a, b));
+    hd_tensor *allowed = hd_add_scalar(hd_abs(hd_mul_scalar(b, rtol)), atol);
     hd_tensor *within = hd_logical_and(hd_lt_scalar(error, INFINITY), hd_le(error, allowed));
     return hd_logical_or(close, within);
 }

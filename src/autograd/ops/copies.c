@@ -5,8 +5,8 @@
 #include "autograd/ops/arith.h"
 #include "autograd/ops/index.h"
 
-static const hd__op clone_op = {.name = "CloneBackward0", .backward = hd__same_backward};
-static const hd__op to_op = {.name = "ToCopyBackward0", .backward = hd__same_backward};
+static const hd__op clone_op = HD__OP("CloneBackward0", hd__same_backward);
+static const hd__op to_op = HD__OP("ToCopyBackward0", hd__same_backward);
 
 /* ---------------------------------------------------------------- clone, contiguous, to, detach */
 
@@ -75,8 +75,8 @@ static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op cat_op = {.name = "CatBackward0", .backward = cat_backward};
-static const hd__op stack_op = {.name = "StackBackward0", .backward = stack_backward};
+static const hd__op cat_op = HD__OP("CatBackward0", cat_backward);
+static const hd__op stack_op = HD__OP("StackBackward0", stack_backward);
 
 static bool joined_ok(int64_t n, hd_tensor *const *xs)
 {
@@ -217,8 +217,7 @@ enum { LOWER, UPPER };    /* the kinds of the ops */
 enum { GRAIN = 1 << 16 }; /* bytes that are worth another thread */
 
 typedef struct cut {
-    char *data;
-    int64_t rows, columns, item; /* of a matrix; bytes of an element */
+    hd_tensor *y;
     int64_t diagonal;
     bool lower;
 } cut;
@@ -228,33 +227,17 @@ typedef struct cut {
 static void cut_rows(int64_t begin, int64_t end, void *arg)
 {
     const cut *c = arg;
-    int64_t rows = c->rows, columns = c->columns, diagonal = c->diagonal;
+    const int64_t *sizes = c->y->sizes + c->y->ndim - 2, rows = sizes[0], columns = sizes[1];
+    const int64_t item = hd__bytes_of(c->y->dtype);
     for (int64_t r = begin; r < end; r++) {
-        char *row = c->data + r * columns * c->item;
-        int64_t i = r % rows;
-        /* the first column above the diagonal, kept within the row without overflow */
-        int64_t edge = diagonal >= columns ? columns : diagonal < -rows ? 0 : i + diagonal;
-        edge += c->lower && diagonal < columns && diagonal >= -rows;
+        char *row = (char *)hd__ptr(c->y) + r * columns * item;
+        int64_t edge = r % rows + c->diagonal + c->lower;
         edge = edge < 0 ? 0 : edge > columns ? columns : edge;
         if (c->lower) {
-            memset(row + edge * c->item, 0, (size_t)((columns - edge) * c->item));
+            memset(row + edge * item, 0, (size_t)((columns - edge) * item));
         } else {
-            memset(row, 0, (size_t)(edge * c->item));
+            memset(row, 0, (size_t)(edge * item));
         }
-    }
-}
-
-/* y is contiguous. */
-static void cut_triangle(hd_tensor *y, int64_t diagonal, bool lower)
-{
-    cut c = {hd__ptr(y),
-             y->sizes[y->ndim - 2],
-             y->sizes[y->ndim - 1],
-             (int64_t)hd_dtype_size(y->dtype),
-             diagonal,
-             lower};
-    if (y->numel > 0) {
-        hd__parallel_for(y->numel / c.columns, GRAIN / (c.columns * c.item) + 1, cut_rows, &c);
     }
 }
 
@@ -266,9 +249,15 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
     if (x->ndim < 2) {
         return hd__fail(HD_SHAPE, "%s: expected 2 dimensions or more", HD__SHAPE(x));
     }
+    int64_t rows = x->sizes[x->ndim - 2], columns = x->sizes[x->ndim - 1];
     hd_tensor *y = hd__clone(x);
-    if (y) {
-        cut_triangle(y, diagonal, op->kind == LOWER);
+    cut c = {y, diagonal, op->kind == LOWER};
+    if (diagonal < -rows || diagonal > columns) { /* no sum with it overflows */
+        c.diagonal = diagonal < 0 ? -rows - 1 : columns;
+    }
+    if (y && y->numel > 0) {
+        int64_t bytes = columns * hd__bytes_of(y->dtype);
+        hd__parallel_for(y->numel / columns, GRAIN / bytes, cut_rows, &c);
     }
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(diagonal));
 }
@@ -280,10 +269,8 @@ static void triangle_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = triangle(n->op, dy[0], *diagonal);
 }
 
-static const hd__op tril_op = {
-    .name = "TrilBackward0", .backward = triangle_backward, .kind = LOWER};
-static const hd__op triu_op = {
-    .name = "TriuBackward0", .backward = triangle_backward, .kind = UPPER};
+static const hd__op tril_op = HD__OP_KIND("TrilBackward0", triangle_backward, LOWER);
+static const hd__op triu_op = HD__OP_KIND("TriuBackward0", triangle_backward, UPPER);
 
 hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal)
 {
@@ -331,12 +318,10 @@ hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *in
     if (!hd__arg("x", x) || !hd__arg("value", value)) {
         return NULL;
     }
-    hd_scope *scope = hd_scope_open();
-    hd_tensor *target = scope ? target_of(x, n, index) : NULL;
+    HD__SCOPE_OR(NULL);
+    hd_tensor *target = target_of(x, n, index);
     value = target ? fitting(value, target) : NULL;
-    bool ok = value && hd__set_value(target, value);
-    hd_scope_close(scope);
-    return ok ? x : NULL;
+    return value && hd__set_value(target, value) ? x : NULL;
 }
 
 hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
@@ -345,9 +330,7 @@ hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int
     if (!hd__arg("x", x)) {
         return NULL;
     }
-    hd_scope *scope = hd_scope_open();
-    hd_tensor *target = scope ? target_of(x, n, index) : NULL;
-    bool ok = target && hd__set_item(target, value);
-    hd_scope_close(scope);
-    return ok ? x : NULL;
+    HD__SCOPE_OR(NULL);
+    hd_tensor *target = target_of(x, n, index);
+    return target && hd__set_item(target, value) ? x : NULL;
 }

@@ -126,8 +126,7 @@ static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
     l.from = hd__ptr(x);
     l.to = hd__ptr(y);
     l.dtype = x->dtype;
-    hd__parallel_for(l.outer * l.n, GRAIN / (l.inner < GRAIN ? l.inner + 1 : GRAIN), pick_lines,
-                     &l);
+    hd__parallel_for(l.outer * l.n, GRAIN / (l.inner + 1), pick_lines, &l);
 }
 
 /* columns [begin, end) of outer * inner: to[o][index[i]] += from[o][i] for each i in order */
@@ -163,8 +162,8 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const pick_params *params = hd__params(n);
     hd_tensor *index = hd__saved_get(n, 0);
     hd_tensor *from = hd__contiguous(dy[0]);
-    dx[0] = index && from ? hd__zeros_like_input(n, dy[0]->dtype) : NULL;
-    if (!dx[0]) {
+    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    if (!from || !dx[0]) {
         return;
     }
     lines l = lines_of(dx[0]->ndim, dx[0]->sizes, params->dim, index);
@@ -178,11 +177,11 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     l.to = hd__ptr(dx[0]);
     l.skip = params->skip;
     int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* without indices there may be 2^40 */
-    hd__parallel_for(columns, GRAIN / (l.n < GRAIN ? l.n + 1 : GRAIN) + 1, add_columns, &l);
+    hd__parallel_for(columns, GRAIN / (l.n + 1), add_columns, &l);
 }
 
-static const hd__op index_select_op = {.name = "IndexSelectBackward0", .backward = pick_backward};
-static const hd__op embedding_op = {.name = "EmbeddingBackward0", .backward = pick_backward};
+static const hd__op index_select_op = HD__OP("IndexSelectBackward0", pick_backward);
+static const hd__op embedding_op = HD__OP("EmbeddingBackward0", pick_backward);
 
 static hd_tensor *record_pick(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_tensor *index,
                               pick_params params)
@@ -202,10 +201,7 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
                         HD__SHAPE(index), x->ndim ? "1 dim" : "1 element");
     }
     index = checked(index, x->ndim ? x->sizes[d] : 1);
-    if (!index) {
-        return NULL;
-    }
-    hd_tensor *y = hd__empty_with(x->dtype, x, x->ndim, d, index->numel);
+    hd_tensor *y = index ? hd__empty_with(x->dtype, x, x->ndim, d, index->numel) : NULL;
     if (!y) {
         return NULL;
     }
@@ -229,13 +225,10 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
                         "to %" PRId64,
                         padding_idx, HD__SHAPE(weight), weight->sizes[0] - 1);
     }
-    index = checked(index, weight->sizes[0]);
-    if (!index) {
-        return NULL;
-    }
     int n = index->ndim;
     int64_t rows[] = {index->numel, weight->sizes[1]};
-    hd_tensor *y = hd__empty_with(weight->dtype, index, n + 1, n, rows[1]);
+    index = checked(index, weight->sizes[0]);
+    hd_tensor *y = index ? hd__empty_with(weight->dtype, index, n + 1, n, rows[1]) : NULL;
     if (!y) {
         return NULL;
     }
@@ -249,17 +242,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
 
 /* ---------------------------------------------------------------- gather */
 
-/* y[i] = x[index[i]]:  dx[index[i]] += dy[i]. As in PyTorch, x must not have changed. */
-static void gather_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    if (hd__saved_get(n, 1)) {
-        hd__scatter_backward(n, dy, dx, false);
-    } else {
-        dx[0] = NULL;
-    }
-}
-
-static const hd__op gather_op = {.name = "GatherBackward0", .backward = gather_backward};
+static const hd__op gather_op = HD__OP_KIND("GatherBackward0", hd__scatter_backward, HD__ADD);
 
 static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index)
 {
@@ -285,11 +268,8 @@ hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
         return NULL;
     }
     index = checked(index, x->ndim ? x->sizes[d] : 1);
-    if (!index) {
-        return NULL;
-    }
-    hd_tensor *y = hd__gather(x, d, index);
-    hd_tensor *saved[] = {index, x};
+    hd_tensor *y = index ? hd__gather(x, d, index) : NULL;
+    hd_tensor *saved[] = {index, x}; /* as in PyTorch, x must not change */
     return HD__RECORD(&gather_op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(d));
 }
 

@@ -22,8 +22,9 @@ hd_tensor *hd__zeros_like_input(hd__node *n, int dtype);
 
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index);
-/* dx[index[i]] += dy[i] along dim. Saved 0 is the index, and params is one int, the dim. With
- * `distinct` no two indices are the same. */
-void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct);
+/* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i]. Saved 0 is the index, and params is one
+ * int, the dim, which index and y may lack. The op's kind is HD__ADD or, where no two indices are
+ * the same, HD__PUT. */
+void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 #endif

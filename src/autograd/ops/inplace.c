@@ -8,16 +8,11 @@
 
 /* ---------------------------------------------------------------- checks */
 
-/* bool < integer < float: a result fits into a dtype of its own category or of a higher one. */
-static int category(hd_dtype d)
-{
-    static const int8_t categories[] = {2, 2, 1, 0};
-    return categories[d];
-}
-
+/* A result fits into a dtype of its own category or of a higher one: bool < integer < float, as the
+ * dtypes' numbers fall. */
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
-    return category(result) <= category(x->dtype) ||
+    return hd__is_float(x->dtype) || result >= x->dtype ||
            hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
                     hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
@@ -59,24 +54,21 @@ static bool operand_ok(hd_tensor *x, hd_tensor **b)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* What x = x op b in dtype d needs memory for: the result if d is not x's dtype, else b in d. */
-static hd_tensor *prepare(hdk_loop loop, hd_dtype d, hd_tensor *x, hd_tensor *b)
-{
-    return x->dtype != d ? hd__map_binary(loop, d, d, x, b) : hd__cast(b, d);
-}
-
-/* The end of x = x op b, after what can be refused. */
+/* The end of x = x op b in dtype d, after what can be refused. What needs memory is first: b in d
+ * or, if x is of another dtype, the result. loop NULL: x = b. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
-                                   hdk_loop loop, hd_dtype d, hd_tensor *prepared)
+                                   hdk_loop loop, hd_dtype d, hd_tensor *b)
 {
+    bool direct = loop && x->dtype == d;
+    hd_tensor *read = !loop ? b : direct ? hd__cast(b, d) : hd__map_binary(loop, d, d, x, b);
     unsigned int before = hd__watching() ? hd__watch_inputs(a->n_in, a->in) : 0;
-    if (!prepared || !hd__record_inplace(record, x, a)) {
+    if (!read || !hd__record_inplace(record, x, a)) {
         return NULL;
     }
-    if (x->dtype != d) {
-        hd__copy(x, prepared);
+    if (direct) {
+        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, read});
     } else {
-        hd__map(loop, NULL, 3, (hd_tensor *[]){x, x, prepared});
+        hd__copy(x, read);
     }
     if (hd__watching()) {
         hd__watch_result(before, x);
@@ -88,20 +80,17 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;
-    if (!hd__arg("x", x) || !hd__arg("b", b)) {
-        return NULL;
-    }
     hd_tensor *in[] = {x, b}, *read = b;
-    hdk_loop loop = hd__arith_loop(op->kind, x, b, &d);
+    bool ok = hd__arg("x", x) && hd__arg("b", b);
+    hdk_loop loop = ok ? hd__arith_loop(op->kind, x, b, &d) : NULL;
     if (!loop || !dtype_fits(x, d) || !operand_ok(x, &read) || !hd__inplace_ok(x, 2, in)) {
         return NULL;
     }
     bool db = save && hd__wants_grad(b);
     bool needs_b = save && (hd__wants_grad(x) || (db && op == &hd__div_op));
     hd_tensor *saved[] = {db ? hd__clone(x) : HD_NONE, hd__save_if(needs_b, b)};
-    read = saved[0] ? prepare(loop, d, x, read) : NULL;
     hd__record_args a = {HD__IN(2, in), HD__SAVES(2, saved), .saved_is_old = true};
-    return record_and_write(op, x, &a, loop, d, read);
+    return saved[0] ? record_and_write(op, x, &a, loop, d, read) : NULL;
 }
 
 static hd_tensor *scalar_(const hd__op *op, hd_tensor *x, hd_scalar s)
@@ -112,9 +101,8 @@ static hd_tensor *scalar_(const hd__op *op, hd_tensor *x, hd_scalar s)
     if (!loop || !dtype_fits(x, d) || !hd__inplace_ok(x, 1, &x)) {
         return NULL;
     }
-    hd_tensor *read = prepare(loop, d, x, hd__number_of(&number, d, s));
     hd__record_args a = {HD__IN(1, &x), HD__PARAMS(s)};
-    return record_and_write(op, x, &a, loop, d, read);
+    return record_and_write(op, x, &a, loop, d, hd__number_of(&number, d, s));
 }
 
 hd_tensor *hd_add_(hd_tensor *x, hd_tensor *b)
@@ -183,16 +171,20 @@ static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op fill_op = {.name = "FillBackward2", .backward = hd__zero_backward};
-static const hd__op fill_item_op = {.name = "FillBackward3", .backward = hd__zero_backward};
-static const hd__op fill_value_op = {.name = "FillBackward3", .backward = copy_backward};
-static const hd__op zero_op = {.name = "ZeroBackward0", .backward = hd__zero_backward};
-static const hd__op copy_op = {.name = "CopyBackwards", .backward = copy_backward};
+static const hd__op fill_op = HD__OP("FillBackward2", hd__zero_backward);
+static const hd__op fill_item_op = HD__OP("FillBackward3", hd__zero_backward);
+static const hd__op fill_value_op = HD__OP("FillBackward3", copy_backward);
+static const hd__op zero_op = HD__OP("ZeroBackward0", hd__zero_backward);
+static const hd__op copy_op = HD__OP("CopyBackwards", copy_backward);
 
-static hd_tensor *fill(const hd__op *record, hd_tensor *x, hd_scalar s)
+bool hd__overwrites(const hd__op *op, hd_tensor *x)
 {
-    if (!hd__arg("x", x) || !hd__scalar_fits(x->dtype, s) || !hd__inplace_ok(x, 1, &x) ||
-        !hd__record_inplace(record, x, &(hd__record_args){HD__IN(1, &x)})) {
+    return hd__inplace_ok(x, 1, &x) && hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
+}
+
+static hd_tensor *fill(const hd__op *op, hd_tensor *x, hd_scalar s)
+{
+    if (!hd__arg("x", x) || !hd__scalar_fits(x->dtype, s) || !hd__overwrites(op, x)) {
         return NULL;
     }
     hd__fill(x, s);
@@ -217,16 +209,9 @@ static hd_tensor *copy_into(const hd__op *record, hd_tensor *x, hd_tensor *src)
         return NULL;
     }
     hd_tensor *in[] = {x, src}, *read = src;
-    if (!operand_ok(x, &read) || !hd__inplace_ok(x, 2, in) ||
-        !hd__record_inplace(record, x, &(hd__record_args){.n_in = 2, .in = in})) {
-        return NULL;
-    }
-    unsigned int before = hd__watching() ? hd__watch_inputs(1, &src) : 0;
-    hd__copy(x, read);
-    if (hd__watching()) {
-        hd__watch_result(before, x);
-    }
-    return x;
+    bool ok = operand_ok(x, &read) && hd__inplace_ok(x, 2, in);
+    hd__record_args a = {HD__IN(2, in)};
+    return ok ? record_and_write(record, x, &a, NULL, src->dtype, read) : NULL;
 }
 
 hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
@@ -296,8 +281,8 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
     if (!fill_mask_ok(x, mask, value) || !operand_ok(x, &read) || !hd__inplace_ok(x, 1, &x)) {
         return NULL;
     }
-    hd__record_args a = {HD__IN(1, &x), HD__SAVES(1, &mask)};
-    if (!hd__record_inplace(&masked_fill_op, x, &a)) {
+    if (!hd__record_inplace(&masked_fill_op, x,
+                            &(hd__record_args){HD__IN(1, &x), HD__SAVES(1, &mask)})) {
         return NULL;
     }
     select(hd__map, x, x, read, value);

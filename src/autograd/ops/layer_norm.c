@@ -22,12 +22,6 @@ typedef struct norm_task {
     void *y, *dx, *dweight, *dbias;
 } norm_task;
 
-static int64_t grain(int64_t n, int64_t rows)
-{
-    int64_t g = GRAIN / (n * rows > 0 ? n * rows : 1);
-    return g > 0 ? g : 1;
-}
-
 /* base + elements; NULL stays NULL */
 static void *at(const void *base, int64_t elements, int64_t item)
 {
@@ -64,29 +58,15 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* The elements of x's last n dims */
-static int64_t row_size(const hd_tensor *x, int n)
-{
-    return hd__count_of(n, x->sizes + x->ndim - n);
-}
-
 /* A task for a dense x, normalized over its last n dims; weight may be HD_NONE. */
 static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, const hd_tensor *stats)
 {
     int64_t item = hd__bytes_of(x->dtype);
-    return (norm_task){
-        .r = {stats->sizes[0], row_size(x, n), hd__ptr(x), hd__ptr_or_null(weight), hd__ptr(stats)},
-        .dtype = x->dtype,
-        .item = item,
-        .stream = x->numel * item >= HDK_STREAM_BYTES};
-}
-
-/* Adds up the sums of the groups (groups, n); the result has the shape of the last dims of x. */
-static hd_tensor *total(const hd_tensor *x, const int *dims, const hd_tensor *groups)
-{
-    hd_tensor *y = groups ? hd__empty(x->dtype, *dims, x->sizes + x->ndim - *dims) : NULL;
-    bool ok = y && hd__reduce(hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, groups, 1, 0, NULL);
-    return ok ? y : NULL;
+    return (norm_task){.r = {stats->sizes[0], hd__count_of(n, x->sizes + x->ndim - n), hd__ptr(x),
+                             hd__ptr_or_null(weight), hd__ptr(stats)},
+                       .dtype = x->dtype,
+                       .item = item,
+                       .stream = x->numel * item >= HDK_STREAM_BYTES};
 }
 
 /* z = (x - mean) / s, s = sqrt(var + eps), g = dy weight:
@@ -95,38 +75,34 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
 {
     const int *dims = hd__params(node);
     hd_tensor *x = hd__saved_get(node, 0), *weight = hd__saved_get(node, 1);
-    hd_tensor *stats = hd__saved_get(node, 2);
-    bool same_bias = hd__saved_get(node, 3); /* PyTorch saves it, too, and refuses another one */
     hd_tensor *g = hd__contiguous(dy[0]);
-    dx[0] = dx[1] = dx[2] = NULL;
-    x = x ? hd__contiguous(x) : NULL;
-    weight = weight && !hd__is_none(weight) ? hd__contiguous(weight) : weight;
-    if (!x || !weight || !stats || !same_bias || !g) {
+    x = hd__contiguous(x);
+    weight = hd__is_none(weight) ? weight : hd__contiguous(weight);
+    if (!x || !weight || !g) {
         return;
     }
-    norm_task k = task_of(x, *dims, weight, stats);
+    norm_task k = task_of(x, *dims, weight, hd__saved_get(node, 2));
     int64_t groups[] = {(k.r.rows + ROWS - 1) / ROWS, k.r.n};
-    hd_dtype d = x->dtype;
-    hd_tensor *made[3] = {HD_NONE, HD_NONE, HD_NONE}; /* x's shape; (groups, n) twice */
     void **out[] = {&k.dx, &k.dweight, &k.dbias};
     k.dy = hd__ptr(g);
     for (int i = 0; i < 3; i++) {
         if (hd__needs(node, i)) {
-            made[i] = i ? hd__empty(d, 2, groups) : hd_empty_like(x, d);
-            if (!made[i]) {
+            dx[i] = i ? hd__empty(x->dtype, 2, groups) : hd__empty_as(x->dtype, x);
+            if (!dx[i]) {
                 return;
             }
-            *out[i] = hd__ptr(made[i]);
+            *out[i] = hd__ptr(dx[i]);
         }
     }
-    hd__parallel_for(groups[0], grain(k.r.n, ROWS), backward_groups, &k);
-    dx[0] = made[0];
-    dx[1] = hd__is_none(made[1]) ? HD_NONE : total(x, dims, made[1]);
-    dx[2] = hd__is_none(made[2]) ? HD_NONE : total(x, dims, made[2]);
+    hd__parallel_for(groups[0], GRAIN / (k.r.n * ROWS + 1), backward_groups, &k);
+    for (int i = 1; i < 3; i++) { /* the sums of the groups are added up */
+        if (hd__needs(node, i)) {
+            dx[i] = hd_reshape_n(hd__sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
+        }
+    }
 }
 
-static const hd__op layer_norm_op = {.name = "NativeLayerNormBackward0",
-                                     .backward = layer_norm_backward};
+static const hd__op layer_norm_op = HD__OP("NativeLayerNormBackward0", layer_norm_backward);
 
 /* ---------------------------------------------------------------- forward */
 
@@ -180,7 +156,7 @@ static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *b
     k.bias = hd__ptr_or_null(b);
     k.eps = eps;
     k.y = hd__ptr(y);
-    hd__parallel_for(k.r.rows, grain(k.r.n, 1), forward_rows, &k);
+    hd__parallel_for(k.r.rows, GRAIN / (k.r.n + 1), forward_rows, &k);
     return y;
 }
 
@@ -195,13 +171,14 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
     const int64_t sizes[] = {hd__count_of(x->ndim - n, x->sizes), 3};
     hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(x, n, weight, bias, eps, stats);
+    /* PyTorch saves the bias, too, and refuses another one. */
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
     return HD__RECORD(&layer_norm_op, y, HD__IN(3, in), HD__SAVES(4, saved), HD__PARAMS(n));
 }
 
 /* ---------------------------------------------------------------- rms_norm */
 
-static const hd__op plus_eps_op = {.name = "AddBackward1", .backward = hd__same_backward};
+static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__same_backward);
 
 /* PyTorch's name is that of an addition in C++, which differs from hd_add_scalar's. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)

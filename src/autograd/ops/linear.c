@@ -7,10 +7,11 @@
 #include "autograd/autograd_internal.h"
 #include "tensor/product.h"
 
-static hd_tensor *product_like(const hd__out_meta *meta, hd_tensor *const *dy, hd__matrix a,
-                               hd__matrix b)
+/* The product of a and b in the shape of input i */
+static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__matrix a, hd__matrix b)
 {
-    hd_tensor *c = hd__empty(dy[0]->dtype, meta->ndim, meta->sizes);
+    const hd__out_meta *meta = hd__input_meta(n, i);
+    hd_tensor *c = hd__empty(d, meta->ndim, meta->sizes);
     if (c) {
         hd__product(a, b, hd__matrix_left(c), NULL);
     }
@@ -21,15 +22,12 @@ static hd_tensor *product_like(const hd__out_meta *meta, hd_tensor *const *dy, h
 static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd__matrix rows = hd__matrix_left(dy[0]);
+    hd_tensor *x = hd__saved_get(n, 0), *weight = hd__saved_get(n, 1); /* (..., in), (out, in) */
     if (hd__needs(n, 0)) {
-        hd_tensor *weight = hd__saved_get(n, 1); /* (out, in) */
-        dx[0] =
-            weight ? product_like(hd__input_meta(n, 0), dy, rows, hd__matrix_left(weight)) : NULL;
+        dx[0] = product_like(n, 0, dy[0]->dtype, rows, hd__matrix_left(weight));
     }
     if (hd__needs(n, 1)) {
-        hd_tensor *x = hd__saved_get(n, 0); /* (..., in) */
-        dx[1] = x ? product_like(hd__input_meta(n, 1), dy, hd__matrix_t(rows), hd__matrix_left(x))
-                  : NULL;
+        dx[1] = product_like(n, 1, dy[0]->dtype, hd__matrix_t(rows), hd__matrix_left(x));
     }
     if (hd__needs(n, 2)) {
         /* The engine sums it to (out,). The sum of a single row is not -0 either. */
@@ -37,12 +35,12 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op linear_op = {.name = "AddmmBackward0", .backward = linear_backward};
-static const hd__op mm_op = {.name = "MmBackward0", .backward = linear_backward};
-static const hd__op squeeze_op = {.name = "SqueezeBackward4", .backward = linear_backward};
-static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = linear_backward};
-static const hd__op view_op = {.name = "ViewBackward0", .backward = linear_backward};
-static const hd__op add_op = {.name = "AddBackward0", .backward = linear_backward};
+static const hd__op linear_op = HD__OP("AddmmBackward0", linear_backward);
+static const hd__op mm_op = HD__OP("MmBackward0", linear_backward);
+static const hd__op squeeze_op = HD__OP("SqueezeBackward4", linear_backward);
+static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", linear_backward);
+static const hd__op view_op = HD__OP("ViewBackward0", linear_backward);
+static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
 
 /* A bias of HD_NONE is none. PyTorch adds the bias inside the product if x and the bias are
  * contiguous. */

@@ -20,11 +20,18 @@ static bool reduction_arg(hd_reduction r)
            hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
 }
 
-/* Adds up the losses into y (0-d). */
-static bool add_up(hd_tensor *y, const hd_tensor *losses)
+/* The losses, or in their place their sum, or that divided by n; NULL stays. */
+static hd_tensor *reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 {
-    return hd__reduce(hdk_reduce()->kernel[HDK_SUM], HD__PIECES, y, losses, hd__all_dims(losses), 0,
-                      NULL);
+    hd_tensor *y = losses;
+    if (y && y->ndim > 0 && r != HD_REDUCE_NONE) {
+        y = hd__sum(losses, hd__all_dims(losses), false);
+        hd_release(losses);
+    }
+    if (y && r == HD_MEAN) {
+        hd__divide_by(y, n);
+    }
+    return y;
 }
 
 /* ---------------------------------------------------------------- mse_loss */
@@ -46,11 +53,9 @@ static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *
 /* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += norm (t - x) dy */
 static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1);
-    x = x ? hd__cast(x, dy[0]->dtype) : NULL;
-    t = t ? hd__cast(t, dy[0]->dtype) : NULL;
+    hd_tensor *x = hd__cast(hd__saved_get(n, 0), dy[0]->dtype);
+    hd_tensor *t = hd__cast(hd__saved_get(n, 1), dy[0]->dtype);
     if (!x || !t) {
-        dx[0] = NULL;
         return;
     }
     if (hd__needs(n, 0)) {
@@ -61,7 +66,7 @@ static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op mse_op = {.name = "MseLossBackward0", .backward = mse_backward};
+static const hd__op mse_op = HD__OP("MseLossBackward0", mse_backward);
 
 typedef struct distance_task {
     const hd_tensor *x, *t;
@@ -102,27 +107,19 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     return y;
 }
 
-/* Writes sum (x - t)^2 to y (0-d). Contiguous x and t are read piece by piece, and their squares
- * are not stored. */
-static bool add_squares(hd_tensor *y, hd_tensor *x, hd_tensor *t)
+/* What adds up to sum (x - t)^2: the squares or, so that they are not stored, their sums over
+ * pieces of contiguous x and t; 0-d if that is one piece */
+static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
-    bool dense = hd__same_shape(x, t) && hd__contig(x) && hd__contig(t);
-    if (dense && x->numel <= HDK_SUM_MAX) {
-        distances(0, 1, &(distance_task){x, t, y});
-        return true;
+    if (!hd__same_shape(x, t) || !hd__contig(x) || !hd__contig(t)) {
+        return squares(x, t);
     }
-    HD__SCOPE_OR(false);
-    if (!dense) {
-        hd_tensor *losses = squares(x, t);
-        return losses && add_up(y, losses);
+    int64_t pieces = x->numel > HDK_SUM_MAX ? (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX : 1;
+    distance_task k = {x, t, hd__empty(x->dtype, pieces > 1, &pieces)};
+    if (k.pieces) {
+        hd__parallel_for(pieces, 1, distances, &k);
     }
-    int64_t pieces = (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX;
-    distance_task k = {x, t, hd__empty(x->dtype, 1, &pieces)};
-    if (!k.pieces) {
-        return false;
-    }
-    hd__parallel_for(pieces, 1, distances, &k);
-    return add_up(y, k.pieces);
+    return k.pieces;
 }
 
 static hd_tensor *mse(hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r, double numel)
@@ -132,17 +129,7 @@ static hd_tensor *mse(hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r, do
         hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
         return a && b ? hd_scope_return(mse(a, b, d, r, numel)) : NULL;
     }
-    if (r == HD_REDUCE_NONE) {
-        return squares(x, t);
-    }
-    hd_tensor *y = hd__empty(d, 0, NULL);
-    if (!y || !add_squares(y, x, t)) {
-        return NULL;
-    }
-    if (r == HD_MEAN) {
-        hd__divide_by(y, numel);
-    }
-    return y;
+    return reduced_loss(r == HD_REDUCE_NONE ? squares(x, t) : square_sums(x, t), r, numel);
 }
 
 static void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int ndim,
@@ -163,10 +150,10 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
         !hd__broadcast(2, in, &ndim, sizes)) {
         return NULL;
     }
-    /* of both after they were expanded, as in PyTorch: a 0-d one decides, too */
-    hd_dtype d = hd__promote(&(hd_tensor){.ndim = ndim, .dtype = x->dtype},
-                             &(hd_tensor){.ndim = ndim, .dtype = target->dtype});
-    if (!hd__is_float(d)) {
+    /* As in PyTorch, a 0-d one decides, too. */
+    const bool wide = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64;
+    const hd_dtype d = wide ? HD_FLOAT64 : HD_FLOAT32;
+    if (!hd__is_float(x->dtype) && !hd__is_float(target->dtype)) {
         return hd__fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
                         hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
     }
@@ -227,32 +214,23 @@ static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
         (char *)k->out + begin * l.c * k->item);
 }
 
-/* (c,) and (n, c) as they are, (n, c, d1, ...) as (n, d1, ..., c): an alias. */
-static hd_tensor *classes_last(const hd_tensor *x)
+/* x with one of its dims put elsewhere: an alias */
+static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
-    int n = 0, class_dim = x->ndim > 1;
     for (int d = 0; d < x->ndim; d++) {
-        if (d != class_dim) {
-            sizes[n] = x->sizes[d];
-            strides[n++] = x->strides[d];
-        }
+        int other = d - (d > to); /* which of the dims besides `from` */
+        int source = d == to ? from : other + (other >= from);
+        sizes[d] = x->sizes[source];
+        strides[d] = x->strides[source];
     }
-    sizes[n] = x->sizes[class_dim];
-    strides[n] = x->strides[class_dim];
     return hd__alias(x, x->ndim, sizes, strides, x->offset);
 }
 
-/* (n, d1, ..., c) as (n, c, d1, ...): an alias, the inverse of classes_last. */
-static hd_tensor *classes_second(const hd_tensor *x)
+/* (c,) and (n, c) as they are, (n, c, d1, ...) as (n, d1, ..., c) */
+static hd_tensor *classes_last(const hd_tensor *x)
 {
-    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
-    for (int d = 0; d < x->ndim; d++) {
-        int from = d == 0 ? 0 : d == 1 ? x->ndim - 1 : d - 1;
-        sizes[d] = x->sizes[from];
-        strides[d] = x->strides[from];
-    }
-    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+    return dim_moved(x, x->ndim > 1, x->ndim - 1);
 }
 
 /* Describes the rows of logits to the kernels. The tensors that it makes live in the caller's
@@ -283,8 +261,7 @@ static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *
 
 static void run_rows(entropy_task *k, void (*f)(int64_t, int64_t, void *))
 {
-    int64_t grain = GRAIN / (k->l.c > 0 ? k->l.c : 1);
-    hd__parallel_for(k->l.rows, grain > 0 ? grain : 1, f, k);
+    hd__parallel_for(k->l.rows, GRAIN / (k->l.c + 1), f, k);
 }
 
 typedef struct entropy_params {
@@ -300,13 +277,11 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     hd_tensor *stats = hd__saved_get(n, 2);
     hd_tensor *g = hd__contiguous(dy[0]);
     entropy_task k = {.l.ignore = p->ignore, .gs = dy[0]->ndim > 0, .divisor = p->divisor};
-    dx[0] = NULL;
-    if (!x || !target || !g || !logits(&k, x, target, stats)) {
+    if (!g || !logits(&k, x, target, stats)) {
         return;
     }
     hd_tensor *moved = classes_last(x);
-    hd_tensor *rows =
-        moved ? hd__empty(x->dtype, moved->ndim, moved->sizes) : NULL; /* (n, d1, ..., c) */
+    hd_tensor *rows = moved ? hd__empty_as(x->dtype, moved) : NULL; /* (n, d1, ..., c) */
     if (!rows) {
         return;
     }
@@ -314,12 +289,12 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     k.out = hd__ptr(rows);
     k.stream = rows->numel * k.item >= HDK_STREAM_BYTES;
     run_rows(&k, entropy_backward_rows);
-    dx[0] = x->ndim > 2 ? classes_second(rows) : rows;
+    dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-static const hd__op nll_op = {.name = "NllLossBackward0", .backward = cross_entropy_backward};
-static const hd__op nll2d_op = {.name = "NllLoss2DBackward0", .backward = cross_entropy_backward};
-static const hd__op nll_view_op = {.name = "ViewBackward0", .backward = cross_entropy_backward};
+static const hd__op nll_op = HD__OP("NllLossBackward0", cross_entropy_backward);
+static const hd__op nll2d_op = HD__OP("NllLoss2DBackward0", cross_entropy_backward);
+static const hd__op nll_view_op = HD__OP("ViewBackward0", cross_entropy_backward);
 
 /* PyTorch makes two dims of those after the classes. Where they are not two, its last step is a
  * view. */
@@ -415,29 +390,20 @@ static int64_t count_targets(const hdk_logits *l)
 static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, entropy_params *p,
                           hd_reduction r)
 {
-    bool none = r == HD_REDUCE_NONE;
-    entropy_task k = {.l.ignore = p->ignore};
-    hd_tensor *y = hd__empty(x->dtype, none && x->ndim > 1 ? target->ndim : 0, target->sizes);
     HD__SCOPE_OR(NULL);
+    entropy_task k = {.l.ignore = p->ignore};
+    hd_tensor *y = hd__empty(x->dtype, x->ndim > 1 ? target->ndim : 0, target->sizes);
     if (!y || !logits(&k, x, target, stats)) {
         return NULL;
     }
-    int64_t count = count_targets(&k.l), rows = k.l.rows;
-    hd_tensor *losses = none ? y : hd__empty(x->dtype, 1, &rows);
-    if (count < 0 || !losses) {
+    int64_t count = count_targets(&k.l);
+    if (count < 0) {
         return NULL;
     }
-    k.out = hd__ptr(losses);
+    k.out = hd__ptr(y);
     run_rows(&k, entropy_rows);
-    if (!none && !add_up(y, losses)) {
-        return NULL;
-    }
-    p->divisor = 1;
-    if (r == HD_MEAN) {
-        p->divisor = (double)count;
-        hd__divide_by(y, p->divisor);
-    }
-    return y;
+    p->divisor = r == HD_MEAN ? (double)count : 1;
+    return hd_scope_return(reduced_loss(y, r, p->divisor));
 }
 
 hd_cross_entropy_options hd_cross_entropy_defaults(void)

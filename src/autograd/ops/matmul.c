@@ -16,13 +16,13 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         }
         const hd__out_meta *meta = hd__input_meta(n, i);
         hd_tensor *other = hd__saved_get(n, 1 - i);
-        if (other && other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
+        if (other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
             /* No sum, so that -0 stays. The loop of a vector and a number wants this order. */
             hd_tensor *g = hd_unsqueeze(dy[0], -1);
             dx[i] = dy[0]->ndim == 0 ? hd_mul(other, g) : hd_mul(g, other);
             continue;
         }
-        dx[i] = other ? hd__empty(dy[0]->dtype, meta->ndim, meta->sizes) : NULL;
+        dx[i] = hd__empty(dy[0]->dtype, meta->ndim, meta->sizes);
         if (!dx[i]) {
             return;
         }
@@ -37,13 +37,13 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op dot_op = {.name = "DotBackward0", .backward = matmul_backward};
-static const hd__op mv_op = {.name = "MvBackward0", .backward = matmul_backward};
-static const hd__op mm_op = {.name = "MmBackward0", .backward = matmul_backward};
-static const hd__op squeeze_op = {.name = "SqueezeBackward4", .backward = matmul_backward};
-static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = matmul_backward};
-static const hd__op clone_op = {.name = "CloneBackward0", .backward = matmul_backward};
-static const hd__op transpose_op = {.name = "TransposeBackward0", .backward = matmul_backward};
+static const hd__op dot_op = HD__OP("DotBackward0", matmul_backward);
+static const hd__op mv_op = HD__OP("MvBackward0", matmul_backward);
+static const hd__op mm_op = HD__OP("MmBackward0", matmul_backward);
+static const hd__op squeeze_op = HD__OP("SqueezeBackward4", matmul_backward);
+static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", matmul_backward);
+static const hd__op clone_op = HD__OP("CloneBackward0", matmul_backward);
+static const hd__op transpose_op = HD__OP("TransposeBackward0", matmul_backward);
 
 /* PyTorch folds a batch into the rows of one product and ends in a view. If the batch is on the
  * right and the left matrix wants a gradient, it folds the transposed batch and ends in a copy. */

@@ -40,53 +40,33 @@ static hd_tensor *take(hd_tensor *x, const part *p)
 /* dx += dy where the part lies, 0 elsewhere */
 static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *whole = hd__zeros_like_input(n, dy[0]->dtype);
-    hd_tensor *cut = whole ? take(whole, hd__params(n)) : NULL;
-    dx[0] = cut ? whole : NULL;
+    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    hd_tensor *cut = dx[0] ? take(dx[0], hd__params(n)) : NULL;
     if (cut) {
         hd__copy(cut, dy[0]);
     }
 }
 
-/* dx += dy_k where part k lies; the parts follow each other along one dim; params: dim, selects */
-static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+/* dx += the dy_k, which follow each other along dim */
+static void split_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int64_t *p = hd__params(n);
-    const hd__out_meta *x = hd__input_meta(n, 0);
-    bool all = !p[1] && n->n_out > 0;
-    for (int k = 0; k < n->n_out && all; k++) {
-        all = dy[k];
-    }
-    if (all) {
-        dx[0] = hd__empty(x->dtype, x->ndim, x->sizes);
-        if (dx[0]) {
-            hd__join(dx[0], (int)p[0], n->n_out, dy);
-        }
-        return;
-    }
-    hd_tensor *whole = hd__zeros_like_input(n, x->dtype);
-    part each = {.dim = (int)p[0], .selects = p[1] != 0, .step = 1};
-    dx[0] = whole;
-    for (int k = 0; k < n->n_out && dx[0]; k++) {
-        int64_t len = each.selects ? 1 : n->outs[k].sizes[each.dim];
-        each.len = len;
-        hd_tensor *cut = dy[k] ? take(whole, &each) : whole;
-        if (!cut) {
-            dx[0] = NULL;
-        } else if (dy[k]) {
-            hd__copy(cut, dy[k]);
-        }
-        each.start += len;
-    }
+    const int *dim = hd__params(n);
+    dx[0] = hd_cat_n(n->n_out, dy, *dim);
 }
 
-static const hd__op alias_op = {.name = "AliasBackward0", .backward = hd__same_backward};
-static const hd__op select_op = {.name = "SelectBackward0", .backward = part_backward};
-static const hd__op slice_op = {.name = "SliceBackward0", .backward = part_backward};
-static const hd__op unbind_op = {.name = "UnbindBackward0", .backward = parts_backward};
-static const hd__op split_op = {.name = "SplitBackward0", .backward = parts_backward};
-static const hd__op split_sizes_op = {.name = "SplitWithSizesBackward0",
-                                      .backward = parts_backward};
+/* dx += the dy_k, which lie at the indices of dim */
+static void unbind_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int *dim = hd__params(n);
+    dx[0] = hd_stack_n(n->n_out, dy, *dim);
+}
+
+static const hd__op alias_op = HD__OP("AliasBackward0", hd__same_backward);
+static const hd__op select_op = HD__OP("SelectBackward0", part_backward);
+static const hd__op slice_op = HD__OP("SliceBackward0", part_backward);
+static const hd__op unbind_op = HD__OP("UnbindBackward0", unbind_backward);
+static const hd__op split_op = HD__OP("SplitBackward0", split_backward);
+static const hd__op split_sizes_op = HD__OP("SplitWithSizesBackward0", split_backward);
 
 /* ---------------------------------------------------------------- one part */
 
@@ -190,31 +170,27 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 
 /* ---------------------------------------------------------------- several parts */
 
-enum { MOST = 1 << 24 };
-
-/* Memory for n things of a split. The caller may ask for more parts than there are elements. */
-static void *room(int64_t n, size_t each)
+/* Views of x that follow each other along dim: n of the lengths lens or, if that is NULL, as many
+ * as x has of `size`, of which the last is what is left. The caller may ask for more parts than
+ * there are elements. */
+static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const int64_t *lens,
+                      int64_t size)
 {
+    enum { MOST = 1 << 24 };
     if (n > MOST) {
         return hd__fail(HD_MEMORY, "%" PRId64 " parts: expected %d at most", n, MOST);
     }
-    return hd__alloc_zeroed((size_t)(n ? n : 1) * each);
-}
-
-static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, bool selects, int64_t n,
-                      const int64_t *lens)
-{
-    hd_tensor **ys = room(n, sizeof *ys);
+    hd_tensor **ys = hd__alloc_zeroed((size_t)(n ? n : 1) * sizeof *ys);
     bool ok = ys;
-    part p = {.dim = dim, .selects = selects, .step = 1};
+    part p = {.dim = dim, .selects = op == &unbind_op, .step = 1};
     for (int64_t k = 0; k < n && ok; k++) {
-        p.len = selects ? 1 : lens[k];
+        int64_t left = x->sizes[dim] - p.start;
+        p.len = lens ? lens[k] : size < left ? size : left;
         ys[k] = take(x, &p);
         ok = ys[k];
         p.start += p.len;
     }
-    int64_t params[] = {dim, selects};
-    ok = ok && (n == 0 || hd__record_multi_view(op, (int)n, ys, x, params, sizeof params));
+    ok = ok && (n == 0 || hd__record_multi_view(op, (int)n, ys, x, &dim, sizeof dim));
     hd_list *list = ok ? hd_list_n(n, ys) : NULL;
     hd_free(ys);
     return list;
@@ -224,7 +200,7 @@ hd_list *hd_unbind(hd_tensor *x, int dim)
 {
     HD__CALL("hd_unbind");
     int d = dim_of(x, dim);
-    return d < 0 ? NULL : parts(&unbind_op, x, d, true, x->sizes[d], NULL);
+    return d < 0 ? NULL : parts(&unbind_op, x, d, x->sizes[d], NULL, 1);
 }
 
 hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
@@ -249,24 +225,14 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
                         "is %" PRId64,
                         d, HD__SHAPE(x), x->sizes[d]);
     }
-    return parts(&split_sizes_op, x, d, false, n, sizes);
+    return parts(&split_sizes_op, x, d, n, sizes, 0);
 }
 
-/* Parts of `size`; the last one is what is left. An empty dim gives one empty part. */
+/* An empty dim gives one empty part. */
 static hd_list *split_evenly(hd_tensor *x, int d, int64_t size)
 {
-    int64_t total = x->sizes[d];
-    int64_t n = total == 0 ? 1 : total / size + (total % size != 0);
-    int64_t *lens = room(n, sizeof *lens);
-    if (!lens) {
-        return NULL;
-    }
-    for (int64_t k = 0; k < n; k++) {
-        lens[k] = total - k * size < size ? total - k * size : size;
-    }
-    hd_list *list = parts(&split_op, x, d, false, n, lens);
-    hd_free(lens);
-    return list;
+    int64_t total = x->sizes[d], n = total == 0 ? 1 : total / size + (total % size != 0);
+    return parts(&split_op, x, d, n, NULL, size);
 }
 
 hd_list *hd_split(hd_tensor *x, int64_t size, int dim)
@@ -295,10 +261,7 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
     }
     int64_t size = x->sizes[d] / chunks + (x->sizes[d] % chunks != 0);
     if (size == 0) { /* PyTorch gives as many empty parts as the caller asks for. */
-        int64_t *lens = room(chunks, sizeof *lens);
-        hd_list *list = lens ? parts(&split_sizes_op, x, d, false, chunks, lens) : NULL;
-        hd_free(lens);
-        return list;
+        return parts(&split_sizes_op, x, d, chunks, NULL, 0);
     }
     return split_evenly(x, d, size);
 }
@@ -327,7 +290,7 @@ static void roll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = rolled(dy[0], &(turn){-t->shift, t->dim});
 }
 
-static const hd__op roll_op = {.name = "RollBackward0", .backward = roll_backward};
+static const hd__op roll_op = HD__OP("RollBackward0", roll_backward);
 
 hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 {

@@ -138,7 +138,7 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
     memcpy(p.step, along.stride, sizeof p.step);
     /* A dim of size 1 may have any stride, and only its index 0 is picked. */
     p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__bytes_of(x->dtype) : 0;
-    hd__parallel_for(hd__dims_count(&p.lines), GRAIN / (p.n < GRAIN ? p.n : GRAIN), run_lines, &p);
+    hd__parallel_for(hd__dims_count(&p.lines), GRAIN / p.n, run_lines, &p);
 }
 
 hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index)
@@ -156,12 +156,17 @@ hd_tensor *hd__zeros_like_input(hd__node *n, int dtype)
     return hd_zeros_n(dtype, meta->ndim, meta->sizes);
 }
 
-void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx, bool distinct)
+void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *index = hd__saved_get(n, 0);
-    hd_tensor *from = hd__contiguous(dy[0]);
-    dx[0] = index && from ? hd__zeros_like_input(n, from->dtype) : NULL;
-    if (dx[0]) {
-        hd__pick(distinct ? HD__PUT : HD__ADD, from, dx[0], *(const int *)hd__params(n), index);
+    const int *dim = hd__params(n);
+    hd_tensor *index = hd__saved_get(n, 0), *y = dy[0];
+    if (index->ndim < hd__input_meta(n, 0)->ndim) {
+        index = hd_unsqueeze(index, *dim);
+        y = hd_unsqueeze(y, *dim);
+    }
+    y = hd_contiguous(y);
+    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    if (index && y && dx[0]) {
+        hd__pick((hd__pick_way)n->op->kind, y, dx[0], *dim, index);
     }
 }

@@ -63,7 +63,7 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 
 /* ---------------------------------------------------------------- bernoulli */
 
-static const hd__op bernoulli_op = {.name = "BernoulliBackward0", .backward = hd__zero_backward};
+static const hd__op bernoulli_op = HD__OP("BernoulliBackward0", hd__zero_backward);
 
 /* 1 where a uniform number is below p, otherwise 0 */
 static hd_tensor *draw_bernoulli(hd_tensor *p)
@@ -115,11 +115,10 @@ static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 /* y = x (mask / keep):  dx += dy (mask / keep) */
 static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *mask = hd__saved_get(n, 0);
-    dx[0] = mask ? apply(dy[0], mask, *(const double *)hd__params(n)) : NULL;
+    dx[0] = apply(dy[0], hd__saved_get(n, 0), *(const double *)hd__params(n));
 }
 
-static const hd__op dropout_op = {.name = "MulBackward0", .backward = dropout_backward};
+static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
 
 /* The native stream draws in x's memory order, the other one in logical order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
@@ -181,7 +180,7 @@ static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = g ? drop(g, *d) : NULL;
 }
 
-static const hd__op drawn_op = {.name = "MulBackward0", .backward = drawn_backward};
+static const hd__op drawn_op = HD__OP("MulBackward0", drawn_backward);
 
 static hd_tensor *drawn_dropout(hd_tensor *x, double keep)
 {
@@ -371,18 +370,10 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
 
 /* ---------------------------------------------------------------- in place */
 
-static const hd__op uniform_op = {.name = "UniformBackward0", .backward = hd__zero_backward};
-static const hd__op normal_op = {.name = "NormalBackward0", .backward = hd__zero_backward};
-static const hd__op bernoulli_inplace_op = {.name = "BernoulliBackward2",
-                                            .backward = hd__zero_backward};
-static const hd__op exponential_op = {.name = "ExponentialBackward0",
-                                      .backward = hd__zero_backward};
-
-/* Records the change in place. The draw that follows cannot fail. */
-static bool recorded(const hd__op *op, hd_tensor *x)
-{
-    return hd__inplace_ok(x, 1, &x) && hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
-}
+static const hd__op uniform_op = HD__OP("UniformBackward0", hd__zero_backward);
+static const hd__op normal_op = HD__OP("NormalBackward0", hd__zero_backward);
+static const hd__op bernoulli_inplace_op = HD__OP("BernoulliBackward2", hd__zero_backward);
+static const hd__op exponential_op = HD__OP("ExponentialBackward0", hd__zero_backward);
 
 hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 {
@@ -397,7 +388,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
                         "first no greater, and a finite difference",
                         HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
-    if (!recorded(&uniform_op, x)) {
+    if (!hd__overwrites(&uniform_op, x)) {
         return NULL;
     }
     hd__uniform_fill(x, a, b);
@@ -413,7 +404,7 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
     if (!(std >= 0)) {
         return hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std));
     }
-    if (!recorded(&normal_op, x)) {
+    if (!hd__overwrites(&normal_op, x)) {
         return NULL;
     }
     hd__normal_fill(x, mean, std);
@@ -427,7 +418,7 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
         return NULL;
     }
     hd_tensor *bytes = hd__empty(HD_BOOL, 1, &x->numel);
-    if (!bytes || !recorded(&bernoulli_inplace_op, x)) {
+    if (!bytes || !hd__overwrites(&bernoulli_inplace_op, x)) {
         return NULL;
     }
     hd__bernoulli_fill(x, bytes, p);
@@ -443,7 +434,7 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
     if (!(lambda > 0)) {
         return hd__fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda));
     }
-    if (!recorded(&exponential_op, x)) {
+    if (!hd__overwrites(&exponential_op, x)) {
         return NULL;
     }
     hd__exponential_fill(x, lambda);

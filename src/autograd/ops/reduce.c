@@ -45,22 +45,52 @@ static uint32_t all_mask(const hd_tensor *x)
     return hd__arg("x", x) ? hd__all_dims(x) : 0;
 }
 
-/* ---------------------------------------------------------------- sum */
+/* ---------------------------------------------------------------- sum, mean */
 
-/* dx += dy, spread over x's shape */
+enum { SUM, MEAN }; /* the kinds of the ops */
+
+/* y = sum x, or sum x / N:  dx += dy, or dy / N, spread over x's shape */
 static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = spread_to_input(n, dy[0]);
+    const hd__out_meta *x = hd__input_meta(n, 0);
+    const hd__span *s = hd__params(n);
+    bool mean = n->op->kind == MEAN;
+    dx[0] =
+        spread_to_input(n, mean ? hd_div_scalar(dy[0], count(x->ndim, x->sizes, s->mask)) : dy[0]);
 }
 
-static const hd__op sum_op = {.name = "SumBackward0", .backward = sum_backward};
-static const hd__op sum_dims_op = {.name = "SumBackward1", .backward = sum_backward};
+static const hd__op sum_op = HD__OP_KIND("SumBackward0", sum_backward, SUM);
+static const hd__op sum_dims_op = HD__OP_KIND("SumBackward1", sum_backward, SUM);
+static const hd__op mean_op = HD__OP_KIND("MeanBackward0", sum_backward, MEAN);
+static const hd__op mean_dims_op = HD__OP_KIND("MeanBackward1", sum_backward, MEAN);
 
+void hd__divide_by(hd_tensor *y, double n)
+{
+    const hd_dtype d = y->dtype;
+    int64_t divisor;
+    hd__scalar_bytes(d, hd_scalar_double(n), &divisor);
+    hdk_binary_loop(HDK_DIV, d)((char *[]){hd__ptr(y), hd__ptr(y), (char *)&divisor},
+                                (int64_t[]){hd__bytes_of(d), hd__bytes_of(d), 0}, y->numel, NULL);
+}
+
+/* The sum of x over the dims of mask, or their mean */
+static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdim)
+{
+    hd_tensor *y = hd__sum(x, mask, keepdim);
+    if (y && kind == MEAN) {
+        hd__divide_by(y, (double)count(x->ndim, x->sizes, mask));
+    }
+    return y;
+}
+
+/* mask is 0 where the arguments were wrong. */
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
+    if (!mask || (op->kind == MEAN && !hd__float_arg(x))) {
+        return NULL;
+    }
     const hd__span s = {.mask = mask, .keepdim = keepdim};
-    hd_tensor *y = mask ? hd__sum(x, mask, keepdim) : NULL;
-    return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
+    return HD__RECORD(op, sum_or_mean(op->kind, x, mask, keepdim), HD__IN(1, &x), HD__PARAMS(s));
 }
 
 hd_tensor *hd_sum(hd_tensor *x)
@@ -81,57 +111,22 @@ hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
     return recorded_sum(&sum_dims_op, x, hd__dims_mask(x, n, dims), keepdim);
 }
 
-/* ---------------------------------------------------------------- mean */
-
-/* y = sum x / N:  dx += dy / N */
-static void mean_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    const hd__out_meta *x = hd__input_meta(n, 0);
-    const hd__span *s = hd__params(n);
-    dx[0] = spread_to_input(n, hd_div_scalar(dy[0], count(x->ndim, x->sizes, s->mask)));
-}
-
-static const hd__op mean_op = {.name = "MeanBackward0", .backward = mean_backward};
-static const hd__op mean_dims_op = {.name = "MeanBackward1", .backward = mean_backward};
-
-void hd__divide_by(hd_tensor *y, double n)
-{
-    const hd_dtype d = y->dtype;
-    int64_t divisor;
-    hd__scalar_bytes(d, hd_scalar_double(n), &divisor);
-    hdk_binary_loop(HDK_DIV, d)((char *[]){hd__ptr(y), hd__ptr(y), (char *)&divisor},
-                                (int64_t[]){hd__bytes_of(d), hd__bytes_of(d), 0}, y->numel, NULL);
-}
-
-static hd_tensor *recorded_mean(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
-{
-    if (!mask || !hd__float_arg(x)) {
-        return NULL;
-    }
-    const hd__span s = {.mask = mask, .keepdim = keepdim};
-    hd_tensor *y = hd__sum(x, mask, keepdim);
-    if (y) {
-        hd__divide_by(y, (double)count(x->ndim, x->sizes, mask));
-    }
-    return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
-}
-
 hd_tensor *hd_mean(hd_tensor *x)
 {
     HD__CALL("hd_mean");
-    return recorded_mean(&mean_op, x, all_mask(x), false);
+    return recorded_sum(&mean_op, x, all_mask(x), false);
 }
 
 hd_tensor *hd_mean_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_mean_dim");
-    return recorded_mean(&mean_dims_op, x, hd__dim_mask(x, dim), keepdim);
+    return recorded_sum(&mean_dims_op, x, hd__dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
 {
     HD__CALL("hd_mean_dims");
-    return recorded_mean(&mean_dims_op, x, hd__dims_mask(x, n, dims), keepdim);
+    return recorded_sum(&mean_dims_op, x, hd__dims_mask(x, n, dims), keepdim);
 }
 
 /* ---------------------------------------------------------------- var */
@@ -148,15 +143,8 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__span *s = hd__params(n);
     hd_tensor *x = hd__saved_get(n, 0);
-    if (!x) {
-        dx[0] = NULL;
-        return;
-    }
     hd__span all = {.mask = s->mask, .keepdim = true};
-    hd_tensor *mean = hd__sum(x, all.mask, all.keepdim); /* of x's rank, size 1 where reduced */
-    if (mean) {
-        hd__divide_by(mean, (double)count(x->ndim, x->sizes, s->mask));
-    }
+    hd_tensor *mean = sum_or_mean(MEAN, x, s->mask, true); /* of x's rank, size 1 where reduced */
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
     hd_tensor *g = spread_to_input(n, hd_mul_scalar(dy[0], factor));
     mean = g && mean ? hd__spread(mean, x->ndim, x->sizes, all) : NULL;
@@ -166,7 +154,7 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op var_op = {.name = "VarBackward0", .backward = var_backward};
+static const hd__op var_op = HD__OP("VarBackward0", var_backward);
 
 static void warn_no_freedom(const hd_tensor *x, int64_t n, int correction)
 {

@@ -4,8 +4,7 @@
  * If there are NaNs, the first NaN is the maximum. */
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/index.h"
-#include "autograd/ops/reduce.h"
-#include "tensor/lanes.h"
+#include "tensor/reduce.h"
 #include "tensor/kernels/reduce.h"
 
 /* ---------------------------------------------------------------- over everything */
@@ -14,10 +13,6 @@
 static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__saved_get(n, 0), *m = hd__saved_get(n, 1);
-    if (!x || !m) {
-        dx[0] = NULL;
-        return;
-    }
     bool is_nan = isnan(hd_item(m));
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
     hd_tensor *share = hd_div(dy[0], hd_sum(reached));
@@ -25,8 +20,8 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_where(reached, share, hd_zeros_n(dy[0]->dtype, 0, NULL));
 }
 
-static const hd__op max_op = {.name = "MaxBackward1", .backward = extreme_backward};
-static const hd__op min_op = {.name = "MinBackward1", .backward = extreme_backward};
+static const hd__op max_op = HD__OP("MaxBackward1", extreme_backward);
+static const hd__op min_op = HD__OP("MinBackward1", extreme_backward);
 
 /* All dims as a mask; 0, with the error set, if x has no elements. */
 static uint32_t mask_of_all(const hd_tensor *x)
@@ -74,47 +69,26 @@ static uint32_t lane_mask(const hd_tensor *x, int dim)
     return 1u << at;
 }
 
-/* dx += dy at the index, 0 elsewhere */
-static void extreme_dim_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    const hd__out_meta *x = hd__input_meta(n, 0);
-    const hd__span *s = hd__params(n);
-    int dim = 0;
-    while (!(s->mask >> dim & 1)) {
-        dim++;
-    }
-    hd_tensor *index = hd__saved_get(n, 0);
-    dx[0] = index ? hd__zeros_like_input(n, dy[0]->dtype) : NULL;
-    hd_tensor *from = dx[0] ? hd__spread(dy[0], x->ndim, x->sizes, *s) : NULL;
-    hd_tensor *at = from ? hd__spread(index, x->ndim, x->sizes, *s) : NULL;
-    if (!at) {
-        dx[0] = NULL;
-        return;
-    }
-    hd__lanes w;
-    hd__lanes_init(&w, dim, 3, (hd_tensor *[]){dx[0], from, at});
-    hd__lanes_run(&w, hdk_reduce()->place[dx[0]->dtype], 0);
-}
-
-static const hd__op max_dim_op = {.name = "MaxBackward0", .backward = extreme_dim_backward};
-static const hd__op min_dim_op = {.name = "MinBackward0", .backward = extreme_dim_backward};
+static const hd__op max_dim_op = HD__OP_KIND("MaxBackward0", hd__scatter_backward, HD__PUT);
+static const hd__op min_dim_op = HD__OP_KIND("MinBackward0", hd__scatter_backward, HD__PUT);
 
 static hd_tensor *extreme_dim(const hd__op *op, int kernel, hd_tensor *x, int dim, bool keepdim,
                               hd_tensor **indices)
 {
-    hd__span s = {.mask = lane_mask(x, dim), .keepdim = keepdim};
+    uint32_t mask = lane_mask(x, dim);
     if (indices) {
         *indices = NULL;
     }
-    if (!s.mask) {
+    if (!mask) {
         return NULL;
     }
-    hd_tensor *y = hd__reduced(x, s.mask, keepdim, x->dtype);
-    hd_tensor *index = y ? hd__reduced(x, s.mask, keepdim, HD_INT64) : NULL;
-    if (!index || !hd__reduce(hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, s.mask, 0, y)) {
+    int at = hd__dim(x, dim);
+    hd_tensor *y = hd__reduced(x, mask, keepdim, x->dtype);
+    hd_tensor *index = y ? hd__reduced(x, mask, keepdim, HD_INT64) : NULL;
+    if (!index || !hd__reduce(hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, mask, 0, y)) {
         return NULL;
     }
-    y = HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &index), HD__PARAMS(s));
+    y = HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &index), HD__PARAMS(at));
     if (indices && y) {
         *indices = index;
     }

@@ -60,15 +60,14 @@ static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 static void lane_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
-    hd_tensor *y = hd__saved_get(n, 0);
-    dx[0] = y ? along(n->op->kind, *dim, dy[0], y) : NULL;
+    dx[0] = along(n->op->kind, *dim, dy[0], hd__saved_get(n, 0));
 }
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
 
 /* dx += y (dy - sum(dy y)) */
-static const hd__op softmax_op = {
-    .name = "SoftmaxBackward0", .backward = lane_backward, .kind = HDK_SOFTMAX_BACKWARD};
+static const hd__op softmax_op =
+    HD__OP_KIND("SoftmaxBackward0", lane_backward, HDK_SOFTMAX_BACKWARD);
 
 hd_tensor *hd_softmax(hd_tensor *x, int dim)
 {
@@ -77,8 +76,8 @@ hd_tensor *hd_softmax(hd_tensor *x, int dim)
 }
 
 /* dx += dy - exp(y) sum(dy) */
-static const hd__op log_softmax_op = {
-    .name = "LogSoftmaxBackward0", .backward = lane_backward, .kind = HDK_LOG_SOFTMAX_BACKWARD};
+static const hd__op log_softmax_op =
+    HD__OP_KIND("LogSoftmaxBackward0", lane_backward, HDK_LOG_SOFTMAX_BACKWARD);
 
 hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
 {
@@ -93,15 +92,11 @@ static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 {
     const hd__span *s = hd__params(n);
     hd_tensor *x = hd__saved_get(n, 0), *y = hd__saved_get(n, 1);
-    if (!x || !y) {
-        dx[0] = NULL;
-        return;
-    }
     hd_tensor *weight = hd_exp(hd_sub(x, hd__spread(y, x->ndim, x->sizes, *s)));
     dx[0] = hd_mul(hd__spread(dy[0], x->ndim, x->sizes, *s), weight);
 }
 
-static const hd__op logsumexp_op = {.name = "LogsumexpBackward0", .backward = logsumexp_backward};
+static const hd__op logsumexp_op = HD__OP("LogsumexpBackward0", logsumexp_backward);
 
 static hd_tensor *logsumexp(hd_tensor *x, uint32_t mask, bool keepdim)
 {
@@ -174,7 +169,7 @@ static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = one ? dy[0] : running_sums(dy[0], *dim, true);
 }
 
-static const hd__op cumsum_op = {.name = "CumsumBackward0", .backward = cumsum_backward};
+static const hd__op cumsum_op = HD__OP("CumsumBackward0", cumsum_backward);
 
 hd_tensor *hd_cumsum(hd_tensor *x, int dim)
 {

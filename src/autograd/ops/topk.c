@@ -101,13 +101,7 @@ static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t 
 
 /* ---------------------------------------------------------------- topk */
 
-/* y = x[index]:  dx[index] += dy */
-static void topk_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    hd__scatter_backward(n, dy, dx, true);
-}
-
-static const hd__op topk_op = {.name = "TopkBackward0", .backward = topk_backward};
+static const hd__op topk_op = HD__OP_KIND("TopkBackward0", hd__scatter_backward, HD__PUT);
 
 /* The lines of x and of the indices, which both are contiguous with the line's dim last */
 typedef struct lines {
@@ -149,24 +143,10 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     return true;
 }
 
-/* x with dim and the last dim exchanged */
-static hd_tensor dim_last(const hd_tensor *x, int dim)
-{
-    hd_tensor y = hd__geometry_of(x);
-    int last = x->ndim - 1;
-    if (last >= 0) {
-        y.sizes[dim] = x->sizes[last];
-        y.strides[dim] = x->strides[last];
-        y.sizes[last] = x->sizes[dim];
-        y.strides[last] = x->strides[dim];
-        hd__geometry_changed(&y);
-    }
-    return y;
-}
-
 /* The indices of the k first, or NULL with the error set. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
+    HD_NO_GRAD;
     if (!hd__number_dtype(x->dtype)) {
         return NULL;
     }
@@ -175,25 +155,19 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
         return hd__fail(HD_VALUE, "k %" PRId64 " at dim %d of %s: expected 0 to %" PRId64, k, dim,
                         HD__SHAPE(x), n);
     }
-    hd_tensor *indices = hd__empty_with(HD_INT64, x, x->ndim, dim, k);
-    if (!indices || indices->numel == 0) {
-        return indices;
-    }
-    k = x->ndim ? k : 1;
-    if (hd__contig(x) && dim == (x->ndim ? x->ndim - 1 : 0)) {
-        return fill_indices(indices, x, k, n, largest) ? indices : NULL;
-    }
     HD__SCOPE_OR(NULL);
-    hd_tensor at = dim_last(indices, dim), moved = dim_last(x, dim);
-    hd_tensor *dense = hd__empty_as(x->dtype, &moved);
-    hd_tensor *found = dense ? hd__empty_as(HD_INT64, &at) : NULL;
-    if (!found) {
+    int last = x->ndim ? x->ndim - 1 : 0;
+    hd_tensor *lines = hd_contiguous(dim == last ? x : hd_transpose(x, dim, last));
+    hd_tensor *indices = lines ? hd__empty_with(HD_INT64, lines, x->ndim, last, k) : NULL;
+    if (!indices ||
+        (indices->numel > 0 && !fill_indices(indices, lines, x->ndim ? k : 1, n, largest))) {
         return NULL;
     }
-    hd__copy(dense, &moved);
-    bool ok = fill_indices(found, dense, k, n, largest);
-    hd__copy(&at, found);
-    return ok ? indices : NULL;
+    if (dim != last) {
+        hd_tensor *moved = hd_transpose(indices, dim, last);
+        indices = moved ? hd__clone(moved) : NULL;
+    }
+    return hd_scope_return(indices);
 }
 
 hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices)

@@ -5,24 +5,20 @@
 #include "autograd/autograd_internal.h"
 #include "tensor/elementwise.h"
 
-/* ---------------------------------------------------------------- to float32 at least */
+/* ---------------------------------------------------------------- of x alone */
 
-enum saved { SAVE_X, SAVE_Y };
+enum saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
 
-static hd_tensor *record_saving(enum saved what, const hd__op *op, hd_tensor *y, hd_tensor *x)
-{
-    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(what == SAVE_X, &x),
-                      .save_y = what == SAVE_Y);
-}
-
-/* y = f(x); integers and bool become float32 */
-static hd_tensor *to_float(const hd__op *op, int loop, hd_tensor *x, enum saved what)
+/* y = f(x). Integers and bool become float32 where the loop of f does not take them. */
+static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum saves saves)
 {
     if (!hd__arg("x", x)) {
         return NULL;
     }
-    hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
-    return record_saving(what, op, hd__map_unary(hdk_unary_loop(loop, d), NULL, d, x), x);
+    hd_dtype d = hdk_unary_loop(loop, x->dtype) ? x->dtype : HD_FLOAT32;
+    hd_tensor *y = hd__map_unary(hdk_unary_loop(loop, d), NULL, d, x);
+    return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(saves == SAVE_X, &x),
+                      .save_y = saves == SAVE_Y);
 }
 
 /* dx, by a loop of hdk_binary, the op's kind, of dy and the one saved tensor */
@@ -51,158 +47,164 @@ static void cos_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_mul(dy[0], hd_neg(hd_sin(hd__saved_get(n, 0))));
 }
 
+/* dx += -dy y^2 */
+static void reciprocal_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *y = hd__saved_get(n, 0);
+    dx[0] = hd_mul(hd_neg(dy[0]), hd_mul(y, y));
+}
+
 /* dx += dy y */
-static const hd__op exp_op = {.name = "ExpBackward0", .backward = loop_backward, .kind = HDK_MUL};
+static const hd__op exp_op = HD__OP_KIND("ExpBackward0", loop_backward, HDK_MUL);
 /* dx += dy / x */
-static const hd__op log_op = {.name = "LogBackward0", .backward = loop_backward, .kind = HDK_DIV};
+static const hd__op log_op = HD__OP_KIND("LogBackward0", loop_backward, HDK_DIV);
 /* dx += dy / (2 y) */
-static const hd__op sqrt_op = {
-    .name = "SqrtBackward0", .backward = loop_backward, .kind = HDK_SQRT_BACKWARD};
+static const hd__op sqrt_op = HD__OP_KIND("SqrtBackward0", loop_backward, HDK_SQRT_BACKWARD);
 /* dx += -dy y^3 / 2 */
-static const hd__op rsqrt_op = {
-    .name = "RsqrtBackward0", .backward = loop_backward, .kind = HDK_RSQRT_BACKWARD};
+static const hd__op rsqrt_op = HD__OP_KIND("RsqrtBackward0", loop_backward, HDK_RSQRT_BACKWARD);
 /* dx += dy (1 - y^2) */
-static const hd__op tanh_op = {
-    .name = "TanhBackward0", .backward = loop_backward, .kind = HDK_TANH_BACKWARD};
+static const hd__op tanh_op = HD__OP_KIND("TanhBackward0", loop_backward, HDK_TANH_BACKWARD);
 /* dx += dy (1 - y) y */
-static const hd__op sigmoid_op = {
-    .name = "SigmoidBackward0", .backward = loop_backward, .kind = HDK_SIGMOID_BACKWARD};
+static const hd__op sigmoid_op =
+    HD__OP_KIND("SigmoidBackward0", loop_backward, HDK_SIGMOID_BACKWARD);
 /* dx += dy / (1 + x) */
-static const hd__op log1p_op = {
-    .name = "Log1PBackward0", .backward = loop_backward, .kind = HDK_LOG1P_BACKWARD};
-static const hd__op erf_op = {.name = "ErfBackward0", .backward = erf_backward};
-static const hd__op sin_op = {.name = "SinBackward0", .backward = sin_backward};
-static const hd__op cos_op = {.name = "CosBackward0", .backward = cos_backward};
+static const hd__op log1p_op = HD__OP_KIND("Log1PBackward0", loop_backward, HDK_LOG1P_BACKWARD);
+static const hd__op erf_op = HD__OP("ErfBackward0", erf_backward);
+static const hd__op sin_op = HD__OP("SinBackward0", sin_backward);
+static const hd__op cos_op = HD__OP("CosBackward0", cos_backward);
+static const hd__op reciprocal_op = HD__OP("ReciprocalBackward0", reciprocal_backward);
 
 hd_tensor *hd_exp(hd_tensor *x)
 {
     HD__CALL("hd_exp");
-    return to_float(&exp_op, HDK_EXP, x, SAVE_Y);
+    return unary(&exp_op, HDK_EXP, x, SAVE_Y);
 }
 
 hd_tensor *hd_log(hd_tensor *x)
 {
     HD__CALL("hd_log");
-    return to_float(&log_op, HDK_LOG, x, SAVE_X);
+    return unary(&log_op, HDK_LOG, x, SAVE_X);
 }
 
 hd_tensor *hd_sqrt(hd_tensor *x)
 {
     HD__CALL("hd_sqrt");
-    return to_float(&sqrt_op, HDK_SQRT, x, SAVE_Y);
+    return unary(&sqrt_op, HDK_SQRT, x, SAVE_Y);
 }
 
 hd_tensor *hd_rsqrt(hd_tensor *x)
 {
     HD__CALL("hd_rsqrt");
-    return to_float(&rsqrt_op, HDK_RSQRT, x, SAVE_Y);
+    return unary(&rsqrt_op, HDK_RSQRT, x, SAVE_Y);
 }
 
 hd_tensor *hd_tanh(hd_tensor *x)
 {
     HD__CALL("hd_tanh");
-    return to_float(&tanh_op, HDK_TANH, x, SAVE_Y);
+    return unary(&tanh_op, HDK_TANH, x, SAVE_Y);
 }
 
 hd_tensor *hd_erf(hd_tensor *x)
 {
     HD__CALL("hd_erf");
-    return to_float(&erf_op, HDK_ERF, x, SAVE_X);
+    return unary(&erf_op, HDK_ERF, x, SAVE_X);
 }
 
 hd_tensor *hd_sigmoid(hd_tensor *x)
 {
     HD__CALL("hd_sigmoid");
-    return to_float(&sigmoid_op, HDK_SIGMOID, x, SAVE_Y);
+    return unary(&sigmoid_op, HDK_SIGMOID, x, SAVE_Y);
 }
 
 hd_tensor *hd_sin(hd_tensor *x)
 {
     HD__CALL("hd_sin");
-    return to_float(&sin_op, HDK_SIN, x, SAVE_X);
+    return unary(&sin_op, HDK_SIN, x, SAVE_X);
 }
 
 hd_tensor *hd_cos(hd_tensor *x)
 {
     HD__CALL("hd_cos");
-    return to_float(&cos_op, HDK_COS, x, SAVE_X);
+    return unary(&cos_op, HDK_COS, x, SAVE_X);
 }
 
 hd_tensor *hd_log1p(hd_tensor *x)
 {
     HD__CALL("hd_log1p");
-    return to_float(&log1p_op, HDK_LOG1P, x, SAVE_X);
+    return unary(&log1p_op, HDK_LOG1P, x, SAVE_X);
+}
+
+/* (1 / x) s, in two roundings, as Python's s / x computes it */
+hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
+{
+    HD__CALL("hd_rdiv_scalar");
+    hd_tensor *y = unary(&reciprocal_op, HDK_RECIPROCAL, x, SAVE_Y);
+    return y ? hd_mul_scalar(y, s) : NULL;
 }
 
 /* ---------------------------------------------------------------- of x's own dtype */
 
-/* The loop of f, or an error; expected: in words, the dtypes that f takes */
-static hdk_loop same_dtype_loop(int op, hd_tensor *x, const char *expected)
+static bool numbers_arg(const hd_tensor *x, const char *expected)
 {
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    hdk_loop loop = hdk_unary_loop(op, x->dtype);
-    if (!loop) {
-        hd__fail(HD_DTYPE, "%s: expected %s", hd_dtype_name(x->dtype), expected);
-    }
-    return loop;
+    return hd__arg("x", x) &&
+           (x->dtype != HD_BOOL || hd__fail(HD_DTYPE, "bool: expected %s", expected));
 }
 
-static const char floats[] = "float32 or float64";
-
-/* y = f(x) */
-static hd_tensor *same_dtype(const hd__op *op, int loop_op, hd_tensor *x, const char *expected,
-                             enum saved what)
+/* dx += -dy */
+static void neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hdk_loop loop = same_dtype_loop(loop_op, x, expected);
-    return loop ? record_saving(what, op, hd__map_unary(loop, NULL, x->dtype, x), x) : NULL;
+    (void)n;
+    dx[0] = hd_neg(dy[0]);
 }
 
+static const hd__op neg_op = HD__OP("NegBackward0", neg_backward);
 /* dx += dy where y > 0 */
-static const hd__op relu_op = {
-    .name = "ReluBackward0", .backward = loop_backward, .kind = HDK_RELU_BACKWARD};
+static const hd__op relu_op = HD__OP_KIND("ReluBackward0", loop_backward, HDK_RELU_BACKWARD);
 /* dx += dy sign(x) */
-static const hd__op abs_op = {
-    .name = "AbsBackward0", .backward = loop_backward, .kind = HDK_ABS_BACKWARD};
+static const hd__op abs_op = HD__OP_KIND("AbsBackward0", loop_backward, HDK_ABS_BACKWARD);
 /* dx += dy (Phi(x) + x Phi'(x)), Phi of the normal distribution */
-static const hd__op gelu_op = {
-    .name = "GeluBackward0", .backward = loop_backward, .kind = HDK_GELU_BACKWARD};
+static const hd__op gelu_op = HD__OP_KIND("GeluBackward0", loop_backward, HDK_GELU_BACKWARD);
 /* t = tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3): dx += dy (1 + t + x (1 - t^2) du/dx) / 2 */
-static const hd__op gelu_tanh_op = {
-    .name = "GeluBackward0", .backward = loop_backward, .kind = HDK_GELU_TANH_BACKWARD};
+static const hd__op gelu_tanh_op =
+    HD__OP_KIND("GeluBackward0", loop_backward, HDK_GELU_TANH_BACKWARD);
 /* s = sigmoid(x): dx += dy s (1 + x (1 - s)) */
-static const hd__op silu_op = {
-    .name = "SiluBackward0", .backward = loop_backward, .kind = HDK_SILU_BACKWARD};
+static const hd__op silu_op = HD__OP_KIND("SiluBackward0", loop_backward, HDK_SILU_BACKWARD);
+
+hd_tensor *hd_neg(hd_tensor *x)
+{
+    HD__CALL("hd_neg");
+    bool ok = numbers_arg(x, "numbers; hd_logical_not takes bool");
+    return ok ? unary(&neg_op, HDK_NEG, x, SAVE_NOTHING) : NULL;
+}
 
 hd_tensor *hd_relu(hd_tensor *x)
 {
     HD__CALL("hd_relu");
-    return same_dtype(&relu_op, HDK_RELU, x, "numbers", SAVE_Y);
+    return numbers_arg(x, "numbers") ? unary(&relu_op, HDK_RELU, x, SAVE_Y) : NULL;
 }
 
 hd_tensor *hd_abs(hd_tensor *x)
 {
     HD__CALL("hd_abs");
-    return same_dtype(&abs_op, HDK_ABS, x, "numbers", SAVE_X);
+    return numbers_arg(x, "numbers") ? unary(&abs_op, HDK_ABS, x, SAVE_X) : NULL;
 }
 
 hd_tensor *hd_gelu(hd_tensor *x)
 {
     HD__CALL("hd_gelu");
-    return same_dtype(&gelu_op, HDK_GELU, x, floats, SAVE_X);
+    return hd__float_x(x) ? unary(&gelu_op, HDK_GELU, x, SAVE_X) : NULL;
 }
 
 hd_tensor *hd_gelu_tanh(hd_tensor *x)
 {
     HD__CALL("hd_gelu_tanh");
-    return same_dtype(&gelu_tanh_op, HDK_GELU_TANH, x, floats, SAVE_X);
+    return hd__float_x(x) ? unary(&gelu_tanh_op, HDK_GELU_TANH, x, SAVE_X) : NULL;
 }
 
 hd_tensor *hd_silu(hd_tensor *x)
 {
     HD__CALL("hd_silu");
-    return same_dtype(&silu_op, HDK_SILU, x, floats, SAVE_X);
+    return hd__float_x(x) ? unary(&silu_op, HDK_SILU, x, SAVE_X) : NULL;
 }
 
 /* ---------------------------------------------------------------- of x and numbers */
@@ -219,15 +221,14 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
 }
 
 /* y = f(x, a, b), which saves x; a loop of one number leaves b alone */
-static hd_tensor *with_numbers(const hd__op *op, int loop_op, hd_tensor *x, double a, double b)
+static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double a, double b)
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};
     int64_t elements[2];
-    hdk_loop loop = same_dtype_loop(loop_op, x, floats);
-    if (!loop || !two_elements(x->dtype, numbers, elements)) {
+    if (!hd__float_x(x) || !two_elements(x->dtype, numbers, elements)) {
         return NULL;
     }
-    hd_tensor *y = hd__map_unary(loop, elements, x->dtype, x);
+    hd_tensor *y = hd__map_unary(hdk_unary_loop(loop, x->dtype), elements, x->dtype, x);
     return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(numbers));
 }
 
@@ -235,13 +236,13 @@ static hd_tensor *with_numbers(const hd__op *op, int loop_op, hd_tensor *x, doub
 static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     int64_t elements[2];
-    bool fits = two_elements(dy[0]->dtype, hd__params(n), elements);
-    dx[0] = fits ? hd__map_backward(n->op->kind, elements, dy[0], hd__saved_get(n, 0)) : NULL;
+    if (two_elements(dy[0]->dtype, hd__params(n), elements)) {
+        dx[0] = hd__map_backward(n->op->kind, elements, dy[0], hd__saved_get(n, 0));
+    }
 }
 
 /* dx += dy where x > 0, dy alpha e^x elsewhere */
-static const hd__op elu_op = {
-    .name = "EluBackward0", .backward = numbers_backward, .kind = HDK_ELU_BACKWARD};
+static const hd__op elu_op = HD__OP_KIND("EluBackward0", numbers_backward, HDK_ELU_BACKWARD);
 
 hd_tensor *hd_elu(hd_tensor *x, double alpha)
 {
@@ -250,8 +251,8 @@ hd_tensor *hd_elu(hd_tensor *x, double alpha)
 }
 
 /* dx += dy where x > 0, dy negative_slope elsewhere */
-static const hd__op leaky_relu_op = {
-    .name = "LeakyReluBackward0", .backward = numbers_backward, .kind = HDK_LEAKY_RELU_BACKWARD};
+static const hd__op leaky_relu_op =
+    HD__OP_KIND("LeakyReluBackward0", numbers_backward, HDK_LEAKY_RELU_BACKWARD);
 
 hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
 {
@@ -260,8 +261,8 @@ hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
 }
 
 /* z = e^(beta x): dx += dy z / (z + 1), dy where beta x > threshold */
-static const hd__op softplus_op = {
-    .name = "SoftplusBackward0", .backward = numbers_backward, .kind = HDK_SOFTPLUS_BACKWARD};
+static const hd__op softplus_op =
+    HD__OP_KIND("SoftplusBackward0", numbers_backward, HDK_SOFTPLUS_BACKWARD);
 
 hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
 {
@@ -273,7 +274,7 @@ hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
 
 typedef struct bounds {
     bool has_lo, has_hi;
-    hd_scalar lo, hi;
+    hd_scalar lo, hi; /* a missing one becomes the end of the dtype's range */
 } bounds;
 
 /* dx += dy where lo <= x <= hi */
@@ -281,15 +282,11 @@ static void clamp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const bounds *b = hd__params(n);
     hd_tensor *x = hd__saved_get(n, 0);
-    hd_tensor *above = b->has_lo ? hd_ge_scalar(x, b->lo) : NULL;
-    hd_tensor *inside = b->has_hi ? hd_le_scalar(x, b->hi) : above;
-    if (b->has_lo && b->has_hi) {
-        inside = hd_logical_and(above, inside);
-    }
+    hd_tensor *inside = hd_logical_and(hd_ge_scalar(x, b->lo), hd_le_scalar(x, b->hi));
     dx[0] = hd_masked_fill(dy[0], hd_logical_not(inside), 0);
 }
 
-static const hd__op clamp_op = {.name = "ClampBackward1", .backward = clamp_backward};
+static const hd__op clamp_op = HD__OP("ClampBackward1", clamp_backward);
 
 /* Bounds promote x's dtype as a number promotes it in x + lo. */
 static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
@@ -299,19 +296,9 @@ static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
     return hd__is_float(hi) || lo == HD_BOOL ? hi : lo;
 }
 
-/* lo and hi as two elements of dtype d; a missing one is the end of d's range. */
-static bool clamp_ends(hd_dtype d, const bounds *b, void *ends)
+static bool is_nan(hd_scalar s)
 {
-    bool real = hd__is_float(d);
-    hd_scalar least = real ? hd_scalar_double(-INFINITY) : hd_scalar_int(INT64_MIN);
-    hd_scalar most = real ? hd_scalar_double(INFINITY) : hd_scalar_int(INT64_MAX);
-    const hd_scalar numbers[] = {b->has_lo ? b->lo : least, b->has_hi ? b->hi : most};
-    return two_elements(d, numbers, ends);
-}
-
-static bool is_nan(bool has, hd_scalar s)
-{
-    return has && isnan(hd__scalar_double(s));
+    return isnan(hd__scalar_double(s));
 }
 
 static hd_tensor *clamp(hd_tensor *x, bounds b)
@@ -321,11 +308,18 @@ static hd_tensor *clamp(hd_tensor *x, bounds b)
         return NULL;
     }
     hd_dtype d = clamp_dtype(x, &b);
-    if (!clamp_ends(d, &b, ends)) {
+    bool real = hd__is_float(d);
+    if (!b.has_lo) {
+        b.lo = real ? hd_scalar_double(-INFINITY) : hd_scalar_int(INT64_MIN);
+    }
+    if (!b.has_hi) {
+        b.hi = real ? hd_scalar_double(INFINITY) : hd_scalar_int(INT64_MAX);
+    }
+    if (!two_elements(d, (hd_scalar[]){b.lo, b.hi}, ends)) {
         return NULL;
     }
     hd_tensor *y = hd__map_unary(hdk_unary_loop(HDK_CLAMP, d), ends, d, x);
-    if (y && (is_nan(b.has_lo, b.lo) || is_nan(b.has_hi, b.hi))) {
+    if (y && (is_nan(b.lo) || is_nan(b.hi))) {
         hd__fill(y, hd_scalar_double(NAN));
     }
     return HD__RECORD(&clamp_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(b));

@@ -33,18 +33,23 @@ static void permute_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_permute_n(dy[0], dy[0]->ndim, inverse);
 }
 
-static const hd__op view_op = {.name = "ViewBackward0", .backward = reshape_backward};
-static const hd__op unsafe_view_op = {.name = "UnsafeViewBackward0", .backward = reshape_backward};
-static const hd__op reshape_alias_op = {.name = "ReshapeAliasBackward0",
-                                        .backward = reshape_backward};
-static const hd__op squeeze_op = {.name = "SqueezeBackward0", .backward = reshape_backward};
-static const hd__op squeeze_dim_op = {.name = "SqueezeBackward1", .backward = reshape_backward};
-static const hd__op unsqueeze_op = {.name = "UnsqueezeBackward0", .backward = reshape_backward};
-static const hd__op expand_op = {.name = "ExpandBackward0", .backward = hd__same_backward};
-static const hd__op transpose_op = {.name = "TransposeBackward0", .backward = transpose_backward};
-static const hd__op permute_op = {.name = "PermuteBackward0", .backward = permute_backward};
+static const hd__op view_op = HD__OP("ViewBackward0", reshape_backward);
+static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", reshape_backward);
+static const hd__op reshape_alias_op = HD__OP("ReshapeAliasBackward0", reshape_backward);
+static const hd__op squeeze_op = HD__OP("SqueezeBackward0", reshape_backward);
+static const hd__op squeeze_dim_op = HD__OP("SqueezeBackward1", reshape_backward);
+static const hd__op unsqueeze_op = HD__OP("UnsqueezeBackward0", reshape_backward);
+static const hd__op expand_op = HD__OP("ExpandBackward0", hd__same_backward);
+static const hd__op transpose_op = HD__OP("TransposeBackward0", transpose_backward);
+static const hd__op permute_op = HD__OP("PermuteBackward0", permute_backward);
 
 /* ---------------------------------------------------------------- shape */
+
+static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_t *sizes,
+                          const int64_t *strides)
+{
+    return hd__record_view(op, hd__alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
+}
 
 /* The sizes of x's view, and with them its strides where the layout allows a view. */
 typedef struct view_shape {
@@ -74,8 +79,7 @@ hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes)
                         "hd_reshape, or hd_contiguous first",
                         HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, v.sizes));
     }
-    hd_tensor *y = hd__alias(x, ndim, v.sizes, v.strides, x->offset);
-    return hd__record_view(&view_op, y, x, NULL, 0);
+    return view_of(&view_op, x, ndim, v.sizes, v.strides);
 }
 
 /* A view where the layout allows it, otherwise a view of a copy. */
@@ -87,8 +91,7 @@ hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
         return NULL;
     }
     if (v.allowed) {
-        hd_tensor *y = hd__alias(x, ndim, v.sizes, v.strides, x->offset);
-        return hd__record_view(hd__contig(x) ? &view_op : &reshape_alias_op, y, x, NULL, 0);
+        return view_of(hd__contig(x) ? &view_op : &reshape_alias_op, x, ndim, v.sizes, v.strides);
     }
     hd_tensor *copy = hd__clone(x);
     if (!copy) {
@@ -170,7 +173,7 @@ static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
             strides[ndim++] = x->strides[d];
         }
     }
-    return hd__record_view(op, hd__alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
+    return view_of(op, x, ndim, sizes, strides);
 }
 
 hd_tensor *hd_squeeze(hd_tensor *x, int dim)
@@ -206,7 +209,7 @@ hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
         sizes[d] = d == at ? 1 : x->sizes[from];
         strides[d] = d != at ? x->strides[from] : at < x->ndim ? x->sizes[at] * x->strides[at] : 1;
     }
-    return hd__record_view(&unsqueeze_op, hd__alias(x, n, sizes, strides, x->offset), x, NULL, 0);
+    return view_of(&unsqueeze_op, x, n, sizes, strides);
 }
 
 /* ---------------------------------------------------------------- order of dims */

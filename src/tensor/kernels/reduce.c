@@ -213,20 +213,6 @@ static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int6
 /* The sum of bools is int64. */
 REDUCTION(sum_b8, int64_t, uint8_t, BLOCK, count_run(x, sn, n), count_tile(x, sn, sk, n, k, y, ys))
 
-#define PLACE(name, T)                                                                             \
-    static void name(const hdk_lanes *l, void *const *data, double p)                              \
-    {                                                                                              \
-        T *dx = data[0];                                                                           \
-        const T *dy = data[1];                                                                     \
-        const int64_t *index = data[2];                                                            \
-        (void)p;                                                                                   \
-        for (int64_t j = 0; j < l->k; j++) {                                                       \
-            dx[j * l->sk[0] + index[j * l->sk[2]] * l->sn[0]] = dy[j * l->sk[1]];                  \
-        }                                                                                          \
-    }
-PLACE(put_at_f32, float)
-PLACE(put_at_f64, double)
-
 #define ALL(name) name##_f32, name##_f64, name##_i64, name##_b8
 
 const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
@@ -241,7 +227,6 @@ const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
             [HDK_ARGMAX] = {ALL(max_arg)},
             [HDK_ARGMIN] = {ALL(min_arg)},
         },
-    .place = {put_at_f32, put_at_f64, NULL, NULL},
     .center = {center_f32, center_f64},
     .square_distance_f32 = square_distance_f32,
     .square_distance_f64 = square_distance_f64,

@@ -22,8 +22,6 @@ enum { HDK_SUM_MAX = 65536 };
 
 struct hdk_reduce {
     hdk_lane_kernel kernel[HDK_REDUCTIONS][4];
-    /* operand 0: dx (n a lane, zeroed), 1: dy, 2: int64 indices; dx[index] = dy */
-    hdk_lane_kernel place[4];
     /* data[0] = data[2] (data[1] - data[3]), where data[0] is contiguous */
     hdk_loop center[2];
     /* sum((x - t)^2) of two contiguous runs, in HDK_SUM's order; n <= HDK_SUM_MAX */
