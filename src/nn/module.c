@@ -66,15 +66,11 @@ hd_module *hd_module_ready(hd_module *m)
 /* Goes down to m's first child from entry i on, and notes the way back. NULL: there is none. */
 static hd_module *child_from(hd_module *m, int64_t i)
 {
-    while (i < m->priv->n && !hd__child(&m->priv->entries[i])) {
-        i++;
+    hd_module *child = hd__child_from(m, &i);
+    if (child) {
+        child->priv->above = m;
+        child->priv->place = i;
     }
-    if (i == m->priv->n) {
-        return NULL;
-    }
-    hd_module *child = hd__child(&m->priv->entries[i]);
-    child->priv->above = m;
-    child->priv->place = i;
     return child;
 }
 
@@ -89,11 +85,8 @@ hd_module *hd__module_after(const hd_module *root, hd_module *m)
 
 bool hd__has_children(const hd_module *m)
 {
-    bool any = false;
-    for (int64_t i = 0; i < m->priv->n && !any; i++) {
-        any = hd__child(&m->priv->entries[i]);
-    }
-    return any;
+    int64_t i = 0;
+    return hd__child_from(m, &i);
 }
 
 /* Frees m, whose children are freed. freed_by: what errors will say of its later use. */
@@ -250,14 +243,11 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     if (!hd__object("m", m) || !hd__given("name", name) || !hd__tensor_given("t", t)) {
         return false;
     }
-    const hd__entry *e = hd__find(m, name, HD__PARAMETER);
-    if (!e) {
-        return hd__fail(HD_VALUE, "%s has no parameter \"%s\"", m->type->name, name);
-    }
-    const hd_tensor *old = *e->tensor;
-    if (!module_parameter_ok(m, name, t)) {
+    const hd__entry *e = hd__find(m, name, HD__PARAMETER, "parameter");
+    if (!e || !module_parameter_ok(m, name, t)) {
         return false;
     }
+    const hd_tensor *old = *e->tensor;
     if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__same_sizes(t, old)) {
         return hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
                         m->type->name, name, hd_dtype_name(hd_dtype_of(t)), HD__DIMS(t),

@@ -40,6 +40,18 @@ static inline hd_module *hd__child(const hd__entry *e)
     return e->child ? *e->child : e->own;
 }
 
+/* The first child of m from entry *i on, whose number *i becomes. NULL: there is none. */
+static inline hd_module *hd__child_from(const hd_module *m, int64_t *i)
+{
+    for (; *i < m->priv->n; ++*i) {
+        hd_module *child = hd__child(&m->priv->entries[*i]);
+        if (child) {
+            return child;
+        }
+    }
+    return NULL;
+}
+
 bool hd__has_children(const hd_module *m);
 
 /* The module after m of all those below root, in the order of hd_module_visit; NULL after the last
@@ -70,55 +82,57 @@ bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
 
 /* ---------------------------------------------------------------- what is inside */
 
-/* Modules may be nested as deeply as memory allows, so every walk over them keeps its place on a
- * stack of its own, which one walk may leave to the next. It begins zeroed and ends with
- * hd_free(stack.v). */
-typedef struct hd__stack {
+/* A walk over a module and all modules below it, parents first. Modules may be nested as deeply as
+ * memory allows, so it keeps its place on a stack of its own. It writes to no module.
+ *   hd__walk w = {.root = m};
+ *   while (hd__walk_next(&w)) {
+ *       look_at(w.m);
+ *   }
+ *   bool ok = hd__walk_end(&w); */
+typedef struct hd__walk {
+    hd_module *root, *m; /* m: where the walk is */
+    const hd__entry *at; /* the entry that holds m; NULL for root */
+    bool named;          /* is path wanted? */
+    hd__text path;       /* the names that lead to m, with dots; empty for root */
     struct hd__step {
         hd_module *m;
         int64_t next; /* entry */
-        size_t len;   /* of m's name */
+        size_t len;   /* of m's path */
     } * v;
-    int64_t n, room;
-} hd__stack;
+    int64_t n, room; /* n: m's depth, 1 for root */
+} hd__walk;
 
-/* Calls f for m and for all modules below, parents first, until it returns false; and `leave`, if
- * it is not NULL, after each of them and all below it: it has left the stack then. *path is m's
- * name and becomes that of each module; NULL: f gets NULL for the names. After a walk that ended
- * well, another one of the same modules with that stack and without names needs no memory. */
-typedef bool (*hd__visitor)(hd_module *m, const char *name, void *user);
-bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, hd__visitor f,
-              bool (*leave)(void *user), void *user);
+/* False after the last module, and if memory runs out. */
+bool hd__walk_next(hd__walk *w);
+/* Frees what w has. Was there enough memory? */
+bool hd__walk_end(hd__walk *w);
+/* Makes w's path m's own, with this name after it. */
+void hd__walk_name(hd__walk *w, const char *name);
 
 typedef struct hd__item {
-    char *name; /* with dots; NULL: names were not wanted */
+    const char *name; /* with dots; NULL: names were not wanted */
     hd__kind kind;
     hd_tensor **field, *t; /* t: what the field held */
+    int64_t first;         /* the index of the first item with that tensor */
 } hd__item;
 
 typedef struct hd__items {
     hd__item *v;
     int64_t n, room;
-    bool shared;    /* a tensor is in several fields */
-    int64_t *table; /* slots: the index of a tensor's first item + 1, or 0; found by its address */
-    int64_t slots, filled;
+    hd_dict *names; /* from each name to the index of its item, in their order; or NULL */
 } hd__items;
 
 /* Collects the tensors of m and of all modules below it whose kind is in the mask `kinds`, in
- * PyTorch's order. once: a tensor that has several names is collected once. HD__UNNAMED in kinds
+ * PyTorch's order. A tensor that is in several fields has several items. HD__UNNAMED in kinds
  * leaves the names out: those of n tensors in n nested modules take memory and time in n^2. *items
  * must be zeroed before; free it whatever the result. */
 enum { HD__UNNAMED = 16 };
-bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items);
-/* The index of t's first item; -1: there is none. */
-int64_t hd__items_find(const hd__items *items, const hd_tensor *t);
-/* A new dictionary with the names of items, in their order. */
-hd_dict *hd__items_names(const hd__items *items);
+bool hd__collect(const hd_module *m, int kinds, hd__items *items);
 void hd__items_free(hd__items *items);
 
-/* The entry with this dotted name whose kind is in the mask `kinds`. NULL, without an error: there
- * is none. */
-const hd__entry *hd__find(const hd_module *m, const char *name, int kinds);
+/* The entry with this dotted name whose kind is in the mask `kinds`. If there is none, fails with
+ * "Linear has no buffer \"mask\"", where `what` is "buffer". */
+const hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what);
 
 /* ---------------------------------------------------------------- making and drawing */
 
