@@ -20,18 +20,12 @@ const hd_module_type hd__causal_attention_type =
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
-    hd_module *m = hd_module_new(&hd__causal_attention_type);
+    hd_module *m = hd__attention_blank(&hd__causal_attention_type, d_in, d_out, qkv_bias);
     if (!m) {
         return NULL;
     }
-    hd__register_qkv((hd__attention *)m, d_in, d_out, qkv_bias);
     hd__register_mask((hd__attention *)m, dropout, context_length);
     return hd_module_ready(m);
-}
-
-static bool causal_attention_draw(hd_module *m)
-{
-    return hd__draw_qkv(m) && hd__fill_mask(((hd__attention *)m)->mask);
 }
 
 hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
@@ -40,8 +34,7 @@ hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_
     HD__CALL("hd_causal_attention_new");
     bool ok = hd__attention_args(d_in, d_out, context_length, dropout, 1);
     return ok ? hd__module_drawn(
-                    causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias),
-                    causal_attention_draw)
+                    causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias))
               : NULL;
 }
 
@@ -66,16 +59,6 @@ static hd_tensor *wrapper_forward(hd_module *self, hd_tensor *x) /* x (b, num_to
 static const hd_module_type wrapper_type =
     HD_MODULE_TYPE(multi_head_attention_wrapper, "MultiHeadAttentionWrapper", wrapper_forward);
 
-static bool wrapper_draw(hd_module *m)
-{
-    hd_module *head, *heads = ((multi_head_attention_wrapper *)m)->heads;
-    bool ok = true;
-    for (int64_t i = 0; ok && (head = hd__list_child(heads, i)); i++) {
-        ok = causal_attention_draw(head);
-    }
-    return ok;
-}
-
 hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                                double dropout, int64_t num_heads, bool qkv_bias)
 {
@@ -89,14 +72,11 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
     }
     multi_head_attention_wrapper *self = (multi_head_attention_wrapper *)m;
     hd_register_module(m, "heads", &self->heads, hd_module_list_n(0, NULL));
-    for (int64_t i = 0; self->heads && i < num_heads; i++) {
+    for (int64_t i = 0; !m->priv->failed && i < num_heads; i++) {
         hd_module *head = causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias);
-        if (!hd_module_list_append(self->heads, head)) {
-            hd_module_free(m);
-            return NULL;
-        }
+        m->priv->failed = !hd_module_list_append(self->heads, head);
     }
-    return hd__module_drawn(hd_module_ready(m), wrapper_draw);
+    return hd__module_drawn(m);
 }
 
 /* ---------------------------------------------------------------- MultiHeadAttention */
@@ -151,11 +131,6 @@ static bool divides(int64_t d_out, int64_t num_heads)
                                               d_out, num_heads);
 }
 
-static bool multi_head_attention_draw(hd_module *m)
-{
-    return causal_attention_draw(m) && hd__linear_draw(((hd__multi_head_attention *)m)->out_proj);
-}
-
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                        double dropout, int64_t num_heads, bool qkv_bias)
 {
@@ -164,7 +139,7 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
         !divides(d_out, num_heads)) {
         return NULL;
     }
-    hd_module *m = hd_module_new(&hd__multi_head_attention_type);
+    hd_module *m = hd__attention_blank(&hd__multi_head_attention_type, d_in, d_out, qkv_bias);
     if (!m) {
         return NULL;
     }
@@ -172,9 +147,8 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
     self->d_out = d_out;
     self->num_heads = num_heads;
     self->head_dim = d_out / num_heads;
-    hd__register_qkv(&self->base, d_in, d_out, qkv_bias);
     hd_register_module(m, "out_proj", &self->out_proj,
                        hd__linear_blank(&hd__linear_type, d_out, d_out, true));
     hd__register_mask(&self->base, dropout, context_length);
-    return hd__module_drawn(hd_module_ready(m), multi_head_attention_draw);
+    return hd__module_drawn(m);
 }

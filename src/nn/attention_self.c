@@ -46,12 +46,13 @@ hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
     if (!m) {
         return NULL;
     }
+    m->priv->draw = self_attention_v1_draw;
     self_attention_v1 *self = (self_attention_v1 *)m;
     const int64_t sizes[] = {d_in, d_out};
     hd__register_blank(m, "W_query", &self->W_query, true, 2, sizes);
     hd__register_blank(m, "W_key", &self->W_key, true, 2, sizes);
     hd__register_blank(m, "W_value", &self->W_value, true, 2, sizes);
-    return hd__module_drawn(hd_module_ready(m), self_attention_v1_draw);
+    return hd__module_drawn(m);
 }
 
 /* ---------------------------------------------------------------- SelfAttention_v2 */
@@ -67,13 +68,8 @@ const hd_module_type hd__self_attention_v2_type = HD_MODULE_TYPE(
 hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
 {
     HD__CALL("hd_self_attention_v2_new");
-    if (!hd__attention_args(d_in, d_out, 0, 0, 1)) {
-        return NULL;
-    }
-    hd_module *m = hd_module_new(&hd__self_attention_v2_type);
-    if (!m) {
-        return NULL;
-    }
-    hd__register_qkv((hd__attention *)m, d_in, d_out, qkv_bias);
-    return hd__module_drawn(hd_module_ready(m), hd__draw_qkv);
+    bool ok = hd__attention_args(d_in, d_out, 0, 0, 1);
+    return ok ? hd__module_drawn(
+                    hd__attention_blank(&hd__self_attention_v2_type, d_in, d_out, qkv_bias))
+              : NULL;
 }

@@ -33,20 +33,20 @@ bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
     return true;
 }
 
-void hd__register_qkv(hd__attention *m, int64_t d_in, int64_t d_out, bool qkv_bias)
+hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
+                               bool qkv_bias)
 {
+    hd__attention *m = (hd__attention *)hd_module_new(type);
+    if (!m) {
+        return NULL;
+    }
     const char *const names[] = {"W_query", "W_key", "W_value"};
     hd_module **const fields[] = {&m->W_query, &m->W_key, &m->W_value};
     for (int i = 0; i < 3 && !m->base.priv->failed; i++) {
         hd_register_module(&m->base, names[i], fields[i],
                            hd__linear_blank(&hd__linear_type, d_in, d_out, qkv_bias));
     }
-}
-
-bool hd__draw_qkv(hd_module *self)
-{
-    hd__attention *m = (hd__attention *)self;
-    return hd__linear_draw(m->W_query) && hd__linear_draw(m->W_key) && hd__linear_draw(m->W_value);
+    return &m->base;
 }
 
 hd__projected hd__project(const hd__attention *m, hd_tensor *x)
@@ -58,19 +58,10 @@ hd__projected hd__project(const hd__attention *m, hd_tensor *x)
     return p;
 }
 
-void hd__register_mask(hd__attention *m, double dropout, int64_t n)
+/* mask = triu(ones(n, n), diagonal=1): one where a token must not look */
+static bool mask_draw(hd_module *self)
 {
-    hd_register_module(&m->base, "dropout", &m->dropout, hd_dropout_new(dropout, false));
-    if (!m->base.priv->failed) {
-        hd_scope *scope = hd_scope_open();
-        hd_tensor *mask = scope ? hd_empty(HD_FLOAT32, n, n) : NULL;
-        hd_register_buffer(&m->base, "mask", &m->mask, mask, true);
-        hd_scope_close(scope);
-    }
-}
-
-bool hd__fill_mask(hd_tensor *mask)
-{
+    hd_tensor *mask = ((hd__attention *)self)->mask;
     int64_t n = hd_size(mask, 0);
     float *x = hd_data_mut(mask);
     for (int64_t i = 0; x && i < n; i++) {
@@ -79,6 +70,18 @@ bool hd__fill_mask(hd_tensor *mask)
         }
     }
     return x || n == 0;
+}
+
+void hd__register_mask(hd__attention *m, double dropout, int64_t n)
+{
+    m->base.priv->draw = mask_draw;
+    hd_register_module(&m->base, "dropout", &m->dropout, hd_dropout_new(dropout, false));
+    if (!m->base.priv->failed) {
+        hd_scope *scope = hd_scope_open();
+        hd_tensor *mask = scope ? hd_empty(HD_FLOAT32, n, n) : NULL;
+        hd_register_buffer(&m->base, "mask", &m->mask, mask, true);
+        hd_scope_close(scope);
+    }
 }
 
 /* ---------------------------------------------------------------- attention */

@@ -331,15 +331,25 @@ void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool 
     hd_scope_close(scope);
 }
 
-hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m))
+bool hd__module_draw(hd_module *m)
 {
-    if (!m) {
+    bool (*draw)(hd_module * m) = m->priv->draw;
+    m->priv->draw = NULL;
+    return !draw || draw(m);
+}
+
+hd_module *hd__module_drawn(hd_module *m)
+{
+    if (!m || !hd_module_ready(m)) {
         return NULL;
     }
     HD_NO_GRAD;
     hd__draws d;
     hd__draws_begin(&d);
-    bool ok = draw(m);
+    bool ok = true;
+    for (hd_module *each = m; ok && each; each = hd__module_after(m, each)) {
+        ok = hd__module_draw(each);
+    }
     hd__draws_end(&d, ok);
     if (!ok) {
         hd_module_free(m);

@@ -440,7 +440,7 @@ static bool packed_draw(hd_module *self)
     hd_tensor *const weights[] = {m->in_proj_weight, m->q_proj_weight, m->k_proj_weight,
                                   m->v_proj_weight};
     hd_tensor *const biases[] = {m->bias_k, m->bias_v};
-    bool ok = hd__linear_draw(m->out_proj);
+    bool ok = hd__module_draw(m->out_proj);
     for (int i = 0; i < 4 && ok; i++) {
         ok = weights[i] == HD_NONE || hd_init_xavier_uniform_(weights[i], 1);
     }
@@ -472,6 +472,7 @@ hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
     m->dropout = o->dropout;
     m->batch_first = o->batch_first;
     m->add_zero_attn = o->add_zero_attn;
+    m->base.priv->draw = packed_draw;
     register_blanks(m, o);
-    return hd__module_drawn(hd_module_ready(&m->base), packed_draw);
+    return hd__module_drawn(&m->base);
 }

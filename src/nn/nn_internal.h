@@ -31,7 +31,8 @@ struct hd__module {
     bool training;
     bool failed; /* a registration failed, so hd_module_ready will fail */
     int64_t n, room;
-    hd__entry *entries; /* in the order of registration */
+    hd__entry *entries;         /* in the order of registration */
+    bool (*draw)(hd_module *m); /* gives m's own tensors their values; NULL: they have them */
 };
 
 /* NULL: e is no child, or the user has emptied its field. */
@@ -138,11 +139,13 @@ const hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const
 
 /* A constructor first asks for all memory, and then writes to it: what is too large is refused at
  * once, and drawing cannot fail. The functions named `blank` make a module whose tensors have
- * undefined values, and those named `draw` give them their values.
+ * undefined values; it has a `draw` to give them their values.
  *
- * Gives m, of which draw has set all values, or NULL, with m freed and nothing drawn. m may be
- * NULL. */
-hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
+ * Ends a constructor as hd_module_ready does, and draws m and all modules below it. Gives m, or
+ * NULL, with m freed and nothing drawn. m may be NULL. */
+hd_module *hd__module_drawn(hd_module *m);
+/* Draws m alone, unless it has its values. */
+bool hd__module_draw(hd_module *m);
 
 /* Registers a new parameter without values, or HD_NONE if it is not wanted. Like
  * hd__register_mask, it leaves no tensor in the caller's scope. */
@@ -156,7 +159,6 @@ extern const hd_module_type hd__packed_out_proj_type;
 hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int64_t out_features,
                             bool bias);
 extern const hd_module_type hd__linear_type;
-bool hd__linear_draw(hd_module *m);
 bool hd__is_module_list(const hd_module *m); /* its summary shows equal children on one line */
 double hd__dropout_now(const hd_module *m);  /* a Dropout's p; 0 in evaluation mode */
 
@@ -171,9 +173,10 @@ typedef struct hd__attention {
     hd_tensor *mask; /* (context_length, context_length), buffer: not 0 where it hides */
 } hd__attention;
 
-/* Registers three blank Linear(d_in, d_out) under the notebooks' names and in their order. */
-void hd__register_qkv(hd__attention *m, int64_t d_in, int64_t d_out, bool qkv_bias);
-bool hd__draw_qkv(hd_module *self);
+/* A module of that class with three blank Linear(d_in, d_out) under the notebooks' names and in
+ * their order. */
+hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
+                               bool qkv_bias);
 
 /* What the three make of x (..., d_in): (..., d_out) each, computed in the notebooks' order, keys
  * first. */
@@ -195,10 +198,8 @@ bool hd__tokens_arg(const hd__attention *m, hd_tensor *x);
 /* Checks the constructors' arguments. */
 bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
                         int64_t num_heads);
-/* Registers the Dropout and the mask, (n, n) without values. */
+/* Registers the Dropout and the blank mask, (n, n). */
 void hd__register_mask(hd__attention *m, double dropout, int64_t n);
-/* mask = triu(ones(n, n), diagonal=1): one where a token must not look */
-bool hd__fill_mask(hd_tensor *mask);
 
 typedef struct hd__multi_head_attention {
     hd__attention base;
