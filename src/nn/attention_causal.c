@@ -13,14 +13,14 @@ static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
     return hd__tokens_arg(m, x) ? hd__masked_attention(m, hd__project(m, x), 0) : NULL;
 }
 
-const hd_module_type hd__causal_attention_type =
+static const hd_module_type causal_attention_type =
     HD_MODULE_TYPE(hd__attention, "CausalAttention", causal_attention_forward, hd__attention_free);
 
 /* A blank one. */
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
-    hd_module *m = hd__attention_blank(&hd__causal_attention_type, d_in, d_out, qkv_bias);
+    hd_module *m = hd__attention_blank(&causal_attention_type, d_in, d_out, qkv_bias);
     if (!m) {
         return NULL;
     }
@@ -84,9 +84,6 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
 /* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
 static hd_tensor *heads_of(const hd__multi_head_attention *m, hd_tensor *x)
 {
-    if (!x) {
-        return NULL;
-    }
     x = hd_view(x, hd_size(x, 0), hd_size(x, 1), m->num_heads, m->head_dim);
     return hd_transpose(x, 1, 2);
 }
@@ -103,9 +100,6 @@ hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x)
 hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t first)
 {
     hd_tensor *context_vec = hd__masked_attention(&m->base, p, first);
-    if (!context_vec) {
-        return NULL;
-    }
     int64_t b = hd_size(p.queries, 0), num_tokens = hd_size(p.queries, 2);
     context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2)); /* copies nothing if fused */
     context_vec = hd_view(context_vec, b, num_tokens, m->d_out);

@@ -118,17 +118,12 @@ static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 /* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
 static hd_tensor *keep_weights(hd__attention *m, hd_tensor *attn_weights)
 {
-    if (m->keep && attn_weights) {
-        return hd_assign(&m->weights, hd_detach(attn_weights)) ? attn_weights : NULL;
-    }
-    return attn_weights;
+    bool ok = !m->keep || hd_assign(&m->weights, hd_detach(attn_weights));
+    return ok ? attn_weights : NULL;
 }
 
 hd_tensor *hd__weigh(hd__attention *m, hd_tensor *attn_scores, hd_tensor *keys, hd_tensor *values)
 {
-    if (!attn_scores) {
-        return NULL;
-    }
     hd_tensor *attn_weights =
         hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
     attn_weights = m->dropout ? hd_forward(m->dropout, attn_weights) : attn_weights;
@@ -173,23 +168,15 @@ void hd__attention_free(hd_module *self)
     hd_release(((hd__attention *)self)->weights);
 }
 
+/* The notebooks' classes, and no others, have that `free`. */
 static bool keeps_weights(const hd_module *m)
 {
-    static const hd_module_type *const types[] = {
-        &hd__self_attention_v1_type, &hd__self_attention_v2_type, &hd__causal_attention_type,
-        &hd__multi_head_attention_type};
-    if (!hd__object("m", m)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (m->type == types[i]) {
-            return true;
-        }
-    }
-    return hd__fail(HD_VALUE,
-                    "%s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
-                    "MultiHeadAttention",
-                    m->type->name);
+    return hd__object("m", m) &&
+           (m->type->free == hd__attention_free ||
+            hd__fail(HD_VALUE,
+                     "%s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
+                     "MultiHeadAttention",
+                     m->type->name));
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)

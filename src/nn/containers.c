@@ -4,10 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-typedef struct container {
-    hd_module base;
-} container;
-
 static hd_tensor *sequential_forward(hd_module *self, hd_tensor *x)
 {
     hd_module *child;
@@ -18,8 +14,8 @@ static hd_tensor *sequential_forward(hd_module *self, hd_tensor *x)
 }
 
 static const hd_module_type sequential_type =
-    HD_MODULE_TYPE(container, "Sequential", sequential_forward);
-static const hd_module_type module_list_type = HD_MODULE_TYPE(container, "ModuleList", NULL);
+    HD_MODULE_TYPE(hd_module, "Sequential", sequential_forward);
+static const hd_module_type module_list_type = HD_MODULE_TYPE(hd_module, "ModuleList", NULL);
 
 bool hd__is_module_list(const hd_module *m)
 {

@@ -11,10 +11,8 @@
 
 static bool type_ok(const hd_module_type *type)
 {
-    if (!hd__given("type", type)) {
-        return false;
-    }
-    if (!HD__SIZE_OK(type, "HD_MODULE_TYPE") || !hd__given("type->name", type->name)) {
+    if (!hd__given("type", type) || !HD__SIZE_OK(type, "HD_MODULE_TYPE") ||
+        !hd__given("type->name", type->name)) {
         return false;
     }
     if (type->instance_size < sizeof(hd_module)) {
@@ -248,7 +246,7 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
         return false;
     }
     const hd_tensor *old = *e->tensor;
-    if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__same_sizes(t, old)) {
+    if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) {
         return hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
                         m->type->name, name, hd_dtype_name(hd_dtype_of(t)), HD__DIMS(t),
                         hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
@@ -256,7 +254,7 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     return hd_assign(e->tensor, t);
 }
 
-/* Can child become a child of m? *ours: this call frees it on failure. It must not free a module
+/* Can child become a child of m, which may be NULL? *ours: this call frees it on failure. It must not free a module
  * that another one frees, or one that holds m. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
@@ -282,17 +280,11 @@ static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 static bool register_child(hd_module *m, const char *name, hd_module **field, hd_module *child,
                            bool own)
 {
-    bool ours, ok = hd__object("m", m);
-    if (!ok) {
-        if (child && hd__object("child", child) && !child->priv->parent) {
-            module_free(child, hd__call);
-        }
-        return false;
-    }
-    ok = child_ok(m, child, &ours) && hd__given("name", name) &&
-         (own || (field_ok(m, name, field) && name_ok(m, name))) &&
-         module_add(m, name,
-                    (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
+    bool ours, given = hd__object("m", m);
+    bool ok = child_ok(given ? m : NULL, child, &ours) && given && hd__given("name", name) &&
+              (own || (field_ok(m, name, field) && name_ok(m, name))) &&
+              module_add(m, name,
+                         (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
     if (ok && !own) {
         *field = child;
     }
@@ -301,7 +293,9 @@ static bool register_child(hd_module *m, const char *name, hd_module **field, hd
     } else if (ours) {
         module_free(child, hd__call);
     }
-    m->priv->failed |= !ok;
+    if (given) {
+        m->priv->failed |= !ok;
+    }
     return ok;
 }
 

@@ -79,7 +79,7 @@ bool hd__probability_arg(const char *arg, double p);
 /* Is m a module of that type? "hd_kv_cache_new: Linear: expected a MultiHeadAttention" */
 bool hd__type_arg(const char *arg, const hd_module *m, const hd_module_type *type);
 
-bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
+bool hd__sizes_are(const hd_tensor *x, int n, const int64_t *sizes);
 
 /* ---------------------------------------------------------------- what is inside */
 
@@ -214,7 +214,6 @@ hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x)
  * (b, num_tokens, d_out). */
 hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t first);
 
-extern const hd_module_type hd__self_attention_v1_type, hd__self_attention_v2_type,
-    hd__causal_attention_type, hd__multi_head_attention_type;
+extern const hd_module_type hd__multi_head_attention_type;
 
 #endif

@@ -54,7 +54,7 @@ static hd_tensor *source_of(const hd_dict *d, const hd__item *item, bool named, 
         return NULL;
     }
     hd_tensor *t = kind == HD_DICT_TENSOR ? hd_dict_get(d, item->name) : NULL;
-    if (!t || !hd__same_sizes(t, item->t)) {
+    if (!t || !hd__sizes_are(t, hd_ndim(item->t), hd_sizes(item->t))) {
         note(p, SHAPES, item->name, t ? HD__DIMS(t) : "no tensor", ", expected ",
              HD__DIMS(item->t));
         return NULL;
