@@ -117,21 +117,18 @@ const hd_module_type hd__multi_head_attention_type =
     HD_MODULE_TYPE(hd__multi_head_attention, "MultiHeadAttention", multi_head_attention_forward,
                    hd__attention_free);
 
-static bool divides(int64_t d_out, int64_t num_heads)
-{
-    return d_out % num_heads == 0 || hd__fail(HD_VALUE,
-                                              "d_out %" PRId64 ", num_heads %" PRId64
-                                              ": d_out must be divisible by num_heads",
-                                              d_out, num_heads);
-}
-
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                        double dropout, int64_t num_heads, bool qkv_bias)
 {
     HD__CALL("hd_multi_head_attention_new");
-    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads) ||
-        !divides(d_out, num_heads)) {
+    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads)) {
         return NULL;
+    }
+    if (d_out % num_heads != 0) {
+        return hd__fail(HD_VALUE,
+                        "d_out %" PRId64 ", num_heads %" PRId64
+                        ": d_out must be divisible by num_heads",
+                        d_out, num_heads);
     }
     hd_module *m = hd__attention_blank(&hd__multi_head_attention_type, d_in, d_out, qkv_bias);
     if (!m) {

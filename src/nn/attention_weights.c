@@ -19,16 +19,15 @@ bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, dou
 bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
 {
     HD__CALL("hd_forward");
-    const hd_module *self = &m->base;
+    const char *name = m->base.type->name;
     int64_t context_length = hd_size(m->mask, 0);
     if (hd_ndim(x) != 3) {
-        return hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", self->type->name,
-                        HD__DIMS(x));
+        return hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", name, HD__DIMS(x));
     }
     if (hd_size(x, 1) > context_length) {
         return hd__fail(HD_SHAPE,
                         "%s: x %s: num_tokens %" PRId64 " is more than context_length %" PRId64,
-                        self->type->name, HD__DIMS(x), hd_size(x, 1), context_length);
+                        name, HD__DIMS(x), hd_size(x, 1), context_length);
     }
     return true;
 }
@@ -140,9 +139,6 @@ static hd_tensor *plain_attention(hd__attention *m, hd__projected p, hd_tensor *
 
 hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first)
 {
-    if (!p.queries || !p.keys || !p.values) {
-        return NULL;
-    }
     int64_t num_tokens = hd_size(p.queries, -2), n = first + num_tokens;
     if (!hd_fused_attention() || hd_size(p.keys, -1) == 0) {
         return plain_attention(m, p, mask_part(m->mask, first, n));

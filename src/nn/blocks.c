@@ -110,8 +110,8 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
 hd_tensor *hd_transformer_block_cached(hd_module *self, hd_tensor *x, hd_kv_cache *c)
 {
     HD__CALL("hd_transformer_block_cached");
-    if (!hd__object("m", self) || !hd__tensor_given("x", x) || !hd__object("c", c) ||
-        !hd__type_arg("m", self, &transformer_block_type) || !hd_forward_begin(self)) {
+    if (!hd__type_arg("m", self, &transformer_block_type) || !hd__tensor_given("x", x) ||
+        !hd__object("c", c) || !hd_forward_begin(self)) {
         return NULL;
     }
     HD_NO_GRAD;

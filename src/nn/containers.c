@@ -78,13 +78,9 @@ hd_module *hd_module_list_n(int64_t n, hd_module *const *modules)
 
 static bool list_arg(const hd_module *list)
 {
-    if (!hd__object("list", list)) {
-        return false;
-    }
-    if (list->type != &sequential_type && list->type != &module_list_type) {
-        return hd__fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name);
-    }
-    return true;
+    return hd__object("list", list) &&
+           (list->type == &sequential_type || hd__is_module_list(list) ||
+            hd__fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name));
 }
 
 bool hd_module_list_append(hd_module *list, hd_module *child)

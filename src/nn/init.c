@@ -261,9 +261,6 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
                  HD__DIMS(x));
         return x;
     }
-    if (!hd__given("nonlinearity", nonlinearity)) {
-        return NULL;
-    }
     if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {
         return hd__fail(HD_VALUE, "mode %d: expected HD_FAN_IN or HD_FAN_OUT", (int)mode);
     }

@@ -115,12 +115,11 @@ hd_module *hd_dropout_new(double p, bool inplace)
         return NULL;
     }
     dropout *m = (dropout *)hd_module_new(&dropout_type);
-    if (!m) {
-        return NULL;
+    if (m) {
+        m->p = p;
+        m->inplace = inplace;
     }
-    m->p = p;
-    m->inplace = inplace;
-    return hd_module_ready(&m->base);
+    return (hd_module *)m;
 }
 
 /* ---------------------------------------------------------------- Embedding */
@@ -337,11 +336,10 @@ hd_module *hd_relu_new(bool inplace)
 {
     HD__CALL("hd_relu_new");
     relu *m = (relu *)hd_module_new(&relu_type);
-    if (!m) {
-        return NULL;
+    if (m) {
+        m->inplace = inplace;
     }
-    m->inplace = inplace;
-    return hd_module_ready(&m->base);
+    return (hd_module *)m;
 }
 
 typedef struct gelu {
@@ -373,9 +371,8 @@ hd_module *hd_gelu_new(const char *approximate)
         return hd__fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
     }
     gelu *m = (gelu *)hd_module_new(&gelu_type);
-    if (!m) {
-        return NULL;
+    if (m) {
+        m->by_tanh = by_tanh;
     }
-    m->by_tanh = by_tanh;
-    return hd_module_ready(&m->base);
+    return (hd_module *)m;
 }

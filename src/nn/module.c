@@ -11,17 +11,13 @@
 
 static bool type_ok(const hd_module_type *type)
 {
-    if (!hd__given("type", type) || !HD__SIZE_OK(type, "HD_MODULE_TYPE") ||
-        !hd__given("type->name", type->name)) {
-        return false;
-    }
-    if (type->instance_size < sizeof(hd_module)) {
-        return hd__fail(HD_VALUE,
-                        "%s: instance_size %zu: expected a struct that begins with an "
-                        "hd_module (%zu)",
-                        type->name, type->instance_size, sizeof(hd_module));
-    }
-    return true;
+    return hd__given("type", type) && HD__SIZE_OK(type, "HD_MODULE_TYPE") &&
+           hd__given("type->name", type->name) &&
+           (type->instance_size >= sizeof(hd_module) ||
+            hd__fail(HD_VALUE,
+                     "%s: instance_size %zu: expected a struct that begins with an "
+                     "hd_module (%zu)",
+                     type->name, type->instance_size, sizeof(hd_module)));
 }
 
 hd_module *hd_module_new(const hd_module_type *type)
@@ -238,11 +234,8 @@ bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_te
 bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 {
     HD__CALL("hd_module_set_parameter");
-    if (!hd__object("m", m) || !hd__given("name", name) || !hd__tensor_given("t", t)) {
-        return false;
-    }
     const hd__entry *e = hd__find(m, name, HD__PARAMETER, "parameter");
-    if (!e || !module_parameter_ok(m, name, t)) {
+    if (!e || !hd__tensor_given("t", t) || !module_parameter_ok(m, name, t)) {
         return false;
     }
     const hd_tensor *old = *e->tensor;
@@ -254,8 +247,8 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     return hd_assign(e->tensor, t);
 }
 
-/* Can child become a child of m, which may be NULL? *ours: this call frees it on failure. It must not free a module
- * that another one frees, or one that holds m. */
+/* Can child become a child of m, which may be NULL? *ours: this call frees it on failure. It must
+ * not free a module that another one frees, or one that holds m. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;

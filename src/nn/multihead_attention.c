@@ -40,16 +40,14 @@ static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tenso
     return true;
 }
 
-static bool width_ok(const char *arg, const hd_tensor *x, const char *width_name, int64_t width)
-{
-    return hd_size(x, -1) == width ||
-           hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
-                    width_name, width);
-}
-
-static bool dtype_ok(const multihead_attention *m, const char *arg, const hd_tensor *x)
+static bool input_ok(const multihead_attention *m, const char *arg, const hd_tensor *x,
+                     const char *width_name, int64_t width)
 {
     const hd_tensor *w = m->in_proj_weight == HD_NONE ? m->q_proj_weight : m->in_proj_weight;
+    if (hd_size(x, -1) != width) {
+        return hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg,
+                        HD__DIMS(x), width_name, width);
+    }
     return hd_dtype_of(x) == hd_dtype_of(w) ||
            hd__fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
                     hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w)));
@@ -103,9 +101,9 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
                     const hd_tensor *value, const call_args *a)
 {
     HD__CALL("hd_multihead_attention"); /* for hd_forward, too: its x is all three */
-    if (!rank_ok(query, key, value) || !width_ok("query", query, "embed_dim", m->embed_dim) ||
-        !width_ok("key", key, "kdim", m->kdim) || !width_ok("value", value, "vdim", m->vdim) ||
-        !dtype_ok(m, "query", query) || !dtype_ok(m, "key", key) || !dtype_ok(m, "value", value)) {
+    if (!rank_ok(query, key, value) || !input_ok(m, "query", query, "embed_dim", m->embed_dim) ||
+        !input_ok(m, "key", key, "kdim", m->kdim) ||
+        !input_ok(m, "value", value, "vdim", m->vdim)) {
         return false;
     }
     bool batched = hd_ndim(query) == 3;
@@ -136,7 +134,7 @@ static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
 /* Appends `more` columns of 0, for the keys that add_bias_kv and add_zero_attn append. */
 static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
 {
-    if (more == 0) {
+    if (more == 0 || !mask) {
         return mask;
     }
     int64_t sizes[HD_MAX_DIMS];
@@ -204,16 +202,18 @@ static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
     return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
 }
 
-/* x (n, b, E) with one more key at its end: bias (1, 1, E), for every sequence of the batch */
-static hd_tensor *append_bias(hd_tensor *x, hd_tensor *bias)
+/* The heads of keys or values x (n, b, E), with what add_bias_kv (its bias (1, 1, E) for every
+ * sequence of the batch) and add_zero_attn append: (b * num_heads, n + more, head_dim) */
+static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tensor *bias)
 {
-    return bias == HD_NONE ? x : hd_cat(0, x, hd_expand(bias, 1, hd_size(x, 1), -1));
-}
-
-/* x (b * num_heads, n, head_dim) with one more key at its end, of zeros */
-static hd_tensor *append_zero(hd_tensor *x)
-{
-    return hd_cat(1, x, hd_zeros(hd_dtype_of(x), hd_size(x, 0), 1, hd_size(x, 2)));
+    if (bias != HD_NONE) {
+        x = hd_cat(0, x, hd_expand(bias, 1, hd_size(x, 1), -1));
+    }
+    x = split_heads(m, x);
+    if (m->add_zero_attn && x) {
+        x = hd_cat(1, x, hd_zeros(hd_dtype_of(x), hd_size(x, 0), 1, hd_size(x, 2)));
+    }
+    return x;
 }
 
 /* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim): fused without
@@ -247,12 +247,8 @@ static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, con
     int64_t l = hd_size(in[0], 0), b = hd_size(in[0], 1), e = m->embed_dim;
     int64_t more = (m->bias_k != HD_NONE) + m->add_zero_attn, s = hd_size(in[1], 0) + more;
     hd_tensor *q = split_heads(m, qkv[0]); /* (b * num_heads, l, head_dim) */
-    hd_tensor *k = split_heads(m, append_bias(qkv[1], m->bias_k));
-    hd_tensor *v = split_heads(m, append_bias(qkv[2], m->bias_v));
-    if (m->add_zero_attn) {
-        k = append_zero(k);
-        v = append_zero(v);
-    }
+    hd_tensor *k = key_heads(m, qkv[1], m->bias_k);
+    hd_tensor *v = key_heads(m, qkv[2], m->bias_v);
     hd_tensor *mask = merged_mask(m, a, hd_dtype_of(in[0]), b, s, more);
     hd_tensor *y = packed_attention(m, q, k, v, mask, a, weights);
     y = hd_transpose(y, 0, 1); /* (l, b * num_heads, head_dim) */
@@ -289,8 +285,11 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
         } else {
             in[i] = m->batch_first ? hd_transpose(given[i], 0, 1) : given[i];
         }
+        if (!in[i]) {
+            return NULL;
+        }
     }
-    hd_tensor *w = HD_NONE, *y = attend(m, in, a, &w);
+    hd_tensor *w = NULL, *y = attend(m, in, a, &w);
     if (weights) {
         *weights = a->need_weights ? shaped_weights(m, w, a, batched) : HD_NONE;
     }

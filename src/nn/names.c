@@ -129,6 +129,9 @@ static bool find_first(hd__items *items)
 
 bool hd__collect(const hd_module *m, int kinds, hd__items *items)
 {
+    if (!hd__object("m", m)) {
+        return false;
+    }
     bool named = !(kinds & HD__UNNAMED);
     items->names = named ? hd_dict_new() : NULL;
     hd__walk w = {.root = (hd_module *)m, .named = named};
@@ -152,7 +155,7 @@ hd_list *hd_module_parameters(const hd_module *m)
 {
     HD__CALL("hd_module_parameters");
     hd__items found = {0};
-    bool ok = hd__object("m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found);
+    bool ok = hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found);
     hd_list *list = ok ? hd_list_n(0, NULL) : NULL;
     for (int64_t i = 0; list && i < found.n; i++) {
         if (found.v[i].first == i && !hd_list_append(list, found.v[i].t)) {
@@ -166,13 +169,10 @@ hd_list *hd_module_parameters(const hd_module *m)
 /* detached: each name has an alias of its own, also where a tensor has several names. */
 static hd_dict *named(const hd_module *m, int kinds, bool detached)
 {
-    if (!hd__object("m", m)) {
-        return NULL;
-    }
     HD__SCOPE_OR(NULL);
     hd__items found = {0};
-    hd_dict *d = hd_dict_new();
-    bool ok = d && hd__collect(m, kinds, &found);
+    hd_dict *d = hd__collect(m, kinds, &found) ? hd_dict_new() : NULL;
+    bool ok = d;
     for (int64_t i = 0; ok && i < found.n; i++) {
         const hd__item *item = &found.v[i];
         if (detached || item->first == i) {
@@ -230,6 +230,9 @@ static const hd_module *descend(const hd_module *m, const char **name)
 
 const hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what)
 {
+    if (!hd__object("m", m) || !hd__given("name", name)) {
+        return NULL;
+    }
     const char *last = name;
     const hd_module *holder = descend(m, &last);
     const hd__entry *e = holder ? find_entry(holder, last, strlen(last), kinds) : NULL;
@@ -254,9 +257,6 @@ hd_module *hd_module_get(hd_module *m, const char *name)
 
 static hd_tensor *get_tensor(hd_module *m, const char *name, int kinds, const char *what)
 {
-    if (!hd__object("m", m) || !hd__given("name", name)) {
-        return NULL;
-    }
     const hd__entry *e = hd__find(m, name, kinds, what);
     return e ? *e->tensor : NULL;
 }

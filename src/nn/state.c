@@ -191,7 +191,7 @@ bool hd_module_zero_grad(hd_module *m)
 {
     HD__CALL("hd_module_zero_grad");
     hd__items found = {0};
-    bool ok = hd__object("m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found);
+    bool ok = hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
         ok = hd_set_grad(found.v[i].t, HD_NONE);
     }
@@ -224,8 +224,7 @@ bool hd_module_requires_grad_(hd_module *m, bool on)
 {
     HD__CALL("hd_module_requires_grad_");
     hd__items found = {0};
-    bool ok = hd__object("m", m) && hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found) &&
-              require_grad_all(&found, on);
+    bool ok = hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found) && require_grad_all(&found, on);
     hd__items_free(&found);
     return ok;
 }

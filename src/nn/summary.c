@@ -60,14 +60,10 @@ static void begin_text(level *at)
     }
     at->text.failed |= hd_error_count() != failures;
     hd__text_format(&at->text, "%s(", m->type->name);
-    bool alone = *extra && !hd__has_children(m), one_line = !strchr(extra, '\n');
-    if (alone && one_line) {
-        hd__text_puts(&at->text, extra);
-    } else {
+    if (hd__has_children(m) || strchr(extra, '\n')) {
         add_lines(&at->text, extra, true);
-    }
-    if (alone && !one_line) {
-        hd__text_puts(&at->text, "\n");
+    } else {
+        hd__text_puts(&at->text, extra);
     }
 }
 
@@ -141,10 +137,8 @@ static bool step_up(levels *l)
     if (at->same.s) {
         end_equal(at);
     }
-    if (hd__has_children(at->m)) {
-        hd__text_puts(&at->text, "\n");
-    }
-    hd__text_puts(&at->text, ")");
+    bool lines = at->text.s && strchr(at->text.s, '\n');
+    hd__text_puts(&at->text, lines ? "\n)" : ")");
     if (at->text.failed) {
         return false;
     }
@@ -202,9 +196,6 @@ const char *hd_module_summary(const hd_module *m)
 bool hd_module_print(const hd_module *m)
 {
     HD__CALL("hd_module_print");
-    if (!hd__object("m", m)) {
-        return false;
-    }
     HD__SCOPE_OR(false);
     const char *text = summary_text(m);
     if (text && printf("%s\n", text) < 0) {
