@@ -29,8 +29,7 @@ bool hd__type_arg(const char *arg, const hd_module *m, const hd_module_type *typ
            (m->type == type || hd__fail(HD_VALUE, "%s: expected a %s", m->type->name, type->name));
 }
 
-bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b)
+bool hd__sizes_are(const hd_tensor *x, int n, const int64_t *sizes)
 {
-    return hd_ndim(a) == hd_ndim(b) &&
-           memcmp(hd_sizes(a), hd_sizes(b), (size_t)hd_ndim(a) * sizeof(int64_t)) == 0;
+    return hd_ndim(x) == n && memcmp(hd_sizes(x), sizes, (size_t)n * sizeof *sizes) == 0;
 }

@@ -108,14 +108,6 @@ static hd_tensor *cache_append(const hd_kv_cache *c, hd_tensor *cached, hd_tenso
     return hd_narrow(cached, 2, 0, c->len + num_tokens);
 }
 
-static hd_tensor *cached_run(hd__multi_head_attention *m, hd_tensor *x, const hd_kv_cache *c)
-{
-    hd__projected p = hd__project_heads(m, x);
-    p.keys = cache_append(c, c->keys, p.keys);
-    p.values = cache_append(c, c->values, p.values);
-    return hd__attend(m, p, c->len);
-}
-
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)
 {
     HD__CALL("hd_multi_head_attention_cached");
@@ -123,7 +115,11 @@ hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cach
         return NULL;
     }
     HD_NO_GRAD;
-    hd_tensor *y = hd_forward_end(m, cached_run((hd__multi_head_attention *)m, x, c));
+    hd__multi_head_attention *self = (hd__multi_head_attention *)m;
+    hd__projected p = hd__project_heads(self, x);
+    p.keys = cache_append(c, c->keys, p.keys);
+    p.values = cache_append(c, c->values, p.values);
+    hd_tensor *y = hd_forward_end(m, hd__attend(self, p, c->len));
     if (y) {
         c->len += hd_size(x, 1);
     }

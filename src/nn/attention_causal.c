@@ -13,25 +13,19 @@ static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
     return hd__tokens_arg(m, x) ? hd__masked_attention(m, hd__project(m, x), 0) : NULL;
 }
 
-const hd_module_type hd__causal_attention_type =
+static const hd_module_type causal_attention_type =
     HD_MODULE_TYPE(hd__attention, "CausalAttention", causal_attention_forward, hd__attention_free);
 
 /* A blank one. */
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
-    hd_module *m = hd_module_new(&hd__causal_attention_type);
+    hd_module *m = hd__attention_blank(&causal_attention_type, d_in, d_out, qkv_bias);
     if (!m) {
         return NULL;
     }
-    hd__register_qkv((hd__attention *)m, d_in, d_out, qkv_bias);
     hd__register_mask((hd__attention *)m, dropout, context_length);
     return hd_module_ready(m);
-}
-
-static bool causal_attention_draw(hd_module *m)
-{
-    return hd__draw_qkv(m) && hd__fill_mask(((hd__attention *)m)->mask);
 }
 
 hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
@@ -40,8 +34,7 @@ hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_
     HD__CALL("hd_causal_attention_new");
     bool ok = hd__attention_args(d_in, d_out, context_length, dropout, 1);
     return ok ? hd__module_drawn(
-                    causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias),
-                    causal_attention_draw)
+                    causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias))
               : NULL;
 }
 
@@ -66,16 +59,6 @@ static hd_tensor *wrapper_forward(hd_module *self, hd_tensor *x) /* x (b, num_to
 static const hd_module_type wrapper_type =
     HD_MODULE_TYPE(multi_head_attention_wrapper, "MultiHeadAttentionWrapper", wrapper_forward);
 
-static bool wrapper_draw(hd_module *m)
-{
-    hd_module *head, *heads = ((multi_head_attention_wrapper *)m)->heads;
-    bool ok = true;
-    for (int64_t i = 0; ok && (head = hd__list_child(heads, i)); i++) {
-        ok = causal_attention_draw(head);
-    }
-    return ok;
-}
-
 hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                                double dropout, int64_t num_heads, bool qkv_bias)
 {
@@ -89,14 +72,11 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
     }
     multi_head_attention_wrapper *self = (multi_head_attention_wrapper *)m;
     hd_register_module(m, "heads", &self->heads, hd_module_list_n(0, NULL));
-    for (int64_t i = 0; self->heads && i < num_heads; i++) {
+    for (int64_t i = 0; !m->priv->failed && i < num_heads; i++) {
         hd_module *head = causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias);
-        if (!hd_module_list_append(self->heads, head)) {
-            hd_module_free(m);
-            return NULL;
-        }
+        m->priv->failed = !hd_module_list_append(self->heads, head);
     }
-    return hd__module_drawn(hd_module_ready(m), wrapper_draw);
+    return hd__module_drawn(m);
 }
 
 /* ---------------------------------------------------------------- MultiHeadAttention */
@@ -104,9 +84,6 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
 /* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
 static hd_tensor *heads_of(const hd__multi_head_attention *m, hd_tensor *x)
 {
-    if (!x) {
-        return NULL;
-    }
     x = hd_view(x, hd_size(x, 0), hd_size(x, 1), m->num_heads, m->head_dim);
     return hd_transpose(x, 1, 2);
 }
@@ -123,9 +100,6 @@ hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x)
 hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t first)
 {
     hd_tensor *context_vec = hd__masked_attention(&m->base, p, first);
-    if (!context_vec) {
-        return NULL;
-    }
     int64_t b = hd_size(p.queries, 0), num_tokens = hd_size(p.queries, 2);
     context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2)); /* copies nothing if fused */
     context_vec = hd_view(context_vec, b, num_tokens, m->d_out);
@@ -143,28 +117,20 @@ const hd_module_type hd__multi_head_attention_type =
     HD_MODULE_TYPE(hd__multi_head_attention, "MultiHeadAttention", multi_head_attention_forward,
                    hd__attention_free);
 
-static bool divides(int64_t d_out, int64_t num_heads)
-{
-    return d_out % num_heads == 0 || hd__fail(HD_VALUE,
-                                              "d_out %" PRId64 ", num_heads %" PRId64
-                                              ": d_out must be divisible by num_heads",
-                                              d_out, num_heads);
-}
-
-static bool multi_head_attention_draw(hd_module *m)
-{
-    return causal_attention_draw(m) && hd__linear_draw(((hd__multi_head_attention *)m)->out_proj);
-}
-
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                        double dropout, int64_t num_heads, bool qkv_bias)
 {
     HD__CALL("hd_multi_head_attention_new");
-    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads) ||
-        !divides(d_out, num_heads)) {
+    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads)) {
         return NULL;
     }
-    hd_module *m = hd_module_new(&hd__multi_head_attention_type);
+    if (d_out % num_heads != 0) {
+        return hd__fail(HD_VALUE,
+                        "d_out %" PRId64 ", num_heads %" PRId64
+                        ": d_out must be divisible by num_heads",
+                        d_out, num_heads);
+    }
+    hd_module *m = hd__attention_blank(&hd__multi_head_attention_type, d_in, d_out, qkv_bias);
     if (!m) {
         return NULL;
     }
@@ -172,9 +138,8 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
     self->d_out = d_out;
     self->num_heads = num_heads;
     self->head_dim = d_out / num_heads;
-    hd__register_qkv(&self->base, d_in, d_out, qkv_bias);
     hd_register_module(m, "out_proj", &self->out_proj,
                        hd__linear_blank(&hd__linear_type, d_out, d_out, true));
     hd__register_mask(&self->base, dropout, context_length);
-    return hd__module_drawn(hd_module_ready(m), multi_head_attention_draw);
+    return hd__module_drawn(m);
 }

@@ -26,7 +26,7 @@ static hd_tensor *self_attention_v1_forward(hd_module *self, hd_tensor *x) /* x 
     return self_attend(self, p); /* (n, d_out) */
 }
 
-const hd_module_type hd__self_attention_v1_type = HD_MODULE_TYPE(
+static const hd_module_type self_attention_v1_type = HD_MODULE_TYPE(
     self_attention_v1, "SelfAttention_v1", self_attention_v1_forward, hd__attention_free);
 
 static bool self_attention_v1_draw(hd_module *m)
@@ -42,16 +42,17 @@ hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
     if (!hd__attention_args(d_in, d_out, 0, 0, 1)) {
         return NULL;
     }
-    hd_module *m = hd_module_new(&hd__self_attention_v1_type);
+    hd_module *m = hd_module_new(&self_attention_v1_type);
     if (!m) {
         return NULL;
     }
+    m->priv->draw = self_attention_v1_draw;
     self_attention_v1 *self = (self_attention_v1 *)m;
     const int64_t sizes[] = {d_in, d_out};
     hd__register_blank(m, "W_query", &self->W_query, true, 2, sizes);
     hd__register_blank(m, "W_key", &self->W_key, true, 2, sizes);
     hd__register_blank(m, "W_value", &self->W_value, true, 2, sizes);
-    return hd__module_drawn(hd_module_ready(m), self_attention_v1_draw);
+    return hd__module_drawn(m);
 }
 
 /* ---------------------------------------------------------------- SelfAttention_v2 */
@@ -61,19 +62,14 @@ static hd_tensor *self_attention_v2_forward(hd_module *self, hd_tensor *x) /* x 
     return self_attend(self, hd__project((hd__attention *)self, x)); /* (n, d_out) */
 }
 
-const hd_module_type hd__self_attention_v2_type = HD_MODULE_TYPE(
+static const hd_module_type self_attention_v2_type = HD_MODULE_TYPE(
     hd__attention, "SelfAttention_v2", self_attention_v2_forward, hd__attention_free);
 
 hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
 {
     HD__CALL("hd_self_attention_v2_new");
-    if (!hd__attention_args(d_in, d_out, 0, 0, 1)) {
-        return NULL;
-    }
-    hd_module *m = hd_module_new(&hd__self_attention_v2_type);
-    if (!m) {
-        return NULL;
-    }
-    hd__register_qkv((hd__attention *)m, d_in, d_out, qkv_bias);
-    return hd__module_drawn(hd_module_ready(m), hd__draw_qkv);
+    bool ok = hd__attention_args(d_in, d_out, 0, 0, 1);
+    return ok ? hd__module_drawn(
+                    hd__attention_blank(&self_attention_v2_type, d_in, d_out, qkv_bias))
+              : NULL;
 }

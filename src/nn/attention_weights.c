@@ -19,34 +19,33 @@ bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, dou
 bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
 {
     HD__CALL("hd_forward");
-    const hd_module *self = &m->base;
+    const char *name = m->base.type->name;
     int64_t context_length = hd_size(m->mask, 0);
     if (hd_ndim(x) != 3) {
-        return hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", self->type->name,
-                        HD__DIMS(x));
+        return hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", name, HD__DIMS(x));
     }
     if (hd_size(x, 1) > context_length) {
         return hd__fail(HD_SHAPE,
                         "%s: x %s: num_tokens %" PRId64 " is more than context_length %" PRId64,
-                        self->type->name, HD__DIMS(x), hd_size(x, 1), context_length);
+                        name, HD__DIMS(x), hd_size(x, 1), context_length);
     }
     return true;
 }
 
-void hd__register_qkv(hd__attention *m, int64_t d_in, int64_t d_out, bool qkv_bias)
+hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
+                               bool qkv_bias)
 {
+    hd__attention *m = (hd__attention *)hd_module_new(type);
+    if (!m) {
+        return NULL;
+    }
     const char *const names[] = {"W_query", "W_key", "W_value"};
     hd_module **const fields[] = {&m->W_query, &m->W_key, &m->W_value};
     for (int i = 0; i < 3 && !m->base.priv->failed; i++) {
         hd_register_module(&m->base, names[i], fields[i],
                            hd__linear_blank(&hd__linear_type, d_in, d_out, qkv_bias));
     }
-}
-
-bool hd__draw_qkv(hd_module *self)
-{
-    hd__attention *m = (hd__attention *)self;
-    return hd__linear_draw(m->W_query) && hd__linear_draw(m->W_key) && hd__linear_draw(m->W_value);
+    return &m->base;
 }
 
 hd__projected hd__project(const hd__attention *m, hd_tensor *x)
@@ -58,19 +57,10 @@ hd__projected hd__project(const hd__attention *m, hd_tensor *x)
     return p;
 }
 
-void hd__register_mask(hd__attention *m, double dropout, int64_t n)
+/* mask = triu(ones(n, n), diagonal=1): one where a token must not look */
+static bool mask_draw(hd_module *self)
 {
-    hd_register_module(&m->base, "dropout", &m->dropout, hd_dropout_new(dropout, false));
-    if (!m->base.priv->failed) {
-        hd_scope *scope = hd_scope_open();
-        hd_tensor *mask = scope ? hd_empty(HD_FLOAT32, n, n) : NULL;
-        hd_register_buffer(&m->base, "mask", &m->mask, mask, true);
-        hd_scope_close(scope);
-    }
-}
-
-bool hd__fill_mask(hd_tensor *mask)
-{
+    hd_tensor *mask = ((hd__attention *)self)->mask;
     int64_t n = hd_size(mask, 0);
     float *x = hd_data_mut(mask);
     for (int64_t i = 0; x && i < n; i++) {
@@ -79,6 +69,18 @@ bool hd__fill_mask(hd_tensor *mask)
         }
     }
     return x || n == 0;
+}
+
+void hd__register_mask(hd__attention *m, double dropout, int64_t n)
+{
+    m->base.priv->draw = mask_draw;
+    hd_register_module(&m->base, "dropout", &m->dropout, hd_dropout_new(dropout, false));
+    if (!m->base.priv->failed) {
+        hd_scope *scope = hd_scope_open();
+        hd_tensor *mask = scope ? hd_empty(HD_FLOAT32, n, n) : NULL;
+        hd_register_buffer(&m->base, "mask", &m->mask, mask, true);
+        hd_scope_close(scope);
+    }
 }
 
 /* ---------------------------------------------------------------- attention */
@@ -115,17 +117,12 @@ static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 /* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
 static hd_tensor *keep_weights(hd__attention *m, hd_tensor *attn_weights)
 {
-    if (m->keep && attn_weights) {
-        return hd_assign(&m->weights, hd_detach(attn_weights)) ? attn_weights : NULL;
-    }
-    return attn_weights;
+    bool ok = !m->keep || hd_assign(&m->weights, hd_detach(attn_weights));
+    return ok ? attn_weights : NULL;
 }
 
 hd_tensor *hd__weigh(hd__attention *m, hd_tensor *attn_scores, hd_tensor *keys, hd_tensor *values)
 {
-    if (!attn_scores) {
-        return NULL;
-    }
     hd_tensor *attn_weights =
         hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
     attn_weights = m->dropout ? hd_forward(m->dropout, attn_weights) : attn_weights;
@@ -142,9 +139,6 @@ static hd_tensor *plain_attention(hd__attention *m, hd__projected p, hd_tensor *
 
 hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first)
 {
-    if (!p.queries || !p.keys || !p.values) {
-        return NULL;
-    }
     int64_t num_tokens = hd_size(p.queries, -2), n = first + num_tokens;
     if (!hd_fused_attention() || hd_size(p.keys, -1) == 0) {
         return plain_attention(m, p, mask_part(m->mask, first, n));
@@ -170,23 +164,15 @@ void hd__attention_free(hd_module *self)
     hd_release(((hd__attention *)self)->weights);
 }
 
+/* The notebooks' classes, and no others, have that `free`. */
 static bool keeps_weights(const hd_module *m)
 {
-    static const hd_module_type *const types[] = {
-        &hd__self_attention_v1_type, &hd__self_attention_v2_type, &hd__causal_attention_type,
-        &hd__multi_head_attention_type};
-    if (!hd__object("m", m)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (m->type == types[i]) {
-            return true;
-        }
-    }
-    return hd__fail(HD_VALUE,
-                    "%s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
-                    "MultiHeadAttention",
-                    m->type->name);
+    return hd__object("m", m) &&
+           (m->type->free == hd__attention_free ||
+            hd__fail(HD_VALUE,
+                     "%s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
+                     "MultiHeadAttention",
+                     m->type->name));
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)

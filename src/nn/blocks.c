@@ -17,12 +17,6 @@ static hd_tensor *feed_forward_forward(hd_module *self, hd_tensor *x)
 static const hd_module_type feed_forward_type =
     HD_MODULE_TYPE(feed_forward, "FeedForward", feed_forward_forward);
 
-static bool feed_forward_draw(hd_module *self)
-{
-    hd_module *layers = ((feed_forward *)self)->layers;
-    return hd__linear_draw(hd__list_child(layers, 0)) && hd__linear_draw(hd__list_child(layers, 2));
-}
-
 hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
 {
     HD__CALL("hd_feed_forward_new");
@@ -33,20 +27,12 @@ hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
     if (!self) {
         return NULL;
     }
-    hd_register_module(self, "layers", &((feed_forward *)self)->layers, hd_sequential_n(0, NULL));
-    hd_module *layers =
-        ((feed_forward *)self)->layers; /* NULL: the registration failed and freed it */
-    bool ok = layers &&
-              hd_module_list_append(
-                  layers, hd__linear_blank(&hd__linear_type, emb_dim, hidden_dim, true)) &&
-              hd_module_list_append(layers, hd_gelu_new("tanh")) &&
-              hd_module_list_append(layers,
-                                    hd__linear_blank(&hd__linear_type, hidden_dim, emb_dim, true));
-    if (!ok) {
-        hd_module_free(self);
-        return NULL;
-    }
-    return hd__module_drawn(hd_module_ready(self), feed_forward_draw);
+    hd_register_module(
+        self, "layers", &((feed_forward *)self)->layers,
+        hd_sequential(hd__linear_blank(&hd__linear_type, emb_dim, hidden_dim, true),
+                      hd_gelu_new("tanh"),
+                      hd__linear_blank(&hd__linear_type, hidden_dim, emb_dim, true)));
+    return hd__module_drawn(self);
 }
 
 /* ---------------------------------------------------------------- TransformerBlock */
@@ -62,11 +48,18 @@ static hd_tensor *add_shortcut(const transformer_block *m, hd_tensor *x, hd_tens
     return hd_add(hd_forward(m->drop_shortcut, y), x);
 }
 
+/* c: the cache of att, or NULL. */
+static hd_tensor *block_run(const transformer_block *m, hd_tensor *x, hd_kv_cache *c)
+{
+    hd_tensor *y = hd_forward(m->norm1, x);
+    y = c ? hd_multi_head_attention_cached(m->att, y, c) : hd_forward(m->att, y);
+    x = add_shortcut(m, x, y);
+    return add_shortcut(m, x, hd_forward(m->ff, hd_forward(m->norm2, x)));
+}
+
 static hd_tensor *transformer_block_forward(hd_module *self, hd_tensor *x)
 {
-    transformer_block *m = (transformer_block *)self;
-    x = add_shortcut(m, x, hd_forward(m->att, hd_forward(m->norm1, x)));
-    return add_shortcut(m, x, hd_forward(m->ff, hd_forward(m->norm2, x)));
+    return block_run((transformer_block *)self, x, NULL);
 }
 
 static const hd_module_type transformer_block_type =
@@ -117,15 +110,13 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
 hd_tensor *hd_transformer_block_cached(hd_module *self, hd_tensor *x, hd_kv_cache *c)
 {
     HD__CALL("hd_transformer_block_cached");
-    if (!hd__object("m", self) || !hd__tensor_given("x", x) || !hd__object("c", c) ||
-        !hd__type_arg("m", self, &transformer_block_type) || !hd_forward_begin(self)) {
+    if (!hd__type_arg("m", self, &transformer_block_type) || !hd__tensor_given("x", x) ||
+        !hd__object("c", c) || !hd_forward_begin(self)) {
         return NULL;
     }
     HD_NO_GRAD;
-    transformer_block *m = (transformer_block *)self;
     int64_t seen = hd_kv_cache_len(c);
-    x = add_shortcut(m, x, hd_multi_head_attention_cached(m->att, hd_forward(m->norm1, x), c));
-    x = hd_forward_end(self, add_shortcut(m, x, hd_forward(m->ff, hd_forward(m->norm2, x))));
+    x = hd_forward_end(self, block_run((transformer_block *)self, x, c));
     bool undone = x || hd_kv_cache_truncate(c, seen);
     return undone ? x : NULL;
 }

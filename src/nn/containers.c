@@ -4,10 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-typedef struct container {
-    hd_module base;
-} container;
-
 static hd_tensor *sequential_forward(hd_module *self, hd_tensor *x)
 {
     hd_module *child;
@@ -18,8 +14,8 @@ static hd_tensor *sequential_forward(hd_module *self, hd_tensor *x)
 }
 
 static const hd_module_type sequential_type =
-    HD_MODULE_TYPE(container, "Sequential", sequential_forward);
-static const hd_module_type module_list_type = HD_MODULE_TYPE(container, "ModuleList", NULL);
+    HD_MODULE_TYPE(hd_module, "Sequential", sequential_forward);
+static const hd_module_type module_list_type = HD_MODULE_TYPE(hd_module, "ModuleList", NULL);
 
 bool hd__is_module_list(const hd_module *m)
 {
@@ -82,13 +78,9 @@ hd_module *hd_module_list_n(int64_t n, hd_module *const *modules)
 
 static bool list_arg(const hd_module *list)
 {
-    if (!hd__object("list", list)) {
-        return false;
-    }
-    if (list->type != &sequential_type && list->type != &module_list_type) {
-        return hd__fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name);
-    }
-    return true;
+    return hd__object("list", list) &&
+           (list->type == &sequential_type || hd__is_module_list(list) ||
+            hd__fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name));
 }
 
 bool hd_module_list_append(hd_module *list, hd_module *child)

@@ -17,13 +17,8 @@ typedef struct frame {
     uint64_t failures; /* those of the frame around, so far */
     bool by_begin;     /* hd_forward_end will end it */
     const char *name;  /* in debug mode: of the module around */
+    hd__draws draws;   /* long, so no frame is copied */
 } frame;
-
-/* What is allocated for a frame. */
-typedef struct drawing_frame {
-    frame frame;
-    hd__draws draws;
-} drawing_frame;
 
 static HD__TLS frame *top;
 
@@ -64,25 +59,25 @@ HD__RARE static const char *path_of(const hd_module *m)
 
 static frame *push(hd_module *m, bool by_begin)
 {
-    drawing_frame *f = hd_alloc(sizeof *f);
+    frame *f = hd_alloc(sizeof *f);
     hd_scope *scope = f ? hd_scope_open() : NULL;
     if (!scope) {
         hd_free(f);
         return NULL;
     }
-    f->frame = (frame){.outer = top,
-                       .m = m,
-                       .scope = scope,
-                       .serial = hd__scope_serial(scope),
-                       .failures = hd__uncleared_swap(0),
-                       .by_begin = by_begin,
-                       .name = hd__module};
+    f->outer = top;
+    f->m = m;
+    f->scope = scope;
+    f->serial = hd__scope_serial(scope);
+    f->failures = hd__uncleared_swap(0);
+    f->by_begin = by_begin;
+    f->name = hd__module;
     hd__draws_begin(&f->draws);
-    top = &f->frame;
+    top = f;
     if (hd__watching()) {
         hd__module = path_of(m);
     }
-    return top;
+    return f;
 }
 
 /* The failures in f and in the frames above it, which were begun and never ended. */
@@ -99,7 +94,7 @@ static void leave_top(hd_tensor *y)
 {
     frame *left = top;
     top = left->outer;
-    hd__draws_end(&((drawing_frame *)left)->draws, y);
+    hd__draws_end(&left->draws, y);
     hd__module = left->name;
     if (y) {
         hd_scope_return(y);
@@ -157,15 +152,16 @@ static inline bool forward_gave(const frame *f, const hd_tensor *y)
 
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
-    const frame was = *f;
-    uint64_t failures = failures_since(f);
-    bool gave = !failures && scopes_ok(f) && forward_gave(&was, y);
-    while (top != was.outer) {
+    frame *outer = f->outer;
+    const hd_module *m = f->m;
+    uint64_t failures = failures_since(f), before = f->failures;
+    bool gave = !failures && scopes_ok(f) && forward_gave(f, y);
+    while (top != outer) {
         leave_top(gave ? y : NULL);
     }
     failures += !failures && !gave;
-    hd__uncleared_swap(was.failures + failures);
-    return failures ? forward_fail(was.m) : y;
+    hd__uncleared_swap(before + failures);
+    return failures ? forward_fail(m) : y;
 }
 
 static hd_tensor *run_forward(hd_module *m, hd_tensor *x)

@@ -16,23 +16,24 @@ static bool save_one(hd_dict *d, const char *key, const hd_tensor *p)
     return g == HD_NONE ? hd__dict_set_removed(d, key) : hd_dict_set(d, key, g);
 }
 
+static bool save_grads(const void *m, hd_dict *fresh, const char *prefix)
+{
+    hd__text key = {0};
+    hd_dict *parameters = hd_module_named_parameters(m);
+    bool ok = parameters;
+    for (int64_t i = 0; ok && i < hd_dict_len(parameters); i++) {
+        const char *name = hd_dict_name(parameters, i);
+        ok = save_one(fresh, hd__key(&key, prefix, NULL, 0, name), hd_dict_get(parameters, name));
+    }
+    hd_free(key.s);
+    hd_dict_free(parameters);
+    return ok;
+}
+
 bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_module_save_grads");
-    if (!hd__state_given("m", m, d, prefix) || !hd__may_save(hd__call)) {
-        return false;
-    }
-    HD__SCOPE_OR(false);
-    hd__text key = {0};
-    hd__items found = {0};
-    hd_dict *fresh = hd_dict_new();
-    bool ok = fresh && hd__collect(m, HD__PARAMETER, true, &found);
-    for (int64_t i = 0; i < found.n && ok; i++) {
-        ok = save_one(fresh, hd__key(&key, prefix, NULL, 0, found.v[i].name), *found.v[i].field);
-    }
-    hd_free(key.s);
-    hd__items_free(&found);
-    return hd__dict_commit(d, fresh, ok);
+    return hd__state_save("m", m, d, prefix, save_grads);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -50,7 +51,7 @@ static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key
 /* Looks at tensors only: with an empty prefix, other parts of a checkpoint's state may be in d,
  * too. */
 static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
-                      const hd_dict *names)
+                      const hd_dict *parameters)
 {
     size_t n = strlen(prefix);
     for (int64_t i = 0; i < hd_dict_len(d); i++) {
@@ -60,7 +61,7 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
             continue;
         }
         const char *name = key + n + (n > 0);
-        if (!*name || hd_dict_kind_of(names, name) == HD_DICT_MISSING) {
+        if (!*name || hd_dict_kind_of(parameters, name) == HD_DICT_MISSING) {
             return hd__fail(HD_VALUE,
                             "%s: '%s' is unexpected: expected names of "
                             "hd_module_named_parameters",
@@ -79,19 +80,17 @@ bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     hd__text key = {0};
-    hd__items found = {0};
-    hd_list *parameters = hd_list_n(0, NULL), *grads = hd_list_n(0, NULL);
-    bool ok = parameters && grads && hd__collect(m, HD__PARAMETER, true, &found);
-    hd_dict *names = ok ? hd__items_names(&found) : NULL;
-    ok = names && all_known(m, d, prefix, names);
-    for (int64_t i = 0; i < found.n && ok; i++) {
-        hd_tensor *p = *found.v[i].field;
-        hd_tensor *g = read_one(m, d, hd__key(&key, prefix, NULL, 0, found.v[i].name), p);
-        ok = g && hd_list_append(parameters, p) && hd_list_append(grads, g);
+    hd_dict *parameters = hd_module_named_parameters(m);
+    hd_list *leaves = hd_list_n(0, NULL), *grads = hd_list_n(0, NULL);
+    bool ok = parameters && all_known(m, d, prefix, parameters);
+    for (int64_t i = 0; ok && i < hd_dict_len(parameters); i++) {
+        const char *name = hd_dict_name(parameters, i);
+        hd_tensor *p = hd_dict_get(parameters, name);
+        hd_tensor *g = read_one(m, d, hd__key(&key, prefix, NULL, 0, name), p);
+        ok = g && hd_list_append(leaves, p) && hd_list_append(grads, g);
     }
-    ok = ok && hd_set_grads(parameters, grads);
-    hd_dict_free(names);
+    ok = ok && hd_set_grads(leaves, grads);
     hd_free(key.s);
-    hd__items_free(&found);
+    hd_dict_free(parameters);
     return ok;
 }

@@ -58,55 +58,29 @@ static int some_true(hd_tensor *mask)
     return any ? hd_item_int(any) != 0 : -1;
 }
 
-/* Draws a whole normal tensor again and again, and takes its elements where x's are outside [a,
- * b]. */
-static bool redraw_outside(hd_tensor *x, double mean, double std, double a, double b)
+/* How candidates are drawn: from the normal distribution if [a, b] has enough of it, otherwise from
+ * the uniform one over [a, b], with a chance of being refused that follows the density. */
+typedef struct truncation {
+    double mean, std, a, b;
+    bool normal;
+} truncation;
+
+static hd_tensor *draw_candidates(const truncation *t, hd_tensor *c)
 {
-    hd_tensor *fresh = hd_clone(x); /* a clone has x's order in memory, and so of draws */
-    bool ok = fresh && hd_normal_(x, mean, std);
-    while (ok) {
-        HD__SCOPE_OR(false);
-        hd_tensor *outside = hd_logical_or(hd_lt_scalar(x, a), hd_gt_scalar(x, b));
-        int some = some_true(outside);
-        if (some <= 0) {
-            return some == 0;
-        }
-        ok = hd_normal_(fresh, mean, std) && hd_copy_(x, hd_where(outside, fresh, x));
-    }
-    return false;
+    return t->normal ? hd_normal_(c, t->mean, t->std) : hd_uniform_(c, t->a, t->b);
 }
 
-/* Refuses a candidate c where log v > -0.5 ((c - mean) / std)^2 - peak. Draws v. */
-static hd_tensor *refused(hd_tensor *c, hd_tensor *v, double mean, double std, double peak)
+/* Where a candidate in c is refused: outside [a, b], or where log v > -0.5 ((c - mean) / std)^2 -
+ * peak, with a v that is drawn for each. */
+static hd_tensor *refused(const truncation *t, hd_tensor *c)
 {
-    hd_tensor *density = hd_div_scalar(hd_sub_scalar(c, mean), std);
-    density = hd_sub_scalar(hd_mul_scalar(hd_pow_scalar(density, 2), -0.5), peak);
-    return hd_gt(hd_log(hd_uniform_(v, 0, 1)), density);
-}
-
-/* Draws candidates from a uniform distribution over [a, b] and accepts them by their density. */
-static bool accept_by_density(hd_tensor *x, double mean, double std, double a, double b)
-{
-    double mode = fmax(a, fmin(mean, b)),
-           peak = -0.5 * ((mode - mean) / std * ((mode - mean) / std));
-    hd_tensor *c = hd_clone(x), *v = hd_clone(x);
-    if (!c || !v || !hd_uniform_(x, a, b)) {
-        return false;
+    if (t->normal) {
+        return hd_logical_or(hd_lt_scalar(c, t->a), hd_gt_scalar(c, t->b));
     }
-    hd_tensor *pending = refused(x, v, mean, std, peak);
-    while (pending) {
-        HD__SCOPE_OR(false);
-        int some = some_true(pending);
-        if (some <= 0) {
-            return some == 0;
-        }
-        bool ok = hd_uniform_(c, a, b) && hd_copy_(x, hd_where(pending, c, x)) &&
-                  hd_copy_(pending, hd_logical_and(pending, refused(c, v, mean, std, peak)));
-        if (!ok) {
-            return false;
-        }
-    }
-    return false;
+    double mode = (fmax(t->a, fmin(t->mean, t->b)) - t->mean) / t->std;
+    hd_tensor *density = hd_div_scalar(hd_sub_scalar(c, t->mean), t->std);
+    density = hd_sub_scalar(hd_mul_scalar(hd_pow_scalar(density, 2), -0.5), -0.5 * (mode * mode));
+    return hd_gt(hd_log(hd_uniform_(hd_clone(c), 0, 1)), density);
 }
 
 static bool truncation_ok(double mean, double std, double a, double b)
@@ -130,16 +104,28 @@ static hd_tensor *drawn_like(hd_tensor *x)
     return y;
 }
 
-/* Draws into another tensor, so that x changes as a whole. */
-static bool truncated(hd_tensor *x, double mean, double std, double a, double b)
+/* Draws candidates for all elements again and again, and takes them where the last one was refused.
+ * Draws into another tensor, so that x changes as a whole. */
+static bool truncated(hd_tensor *x, const truncation *t)
 {
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
-    double p = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
     hd_tensor *y = drawn_like(x);
-    bool ok =
-        y && (p > 0.3 ? redraw_outside(y, mean, std, a, b) : accept_by_density(y, mean, std, a, b));
-    return ok && hd_copy_(x, y);
+    hd_tensor *c = hd_clone(y); /* in y's order in memory, and so of draws */
+    hd_tensor *pending = c ? refused(t, draw_candidates(t, y)) : NULL;
+    while (pending) {
+        HD__SCOPE_OR(false);
+        int some = some_true(pending);
+        if (some <= 0) {
+            return some == 0 && hd_copy_(x, y);
+        }
+        bool ok = hd_copy_(y, hd_where(pending, draw_candidates(t, c), y)) &&
+                  hd_copy_(pending, hd_logical_and(pending, refused(t, c)));
+        if (!ok) {
+            return false;
+        }
+    }
+    return false;
 }
 
 hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b)
@@ -154,9 +140,11 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
                  "[a, b]",
                  mean, 2 * std, a, b);
     }
+    double inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
+    const truncation t = {mean, std, a, b, .normal = inside > 0.3};
     hd__draws d;
     hd__draws_begin(&d);
-    bool ok = truncated(x, mean, std, a, b);
+    bool ok = truncated(x, &t);
     hd__draws_end(&d, ok);
     return ok ? x : NULL;
 }
@@ -227,11 +215,19 @@ double hd_calculate_gain(const char *nonlinearity, double param)
     HD__CALL("hd_calculate_gain");
     static const struct {
         const char *name;
-        double gain;
+        double gain; /* of relu: sqrt(2) */
     } gains[] = {
-        {"linear", 1},           {"conv1d", 1},           {"conv2d", 1},  {"conv3d", 1},
-        {"conv_transpose1d", 1}, {"conv_transpose2d", 1}, {"sigmoid", 1}, {"tanh", 5.0 / 3},
-        {"conv_transpose3d", 1}, {"selu", 3.0 / 4},
+        {"linear", 1},
+        {"conv1d", 1},
+        {"conv2d", 1},
+        {"conv3d", 1},
+        {"conv_transpose1d", 1},
+        {"conv_transpose2d", 1},
+        {"conv_transpose3d", 1},
+        {"sigmoid", 1},
+        {"tanh", 5.0 / 3},
+        {"selu", 3.0 / 4},
+        {"relu", 1.4142135623730951},
     };
     if (!hd__given("nonlinearity", nonlinearity)) {
         return NAN;
@@ -240,9 +236,6 @@ double hd_calculate_gain(const char *nonlinearity, double param)
         if (strcmp(gains[i].name, nonlinearity) == 0) {
             return gains[i].gain;
         }
-    }
-    if (strcmp(nonlinearity, "relu") == 0) {
-        return sqrt(2.0);
     }
     if (strcmp(nonlinearity, "leaky_relu") == 0) {
         double slope = isnan(param) ? 0.01 : param;
@@ -267,9 +260,6 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
         hd__warn("%s has no elements, so nothing is initialized: expected sizes above 0",
                  HD__DIMS(x));
         return x;
-    }
-    if (!hd__given("nonlinearity", nonlinearity)) {
-        return NULL;
     }
     if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {
         return hd__fail(HD_VALUE, "mode %d: expected HD_FAN_IN or HD_FAN_OUT", (int)mode);

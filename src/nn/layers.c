@@ -39,6 +39,16 @@ const hd_module_type hd__linear_type =
 const hd_module_type hd__packed_out_proj_type =
     HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
 
+/* Both bounds are 1 / sqrt(in_features). The weight's is computed by kaiming_uniform_, whose
+ * rounding shows in the bits. */
+static bool linear_draw(hd_module *self)
+{
+    linear *m = (linear *)self;
+    double bound = m->in_features > 0 ? 1 / sqrt((double)m->in_features) : 0;
+    return hd_init_kaiming_uniform_(m->weight, sqrt(5.0), HD_FAN_IN, "leaky_relu") &&
+           (m->bias == HD_NONE || hd_uniform_(m->bias, -bound, bound));
+}
+
 hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int64_t out_features,
                             bool bias)
 {
@@ -48,20 +58,11 @@ hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int
     }
     m->in_features = in_features;
     m->out_features = out_features;
+    m->base.priv->draw = linear_draw;
     hd__register_blank(&m->base, "weight", &m->weight, true, 2,
                        (int64_t[]){out_features, in_features});
     hd__register_blank(&m->base, "bias", &m->bias, bias, 1, &out_features);
     return hd_module_ready(&m->base);
-}
-
-/* Both bounds are 1 / sqrt(in_features). The weight's is computed by kaiming_uniform_, whose
- * rounding shows in the bits. */
-bool hd__linear_draw(hd_module *self)
-{
-    linear *m = (linear *)self;
-    double bound = m->in_features > 0 ? 1 / sqrt((double)m->in_features) : 0;
-    return hd_init_kaiming_uniform_(m->weight, sqrt(5.0), HD_FAN_IN, "leaky_relu") &&
-           (m->bias == HD_NONE || hd_uniform_(m->bias, -bound, bound));
 }
 
 hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
@@ -70,8 +71,7 @@ hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
     bool ok = hd__size_arg("in_features", in_features, 0) &&
               hd__size_arg("out_features", out_features, 0);
     return ok ? hd__module_drawn(
-                    hd__linear_blank(&hd__linear_type, in_features, out_features, bias),
-                    hd__linear_draw)
+                    hd__linear_blank(&hd__linear_type, in_features, out_features, bias))
               : NULL;
 }
 
@@ -115,12 +115,11 @@ hd_module *hd_dropout_new(double p, bool inplace)
         return NULL;
     }
     dropout *m = (dropout *)hd_module_new(&dropout_type);
-    if (!m) {
-        return NULL;
+    if (m) {
+        m->p = p;
+        m->inplace = inplace;
     }
-    m->p = p;
-    m->inplace = inplace;
-    return hd_module_ready(&m->base);
+    return (hd_module *)m;
 }
 
 /* ---------------------------------------------------------------- Embedding */
@@ -179,7 +178,8 @@ hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64
     m->padding_idx = !padded ? -1 : padding_idx < 0 ? padding_idx + num_embeddings : padding_idx;
     hd__register_blank(&m->base, "weight", &m->weight, true, 2,
                        (int64_t[]){num_embeddings, embedding_dim});
-    return hd__module_drawn(hd_module_ready(&m->base), embedding_draw);
+    m->base.priv->draw = embedding_draw;
+    return hd__module_drawn(&m->base);
 }
 
 /* ---------------------------------------------------------------- LayerNorm */
@@ -248,7 +248,8 @@ hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double ep
     m->elementwise_affine = elementwise_affine;
     hd__register_blank(&m->base, "weight", &m->weight, elementwise_affine, n, normalized_shape);
     hd__register_blank(&m->base, "bias", &m->bias, elementwise_affine && bias, n, normalized_shape);
-    return hd__module_drawn(hd_module_ready(&m->base), layer_norm_draw);
+    m->base.priv->draw = layer_norm_draw;
+    return hd__module_drawn(&m->base);
 }
 
 hd_module *hd_layer_norm_new(int64_t normalized_size)
@@ -300,7 +301,8 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
     m->dim = dim;
     m->eps = eps;
     hd__register_blank(&m->base, "weight", &m->weight, true, 1, &dim);
-    return hd__module_drawn(hd_module_ready(&m->base), rms_norm_draw);
+    m->base.priv->draw = rms_norm_draw;
+    return hd__module_drawn(&m->base);
 }
 
 /* ---------------------------------------------------------------- ReLU, GELU */
@@ -334,11 +336,10 @@ hd_module *hd_relu_new(bool inplace)
 {
     HD__CALL("hd_relu_new");
     relu *m = (relu *)hd_module_new(&relu_type);
-    if (!m) {
-        return NULL;
+    if (m) {
+        m->inplace = inplace;
     }
-    m->inplace = inplace;
-    return hd_module_ready(&m->base);
+    return (hd_module *)m;
 }
 
 typedef struct gelu {
@@ -370,9 +371,8 @@ hd_module *hd_gelu_new(const char *approximate)
         return hd__fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
     }
     gelu *m = (gelu *)hd_module_new(&gelu_type);
-    if (!m) {
-        return NULL;
+    if (m) {
+        m->by_tanh = by_tanh;
     }
-    m->by_tanh = by_tanh;
-    return hd_module_ready(&m->base);
+    return (hd_module *)m;
 }

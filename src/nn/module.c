@@ -11,19 +11,13 @@
 
 static bool type_ok(const hd_module_type *type)
 {
-    if (!hd__given("type", type)) {
-        return false;
-    }
-    if (!HD__SIZE_OK(type, "HD_MODULE_TYPE") || !hd__given("type->name", type->name)) {
-        return false;
-    }
-    if (type->instance_size < sizeof(hd_module)) {
-        return hd__fail(HD_VALUE,
-                        "%s: instance_size %zu: expected a struct that begins with an "
-                        "hd_module (%zu)",
-                        type->name, type->instance_size, sizeof(hd_module));
-    }
-    return true;
+    return hd__given("type", type) && HD__SIZE_OK(type, "HD_MODULE_TYPE") &&
+           hd__given("type->name", type->name) &&
+           (type->instance_size >= sizeof(hd_module) ||
+            hd__fail(HD_VALUE,
+                     "%s: instance_size %zu: expected a struct that begins with an "
+                     "hd_module (%zu)",
+                     type->name, type->instance_size, sizeof(hd_module)));
 }
 
 hd_module *hd_module_new(const hd_module_type *type)
@@ -66,15 +60,11 @@ hd_module *hd_module_ready(hd_module *m)
 /* Goes down to m's first child from entry i on, and notes the way back. NULL: there is none. */
 static hd_module *child_from(hd_module *m, int64_t i)
 {
-    while (i < m->priv->n && !hd__child(&m->priv->entries[i])) {
-        i++;
+    hd_module *child = hd__child_from(m, &i);
+    if (child) {
+        child->priv->above = m;
+        child->priv->place = i;
     }
-    if (i == m->priv->n) {
-        return NULL;
-    }
-    hd_module *child = hd__child(&m->priv->entries[i]);
-    child->priv->above = m;
-    child->priv->place = i;
     return child;
 }
 
@@ -89,11 +79,8 @@ hd_module *hd__module_after(const hd_module *root, hd_module *m)
 
 bool hd__has_children(const hd_module *m)
 {
-    bool any = false;
-    for (int64_t i = 0; i < m->priv->n && !any; i++) {
-        any = hd__child(&m->priv->entries[i]);
-    }
-    return any;
+    int64_t i = 0;
+    return hd__child_from(m, &i);
 }
 
 /* Frees m, whose children are freed. freed_by: what errors will say of its later use. */
@@ -247,18 +234,12 @@ bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_te
 bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 {
     HD__CALL("hd_module_set_parameter");
-    if (!hd__object("m", m) || !hd__given("name", name) || !hd__tensor_given("t", t)) {
+    const hd__entry *e = hd__find(m, name, HD__PARAMETER, "parameter");
+    if (!e || !hd__tensor_given("t", t) || !module_parameter_ok(m, name, t)) {
         return false;
-    }
-    const hd__entry *e = hd__find(m, name, HD__PARAMETER);
-    if (!e) {
-        return hd__fail(HD_VALUE, "%s has no parameter \"%s\"", m->type->name, name);
     }
     const hd_tensor *old = *e->tensor;
-    if (!module_parameter_ok(m, name, t)) {
-        return false;
-    }
-    if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__same_sizes(t, old)) {
+    if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) {
         return hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
                         m->type->name, name, hd_dtype_name(hd_dtype_of(t)), HD__DIMS(t),
                         hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
@@ -266,8 +247,8 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     return hd_assign(e->tensor, t);
 }
 
-/* Can child become a child of m? *ours: this call frees it on failure. It must not free a module
- * that another one frees, or one that holds m. */
+/* Can child become a child of m, which may be NULL? *ours: this call frees it on failure. It must
+ * not free a module that another one frees, or one that holds m. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
@@ -292,17 +273,11 @@ static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 static bool register_child(hd_module *m, const char *name, hd_module **field, hd_module *child,
                            bool own)
 {
-    bool ours, ok = hd__object("m", m);
-    if (!ok) {
-        if (child && hd__object("child", child) && !child->priv->parent) {
-            module_free(child, hd__call);
-        }
-        return false;
-    }
-    ok = child_ok(m, child, &ours) && hd__given("name", name) &&
-         (own || (field_ok(m, name, field) && name_ok(m, name))) &&
-         module_add(m, name,
-                    (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
+    bool ours, given = hd__object("m", m);
+    bool ok = child_ok(given ? m : NULL, child, &ours) && given && hd__given("name", name) &&
+              (own || (field_ok(m, name, field) && name_ok(m, name))) &&
+              module_add(m, name,
+                         (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
     if (ok && !own) {
         *field = child;
     }
@@ -311,7 +286,9 @@ static bool register_child(hd_module *m, const char *name, hd_module **field, hd
     } else if (ours) {
         module_free(child, hd__call);
     }
-    m->priv->failed |= !ok;
+    if (given) {
+        m->priv->failed |= !ok;
+    }
     return ok;
 }
 
@@ -341,15 +318,25 @@ void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool 
     hd_scope_close(scope);
 }
 
-hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m))
+bool hd__module_draw(hd_module *m)
 {
-    if (!m) {
+    bool (*draw)(hd_module * m) = m->priv->draw;
+    m->priv->draw = NULL;
+    return !draw || draw(m);
+}
+
+hd_module *hd__module_drawn(hd_module *m)
+{
+    if (!m || !hd_module_ready(m)) {
         return NULL;
     }
     HD_NO_GRAD;
     hd__draws d;
     hd__draws_begin(&d);
-    bool ok = draw(m);
+    bool ok = true;
+    for (hd_module *each = m; ok && each; each = hd__module_after(m, each)) {
+        ok = hd__module_draw(each);
+    }
     hd__draws_end(&d, ok);
     if (!ok) {
         hd_module_free(m);

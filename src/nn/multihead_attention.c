@@ -40,16 +40,14 @@ static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tenso
     return true;
 }
 
-static bool width_ok(const char *arg, const hd_tensor *x, const char *width_name, int64_t width)
-{
-    return hd_size(x, -1) == width ||
-           hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
-                    width_name, width);
-}
-
-static bool dtype_ok(const multihead_attention *m, const char *arg, const hd_tensor *x)
+static bool input_ok(const multihead_attention *m, const char *arg, const hd_tensor *x,
+                     const char *width_name, int64_t width)
 {
     const hd_tensor *w = m->in_proj_weight == HD_NONE ? m->q_proj_weight : m->in_proj_weight;
+    if (hd_size(x, -1) != width) {
+        return hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg,
+                        HD__DIMS(x), width_name, width);
+    }
     return hd_dtype_of(x) == hd_dtype_of(w) ||
            hd__fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
                     hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w)));
@@ -63,29 +61,20 @@ static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query
                     hd_dtype_name(query));
 }
 
-static bool has_sizes(const hd_tensor *x, int n, const int64_t *sizes)
-{
-    bool same = hd_ndim(x) == n;
-    for (int i = 0; i < n && same; i++) {
-        same = hd_size(x, i) == sizes[i];
-    }
-    return same;
-}
-
 static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype query, bool batched,
                      int64_t b, int64_t l, int64_t s)
 {
     if (a->key_padding_mask != HD_NONE) {
         const int64_t sizes[] = {b, s}, *want = batched ? sizes : sizes + 1;
         int n = batched ? 2 : 1;
-        if (!has_sizes(a->key_padding_mask, n, want)) {
+        if (!hd__sizes_are(a->key_padding_mask, n, want)) {
             return hd__fail(HD_SHAPE, "key_padding_mask %s: expected %s",
                             HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
         }
     }
     if (a->attn_mask != HD_NONE) {
         const int64_t sizes[] = {b * m->num_heads, l, s};
-        if (!has_sizes(a->attn_mask, 2, sizes + 1) && !has_sizes(a->attn_mask, 3, sizes)) {
+        if (!hd__sizes_are(a->attn_mask, 2, sizes + 1) && !hd__sizes_are(a->attn_mask, 3, sizes)) {
             return hd__fail(HD_SHAPE, "attn_mask %s: expected %s or %s", HD__DIMS(a->attn_mask),
                             HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
         }
@@ -101,8 +90,7 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
 static void warn_two_kinds(const call_args *a)
 {
     hd_tensor *padding = a->key_padding_mask, *attn = a->attn_mask;
-    if (hd__warns() && padding != HD_NONE && attn != HD_NONE &&
-        hd_dtype_of(padding) != hd_dtype_of(attn)) {
+    if (padding != HD_NONE && attn != HD_NONE && hd_dtype_of(padding) != hd_dtype_of(attn)) {
         hd__warn("key_padding_mask is %s and attn_mask is %s: use one dtype for both, as PyTorch "
                  "asks",
                  hd_dtype_name(hd_dtype_of(padding)), hd_dtype_name(hd_dtype_of(attn)));
@@ -113,9 +101,9 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
                     const hd_tensor *value, const call_args *a)
 {
     HD__CALL("hd_multihead_attention"); /* for hd_forward, too: its x is all three */
-    if (!rank_ok(query, key, value) || !width_ok("query", query, "embed_dim", m->embed_dim) ||
-        !width_ok("key", key, "kdim", m->kdim) || !width_ok("value", value, "vdim", m->vdim) ||
-        !dtype_ok(m, "query", query) || !dtype_ok(m, "key", key) || !dtype_ok(m, "value", value)) {
+    if (!rank_ok(query, key, value) || !input_ok(m, "query", query, "embed_dim", m->embed_dim) ||
+        !input_ok(m, "key", key, "kdim", m->kdim) ||
+        !input_ok(m, "value", value, "vdim", m->vdim)) {
         return false;
     }
     bool batched = hd_ndim(query) == 3;
@@ -188,100 +176,81 @@ static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, 
 /* ---------------------------------------------------------------- forward */
 
 /* Projects in[] = query, key, value, (n, b, width) each, to out[], (n, b, E) each. */
-static bool project(const multihead_attention *m, hd_tensor *const *in, hd_tensor **out)
+static void project(const multihead_attention *m, hd_tensor *const *in, hd_tensor **out)
 {
     int64_t e = m->embed_dim;
     bool packed = m->in_proj_weight != HD_NONE, biased = m->in_proj_bias != HD_NONE;
     if (packed && in[0] == in[1] && in[1] == in[2]) {
         hd_list *qkv = hd_split(hd_linear(in[0], m->in_proj_weight, m->in_proj_bias), e, -1);
-        for (int i = 0; i < 3 && qkv; i++) {
+        for (int i = 0; i < 3; i++) {
             out[i] = hd_list_get(qkv, i);
         }
-        return qkv;
+        return;
     }
     hd_tensor *const separate[] = {m->q_proj_weight, m->k_proj_weight, m->v_proj_weight};
-    bool ok = true;
-    for (int i = 0; i < 3 && ok; i++) {
+    for (int i = 0; i < 3; i++) {
         hd_tensor *w = packed ? hd_narrow(m->in_proj_weight, 0, i * e, e) : separate[i];
         hd_tensor *bias = biased ? hd_narrow(m->in_proj_bias, 0, i * e, e) : HD_NONE;
         out[i] = hd_linear(in[i], w, bias);
-        ok = out[i];
     }
-    return ok;
 }
 
 /* x (n, b, E) to (b * num_heads, n, head_dim) */
 static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
 {
-    if (!x) {
-        return NULL;
-    }
     int64_t n = hd_size(x, 0), b = hd_size(x, 1);
     return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
 }
 
-/* x (n, b, E) with one more key at its end: bias (1, 1, E), for every sequence of the batch */
-static hd_tensor *append_bias(hd_tensor *x, hd_tensor *bias)
+/* The heads of keys or values x (n, b, E), with what add_bias_kv (its bias (1, 1, E) for every
+ * sequence of the batch) and add_zero_attn append: (b * num_heads, n + more, head_dim) */
+static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tensor *bias)
 {
-    if (bias == HD_NONE || !x) {
-        return x;
+    if (bias != HD_NONE) {
+        x = hd_cat(0, x, hd_expand(bias, 1, hd_size(x, 1), -1));
     }
-    return hd_cat(0, x, hd_expand(bias, 1, hd_size(x, 1), -1));
+    x = split_heads(m, x);
+    if (m->add_zero_attn && x) {
+        x = hd_cat(1, x, hd_zeros(hd_dtype_of(x), hd_size(x, 0), 1, hd_size(x, 2)));
+    }
+    return x;
 }
 
-/* x (b * num_heads, n, head_dim) with one more key at its end, of zeros */
-static hd_tensor *append_zero(hd_tensor *x)
+/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim): fused without
+ * need_weights, and otherwise with *weights, the softmax after dropout. */
+static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
+                                   hd_tensor *v, hd_tensor *mask, const call_args *a,
+                                   hd_tensor **weights)
 {
-    return x ? hd_cat(1, x, hd_zeros(hd_dtype_of(x), hd_size(x, 0), 1, hd_size(x, 2))) : NULL;
-}
-
-/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). *weights: the softmax,
- * after dropout. */
-static hd_tensor *packed_weighted(multihead_attention *m, hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                                  hd_tensor *mask, hd_tensor **weights)
-{
+    bool training = hd_module_training(&m->base);
+    if (!a->need_weights) {
+        hd_attention_options o = hd_attention_defaults();
+        o.dropout_p = training ? m->dropout : 0;
+        o.is_causal = only_causal(a);
+        o.attn_mask = mask;
+        return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
+    }
     q = hd_mul_scalar(q, sqrt(1.0 / (double)(m->embed_dim / m->num_heads)));
     hd_tensor *scores = hd_matmul(q, hd_transpose(k, -2, -1)); /* (b * num_heads, l, s) */
     hd_tensor *w = hd_softmax(mask == HD_NONE ? scores : hd_add(scores, mask), -1);
-    *weights = w = hd_dropout(w, m->dropout, hd_module_training(&m->base));
-    return hd_matmul(w, v);
+    *weights = hd_dropout(w, m->dropout, training);
+    return hd_matmul(*weights, v);
 }
 
-/* The same, fused, without need_weights. */
-static hd_tensor *packed_unweighted(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
-                                    hd_tensor *v, hd_tensor *mask, const call_args *a)
-{
-    hd_attention_options o = hd_attention_defaults();
-    o.dropout_p = hd_module_training(&m->base) ? m->dropout : 0;
-    o.is_causal = only_causal(a);
-    o.attn_mask = o.is_causal ? HD_NONE : mask;
-    return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
-}
-
-/* in[]: (n, b, width) each. Gives the output (l, b, E), and in *weights (b * num_heads, l, s)
- * unless weights is NULL. */
-static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const call_args *a,
+/* in[]: (n, b, width) each. Gives the output (l, b, E), and in *weights (b * num_heads, l, s) with
+ * need_weights. */
+static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {
     hd_tensor *qkv[3];
-    if (!project(m, in, qkv)) {
-        return NULL;
-    }
+    project(m, in, qkv);
     int64_t l = hd_size(in[0], 0), b = hd_size(in[0], 1), e = m->embed_dim;
     int64_t more = (m->bias_k != HD_NONE) + m->add_zero_attn, s = hd_size(in[1], 0) + more;
     hd_tensor *q = split_heads(m, qkv[0]); /* (b * num_heads, l, head_dim) */
-    hd_tensor *k = split_heads(m, append_bias(qkv[1], m->bias_k));
-    hd_tensor *v = split_heads(m, append_bias(qkv[2], m->bias_v));
-    if (m->add_zero_attn) {
-        k = append_zero(k);
-        v = append_zero(v);
-    }
+    hd_tensor *k = key_heads(m, qkv[1], m->bias_k);
+    hd_tensor *v = key_heads(m, qkv[2], m->bias_v);
     hd_tensor *mask = merged_mask(m, a, hd_dtype_of(in[0]), b, s, more);
-    if (!q || !mask) {
-        return NULL;
-    }
-    hd_tensor *y = weights ? packed_weighted(m, q, k, v, mask, weights)
-                           : packed_unweighted(m, q, k, v, mask, a);
+    hd_tensor *y = packed_attention(m, q, k, v, mask, a, weights);
     y = hd_transpose(y, 0, 1); /* (l, b * num_heads, head_dim) */
     return hd_view(hd_forward(m->out_proj, hd_reshape(y, l * b, e)), l, b, e);
 }
@@ -290,9 +259,6 @@ static hd_tensor *attend(multihead_attention *m, hd_tensor *const *in, const cal
 static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, const call_args *a,
                                  bool batched)
 {
-    if (!w) {
-        return NULL;
-    }
     w = hd_view(w, hd_size(w, 0) / m->num_heads, m->num_heads, hd_size(w, 1), hd_size(w, 2));
     if (a->average_attn_weights) {
         w = hd_mean_dim(w, 1, false);
@@ -300,16 +266,17 @@ static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, con
     return batched ? w : hd_squeeze(w, 0);
 }
 
-/* query, key and value are in the caller's layout. weights NULL: not wanted. */
-static hd_tensor *packed_run(multihead_attention *m, hd_tensor *query, hd_tensor *key,
-                             hd_tensor *value, const call_args *a, hd_tensor **weights)
+/* given: query, key and value in the caller's layout. weights NULL: not wanted. */
+static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, const call_args *a,
+                             hd_tensor **weights)
 {
-    if (!call_ok(m, query, key, value, a)) {
+    const multihead_attention *m = (const multihead_attention *)self;
+    if (!call_ok(m, given[0], given[1], given[2], a)) {
         return NULL;
     }
     warn_two_kinds(a);
-    bool batched = hd_ndim(query) == 3;
-    hd_tensor *given[] = {query, key, value}, *in[3];
+    bool batched = hd_ndim(given[0]) == 3;
+    hd_tensor *in[3];
     for (int i = 0; i < 3; i++) {
         if (i > 0 && given[i] == given[i - 1]) {
             in[i] = in[i - 1]; /* the same tensor in becomes the same tensor out */
@@ -322,7 +289,7 @@ static hd_tensor *packed_run(multihead_attention *m, hd_tensor *query, hd_tensor
             return NULL;
         }
     }
-    hd_tensor *w = NULL, *y = attend(m, in, a, a->need_weights ? &w : NULL);
+    hd_tensor *w = NULL, *y = attend(m, in, a, &w);
     if (weights) {
         *weights = a->need_weights ? shaped_weights(m, w, a, batched) : HD_NONE;
     }
@@ -345,22 +312,12 @@ static hd_tensor *multihead_attention_forward(hd_module *self, hd_tensor *x)
 {
     call_args a = hd_multihead_attention_arg_defaults();
     a.need_weights = false;
-    return packed_run((multihead_attention *)self, x, x, x, &a, NULL);
+    hd_tensor *const given[] = {x, x, x};
+    return packed_run(self, given, &a, NULL);
 }
 
 static const hd_module_type multihead_attention_type =
     HD_MODULE_TYPE(multihead_attention, "MultiheadAttention", multihead_attention_forward);
-
-static bool given_all(const hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
-                      const call_args *a)
-{
-    return hd__type_arg("m", m, &multihead_attention_type) &&
-           HD__SIZE_OK(a, "hd_multihead_attention_arg_defaults()") &&
-           hd__tensor_given("query", query) && hd__tensor_given("key", key) &&
-           hd__tensor_given("value", value) &&
-           hd__tensor_arg("key_padding_mask", a->key_padding_mask, true) &&
-           hd__tensor_arg("attn_mask", a->attn_mask, true);
-}
 
 hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key, hd_tensor *value,
                                   const hd_multihead_attention_args *a, hd_tensor **weights)
@@ -371,11 +328,16 @@ hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key
     }
     call_args defaults = hd_multihead_attention_arg_defaults();
     a = a ? a : &defaults;
-    if (!given_all(m, query, key, value, a) || !hd_forward_begin(m)) {
+    if (!hd__type_arg("m", m, &multihead_attention_type) ||
+        !HD__SIZE_OK(a, "hd_multihead_attention_arg_defaults()") ||
+        !hd__tensor_given("query", query) || !hd__tensor_given("key", key) ||
+        !hd__tensor_given("value", value) ||
+        !hd__tensor_arg("key_padding_mask", a->key_padding_mask, true) ||
+        !hd__tensor_arg("attn_mask", a->attn_mask, true) || !hd_forward_begin(m)) {
         return NULL;
     }
-    hd_tensor *w = HD_NONE;
-    hd_tensor *y = packed_run((multihead_attention *)m, query, key, value, a, weights ? &w : NULL);
+    hd_tensor *const given[] = {query, key, value};
+    hd_tensor *w = HD_NONE, *y = packed_run(m, given, a, weights ? &w : NULL);
     w = hd_scope_return(w);
     y = hd_forward_end(m, y);
     if (weights) {
@@ -440,7 +402,7 @@ static bool packed_draw(hd_module *self)
     hd_tensor *const weights[] = {m->in_proj_weight, m->q_proj_weight, m->k_proj_weight,
                                   m->v_proj_weight};
     hd_tensor *const biases[] = {m->bias_k, m->bias_v};
-    bool ok = hd__linear_draw(m->out_proj);
+    bool ok = hd__module_draw(m->out_proj);
     for (int i = 0; i < 4 && ok; i++) {
         ok = weights[i] == HD_NONE || hd_init_xavier_uniform_(weights[i], 1);
     }
@@ -472,6 +434,7 @@ hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
     m->dropout = o->dropout;
     m->batch_first = o->batch_first;
     m->add_zero_attn = o->add_zero_attn;
+    m->base.priv->draw = packed_draw;
     register_blanks(m, o);
-    return hd__module_drawn(hd_module_ready(&m->base), packed_draw);
+    return hd__module_drawn(&m->base);
 }

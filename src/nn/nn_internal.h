@@ -31,13 +31,26 @@ struct hd__module {
     bool training;
     bool failed; /* a registration failed, so hd_module_ready will fail */
     int64_t n, room;
-    hd__entry *entries; /* in the order of registration */
+    hd__entry *entries;         /* in the order of registration */
+    bool (*draw)(hd_module *m); /* gives m's own tensors their values; NULL: they have them */
 };
 
 /* NULL: e is no child, or the user has emptied its field. */
 static inline hd_module *hd__child(const hd__entry *e)
 {
     return e->child ? *e->child : e->own;
+}
+
+/* The first child of m from entry *i on, whose number *i becomes. NULL: there is none. */
+static inline hd_module *hd__child_from(const hd_module *m, int64_t *i)
+{
+    for (; *i < m->priv->n; ++*i) {
+        hd_module *child = hd__child(&m->priv->entries[*i]);
+        if (child) {
+            return child;
+        }
+    }
+    return NULL;
 }
 
 bool hd__has_children(const hd_module *m);
@@ -66,69 +79,73 @@ bool hd__probability_arg(const char *arg, double p);
 /* Is m a module of that type? "hd_kv_cache_new: Linear: expected a MultiHeadAttention" */
 bool hd__type_arg(const char *arg, const hd_module *m, const hd_module_type *type);
 
-bool hd__same_sizes(const hd_tensor *a, const hd_tensor *b);
+bool hd__sizes_are(const hd_tensor *x, int n, const int64_t *sizes);
 
 /* ---------------------------------------------------------------- what is inside */
 
-/* Modules may be nested as deeply as memory allows, so every walk over them keeps its place on a
- * stack of its own, which one walk may leave to the next. It begins zeroed and ends with
- * hd_free(stack.v). */
-typedef struct hd__stack {
+/* A walk over a module and all modules below it, parents first. Modules may be nested as deeply as
+ * memory allows, so it keeps its place on a stack of its own. It writes to no module.
+ *   hd__walk w = {.root = m};
+ *   while (hd__walk_next(&w)) {
+ *       look_at(w.m);
+ *   }
+ *   bool ok = hd__walk_end(&w); */
+typedef struct hd__walk {
+    hd_module *root, *m; /* m: where the walk is */
+    const hd__entry *at; /* the entry that holds m; NULL for root */
+    bool named;          /* is path wanted? */
+    hd__text path;       /* the names that lead to m, with dots; empty for root */
     struct hd__step {
         hd_module *m;
         int64_t next; /* entry */
-        size_t len;   /* of m's name */
+        size_t len;   /* of m's path */
     } * v;
-    int64_t n, room;
-} hd__stack;
+    int64_t n, room; /* n: m's depth, 1 for root */
+} hd__walk;
 
-/* Calls f for m and for all modules below, parents first, until it returns false; and `leave`, if
- * it is not NULL, after each of them and all below it: it has left the stack then. *path is m's
- * name and becomes that of each module; NULL: f gets NULL for the names. After a walk that ended
- * well, another one of the same modules with that stack and without names needs no memory. */
-typedef bool (*hd__visitor)(hd_module *m, const char *name, void *user);
-bool hd__walk(hd_module *m, hd__stack *stack, hd__text *path, hd__visitor f,
-              bool (*leave)(void *user), void *user);
+/* False after the last module, and if memory runs out. */
+bool hd__walk_next(hd__walk *w);
+/* Frees what w has. Was there enough memory? */
+bool hd__walk_end(hd__walk *w);
+/* Makes w's path m's own, with this name after it. */
+void hd__walk_name(hd__walk *w, const char *name);
 
 typedef struct hd__item {
-    char *name; /* with dots; NULL: names were not wanted */
+    const char *name; /* with dots; NULL: names were not wanted */
     hd__kind kind;
     hd_tensor **field, *t; /* t: what the field held */
+    int64_t first;         /* the index of the first item with that tensor */
 } hd__item;
 
 typedef struct hd__items {
     hd__item *v;
     int64_t n, room;
-    bool shared;    /* a tensor is in several fields */
-    int64_t *table; /* slots: the index of a tensor's first item + 1, or 0; found by its address */
-    int64_t slots, filled;
+    hd_dict *names; /* from each name to the index of its item, in their order; or NULL */
 } hd__items;
 
-/* Collects the tensors of m and of all modules below it whose kind is in the mask `kinds`, in
- * PyTorch's order. once: a tensor that has several names is collected once. HD__UNNAMED in kinds
+/* Collects the tensors of the argument m and of all modules below it whose kind is in the mask `kinds`, in
+ * PyTorch's order. A tensor that is in several fields has several items. HD__UNNAMED in kinds
  * leaves the names out: those of n tensors in n nested modules take memory and time in n^2. *items
  * must be zeroed before; free it whatever the result. */
 enum { HD__UNNAMED = 16 };
-bool hd__collect(const hd_module *m, int kinds, bool once, hd__items *items);
-/* The index of t's first item; -1: there is none. */
-int64_t hd__items_find(const hd__items *items, const hd_tensor *t);
-/* A new dictionary with the names of items, in their order. */
-hd_dict *hd__items_names(const hd__items *items);
+bool hd__collect(const hd_module *m, int kinds, hd__items *items);
 void hd__items_free(hd__items *items);
 
-/* The entry with this dotted name whose kind is in the mask `kinds`. NULL, without an error: there
- * is none. */
-const hd__entry *hd__find(const hd_module *m, const char *name, int kinds);
+/* The entry of the argument m with this dotted name whose kind is in the mask `kinds`. If there is none, fails with
+ * "Linear has no buffer \"mask\"", where `what` is "buffer". */
+const hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what);
 
 /* ---------------------------------------------------------------- making and drawing */
 
 /* A constructor first asks for all memory, and then writes to it: what is too large is refused at
  * once, and drawing cannot fail. The functions named `blank` make a module whose tensors have
- * undefined values, and those named `draw` give them their values.
+ * undefined values; it has a `draw` to give them their values.
  *
- * Gives m, of which draw has set all values, or NULL, with m freed and nothing drawn. m may be
- * NULL. */
-hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
+ * Ends a constructor as hd_module_ready does, and draws m and all modules below it. Gives m, or
+ * NULL, with m freed and nothing drawn. m may be NULL. */
+hd_module *hd__module_drawn(hd_module *m);
+/* Draws m alone, unless it has its values. */
+bool hd__module_draw(hd_module *m);
 
 /* Registers a new parameter without values, or HD_NONE if it is not wanted. Like
  * hd__register_mask, it leaves no tensor in the caller's scope. */
@@ -142,7 +159,6 @@ extern const hd_module_type hd__packed_out_proj_type;
 hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int64_t out_features,
                             bool bias);
 extern const hd_module_type hd__linear_type;
-bool hd__linear_draw(hd_module *m);
 bool hd__is_module_list(const hd_module *m); /* its summary shows equal children on one line */
 double hd__dropout_now(const hd_module *m);  /* a Dropout's p; 0 in evaluation mode */
 
@@ -157,9 +173,10 @@ typedef struct hd__attention {
     hd_tensor *mask; /* (context_length, context_length), buffer: not 0 where it hides */
 } hd__attention;
 
-/* Registers three blank Linear(d_in, d_out) under the notebooks' names and in their order. */
-void hd__register_qkv(hd__attention *m, int64_t d_in, int64_t d_out, bool qkv_bias);
-bool hd__draw_qkv(hd_module *self);
+/* A module of that class with three blank Linear(d_in, d_out) under the notebooks' names and in
+ * their order. */
+hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
+                               bool qkv_bias);
 
 /* What the three make of x (..., d_in): (..., d_out) each, computed in the notebooks' order, keys
  * first. */
@@ -181,10 +198,8 @@ bool hd__tokens_arg(const hd__attention *m, hd_tensor *x);
 /* Checks the constructors' arguments. */
 bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
                         int64_t num_heads);
-/* Registers the Dropout and the mask, (n, n) without values. */
+/* Registers the Dropout and the blank mask, (n, n). */
 void hd__register_mask(hd__attention *m, double dropout, int64_t n);
-/* mask = triu(ones(n, n), diagonal=1): one where a token must not look */
-bool hd__fill_mask(hd_tensor *mask);
 
 typedef struct hd__multi_head_attention {
     hd__attention base;
@@ -199,7 +214,6 @@ hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x)
  * (b, num_tokens, d_out). */
 hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t first);
 
-extern const hd_module_type hd__self_attention_v1_type, hd__self_attention_v2_type,
-    hd__causal_attention_type, hd__multi_head_attention_type;
+extern const hd_module_type hd__multi_head_attention_type;
 
 #endif

@@ -11,51 +11,18 @@
 
 enum { EXTRA_TEXT = 1024 };
 
-static bool is_blank(const char *line, size_t n)
-{
-    return strspn(line, " \t\r") >= n;
-}
-
-/* Adds s with two more columns before each line but the first. As in PyTorch, blank lines stay
- * empty except in a ModuleList. */
-static void add_indented(hd__text *t, const char *s, bool blanks_too)
-{
-    for (const char *end; (end = strchr(s, '\n')); s = end + 1) {
-        hd__text_add(t, s, (size_t)(end - s));
-        hd__text_puts(t, "\n");
-        size_t n = strcspn(end + 1, "\n");
-        if (blanks_too || !is_blank(end + 1, n)) {
-            hd__text_puts(t, "  ");
-        } else {
-            end += n; /* of a blank line only its end is kept */
-        }
-    }
-    hd__text_puts(t, s);
-}
-
-/* Adds one line of m, `(key): text`, or `(key): n x text` if n > 1. */
-static void add_child(hd__text *t, const hd_module *m, const char *key, const char *text, int64_t n)
-{
-    hd__text line = {0};
-    hd__text_format(&line, "(%s): ", key);
-    if (n > 1) {
-        hd__text_format(&line, "%" PRId64 " x ", n);
-    }
-    hd__text_puts(&line, text);
-    hd__text_puts(t, "\n  ");
-    if (!line.failed) {
-        add_indented(t, line.s, hd__is_module_list(m));
-    }
-    t->failed |= line.failed;
-    hd_free(line.s);
-}
-
-static void add_lines(hd__text *t, const char *s)
+/* Adds each line of s on a line of its own, two columns further to the right. As in PyTorch, blank
+ * lines stay empty unless blanks_too. */
+static void add_lines(hd__text *t, const char *s, bool blanks_too)
 {
     for (size_t n; *s; s += n + (s[n] == '\n')) {
         n = strcspn(s, "\n");
-        hd__text_puts(t, "\n  ");
-        hd__text_add(t, s, n);
+        bool blank = strspn(s, " \t\r") >= n;
+        hd__text_puts(t, "\n");
+        if (blanks_too || !blank) {
+            hd__text_puts(t, "  ");
+            hd__text_add(t, s, n);
+        }
     }
 }
 
@@ -64,14 +31,14 @@ static void add_lines(hd__text *t, const char *s)
 /* A module whose text is being made. */
 typedef struct level {
     const hd_module *m;
+    const char *name; /* under which the level above has it */
     hd__text text;
     hd__text same; /* of a ModuleList: the text of the children from `first` to `next` - 1 */
     int64_t first, next;
 } level;
 
 typedef struct levels {
-    hd__stack stack;
-    level *v; /* one for each step of the stack */
+    level *v;
     int64_t n, room;
     hd__text whole; /* of the outermost module, once it is complete */
 } levels;
@@ -93,104 +60,120 @@ static void begin_text(level *at)
     }
     at->text.failed |= hd_error_count() != failures;
     hd__text_format(&at->text, "%s(", m->type->name);
-    bool alone = *extra && !hd__has_children(m), one_line = !strchr(extra, '\n');
-    if (alone && one_line) {
-        hd__text_puts(&at->text, extra);
+    if (hd__has_children(m) || strchr(extra, '\n')) {
+        add_lines(&at->text, extra, true);
     } else {
-        add_lines(&at->text, extra);
-    }
-    if (alone && !one_line) {
-        hd__text_puts(&at->text, "\n");
+        hd__text_puts(&at->text, extra);
     }
 }
 
-static bool step_down(hd_module *m, const char *name, void *user)
+/* Goes down to where the walk is. */
+static bool step_down(levels *l, const hd__walk *w)
 {
-    levels *l = user;
-    (void)name;
     if (l->n == LEVELS_MOST) {
         return hd__fail(HD_VALUE,
                         "%s: more than %d modules are nested in each other: expected "
                         "fewer",
-                        l->v[0].m->type->name, LEVELS_MOST);
+                        w->root->type->name, LEVELS_MOST);
     }
     if (!hd__grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {
         return false;
     }
-    l->v[l->n] = (level){.m = m};
+    l->v[l->n] = (level){.m = w->m, .name = w->at ? w->at->name : NULL};
     begin_text(&l->v[l->n++]);
     return true;
+}
+
+/* Adds what is said of a child, and frees it. */
+static void add_child(level *at, hd__text child)
+{
+    at->text.failed |= child.failed;
+    if (!at->text.failed) {
+        add_lines(&at->text, child.s, hd__is_module_list(at->m));
+    }
+    hd_free(child.s);
 }
 
 /* Writes the line of the children `first` to `next` - 1 of a ModuleList, which have one text:
  * `(0-2): 3 x Linear(...)`. */
 static void end_equal(level *at)
 {
-    char key[64];
+    hd__text child = {0};
     int64_t n = at->next - at->first;
-    if (n > 0) {
-        snprintf(key, sizeof key, n > 1 ? "%" PRId64 "-%" PRId64 : "%" PRId64, at->first,
-                 at->next - 1);
-        add_child(&at->text, at->m, key, at->same.s, n);
+    if (n > 1) {
+        hd__text_format(&child, "(%" PRId64 "-%" PRId64 "): %" PRId64 " x %s", at->first,
+                        at->next - 1, n, at->same.s);
+    } else {
+        hd__text_format(&child, "(%" PRId64 "): %s", at->first, at->same.s);
     }
+    add_child(at, child);
     hd_free(at->same.s);
     at->same = (hd__text){0};
     at->first = at->next;
 }
 
-/* text is that of the child in entry `child`. */
-static void take_child(level *at, int64_t child, hd__text text)
+/* text is that of the child with this name. */
+static void take_child(level *at, const char *name, hd__text text)
 {
-    if (hd__is_module_list(at->m)) {
-        if (at->next > at->first && strcmp(text.s, at->same.s) != 0) {
-            end_equal(at);
-        }
-        hd_free(at->same.s);
-        at->same = text;
-        at->next++;
-    } else {
-        add_child(&at->text, at->m, at->m->priv->entries[child].name, text.s, 1);
+    if (!hd__is_module_list(at->m)) {
+        hd__text child = {0};
+        hd__text_format(&child, "(%s): %s", name, text.s);
+        add_child(at, child);
         hd_free(text.s);
+        return;
     }
+    if (at->same.s && strcmp(text.s, at->same.s) != 0) {
+        end_equal(at);
+    }
+    hd_free(at->same.s);
+    at->same = text;
+    at->next++;
 }
 
 /* The text of the innermost module is complete. */
-static bool step_up(void *user)
+static bool step_up(levels *l)
 {
-    levels *l = user;
     level *at = &l->v[l->n - 1];
-    if (hd__is_module_list(at->m)) {
+    if (at->same.s) {
         end_equal(at);
     }
-    if (hd__has_children(at->m)) {
-        hd__text_puts(&at->text, "\n");
-    }
-    hd__text_puts(&at->text, ")");
+    bool lines = at->text.s && strchr(at->text.s, '\n');
+    hd__text_puts(&at->text, lines ? "\n)" : ")");
     if (at->text.failed) {
         return false;
     }
     hd__text text = at->text;
     if (--l->n) {
-        take_child(at - 1, l->stack.v[l->n - 1].next - 1, text);
+        take_child(at - 1, at->name, text);
     } else {
         l->whole = text;
     }
     return true;
 }
 
-/* *whole stays empty on failure. */
-static bool summary_make(hd__text *whole, hd_module *m)
+static hd__text summary_make(hd_module *m)
 {
+    HD__SCOPE_OR((hd__text){.failed = true});
     levels l = {0};
-    bool ok = hd__walk(m, &l.stack, NULL, step_down, step_up, &l);
+    hd__walk w = {.root = m};
+    bool ok = true;
+    while (ok && hd__walk_next(&w)) {
+        while (ok && l.n >= w.n) {
+            ok = step_up(&l);
+        }
+        ok = ok && step_down(&l, &w);
+    }
+    ok = hd__walk_end(&w) && ok;
+    while (ok && l.n) {
+        ok = step_up(&l);
+    }
     for (int64_t i = 0; i < l.n; i++) {
         hd_free(l.v[i].text.s);
         hd_free(l.v[i].same.s);
     }
     hd_free(l.v);
-    hd_free(l.stack.v);
-    *whole = l.whole;
-    return ok;
+    l.whole.failed |= !ok;
+    return l.whole;
 }
 
 /* The caller's scope owns the text. */
@@ -199,11 +182,7 @@ static const char *summary_text(const hd_module *m)
     if (!hd__object("m", m)) {
         return NULL;
     }
-    hd__text t = {0};
-    hd_scope *scope = hd_scope_open();
-    bool ok = scope && summary_make(&t, (hd_module *)m);
-    hd_scope_close(scope);
-    t.failed |= !ok;
+    hd__text t = summary_make((hd_module *)m);
     return hd__text_give(&t);
 }
 
@@ -217,9 +196,6 @@ const char *hd_module_summary(const hd_module *m)
 bool hd_module_print(const hd_module *m)
 {
     HD__CALL("hd_module_print");
-    if (!hd__object("m", m)) {
-        return false;
-    }
     HD__SCOPE_OR(false);
     const char *text = summary_text(m);
     if (text && printf("%s\n", text) < 0) {

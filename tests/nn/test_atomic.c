@@ -28,7 +28,7 @@ static uint64_t look_at_training(const world *w)
         h = mix(h, &training, sizeof training);
     }
     hd__items found = {0};
-    ck_assert(hd__collect(w->object, HD__PARAMETER, true, &found));
+    ck_assert(hd__collect(w->object, HD__PARAMETER, &found));
     for (int64_t i = 0; i < found.n; i++) {
         bool requires_grad = hd_requires_grad(*found.v[i].field);
         h = mix(h, &requires_grad, sizeof requires_grad);
