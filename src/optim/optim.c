@@ -7,16 +7,6 @@
 
 /* ---------------------------------------------------------------- parameters */
 
-bool hd__is_expanded(const hd_tensor *x)
-{
-    for (int d = 0; d < hd_ndim(x); d++) {
-        if (hd_size(x, d) > 1 && hd_stride(x, d) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 hd_tensor *hd__parameter_at(const hd_list *list, int64_t i)
 {
     hd_tensor *p = hd_list_get(list, i);
@@ -42,7 +32,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
                         "leaf",
                         i, HD__DIMS(p));
     }
-    if (hd__is_expanded(p)) {
+    if (hd__overlaps_itself(p)) {
         return hd__fail(HD_VALUE,
                         "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
                         HD__DIMS(p));
@@ -90,7 +80,8 @@ static bool none_is_there(const hd_optim *o, const hd_list *list)
 static bool optim_options_ok(const char *name, const hd__optim_type *type,
                              const hd__optim_options *options)
 {
-    return hd__size_ok(name, options->size, type->options_size, type->defaults) &&
+    const hd__optim_options *defaults = type->defaults;
+    return hd__size_ok(name, options->size, defaults->size, type->giver) &&
            hd__options_ok(type->options, options) &&
            (!type->options_ok || type->options_ok(options));
 }
@@ -105,7 +96,7 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
     }
     hd__group *g = &o->groups[o->n_groups];
     memset(g, 0, sizeof *g);
-    memcpy(&g->given, options, o->type->options_size);
+    memcpy(&g->given, options, options->size);
     g->now = g->given;
     for (int64_t i = 0; i < more; i++) {
         o->slots[o->n++] =
@@ -117,6 +108,7 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
 
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options)
 {
+    options = options ? options : type->defaults;
     if (!optim_options_ok("o", type, options) || !parameters_ok(parameters)) {
         return NULL;
     }

@@ -64,7 +64,6 @@ typedef struct hd__slot {
     hd_tensor *p;                 /* retained */
     int64_t group;                /* the number of its group */
     hd_tensor *state[HD__STATES]; /* dense, of p's shape and dtype, retained; NULL until needed */
-    bool fresh;                   /* a state was made for the coming step */
     int64_t steps;
 } hd__slot;
 
@@ -81,20 +80,23 @@ typedef struct hd__group {
     hd__optim_options now; /* `given`, with the lr and momentum that were set since */
 } hd__group;
 
+typedef struct hd__state_type {
+    const char *name;       /* PyTorch's */
+    const hd__option *when; /* needed where this is not 0; NULL: always */
+} hd__state_type;
+
 typedef struct hd__optim_type {
-    const char *name;     /* "AdamW" */
-    const char *defaults; /* "hd_adamw_defaults()" */
-    size_t options_size;
+    const char *name;           /* "AdamW" */
+    const char *giver;          /* "hd_adamw_defaults()", and */
+    const void *defaults;       /* what it gives */
     const hd__option *options;  /* lr is the first of them */
     const hd__option *momentum; /* the option that a one-cycle schedule moves; NULL: none */
     bool (*options_ok)(const hd__optim_options *o); /* or NULL */
-    const char *states[HD__STATES];                 /* PyTorch's names */
-    unsigned (*uses)(const hd__optim_options *o);   /* bit k: state k is needed */
-    double (*start)(const hd__optim_options *o);    /* what a state begins with; NULL: 0 */
-    /* Updates n elements of run. slot->steps counts this step already. It is called for parts of a
-     * parameter, on any thread. */
-    void (*update)(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run, int64_t n,
-                   hd_dtype d);
+    hd__state_type states[HD__STATES];
+    const hd__option *start; /* what a state begins with; NULL: 0 */
+    /* The numbers of step `step`, which counts from 1. */
+    hdk_numbers (*numbers)(const hd__optim_options *o, int64_t step);
+    int kernel; /* HDK_ADAM */
 } hd__optim_type;
 
 struct hd_optim {
@@ -107,8 +109,8 @@ struct hd_optim {
     bool stepped;   /* it has stepped since its first schedule was made */
 };
 
-/* An optimizer with one group. NULL with an error if the list does not hold distinct parameters or
- * an option is out of its range. */
+/* An optimizer with one group; options NULL: the defaults. NULL with an error if the list does not
+ * hold distinct parameters or an option is out of its range. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__lr(const hd_optim *o, int64_t group)
@@ -116,31 +118,23 @@ static inline double *hd__lr(const hd_optim *o, int64_t group)
     return hd__option_double(&o->type->options[0], &o->groups[group].now);
 }
 
+/* Do these options need state k? */
+bool hd__uses(const hd__optim_type *type, const hd__optim_options *o, int k);
+
 /* Parameter i of a list; NULL with an error if it is HD_NONE. */
 hd_tensor *hd__parameter_at(const hd_list *list, int64_t i);
-
-/* Do several of x's elements share memory? */
-bool hd__is_expanded(const hd_tensor *x);
 
 /* ---------------------------------------------------------------- walking elements */
 
 enum { HD__GRAIN = 32768 };
 
-/* Called for n elements in a row, the first of which is number `element` in row-major order. Those
- * of tensor k begin at at[k] and lie strides[k] apart, both counted in elements. */
-typedef void (*hd__run)(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
-                        void *arg);
+/* Called for the elements of x[i], in row-major order, from `begin` to end - 1. They are grain
+ * number `grain` of all. */
+typedef void (*hd__run)(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg);
 
-/* The elements of one tensor (b NULL) or of two that have the same shape. */
-typedef struct hd__walk {
-    const hd_tensor *a, *b;
-    void *arg;
-    int64_t end; /* written by hd__walk_all: the grains up to the end of this walk */
-} hd__walk;
-
-/* Calls run for all elements of all walks, with each walk's arg, spread over the threads. If a and
- * b are contiguous, runs begin at multiples of HD__GRAIN. Otherwise they are rows, on one
- * thread. */
-void hd__walk_all(hd__walk *walks, int64_t n, hd__run run);
+/* Calls run for all elements of n tensors, spread over the threads. A grain has HD__GRAIN elements,
+ * or those that are left, or all of a tensor that is not contiguous. */
+void hd__walk_all(int64_t n, hd_tensor *const *x, hd__run run, void *arg);
+int64_t hd__grains(const hd_tensor *x); /* how many x has */
 
 #endif

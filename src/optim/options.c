@@ -34,6 +34,13 @@ static int64_t int_of(const hd__option *option, const void *options)
     }
 }
 
+bool hd__uses(const hd__optim_type *type, const hd__optim_options *o, int k)
+{
+    const hd__state_type *s = &type->states[k];
+    return s->name && (!s->when || (is_double(s->when) ? *hd__option_double(s->when, o) != 0
+                                                       : int_of(s->when, o) != 0));
+}
+
 /* ---------------------------------------------------------------- checking */
 
 /* Is v in the range? NaN never is. *expected: the range in words. */

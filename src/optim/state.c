@@ -34,7 +34,7 @@ static bool save_slot(const hd_optim *o, int64_t i, hd_dict *d, const char *pref
     bool ok = hd_dict_set_int(d, hd__key(t, prefix, "state", i, "step"), slot->steps);
     for (int k = 0; k < HD__STATES && ok; k++) {
         if (slot->state[k]) {
-            ok = hd_dict_set(d, hd__key(t, prefix, "state", i, o->type->states[k]),
+            ok = hd_dict_set(d, hd__key(t, prefix, "state", i, o->type->states[k].name),
                              hd_detach(slot->state[k]));
         }
     }
@@ -94,9 +94,9 @@ static bool read_state(reader *r, int64_t i, int k)
 {
     const hd__slot *old = &r->o->slots[i];
     const hd__optim_type *type = r->o->type;
-    const char *key = hd__key(&r->t, r->prefix, "state", i, type->states[k]);
+    const char *key = hd__key(&r->t, r->prefix, "state", i, type->states[k].name);
     const hd__group *g = &r->o->groups[old->group];
-    bool needed = type->uses(&g->given) & type->uses(&g->now) & 1u << k;
+    bool needed = hd__uses(type, &g->given, k) && hd__uses(type, &g->now, k);
     if (!key) {
         return false;
     }
@@ -119,7 +119,7 @@ static bool read_slot(reader *r, int64_t i)
         return true;
     }
     bool ok = hd__int_within(r->d, key, 1, HD__MOST_SAVED, &slot->steps);
-    for (int k = 0; k < HD__STATES && r->o->type->states[k] && ok; k++) {
+    for (int k = 0; k < HD__STATES && r->o->type->states[k].name && ok; k++) {
         ok = read_state(r, i, k);
     }
     return ok;
