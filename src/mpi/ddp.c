@@ -9,14 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool hd__ddp_given(const char *arg, const hd_ddp *d)
 {
@@ -93,14 +85,14 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
     if (!in_turn(s) || (!d->met && !round_begin(d, true))) {
         return NULL;
     }
-    double start = seconds();
+    double start = MPI_Wtime();
     bool ok = hd__slot_fill(s, g);
     s->used = true;
     if (d->n_ready == d->n - 1) {
         d->figures.bytes_hidden += bytes_posted(d);
     }
     ok = ok && hd__slot_ready(s);
-    d->figures.seconds_hooks += seconds() - start;
+    d->figures.seconds_hooks += MPI_Wtime() - start;
     return ok ? HD_NONE : NULL;
 }
 
@@ -133,7 +125,7 @@ static bool give_averages(const hd_ddp *d)
 {
     bool ok = true;
     for (int64_t i = 0; i < d->n && ok; i++) {
-        ok = !d->used[i] || hd_set_backward_grad(d->slots[i].p, d->slots[i].part);
+        ok = !d->used[i] || hd_set_backward_grad(d->slots[i].p, hd__slot_part(&d->slots[i]));
     }
     return ok;
 }
@@ -164,10 +156,10 @@ static bool end_round(hd_ddp *d, bool ok)
 {
     d->figures.bytes_early += bytes_posted(d);
     d->figures.bytes_hidden += d->n_ready < d->n ? bytes_posted(d) : 0;
-    double start = seconds();
+    double start = MPI_Wtime();
     ok = fill_rest(d, ok);
     bool well = hd__traffic_wait(&d->e) && share_used(d, d->used);
-    d->figures.seconds_exposed += seconds() - start;
+    d->figures.seconds_exposed += MPI_Wtime() - start;
     ok = hd__meet(NULL, ok && well && give_averages(d));
     round_end(d, ok);
     return ok;
@@ -239,23 +231,6 @@ static bool make_slots(hd_ddp *d)
            (d->n > 0 || hd__mpi_fail(HD_VALUE, "no parameter requires grad: expected one or more"));
 }
 
-static bool describe_tensors(hd__text *t, hd_dict *tensors, const char *what)
-{
-    bool ok = tensors;
-    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
-        char kind[HD__SHAPE_TEXT];
-        const char *name = hd_dict_name(tensors, i);
-        hd_tensor *x = hd_dict_get(tensors, name);
-        ok = x;
-        if (ok) {
-            hd__text_format(t, "%s %s %s%s\n", what, name, hd__kind_of(x, kind),
-                            hd_requires_grad(x) ? "" : ", requires no grad");
-        }
-    }
-    hd_dict_free(tensors);
-    return ok;
-}
-
 static bool same_options(const hd_ddp_options *o, bool ok)
 {
     char text[160];
@@ -266,25 +241,40 @@ static bool same_options(const hd_ddp_options *o, bool ok)
     return hd__same_text("hd_ddp_new: hd_ddp_options", text, ok);
 }
 
-static bool same_model(hd_module *model)
+static void describe_tensors(hd__text *t, const hd_dict *tensors, const char *what)
 {
-    hd__text t = {0};
-    bool ok = describe_tensors(&t, hd_module_named_parameters(model), "parameter") &&
-              describe_tensors(&t, hd_module_named_buffers(model), "buffer");
-    char *text = ok ? hd__text_take(&t) : NULL;
-    ok = hd__same_text("hd_ddp_new: the model", text, text);
-    hd_free(text ? text : t.s);
+    for (int64_t i = 0; i < hd_dict_len(tensors); i++) {
+        char kind[HD__SHAPE_TEXT];
+        const char *name = hd_dict_name(tensors, i);
+        const hd_tensor *x = hd_dict_get(tensors, name);
+        hd__text_format(t, "%s %s %s%s\n", what, name, hd__kind_of(x, kind),
+                        hd_requires_grad(x) ? "" : ", requires no grad");
+    }
+}
+
+static bool broadcast_all(const hd_dict *tensors)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
+        ok = hd__broadcast_tensor(hd_dict_get(tensors, hd_dict_name(tensors, i)), 0);
+    }
     return ok;
 }
 
-static bool broadcast_all(hd_dict *tensors)
+/* The models are alike, and all of them become that of rank 0. */
+static bool share_model(hd_module *model)
 {
-    bool ok = hd__meet(NULL, tensors);
-    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
-        hd_tensor *x = hd_dict_get(tensors, hd_dict_name(tensors, i));
-        ok = hd__broadcast_tensor(x, 0);
-    }
-    hd_dict_free(tensors);
+    hd_dict *parameters = hd_module_named_parameters(model);
+    hd_dict *buffers = hd_module_named_buffers(model);
+    hd__text t = {0};
+    describe_tensors(&t, parameters, "parameter");
+    describe_tensors(&t, buffers, "buffer");
+    char *text = hd__text_take(&t);
+    bool ok = hd__same_text("hd_ddp_new: the model", text, parameters && buffers && text) &&
+              broadcast_all(parameters) && broadcast_all(buffers);
+    hd_free(text);
+    hd_dict_free(parameters);
+    hd_dict_free(buffers);
     return ok;
 }
 
@@ -310,7 +300,7 @@ static void ddp_drop(hd_ddp *d)
         }
         hd_release(d->slots[i].p);
     }
-    hd__traffic_free(&d->e);
+    hd_free(d->e.pieces);
     hd_free(d->buckets);
     hd_free(d->slots);
     hd_free(d->used);
@@ -347,7 +337,7 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 {
     hd__mpi_call = "hd_ddp_new";
     hd_ddp_options o = options ? *options : hd_ddp_defaults();
-    int launched = hd__mpi.begun ? 1 : hd__launched();
+    int launched = hd__mpi.begun ? 0 : hd__launched();
     if (launched > 1) {
         return hd__mpi_fail(HD_STATE,
                             "this is one of %d processes that mpirun started, and hd_mpi_init "
@@ -358,9 +348,7 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
     hd_ddp *d = scope ? ddp_alone(model, &o) : NULL;
     bool ok = d;
     if (hd__others()) {
-        ok = same_options(&o, d) && same_model(model) &&
-             broadcast_all(hd_module_named_parameters(model)) &&
-             broadcast_all(hd_module_named_buffers(model)) && hd__meet(NULL, register_all(d));
+        ok = same_options(&o, d) && share_model(model) && hd__meet(NULL, register_all(d));
     }
     hd_scope_close(scope);
     if (!ok) {

@@ -106,8 +106,7 @@ static bool send_stepped(const hd_ddp *d)
     bool ok = true;
     for (int64_t i = 0; ok && i < d->n; i++) {
         hd_tensor *p = d->slots[i].p;
-        int64_t bytes = hd_numel(p) * (int64_t)hd_dtype_size(hd_dtype_of(p));
-        ok = hd__broadcast_bytes(hd_data_mut(p), bytes, d->owners[i]);
+        ok = hd__broadcast_bytes(hd_data_mut(p), hd__bytes_of(p), d->owners[i]);
     }
     return ok;
 }
@@ -189,82 +188,49 @@ static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t
 
 /* ---------------------------------------------------------------- saving */
 
-/* The state of one parameter, as its owner describes it to rank 0. */
-enum { MOST_ENTRIES = 8, NAME = 32 };
-typedef struct state_kind {
-    int64_t n;
-    struct {
-        char name[NAME];
-        int64_t is_tensor, number;
-    } entries[MOST_ENTRIES];
-} state_kind;
-
-static bool describe_state(const hd_dict *mine, int64_t number, const char *prefix, state_kind *k)
-{
-    hd__text head = {0};
-    const char *start = state_name(&head, prefix, number, "");
-    bool ok = start;
-    memset(k, 0, sizeof *k);
-    for (int64_t i = 0; ok && i < hd_dict_len(mine); i++) {
-        const char *each = hd_dict_name(mine, i);
-        if (strncmp(each, start, head.len) == 0) {
-            if (k->n == MOST_ENTRIES || strlen(each + head.len) >= NAME) {
-                ok = hd__mpi_fail(HD_VALUE, "'%s': expected at most %d short names", each,
-                                  MOST_ENTRIES);
-                break;
-            }
-            snprintf(k->entries[k->n].name, NAME, "%s", each + head.len);
-            k->entries[k->n].is_tensor = hd_dict_kind_of(mine, each) == HD_DICT_TENSOR;
-            ok =
-                k->entries[k->n].is_tensor || hd_dict_get_int(mine, each, &k->entries[k->n].number);
-            k->n++;
-        }
-    }
-    hd_free(head.s);
-    return ok;
-}
-
 typedef struct saving {
     hd_ddp *d;
     const char *prefix;
     hd_dict *mine, *all; /* all: of rank 0; else NULL */
 } saving;
 
-/* Brings an entry of a state, which is k, from its owner to rank 0. */
-static bool bring_entry(const saving *s, int64_t slot, int64_t mine, const state_kind *k, int64_t e)
+/* Brings entry e of the state of a slot, which its owner has in part, to rank 0. */
+static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int64_t e)
 {
+    int owner = s->d->owners[slot];
+    bool ours = owner == hd__mpi.rank;
     hd_tensor *p = s->d->slots[slot].p, *x = NULL; /* x: p's shape */
-    const char *rest = k->entries[e].name;
-    hd__text name = {0};
-    bool ok = true;
-    if (k->entries[e].is_tensor) {
-        if (is_mine(s->d, slot)) {
-            const char *own = state_name(&name, s->prefix, mine, rest);
-            x = own ? hd_dict_get(s->mine, own) : NULL;
-        } else {
-            x = hd_empty_like(p, hd_dtype_of(p));
-        }
-        ok = hd__meet(NULL, x) && hd__broadcast_tensor(x, s->d->owners[slot]);
+    const char *own = ours ? hd_dict_name(part, e) : "";
+    char *name = hd__broadcast_text(own, owner, own);
+    int64_t kind = ours && name ? hd_dict_kind_of(part, name) : HD_DICT_MISSING, number = 0;
+    bool ok = name && (kind != HD_DICT_INT || hd_dict_get_int(part, name, &number));
+    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&kind, sizeof kind, owner) &&
+         hd__broadcast_bytes(&number, sizeof number, owner);
+    if (ok && kind == HD_DICT_TENSOR) {
+        x = ours ? hd_dict_get(part, name) : hd_empty_like(p, hd_dtype_of(p));
+        ok = hd__broadcast_tensor(x, owner);
     }
     if (ok && s->all) {
-        const char *to = state_name(&name, s->prefix, number_of_slot(s->d, slot), rest);
-        ok = to &&
-             (x ? hd_dict_set(s->all, to, x) : hd_dict_set_int(s->all, to, k->entries[e].number));
+        ok = x ? hd_dict_set(s->all, name, x) : hd_dict_set_int(s->all, name, number);
     }
-    hd_free(name.s);
-    return ok;
+    hd_free(name);
+    return hd__meet(NULL, ok);
 }
 
 /* The same for a whole state. mine: its number in this rank's optimizer. */
 static bool bring_state(const saving *s, int64_t slot, int64_t mine)
 {
-    state_kind k;
-    bool owner = is_mine(s->d, slot);
-    bool ok = !owner || describe_state(s->mine, mine, s->prefix, &k);
-    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&k, sizeof k, s->d->owners[slot]);
-    for (int64_t e = 0; ok && e < k.n; e++) {
-        ok = hd__meet(NULL, bring_entry(s, slot, mine, &k, e));
+    hd_scope *scope = hd_scope_open();
+    hd_dict *part = scope ? hd_dict_new() : NULL;
+    bool ok = part && (!is_mine(s->d, slot) ||
+                       copy_state(part, number_of_slot(s->d, slot), s->mine, mine, s->prefix));
+    int64_t n = ok ? hd_dict_len(part) : 0;
+    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&n, sizeof n, s->d->owners[slot]);
+    for (int64_t e = 0; ok && e < n; e++) {
+        ok = bring_entry(s, slot, part, e);
     }
+    hd_dict_free(part);
+    hd_scope_close(scope);
     return ok;
 }
 
@@ -314,10 +280,8 @@ bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *p
     ok = hd__meet(NULL, ok);
     if (ok && shards(ddp)) {
         ok = bring_all(&s);
-    } else if (ok && first) {
-        ok = move_all(s.all, s.mine);
     }
-    ok = hd__meet(NULL, ok && (!first || move_all(d, s.all)));
+    ok = hd__meet(NULL, ok && (!first || move_all(d, shards(ddp) ? s.all : s.mine)));
     hd_dict_free(s.mine);
     hd_dict_free(s.all);
     hd_scope_close(scope);
