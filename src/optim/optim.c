@@ -95,7 +95,7 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
         return false;
     }
     hd__group *g = &o->groups[o->n_groups];
-    memset(g, 0, sizeof *g);
+    *g = (hd__group){0};
     memcpy(&g->given, options, options->size);
     g->now = g->given;
     for (int64_t i = 0; i < more; i++) {
@@ -174,17 +174,11 @@ double hd_optim_group_lr(const hd_optim *o, int64_t group)
     return group_ok(o, group) ? *hd__lr(o, group) : NAN;
 }
 
-static bool lr_ok(const hd_optim *o, double lr)
-{
-    hd__optim_options trial = o->groups[0].now;
-    *hd__option_double(&o->type->options[0], &trial) = lr;
-    return hd__option_ok(&o->type->options[0], &trial);
-}
-
 bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 {
     HD__CALL("hd_optim_group_set_lr");
-    if (!group_ok(o, group) || !lr_ok(o, lr)) {
+    const hd__option alone = {.name = "lr", .range = HD__NOT_NEGATIVE};
+    if (!group_ok(o, group) || !hd__option_ok(&alone, &lr)) {
         return false;
     }
     *hd__lr(o, group) = lr;
@@ -200,11 +194,9 @@ double hd_optim_lr(const hd_optim *o)
 bool hd_optim_set_lr(hd_optim *o, double lr)
 {
     HD__CALL("hd_optim_set_lr");
-    if (!hd__object("o", o) || !lr_ok(o, lr)) {
-        return false;
+    bool ok = hd__object("o", o);
+    for (int64_t i = 0; ok && i < o->n_groups; i++) {
+        ok = hd_optim_group_set_lr(o, i, lr);
     }
-    for (int64_t i = 0; i < o->n_groups; i++) {
-        *hd__lr(o, i) = lr;
-    }
-    return true;
+    return ok;
 }

@@ -44,17 +44,27 @@ double *hd__option_double(const hd__option *option, const void *options);
 bool hd__option_ok(const hd__option *option, const void *options);
 bool hd__options_ok(const hd__option *table, const void *options);
 
-/* Writes the options of a table to `to`, or compares them with those in `from` if `to` is NULL,
- * under hd__key(..., prefix, list, i, their names). */
-bool hd__options_visit(hd_dict *to, const hd_dict *from, const char *prefix, const char *list,
-                       int64_t i, const hd__option *table, const void *options);
-/* Is what d has under key the expected number or text? If not, fails: "hd_optim_load: 'o.params' is
- * 2: expected 3". key NULL: false. */
-bool hd__int_equal(const hd_dict *d, const char *key, int64_t want);
-bool hd__string_equal(const hd_dict *d, const char *key, const char *want);
-
 /* Does no error stand? If one does, a step fails with HD_STATE. */
 bool hd__may_step(void);
+
+/* ---------------------------------------------------------------- saved state (options.c) */
+
+/* State on its way to a dictionary, or from one. The functions below write to `to`. If it is NULL,
+ * they look at what `from` has under the name that hd__key makes, and fail if it is not what is
+ * wanted: "hd_optim_load: 'o.params' is 2: expected 3". */
+typedef struct hd__saved {
+    hd_dict *to;
+    const hd_dict *from;
+    const char *prefix;
+    hd__text key; /* the last name */
+} hd__saved;
+
+bool hd__saved_text(hd__saved *s, const char *name, const char *want);
+bool hd__saved_int(hd__saved *s, const char *list, int64_t i, const char *name, int64_t want);
+bool hd__saved_options(hd__saved *s, const char *list, int64_t i, const hd__option *table,
+                       const void *options);
+/* Writes *lr, or reads it, which must be in this range. */
+bool hd__saved_lr(hd__saved *s, const char *list, int64_t i, hd__range range, double *lr);
 
 /* ---------------------------------------------------------------- optimizers */
 
