@@ -7,20 +7,21 @@
 #include "mpi/mpi_internal.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- dealing */
 
-typedef struct share {
-    int64_t elements, slot;
-} share;
-
-static int larger_share(const void *a, const void *b)
+/* The slot with the most elements of those that have no owner yet, whose owners are below 0. */
+static int64_t largest_slot(const hd_ddp *d)
 {
-    const share *x = a, *y = b;
-    int larger_first = (x->elements < y->elements) - (x->elements > y->elements);
-    return larger_first ? larger_first : (x->slot > y->slot) - (x->slot < y->slot);
+    int64_t slot = -1, most = -1;
+    for (int64_t i = 0; i < d->n; i++) {
+        int64_t n = hd_numel(d->slots[i].p);
+        bool larger = d->owners[i] < 0 && n > most;
+        slot = larger ? i : slot;
+        most = larger ? n : most;
+    }
+    return slot;
 }
 
 static int lightest_rank(const int64_t *elements)
@@ -35,24 +36,20 @@ static int lightest_rank(const int64_t *elements)
 bool hd__owners_plan(hd_ddp *d)
 {
     d->owners = hd__alloc_items(d->n, sizeof *d->owners);
-    share *shares = hd__alloc_items(d->n, sizeof *shares);
     int64_t *elements = hd__alloc_items(hd__mpi.size, sizeof *elements);
-    bool ok = d->owners && shares && elements;
+    bool ok = d->owners && elements;
     for (int r = 0; ok && r < hd__mpi.size; r++) {
         elements[r] = 0;
     }
     for (int64_t i = 0; ok && i < d->n; i++) {
-        shares[i] = (share){hd_numel(d->slots[i].p), i};
-    }
-    if (ok) {
-        qsort(shares, (size_t)d->n, sizeof *shares, larger_share);
+        d->owners[i] = -1;
     }
     for (int64_t i = 0; ok && i < d->n; i++) {
+        int64_t slot = largest_slot(d);
         int r = lightest_rank(elements);
-        d->owners[shares[i].slot] = r;
-        elements[r] += shares[i].elements;
+        d->owners[slot] = r;
+        elements[r] += hd_numel(d->slots[slot].p);
     }
-    hd_free(shares);
     hd_free(elements);
     return ok;
 }
@@ -80,24 +77,18 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
     if (!hd__ddp_given("d", d)) {
         return NULL;
     }
-    hd_tensor **mine = hd__alloc_items(d->n, sizeof *mine);
-    int64_t n = 0;
-    for (int64_t i = d->n - 1; mine && i >= 0; i--) { /* in the order of the model */
-        if (is_mine(d, i)) {
-            mine[n++] = d->slots[i].p;
-        }
+    hd_list *list = hd_list_n(0, NULL);
+    bool ok = list;
+    for (int64_t i = d->n - 1; ok && i >= 0; i--) { /* in the order of the model */
+        ok = !is_mine(d, i) || hd_list_append(list, d->slots[i].p);
     }
-    hd_list *list = NULL;
-    if (mine && n == 0) {
-        hd__mpi_fail(HD_VALUE,
-                     "none of the %" PRId64 " parameters is left for rank %d: expected no more "
-                     "ranks than parameters",
-                     d->n, hd__mpi.rank);
-    } else if (mine) {
-        list = hd_list_n(n, mine);
+    if (ok && hd_list_len(list) == 0) {
+        return hd__mpi_fail(HD_VALUE,
+                            "none of the %" PRId64 " parameters is left for rank %d: expected no "
+                            "more ranks than parameters",
+                            d->n, hd__mpi.rank);
     }
-    hd_free(mine);
-    return list;
+    return ok ? list : NULL;
 }
 
 static bool send_stepped(const hd_ddp *d)

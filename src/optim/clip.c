@@ -10,12 +10,10 @@
 /* ---------------------------------------------------------------- collecting */
 
 typedef struct grads {
-    int64_t n;
-    hd_tensor **at;    /* the gradients that exist and have elements */
-    hd_tensor **dense; /* the same, with copies of those that are not contiguous */
-    double *sums;      /* of the powers in each grain */
-    int kernel;        /* of what changes them */
-    double number;     /* the p of a norm, or the a of that kernel */
+    hd__walk w;    /* over the gradients that exist and have elements */
+    double *sums;  /* of the powers in each grain */
+    int kernel;    /* of what changes them */
+    double number; /* the p of a norm, or the a of that kernel */
 } grads;
 
 static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
@@ -33,17 +31,11 @@ static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
 static bool collect(const hd_list *parameters, grads *f)
 {
     int64_t n = hd_list_len(parameters);
-    *f = (grads){.at = hd__alloc_items(2 * n + 1, sizeof *f->at)};
-    f->dense = f->at ? f->at + n : NULL;
-    bool ok = f->at;
+    *f = (grads){0};
+    bool ok = hd__walk_begin(&f->w, n);
     for (int64_t i = 0; i < n && ok; i++) {
         hd_tensor *g = grad_of(parameters, i);
-        ok = g;
-        if (ok && g != HD_NONE && hd_numel(g) > 0) {
-            f->at[f->n] = g;
-            f->dense[f->n] = hd_contiguous(g);
-            ok = f->dense[f->n++];
-        }
+        ok = g && (g == HD_NONE || hd_numel(g) == 0 || hd__walk_add(&f->w, g));
     }
     return ok;
 }
@@ -54,8 +46,8 @@ static bool collect(const hd_list *parameters, grads *f)
 static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
     const grads *f = arg;
-    const hd_tensor *x = f->dense[i];
-    int64_t row = x == f->at[i] ? end - begin : hd_size(x, -1);
+    const hd_tensor *x = f->w.dense[i];
+    int64_t row = x == f->w.x[i] ? end - begin : hd_size(x, -1);
     for (int64_t at = begin; at < end; at += row) {
         hdk_optim()->norm[hd_dtype_of(x)](hd_data(x), at, at + row, f->number, &f->sums[grain]);
     }
@@ -88,9 +80,10 @@ static double fold(const double *sums, int64_t n, double p)
 
 static bool total_norm(grads *f, double p, double *norm)
 {
+    const hd__walk *w = &f->w;
     int64_t n = 0;
-    for (int64_t i = 0; i < f->n; i++) {
-        n += hd__grains(f->at[i]);
+    for (int64_t i = 0; i < w->n; i++) {
+        n += hd__grains(w->x[i]);
     }
     double *sums = f->sums = hd__alloc_items(n, sizeof *sums), sum = first_sum(p);
     if (!sums) {
@@ -100,15 +93,15 @@ static bool total_norm(grads *f, double p, double *norm)
         sums[i] = first_sum(p);
     }
     f->number = p;
-    hd__walk_all(f->n, f->at, sum_run, f);
+    hd__walk_all(w, false, sum_run, f);
     const double *from = sums;
-    for (int64_t i = 0; i < f->n; i++) {
-        int64_t grains = hd__grains(f->at[i]);
+    for (int64_t i = 0; i < w->n; i++) {
+        int64_t grains = hd__grains(w->x[i]);
         sums[i] = root(fold(from, grains, p), p); /* writes over what was read */
         from += grains;
     }
-    hdk_optim()->norm[HD_FLOAT64](sums, 0, f->n, p, &sum);
-    *norm = f->n ? root(sum, p) : 0;
+    hdk_optim()->norm[HD_FLOAT64](sums, 0, w->n, p, &sum);
+    *norm = w->n ? root(sum, p) : 0;
     return true;
 }
 
@@ -118,33 +111,32 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
 {
     (void)grain;
     const grads *f = arg;
-    void *data = (void *)(uintptr_t)hd_data(f->dense[i]);
-    hdk_optim()->change[f->kernel][hd_dtype_of(f->dense[i])](data, begin, end, f->number);
+    const hd_tensor *x = f->w.dense[i];
+    void *data = (void *)(uintptr_t)hd_data(x);
+    hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
 /* Changes all of them or none: a gradient that a hook is given may not be changed. */
 static bool change_all(grads *f, int kernel, double a)
 {
     bool ok = true;
-    for (int64_t i = 0; ok && i < f->n; i++) {
-        ok = hd__may_write(f->at[i]);
+    for (int64_t i = 0; ok && i < f->w.n; i++) {
+        ok = hd__may_write(f->w.x[i]);
+    }
+    for (int64_t i = 0; ok && i < f->w.n; i++) {
+        ok = hd_data_mut(f->w.dense[i]);
     }
     f->kernel = kernel;
     f->number = a;
-    hd__walk_all(ok ? f->n : 0, f->at, change_run, f);
-    for (int64_t i = 0; ok && i < f->n; i++) {
-        if (f->dense[i] == f->at[i]) {
-            ok = hd_data_mut(f->at[i]); /* counts the change */
-        } else {
-            hd__write_array(f->at[i], hd_data(f->dense[i]));
-        }
+    if (ok) {
+        hd__walk_all(&f->w, true, change_run, f);
     }
     return ok;
 }
 
 static void grads_free(grads *f)
 {
-    hd_free(f->at);
+    hd_free(f->w.x);
     hd_free(f->sums);
 }
 

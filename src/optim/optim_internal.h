@@ -138,13 +138,23 @@ hd_tensor *hd__parameter_at(const hd_list *list, int64_t i);
 
 enum { HD__GRAIN = 32768 };
 
-/* Called for the elements of x[i], in row-major order, from `begin` to end - 1. They are grain
- * number `grain` of all. */
+typedef struct hd__walk {
+    int64_t n;
+    hd_tensor **x, **dense; /* dense: x[i], or a copy of it if it is not contiguous */
+} hd__walk;
+
+/* Makes room for so many tensors, which hd__walk_add takes. Ends with hd_free(w->x). */
+bool hd__walk_begin(hd__walk *w, int64_t most);
+bool hd__walk_add(hd__walk *w, hd_tensor *x);
+
+/* Called for the elements of dense[i] from `begin` to end - 1. They are grain number `grain` of
+ * all. */
 typedef void (*hd__run)(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg);
 
-/* Calls run for all elements of n tensors, spread over the threads. A grain has HD__GRAIN elements,
- * or those that are left, or all of a tensor that is not contiguous. */
-void hd__walk_all(int64_t n, hd_tensor *const *x, hd__run run, void *arg);
+/* Calls run for all elements, spread over the threads. A grain has HD__GRAIN elements, or those
+ * that are left, or all of a tensor that is not contiguous. If the runs write, what they write to
+ * such a copy goes to the tensor, too; there the grain has no number. */
+void hd__walk_all(const hd__walk *w, bool writes, hd__run run, void *arg);
 int64_t hd__grains(const hd_tensor *x); /* how many x has */
 
 #endif

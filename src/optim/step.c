@@ -8,7 +8,7 @@
 /* A parameter that has a gradient. */
 typedef struct pending {
     hd__slot *slot;
-    hd_tensor *p, *grad;          /* contiguous: copies of what is not so */
+    hd_tensor *grad;              /* contiguous */
     hd_tensor *state[HD__STATES]; /* NULL: not used */
     hdk_step step;
     int kernel;
@@ -21,9 +21,9 @@ static bool step_ask(const hd_optim *o, hd__slot *slot, hd_tensor *g, pending *t
     const hd__optim_type *type = o->type;
     const hd__optim_options *now = &o->groups[slot->group].now;
     hd_tensor *p = slot->p;
-    *t = (pending){.slot = slot, .p = hd_contiguous(p), .kernel = type->kernel};
+    *t = (pending){.slot = slot, .kernel = type->kernel};
     t->grad = hd_contiguous(hd_shares_storage(g, p) ? hd_clone(g) : g);
-    bool ok = t->p && t->grad && hd__may_write(p);
+    bool ok = t->grad && hd__may_write(p);
     for (int k = 0; ok && k < HD__STATES; k++) {
         if (hd__uses(type, now, k)) {
             double start = type->start ? *hd__option_double(type->start, now) : 0;
@@ -35,10 +35,10 @@ static bool step_ask(const hd_optim *o, hd__slot *slot, hd_tensor *g, pending *t
     return ok;
 }
 
-static void step_begin(const hd_optim *o, pending *t)
+static void step_begin(const hd_optim *o, hd_tensor *dense, pending *t)
 {
     hd__slot *slot = t->slot;
-    t->step = (hdk_step){.p = hd_data_mut(t->p), .g = hd_data(t->grad)};
+    t->step = (hdk_step){.p = hd_data_mut(dense), .g = hd_data(t->grad)};
     t->step.numbers = o->type->numbers(&o->groups[slot->group].now, ++slot->steps);
     for (int k = 0; k < HD__STATES; k++) {
         if (t->state[k] && !slot->state[k]) {
@@ -53,20 +53,7 @@ static void step_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void 
 {
     (void)grain;
     const pending *t = (const pending *)arg + i;
-    hdk_optim()->step[t->kernel][hd_dtype_of(t->p)](&t->step, begin, end);
-}
-
-static void step_write(const hd_optim *o, int64_t n, hd_tensor *const *p, pending *todo)
-{
-    for (int64_t i = 0; i < n; i++) {
-        step_begin(o, &todo[i]);
-    }
-    hd__walk_all(n, p, step_run, todo);
-    for (int64_t i = 0; i < n; i++) {
-        if (todo[i].p != p[i]) {
-            hd__write_array(p[i], hd_data(todo[i].p));
-        }
-    }
+    hdk_optim()->step[t->kernel][hd_dtype_of(t->grad)](&t->step, begin, end);
 }
 
 bool hd_optim_step(hd_optim *o)
@@ -77,21 +64,22 @@ bool hd_optim_step(hd_optim *o)
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
-    hd_tensor **p = hd__alloc_items(o->n, sizeof *p);
+    hd__walk w;
     pending *todo = hd__alloc_items(o->n, sizeof *todo);
-    bool ok = p && todo;
-    int64_t n = 0;
+    bool ok = hd__walk_begin(&w, o->n) && todo;
     for (int64_t i = 0; ok && i < o->n; i++) {
-        p[n] = o->slots[i].p;
-        hd_tensor *g = hd_grad(p[n]);
-        ok = g && (g == HD_NONE || step_ask(o, &o->slots[i], g, &todo[n]));
-        n += g != HD_NONE;
+        hd_tensor *p = o->slots[i].p, *g = hd_grad(p);
+        ok = g &&
+             (g == HD_NONE || (step_ask(o, &o->slots[i], g, &todo[w.n]) && hd__walk_add(&w, p)));
+    }
+    for (int64_t i = 0; ok && i < w.n; i++) {
+        step_begin(o, w.dense[i], &todo[i]);
     }
     if (ok) {
-        step_write(o, n, p, todo);
+        hd__walk_all(&w, true, step_run, todo);
         o->stepped = o->scheduled;
     }
-    hd_free(p);
+    hd_free(w.x);
     hd_free(todo);
     return ok;
 }

@@ -2,6 +2,20 @@
  * pass over the threads for any number of tensors. */
 #include "optim/optim_internal.h"
 
+bool hd__walk_begin(hd__walk *w, int64_t most)
+{
+    *w = (hd__walk){.x = hd__alloc_items(2 * most + 1, sizeof *w->x)};
+    w->dense = w->x ? w->x + most : NULL;
+    return w->x;
+}
+
+bool hd__walk_add(hd__walk *w, hd_tensor *x)
+{
+    w->x[w->n] = x;
+    w->dense[w->n] = hd_contiguous(x);
+    return w->dense[w->n++];
+}
+
 int64_t hd__grains(const hd_tensor *x)
 {
     int64_t n = hd_numel(x);
@@ -9,7 +23,8 @@ int64_t hd__grains(const hd_tensor *x)
 }
 
 typedef struct tour {
-    hd_tensor *const *x;
+    const hd__walk *w;
+    bool writes;
     hd__run run;
     void *arg;
 } tour;
@@ -17,24 +32,44 @@ typedef struct tour {
 static void run_grains(int64_t begin, int64_t end, void *arg)
 {
     const tour *t = arg;
+    const hd__walk *w = t->w;
     int64_t i = -1, first = 0, past = 0; /* x[i] has the grains from `first` to past - 1 */
     for (int64_t grain = begin; grain < end; grain++) {
         while (past <= grain) {
             first = past;
-            past += hd__grains(t->x[++i]);
+            past += hd__grains(w->x[++i]);
         }
         int64_t at = (grain - first) * HD__GRAIN, to = at + HD__GRAIN;
-        t->run(i, grain, at, grain + 1 < past ? to : hd_numel(t->x[i]), t->arg);
+        if (!t->writes || w->dense[i] == w->x[i]) {
+            t->run(i, grain, at, grain + 1 < past ? to : hd_numel(w->x[i]), t->arg);
+        }
     }
 }
 
-void hd__walk_all(int64_t n, hd_tensor *const *x, hd__run run, void *arg)
+/* Runs x[i] by way of its copy. It is read only now, because another tensor may have its memory. */
+static void run_copied(const tour *t, int64_t i)
+{
+    hd_tensor *x = t->w->x[i];
+    void *copy = hd_data_mut(t->w->dense[i]);
+    if (hd_copy_to(x, copy, (size_t)hd_numel(x) * hd_dtype_size(hd_dtype_of(x)))) {
+        t->run(i, -1, 0, hd_numel(x), t->arg);
+        hd__write_array(x, copy);
+    }
+}
+
+void hd__walk_all(const hd__walk *w, bool writes, hd__run run, void *arg)
 {
     int64_t sum = 0, elements = 0;
-    for (int64_t i = 0; i < n; i++) {
-        sum += hd__grains(x[i]);
-        elements += hd_numel(x[i]);
+    tour t = {w, writes, run, arg};
+    for (int64_t i = 0; i < w->n; i++) {
+        sum += hd__grains(w->x[i]);
+        elements += hd_numel(w->x[i]);
     }
     int64_t least = elements > HD__GRAIN ? 1 : sum; /* few elements are not worth a second thread */
-    hd__parallel_for(sum, least, run_grains, &(tour){x, run, arg});
+    hd__parallel_for(sum, least, run_grains, &t);
+    for (int64_t i = 0; writes && i < w->n; i++) {
+        if (w->dense[i] != w->x[i]) {
+            run_copied(&t, i);
+        }
+    }
 }
