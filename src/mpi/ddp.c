@@ -142,13 +142,12 @@ static void round_end(hd_ddp *d, bool ok)
 }
 
 /* What backwards under hd_ddp_no_sync have written waits for the next round. */
-static bool end_alone(hd_ddp *d, bool ok)
+static void end_alone(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
         d->slots[i].alone |= ok && d->slots[i].touched;
         d->slots[i].touched = false;
     }
-    return true;
 }
 
 /* All buckets are sent and awaited, whatever has failed here. */
@@ -171,8 +170,9 @@ static bool backward_ends(bool ok, void *user)
     hd_ddp *d = user;
     hd__mpi_call = hd__in_backward;
     if (d->no_sync) {
+        end_alone(d, ok);
         d->backwards++;
-        return end_alone(d, ok);
+        return true;
     }
     bool going = d->met ? d->going : round_begin(d, ok);
     ok = going && end_round(d, ok);
@@ -321,11 +321,7 @@ static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
     if (!d) {
         return NULL;
     }
-    memset(d, 0, sizeof *d);
-    d->model = model;
-    d->thread = pthread_self();
-    d->o = *o;
-    d->e.fast = o->fast;
+    *d = (hd_ddp){.model = model, .thread = pthread_self(), .o = *o, .e = {.fast = o->fast}};
     if (make_slots(d) && hd__buckets_plan(d) && hd__owners_plan(d)) {
         return d;
     }

@@ -17,6 +17,8 @@ static hdk_numbers adagrad_numbers(const hd__optim_options *o, int64_t step)
 {
     const hd_adagrad_options *a = &o->adagrad;
     return (hdk_numbers){.lr = a->lr / (1 + (double)(step - 1) * a->lr_decay),
+                         .beta2 = 1,
+                         .w2 = 1,
                          .eps = a->eps,
                          .weight_decay = a->weight_decay,
                          .maximize = a->maximize};
@@ -37,7 +39,7 @@ static const hd__optim_type type = {
     .states = {{"sum", NULL}},
     .start = &options[3],
     .numbers = adagrad_numbers,
-    .kernel = HDK_ADAGRAD,
+    .kernel = HDK_RMSPROP,
 };
 
 hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_options *o)

@@ -26,6 +26,7 @@ static hdk_numbers adam_numbers(const hd__optim_options *o, int64_t step)
                          .weight_decay = a->weight_decay,
                          .beta1 = a->beta1,
                          .beta2 = a->beta2,
+                         .w2 = 1 - a->beta2,
                          .correction2 = sqrt(1 - pow(a->beta2, t)),
                          .eps = a->eps,
                          .maximize = a->maximize};

@@ -142,11 +142,6 @@ static void grads_free(grads *f)
 
 /* ---------------------------------------------------------------- public */
 
-static bool not_negative(const char *name, double v)
-{
-    return v >= 0 || hd__fail(HD_VALUE, "%s %g: expected 0 or more", name, v); /* NaN: false */
-}
-
 static bool norm_ok(double norm, bool error_if_nonfinite)
 {
     return isfinite(norm) || !error_if_nonfinite ||
@@ -158,11 +153,9 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
                           bool error_if_nonfinite)
 {
     HD__CALL("hd_clip_grad_norm_");
-    if (!hd__list_arg("parameters", parameters) || !not_negative("max_norm", max_norm)) {
-        return NAN;
-    }
-    if (isnan(norm_type)) {
-        hd__fail(HD_VALUE, "norm_type nan: expected a number");
+    if (!hd__list_arg("parameters", parameters) ||
+        !hd__number_ok("max_norm", HD__NOT_NEGATIVE, max_norm) ||
+        !hd__number_ok("norm_type", HD__NUMBER, norm_type)) {
         return NAN;
     }
     if (hd_list_len(parameters) == 0) {
@@ -186,7 +179,8 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
 bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
 {
     HD__CALL("hd_clip_grad_value_");
-    if (!hd__list_arg("parameters", parameters) || !not_negative("clip_value", clip_value)) {
+    if (!hd__list_arg("parameters", parameters) ||
+        !hd__number_ok("clip_value", HD__NOT_NEGATIVE, clip_value)) {
         return false;
     }
     HD__SCOPE_OR(false);

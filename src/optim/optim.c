@@ -177,8 +177,7 @@ double hd_optim_group_lr(const hd_optim *o, int64_t group)
 bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 {
     HD__CALL("hd_optim_group_set_lr");
-    const hd__option alone = {.name = "lr", .range = HD__NOT_NEGATIVE};
-    if (!group_ok(o, group) || !hd__option_ok(&alone, &lr)) {
+    if (!group_ok(o, group) || !hd__number_ok("lr", HD__NOT_NEGATIVE, lr)) {
         return false;
     }
     *hd__lr(o, group) = lr;

@@ -40,8 +40,8 @@ typedef struct hd__option {
 /* The option's field in a struct of options. */
 double *hd__option_double(const hd__option *option, const void *options);
 
-/* Is an option in its range? Are all of a table? "hd_sgd_new: lr -1: expected 0 or more" */
-bool hd__option_ok(const hd__option *option, const void *options);
+/* Is a number in its range? Are all options of a table? "hd_sgd_new: lr -1: expected 0 or more" */
+bool hd__number_ok(const char *name, hd__range range, double v);
 bool hd__options_ok(const hd__option *table, const void *options);
 
 /* Does no error stand? If one does, a step fails with HD_STATE. */

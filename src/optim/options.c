@@ -64,7 +64,7 @@ static bool option_in_range(hd__range range, double v, const char **expected)
     }
 }
 
-bool hd__option_ok(const hd__option *option, const void *options)
+static bool option_ok(const hd__option *option, const void *options)
 {
     const char *expected;
     double v = value_of(option, options);
@@ -76,11 +76,16 @@ bool hd__option_ok(const hd__option *option, const void *options)
                                         int_of(option, options), expected);
 }
 
+bool hd__number_ok(const char *name, hd__range range, double v)
+{
+    return option_ok(&(hd__option){.name = name, .range = range}, &v);
+}
+
 bool hd__options_ok(const hd__option *table, const void *options)
 {
     bool ok = true;
     for (; table->name && ok; table++) {
-        ok = hd__option_ok(table, options);
+        ok = option_ok(table, options);
     }
     return ok;
 }

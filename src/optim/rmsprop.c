@@ -20,6 +20,7 @@ static hdk_numbers rmsprop_numbers(const hd__optim_options *o, int64_t step)
     const hd_rmsprop_options *r = &o->rmsprop;
     return (hdk_numbers){.lr = r->lr,
                          .beta2 = r->alpha,
+                         .w2 = 1 - r->alpha,
                          .eps = r->eps,
                          .weight_decay = r->weight_decay,
                          .momentum = r->momentum,

@@ -21,7 +21,7 @@
 #define BOTH(name) name##_f32, name##_f64
 
 const struct hdk_optim HDK_TABLE(hdk_optim) = {
-    .step = {{BOTH(sgd)}, {BOTH(adam)}, {BOTH(rmsprop)}, {BOTH(adagrad)}},
+    .step = {{BOTH(sgd)}, {BOTH(adam)}, {BOTH(rmsprop)}},
     .norm = {BOTH(norm)},
     .change = {{BOTH(scale)}, {BOTH(clamp_both)}},
 };

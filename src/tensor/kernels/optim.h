@@ -15,6 +15,7 @@ typedef struct hdk_numbers {
     double decay;        /* Adam: the parameter's factor; 1 - lr weight_decay for AdamW */
     double momentum, dampening;
     double beta1, beta2; /* RMSprop: beta2 is alpha */
+    double w2;           /* 1 - beta2; 1 for Adagrad, as beta2 */
     double correction2;  /* Adam: sqrt(1 - beta2^t) */
     double eps;
     double nesterov, first; /* SGD: 0 or 1; first: v becomes the gradient. With bools the loop
@@ -26,11 +27,11 @@ typedef struct hdk_numbers {
 typedef struct hdk_step {
     void *p;
     const void *g;
-    void *state[3]; /* SGD: v; Adam: m, v, the largest v; RMSprop: s, v, m; Adagrad: s */
+    void *state[3]; /* SGD: v; Adam: m, v, the largest v; RMSprop: s, v, m */
     hdk_numbers numbers;
 } hdk_step;
 
-enum { HDK_SGD, HDK_ADAM, HDK_RMSPROP, HDK_ADAGRAD, HDK_STEPS };
+enum { HDK_SGD, HDK_ADAM, HDK_RMSPROP /* and Adagrad */, HDK_STEPS };
 enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* into [-a, a]; NaN stays */ };
 
 /* The last index is the dtype: float32, float64. */

@@ -1,6 +1,6 @@
 /* optim_body.h - optimizers' steps and clipping: a template (template.h) for optim.c.
  *
- * SGD's and Adam's kernels are one loop, inlined once for each set of states, which vectorises.
+ * A kernel is one loop, inlined once for each set of states that is common, which vectorises.
  * Nothing overlaps. */
 
 /* dx: the gradient, or what goes up, with the decay of x */
@@ -42,7 +42,7 @@ HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, 
                              T *restrict top, int64_t begin, int64_t end, const hdk_numbers o)
 {
     const T decay = (T)o.decay, w1 = (T)(1 - o.beta1), beta2 = (T)o.beta2, eps = (T)o.eps;
-    const T w2 = (T)(1 - o.beta2), minus_lr = (T)-o.lr, correction2 = (T)o.correction2;
+    const T w2 = (T)o.w2, minus_lr = (T)-o.lr, correction2 = (T)o.correction2;
     for (int64_t i = begin; i < end; i++) {
         const T dx = fn(direction)(g[i], p[i], &o), x = p[i] * decay;
         m[i] = LERP(m[i], dx, w1);
@@ -65,13 +65,13 @@ static void fn(adam)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), by way of the momentum v */
-static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
+/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), by way of the momentum v. With alpha
+ * and w 1, and without v and m, it is Adagrad's, to the bit. */
+HDK_INLINE void fn(rmsprop_run)(T *restrict p, const T *restrict g, T *restrict s, T *restrict v,
+                                T *restrict m, int64_t begin, int64_t end, const hdk_numbers o)
 {
-    const hdk_numbers o = k->numbers;
-    const T alpha = (T)o.beta2, w = (T)(1 - o.beta2), eps = (T)o.eps;
-    const T minus_lr = (T)-o.lr, momentum = (T)o.momentum, *g = k->g;
-    T *p = k->p, *s = k->state[0], *v = k->state[1], *m = k->state[2];
+    const T alpha = (T)o.beta2, w = (T)o.w2, eps = (T)o.eps;
+    const T minus_lr = (T)-o.lr, momentum = (T)o.momentum;
     for (int64_t i = begin; i < end; i++) {
         T dx = fn(direction)(g[i], p[i], &o);
         s[i] = FMA(w * dx, dx, s[i] * alpha);
@@ -90,16 +90,13 @@ static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
     }
 }
 
-/* s += dx^2; p -= lr dx / (sqrt(s) + eps) */
-static void fn(adagrad)(const hdk_step *k, int64_t begin, int64_t end)
+static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
 {
-    const hdk_numbers o = k->numbers;
-    const T minus_lr = (T)-o.lr, eps = (T)o.eps, *g = k->g;
-    T *p = k->p, *s = k->state[0];
-    for (int64_t i = begin; i < end; i++) {
-        T dx = fn(direction)(g[i], p[i], &o);
-        s[i] = FMA(dx, dx, s[i]);
-        p[i] += minus_lr * dx / (SQRT(s[i]) + eps);
+    T *v = k->state[1], *m = k->state[2];
+    if (v || m) {
+        fn(rmsprop_run)(k->p, k->g, k->state[0], v, m, begin, end, k->numbers);
+    } else {
+        fn(rmsprop_run)(k->p, k->g, k->state[0], NULL, NULL, begin, end, k->numbers);
     }
 }
 
