@@ -135,5 +135,5 @@ bool hd__slot_ready(hd__slot *s)
     while (ok && d->next < d->n_buckets && d->buckets[d->next].missing == 0) {
         ok = send_bucket(d, &d->buckets[d->next++]);
     }
-    return hd__traffic_go_on(&d->e) && ok;
+    return hd__traffic_go_on(&d->e, false) && ok;
 }

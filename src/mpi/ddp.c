@@ -157,7 +157,7 @@ static bool end_round(hd_ddp *d, bool ok)
     d->figures.bytes_hidden += d->n_ready < d->n ? bytes_posted(d) : 0;
     double start = MPI_Wtime();
     ok = fill_rest(d, ok);
-    bool well = hd__traffic_wait(&d->e) && share_used(d, d->used);
+    bool well = hd__traffic_go_on(&d->e, true) && share_used(d, d->used);
     d->figures.seconds_exposed += MPI_Wtime() - start;
     ok = hd__meet(NULL, ok && well && give_averages(d));
     round_end(d, ok);

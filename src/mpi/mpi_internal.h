@@ -111,9 +111,9 @@ typedef struct hd__traffic {
 bool hd__traffic_begin(hd__traffic *e);
 /* Posts the next piece, whose data in its bucket are ready. */
 bool hd__traffic_post(hd__traffic *e, char *bucket);
-/* Does what can be done now without waiting; or waits until all that was posted is finished. */
-bool hd__traffic_go_on(hd__traffic *e);
-bool hd__traffic_wait(hd__traffic *e);
+/* Does what can be done now without waiting; or waits until all that was posted is finished. False
+ * if MPI has failed. */
+bool hd__traffic_go_on(hd__traffic *e, bool wait);
 void hd__traffic_end(hd__traffic *e);
 
 /* ---------------------------------------------------------------- buckets (bucket.c) */

@@ -128,30 +128,13 @@ bool hd__traffic_post(hd__traffic *e, char *bucket)
                                               hd__mpi.parts, &p->request));
 }
 
-/* With `fast` a piece has no request any more, and MPI says that it is done. */
-static bool finish_next(hd__traffic *e, bool wait)
+/* With `fast` a piece that was added up has no request any more, and MPI says that it is done. */
+bool hd__traffic_go_on(hd__traffic *e, bool wait)
 {
-    if (!request_done(&e->pieces[e->finished], wait)) {
-        return false;
+    while (e->added < e->posted && add_next(e, wait)) {
     }
-    e->finished++;
-    return true;
-}
-
-bool hd__traffic_go_on(hd__traffic *e)
-{
-    while (e->added < e->posted && add_next(e, false)) {
-    }
-    while (e->finished < e->added && finish_next(e, false)) {
+    while (e->finished < e->added && request_done(&e->pieces[e->finished], wait)) {
+        e->finished++;
     }
     return !hd__mpi.apart;
-}
-
-bool hd__traffic_wait(hd__traffic *e)
-{
-    while (e->added < e->posted && add_next(e, true) && hd__traffic_go_on(e)) {
-    }
-    while (e->finished < e->added && finish_next(e, true)) {
-    }
-    return e->finished == e->posted;
 }

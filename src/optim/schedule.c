@@ -9,7 +9,7 @@
 /* ---------------------------------------------------------------- applying */
 
 /* Sets the lr and the momentum of each group to those of step t. */
-static bool schedule_apply(hd_schedule *s, int64_t t)
+static bool schedule_apply(hd_schedule *s, const double *base_lr, int64_t t)
 {
     hd_optim *o = s->o;
     if (o->n_groups != s->n) {
@@ -23,7 +23,7 @@ static bool schedule_apply(hd_schedule *s, int64_t t)
     }
     double momentum = s->type->momentum ? s->type->momentum(&s->options, t) : NAN;
     for (int64_t i = 0; i < s->n; i++) {
-        *hd__lr(o, i) = s->type->lr(&s->options, s->base_lr[i], t);
+        *hd__lr(o, i) = s->type->lr(&s->options, base_lr[i], t);
         if (!isnan(momentum)) {
             *hd__option_double(o->type->momentum, &o->groups[i].now) = momentum;
         }
@@ -51,7 +51,7 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
         base_lr[i] = *hd__lr(o, i);
     }
     *s = (hd_schedule){type, o, *options, 0, o->n_groups, base_lr};
-    if (!schedule_apply(s, 0)) {
+    if (!schedule_apply(s, base_lr, 0)) {
         hd_schedule_free(s);
         return NULL;
     }
@@ -82,7 +82,7 @@ bool hd_schedule_step(hd_schedule *s)
                  "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
                  HD__FLOAT(hd_optim_lr(s->o)));
     }
-    return schedule_apply(s, s->t + 1);
+    return schedule_apply(s, s->base_lr, s->t + 1);
 }
 
 int64_t hd_schedule_steps(const hd_schedule *s)
@@ -132,15 +132,11 @@ bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
     }
     HD__SCOPE_OR(false);
     int64_t steps;
-    double *old = s->base_lr, *base_lr = hd__alloc_items(s->n, sizeof *base_lr);
     hd__saved v = {.from = d, .prefix = prefix};
-    if (!base_lr || !schedule_visit(&v, s, &steps, base_lr)) {
-        hd_free(base_lr);
-        return false;
-    }
-    s->base_lr = base_lr;
-    bool ok = schedule_apply(s, steps);
-    s->base_lr = ok ? base_lr : old;
-    hd_free(ok ? old : base_lr);
+    double *base_lr = hd__alloc_items(s->n, sizeof *base_lr);
+    bool ok =
+        base_lr && schedule_visit(&v, s, &steps, base_lr) && schedule_apply(s, base_lr, steps);
+    hd_free(ok ? s->base_lr : base_lr);
+    s->base_lr = ok ? base_lr : s->base_lr;
     return ok;
 }
