@@ -110,23 +110,7 @@ bool hd_ddp_step(hd_ddp *d, hd_optim *o)
     return ok && (!shards(d) || send_stepped(d));
 }
 
-/* ---------------------------------------------------------------- names of states */
-
-/* "prefix.state.3.rest" in out; NULL if memory runs out. */
-static const char *state_name(hd__text *out, const char *prefix, int64_t number, const char *rest)
-{
-    hd__text_cut(out, 0);
-    hd__text_format(out, "%s%sstate.%" PRId64 ".%s", prefix, *prefix ? "." : "", number, rest);
-    return out->failed ? NULL : out->s;
-}
-
-/* The rest of name after "prefix."; NULL if it begins with something else. */
-static const char *after_prefix(const char *name, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    bool ours = n == 0 || (strncmp(name, prefix, n) == 0 && name[n] == '.');
-    return ours ? name + n + (n > 0) : NULL;
-}
+/* ---------------------------------------------------------------- copying */
 
 /* to[name] = from[from_name] */
 static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const char *from_name)
@@ -146,15 +130,20 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
 /* Copies what is not the state of a parameter; `count` parameters are in the group. */
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
-    bool ok = true;
+    hd__text states = {0}, group = {0};
+    const char *start = hd__key(&states, prefix, NULL, 0, "state.");
+    const char *params = hd__key(&group, prefix, "param_groups", 0, "params");
+    bool ok = start && params;
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
-        const char *name = hd_dict_name(from, i), *rest = after_prefix(name, prefix);
-        if (rest && strcmp(rest, "param_groups.0.params") == 0) {
+        const char *name = hd_dict_name(from, i);
+        if (strcmp(name, params) == 0) {
             ok = hd_dict_set_int(to, name, count);
-        } else if (rest && strncmp(rest, "state.", 6) != 0) {
+        } else if (strncmp(name, start, states.len) != 0) {
             ok = copy_entry(to, name, from, name);
         }
     }
+    hd_free(states.s);
+    hd_free(group.s);
     return ok;
 }
 
@@ -163,12 +152,12 @@ static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t
                        const char *prefix)
 {
     hd__text head = {0}, name = {0};
-    const char *start = state_name(&head, prefix, old, "");
+    const char *start = hd__key(&head, prefix, "state", old, "");
     bool ok = start;
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
         const char *each = hd_dict_name(from, i);
         if (strncmp(each, start, head.len) == 0) {
-            const char *new = state_name(&name, prefix, number, each + head.len);
+            const char *new = hd__key(&name, prefix, "state", number, each + head.len);
             ok = new &&copy_entry(to, new, from, each);
         }
     }
