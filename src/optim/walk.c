@@ -51,7 +51,7 @@ static void run_copied(const tour *t, int64_t i)
 {
     hd_tensor *x = t->w->x[i];
     void *copy = hd_data_mut(t->w->dense[i]);
-    if (hd_copy_to(x, copy, (size_t)hd_numel(x) * hd_dtype_size(hd_dtype_of(x)))) {
+    if (hd_copy_to(x, copy, (size_t)hd_numel(x) * (size_t)hd_dtype_size(hd_dtype_of(x)))) {
         t->run(i, -1, 0, hd_numel(x), t->arg);
         hd__write_array(x, copy);
     }
