@@ -24,7 +24,10 @@ static word *words;
 bool hd__meetings_begin(void)
 {
     words = hd__alloc_items(hd__mpi.size, sizeof *words);
-    return words;
+    int mine = words != NULL, all = 0;
+    bool ok = hd__mpi_ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
+    hd__mpi.apart |= !all;
+    return ok && (all || hd__mpi_fail(HD_MEMORY, "a rank has no memory"));
 }
 
 void hd__meetings_end(void)

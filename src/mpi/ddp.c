@@ -205,16 +205,6 @@ static bool ddp_options_ok(const hd_ddp_options *o)
            bytes_ok("first_bucket_bytes", o->first_bucket_bytes);
 }
 
-static bool add_slot(hd_ddp *d, hd_tensor *p, int64_t number)
-{
-    if (!hd_is_contiguous(p)) {
-        return hd__mpi_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
-                            (long long)number);
-    }
-    d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
-    return true;
-}
-
 /* The slots, the last parameter first. */
 static bool make_slots(hd_ddp *d)
 {
@@ -225,7 +215,12 @@ static bool make_slots(hd_ddp *d)
     bool ok = d->used;
     for (int64_t i = n - 1; i >= 0 && ok; i--) {
         hd_tensor *p = hd_list_get(all, i);
-        ok = !hd_requires_grad(p) || add_slot(d, p, i);
+        if (hd_requires_grad(p)) {
+            d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
+            ok = hd_is_contiguous(p) ||
+                 hd__mpi_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
+                              (long long)i);
+        }
     }
     return ok &&
            (d->n > 0 || hd__mpi_fail(HD_VALUE, "no parameter requires grad: expected one or more"));

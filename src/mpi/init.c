@@ -96,15 +96,6 @@ static bool make_communicators(void)
     return ok;
 }
 
-/* All ranks have the memory of meetings, or none of them will meet. */
-static bool meetings_ready(void)
-{
-    int mine = hd__meetings_begin(), all = 0;
-    bool ok = hd__mpi_ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
-    hd__mpi.apart |= !all;
-    return ok && (all || hd__mpi_fail(HD_MEMORY, "a rank has no memory"));
-}
-
 static bool start_mpi(int *argc, char ***argv, bool there)
 {
     int level = MPI_THREAD_FUNNELED;
@@ -114,7 +105,7 @@ static bool start_mpi(int *argc, char ***argv, bool there)
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &hd__mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &hd__mpi.size);
-    return make_communicators() && find_host() && meetings_ready();
+    return make_communicators() && find_host() && hd__meetings_begin();
 }
 
 /* A launcher may have bound each rank to CPUs of its own. */

@@ -63,7 +63,8 @@ bool hd__meet(const char *argument, bool ok);
 /* The same for a function that ends something: no error is set, whatever the others do. */
 void hd__meet_to_end(void);
 
-bool hd__meetings_begin(void); /* asks for the memory of meetings */
+/* Asks for the memory of meetings. All ranks have it, or none of them will meet. */
+bool hd__meetings_begin(void);
 void hd__meetings_end(void);
 
 /* A copy of the text of `root`; NULL on all ranks if one of them fails, or is not ok. Free it with
